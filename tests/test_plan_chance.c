@@ -503,9 +503,9 @@ TEST(what_else_may_be_set_is_priced_with_its_spares) {
     EXPECT(cost && settings);
     if (!cost || !settings) return;
     const char *with = strstr(settings, "\"cost\": "), *days = strstr(output, "\"days\": ");
-    EXPECT_CONTAINS(settings, "as planned: 2 nodes stand by");
-    EXPECT_CONTAINS(settings, "0 nodes stand by");
-    EXPECT_CONTAINS(settings, "checkpoints are written behind its back");
+    EXPECT_CONTAINS(settings, "as planned: 2 spare nodes");
+    EXPECT_CONTAINS(settings, "0 spare nodes instead of 2");
+    EXPECT_CONTAINS(settings, "checkpoints are written while training goes on");
     double all = atof(cost + strlen("\"amount\": ")), storage = atof(strstr(output, "\"storage_cost\": ") + 16);
     EXPECT(storage > 0);
     EXPECT_NEAR(atof(strchr(with, ':') + 1), all, 1e-6);

@@ -381,6 +381,8 @@ TEST(a_plans_page_sets_its_chance_beside_what_was_asked_and_says_what_would_do) 
     EXPECT_CONTAINS(page, "asked for: 80 %");
     EXPECT_CONTAINS(page, "To be 80 % sure takes a budget of $");
     EXPECT_CONTAINS(page, "What would keep date and budget with 80 %");
+    const char *way = strstr(page, "To be 80 % sure takes "), *first = strstr(page, "Measure first: ");
+    EXPECT(way && first && way < first && first < strstr(page, "Little is to be gained"));
     EXPECT_CONTAINS(page, "Little is to be gained by changing how it runs");
     EXPECT(!strstr(page, "$0.00"));
     page = plan_page("--by 15d --budget 36k --confidence 90%", "asked-90");
@@ -388,9 +390,9 @@ TEST(a_plans_page_sets_its_chance_beside_what_was_asked_and_says_what_would_do) 
     EXPECT(!strstr(page, "asked for: 80 %"));
     page = plan_page("--by 15d --budget 80k --spares 4", "kept");
     EXPECT_CONTAINS(page, "Recommended: ");
-    EXPECT_CONTAINS(page, "Change first: 1 node stands by. That saves $");
+    EXPECT_CONTAINS(page, "Change first: 1 spare node instead of 4. That saves $");
     EXPECT_CONTAINS(page, "; the chance to keep date and budget goes from ");
-    EXPECT_CONTAINS(page, "All that helps at once (1 node stands by, ");
+    EXPECT_CONTAINS(page, "All that helps at once (1 spare node instead of 4, ");
     EXPECT_CONTAINS(page, "How little would still keep date and budget with 80 %");
 }
 

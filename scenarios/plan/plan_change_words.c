@@ -43,7 +43,16 @@ static const char *gives(const Screen *screen, const PlanSetting *then) {
                *after = plan_percent_beside(arena, then->both, request->confidence);
     if (strcmp(before, after) == 0)
         return arena_printf(arena, "%s; the chance to keep %s stays at %s", moved, name, before);
-    return arena_printf(arena, "%s; the chance to keep %s goes from %s to %s", moved, name, before, after);
+    double error = fmax(plan_chance_error(now->both), plan_chance_error(then->both));
+    const char *unsure = error < WORTH_A_WORD ? "" : arena_printf(arena, " (standard error %.1f %%)", 100 * error);
+    return arena_printf(arena, "%s; the chance to keep %s goes from %s to %s%s", moved, name, before, after, unsure);
+}
+
+// A plan that is not sure enough and that no setting makes so: what would comes before its settings.
+static bool settings_are_not_enough(const Screen *screen, const PlanSetting *first, const PlanSetting *all) {
+    double asked = screen->request->confidence;
+    return screen->result->chosen < 0 && asked > 0 && screen->answer->reaches && screen->answer->reaches->count > 0 &&
+           first->both < asked && all->both < asked;
 }
 
 int plan_change_sentences(const Screen *screen, const char *sentences[PLAN_CHANGE_SENTENCES]) {
@@ -64,7 +73,8 @@ int plan_change_sentences(const Screen *screen, const char *sentences[PLAN_CHANG
                                     first->what, gives(screen, first));
         return 1;
     }
-    sentences[0] = arena_printf(arena, "Change first: %s. That %s.", first->what, gives(screen, first));
+    const char *start = settings_are_not_enough(screen, first, all) ? "Of how it runs, change first" : "Change first";
+    sentences[0] = arena_printf(arena, "%s: %s. That %s.", start, first->what, gives(screen, first));
     if (!all->parts || settings->best != settings->count - 1) return 1;
     sentences[1] = arena_printf(arena, "All that helps at once (%s) %s.", all->parts, gives(screen, all));
     return 2;

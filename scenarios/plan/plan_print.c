@@ -389,7 +389,8 @@ static void print_heading(const Screen *screen) {
     printf("Search  %d layouts on %d clusters, %d do not fit in memory with %s, %d simulated%s\n\n", count->candidates,
            screen->result->cluster_count, count->too_large,
            plan_percent(screen->arena, plan_fit_asked(screen->request)), count->simulated,
-           screen->request->exhaustive ? " (every one that fits)" : "; the bound of the others is no better");
+           screen->request->exhaustive ? " (every one that fits)"
+                                       : "; a lower bound of their time shows the others cannot be better");
     if (count->refused)
         printf("        %d of them take longer than 106 days of simulated time, the most its clock holds\n\n",
                count->refused);

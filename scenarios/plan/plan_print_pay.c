@@ -56,8 +56,8 @@ const char *plan_storage_text(const Screen *screen, const PlanRow *row) {
 const char *plan_spares_text(const Screen *screen, const PlanRow *row) {
     if (!(row->spares_cost > 0)) return NULL;
     int spares = plan_spares(screen->request->faults, row->point.node_count);
-    return arena_printf(screen->arena, "%d node%s, paid like the others: %s of the cost (--spares N)", spares,
-                        spares == 1 ? " stands by" : "s stand by", plan_money(screen, &row->point, row->spares_cost));
+    return arena_printf(screen->arena, "%d spare node%s, paid like the others: %s of the cost (--spares N)", spares,
+                        spares == 1 ? "" : "s", plan_money(screen, &row->point, row->spares_cost));
 }
 
 void plan_print_storage(const Screen *screen, const PlanRow *row) {

@@ -62,11 +62,11 @@ static Setting as_planned(const PlanRequest *request) {
 }
 
 static const char *spares_text(Arena *arena, int spares) {
-    return spares == 1 ? "1 node stands by" : arena_printf(arena, "%d nodes stand by", spares);
+    return arena_printf(arena, "%d spare node%s", spares, spares == 1 ? "" : "s");
 }
 
 static const char *const mode_words[CHECKPOINT_MODE_COUNT] = {
-    "checkpoints stop training", "checkpoints are written behind its back", "checkpoints go to a peer's memory"};
+    "checkpoints stop training", "checkpoints are written while training goes on", "checkpoints go to a peer's memory"};
 
 static const char *planned_text(const Settings *settings, const Setting *planned) {
     int spares = plan_spares(&planned->faults, settings->row->point.node_count);
@@ -98,7 +98,9 @@ static void try_spares(Settings *settings, const Setting *planned, Setting *join
         setting.faults.spares_given = true;
         if (setting.faults.spares == before || setting.faults.spares == tried) continue;
         tried = setting.faults.spares;
-        const PlanSetting *added = add_setting(settings, spares_text(settings->arena, tried), &setting);
+        const char *what =
+            arena_printf(settings->arena, "%s instead of %d", spares_text(settings->arena, tried), before);
+        const PlanSetting *added = add_setting(settings, what, &setting);
         if (!added || !is_better(settings->request, added, best)) continue;
         best = added;
         joined->faults = setting.faults;

@@ -8,7 +8,7 @@
 // ---- Settings of the plan in front. Each is lived through with the others as they are; then all that saved money at
 // once, which is the last.
 typedef struct PlanSetting {
-    const char *what;  // "8 nodes stand by"
+    const char *what;  // "8 spare nodes instead of 4"
     const char *parts; // of the best of each together: which those are; else NULL
     bool as_planned;   // the first: what the plan has
     double days, goodput;

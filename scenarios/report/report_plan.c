@@ -3,6 +3,7 @@
 #include "scenarios/report/report_plan.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "models/workload/job/job.h"
 #include "models/workload/money/money.h"
@@ -175,6 +176,25 @@ static void tell_near(const Telling *telling) {
                              100 * plan_chance_error(first->chance.both)));
 }
 
+// Of the words in the last column, those that the table has.
+static const char *notes_text(const Telling *telling) {
+    const PlanResult *result = telling->screen.result;
+    bool front = false, knee = false;
+    for (int i = 0; i < result->row_count; i++) {
+        const PlanRow *row = &result->rows[i];
+        if (!row->point.ran || !row->kept || row->late || row->over_budget) continue;
+        front = front || strcmp(place_of(result, i), "front") == 0;
+        knee = knee || strcmp(place_of(result, i), "knee") == 0;
+    }
+    return arena_printf(telling->screen.arena, "%s%s",
+                        front ? " Front: no plan is better in one of cost, days, energy and carbon and as good in the "
+                                "others."
+                              : "",
+                        knee ? " Knee: of the plans that none beats in cost, days, energy and carbon at once, the "
+                               "nearest to the best of each."
+                             : "");
+}
+
 static const char *columns_text(const Telling *telling) {
     Arena *arena = telling->screen.arena;
     const PlanRequest *request = telling->screen.request;
@@ -185,11 +205,10 @@ static const char *columns_text(const Telling *telling) {
     return arena_printf(
         arena,
         "Length and cost are as planned; one future in twenty is shorter than the column 5 %% says, and "
-        "one more than 95 %% says.%s Front: no plan is better in one of cost, days, energy and carbon and "
-        "as good in the others; knee: of those the nearest to the best of all. Layout: tensor (TP), "
+        "one more than 95 %% says.%s%s Layout: tensor (TP), "
         "pipeline (PP × chunks), context (CP), expert (EP) and data parallel (DP) degrees, samples of a "
         "micro-batch (MBS) and of the global batch (GBS).",
-        asked);
+        asked, notes_text(telling));
 }
 
 static void tell_plans(const Telling *telling) {
@@ -211,13 +230,14 @@ static void tell_plans(const Telling *telling) {
     for (int i = 0; i < result->row_count; i++) plan_cells(telling, table, i);
     table->marked = result->chosen;
     report_section(telling->report, "The plans");
-    report_text(
-        telling->report,
-        arena_printf(arena,
-                     "%s layouts on %d cluster%s came into question; %s do not fit in memory, %d were simulated%s.",
-                     text_count(arena, result->count.candidates, true), result->cluster_count,
-                     result->cluster_count == 1 ? "" : "s", text_count(arena, result->count.too_large, true),
-                     result->count.simulated, request->exhaustive ? "" : ", and the bound of the others is no better"));
+    report_text(telling->report,
+                arena_printf(
+                    arena,
+                    "%s layouts on %d cluster%s came into question; %s do not fit in memory, %d were simulated%s.",
+                    text_count(arena, result->count.candidates, true), result->cluster_count,
+                    result->cluster_count == 1 ? "" : "s", text_count(arena, result->count.too_large, true),
+                    result->count.simulated,
+                    request->exhaustive ? "" : "; the others cannot be better (a lower bound of their time shows it)"));
     report_add_table(telling->report, table, true);
     report_text(telling->report, columns_text(telling));
     tell_near(telling);
@@ -233,8 +253,8 @@ static const char *plan_cluster_short(const Telling *telling, const PlanRow *row
     const char *over = row->oversubscription > 1 ? arena_printf(arena, " %g:1", row->oversubscription) : "";
     const char *batch =
         telling->screen.request->batch_count > 1 ? arena_printf(arena, ", batch %g", row->training.global_batch) : "";
-    return arena_printf(arena, "%d × %s%s%s%s%s%s", row->gpus, row->node->name, row->link ? " " : "",
-                        row->link ? row->link->name : "", over, batch, paid);
+    return arena_printf(arena, "%s GPUs of %s%s%s%s%s%s", text_count(arena, row->gpus, true), row->node->name,
+                        row->link ? " " : "", row->link ? row->link->name : "", over, batch, paid);
 }
 
 static void tell_front(const Telling *telling) {
@@ -275,9 +295,10 @@ static void tell_front(const Telling *telling) {
         chart->y_limit_title = arena_printf(arena, "budget: %s", text_money(arena, request->budget, request->currency));
     report_section(telling->report, "Cost against time");
     report_pareto(telling->report, chart,
-                  "Length and cost as planned; down and to the left is better. Of the plans on the line none is both "
-                  "dearer and slower than another; their thin bars reach from the 5 % to the 95 % of their length and "
-                  "of their cost.");
+                  "Length and cost as planned; down and to the left is better. Of the plans on the line, which have "
+                  "letters, none is both dearer and slower than another; grey dots are the others: pointing at one "
+                  "names it, and so does the table below. Thin bars reach from the 5 % to the 95 % of length and "
+                  "cost.");
 }
 
 // ---- What to beware of.

@@ -42,6 +42,35 @@ static const char *what_it_takes(const Telling *telling, const PlanRow *row) {
     return arena_printf(arena, "It is planned to take %s%s", plan_length(telling, point->days), cost);
 }
 
+// "a budget of $3.03 M"; of another cluster than the one in front, its name.
+static const char *reach_words(const Telling *telling, const PlanReach *reach) {
+    Arena *arena = telling->screen.arena;
+    const char *money = text_money(arena, reach->value, plan_currency(telling, reach->row));
+    const char *what = arena_printf(arena, "a budget of %s", money);
+    if (reach->kind == REACH_DATE) what = arena_printf(arena, "%s from today", plan_length(telling, reach->value));
+    const PlanRow *row = &telling->screen.result->rows[reach->row];
+    if (reach->kind == REACH_PRICE)
+        return arena_printf(arena, "a GPU-hour of %s at %s or less, agreed beforehand", row->node->name, money);
+    return reach->row == 0 ? what : arena_printf(arena, "%s on %s", what, plan_cluster_text(&telling->screen, row));
+}
+
+// Of a plan that is not sure enough: what would make it so.
+static const char *shortest_way(const Telling *telling) {
+    const PlanReaches *reaches = telling->screen.answer->reaches;
+    Arena *arena = telling->screen.arena;
+    const char *text = "";
+    int count = 0;
+    if (is_chosen(telling) || !reaches || reaches->count == 0) return "";
+    for (int i = 0; i < reaches->count; i++)
+        if (reaches->items[i].row >= 0)
+            text =
+                arena_printf(arena, "%s%s%s", text, count++ ? ", or " : "", reach_words(telling, &reaches->items[i]));
+    if (count == 0)
+        return arena_printf(arena, " No budget, date or price alone makes it %s sure.", asked_text(telling));
+    return arena_printf(arena, " To be %s sure takes %s%s.", asked_text(telling), text,
+                        count > 1 ? ": each alone is enough" : "");
+}
+
 static const char *missed_text(const Telling *telling, const PlanRow *row) {
     Arena *arena = telling->screen.arena;
     const PlanRequest *request = telling->screen.request;
@@ -51,11 +80,11 @@ static const char *missed_text(const Telling *telling, const PlanRow *row) {
                             what_it_takes(telling, row));
     return arena_printf(
         arena,
-        "Nothing is recommended yet: no plan keeps %s with the %s asked for (--confidence states another). The "
-        "nearest miss is %s. %s, and keeps %s with a chance of %s.",
+        "Nothing is recommended yet: no plan keeps %s with the %s asked for. The nearest miss is %s. %s, and keeps %s "
+        "with a chance of %s.%s",
         wishes_text(telling), asked_text(telling), plan_cluster_text(&telling->screen, row),
         what_it_takes(telling, row), plan_wishes_name(request),
-        plan_percent_beside(arena, row->chance.both, request->confidence));
+        plan_percent_beside(arena, row->chance.both, request->confidence), shortest_way(telling));
 }
 
 static const char *best_word(const Telling *telling, const PlanRow *row) {
@@ -78,10 +107,8 @@ static const char *lead_text(const Telling *telling) {
     if (!plan_has_wishes(request)) return arena_printf(arena, "%s: %s of the plans looked at.", start, word);
     if (!row->chance.known || !(request->confidence > 0))
         return arena_printf(arena, "%s: %s of the plans that keep %s.", start, word, wishes_text(telling));
-    return arena_printf(arena,
-                        "%s: %s of the plans that keep %s with the %s asked for (--confidence states another). Its "
-                        "chance is %s.",
-                        start, word, wishes_text(telling), asked_text(telling),
+    return arena_printf(arena, "%s: %s of the plans that keep %s with the %s asked for. Its chance is %s.", start, word,
+                        wishes_text(telling), asked_text(telling),
                         plan_percent_beside(arena, row->chance.both, request->confidence));
 }
 
@@ -197,29 +224,6 @@ static void tell_halving(const Telling *telling, const PlanRow *row) {
 
 // ---- What would be enough.
 
-// "a budget of $3.03 M"
-static const char *reach_words(const Telling *telling, const PlanReach *reach) {
-    Arena *arena = telling->screen.arena;
-    if (reach->kind == REACH_DATE) return arena_printf(arena, "%s from today", plan_length(telling, reach->value));
-    const char *money = text_money(arena, reach->value, plan_currency(telling, reach->row));
-    return reach->kind == REACH_BUDGET ? arena_printf(arena, "a budget of %s", money)
-                                       : arena_printf(arena, "a GPU-hour at %s or less, agreed beforehand", money);
-}
-
-// Of a plan that is not sure enough: what would make it so.
-static void tell_shortest_way(const Telling *telling) {
-    const PlanReaches *reaches = telling->screen.answer->reaches;
-    Arena *arena = telling->screen.arena;
-    const char *text = "";
-    if (is_chosen(telling) || !reaches || reaches->count == 0) return;
-    for (int i = 0; i < reaches->count; i++)
-        if (reaches->items[i].row >= 0)
-            text = arena_printf(arena, "%s%s%s", text, *text ? ", or " : "", reach_words(telling, &reaches->items[i]));
-    report_text(telling->report,
-                *text ? arena_printf(arena, "To be %s sure takes %s: each alone is enough.", asked_text(telling), text)
-                      : arena_printf(arena, "No budget, date or price alone makes it %s sure.", asked_text(telling)));
-}
-
 static void reach_cells(const Telling *telling, ReportTable *table, const PlanReach *reach) {
     static const char *const what[REACH_KIND_COUNT] = {"budget", "date", "price per GPU-hour, agreed beforehand"};
     static const char *const none[REACH_KIND_COUNT] = {"no larger one reaches it", "no later one reaches it",
@@ -289,10 +293,15 @@ void report_add_plan_answer(const Telling *telling) {
         report_caution(report, row->point.why_not ? row->point.why_not : "no reason was recorded");
         return;
     }
+    Recommendation recommendation;
+    bool recommends = plan_recommend(&telling->screen, &recommendation);
+    if (recommends && !is_chosen(telling) && recommendation.measure)
+        report_text(report, arena_printf(arena, "Measure first: %s.", recommendation.measure));
     const char *changes[PLAN_CHANGE_SENTENCES];
     int change_count = plan_change_sentences(&telling->screen, changes);
     for (int i = 0; i < change_count; i++) report_text(report, changes[i]);
-    tell_shortest_way(telling);
+    if (telling->screen.request->confidence > 0 && plan_has_wishes(telling->screen.request))
+        report_text(report, "How sure it is to be is stated by --confidence.");
     tell_days(telling, row);
     tell_cost(telling, row);
     tell_chances(telling, row);
@@ -301,6 +310,5 @@ void report_add_plan_answer(const Telling *telling) {
     tell_median(telling, row);
     tell_halving(telling, row);
     tell_reaches(telling);
-    Recommendation recommendation;
-    if (plan_recommend(&telling->screen, &recommendation)) report_add_recommendation(report, arena, &recommendation);
+    if (recommends) report_add_recommendation(report, arena, &recommendation);
 }

@@ -93,8 +93,8 @@ static void tell_settings(const Telling *telling) {
     }
     report_section(telling->report, "Spares and checkpoints");
     report_text(telling->report,
-                "Each is lived through with the others as planned, the last with all that help at once. Nodes that "
-                "stand by and storage are paid for. The best is marked.");
+                "Each is lived through with the others as planned, the last with all that help at once. Spare nodes "
+                "and storage are paid for. The best is marked.");
     report_add_table(telling->report, table, true);
     report_left_out(telling, left_out, "moves days, cost and chance by less than half a percent",
                     "move days, cost and chance by less than half a percent");
@@ -206,8 +206,7 @@ static void bill_line(Bill *bill, const char *what, double amount) {
 
 static const char *spares_title(const Telling *telling, const PlanRow *row) {
     int spares = plan_spares(telling->screen.request->faults, row->point.node_count);
-    return arena_printf(telling->screen.arena, "%d node%s", spares,
-                        spares == 1 ? " that stands by" : "s that stand by");
+    return arena_printf(telling->screen.arena, "%d spare node%s", spares, spares == 1 ? "" : "s");
 }
 
 // Of the nodes that work, as the record's prices have them; beside them what a plan pays on top.

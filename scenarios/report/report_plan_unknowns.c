@@ -3,6 +3,7 @@
 
 #include "results/text.h"
 #include "scenarios/report/report_plan_parts.h"
+#include "sim/statistics.h"
 
 #define HALF_A_PERCENT 0.005
 
@@ -104,6 +105,21 @@ void report_add_plan_what_if(const Telling *telling) {
 
 // ---- What is not known, and what knowing it would be worth.
 
+// A price is drawn between the least and the most that is asked, and either may be drawn once in twenty times or more.
+static const char *price_ends_text(Arena *arena, const PlanSpread *spread) {
+    const double at_5 = spread->price * normal_quantile(0.05), at_95 = spread->price * normal_quantile(0.95);
+    bool least = spread->price_least > at_5, most = spread->price_most < at_95;
+    if (!(spread->price > 0) || (!least && !most)) return "";
+    return arena_printf(arena, " The price's end%s the %s asked: nobody in the price book asks %s.",
+                        least && most ? "s are" : " is",
+                        least && most ? "least and the most"
+                        : least       ? "least"
+                                      : "most",
+                        least && most ? "less or more"
+                        : least       ? "less"
+                                      : "more");
+}
+
 static void tell_swings(const Telling *telling, const PlanUnknowns *unknowns) {
     Arena *arena = telling->screen.arena;
     const PlanRow *row = &telling->screen.result->rows[unknowns->row];
@@ -142,8 +158,11 @@ static void tell_swings(const Telling *telling, const PlanUnknowns *unknowns) {
         arena_printf(arena, "as planned: %s",
                      by_money ? text_money(arena, chart->base, currency) : plan_length(telling, chart->base / per_day));
     report_tornado(telling->report, chart,
-                   "Each bar is one thing that is not known, at the value that one case in twenty stays below and "
-                   "at that which one exceeds, all else as planned.");
+                   arena_printf(arena,
+                                "Each bar is one thing that is not known, all else as planned: to the left of the line "
+                                "it costs or takes less, to the right more. It reaches from the value that one case in "
+                                "twenty stays below to that which one exceeds.%s",
+                                by_money ? price_ends_text(arena, &spread) : ""));
     report_left_out(telling, left_out, "has less than 1 % of the variance", "have less than 1 % of the variance each");
 }
 
