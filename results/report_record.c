@@ -43,8 +43,8 @@ static void tell_time(const Telling *telling, const RecordPoint *point) {
         report_fact(telling->report, "Scaling efficiency",
                     text_percent(arena, point->samples_per_s * point->baseline_gpus / point->gpu_count /
                                             point->baseline_samples_per_s),
-                    arena_printf(arena, "of the throughput per GPU on %s, the fewest that hold the job",
-                                 text_count(arena, point->baseline_gpus, true)));
+                    arena_printf(arena, "of the throughput per GPU on %s, the fewest that hold the job, %s",
+                                 text_count(arena, point->baseline_gpus, true), baseline_batch_say(point)));
 }
 
 static void tell_memory(const Telling *telling, const RecordPoint *point) {
@@ -59,6 +59,14 @@ static void tell_memory(const Telling *telling, const RecordPoint *point) {
                 text_bytes_of(arena, point->memory_peak_bytes, point->memory_capacity_bytes), note);
 }
 
+// "$768.00 to $2,381 an hour between providers; "
+static const char *hourly_range(Arena *arena, const RecordPoint *point) {
+    if (!point->price_of_gpu_hour) return "";
+    return arena_printf(arena, "%s to %s an hour between providers; ",
+                        text_money(arena, point->cost_per_hour_least, point->currency),
+                        text_money(arena, point->cost_per_hour_most, point->currency));
+}
+
 // "$41.46 a step, $13.18 a million tokens"
 static const char *unit_costs(const Telling *telling, const RecordPoint *point) {
     Arena *arena = telling->arena;
@@ -66,7 +74,8 @@ static const char *unit_costs(const Telling *telling, const RecordPoint *point) 
     if (!isfinite(point->cost_per_step) || !isfinite(rate)) return "";
     const char *unit = rate_unit(arena, telling->record);
     int length = (int)strcspn(unit, "/");
-    return arena_printf(arena, "%s a step, %s a million %.*s", text_money(arena, point->cost_per_step, point->currency),
+    return arena_printf(arena, "%s%s a step, %s a million %.*s", hourly_range(arena, point),
+                        text_money(arena, point->cost_per_step, point->currency),
                         text_money(arena, 1e6 * point->cost_per_hour / 3600 / rate, point->currency), length, unit);
 }
 

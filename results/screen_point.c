@@ -55,10 +55,10 @@ static const char *efficiency_text(const Screen *screen, const RecordPoint *poin
                                  text_percent(arena, point->efficiency_vs_one_gpu)));
     if (point->baseline_gpus > 1)
         text = screen_join(screen, text,
-                           arena_printf(arena, "%s of the throughput per GPU on %s GPUs",
+                           arena_printf(arena, "%s of the throughput per GPU on %s GPUs, %s",
                                         text_percent(arena, point->samples_per_s * point->baseline_gpus /
                                                                 point->gpu_count / point->baseline_samples_per_s),
-                                        screen_count(screen, point->baseline_gpus)));
+                                        screen_count(screen, point->baseline_gpus), baseline_batch_say(point)));
     return add_part(screen, text, point->efficiency_vs_ideal,
                     arena_printf(arena, "%s of the step is compute", text_percent(arena, point->efficiency_vs_ideal)));
 }

@@ -119,16 +119,25 @@ static const char *why_they_wait(Arena *arena, const RecordPoint *point) {
                         point->fabric ? point->fabric : "");
 }
 
+#define UNSURE 0.05 // chance to run out of memory
+
+const char *baseline_batch_say(const RecordPoint *point) {
+    bool unsure = point->memory_capacity_bytes > 0 && point->chance_to_run_out > UNSURE;
+    return unsure ? "same batch per replica (may not fit either)" : "same batch per replica";
+}
+
 const char *more_gpus_say(Arena *arena, const Record *record, const RecordPoint *point) {
     int fewer = point->baseline_gpus;
     if (!point->ran || fewer < 1 || fewer >= point->gpu_count) return NULL;
     double rate = point_rate(record, point), times = point->samples_per_s / point->baseline_samples_per_s;
     if (!isfinite(rate) || times > 1 + HARDLY * ((double)point->gpu_count / fewer - 1)) return NULL;
     const char *unit = rate_unit(arena, record), *count = text_count(arena, point->gpu_count, true);
-    return arena_printf(arena, "%s GPUs are %s than %s: together they reach %s %s, %s alone %s (%s times).%s", count,
-                        times <= 1 ? "slower" : "hardly faster", text_count(arena, fewer, true), text_rate(arena, rate),
-                        unit, fewer == 1 ? "one" : text_count(arena, fewer, true), text_rate(arena, rate / times),
-                        text_figures(arena, times, 2), why_they_wait(arena, point));
+    return arena_printf(arena,
+                        "%s GPUs are %s than %s: together they reach %s %s, %s alone, at the same batch per replica, "
+                        "%s (%s times).%s",
+                        count, times <= 1 ? "slower" : "hardly faster", text_count(arena, fewer, true),
+                        text_rate(arena, rate), unit, fewer == 1 ? "one" : text_count(arena, fewer, true),
+                        text_rate(arena, rate / times), text_figures(arena, times, 2), why_they_wait(arena, point));
 }
 
 const char *machine_text(Arena *arena, const RecordPoint *point) {

@@ -21,6 +21,8 @@ const char *rate_unit(Arena *arena, const Record *record);         // "images/s"
 // Where more GPUs are slower than fewer, or hardly faster: a sentence that says so, with what the step is spent on.
 // NULL: they pay, or nobody knows.
 const char *more_gpus_say(Arena *arena, const Record *record, const RecordPoint *point);
+// Of the baseline on fewer GPUs: at which batch, and that it may not fit where the job itself may not.
+const char *baseline_batch_say(const RecordPoint *point);
 // "4 in 4 × rtx3060-workstation over eth-1g (1 Gb/s Ethernet)"; "" where nothing is known of them.
 const char *machine_text(Arena *arena, const RecordPoint *point);
 double sum_of_values(const NamedValue *values, int count); // of those that are known

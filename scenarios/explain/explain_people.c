@@ -64,21 +64,29 @@ static RecordTable changes_for_people(Arena *arena, const Explanation *now, cons
     return table;
 }
 
-// "*" behind what changes the result of training too; below it stands what.
+// "*" behind what changes the result of training too; below it stands what. "?" behind what does not surely fit.
 static RecordTable settings_for_people(Arena *arena, const Explanation *now, const RecordTable *from) {
     RecordTable table = changes_for_people(arena, now, from);
     int count = table.row_count * table.column_count, change = column_of(&table, "change");
     RecordCell *cells = ARENA_ARRAY(arena, RecordCell, count);
     const char *told = "";
+    int unsure = 0;
     if (count) memcpy(cells, table.cells, (size_t)count * sizeof *cells);
     for (int i = 0; i < table.row_count; i++) {
         const char *note = cell_of(&table, i, "note")->text;
         RecordCell *cell = &cells[i * table.column_count + change];
+        if (!explain_fits(cell_of(&table, i, "chance_to_run_out")->number)) {
+            cell->text = arena_printf(arena, "%s ?", cell->text);
+            unsure++;
+        }
         if (!*note) continue;
         cell->text = arena_printf(arena, "%s *", cell->text);
         if (!strstr(told, note)) told = listed(arena, told, note);
     }
     table.cells = cells;
+    if (unsure)
+        table.note = with_sentence(arena, table.note,
+                                   "A ? marks what does not surely fit: memory runs out with a chance above 5 %.");
     if (*told)
         table.note =
             with_sentence(arena, table.note, arena_printf(arena, "A * marks what is not the same training: %s.", told));
@@ -227,20 +235,22 @@ static int by_time(const void *a, const void *b) {
     return (one->row > other->row) - (one->row < other->row);
 }
 
-// Those that take most; they stay in the order of the model.
+// Those that take most first; few stay in the order of the model.
 static RecordTable roofline_for_people(Arena *arena, const RecordTable *from) {
     int count = from->row_count;
-    bool *keep = ARENA_ARRAY(arena, bool, count);
+    if (count <= LARGEST) return *from;
+    size_t width = (size_t)from->column_count;
+    RecordCell *cells = ARENA_ARRAY(arena, RecordCell, LARGEST * from->column_count);
     Timed *timed = ARENA_ARRAY(arena, Timed, count);
     double left = 0;
     for (int i = 0; i < count; i++) timed[i] = (Timed){cell_of(from, i, "seconds")->number, i};
-    if (count) qsort(timed, (size_t)count, sizeof *timed, by_time);
-    for (int i = 0; i < count; i++) {
-        keep[timed[i].row] = i < LARGEST;
-        if (i >= LARGEST) left += cell_of(from, timed[i].row, "share")->number;
-    }
-    RecordTable table = rows_where(arena, from, keep);
-    if (count <= LARGEST) return table;
+    qsort(timed, (size_t)count, sizeof *timed, by_time);
+    for (int i = 0; i < LARGEST; i++)
+        memcpy(&cells[(size_t)i * width], &from->cells[(size_t)timed[i].row * width], width * sizeof *cells);
+    for (int i = LARGEST; i < count; i++) left += cell_of(from, timed[i].row, "share")->number;
+    RecordTable table = *from;
+    table.cells = cells;
+    table.row_count = LARGEST;
     table.title = arena_printf(arena, "Roofline: the %d operators that take most", LARGEST);
     table.note = with_sentence(
         arena, from->note,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/text.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/explain/explain_cells.h"
 #include "sim/list.h"
@@ -261,10 +262,12 @@ static RecordTable settings_table(Arena *arena, const Explanation *now) {
     }
     RecordTable table = table_of("settings", "What would help: one setting changed, simulated again",
                                  setting_columns_of(arena, now), SETTING_COLUMNS, &cells);
-    table.note =
-        "Saves: of the step, at the same global batch, with its share of the step; at least, at most: 90 % range. "
-        "GiB: estimated peak of "
-        "the fullest GPU; OOM risk: the chance that its memory runs out.";
+    table.note = arena_printf(
+        arena,
+        "Saves: of the step, at the same global batch of %s (of fewer GPUs too: each replica then takes more of it), "
+        "with its share of the step; at least, at most: 90 %% range. GiB: estimated peak of the fullest GPU; OOM risk: "
+        "the chance that its memory runs out.",
+        text_count(arena, now->point.global_batch, true));
     return table;
 }
 
@@ -336,7 +339,9 @@ static RecordTable refused_table(Arena *arena, const Explanation *now) {
         text_cell(arena, &cells, now->changes[i].title);
         text_cell(arena, &cells, now->changes[i].why_not);
     }
-    return table_of("not_possible", "Not possible", COLUMNS(refused_columns), &cells);
+    RecordTable table = table_of("not_possible", "Not possible", COLUMNS(refused_columns), &cells);
+    table.note = "What lacks memory is refused from a chance of 95 % on that memory runs out; below that it is tried.";
+    return table;
 }
 
 // ---- Operators.

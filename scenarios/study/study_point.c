@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/hardware/kernel.h"
+#include "models/workload/cost/cost.h"
 #include "scenarios/fields/fields.h"
 #include "scenarios/study/job_life.h"
 #include "sim/quantity.h"
@@ -195,7 +196,8 @@ static void set_efficiency(Study *study, RecordPoint *result, const PointSpec *p
 
 // ---- Fewer GPUs.
 
-// The same job with each replica's batch on so many GPUs: as many replicas as they hold. 0: it does not run there.
+// The same job with each replica's batch on so many GPUs: as many replicas as they hold. 0: it does not run
+// there, or surely fits here and not there.
 static double samples_per_s_on(Study *study, const PointSpec *point, const RecordPoint *result, int gpus) {
     PointSpec fewer = *point;
     NodeGroup group = point->groups[0];
@@ -211,7 +213,8 @@ static double samples_per_s_on(Study *study, const PointSpec *point, const Recor
     const Cluster *cluster = build_cluster(study, &fewer, ignored);
     if (!cluster) return 0;
     RecordPoint on_fewer = simulate_training(study->arena, cluster, &fewer.training, study->spec, ignored);
-    return on_fewer.ran ? on_fewer.samples_per_s : 0;
+    bool is_sure = on_fewer.chance_to_run_out <= 1 - MEMORY_FITS, asks = result->chance_to_run_out <= 1 - MEMORY_FITS;
+    return on_fewer.ran && (is_sure || !asks) ? on_fewer.samples_per_s : 0;
 }
 
 // Against one GPU where that was simulated, else the fewest replicas, doubled until it runs.
