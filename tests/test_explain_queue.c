@@ -273,8 +273,9 @@ TEST(where_no_rule_helps_the_words_say_so_and_what_more_gpus_give) {
     const Json *answer =
         answer_to(arena, command_explain, "explain queue --gpus 640 --mix gavel --jobs-per-hour 20 --json");
     const char *said = json_get(answer, "sentences")->items[0].text;
-    EXPECT_CONTAINS(said, "Change no rule: none that was tried surely shortens the mean wait of ");
-    EXPECT_CONTAINS(said, "But a tenth more GPUs (704) makes it ");
+    EXPECT_CONTAINS(said, "Change no rule of the scheduler: none that was tried surely shortens the mean wait of ");
+    EXPECT_CONTAINS(said, "If jobs can run on half their GPUs, --elastic 0.5 makes it ");
+    EXPECT_CONTAINS(said, "With more machines: a tenth more GPUs (704) makes it ");
     const Json *settings = json_get(answer, "settings");
     for (int i = 0; i < settings->count; i++)
         EXPECT(strcmp(json_get(&settings->items[i], "verdict")->text, "helps") != 0);

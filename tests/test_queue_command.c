@@ -264,8 +264,8 @@ TEST(curves_are_drawn_in_the_terminal_and_as_files) {
     EXPECT_INT(test_shell("$LOCKSTEP queue --gpus 16 --load 0.9 --jobs 300 --policy fifo,easy --plot --color never",
                           output, sizeof output),
                0);
-    EXPECT_CONTAINS(output, "GPUs in use\nfifo ");
-    EXPECT_CONTAINS(output, "how long jobs wait\n");
+    EXPECT_CONTAINS(output, "GPUs in use, first of 5 draws (tables have all)\nfifo ");
+    EXPECT_CONTAINS(output, "how long jobs wait, first of 5 draws (tables have all)\n");
     if (test_shell("gnuplot --version", output, sizeof output) != 0) return;
     snprintf(folder, sizeof folder, "/tmp/lockstep-plots-%d", (int)getpid());
     snprintf(

@@ -100,12 +100,13 @@ static Waited wait_under(const QueueFound *all, const QueueStudy *study, bool ke
 // Student's t of the gain is t.95 at the end of its 90 % interval.
 static double chance_of_less(const QueueTrial *trial, int samples) {
     if (isnan(trial->half_s)) return NAN;
-    if (trial->half_s == 0) return trial->gain_s > 0 ? 1 : trial->gain_s < 0 ? 0 : 0.5;
+    if (trial->half_s == 0) return trial->gain_s > 0 ? 1 : trial->gain_s < 0 ? 0 : NAN;
     return student_below(trial->gain_s / trial->half_s * student_90(samples - 1), samples - 1);
 }
 
 static QueueVerdict verdict_on(const QueueFound *found, const QueueTrial *trial) {
     double half = isnan(trial->half_s) ? 0 : trial->half_s;
+    if (trial->gain_s == 0 && half == 0) return QUEUE_SAME;
     if (trial->gain_s < -half) return QUEUE_WORSE;
     bool matters = queue_gain_share(found, trial) >= QUEUE_MATTERS;
     if (trial->gain_s <= half) return matters && trial->chance >= QUEUE_LIKELY ? QUEUE_MAYBE : QUEUE_CHANCE;
@@ -249,7 +250,7 @@ static void try_demand(QueueFound *all) {
               (QueueTrial){.name = "elastic",
                            .title = "jobs that run on half their GPUs too",
                            .option = "--elastic 0.5",
-                           .but = "the jobs must be able to"});
+                           .but = "jobs can run on half their GPUs"});
 }
 
 static int by_gain(const void *a, const void *b) {

@@ -9,9 +9,11 @@ int explain_queue(int argc, char **argv);
 
 // What to change first, for a page's head. title NULL: no rule that was tried surely helps.
 typedef struct QueueAdvice {
-    const char *title, *option;                        // "the policy multifactor", "--policy multifactor"
-    const char *becomes, *less;                        // "45.0 min", "18.3 h less (90 % range 9.76 h to 26.7 h)"
-    const char *chance;                                // "98.9 %" that it is less; NULL: one sample tells none
+    const char *title, *option; // "the policy multifactor", "--policy multifactor"
+    const char *becomes, *less; // "45.0 min", "18.3 h less (90 % range 9.76 h to 26.7 h)"
+    const char *chance;         // "98.9 %" that it is less; NULL: one sample tells none
+    const char *where, *where_becomes,
+        *where_less; // "jobs can run on half their GPUs", …: what helps if they can; NULL
     const char *larger, *larger_becomes, *larger_less; // "--gpus 568", …: more GPUs under the same rules; NULL: no help
 } QueueAdvice;
 

@@ -21,6 +21,7 @@ typedef enum QueueVerdict {
     QUEUE_BUT,    // surely, but for what is not simulated or not for us to decide
     QUEUE_HARMS,  // the mean, surely; the last twentieth waits longer
     QUEUE_MAYBE,  // a shorter wait with QUEUE_LIKELY, but within its 90 % range
+    QUEUE_SAME,   // not a second differs
     QUEUE_CHANCE, // the difference is within its 90 % range
     QUEUE_LITTLE, // surely, but below QUEUE_MATTERS
     QUEUE_WORSE,  // surely

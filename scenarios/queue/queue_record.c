@@ -75,8 +75,10 @@ static void set_charts(Arena *arena, Record *record, const QueueStudy *study, co
         RecordCurve *curves = ARENA_ARRAY(arena, RecordCurve, study->policy_count);
         for (int p = 0; p < study->policy_count; p++)
             curves[p] = *(const RecordCurve *)(const void *)((const char *)&answers[p] + rows[i].offset);
+        const char *draw =
+            study->seeds > 1 ? arena_printf(arena, ", first of %d draws (tables have all)", study->seeds) : "";
         charts[i] = (RecordChart){.name = rows[i].name,
-                                  .title = arena_printf(arena, "%s: %s", record->title, rows[i].title),
+                                  .title = arena_printf(arena, "%s: %s%s", record->title, rows[i].title, draw),
                                   .x_title = rows[i].x_title,
                                   .y_title = rows[i].y_title,
                                   .curves = curves,

@@ -278,7 +278,7 @@ static bool is_of_one_size(const QueueStudy *study) {
     return !study->find;
 }
 
-static void tell_queue_advice(Report *report, Arena *arena, const QueueExplained *told) {
+static void tell_queue_advice(Report *report, Arena *arena, const QueueExplained *told, const char *shorter) {
     const QueueAdvice *advice = &told->advice;
     const Record *record = told->record;
     report_lead(report, record->notes[0]);
@@ -288,12 +288,17 @@ static void tell_queue_advice(Report *report, Arena *arena, const QueueExplained
                     arena_printf(arena, "mean wait with %s: %s", *advice->option ? advice->option : advice->title,
                                  advice->less));
     else
-        report_fact(report, "Change first", "no rule", "none that was tried surely helps");
+        report_fact(report, "Change first", "no rule", "of the scheduler: none that was tried surely helps alone");
     if (advice->chance) report_fact(report, "Chance", advice->chance, "that the mean wait is shorter then");
+    if (advice->where)
+        report_fact(report, arena_printf(arena, "If %s", advice->where),
+                    arena_printf(arena, "%s → %s", told->wait, advice->where_becomes),
+                    arena_printf(arena, "mean wait with %s", advice->where_less));
     if (advice->larger)
         report_fact(report, "Or more GPUs", arena_printf(arena, "%s → %s", told->wait, advice->larger_becomes),
                     arena_printf(arena, "mean wait with %s: %s", advice->larger, advice->larger_less));
     report_fact(report, "Mean wait now", told->wait, arena_printf(arena, "under %s", told->policy));
+    if (shorter) report_caution(report, shorter);
     for (int i = told->changes_from; i < record->note_count; i++) report_text(report, record->notes[i]);
     tell_tables(report, record, "settings", "machines");
     report_section(report, "Why jobs wait");
@@ -327,13 +332,16 @@ static bool add_queue_advice(Report *report, Arena *arena, const QueueStudy *stu
     const QueueStudy *explained = short_enough(arena, study, most_wait(figures, policy));
     QueueExplained told = explain_queue_study(arena, explained, policy);
     if (!told.record || told.record->table_count == 0) return false;
-    tell_queue_advice(report, arena, &told);
-    if (explained != study)
-        report_caution(report, arena_printf(arena,
-                                            "What to change, and why jobs wait, is of %s jobs a run; the answer below "
-                                            "is of %s, and where waiting grows with the length its waits are longer.",
-                                            text_count(arena, explained->demand.jobs, true),
-                                            text_count(arena, study->demand.jobs, true)));
+    const char *shorter =
+        explained == study
+            ? NULL
+            : arena_printf(
+                  arena,
+                  "Two samples stand on this page. What to change and why jobs wait is of %s jobs a run; \"Who "
+                  "waits how long\" and what follows is of %s, and where waiting grows with the length of a run "
+                  "its waits are longer.",
+                  text_count(arena, explained->demand.jobs, true), text_count(arena, study->demand.jobs, true));
+    tell_queue_advice(report, arena, &told, shorter);
     return true;
 }
 
