@@ -106,6 +106,8 @@ TEST(explain_goodput_says_in_words_what_is_lost_and_what_helps) {
     EXPECT_CONTAINS(ended->out, "of the time is training (mean of 40 simulated runs; half of them have more than");
     EXPECT_CONTAINS(ended->out, "Of the 480 h of the mean run ");
     EXPECT_CONTAINS(ended->out, "Change first: ");
+    EXPECT_CONTAINS(ended->out, "(90 % range of the mean ");
+    EXPECT_CONTAINS(ended->out, "; 90 % of single runs");
     EXPECT_CONTAINS(ended->out, "half as many failures makes it");
     EXPECT_CONTAINS(ended->out, "Assumed: $");
     EXPECT(strstr(ended->out, "Change first: ") < strstr(ended->out, "of the time is training"));

@@ -13,6 +13,7 @@
 #include "scenarios/explain/explain_goodput_internal.h"
 #include "sim/list.h"
 #include "sim/pieces.h"
+#include "sim/statistics.h"
 #include "sim/watch.h"
 
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
@@ -49,10 +50,14 @@ typedef struct Explained {
 // Run by run under the same failures: what one had of luck the other has too.
 static Paired paired(const double *with, const double *without, int runs) {
     double sum = 0, squares = 0;
-    for (int i = 0; i < runs; i++) sum += with[i] - without[i];
+    Arena *scratch = arena_open();
+    double *apart = ARENA_ARRAY(scratch, double, runs + 1);
+    for (int i = 0; i < runs; i++) sum += apart[i] = with[i] - without[i];
     double mean = runs > 0 ? sum / runs : NAN;
-    for (int i = 0; i < runs; i++) squares += pow(with[i] - without[i] - mean, 2);
-    return (Paired){mean, runs > 1 ? 1.645 * sqrt(squares / (runs - 1) / runs) : NAN};
+    for (int i = 0; i < runs; i++) squares += pow(apart[i] - mean, 2);
+    Summary summary = summarise(scratch, apart, runs);
+    arena_close(scratch);
+    return (Paired){mean, runs > 1 ? 1.645 * sqrt(squares / (runs - 1) / runs) : NAN, summary.p5, summary.p95};
 }
 
 // Of each run, in hours of all GPUs: what is trained of a calendar, less what is paid for. Work to do is the same
@@ -72,7 +77,7 @@ static Paired hours_given_back(const Explained *all, const GoodputTrial *trial, 
     const LifeStudy *now = &all->now;
     Paired hours = all->asked.spec.work_s > 0 ? paired(now->run_days, trial->study.run_days, runs) : trial->gain;
     double scale = all->asked.spec.work_s > 0 ? 24 : 24 * now->days.mean;
-    return (Paired){scale * hours.mean, scale * hours.half};
+    return (Paired){scale * hours.mean, scale * hours.half, scale * hours.low, scale * hours.high};
 }
 
 static GoodputVerdict verdict_on(const GoodputTrial *trial, int spares_now) {
@@ -322,7 +327,7 @@ static void find_price(const Explained *all, GoodputFound *found) {
     Arena *arena = all->arena;
     found->price = NAN;
     if (asked->price_given) {
-        found->price = option_quantity(all->options, "price", 0);
+        found->price = found->least = found->most = option_quantity(all->options, "price", 0);
     } else {
         const Catalogue *catalogue =
             catalogue_with_profile(arena, option_text(all->options, "profile", NULL), all->problems);
@@ -330,6 +335,8 @@ static void find_price(const Explained *all, GoodputFound *found) {
         Quote quote = goodput_quote(asked, catalogue);
         if (quote.count == 0 || !(quote.gpu_hour > 0)) return;
         found->price = quote.gpu_hour;
+        found->least = quote.least;
+        found->most = quote.most;
         found->price_source = source_text(arena, &quote);
     }
     found->paid = arena_printf(arena, "%s a GPU-hour", text_money(arena, found->price, "USD"));

@@ -31,12 +31,22 @@ static const char *points(Arena *arena, double gain, double half) {
     return arena_printf(arena, "%.*f", half < 0.001 || fabs(gain) < 0.001 ? 2 : 1, 100 * gain);
 }
 
-// "2.12 points more (90 % range 2.07 to 2.17)".
+// "2.12 points more (90 % range of the mean 2.07 to 2.17)".
 static const char *more_text(Arena *arena, const Paired *gain) {
     const char *more = arena_printf(arena, "%s points more", points(arena, gain->mean, gain->half));
     if (isnan(gain->half)) return more;
-    return arena_printf(arena, "%s (90 %% range %s to %s)", more, points(arena, gain->mean - gain->half, gain->half),
+    return arena_printf(arena, "%s (90 %% range of the mean %s to %s)", more,
+                        points(arena, gain->mean - gain->half, gain->half),
                         points(arena, gain->mean + gain->half, gain->half));
+}
+
+// Of single runs: what one job may see, where the mean is known better than that.
+static const char *single_runs_text(const GoodputFound *found, const Paired *gain) {
+    Arena *arena = found->arena;
+    if (isnan(gain->half)) return "";
+    return arena_printf(arena, "; 90 %% of single runs%s gain %s to %s points",
+                        found->asked->spec.fleet_spread > 0 ? ", with failure rates that differ as fleets' do," : "",
+                        points(arena, gain->low, gain->half), points(arena, gain->high, gain->half));
 }
 
 // "2.12 ± 0.05", never "-0.00".
@@ -60,6 +70,11 @@ static const char *worth_text(const GoodputFound *found, const GoodputTrial *tri
     Arena *arena = found->arena;
     const Paired *gpu_hours = &trial->gpu_hours;
     const char *worth = text_money(arena, found->price * gpu_hours->mean, "USD");
+    if (found->most > found->least)
+        return arena_printf(arena, "%s at %s (%s to %s at the %s to %s that providers ask)", worth, found->paid,
+                            text_money(arena, found->least * gpu_hours->mean, "USD"),
+                            text_money(arena, found->most * gpu_hours->mean, "USD"),
+                            text_money(arena, found->least, "USD"), text_money(arena, found->most, "USD"));
     if (isnan(gpu_hours->half)) return arena_printf(arena, "%s at %s", worth, found->paid);
     return arena_printf(arena, "%s (%s to %s) at %s", worth,
                         text_money(arena, found->price * (gpu_hours->mean - gpu_hours->half), "USD"),
@@ -127,10 +142,11 @@ static void say_first(const GoodputFound *found, Words *words) {
         arena_printf(
             arena,
             "Change first: %s (%s). Goodput, the share of all time that is training, becomes %s instead of %s: "
-            "%s. %s %s%s%s.",
+            "%s%s. %s %s%s%s.",
             first->title, typed(arena, first), text_percent(arena, goodput_after(found, first)),
-            text_percent(arena, found->now->goodput.mean), more_text(arena, &first->gain), back,
-            gpu_hours_text(arena, first->gpu_hours.mean), *worth ? ", " : "", worth));
+            text_percent(arena, found->now->goodput.mean), more_text(arena, &first->gain),
+            single_runs_text(found, &first->gain), back, gpu_hours_text(arena, first->gpu_hours.mean),
+            *worth ? ", " : "", worth));
 }
 
 static const char *change_text(const GoodputFound *found, const GoodputTrial *trial) {
@@ -363,9 +379,11 @@ static RecordTable stops_table(const GoodputFound *found) {
         number_cell(found->arena, &cells, now->lost_share[most]);
         number_cell(found->arena, &cells, lost_share(found) > 0 ? now->lost_share[most] / lost_share(found) : 0);
     }
-    return table_of("stops",
-                    "What stops the mean run, and the time it takes with it: unseen, waiting, restart, work done twice",
-                    COLUMNS(stop_columns), &cells);
+    return table_of(
+        "stops",
+        "What stops the mean run, planned stops and slow nodes taken out too, and the time it takes with it: "
+        "unseen, waiting, restart, work done twice",
+        COLUMNS(stop_columns), &cells);
 }
 
 static const char *const verdict_names[GOODPUT_VERDICT_COUNT] = {
@@ -433,10 +451,14 @@ Record goodput_record(const GoodputFound *found, int *changes_from) {
     tables[1] = stops_table(found);
     tables[2] = trials_table(
         found, false, "settings",
-        arena_printf(arena, "Other settings, each alone: points of goodput more with 90 %% range, and %s", given));
+        arena_printf(arena,
+                     "Other settings, each alone: points of goodput more with the 90 %% range of their mean, and %s",
+                     given));
     tables[3] = trials_table(
         found, true, "machines",
-        arena_printf(arena, "Other machines, each alone: points of goodput more with 90 %% range, and %s", given));
+        arena_printf(arena,
+                     "Other machines, each alone: points of goodput more with the 90 %% range of their mean, and %s",
+                     given));
     return (Record){.title = arena_printf(arena, "%s%s on %s GPUs (%d %s, %d spare node%s), %s simulated run%s",
                                           text_days(arena, (spec->horizon_s + spec->work_s) / 86400),
                                           has_work(found) ? " of work" : "", text_count(arena, asked->gpus, true),

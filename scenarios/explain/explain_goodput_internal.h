@@ -17,7 +17,8 @@ typedef enum GoodputVerdict {
 } GoodputVerdict;
 
 typedef struct Paired { // mean over runs of a difference under the same failures
-    double mean, half;  // half of a 90 % interval of that; NAN of one run
+    double mean, half;  // half of a 90 % interval of that mean; NAN of one run
+    double low, high;   // 5 and 95 % of single runs, each of which draws failure rates of its own
 } Paired;
 
 typedef struct GoodputTrial {
@@ -37,6 +38,7 @@ typedef struct GoodputFound {
     const GoodputTrial *trials; // by gain, most first
     int trial_count;
     double price;             // of a GPU for an hour, in USD; NAN: nobody says
+    double least, most;       // that providers ask; as the price where one was said
     const char *paid;         // "$5.22 a GPU-hour"; NULL: nobody says
     const char *price_source; // a sentence, or NULL: as the user said
 } GoodputFound;

@@ -133,9 +133,11 @@ const char *plan_median_text(Arena *arena, const PlanRequest *request, const Nod
     Quote quote = plan_quote_of_way(arena, request, node, way);
     bool one_of_many = request->rent_count > 1;
     if (quote.count == 0 || quote.is_own) return NULL;
+    const char *of =
+        quote.count > 1 || !one_of_many ? "the median of providers of such GPUs" : "of another machine with such GPUs";
+    if (quote.count > 1 && request->node_count > 1) // compared_alike() in plan_options.c
+        of = "the median of the same providers for all machines compared, not of all that have such GPUs";
     return arena_printf(arena, "%s%s%s: %s %s a GPU-hour, %s. A price of your own narrows it: --price, or --provider.",
                         node->name, one_of_many ? ", " : "", one_of_many ? plan_way_text(arena, request, way) : "",
-                        quote_text(arena, &quote), quote.currency,
-                        quote.count > 1 || !one_of_many ? "the median of providers of such GPUs"
-                                                        : "of another machine with such GPUs");
+                        quote_text(arena, &quote), quote.currency, of);
 }

@@ -20,7 +20,8 @@ static const char *span(Arena *arena, double seconds) {
 // ---- The answer.
 
 const char *goodput_report_title(Arena *arena, const GoodputExplained *answer) {
-    return arena_printf(arena, "Goodput: %s", answer->record->title);
+    const char *model = answer->asked->model;
+    return arena_printf(arena, "Goodput: %s%s%s", model ? model : "", model ? ", " : "", answer->record->title);
 }
 
 static const char *range_text(Arena *arena, const char *from, const char *to) {
@@ -38,6 +39,19 @@ static void tell_advice(Report *report, const GoodputExplained *answer) {
     report_fact(report, "Change first", arena_printf(arena, "%s → %s", now, advice->becomes),
                 arena_printf(arena, "goodput with %s", advice->option));
     report_fact(report, answer->asked->spec.work_s > 0 ? "Saved" : "Given back", advice->given_back, advice->worth);
+}
+
+// How often one may be written is a matter of how long storage takes over it.
+static void tell_checkpoint(Report *report, const GoodputExplained *answer) {
+    Arena *arena = answer->arena;
+    const GoodputAsked *asked = answer->asked;
+    if (!asked->held || asked->bytes <= 0) return;
+    CheckpointPlan beside =
+        checkpoint_plan(CHECKPOINT_ASYNC, asked->bytes, asked->spec.nodes, asked->node, asked->gpu, asked->held);
+    report_fact(report, "Size of a checkpoint", text_bytes(arena, asked->bytes),
+                arena_printf(arena, "%s%s%d x %s takes it in %s, while training goes on",
+                             asked->model ? asked->model : "", asked->model ? "; " : "", asked->storage_units,
+                             asked->storage->name, span(arena, beside.write_s)));
 }
 
 static void tell_facts(Report *report, const GoodputExplained *answer) {
@@ -64,6 +78,7 @@ static void tell_facts(Report *report, const GoodputExplained *answer) {
     report_fact(report, "Checkpoints", checkpoint_mode_names[plan->mode],
                 arena_printf(arena, "every %s, training stands still %s", span(arena, plan->every_s),
                              span(arena, plan->stall_s)));
+    tell_checkpoint(report, answer);
 }
 
 static void tell_doubts(Report *report, const GoodputExplained *answer) {
@@ -145,9 +160,11 @@ static void tell_calendar(Report *report, const GoodputExplained *answer) {
                              text_count(arena, answer->study->runs, true), calendar.life + 1,
                              text_percent(arena, answer->study->run_goodput[calendar.life]),
                              text_percent(arena, answer->study->goodput.mean)));
-    report_bars(report, chart,
-                "Behind each row: its share of training, and how often failures stopped it. Training that a failure "
-                "took is shown where it was done.");
+    report_bars(
+        report, chart,
+        "Behind each row: its share of training, and how often failures stopped it. Stops that are planned and slow "
+        "nodes that are taken out are not counted there, but starting again after them is drawn. Training "
+        "that a failure took is shown where it was done.");
 }
 
 static void tell_rates(Report *report, const GoodputExplained *answer) {
