@@ -111,6 +111,7 @@ static QueueVerdict verdict_on(const QueueFound *found, const QueueTrial *trial)
     bool matters = queue_gain_share(found, trial) >= QUEUE_MATTERS;
     if (trial->gain_s <= half) return matters && trial->chance >= QUEUE_LIKELY ? QUEUE_MAYBE : QUEUE_CHANCE;
     if (!matters) return QUEUE_LITTLE;
+    if (trial->given) return QUEUE_IF;
     if (trial->but) return QUEUE_BUT;
     bool harms = !trial->is_machine && trial->waited.p95_s > found->now.p95_s;
     return harms ? QUEUE_HARMS : QUEUE_HELPS;
@@ -250,7 +251,7 @@ static void try_demand(QueueFound *all) {
               (QueueTrial){.name = "elastic",
                            .title = "jobs that run on half their GPUs too",
                            .option = "--elastic 0.5",
-                           .but = "jobs can run on half their GPUs"});
+                           .given = "jobs can run on half their GPUs"});
 }
 
 static int by_gain(const void *a, const void *b) {

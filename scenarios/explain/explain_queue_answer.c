@@ -54,7 +54,7 @@ static const QueueTrial *tenth_more(const QueueFound *all) {
 // What helps surely where something that is not simulated is given: that jobs can run on fewer GPUs.
 static const QueueTrial *helps_where(const QueueFound *all) {
     for (int i = 0; i < all->trials.count; i++)
-        if (all->trials.items[i].verdict == QUEUE_BUT) return &all->trials.items[i];
+        if (all->trials.items[i].verdict == QUEUE_IF) return &all->trials.items[i];
     return NULL;
 }
 
@@ -70,7 +70,7 @@ static QueueAdvice advice_of(const QueueFound *all) {
     }
     const QueueTrial *where = helps_where(all);
     if (where) {
-        advice.where = where->but;
+        advice.where = where->given;
         advice.where_becomes = wait_text(all->arena, where->waited.mean_s);
         advice.where_less = arena_printf(all->arena, "%s, %s", where->option, less_text(all->arena, where));
     }
@@ -93,7 +93,7 @@ static const char *makes_it(Arena *arena, const QueueTrial *trial) {
 static const char *where_text(const QueueFound *all) {
     const QueueTrial *where = helps_where(all);
     if (!where) return "";
-    return arena_printf(all->arena, " If %s, %s makes it %s, %s.", where->but, where->option,
+    return arena_printf(all->arena, " If %s, %s makes it %s, %s.", where->given, where->option,
                         wait_text(all->arena, where->waited.mean_s), less_text(all->arena, where));
 }
 
@@ -150,9 +150,11 @@ static void say_more(const QueueFound *all, Words *words) {
     const QueueTrial *first = first_of(all, false);
     for (int i = 0; i < all->trials.count && &all->trials.items[i] != first; i++) {
         const QueueTrial *trial = &all->trials.items[i];
-        if (trial->verdict != QUEUE_HARMS) continue;
-        const char *but = arena_printf(arena, "one job in twenty would wait longer than %s, now %s",
-                                       wait_text(arena, trial->waited.p95_s), wait_text(arena, all->now.p95_s));
+        if (trial->verdict != QUEUE_HARMS && trial->verdict != QUEUE_BUT) continue;
+        const char *but = trial->but
+                              ? trial->but
+                              : arena_printf(arena, "one job in twenty would wait longer than %s, now %s",
+                                             wait_text(arena, trial->waited.p95_s), wait_text(arena, all->now.p95_s));
         say(arena, words, arena_printf(arena, "Not advised: %s, but %s.", makes_it(arena, trial), but));
     }
 }
@@ -346,9 +348,9 @@ static RecordTable classes_table(const QueueFound *all) {
 }
 
 static const char *const verdict_names[QUEUE_VERDICT_COUNT] = {
-    [QUEUE_HELPS] = "helps",   [QUEUE_BUT] = "helps, if",    [QUEUE_HARMS] = "not advised",
-    [QUEUE_MAYBE] = "perhaps", [QUEUE_CHANCE] = "by chance", [QUEUE_LITTLE] = "too little",
-    [QUEUE_SAME] = "the same", [QUEUE_WORSE] = "worse"};
+    [QUEUE_HELPS] = "helps",       [QUEUE_IF] = "helps, if",  [QUEUE_BUT] = "not advised",
+    [QUEUE_HARMS] = "not advised", [QUEUE_MAYBE] = "perhaps", [QUEUE_CHANCE] = "by chance",
+    [QUEUE_LITTLE] = "too little", [QUEUE_SAME] = "the same", [QUEUE_WORSE] = "worse"};
 
 static const RecordColumn trial_columns[] = {
     {"name", NULL, RECORD_TEXT},           {"title", NULL, RECORD_TEXT},

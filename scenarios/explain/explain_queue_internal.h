@@ -18,6 +18,7 @@ typedef struct Waited {
 
 typedef enum QueueVerdict {
     QUEUE_HELPS,
+    QUEUE_IF,     // surely, where something is given that is not simulated
     QUEUE_BUT,    // surely, but for what is not simulated or not for us to decide
     QUEUE_HARMS,  // the mean, surely; the last twentieth waits longer
     QUEUE_MAYBE,  // a shorter wait with QUEUE_LIKELY, but within its 90 % range
@@ -34,6 +35,7 @@ typedef struct QueueTrial {
     const char *name, *title;
     const char *option; // as lockstep queue takes it, in place of what was asked; "": none says it
     bool is_machine;    // more of it or better, not other rules
+    const char *given;  // what is to be given: "jobs can run on half their GPUs"; NULL: nothing
     const char *but;    // why it is not advised; NULL: it is
     Waited waited;
     double gain_s, half_s; // of the mean wait; half of a 90 % interval, NAN unknown
