@@ -484,7 +484,7 @@ static void assumption_row(Arena *arena, ReportTable *table, const Assumption *a
 }
 
 void report_add_assumptions(Report *report, const Record *record) {
-    static const char *const kinds[] = {"assumed", "fitted", "datasheet", "measured"};
+    static const char *const kinds[] = {"assumed", "fitted", "datasheet", "measured", "stated"};
     Arena *arena = report->arena;
     if (record->assumption_count == 0) return;
     ReportTable *table = report_table_create(arena, "Assumptions, the least certain first");

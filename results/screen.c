@@ -122,7 +122,7 @@ static void print_notes(const Screen *screen) {
 // ---- What it rests on.
 
 // The least certain kinds matter most.
-static const char *const kinds[] = {"assumed", "fitted", "datasheet", "measured"};
+static const char *const kinds[] = {"assumed", "fitted", "datasheet", "measured", "stated"};
 #define KIND_COUNT ((int)(sizeof kinds / sizeof *kinds))
 
 static int kind_rank(const Assumption *assumption) {

@@ -304,7 +304,7 @@ static void assume_demand(Arena *arena, Words *words, const QueueStudy *study) {
         assume(arena, words,
                (Assumption){"mix", NULL, arena_printf(arena, "%s: %s", study->mix->title, study->mix->assumed),
                             "assumed", study->mix->name, NAN});
-    assume(arena, words, number("arrivals", 3600 * demand->per_second, "/h", "assumed", "as asked"));
+    assume(arena, words, number("arrivals", 3600 * demand->per_second, "/h", "stated", "as asked"));
     assume(arena, words,
            number("burstiness", demand->burstiness, "", "assumed",
                   "squared coefficient of variation of the time between arrivals; 1 is Poisson"));
@@ -339,7 +339,7 @@ static void assume_machines(Arena *arena, Words *words, const QueueStudy *study)
     const QueueSpec *spec = &study->spec;
     const LifeSpec *faults = spec->faults;
     assume(arena, words,
-           (Assumption){"placement", NULL, "as asked", "assumed", queue_placement_names[spec->placement], NAN});
+           (Assumption){"placement", NULL, "as asked", "stated", queue_placement_names[spec->placement], NAN});
     if (faults) {
         double rate = 0;
         for (int i = 0; i < FAULT_COMPONENT_COUNT; i++) rate += faults->faults[i].node_rate;
@@ -348,8 +348,8 @@ static void assume_machines(Arena *arena, Words *words, const QueueStudy *study)
         assume(arena, words, number("repair", faults->repair_s / 3600, "h", "measured", study->rates->title));
     }
     if (spec->checkpoint_every_s > 0) {
-        assume(arena, words, number("checkpoint_every", spec->checkpoint_every_s, "s", "assumed", "as asked"));
-        assume(arena, words, number("checkpoint_cost", spec->checkpoint_s, "s", "assumed", "as asked"));
+        assume(arena, words, number("checkpoint_every", spec->checkpoint_every_s, "s", "stated", "as asked"));
+        assume(arena, words, number("checkpoint_cost", spec->checkpoint_s, "s", "stated", "as asked"));
     }
     if (study->elastic > 0) {
         assume(arena, words,

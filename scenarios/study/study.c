@@ -93,30 +93,42 @@ static void assume_length(Study *study, AssumptionList *list) {
                 usual ? source : "the scenario");
 }
 
+// A setting of the job: stated, or decided here for want of a word.
+static void assume_setting(Study *study, AssumptionList *list, const char *name, const char *text, JobObject object,
+                           const char *field) {
+    const JobSaid *said = study->spec->said;
+    bool is_stated = said && job_says(said, object, field);
+    assume_text(study, list, name, text,
+                is_stated ? "as stated"
+                : said    ? "the default"
+                          : "the scenario, stated or by default");
+    if (is_stated) list->items[list->count - 1].kind = "stated";
+}
+
 static AssumptionList list_assumptions(Study *study) {
     const StudySpec *spec = study->spec;
     const TrainingSpec *training = &spec->training;
     AssumptionList list = {0};
-    const char *said = "the scenario, stated or by default";
-    assume_text(study, &list, "precision", precision_name(training->precision), said);
+    assume_setting(study, &list, "precision", precision_name(training->precision), JOB_TRAINING, "precision");
     if (training->software)
         assume_text(study, &list, "software", training->software->word, training->software->because);
     if (training->software_assumed)
         assume_text(study, &list, "software", "not said: as usual",
                     "far from what was measured: the range is wider; say software or framework");
-    assume_text(study, &list, "framework", framework_name(training->framework), said);
+    assume_setting(study, &list, "framework", framework_name(training->framework), JOB_TRAINING, "framework");
     if (counts_tokens(training->model)) assume_length(study, &list);
     if (convolves(training->model))
-        assume_text(study, &list, "image layout", image_layout_name(training->image_layout), said);
+        assume_setting(study, &list, "image layout", image_layout_name(training->image_layout), JOB_TRAINING,
+                       "image_layout");
     if (names_parts(training->model)) {
-        assume_text(study, &list, "attention", attention_name(training->attention), said);
-        assume_text(study, &list, "recompute", recompute_text(study->arena, training), said);
+        assume_setting(study, &list, "attention", attention_name(training->attention), JOB_TRAINING, "attention");
+        assume_setting(study, &list, "recompute", recompute_text(study->arena, training), JOB_TRAINING, "recompute");
     }
-    assume_text(study, &list, "optimizer", optimizer_name(training->optimizer), said);
-    assume_text(study, &list, "gradient reduce", training->overlap_grad_reduce ? "overlaps backward" : "after backward",
-                said);
+    assume_setting(study, &list, "optimizer", optimizer_name(training->optimizer), JOB_TRAINING, "optimizer");
+    assume_setting(study, &list, "gradient reduce",
+                   training->overlap_grad_reduce ? "overlaps backward" : "after backward", JOB_OVERLAP, "grad_reduce");
     if (training->model->experts.count > 0) assume_routing(study, &list);
-    assume_text(study, &list, "back end", backend_name(training->backend), said);
+    assume_setting(study, &list, "back end", backend_name(training->backend), JOB_TRAINING, "backend");
     for (int g = 0; g < spec->cluster->group_count; g++) {
         const NodeGroup *group = &spec->cluster->groups[g];
         const Gpu *gpu = group->gpu ? group->gpu : node_gpu(spec->catalogue, group->type, 0);
