@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "models/workload/job/job_fields.h"
+#include "models/workload/job/layout.h"
 #include "models/workload/job/schedule.h"
 #include "models/workload/life/life.h"
 #include "scenarios/explain/command_explain.h"
@@ -312,6 +313,7 @@ static Best search(const Job *job, const Explanation *now) {
             try_value(job, now, counts[i], text, &best);
         }
     for (int zero = 0; zero <= 3; zero++) {
+        if (!layout_zero_is_usual(zero, now->point.pp, now->point.ep)) continue;
         snprintf(text, sizeof text, "%d", zero);
         try_value(job, now, "zero", text, &best);
     }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/workload/job/layout.h"
 #include "sim/list.h"
 #include "sim/watch.h"
 
@@ -221,6 +222,13 @@ static void add_halved(Lister *lister, const SwitchRow *row, const Field *field,
         if (add_number(lister, row, field, value / 2)) lister->list.items[lister->list.count - 1].further = !is_first;
 }
 
+// As plan has it; who shards more in a pipeline already may shard otherwise.
+static bool is_usual(const Explanation *now, const Field *field, double value, double then) {
+    const Resolved *r = &now->step.lowered->resolved;
+    if (strcmp(field->name, "zero") != 0 || !layout_zero_is_usual((int)value, r->pp, r->ep)) return true;
+    return layout_zero_is_usual((int)then, r->pp, r->ep);
+}
+
 static void list_switch(Lister *lister, const SwitchRow *row) {
     const Field *field = &job_objects[row->object].fields[job_field_index(row->object, row->field)];
     if (!applies(lister->now, row) && !needs(lister->now, row)) return;
@@ -236,7 +244,7 @@ static void list_switch(Lister *lister, const SwitchRow *row) {
         break;
     case EVERY_COUNT:
         for (double v = field->least; v <= field->most; v++)
-            if (v != value) add_number(lister, row, field, v);
+            if (v != value && is_usual(lister->now, field, value, v)) add_number(lister, row, field, v);
         break;
     case EVERY_NAME:
         for (int i = 0; i < field->name_count; i++) add_name(lister, row, field, i);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "models/workload/job/layout.h"
 #include "models/workload/job/schedule.h"
 #include "sim/list.h"
 
@@ -92,7 +93,7 @@ static bool zero_possible(const Enumeration *e, const Layout *layout, int zero) 
     if (e->request->zero_fixed) return zero == e->request->training.layout.zero;
     if (zero == 0) return true;
     if (layout->dp * cp == 1 || e->request->training.optimizer != OPTIMIZER_ADAM) return false;
-    return zero == 1 || (layout->pp == 1 && layout->ep <= 1);
+    return layout_zero_is_usual(zero, layout->pp, layout->ep);
 }
 
 static void add_recomputations(Enumeration *e, PlanCandidate candidate) {
