@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "results/last.h"
+#include "scenarios/explain/explain_cells.h"
 #include "sim/json.h"
 #include "sim/list.h"
 
@@ -43,18 +44,12 @@ static int words_of_option(const LastQuestion *question, int at, const OptionSpe
     return is_option(question->words[at + 1]) ? 1 : 2;
 }
 
-static bool is_of(const char *name, const char *const *names, int count) {
-    for (int i = 0; i < count; i++)
-        if (strcmp(name, names[i]) == 0) return true;
-    return false;
-}
-
 static void add_known_words(Asked *asked, const char *const *replaced, int replaced_count) {
     const LastQuestion *question = asked->question;
     for (int i = 0; i < question->count;) {
         const OptionSpec *row = is_option(question->words[i]) ? row_of(asked, question->words[i]) : NULL;
         int words = is_option(question->words[i]) ? words_of_option(question, i, row) : 1;
-        bool stays = row && !is_of(row->name, replaced, replaced_count);
+        bool stays = row && !is_among(replaced, replaced_count, row->name);
         for (int w = 0; w < words && stays; w++) LIST_PUSH(asked->arena, &asked->line, question->words[i + w]);
         if (!row) LIST_PUSH(asked->arena, &asked->left_out, question->words[i]);
         i += words;
@@ -132,7 +127,7 @@ static bool add_words(Asked *asked, const char *path, Problems *problems) {
     static const char *const named[] = {"queue", "goodput", "collective"};
     const LastQuestion *question = asked->question;
     bool is_script = question->count > 0 && question->words[0][0] != '-';
-    if (is_of(question->command, named, 3))
+    if (is_among(named, 3, question->command))
         add_all(asked, true);
     else if (strcmp(question->command, "plan") == 0)
         return add_plan(asked, path, problems);
