@@ -303,7 +303,7 @@ static void say_stops(const GoodputFound *found, Words *words) {
     }
     if (most < 0) return;
     say(found->arena, words,
-        arena_printf(found->arena, "Stops take %s of these hours; most of that is by \"%s\": %s (%s).",
+        arena_printf(found->arena, "Stops take %s of these hours; the largest part of that is by \"%s\": %s (%s).",
                      hours_text(found, sum), life_cause_title(most), hours_text(found, now->lost_share[most]),
                      text_percent(found->arena, now->lost_share[most] / sum)));
 }

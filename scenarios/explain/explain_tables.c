@@ -302,7 +302,9 @@ static RecordTable resources_table(Arena *arena, const Explanation *now) {
                                  COLUMNS(resource_columns), &cells);
     table.note =
         "Saves: of the step with that resource twice as fast (half the latency), and what it would save if it were "
-        "10 % or infinitely fast; a dash: not asked, for it saves too little.";
+        "10 % or infinitely fast; where 10 % saves as much, another resource decides right after; a dash: not asked, "
+        "for it "
+        "saves too little.";
     return table;
 }
 

@@ -132,12 +132,6 @@ static SimTime time_of_operator(const Explanation *now, const char *name) {
     return time;
 }
 
-static bool told_before(const char *const *told, int count, const char *name) {
-    for (int i = 0; i < count; i++)
-        if (strcmp(told[i], name) == 0) return true;
-    return false;
-}
-
 static void say_operators(Arena *arena, Words *to, const Explanation *now) {
     const char *told[FEW], *list = "";
     int count = 0;
@@ -145,7 +139,7 @@ static void say_operators(Arena *arena, Words *to, const Explanation *now) {
         const char *best = NULL;
         for (int i = 0; i < now->operator_count; i++) {
             const char *name = now->operators[i].name;
-            if (told_before(told, count, name)) continue;
+            if (is_among(told, count, name)) continue;
             if (!best || time_of_operator(now, name) > time_of_operator(now, best)) best = name;
         }
         if (!best || (double)time_of_operator(now, best) < 0.01 * (double)now->step.chain->end) break;
@@ -225,9 +219,10 @@ static void say_other(Arena *arena, Words *to, const Explanation *now) {
         const Change *change = &now->changes[i];
         if (change == now->first || change->gain_s < MATTERS * now->point.step_p50_s) return;
         if (change->kind == CHANGE_RESOURCE) continue;
-        const char *but = change->note ? change->note
-                                       : arena_printf(arena, "memory runs out with a chance of %s",
-                                                      text_percent(arena, change->chance_to_run_out));
+        const char *but = change->note ? change->note : "";
+        if (!explain_fits(change->chance_to_run_out))
+            but = arena_printf(arena, "%s%smemory runs out with a chance of %s", but, *but ? ", and " : "",
+                               text_percent(arena, change->chance_to_run_out));
         say(arena, to,
             arena_printf(arena, "%s would save %s (%s of a step), but %s.%s", change->title,
                          text_time(arena, change->gain_s), percent_of(arena, change->gain_s, now->point.step_p50_s),
