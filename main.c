@@ -8,6 +8,7 @@
 #include "results/last.h"
 #include "results/progress.h"
 #include "scenarios/commands/completion.h"
+#include "scenarios/study/study_anchors.h"
 #include "sim/ending.h"
 #include "sim/envelope.h"
 #include "sim/problem.h"

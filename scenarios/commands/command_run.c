@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/workload/step/anchor.h"
 #include "results/results.h"
 #include "scenarios/fields/fields.h"
 #include "scenarios/lua/scenario.h"
+#include "scenarios/study/study_anchors.h"
 #include "scenarios/study/study_options.h"
 #include "sim/file.h"
 #include "sim/list.h"
@@ -62,7 +62,7 @@ static const OptionSpec own_options[] = {
      .kind = OPTION_TEXT,
      .metavar = "FILE.json",
      .help = "parts measured or written by yourself, in place of the catalogue's"},
-    ANCHOR_OPTION,
+    ANCHOR_OPTIONS,
     {.name = "unfolded", .kind = OPTION_FLAG, .help = "simulate every rank, also those that do the same"},
     {.name = "trace-events",
      .kind = OPTION_TEXT,
@@ -491,6 +491,13 @@ static int show_otherwise(Run *run) {
     return run->all_hold ? DONE : ANSWER_IS_NO;
 }
 
+// Runs of the job itself are of the one study that a scenario returns.
+static const Anchors *anchors_of(Run *run, const Scenario *scenario, const Catalogue *catalogue) {
+    const StudySpec *study = scenario->item_count == 1 ? scenario->items[0].study : NULL;
+    return study_anchors(run->arena, run->options, catalogue, study, NULL,
+                         "this scenario is not one training job, so which of them was measured?", run->problems);
+}
+
 static int run_scenario(Run *run, int argc, char **argv) {
     Problems *usage = problems_create(run->arena);
     read_job_options(run, argc, argv, usage);
@@ -512,7 +519,7 @@ static int run_scenario(Run *run, int argc, char **argv) {
     if (!scenario)
         return problem_count(run->problems) ? show_problems(run->problems, watch_status(status_of(run->problems)))
                                             : show_problems(usage, BAD_USAGE);
-    run->anchors = anchors_from_options(run->arena, run->options, catalogue, run->problems);
+    run->anchors = anchors_of(run, scenario, catalogue);
     if (problem_count(run->problems)) return show_problems(run->problems, BAD_INPUT);
     run->all_hold = true;
     simulate(run, scenario, request.seed);

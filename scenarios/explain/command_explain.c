@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/workload/step/anchor.h"
 #include "results/last.h"
 #include "results/results.h"
 #include "results/screen.h"
@@ -15,6 +14,7 @@
 #include "scenarios/explain/explain_goodput.h"
 #include "scenarios/explain/explain_queue.h"
 #include "scenarios/lua/scenario.h"
+#include "scenarios/study/study_anchors.h"
 #include "scenarios/study/study_options.h"
 #include "sim/envelope.h"
 #include "sim/file.h"
@@ -56,7 +56,7 @@ static const OptionSpec own_options[] = {
     {"color", OPTION_CHOICE, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
     PRICE_BOOK_OPTION,
     {"profile", OPTION_TEXT, "FILE.json", .help = "parts measured or written by yourself, in place of the catalogue's"},
-    ANCHOR_OPTION,
+    ANCHOR_OPTIONS,
     {"seed", OPTION_COUNT, "N", .help = "of all random draws (default 1)"},
     {"unfolded", OPTION_FLAG, .help = "simulate every rank, also those that do the same"},
     {"allow-read", OPTION_TEXTS, "DIR", .help = "the script may name files in this folder, besides its own; may be repeated"},
@@ -156,7 +156,8 @@ static const Explanation *explain_job(Command *command, const StudySpec *read, c
     if (!read) return NULL;
     StudySpec *study = ARENA_NEW(command->arena, StudySpec);
     *study = *read;
-    study->training.anchors = anchors_from_options(command->arena, command->options, catalogue, command->problems);
+    study->training.anchors =
+        study_anchors(command->arena, command->options, catalogue, read, NULL, "", command->problems);
     if (problem_count(command->problems)) return NULL;
     ExplainRequest request = {.study = study,
                               .only_why = option_flag(command->options, "why-only"),
@@ -171,6 +172,9 @@ static const Explanation *explain_script(Command *command, const Catalogue *cata
     if (!item) return NULL;
     if (item->study) return explain_job(command, item->study, catalogue);
     ProgramSource source = {request, option_count(command->options, "study", 1)};
+    study_anchors(command->arena, command->options, catalogue, NULL, NULL,
+                  "this is a rank program, whose kernels take what it says", command->problems);
+    if (problem_count(command->problems)) return NULL;
     return explain_program(command->arena, item->program, &source, option_flag(command->options, "why-only"),
                            command->problems);
 }

@@ -160,6 +160,8 @@ typedef struct PlanFound {
 
 // Clusters as a plan has them: full bisection, rails where the fabric is InfiniBand. `gpu` replaces the node's, or
 // NULL.
+ClusterSpec plan_cluster_spec(Arena *arena, const PlanRequest *request, const NodeType *node, const FabricLink *link,
+                              int gpus, const Gpu *gpu);
 const Cluster *plan_cluster(Arena *arena, const PlanRequest *request, const NodeType *node, const FabricLink *link,
                             int gpus, const Gpu *gpu, Problems *problems);
 // The request as this row has it: one oversubscription; bought or rented.

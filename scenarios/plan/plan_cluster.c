@@ -13,28 +13,33 @@ static const FaultsSpec *faults_of(Arena *arena, const PlanRequest *request, con
     return faults;
 }
 
-const Cluster *plan_cluster(Arena *arena, const PlanRequest *request, const NodeType *node, const FabricLink *link,
-                            int gpus, const Gpu *gpu, Problems *problems) {
+ClusterSpec plan_cluster_spec(Arena *arena, const PlanRequest *request, const NodeType *node, const FabricLink *link,
+                              int gpus, const Gpu *gpu) {
     NodeGroup *group = ARENA_NEW(arena, NodeGroup);
-    ClusterSpec *spec = ARENA_NEW(arena, ClusterSpec);
     RentSpec *rent = ARENA_NEW(arena, RentSpec);
     *rent = request->rent ? *request->rent : (RentSpec){.terms = -1};
     rent->market = !request->own;
     *group = (NodeGroup){.type = node, .gpus = gpus, .gpu = gpu};
     bool infiniband = link && link->transport == TRANSPORT_INFINIBAND;
-    *spec = (ClusterSpec){.groups = group,
-                          .group_count = 1,
-                          .link = link,
-                          .faults = faults_of(arena, request, node),
-                          .fabric = FABRIC_FAT_TREE,
-                          .rail_optimised = infiniband,
-                          .oversubscription = request->oversubscription_count > 0 ? request->oversubscriptions[0] : 1,
-                          .price_per_gpu_hour = request->price_per_gpu_hour,
-                          .rent = rent,
-                          .bill = request->bill,
-                          .own = request->own,
-                          .grid = request->grid,
-                          .currency = request->currency};
+    return (ClusterSpec){.groups = group,
+                         .group_count = 1,
+                         .link = link,
+                         .faults = faults_of(arena, request, node),
+                         .fabric = FABRIC_FAT_TREE,
+                         .rail_optimised = infiniband,
+                         .oversubscription = request->oversubscription_count > 0 ? request->oversubscriptions[0] : 1,
+                         .price_per_gpu_hour = request->price_per_gpu_hour,
+                         .rent = rent,
+                         .bill = request->bill,
+                         .own = request->own,
+                         .grid = request->grid,
+                         .currency = request->currency};
+}
+
+const Cluster *plan_cluster(Arena *arena, const PlanRequest *request, const NodeType *node, const FabricLink *link,
+                            int gpus, const Gpu *gpu, Problems *problems) {
+    ClusterSpec *spec = ARENA_NEW(arena, ClusterSpec);
+    *spec = plan_cluster_spec(arena, request, node, link, gpus, gpu);
     return cluster_create(arena, request->catalogue, spec, problems);
 }
 

@@ -357,7 +357,7 @@ static void add_trials(Arena *arena, Rivals *rivals, PlanUnknowns *unknowns) {
         signal.factors[FACTOR_UNSAID] = signal.factors[FACTOR_SOFTWARE] = signal.factors[FACTOR_KERNELS] = true;
         int nodes = (int)fmin(TRIAL_NODES, row->point.node_count);
         const char *what = arena_printf(arena, "two hours of training on %d x %s", nodes, row->node->name);
-        add_measurement(rivals, unknowns, what, "--anchor FILE.csv", trial_price(row), &signal);
+        add_measurement(rivals, unknowns, what, "--measured", trial_price(row), &signal);
     }
 }
 

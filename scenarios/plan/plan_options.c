@@ -9,8 +9,8 @@
 #include "models/workload/job/job_options.h"
 #include "models/workload/life/life.h"
 #include "models/workload/money/money.h"
-#include "models/workload/step/anchor.h"
 #include "scenarios/plan/plan_answer.h"
+#include "scenarios/study/study_anchors.h"
 #include "sim/date.h"
 #include "sim/list.h"
 #include "sim/pieces.h"
@@ -61,7 +61,7 @@ const OptionSpec plan_options[] = {
     {"storage-units", OPTION_COUNT, "N", .help = "of it side by side (default as many as it is sized for, one where nobody says)"},
     {"exhaustive", OPTION_FLAG, .help = "simulate every layout that fits, to prove that the search lost nothing"},
     PIECES_OPTION,
-    ANCHOR_OPTION,
+    ANCHOR_OPTIONS,
     {"grid", OPTION_TEXT, "NAME", .help = "where the electricity is from (lockstep hw list grid; default world)"},
     {"date", OPTION_TEXT, "DAY", .help = "prices of more than a year before are pointed out (default: today)"},
     {"all", OPTION_FLAG, .help = "every plan on the screen, not the best 12 only"},
@@ -322,18 +322,15 @@ static void read_fixed(const JobSaid *said, PlanRequest *request) {
     request->schedule_fixed = job_says(said, JOB_TRAINING, "schedule");
 }
 
-static void read_job(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
+// NULL after problems.
+static const JobSaid *read_job(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
     const Model *model = model_from_options(arena, options, problems);
-    if (!model || request->node_count == 0) return;
+    if (!model || request->node_count == 0) return NULL;
     const Gpu *gpu = node_gpu(request->catalogue, request->nodes[0], 0);
-    JobSaid said = job_from_options(arena, options, request->catalogue, model, problems);
-    request->training = job_make(arena, &said, (GpuTypes){&gpu, 1}, problems);
-    request->training.anchors = anchors_from_options(arena, options, request->catalogue, problems);
-    for (int i = 0; i < request->node_count; i++)
-        anchors_will_hear(request->training.anchors, node_gpu(request->catalogue, request->nodes[i], 0),
-                          &request->training);
-    anchors_tell_unheard(request->training.anchors);
-    read_fixed(&said, request);
+    JobSaid *said = ARENA_NEW(arena, JobSaid);
+    *said = job_from_options(arena, options, request->catalogue, model, problems);
+    request->training = job_make(arena, said, (GpuTypes){&gpu, 1}, problems);
+    read_fixed(said, request);
     TrainingSpec *training = &request->training;
     if (training->recompute_layers > 0) {
         problem_add(problems, command_line, "plan looks at all layers recomputed or none, not at the first %d",
@@ -349,6 +346,7 @@ static void read_job(Arena *arena, const Options *options, PlanRequest *request,
         problem_add(problems, command_line, "%s reads no tokens", model->name);
         problem_hint(problems, "say --samples and --epochs");
     }
+    return said;
 }
 
 static void read_batches(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
@@ -375,6 +373,61 @@ static void read_batches(Arena *arena, const Options *options, PlanRequest *requ
     }
     request->batches = list.items;
     request->batch_count = list.count;
+}
+
+// ---- Runs that were measured.
+
+static Variation names_of_nodes(Arena *arena, const PlanRequest *request) {
+    const char **names = ARENA_ARRAY(arena, const char *, request->node_count);
+    double *numbers = ARENA_ARRAY(arena, double, request->node_count);
+    for (int i = 0; i < request->node_count; i++) {
+        names[i] = request->nodes[i]->name;
+        numbers[i] = NAN;
+    }
+    return (Variation){"node", command_line, names, numbers, request->node_count};
+}
+
+static Variation names_of_links(Arena *arena, const PlanRequest *request) {
+    const char **names = ARENA_ARRAY(arena, const char *, request->link_count);
+    double *numbers = ARENA_ARRAY(arena, double, request->link_count);
+    for (int i = 0; i < request->link_count; i++) {
+        names[i] = request->links[i]->name;
+        numbers[i] = NAN;
+    }
+    return (Variation){"fabric", command_line, names, numbers, request->link_count};
+}
+
+// The job as a study of its own, for runs of it: what the plan looks at is varied there.
+static StudySpec study_of_plan(Arena *arena, const PlanRequest *request, const JobSaid *said) {
+    ClusterSpec *cluster = ARENA_NEW(arena, ClusterSpec);
+    Variation *vary = ARENA_ARRAY(arena, Variation, 2);
+    const FabricLink *link = request->link_count > 0 ? request->links[0] : request->node_link[0];
+    *cluster = plan_cluster_spec(arena, request, request->nodes[0], link, request->nodes[0]->gpu_count, NULL);
+    vary[0] = names_of_nodes(arena, request);
+    if (request->link_count > 1) vary[1] = names_of_links(arena, request);
+    return (StudySpec){.catalogue = request->catalogue,
+                       .cluster = cluster,
+                       .said = said,
+                       .training = request->training,
+                       .vary = vary,
+                       .vary_count = request->link_count > 1 ? 2 : 1,
+                       .seeds = 1,
+                       .seed = 1};
+}
+
+// A plan chooses layout and batch, so a run that was measured has to say its own.
+static void read_anchors(Arena *arena, const Options *options, const JobSaid *said, PlanRequest *request,
+                         Problems *problems) {
+    static const char *const of_tokens[] = {"gpus", "tp", "global_batch", NULL};
+    static const char *const of_samples[] = {"gpus", "global_batch", NULL};
+    if (!said || !study_has_anchors(options)) return;
+    StudySpec study = study_of_plan(arena, request, said);
+    const Anchors *anchors = study_anchors(arena, options, request->catalogue, &study,
+                                           counts_tokens(said->model) ? of_tokens : of_samples, "", problems);
+    for (int i = 0; i < request->node_count; i++)
+        anchors_will_hear(anchors, node_gpu(request->catalogue, request->nodes[i], 0), &request->training);
+    anchors_tell_unheard(anchors);
+    request->training.anchors = anchors;
 }
 
 // ---- How long the run is.
@@ -585,7 +638,7 @@ void plan_read_request(Arena *arena, const Options *options, PlanRequest *reques
     read_nodes(arena, options, request, problems);
     read_links(arena, options, request, problems);
     read_own_links(arena, request, problems);
-    read_job(arena, options, request, problems);
+    const JobSaid *said = read_job(arena, options, request, problems);
     read_gpus(arena, options, request, problems);
     read_batches(arena, options, request, problems);
     read_law(arena, options, request, problems);
@@ -601,6 +654,7 @@ void plan_read_request(Arena *arena, const Options *options, PlanRequest *reques
     request->budget = (double)option_count(options, "budget", 0);
     request->objective = (PlanObjective)option_choice(options, "objective", PLAN_COST);
     request->grid = find_grid(arena, request->catalogue, option_text(options, "grid", "world"), command_line, problems);
+    read_anchors(arena, options, said, request, problems);
     request->exhaustive = option_flag(options, "exhaustive") || anchors_speed_up(request->training.anchors);
     request->jobs = pieces_jobs_wanted(options, "jobs", problems);
 }

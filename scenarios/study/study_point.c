@@ -267,6 +267,17 @@ static bool make_job(Study *study, PointSpec *point) {
     return problems_added(study->problems) == before;
 }
 
+StudyPlace study_place(Arena *arena, const StudySpec *spec, const int *values, Problems *problems) {
+    Study study = {arena, spec, problems};
+    PointSpec point = point_spec(&study);
+    if (!set_values(&study, &point, values)) return (StudyPlace){0};
+    const Cluster *cluster = build_cluster(&study, &point, problems);
+    if (!cluster || (spec->said && !make_job(&study, &point))) return (StudyPlace){0};
+    TrainingSpec *training = ARENA_NEW(arena, TrainingSpec);
+    *training = point.training;
+    return (StudyPlace){cluster, training};
+}
+
 RecordPoint study_point(Arena *arena, const StudySpec *spec, const int *values, Baseline *baseline,
                         Problems *problems) {
     Study study = {arena, spec, problems};
@@ -316,8 +327,10 @@ bool study_check(const StudySpec *spec, Problems *problems) {
             check_values(spec, vary, problems);
         }
         for (int w = 0; w < v; w++)
-            if (strcmp(spec->vary[w].name, vary->name) == 0)
+            if (strcmp(spec->vary[w].name, vary->name) == 0) {
                 problem_add(problems, vary->where, "%s is varied twice", vary->name);
+                problem_hint(problems, "say it once, with all its values");
+            }
     }
     return problems_added(problems) == before;
 }

@@ -21,6 +21,13 @@ bool study_check(const StudySpec *study, Problems *problems);
 RecordPoint study_point(Arena *arena, const StudySpec *study, const int *values, Baseline *baseline,
                         Problems *problems);
 
+// What is simulated there: the cluster and the job with these values in place. NULL cluster after problems.
+typedef struct StudyPlace {
+    const Cluster *cluster;
+    const TrainingSpec *training;
+} StudyPlace;
+StudyPlace study_place(Arena *arena, const StudySpec *study, const int *values, Problems *problems);
+
 // What a point of a study that varies nothing is measured against: the same job on one GPU, or on as few as hold it.
 void study_set_baseline(Arena *arena, const StudySpec *study, RecordPoint *point, Problems *problems);
 

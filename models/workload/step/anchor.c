@@ -6,16 +6,12 @@
 #include "models/workload/step/anchor.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "models/workload/step/step_constants.h"
 #include "sim/check.h"
 
-AnchorsReader *anchors_reader = NULL;
-
 #define REWEIGHTINGS 20
-#define FAR 4.0 // times the variance that constants allow: two sigmas
 
 // ---- What two steps share.
 
@@ -192,66 +188,6 @@ double anchored_sigma(double sigma, const TrainingSpec *training, const AnchorCo
     if (gone > 0) gone += variance_of_software(training);
     double stays = fmax(square(sigma) - gone, square(step_constant(OTHER_LAYOUT_SIGMA)));
     return fmin(sigma, sqrt(stays * correction->surprise));
-}
-
-// ---- Options.
-
-// Of anchors alike, the first.
-static bool is_first_of_its_like(const Anchors *anchors, int i) {
-    for (int j = 0; j < i; j++)
-        if (anchor_speaks_of(&anchors->items[j], &anchors->items[i])) return false;
-    return true;
-}
-
-static void say_what_of(const Anchors *anchors) {
-    for (int i = 0; i < anchors->count; i++) {
-        const Anchor *anchor = &anchors->items[i];
-        double least = INFINITY, most = 0;
-        if (!is_first_of_its_like(anchors, i)) continue;
-        for (int j = i; j < anchors->count; j++) {
-            if (!anchor_speaks_of(&anchors->items[j], anchor)) continue;
-            double times = anchors->items[j].measured_s / anchors->items[j].step_s;
-            least = fmin(least, times);
-            most = fmax(most, times);
-        }
-        fprintf(stderr, "note: anchored on measured steps of %s in %s, %s software: %.2f", anchor->gpu->name,
-                precision_name(anchor->training->precision), framework_name(anchor->training->framework), least);
-        if (most > least) fprintf(stderr, " to %.2f", most);
-        fprintf(stderr, " times what is simulated%s\n",
-                anchors->surprise[i] > FAR ? ", more than its constants allow; believed all the same" : "");
-    }
-}
-
-const Anchors *anchors_from_options(Arena *arena, const Options *options, const Catalogue *catalogue,
-                                    Problems *problems) {
-    if (!option_given(options, "anchor")) return NULL;
-    CHECK(anchors_reader);
-    int count = 0, before = problems_added(problems);
-    const char *const *paths = option_texts(options, "anchor", &count);
-    const Anchors *anchors = anchors_reader(arena, catalogue, paths, count, problems);
-    if (problems_added(problems) > before) return NULL;
-    say_what_of(anchors);
-    return anchors;
-}
-
-void anchors_tell_unheard(const Anchors *anchors) {
-    for (int i = 0; anchors && i < anchors->count; i++) {
-        const Anchor *anchor = &anchors->items[i];
-        bool heard = false;
-        for (int j = i; j < anchors->count; j++)
-            heard |= anchors->heard[j] && anchor_speaks_of(&anchors->items[j], anchor);
-        if (heard || !is_first_of_its_like(anchors, i)) continue;
-        fprintf(stderr,
-                "note: nothing is simulated on %s in %s with %s software: what was measured there corrects nothing\n",
-                anchor->gpu->name, precision_name(anchor->training->precision),
-                framework_name(anchor->training->framework));
-    }
-}
-
-void anchors_will_hear(const Anchors *anchors, const Gpu *gpu, const TrainingSpec *training) {
-    Anchor step = {.gpu = gpu, .training = training};
-    for (int i = 0; anchors && i < anchors->count; i++)
-        anchors->heard[i] |= anchor_speaks_of(&anchors->items[i], &step);
 }
 
 bool anchors_speed_up(const Anchors *anchors) {

@@ -5,7 +5,6 @@
 #define LOCKSTEP_WORKLOAD_ANCHOR_H
 
 #include "models/workload/cost/cost.h"
-#include "sim/options.h"
 
 // A step as simulated, and how long it took where it was measured.
 typedef struct Anchor {
@@ -45,23 +44,6 @@ bool anchor_speaks_of(const Anchor *anchor, const Anchor *step);
 // sigma (relative) of a corrected step.
 double anchored_sigma(double sigma, const TrainingSpec *training, const AnchorCorrection *correction);
 
-// How a program reads anchors from files is set where it begins (main.c), since it takes the folder of measurements.
-typedef Anchors *AnchorsReader(Arena *arena, const Catalogue *catalogue, const char *const *paths, int count,
-                               Problems *problems);
-extern AnchorsReader *anchors_reader;
-
-// From --anchor FILE.csv (may be repeated), or NULL; says on stderr what they speak of.
-#define ANCHOR_OPTION                                                                                                  \
-    {                                                                                                                  \
-        .name = "anchor", .kind = OPTION_TEXTS, .metavar = "FILE.csv",                                                 \
-        .help = "correct steps by measured runs of your own (columns: calibrate/measurements/training/README.md)"      \
-    }
-const Anchors *anchors_from_options(Arena *arena, const Options *options, const Catalogue *catalogue,
-                                    Problems *problems);
-// On stderr, once all is simulated: anchors that were like no step.
-void anchors_tell_unheard(const Anchors *anchors);
-// The same before: steps of a job on these GPUs will be asked for.
-void anchors_will_hear(const Anchors *anchors, const Gpu *gpu, const TrainingSpec *training);
 // Whether one of them was faster than simulated: then bounds below simulated steps hold no more.
 bool anchors_speed_up(const Anchors *anchors);
 

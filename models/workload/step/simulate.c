@@ -120,14 +120,21 @@ static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, 
     return true;
 }
 
+Anchor step_as_anchor(Arena *arena, const SimulatedStep *step, const Cluster *cluster, const TrainingSpec *training,
+                      double seconds) {
+    TrainingSpec *resolved = ARENA_NEW(arena, TrainingSpec);
+    *resolved = *training;
+    resolved->micro_batch = step->lowered->resolved.micro_batch;
+    resolved->global_batch = step->lowered->resolved.global_batch;
+    Anchor anchor = {.gpu = cluster->gpu_of[0], .training = resolved, .gpus = cluster->gpu_count, .step_s = seconds};
+    memcpy(anchor.spent, step->spent, sizeof anchor.spent);
+    return anchor;
+}
+
 // What anchors say of a step: the factor on it, which all its causes get, and a smaller sigma.
-static double anchor_step(SimulatedStep *step, const Cluster *cluster, const TrainingSpec *training, double seconds) {
-    TrainingSpec resolved = *training;
-    resolved.micro_batch = step->lowered->resolved.micro_batch;
-    resolved.global_batch = step->lowered->resolved.global_batch;
-    Anchor simulated = {
-        .gpu = cluster->gpu_of[0], .training = &resolved, .gpus = cluster->gpu_count, .step_s = seconds};
-    for (int c = 0; c < CAUSE_COUNT; c++) simulated.spent[c] = step->spent[c];
+static double anchor_step(Arena *arena, SimulatedStep *step, const Cluster *cluster, const TrainingSpec *training,
+                          double seconds) {
+    Anchor simulated = step_as_anchor(arena, step, cluster, training, seconds);
     AnchorCorrection correction = anchors_correct(training->anchors, &simulated);
     for (int c = 0; c < CAUSE_COUNT; c++) step->spent[c] *= correction.factor;
     step->sigma = anchored_sigma(step->sigma, training, &correction);
@@ -222,7 +229,7 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
             wire = (StepClaim){.seconds = outcome.step_s, .wire_seconds = outcome.wire_seconds, .wire = outcome.wire};
     }
     step.sigma = options->step_sigma > 0 ? options->step_sigma : step_sigma(training, step.spent, mean);
-    double factor = training->anchors ? anchor_step(&step, cluster, training, mean) : 1;
+    double factor = training->anchors ? anchor_step(arena, &step, cluster, training, mean) : 1;
     for (int i = 0; i < runs; i++) seconds[i] *= factor;
     step.step_p50_s = quantile(arena, seconds, runs, 0.5);
     step.step_p5_s = quantile(arena, seconds, runs, 0.05) * step_range_low(step.sigma);

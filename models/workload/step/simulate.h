@@ -2,6 +2,7 @@
 #ifndef LOCKSTEP_WORKLOAD_SIMULATE_H
 #define LOCKSTEP_WORKLOAD_SIMULATE_H
 
+#include "models/workload/step/anchor.h"
 #include "models/workload/step/lower.h"
 #include "sim/record.h"
 
@@ -36,6 +37,9 @@ typedef struct SimulatedStep {
 
 SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const TrainingSpec *training,
                             const SimulationOptions *options, Problems *problems);
+// A step that took `seconds` in simulation, as an anchor whose measured_s is not known yet.
+Anchor step_as_anchor(Arena *arena, const SimulatedStep *step, const Cluster *cluster, const TrainingSpec *training,
+                      double seconds);
 bool step_fits(const SimulatedStep *step); // or may, as far as the memory estimate can tell
 
 // Relative uncertainty (1 sigma) of a step that spends its seconds so.

@@ -1,0 +1,39 @@
+// Measured steps of one's own that correct what a study simulates: rows of `--anchor FILE.csv`, which describe a job
+// each, and runs of the very job that is asked of, `--measured 8=0.412s`, of which only the settings that differ are
+// said.
+#ifndef LOCKSTEP_SCENARIOS_STUDY_ANCHORS_H
+#define LOCKSTEP_SCENARIOS_STUDY_ANCHORS_H
+
+#include "models/workload/step/anchor.h"
+#include "scenarios/study/study.h"
+#include "sim/options.h"
+
+// How a program reads rows that describe their job is set where it begins (main.c), since it takes the folder of
+// measurements.
+typedef Anchors *AnchorsReader(Arena *arena, const Catalogue *catalogue, const char *const *paths, int count,
+                               Problems *problems);
+extern AnchorsReader *anchors_reader;
+
+#define ANCHOR_OPTIONS                                                                                                 \
+    {.name = "measured",                                                                                               \
+     .kind = OPTION_TEXTS,                                                                                             \
+     .metavar = "GPUS=TIME",                                                                                           \
+     .help = "correct steps by one of this job that you measured: 8=0.412s, 16,tp=8,global_batch=64=9.1s"},            \
+    {                                                                                                                  \
+        .name = "anchor", .kind = OPTION_TEXTS, .metavar = "FILE.csv",                                                 \
+        .help = "the same from a file: gpus,step_time, or whole jobs (calibrate/measurements/training/README.md)"      \
+    }
+
+bool study_has_anchors(const Options *options);
+// NULL without such options, and after problems. `study` is the one job that runs of `--measured` and of files without
+// a model are of: what it varies has to be said there unless it has but one value, and so have the settings in `asked`
+// (names of what can be varied, NULL-ended; or NULL). study NULL: there is none, and such runs are refused with the
+// words `why_none`. Says on stderr what the runs speak of.
+const Anchors *study_anchors(Arena *arena, const Options *options, const Catalogue *catalogue, const StudySpec *study,
+                             const char *const *asked, const char *why_none, Problems *problems);
+// On stderr, once all is simulated: anchors that were like no step.
+void anchors_tell_unheard(const Anchors *anchors);
+// The same before: steps of a job on these GPUs will be asked for.
+void anchors_will_hear(const Anchors *anchors, const Gpu *gpu, const TrainingSpec *training);
+
+#endif
