@@ -150,3 +150,19 @@ TEST(advice_stands_on_the_step_that_was_measured) {
     double step = number_after(ended, "\"step_s\": ");
     EXPECT(fabs(step / 0.08 - 1) < 0.01);
 }
+
+static double bf16_leaves(const char *line) { // of a step, in its precision's place
+    const Ended *ended = run_command(command_explain, line);
+    EXPECT_INT(ended->code, 0);
+    double step = number_after(ended, "\"step_s\": ");
+    const char *change = strstr(ended->out, "\"change\": \"precision = bf16\""), *becomes = "\"step_s\": ";
+    change = change ? strstr(change, becomes) : NULL;
+    EXPECT(change != NULL);
+    return change ? atof(change + strlen(becomes)) / step : 0;
+}
+
+TEST(what_anchors_do_not_speak_of_gains_as_much_of_a_step_as_without_them) {
+    double alone = bf16_leaves("explain " JOB "--json"),
+           measured = bf16_leaves("explain " JOB "--json --measured 8=80ms");
+    EXPECT(fabs(measured / alone - 1) < 1e-6);
+}

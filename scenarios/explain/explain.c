@@ -118,6 +118,19 @@ static const char *varied_of(Arena *arena, const StudySpec *study) {
     return list;
 }
 
+// Of what another precision or other software takes the anchors say nothing, but two steps of one job are compared:
+// both err alike.
+static void let_others_err_alike(Arena *arena, Explanation *now) {
+    if (!now->study->training.anchors || !now->step.ran) return;
+    StudySpec *study = ARENA_NEW(arena, StudySpec);
+    Anchors *anchors = ARENA_NEW(arena, Anchors);
+    *study = *now->study;
+    *anchors = *study->training.anchors;
+    anchors->otherwise = now->step.anchored;
+    study->training.anchors = anchors;
+    now->study = study;
+}
+
 const Explanation *explain_study(Arena *arena, const ExplainRequest *request, Problems *problems) {
     int before = problems_added(problems);
     Explanation *now = ARENA_NEW(arena, Explanation);
@@ -136,6 +149,7 @@ const Explanation *explain_study(Arena *arena, const ExplainRequest *request, Pr
     now->operators =
         step_operators(arena, now->step.lowered, now->step.chain, now->cluster->gpu_of, &now->operator_count);
     if (request->only_why || !now->study->said) return now;
+    let_others_err_alike(arena, now);
     MoveList moves = list_moves(arena, now);
     now->moves = moves.items;
     now->move_count = moves.count;

@@ -159,18 +159,19 @@ static double shared_with(const Anchors *anchors, int i, const Anchor *step) {
 AnchorCorrection anchors_correct(const Anchors *anchors, const Anchor *step) {
     AnchorCorrection correction = {.surprise = 1};
     double expected = 0, gone = 0;
-    int n = anchors->count;
+    int n = anchors->count, speak = 0;
     for (int i = 0; i < n; i++) {
         if (!anchor_speaks_of(&anchors->items[i], step)) continue;
         double shared = shared_with(anchors, i, step);
         anchors->heard[i] = true;
+        speak++;
         correction.surprise = anchors->surprise[i];
         correction.measured |= same_layout(&anchors->items[i], step);
         expected += anchors->weights[i] * shared;
         for (int j = 0; j < n && shared > 0; j++)
             gone += shared * anchors->inverse[i * n + j] * shared_with(anchors, j, step);
     }
-    correction.factor = exp(expected);
+    correction.factor = speak == 0 && anchors->otherwise > 0 ? anchors->otherwise : exp(expected);
     correction.variance_gone = gone / correction.surprise;
     return correction;
 }

@@ -19,6 +19,7 @@ typedef struct Anchor {
 typedef struct Anchors {
     const Anchor *items;
     int count;
+    double otherwise; // factor on steps that none speaks of; 0: none
     // Once anchors_solve is through:
     double *surprise; // [count] how many times their variance is beyond the constants', among those alike; 1 at least
     double *peculiar; // [count] variance of what is peculiar to each

@@ -229,8 +229,8 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
             wire = (StepClaim){.seconds = outcome.step_s, .wire_seconds = outcome.wire_seconds, .wire = outcome.wire};
     }
     step.sigma = options->step_sigma > 0 ? options->step_sigma : step_sigma(training, step.spent, mean);
-    double factor = training->anchors ? anchor_step(arena, &step, cluster, training, mean) : 1;
-    for (int i = 0; i < runs; i++) seconds[i] *= factor;
+    step.anchored = training->anchors ? anchor_step(arena, &step, cluster, training, mean) : 1;
+    for (int i = 0; i < runs; i++) seconds[i] *= step.anchored;
     step.step_p50_s = quantile(arena, seconds, runs, 0.5);
     step.step_p5_s = quantile(arena, seconds, runs, 0.05) * step_range_low(step.sigma);
     step.step_p95_s = quantile(arena, seconds, runs, 0.95) * step_range_high(step.sigma);

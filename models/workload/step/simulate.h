@@ -27,6 +27,7 @@ typedef struct SimulatedStep {
     const Lowered *lowered;
     double step_p5_s, step_p50_s, step_p95_s; // what to expect, from draws and from uncertainty
     double sigma;                             // relative, of the model
+    double anchored;                          // the factor that anchors put on it; 1 without
     double spent[CAUSE_COUNT];                // seconds of a step, mean over ranks and runs
     const Timeline *timeline;                 // or NULL
     const struct StepChain *chain;            // or NULL; as simulated, before anchors (step_chain.h)
