@@ -9,6 +9,7 @@
 #include "results/next.h"
 #include "results/progress.h"
 #include "sim/file.h"
+#include "sim/letters_out.h"
 #include "sim/wall.h"
 
 enum { DONE = 0, FAILED = 1, ANSWER_IS_NO = 3, INTERRUPTED = 130 };
@@ -134,7 +135,7 @@ static void ask_command_for_form(Options *options) {
 static bool lead_output_to(FILE *stream, Problems *problems) {
     fflush(stdout);
     answer.screen = dup(STDOUT_FILENO);
-    if (answer.screen >= 0 && dup2(fileno(stream), STDOUT_FILENO) >= 0) return true;
+    if (answer.screen >= 0 && dup2(letters_out_descriptor(stream), STDOUT_FILENO) >= 0) return true;
     problem_add(problems, (Where){0}, "the answer cannot be kept: %s", strerror(errno));
     return false;
 }

@@ -12,6 +12,7 @@
 #include "results/text.h"
 #include "results/view.h"
 #include "sim/file.h"
+#include "sim/letters_out.h"
 #include "sim/other_program.h"
 
 #define PNG_SCALE 1.6 // sharp on dense screens and in print
@@ -195,7 +196,7 @@ static bool copy_image(FILE *image, Format format, FILE *out, Problems *problems
 
 static bool save_image(Arena *arena, FILE *image, Format format, const char *path, Problems *problems) {
     OutputFile file;
-    if (!file_create(arena, path, &file, problems)) return false;
+    if (!file_create_bytes(arena, path, &file, problems)) return false;
     if (!copy_image(image, format, file.stream, problems)) {
         file_abandon(&file);
         return false;
@@ -295,9 +296,27 @@ static void write_terminal_script(Arena *arena, FILE *script, const ScalingChart
     write_scaling_script_for_terminal(arena, script, chart);
 }
 
+// Of the colour that a line begins with; of another command 0.
+static int color_bytes(const char *line) {
+    size_t figures = line[0] == '\033' && line[1] == '[' ? strspn(line + 2, "0123456789;") : 0;
+    return figures > 0 && line[2 + figures] == 'm' ? (int)figures + 3 : 0;
+}
+
 static bool is_blank(const char *line) {
-    while (*line == ' ' || *line == '\033') line += *line == ' ' ? 1 : strcspn(line, "m") + (strchr(line, 'm') != NULL);
+    while (*line == ' ' || color_bytes(line)) line += *line == ' ' ? 1 : color_bytes(line);
     return !*line;
+}
+
+// gnuplot's text with its colours.
+static void print_colored(FILE *out, const char *line) {
+    char command[32];
+    for (int color; *line; line += color ? color : 1) {
+        color = color_bytes(line);
+        if (color == 0) fputc(*line, out);
+        if (color == 0 || color >= (int)sizeof command) continue;
+        snprintf(command, sizeof command, "%.*s", color, line);
+        letters_out_as_is(out, command);
+    }
 }
 
 // Without the empty lines that gnuplot puts around.
@@ -308,7 +327,11 @@ static void copy_text(Arena *arena, FILE *image, FILE *out, const Style *style) 
         while (length > 0 && line[length - 1] == ' ') length--;
         line[length] = '\0';
         if (is_blank(line)) continue;
-        fprintf(out, "%s\n", style->color ? line : text_clean(arena, line, style->unicode));
+        if (style->color)
+            print_colored(out, line);
+        else
+            fputs(text_clean(arena, line, style->unicode), out);
+        fputc('\n', out);
     }
     terminal_reset(out, style);
 }

@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "results/text.h"
+#include "sim/letters_out.h"
 
 #define BAR_WIDTH 20
+#define CLEAR_LINE "\r\033[K"
 #define SECONDS_BETWEEN 0.1
 #define SECONDS_BEFORE 0.5 // anything is shown
 
@@ -71,12 +73,13 @@ void progress_show(Progress *progress, int64_t done, int64_t failed) {
     progress->drawn_s = now;
     int columns = terminal_columns(), room = columns < (int)sizeof line ? columns : (int)sizeof line;
     progress_line(line, room, progress->total, progress->before, done, failed, now - progress->started_s);
-    fprintf(stderr, "\r\033[K%s", line);
+    letters_out_as_is(stderr, CLEAR_LINE);
+    fputs(line, stderr);
     fflush(stderr);
 }
 
 void progress_end(Progress *progress) {
-    if (progress->shown && progress->drawn_s > 0) fprintf(stderr, "\r\033[K");
+    if (progress->shown && progress->drawn_s > 0) letters_out_as_is(stderr, CLEAR_LINE);
 }
 
 // ---- Of one simulation.
@@ -95,7 +98,7 @@ void progress_of_watch(const char *what, double share) {
     char line[160];
     double now = now_s();
     if (share < 0) {
-        if (drawn_s > 0) fprintf(stderr, "\r\033[K");
+        if (drawn_s > 0) letters_out_as_is(stderr, CLEAR_LINE);
         started_s = drawn_s = 0;
         return;
     }
@@ -106,7 +109,8 @@ void progress_of_watch(const char *what, double share) {
     if (!shown || now - started_s < SECONDS_BEFORE || now - drawn_s < SECONDS_BETWEEN) return;
     drawn_s = now;
     progress_watch_line(line, sizeof line, terminal_columns(), what, share, now - started_s);
-    fprintf(stderr, "\r\033[K%s", line);
+    letters_out_as_is(stderr, CLEAR_LINE);
+    fputs(line, stderr);
     fflush(stderr);
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "results/results.h"
+#include "sim/letters_out.h"
 
 static bool is_set(const char *name) {
     const char *value = getenv(name);
@@ -22,7 +23,8 @@ static bool wants_color(FILE *out, const char *mode) {
     if (strcmp(mode, "always") == 0) return true;
     if (strcmp(mode, "never") == 0) return false;
     const char *terminal = getenv("TERM");
-    return isatty(fileno(out)) && !is_set("NO_COLOR") && terminal && *terminal && strcmp(terminal, "dumb") != 0;
+    return isatty(letters_out_descriptor(out)) && !is_set("NO_COLOR") && terminal && *terminal &&
+           strcmp(terminal, "dumb") != 0;
 }
 
 // The first of these that is set decides, as in POSIX.
@@ -38,7 +40,8 @@ static bool locale_is_utf8(void) {
 
 static int terminal_width(FILE *out) {
     struct winsize size;
-    if (isatty(fileno(out)) && ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+    int descriptor = letters_out_descriptor(out);
+    if (isatty(descriptor) && ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
     int columns = is_set("COLUMNS") ? atoi(getenv("COLUMNS")) : 0;
     return columns >= 40 && columns <= 1000 ? columns : 0;
 }

@@ -1,6 +1,7 @@
 // A text table. Columns are as wide as their widest cell. Where the screen is too narrow, a last column of text is
 // folded; otherwise columns move to a second panel below, with the first columns repeated.
 #include "results/results.h"
+#include "results/terminal.h"
 #include "results/text.h"
 #include "sim/check.h"
 #include "sim/list.h"
@@ -179,9 +180,9 @@ void table_print(const Table *table, FILE *out, const Style *style) {
     for (Panel panel = {0}; panel.last < clean.columns.count;) {
         if (panel.last > 0) fputc('\n', out);
         panel = next_panel(&clean, panel.last, width);
-        if (style->color) fputs("\033[1m", out);
+        terminal_bold(out, style);
         print_line(&clean, out, &panel, -1);
-        if (style->color) fputs("\033[0m", out);
+        terminal_reset(out, style);
         for (int row = 0; row < row_count(&clean); row++) print_line(&clean, out, &panel, row);
     }
 }

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "sim/letters_out.h"
+
 static int cube_step(int level) { return level < 48 ? 0 : level < 115 ? 1 : (level - 35) / 40; }
 
 static int distance(int r, int g, int b, uint32_t color) {
@@ -24,19 +26,25 @@ static int nearest_of_256(uint32_t color) {
 }
 
 void terminal_color(FILE *out, const Style *style, uint32_t color) {
-    if (style->color) fprintf(out, "\033[38;5;%dm", nearest_of_256(color));
+    char command[32];
+    if (!style->color) return;
+    snprintf(command, sizeof command, "\033[38;5;%dm", nearest_of_256(color));
+    letters_out_as_is(out, command);
 }
 
 void terminal_colors(FILE *out, const Style *style, uint32_t color, uint32_t background) {
-    if (style->color) fprintf(out, "\033[38;5;%d;48;5;%dm", nearest_of_256(color), nearest_of_256(background));
+    char command[32];
+    if (!style->color) return;
+    snprintf(command, sizeof command, "\033[38;5;%d;48;5;%dm", nearest_of_256(color), nearest_of_256(background));
+    letters_out_as_is(out, command);
 }
 
 void terminal_bold(FILE *out, const Style *style) {
-    if (style->color) fputs("\033[1m", out);
+    if (style->color) letters_out_as_is(out, "\033[1m");
 }
 
 void terminal_reset(FILE *out, const Style *style) {
-    if (style->color) fputs("\033[0m", out);
+    if (style->color) letters_out_as_is(out, "\033[0m");
 }
 
 int terminal_width_of(const Style *style) { return style->width > 0 ? style->width : 100; }

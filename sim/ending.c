@@ -10,6 +10,7 @@
 
 #include "sim/arena.h"
 #include "sim/file.h"
+#include "sim/letters_out.h"
 #include "sim/other_program.h"
 #include "sim/temporaries.h"
 
@@ -37,6 +38,7 @@ static void fill_standard_streams(void) {
 
 void program_begin(void) {
     fill_standard_streams();
+    letters_out_begin();
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGCHLD, SIG_DFL); // where it is ignored, nobody learns how a child ended
     for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++) {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "sim/check.h"
+#include "sim/letters_out.h"
 #include "sim/quantity.h"
 #include "sim/temporaries.h"
 
@@ -127,7 +128,9 @@ static int open_for_writing(Arena *arena, OutputFile *file) {
     return open(file->path, O_WRONLY | O_CLOEXEC);
 }
 
-bool file_create(Arena *arena, const char *path, OutputFile *file, Problems *problems) {
+typedef FILE *OpenStream(int descriptor);
+
+static bool create(Arena *arena, const char *path, OpenStream *open_stream, OutputFile *file, Problems *problems) {
     *file = (OutputFile){.path = arena_copy_text(arena, path)};
     if (strcmp(path, "-") == 0) {
         file->stream = stdout;
@@ -139,7 +142,7 @@ bool file_create(Arena *arena, const char *path, OutputFile *file, Problems *pro
         *file = (OutputFile){0};
         return false;
     }
-    file->stream = fdopen(descriptor, "wb");
+    file->stream = open_stream(descriptor);
     if (file->stream) return true;
     cannot_write(path, problems);
     close(descriptor);
@@ -147,9 +150,19 @@ bool file_create(Arena *arena, const char *path, OutputFile *file, Problems *pro
     return false;
 }
 
+bool file_create(Arena *arena, const char *path, OutputFile *file, Problems *problems) {
+    return create(arena, path, letters_out_open, file, problems);
+}
+
+static FILE *open_bytes(int descriptor) { return fdopen(descriptor, "wb"); }
+
+bool file_create_bytes(Arena *arena, const char *path, OutputFile *file, Problems *problems) {
+    return create(arena, path, open_bytes, file, problems);
+}
+
 // Why the stream was refused earlier, which leaves no errno: most likely it would be again.
 static int earlier_refusal(FILE *stream) {
-    struct pollfd polled = {fileno(stream), POLLOUT, 0};
+    struct pollfd polled = {letters_out_descriptor(stream), POLLOUT, 0};
     if (write(polled.fd, "", 0) < 0) return errno;
     return poll(&polled, 1, 0) > 0 && polled.revents & POLLERR ? EPIPE : EIO; // the reader has gone
 }
@@ -166,7 +179,7 @@ static bool flush_all(FILE *stream) {
 bool file_commit(OutputFile *file, Problems *problems) {
     CHECK(file->stream);
     bool ok = flush_all(file->stream);
-    if (ok && file->temporary) ok = fsync(fileno(file->stream)) == 0;
+    if (ok && file->temporary) ok = fsync(letters_out_descriptor(file->stream)) == 0;
     int why = errno;
     if (file->stream != stdout && fclose(file->stream) != 0 && ok) {
         ok = false;

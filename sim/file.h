@@ -27,7 +27,9 @@ typedef struct OutputFile {
     const char *path, *temporary;
 } OutputFile;
 
-bool file_create(Arena *arena, const char *path, OutputFile *file, Problems *problems);
+bool file_create(Arena *arena, const char *path, OutputFile *file, Problems *problems); // of text: sim/letters_out.h
+bool file_create_bytes(Arena *arena, const char *path, OutputFile *file,
+                       Problems *problems); // pictures, what is zipped
 bool file_commit(OutputFile *file, Problems *problems);
 void file_abandon(OutputFile *file);
 

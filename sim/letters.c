@@ -1,4 +1,5 @@
-// UTF-8 letter by letter (RFC 3629), and which letters a terminal obeys (ECMA-48; Unicode's bidirectional controls).
+// UTF-8 letter by letter (RFC 3629), and which letters a terminal obeys (ECMA-48; Unicode's bidirectional controls) or
+// does not show (Unicode's Default_Ignorable_Code_Point, but for the variation selectors of letters and signs).
 #include "sim/letters.h"
 
 #include <string.h>
@@ -21,10 +22,21 @@ int32_t letter_next(const unsigned char **text) {
     return letter;
 }
 
+bool letter_is_control(int32_t letter) {
+    return (letter >= 0 && letter < 0x20) || (letter >= 0x7f && letter < 0xa0) || letter == 0x2028 || letter == 0x2029;
+}
+
 bool letter_commands_terminal(int32_t letter) {
-    return letter < 0x20 || (letter >= 0x7f && letter < 0xa0) || letter == 0x61c || letter == 0x2028 ||
-           letter == 0x2029 || (letter >= 0x200e && letter <= 0x200f) || (letter >= 0x202a && letter <= 0x202e) ||
-           (letter >= 0x2066 && letter <= 0x2069);
+    static const struct {
+        int32_t first, last;
+    } unseen[] = {{0xad, 0xad},     {0x61c, 0x61c},   {0x115f, 0x1160},   {0x17b4, 0x17b5},   {0x180e, 0x180e},
+                  {0x200b, 0x200f}, {0x202a, 0x202e}, {0x2060, 0x206f},   {0x3164, 0x3164},   {0xfeff, 0xfeff},
+                  {0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe00ff}};
+    if (letter >= ' ' && letter < 0x7f) return false;
+    if (letter < 0 || letter_is_control(letter)) return true;
+    for (size_t i = 0; i < sizeof unseen / sizeof *unseen; i++)
+        if (letter >= unseen[i].first && letter <= unseen[i].last) return true;
+    return false;
 }
 
 char *letters_make_harmless(char *text, const char *kept) {

@@ -1,4 +1,4 @@
-// UTF-8 letter by letter, and which letters a terminal obeys instead of showing them.
+// UTF-8 letter by letter, and which letters a terminal obeys, or hides, instead of showing them.
 #ifndef LOCKSTEP_SIM_LETTERS_H
 #define LOCKSTEP_SIM_LETTERS_H
 
@@ -8,8 +8,12 @@
 // The code point at *text, which moves past it; -1 and one byte on when it is no valid UTF-8.
 int32_t letter_next(const unsigned char **text);
 
-// Controls (C0 with ESC, DEL, and C1, whose U+009B is ESC and '[' in one), signs that turn the writing direction or
-// break a line. A byte that is no UTF-8 (-1) is one of them: in other encodings it is C1.
+// C0 with ESC, line break and tab, DEL, C1, whose U+009B is ESC and '[' in one, and Unicode's line breaks: what no name
+// or note holds, and what a reader of data refuses.
+bool letter_is_control(int32_t letter);
+
+// These, and signs that turn the writing direction or take no room. A byte that is no UTF-8 (-1) is one of them: in
+// other encodings it is C1.
 bool letter_commands_terminal(int32_t letter);
 
 // Each such letter becomes one '?', in place. `kept`: ASCII controls that stay, for example "\n\t".

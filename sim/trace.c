@@ -1,8 +1,12 @@
 #include "sim/trace.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "sim/letters_out.h"
 
 static struct {
     FILE *out;
@@ -20,7 +24,9 @@ static bool fail(Problems *problems) {
 bool trace_open(const char *path, Problems *problems) {
     trace.path = path;
     trace.lines = trace.runs = 0;
-    trace.out = fopen(path, "w");
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    trace.out = descriptor < 0 ? NULL : letters_out_open(descriptor);
+    if (!trace.out && descriptor >= 0) close(descriptor);
     if (!trace.out) return fail(problems);
     fputs("run\ttime_s\tevent\tchannel\tactor\tmembers\tcause\tlabel\n", trace.out);
     return true;

@@ -61,7 +61,7 @@ TEST(what_is_written_is_read_back_with_its_zeros) {
     Folder folder = folder_open();
     const char *path = inside(&folder, "a");
     OutputFile file;
-    EXPECT(file_create(folder.arena, path, &file, folder.problems));
+    EXPECT(file_create_bytes(folder.arena, path, &file, folder.problems));
     fwrite("one\0two", 1, 7, file.stream);
     EXPECT(file_commit(&file, folder.problems));
     EXPECT(file.stream == NULL);

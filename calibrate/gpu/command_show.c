@@ -133,7 +133,7 @@ static void write_script(FILE *script, const Gpu *gpu, const MeasuredFile *file,
 static bool draw(Arena *arena, FILE *script, const char *path, Problems *problems) {
     char name[] = "gnuplot", plain[] = "-d", *arguments[] = {name, plain, NULL};
     OutputFile image;
-    if (!file_create(arena, path, &image, problems)) return false;
+    if (!file_create_bytes(arena, path, &image, problems)) return false;
     OtherEnd end = OTHER_NOT_STARTED;
     if (fflush(script) == 0) {
         rewind(script);

@@ -219,7 +219,7 @@ static bool write_timeline(Command *command, const SpanSet *set) {
         !trace_write(command->arena, set, command->form, most_bytes(command), &bytes, command->problems);
     if (command->too_large) return false;
     if (command->zipped) trace_zip(&bytes);
-    bool written = file_create(command->arena, command->path, &file, command->problems);
+    bool written = file_create_bytes(command->arena, command->path, &file, command->problems);
     if (written) {
         fwrite(bytes.bytes, 1, bytes.count, file.stream);
         written = file_commit(&file, command->problems);
