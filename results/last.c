@@ -11,6 +11,7 @@
 #include "sim/envelope.h"
 #include "sim/file.h"
 #include "sim/json.h"
+#include "sim/letters.h"
 #include "sim/list.h"
 
 #define FORMAT "lockstep-last"
@@ -56,7 +57,7 @@ static const char *state_folder(Arena *arena) {
 static const Json *read_questions(Arena *arena) {
     const char *folder = state_folder(arena), *path = folder ? arena_printf(arena, "%s/last.json", folder) : NULL;
     if (!path || access(path, R_OK) != 0) return NULL;
-    const Json *file = json_read_file(arena, path, problems_create(arena));
+    const Json *file = json_read_loose(arena, NULL, path, (Where){0}, problems_create(arena));
     const Json *format = file && file->kind == JSON_OBJECT ? json_get(file, "format") : NULL;
     const Json *version = format ? json_get(file, "format_version") : NULL;
     bool ours = format && format->kind == JSON_TEXT && strcmp(format->text, FORMAT) == 0;
@@ -296,9 +297,15 @@ static int find_last(int argc, char *const *argv) {
 void last_tell(const char *const *words, int count, const LastQuestion *question) {
     for (int i = 0; i < count; i++)
         if (strcmp(words[i], "-q") == 0 || strcmp(words[i], "--quiet") == 0) return;
-    fprintf(stderr, "! Asked again, of %s: lockstep", question->time);
-    for (int i = 0; i < count; i++) fprintf(stderr, words[i][strcspn(words[i], " '\"$*")] ? " '%s'" : " %s", words[i]);
+    Arena *arena = arena_open();
+    fprintf(stderr, "! Asked again, of %s: lockstep",
+            letters_make_harmless(arena_copy_text(arena, question->time), ""));
+    for (int i = 0; i < count; i++) {
+        const char *word = letters_make_harmless(arena_copy_text(arena, words[i]), "");
+        fprintf(stderr, word[strcspn(word, " '\"$*")] ? " '%s'" : " %s", word);
+    }
     fprintf(stderr, "\n");
+    arena_close(arena);
 }
 
 // ---- Of an answer that was written to a file.

@@ -2,14 +2,17 @@
 #include "sim/csv.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/file.h"
+#include "sim/letters.h"
 #include "sim/list.h"
 
 #define LARGEST_FILE_BYTES ((size_t)64 << 20)
+#define BYTE_ORDER_MARK "\xef\xbb\xbf" // as spreadsheets write it
 
 typedef struct Cells {
     const char **items;
@@ -59,6 +62,7 @@ static char *scan_cell(Scan *scan) {
     scan->line += after == '\r' || after == '\n';
     if (after) scan->at++;
     *end = '\0';
+    for (char *c = start; (c = strpbrk(c, "\t\r\n")) != NULL;) *c = ' '; // a note of several lines is of one
     return start;
 }
 
@@ -86,17 +90,20 @@ static Scan scan_of(Arena *arena, const char *text) {
 
 const Csv *csv_read_text(Arena *arena, const char *name, const char *text, Problems *problems) {
     Csv *csv = ARENA_NEW(arena, Csv);
+    if (strncmp(text, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0) text += strlen(BYTE_ORDER_MARK);
     Scan scan = scan_of(arena, text);
     Cells header = {0}, cells = {0};
     Lines lines = {0};
-    bool is_sound = true;
     csv->file = name;
     csv->column_count = scan_row(arena, &scan, &header);
     csv->columns = header.items;
+    bool is_sound = true;
     if (csv->column_count < 1 || (csv->column_count == 1 && !header.items[0][0])) {
         problem_add(problems, (Where){name, 1}, "the first line names no columns");
         return NULL;
     }
+    for (int i = 0; i < csv->column_count; i++)
+        is_sound = problem_unless_one_line(problems, (Where){name, 1}, "a column's name", csv->columns[i]) && is_sound;
     while (*scan.at) {
         int line = scan.line, before = cells.count;
         int count = scan_row(arena, &scan, &cells);
@@ -104,6 +111,10 @@ const Csv *csv_read_text(Arena *arena, const char *name, const char *text, Probl
             cells.count = before;
             continue;
         }
+        for (int i = before; i < cells.count && count >= 0; i++)
+            is_sound = problem_unless_one_line(problems, (Where){name, line},
+                                               csv->columns[(i - before) % csv->column_count], cells.items[i]) &&
+                       is_sound;
         if (count < 0) {
             problem_add(problems, (Where){name, line}, "a quoted cell does not end with its quote");
             return NULL;
@@ -162,3 +173,74 @@ double csv_positive(const Csv *csv, int row, int column, Problems *problems) {
                 cell);
     return 0;
 }
+
+// ---- Writing.
+
+CsvWriter csv_writer(FILE *out) { return (CsvWriter){.out = out}; }
+
+static void begin_cell(CsvWriter *csv) {
+    if (csv->in_row) fputc(',', csv->out);
+    csv->in_row = true;
+}
+
+// With a unit it is one, too: "-3.5 %".
+static bool is_number(const char *text) {
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || !isfinite(value)) return false;
+    return *end == '\0' || strcmp(end, "%") == 0 || strcmp(end, " %") == 0;
+}
+
+// The letters of other scripts that are as wide as these (U+FF0B and others) are read as these.
+static bool is_formula(const char *text) {
+    static const char *const wide[] = {"\uff1d", "\uff0b", "\uff0d", "\uff20"};
+    text += strspn(text, " \t\r\n");
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        if (strncmp(text, wide[i], strlen(wide[i])) == 0) return true;
+    return *text && strchr("=+-@", *text) && !is_number(text);
+}
+
+static void write_letter(FILE *out, const unsigned char *start, int bytes, int32_t letter) {
+    if (letter == '\t' || letter == '\n' || letter == '\r')
+        fputc(' ', out);
+    else if (letter_commands_terminal(letter))
+        fputc('?', out);
+    else
+        fprintf(out, "%s%.*s", letter == '"' ? "\"" : "", bytes, (const char *)start);
+}
+
+void csv_text(CsvWriter *csv, const char *text) {
+    begin_cell(csv);
+    if (!text) return;
+    bool is_quoted = strpbrk(text, ",\"") != NULL;
+    if (is_quoted) fputc('"', csv->out);
+    if (is_formula(text)) fputc('\'', csv->out);
+    for (const unsigned char *next = (const unsigned char *)text; *next;) {
+        const unsigned char *start = next;
+        int32_t letter = letter_next(&next);
+        write_letter(csv->out, start, (int)(next - start), letter);
+    }
+    if (is_quoted) fputc('"', csv->out);
+}
+
+void csv_figures(CsvWriter *csv, const char *format, ...) {
+    va_list arguments;
+    begin_cell(csv);
+    va_start(arguments, format);
+    vfprintf(csv->out, format, arguments);
+    va_end(arguments);
+}
+
+void csv_number(CsvWriter *csv, const char *format, double number) {
+    if (isfinite(number))
+        csv_figures(csv, format, number);
+    else
+        begin_cell(csv);
+}
+
+void csv_end_row(CsvWriter *csv) {
+    fputc('\n', csv->out);
+    csv->in_row = false;
+}
+
+void csv_titles(FILE *out, const char *titles) { fprintf(out, "%s\n", titles); }

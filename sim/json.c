@@ -318,10 +318,23 @@ const Json *json_read_text(Arena *arena, const char *name, const char *text, siz
     return builder.has_equal_keys ? NULL : json;
 }
 
-const Json *json_read_gated(Arena *arena, const ReadGate *gate, const char *path, Where where, Problems *problems) {
+bool json_texts_are_names(const Json *json, Problems *problems) {
+    bool sound = problem_unless_one_line(problems, json->where, "a key", json->key);
+    if (json->kind == JSON_TEXT)
+        sound = problem_unless_one_line(problems, json->where, json->key ? json->key : "a text", json->text) && sound;
+    for (int i = 0; i < json->count; i++) sound = json_texts_are_names(&json->items[i], problems) && sound;
+    return sound;
+}
+
+const Json *json_read_loose(Arena *arena, const ReadGate *gate, const char *path, Where where, Problems *problems) {
     size_t bytes;
     const char *text = gate_read_or_free(gate, arena, path, LARGEST_FILE_BYTES, &bytes, where, problems);
     return text ? json_read_text(arena, gate_shown_path(gate, arena, path), text, bytes, problems) : NULL;
+}
+
+const Json *json_read_gated(Arena *arena, const ReadGate *gate, const char *path, Where where, Problems *problems) {
+    const Json *json = json_read_loose(arena, gate, path, where, problems);
+    return json && json_texts_are_names(json, problems) ? json : NULL;
 }
 
 const Json *json_read_file(Arena *arena, const char *path, Problems *problems) {
@@ -422,6 +435,14 @@ void json_end_object(JsonWriter *writer) { end(writer, '}'); }
 void json_begin_list(JsonWriter *writer) { begin(writer, '['); }
 void json_end_list(JsonWriter *writer) { end(writer, ']'); }
 
+// Beyond 16 bits a letter is two escapes: a high surrogate, then a low one.
+static void write_escaped(FILE *out, unsigned letter) {
+    if (letter < 0x10000)
+        fprintf(out, "\\u%04x", letter);
+    else
+        fprintf(out, "\\u%04x\\u%04x", 0xd7c0 + (letter >> 10), 0xdc00 + (letter & 0x3ff));
+}
+
 static void write_character(FILE *out, const unsigned char *at, int bytes) {
     static const char escaped[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
     const char *escape = bytes == 1 ? strchr(escaped, *at) : NULL;
@@ -432,7 +453,7 @@ static void write_character(FILE *out, const unsigned char *at, int bytes) {
     else if (escape)
         fprintf(out, "\\%c", letters[escape - escaped]);
     else if (letter_commands_terminal(letter))
-        fprintf(out, "\\u%04x", (unsigned)letter);
+        write_escaped(out, (unsigned)letter);
     else
         fwrite(at, 1, (size_t)bytes, out);
 }

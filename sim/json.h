@@ -24,10 +24,15 @@ struct Json {
     int count;
 };
 
-// Reads a file, or a text under a name for messages. NULL after adding problems.
+// Reads a file, or a text under a name for messages. NULL after adding problems. What stands in a file's texts may be
+// shown, so they are of one line: control characters in them are problems.
 const Json *json_read_file(Arena *arena, const char *path, Problems *problems);
 // Of a path that a scenario names, at `where`; gate NULL: as above.
 const Json *json_read_gated(Arena *arena, const ReadGate *gate, const char *path, Where where, Problems *problems);
+// The same of a file in which other programs keep texts of theirs, with line breaks: what is taken out of it is held to
+// json_texts_are_names by itself. So is json_read_text.
+const Json *json_read_loose(Arena *arena, const ReadGate *gate, const char *path, Where where, Problems *problems);
+bool json_texts_are_names(const Json *json, Problems *problems); // and keys, in all that it holds
 const Json *json_read_text(Arena *arena, const char *name, const char *text, size_t bytes, Problems *problems);
 
 const Json *json_get(const Json *object, const char *key); // NULL when absent; case matters

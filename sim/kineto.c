@@ -6,6 +6,7 @@
 
 #include "sim/gunzip.h"
 #include "sim/json_stream.h"
+#include "sim/letters.h"
 
 typedef struct KinetoRead {
     const KinetoReader *reader;
@@ -62,6 +63,7 @@ void kineto_keep(char *place, size_t room, const unsigned char *text, size_t len
     size_t kept = length < room - 1 ? length : room - 1;
     memcpy(place, text, kept);
     place[kept] = '\0';
+    letters_make_harmless(place, "");
 }
 
 static int on_key(void *context, const unsigned char *text, size_t length) {

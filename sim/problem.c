@@ -84,6 +84,17 @@ void problem_hint(Problems *problems, const char *format, ...) {
     problems->newest->hint = earlier ? arena_printf(problems->arena, "%s; %s", earlier, hint) : hint;
 }
 
+bool problem_unless_one_line(Problems *problems, Where where, const char *what, const char *text) {
+    for (const unsigned char *next = (const unsigned char *)text; next && *next;) {
+        int32_t letter = letter_next(&next);
+        if (!letter_is_control(letter)) continue;
+        problem_add(problems, where, "%s holds the control character U+%04X", what, (unsigned)letter);
+        problem_hint(problems, "names and notes are of one line, and only of letters that are shown: take it out");
+        return false;
+    }
+    return true;
+}
+
 bool problem_takes_hints(const Problems *problems) { return problems->newest != NULL; }
 
 static const char *list_names(Arena *arena, const char *const *names, int name_count) {

@@ -32,6 +32,10 @@ bool problem_takes_hints(const Problems *problems);
 // Hints "did you mean "X"?" when one of the names is near the given one, else "known: A, B, C".
 void problem_hint_names(Problems *problems, const char *given, const char *const *names, int name_count);
 
+// True: `text`, or NULL, is of one line and holds no control character. Else a problem, in which `what` ("a cell") says
+// what is shown where such letters would be the form's, or the terminal's.
+bool problem_unless_one_line(Problems *problems, Where where, const char *what, const char *text);
+
 // The newest problem is no mistake of the user's: exit status 1, not 4.
 void problem_is_fault(Problems *problems);
 bool problems_have_fault(const Problems *problems);

@@ -366,7 +366,7 @@ static void read_json(Reader *reader, const char *text, size_t bytes) {
     const Json *root = json_read_text(reader->arena, reader->log->path, text, bytes, reader->problems);
     if (!root) return;
     const Json *results = json_get(root, "results"), *op = json_get(root, "op"), *arguments = json_get(root, "args");
-    if (op && op->kind == JSON_TEXT) reader->log->op = op->text;
+    if (op && op->kind == JSON_TEXT && json_texts_are_names(op, reader->problems)) reader->log->op = op->text;
     for (int i = 0; arguments && i + 1 < arguments->count; i++)
         if (arguments->items[i].kind == JSON_TEXT && strcmp(arguments->items[i].text, "-g") == 0 &&
             arguments->items[i + 1].kind == JSON_TEXT)

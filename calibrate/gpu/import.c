@@ -157,7 +157,7 @@ static double number_at(const Json *object, const char *key) {
 }
 
 bool import_iperf3(Import *import) {
-    const Json *root = json_read_file(import->arena, import->path, import->problems);
+    const Json *root = json_read_loose(import->arena, NULL, import->path, (Where){0}, import->problems);
     if (!root) return false;
     const Json *end = json_get(root, "end");
     const Json *received = end ? json_get(end, "sum_received") : NULL;
@@ -194,7 +194,7 @@ static void fio_direction(Import *import, const Json *job, const char *direction
 }
 
 bool import_fio(Import *import) {
-    const Json *root = json_read_file(import->arena, import->path, import->problems);
+    const Json *root = json_read_loose(import->arena, NULL, import->path, (Where){0}, import->problems);
     if (!root) return false;
     const Json *jobs = json_get(root, "jobs");
     import_header(import, "fio");

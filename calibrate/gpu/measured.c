@@ -247,7 +247,7 @@ static void read_lines(Arena *arena, char *text, MeasuredFile *file, Rows *rows,
             file->skipped++;
             return;
         }
-        if (!json) {
+        if (!json || !json_texts_are_names(json, own)) {
             problem_add(problems, (Where){file->path, line}, "%s", problem_at(own, 0)->text);
             return; // what follows would be as broken
         }

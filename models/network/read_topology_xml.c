@@ -6,6 +6,7 @@
 
 #include "models/network/interior.h"
 #include "models/network/topology.h"
+#include "sim/letters.h"
 
 #define DEPTH_MOST 16
 #define PARTS_MOST (NODE_GPU_LIMIT + NODE_NIC_LIMIT)
@@ -141,6 +142,7 @@ static void take_net(Reading *reading, const XML_Char **attributes) {
     if (!nic || nic->is_gpu) nic = add_device(reading, false, NULL);
     if (!nic) return;
     if (name) snprintf(nic->name, sizeof nic->name, "%s", name);
+    letters_make_harmless(nic->name, "");
     double rate = whole(reading, "net", attributes, "speed", 0) * 1e6 / 8,
            *slowest = &reading->interior->nic_bytes_per_second;
     if (rate > 0 && (*slowest <= 0 || rate < *slowest)) *slowest = rate;

@@ -220,7 +220,8 @@ static ExpertShape experts_of(const Reader *reader, const HfType *type, const Tr
 
 static const char *name_of(const Reader *reader, const HfType *type) {
     const Json *name = given(reader, "_name_or_path");
-    return name && name->kind == JSON_TEXT && name->text[0] ? name->text : type->type;
+    bool is_named = name && name->kind == JSON_TEXT && name->text[0];
+    return is_named && json_texts_are_names(name, reader->problems) ? name->text : type->type;
 }
 
 static const Model *build(const Reader *reader, const HfType *type, bool nested) {
@@ -267,12 +268,12 @@ const Model *hf_model_from_json(Arena *arena, const Json *json, const char *as, 
 }
 
 const Model *hf_model_read_file(Arena *arena, const char *path, const char *as, Problems *problems) {
-    const Json *json = json_read_file(arena, path, problems);
+    const Json *json = json_read_loose(arena, NULL, path, (Where){0}, problems);
     return json ? hf_model_from_json(arena, json, as, problems) : NULL;
 }
 
 const Model *hf_model_read_gated(Arena *arena, const ReadGate *gate, const char *path, Where where,
                                  Problems *problems) {
-    const Json *json = json_read_gated(arena, gate, path, where, problems);
+    const Json *json = json_read_loose(arena, gate, path, where, problems);
     return json ? hf_model_from_json(arena, json, NULL, problems) : NULL;
 }
