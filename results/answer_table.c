@@ -4,6 +4,7 @@
 #include "results/answer.h"
 #include "results/tables.h"
 #include "results/text.h"
+#include "sim/csv.h"
 #include "sim/list.h"
 
 // What is the main table where it is not the first list of objects. "": the whole answer is one row. "a/b": a row for
@@ -191,38 +192,44 @@ static Names columns_of(Arena *arena, const Rows *rows) {
     return names;
 }
 
-typedef void WriteCell(FILE *out, const char *text);
+typedef void WriteRow(FILE *out, const char *const *cells, int count);
 
-static void write_table(Arena *arena, FILE *out, const Rows *rows, char between, WriteCell *write) {
+static void write_table(Arena *arena, FILE *out, const Rows *rows, WriteRow *write) {
     Names names = columns_of(arena, rows);
     const char **cells = ARENA_ARRAY(arena, const char *, names.count + 1);
-    for (int c = 0; c < names.count; c++) {
-        if (c) fputc(between, out);
-        write(out, names.items[c]);
-    }
-    fputc('\n', out);
+    write(out, names.items, names.count);
     for (int r = 0; r < rows->count; r++) {
         const Row *row = &rows->items[r];
         for (int c = 0; c < names.count; c++) cells[c] = "";
         for (int c = 0; c < row->count; c++) cells[find_name(&names, row->items[c].column, c)] = row->items[c].text;
-        for (int c = 0; c < names.count; c++) {
-            if (c) fputc(between, out);
-            write(out, cells[c]);
-        }
-        fputc('\n', out);
+        write(out, cells, names.count);
     }
+}
+
+static void write_csv_row(FILE *out, const char *const *cells, int count) {
+    CsvWriter csv = csv_writer(out);
+    for (int c = 0; c < count; c++) csv_text(&csv, cells[c]);
+    csv_end_row(&csv);
 }
 
 void answer_write_csv(Arena *arena, FILE *out, const Json *answer) {
     Rows rows = {0};
     add_main(arena, &rows, answer);
-    if (rows.count) write_table(arena, out, &rows, ',', csv_write_text);
+    if (rows.count) write_table(arena, out, &rows, write_csv_row);
 }
 
 // ---- Text with tabs.
 
 static void write_plain_cell(FILE *out, const char *text) {
     for (; *text; text++) fputc(strchr("\t\r\n", *text) ? ' ' : *text, out);
+}
+
+static void write_plain_row(FILE *out, const char *const *cells, int count) {
+    for (int c = 0; c < count; c++) {
+        if (c) fputc('\t', out);
+        write_plain_cell(out, cells[c]);
+    }
+    fputc('\n', out);
 }
 
 // Every list of objects below, with the path of keys that leads there.
@@ -235,7 +242,7 @@ static void write_plain_tables(Arena *arena, FILE *out, const Json *object, cons
             Rows rows = {0};
             add_list(arena, &rows, member);
             fprintf(out, "\n%s\n", name);
-            write_table(arena, out, &rows, '\t', write_plain_cell);
+            write_table(arena, out, &rows, write_plain_row);
         }
         bool nested = member->kind == JSON_OBJECT || (member->kind == JSON_LIST && !holds_only_values(member));
         if (nested) write_plain_tables(arena, out, member, arena_printf(arena, "%s.", name));

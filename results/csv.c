@@ -7,40 +7,8 @@
 #include "results/tables.h"
 #include "results/text.h"
 #include "results/view.h"
+#include "sim/csv.h"
 #include "sim/list.h"
-
-typedef struct Csv {
-    FILE *out;
-    Arena *arena;
-    bool is_row_started;
-} Csv;
-
-void csv_write_text(FILE *out, const char *text) {
-    if (!text) return;
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"') fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
-static void write_text(Csv *csv, const char *text) {
-    if (csv->is_row_started) fputc(',', csv->out);
-    csv->is_row_started = true;
-    csv_write_text(csv->out, text);
-}
-
-static void write_number(Csv *csv, double number) { write_text(csv, text_exact(csv->arena, number)); }
-
-static void end_row(Csv *csv) {
-    fputc('\n', csv->out);
-    csv->is_row_started = false;
-}
 
 // ---- Columns that depend on the record: names met in any point, in the order first met.
 
@@ -84,35 +52,38 @@ static Layout find_names(Arena *arena, const Record *record) {
     return layout;
 }
 
-static void write_titles(Csv *csv, const Layout *layout) {
-    for (int i = 0; i < layout->parameters.count; i++) write_text(csv, layout->parameters.items[i]);
-    for (int i = 0; i < POINT_COLUMNS; i++) write_text(csv, point_columns[i]);
+static void write_titles(Arena *arena, CsvWriter *csv, const Layout *layout) {
+    for (int i = 0; i < layout->parameters.count; i++) csv_text(csv, layout->parameters.items[i]);
+    for (int i = 0; i < POINT_COLUMNS; i++) csv_text(csv, point_columns[i]);
     for (int i = 0; i < layout->causes.count; i++)
-        write_text(csv, arena_printf(csv->arena, "exposed_%s_s", layout->causes.items[i]));
+        csv_text(csv, arena_printf(arena, "exposed_%s_s", layout->causes.items[i]));
     for (int i = 0; i < layout->classes.count; i++)
-        write_text(csv, arena_printf(csv->arena, "memory_%s_bytes", layout->classes.items[i]));
-    write_text(csv, "currency");
-    write_text(csv, "why_not");
-    write_text(csv, "smallest_change");
-    write_text(csv, "digest");
-    end_row(csv);
+        csv_text(csv, arena_printf(arena, "memory_%s_bytes", layout->classes.items[i]));
+    csv_text(csv, "currency");
+    csv_text(csv, "why_not");
+    csv_text(csv, "smallest_change");
+    csv_text(csv, "digest");
+    csv_end_row(csv);
 }
 
-static void write_point(Csv *csv, const Layout *layout, const RecordPoint *point) {
+static void write_point(Arena *arena, CsvWriter *csv, const Layout *layout, const RecordPoint *point) {
     for (int i = 0; i < layout->parameters.count; i++) {
         const RecordParameter *parameter = point_parameter(point, layout->parameters.items[i]);
-        write_text(csv, parameter ? parameter->text : "");
+        csv_text(csv, parameter ? parameter->text : "");
     }
-    for (int i = 0; i < POINT_COLUMNS; i++) write_number(csv, point_number(point, i));
+    for (int i = 0; i < POINT_COLUMNS; i++) csv_figures(csv, "%s", text_exact(arena, point_number(point, i)));
     for (int i = 0; i < layout->causes.count; i++)
-        write_number(csv, if_ran(point, named_value(point->exposed, point->exposed_count, layout->causes.items[i])));
+        csv_figures(csv, "%s",
+                    text_exact(arena, if_ran(point, named_value(point->exposed, point->exposed_count,
+                                                                layout->causes.items[i]))));
     for (int i = 0; i < layout->classes.count; i++)
-        write_number(csv, named_value(point->memory, point->memory_count, layout->classes.items[i]));
-    write_text(csv, point->currency);
-    write_text(csv, point->ran ? "" : point->why_not);
-    write_text(csv, point->ran ? "" : point->smallest_change);
-    write_text(csv, arena_printf(csv->arena, "%016llx", (unsigned long long)point->digest));
-    end_row(csv);
+        csv_figures(csv, "%s",
+                    text_exact(arena, named_value(point->memory, point->memory_count, layout->classes.items[i])));
+    csv_text(csv, point->currency);
+    csv_text(csv, point->ran ? "" : point->why_not);
+    csv_text(csv, point->ran ? "" : point->smallest_change);
+    csv_figures(csv, "%016llx", (unsigned long long)point->digest);
+    csv_end_row(csv);
 }
 
 void results_write_csv(FILE *out, const Record *record) {
@@ -120,9 +91,10 @@ void results_write_csv(FILE *out, const Record *record) {
         table_write_csv(out, &record->tables[0]);
         return;
     }
-    Csv csv = {.out = out, .arena = arena_open()};
-    Layout layout = find_names(csv.arena, record);
-    write_titles(&csv, &layout);
-    for (int i = 0; i < record->point_count; i++) write_point(&csv, &layout, &record->points[i]);
-    arena_close(csv.arena);
+    Arena *arena = arena_open();
+    CsvWriter csv = csv_writer(out);
+    Layout layout = find_names(arena, record);
+    write_titles(arena, &csv, &layout);
+    for (int i = 0; i < record->point_count; i++) write_point(arena, &csv, &layout, &record->points[i]);
+    arena_close(arena);
 }

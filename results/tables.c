@@ -5,6 +5,7 @@
 
 #include "results/screen.h"
 #include "results/text.h"
+#include "sim/csv.h"
 
 static const RecordCell *cell_at(const RecordTable *table, int row, int column) {
     return &table->cells[(size_t)row * (size_t)table->column_count + (size_t)column];
@@ -76,18 +77,18 @@ void tables_write_json(JsonWriter *json, const Record *record) {
 
 void table_write_csv(FILE *out, const RecordTable *table) {
     Arena *arena = arena_open();
-    for (int c = 0; c < table->column_count; c++) fprintf(out, "%s%s", c ? "," : "", table->columns[c].name);
-    fprintf(out, "\n");
+    CsvWriter csv = csv_writer(out);
+    for (int c = 0; c < table->column_count; c++) csv_text(&csv, table->columns[c].name);
+    csv_end_row(&csv);
     for (int r = 0; r < table->row_count; r++) {
         for (int c = 0; c < table->column_count; c++) {
             const RecordCell *cell = cell_at(table, r, c);
-            if (c > 0) fputc(',', out);
             if (table->columns[c].unit == RECORD_TEXT)
-                csv_write_text(out, cell->text);
+                csv_text(&csv, cell->text);
             else
-                fputs(text_exact(arena, cell->number), out);
+                csv_figures(&csv, "%s", text_exact(arena, cell->number));
         }
-        fputc('\n', out);
+        csv_end_row(&csv);
     }
     arena_close(arena);
 }

@@ -7,7 +7,6 @@
 
 void tables_write_json(JsonWriter *json, const Record *record); // members of the object being written
 void table_write_csv(FILE *out, const RecordTable *table);
-void csv_write_text(FILE *out, const char *text); // a cell, quoted where RFC 4180 asks for it
 
 // To a file by the ending of its name, .png or .svg, through gnuplot. False after a problem.
 bool chart_to_file(Arena *arena, const RecordChart *chart, const char *path, Problems *problems);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "calibrate/collectives/validation.h"
+#include "sim/csv.h"
 #include "sim/envelope.h"
 #include "sim/file.h"
 #include "sim/json.h"
@@ -102,26 +103,33 @@ void print_json(const Validation *validation, const Board *board) {
 bool write_rows(const Validation *validation, const char *path) {
     OutputFile file;
     if (!file_create(validation->arena, path, &file, validation->problems)) return false;
-    fprintf(file.stream, "log,op,size,measured_us,predicted_us,error_pct\n");
+    csv_titles(file.stream, "log,op,size,measured_us,predicted_us,error_pct");
+    CsvWriter csv = csv_writer(file.stream);
     for (int i = 0; i < validation->logs.count; i++) {
         const MeasuredCollective *measured = &validation->logs.items[i];
         for (int r = 0; r < measured->log->row_count; r++) {
             const NcclRow *row = &measured->log->rows[r];
-            fprintf(file.stream, "%s,%s,%.0f,%.6g,%.6g,%.4g\n", measured->log->name, measured->cluster->op, row->bytes,
-                    1e6 * row->seconds, 1e6 * measured->predicted[r],
-                    100 * (measured->predicted[r] / row->seconds - 1));
+            csv_text(&csv, measured->log->name);
+            csv_text(&csv, measured->cluster->op);
+            csv_figures(&csv, "%.0f,%.6g,%.6g,%.4g", row->bytes, 1e6 * row->seconds, 1e6 * measured->predicted[r],
+                        100 * (measured->predicted[r] / row->seconds - 1));
+            csv_end_row(&csv);
         }
     }
     return file_commit(&file, validation->problems);
 }
 
 void print_csv(const Board *board) {
-    printf("log,op,family,sizes_from_64_kib,median_error_pct,p90_error_pct,sizes_below,median_error_pct_below,"
-           "p90_error_pct_below\n");
+    CsvWriter csv = csv_writer(stdout);
+    csv_titles(stdout, "log,op,family,sizes_from_64_kib,median_error_pct,p90_error_pct,sizes_below,"
+                       "median_error_pct_below,p90_error_pct_below");
     for (int i = 0; i < board->count; i++) {
         const LogScore *score = &board->scores[i];
-        printf("%s,%s,\"%s\",%d,%.4g,%.4g,%d,%.4g,%.4g\n", score->measured->log->name, score->measured->cluster->op,
-               score->measured->cluster->family, score->large.sizes, 100 * score->large.median, 100 * score->large.p90,
-               score->small.sizes, 100 * score->small.median, 100 * score->small.p90);
+        csv_text(&csv, score->measured->log->name);
+        csv_text(&csv, score->measured->cluster->op);
+        csv_text(&csv, score->measured->cluster->family);
+        csv_figures(&csv, "%d,%.4g,%.4g", score->large.sizes, 100 * score->large.median, 100 * score->large.p90);
+        csv_figures(&csv, "%d,%.4g,%.4g", score->small.sizes, 100 * score->small.median, 100 * score->small.p90);
+        csv_end_row(&csv);
     }
 }

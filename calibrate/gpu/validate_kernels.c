@@ -6,6 +6,7 @@
 #include "calibrate/gpu/fit_device.h"
 #include "calibrate/gpu/fit_gemm.h"
 #include "calibrate/shipped.h"
+#include "sim/csv.h"
 #include "sim/envelope.h"
 #include "sim/file.h"
 #include "sim/json.h"
@@ -269,16 +270,22 @@ static void print_json(const Board *board) {
 static bool write_rows(const Board *board, const char *path) {
     OutputFile file;
     if (!file_create(board->arena, path, &file, board->problems)) return false;
-    fprintf(file.stream, "file,line,gpu,operation,shape,status,reason,measured_us,predicted_us,error_pct\n");
+    csv_titles(file.stream, "file,line,gpu,operation,shape,status,reason,measured_us,predicted_us,error_pct");
+    CsvWriter csv = csv_writer(file.stream);
     for (int i = 0; i < board->kernel_count; i++) {
         const Kernel *kernel = &board->kernels[i];
-        fprintf(file.stream, "%s,%d,%s,%s,%s,", kernel->file, kernel->line, kernel->gpu, kernel->operation,
-                kernel->shape);
-        if (kernel->why_not)
-            fprintf(file.stream, "skipped,%s,%.6g,,\n", kernel->why_not, 1e6 * kernel->measured_s);
-        else
-            fprintf(file.stream, "ok,,%.6g,%.6g,%.4g\n", 1e6 * kernel->measured_s, 1e6 * kernel->predicted_s,
-                    100 * (kernel->predicted_s / kernel->measured_s - 1));
+        bool predicted = !kernel->why_not;
+        csv_text(&csv, kernel->file);
+        csv_figures(&csv, "%d", kernel->line);
+        csv_text(&csv, kernel->gpu);
+        csv_text(&csv, kernel->operation);
+        csv_text(&csv, kernel->shape);
+        csv_text(&csv, predicted ? "ok" : "skipped");
+        csv_text(&csv, kernel->why_not);
+        csv_figures(&csv, "%.6g", 1e6 * kernel->measured_s);
+        csv_number(&csv, "%.6g", predicted ? 1e6 * kernel->predicted_s : NAN);
+        csv_number(&csv, "%.4g", predicted ? 100 * (kernel->predicted_s / kernel->measured_s - 1) : NAN);
+        csv_end_row(&csv);
     }
     return file_commit(&file, board->problems);
 }

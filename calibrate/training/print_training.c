@@ -8,6 +8,7 @@
 
 #include "calibrate/training/nested_training.h"
 #include "calibrate/training/regret_training.h"
+#include "sim/csv.h"
 #include "sim/envelope.h"
 #include "sim/json.h"
 
@@ -336,17 +337,19 @@ void print_scores_json(Arena *arena, const Scores *scores, const PredictedRun *r
 }
 
 void print_rows_csv(const PredictedRun *runs, int count, const double *factors) {
-    printf("row_id,family,measured_s,predicted_s,low_s,high_s,error_pct,predicted_memory_bytes");
-    for (int c = 0; c < CAUSE_COUNT; c++) printf(",%s_s", cause_names[c]);
-    printf("\n");
+    CsvWriter csv = csv_writer(stdout);
+    csv_figures(&csv, "row_id,family,measured_s,predicted_s,low_s,high_s,error_pct,predicted_memory_bytes");
+    for (int c = 0; c < CAUSE_COUNT; c++) csv_figures(&csv, "%s_s", cause_names[c]);
+    csv_end_row(&csv);
     for (int i = 0; i < count; i++) {
         const PredictedRun *run = &runs[i];
         if (run->skipped) continue;
         double factor = factor_of(factors, i);
-        printf("%s,%s,%.9g,%.9g,%.9g,%.9g,%.4g,%.9g", run->run->row_id, run->run->family, run->run->measured_step_s,
-               factor * run->step_s, factor * run->low_s, factor * run->high_s, 100 * error_of(run, factor),
-               run->memory_bytes);
-        for (int c = 0; c < CAUSE_COUNT; c++) printf(",%.6g", run->spent[c]);
-        printf("\n");
+        csv_text(&csv, run->run->row_id);
+        csv_text(&csv, run->run->family);
+        csv_figures(&csv, "%.9g,%.9g,%.9g,%.9g,%.4g,%.9g", run->run->measured_step_s, factor * run->step_s,
+                    factor * run->low_s, factor * run->high_s, 100 * error_of(run, factor), run->memory_bytes);
+        for (int c = 0; c < CAUSE_COUNT; c++) csv_figures(&csv, "%.6g", run->spent[c]);
+        csv_end_row(&csv);
     }
 }

@@ -8,6 +8,7 @@
 #include "models/hardware/quote.h"
 #include "models/workload/cluster/rent_options.h"
 #include "results/text.h"
+#include "sim/csv.h"
 #include "sim/envelope.h"
 #include "sim/json.h"
 #include "sim/list.h"
@@ -243,11 +244,16 @@ static void print_json(const Comparison *comparison) {
 }
 
 static void print_csv(Arena *arena, const Comparison *comparison) {
-    printf("row,unit,a,b,cost,currency\n");
+    csv_titles(stdout, "row,unit,a,b,cost,currency");
+    CsvWriter csv = csv_writer(stdout);
     for (int i = 0; i < comparison->row_count; i++) {
         const CompareRow *row = &comparison->rows[i];
-        printf("%s,%s,%s,%s,%s,%s\n", row->name, row->group ? row->group : "", text_exact(arena, row->a),
-               text_exact(arena, row->b), text_exact(arena, row->cost), comparison->a.currency);
+        csv_text(&csv, row->name);
+        csv_text(&csv, row->group);
+        csv_figures(&csv, "%s,%s,%s", text_exact(arena, row->a), text_exact(arena, row->b),
+                    text_exact(arena, row->cost));
+        csv_text(&csv, comparison->a.currency);
+        csv_end_row(&csv);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "scenarios/plan/plan_answer.h"
 #include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_screen.h"
+#include "sim/csv.h"
 #include "sim/envelope.h"
 #include "sim/json.h"
 
@@ -365,61 +366,51 @@ void plan_write_json(Arena *arena, const PlanAnswer *answer) {
 
 // ---- CSV.
 
-static void number_cell(double value) {
-    if (isfinite(value))
-        printf(",%.9g", value);
-    else
-        printf(",");
-}
-
-static void text_cell(const char *text) { // quoted as RFC 4180 says
-    printf(",");
-    if (!text) return;
-    bool quoted = strpbrk(text, ",\"\n") != NULL;
-    if (quoted) printf("\"");
-    for (; *text; text++) printf(*text == '"' ? "\"\"" : "%c", *text);
-    if (quoted) printf("\"");
-}
-
-static void csv_chances(const PlanRow *row) {
+static void csv_chances(CsvWriter *csv, const PlanRow *row) {
     const PlanChance *chance = &row->chance;
     const double numbers[] = {chance->by_date,  chance->in_budget, chance->both,     chance->days.p5, chance->days.p50,
                               chance->days.p95, chance->cost.p5,   chance->cost.p50, chance->cost.p95};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) number_cell(chance->known ? numbers[i] : NAN);
-    number_cell(1 - row->point.chance_to_run_out);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        csv_number(csv, "%.9g", chance->known ? numbers[i] : NAN);
+    csv_number(csv, "%.9g", 1 - row->point.chance_to_run_out);
 }
 
-static void csv_row(Arena *arena, const PlanAnswer *answer, int index) {
+static void csv_row(Arena *arena, CsvWriter *csv, const PlanAnswer *answer, int index) {
     const PlanRow *row = &answer->result->rows[index];
     const RecordPoint *point = &row->point;
-    printf("%d,%d", index == answer->result->chosen, row->gpus);
-    text_cell(row->node->name);
-    text_cell(row->link ? row->link->name : NULL);
-    text_cell(plan_verdict(arena, answer->request, row));
+    csv_figures(csv, "%d,%d", index == answer->result->chosen, row->gpus);
+    csv_text(csv, row->node->name);
+    csv_text(csv, row->link ? row->link->name : NULL);
+    csv_text(csv, plan_verdict(arena, answer->request, row));
     if (!point->ran) {
-        printf(",%g,,,,,,,,,,,,,,,,,,,,,,,%d,%g,,,,,,,,,,,,,\n", row->training.global_batch, row->owned,
-               row->oversubscription);
+        csv_figures(csv, "%g,,,,,,,,,,,,,,,,,,,,,,,%d,%g,,,,,,,,,,,,,", row->training.global_batch, row->owned,
+                    row->oversubscription);
+        csv_end_row(csv);
         return;
     }
-    printf(",%g,%d,%d,%d,%d,%d,%d,%d,%g", point->global_batch, point->tp, point->pp, point->vpp, point->cp, point->ep,
-           point->dp, point->zero, point->micro_batch);
-    text_cell(recompute_name(row->training.recompute));
+    csv_figures(csv, "%g,%d,%d,%d,%d,%d,%d,%d,%g", point->global_batch, point->tp, point->pp, point->vpp, point->cp,
+                point->ep, point->dp, point->zero, point->micro_batch);
+    csv_text(csv, recompute_name(row->training.recompute));
     const double numbers[] = {point->step_p50_s,    point->step_p5_s,         point->step_p95_s,  point->mfu,
                               point->samples_per_s, point->memory_peak_bytes, point->steps,       point->days,
                               point->goodput,       point->energy_kwh,        point->cost_per_run};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) number_cell(numbers[i]);
-    text_cell(isnan(point->cost_per_run) ? NULL : point->currency);
-    printf(",%d,%d,%g,%s", row->on_front, row->owned, row->oversubscription, schedule_name(row->training.schedule));
-    csv_chances(row);
-    text_cell(plan_provider_of(answer->request, row));
-    text_cell(plan_terms_name(answer->request, row));
-    printf("\n");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) csv_number(csv, "%.9g", numbers[i]);
+    csv_text(csv, isnan(point->cost_per_run) ? NULL : point->currency);
+    csv_figures(csv, "%d,%d,%g,%s", row->on_front, row->owned, row->oversubscription,
+                schedule_name(row->training.schedule));
+    csv_chances(csv, row);
+    csv_text(csv, plan_provider_of(answer->request, row));
+    csv_text(csv, plan_terms_name(answer->request, row));
+    csv_end_row(csv);
 }
 
 void plan_write_csv(Arena *arena, const PlanAnswer *answer) {
-    printf("chosen,gpus,node,fabric,misses,global_batch,tp,pp,vpp,cp,ep,dp,zero,micro_batch,recompute,step_s,step_p5_s,"
-           "step_p95_s,mfu,samples_per_s,memory_bytes,steps,days,goodput,energy_kwh,cost,currency,pareto,owned,"
-           "oversubscription,schedule,chance_by_date,chance_in_budget,chance_both,days_p5,days_p50,days_p95,cost_p5,"
-           "cost_p50,cost_p95,chance_to_fit,provider,terms\n");
-    for (int i = 0; i < answer->result->row_count; i++) csv_row(arena, answer, i);
+    CsvWriter csv = csv_writer(stdout);
+    csv_titles(
+        stdout,
+        "chosen,gpus,node,fabric,misses,global_batch,tp,pp,vpp,cp,ep,dp,zero,micro_batch,recompute,step_s,step_p5_s,"
+        "step_p95_s,mfu,samples_per_s,memory_bytes,steps,days,goodput,energy_kwh,cost,currency,pareto,owned,"
+        "oversubscription,schedule,chance_by_date,chance_in_budget,chance_both,days_p5,days_p50,days_p95,cost_p5,"
+        "cost_p50,cost_p95,chance_to_fit,provider,terms");
+    for (int i = 0; i < answer->result->row_count; i++) csv_row(arena, &csv, answer, i);
 }

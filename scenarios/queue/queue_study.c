@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "scenarios/queue/queue_answer.h"
+#include "sim/csv.h"
 #include "sim/pieces.h"
 #include "sim/watch.h"
 
@@ -184,7 +185,8 @@ const Record *queue_study_run_lengthened(Arena *arena, const QueueStudy *study, 
 }
 
 bool queue_write_outcomes(FILE *out, const QueueStudy *study, Problems *problems) {
-    fprintf(out, "policy,row,user,gpus,submit_s,start_s,end_s,wait_s,work_s,stops\n");
+    csv_titles(out, "policy,row,user,gpus,submit_s,start_s,end_s,wait_s,work_s,stops");
+    CsvWriter csv = csv_writer(out);
     for (int p = 0; p < study->policy_count && !watch_is_over(); p++) {
         Arena *arena = arena_open();
         const QueueJobs *jobs = queue_study_jobs(arena, study, 0);
@@ -193,9 +195,11 @@ bool queue_write_outcomes(FILE *out, const QueueStudy *study, Problems *problems
         for (int i = 0; i < jobs->count && !run.stopped; i++) {
             const QueueJob *job = &jobs->items[i];
             const QueueOutcome *outcome = &run.outcomes[i];
-            fprintf(out, "%s,%d,%d,%d,%.9f,%.9f,%.9f,%.9f,%.9f,%d\n", spec.policy->name, job->row + 1, job->user,
-                    job->gpus, 1e-9 * (double)job->arrival, 1e-9 * (double)outcome->start, 1e-9 * (double)outcome->end,
-                    1e-9 * (double)(outcome->start - job->arrival), 1e-9 * (double)job->work, outcome->stops);
+            csv_text(&csv, spec.policy->name);
+            csv_figures(&csv, "%d,%d,%d,%.9f,%.9f,%.9f,%.9f,%.9f,%d", job->row + 1, job->user, job->gpus,
+                        1e-9 * (double)job->arrival, 1e-9 * (double)outcome->start, 1e-9 * (double)outcome->end,
+                        1e-9 * (double)(outcome->start - job->arrival), 1e-9 * (double)job->work, outcome->stops);
+            csv_end_row(&csv);
         }
         arena_close(arena);
     }

@@ -6,6 +6,7 @@
 
 #include "models/workload/commands/collective_asked.h"
 #include "models/workload/commands/command_internal.h"
+#include "sim/csv.h"
 #include "sim/envelope.h"
 #include "sim/watch.h"
 
@@ -177,11 +178,17 @@ static void print_table(const CollectiveAsked *asked, const CollectiveRow *rows,
 }
 
 static void print_csv(const CollectiveRow *rows, int count) {
-    printf("size,time_us,algbw_gb_per_s,busbw_gb_per_s,algorithm,protocol,channels,limited_by\n");
-    for (int i = 0; i < count; i++)
-        printf("%.0f,%.6g,%.6g,%.6g,%s,%s,%d,%s\n", rows[i].bytes, 1e6 * rows[i].seconds, rows[i].algorithm_rate / 1e9,
-               rows[i].bus_rate / 1e9, rows[i].plan.algorithm, protocol_names[rows[i].plan.protocol],
-               rows[i].plan.channels, rows[i].limited_by);
+    csv_titles(stdout, "size,time_us,algbw_gb_per_s,busbw_gb_per_s,algorithm,protocol,channels,limited_by");
+    CsvWriter csv = csv_writer(stdout);
+    for (int i = 0; i < count; i++) {
+        csv_figures(&csv, "%.0f,%.6g,%.6g,%.6g", rows[i].bytes, 1e6 * rows[i].seconds, rows[i].algorithm_rate / 1e9,
+                    rows[i].bus_rate / 1e9);
+        csv_text(&csv, rows[i].plan.algorithm);
+        csv_text(&csv, protocol_names[rows[i].plan.protocol]);
+        csv_figures(&csv, "%d", rows[i].plan.channels);
+        csv_text(&csv, rows[i].limited_by);
+        csv_end_row(&csv);
+    }
 }
 
 static void print_json(const CollectiveAsked *asked, const CollectiveRow *rows, int count) {
