@@ -10,6 +10,8 @@
 #include "calibrate/command_validate.h"
 #include "sim/date.h"
 #include "sim/file.h"
+#include "sim/letters.h"
+#include "sim/letters_out.h"
 #include "sim/options.h"
 #include "sim/version.h"
 
@@ -77,6 +79,21 @@ static void cut_at(char *text, const char *words) {
     if (found) *(found > text ? found - 1 : found) = '\0';
 }
 
+// As Markdown quotes it: between lines of more backticks than stand in it anywhere (CommonMark 0.31, 4.5).
+static void write_code(FILE *out, const char *text) {
+    int most = 2;
+    for (const char *at = text; *at;) {
+        int ticks = (int)strspn(at, "`");
+        if (ticks > most) most = ticks;
+        at += ticks ? ticks : (int)strcspn(at, "`");
+    }
+    char *fence = memory_or_end((size_t)most + 2);
+    memset(fence, '`', (size_t)most + 1);
+    fence[most + 1] = '\0';
+    fprintf(out, "%s\n%s%s\n", fence, text, fence);
+    free(fence);
+}
+
 // ---- The two kinds of measurements. argv is the command's own name, what comes first, then files.
 
 static char *predicted(Contact *contact, int (*command)(int, char **), const char *kind, const char *pattern,
@@ -134,9 +151,11 @@ static int show(Contact *contact, const Options *options) {
     OutputFile file;
     if (page_path && !file_create(contact->arena, page_path, &file, contact->problems)) return 1;
     FILE *out = page_path ? file.stream : stdout;
-    fprintf(out, "%s%s%s\n\nPredicted on %04d-%02d-%02d, before anything was learned from it.\n\n```\n%s%s%s```\n",
-            page, *page ? "\n" : "", heading, date.year, date.month, date.day, training,
-            *training && *collectives ? "\n" : "", collectives);
+    letters_out_as_is(out, page); // what others wrote there stays
+    fprintf(out, "%s%s\n\nPredicted on %04d-%02d-%02d, before anything was learned from it.\n\n", *page ? "\n" : "",
+            heading, date.year, date.month, date.day);
+    write_code(out,
+               arena_printf(contact->arena, "%s%s%s", training, *training && *collectives ? "\n" : "", collectives));
     return !page_path || file_commit(&file, contact->problems) ? 0 : 1;
 }
 
@@ -156,8 +175,8 @@ int validate_first_contact(int argc, char **argv) {
         contact.folder = option_positional(options, 0);
         char *folder = arena_copy_text(arena, contact.folder);
         for (size_t length = strlen(folder); length > 1 && folder[length - 1] == '/';) folder[--length] = '\0';
-        const char *slash = strrchr(folder, '/');
-        contact.name = slash ? slash + 1 : folder;
+        char *slash = strrchr(folder, '/');
+        contact.name = letters_make_harmless(slash ? slash + 1 : folder, "");
         code = show(&contact, options);
     }
     problems_print(contact.problems, stderr);

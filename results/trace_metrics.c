@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/json.h"
+#include "sim/letters.h"
 #include "sim/version.h"
 
 // Names, types and order of lines: OpenMetrics 1.0.0 (prometheus/OpenMetrics, specification/OpenMetrics.md). A family's
@@ -144,16 +145,16 @@ static void begin_family(FILE *out, const char *name, const char *type, const ch
     fprintf(out, "# HELP %s %s\n", name, help);
 }
 
+// Of one line: a line break, which would be \n, is a '?' like other controls.
 static void write_label(FILE *out, const char *name, const char *value) {
+    Arena *arena = arena_open();
     fprintf(out, "%s=\"", name);
-    for (const char *at = value; *at; at++) {
+    for (const char *at = letters_make_harmless(arena_copy_text(arena, value), ""); *at; at++) {
         if (*at == '\\' || *at == '"') fputc('\\', out);
-        if (*at == '\n')
-            fputs("\\n", out);
-        else
-            fputc(*at, out);
+        fputc(*at, out);
     }
     fputc('"', out);
+    arena_close(arena);
 }
 
 static void write_value(FILE *out, double value) {

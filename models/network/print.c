@@ -126,6 +126,17 @@ void network_print_matrix(const Network *network, int node_number, FILE *out) {
 }
 
 // ---- Graphviz.
+
+// Between quotes (graphviz.org/doc/info/lang.html).
+static void print_dot_name(FILE *out, const char *name) {
+    fputc('"', out);
+    for (; *name; name++) {
+        if (*name == '"' || *name == '\\') fputc('\\', out);
+        fputc(*name, out);
+    }
+    fputc('"', out);
+}
+
 static void print_part(FILE *out, int node, const Part *part, int domain) {
     static const char *const names[] = {"gpu", "nvswitch", "switch", "socket", "memory", "nic"};
     if (part->kind == PART_NVSWITCH)
@@ -153,13 +164,20 @@ void network_print_dot(const Network *network, FILE *out) {
                     network->links[node->first_link + edge->link].bytes_per_second / 1e9);
         }
         for (int nic = 0; nic < layout->shape->nic_count && network->node_count > 1; nic++)
-            for (int plane = 0; plane < network->planes; plane++)
-                fprintf(out, "  \"node%d.nic%d\" -> \"%s\" [dir=both];\n", n, nic,
-                        network->switch_names[plane * network->switch_count + fabric_leaf(network, n, nic)]);
+            for (int plane = 0; plane < network->planes; plane++) {
+                fprintf(out, "  \"node%d.nic%d\" -> ", n, nic);
+                print_dot_name(out,
+                               network->switch_names[plane * network->switch_count + fabric_leaf(network, n, nic)]);
+                fputs(" [dir=both];\n", out);
+            }
     }
-    for (int pair = 0; pair < network->fabric_link_count / 2; pair++)
-        fprintf(out, "  \"%s\" -> \"%s\" [dir=both, label=\"%.3g GB/s\"];\n", network->fabric_ends[pair].from,
-                network->fabric_ends[pair].to,
+    for (int pair = 0; pair < network->fabric_link_count / 2; pair++) {
+        fputs("  ", out);
+        print_dot_name(out, network->fabric_ends[pair].from);
+        fputs(" -> ", out);
+        print_dot_name(out, network->fabric_ends[pair].to);
+        fprintf(out, " [dir=both, label=\"%.3g GB/s\"];\n",
                 network->links[network->first_fabric_link + 2 * pair].bytes_per_second / 1e9);
+    }
     fputs("}\n", out);
 }
