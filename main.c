@@ -127,6 +127,7 @@ int main(int argc, char **argv) {
     simulation_memory_limit(0);
     anchors_reader = anchors_read;
     watch_screen = progress_of_watch;
+    watch_permit_clock();
     wall_permit();
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);

@@ -11,6 +11,7 @@
 #include "sim/file.h"
 #include "sim/letters_out.h"
 #include "sim/wall.h"
+#include "sim/watch.h"
 
 enum { DONE = 0, FAILED = 1, ANSWER_IS_NO = 3, INTERRUPTED = 130 };
 
@@ -174,6 +175,7 @@ static void on_read(Options *options, Problems *problems) {
     if (problem_count(problems) > 0) return;
     if (!one_form(options, problems) || !is_for_text(options, problems)) return;
     answer.read = true;
+    watch_start_clock(options);
     answer.form = form_asked(options);
     answer.quiet = given(options, "quiet");
     answer.written = given(options, "output");

@@ -13,6 +13,7 @@
 #include "sim/letters_out.h"
 #include "sim/quantity.h"
 #include "sim/temporaries.h"
+#include "sim/watch.h"
 
 // ---- Reading.
 
@@ -65,6 +66,7 @@ char *file_read_open(Arena *arena, int descriptor, const char *path, size_t limi
         close(descriptor);
         return NULL;
     }
+    watch_reads(path);
     char *text = read_stream(arena, stream, path, limit_bytes, bytes, problems);
     fclose(stream);
     return text;

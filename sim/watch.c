@@ -1,16 +1,23 @@
 // One watch for the process: what it counts is the work of this process, and so is what signals end.
 #include "sim/watch.h"
 
+#include <math.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "sim/check.h"
+#include "sim/letters.h"
 #include "sim/simulation_memory.h"
+#include "sim/temporaries.h"
 
 #define USUAL_EVENTS 2e8
 #define MOST_MEMORY 17179869184.0
+#define MOST_SECONDS 1e9
 #define EXIT_INTERRUPTED 130
+#define EXIT_BAD_INPUT 4
 
 WatchShow *watch_screen;
 
@@ -65,12 +72,69 @@ void watch_open(const WatchLimits *limits) {
     signal_came = 0;
 }
 
+// ---- The clock before the first piece.
+
+static struct {
+    bool is_permitted, is_made;
+    timer_t timer;
+    double seconds;
+    char said[2][512]; // the handler may come while the other one is written
+    volatile sig_atomic_t newest;
+} alarm_clock;
+
+static void on_time_over(int number) {
+    (void)number;
+    const char *said = alarm_clock.said[alarm_clock.newest];
+    temporaries_remove();
+    (void)!write(STDERR_FILENO, said, strlen(said));
+    _exit(EXIT_BAD_INPUT);
+}
+
+static void set_clock(double seconds) {
+    struct itimerspec over = {.it_value = {.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * fmod(seconds, 1))}};
+    if (seconds > 0 && over.it_value.tv_sec == 0 && over.it_value.tv_nsec == 0) over.it_value.tv_nsec = 1;
+    timer_settime(alarm_clock.timer, TIMER_ABSTIME, &over, NULL);
+}
+
+static void stop_clock(void) {
+    if (alarm_clock.is_made) set_clock(0);
+}
+
+void watch_permit_clock(void) { alarm_clock.is_permitted = true; }
+
+void watch_start_clock(const Options *options) {
+    bool has_limit = option_known(options, "time-limit");
+    double seconds = has_limit ? option_quantity(options, "time-limit", WATCH_USUAL_SECONDS) : 0;
+    if (!alarm_clock.is_permitted || !(seconds > 0 && seconds < MOST_SECONDS)) return;
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGVTALRM};
+    if (!alarm_clock.is_made && timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &alarm_clock.timer) != 0) return;
+    alarm_clock.is_made = true;
+    alarm_clock.seconds = seconds;
+    watch_reads(NULL);
+    sigaction(SIGVTALRM, &(struct sigaction){.sa_handler = on_time_over}, NULL);
+    set_clock(seconds);
+}
+
+void watch_reads(const char *path) {
+    if (!alarm_clock.is_made) return;
+    char name[256] = "";
+    int next = 1 - alarm_clock.newest;
+    if (path) snprintf(name, sizeof name, "%s", path);
+    snprintf(alarm_clock.said[next], sizeof alarm_clock.said[next],
+             "%s%serror: more than %g s of processor time: stopped with about 0 %% of the work done%s\n"
+             "  hint: %s, or raise --time-limit\n",
+             letters_make_harmless(name, ""), path ? ": " : "", alarm_clock.seconds,
+             path ? ", while files were read" : "", path ? "give smaller files" : "ask for less");
+    alarm_clock.newest = next;
+}
+
 void watch_quiet(void) { watch.quiet = true; }
 
 static ArenaLimit memory_before; // what --simulation-memory took the place of; {0}: it was not given
 
 void watch_close(void) {
     CHECK(!watch.piece);
+    stop_clock();
     watch.open = false;
     if (memory_before.bytes) arenas_limit(memory_before);
     memory_before = (ArenaLimit){0};
@@ -117,6 +181,7 @@ static void forget_events(void) {
 void watch_begin(WatchPiece *piece, const char *what, double expected, bool counts_events) {
     if (!watch.open) return;
     *piece = (WatchPiece){.what = what, .expected = expected, .counts_events = counts_events, .outer = watch.piece};
+    stop_clock();
     if (!watch.piece) catch_signals();
     forget_events();
     watch.piece = piece;

@@ -80,4 +80,11 @@ bool watch_allows(double events, double memory_bytes, const char *what, const ch
 // 0 takes a limit away. `seconds`: unless --time-limit says more.
 void watch_open_from(const Options *options, double seconds);
 
+// ---- Before the first piece begins files are read, and nobody asks: a clock ends the process with a sentence and exit
+// code 4 when --time-limit is over, having written nothing. From the first piece on its pieces ask. Signals end the
+// process then as they always do.
+void watch_permit_clock(void);                  // main.c: this process is one command
+void watch_start_clock(const Options *options); // where the command has --time-limit, and the process may be ended
+void watch_reads(const char *path);             // for the sentence
+
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "sim/check.h"
@@ -28,7 +29,9 @@ static size_t unpack(const unsigned char *packed, size_t bytes, unsigned char *i
     while (length < room &&
            (more = gunzip_read(gunzip, into + length, piece < room - length ? piece : room - length)) > 0)
         length += more;
-    *is_broken = gunzip_is_broken(gunzip);
+    Arena *arena = arena_open();
+    *is_broken = !gunzip_is_whole(gunzip, "packed.gz", problems_create(arena));
+    arena_close(arena);
     gunzip_close(gunzip);
     fclose(file);
     return length;
@@ -67,4 +70,38 @@ TEST(what_is_not_packed_comes_as_it_is) {
         EXPECT_INT(unpack(text, bytes, back, sizeof back, 1 + (size_t)random_below(&draw, 70000), &is_broken), bytes);
         EXPECT(!is_broken && memcmp(text, back, bytes) == 0);
     }
+}
+
+// ---- What unpacks to too much.
+
+// Reads so many zero bytes, packed, to their end; how many came.
+static double unpack_zeros(double bytes, const char *path, Problems *problems) {
+    static unsigned char room[1 << 20];
+    FILE *file = tmpfile();
+    CHECK(file);
+    gzFile zip = gzdopen(dup(fileno(file)), "wb1");
+    memset(room, 0, sizeof room);
+    for (double left = bytes; left > 0; left -= sizeof room) gzwrite(zip, room, sizeof room);
+    gzclose(zip);
+    rewind(file);
+    Gunzip *gunzip = gunzip_open(file);
+    double length = 0;
+    for (size_t more; (more = gunzip_read(gunzip, room, sizeof room)) > 0;) length += (double)more;
+    gunzip_is_whole(gunzip, path, problems);
+    gunzip_close(gunzip);
+    fclose(file);
+    return length;
+}
+
+TEST(what_unpacks_to_too_much_is_refused) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    EXPECT_NEAR(unpack_zeros(GUNZIP_RATIO_FROM, "a.gz", problems), GUNZIP_RATIO_FROM, 0);
+    EXPECT_INT(problem_count(problems), 0);
+    double read = unpack_zeros(3 * GUNZIP_RATIO_FROM, "a.gz", problems);
+    EXPECT(read < GUNZIP_RATIO_FROM + (2 << 20));
+    EXPECT_INT(problem_count(problems), 1);
+    EXPECT_TEXT(problem_at(problems, 0)->text, "unpacks to more than 200 times its size, and no measurement does");
+    EXPECT_CONTAINS(problem_at(problems, 0)->hint, "gzip -dk");
+    arena_close(arena);
 }

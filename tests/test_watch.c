@@ -381,3 +381,45 @@ TEST(a_point_of_a_sweep_beyond_its_limit_is_stored_with_the_reason_and_tried_aga
     EXPECT_INT(test_shell(line, out, sizeof out), 0);
     EXPECT_CONTAINS(out, "2 simulated now");
 }
+
+// ---- Reading.
+
+// A trace of so many events; its path is in `path`.
+static bool write_trace(char *path, int events) {
+    int descriptor = mkstemps(path, (int)strlen(".json"));
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
+    if (!file) return false;
+    fprintf(file, "{\"traceEvents\":[{}");
+    for (int i = 0; i < events; i++)
+        fprintf(file, ",{\"name\":\"kernel %d\",\"cat\":\"kernel\",\"ts\":%d,\"dur\":1}", i, i);
+    fprintf(file, "]}");
+    return fclose(file) == 0;
+}
+
+TEST(the_time_limit_ends_reading) {
+    char path[] = "/tmp/lockstep-watch-XXXXXX.json", line[512], said[8192];
+    if (!write_trace(path, 400000)) return;
+    snprintf(line, sizeof line, "$LOCKSTEP diff %s %s --time-limit 50ms --json 2>&1", path, path);
+    EXPECT_INT(test_shell(line, said, sizeof said), 4);
+    EXPECT_CONTAINS(said, path);
+    EXPECT_CONTAINS(said, ": error: more than 0.05 s of processor time: stopped with about 0 % of the work done, while "
+                          "files were read\n  hint: give smaller files, or raise --time-limit\n");
+    EXPECT(said[0] == '/'); // and nothing before
+    unlink(path);
+}
+
+// By the signal itself, which a shell calls 130: a trace that has no end comes through a pipe.
+TEST(an_interrupt_ends_reading) {
+    char folder[] = "/tmp/lockstep-watch-pipe-XXXXXX", path[64], line[256], said[8192];
+    if (!mkdtemp(folder)) return;
+    snprintf(path, sizeof path, "%s/trace.json", folder);
+    snprintf(line, sizeof line, "mkfifo %s && (echo '['; yes '0,') 2>/dev/null >%s", path, path);
+    FILE *writer = popen(line, "r");
+    const char *const import[] = {program(), "calibrate", "import", "--from", "kineto", path, NULL};
+    nanosleep(&(struct timespec){0, 200000000L}, NULL); // until there is a pipe
+    EXPECT_INT(interrupted_after(import, false, SIGINT, 700, said, sizeof said), 256 + SIGINT);
+    EXPECT_TEXT(said, "");
+    pclose(writer);
+    unlink(path);
+    rmdir(folder);
+}
