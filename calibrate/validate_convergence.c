@@ -10,13 +10,15 @@
 #include "sim/csv.h"
 #include "sim/envelope.h"
 #include "sim/list.h"
+#include "sim/name_index.h"
 #include "sim/options.h"
 #include "sim/statistics.h"
 
 enum { DONE = 0, BAD_USAGE = 2, BAD_INPUT = 4 };
 
 #define SHIPPED "calibrate/measurements/convergence/rcp.csv"
-#define NEAR 8.0    // times the smallest batch
+#define NEAR 8.0 // times the smallest batch
+#define MOST_ROWS 2000
 #define WITHIN 0.15 // what the share of good predictions is counted by
 
 static const OptionSpec specs[] = {
@@ -58,14 +60,15 @@ typedef struct Board {
     Problems *problems;
     Benchmark *items;
     int count, room;
+    NameIndex *names;
     Errors all[KNOWN_COUNT];
 } Board;
 
 // ---- Reading.
 
 static Benchmark *benchmark_of(Board *board, const char *name, const char *unit) {
-    for (int i = 0; i < board->count; i++)
-        if (strcmp(board->items[i].name, name) == 0 && strcmp(board->items[i].unit, unit) == 0) return &board->items[i];
+    int before = name_index_add(board->names, arena_printf(board->arena, "%s\t%s", name, unit), board->count);
+    if (before >= 0) return &board->items[before];
     LIST_PUSH(board->arena, board, ((Benchmark){.name = name, .unit = unit}));
     return &board->items[board->count - 1];
 }
@@ -84,6 +87,12 @@ static void add_point(Board *board, Benchmark *benchmark, ConvergencePoint point
 static void read_rows(Board *board, const char *path) {
     const Csv *csv = csv_read_file(board->arena, path, board->problems);
     if (!csv) return;
+    board->names = name_index_create(board->arena, strcmp);
+    if (csv->row_count > MOST_ROWS) {
+        problem_add(board->problems, (Where){path, 0}, "has %d rows, and %d are the most", csv->row_count, MOST_ROWS);
+        problem_hint(board->problems, "each is predicted from all others: give fewer at once");
+        return;
+    }
     int columns[COLUMN_COUNT];
     for (int i = 0; i < COLUMN_COUNT; i++) columns[i] = csv_column(csv, column_words[i], board->problems);
     if (problem_count(board->problems)) return;

@@ -6,6 +6,9 @@
 #include "results/text.h"
 #include "results/view.h"
 #include "sim/list.h"
+#include "sim/name_index.h"
+
+#define MOST_TOLD 40 // of old prices
 
 void screen_money(const Screen *screen, const RecordPoint *point) {
     if (point->cost_line_count < 2) return;
@@ -32,12 +35,14 @@ static const char *day_text(Arena *arena, Date day) {
 
 static const char *old_prices(Arena *arena, const DatedPrice *prices, int count, Date today) {
     const char *list = NULL;
+    int old = 0;
     for (int i = 0; i < count && today.year > 0; i++) {
         Date date;
         if (!prices[i].date || !date_parse(prices[i].date, &date) || !date_is_a_year_before(date, today)) continue;
+        if (old++ >= MOST_TOLD) continue;
         list = arena_printf(arena, "%s%s%s (%s)", list ? list : "", list ? ", " : "", prices[i].name, prices[i].date);
     }
-    return list;
+    return old > MOST_TOLD ? arena_printf(arena, "%s, and %d more", list, old - MOST_TOLD) : list;
 }
 
 void results_print_old_prices(FILE *out, const DatedPrice *prices, int count, const Style *style) {
@@ -56,18 +61,13 @@ typedef struct PriceList {
     int count, room;
 } PriceList;
 
-static bool is_listed(const PriceList *list, const DatedPrice *price) {
-    for (int i = 0; i < list->count; i++)
-        if (strcmp(list->items[i].name, price->name) == 0) return true;
-    return false;
-}
-
 void screen_old_prices(const Screen *screen) {
     PriceList all = {0};
+    NameIndex *names = name_index_create(screen->arena, strcmp);
     for (int i = 0; i < screen->record->point_count; i++)
         for (int k = 0; k < screen->record->points[i].price_count; k++) {
             const DatedPrice *price = &screen->record->points[i].prices[k];
-            if (!is_listed(&all, price)) LIST_PUSH(screen->arena, &all, *price);
+            if (name_index_add(names, price->name, all.count) < 0) LIST_PUSH(screen->arena, &all, *price);
         }
     results_print_old_prices(screen->out, all.items, all.count, screen->style);
 }

@@ -264,10 +264,11 @@ static int by_key(const void *a, const void *b) {
     return order ? order : (*left > *right) - (*left < *right); // members of one array: by index
 }
 
-static void refuse_equal_keys(Builder *builder, const Json *object) {
+static void sort_keys(Builder *builder, Json *object) {
     const Json **sorted = ARENA_ARRAY(builder->arena, const Json *, object->count);
     for (int i = 0; i < object->count; i++) sorted[i] = &object->items[i];
     qsort(sorted, (size_t)object->count, sizeof *sorted, by_key);
+    object->by_key = sorted;
     for (int i = 1; i < object->count; i++) {
         if (strcmp(sorted[i - 1]->key, sorted[i]->key) != 0) continue;
         builder->has_equal_keys = true;
@@ -296,7 +297,7 @@ static void build(Builder *builder, const cJSON *node, Json *json) {
     Json *items = ARENA_ARRAY(builder->arena, Json, cJSON_GetArraySize(node));
     json->items = items;
     for (const cJSON *child = node->child; child; child = child->next) build(builder, child, &items[json->count++]);
-    if (json->kind == JSON_OBJECT) refuse_equal_keys(builder, json);
+    if (json->kind == JSON_OBJECT) sort_keys(builder, json);
 }
 
 const Json *json_read_text(Arena *arena, const char *name, const char *text, size_t bytes, Problems *problems) {
@@ -356,8 +357,15 @@ static bool is_object(const Json *json, Problems *problems) {
 
 const Json *json_get(const Json *object, const char *key) {
     if (!object || object->kind != JSON_OBJECT) return NULL;
-    for (int i = 0; i < object->count; i++)
-        if (strcmp(object->items[i].key, key) == 0) return &object->items[i];
+    int first = 0, behind = object->count;
+    while (first < behind) {
+        int middle = first + (behind - first) / 2, order = strcmp(key, object->by_key[middle]->key);
+        if (order == 0) return object->by_key[middle];
+        if (order < 0)
+            behind = middle;
+        else
+            first = middle + 1;
+    }
     return NULL;
 }
 

@@ -22,6 +22,7 @@ struct Json {
     const char *key;   // when it is a member of an object
     const Json *items; // members or elements, `count` of them
     int count;
+    const Json *const *by_key; // an object's members in the order of their keys
 };
 
 // Reads a file, or a text under a name for messages. NULL after adding problems. What stands in a file's texts may be

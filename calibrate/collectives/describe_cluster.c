@@ -284,15 +284,6 @@ static int *choose_ranks(const Description *description, const Network *network,
     return chosen;
 }
 
-int clusters_row(const Csv *clusters, const char *log) {
-    for (int column = 0; column < clusters->column_count; column++) {
-        if (strcmp(clusters->columns[column], "log") != 0) continue;
-        for (int row = 0; row < clusters->row_count; row++)
-            if (strcmp(csv_cell(clusters, row, column), log) == 0) return row;
-    }
-    return -1;
-}
-
 static const char *stated(const NcclLog *log, const char *column) {
     for (int i = 0; i < log->fact_count; i++)
         if (is(log->facts[i].column, column)) return log->facts[i].value;

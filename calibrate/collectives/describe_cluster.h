@@ -23,8 +23,6 @@ typedef struct DescribedCluster {
     int assumption_count;
 } DescribedCluster;
 
-// The row of clusters.csv whose `log` is that name; -1 when there is none.
-int clusters_row(const Csv *clusters, const char *log);
 // A table of one row: that row (none: -1; clusters may be NULL), and where it says nothing, what the log says.
 const Csv *clusters_row_with(Arena *arena, const Csv *clusters, int row, const NcclLog *log);
 // NULL after problems (a column is missing, a cell unreadable, the parts do not fit).

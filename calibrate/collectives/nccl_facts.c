@@ -21,12 +21,10 @@ static const char *copy_until(Arena *arena, const char *text, const char *ends) 
     return copy;
 }
 
-#define ADD_ONCE(arena_, list_, text_)                                                                                 \
-    do {                                                                                                               \
-        bool known_ = false;                                                                                           \
-        for (int i_ = (list_)->count - 1; i_ >= 0 && !known_; i_--) known_ = strcmp((list_)->items[i_], text_) == 0;   \
-        if (!known_) LIST_PUSH(arena_, list_, text_);                                                                  \
-    } while (0)
+static void count_once(Arena *arena, NameCount *names, const char *name) {
+    if (!names->index) names->index = name_index_create(arena, strcmp);
+    if (name_index_add(names->index, name, names->count) < 0) names->count++;
+}
 
 // "#  Rank  0 Group  0 Pid  12345 on  node-1 device  0 [0x1b] NVIDIA H100 80GB HBM3", without a group before 2.14.
 static void read_rank(NcclFacts *facts, const char *line) {
@@ -38,8 +36,8 @@ static void read_rank(NcclFacts *facts, const char *line) {
     const char *host = copy_until(facts->arena, on, " ");
     const char *both = arena_printf(facts->arena, "%s %d", host, atoi(process));
     facts->ranks++;
-    ADD_ONCE(facts->arena, &facts->hosts, host);
-    ADD_ONCE(facts->arena, &facts->processes, both);
+    count_once(facts->arena, &facts->hosts, host);
+    count_once(facts->arena, &facts->processes, both);
     if (!facts->gpu) facts->gpu = copy_until(facts->arena, name + strspn(name, " "), "\r\n\t");
 }
 

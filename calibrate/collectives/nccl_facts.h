@@ -4,19 +4,21 @@
 
 #include <stdbool.h>
 
-#include "sim/arena.h"
+#include "sim/name_index.h"
 
 // In the words and columns of clusters.csv.
 typedef struct NcclFact {
     const char *column, *value;
 } NcclFact;
 
+typedef struct NameCount { // names, each once
+    NameIndex *index;
+    int count;
+} NameCount;
+
 typedef struct NcclFacts {
     Arena *arena;
-    struct {
-        const char **items;
-        int count, room;
-    } hosts, processes; // each once
+    NameCount hosts, processes;
     int ranks, nics;
     double nic_gigabits;
     const char *gpu, *transport; // NULL: not said

@@ -6,6 +6,7 @@
 #include "calibrate/collectives/validation.h"
 #include "calibrate/shipped.h"
 #include "sim/list.h"
+#include "sim/name_index.h"
 
 // Logs whose descriptions agree in these are of one machine with one NCCL, or of one network.
 static const char *const setup_columns[] = {"gpu",      "intra_link", "nvlink_links_per_gpu",
@@ -41,14 +42,22 @@ static const char *gpu_of(Arena *arena, const char *name) {
     return arena_printf(arena, "%.*s", (int)strcspn(name, "-"), name);
 }
 
-static bool machine_spans_nodes(const Csv *clusters, const Csv *described) {
-    for (int other = 0; clusters && other < clusters->row_count; other++) {
-        bool same = atoi(cell_of(clusters, other, "nodes")) > 1;
-        for (int c = 0; c < SETUP_COLUMNS && same; c++)
-            same = strcmp(cell_of(described, 0, setup_columns[c]), cell_of(clusters, other, setup_columns[c])) == 0;
-        if (same) return true;
+// clusters.csv, with the rows of its logs and the set-ups of those on several nodes. Without a file all are empty.
+typedef struct Clusters {
+    const Csv *csv; // or NULL
+    NameIndex *logs, *on_nodes;
+} Clusters;
+
+static Clusters find_rows(Arena *arena, const Csv *csv, Problems *problems) {
+    Clusters clusters = {csv, name_index_create(arena, strcmp), name_index_create(arena, strcmp)};
+    for (int row = 0; csv && row < csv->row_count; row++) {
+        const char *log = cell_of(csv, row, "log");
+        if (name_index_add(clusters.logs, log, row) >= 0)
+            problem_add(problems, csv_where(csv, row), "a second row for the log \"%s\"", log);
+        if (atoi(cell_of(csv, row, "nodes")) > 1)
+            name_index_add(clusters.on_nodes, key_of(arena, csv, row, setup_columns, SETUP_COLUMNS), row);
     }
-    return false;
+    return clusters;
 }
 
 bool spans_nodes(const DescribedCluster *cluster) {
@@ -130,16 +139,16 @@ static void say_what_is_missing(Problems *problems, const Csv *clusters, const N
                                       "--clusters clusters.csv with a row for each log");
 }
 
-static void add_log(Validation *validation, const Options *options, const Csv *clusters, const char *path) {
+static void add_log(Validation *validation, const Options *options, const Clusters *clusters, const char *path) {
     Arena *arena = validation->arena;
     const NcclLog *log = nccl_log_read(arena, path, validation->problems);
     if (!log) return;
-    int row = clusters ? clusters_row(clusters, log->name) : -1;
+    int row = name_index_find(clusters->logs, log->name);
     if (row < 0 && !states_machine(log)) {
-        say_what_is_missing(validation->problems, clusters, log);
+        say_what_is_missing(validation->problems, clusters->csv, log);
         return;
     }
-    const Csv *described = clusters_row_with(arena, clusters, row, log);
+    const Csv *described = clusters_row_with(arena, clusters->csv, row, log);
     CollectiveOp op;
     const DescribedCluster *cluster =
         describe_cluster(arena, catalogue_builtin(arena), described, 0, validation->problems);
@@ -154,7 +163,8 @@ static void add_log(Validation *validation, const Options *options, const Csv *c
     }
     if (!is_chosen(options, op, cluster->family)) return;
     int version = version_of(arena, log, &cluster);
-    int together = launched_together(arena, log, machine_spans_nodes(clusters, described), &cluster);
+    const char *setup = key_of(arena, described, 0, setup_columns, SETUP_COLUMNS);
+    int together = launched_together(arena, log, name_index_find(clusters->on_nodes, setup) >= 0, &cluster);
     CollectiveRequest request = {.op = op,
                                  .backend = BACKEND_NCCL,
                                  .ranks = cluster->ranks,
@@ -176,7 +186,7 @@ static void add_log(Validation *validation, const Options *options, const Csv *c
         .predicted = ARENA_ARRAY(arena, double, log->row_count),
         .machine = machine_of(arena, described),
         .gpu = gpu_of(arena, cell_of(described, 0, "gpu")),
-        .setup = key_of(arena, described, 0, setup_columns, SETUP_COLUMNS),
+        .setup = setup,
         .network_kind = spans_nodes(cluster) ? key_of(arena, described, 0, network_columns, NETWORK_COLUMNS) : ""};
     measured.small_spread = spread_at(&request, cluster, 1);
     measured.large_spread = spread_at(&request, cluster, LARGE_BYTES);
@@ -185,13 +195,14 @@ static void add_log(Validation *validation, const Options *options, const Csv *c
 }
 
 // What a table of clusters describes, beside it.
-static void add_described(Validation *validation, const Options *options, const Csv *clusters, const char *file) {
-    int column = csv_column(clusters, "log", validation->problems);
+static void add_described(Validation *validation, const Options *options, const Clusters *clusters, const char *file) {
+    const Csv *csv = clusters->csv;
+    int column = csv_column(csv, "log", validation->problems);
     size_t folder = strlen(file);
     while (folder > 0 && file[folder - 1] != '/') folder--;
-    for (int row = 0; row < clusters->row_count && column >= 0; row++)
+    for (int row = 0; row < csv->row_count && column >= 0; row++)
         add_log(validation, options, clusters,
-                arena_printf(validation->arena, "%.*s%s.txt", (int)folder, file, csv_cell(clusters, row, column)));
+                arena_printf(validation->arena, "%.*s%s.txt", (int)folder, file, csv_cell(csv, row, column)));
 }
 
 // A folder's clusters.csv, when it has one.
@@ -207,10 +218,11 @@ void read_logs(Validation *validation, const Options *options) {
     PathList paths = {0};
     if (!file && count == 1) file = table_within(arena, option_positional(options, 0));
     if (!file && count == 0) file = shipped_file(arena, SHIPPED_FOLDER "/clusters.csv");
-    const Csv *clusters = file ? csv_read_file(arena, file, validation->problems) : NULL;
-    if (file && !clusters) return;
+    const Csv *csv = file ? csv_read_file(arena, file, validation->problems) : NULL;
+    const Clusters clusters = find_rows(arena, csv, validation->problems);
+    if (file && (!csv || problem_count(validation->problems))) return;
     for (int i = 0; i < count; i++)
         paths_add(arena, option_positional(options, i), ".txt", &paths, validation->problems);
-    for (int i = 0; i < paths.count; i++) add_log(validation, options, clusters, paths.items[i]);
-    if (count == 0) add_described(validation, options, clusters, file);
+    for (int i = 0; i < paths.count; i++) add_log(validation, options, &clusters, paths.items[i]);
+    if (count == 0) add_described(validation, options, &clusters, file);
 }

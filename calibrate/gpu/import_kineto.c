@@ -12,37 +12,16 @@
 #include "sim/json.h"
 #include "sim/list.h"
 
-static unsigned bucket_of(const char *name, const char *category) {
-    unsigned hash = 2166136261u;
-    for (const char *at = name; *at; at++) hash = (hash ^ (unsigned char)*at) * 16777619u;
-    for (const char *at = category; *at; at++) hash = (hash ^ (unsigned char)*at) * 16777619u;
-    return hash % 4096;
-}
-
-static void link_sum(Trace *trace, unsigned bucket) {
-    int count = trace->sums.count;
-    if (count > trace->chain_room) {
-        int room = trace->chain_room ? 2 * trace->chain_room : 256;
-        int *chain = ARENA_ARRAY(trace->arena, int, room);
-        if (trace->chain) memcpy(chain, trace->chain, (size_t)trace->chain_room * sizeof *chain);
-        trace->chain = chain, trace->chain_room = room;
-    }
-    trace->chain[count - 1] = trace->next[bucket];
-    trace->next[bucket] = count;
-}
-
 static KernelSum *sum_of(Trace *trace) {
-    unsigned bucket = bucket_of(trace->event->name, trace->event->category);
-    for (int at = trace->next[bucket]; at > 0; at = trace->chain[at - 1]) {
-        KernelSum *sum = &trace->sums.items[at - 1];
-        if (strcmp(sum->name, trace->event->name) == 0 && strcmp(sum->category, trace->event->category) == 0)
-            return sum;
-    }
+    char both[KINETO_NAME + 40];
+    snprintf(both, sizeof both, "%s\t%s", trace->event->category, trace->event->name);
+    int before = name_index_find(trace->sum_names, both);
+    if (before >= 0) return &trace->sums.items[before];
     KernelSum fresh = {.name = arena_copy_text(trace->arena, trace->event->name),
                        .category = arena_copy_text(trace->arena, trace->event->category),
                        .least = INFINITY};
+    name_index_add(trace->sum_names, arena_copy_text(trace->arena, both), trace->sums.count);
     LIST_PUSH(trace->arena, &trace->sums, fresh);
-    link_sum(trace, bucket);
     return &trace->sums.items[trace->sums.count - 1];
 }
 
@@ -149,7 +128,10 @@ bool import_kineto(Import *import) {
         return false;
     }
     Trace *trace = ARENA_NEW(import->arena, Trace);
-    *trace = (Trace){.arena = import->arena};
+    *trace = (Trace){.arena = import->arena,
+                     .sum_names = name_index_create(import->arena, strcmp),
+                     .product_names = name_index_create(import->arena, strcmp),
+                     .exchange_names = name_index_create(import->arena, strcmp)};
     trace->for_shapes = fseek(file, 0, SEEK_SET) == 0; // a pipe is read once, without shapes
     bool ok = !trace->for_shapes ||
               (kineto_read(file, import->path, &reader, trace, import->problems) && fseek(file, 0, SEEK_SET) == 0);

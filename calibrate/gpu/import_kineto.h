@@ -6,6 +6,7 @@
 
 #include "calibrate/gpu/import.h"
 #include "sim/kineto.h"
+#include "sim/name_index.h"
 
 typedef struct KernelSum {
     char *name;
@@ -70,9 +71,7 @@ typedef struct Trace {
     } exchanges;
     int *slots; // launched by id: one more than its place, 0 free
     int slot_count;
-    int next[4096]; // buckets of names: one more than the first sum's place
-    int *chain;     // next of the same bucket, likewise
-    int chain_room;
+    NameIndex *sum_names, *product_names, *exchange_names; // to places in those lists
 } Trace;
 
 // ---- Products and collectives (import_kineto_shapes.c): an event is at its end.

@@ -42,12 +42,12 @@ static bool product_of(const Trace *trace, Product *product) {
 }
 
 static int place_of_product(Trace *trace, const Product *product) {
-    for (int i = 0; i < trace->products.count; i++) {
-        const Product *known = &trace->products.items[i];
-        if (known->batch == product->batch && known->m == product->m && known->n == product->n &&
-            known->k == product->k && strcmp(known->type, product->type) == 0)
-            return i;
-    }
+    char key[160];
+    snprintf(key, sizeof key, "%s %.17g %.17g %.17g %.17g", product->type, product->batch, product->m, product->n,
+             product->k);
+    int before = name_index_find(trace->product_names, key);
+    if (before >= 0) return before;
+    name_index_add(trace->product_names, arena_copy_text(trace->arena, key), trace->products.count);
     LIST_PUSH(trace->arena, &trace->products, *product);
     return trace->products.count - 1;
 }
@@ -125,13 +125,12 @@ static bool exchange_of(const Trace *trace, Exchange *exchange) {
 void trace_add_exchange(Trace *trace) {
     Exchange exchange, *sum = NULL;
     if (!trace->said.collective[0] || !exchange_of(trace, &exchange)) return;
-    for (int i = 0; i < trace->exchanges.count && !sum; i++) {
-        Exchange *known = &trace->exchanges.items[i];
-        if (known->bytes == exchange.bytes && known->ranks == exchange.ranks &&
-            strcmp(known->operation, exchange.operation) == 0)
-            sum = known;
-    }
+    char key[96];
+    snprintf(key, sizeof key, "%s %d %.17g", exchange.operation, exchange.ranks, exchange.bytes);
+    int before = name_index_find(trace->exchange_names, key);
+    if (before >= 0) sum = &trace->exchanges.items[before];
     if (!sum) {
+        name_index_add(trace->exchange_names, arena_copy_text(trace->arena, key), trace->exchanges.count);
         exchange.type = arena_copy_text(trace->arena, exchange.type);
         LIST_PUSH(trace->arena, &trace->exchanges, exchange);
         sum = &trace->exchanges.items[trace->exchanges.count - 1];
@@ -152,17 +151,21 @@ static void end_row(Import *import, JsonWriter *json) {
     import->rows++;
 }
 
+static int by_product(const void *a, const void *b) {
+    const Launched *x = a, *y = b;
+    return x->product != y->product ? x->product - y->product : (x->id > y->id) - (x->id < y->id);
+}
+
 // The median of a product's times; those of the first steps, which search for kernels, are far longer.
 void trace_write_products(Import *import, Trace *trace) {
     double *seconds = ARENA_ARRAY(import->arena, double, trace->launched.count + 1);
-    for (int p = 0; p < trace->products.count; p++) {
+    qsort(trace->launched.items, (size_t)trace->launched.count, sizeof *trace->launched.items, by_product);
+    for (int p = 0, next = 0; p < trace->products.count; p++) {
         const Product *product = &trace->products.items[p];
         int count = 0;
-        for (int i = 0; i < trace->launched.count; i++) {
-            const Launched *launched = &trace->launched.items[i];
-            if (launched->product == p && launched->microseconds > 0)
-                seconds[count++] = (double)launched->microseconds / 1e6;
-        }
+        for (; next < trace->launched.count && trace->launched.items[next].product == p; next++)
+            if (trace->launched.items[next].microseconds > 0)
+                seconds[count++] = (double)trace->launched.items[next].microseconds / 1e6;
         if (count == 0) continue;
         JsonWriter json = json_writer(import->out, 0);
         const char *const fields[][2] = {{"record", "case"},     {"section", "gemm"},     {"operation", "gemm"},

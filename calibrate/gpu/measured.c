@@ -8,6 +8,7 @@
 #include "sim/file.h"
 #include "sim/json.h"
 #include "sim/list.h"
+#include "sim/name_index.h"
 #include "sim/statistics.h"
 
 #define LARGEST_FILE_BYTES ((size_t)64 << 20)
@@ -235,13 +236,13 @@ static void read_header(const Json *json, MeasuredFile *file) {
 
 static void read_lines(Arena *arena, char *text, MeasuredFile *file, Rows *rows, Problems *problems) {
     int line = 0;
+    Problems *own = problems_create(arena);
     for (char *next, *at = text; at && *at; at = next) {
         char *end = strchr(at, '\n');
         next = end ? end + 1 : NULL;
         if (end) *end = '\0';
         line++;
         if (!at[strspn(at, " \t\r")]) continue;
-        Problems *own = problems_create(arena);
         const Json *json = json_read_text(arena, file->path, at, strlen(at), own);
         if (!json && !next) { // a program that was killed leaves half a line
             file->skipped++;
@@ -270,15 +271,26 @@ static bool is_supported(const MeasuredFile *file, const Measured *row, Problems
 }
 
 // The same GEMM with nothing beside it or before it, which stands earlier in the file.
-static double alone_seconds(const Rows *rows, const Row *row) {
-    const char *alone = row->of.section == BENCH_INTERFERENCE ? "alone" : "in short runs";
-    for (int i = 0; i < rows->count; i++) {
-        const BenchCase *a = &rows->items[i].of, *b = &row->of;
-        if (a->section == b->section && strcmp(a->variant, alone) == 0 && strcmp(a->type, b->type) == 0 &&
-            a->m == b->m && a->n == b->n && a->k == b->k)
-            return rows->items[i].seconds;
-    }
-    return 0;
+static const char *gemm_key(Arena *arena, const BenchCase *of) {
+    return arena_printf(arena, "%d %lld %lld %lld %s", (int)of->section, (long long)of->m, (long long)of->n,
+                        (long long)of->k, of->type);
+}
+
+static bool is_alone(const BenchCase *of) {
+    return (of->section == BENCH_INTERFERENCE && strcmp(of->variant, "alone") == 0) ||
+           (of->section == BENCH_SUSTAINED && strcmp(of->variant, "in short runs") == 0);
+}
+
+static NameIndex *gemms_alone(Arena *arena, const Rows *rows) {
+    NameIndex *alone = name_index_create(arena, strcmp);
+    for (int i = 0; i < rows->count; i++)
+        if (is_alone(&rows->items[i].of)) name_index_add(alone, gemm_key(arena, &rows->items[i].of), i);
+    return alone;
+}
+
+static double alone_seconds(Arena *arena, const Rows *rows, const NameIndex *alone, const Row *row) {
+    int found = name_index_find(alone, gemm_key(arena, &row->of));
+    return found < 0 ? 0 : rows->items[found].seconds;
 }
 
 static void note_clock(MeasuredFile *file, const Row *row, double *clocks) {
@@ -290,6 +302,7 @@ static void note_clock(MeasuredFile *file, const Row *row, double *clocks) {
 static void take_rows(Arena *arena, const Catalogue *catalogue, const Rows *rows, MeasuredFile *file,
                       Problems *problems) {
     MeasuredList list = {0};
+    const NameIndex *alone = gemms_alone(arena, rows);
     double *clocks = ARENA_ARRAY(arena, double, rows->count + 1);
     for (int i = 0; i < rows->count; i++) {
         const Row *row = &rows->items[i];
@@ -298,9 +311,10 @@ static void take_rows(Arena *arena, const Catalogue *catalogue, const Rows *rows
         taken.seconds = row->seconds, taken.noise = row->noise, taken.line = row->line;
         if (is_told && taken.kind == MEASURED_COPY && file->pcie_rate > 0) taken.raw_rate = file->pcie_rate;
         if (is_told && taken.kind == MEASURED_BESIDE)
-            is_told = (taken.alone_seconds = alone_seconds(rows, row)) > 0 && taken.seconds > taken.alone_seconds;
+            is_told = (taken.alone_seconds = alone_seconds(arena, rows, alone, row)) > 0 &&
+                      taken.seconds > taken.alone_seconds;
         if (is_told && taken.kind == MEASURED_SUSTAINED) {
-            is_told = (taken.alone_seconds = alone_seconds(rows, row)) > 0;
+            is_told = (taken.alone_seconds = alone_seconds(arena, rows, alone, row)) > 0;
             taken.seconds = fmax(taken.seconds, 1.001 * taken.alone_seconds); // no load makes a GPU faster
         }
         if (!is_told) {

@@ -5,6 +5,7 @@
 #include "sim/csv.h"
 #include "sim/list.h"
 
+#define LONGEST_TOLD 4096 // of names that nobody knows
 #define FEWEST_POINTS 8
 
 static const char best_shape[] = "the best of a search is no sample of shapes";
@@ -111,6 +112,7 @@ const GemmRows *gemm_rows_read(Arena *arena, const Catalogue *catalogue, const c
 static void note_unknown(Arena *arena, GemmData *data, const char *name) {
     data->unknown_gpus++;
     const char *names = data->unknown_names;
+    if (names && strlen(names) > LONGEST_TOLD) return;
     if (!names || !strstr(names, name)) data->unknown_names = names ? arena_printf(arena, "%s, %s", names, name) : name;
 }
 

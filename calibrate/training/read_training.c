@@ -9,6 +9,7 @@
 #include "models/workload/job/recompute.h"
 #include "sim/csv.h"
 #include "sim/list.h"
+#include "sim/name_index.h"
 
 typedef struct ColumnRule {
     const char *word;
@@ -277,32 +278,38 @@ static bool find_columns(const Csv *csv, int *places, Problems *problems) {
     return problems_added(problems) == before;
 }
 
-static bool same_cell(const Csv *csv, int a, int b, const int *places, Column column) {
-    return places[column] < 0 || strcmp(csv_cell(csv, a, places[column]), csv_cell(csv, b, places[column])) == 0;
-}
-
 static bool above_one(const Csv *csv, int row, const int *places, Column column) {
     return places[column] >= 0 && strtod(csv_cell(csv, row, places[column]), NULL) > 1;
 }
 
-static bool software_splits(const Csv *csv, int row, const int *places) {
+static const char *cell_at(const Csv *csv, int row, const int *places, Column column) {
+    return places[column] < 0 ? "" : csv_cell(csv, row, places[column]);
+}
+
+static const char *software_in(Arena *arena, const Csv *csv, int row, const int *places) {
+    return arena_printf(arena, "%s\t%s", cell_at(csv, row, places, FAMILY), cell_at(csv, row, places, FRAMEWORK_NAME));
+}
+
+// The software of a family with which some run splits a model.
+static const NameIndex *software_that_splits(Arena *arena, const Csv *csv, const int *places) {
+    NameIndex *splits = name_index_create(arena, strcmp);
     for (int i = 0; i < csv->row_count; i++)
-        if (same_cell(csv, i, row, places, FAMILY) && same_cell(csv, i, row, places, FRAMEWORK_NAME) &&
-            (above_one(csv, i, places, TP) || above_one(csv, i, places, PP)))
-            return true;
-    return false;
+        if (above_one(csv, i, places, TP) || above_one(csv, i, places, PP))
+            name_index_add(splits, software_in(arena, csv, i, places), i);
+    return splits;
 }
 
 static bool read_csv(Arena *arena, const Catalogue *catalogue, const Csv *csv, MeasuredRuns *runs, Problems *problems) {
     int places[COLUMN_COUNT];
     if (!csv || !find_columns(csv, places, problems)) return false;
+    const NameIndex *splits = software_that_splits(arena, csv, places);
     for (int i = 0; i < csv->row_count; i++) {
         MeasuredRun run = {.where = csv_where(csv, i), .rule = ""};
         run.training.where = run.where;
         const char **cells = ARENA_ARRAY(arena, const char *, COLUMN_COUNT);
-        for (int c = 0; c < COLUMN_COUNT; c++) cells[c] = places[c] < 0 ? "" : csv_cell(csv, i, places[c]);
+        for (int c = 0; c < COLUMN_COUNT; c++) cells[c] = cell_at(csv, i, places, (Column)c);
         run.cells = cells;
-        run.software_splits = software_splits(csv, i, places);
+        run.software_splits = name_index_find(splits, software_in(arena, csv, i, places)) >= 0;
         read_row(arena, catalogue, &run, &(Withheld){.rules = 0}, problems);
         LIST_PUSH(arena, runs, run);
     }

@@ -2,6 +2,8 @@
 // be what is taken anyway.
 #include "calibrate/training/read_training_internal.h"
 
+#define LONGEST_TOLD 4096
+
 typedef struct KnownWord {
     Column column;
     const char *word;
@@ -34,6 +36,12 @@ static const KnownWord known_words[] = {
 };
 
 // A word that is part of a longer text is known with all that stands round it in brackets, and with a version.
+static bool has_word(const char *text, size_t length, const char *word, size_t word_length) {
+    for (size_t at = 0; at + word_length <= length; at++)
+        if (strncasecmp(text + at, word, word_length) == 0) return true;
+    return false;
+}
+
 static bool is_known(Column column, const char *text, size_t length) {
     for (size_t i = 0; i < sizeof known_words / sizeof *known_words; i++) {
         const KnownWord *known = &known_words[i];
@@ -41,7 +49,7 @@ static bool is_known(Column column, const char *text, size_t length) {
         if (known->column != column || length < word) continue;
         bool whole = column == OPTIMIZER || column == COMPILED;
         if (whole ? length == word && strncasecmp(text, known->word, word) == 0
-                  : strcasestr(text, known->word) && strcasestr(text, known->word) + word <= text + length)
+                  : has_word(text, length, known->word, word))
             return true;
     }
     return false;
@@ -49,6 +57,7 @@ static bool is_known(Column column, const char *text, size_t length) {
 
 static void add_unread(Row *row, Column column, const char *text, size_t length) {
     const char *before = row->run->unread;
+    if (before && strlen(before) > LONGEST_TOLD) return;
     row->run->unread = arena_printf(row->arena, "%s%s%s \"%.*s\"", before ? before : "", before ? ", " : "",
                                     column_word(column), (int)length, text);
 }

@@ -46,14 +46,11 @@ static void check_format(const Builder *builder, const Json *file) {
 }
 
 static void check_twice_in_file(const Builder *builder, PartKind kind, const Json *list) {
+    NameIndex *names = name_index_create(builder->arena, part_name_order);
     for (int i = 0; i < list->count; i++) {
-        const Json *name = list->items[i].kind == JSON_OBJECT ? json_get(&list->items[i], "name") : NULL;
-        for (int j = 0; name && name->kind == JSON_TEXT && j < i; j++) {
-            const Json *other = list->items[j].kind == JSON_OBJECT ? json_get(&list->items[j], "name") : NULL;
-            if (!other || other->kind != JSON_TEXT || !same_part_name(name->text, other->text)) continue;
-            problem_add(builder->problems, name->where, "two %s are called \"%s\"", part_tables[kind].section,
-                        name->text);
-        }
+        const Json *name = json_get(&list->items[i], "name");
+        if (!name || name->kind != JSON_TEXT || name_index_add(names, name->text, i) < 0) continue;
+        problem_add(builder->problems, name->where, "two %s are called \"%s\"", part_tables[kind].section, name->text);
     }
 }
 
@@ -86,7 +83,7 @@ static void read_file(Builder *builder, const Json *file) {
 
 // Room for the parts of a catalogue and all that a file could add to it.
 static Builder begin(Arena *arena, const Catalogue *base, const Json *file, Problems *problems) {
-    Builder builder = {.arena = arena, .problems = problems};
+    Builder builder = {.arena = arena, .problems = problems, .indexes = ARENA_NEW(arena, PartIndexes)};
     for (int kind = 0; kind < PART_KIND_COUNT; kind++) {
         const Json *list = file->kind == JSON_OBJECT ? json_get(file, part_tables[kind].section) : NULL;
         const void *parts = base ? catalogue_parts(base, (PartKind)kind, &builder.count[kind]) : NULL;
@@ -94,6 +91,8 @@ static Builder begin(Arena *arena, const Catalogue *base, const Json *file, Prob
         int added = list && list->kind == JSON_LIST ? list->count : 0;
         builder.parts[kind] = arena_array(arena, (size_t)builder.count[kind] + (size_t)added, bytes);
         if (builder.count[kind]) memcpy(builder.parts[kind], parts, (size_t)builder.count[kind] * bytes);
+        builder.index[kind] = part_index_of(arena, (PartKind)kind, parts, builder.count[kind]);
+        builder.indexes->of[kind] = builder.index[kind];
     }
     return builder;
 }

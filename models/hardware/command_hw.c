@@ -378,9 +378,7 @@ typedef struct Found {
 static Found find_everywhere(const Hw *hw, const char *name) {
     Found found = {0};
     for (int kind = 0; kind < PART_KIND_COUNT; kind++) {
-        int count;
-        const void *parts = catalogue_parts(hw->catalogue, (PartKind)kind, &count);
-        found.parts[kind] = part_find((PartKind)kind, parts, count, name);
+        found.parts[kind] = part_find(hw->catalogue, (PartKind)kind, name);
         if (kind == PART_GPU && !found.parts[kind] && strchr(name, ':'))
             found.parts[kind] = find_gpu(hw->arena, hw->catalogue, name, (Where){0}, hw->problems);
         found.count += found.parts[kind] != NULL;

@@ -53,7 +53,7 @@ double breaker_watts(const Site *site) {
 
 static double units_per_usd(const Catalogue *catalogue, const char *name) {
     if (same_part_name(name, "USD")) return 1;
-    const Currency *currency = part_find(PART_CURRENCY, catalogue->currencies, catalogue->currency_count, name);
+    const Currency *currency = part_find(catalogue, PART_CURRENCY, name);
     return currency ? currency->per_usd : 0;
 }
 

@@ -1,11 +1,13 @@
 // Names of precisions and parts, and finding a part by what people call it.
 #include <ctype.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "models/hardware/parts.h"
 #include "sim/check.h"
+#include "sim/list.h"
 
 typedef struct PrecisionRow {
     const char *name;
@@ -57,14 +59,18 @@ const Fact *fact_find(const Fact *facts, int fact_count, const char *name) {
 // ---- Parts.
 
 // Tools print "NVIDIA H100 80GB HBM3" and "Tesla T4": the words in front do not tell parts apart.
-static const char *skip_vendor(const char *name) {
+static size_t vendor_length(const char *name) {
     static const char *const words[] = {"nvidia", "amd", "tesla", "quadro", "geforce", "instinct"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (tolower((unsigned char)*name) != words[i][0]) continue; // most: each name of the catalogue meets all others
+        if (tolower((unsigned char)*name) != words[i][0]) continue;
         size_t length = strlen(words[i]);
-        if (strncasecmp(name, words[i], length) != 0 || !strchr(" _-", name[length]) || !name[length]) continue;
-        return skip_vendor(name + length + 1);
+        if (strncasecmp(name, words[i], length) == 0 && name[length] && strchr(" _-", name[length])) return length + 1;
     }
+    return 0;
+}
+
+static const char *skip_vendor(const char *name) {
+    for (size_t length; (length = vendor_length(name)) > 0;) name += length;
     return name;
 }
 
@@ -73,14 +79,15 @@ static int next_letter(const char **name) {
     return **name ? tolower((unsigned char)*(*name)++) : 0;
 }
 
-bool same_part_name(const char *a, const char *b) {
+int part_name_order(const char *a, const char *b) {
     a = skip_vendor(a), b = skip_vendor(b);
     for (;;) {
         int x = next_letter(&a), y = next_letter(&b);
-        if (x != y) return false;
-        if (x == 0) return true;
+        if (x != y || x == 0) return x - y;
     }
 }
+
+bool same_part_name(const char *a, const char *b) { return part_name_order(a, b) == 0; }
 
 // ---- GPUs by chip, form and memory, in any order and spelling: "V100 32GB PCIe", "RTX3090 24G", "A100-SXM-40G".
 
@@ -158,58 +165,137 @@ static bool has_such_name(const Gpu *gpu, const GpuWords *asked) {
     return found;
 }
 
-// Only names that say a form or a memory beside the chip; where the form is not said modules come before cards.
-static const Gpu *gpu_by_words(const Gpu *gpus, int count, const char *name) {
-    GpuWords asked = gpu_words(name);
-    const Gpu *card = NULL;
-    if (!asked.chip[0] || (!*asked.form && asked.gigabytes == 0)) return NULL;
-    for (int i = 0; i < count; i++) {
-        if (!has_such_name(&gpus[i], &asked)) continue;
-        if (strcasestr(gpus[i].form, "sxm")) return &gpus[i];
-        if (!card) card = &gpus[i];
-    }
-    return card;
+// ---- All kinds. Parts are found by their places, which stay as they are where a part is put in place of another.
+
+typedef struct Called {
+    int place, version; // of the part that is called so
+    int before;         // the number of who was called so before, -1 nobody
+    int last;           // the last place of all of these
+} Called;
+
+struct PartIndex {
+    Arena *arena;
+    PartKind kind;
+    NameIndex *names;           // to places
+    NameIndex *aliases, *chips; // to the newest in `called`; chips as GpuWords have them
+    struct {
+        Called *items;
+        int count, room;
+    } called;
+    struct {
+        int *items; // how often another part was put in the place of one
+        int count, room;
+    } versions;
+};
+
+PartIndex *part_index_create(Arena *arena, PartKind kind) {
+    PartIndex *index = ARENA_NEW(arena, PartIndex);
+    *index = (PartIndex){.arena = arena,
+                         .kind = kind,
+                         .names = name_index_create(arena, part_name_order),
+                         .aliases = name_index_create(arena, part_name_order),
+                         .chips = name_index_create(arena, strcmp)};
+    return index;
 }
 
-// ---- All kinds.
+static void note_called(PartIndex *index, NameIndex *names, const char *name, int place) {
+    int before = name_index_find(names, name);
+    int last = before < 0 ? -1 : index->called.items[before].last;
+    Called called = {place, index->versions.items[place], before, place > last ? place : last};
+    name_index_set(names, name, index->called.count);
+    LIST_PUSH(index->arena, &index->called, called);
+}
+
+static void note_chip(PartIndex *index, const char *name, int place) {
+    note_called(index, index->chips, arena_copy_text(index->arena, gpu_words(name).chip), place);
+}
+
+void part_index_note(PartIndex *index, const void *part, int place) {
+    int alias_count;
+    const char *const *aliases = part_aliases(index->kind, part, &alias_count);
+    CHECK(place <= index->versions.count);
+    if (place == index->versions.count)
+        LIST_PUSH(index->arena, &index->versions, 0);
+    else
+        index->versions.items[place]++;
+    name_index_set(index->names, part_name(part), place);
+    for (int j = 0; j < alias_count; j++) note_called(index, index->aliases, aliases[j], place);
+    if (index->kind != PART_GPU) return;
+    note_chip(index, part_name(part), place);
+    for (int j = 0; j < alias_count; j++) note_chip(index, aliases[j], place);
+}
+
+PartIndex *part_index_of(Arena *arena, PartKind kind, const void *parts, int count) {
+    PartIndex *index = part_index_create(arena, kind);
+    for (int i = 0; i < count; i++) part_index_note(index, part_at(kind, parts, i), i);
+    return index;
+}
+
+int part_index_place(const PartIndex *index, const char *name) { return name_index_find(index->names, name); }
+
+static bool is_called_still(const PartIndex *index, const Called *called) {
+    return index->versions.items[called->place] == called->version;
+}
+
+// The last of the catalogue's parts that have such an alias, -1: none.
+static int place_by_alias(const PartIndex *index, const char *name) {
+    int found = -1;
+    for (int at = name_index_find(index->aliases, name); at >= 0; at = index->called.items[at].before) {
+        const Called *called = &index->called.items[at];
+        if (found >= called->last) break;
+        if (is_called_still(index, called) && called->place > found) found = called->place;
+    }
+    return found;
+}
+
+// Only names that say a form or a memory beside the chip; where the form is not said modules come before cards. The
+// first of the catalogue's.
+static int place_by_words(const PartIndex *index, const Gpu *gpus, const char *name) {
+    GpuWords asked = gpu_words(name);
+    int module = INT_MAX, card = INT_MAX;
+    if (!asked.chip[0] || (!*asked.form && asked.gigabytes == 0)) return -1;
+    for (int at = name_index_find(index->chips, asked.chip); at >= 0; at = index->called.items[at].before) {
+        const Called *called = &index->called.items[at];
+        const Gpu *gpu = &gpus[called->place];
+        int *place = strcasestr(gpu->form, "sxm") ? &module : &card;
+        if (called->place < *place && is_called_still(index, called) && has_such_name(gpu, &asked))
+            *place = called->place;
+    }
+    return module < INT_MAX ? module : card < INT_MAX ? card : -1;
+}
 
 // Names win over aliases, and what was added later over what was there.
-const void *part_find(PartKind kind, const void *parts, int count, const char *name) {
-    for (int i = count - 1; i >= 0; i--)
-        if (same_part_name(name, part_name(part_at(kind, parts, i)))) return part_at(kind, parts, i);
-    for (int i = count - 1; i >= 0; i--) {
-        int alias_count;
-        const char *const *aliases = part_aliases(kind, part_at(kind, parts, i), &alias_count);
-        for (int j = 0; j < alias_count; j++)
-            if (same_part_name(name, aliases[j])) return part_at(kind, parts, i);
-    }
-    return kind == PART_GPU ? gpu_by_words(parts, count, name) : NULL;
+int part_index_find(const PartIndex *index, const void *parts, const char *name) {
+    int place = name_index_find(index->names, name);
+    if (place < 0) place = place_by_alias(index, name);
+    return place < 0 && index->kind == PART_GPU ? place_by_words(index, parts, name) : place;
 }
 
-static const void *catalogue_part(const Catalogue *catalogue, PartKind kind, const char *name) {
+const void *part_find(const Catalogue *catalogue, PartKind kind, const char *name) {
     int count;
     const void *parts = catalogue_parts(catalogue, kind, &count);
-    return part_find(kind, parts, count, name);
+    int place = part_index_find(catalogue->indexes->of[kind], parts, name);
+    CHECK(place < count);
+    return place < 0 ? NULL : part_at(kind, parts, place);
 }
 
-const Gpu *catalogue_gpu(const Catalogue *catalogue, const char *name) {
-    return catalogue_part(catalogue, PART_GPU, name);
-}
+const Gpu *catalogue_gpu(const Catalogue *catalogue, const char *name) { return part_find(catalogue, PART_GPU, name); }
 const NodeType *catalogue_node(const Catalogue *catalogue, const char *name) {
-    return catalogue_part(catalogue, PART_NODE, name);
+    return part_find(catalogue, PART_NODE, name);
 }
 const FabricLink *catalogue_link(const Catalogue *catalogue, const char *name) {
-    return catalogue_part(catalogue, PART_FABRIC, name);
+    return part_find(catalogue, PART_FABRIC, name);
 }
 const StorageType *catalogue_storage(const Catalogue *catalogue, const char *name) {
-    return catalogue_part(catalogue, PART_STORAGE, name);
+    return part_find(catalogue, PART_STORAGE, name);
 }
 const FaultRates *catalogue_faults(const Catalogue *catalogue, const char *name) {
-    return catalogue_part(catalogue, PART_FAULTS, name);
+    return part_find(catalogue, PART_FAULTS, name);
 }
 
-void hint_parts(Arena *arena, PartKind kind, const void *parts, int count, const char *given, Problems *problems) {
-    int room = 0, all = 0;
+void hint_parts(Arena *arena, const Catalogue *catalogue, PartKind kind, const char *given, Problems *problems) {
+    int room = 0, all = 0, count;
+    const void *parts = catalogue_parts(catalogue, kind, &count);
     if (!problem_takes_hints(problems)) return;
     for (int i = 0; i < count; i++) {
         int alias_count;
@@ -232,15 +318,13 @@ void hint_parts(Arena *arena, PartKind kind, const void *parts, int count, const
 
 const void *find_part(Arena *arena, const Catalogue *catalogue, PartKind kind, const char *name, Where where,
                       Problems *problems) {
-    int count;
-    const void *parts = catalogue_parts(catalogue, kind, &count);
-    const void *part = part_find(kind, parts, count, name);
+    const void *part = part_find(catalogue, kind, name);
     if (part) return part;
     if (*name)
         problem_add(problems, where, "no %s is called \"%s\"", part_tables[kind].said, name);
     else
         problem_add(problems, where, "the name of a %s is empty", part_tables[kind].said);
-    hint_parts(arena, kind, parts, count, name, problems);
+    hint_parts(arena, catalogue, kind, name, problems);
     return NULL;
 }
 

@@ -5,6 +5,7 @@
 
 #include "models/hardware/market.h"
 #include "sim/json.h"
+#include "sim/name_index.h"
 #include "sim/quantity.h"
 
 typedef enum FieldType {
@@ -60,11 +61,25 @@ const void *catalogue_parts(const Catalogue *catalogue, PartKind kind, int *coun
 const char *part_name(const void *part);
 const char *const *part_aliases(PartKind kind, const void *part, int *count);
 const Fact *part_facts(PartKind kind, const void *part, int *count);
-const void *part_find(PartKind kind, const void *parts, int count, const char *name);
 const void *part_at(PartKind kind, const void *parts, int index);
+// By name or alias, GPUs also by their chip, form and memory; NULL where nobody is called so.
+const void *part_find(const Catalogue *catalogue, PartKind kind, const char *name);
 // Adds the hint "did you mean …?" from names and aliases, or where the list is.
-void hint_parts(Arena *arena, PartKind kind, const void *parts, int count, const char *given, Problems *problems);
+void hint_parts(Arena *arena, const Catalogue *catalogue, PartKind kind, const char *given, Problems *problems);
 bool same_part_name(const char *a, const char *b);
+int part_name_order(const char *a, const char *b); // 0 for names that are the same
+
+// Finds the places of parts of one kind, of any number of parts. A part is noted when it comes to its place: behind the
+// last, or in place of another of that name.
+typedef struct PartIndex PartIndex;
+typedef struct PartIndexes {
+    const PartIndex *of[PART_KIND_COUNT];
+} PartIndexes;
+PartIndex *part_index_create(Arena *arena, PartKind kind);
+void part_index_note(PartIndex *index, const void *part, int place);
+PartIndex *part_index_of(Arena *arena, PartKind kind, const void *parts, int count);
+int part_index_place(const PartIndex *index, const char *name);                   // by its name alone; -1: none
+int part_index_find(const PartIndex *index, const void *parts, const char *name); // -1: none is called so
 // NULL after adding "no GPU is called …".
 const void *find_part(Arena *arena, const Catalogue *catalogue, PartKind kind, const char *name, Where where,
                       Problems *problems);

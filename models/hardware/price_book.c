@@ -60,6 +60,7 @@ typedef struct Book {
         Currency *items;
         int count, room;
     } currencies;
+    NameIndex *currency_names;
 } Book;
 
 static const char *word_of(int column) {
@@ -134,9 +135,8 @@ static const Fact *fact_of(const Book *book, int row, const char *name, double v
 }
 
 static const Currency *currency_called(const Book *book, const char *name) {
-    for (int i = 0; i < book->currencies.count; i++)
-        if (same_part_name(book->currencies.items[i].name, name)) return &book->currencies.items[i];
-    return part_find(PART_CURRENCY, book->base->currencies, book->base->currency_count, name);
+    int own = name_index_find(book->currency_names, name);
+    return own >= 0 ? &book->currencies.items[own] : part_find(book->base, PART_CURRENCY, name);
 }
 
 static void read_rate(Book *book, int row) {
@@ -148,6 +148,7 @@ static void read_rate(Book *book, int row) {
         problem_add(book->problems, csv_where(book->csv, row), "per_usd: of which currency?");
         problem_hint(book->problems, "say it in the column \"currency\"");
     }
+    name_index_add(book->currency_names, currency.name, book->currencies.count);
     LIST_PUSH(book->arena, &book->currencies, currency);
 }
 
@@ -244,8 +245,7 @@ static void join_currencies(const Book *book, Catalogue *into) {
     for (int i = 0; i < book->currencies.count; i++) all[count++] = book->currencies.items[i];
     for (int i = 0; i < book->base->currency_count; i++) {
         const Currency *known = &book->base->currencies[i];
-        const Currency *own = part_find(PART_CURRENCY, book->currencies.items, book->currencies.count, known->name);
-        if (!own) all[count++] = *known;
+        if (name_index_find(book->currency_names, known->name) < 0) all[count++] = *known;
     }
     into->currencies = all;
     into->currency_count = count;
@@ -256,6 +256,7 @@ const Catalogue *catalogue_with_prices(Arena *arena, const Catalogue *base, cons
     int before = problems_added(problems);
     Book book = {.arena = arena, .base = base, .problems = problems, .csv = csv_read_file(arena, path, problems)};
     if (!book.csv) return NULL;
+    book.currency_names = name_index_create(arena, part_name_order);
     find_columns(&book);
     for (int row = 0; row < book.csv->row_count && problems_added(problems) == before; row++)
         if (says(&book, row, PER_USD) && check_needed(&book, row)) read_rate(&book, row);
@@ -266,5 +267,10 @@ const Catalogue *catalogue_with_prices(Arena *arena, const Catalogue *base, cons
     *into = *base;
     join_offers(&book, into);
     join_currencies(&book, into);
+    PartIndexes *indexes = ARENA_NEW(arena, PartIndexes);
+    *indexes = *base->indexes;
+    indexes->of[PART_PRICE] = part_index_of(arena, PART_PRICE, into->offers, into->offer_count);
+    indexes->of[PART_CURRENCY] = part_index_of(arena, PART_CURRENCY, into->currencies, into->currency_count);
+    into->indexes = indexes;
     return into;
 }

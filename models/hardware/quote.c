@@ -2,6 +2,7 @@
 #include "models/hardware/quote.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "models/hardware/parts.h"
@@ -18,17 +19,18 @@ typedef struct Offers {
 
 // ---- Which offers are meant.
 
-static bool is_among(const PriceWish *wish, const char *provider) {
-    for (int i = 0; i < wish->among_count; i++)
-        if (same_part_name(wish->among[i], provider)) return true;
-    return !wish->among;
+// The providers among whom a price is asked for; NULL: all.
+static const NameIndex *providers_of(Arena *arena, const PriceWish *wish) {
+    NameIndex *among = wish->among ? name_index_create(arena, part_name_order) : NULL;
+    for (int i = 0; i < wish->among_count; i++) name_index_add(among, wish->among[i], i);
+    return among;
 }
 
-static bool fits_wish(const Offer *offer, const PriceWish *wish) {
+static bool fits_wish(const Offer *offer, const PriceWish *wish, const NameIndex *among) {
     if (offer->terms != wish->terms) return false;
     if (wish->provider && !same_part_name(wish->provider, offer->provider)) return false;
     if (wish->region && offer->region && !same_part_name(wish->region, offer->region)) return false;
-    return is_among(wish, offer->provider);
+    return !among || name_index_find(among, offer->provider) >= 0;
 }
 
 static bool is_of_node(const Offer *offer, const NodeType *node) {
@@ -39,8 +41,9 @@ static bool is_of_node(const Offer *offer, const NodeType *node) {
 
 static Offers offers_of_node(Arena *arena, const Catalogue *catalogue, const NodeType *node, const PriceWish *wish) {
     Offers list = {0};
+    const NameIndex *among = providers_of(arena, wish);
     for (int i = 0; i < catalogue->offer_count; i++)
-        if (is_of_node(&catalogue->offers[i], node) && fits_wish(&catalogue->offers[i], wish))
+        if (is_of_node(&catalogue->offers[i], node) && fits_wish(&catalogue->offers[i], wish, among))
             LIST_PUSH(arena, &list, &catalogue->offers[i]);
     return list;
 }
@@ -48,9 +51,11 @@ static Offers offers_of_node(Arena *arena, const Catalogue *catalogue, const Nod
 static Offers offers_of_gpu(Arena *arena, const Catalogue *catalogue, const NodeType *node, const Gpu *gpu,
                             const PriceWish *wish, bool surveys) {
     Offers list = {0};
+    const NameIndex *among = providers_of(arena, wish);
     for (int i = 0; i < catalogue->offer_count; i++) {
         const Offer *offer = &catalogue->offers[i];
-        if (offer->is_survey == surveys && fits_wish(offer, wish) && offer_is_comparable(catalogue, offer, node, gpu))
+        if (offer->is_survey == surveys && fits_wish(offer, wish, among) &&
+            offer_is_comparable(catalogue, offer, node, gpu))
             LIST_PUSH(arena, &list, offer);
     }
     return list;
@@ -101,10 +106,10 @@ static bool speaks_before(const Offer *a, const Offer *b, const NodeType *node) 
 
 static Offers one_each(Arena *arena, const Offers *all, const NodeType *node) {
     Offers list = {0};
+    NameIndex *providers = name_index_create(arena, part_name_order);
     for (int i = 0; i < all->count; i++) {
-        int at = 0;
-        while (at < list.count && !same_part_name(list.items[at]->provider, all->items[i]->provider)) at++;
-        if (at == list.count)
+        int at = name_index_add(providers, all->items[i]->provider, list.count);
+        if (at < 0)
             LIST_PUSH(arena, &list, all->items[i]);
         else if (speaks_before(all->items[i], list.items[at], node))
             list.items[at] = all->items[i];
@@ -134,15 +139,29 @@ static double in_currency(const Catalogue *catalogue, const Offer *offer, const 
     return rate > 0 ? rate * offer_gpu_hour(offer) : NAN;
 }
 
-static void sort_by_price(const Catalogue *catalogue, Offers *list, const char *currency) {
-    for (int i = 1; i < list->count; i++)
-        for (int k = i; k > 0 && in_currency(catalogue, list->items[k], currency) <
-                                     in_currency(catalogue, list->items[k - 1], currency);
-             k--) {
-            const Offer *cheaper = list->items[k];
-            list->items[k] = list->items[k - 1];
-            list->items[k - 1] = cheaper;
-        }
+typedef struct Priced {
+    const Offer *offer;
+    double price;
+    int place;
+} Priced;
+
+static int by_price(const void *a, const void *b) {
+    const Priced *x = a, *y = b;
+    if (x->price != y->price && !isnan(x->price) && !isnan(y->price)) return x->price < y->price ? -1 : 1;
+    if (isnan(x->price) != isnan(y->price)) return isnan(x->price) ? 1 : -1;
+    return x->place - y->place;
+}
+
+static void sort_by_price(Arena *arena, const Catalogue *catalogue, Offers *list, const char *currency,
+                          double *prices) {
+    Priced *priced = ARENA_ARRAY(arena, Priced, list->count);
+    for (int i = 0; i < list->count; i++)
+        priced[i] = (Priced){list->items[i], in_currency(catalogue, list->items[i], currency), i};
+    qsort(priced, (size_t)list->count, sizeof *priced, by_price);
+    for (int i = 0; i < list->count; i++) {
+        list->items[i] = priced[i].offer;
+        prices[i] = priced[i].price;
+    }
 }
 
 static double log_spread(const double *prices, int count) {
@@ -155,9 +174,8 @@ static double log_spread(const double *prices, int count) {
 static Quote quote_of(Arena *arena, const Catalogue *catalogue, Offers *list, const char *currency) {
     Quote quote = {.offers = list->items, .count = list->count, .currency = currency ? currency : "USD"};
     if (!currency && list->count == 1) quote.currency = list->items[0]->currency;
-    sort_by_price(catalogue, list, quote.currency);
     double *prices = ARENA_ARRAY(arena, double, list->count);
-    for (int i = 0; i < list->count; i++) prices[i] = in_currency(catalogue, list->items[i], quote.currency);
+    sort_by_price(arena, catalogue, list, quote.currency, prices);
     if (list->count == 0) return quote;
     for (int i = 0; i < list->count; i++) {
         if (!isnan(prices[i])) continue;
@@ -181,10 +199,10 @@ Quote quote_find(Arena *arena, const Catalogue *catalogue, const NodeType *node,
     return quote;
 }
 
-static bool quotes_provider(const Quote *quote, const char *provider) {
-    for (int i = 0; i < quote->count; i++)
-        if (same_part_name(quote->offers[i]->provider, provider)) return true;
-    return false;
+static const NameIndex *providers_quoted(Arena *arena, const Quote *quote) {
+    NameIndex *providers = name_index_create(arena, part_name_order);
+    for (int i = 0; i < quote->count; i++) name_index_add(providers, quote->offers[i]->provider, i);
+    return providers;
 }
 
 const char *const *quote_common_providers(Arena *arena, const Catalogue *catalogue, const NodeType *const *nodes,
@@ -199,8 +217,9 @@ const char *const *quote_common_providers(Arena *arena, const Catalogue *catalog
         Quote quote = quote_find(arena, catalogue, nodes[n], node_gpu(catalogue, nodes[n], 0), wish, NULL);
         for (int i = 0; first && i < quote.count; i++) LIST_PUSH(arena, &common, quote.offers[i]->provider);
         int kept = 0;
+        const NameIndex *quoted = providers_quoted(arena, &quote);
         for (int i = 0; i < common.count; i++)
-            if (quotes_provider(&quote, common.items[i])) common.items[kept++] = common.items[i];
+            if (name_index_find(quoted, common.items[i]) >= 0) common.items[kept++] = common.items[i];
         common.count = kept;
         first = false;
     }

@@ -9,6 +9,8 @@
 
 #include "sim/check.h"
 
+#define LONGEST_EXPANDED ((size_t)4096)
+
 // One part while it is read: which it is, and where its numbers come from unless they say so themselves.
 typedef struct Reading {
     Builder *builder;
@@ -29,16 +31,34 @@ static const char *source_of_key(const Builder *builder, const char *key) {
     return text && text->kind == JSON_TEXT ? text->text : NULL;
 }
 
-// "S1+S3" as the texts of both when both are keys, else the text itself.
-static const char *expand_source(const Builder *builder, const char *text) {
-    const char *expanded = NULL, *at = text;
-    for (;;) {
+// How much text the keys of "S1+S3" stand for; 0 where one of them is none.
+static size_t expanded_bytes(const Builder *builder, const char *text) {
+    size_t bytes = 0;
+    for (const char *at = text;; at++) {
         size_t length = strcspn(at, "+");
         const char *source = source_of_key(builder, arena_printf(builder->arena, "%.*s", (int)length, at));
-        if (!source) return text;
-        expanded = expanded ? arena_printf(builder->arena, "%s; %s", expanded, source) : source;
-        if (at[length] == '\0') return expanded;
-        at += length + 1;
+        if (!source) return 0;
+        bytes += strlen(source) + 2;
+        at += length;
+        if (*at == '\0' || bytes > LONGEST_EXPANDED) return bytes;
+    }
+}
+
+// "S1+S3" as the texts of both when both are keys and these are not too long, else the text itself.
+static const char *expand_source(const Builder *builder, const char *text) {
+    if (!strchr(text, '+')) {
+        const char *source = source_of_key(builder, text);
+        return source ? source : text;
+    }
+    size_t bytes = expanded_bytes(builder, text);
+    if (bytes == 0 || bytes > LONGEST_EXPANDED) return text;
+    char *expanded = arena_alloc(builder->arena, bytes), *end = expanded;
+    for (const char *at = text;; at++) {
+        size_t length = strcspn(at, "+");
+        const char *source = source_of_key(builder, arena_printf(builder->arena, "%.*s", (int)length, at));
+        end += sprintf(end, "%s%s", end > expanded ? "; " : "", source);
+        at += length;
+        if (*at == '\0') return expanded;
     }
 }
 
@@ -305,12 +325,12 @@ static bool start_like(Reading *reading, const Json *like) {
         problem_add(builder->problems, like->where, "\"like\" is the name of a known %s", table->said);
         return false;
     }
-    const void *parts = builder->parts[reading->kind];
-    const void *model = part_find(reading->kind, parts, builder->count[reading->kind], like->text);
+    Catalogue catalogue = builder_catalogue(builder);
+    const void *model = part_find(&catalogue, reading->kind, like->text);
     if (!model) {
         problem_add(builder->problems, like->where, "no %s above or built in is called \"%s\"", table->said,
                     like->text);
-        hint_parts(builder->arena, reading->kind, parts, builder->count[reading->kind], like->text, builder->problems);
+        hint_parts(builder->arena, &catalogue, reading->kind, like->text, builder->problems);
         return false;
     }
     memcpy(reading->part, model, table->bytes);
@@ -342,7 +362,8 @@ Catalogue builder_catalogue(const Builder *builder) {
                        .grids = (const Grid *)builder->parts[PART_GRID],
                        .grid_count = builder->count[PART_GRID],
                        .sites = (const Site *)builder->parts[PART_SITE],
-                       .site_count = builder->count[PART_SITE]};
+                       .site_count = builder->count[PART_SITE],
+                       .indexes = builder->indexes};
 }
 
 static void finish_part(Reading *reading, const Json *object) {
@@ -364,13 +385,10 @@ static void finish_part(Reading *reading, const Json *object) {
 
 static void add_part(Builder *builder, PartKind kind, const char *part) {
     size_t bytes = part_tables[kind].bytes;
-    for (int i = 0; i < builder->count[kind]; i++) {
-        char *place = builder->parts[kind] + (size_t)i * bytes;
-        if (!same_part_name(part_name(place), part_name(part))) continue;
-        memcpy(place, part, bytes);
-        return;
-    }
-    memcpy(builder->parts[kind] + (size_t)builder->count[kind]++ * bytes, part, bytes);
+    int place = part_index_place(builder->index[kind], part_name(part));
+    if (place < 0) place = builder->count[kind]++;
+    memcpy(builder->parts[kind] + (size_t)place * bytes, part, bytes);
+    part_index_note(builder->index[kind], part, place);
 }
 
 void read_part(Builder *builder, PartKind kind, const Json *object, const Json *defaults) {

@@ -10,7 +10,9 @@ typedef struct Builder {
     Problems *problems;
     char *parts[PART_KIND_COUNT];
     int count[PART_KIND_COUNT];
-    const Json *sources; // of the file being read; may be NULL
+    PartIndex *index[PART_KIND_COUNT];
+    PartIndexes *indexes; // the same
+    const Json *sources;  // of the file being read; may be NULL
 } Builder;
 
 Catalogue builder_catalogue(const Builder *builder); // as it stands now

@@ -1,6 +1,7 @@
 // lockstep cost: what a cluster costs to rent or to own, and from when on owning is cheaper.
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "models/hardware/parts.h"
 #include "models/workload/cluster/rent_options.h"
@@ -65,6 +66,13 @@ static bool is_wanted(const CostAnswer *answer, const Offer *offer) {
     return rent->terms < 0 || offer->terms == (Terms)rent->terms;
 }
 
+// Of two that are alike the first of the book.
+static int by_hour(const void *a, const void *b) {
+    const Rival *x = a, *y = b;
+    if (x->per_hour != y->per_hour) return x->per_hour < y->per_hour ? -1 : 1;
+    return (x->offer > y->offer) - (x->offer < y->offer); // offers of one array: by index
+}
+
 static void find_rivals(CostAnswer *answer) {
     const Catalogue *catalogue = answer->cluster->money->catalogue;
     const NodeType *node = answer->cluster->node_of[0];
@@ -73,12 +81,7 @@ static void find_rivals(CostAnswer *answer) {
         if (is_wanted(answer, &catalogue->offers[i]) &&
             offer_is_comparable(catalogue, &catalogue->offers[i], node, node_gpu(catalogue, node, 0)))
             LIST_PUSH(answer->arena, &list, rival_of(answer, &catalogue->offers[i]));
-    for (int i = 1; i < list.count; i++)
-        for (int k = i; k > 0 && list.items[k].per_hour < list.items[k - 1].per_hour; k--) {
-            Rival rival = list.items[k];
-            list.items[k] = list.items[k - 1];
-            list.items[k - 1] = rival;
-        }
+    if (list.count) qsort(list.items, (size_t)list.count, sizeof *list.items, by_hour);
     answer->rivals = list.items;
     answer->rival_count = list.count;
 }

@@ -196,8 +196,7 @@ static void print_rivals(const CostAnswer *answer, const Style *style) {
 static void print_rates(const CostAnswer *answer) {
     const Catalogue *catalogue = answer->cluster->money->catalogue;
     for (int i = 0; i < answer->bill.price_count; i++) {
-        const Currency *currency =
-            part_find(PART_CURRENCY, catalogue->currencies, catalogue->currency_count, answer->bill.prices[i].name);
+        const Currency *currency = part_find(catalogue, PART_CURRENCY, answer->bill.prices[i].name);
         if (!currency || currency->date != answer->bill.prices[i].date) continue;
         printf("Rate        1 USD = %g %s on %s\n", currency->per_usd, currency->name, currency->date);
     }
@@ -206,13 +205,16 @@ static void print_rates(const CostAnswer *answer) {
 static const DatedPrice *all_prices(const CostAnswer *answer, int *count) {
     const ClusterBill *bill = &answer->bill;
     DatedPrice *prices = ARENA_ARRAY(answer->arena, DatedPrice, bill->price_count + answer->rival_count);
+    NameIndex *names = name_index_create(answer->arena, strcmp);
     *count = 0;
-    for (int i = 0; i < bill->price_count; i++) prices[(*count)++] = bill->prices[i];
+    for (int i = 0; i < bill->price_count; i++) {
+        name_index_add(names, bill->prices[i].name, i);
+        prices[(*count)++] = bill->prices[i];
+    }
     for (int i = 0; i < answer->rival_count; i++) {
         const Offer *offer = answer->rivals[i].offer;
-        bool there = false;
-        for (int k = 0; k < bill->price_count; k++) there = there || bill->prices[k].name == offer->name;
-        if (!there) prices[(*count)++] = (DatedPrice){offer->name, offer->title, offer->date, NULL, NULL};
+        if (name_index_find(names, offer->name) < 0)
+            prices[(*count)++] = (DatedPrice){offer->name, offer->title, offer->date, NULL, NULL};
     }
     return prices;
 }

@@ -9,10 +9,16 @@ bool batch_law_given(const BatchLaw *law) { return law->point_count > 0 || law->
 // Between two points of a curve in logarithms: a law of powers there.
 static double steps_on_curve(const BatchLaw *law, double batch) {
     const BatchPoint *points = law->points;
-    int last = law->point_count - 1, at = 1;
+    int last = law->point_count - 1, below = 0, at = last;
     if (batch < points[0].batch || batch > points[last].batch) return NAN;
     if (last == 0) return points[0].steps;
-    while (at < last && points[at].batch < batch) at++;
+    while (at - below > 1) { // batches rise
+        int middle = below + (at - below) / 2;
+        if (points[middle].batch < batch)
+            below = middle;
+        else
+            at = middle;
+    }
     const BatchPoint *a = &points[at - 1], *b = &points[at];
     double share = log(batch / a->batch) / log(b->batch / a->batch);
     return a->steps * pow(b->steps / a->steps, share);

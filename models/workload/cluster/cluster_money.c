@@ -48,11 +48,15 @@ static const Gpu *gpu_of_group(const Catalogue *catalogue, const NodeGroup *grou
     return group->gpu ? group->gpu : node_gpu(catalogue, group->type, 0);
 }
 
+#define MOST_TOLD 40
+
 static const char *offers_of(Arena *arena, const Catalogue *catalogue, const NodeType *node, const Gpu *gpu) {
     const char *list = NULL;
-    for (int i = 0; i < catalogue->offer_count; i++) {
+    int told = 0;
+    for (int i = 0; i < catalogue->offer_count && told <= MOST_TOLD; i++) {
         const Offer *offer = &catalogue->offers[i];
         if (!offer_is_for(offer, node, gpu)) continue;
+        if (told++ == MOST_TOLD) return arena_printf(arena, "%s, and others", list);
         list = arena_printf(arena, "%s%s%s (%s)", list ? list : "", list ? ", " : "", offer->name,
                             terms_names[offer->terms]);
     }

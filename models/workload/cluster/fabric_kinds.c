@@ -7,6 +7,7 @@
 
 #include "sim/check.h"
 #include "sim/list.h"
+#include "sim/name_index.h"
 
 const char *const fabric_words[FABRIC_WORD_COUNT] = {"single_switch", "leaf_spine", "fat_tree",       "rail_fat_tree",
                                                      "rail_only",     "dragonfly",  "dragonfly_plus", "torus",
@@ -59,6 +60,7 @@ struct FabricMaker {
         const char **items;
         int count, room;
     } switches;
+    NameIndex *switch_names;
     struct {
         GraphCable *items;
         int count, room;
@@ -76,6 +78,7 @@ FabricMaker *fabric_maker(Arena *arena, FabricWord word, Where where, Problems *
                            .problems = problems,
                            .where = where,
                            .word = word,
+                           .switch_names = name_index_create(arena, strcmp),
                            .problems_before = problems_added(problems)};
     maker->shape =
         (FabricShape){.kind = kinds[word], .oversubscription = 1, .rail_optimised = word == WORD_RAIL_FAT_TREE};
@@ -143,9 +146,10 @@ void fabric_set_dims(FabricMaker *maker, const int *dims, int count, Where where
 
 // ---- Graphs. Switches are numbered as they are met.
 static int switch_number(FabricMaker *maker, const char *name) {
-    for (int i = 0; i < maker->switches.count; i++)
-        if (strcmp(maker->switches.items[i], name) == 0) return i;
+    int before = name_index_find(maker->switch_names, name);
+    if (before >= 0) return before;
     const char *copy = arena_copy_text(maker->arena, name);
+    name_index_add(maker->switch_names, copy, maker->switches.count);
     LIST_PUSH(maker->arena, &maker->switches, copy);
     return maker->switches.count - 1;
 }

@@ -6,6 +6,7 @@
 
 #include "models/hardware/parts.h"
 #include "sim/list.h"
+#include "sim/name_index.h"
 
 // ---- The bill.
 
@@ -17,6 +18,7 @@ typedef struct LineList {
 typedef struct PriceList {
     DatedPrice *items;
     int count, room;
+    NameIndex *names;
 } PriceList;
 
 static void add_line(Arena *arena, LineList *list, const char *name, double per_hour) {
@@ -39,8 +41,7 @@ static double tax_of(const BillSpec *spec) { return share_of(spec, "tax", spec ?
 
 static void add_price(Arena *arena, PriceList *list, const char *name, const char *title, const char *date,
                       const Fact *fact) {
-    for (int i = 0; i < list->count; i++)
-        if (strcmp(list->items[i].name, name) == 0) return;
+    if (name_index_add(list->names, name, list->count) >= 0) return;
     DatedPrice price = {name, title, date, fact ? fact->source : NULL, fact ? fact_kind_name(fact->kind) : "assumed"};
     LIST_PUSH(arena, list, price);
 }
@@ -54,8 +55,7 @@ static void add_currency(Arena *arena, PriceList *list, const ClusterMoney *mone
     if (strcmp(from, money->currency) == 0) return;
     const char *names[] = {from, money->currency};
     for (int i = 0; i < 2; i++) {
-        const Currency *currency =
-            part_find(PART_CURRENCY, money->catalogue->currencies, money->catalogue->currency_count, names[i]);
+        const Currency *currency = part_find(money->catalogue, PART_CURRENCY, names[i]);
         if (!currency || strcmp(currency->name, "USD") == 0) continue;
         add_price(arena, list, currency->name, currency->title, currency->date,
                   fact_find(currency->facts, currency->fact_count, "per_usd"));
@@ -152,7 +152,7 @@ ClusterBill cluster_bill(Arena *arena, const Cluster *cluster, const ActivityMix
                         .payback_months = NAN};
     bill.carbon_kg_per_hour = bill.wall_watts / 1000 * money->grid->carbon_grams_per_kwh / 1000;
     LineList lines = {0};
-    PriceList prices = {0};
+    PriceList prices = {.names = name_index_create(arena, strcmp)};
     if (bill.owned)
         bill_own(arena, cluster, &power, &bill, &lines, &prices);
     else if (bill.known)

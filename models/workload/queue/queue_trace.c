@@ -8,6 +8,7 @@
 #include "models/workload/queue/queue_slurm.h"
 #include "sim/csv.h"
 #include "sim/list.h"
+#include "sim/name_index.h"
 
 // ---- Columns: our own name first, then those of Helios and Acme (job_id, gpu_num, submit_time, …), of Philly's JSON
 // as a table (jobid, submitted_time, …) and of Slurm's sacct (JobID, Submit, AllocTRES, …). Capitals do not matter.
@@ -48,6 +49,7 @@ static const char *const column_names[TRACE_COLUMN_COUNT][5] = {
 typedef struct Names {
     const char **items;
     int count, room;
+    NameIndex *index;
 } Names;
 
 typedef struct Reading {
@@ -180,8 +182,9 @@ static bool number_cell(const Reading *reading, int row, TraceColumn column, boo
 }
 
 static int number_of(Arena *arena, Names *names, const char *name) {
-    for (int i = names->count - 1; i >= 0; i--)
-        if (strcmp(names->items[i], name) == 0) return i;
+    if (!names->index) names->index = name_index_create(arena, strcmp);
+    int before = name_index_add(names->index, name, names->count);
+    if (before >= 0) return before;
     LIST_PUSH(arena, names, name);
     return names->count - 1;
 }
