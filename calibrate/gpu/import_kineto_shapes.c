@@ -159,7 +159,8 @@ static int by_product(const void *a, const void *b) {
 // The median of a product's times; those of the first steps, which search for kernels, are far longer.
 void trace_write_products(Import *import, Trace *trace) {
     double *seconds = ARENA_ARRAY(import->arena, double, trace->launched.count + 1);
-    qsort(trace->launched.items, (size_t)trace->launched.count, sizeof *trace->launched.items, by_product);
+    if (trace->launched.count)
+        qsort(trace->launched.items, (size_t)trace->launched.count, sizeof *trace->launched.items, by_product);
     for (int p = 0, next = 0; p < trace->products.count; p++) {
         const Product *product = &trace->products.items[p];
         int count = 0;
