@@ -61,6 +61,7 @@ static const struct {
      "--clusters calibrate/measurements/nccl/clusters.csv",
      "validate-collectives"},
     {"validate kernels $DIR/gemms.json", "validate-kernels"},
+    {"validate kernels calibrate/measurements/kernels/gemm.csv", "validate-kernels"},
     {"validate reliability $DIR/stops.csv --runs 2", "validate-reliability"},
     {"report run --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8 --seq 1024", NULL},
     {"validate queue $DIR/months --repetitions 2", "validate-queue"},

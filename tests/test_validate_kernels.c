@@ -5,6 +5,7 @@
 
 #include "calibrate/command_validate.h"
 #include "calibrate/gpu/measured.h"
+#include "calibrate/gpu/predict_kernels.h"
 #include "sim/json.h"
 #include "tests/command.h"
 #include "tests/script.h"
@@ -56,7 +57,7 @@ TEST(kernels_are_scored_by_gpu_and_operation) {
     EXPECT_INT(ended->code, 0);
     EXPECT_CONTAINS(ended->out, "\"operation\": \"gemm bf16\",\n      \"rows\": 1,\n      \"predicted\": 0\n");
     EXPECT_INT(lines_of(rows, last, sizeof last), 8);
-    EXPECT_CONTAINS(last, ",8,Voodoo2,gemm fp32,64 x 64 x 64,skipped,its GPU is not in the catalogue,1000,,\n");
+    EXPECT_CONTAINS(last, ",8,Voodoo2,gemm fp32,64 x 64 x 64,skipped,its GPU is not in the catalogue,1000,,,,\n");
     unlink(table), unlink(rows), rmdir(folder);
 }
 
@@ -81,4 +82,124 @@ TEST(validate_kernels_refuses_what_it_cannot_read) {
     const Ended *ended = validate("", "");
     EXPECT_INT(ended->code, 0); // the shipped table
     EXPECT_CONTAINS(ended->out, "H800-SXM             gemm fp8");
+}
+
+// ---- Tables that are known by their columns.
+
+static const Ended *validate_text(const char *path, const char *text, const char *more) {
+    FILE *file = fopen(path, "w");
+    fputs(text, file);
+    fclose(file);
+    return validate(path, more);
+}
+
+TEST(every_kind_of_kernel_table_is_known_by_its_columns) {
+    static const struct {
+        const char *file, *line;
+    } kinds[] = {{"gemm", "all                  gemm bf16              from 1 ms "},
+                 {"attention", "all                  mla bf16               0.1 to 1 ms "},
+                 {"experts", "all                  experts bf16           below 0.1 ms"},
+                 {"ops", "all                  cast_fp8_static per_tensor  0.1 to 1 ms "},
+                 {"exchange", "all                  normal combine "}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        char path[96];
+        snprintf(path, sizeof path, "calibrate/measurements/kernels/%s.csv", kinds[i].file);
+        const Ended *ended = validate(path, "");
+        EXPECT_INT(ended->code, 0);
+        EXPECT_CONTAINS(ended->out, kinds[i].line);
+        EXPECT_CONTAINS(ended->out, "left out ");
+    }
+}
+
+// Of two campaigns the one with many rows counts no more than the other.
+TEST(a_campaign_has_one_vote_however_many_rows_it_has) {
+    char path[] = "/tmp/lockstep-test-XXXXXX", text[2048];
+    close(mkstemp(path));
+    double seconds = launches_in_a_graph(catalogue_gpu(test_catalogue(), "A100-SXM4-80GB"), 1) +
+                     gemm_seconds(catalogue_gpu(test_catalogue(), "A100-SXM4-80GB"),
+                                  &(Gemm){.precision = BF16, .batch = 1, .m = 8192, .n = 8192, .k = 8192});
+    int length = snprintf(text, sizeof text, "gpu,dtype,framework,weights,m,n,k,latency_us\n");
+    for (int i = 0; i < 4; i++)
+        length += snprintf(text + length, sizeof text - (size_t)length,
+                           "A100-SXM4-80GB,bf16,%s,random,8192,8192,8192,%.12g\n", i ? "often" : "once",
+                           1e6 * seconds / (i ? 1 : 1.2));
+    const Ended *ended = validate_text(path, text, "");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "gemm bf16              from 1 ms         4         4    10.0 %    10.0 %    10.0 %    "
+                                "20.0 %   +10.0 %\n");
+    EXPECT_CONTAINS(validate(path, "--json")->out, "\"votes\": 2");
+    EXPECT_INT(validate(path, "--held-out")->code, 4);
+    EXPECT_CONTAINS(validate(path, "--held-out")->err, "--held-out fits GEMMs with the columns of ");
+    unlink(path);
+}
+
+TEST(a_product_in_8_bits_has_the_cast_of_its_input) {
+    const Gpu *gpu = catalogue_gpu(test_catalogue(), "H100-SXM5-80GB");
+    double once = cast_seconds(gpu, 8192.0 * 8192, 1, false), twice = cast_seconds(gpu, 8192.0 * 8192, 1, true);
+    double kernel = launches_in_a_graph(gpu, 1);
+    EXPECT_NEAR(once - kernel, memory_seconds(gpu, 3 * 8192.0 * 8192), 1e-12);
+    EXPECT_NEAR(twice - 2 * kernel, memory_seconds(gpu, 5 * 8192.0 * 8192), 1e-12);
+}
+
+// The attention of a measured kernel is that of a job's layer: twice the heads of long sequences take twice the time.
+TEST(measured_attention_is_priced_as_a_layers) {
+    const Gpu *gpu = catalogue_gpu(test_catalogue(), "H100-SXM5-80GB");
+    Arena *arena = arena_open();
+    AttentionShape shape = {.kernel = ATTENTION_FLASH_3,
+                            .batch = 1,
+                            .seq_len = 16384,
+                            .heads = 16,
+                            .kv_heads = 16,
+                            .head_dim = 128,
+                            .value_dim = 128,
+                            .causal = true};
+    double launch = launches_in_a_graph(gpu, 1), half = attention_kernel_seconds(arena, gpu, &shape) - launch;
+    shape.heads = shape.kv_heads = 32;
+    double whole = attention_kernel_seconds(arena, gpu, &shape) - launch;
+    EXPECT_NEAR(whole / half, 2, 1e-3);
+    shape.causal = false;
+    EXPECT_NEAR((attention_kernel_seconds(arena, gpu, &shape) - launch) / whole, 2, 0.05);
+    arena_close(arena);
+}
+
+// A rank of many does what is left of the layer, and sends a token once to each rank that has experts for it.
+TEST(measured_experts_and_exchanges_are_those_of_a_job) {
+    const Gpu *gpu = catalogue_gpu(test_catalogue(), "H100-SXM5-80GB");
+    Arena *arena = arena_open();
+    ExpertsShape shape = {.precision = BF16,
+                          .tokens = 1 << 20,
+                          .hidden = 4096,
+                          .ffn = 2048,
+                          .count = 8,
+                          .per_token = 2,
+                          .tp = 1,
+                          .ep = 1,
+                          .gated = true};
+    double whole = experts_kernel_seconds(arena, gpu, &shape), flops = 6.0 * shape.tokens * 2 * 4096 * 2048;
+    EXPECT(whole > flops / gpu_peak(gpu, BF16) && whole < 4 * flops / gpu_peak(gpu, BF16));
+    shape.ep = 8;
+    EXPECT_NEAR(whole / experts_kernel_seconds(arena, gpu, &shape), 8, 1);
+    EXPECT_NEAR(exchange_bytes(gpu, &shape, 1024), 1024 * 8 * (1 - 49.0 / 64) * 4096 * 2, 1);
+    arena_close(arena);
+}
+
+TEST(kernel_tables_say_what_cannot_be_predicted) {
+    char path[] = "/tmp/lockstep-test-XXXXXX";
+    close(mkstemp(path));
+    const Ended *ended =
+        validate_text(path,
+                      "gpu,family,dtype,kernel,batch,seq,heads,kv_heads,qk_dim,v_dim,causal,window,latency_us\n"
+                      "A100-SXM4-80GB,gqa,bf16,fa2,1,4096,8,8,128,128,yes,128,100\n"
+                      "Voodoo2,gqa,bf16,fa2,1,4096,8,8,128,128,yes,0,100\n",
+                      "");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "left out 1: attention to a window of keys is not modelled\n");
+    EXPECT_CONTAINS(ended->out, "left out 1: its GPU is not in the catalogue\n");
+    ended = validate_text(path, "gpu,dtype,m,n,k,latency_us\nH100,fp3,1,1,1,5\nA100-SXM4-80GB,fp8_token,1,1,1,5\n", "");
+    EXPECT_CONTAINS(ended->out, "no products are in \"fp3\"");
+    EXPECT_CONTAINS(ended->out, "A100-SXM4-80GB has no fp8 units");
+    ended = validate_text(path, "gpu,dtype,m,n,k,latency_us\nH100,bf16,0,1,1,5\n", "");
+    EXPECT_INT(ended->code, 4);
+    EXPECT_CONTAINS(ended->err, ":2: error: ");
+    unlink(path);
 }

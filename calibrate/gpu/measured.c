@@ -148,12 +148,18 @@ bool measured_from_case(Arena *arena, const Catalogue *catalogue, const Gpu *gpu
     return false;
 }
 
-// ---- Collectives: on a node of the catalogue that has this GPU.
+// ---- Collectives: on a node of the catalogue that has this GPU, or several in one rack's NVLink.
+
+static const NodeType *node_or_rack(const Catalogue *catalogue, const Gpu *gpu, int ranks) {
+    const NodeType *node = node_with_gpus(catalogue, gpu, ranks), *part = node_with_gpus(catalogue, gpu, 1);
+    bool rack = !node && part && ranks <= part->gpu_count * part->nvlink_domain_nodes;
+    return rack ? part : node;
+}
 
 const CollectivePrice *measured_price(Arena *arena, const Catalogue *catalogue, const Gpu *gpu, const char *operation,
                                       int ranks, int gpus_per_process) {
     CollectiveOp op;
-    const NodeType *node = ranks > 1 && ranks <= 64 ? node_with_gpus(catalogue, gpu, ranks) : NULL;
+    const NodeType *node = ranks > 1 && ranks <= 64 ? node_or_rack(catalogue, gpu, ranks) : NULL;
     if (!node || !collective_op_from_name(strcmp(operation, "alltoall") == 0   ? "all_to_all"
                                           : strcmp(operation, "sendrecv") == 0 ? "send_recv"
                                                                                : operation,

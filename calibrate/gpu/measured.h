@@ -86,7 +86,8 @@ const MeasuredFile *measured_read_text(Arena *arena, const Catalogue *catalogue,
 
 // What a case of the measuring program's plan would be as a measurement; false where no cost function says anything.
 bool measured_from_case(Arena *arena, const Catalogue *catalogue, const Gpu *gpu, const BenchCase *of, Measured *row);
-// NCCL's price among the GPUs of a node with this GPU; NULL when the catalogue has none with so many.
+// NCCL's price among the GPUs of a node with this GPU, or of a rack whose nodes share NVLink; NULL when the catalogue
+// has none with so many.
 const CollectivePrice *measured_price(Arena *arena, const Catalogue *catalogue, const Gpu *gpu, const char *operation,
                                       int ranks, int gpus_per_process);
 // What tells of power: GEMMs that their arithmetic limits, streams far larger than the L2, both long enough.

@@ -5,6 +5,7 @@
 #include "calibrate/command_validate.h"
 #include "calibrate/gpu/fit_device.h"
 #include "calibrate/gpu/fit_gemm.h"
+#include "calibrate/gpu/kernel_tables.h"
 #include "calibrate/shipped.h"
 #include "sim/csv.h"
 #include "sim/envelope.h"
@@ -23,31 +24,38 @@ static const OptionSpec specs[] = {
     {"held-out", OPTION_FLAG, .help = "fit to each half of the shapes and score on the other half"},
     {"seed", OPTION_COUNT, "N", .help = "with --held-out: which halves (default 1)"},
     {"rows", OPTION_TEXT, "OUT.csv",
-     .help = "every row: file,line,gpu,operation,shape,status,reason,measured_us,predicted_us,error_pct"},
+     .help =
+         "every row: file,line,gpu,operation,shape,status,reason,measured_us,predicted_us,error_pct,campaign,length"},
     {"json", OPTION_FLAG, .help = "print JSON instead of a table"},
 };
 enum { SPEC_COUNT = sizeof specs / sizeof *specs };
 
-static const char usage[] =
-    "lockstep validate kernels [GEMM.csv|MEASURED.json…] [--profile FILE.json] [--held-out] [--rows OUT.csv] [--json]";
+static const char usage[] = "lockstep validate kernels [TABLE.csv|MEASURED.json…] [--profile FILE.json] [--held-out] "
+                            "[--rows OUT.csv] [--json]";
 static const char about[] =
-    "Compares measured kernels (tables of GEMMs, or what lockstep-bench wrote) with what the cost functions say of\n"
-    "them. Without files: " SHIPPED ". The catalogue was fitted to that table, so only --held-out says how shapes\n"
-    "never seen are predicted.";
+    "Compares measured kernels (tables, or what lockstep-bench wrote) with what the cost functions say of them.\n"
+    "Without files: " SHIPPED ". The catalogue was fitted to that table, so only --held-out\n"
+    "says how shapes never seen are predicted. Tables of GEMMs, attention, experts, casts and exchanges of tokens are\n"
+    "known by their columns (calibrate/measurements/kernels/README.md) and told by length.";
 
-// ---- What was measured. Kernels of one GPU and operation are a group.
+// ---- What was measured. Kernels of one GPU, operation and length are a group.
 
-typedef struct Kernel {
-    const char *file, *gpu, *operation, *shape, *why_not; // why_not: NULL when it is predicted
-    int line;
-    double measured_s, predicted_s;
-} Kernel;
+// Of |predicted / measured - 1|, NAN where nobody tells; bias: median of the signed.
+typedef struct Score {
+    int votes; // campaigns, each scored by itself; the score is their mean
+    double mean, median, p90, most, bias;
+} Score;
 
 typedef struct Group {
-    const char *gpu, *operation;
+    const char *gpu, *operation, *length; // gpu NULL: all of them
     int rows, predicted;
-    double mean, median, p90, most, bias; // of |predicted / measured - 1|; bias: median of the signed
+    Score score;
 } Group;
+
+typedef struct GroupList {
+    Group *items;
+    int count, room;
+} GroupList;
 
 typedef struct Board {
     Arena *arena;
@@ -55,33 +63,9 @@ typedef struct Board {
     const Catalogue *catalogue;
     bool held_out;
     uint64_t seed;
-    Kernel *kernels; // none when errors are held out: those come from fits, by group
-    int kernel_count, kernel_room;
-    Group *groups;
-    int group_count, group_room;
+    KernelRows kernels; // none when errors are held out: those come from fits, by group
+    GroupList groups, over_gpus;
 } Board;
-
-typedef struct KernelList {
-    Kernel *items;
-    int count, room;
-} KernelList;
-
-static void add_kernel(Board *board, Kernel kernel) {
-    KernelList list = {board->kernels, board->kernel_count, board->kernel_room};
-    LIST_PUSH(board->arena, &list, kernel);
-    board->kernels = list.items, board->kernel_count = list.count, board->kernel_room = list.room;
-}
-
-static Group *add_group(Board *board, const char *gpu, const char *operation) {
-    struct {
-        Group *items;
-        int count, room;
-    } list = {board->groups, board->group_count, board->group_room};
-    Group group = {.gpu = gpu, .operation = operation};
-    LIST_PUSH(board->arena, &list, group);
-    board->groups = list.items, board->group_count = list.count, board->group_room = list.room;
-    return &board->groups[board->group_count - 1];
-}
 
 static const char *gemm_operation(Arena *arena, Precision precision) {
     return arena_printf(arena, "gemm %s", precision_name(precision));
@@ -93,20 +77,39 @@ static const char *gemm_shape(Arena *arena, const Gemm *gemm) {
                         (long long)gemm->k);
 }
 
-static void read_table(Board *board, const char *path) {
+static void read_gemm_table(Board *board, const char *path) {
     const GemmRows *rows = gemm_rows_read(board->arena, board->catalogue, path, board->problems);
     for (int i = 0; rows && i < rows->count; i++) {
         const GemmRow *row = &rows->items[i];
         Measured measured = {.kind = MEASURED_GEMM, .gemm = row->point.gemm, .seconds = row->point.seconds};
-        add_kernel(board, (Kernel){.file = path,
-                                   .gpu = row->gpu ? row->gpu->name : row->gpu_name,
-                                   .operation = gemm_operation(board->arena, row->point.gemm.precision),
-                                   .shape = gemm_shape(board->arena, &row->point.gemm),
-                                   .why_not = row->why_not,
-                                   .line = row->line,
-                                   .measured_s = row->point.seconds,
-                                   .predicted_s = row->gpu ? measured_prediction(row->gpu, &measured) : NAN});
+        KernelRow kernel = {.file = path,
+                            .gpu = row->gpu ? row->gpu->name : row->gpu_name,
+                            .operation = gemm_operation(board->arena, row->point.gemm.precision),
+                            .shape = gemm_shape(board->arena, &row->point.gemm),
+                            .campaign = "",
+                            .length = "",
+                            .why_not = row->why_not,
+                            .line = row->line,
+                            .measured_s = row->point.seconds,
+                            .predicted_s = row->gpu ? measured_prediction(row->gpu, &measured) : NAN};
+        LIST_PUSH(board->arena, &board->kernels, kernel);
     }
+}
+
+// The kind whose columns the header has; NULL: a table of GEMMs as fits take it, or none.
+static const KernelTable *table_kind(Board *board, const char *path, const Csv **csv) {
+    Problems *unsaid = problems_create(board->arena);
+    *csv = csv_read_file(board->arena, path, unsaid);
+    return *csv ? kernel_table_of(*csv) : NULL;
+}
+
+static void read_table(Board *board, const char *path) {
+    const Csv *csv;
+    const KernelTable *kind = table_kind(board, path, &csv);
+    if (kind)
+        kernel_table_read(board->arena, board->catalogue, kind, csv, &board->kernels, board->problems);
+    else
+        read_gemm_table(board, path);
 }
 
 static void read_bench(Board *board, const char *path) {
@@ -114,62 +117,109 @@ static void read_bench(Board *board, const char *path) {
     for (int i = 0; file && i < file->count; i++) {
         const Measured *row = &file->rows[i];
         bool is_power = row->kind == MEASURED_POWER, is_channel = row->kind == MEASURED_CHANNEL;
-        add_kernel(board, (Kernel){.file = path,
-                                   .gpu = file->gpu->name,
-                                   .operation = row->operation,
-                                   .shape = measured_name(board->arena, row),
-                                   .why_not = is_power     ? "watts, no time"
-                                              : is_channel ? "no model takes channels among virtual ranks"
-                                                           : NULL,
-                                   .line = row->line,
-                                   .measured_s = row->seconds,
-                                   .predicted_s = measured_prediction(file->gpu, row)});
+        KernelRow kernel = {.file = path,
+                            .gpu = file->gpu->name,
+                            .operation = row->operation,
+                            .shape = measured_name(board->arena, row),
+                            .campaign = "",
+                            .length = "",
+                            .why_not = is_power     ? "watts, no time"
+                                       : is_channel ? "no model takes channels among virtual ranks"
+                                                    : NULL,
+                            .line = row->line,
+                            .measured_s = row->seconds,
+                            .predicted_s = measured_prediction(file->gpu, row)};
+        LIST_PUSH(board->arena, &board->kernels, kernel);
     }
 }
 
-// ---- Scores.
+// ---- Scores: a vote for each GPU and campaign.
 
-static bool is_of(const Kernel *kernel, const Group *group) {
-    return strcmp(kernel->gpu, group->gpu) == 0 && strcmp(kernel->operation, group->operation) == 0;
+static bool is_of(const KernelRow *kernel, const Group *group) {
+    return (!group->gpu || strcmp(kernel->gpu, group->gpu) == 0) && strcmp(kernel->operation, group->operation) == 0 &&
+           strcmp(kernel->length, group->length) == 0;
 }
 
-static void score(Board *board, Group *group) {
-    double *sizes = ARENA_ARRAY(board->arena, double, board->kernel_count);
-    double *errors = ARENA_ARRAY(board->arena, double, board->kernel_count);
-    for (int i = 0; i < board->kernel_count; i++) {
-        const Kernel *kernel = &board->kernels[i];
-        if (!is_of(kernel, group)) continue;
-        group->rows++;
-        if (kernel->why_not) continue;
-        errors[group->predicted] = kernel->predicted_s / kernel->measured_s - 1;
-        sizes[group->predicted] = fabs(errors[group->predicted]);
-        group->predicted++;
+static Score score_errors(Arena *arena, const double *errors, int count) {
+    double *sizes = ARENA_ARRAY(arena, double, count);
+    for (int i = 0; i < count; i++) sizes[i] = fabs(errors[i]);
+    Summary summary = summarise(arena, sizes, count);
+    return (Score){1, summary.mean, summary.p50, summary.p90, summary.max, quantile(arena, errors, count, 0.5)};
+}
+
+static void add_vote(Score *score, Score vote) {
+    double old = score->votes / (score->votes + 1.0), new = 1 - old;
+    score->mean = old * score->mean + new *vote.mean;
+    score->median = old * score->median + new *vote.median;
+    score->p90 = old * score->p90 + new *vote.p90;
+    score->most = fmax(score->most, vote.most);
+    score->bias = old * score->bias + new *vote.bias;
+    score->votes++;
+}
+
+// Takes the rows of the first GPU and campaign whose turn has not come; 0: all have.
+static int next_vote(const Board *board, const Group *group, bool *taken, double *errors) {
+    const KernelRow *first = NULL;
+    int count = 0;
+    for (int i = 0; i < board->kernels.count; i++) {
+        const KernelRow *kernel = &board->kernels.items[i];
+        if (taken[i] || kernel->why_not || !is_of(kernel, group)) continue;
+        if (!first) first = kernel;
+        if (strcmp(kernel->campaign, first->campaign) != 0 || strcmp(kernel->gpu, first->gpu) != 0) continue;
+        taken[i] = true;
+        errors[count++] = kernel->predicted_s / kernel->measured_s - 1;
     }
-    if (group->predicted == 0) return;
-    Summary summary = summarise(board->arena, sizes, group->predicted);
-    group->mean = summary.mean, group->median = summary.p50, group->p90 = summary.p90, group->most = summary.max;
-    group->bias = quantile(board->arena, errors, group->predicted, 0.5);
+    return count;
+}
+
+static void score_group(Board *board, Group *group) {
+    double *errors = ARENA_ARRAY(board->arena, double, board->kernels.count);
+    bool *taken = ARENA_ARRAY(board->arena, bool, board->kernels.count);
+    for (int i = 0; i < board->kernels.count; i++) group->rows += is_of(&board->kernels.items[i], group);
+    for (int count; (count = next_vote(board, group, taken, errors)) > 0; group->predicted += count)
+        add_vote(&group->score, score_errors(board->arena, errors, count));
+}
+
+static void note_group(Board *board, GroupList *groups, const KernelRow *kernel, const char *gpu) {
+    for (int g = 0; g < groups->count; g++) {
+        const Group *other = &groups->items[g];
+        bool same_gpu = other->gpu == gpu || (gpu && other->gpu && strcmp(other->gpu, gpu) == 0);
+        if (same_gpu && is_of(kernel, other)) return;
+    }
+    Group group = {.gpu = gpu, .operation = kernel->operation, .length = kernel->length};
+    LIST_PUSH(board->arena, groups, group);
 }
 
 static void score_kernels(Board *board) {
-    for (int i = 0; i < board->kernel_count; i++) {
-        bool seen = false;
-        for (int g = 0; g < board->group_count && !seen; g++) seen = is_of(&board->kernels[i], &board->groups[g]);
-        if (!seen) add_group(board, board->kernels[i].gpu, board->kernels[i].operation);
+    for (int i = 0; i < board->kernels.count; i++) {
+        const KernelRow *kernel = &board->kernels.items[i];
+        note_group(board, &board->groups, kernel, kernel->gpu);
+        if (*kernel->length) note_group(board, &board->over_gpus, kernel, NULL);
     }
-    for (int g = 0; g < board->group_count; g++) score(board, &board->groups[g]);
+    for (int g = 0; g < board->groups.count; g++) score_group(board, &board->groups.items[g]);
+    for (int g = 0; g < board->over_gpus.count; g++) score_group(board, &board->over_gpus.items[g]);
 }
 
 // A fit tells no more of a group than this.
 static void add_held_out(Board *board, const char *gpu, const char *operation, int rows, double median, double p90,
                          double bias) {
-    Group *group = add_group(board, gpu, operation);
-    group->rows = group->predicted = rows;
-    group->mean = group->most = NAN;
-    group->median = median, group->p90 = p90, group->bias = bias;
+    Group group = {.gpu = gpu, .operation = operation, .length = "", .rows = rows, .predicted = rows};
+    group.score = (Score){1, NAN, median, p90, NAN, bias};
+    LIST_PUSH(board->arena, &board->groups, group);
+}
+
+static void refuse_to_fit(Board *board, const char *path) {
+    problem_add(board->problems, (Where){path, 0}, "--held-out fits GEMMs with the columns of %s, not this table",
+                SHIPPED);
+    problem_hint(board->problems, "leave --held-out out: the table is compared with the catalogue");
 }
 
 static void hold_out_table(Board *board, const char *path) {
+    const Csv *csv;
+    if (table_kind(board, path, &csv)) {
+        refuse_to_fit(board, path);
+        return;
+    }
     const GemmData *data = gemm_data_read(board->arena, board->catalogue, path, board->problems);
     if (!data) return;
     GemmFit fit = gemm_fit(board->arena, data, board->seed);
@@ -199,31 +249,66 @@ static void print_percent(double value) {
         printf(" %7.1f %%", 100 * value);
 }
 
+typedef struct Reason {
+    const char *text;
+    int rows;
+} Reason;
+
+typedef struct ReasonList {
+    Reason *items;
+    int count, room;
+} ReasonList;
+
+static void count_reason(Arena *arena, ReasonList *reasons, const char *text) {
+    for (int i = 0; i < reasons->count; i++) {
+        if (strcmp(reasons->items[i].text, text) != 0) continue;
+        reasons->items[i].rows++;
+        return;
+    }
+    LIST_PUSH(arena, reasons, ((Reason){text, 1}));
+}
+
 // Kernels left out, by reason, in the order of the files.
 static void print_left_out(const Board *board) {
-    for (int i = 0; i < board->kernel_count; i++) {
-        const char *why = board->kernels[i].why_not;
-        int count = 0;
-        bool told = !why;
-        for (int k = 0; k < i && !told; k++)
-            told = board->kernels[k].why_not && strcmp(board->kernels[k].why_not, why) == 0;
-        for (int k = i; k < board->kernel_count && !told; k++)
-            count += board->kernels[k].why_not && strcmp(board->kernels[k].why_not, why) == 0;
-        if (!told) printf("left out %d: %s\n", count, why);
+    ReasonList reasons = {0};
+    for (int i = 0; i < board->kernels.count; i++)
+        if (board->kernels.items[i].why_not) count_reason(board->arena, &reasons, board->kernels.items[i].why_not);
+    for (int i = 0; i < reasons.count; i++) printf("left out %d: %s\n", reasons.items[i].rows, reasons.items[i].text);
+}
+
+#define OPERATION_WIDTH 22
+static int operation_width(const GroupList *groups) {
+    int width = OPERATION_WIDTH;
+    for (int g = 0; g < groups->count; g++) {
+        int length = (int)strlen(groups->items[g].operation);
+        if (groups->items[g].predicted > 0 && length > width) width = length;
+    }
+    return width;
+}
+
+static void print_groups(const GroupList *groups, int width, bool by_length) {
+    for (int g = 0; g < groups->count; g++) {
+        const Group *group = &groups->items[g];
+        if (group->predicted == 0) continue;
+        printf("%-20s %-*s", group->gpu ? group->gpu : "all", width, group->operation);
+        if (by_length) printf(" %-12s", group->length);
+        printf(" %6d %9d", group->rows, group->predicted);
+        print_percent(group->score.mean), print_percent(group->score.median), print_percent(group->score.p90);
+        print_percent(group->score.most);
+        printf(" %+7.1f %%\n", 100 * group->score.bias);
     }
 }
 
 static void print_board(const Board *board, bool shipped) {
-    printf("%-20s %-22s %6s %9s %9s %9s %9s %9s %9s\n", "GPU", "operation", "rows", "predicted", "mean", "median",
-           "p90", "max", "bias");
-    for (int g = 0; g < board->group_count; g++) {
-        const Group *group = &board->groups[g];
-        if (group->predicted == 0) continue;
-        printf("%-20s %-22s %6d %9d", group->gpu, group->operation, group->rows, group->predicted);
-        print_percent(group->mean), print_percent(group->median), print_percent(group->p90), print_percent(group->most);
-        printf(" %+7.1f %%\n", 100 * group->bias);
-    }
+    bool by_length = board->over_gpus.count > 0;
+    int width = operation_width(&board->groups);
+    printf("%-20s %-*s", "GPU", width, "operation");
+    if (by_length) printf(" %-12s", "length");
+    printf(" %6s %9s %9s %9s %9s %9s %9s\n", "rows", "predicted", "mean", "median", "p90", "max", "bias");
+    print_groups(&board->groups, width, by_length);
+    print_groups(&board->over_gpus, width, by_length);
     print_left_out(board);
+    if (by_length) printf("one vote for each GPU and campaign: a line is the mean of their medians, and so on\n");
     if (board->held_out)
         printf("errors: |predicted / measured - 1|, each half of the shapes predicted from a fit to the other\n");
     else
@@ -239,30 +324,38 @@ static void number_member(JsonWriter *json, const char *key, double value) {
     if (!isnan(value)) json_number_member(json, key, value);
 }
 
+static void print_groups_json(JsonWriter *json, const char *key, const GroupList *groups) {
+    json_key(json, key);
+    json_begin_list(json);
+    for (int g = 0; g < groups->count; g++) {
+        const Group *group = &groups->items[g];
+        const Score *score = &group->score;
+        json_begin_object(json);
+        if (group->gpu) json_text_member(json, "gpu", group->gpu);
+        json_text_member(json, "operation", group->operation);
+        if (*group->length) json_text_member(json, "length", group->length);
+        json_integer_member(json, "rows", group->rows);
+        json_integer_member(json, "predicted", group->predicted);
+        if (group->predicted > 0) {
+            if (*group->length) json_integer_member(json, "votes", score->votes);
+            number_member(json, "mean_error_pct", 100 * score->mean);
+            number_member(json, "median_error_pct", 100 * score->median);
+            number_member(json, "p90_error_pct", 100 * score->p90);
+            number_member(json, "max_error_pct", 100 * score->most);
+            number_member(json, "bias_pct", 100 * score->bias);
+        }
+        json_end_object(json);
+    }
+    json_end_list(json);
+}
+
 static void print_json(const Board *board) {
     JsonWriter json = json_writer(stdout, 2);
     json_begin_object(&json);
     envelope_write(&json, "validate-kernels");
     json_bool_member(&json, "held_out", board->held_out);
-    json_key(&json, "groups");
-    json_begin_list(&json);
-    for (int g = 0; g < board->group_count; g++) {
-        const Group *group = &board->groups[g];
-        json_begin_object(&json);
-        json_text_member(&json, "gpu", group->gpu);
-        json_text_member(&json, "operation", group->operation);
-        json_integer_member(&json, "rows", group->rows);
-        json_integer_member(&json, "predicted", group->predicted);
-        if (group->predicted > 0) {
-            number_member(&json, "mean_error_pct", 100 * group->mean);
-            number_member(&json, "median_error_pct", 100 * group->median);
-            number_member(&json, "p90_error_pct", 100 * group->p90);
-            number_member(&json, "max_error_pct", 100 * group->most);
-            number_member(&json, "bias_pct", 100 * group->bias);
-        }
-        json_end_object(&json);
-    }
-    json_end_list(&json);
+    print_groups_json(&json, "groups", &board->groups);
+    if (board->over_gpus.count > 0) print_groups_json(&json, "over_gpus", &board->over_gpus);
     json_end_object(&json);
     printf("\n");
 }
@@ -270,10 +363,11 @@ static void print_json(const Board *board) {
 static bool write_rows(const Board *board, const char *path) {
     OutputFile file;
     if (!file_create(board->arena, path, &file, board->problems)) return false;
-    csv_titles(file.stream, "file,line,gpu,operation,shape,status,reason,measured_us,predicted_us,error_pct");
+    csv_titles(file.stream,
+               "file,line,gpu,operation,shape,status,reason,measured_us,predicted_us,error_pct,campaign,length");
     CsvWriter csv = csv_writer(file.stream);
-    for (int i = 0; i < board->kernel_count; i++) {
-        const Kernel *kernel = &board->kernels[i];
+    for (int i = 0; i < board->kernels.count; i++) {
+        const KernelRow *kernel = &board->kernels.items[i];
         bool predicted = !kernel->why_not;
         csv_text(&csv, kernel->file);
         csv_figures(&csv, "%d", kernel->line);
@@ -285,6 +379,8 @@ static bool write_rows(const Board *board, const char *path) {
         csv_figures(&csv, "%.6g", 1e6 * kernel->measured_s);
         csv_number(&csv, "%.6g", predicted ? 1e6 * kernel->predicted_s : NAN);
         csv_number(&csv, "%.4g", predicted ? 100 * (kernel->predicted_s / kernel->measured_s - 1) : NAN);
+        csv_text(&csv, kernel->campaign);
+        csv_text(&csv, kernel->length);
         csv_end_row(&csv);
     }
     return file_commit(&file, board->problems);

@@ -180,7 +180,7 @@ void pass_overlap(Pass *pass, Cause cause, CollectiveOp op, double bytes) {
 
 void pass_overlap_end(Pass *pass) { open_stretch(pass, pass_now(pass)->recomputed); }
 
-static double recipe_rate(Fp8Recipe recipe) {
+double fp8_recipe_rate(Fp8Recipe recipe) {
     if (recipe == FP8_ROWWISE) return cost_constant(FP8_ROWWISE_SHARE);
     return recipe == FP8_BLOCKWISE || recipe == FP8_MX ? cost_constant(FP8_BLOCK_SHARE) : 1;
 }
@@ -190,7 +190,7 @@ static double recipe_rate(Fp8Recipe recipe) {
 static double product_rate(const Work *work, Precision precision) {
     bool slowed = work->traits->plain_cublas && !work->training->tuned_products && work->gpu->generation == HOPPER;
     double plain = slowed && precision != FP32 && precision != FP64 ? cost_constant(PLAIN_CUBLAS_ON_HOPPER) : 1;
-    return precision == FP8 ? plain * recipe_rate(work->training->fp8_recipe) : plain;
+    return precision == FP8 ? plain * fp8_recipe_rate(work->training->fp8_recipe) : plain;
 }
 
 static void add_gemm(const Work *work, Pass *pass, Cause cause, Gemm gemm) {

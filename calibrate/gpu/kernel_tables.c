@@ -1,0 +1,345 @@
+// The kinds of tables, a row each: by which columns it is known, what a line of it is called, what the cost functions
+// say of it. Columns: calibrate/measurements/kernels/README.md.
+#include "calibrate/gpu/kernel_tables.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/gpu/measured.h"
+#include "calibrate/gpu/predict_kernels.h"
+#include "sim/list.h"
+
+#define COLUMNS_MOST 8
+
+// A line as its kind reads it: by the names of columns, which the header was found to have.
+typedef struct Line {
+    Arena *arena;
+    const Catalogue *catalogue;
+    const Csv *csv;
+    int row;
+    Problems *problems;
+    struct PriceList *prices;
+} Line;
+
+struct KernelTable {
+    const char *name, *columns[COLUMNS_MOST];
+    const char *(*operation)(const Line *line);
+    const char *(*shape)(const Line *line);
+    const char *(*predict)(const Line *line, const Gpu *gpu, double *seconds); // why not, or NULL
+};
+
+// ---- Cells.
+
+static int column_of(const Csv *csv, const char *word) {
+    for (int i = 0; i < csv->column_count; i++)
+        if (strcmp(csv->columns[i], word) == 0) return i;
+    return -1;
+}
+
+static const char *text_in(const Line *line, const char *column) {
+    int at = column_of(line->csv, column);
+    return at < 0 ? "" : csv_cell(line->csv, line->row, at);
+}
+
+static bool says(const Line *line, const char *column, const char *word) {
+    return strcmp(text_in(line, column), word) == 0;
+}
+
+static double number_in(const Line *line, const char *column) {
+    return csv_positive(line->csv, line->row, column_of(line->csv, column), line->problems);
+}
+
+#define LARGEST_SIZE 1e9
+static int size_in(const Line *line, const char *column) {
+    double value = number_in(line, column);
+    if (value >= 1 && value <= LARGEST_SIZE) return (int)value;
+    if (value > 0) problem_add(line->problems, csv_where(line->csv, line->row), "%s = %g is no size", column, value);
+    return 1;
+}
+
+// The header's columns with what the line has in them: "m 128, n 4096, k 512".
+static const char *told(const Line *line, const char *const *columns, int count) {
+    const char *all = "";
+    for (int i = 0; i < count; i++)
+        all = arena_printf(line->arena, "%s%s%s %s", all, i ? " " : "", columns[i], text_in(line, columns[i]));
+    return all;
+}
+
+// ---- Types of numbers, as they are spelt with the block that shares a scale.
+
+typedef struct NumberType {
+    const char *word;
+    Precision precision;
+    Fp8Recipe recipe;
+    double cast_bytes;    // written by a cast of an element, with its part of a scale; 0: there is none
+    bool finds_one_scale; // for all of a tensor, in a pass of its own
+} NumberType;
+
+static const NumberType number_types[] = {
+    {"bf16", BF16, FP8_DELAYED, 0, false},
+    {"fp8_tensor", FP8, FP8_TENSORWISE, 1, true},
+    {"fp8_token", FP8, FP8_ROWWISE, 1, false},
+    {"fp8_block", FP8, FP8_BLOCKWISE, 1 + 4.0 / 128, false},
+    {"nvfp4", FP4, FP8_DELAYED, 0.5 + 1.0 / 16, false},
+    {"int8", INT8, FP8_DELAYED, 1, false},
+};
+
+static const NumberType *type_of(const Line *line) {
+    for (size_t i = 0; i < sizeof number_types / sizeof *number_types; i++)
+        if (says(line, "dtype", number_types[i].word)) return &number_types[i];
+    return NULL;
+}
+
+static const char *no_type(const Line *line) {
+    return arena_printf(line->arena, "no products are in \"%s\"", text_in(line, "dtype"));
+}
+
+static const char *no_units(const Gpu *gpu, Arena *arena, Precision precision) {
+    return arena_printf(arena, "%s has no %s units", gpu->name, precision_name(precision));
+}
+
+// ---- One product, with the cast of its input where that is in 8 bits or less.
+
+static const char *gemm_operation(const Line *line) {
+    return arena_printf(line->arena, "gemm %s", text_in(line, "dtype"));
+}
+
+static const char *gemm_shape(const Line *line) {
+    return arena_printf(line->arena, "%s x %s x %s", text_in(line, "m"), text_in(line, "n"), text_in(line, "k"));
+}
+
+static const char *predict_gemm(const Line *line, const Gpu *gpu, double *seconds) {
+    const NumberType *type = type_of(line);
+    Gemm gemm = {.batch = 1, .m = size_in(line, "m"), .n = size_in(line, "n"), .k = size_in(line, "k")};
+    if (!type) return no_type(line);
+    if (!gpu_supports(gpu, type->precision)) return no_units(gpu, line->arena, type->precision);
+    gemm.precision = type->precision;
+    double rate = type->precision == FP8 ? fp8_recipe_rate(type->recipe) : 1;
+    *seconds = launches_in_a_graph(gpu, 1) + gemm_seconds(gpu, &gemm) / rate;
+    if (type->cast_bytes > 0)
+        *seconds += cast_seconds(gpu, (double)gemm.m * (double)gemm.k, type->cast_bytes, type->finds_one_scale);
+    return NULL;
+}
+
+// ---- Attention.
+
+static const char *attention_operation(const Line *line) {
+    return arena_printf(line->arena, "%s %s", text_in(line, "family"), text_in(line, "dtype"));
+}
+
+static const char *attention_shape(const Line *line) {
+    static const char *const columns[] = {"batch", "seq", "heads", "kv_heads", "qk_dim", "v_dim", "window"};
+    return told(line, columns, sizeof columns / sizeof *columns);
+}
+
+// The generation that is named; others are the newest that the GPU has.
+static Attention attention_of(const Line *line) {
+    if (says(line, "kernel", "fa2")) return ATTENTION_FLASH_2;
+    if (says(line, "kernel", "fa3")) return ATTENTION_FLASH_3;
+    return says(line, "kernel", "fa4") ? ATTENTION_FLASH_4 : ATTENTION_FLASH;
+}
+
+static const char *predict_attention(const Line *line, const Gpu *gpu, double *seconds) {
+    int window = says(line, "window", "0") ? 0 : size_in(line, "window");
+    bool cached = says(line, "family", "gqa"), sixteen_bits = says(line, "dtype", "bf16");
+    AttentionShape shape = {.kernel = attention_of(line),
+                            .batch = number_in(line, "batch"),
+                            .seq_len = number_in(line, "seq"),
+                            .heads = size_in(line, "heads"),
+                            .kv_heads = size_in(line, "kv_heads"),
+                            .head_dim = size_in(line, "qk_dim"),
+                            .value_dim = size_in(line, "v_dim"),
+                            .causal = says(line, "causal", "yes"),
+                            .splits_heads = says(line, "family", "mla") || (cached && !sixteen_bits),
+                            .writes_cache = cached && sixteen_bits};
+    if (window > 0 && window < shape.seq_len) return "attention to a window of keys is not modelled";
+    if (shape.value_dim > shape.head_dim) return "values are wider than keys";
+    *seconds = attention_kernel_seconds(line->arena, gpu, &shape);
+    return NULL;
+}
+
+// ---- Experts.
+
+static const char *experts_operation(const Line *line) {
+    return arena_printf(line->arena, "experts %s", text_in(line, "dtype"));
+}
+
+static const char *experts_shape(const Line *line) {
+    static const char *const columns[] = {"tokens", "hidden", "inter", "gated",  "experts",
+                                          "topk",   "tp",     "ep",    "routing"};
+    return told(line, columns, sizeof columns / sizeof *columns);
+}
+
+static const char *predict_experts(const Line *line, const Gpu *gpu, double *seconds) {
+    const NumberType *type = type_of(line);
+    ExpertsShape shape = {.tokens = number_in(line, "tokens"),
+                          .hidden = size_in(line, "hidden"),
+                          .ffn = size_in(line, "inter"),
+                          .count = size_in(line, "experts"),
+                          .per_token = size_in(line, "topk"),
+                          .tp = size_in(line, "tp"),
+                          .ep = size_in(line, "ep"),
+                          .gated = says(line, "gated", "yes")};
+    if (!type) return no_type(line);
+    if (type->precision != BF16 && type->precision != FP8) return "no job trains experts in 4 bits yet";
+    if (!gpu_supports(gpu, type->precision)) return no_units(gpu, line->arena, type->precision);
+    if (!says(line, "routing", "balanced")) return "what the fullest rank gets of this routing is not told";
+    shape.precision = type->precision, shape.recipe = type->recipe;
+    *seconds = experts_kernel_seconds(line->arena, gpu, &shape);
+    return NULL;
+}
+
+// ---- Other kernels.
+
+static const char *op_operation(const Line *line) {
+    const char *kernel = text_in(line, "kernel");
+    bool cast = strstr(text_in(line, "op"), "cast") != NULL;
+    return cast ? arena_printf(line->arena, "%s %s", text_in(line, "op"), kernel) : text_in(line, "op");
+}
+
+static const char *op_shape(const Line *line) { return text_in(line, "shape"); }
+
+static const char *predict_op(const Line *line, const Gpu *gpu, double *seconds) {
+    double m, k;
+    if (!says(line, "op", "cast_fp8_static") && !says(line, "op", "cast_fp8_dynamic"))
+        return "state-space layers are not modelled";
+    if (sscanf(text_in(line, "shape"), "m=%lf k=%lf", &m, &k) != 2 || !(m > 0 && k > 0)) {
+        problem_add(line->problems, csv_where(line->csv, line->row), "shape = \"%s\" has no m=… k=…", op_shape(line));
+        return "";
+    }
+    bool finds = says(line, "op", "cast_fp8_dynamic") && says(line, "kernel", "per_tensor");
+    *seconds = cast_seconds(gpu, m * k, 1, finds);
+    return NULL;
+}
+
+// ---- Tokens exchanged among experts: an all-to-all of NCCL's, of one copy a rank.
+
+typedef struct Price {
+    const Gpu *gpu;
+    int ranks;
+    const CollectivePrice *price; // NULL: no node of the catalogue has so many
+} Price;
+
+typedef struct PriceList {
+    Price *items;
+    int count, room;
+} PriceList;
+
+static const CollectivePrice *exchange_price(const Line *line, const Gpu *gpu, int ranks) {
+    PriceList *prices = line->prices;
+    for (int i = 0; i < prices->count; i++)
+        if (prices->items[i].gpu == gpu && prices->items[i].ranks == ranks) return prices->items[i].price;
+    Price price = {gpu, ranks, measured_price(line->arena, line->catalogue, gpu, "alltoall", ranks, 1)};
+    LIST_PUSH(line->arena, prices, price);
+    return price.price;
+}
+
+static const char *exchange_operation(const Line *line) {
+    return arena_printf(line->arena, "%s %s", text_in(line, "mode"), text_in(line, "phase"));
+}
+
+static const char *exchange_shape(const Line *line) {
+    static const char *const columns[] = {"nodes", "ranks", "tokens_per_rank", "hidden", "experts", "topk", "payload"};
+    return told(line, columns, sizeof columns / sizeof *columns);
+}
+
+// Of NVLink's own libraries a rack is one node.
+static bool spans_network(const Line *line) { return says(line, "library", "deepep") && !says(line, "nodes", "1"); }
+
+static const char *predict_exchange(const Line *line, const Gpu *gpu, double *seconds) {
+    int ranks = size_in(line, "ranks");
+    ExpertsShape shape = {.precision = BF16,
+                          .hidden = size_in(line, "hidden"),
+                          .ffn = 1,
+                          .count = size_in(line, "experts"),
+                          .per_token = size_in(line, "topk"),
+                          .tp = 1,
+                          .ep = ranks};
+    double tokens = number_in(line, "tokens_per_rank");
+    if (says(line, "phase", "prepare")) return "what prepares an exchange is not modelled";
+    if (spans_network(line)) return "the network between the nodes is not told";
+    const CollectivePrice *price = exchange_price(line, gpu, ranks);
+    if (!price) return "no node of the catalogue has so many of these GPUs";
+    *seconds = collective_price_seconds(price, exchange_bytes(gpu, &shape, tokens), NULL);
+    return NULL;
+}
+
+// ---- The kinds.
+
+static const KernelTable tables[] = {
+    {"GEMMs", {"gpu", "dtype", "m", "n", "k", "latency_us"}, gemm_operation, gemm_shape, predict_gemm},
+    {"attention",
+     {"gpu", "family", "seq", "kv_heads", "qk_dim", "causal", "window", "latency_us"},
+     attention_operation,
+     attention_shape,
+     predict_attention},
+    {"experts",
+     {"gpu", "dtype", "tokens", "inter", "topk", "ep", "routing", "latency_us"},
+     experts_operation,
+     experts_shape,
+     predict_experts},
+    {"other kernels", {"gpu", "op", "kernel", "shape", "latency_us"}, op_operation, op_shape, predict_op},
+    {"exchanges of tokens",
+     {"gpu", "library", "mode", "phase", "ranks", "tokens_per_rank", "topk", "latency_us"},
+     exchange_operation,
+     exchange_shape,
+     predict_exchange},
+};
+enum { TABLES = sizeof tables / sizeof *tables };
+
+static bool has_columns(const Csv *csv, const KernelTable *table) {
+    for (int i = 0; i < COLUMNS_MOST && table->columns[i]; i++)
+        if (column_of(csv, table->columns[i]) < 0) return false;
+    return true;
+}
+
+const KernelTable *kernel_table_of(const Csv *csv) {
+    for (int i = 0; i < TABLES; i++)
+        if (has_columns(csv, &tables[i])) return &tables[i];
+    return NULL;
+}
+
+const char *kernel_table_names(Arena *arena) {
+    const char *names = "";
+    for (int i = 0; i < TABLES; i++)
+        names = arena_printf(arena, "%s%s%s", names, i == 0 ? "" : i == TABLES - 1 ? " and " : ", ", tables[i].name);
+    return names;
+}
+
+// Short kernels are latency, long ones meet the power limit.
+static const char *length_of(double seconds) {
+    if (seconds < 1e-4) return "below 0.1 ms";
+    return seconds < 1e-3 ? "0.1 to 1 ms" : "from 1 ms";
+}
+
+static const char *campaign_of(const Line *line) {
+    const char *weights = text_in(line, "weights");
+    return arena_printf(line->arena, "%s%s%s", text_in(line, "framework"), *weights ? " weights " : "", weights);
+}
+
+static KernelRow read_line(const Line *line, const KernelTable *table) {
+    const Gpu *gpu = catalogue_gpu(line->catalogue, text_in(line, "gpu"));
+    KernelRow row = {.file = line->csv->file,
+                     .gpu = gpu ? gpu->name : text_in(line, "gpu"),
+                     .operation = table->operation(line),
+                     .shape = table->shape(line),
+                     .campaign = campaign_of(line),
+                     .line = line->csv->lines[line->row],
+                     .measured_s = number_in(line, "latency_us") / 1e6,
+                     .predicted_s = NAN};
+    row.length = length_of(row.measured_s);
+    row.why_not = gpu ? table->predict(line, gpu, &row.predicted_s) : "its GPU is not in the catalogue";
+    return row;
+}
+
+void kernel_table_read(Arena *arena, const Catalogue *catalogue, const KernelTable *table, const Csv *csv,
+                       KernelRows *rows, Problems *problems) {
+    PriceList prices = {0};
+    for (int i = 0; i < csv->row_count; i++) {
+        Line line = {arena, catalogue, csv, i, problems, &prices};
+        KernelRow row = read_line(&line, table);
+        LIST_PUSH(arena, rows, row);
+    }
+}

@@ -1,0 +1,31 @@
+// Tables of measured kernels, a kind for each kind of kernel, known by the words of their header; and what the cost
+// functions say of each row.
+#ifndef LOCKSTEP_CALIBRATE_KERNEL_TABLES_H
+#define LOCKSTEP_CALIBRATE_KERNEL_TABLES_H
+
+#include "models/hardware/hardware.h"
+#include "sim/csv.h"
+
+typedef struct KernelRow {
+    const char *file, *gpu, *operation, *shape;
+    const char *campaign, *length; // whose rows have one vote together, and of what length; "": nobody tells
+    const char *why_not;           // NULL when it is predicted
+    int line;
+    double measured_s, predicted_s;
+} KernelRow;
+
+typedef struct KernelRows {
+    KernelRow *items;
+    int count, room;
+} KernelRows;
+
+typedef struct KernelTable KernelTable;
+
+// NULL: none of these tables has such a header.
+const KernelTable *kernel_table_of(const Csv *csv);
+const char *kernel_table_names(Arena *arena);
+// Adds the rows; problems where a cell cannot be read.
+void kernel_table_read(Arena *arena, const Catalogue *catalogue, const KernelTable *table, const Csv *csv,
+                       KernelRows *rows, Problems *problems);
+
+#endif

@@ -1,0 +1,132 @@
+// Single kernels out of a job's costs: a model of one layer with the measured shape is priced as any other, and what
+// was not measured is left out.
+#include "calibrate/gpu/predict_kernels.h"
+
+#include <string.h>
+
+#include "models/hardware/kernel.h"
+
+#define LAYER_BLOCK 1 // between embedding and head
+#define SIXTEEN_BITS 2.0
+
+double launches_in_a_graph(const Gpu *gpu, int kernels) {
+    return kernels * gpu->graph_launch_share * gpu->launch_seconds;
+}
+
+static Model one_layer(int heads, int kv_heads, int head_dim, int hidden) {
+    return (Model){.name = "one layer",
+                   .family = "",
+                   .source = "",
+                   .kind = MODEL_TRANSFORMER,
+                   .block_count = 3,
+                   .layers = 1,
+                   .hidden = hidden,
+                   .heads = heads,
+                   .kv_heads = kv_heads,
+                   .head_dim = head_dim,
+                   .ffn = hidden,
+                   .vocab = 1,
+                   .max_positions = 1,
+                   .causal = true,
+                   .gated_mlp = true,
+                   .rms_norm = true,
+                   .head_share = 1};
+}
+
+static TrainingSpec forward_of(const Model *model, double seq_len, Precision precision) {
+    return (TrainingSpec){.model = model,
+                          .layout = {.tp = 1, .pp = 1, .vpp = 1, .dp = 1, .cp = 1, .ep = 1},
+                          .schedule = SCHEDULE_1F1B,
+                          .seq_len = seq_len,
+                          .precision = precision,
+                          .mixed_precision = true,
+                          .attention = ATTENTION_FLASH,
+                          .framework = FRAMEWORK_MEGATRON,
+                          .cuda_graphs = true,
+                          .routing = {.kind = ROUTING_ZIPF, .seed = 1}};
+}
+
+// A kernel measured alone does not heat the GPU as a step of training does.
+static OperatorTimes layer_times(Arena *arena, const TrainingSpec *training, double micro_batch, const Gpu *gpu) {
+    Gpu alone = *gpu;
+    alone.training_clock = 1;
+    OperatorTimes times = {0};
+    block_operator_times(arena, LAYER_BLOCK, training, micro_batch, &alone, &times);
+    return times;
+}
+
+static double forward_seconds(const OperatorTimes *times, const char *name, Cause cause) {
+    for (int i = 0; i < times->count; i++)
+        if (strcmp(times->items[i].name, name) == 0) return times->items[i].seconds[WAY_FORWARD][cause];
+    return 0;
+}
+
+// ---- Attention.
+
+static double cache_seconds(const Gpu *gpu, const AttentionShape *shape) {
+    double row = (double)shape->kv_heads * (shape->head_dim + shape->value_dim) * SIXTEEN_BITS;
+    return launches_in_a_graph(gpu, 1) + memory_seconds(gpu, 2 * shape->batch * shape->seq_len * row);
+}
+
+double attention_kernel_seconds(Arena *arena, const Gpu *gpu, const AttentionShape *shape) {
+    Model model = one_layer(shape->heads, shape->kv_heads, shape->head_dim, shape->heads * shape->head_dim);
+    model.causal = shape->causal;
+    if (shape->value_dim != shape->head_dim)
+        model.latent = (LatentShape){.key_rank = 1,
+                                     .plain_dim = shape->value_dim,
+                                     .rotary_dim = shape->head_dim - shape->value_dim,
+                                     .value_dim = shape->value_dim};
+    TrainingSpec training = forward_of(&model, shape->seq_len, BF16);
+    training.attention = shape->kernel;
+    OperatorTimes times = layer_times(arena, &training, shape->batch, gpu);
+    double seconds = launches_in_a_graph(gpu, 1) + forward_seconds(&times, "core_attn", CAUSE_ATTENTION);
+    if (shape->splits_heads)
+        seconds += launches_in_a_graph(gpu, 1) + forward_seconds(&times, "core_attn", CAUSE_MEMORY);
+    return shape->writes_cache ? seconds + cache_seconds(gpu, shape) : seconds;
+}
+
+// ---- Experts.
+
+static Model experts_layer(const ExpertsShape *shape) {
+    Model model = one_layer(1, 1, shape->hidden, shape->hidden);
+    model.gated_mlp = shape->gated;
+    model.experts = (ExpertShape){.count = shape->count, .per_token = shape->per_token, .ffn = shape->ffn, .every = 1};
+    return model;
+}
+
+static TrainingSpec experts_forward(const ExpertsShape *shape, const Model *model, double tokens_of_rank) {
+    TrainingSpec training = forward_of(model, tokens_of_rank, shape->precision);
+    training.fp8_recipe = shape->recipe;
+    training.layout.tp = shape->tp;
+    training.layout.ep = shape->ep;
+    return training;
+}
+
+double experts_kernel_seconds(Arena *arena, const Gpu *gpu, const ExpertsShape *shape) {
+    static const char *const parts[] = {"router", "dispatch", "experts_up", "experts_act", "experts_down", "combine"};
+    Model model = experts_layer(shape);
+    TrainingSpec training = experts_forward(shape, &model, shape->tokens / shape->ep);
+    OperatorTimes times = layer_times(arena, &training, 1, gpu);
+    double seconds = -forward_seconds(&times, "router", CAUSE_GEMM);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        for (int cause = 0; cause < CAUSE_COUNT; cause++) seconds += forward_seconds(&times, parts[i], (Cause)cause);
+    return seconds;
+}
+
+double exchange_bytes(const Gpu *gpu, const ExpertsShape *shape, double tokens_of_rank) {
+    Model model = experts_layer(shape);
+    TrainingSpec training = experts_forward(shape, &model, tokens_of_rank);
+    training.fused_dispatch = true;
+    BlockCost cost = block_cost(&model, LAYER_BLOCK, &training, 1, gpu);
+    for (int i = 0; i < cost.forward.count; i++)
+        if (cost.forward.items[i].collective == COLLECTIVE_ALL_TO_ALL && cost.forward.items[i].bytes > 0)
+            return cost.forward.items[i].bytes;
+    return 0;
+}
+
+// ---- Casts.
+
+double cast_seconds(const Gpu *gpu, double elements, double written_bytes, bool finds_one_scale) {
+    double moved = SIXTEEN_BITS * (finds_one_scale ? 2 : 1) + written_bytes;
+    return launches_in_a_graph(gpu, finds_one_scale ? 2 : 1) + memory_seconds(gpu, moved * elements);
+}

@@ -1,0 +1,37 @@
+// What the cost functions of a job say of single kernels that others measured: attention, experts, casts, and what an
+// exchange of tokens sends. All forward, as Megatron's layers are priced, and replayed as a CUDA graph.
+#ifndef LOCKSTEP_CALIBRATE_PREDICT_KERNELS_H
+#define LOCKSTEP_CALIBRATE_PREDICT_KERNELS_H
+
+#include "models/workload/cost/cost.h"
+
+typedef struct AttentionShape {
+    Attention kernel;
+    double batch, seq_len;
+    int heads, kv_heads;
+    int head_dim, value_dim; // unequal: latent attention's, expanded
+    bool causal;
+    bool splits_heads; // queries, keys and values are split and turned within the measured time,
+    bool writes_cache; // or keys and values written to a cache
+} AttentionShape;
+
+typedef struct ExpertsShape {
+    Precision precision;
+    Fp8Recipe recipe;
+    double tokens; // that enter the layer, of all ranks
+    int hidden, ffn, count, per_token, tp, ep;
+    bool gated;
+} ExpertsShape;
+
+// Seconds on this GPU, launches counted in. The arena is for what the walk through a layer leaves.
+double launches_in_a_graph(const Gpu *gpu, int kernels);
+double attention_kernel_seconds(Arena *arena, const Gpu *gpu, const AttentionShape *shape);
+// Of one rank, whose experts get an even share: from the choice of experts to the weighted sum, without exchanges and
+// without the router's product.
+double experts_kernel_seconds(Arena *arena, const Gpu *gpu, const ExpertsShape *shape);
+// A cast of so many elements from 16 bits; one scale for all of them that must be found takes a pass of its own.
+double cast_seconds(const Gpu *gpu, double elements, double written_bytes, bool finds_one_scale);
+// Bytes that a rank sends to all others when each of so many of its tokens goes to its experts, one copy per rank.
+double exchange_bytes(const Gpu *gpu, const ExpertsShape *shape, double tokens_of_rank);
+
+#endif
