@@ -18,12 +18,11 @@ TEST(t5_has_its_published_parameters) {
     static const struct {
         const char *name;
         double parameters;
-    } known[] = {{"t5-small", 60506624},
-                 {"T5-base", 222903552},
-                 {"t5-large", 737668096},
-                 {"t5-3b", 2851598336},
-                 {"t5-11b", 11307321344}};
-    for (int i = 0; i < 5; i++) {
+    } known[] = {{"t5-small", 60506624},      {"T5-base", 222903552},       {"t5-large", 737668096},
+                 {"t5-3b", 2851598336},       {"t5-11b", 11307321344},      {"T5-v1.1-small", 76961152},
+                 {"t5-v1.1-base", 247577856}, {"t5-v1.1-large", 783150080}, {"t5-v1.1-xl", 2849757184},
+                 {"t5-v1.1-xxl", 11135332352}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         Case c;
         open_t5(&c, known[i].name, 8);
         EXPECT_NEAR(model_parameters(c.training.model), known[i].parameters, 0);

@@ -75,12 +75,13 @@ static double tensor_flops_per_clock(const Gpu *gpu) {
         const char *architecture;
         double flops;
     } rows[] = {{"Volta", 1024}, {"Turing", 1024}, {"Hopper", 4096}};
-    static const char *const half_rate[] = {"RTX3060-12GB", "RTX3080-10GB", "RTX3090", "RTX4080",
-                                            "RTX4090",      "RTX5090",      "A10G",    "L40"};
+    static const char *const half_rate[] = {"RTX2080Ti", "RTX3060-12GB", "RTX3080-10GB", "RTX3090", "RTX4080",
+                                            "RTX4090",   "RTX5090",      "A10G",         "L40"};
     for (size_t i = 0; i < sizeof half_rate / sizeof *half_rate; i++)
         if (strcmp(gpu->name, half_rate[i]) == 0) return 512;
     if (strcmp(gpu->name, "H20-96GB") == 0) return 0; // cut below what its SMs could
     if (strncmp(gpu->name, "A100", 4) == 0 || strcmp(gpu->name, "A30") == 0) return 2048;
+    if (strncmp(gpu->name, "RTX-PRO", 7) == 0) return 1024; // twice a RTX5090's, whose rate is halved
     if (strcmp(gpu->architecture, "Blackwell") == 0) return 8192;
     if (strcmp(gpu->architecture, "Ampere") == 0 || strcmp(gpu->architecture, "Ada") == 0) return 1024;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

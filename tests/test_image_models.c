@@ -261,3 +261,32 @@ TEST(vision_transformers_follow_the_size_of_their_images) {
     EXPECT(!model_resized(bench.arena, vit, 0, 0)->causal);
     arena_close(bench.arena);
 }
+
+// Published: torchvision (resnext101_64x4d; ssd300_vgg16 with 91 classes less the 512 factors of its norm), timm
+// (resnet200, vit_gigantic_patch14_224), mmdetection's 69.17 M of Cascade R-CNN on ResNet-50.
+TEST(networks_of_ordinary_code_have_their_published_parameters) {
+    Arena *arena = arena_open();
+    EXPECT_INT(model_parameters(find_model(arena, "resnext-101-64x4d", nowhere, NULL)), 83455272);
+    EXPECT_INT(model_parameters(find_model(arena, "resnet-200", nowhere, NULL)), 64673832);
+    EXPECT_INT(model_parameters(find_model(arena, "vit_gigantic_patch14", nowhere, NULL)), 1844440680);
+    const Model *ssd = find_model(arena, "SSD300-VGG16", nowhere, NULL);
+    EXPECT_INT(model_parameters(model_resized(arena, ssd, 0, 91)), 35641826 - 512);
+    EXPECT_NEAR(model_parameters(find_model(arena, "Cascade R-CNN R50-FPN", nowhere, NULL)), 69.17e6, 0.3e6);
+    arena_close(arena);
+}
+
+// What a plan says of a patch: a dimension is halved while four places are left, and the whole patch is worked on.
+TEST(nnunet_works_on_the_patch_that_it_planned) {
+    Arena *arena = arena_open();
+    const Model *heart = find_model(arena, "nnU-Net 3d_fullres patch 80x192x160", nowhere, NULL);
+    const Model *liver = find_model(arena, "nnU-Net 3d_fullres patch 128x128x128", nowhere, NULL);
+    EXPECT_NEAR(places_out(&heart->net_layers[0]), 80.0 * 192 * 160, 1);
+    EXPECT_NEAR(places_out(&heart->net_layers[10]), 5.0 * 6 * 5, 1e-6);
+    EXPECT_NEAR(model_flops_per_sample(heart, 1) / model_flops_per_sample(liver, 1), 80.0 * 192 * 160 / (128 << 14),
+                0.02);
+    const Model *prostate = find_model(arena, "nnunet-3d-20x320x256", nowhere, NULL);
+    EXPECT_NEAR(kernel_taps(&prostate->net_layers[0]), 9, 0);
+    EXPECT_NEAR(kernel_taps(&prostate->net_layers[4]), 27, 0);
+    EXPECT_NEAR(places_out(&prostate->net_layers[4]), 20.0 * 80 * 64, 1);
+    arena_close(arena);
+}

@@ -149,8 +149,8 @@ static const UnsaidKind unsaid[] = {
 static bool learns_segments(const Row *row) { return says(row, MODEL, "waveglow"); }
 
 static void refuse_kinds(Row *row) {
-    static const char *const kinds[] = {"decoder",   "encoder", "cnn", "cnn_seg", "cnn_det",     "cnn_asr",
-                                        "diffusion", "vit",     "moe", "tts",     "rnn_seq2seq", ""};
+    static const char *const kinds[] = {"decoder", "encoder", "cnn", "cnn_seg",     "cnn_det", "cnn_asr", "diffusion",
+                                        "vit",     "moe",     "tts", "rnn_seq2seq", "encdec",  ""};
     bool known = false;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) known |= strcasecmp(row->text[MODEL_TYPE], kinds[i]) == 0;
     for (size_t i = 0; i < sizeof unsaid_models / sizeof *unsaid_models; i++)

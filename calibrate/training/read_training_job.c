@@ -177,6 +177,20 @@ static const Model *transformer_of(Row *row) {
     return model;
 }
 
+// An encoder and a decoder, which the columns cannot tell apart: one of the library's, with the row's depth and width.
+static const Model *pair_of(Row *row) {
+    const Model *model = find_model(row->arena, row->text[MODEL], row->run->where, problems_create(row->arena));
+    if (!model || model->encoder_layers == 0) {
+        skip(row, "the model library has no \"%s\"", row->text[MODEL]);
+        return NULL;
+    }
+    if (!stated(row, SEQ_LEN)) skip(row, "%s is not published", column_word(SEQ_LEN));
+    bool fits = row->number[LAYERS] == model->encoder_layers || row->number[LAYERS] == model->layers;
+    if ((stated(row, LAYERS) && !fits) || (stated(row, HIDDEN) && row->number[HIDDEN] != model->hidden))
+        skip(row, "the row's %s is another than the library's", row->text[MODEL]);
+    return row->run->skipped ? NULL : model;
+}
+
 // NVIDIA's loader LDDL, in its examples of BERT for PyTorch and PaddlePaddle, draws a batch from one bin of lengths and
 // pads it to the bin: more than half of 512 positions would be padding of Wikipedia's documents (Krell et al. 2021), so
 // 256 and half a bin of 64 are worked on. Of 128 positions nearly all are filled.
@@ -194,7 +208,8 @@ void read_model(Row *row) {
     static const char *const kinds[] = {"cnn", "vit", "diffusion", "tts", "rnn_seq2seq"};
     bool image = false;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) image |= says(row, MODEL_TYPE, kinds[i]);
-    const Model *model = image ? image_model_of(row) : transformer_of(row);
+    bool pair = says(row, MODEL_TYPE, "encdec");
+    const Model *model = image ? image_model_of(row) : pair ? pair_of(row) : transformer_of(row);
     row->said = (JobSaid){.where = row->run->where, .model = model};
     row->run->training.model = model;
     if (model && !image) job_say_number(row->arena, &row->said, JOB_TRAINING, "seq_len", length_worked_on(row));
@@ -357,6 +372,7 @@ static const char *precision_in(const Row *row, const char *text) {
     static const char *const words[] = {"fp8", "bf16", "fp16"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcasestr(text, words[i])) return words[i];
+    if (strcasestr(text, "nvfp4") || strcasestr(text, "mxfp4")) return "fp4";
     // "fp32/tf32": what PyTorch picks on that GPU
     if (strcasestr(text, "tf32")) return row->gpu->peak_flops[TF32] > 0 ? "tf32" : "fp32";
     return strcasestr(text, "fp32") ? "fp32" : NULL;

@@ -1,5 +1,5 @@
-// Networks that find objects: SSD300 (Liu et al. 2015) on a ResNet, RetinaNet (Lin et al. 2017), and the family of
-// Faster and Mask R-CNN (Ren et al. 2015, He et al. 2017) on a ResNet with a feature pyramid (Lin et al. 2016), its
+// Networks that find objects: SSD (Liu et al. 2015) on a ResNet or VGG-16, RetinaNet (Lin et al. 2017), and the family
+// of Faster and Mask R-CNN (Ren et al. 2015, He et al. 2017) on a ResNet with a feature pyramid (Lin et al. 2016), its
 // fourth stage (C4) or its dilated fifth (DC5), as torchvision and Detectron2 have them. What is done box by box on one
 // image (matching, suppression, sampling) is counted as launches.
 #include "models/workload/model/image_layers.h"
@@ -7,7 +7,15 @@
 #define MOST_LEVELS 6
 
 // Rows of resnet.c's table.
-enum { RESNET_34 = 1, RESNET_50 = 2, RESNET_101 = 3, RESNEXT_50 = 8, RESNEXT_101 = 10 };
+enum {
+    RESNET_34 = 1,
+    RESNET_50 = 2,
+    RESNET_101 = 3,
+    RESNEXT_50 = 8,
+    RESNEXT_101_32X4D = 9,
+    RESNEXT_101 = 10, // 32x8d
+    RESNEXT_101_64X4D = 17
+};
 
 // ---- SSD300: the ResNet's first three stages, the third of them without its stride, then five that shrink.
 
@@ -53,6 +61,19 @@ static void box_loss(ImageBuilder *builder, int classes, double boxes) {
     look_back(builder, before);
 }
 
+static void box_outputs_of(ImageBuilder *builder, const Feature *features, const int *boxes, int levels, int classes) {
+    double all = 0;
+    image_next_block(builder);
+    for (int i = 0; i < levels; i++) {
+        look_back(builder, features[i]);
+        image_conv_plain(builder, "boxes", boxes[i] * BOX_NUMBERS, 3, 1);
+        look_back(builder, features[i]);
+        image_conv_plain(builder, "classes", boxes[i] * classes, 3, 1);
+        all += (double)boxes[i] * features[i].size * features[i].size;
+    }
+    box_loss(builder, classes, all);
+}
+
 void build_ssd(ImageBuilder *builder, int variant, int classes) {
     const Ssd *net = &ssds[variant];
     Feature features[SSD_LEVELS];
@@ -64,16 +85,56 @@ void build_ssd(ImageBuilder *builder, int variant, int classes) {
         add_extra(builder, &extras[i - 1], net->batch_norm);
         features[i] = feature_now(builder);
     }
-    double boxes = 0;
-    image_next_block(builder);
-    for (int i = 0; i < SSD_LEVELS; i++) {
-        look_back(builder, features[i]);
-        image_conv_plain(builder, "boxes", boxes_per_place[i] * BOX_NUMBERS, 3, 1);
-        look_back(builder, features[i]);
-        image_conv_plain(builder, "classes", boxes_per_place[i] * classes, 3, 1);
-        boxes += (double)boxes_per_place[i] * features[i].size * features[i].size;
+    box_outputs_of(builder, features, boxes_per_place, SSD_LEVELS, classes);
+}
+
+// ---- SSD on VGG-16 (Liu et al. 2015): its last pooling keeps the size, its first two linear layers are convolutions,
+// and what the fourth block gives is the first level. Images of 300 pixels have six levels, of 512 seven.
+
+#define VGG_BLOCKS 5
+#define VGG_MOST_LEVELS 7
+static const int vgg_convolutions[VGG_BLOCKS] = {2, 2, 3, 3, 3}, vgg_channels[VGG_BLOCKS] = {64, 128, 256, 512, 512};
+
+typedef struct VggSsd {
+    int levels, last_kernel; // of what shrinks last, one place on each side added where it is 4
+    Extra extras[VGG_MOST_LEVELS - 2];
+    int boxes[VGG_MOST_LEVELS];
+} VggSsd;
+static const VggSsd vgg_ssds[] = {
+    {6, 3, {{256, 512, 2, 1}, {128, 256, 2, 1}, {128, 256, 1, 0}, {128, 256, 1, 0}}, {4, 6, 6, 6, 4, 4}},
+    {7,
+     4,
+     {{256, 512, 2, 1}, {128, 256, 2, 1}, {128, 256, 2, 1}, {128, 256, 2, 1}, {128, 256, 2, 1}},
+     {4, 6, 6, 6, 6, 4, 4}},
+};
+
+static Feature add_vgg(ImageBuilder *builder) {
+    Feature fourth = {0};
+    for (int i = 0; i < VGG_BLOCKS; i++) {
+        if (i > 0) image_next_block(builder);
+        for (int k = 0; k < vgg_convolutions[i]; k++)
+            extra_layer(image_conv(builder, "conv", vgg_channels[i], 3, 1), false);
+        if (i == 3) fourth = feature_now(builder);
+        image_elements(builder, "pool", i == 4 ? 3 : 2, i == 4 ? 1 : 2);
     }
-    box_loss(builder, classes, boxes);
+    extra_layer(image_conv(builder, "fc6", 1024, 3, 1), false);
+    extra_layer(image_conv(builder, "fc7", 1024, 1, 1), false);
+    return fourth;
+}
+
+void build_ssd_vgg(ImageBuilder *builder, int variant, int classes) {
+    const VggSsd *net = &vgg_ssds[variant];
+    Feature features[VGG_MOST_LEVELS];
+    features[0] = add_vgg(builder);
+    features[1] = feature_now(builder);
+    for (int i = 2; i < net->levels; i++) {
+        image_next_block(builder);
+        add_extra(builder, &net->extras[i - 2], false);
+        NetLayer *last = &builder->layers.items[builder->layers.count - 1];
+        if (i == net->levels - 1) last->conv.kernel = net->last_kernel;
+        features[i] = feature_now(builder);
+    }
+    box_outputs_of(builder, features, net->boxes, net->levels, classes);
 }
 
 // ---- A ResNet whose stem and first stage are kept as trained before, its norms fixed, and a pyramid of its stages.
@@ -129,7 +190,8 @@ static NetLayer *head_conv(ImageBuilder *builder, const char *name, int channels
 #define HEAD_DEPTH 4
 #define MATCHING_KERNELS 60 // of each image: overlaps with the true boxes, the best of them, what they ask for
 
-static const int retina_backbones[] = {RESNET_50, RESNEXT_50, RESNET_101};
+static const int retina_backbones[] = {RESNET_50,         RESNEXT_50,  RESNET_101,
+                                       RESNEXT_101_32X4D, RESNEXT_101, RESNEXT_101_64X4D};
 
 static void retina_head(ImageBuilder *builder, Feature level, int channels, bool shared) {
     look_back(builder, level);
@@ -226,6 +288,28 @@ static const Rcnn rcnns[] = {
     {RESNET_50, NECK_PYRAMID, MASKED | HEAD_CASCADE},
     {RESNET_50, NECK_PYRAMID, MASKED | HEAD_NORMS},
     {RESNET_50, NECK_PYRAMID, MASKED | HEAD_DEFORMS},
+    // Detectron's and mmdetection's MODEL_ZOO.md.
+    {RESNET_101, NECK_PYRAMID, HEAD_PROPOSALS},
+    {RESNEXT_101_32X4D, NECK_PYRAMID, HEAD_PROPOSALS},
+    {RESNEXT_101_64X4D, NECK_PYRAMID, HEAD_PROPOSALS},
+    {RESNEXT_101, NECK_PYRAMID, HEAD_PROPOSALS},
+    {RESNET_101, NECK_PYRAMID, HEAD_BOXES},
+    {RESNEXT_101_32X4D, NECK_PYRAMID, HEAD_BOXES},
+    {RESNEXT_101_64X4D, NECK_PYRAMID, HEAD_BOXES},
+    {RESNEXT_101, NECK_PYRAMID, HEAD_BOXES},
+    {RESNET_50, NECK_C4, HEAD_BOXES},
+    {RESNEXT_101_32X4D, NECK_PYRAMID, FASTER},
+    {RESNEXT_101_64X4D, NECK_PYRAMID, FASTER},
+    {RESNEXT_101_32X4D, NECK_PYRAMID, MASKED},
+    {RESNEXT_101_64X4D, NECK_PYRAMID, MASKED},
+    {RESNEXT_101_64X4D, NECK_PYRAMID, FASTER | HEAD_JOINTS},
+    {RESNET_50, NECK_PYRAMID, FASTER | HEAD_CASCADE},
+    {RESNET_101, NECK_PYRAMID, FASTER | HEAD_CASCADE},
+    {RESNEXT_101_32X4D, NECK_PYRAMID, FASTER | HEAD_CASCADE},
+    {RESNEXT_101_64X4D, NECK_PYRAMID, FASTER | HEAD_CASCADE},
+    {RESNET_101, NECK_PYRAMID, MASKED | HEAD_CASCADE},
+    {RESNEXT_101_32X4D, NECK_PYRAMID, MASKED | HEAD_CASCADE},
+    {RESNEXT_101_64X4D, NECK_PYRAMID, MASKED | HEAD_CASCADE},
 };
 
 // What proposals and boxes look at: the pyramid's levels, or one.

@@ -19,15 +19,16 @@ typedef struct Residual {
 
 // In the order of the rows of image_models.c.
 static const Residual residuals[] = {
-    {18, false, {2, 2, 2, 2}, 1, 64, false, false, false},  {34, false, {3, 4, 6, 3}, 1, 64, false, false, false},
-    {50, true, {3, 4, 6, 3}, 1, 64, false, false, false},   {101, true, {3, 4, 23, 3}, 1, 64, false, false, false},
-    {152, true, {3, 8, 36, 3}, 1, 64, false, false, false}, {50, true, {3, 4, 6, 3}, 1, 64, false, true, false},
-    {50, true, {3, 4, 6, 3}, 1, 128, false, false, false},  {101, true, {3, 4, 23, 3}, 1, 128, false, false, false},
-    {50, true, {3, 4, 6, 3}, 32, 4, false, false, false},   {101, true, {3, 4, 23, 3}, 32, 4, false, false, false},
-    {101, true, {3, 4, 23, 3}, 32, 8, false, false, false}, {50, true, {3, 4, 6, 3}, 1, 64, true, false, false},
-    {50, true, {3, 4, 6, 3}, 32, 4, true, false, false},    {101, true, {3, 4, 23, 3}, 32, 4, true, false, false},
-    {50, true, {3, 4, 6, 3}, 1, 64, false, false, true},    {101, true, {3, 4, 23, 3}, 1, 64, false, false, true},
-    {152, true, {3, 8, 36, 3}, 1, 64, false, false, true},
+    {18, false, {2, 2, 2, 2}, 1, 64, false, false, false},   {34, false, {3, 4, 6, 3}, 1, 64, false, false, false},
+    {50, true, {3, 4, 6, 3}, 1, 64, false, false, false},    {101, true, {3, 4, 23, 3}, 1, 64, false, false, false},
+    {152, true, {3, 8, 36, 3}, 1, 64, false, false, false},  {50, true, {3, 4, 6, 3}, 1, 64, false, true, false},
+    {50, true, {3, 4, 6, 3}, 1, 128, false, false, false},   {101, true, {3, 4, 23, 3}, 1, 128, false, false, false},
+    {50, true, {3, 4, 6, 3}, 32, 4, false, false, false},    {101, true, {3, 4, 23, 3}, 32, 4, false, false, false},
+    {101, true, {3, 4, 23, 3}, 32, 8, false, false, false},  {50, true, {3, 4, 6, 3}, 1, 64, true, false, false},
+    {50, true, {3, 4, 6, 3}, 32, 4, true, false, false},     {101, true, {3, 4, 23, 3}, 32, 4, true, false, false},
+    {50, true, {3, 4, 6, 3}, 1, 64, false, false, true},     {101, true, {3, 4, 23, 3}, 1, 64, false, false, true},
+    {152, true, {3, 8, 36, 3}, 1, 64, false, false, true},   {101, true, {3, 4, 23, 3}, 64, 4, false, false, false},
+    {200, true, {3, 24, 36, 3}, 1, 64, false, false, false},
 };
 
 static void add_stem(ImageBuilder *builder, bool deep) {

@@ -110,6 +110,67 @@ void build_unet_3d(ImageBuilder *builder, int variant, int classes) {
     each_pixel(builder, classes);
 }
 
+// ---- nnU-Net as it plans itself for a data set (Isensee et al. 2021, plans 2.1): a dimension is halved as long as
+// four places are left, where a voxel is much longer than wide not on the first levels; two convolutions a level,
+// channels doubled up to a limit. Losses of the coarser levels (deep supervision) are left out.
+
+#define PLAN_LEVELS 8
+#define PLAN_FIRST 32
+#define LEAST_PLACES 4
+
+typedef struct Plan {
+    int depth, height, width; // depth 0: images
+    int levels, flat_levels;  // flat: kernels and strides are one place deep
+    int modalities, most_channels;
+} Plan;
+// Heart, liver and prostate of the Medical Segmentation Decathlon.
+static const Plan plans[] = {
+    {0, 320, 256, 7, 0, 1, 512},  {0, 512, 512, 8, 0, 1, 512},   {0, 320, 320, 7, 0, 2, 512},
+    {80, 192, 160, 6, 0, 1, 320}, {128, 128, 128, 6, 0, 1, 320}, {20, 320, 256, 7, 2, 2, 320},
+};
+
+// Places of each level as a multiple of the square or cube that its width has.
+static void plan_regions(const Plan *plan, double *regions) {
+    double depth = plan->depth, height = plan->height, width = plan->width;
+    for (int level = 0; level < plan->levels; level++) {
+        if (level > 0) height /= 2, width /= 2;
+        if (level > plan->flat_levels && depth / 2 >= LEAST_PLACES) depth /= 2;
+        regions[level] = plan->depth ? depth * height / (width * width) : height / width;
+    }
+}
+
+static void plan_convolutions(ImageBuilder *builder, const Plan *plan, int level, int channels, int stride) {
+    for (int i = 0; i < 2; i++) {
+        NetLayer *layer = image_conv(builder, "conv", channels, 3, i == 0 ? stride : 1);
+        normed_by_volume(layer);
+        layer->bias = true;
+        if (level < plan->flat_levels) layer->conv.kernel_wide = 3; // nine taps
+    }
+}
+
+void build_nnunet(ImageBuilder *builder, int variant, int classes) {
+    const Plan *plan = &plans[variant];
+    double regions[PLAN_LEVELS];
+    int channels[PLAN_LEVELS];
+    plan_regions(plan, regions);
+    builder->channels = plan->modalities;
+    for (int level = 0; level < plan->levels; level++) {
+        int doubled = PLAN_FIRST << level;
+        channels[level] = doubled < plan->most_channels ? doubled : plan->most_channels;
+        if (level > 0) image_next_block(builder);
+        builder->regions = regions[level];
+        plan_convolutions(builder, plan, level, channels[level], level > 0 ? 2 : 1);
+    }
+    for (int level = plan->levels - 2; level >= 0; level--) {
+        image_next_block(builder);
+        builder->regions = regions[level];
+        image_conv_up(builder, "up", channels[level], 2, 2)->bias = false;
+        image_concatenated(builder, 2 * channels[level]);
+        plan_convolutions(builder, plan, level, channels[level], 1);
+    }
+    each_pixel(builder, classes);
+}
+
 // ---- V-Net: 5x5x5 convolutions with residual sums; halved and doubled by 2x2x2.
 
 static const int convolutions_down[] = {1, 2, 3, 3, 3}, convolutions_up[] = {1, 2, 3, 3};
