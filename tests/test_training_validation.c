@@ -48,6 +48,54 @@ TEST(a_measured_run_becomes_a_job_on_a_cluster) {
     arena_close(r.arena);
 }
 
+static const NodeType *node_of_row(const Reading *reading, int row) {
+    return reading->runs.items[row].cluster->groups[0].type;
+}
+
+// One V100 in each of 64 machines is not eight in each of eight; half a cube mesh has four, and of one node that a row
+// uses in part the whole mesh stands there.
+TEST(gpus_of_a_node_are_as_many_as_the_row_says) {
+#define ROW(nodes, gpus, each)                                                                                         \
+    "a,f,GPT,decoder,24,2048,16,51200,2048,V100-SXM2-32GB," gpus "," nodes "," each ",Megatron-LM,1,1," gpus           \
+    ",0,1," gpus ",fp16,none,1.5,\n"
+    Reading r = read_text(COLUMNS ROW("64", "64", "1") ROW("2", "8", "4") ROW("2", "4", "2") ROW("8", "64", "8")
+                              ROW("1", "4", "4"));
+    static const struct {
+        int gpus;
+        GpuLinkKind links;
+    } expected[] = {{1, GPU_LINK_NONE},
+                    {4, GPU_LINK_CUBE_MESH},
+                    {2, GPU_LINK_MESH},
+                    {8, GPU_LINK_CUBE_MESH},
+                    {8, GPU_LINK_CUBE_MESH}};
+    for (int i = 0; i < 5; i++) {
+        EXPECT(r.runs.items[i].skipped == NULL);
+        EXPECT_INT(node_of_row(&r, i)->gpu_count, expected[i].gpus);
+        EXPECT_INT(node_of_row(&r, i)->gpu_links, expected[i].links);
+        EXPECT((r.runs.items[i].assumed >> ASSUMED_OLD_NIC & 1) == (i < 4));
+        EXPECT(predict_run(r.arena, r.catalogue, &r.runs.items[i]).step_s > 0);
+    }
+    arena_close(r.arena);
+#undef ROW
+}
+
+// Encoder and decoder by name, whose layers a row counts together or apart; four bits by the names of their formats.
+TEST(pairs_and_four_bits_are_read_by_their_names) {
+    Reading r = read_text(
+        COLUMNS "a,f,T5-v1.1-small,encdec,8,512,6,32128,512,A100-SXM4-80GB,8,1,8,JAX/T5X,1,1,8,0,8,64,bf16,,0.3,\n"
+                "b,f,T5-base,encdec,24,768,12,32128,512,A100-SXM4-80GB,1,1,1,PyTorch,1,1,1,0,8,8,bf16,none,0.3,\n"
+                "c,f,T5-base,encdec,24,768,12,32128,,A100-SXM4-80GB,1,1,1,PyTorch,1,1,1,0,8,8,bf16,none,0.3,\n"
+                "d,f,T5-base,encdec,24,1024,12,32128,512,A100-SXM4-80GB,1,1,1,PyTorch,1,1,1,0,8,8,bf16,none,0.3,\n"
+                "e,f,GPT,decoder,24,2048,16,51200,2048,GB300,4,1,4,NeMo,1,1,4,0,1,4,NVFP4,none,0.3,\n");
+    EXPECT_INT(r.runs.items[0].training.model->encoder_layers, 8);
+    EXPECT_INT(r.runs.items[1].training.model->encoder_layers, 12);
+    EXPECT_CONTAINS(r.runs.items[2].skipped, "seq_len is not published");
+    EXPECT_CONTAINS(r.runs.items[3].skipped, "another than the library's");
+    EXPECT(r.runs.items[0].skipped == NULL && r.runs.items[1].skipped == NULL && r.runs.items[4].skipped == NULL);
+    EXPECT_INT(r.runs.items[4].training.precision, FP4);
+    arena_close(r.arena);
+}
+
 TEST(a_throughput_is_a_step_time) {
     Reading r = read_text(COLUMNS "a,f,ResNet-50,cnn,,,,,,V100-SXM2-16GB,4,1,4,NGC MXNet,1,1,4,0,64,256,fp16,none,,"
                                   "1024\n");

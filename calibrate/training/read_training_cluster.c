@@ -87,21 +87,39 @@ static int gpus_per_switch(const Gpu *gpu, int slots) {
     return gpu->year < 2020 && slots > 4 ? slots / 2 : 0;
 }
 
+// A cube mesh has eight GPUs, however many of one node's are used. Several nodes of fewer are what the row says: half a
+// mesh, fewer that are all joined, or single GPUs.
+#define CUBE_MESH_SLOTS 8
+static int slots_of(const Row *row, GpuLinkKind links) {
+    bool several = row->gpu_count > row->gpus_per_node;
+    if (links != GPU_LINK_CUBE_MESH || (several && row->gpus_per_node <= CUBE_MESH_SLOTS / 2))
+        return row->gpus_per_node;
+    return CUBE_MESH_SLOTS;
+}
+
+static GpuLinkKind links_among(GpuLinkKind links, int slots) {
+    if (slots == 1) return GPU_LINK_NONE;
+    return links == GPU_LINK_CUBE_MESH && slots < CUBE_MESH_SLOTS / 2 ? GPU_LINK_MESH : links;
+}
+
 static NodeType *node_of(Row *row) {
     NodeType *node = ARENA_NEW(row->arena, NodeType);
     const Gpu *gpu = row->gpu;
     const char **name = ARENA_ARRAY(row->arena, const char *, 1);
     *name = gpu->name;
-    GpuLinkKind links = links_of(row);
-    int slots = links == GPU_LINK_CUBE_MESH ? 8 : row->gpus_per_node;
+    GpuLinkKind said = links_of(row);
+    int slots = slots_of(row, said);
+    GpuLinkKind links = links_among(said, slots);
     *node = (NodeType){
         .name = "measured",
         .title = "as the row says",
         .gpu_names = name,
         .gpu_name_count = 1,
         .gpu_count = slots,
-        .gpu_links = slots > 1 ? links : GPU_LINK_NONE,
-        .mesh_links_per_pair = links == GPU_LINK_BRIDGE ? 4 : 0,
+        .gpu_links = links,
+        .mesh_links_per_pair = links == GPU_LINK_BRIDGE ? 4
+                               : links == GPU_LINK_MESH ? 1
+                                                        : 0,
         .bridge_group = 2,
         .nvlink_domain_nodes = says(row, INTRA_LINK, "NVL72") ? rack_nodes(row, slots) : 1,
         .in_switch_reduction = links == GPU_LINK_SWITCH && gpu->year >= 2022,
@@ -173,14 +191,15 @@ void read_cluster(Row *row) {
         return;
     }
     if (nodes > 1 && !inside_one_domain(node, nodes) && (nic == 0 || node->nic_count == 0)) {
-        if (!is_sxm(row->gpu) || row->gpu->year < 2020) {
+        if (!is_sxm(row->gpu)) {
             skip(row, "the network between %d nodes is not published", nodes);
             return;
         }
-        nic = row->gpu->year >= 2022 ? 50e9 : 25e9;
-        node->nic_count = row->gpus_per_node;
+        bool for_each_gpu = row->gpu->year >= 2020;
+        nic = row->gpu->year >= 2022 ? 50e9 : for_each_gpu ? 25e9 : 12.5e9;
+        node->nic_count = for_each_gpu ? row->gpus_per_node : 1;
         node->gpudirect_rdma = true;
-        assume(row, ASSUMED_NICS);
+        assume(row, for_each_gpu ? ASSUMED_NICS : ASSUMED_OLD_NIC);
     }
     ClusterSpec *cluster = ARENA_NEW(row->arena, ClusterSpec);
     NodeGroup *group = ARENA_NEW(row->arena, NodeGroup);

@@ -14,6 +14,7 @@ const AssumedFact assumed_facts[ASSUMED_COUNT] = {
     [ASSUMED_GPU_LINKS] = {"GPU links", "NVLink switch for SXM since Ampere, cube mesh for V100 and P100, else PCIe",
                            0.03},
     [ASSUMED_NICS] = {"network", "one NIC per GPU: 200 Gb/s before Hopper, 400 Gb/s since", 0.05},
+    [ASSUMED_OLD_NIC] = {"network", "one NIC of 100 Gb/s for a node of before Ampere", 0.15},
     [ASSUMED_SHARD_GROUP] = {"ZeRO group", "optimizer state sharded over all replicas", 0.04},
     [ASSUMED_SERVERS] = {"parameter servers", "gradients summed in host memory, as an all-reduce of MPI does", 0.12},
     [ASSUMED_GPU_NAME] = {"GPU name", "the nearest catalogue entry that the name contains", 0.03},
