@@ -270,6 +270,7 @@ TEST(software_facts_go_by_framework_version_and_date) {
         {"NGC TensorFlow 1.x", 2017, ATTENTION_PLAIN, FRAMEWORK_COMPOSED},
         {"compiled", 2022, ATTENTION_FLASH_2, FRAMEWORK_GRAPH},
         {"something of their own", 2017, ATTENTION_PLAIN, FRAMEWORK_EAGER},
+        {"nemoo, ajax, mxnetting", 2017, ATTENTION_PLAIN, FRAMEWORK_EAGER}, // parts of other words
         {"HF model, Trainer | 2022", 2020, ATTENTION_PLAIN, FRAMEWORK_EAGER},
         {"something of their own", 2022, ATTENTION_FLASH_2, FRAMEWORK_EAGER},
         {"something of their own of 2021", 2022, ATTENTION_PLAIN, FRAMEWORK_EAGER},

@@ -28,7 +28,7 @@ static const SoftwareRule rules[] = {
     // word, also, unless, since, until, framework, attention, adds, drops, bucket, accumulation, because
     {"", 0, 0, 0, 0, FRAMEWORK_EAGER, ATTENTION_PLAIN, OVERLAPS_GRADIENTS, 0, 0, 0,
      "an unknown framework: as eager PyTorch"},
-    {"pytorch|torchtitan|torchtune|fsdp|lightning|litgpt|deepspeed|detectron|timm|kempner", 0, 0, 0, 0, FRAMEWORK_EAGER, KEPT, KEEPS_ACTIVATIONS, 0, 0, 0,
+    {"pytorch|torchtitan|torchtune|fsdp|yafsdp|lightning|litgpt|deepspeed|detectron|timm|kempner", 0, 0, 0, 0, FRAMEWORK_EAGER, KEPT, KEEPS_ACTIVATIONS, 0, 0, 0,
      "PyTorch runs eagerly; DDP overlaps fp32 gradients; nothing is recomputed unless asked for"},
     {"hf |hugging|transformers|trainer|accelerate|peft|axolotl|llama factory|unsloth", 0, 0, 0, 0, FRAMEWORK_EAGER, KEPT, KEEPS_ACTIVATIONS | COMPOSES_GELU | WHOLE_HEAD | WRAPS_PYTHON | LOOPS_EXPERTS, 0, 0, 0,
      "Hugging Face models run eagerly, GPT-2's GELU operator by operator, and give logits at every position"},
@@ -42,7 +42,7 @@ static const SoftwareRule rules[] = {
      "KempnerForge: FSDP2 with weights and Adam's state in bf16, logits gathered by tensor-parallel ranks"},
     {"readme of deeplearningexamples", 0, 0, 0, 0, KEPT, KEPT, CHANNELS_LAST, 0, 0, 0,
      "NVIDIA's examples of 2018 to 2022: channels last in 16 bits"},
-    {"torchtitan|torchtune|fsdp|lightning|litgpt|kempner", 0, 0, 2023.8, 0, KEPT, KEPT, STOPS_RECOMPUTING, 0, 0, 0,
+    {"torchtitan|torchtune|fsdp|yafsdp|lightning|litgpt|kempner", 0, 0, 2023.8, 0, KEPT, KEPT, STOPS_RECOMPUTING, 0, 0, 0,
      "checkpoints of PyTorch 2.1 without re-entry, which these use, stop once all that backward needs is there"},
     {"train steps", 0, 0, 0, 0, KEPT, ATTENTION_PLAIN, STOPS_RECOMPUTING | WHOLE_HEAD, KEEPS_ACTIVATIONS, 0, 0,
      "calibrate/gpu/train_steps.py: eager PyTorch, logits at every position, checkpoints that stop early"},
@@ -135,12 +135,31 @@ static const char *next_word(const char *words) {
     return end ? end + 1 : NULL;
 }
 
-// The first of the words that the text contains, or NULL.
+// Words that others are made of: Hugging Face, kempnerforge, paxml, paddlepaddle.
+static bool is_beginning(const char *word) {
+    static const char *const beginnings[] = {"hugging", "kempner", "pax", "paddle"};
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if ((size_t)begins(beginnings[i], word) == strlen(beginnings[i])) return true;
+    return false;
+}
+
+// Whether the word stands in the text by itself or before a version ("nemo24.07"), not as a part of another ("nemoo").
+static bool stands_in(const char *text, const char *word) {
+    for (const char *at = text; *at; at++) {
+        int length = begins(at, word);
+        bool starts = at == text || !isalnum((unsigned char)at[-1]);
+        if (!length || !starts) continue;
+        if (is_beginning(word) || !isalnum((unsigned char)word[length - 1]) || !isalpha((unsigned char)at[length]))
+            return true;
+    }
+    return false;
+}
+
+// The first of the words that the text has, or NULL.
 static const char *found(const char *text, const char *words) {
     if (!*words) return words;
     for (const char *word = words; word; word = next_word(word))
-        for (const char *at = text; *at; at++)
-            if (begins(at, word)) return word;
+        if (stands_in(text, word)) return word;
     return NULL;
 }
 
@@ -266,29 +285,9 @@ int software_rule_count(void) { return RULES; }
 
 const SoftwareRule *software_rule(int index) { return index >= 0 && index < RULES ? &rules[index] : NULL; }
 
-// Words that others are made of: Hugging Face, kempnerforge, paxml, paddlepaddle.
-static bool is_beginning(const char *word) {
-    static const char *const beginnings[] = {"hugging", "kempner", "pax", "paddle"};
-    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
-        if (strcmp(beginnings[i], word) == 0) return true;
-    return false;
-}
-
-// Whether the word stands in the text by itself or before a version ("nemo24.07"), not as a part of another ("nemoo").
-static bool stands_alone(const char *text, const char *word) {
-    for (const char *at = text; *at; at++) {
-        int length = begins(at, word);
-        bool starts = at == text || !isalnum((unsigned char)at[-1]);
-        if (!length || !starts) continue;
-        if (is_beginning(word) || !isalnum((unsigned char)word[length - 1]) || !isalpha((unsigned char)at[length]))
-            return true;
-    }
-    return false;
-}
-
 const Software *find_software(Arena *arena, const SoftwareQuery *query, Where where, Problems *problems) {
     const Software *known = software_of(arena, query);
-    if (known->word[0] && stands_alone(query->text, known->word)) return known;
+    if (known->word[0]) return known;
     const char *names[RULES * 16];
     int count = 0;
     for (int i = 0; i < RULES; i++)
