@@ -275,6 +275,15 @@ TEST(networks_of_ordinary_code_have_their_published_parameters) {
     arena_close(arena);
 }
 
+// Carion et al. 2020, table 1: 41 M, and 86 G products at the mean size of COCO's images.
+TEST(detr_has_its_published_size) {
+    Arena *arena = arena_open();
+    const Model *detr = find_model(arena, "DETR R50", nowhere, NULL);
+    EXPECT_NEAR(model_parameters(detr), 41.3e6, 0.3e6);
+    EXPECT_NEAR(model_forward_flops_per_sample(detr, 1) / 2, 86e9, 5e9);
+    arena_close(arena);
+}
+
 // What a plan says of a patch: a dimension is halved while four places are left, and the whole patch is worked on.
 TEST(nnunet_works_on_the_patch_that_it_planned) {
     Arena *arena = arena_open();

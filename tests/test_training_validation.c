@@ -270,6 +270,7 @@ TEST(software_facts_go_by_framework_version_and_date) {
         {"NGC TensorFlow 1.x", 2017, ATTENTION_PLAIN, FRAMEWORK_COMPOSED},
         {"compiled", 2022, ATTENTION_FLASH_2, FRAMEWORK_GRAPH},
         {"something of their own", 2017, ATTENTION_PLAIN, FRAMEWORK_EAGER},
+        {"PyTorch 1.7.1 compiled from source", 2017, ATTENTION_PLAIN, FRAMEWORK_EAGER}, // itself, not the model
         {"nemoo, ajax, mxnetting", 2017, ATTENTION_PLAIN, FRAMEWORK_EAGER}, // parts of other words
         {"HF model, Trainer | 2022", 2020, ATTENTION_PLAIN, FRAMEWORK_EAGER},
         {"something of their own", 2022, ATTENTION_FLASH_2, FRAMEWORK_EAGER},
@@ -282,6 +283,8 @@ TEST(software_facts_go_by_framework_version_and_date) {
         EXPECT_INT(facts->framework, rows[i].framework);
         EXPECT(facts->because && facts->because[0]);
     }
+    SoftwareQuery own = {.text = "prime-rl trainer (PyTorch FSDP2)", .gpu_year = 2022};
+    EXPECT(!software_does(software_of(arena, &own), WRAPS_PYTHON)); // a trainer is not Hugging Face's for its name
     const char *unknown = "something of their own";
     SoftwareQuery split = {.text = unknown, .gpu_year = 2022, .splits_layers = true};
     EXPECT_INT(software_of(arena, &split)->framework, FRAMEWORK_MEGATRON);

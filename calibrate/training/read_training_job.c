@@ -351,9 +351,17 @@ void read_software(Row *row) {
     say_servers(row);
 }
 
-static void take_16_bits(Row *row) {
-    say_name(row, "precision", "fp16");
-    assume(row, ASSUMED_PRECISION);
+// MLPerf's diffusion was trained in 16 bits, its language models on Blackwell in 8 or less.
+static bool mlperf_usual(const Row *row) {
+    if (!says(row, METRIC_KIND, "mlperf")) return false;
+    bool decoder = row->said.model->causal && row->gpu->generation == BLACKWELL;
+    return says(row, MODEL_TYPE, "diffusion") || decoder;
+}
+
+static void take_usual(Row *row) {
+    bool diffusion = says(row, MODEL_TYPE, "diffusion");
+    say_name(row, "precision", diffusion ? "fp16" : "fp8");
+    assume(row, diffusion ? ASSUMED_PRECISION : ASSUMED_8_BITS);
 }
 
 // Mixed precision that is asked for and does not seem to happen: what ran is then not known.
@@ -402,8 +410,8 @@ void read_precision(Row *row) {
     const char *text = row->text[PRECISION], *name = precision_in(row, text);
     if (strcasestr(text, "nf4")) say_flag(row, JOB_TRAINING, "nf4_weights", true);
     if (strcasestr(text, "gptq")) say_flag(row, JOB_TRAINING, "gptq_weights", true);
-    if (!text[0] && says(row, MODEL_TYPE, "diffusion") && says(row, METRIC_KIND, "mlperf"))
-        take_16_bits(row);
+    if (!text[0] && mlperf_usual(row))
+        take_usual(row);
     else if (!text[0])
         skip(row, "the precision is not published");
     else if (doubts_16_bits(row))

@@ -22,6 +22,7 @@ const AssumedFact assumed_facts[ASSUMED_COUNT] = {
     [ASSUMED_VERSION] = {"version", "not published: kernels as usual for the framework", 0.06},
     [ASSUMED_HOST] = {"host", "one host keeps up with the four or more GPUs that it feeds images and issues to", 0.08},
     [ASSUMED_TEXT_HOST] = {"host", "one host keeps up with the four or more GPUs that it feeds texts or sounds", 0.15},
+    [ASSUMED_8_BITS] = {"precision", "8 bits, as MLPerf's language models on Blackwell that tell it", 0.2},
     [ASSUMED_PRECISION] = {"precision", "16 bits, as all that tell it", 0.05},
     [ASSUMED_IMAGE_SIZE] = {"image size", "as usual for the model (224 pixels; 8,000 samples of sound)", 0.05},
     [ASSUMED_IMAGE_BATCH] = {"batch of images", "256 on each GPU in 16 bits, 128 in 32; throughput follows", 0.05},

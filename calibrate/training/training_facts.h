@@ -23,6 +23,7 @@ typedef enum Assumed {
     ASSUMED_IMAGE_BATCH,
     ASSUMED_EXPERTS,
     ASSUMED_PRECISION,
+    ASSUMED_8_BITS,
     ASSUMED_LAYERS,    // unlike those that constants were fitted on
     ASSUMED_VERSION,   // of the framework
     ASSUMED_HOST,      // that several GPUs share, of images

@@ -61,7 +61,7 @@ static const Alias aliases[] = {
     {"cascade r-cnn x101-32x4d-fpn", "cascade-rcnn-resnext-101-32x4d"}, {"cascade r-cnn x101-64x4d-fpn", "cascade-rcnn-resnext-101-64x4d"},
     {"cascade mask r-cnn r101-fpn", "cascade-mask-rcnn-resnet-101"}, {"cascade mask r-cnn x101-32x4d-fpn", "cascade-mask-rcnn-resnext-101-32x4d"},
     {"cascade mask r-cnn x101-64x4d-fpn", "cascade-mask-rcnn-resnext-101-64x4d"}, {"vit-gigantic-patch14", "vit-g-patch14"},
-    {"efficientnetv2-s", "efficientnet-v2-s"},
+    {"detr r50", "detr-resnet-50"}, {"efficientnetv2-s", "efficientnet-v2-s"},
     {"maskrcnn-resnet50-fpn", "mask-rcnn-resnet-50"}, {"fasterrcnn-resnet50-fpn", "faster-rcnn-resnet-50"},
     {"retinanet-resnet50-fpn", "retinanet-resnet-50"}, {"stablediffusion-v2", "stable-diffusion-2"},
     {"nnu-net 2d patch 320x256", "nnunet-2d-320x256"}, {"nnu-net 2d patch 512x512", "nnunet-2d-512x512"},
