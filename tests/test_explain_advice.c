@@ -1,0 +1,81 @@
+// Whatever is advised is quicker: alone, in pairs, and with a third, of jobs with room in memory and of jobs without.
+#include <math.h>
+
+#include "scenarios/explain/explain_moves.h"
+#include "tests/explain_jobs.h"
+#include "tests/script.h"
+#include "tests/test.h"
+
+static const Explanation *explain(Job *job) {
+    ExplainRequest request = {.study = &job->study, .pairs = 400};
+    const Explanation *now = explain_study(job->arena, &request, job->problems);
+    return now && now->step.chain && !now->must_fit ? now : NULL;
+}
+
+static double alone(const Explanation *now, const Move *move) {
+    for (int i = 0; i < now->change_count; i++) {
+        const Change *change = &now->changes[i];
+        if (change->move == move && change->ran && fits_no_worse(now, change)) return change->gain_s;
+    }
+    return 0;
+}
+
+// More than each of its parts that could be advised alone, and more than nothing.
+static void expect_quicker(const Explanation *now) {
+    if (now->first) EXPECT(now->first->gain_s > 0 && now->first->step_s < now->point.step_p50_s);
+    for (int i = 0; i < now->together.count; i++) {
+        const Combination *one = &now->together.items[i];
+        if (!(one->whole.gain_s > 0 && one->whole.step_s < now->point.step_p50_s))
+            test_fail(__FILE__, __LINE__, "%s together save %g s of %g s", one->whole.title, one->whole.gain_s,
+                      now->point.step_p50_s);
+        EXPECT(one->whole.ran && fits_no_worse(now, &one->whole));
+        for (int part = 0; part < one->count; part++) EXPECT(one->whole.gain_s > alone(now, one->parts[part]));
+    }
+    const Combination *pair = explain_leading_pair(now);
+    if (pair) EXPECT(pair->whole.gain_s > (now->first ? now->first->gain_s : 0));
+}
+
+TEST(no_combination_that_slows_a_step_is_advised) {
+    int jobs = 0, together = 0;
+    FOR_SEEDS (seed, 101, 108) {
+        Arena *arena = arena_open();
+        Job job;
+        draw_job(&job, arena, test_catalogue(), seed);
+        const Explanation *now = explain(&job);
+        if (now) expect_quicker(now);
+        jobs += now != NULL;
+        together += now ? now->together.count : 0;
+        arena_close(arena);
+    }
+    EXPECT(jobs >= 4 && together > 20);
+}
+
+// Jobs that nearly fill memory: much of what saves time does not fit alone, and what makes room for it costs time.
+TEST(no_combination_that_slows_a_step_is_advised_where_memory_is_short) {
+    static const struct {
+        const char *model, *recompute;
+        int tp, zero, micro;
+    } cases[] = {{"gpt2-355m", "none", 2, 0, 32},
+                 {"gpt3-2.7b", "none", 2, 0, 1},
+                 {"gpt3-2.7b", "selective", 4, 1, 8},
+                 {"gpt3-2.7b", "full", 2, 0, 8},
+                 {"llama-2-7b", "full", 2, 1, 2}};
+    int together = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Arena *arena = arena_open();
+        Job job;
+        job_on(&job, arena, test_catalogue(), "aws-p4d.24xlarge", "efa-100", 16, cases[i].model);
+        job_say_number(arena, &job.said, JOB_PARALLEL, "tp", cases[i].tp);
+        job_say_number(arena, &job.said, JOB_BATCH, "micro", cases[i].micro);
+        job_say_number(arena, &job.said, JOB_BATCH, "global", 512);
+        job_say_number(arena, &job.said, JOB_TRAINING, "zero", cases[i].zero);
+        job_say_name(arena, &job.said, JOB_TRAINING, "recompute", cases[i].recompute);
+        job_made(&job);
+        const Explanation *now = explain(&job);
+        EXPECT(now && now->point.memory_peak_bytes > 0.6 * now->point.memory_capacity_bytes);
+        if (now) expect_quicker(now);
+        together += now ? now->together.count : 0;
+        arena_close(arena);
+    }
+    EXPECT(together > 50);
+}

@@ -1,0 +1,103 @@
+// Memory of interleaved stages: what several chunks of a model on one GPU add up to, the ends of the model among them.
+#include <math.h>
+
+#include "models/workload/cost/memory_internal.h"
+#include "tests/jobs.h"
+#include "tests/test.h"
+
+static TrainingSpec interleaved(const Model *model, int pp, int vpp, int zero) {
+    return (TrainingSpec){.model = model,
+                          .layout = {.tp = 2, .pp = pp, .vpp = vpp, .zero = zero},
+                          .schedule = vpp > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B,
+                          .seq_len = 512,
+                          .precision = BF16,
+                          .mixed_precision = true,
+                          .framework = FRAMEWORK_MEGATRON,
+                          .optimizer = OPTIMIZER_ADAM,
+                          .micro_batch = 1,
+                          .grad_accumulation = 2 * pp};
+}
+
+typedef struct Chunks { // of one stage, each estimated alone
+    double sum[MEMORY_CLASS_COUNT], largest[MEMORY_CLASS_COUNT];
+    double outside, host, disk;
+} Chunks;
+
+static Chunks chunks_of(const Stages *s, int stage) {
+    Chunks chunks = {0};
+    for (int part = 0; part < s->pipeline.vpp; part++) {
+        BlockMemory newest = {0};
+        int chunk = stage + part * s->pipeline.pp;
+        Memory held = memory_of_blocks(s->training, s->first[chunk], s->first[chunk + 1] - 1, s->micro_batch, s->dp,
+                                       s->gpu, &newest);
+        for (int i = 0; i < MEMORY_CLASS_COUNT; i++) {
+            chunks.sum[i] += held.bytes[i];
+            chunks.largest[i] = fmax(chunks.largest[i], held.bytes[i]);
+        }
+        chunks.outside = fmax(chunks.outside, held.outside);
+        chunks.host += held.host;
+        chunks.disk += held.disk;
+    }
+    return chunks;
+}
+
+// Parameters and what trains them are there once for each chunk. What kernels work in, buffers, and what the runtime
+// and NCCL hold are the process's: one chunk after the other uses them.
+static void expect_memory_of_chunks(const Stages *s, int stage) {
+    Arena *arena = arena_open();
+    Memory memory = stage_memory_whole(arena, s, stage);
+    Chunks chunks = chunks_of(s, stage);
+    double peak = 0;
+    for (int i = 0; i < MEMORY_CLASS_COUNT; i++) {
+        bool is_each = i == MEMORY_WEIGHTS || i == MEMORY_GRADIENTS || i == MEMORY_OPTIMIZER;
+        if (i != MEMORY_ACTIVATIONS) EXPECT_NEAR(memory.bytes[i], is_each ? chunks.sum[i] : chunks.largest[i], 1e-12);
+        peak += memory.bytes[i];
+    }
+    EXPECT(memory.bytes[MEMORY_ACTIVATIONS] >= chunks.sum[MEMORY_ACTIVATIONS] * (1 - 1e-12)); // of one micro-batch
+    EXPECT_NEAR(memory.outside, chunks.outside, 1e-12);
+    EXPECT_NEAR(memory.host, chunks.host, 1e-12);
+    EXPECT_NEAR(memory.disk, chunks.disk, 1e-12);
+    EXPECT_NEAR(memory.peak, peak, 1e-12);
+    arena_close(arena);
+}
+
+TEST(chunks_of_a_stage_add_what_they_hold_and_share_what_the_process_has_once) {
+    Bench bench = bench_open();
+    const Gpu *gpu = bench_gpu(&bench, "A100");
+    static const char *const names[] = {"gpt2-355m", "llama-2-7b", "mixtral-8x7b"};
+    for (int n = 0; n < 3; n++)
+        for (int pp = 2; pp <= 4; pp *= 2)
+            for (int vpp = 1; vpp <= 4; vpp *= 2)
+                for (int zero = 0; zero < 2; zero++)
+                    for (int away = 0; away < 2; away++) {
+                        TrainingSpec training = interleaved(bench_model(&bench, names[n]), pp, vpp, zero);
+                        if (away) training.offload_optimizer = OFFLOAD_HOST;
+                        Stages stages = stages_of(bench.arena, &training, 4 * pp, gpu);
+                        EXPECT(stages.first != NULL);
+                        for (int stage = 0; stage < pp && stages.first; stage++)
+                            expect_memory_of_chunks(&stages, stage);
+                    }
+    arena_close(bench.arena);
+}
+
+// The stages of a model hold all of it, whatever the chunks; what lies outside the allocator does not depend on them.
+TEST(more_chunks_hold_the_same_parameters_and_nothing_more_outside_the_allocator) {
+    Bench bench = bench_open();
+    const Gpu *gpu = bench_gpu(&bench, "A100");
+    for (int pp = 2; pp <= 4; pp *= 2) {
+        double weights[2] = {0}, outside[2] = {0};
+        for (int vpp = 1; vpp <= 2; vpp++) {
+            TrainingSpec training = interleaved(bench_model(&bench, "llama-2-7b"), pp, vpp, 0);
+            Stages stages = stages_of(bench.arena, &training, 4 * pp, gpu);
+            for (int stage = 0; stage < pp; stage++) {
+                Memory memory = stage_memory(bench.arena, &stages, stage);
+                weights[vpp - 1] += memory.bytes[MEMORY_WEIGHTS];
+                outside[vpp - 1] = fmax(outside[vpp - 1], memory.outside);
+            }
+        }
+        EXPECT_NEAR(weights[1], weights[0], 1e-12);
+        EXPECT_NEAR(outside[1], outside[0], 1e-12);
+        EXPECT(outside[0] > 0);
+    }
+    arena_close(bench.arena);
+}

@@ -1,0 +1,70 @@
+// The lock beside a store, as another sweep takes it away at the worst moment: between opening and locking it.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "results/store.h"
+#include "sim/check.h"
+#include "tests/sweep_store.h"
+#include "tests/test.h"
+
+static void (*before_lock)(void); // once
+
+// In place of the library's: what another process does just before a lock is asked for.
+int flock(int file, int operation) {
+    void (*act)(void) = before_lock;
+    before_lock = NULL;
+    if (act) act();
+    return (int)syscall(SYS_flock, file, operation);
+}
+
+static char lock_path[128];
+static int other = -1; // lock of another sweep
+
+static void remove_lock(void) { CHECK(unlink(lock_path) == 0); }
+
+static void replace_lock(void) {
+    remove_lock();
+    other = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    CHECK(other >= 0 && flock(other, LOCK_EX | LOCK_NB) == 0 && write(other, "4711\n", 5) == 5);
+}
+
+// Opens {DIR}/s.db to write.
+static Store *open_store(Arena *arena, Problems *problems) {
+    StoreRefusal refusal;
+    return store_open(arena, in_folder("s.db"), STORE_WRITE, problems, &refusal);
+}
+
+TEST(a_lock_that_was_removed_before_it_was_held_keeps_a_second_writer_out_all_the_same) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    clear();
+    snprintf(lock_path, sizeof lock_path, "%s", in_folder("s.db-lock"));
+    before_lock = remove_lock;
+    Store *store = open_store(arena, problems);
+    EXPECT(store != NULL && before_lock == NULL);
+    EXPECT_INT(access(lock_path, F_OK), 0);
+    EXPECT_INT(shell(CHEAP "--vary gpus=1,2 -q -o {DIR}/s.db"), 1);
+    EXPECT_CONTAINS(output, "another process writes to this store: process ");
+    if (store) store_close(store);
+    EXPECT(access(lock_path, F_OK) != 0);
+    EXPECT_INT(shell(CHEAP "--vary gpus=1,2 -q -o {DIR}/s.db"), 0);
+    clear();
+    arena_close(arena);
+}
+
+TEST(a_lock_that_another_sweep_made_in_between_is_its_own) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    clear();
+    snprintf(lock_path, sizeof lock_path, "%s", in_folder("s.db-lock"));
+    before_lock = replace_lock;
+    EXPECT(open_store(arena, problems) == NULL);
+    EXPECT_INT(problem_count(problems), 1);
+    EXPECT_CONTAINS(problem_at(problems, 0)->text, "another process writes to this store: process 4711");
+    EXPECT_INT(access(lock_path, F_OK), 0); // it still is
+    close(other);
+    clear();
+    arena_close(arena);
+}
