@@ -36,9 +36,11 @@ TEST(a_gnuplot_that_hangs_is_ended_with_what_it_started) {
     EXPECT(shell("kill -0 $(cat {DIR}/bin/child) 2> /dev/null && ! grep -q Z /proc/$(cat {DIR}/bin/child)/stat") != 0);
     EXPECT_CONTAINS(draw_with(arena, "#!/bin/sh\nprintf '\\211PNG\\r\\n\\032\\n'; exec sleep 1234\n"),
                     "did nothing for 0.3 s");
-    // One that does something is waited for.
+    // One that does something is waited for, beyond what one that does nothing gets.
+    other_program_patience_s = 3;
     EXPECT_TEXT(
-        draw_with(arena, "#!/bin/sh\nfor i in 1 2 3 4 5 6; do printf '\\211PNG\\r\\n\\032\\n'; sleep 0.1; done\n"), "");
+        draw_with(arena, "#!/bin/sh\nfor i in 1 2 3 4 5 6 7; do printf '\\211PNG\\r\\n\\032\\n'; sleep 0.5; done\n"),
+        "");
     other_program_patience_s = 30;
     other_program_most_s = 0.2;
     EXPECT_CONTAINS(draw_with(arena, "#!/bin/sh\nwhile :; do :; done\n"), "or worked for 0.2 s, and was ended");

@@ -15,8 +15,8 @@
 #include "tests/child.h"
 #include "tests/test.h"
 
-#define SECONDS_MOST 20
-#define PROCESSOR_SECONDS_MOST 10
+#define SECONDS_MOST 600 // of a clock that runs on while others have the processors
+#define PROCESSOR_SECONDS_MOST 60
 #define MEMORY_MOST ((rlim_t)2 << 30)
 #define WORDS_MOST 24
 
@@ -126,11 +126,11 @@ static _Noreturn void be_program(char **words, int output) {
     _exit(126);
 }
 
-static void run_program(const char *arguments, Answer *answer) {
+static void run_program(const char *arguments, double cpu_limit_s, Answer *answer) {
     char line[512], *words[WORDS_MOST];
     int count = 0, ends[2];
     snprintf(line, sizeof line, "lockstep run s.lua --memory-limit=16MiB --step-limit=500000 --cpu-limit=%gs %s",
-             HAS_ADDRESS_SANITIZER ? 2 : 0.2, arguments);
+             cpu_limit_s, arguments);
     for (char *word = strtok(line, " "); word && count < WORDS_MOST - 1; word = strtok(NULL, " "))
         words[count++] = word;
     words[count] = NULL;
@@ -205,14 +205,25 @@ static bool read_attempt(const char *line, Attempt *attempt) {
     return true;
 }
 
+// Little where the seconds may be what ends it; else so many that what is said to end it comes first, however slow the
+// machine is.
+static double cpu_limit_of(const Attempt *attempt) {
+    static const char *const any_limit[] = {"error", "more", "more than"};
+    bool by_time = strstr(attempt->says, "of processor time") != NULL;
+    for (size_t i = 0; i < sizeof any_limit / sizeof *any_limit; i++)
+        by_time = by_time || strcmp(attempt->says, any_limit[i]) == 0;
+    return by_time ? HAS_ADDRESS_SANITIZER ? 2 : 0.2 : 20;
+}
+
 static void try(const char *family, const Attempt *attempt, const char *lua, bool twice) {
     static Answer first, second;
     FILE *script = fopen("s.lua", "wb");
     CHECK(script);
     fprintf(script, "%s%s", prelude, lua);
     fclose(script);
-    run_program(attempt->arguments, &first);
-    if (twice) run_program(attempt->arguments, &second);
+    double cpu_limit_s = cpu_limit_of(attempt);
+    run_program(attempt->arguments, cpu_limit_s, &first);
+    if (twice) run_program(attempt->arguments, cpu_limit_s, &second);
     const char *leak = leak_of(&first), *wrong = NULL;
     if (first.status != attempt->status) wrong = "ends in another way";
     if (!strstr(first.text, attempt->says)) wrong = "says something else";

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "results/store_base.h"
+#include "sim/check.h"
 #include "sim/random.h"
 #include "tests/child.h"
 #include "tests/sweep_store.h"
@@ -81,7 +82,7 @@ typedef struct Tally {
 static bool resumes_or_refuses(Tally *tally) {
     size_t before_bytes, after_bytes;
     char *before = read_all(in_folder("d.db"), &before_bytes);
-    int status = shell("ulimit -c 0; timeout 60 " SWEPT "-q -o {DIR}/d.db");
+    int status = shell("ulimit -c 0; timeout 600 " SWEPT "-q -o {DIR}/d.db");
     char *after = read_all(in_folder("d.db"), &after_bytes);
     bool untouched = before_bytes == after_bytes && memcmp(before, after, before_bytes) == 0;
     bool mended = strstr(output, "was damaged") != NULL, good;
@@ -99,7 +100,7 @@ static bool resumes_or_refuses(Tally *tally) {
 
 // Showing gives the whole table, or refuses.
 static bool shows_or_refuses(void) {
-    int status = shell("ulimit -c 0; timeout 60 $LOCKSTEP sweep --show {DIR}/e.db --csv > {DIR}/e.csv");
+    int status = shell("ulimit -c 0; timeout 600 $LOCKSTEP sweep --show {DIR}/e.db --csv > {DIR}/e.csv");
     if (status == 0) return shell("cmp {DIR}/e.csv {DIR}/whole.csv") == 0;
     return status == 4 && strstr(output, "error: ");
 }
@@ -301,22 +302,43 @@ TEST(showing_a_sweep_ends_with_the_exit_code_of_the_sweep) {
 
 // ---- Locked.
 
-static void lock_for_a_while(const char *path, int for_ms) {
-    sqlite3 *base;
-    sqlite3_open_v2(path, &base, SQLITE_OPEN_READWRITE, NULL);
-    sqlite3_exec(base, "BEGIN EXCLUSIVE", NULL, NULL, NULL);
-    usleep((useconds_t)for_ms * 1000);
-    sqlite3_exec(base, "ROLLBACK", NULL, NULL, NULL);
-    sqlite3_close(base);
-    _exit(0);
+static bool file_holds(const char *path, const char *words) {
+    size_t bytes;
+    char *content = read_all(path, &bytes);
+    bool holds = strstr(content, words) != NULL;
+    free(content);
+    return holds;
 }
 
-static char locked_path[128]; // the child has a folder of its own
+// A process that has the file locked until there is `said` about it or, without, for ever.
+static pid_t lock_until(const char *path, const char *said_path, const char *said) {
+    int ends[2];
+    char byte;
+    CHECK(pipe(ends) == 0);
+    fflush(NULL);
+    pid_t holder = fork();
+    if (holder == 0) {
+        sqlite3 *base;
+        sqlite3_open_v2(path, &base, SQLITE_OPEN_READWRITE, NULL);
+        sqlite3_exec(base, "BEGIN EXCLUSIVE", NULL, NULL, NULL);
+        CHECK(write(ends[1], "x", 1) == 1);
+        while (!said || !file_holds(said_path, said)) usleep(2000);
+        sqlite3_close(base);
+        _exit(0);
+    }
+    CHECK(read(ends[0], &byte, 1) == 1);
+    close(ends[0]);
+    close(ends[1]);
+    return holder;
+}
+
+static char locked_path[128], said_path[128]; // the child has a folder of its own
 
 static void open_locked(void) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
     StoreRefusal refusal = STORE_NOT_SOUND;
+    CHECK(freopen(said_path, "w", stderr) && setvbuf(stderr, NULL, _IONBF, 0) == 0);
     Store *store = store_open(arena, locked_path, STORE_READ, problems, &refusal);
     problems_print(problems, stderr);
     fprintf(stderr, "%s\n", store ? "opened" : refusal == STORE_NOT_SOUND ? "not sound" : "refused");
@@ -326,25 +348,32 @@ static void open_locked(void) {
 
 TEST(who_waits_for_a_locked_store_says_for_whom_and_for_how_long) {
     static const struct {
-        int held_ms, patience_ms;
-        const char *end;
-    } cases[] = {{900, 60000, "opened"}, {1500, 700, "refused"}, {100, 60000, "opened"}};
+        const char *until; // it has said this
+        int patience_ms;
+        const char *says, *not, *end;
+    } cases[] = {{"waiting for up to", 60000, "waiting for up to 60 s", "still", "opened"},
+                 {NULL, 700, "still has it locked after 0.7 s", "not sound", "refused"},
+                 {NULL, 100, "still has it locked after 0.1 s", "waiting", "refused"}}; // too short to say so before
     make_whole();
     snprintf(locked_path, sizeof locked_path, "%s", in_folder("whole.db"));
+    snprintf(said_path, sizeof said_path, "%s", in_folder("said"));
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        char said[2048], expected[64];
-        pid_t holder = fork();
-        if (holder == 0) lock_for_a_while(locked_path, cases[c].held_ms);
-        usleep(60000);
+        char nothing[64], by[64];
+        size_t bytes;
+        put_text("said", "");
+        pid_t holder = lock_until(locked_path, said_path, cases[c].until);
         store_patience_ms = cases[c].patience_ms;
-        EXPECT_INT(run_in_child(open_locked, said, sizeof said), 0);
+        EXPECT_INT(run_in_child(open_locked, nothing, sizeof nothing), 0);
         store_patience_ms = 60000;
-        snprintf(expected, sizeof expected, "whole.db is locked by process %d; waiting for up to", (int)holder);
-        if (cases[c].held_ms > 500) EXPECT_CONTAINS(said, expected);
-        if (cases[c].held_ms < 500) EXPECT(!strstr(said, "locked"));
-        EXPECT_CONTAINS(said, cases[c].end);
-        if (strcmp(cases[c].end, "refused") == 0) EXPECT_CONTAINS(said, "still has it locked after 0.7 s");
+        kill(holder, SIGKILL);
         waitpid(holder, NULL, 0);
+        char *said = read_all(said_path, &bytes);
+        snprintf(by, sizeof by, "process %d", (int)holder);
+        EXPECT_CONTAINS(said, by);
+        EXPECT_CONTAINS(said, cases[c].says);
+        EXPECT(!strstr(said, cases[c].not ));
+        EXPECT_CONTAINS(said, cases[c].end);
+        free(said);
     }
     clear();
 }

@@ -1,6 +1,7 @@
 // Sweeps whose processes end: nothing is lost, nothing is simulated twice, and the sweep goes on.
 #include <errno.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -110,20 +111,32 @@ static double seconds_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-// Starts the line in a process group of its own, sends the signal after so many seconds, gives the exit status or 128 +
-// signal. whole_group: to the workers, too.
-static int run_and_signal(const char *line, double after_s, int signal_number, bool whole_group) {
+static pid_t start_line(const char *line) { // in a process group of its own
     pid_t child = fork();
     if (child == 0) {
         setpgid(0, 0);
         execl("/bin/sh", "sh", "-c", line, (char *)NULL);
         _exit(127);
     }
-    usleep((useconds_t)(after_s * 1e6));
+    return child;
+}
+
+// The exit status, or 128 + signal. whole_group: the signal goes to the workers, too.
+static int end_by(pid_t child, int signal_number, bool whole_group) {
     if (kill(whole_group ? -child : child, signal_number) != 0) EXPECT_SAME(errno, ESRCH);
     int status = 0;
     waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// Until a sweep has received a row, or has ended.
+static void wait_for_row(pid_t child, const char *spool) {
+    struct stat about = {0};
+    siginfo_t ended = {0};
+    while (stat(spool, &about) != 0 || about.st_size == 0) {
+        if (waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == child) return;
+        usleep(1000);
+    }
 }
 
 TEST(a_sweep_killed_at_random_and_resumed_ends_with_the_same_store) {
@@ -144,7 +157,9 @@ TEST(a_sweep_killed_at_random_and_resumed_ends_with_the_same_store) {
     snprintf(line, sizeof line, "%skilled.db", finish);
     for (int i = 0; i < kills; i++) {
         double after_s = random_uniform(&random) * (torture ? whole_s / 8 : whole_s / 2);
-        int status = run_and_signal(line, after_s, SIGKILL, random_below(&random, 2));
+        pid_t child = start_line(line);
+        usleep((useconds_t)(after_s * 1e6));
+        int status = end_by(child, SIGKILL, random_below(&random, 2));
         int64_t stored =
             access(in_folder("killed.db"), F_OK) == 0 ? ask(in_folder("killed.db"), "SELECT count(*) FROM point") : 0;
         if (torture)
@@ -260,7 +275,9 @@ LONG_TEST(2, signals_stop_a_sweep_with_what_came_in_stored) {
         "-o %s/s.db > %s/said 2>&1",
         folder(), folder());
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        EXPECT_INT(run_and_signal(line, 0.6, cases[i].number, i == 1), cases[i].status);
+        pid_t child = start_line(line);
+        wait_for_row(child, in_folder("s.db-spool"));
+        EXPECT_INT(end_by(child, cases[i].number, i == 1), cases[i].status);
         shell("cat {DIR}/said");
         EXPECT_CONTAINS(output, "the same command goes on from here");
         EXPECT_INT(ask(in_folder("s.db"), "SELECT count(*) FROM point WHERE status = 'failed'"), 0);
