@@ -42,6 +42,7 @@ help:
 	@echo "make store-torture  200 damaged stores: is one of them taken for what was simulated?"
 	@echo "make failures  memory, files, processes refused at 1,000 points: a sentence, and nothing half written"
 	@echo "make laws    20,000 drawn jobs, clusters and lives against laws (LAWS=20000 LAWS_FROM=1); a violation is made small"
+	@echo "make mutants 200 small mistakes put into the program one at a time: do the tests see them? (MUTANTS=200 MUTANTS_FROM=1)"
 	@echo "make plan-torture  200 random plans: does pruning lose anything that trying every layout finds?"
 	@echo "make golden  keeps what the program answers now (tests/golden), after a change that was meant to move it"
 	@echo "make boundaries  every value that may be set, at both ends of its range and beyond"
@@ -267,7 +268,7 @@ $(BUILD)/studies: $(BUILD)/tests/run.o $(BUILD)/tests/test_drawn_studies.o $(FUZ
 
 FUZZ_MAKE = $(MAKE) --no-print-directory -j2 BUILD=build-fuzz CC="$(FUZZ_CC)" CFLAGS="$(FUZZ_FLAGS)" FUZZ_NAMED= \
             FUZZ_HOT=-fno-sanitize-coverage=trace-cmp
-.PHONY: fuzzers studies nightly coverage
+.PHONY: fuzzers studies nightly mutants coverage
 fuzzers:
 	@$(FUZZ_MAKE) $(addprefix build-fuzz/,$(FUZZERS))
 
@@ -280,6 +281,13 @@ FROM ?= 1
 studies:
 	@$(FUZZ_MAKE) build-fuzz/studies
 	@LOCKSTEP_STUDIES=$(STUDIES) LOCKSTEP_STUDIES_FROM=$(FROM) build-fuzz/studies drawn_studies_run
+
+# Small mistakes put into cost, memory, money, plan, life, queue, store and explain: do the tests see them?
+MUTANTS ?= 200
+MUTANTS_FROM ?= 1
+mutants: $(BUILD)/tests/run $(BUILD)/lockstep
+	@BUILD=$(BUILD) CC="$(CC)" FLAGS="$(ALL_CFLAGS)" LIBS="$(LIBS)" KEPT="$(KEPT)" OBJECTS="$(OBJECTS)" \
+	    TEST_OBJECTS="$(TEST_OBJECTS)" bash tests/mutants/run $(if $(AGAIN),again $(AGAIN),$(MUTANTS) $(MUTANTS_FROM))
 
 HOURS ?= 1
 nightly: fuzzers $(BUILD)/tests/run $(BUILD)/lockstep

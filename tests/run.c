@@ -1,10 +1,11 @@
 // The test runner: runs every registered test once, in as many processes as there are cores, and counts.
 //
-//     tests/run [-j N] [-v] [--list] [--slowest N] [--shuffle SEED] [WORD…]
+//     tests/run [-j N] [-v] [--list] [--slowest N] [--shuffle SEED] [--until-failure SECONDS] [WORD…] [^WORD…]
 //
 // Workers take the next test from a counter that they share: the long ones first, then in file and name order, or
-// shuffled. One that dies fails the test it was in, and another takes its place. What a test prints is kept and shown
-// only when it fails, or with -v.
+// shuffled. ^WORD leaves out what contains it. With --until-failure the long ones come last, no more begin once one
+// has failed, and one that takes more than so many seconds of processor time fails. One that dies fails the test it was
+// in, and another takes its place. What a test prints is kept and shown only when it fails, or with -v.
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -127,7 +128,8 @@ typedef struct Suite {
     Board *board;
     bool verbose;
     int slowest_shown;
-    int screen; // standard output, while a worker's own is a file in memory
+    int most_seconds; // of processor time for a test, the first that fails being the last; 0: any, and all run
+    int screen;       // standard output, while a worker's own is a file in memory
 } Suite;
 
 static void *shared(size_t bytes) {
@@ -140,10 +142,16 @@ static void *shared(size_t bytes) {
 }
 
 static bool wanted(const Test *test, int word_count, char **words) {
-    if (word_count == 0) return true;
-    for (int i = 0; i < word_count; i++)
-        if (strstr(test->name, words[i]) || strstr(test->file, words[i])) return true;
-    return false;
+    bool found = true, asked = false;
+    for (int i = 0; i < word_count; i++) {
+        bool without = words[i][0] == '^';
+        const char *word = words[i] + without;
+        bool holds = strstr(test->name, word) || strstr(test->file, word);
+        if (without && holds) return false;
+        if (!without) found = (asked && found) || holds;
+        asked = asked || !without;
+    }
+    return found;
 }
 
 static Suite suite_of(int word_count, char **words) {
@@ -162,6 +170,15 @@ static void shuffle(Suite *suite, uint64_t seed) {
     RandomStream stream = random_stream(seed, "order of tests", 0);
     for (int i = suite->count - 1; i > 0; i--) {
         int j = (int)random_below(&stream, (uint64_t)i + 1);
+        const Test *test = suite->tests[i];
+        suite->tests[i] = suite->tests[j];
+        suite->tests[j] = test;
+    }
+}
+
+// What takes long last.
+static void turn_round(Suite *suite) {
+    for (int i = 0, j = suite->count - 1; i < j; i++, j--) {
         const Test *test = suite->tests[i];
         suite->tests[i] = suite->tests[j];
         suite->tests[j] = test;
@@ -201,6 +218,14 @@ static double cpu_seconds_of(int who) {
 }
 static double cpu_seconds(void) { return cpu_seconds_of(RUSAGE_SELF) + cpu_seconds_of(RUSAGE_CHILDREN); }
 
+// Ends this worker by a signal if it, or a process that it starts, goes on for longer.
+static void limit_time(int seconds) {
+    struct rlimit limit;
+    getrlimit(RLIMIT_CPU, &limit);
+    limit.rlim_cur = (rlim_t)cpu_seconds_of(RUSAGE_SELF) + (rlim_t)seconds + 1;
+    setrlimit(RLIMIT_CPU, &limit);
+}
+
 static void run_test(const Suite *suite, const Worker *worker, int index) {
     const Test *test = suite->tests[index];
     Result *result = &suite->board->results[index];
@@ -210,6 +235,7 @@ static void run_test(const Suite *suite, const Worker *worker, int index) {
     result->outcome = RUNNING;
     failures_in_test = 0;
     seed_in_test = 0;
+    if (suite->most_seconds) limit_time(suite->most_seconds);
     test->run();
     fflush(stdout);
     fflush(stderr);
@@ -219,6 +245,7 @@ static void run_test(const Suite *suite, const Worker *worker, int index) {
     result->seconds = now_seconds() - begin;
     result->cpu_seconds = cpu_seconds() - cpu_begin;
     result->outcome = failed ? FAILED : PASSED;
+    if (failed && suite->most_seconds) suite->board->next = suite->count;
 }
 
 static void start_worker(const Suite *suite, Worker *worker) {
@@ -278,6 +305,7 @@ static bool run_all(const Suite *suite, int worker_count) {
             sound = settle(suite, &workers[i], status) && sound;
             busy--;
             if (*workers[i].under >= 0) {
+                if (suite->most_seconds) suite->board->next = suite->count;
                 *workers[i].under = -1;
                 start_worker(suite, &workers[i]);
                 busy++;
@@ -307,10 +335,11 @@ static void print_slowest(const Suite *suite) {
     free(indices);
 }
 
-// A test that no worker came to counts as failed.
+// A test that no worker came to counts as failed, but after the one failure that was asked for.
 static int count_and_print(const Suite *suite, bool sound) {
     int passed = 0, failed = sound ? 0 : 1;
     for (int i = 0; i < suite->count; i++) {
+        if (suite->most_seconds && suite->board->results[i].outcome == NOT_RUN) continue;
         if (suite->board->results[i].outcome == PASSED)
             passed++;
         else
@@ -321,7 +350,7 @@ static int count_and_print(const Suite *suite, bool sound) {
 }
 
 typedef struct Asked {
-    long jobs, slowest;
+    long jobs, slowest, most_seconds;
     const char *seed; // of the order, or NULL
     bool list, verbose;
     int words; // index of the first
@@ -341,8 +370,13 @@ static Asked read_arguments(int argc, char **argv) {
             asked.slowest = strtol(argv[++asked.words], NULL, 10);
         else if (strcmp(option, "--shuffle") == 0 && value)
             asked.seed = argv[++asked.words];
+        else if (strcmp(option, "--until-failure") == 0 && value)
+            asked.most_seconds = strtol(argv[++asked.words], NULL, 10);
         else {
-            fprintf(stderr, "usage: %s [-j N] [-v] [--list] [--slowest N] [--shuffle SEED] [WORD…]\n", argv[0]);
+            fprintf(stderr,
+                    "usage: %s [-j N] [-v] [--list] [--slowest N] [--shuffle SEED] [--until-failure SECONDS] [WORD…] "
+                    "[^WORD…]\n",
+                    argv[0]);
             exit(2);
         }
     }
@@ -359,6 +393,8 @@ int main(int argc, char **argv) {
     Suite suite = suite_of(argc - asked.words, argv + asked.words);
     suite.verbose = asked.verbose;
     suite.slowest_shown = (int)asked.slowest;
+    suite.most_seconds = (int)asked.most_seconds;
+    if (suite.most_seconds) turn_round(&suite);
     if (asked.seed) shuffle(&suite, strtoull(asked.seed, NULL, 10));
     if (asked.list) {
         for (int i = 0; i < suite.count; i++) printf("%s: %s\n", suite.tests[i]->file, suite.tests[i]->name);
