@@ -56,6 +56,24 @@ TEST(hours_that_are_lost_sum_to_all_but_training_and_stops_to_what_they_bring) {
     }
 }
 
+// Of a calendar, at as many spares: training that is gained, on all GPUs of the job.
+TEST(gpu_hours_given_back_are_the_points_gained_times_all_gpu_hours_of_a_calendar) {
+    Arena *arena = arena_open();
+    const Json *rows = json_get(answer_to(arena, command_explain, "explain goodput " JOB " --json"), "settings");
+    int checked = 0;
+    for (int i = 0; i < rows->count; i++) {
+        const Json *row = &rows->items[i];
+        if (strstr(json_get(row, "title")->text, "spare")) continue;
+        double all = 24 * number(row, "days") * 1024;
+        EXPECT(fabs(number(row, "gpu_hours") - all * number(row, "gain")) <= 1);
+        EXPECT_NEAR(number(row, "gpu_hours_half"), all * number(row, "half"), 1e-6);
+        EXPECT(fabs(number(row, "given_back_s") - 86400 * number(row, "days") * number(row, "gain")) <= 1);
+        checked += number(row, "gain") != 0;
+    }
+    EXPECT(checked >= 3);
+    arena_close(arena);
+}
+
 TEST(what_explain_says_of_another_life_is_what_goodput_prints_of_it) {
     static const struct {
         const char *table, *name, *said, *twin;

@@ -1,0 +1,64 @@
+// Bytes and seconds of single operators: logits while forward runs, and whose what is computed again is.
+#include <string.h>
+
+#include "models/workload/job/recompute.h"
+#include "tests/jobs.h"
+#include "tests/test.h"
+
+// The product's logits, 4 bytes for each in the copy that the loss works in, and the product's own where they are not
+// of 4 bytes anyway; nothing in other blocks, or where the loss is fused.
+TEST(logits_lie_in_memory_as_their_product_gives_them_and_once_in_32_bits) {
+    Case c;
+    case_open(&c, 8, "gpt2-355m");
+    double micro = 3, logits = micro * c.training.seq_len * c.training.model->vocab;
+    int head = c.training.model->block_count - 1;
+    c.training.framework = FRAMEWORK_EAGER;
+    static const struct {
+        Precision precision;
+        double bytes;
+    } cases[] = {{BF16, 6}, {FP16, 6}, {FP32, 4}};
+    for (int i = 0; i < 3; i++) {
+        c.training.precision = cases[i].precision;
+        EXPECT_NEAR(forward_bytes(&c.training, head, micro), cases[i].bytes * logits, 1e-12);
+        EXPECT_NEAR(forward_bytes(&c.training, head - 1, micro), 0, 0);
+    }
+    c.training.precision = BF16;
+    c.training.loss_chunks = 4;
+    EXPECT_NEAR(forward_bytes(&c.training, head, micro), 6 * logits / 4, 1e-12);
+    c.training.loss_chunks = 0, c.training.layout.tp = 2;
+    EXPECT_NEAR(forward_bytes(&c.training, head, micro), 6 * logits / 2, 1e-12);
+    c.training.fused_loss = true;
+    EXPECT_NEAR(forward_bytes(&c.training, head, micro), 0, 0);
+    arena_close(c.arena);
+}
+
+static double again_seconds(const OperatorTimes *times, const char *name) {
+    for (int i = 0; i < times->count; i++)
+        if (strcmp(times->items[i].name, name) == 0) return times->items[i].seconds[WAY_BACKWARD][CAUSE_RECOMPUTE];
+    return 0;
+}
+
+// Where the attention core's output is kept its heads are split again all the same, which is its own affair: all others
+// take as long as before.
+TEST(keeping_an_output_shortens_the_operator_that_makes_it_and_no_other) {
+    Case c;
+    case_open(&c, 8, "gpt3-2.7b");
+    c.training.recompute = RECOMPUTE_OPERATIONS;
+    c.training.recompute_keeps = 1u << KEEPS_QKV;
+    OperatorTimes all = {0}, kept = {0};
+    block_operator_times(c.arena, 1, &c.training, 8, c.cluster->gpu_of[0], &all);
+    c.training.recompute_keeps = 1u << KEEPS_QKV | 1u << KEEPS_CORE_ATTN;
+    block_operator_times(c.arena, 1, &c.training, 8, c.cluster->gpu_of[0], &kept);
+    int others = 0;
+    for (int i = 0; i < all.count; i++) {
+        const char *name = all.items[i].name;
+        bool is_core = strcmp(name, "core_attn") == 0;
+        double before = again_seconds(&all, name), after = again_seconds(&kept, name);
+        if (is_core) EXPECT(after > 0 && after < 0.9 * before);
+        bool is_launches = strcmp(name, "a layer's kernels") == 0; // fewer
+        if (!is_core && !is_launches) EXPECT_NEAR(after, before, 1e-3);
+        others += !is_core && before > 0;
+    }
+    EXPECT(others > 3);
+    arena_close(c.arena);
+}
