@@ -1,5 +1,8 @@
 // Ways to run a long job, one thing changed: what each costs at both ends of its lives, and that there is such a way.
 #include "models/workload/life/life_choice.h"
+
+#include <math.h>
+
 #include "tests/script.h"
 #include "tests/test.h"
 
@@ -72,4 +75,13 @@ TEST(each_way_beside_the_best_differs_in_one_thing_and_has_storage) {
     }
     EXPECT(is_one && is_more);
     arena_close(arena);
+}
+
+// Where a checkpoint stops nobody there is no interval too short: the search begins at one above 0 and gives one.
+TEST(the_best_interval_of_checkpoints_that_cost_nothing_is_short_and_above_0) {
+    LifeSpec spec = {.nodes = 1, .shape = 1, .bad_factor = 1, .horizon_s = 40 * DAY};
+    spec.faults[FAULT_SOFTWARE].node_rate = 1 / DAY;
+    spec.checkpoint = (CheckpointPlan){.mode = CHECKPOINT_SYNC};
+    double best = life_best_interval(&spec, 8, 1);
+    EXPECT(isfinite(best) && best > 0 && best < 600);
 }

@@ -62,3 +62,21 @@ TEST(keeping_an_output_shortens_the_operator_that_makes_it_and_no_other) {
     EXPECT(others > 3);
     arena_close(c.arena);
 }
+
+TEST(each_operator_of_a_layer_is_counted_once_for_each_layer_that_has_it) {
+    Case c;
+    case_open(&c, 8, "gpt3-2.7b");
+    OperatorTimes times = {0};
+    for (int block = 1; block <= 3; block++) {
+        block_operator_times(c.arena, block, &c.training, 2, c.cluster->gpu_of[0], &times);
+        BlockWalk *walk = ARENA_NEW(c.arena, BlockWalk);
+        block_walk(walk, c.training.model, block, &c.training, 2, c.cluster->gpu_of[0]);
+        for (int k = 0; k < walk->operators.count; k++) {
+            int blocks = 0;
+            for (int i = 0; i < times.count; i++)
+                if (strcmp(times.items[i].name, walk->operators.items[k].name) == 0) blocks = times.items[i].blocks;
+            EXPECT_INT(blocks, block);
+        }
+    }
+    arena_close(c.arena);
+}
