@@ -1,0 +1,44 @@
+// Limits of what may be asked for, from both sides: the last that is allowed, and one more.
+#include "scenarios/plan/command_plan.h"
+#include "scenarios/queue/command_queue.h"
+#include "tests/command.h"
+#include "tests/script.h"
+#include "tests/test.h"
+
+// The model is missing, so that nothing is planned; all that is wrong is said.
+static const char *said_of_ways(int providers, const char *terms) {
+    char line[4096];
+    int length =
+        snprintf(line, sizeof line, "plan --model nobody --node dgx-h100 --gpus 8 --terms %s --provider ", terms);
+    const Catalogue *catalogue = test_catalogue();
+    for (int i = 0, found = 0; i < catalogue->offer_count && found < providers; i++) {
+        bool before = false;
+        for (int k = 0; k < i && !before; k++)
+            before = strcmp(catalogue->offers[k].provider, catalogue->offers[i].provider) == 0;
+        if (before || strchr(catalogue->offers[i].provider, ' ')) continue;
+        length += snprintf(line + length, sizeof line - (size_t)length, "%s%s", found ? "," : "",
+                           catalogue->offers[i].provider);
+        found++;
+        if (found == providers) return run_command(command_plan, line)->err;
+    }
+    return NULL;
+}
+
+TEST(as_many_ways_to_rent_as_may_be_tried_are_taken_and_one_provider_more_is_refused) {
+    static const char four[] = "on_demand,spot,reserved_1y,reserved_3y";
+    const char *said = said_of_ways(16, four);
+    EXPECT(said && strstr(said, "no model is called") && !strstr(said, "ways to rent"));
+    EXPECT_CONTAINS(said_of_ways(17, four), "make 68 ways to rent, more than 64");
+}
+
+TEST(a_job_larger_than_the_largest_cluster_to_try_is_refused_with_both_sizes) {
+    static const char rest[] =
+        "--node dgx-a100 --durations fixed:1h --jobs-per-hour 1 --jobs 200 --find-gpus --wait-p95 2h --most-gpus 16";
+    char line[256];
+    snprintf(line, sizeof line, "queue --sizes 24:1 %s", rest);
+    const Ended *ended = run_command(command_queue, line);
+    EXPECT_INT(ended->code, 4);
+    EXPECT_CONTAINS(ended->err, "a job wants 24 GPUs, and no more than 16 may be tried");
+    snprintf(line, sizeof line, "queue --sizes 16:1 %s", rest);
+    EXPECT(!strstr(run_command(command_queue, line)->err, "may be tried"));
+}
