@@ -139,3 +139,21 @@ TEST(spread_experts_in_four_bits_hold_less) {
     EXPECT(memory_of_job(&training, 8, gpu, NULL).bytes[MEMORY_WEIGHTS] < whole / 2);
     arena_close(bench.arena);
 }
+
+// What comes into a layer was counted twice: as kept, and again in the layer that backward rebuilds from it.
+TEST(recomputing_the_only_layer_holds_no_more) {
+    Bench bench = bench_open();
+    TransformerShape shape = {.layers = 1, .hidden = 120, .heads = 1, .vocab = 1, .causal = true};
+    TrainingSpec training = {.model = model_transformer(bench.arena, &shape, (Where){0}, bench.problems),
+                             .layout = {.tp = 1, .pp = 1, .vpp = 1},
+                             .seq_len = 2048,
+                             .micro_batch = 1,
+                             .global_batch = 8,
+                             .precision = BF16,
+                             .mixed_precision = true,
+                             .optimizer = OPTIMIZER_ADAM};
+    double none = peak_of(&training, 8, bench_gpu(&bench, "B200"));
+    training.recompute = RECOMPUTE_FULL;
+    EXPECT(none > 0 && peak_of(&training, 8, bench_gpu(&bench, "B200")) <= none);
+    arena_close(bench.arena);
+}

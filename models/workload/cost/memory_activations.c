@@ -300,7 +300,8 @@ static double transformer_working_bytes(const Work *work, int block, const Opera
         gradients += 4 * e * work->tokens * work->cp * key_width_per_gpu(model, work->tp);
     if (work->in_4_bits) gradients += 2.0 * model->hidden * model->ffn / work->tp; // a product's weights in 16 bits
     gradients = fmax(gradients, scores);
-    if (work->training->recompute == RECOMPUTE_FULL) gradients += layer_kept_bytes(work, block, operators) + scores;
+    if (work->training->recompute == RECOMPUTE_FULL) // what comes into the layer was kept for that, and is not copied
+        gradients += layer_kept_bytes(work, block, operators) - stream_input_bytes(work) + scores;
     if (names_kept_outputs(work->training))
         gradients += fmax(0, kept_bytes(work, operators, PART_OTHER, true) - kept_by_name(work, operators)) + scores;
     return gradients + (again(work, MODULE_CORE_ATTN) ? scores : 0);
