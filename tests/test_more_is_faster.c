@@ -87,6 +87,33 @@ TEST(horovod_on_gpus_of_two_types_reduces_the_same_on_all) {
     arena_close(c.arena);
 }
 
+static double all_reduce_over(Case *c, const char *node, int nodes) {
+    c->group.type = catalogue_node(c->catalogue, node);
+    c->group.gpus = nodes * c->group.type->gpu_count;
+    case_build(c);
+    int *ranks = ARENA_ARRAY(c->arena, int, c->group.gpus);
+    for (int r = 0; r < c->group.gpus; r++) ranks[r] = r;
+    CollectiveRequest request = {.op = COLLECTIVE_ALL_REDUCE,
+                                 .backend = BACKEND_NCCL,
+                                 .ranks = ranks,
+                                 .rank_count = c->group.gpus,
+                                 .bytes = 2147483648.0};
+    return collective_plan(c->arena, c->cluster->network, &request).alone_seconds;
+}
+
+// A GPU was counted as passing on to its node's others the share that it would where each has a NIC, although all rings
+// leave by the one next to the NIC: two nodes took 187 ms where one takes 202.
+TEST(a_second_node_whose_gpus_share_a_nic_does_not_make_a_ring_shorter) {
+    static const char *const nodes[] = {"pcie-4gpu-a100", "pcie-4gpu-l40s", "pcie-8gpu-a100", "dgx-1-p100"};
+    Case c;
+    case_open_on(&c, nodes[0], "ib-xdr800", 4, "resnet-50");
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+        double one = all_reduce_over(&c, nodes[i], 1), two = all_reduce_over(&c, nodes[i], 2);
+        if (two < one) test_fail(__FILE__, __LINE__, "%s: %.6g s, two %.6g s", nodes[i], one, two);
+    }
+    arena_close(c.arena);
+}
+
 // ---- Memory.
 
 static double peak_of(const TrainingSpec *training, int gpus, const Gpu *gpu) {

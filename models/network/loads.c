@@ -81,10 +81,15 @@ static void add_node_ring(Window *window, const int *gpus, int count, double sha
     }
 }
 
+double ring_share_inside(const Group *group, int ranks) {
+    bool always = group->block_count == 1 || group->nics < ranks;
+    return always ? 1 : (ranks - 1.0) / ranks;
+}
+
 static void add_block_ring(Window *window, const Group *group, const Block *block) {
     const Network *network = group->network;
     bool alone = group->block_count == 1;
-    double share = alone ? 1 : (block->count - 1.0) / block->count, exit_share = alone ? 0 : 1.0 / block->count;
+    double share = ring_share_inside(group, block->count), exit_share = alone ? 0 : 1.0 / block->count;
     int gpus[NODE_GPU_LIMIT];
     for (int i = block->first, end = block->first + block->count; i < end;) {
         int node = network->node_of[group->ranks[i]], count = 0;

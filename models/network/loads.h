@@ -65,6 +65,10 @@ NodeRing node_ring(const Layout *layout, const int *gpus, int count); // two GPU
 double linked_rate(const Layout *layout, const int *gpus, int count,
                    int from); // of all NVLinks from one GPU to the others
 
+// Of what goes around a ring, the share that the busiest of a block's ranks passes on to another of the block. Where
+// each rank has a NIC, rings leave by each in turn; with fewer NICs always by those next to them, and others pass on
+// all.
+double ring_share_inside(const Group *group, int ranks);
 // One byte around a ring through all ranks: within blocks, and from each block to the next over the NICs of all its
 // ranks alike (one ring per NIC, each leaving by another rank).
 Loads ring_loads(Arena *arena, const Group *group);

@@ -17,10 +17,12 @@
 
 const char *const protocol_names[PROTOCOL_COUNT + 1] = {"LL", "LL128", "Simple", ""};
 
-// A ring passes a node by each of its GPUs in turn.
+// Where a GPU's way to its neighbours is its way to the NIC too, the limits add up to those of a GPU that does both in
+// turn; else the busiest only passes on.
 static void limit_ring(const Group *group, double directions, Candidate *candidate) {
     double inside = group->block_count == 1 ? 1 : (group->most - 1.0) / group->most;
     nccl_limit_software(group, directions, inside, 1.0 / group->least, candidate);
+    if (!candidate->limits_add) candidate->inside_limit *= inside / ring_share_inside(group, group->most);
 }
 
 // ---- Algorithms.

@@ -179,6 +179,8 @@ void nccl_limit_software(const Group *group, double directions, double inside, d
         network = nccl_constant(group, BOUNCED_SHARE) * raw / directions;
     else if (group->host_bridge && nccl_rule(group, RULE_HOST_BRIDGE))
         network = bridge_limit(group, directions);
+    else if (group->medium != MEDIUM_NVLINK && group->nics >= group->most)
+        network = raw; // through the slot that its neighbours in the node are reached by
     candidate->between_limit = network / between;
     candidate->limits_add = group->medium != MEDIUM_NVLINK && network > 0;
     if (group->network->fabric.transport != NET_TCP) return;
