@@ -87,6 +87,20 @@ TEST(horovod_on_gpus_of_two_types_reduces_the_same_on_all) {
     arena_close(c.arena);
 }
 
+// What reductions take from the kernels beside them went by the slope between 256 and 512 MiB, where NDR200 had trees
+// and NDR400 still rings, which take less time there and more for each further byte.
+TEST(a_faster_fabric_that_leaves_rings_for_longer_is_not_slower) {
+    Case c;
+    case_open_on(&c, "dgx-a100", "ib-ndr200", 16, "opt-6.7b");
+    c.spec.rail_optimised = false;
+    c.training.seq_len = 256;
+    c.training.micro_batch = 4;
+    c.training.global_batch = 64;
+    double slower = step_over(&c, "ib-ndr200");
+    EXPECT(slower > 0 && step_over(&c, "ib-ndr400") < slower);
+    arena_close(c.arena);
+}
+
 static double all_reduce_over(Case *c, const char *node, int nodes) {
     c->group.type = catalogue_node(c->catalogue, node);
     c->group.gpus = nodes * c->group.type->gpu_count;

@@ -70,12 +70,31 @@ static int holder_rank(const Resolved *r, int t, int d, int p) {
                              : layout_rank(r, t, d - r->data_ranks, pipeline_twin_stage(&r->pipeline, p));
 }
 
-#define PROBE_BYTES 268435456.0 // a large block of weights
+#define PROBE_BYTES 268435456.0       // a large block of weights
+#define ENDLESS_BYTES 1099511627776.0 // of which the back end takes what moves most bytes per second
+
+static CollectivePlan plan_alone(const Lowering *l, CollectiveOp op, const int *ranks, int count, double bytes,
+                                 const CollectivePlan *as) {
+    CollectiveRequest request = {.op = op,
+                                 .backend = l->training->backend,
+                                 .ranks = ranks,
+                                 .rank_count = count,
+                                 .bytes = bytes,
+                                 .algorithm = as ? as->algorithm : NULL,
+                                 .protocol = as ? &as->protocol : NULL};
+    return collective_plan(l->arena, l->cluster->network, &request);
+}
 
 static double alone_seconds(const Lowering *l, CollectiveOp op, const int *ranks, int count, double bytes) {
-    CollectiveRequest request = {
-        .op = op, .backend = l->training->backend, .ranks = ranks, .rank_count = count, .bytes = bytes};
-    return collective_plan(l->arena, l->cluster->network, &request).alone_seconds;
+    return plan_alone(l, op, ranks, count, bytes, NULL).alone_seconds;
+}
+
+// Of large buckets, whose messages overlap: the slope, in what the back end takes for the largest. Of one size it may
+// take what is sooner done with more time for each further byte.
+static double slope_seconds(const Lowering *l, CollectiveOp op, const int *ranks, int count) {
+    CollectivePlan endless = plan_alone(l, op, ranks, count, ENDLESS_BYTES, NULL);
+    return plan_alone(l, op, ranks, count, 2 * PROBE_BYTES, &endless).alone_seconds -
+           plan_alone(l, op, ranks, count, PROBE_BYTES, &endless).alone_seconds;
 }
 
 static double traffic_seconds_per_byte(const Lowering *l) {
@@ -84,9 +103,8 @@ static double traffic_seconds_per_byte(const Lowering *l) {
     int *ranks = ARENA_ARRAY(l->arena, int, count);
     for (int d = 0; d < count; d++) ranks[d] = holder_rank(&l->r, 0, d, 0);
     CollectiveOp op = l->r.shard > 1 ? COLLECTIVE_ALL_GATHER : COLLECTIVE_ALL_REDUCE;
-    double seconds = alone_seconds(l, op, ranks, count, PROBE_BYTES);
-    if (!shards_gradients(&l->training->layout)) // the slope: large buckets, whose messages overlap
-        seconds = alone_seconds(l, op, ranks, count, 2 * PROBE_BYTES) - seconds;
+    double seconds = shards_gradients(&l->training->layout) ? alone_seconds(l, op, ranks, count, PROBE_BYTES)
+                                                            : slope_seconds(l, op, ranks, count);
     double passes = l->r.shard > 1 ? 1 : 2; // an all-reduce moves each byte twice
     return seconds / PROBE_BYTES / passes;
 }
