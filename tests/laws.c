@@ -12,7 +12,7 @@ double law_forgery;
 
 // ---- What is drawn.
 
-static void drop_object(DrawnStudy *study, const char *object) {
+void drawn_drop(DrawnStudy *study, const char *object) {
     size_t length = strlen(object);
     for (int i = study->count; i-- > 0;) {
         const char *path = study->settings[i].path;
@@ -20,13 +20,30 @@ static void drop_object(DrawnStudy *study, const char *object) {
     }
 }
 
+// Nodes whose GPUs meet over PCIe or host memory, consumers' cards among them, and those whose NVLink is a mesh: usual
+// ones have a switch.
+static void on_other_nodes(DrawnStudy *study, uint64_t draw) {
+    static const char *const nodes[] = {"\"pcie-4gpu-a100\"", "\"rtx4090-8gpu\"", "\"dgx-1-v100\"",
+                                        "\"pcie-8gpu-l40s\"", "\"gh200-quad\"",   "\"aws-g5.48xlarge\"",
+                                        "\"hgx-a100-4\"",     "\"pcie-4gpu-t4\"", "\"h100-pcie-8gpu\""};
+    static const char *const links[] = {"\"ib-hdr200\"", "\"eth-100g\"", "\"slingshot-200\"", "\"roce-100\""};
+    static const char *const fabrics[] = {"cluster.fabric", "fabric.link", "fat_tree.link", "rail_fat_tree.link",
+                                          "single_switch.link"};
+    if (!drawn_value(study, "cluster.node")) return;
+    drawn_set(study, "cluster.node", nodes[draw % (sizeof nodes / sizeof *nodes)]);
+    for (size_t i = 0; i < sizeof fabrics / sizeof *fabrics; i++)
+        if (drawn_value(study, fabrics[i])) return;
+    drawn_set(study, "cluster.fabric", links[draw / 16 % (sizeof links / sizeof *links)]);
+}
+
 DrawnStudy law_study(uint64_t seed) {
     static const char *const objects[] = {"study", "expect", "cluster.own", "cluster.price", "cluster.faults"};
     static const char *const fields[] = {"training.jitter", "training.straggler", "training.checkpoint"};
     DrawnStudy study = draw_study(seed);
-    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) drop_object(&study, objects[i]);
+    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) drawn_drop(&study, objects[i]);
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) drawn_set(&study, fields[i], NULL);
     drawn_set(&study, "study.assume_fits", "true");
+    if (seed % 4 == 0) on_other_nodes(&study, seed / 4);
     return study;
 }
 
@@ -176,7 +193,7 @@ void law_print(const Law *law, const DrawnStudy *study, uint64_t seed, FILE *out
 // ---- What laws share.
 
 Verdict at_most(double larger, double bound, const char *what, Finding *finding) {
-    finding->excess = larger / bound - 1;
+    finding->excess = larger > bound ? larger / bound - 1 : 0;
     if (finding->excess <= ROUNDING) return LAW_HOLDS;
     snprintf(finding->why, sizeof finding->why, "%s: %.9g, and it is at most %.9g (%+.3g %%)", what, larger, bound,
              100 * finding->excess);

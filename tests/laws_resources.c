@@ -24,7 +24,7 @@ static const char *const list_names[] = {"gpus", "nodes", "fabrics", "storages"}
 typedef struct Scaled { // fields that are one resource
     const char *what;
     PartKind kind;
-    const char *fields[6];
+    const char *fields[9];
     bool is_time; // less of it is more
     Kind resource;
 } Scaled;
@@ -37,6 +37,11 @@ static const Scaled scaled[] = {
     {"memory bandwidth", PART_GPU, {"memory_bandwidth"}, false, KIND_KERNELS},
     {"matrix rate", PART_GPU, {"peak_fp16", "peak_bf16", "peak_tf32", "peak_fp8"}, false, KIND_KERNELS},
     {"vector rate", PART_GPU, {"vector_fp32", "vector_fp16", "peak_fp32"}, false, KIND_KERNELS},
+    {"all arithmetic",
+     PART_GPU,
+     {"peak_fp16", "peak_bf16", "peak_tf32", "peak_fp8", "peak_int8", "vector_fp64", "vector_fp32", "vector_fp16"},
+     false,
+     KIND_KERNELS},
     {"launch time", PART_GPU, {"launch_time"}, true, KIND_KERNELS},
     {"issue time", PART_GPU, {"issue_time"}, true, KIND_KERNELS},
     {"host memory", PART_NODE, {"host_memory_bandwidth"}, false, KIND_OTHER},
@@ -146,8 +151,6 @@ static bool takes_rings(const Answer *answer) {
 // rail lie on two with more of them, and cross the spine.
 static bool says_nothing(const Answer *answer, Kind kind) {
     const ClusterSpec *spec = answer->cluster->spec;
-    if (kind == KIND_LINKS || kind == KIND_NICS)
-        if (spec->link && spec->link->transport == TRANSPORT_SLINGSHOT) return true;
     return kind == KIND_NICS && (spec->rail_optimised || (spec->layout && spec->layout->kind == FABRIC_RAIL_ONLY));
 }
 
@@ -215,16 +218,6 @@ static const Step steps[] = {
     {"cluster.power_cap", "\"400 W\"", "\"700 W\"", KIND_KERNELS},
     {"cluster.power_cap", "\"500 W\"", "\"1000 W\"", KIND_KERNELS},
     {"cluster.power_cap", "\"300 W\"", NULL, KIND_KERNELS},
-    {"cluster.fabric", "\"eth-10g\"", "\"eth-25g\"", KIND_LINKS},
-    {"cluster.fabric", "\"eth-25g\"", "\"eth-50g\"", KIND_LINKS},
-    {"cluster.fabric", "\"eth-50g\"", "\"eth-100g\"", KIND_LINKS},
-    {"cluster.fabric", "\"eth-100g\"", "\"eth-200g\"", KIND_LINKS},
-    {"cluster.fabric", "\"eth-200g\"", "\"eth-400g\"", KIND_LINKS},
-    {"cluster.fabric", "\"roce-25\"", "\"roce-50\"", KIND_LINKS},
-    {"cluster.fabric", "\"roce-50\"", "\"roce-100\"", KIND_LINKS},
-    {"cluster.fabric", "\"roce-200\"", "\"roce-400\"", KIND_LINKS},
-    {"cluster.fabric", "\"ib-hdr100\"", "\"ib-hdr200\"", KIND_LINKS},
-    {"cluster.fabric", "\"ib-ndr200\"", "\"ib-ndr400\"", KIND_LINKS},
     {"training.data.workers", "2", "4", KIND_OTHER},
     {"training.data.samples_per_second_per_worker", "100", "150", KIND_OTHER},
     {"fat_tree.oversubscription", "4", "2", KIND_LINKS},
@@ -257,6 +250,64 @@ Verdict law_more_of_a_setting(const DrawnStudy *study, uint64_t seed, Finding *f
     snprintf(finding->sets, sizeof finding->sets, "%s = %s, then %s", step->path, step->less,
              step->more ? step->more : "left out");
     Verdict verdict = judge_pair(&less, &more, step->kind, step->path, finding);
+    answer_close(&less);
+    answer_close(&more);
+    return verdict;
+}
+
+// ---- Fabrics of one family.
+
+static bool is_more(const FabricLink *more, const FabricLink *less) {
+    return more->transport == less->transport && more->line_bytes_per_second > less->line_bytes_per_second &&
+           more->latency_seconds <= less->latency_seconds &&
+           more->switch_latency_seconds <= less->switch_latency_seconds;
+}
+
+// Of the faster ones of its family; NULL: there is none.
+static const FabricLink *more_of(const FabricLink *less, uint64_t draw) {
+    const Catalogue *catalogue = test_catalogue();
+    int count = 0;
+    for (int i = 0; i < catalogue->link_count; i++) count += is_more(&catalogue->links[i], less);
+    if (count == 0) return NULL;
+    for (int i = 0, left = (int)(draw % (uint64_t)count);; i++)
+        if (is_more(&catalogue->links[i], less) && left-- == 0) return &catalogue->links[i];
+}
+
+static void set_link(DrawnStudy *study, const char *path, const FabricLink *link) {
+    char text[64];
+    snprintf(text, sizeof text, "\"%s\"", link->name);
+    drawn_set(study, path, text);
+}
+
+// As it was drawn, or nodes two to a leaf of a tree that has less above than below.
+static const char *link_path(DrawnStudy *study, uint64_t draw) {
+    static const char *const paths[] = {"cluster.fabric", "fabric.link", "fat_tree.link", "rail_fat_tree.link"};
+    static const char *const ratios[] = {"2", "4", "8"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths && draw % 2; i++)
+        if (drawn_value(study, paths[i])) return paths[i];
+    drawn_drop(study, "fabric");
+    drawn_drop(study, "fat_tree");
+    drawn_drop(study, "rail_fat_tree");
+    drawn_drop(study, "single_switch");
+    drawn_set(study, "cluster.fabric", NULL);
+    drawn_set(study, "fat_tree.nodes_per_leaf", draw % 4 ? "2" : "1");
+    drawn_set(study, "fat_tree.oversubscription", ratios[draw / 4 % 3]);
+    return "fat_tree.link";
+}
+
+Verdict law_faster_fabric(const DrawnStudy *study, uint64_t seed, Finding *finding) {
+    const Catalogue *catalogue = test_catalogue();
+    const FabricLink *link = &catalogue->links[seed % (uint64_t)catalogue->link_count];
+    const FabricLink *faster = more_of(link, seed / 64);
+    DrawnStudy with = *study;
+    const char *path = link_path(&with, seed / 4096);
+    if (!faster) return LAW_SILENT;
+    set_link(&with, path, link);
+    Answer less = answer_of(&with, "", (AnswerOptions){.unfolded = true});
+    set_link(&with, path, faster);
+    Answer more = answer_of(&with, "", (AnswerOptions){.unfolded = true, .second = true});
+    snprintf(finding->sets, sizeof finding->sets, "%s = %s, then %s", path, link->name, faster->name);
+    Verdict verdict = judge_pair(&less, &more, KIND_LINKS, path, finding);
     answer_close(&less);
     answer_close(&more);
     return verdict;
