@@ -9,21 +9,12 @@
 #include "results/results.h"
 #include "results/tables.h"
 #include "results/view.h"
+#include "sim/seed.h"
 
 void results_json_digest(JsonWriter *json, uint64_t digest) {
     char text[17];
     snprintf(text, sizeof text, "%016llx", (unsigned long long)digest);
     json_text_member(json, "digest", text);
-}
-
-// As text where readers that keep numbers in doubles would lose bits of it.
-static void seed_member(JsonWriter *json, uint64_t seed) {
-    char text[24];
-    snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
-    if (seed <= UINT64_C(1) << 53)
-        json_integer_member(json, "seed", (int64_t)seed);
-    else
-        json_text_member(json, "seed", text);
 }
 
 // A key stands once in an object: of names that repeat the first is written.

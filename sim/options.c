@@ -5,6 +5,7 @@
 
 #include "sim/check.h"
 #include "sim/list.h"
+#include "sim/seed.h"
 
 typedef struct {
     const char **items;
@@ -15,6 +16,7 @@ typedef struct OptionValue {
     bool given;
     const char *text;
     double number;
+    uint64_t seed;
     int choice;
     TextList texts;
 } OptionValue;
@@ -135,6 +137,13 @@ static void read_number(const Reader *reader, const OptionSpec *spec, OptionValu
     value->given = true;
 }
 
+static void read_seed(const Reader *reader, const OptionSpec *spec, OptionValue *value, const char *text) {
+    value->given = seed_read(text, &value->seed);
+    if (value->given) return;
+    problem_add(reader->problems, command_line, "--%s: \"%s\" is no seed", spec->name, text);
+    problem_hint(reader->problems, "%s", SEED_RANGE);
+}
+
 static void read_choice(const Reader *reader, const OptionSpec *spec, OptionValue *value, const char *text) {
     for (int i = 0; i < spec->choice_count; i++) {
         if (strcmp(spec->choices[i], text) != 0) continue;
@@ -186,6 +195,9 @@ static void read_value(const Reader *reader, int row, const char *text) {
     case OPTION_COUNT:
     case OPTION_QUANTITY:
         read_number(reader, spec, value, text);
+        break;
+    case OPTION_SEED:
+        read_seed(reader, spec, value, text);
         break;
     case OPTION_CHOICE:
         read_choice(reader, spec, value, text);
@@ -321,6 +333,11 @@ int64_t option_count(const Options *options, const char *name, int64_t fallback)
     return value->given ? (int64_t)value->number : fallback;
 }
 
+uint64_t option_seed(const Options *options, const char *name, uint64_t fallback) {
+    const OptionValue *value = value_of(options, name, OPTION_SEED);
+    return value->given ? value->seed : fallback;
+}
+
 double option_quantity(const Options *options, const char *name, double fallback) {
     const OptionValue *value = value_of(options, name, OPTION_QUANTITY);
     return value->given ? value->number : fallback;
@@ -348,6 +365,8 @@ const char *option_written(Arena *arena, const Options *options, const char *nam
     case OPTION_COUNT:
     case OPTION_QUANTITY:
         return arena_printf(arena, "%.17g", value->number);
+    case OPTION_SEED:
+        return arena_printf(arena, "%llu", (unsigned long long)value->seed);
     case OPTION_CHOICE:
         return options->specs[row].choices[value->choice];
     case OPTION_FLAG:

@@ -17,6 +17,7 @@ typedef enum OptionKind {
     OPTION_TEXT,
     OPTION_TEXTS,    // may be given again and again; every value is kept
     OPTION_COUNT,    // a whole number, 0 or more: "8", "2T"
+    OPTION_SEED,     // of random draws: "7" (sim/seed.h)
     OPTION_QUANTITY, // a number with a unit, of the row's QuantityKind
     OPTION_CHOICE    // one of the row's names
 } OptionKind;
@@ -59,6 +60,7 @@ bool option_flag(const Options *options, const char *name);
 const char *option_text(const Options *options, const char *name, const char *fallback);
 const char *const *option_texts(const Options *options, const char *name, int *count);
 int64_t option_count(const Options *options, const char *name, int64_t fallback);
+uint64_t option_seed(const Options *options, const char *name, uint64_t fallback);
 double option_quantity(const Options *options, const char *name, double fallback);
 // What was given for a name of any kind but TEXTS, written the same way however it was spelled; NULL when it was not.
 const char *option_written(Arena *arena, const Options *options, const char *name);

@@ -94,8 +94,10 @@ void boundary_values(const Field *field, BoundaryValues *values) {
     static const char *const bounds[] = {"< 1", "> 0",   "<1e308", "> 1e308", "<",
                                          "5",   "<= -1", "> nan",  "= 4",     "< 3 parsec"};
     static const char *const flags[] = {"true", "false", "TRUE", "yes"};
+    static const char *const seeds[] = {"0.5", "007", "1e308", "18446744073709551615", "18446744073709551616", "0x10"};
     values->count = 0;
     if (field->kind == FIELD_QUANTITY) add_quantities(field, values);
+    if (field->kind == FIELD_SEED) add_names(seeds, 6, values);
     if (field->kind == FIELD_CHOICE) add_names(field->names, field->name_count, values);
     if (field->kind == FIELD_FLAG) add_names(flags, 4, values);
     if (field->kind == FIELD_BOUND) add_names(bounds, 10, values);

@@ -409,6 +409,8 @@ static const char *draw_literal(Draw *draw, const char *path, const Field *field
     case FIELD_QUANTITY:
         if (field->word && one_in(draw, 2)) return arena_printf(draw->arena, "\"%s\"", field->word);
         return with_unit(draw, field, draw_quantity(draw, path, field));
+    case FIELD_SEED:
+        return arena_printf(draw->arena, "%d", below(draw, 1000));
     case FIELD_FLAG:
         return one_in(draw, 3) ? "false" : "true";
     case FIELD_CHOICE:

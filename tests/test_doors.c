@@ -165,7 +165,7 @@ static StudySpec *study_of_options(Arena *arena, const DrawnJob *job, const Said
     const OptionSpec *specs = options_with_study(arena, NULL, 0, &rows);
     OptionSpec *all = ARENA_ARRAY(arena, OptionSpec, rows + 2);
     memcpy(all, specs, sizeof *all * (size_t)rows);
-    all[rows] = (OptionSpec){.name = "seed", .kind = OPTION_COUNT, .metavar = "N", .help = "of draws"};
+    all[rows] = (OptionSpec){.name = "seed", .kind = OPTION_SEED, .metavar = "N", .help = "of draws"};
     all[rows + 1] = (OptionSpec){.name = "unfolded", .kind = OPTION_FLAG, .help = "every rank"};
     const Options *options = options_parse(arena, all, rows + 2, count, words, problems);
     return study_from_options(arena, options, test_catalogue(), "lockstep run", problems);
@@ -335,7 +335,7 @@ static int plain_words(Arena *arena, const PlainJob *job, char *words[MOST_WORDS
 }
 
 static const OptionSpec extra_rows[] = {
-    {.name = "seed", .kind = OPTION_COUNT, .metavar = "N", .help = "of draws"},
+    {.name = "seed", .kind = OPTION_SEED, .metavar = "N", .help = "of draws"},
     {.name = "unfolded", .kind = OPTION_FLAG, .help = "every rank"},
 };
 

@@ -2,7 +2,7 @@
 #include "tests/script.h"
 #include "tests/test.h"
 
-static const OptionSpec own[] = {{.name = "seed", .kind = OPTION_COUNT, .metavar = "N", .help = "seed"}};
+static const OptionSpec own[] = {{.name = "seed", .kind = OPTION_SEED, .metavar = "N", .help = "seed"}};
 
 // Arguments are split at spaces.
 static Loaded load_with(const char *script, const char *arguments) {

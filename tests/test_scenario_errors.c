@@ -115,6 +115,10 @@ static ValueList wrong_values(Arena *arena, const Field *field) {
     case FIELD_QUANTITY:
         wrong_quantities(arena, field, &wrong);
         break;
+    case FIELD_SEED:
+        add(&wrong, "-1"), add(&wrong, "0.5"), add(&wrong, "1e16"), add(&wrong, "0/0"), add(&wrong, "true"),
+            add(&wrong, "\"18446744073709551616\"");
+        break;
     case FIELD_FLAG:
         add(&wrong, "1"), add(&wrong, "\"yes\"");
         break;

@@ -42,7 +42,7 @@ static const OptionSpec specs[] = {
      .kind = OPTION_TEXT,
      .metavar = "NAME",
      .help = "the link between them (lockstep hw list fabric)"},
-    {.name = "seed", .kind = OPTION_COUNT, .metavar = "N", .help = "which shapes are held out (default 1)"},
+    {.name = "seed", .kind = OPTION_SEED, .metavar = "N", .help = "which shapes are held out (default 1)"},
     {.name = "json", .kind = OPTION_FLAG, .help = "print JSON instead of a table"},
 };
 #define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
@@ -382,7 +382,7 @@ static int fit_one(Arena *arena, const Options *options, const char *path, Probl
         return EXIT_INPUT;
     }
     DeviceFit fit = device_fit(arena, catalogue, file->gpu, file->rows, file->count,
-                               (uint64_t)option_count(options, "seed", 1), false);
+                               option_seed(options, "seed", 1), false);
     if (option_flag(options, "json"))
         print_device_json(file, &fit);
     else
@@ -396,7 +396,7 @@ static int fit_many(Arena *arena, const Options *options, const char *path, Prob
     const char *output = option_text(options, "output", NULL);
     const GemmData *data = gemm_data_read(arena, catalogue_builtin(arena), path, problems);
     if (!data) return EXIT_INPUT;
-    GemmFit fit = gemm_fit(arena, data, (uint64_t)option_count(options, "seed", 1));
+    GemmFit fit = gemm_fit(arena, data, option_seed(options, "seed", 1));
     if (option_flag(options, "json"))
         print_json(data, &fit);
     else

@@ -16,7 +16,7 @@ static const OptionSpec specs[] = {
      .metavar = "SHARE",
      .help = "standard deviation of a time's logarithm (default 0.03)"},
     {.name = "gpu", .kind = OPTION_TEXT, .metavar = "NAME", .help = "the GPU to start from (default H100)"},
-    {.name = "seed", .kind = OPTION_COUNT, .metavar = "N", .help = "(default 1)"},
+    {.name = "seed", .kind = OPTION_SEED, .metavar = "N", .help = "(default 1)"},
     {.name = "json", .kind = OPTION_FLAG, .help = "print JSON instead of a table"},
 };
 #define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
@@ -81,7 +81,7 @@ int calibrate_recovery(Arena *arena, int argc, char **argv, Problems *problems) 
     if (trials < 1 || trials > 100000) problem_add(problems, (Where){0}, "--trials lies between 1 and 100,000");
     if (!(noise > 0 && noise <= 0.5)) problem_add(problems, (Where){0}, "--noise lies between 0 and 0.5");
     if (problem_count(problems) > 0) return 2;
-    Recovery recovery = recovery_run(catalogue, gpu, (int)trials, noise, (uint64_t)option_count(options, "seed", 1));
+    Recovery recovery = recovery_run(catalogue, gpu, (int)trials, noise, option_seed(options, "seed", 1));
     if (option_flag(options, "json"))
         print_json(gpu, &recovery, (int)trials, noise);
     else

@@ -22,7 +22,7 @@ enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, BAD_INPUT = 4 };
 static const OptionSpec specs[] = {
     {"profile", OPTION_TEXT, "FILE.json", .help = "predict with this profile (default: the catalogue)"},
     {"held-out", OPTION_FLAG, .help = "fit to each half of the shapes and score on the other half"},
-    {"seed", OPTION_COUNT, "N", .help = "with --held-out: which halves (default 1)"},
+    {"seed", OPTION_SEED, "N", .help = "with --held-out: which halves (default 1)"},
     {"rows", OPTION_TEXT, "OUT.csv",
      .help =
          "every row: file,line,gpu,operation,shape,status,reason,measured_us,predicted_us,error_pct,campaign,length"},
@@ -421,7 +421,7 @@ int validate_kernels(int argc, char **argv) {
         return DONE;
     }
     board.held_out = option_flag(options, "held-out");
-    board.seed = (uint64_t)option_count(options, "seed", 1);
+    board.seed = option_seed(options, "seed", 1);
     if (board.held_out && option_given(options, "rows")) {
         problem_add(board.problems, (Where){0}, "--rows is of single predictions, and --held-out scores by group");
         problem_hint(board.problems, "leave one of them out");

@@ -56,7 +56,7 @@ static const OptionSpec own_options[] = {
      .choices = plot_formats,
      .choice_count = 2,
      .help = "of these files (default png)"},
-    {.name = "seed", .kind = OPTION_COUNT, .metavar = "N", .help = "of all random draws (default 1)"},
+    {.name = "seed", .kind = OPTION_SEED, .metavar = "N", .help = "of all random draws (default 1)"},
     PRICE_BOOK_OPTION,
     {.name = "profile",
      .kind = OPTION_TEXT,
@@ -372,7 +372,7 @@ static ScenarioRequest request_of(const Options *options, int argc, char **argv)
                                .argv = argv,
                                .own = own_options,
                                .own_count = OWN_OPTIONS,
-                               .seed = (uint64_t)option_count(options, "seed", 1),
+                               .seed = option_seed(options, "seed", 1),
                                .unfolded = option_flag(options, "unfolded"),
                                .help_only = option_help(options)};
     request.sets = option_texts(options, "set", &request.set_count);

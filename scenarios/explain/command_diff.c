@@ -46,7 +46,7 @@ static const OptionSpec own_options[] = {
     {"color", OPTION_CHOICE, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
     PRICE_BOOK_OPTION,
     {"profile", OPTION_TEXT, "FILE.json", .help = "parts measured or written by yourself, in place of the catalogue's"},
-    {"seed", OPTION_COUNT, "N", .help = "of all random draws (default 1)"},
+    {"seed", OPTION_SEED, "N", .help = "of all random draws (default 1)"},
     {"allow-read", OPTION_TEXTS, "DIR", .help = "scripts may name files in this folder, besides their own; may be repeated"},
     WATCH_OPTIONS,
     WALL_OPTION,
@@ -105,7 +105,7 @@ static const StudySpec *study_of_text(Command *command, const char *text) {
     for (char *word = strtok_r(rest, " ", &next); word; word = strtok_r(NULL, " ", &next))
         LIST_PUSH(command->arena, &words, word);
     int count;
-    static const OptionSpec seed[] = {{"seed", OPTION_COUNT, "N", .help = ""}, {"unfolded", OPTION_FLAG, .help = ""}};
+    static const OptionSpec seed[] = {{"seed", OPTION_SEED, "N", .help = ""}, {"unfolded", OPTION_FLAG, .help = ""}};
     const OptionSpec *rows = options_with_study(command->arena, seed, 2, &count);
     const Options *options = options_parse(command->arena, rows, count, words.count, words.items, command->problems);
     options_refuse_positional(options, 0, command->problems);
@@ -128,7 +128,7 @@ static bool side_of_script(Command *command, const char *path, int side, DiffSid
     const Options *options = command->options;
     char word[] = "diff", *words[] = {word, NULL};
     ScenarioRequest request = {
-        .file = path, .argc = 1, .argv = words, .seed = (uint64_t)option_count(options, "seed", 1)};
+        .file = path, .argc = 1, .argv = words, .seed = option_seed(options, "seed", 1)};
     request.sets = option_texts(options, side ? "set-b" : "set-a", &request.set_count);
     request.allowed = option_texts(options, "allow-read", &request.allowed_count);
     int before = problems_added(command->problems);

@@ -18,6 +18,7 @@
 #include "scenarios/study/study_options.h"
 #include "sim/envelope.h"
 #include "sim/file.h"
+#include "sim/seed.h"
 #include "sim/wall.h"
 #include "sim/watch.h"
 
@@ -57,7 +58,7 @@ static const OptionSpec own_options[] = {
     PRICE_BOOK_OPTION,
     {"profile", OPTION_TEXT, "FILE.json", .help = "parts measured or written by yourself, in place of the catalogue's"},
     ANCHOR_OPTIONS,
-    {"seed", OPTION_COUNT, "N", .help = "of all random draws (default 1)"},
+    {"seed", OPTION_SEED, "N", .help = "of all random draws (default 1)"},
     {"unfolded", OPTION_FLAG, .help = "simulate every rank, also those that do the same"},
     {"allow-read", OPTION_TEXTS, "DIR", .help = "the script may name files in this folder, besides its own; may be repeated"},
     WATCH_OPTIONS,
@@ -131,7 +132,7 @@ static ScenarioRequest scenario_request(const Command *command) {
                                .argv = command->argv,
                                .own = own_options,
                                .own_count = OWN_OPTIONS,
-                               .seed = (uint64_t)option_count(options, "seed", 1),
+                               .seed = option_seed(options, "seed", 1),
                                .unfolded = option_flag(options, "unfolded")};
     request.sets = option_texts(options, "set", &request.set_count);
     request.allowed = option_texts(options, "allow-read", &request.allowed_count);
@@ -255,8 +256,7 @@ static void write_json(FILE *out, const Record *record, const Explanation *expla
     envelope_write(&json, NULL);
     json_text_member(&json, "title", record->title);
     json_text_member(&json, "scenario", record->scenario);
-    json_key(&json, "seed");
-    json_write_integer(&json, (int64_t)record->seed);
+    seed_member(&json, record->seed);
     json_text_member(&json, "digest", digest);
     json_number_member(&json, "step_s", explanation->point.step_p50_s);
     json_number_member(&json, "step_ticks", (double)explanation->step.chain->end);

@@ -154,7 +154,7 @@ bool diff_repeat_last(Arena *arena, const OptionSpec *own, int own_count, const 
     int before = problems_added(problems), sets;
     const char *const run[] = {"run", NULL}, *changed = option_text(options, "b", "");
     Repeat repeat = {.arena = arena, .own = own, .own_count = own_count, .problems = problems};
-    static const OptionSpec seed[] = {{"seed", OPTION_COUNT, "N", .help = ""}, {"unfolded", OPTION_FLAG, .help = ""}};
+    static const OptionSpec seed[] = {{"seed", OPTION_SEED, "N", .help = ""}, {"unfolded", OPTION_FLAG, .help = ""}};
     repeat.study = options_with_study(arena, seed, 2, &repeat.study_count);
     option_texts(options, "set-b", &sets);
     if (option_given(options, "a") || option_positional_count(options) > 0) {

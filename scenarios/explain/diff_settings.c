@@ -34,6 +34,7 @@ static const char *value_text(Arena *arena, const Field *field, const Value *val
         return value->flag ? "true" : "false";
     case FIELD_CHOICE:
         return field->names[value->choice];
+    case FIELD_SEED:
     case FIELD_TEXT:
     case FIELD_PART:
     case FIELD_SCALAR:

@@ -47,6 +47,9 @@ static void print_type(const Field *field, FILE *out) {
     case FIELD_QUANTITY:
         fprintf(out, field->quantity == QUANTITY_NUMBER ? "number" : "number|string");
         break;
+    case FIELD_SEED:
+        fprintf(out, "integer|string");
+        break;
     case FIELD_FLAG:
         fprintf(out, "boolean");
         break;

@@ -82,7 +82,10 @@ static ArenaLimit limit_arenas(LuaHost *host) {
     return arenas_limit((ArenaLimit){arenas_bytes_used() + most + most / 4 + OWN_WORK_BYTES, end_for_memory, host});
 }
 
-ArenaLimit lua_host_begin_simulation(lua_State *L) { return arenas_limit(lua_host(L)->arenas_before); }
+ArenaLimit lua_host_begin_simulation(lua_State *L) {
+    lua_host(L)->used_seed = true;
+    return arenas_limit(lua_host(L)->arenas_before);
+}
 
 void lua_host_check_memory(lua_State *L) {
     LuaHost *host = lua_host(L);

@@ -34,6 +34,7 @@ typedef struct LuaHost {
     const char *file; // the script
     uint64_t seed;
     RandomStream random;            // of math.random
+    bool used_seed;                 // something was drawn or simulated: another seed may say another study
     size_t memory_used, collect_at; // bytes; garbage is looked for beyond the second
     bool refused;                   // the last that was asked for did not fit: the collector runs, and asks once more
     bool scraped;                   // that has happened since the last look at the metatables

@@ -256,6 +256,7 @@ static int coroutine_made(lua_State *L) { // upvalue: Lua's own create or wrap
 
 static int math_random(lua_State *L) {
     RandomStream *random = &lua_host(L)->random;
+    lua_host(L)->used_seed = true;
     if (lua_gettop(L) == 0) {
         lua_pushnumber(L, random_uniform(random));
         return 1;

@@ -57,6 +57,19 @@ static bool number_from_lua(Reader *reader, const Field *field, const char *call
     return field_from_number(&room, field, called, lua_tonumber(reader->L, -1), where, value);
 }
 
+// A Lua integer has 63 bits, and a float keeps whole numbers up to 2^53: above, a seed is a text.
+static bool seed_from_lua(Reader *reader, const Field *field, const char *called, Where where, Value *value) {
+    FieldReader room = plain_reader(reader);
+    lua_State *L = reader->L;
+    double number = lua_tonumber(L, -1);
+    bool is_whole = lua_isinteger(L, -1) || (number <= 0x1p53 && number == floor(number));
+    if (is_whole && number >= 0) return field_from_seed(&room, (uint64_t)lua_tointeger(L, -1), value);
+    value_refuse(reader, field, called, where, isnan(number) ? "nan" : arena_printf(reader->arena, "%.14g", number));
+    if (number > 0x1p53 && number < 0x1p64)
+        problem_hint(reader->problems, "above 2^53 write it as a text: %s = \"18446744073709551615\"", field->name);
+    return false;
+}
+
 // ---- What sim's functions gave.
 
 static bool handle_fits(const Field *field, const Handle *handle) {
@@ -114,6 +127,7 @@ bool value_from_lua(Reader *reader, const Field *field, const char *called, Wher
     if (handle) return value_from_handle(reader, field, called, where, handle, value);
     bool number_wanted = field->kind == FIELD_QUANTITY;
     if (type == LUA_TNUMBER && number_wanted) return number_from_lua(reader, field, called, where, value);
+    if (type == LUA_TNUMBER && field->kind == FIELD_SEED) return seed_from_lua(reader, field, called, where, value);
     if (type == LUA_TBOOLEAN && field->kind == FIELD_FLAG) {
         value->flag = lua_toboolean(L, -1);
         return true;

@@ -147,8 +147,8 @@ static void check_command_line(Script *script) {
 
 static const Scenario *finish(Script *script) {
     Scenario *scenario = ARENA_NEW(script->arena, Scenario);
-    *scenario = (Scenario){script->items.items, script->items.count, script->options.items, script->options.count,
-                           script->digest};
+    *scenario = (Scenario){script->items.items,   script->items.count, script->options.items,
+                           script->options.count, script->digest,      script->host && script->host->used_seed};
     return scenario;
 }
 

@@ -37,6 +37,7 @@ typedef struct Scenario {
     const OptionSpec *options; // what the script declared
     int option_count;
     uint64_t digest; // of the script and all files it read
+    bool used_seed;  // another seed may give other items
 } Scenario;
 
 // Mistakes in the script and in --set go to `problems`, mistakes with the script's own options to `usage`. NULL when

@@ -77,7 +77,7 @@ static const OptionSpec own[] = {
     NUMBER("chance", "with --find-gpus: that a run meets the goal; default 90 %"),
     {"most-gpus", OPTION_COUNT, "N", .help = "with --find-gpus; default 100000"},
     {"seeds", OPTION_COUNT, "N", .help = "repetitions with other jobs; default 5, with --find-gpus 20"},
-    {"seed", OPTION_COUNT, "N", .help = "of all chance; default 1"},
+    {"seed", OPTION_SEED, "N", .help = "of all chance; default 1"},
     NUMBER("warm-up", "part of the jobs that come first and are not counted; default by MSER-5, at least 0.1; of a trace 0"),
     {"json", OPTION_FLAG, .help = "the answer as JSON"},
     {"csv", OPTION_FLAG, .help = "the first table as CSV"},
@@ -336,7 +336,7 @@ QueueStudy *queue_study_from_options(Arena *arena, const Options *options, Probl
     study->spec.depth = read_whole(options, "depth", QUEUE_USUAL_DEPTH, 1, 1000, problems);
     study->spec.half_life_s = read_number(options, "half-life", 0, 1, 1e9, problems);
     study->seeds = read_whole(options, "seeds", study->find ? FIND_SEEDS : 5, 1, MOST_SEEDS, problems);
-    study->seed = (uint64_t)option_count(options, "seed", 1);
+    study->seed = option_seed(options, "seed", 1);
     queue_policies_from_text(arena, option_text(options, "policy", study->find ? "easy" : "all"), study, problems);
     if (machines.catalogue) {
         read_faults(arena, study, &machines, options, problems);

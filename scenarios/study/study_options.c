@@ -93,7 +93,7 @@ StudySpec *study_from_options(Arena *arena, const Options *options, const Catalo
                          .said = said,
                          .training = job_make(arena, said, gpus, problems),
                          .seeds = 1,
-                         .seed = (uint64_t)option_count(options, "seed", 1),
+                         .seed = option_seed(options, "seed", 1),
                          .unfolded = option_flag(options, "unfolded")};
     return problems_added(problems) == before ? study : NULL;
 }

@@ -22,7 +22,7 @@ static const char *const color_modes[] = {"auto", "always", "never"};
 
 // clang-format off
 static const OptionSpec own_options[] = {
-    {"vary", OPTION_TEXTS, "NAME=VALUES", .help = "LO:HI:STEP, LO:HI:xFACTOR or A,B,C of a study's name, an option, a path of --set, or seed; may be repeated"},
+    {"vary", OPTION_TEXTS, "NAME=VALUES", .help = "LO:HI:STEP, LO:HI:xFACTOR or A,B,C of a study's name, an option, a path of --set, or seed (LO:HI too); may be repeated"},
     {"list", OPTION_TEXT, "FILE.csv", .help = "points one by one: a line of names, then a line of values each"},
     {"output", OPTION_TEXT, "STORE", .help = "the SQLite file (default: the scenario's name with .db)", .letter = 'o'},
     {"jobs", OPTION_COUNT, "N", .help = "worker processes (default: one per core)", .letter = 'j'},
@@ -36,7 +36,7 @@ static const OptionSpec own_options[] = {
     {"color", OPTION_CHOICE, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
     {"allow-read", OPTION_TEXTS, "DIR", .help = "the script may name files in this folder, besides its own; may be repeated"},
     {"set", OPTION_TEXTS, "PATH=VALUE", .help = "put a value in place of the script's; may be repeated"},
-    {"seed", OPTION_COUNT, "N", .help = "of all random draws (default 1)"},
+    {"seed", OPTION_SEED, "N", .help = "of all random draws (default 1)"},
     {"unfolded", OPTION_FLAG, .help = "simulate every rank, also those that do the same"},
     WATCH_EVENT_OPTIONS,
     WALL_OPTION,
@@ -155,7 +155,7 @@ static Sweep *read_sweep(const Command *command, int *status) {
                                           .argv = command->argv,
                                           .own = command->specs,
                                           .own_count = command->spec_count,
-                                          .seed = (uint64_t)option_count(options, "seed", 1),
+                                          .seed = option_seed(options, "seed", 1),
                                           .unfolded = option_flag(options, "unfolded")};
     if (option_positional_count(options) > 0) request->scenario.file = option_positional(options, 0);
     request->scenario.sets = option_texts(options, "set", &request->scenario.set_count);

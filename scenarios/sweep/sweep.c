@@ -8,10 +8,12 @@
 
 #include "scenarios/program/program.h"
 #include "scenarios/study/study_options.h"
+#include "sim/check.h"
 #include "sim/digest.h"
 #include "sim/file.h"
 #include "sim/json.h"
 #include "sim/list.h"
+#include "sim/seed.h"
 #include "sim/version.h"
 
 #define MOST_POINTS 100000000
@@ -54,9 +56,10 @@ static bool take_item(const Scenario *scenario, Made *made, const char *file, Pr
 }
 
 // arguments: "--name=value" behind the command line's own; sets: "path=value" behind those of --set.
-static bool make(Arena *arena, const SweepRequest *request, const Texts *arguments, const Texts *sets, Made *made,
-                 Problems *problems, Problems *usage) {
+static bool make(Arena *arena, const SweepRequest *request, uint64_t seed, const Texts *arguments, const Texts *sets,
+                 Made *made, Problems *problems, Problems *usage) {
     ScenarioRequest asked = request->scenario;
+    asked.seed = seed;
     char **argv = ARENA_ARRAY(arena, char *, asked.argc + arguments->count + 1);
     const char **paths = ARENA_ARRAY(arena, const char *, asked.set_count + sets->count);
     for (int i = 0; i < asked.argc; i++) argv[i] = asked.argv[i];
@@ -87,6 +90,20 @@ static void overrides(const Sweep *sweep, Arena *arena, const int *values, Texts
         if (!is_scenario(sweep) && parameter->kind == SWEEP_STUDY && strcmp(name, "gpus") == 0)
             LIST_PUSH(arena, arguments, arena_printf(arena, "--gpus=%s", text));
     }
+}
+
+static bool varies_seed(const Sweep *sweep) {
+    for (int p = 0; p < sweep->parameter_count; p++)
+        if (sweep->parameters[p].kind == SWEEP_SEED) return true;
+    return false;
+}
+
+static uint64_t seed_of(const Sweep *sweep, const int *values) {
+    uint64_t seed = sweep->request->scenario.seed;
+    for (int p = 0; p < sweep->parameter_count; p++)
+        if (sweep->parameters[p].kind == SWEEP_SEED)
+            CHECK(digits_read(sweep->parameters[p].values.texts[values[p]], &seed));
+    return seed;
 }
 
 // ---- What a name means.
@@ -136,7 +153,7 @@ static void find_kind(const Sweep *sweep, Arena *arena, const Made *base, SweepP
     bool in_study = has_name(study_names, study_count, name);
     // In options, all but the number of GPUs means what the option means: it may decide what others default to.
     bool study_first = is_scenario(sweep) ? varies_already(base, name) : strcmp(name, "gpus") == 0;
-    if (strcmp(name, "seed") == 0)
+    if (strcmp(name, SWEPT_SEED) == 0)
         parameter->kind = SWEEP_SEED;
     else if (strchr(name, '.') && is_scenario(sweep))
         parameter->kind = SWEEP_SET;
@@ -148,11 +165,6 @@ static void find_kind(const Sweep *sweep, Arena *arena, const Made *base, SweepP
         parameter->kind = SWEEP_STUDY;
     else
         unknown_name(arena, &parameter->values, specs, option_count, problems);
-    for (int i = 0; parameter->kind == SWEEP_SEED && i < parameter->values.count; i++)
-        if (!(parameter->values.numbers[i] >= 0)) {
-            problem_add(problems, parameter->values.where, "seed = %s is no seed", parameter->values.texts[i]);
-            problem_hint(problems, "a whole number, 0 or more");
-        }
 }
 
 // ---- Parameters.
@@ -308,7 +320,8 @@ Sweep *sweep_create(Arena *arena, const SweepRequest *request, Problems *problem
 
     Texts none = {0}, arguments = {0}, sets = {0};
     Made base = {0};
-    if (is_scenario(sweep) && !make(arena, request, &none, &none, &base, problems, usage)) return NULL;
+    if (is_scenario(sweep) && !make(arena, request, request->scenario.seed, &none, &none, &base, problems, usage))
+        return NULL;
     collect(sweep, arena, &base, varied, request->varied_count, columns, column_count, problems);
     check_not_fixed(sweep, arena, &base, problems);
     if (problems_added(problems) > before) return NULL;
@@ -316,7 +329,8 @@ Sweep *sweep_create(Arena *arena, const SweepRequest *request, Problems *problem
     // The first point stands for all: what is wrong there is the user's mistake, not the point's.
     int first[MOST_VARIED] = {0};
     overrides(sweep, arena, first, &arguments, &sets);
-    if (!make(arena, request, &arguments, &sets, &base, problems, usage)) return NULL;
+    if (!make(arena, request, seed_of(sweep, first), &arguments, &sets, &base, problems, usage)) return NULL;
+    sweep->is_remade = sweep->is_remade || (varies_seed(sweep) && base.scenario && base.scenario->used_seed);
     sweep->study = base.study;
     sweep->program = base.program;
     check_study_values(sweep, arena, problems);
@@ -334,12 +348,6 @@ static void values_of(const Sweep *sweep, int64_t point, int *values) {
         point /= sweep->axis_size[a];
     }
     for (int p = 0; p < sweep->parameter_count; p++) values[p] = at[sweep->parameters[p].axis];
-}
-
-static uint64_t seed_of(const Sweep *sweep, const int *values) {
-    for (int p = 0; p < sweep->parameter_count; p++)
-        if (sweep->parameters[p].kind == SWEEP_SEED) return (uint64_t)sweep->parameters[p].values.numbers[values[p]];
-    return sweep->request->scenario.seed;
 }
 
 static uint64_t point_digest(const Sweep *sweep, const int *values, uint64_t digest) {
@@ -364,6 +372,12 @@ const char *sweep_key(const Sweep *sweep, Arena *arena, int64_t point) {
     return key_of(sweep, arena, values);
 }
 
+// So large a whole number keeps all its digits as a text only (see seed_member).
+static bool is_beyond_doubles(const char *text) {
+    uint64_t whole;
+    return digits_read(text, &whole) && whole > UINT64_C(1) << 53;
+}
+
 static const char *parameters_json(const Sweep *sweep, Arena *arena, const int *values) {
     TextStream text = text_stream_open();
     JsonWriter json = json_writer(text.stream, 0);
@@ -372,7 +386,7 @@ static const char *parameters_json(const Sweep *sweep, Arena *arena, const int *
         const Variation *list = &sweep->parameters[sweep->by_name[p]].values;
         int value = values[sweep->by_name[p]];
         json_key(&json, list->name);
-        if (isfinite(list->numbers[value]))
+        if (isfinite(list->numbers[value]) && !is_beyond_doubles(list->texts[value]))
             json_write_number(&json, list->numbers[value]);
         else
             json_write_text(&json, list->texts[value]);
@@ -415,12 +429,13 @@ static RecordPoint simulate(Sweep *sweep, Arena *arena, const int *values) {
     Made made = {.study = sweep->study, .program = sweep->program};
     Texts arguments = {0}, sets = {0};
     Problems *problems = problems_create(arena), *usage = problems_create(arena);
+    uint64_t seed = seed_of(sweep, values);
     overrides(sweep, arena, values, &arguments, &sets);
-    if (sweep->is_remade && !make(arena, sweep->request, &arguments, &sets, &made, problems, usage)) {
+    if (sweep->is_remade && !make(arena, sweep->request, seed, &arguments, &sets, &made, problems, usage)) {
         const Problems *why = problem_count(problems) ? problems : usage;
         return (RecordPoint){.why_not = problem_count(why) ? problem_at(why, 0)->text : "it cannot be made"};
     }
-    StudySpec how = {.seed = seed_of(sweep, values), .unfolded = sweep->request->scenario.unfolded};
+    StudySpec how = {.seed = seed, .unfolded = sweep->request->scenario.unfolded};
     if (made.program) return program_point(arena, made.program, &how, problems);
     return study_point_at(sweep, arena, made.study, values, problems);
 }

@@ -8,6 +8,8 @@
 #include "scenarios/study/study_point.h"
 #include "sim/wall.h"
 
+#define SWEPT_SEED "seed" // the name that varies the seed of all random draws
+
 typedef enum SweepKind {
     SWEEP_STUDY,  // a name that studies vary
     SWEEP_OPTION, // an option of the command or of the script: the study is made anew with it
@@ -57,7 +59,8 @@ StoreRow sweep_point(Sweep *sweep, Arena *arena, int64_t point);
 // The row of a point whose process ended.
 StoreRow sweep_failed_point(const Sweep *sweep, Arena *arena, int64_t point, const char *reason);
 
-// "name=lo:hi:step", "name=lo:hi:xfactor", "name=geometric:lo:hi:factor", "name=a,b,c". False after a problem.
+// "name=lo:hi:step", "name=lo:hi:xfactor", "name=geometric:lo:hi:factor", "name=a,b,c"; of seeds "seed=lo:hi" too.
+// False after a problem.
 bool sweep_read_vary(Arena *arena, const char *written, Variation *vary, Problems *problems);
 // A column each, in the order of the file. NULL after problems.
 const Variation *sweep_read_list(Arena *arena, const char *path, int *count, Problems *problems);

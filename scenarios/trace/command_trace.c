@@ -45,7 +45,7 @@ static const OptionSpec own_options[] = {
     {"color", OPTION_CHOICE, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
     PRICE_BOOK_OPTION,
     {"profile", OPTION_TEXT, "FILE.json", .help = "parts measured or written by yourself, in place of the catalogue's"},
-    {"seed", OPTION_COUNT, "N", .help = "of all random draws (default 1)"},
+    {"seed", OPTION_SEED, "N", .help = "of all random draws (default 1)"},
     {"unfolded", OPTION_FLAG, .help = "simulate every rank, also those that do the same"},
     {"allow-read", OPTION_TEXTS, "DIR", .help = "the script may name files in this folder, besides its own; may be repeated"},
     WATCH_OPTIONS,
@@ -163,7 +163,7 @@ static bool raise_wall(const Command *command) {
 static double most_bytes(const Command *command) { return option_quantity(command->options, "size-limit", USUAL_MOST); }
 
 static TraceRequest request_of(const Command *command) {
-    return (TraceRequest){.seed = (uint64_t)option_count(command->options, "seed", 1),
+    return (TraceRequest){.seed = option_seed(command->options, "seed", 1),
                           .unfolded = option_flag(command->options, "unfolded"),
                           .lanes = option_flag(command->options, "timeline"),
                           .links = command->metrics || command->plots[PLOT_LINKS],

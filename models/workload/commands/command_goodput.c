@@ -64,7 +64,7 @@ const OptionSpec goodput_rows[] = {
     {"confidence", OPTION_QUANTITY, "SHARE", .help = "with --best and --by: chance to keep the date that is enough; default 80%", .quantity = QUANTITY_NUMBER},
     {"price", OPTION_QUANTITY, "MONEY", .help = "with --best: of a GPU for an hour, in USD; when left out: the catalogue's", .quantity = QUANTITY_NUMBER},
     {"runs", OPTION_COUNT, "N", .help = "simulated runs; default 1000, with --best 300"},
-    {"seed", OPTION_COUNT, "N", .help = "of all chance; default 1"},
+    {"seed", OPTION_SEED, "N", .help = "of all chance; default 1"},
     {"json", OPTION_FLAG, .help = "the answer as JSON"},
     PIECES_OPTION,
     {"plot", OPTION_FLAG, .help = "the run of the median goodput as a calendar: what each day or week was spent on"},
@@ -302,7 +302,7 @@ void goodput_ask(GoodputAsked *asked, const Options *options, Problems *problems
     read_length(asked, options, problems);
     read_machines(asked, options, problems);
     asked->runs = read_whole(options, "runs", 1000, MOST_RUNS, problems);
-    asked->seed = (uint64_t)option_count(options, "seed", 1);
+    asked->seed = option_seed(options, "seed", 1);
     if (asked->runs < 1) complain(problems, "--runs 0 tells nothing", "for example --runs 1000");
     if (asked->gpus == 0) return;
     read_faults(asked, options, problems);

@@ -7,6 +7,7 @@
 #include "models/workload/model/model.h"
 #include "sim/check.h"
 #include "sim/letters.h"
+#include "sim/seed.h"
 
 #define LONGEST_TEXT 4096
 
@@ -75,6 +76,9 @@ void field_describe(const Field *field, char *out, size_t out_bytes) {
     switch (field->kind) {
     case FIELD_QUANTITY:
         describe_quantity(field, out, out_bytes);
+        return;
+    case FIELD_SEED:
+        snprintf(out, out_bytes, "a seed: %s", SEED_RANGE);
         return;
     case FIELD_CHOICE:
         describe_choice(field, out, out_bytes);
@@ -200,6 +204,22 @@ static bool bound_from_text(const FieldReader *reader, const Field *field, const
     return true;
 }
 
+// ---- Seeds.
+
+bool field_from_seed(const FieldReader *reader, uint64_t seed, Value *value) {
+    value->seed = seed;
+    value->text = arena_printf(reader->arena, "%llu", (unsigned long long)seed);
+    return true;
+}
+
+static bool seed_from_text(const FieldReader *reader, const Field *field, const char *called, const char *text,
+                           Where where, Value *value) {
+    uint64_t seed;
+    if (seed_read(text, &seed)) return field_from_seed(reader, seed, value);
+    field_refuse(reader, field, called, where, arena_printf(reader->arena, "\"%.60s\"", text));
+    return false;
+}
+
 // ---- Names.
 
 static bool choice_from_text(const FieldReader *reader, const Field *field, const char *called, const char *text,
@@ -278,6 +298,8 @@ bool field_from_text(const FieldReader *reader, const Field *field, const char *
     switch (field->kind) {
     case FIELD_QUANTITY:
         return quantity_from_text(reader, field, called, text, where, value);
+    case FIELD_SEED:
+        return seed_from_text(reader, field, called, text, where, value);
     case FIELD_BOUND:
         return bound_from_text(reader, field, called, text, where, value);
     case FIELD_CHOICE:

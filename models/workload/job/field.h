@@ -6,6 +6,7 @@
 #include <float.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "models/hardware/hardware.h"
 #include "sim/problem.h"
@@ -15,6 +16,7 @@
 
 typedef enum FieldKind {
     FIELD_QUANTITY, // a number, or a text with a unit of the row's QuantityKind
+    FIELD_SEED,     // of random draws: a whole number of 64 bits (sim/seed.h)
     FIELD_FLAG,     // true or false
     FIELD_TEXT,
     FIELD_CHOICE, // one of the row's names
@@ -82,6 +84,7 @@ typedef struct Value {
     Where where;
     double number;    // QUANTITY, BOUND; SCALAR when it is a number, else NAN
     const char *text; // TEXT, CHOICE, PART by name, SCALAR; QUANTITY as written
+    uint64_t seed;    // SEED
     bool flag;        // FLAG; BOUND: less
     int choice;
     HandleKind handle_kind; // PART, VALUE
@@ -109,6 +112,7 @@ bool field_list_from_text(const FieldReader *reader, const Field *field, const c
 // A number that is there already.
 bool field_from_number(const FieldReader *reader, const Field *field, const char *called, double number, Where where,
                        Value *value);
+bool field_from_seed(const FieldReader *reader, uint64_t seed, Value *value);
 // A TEXT of so many bytes, which may hold a zero.
 bool field_from_bytes(const FieldReader *reader, const Field *field, const char *called, const char *text,
                       size_t length, Where where, Value *value);

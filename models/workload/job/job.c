@@ -138,7 +138,7 @@ static void store(TrainingSpec *spec, const Field *field, const Value *value) {
         *(bool *)(void *)at = value->flag;
         return;
     case STORED_UINT64:
-        *(uint64_t *)(void *)at = (uint64_t)value->number;
+        *(uint64_t *)(void *)at = value->seed;
         return;
     case STORED_BY_HAND:
         return;

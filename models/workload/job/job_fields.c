@@ -223,7 +223,7 @@ static const Field routing_fields[] = {
     {"zipf", NUMBER(0, 10), .example = "0.5", DOUBLE(expert_skew), .help = "the k-th most chosen expert gets a share as k^-zipf"},
     {"dirichlet", NUMBER(ABOVE_ZERO, 1e6), .example = "0.5", .flag = "expert-dirichlet", DOUBLE(routing.concentration),
      .help = "shares of each layer are drawn; the smaller the number, the less even (1: any shares are as likely)"},
-    {"seed", COUNT(0, 9e15), .fallback = "1", .example = "7", .flag = "expert-seed", .stored = STORED_UINT64,
+    {"seed", .kind = FIELD_SEED, .fallback = "1", .example = "7", .flag = "expert-seed", .stored = STORED_UINT64,
      .at = offsetof(TrainingSpec, routing.seed), .help = "of those draws"},
     {"histogram", NUMBER(0, 1e18), .list = true, .example = "{ 120, 80, 95, 105 }", .flag = "expert-histogram",
      .help = "tokens that each expert got in a recorded run, in the order of experts"},

@@ -43,6 +43,7 @@ static const char *metavar_of(Arena *arena, const Field *field) {
         [QUANTITY_COUNT] = "N", [QUANTITY_BYTES] = "BYTES", [QUANTITY_TIME] = "TIME"};
     if (field->kind == FIELD_PART) return "NAME";
     if (field->kind == FIELD_TEXT) return "TEXT";
+    if (field->kind == FIELD_SEED) return "N";
     if (field->kind == FIELD_QUANTITY) {
         const char *word = by_quantity[field->quantity] ? by_quantity[field->quantity] : "X";
         return field->list ? arena_printf(arena, "%s,%s,…", word, word) : word;
