@@ -7,6 +7,7 @@
 #include "results/command_schema.h"
 #include "results/last.h"
 #include "results/progress.h"
+#include "results/question.h"
 #include "scenarios/commands/completion.h"
 #include "scenarios/study/study_anchors.h"
 #include "sim/ending.h"
@@ -41,6 +42,18 @@ int command_queue(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
 int command_validate(int argc, char **argv);
 static int command_completion(int argc, char **argv);
+
+const OptionSpec *run_option_rows(Arena *arena, int *count);
+const OptionSpec *plan_option_rows(Arena *arena, int *count);
+const OptionSpec *explain_option_rows(Arena *arena, int *count);
+const OptionSpec *trace_option_rows(Arena *arena, int *count);
+const OptionSpec *sweep_option_rows(Arena *arena, int *count);
+const OptionSpec *memory_option_rows(Arena *arena, int *count);
+const OptionSpec *collective_option_rows(Arena *arena, int *count);
+const OptionSpec *goodput_option_rows(Arena *arena, int *count);
+const OptionSpec *cost_option_rows(Arena *arena, int *count);
+const OptionSpec *power_option_rows(Arena *arena, int *count);
+const OptionSpec *queue_option_rows(Arena *arena, int *count);
 
 enum { BAD_USAGE = 2 };
 
@@ -116,6 +129,35 @@ static int run_command(int argc, char **argv) {
     return 2;
 }
 
+// Of the commands whose words may stand in a file.
+static const struct {
+    const char *command;
+    const OptionSpec *(*rows)(Arena *arena, int *count);
+} asked_again[] = {
+    {"run", run_option_rows},
+    {"plan", plan_option_rows},
+    {"explain", explain_option_rows},
+    {"trace", trace_option_rows},
+    {"sweep", sweep_option_rows},
+    {"memory", memory_option_rows},
+    {"collective", collective_option_rows},
+    {"goodput", goodput_option_rows},
+    {"cost", cost_option_rows},
+    {"power", power_option_rows},
+    {"queue", queue_option_rows},
+};
+enum { ASKED_AGAIN = sizeof asked_again / sizeof *asked_again };
+
+// `explain queue` reads what queue does.
+static const OptionSpec *rows_asked_again(Arena *arena, const char *command, const char *first, int *count) {
+    int found = -1;
+    for (int i = 0; i < ASKED_AGAIN; i++)
+        if (strcmp(asked_again[i].command, command) == 0) found = i;
+    for (int i = 0; i < ASKED_AGAIN && first && strcmp(command, "explain") == 0; i++)
+        if (strcmp(asked_again[i].command, first) == 0) found = i;
+    return found < 0 ? NULL : asked_again[found].rows(arena, count);
+}
+
 static int command_completion(int argc, char **argv) {
     const char *names[COMMAND_COUNT];
     for (int i = 0; i < COMMAND_COUNT; i++) names[i] = commands[i].name;
@@ -128,6 +170,7 @@ int main(int argc, char **argv) {
     anchors_reader = anchors_read;
     watch_screen = progress_of_watch;
     watch_permit_clock();
+    question_rows = rows_asked_again;
     wall_permit();
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);

@@ -21,16 +21,16 @@ static const char *const color_modes[] = {"auto", "always", "never"};
 
 // clang-format off
 static const OptionSpec rows[] = {
-    {"output", OPTION_TEXT, "FILE", .help = "write the answer to FILE, whole or not at all; .json and .csv choose the form", .letter = 'o'},
-    {"quiet", OPTION_FLAG, .help = "only the answer: no progress, no next step", .letter = 'q'},
-    {"json", OPTION_FLAG, .help = "the answer as JSON (lockstep schema)"},
-    {"csv", OPTION_FLAG, .help = "its main table as CSV"},
-    {"plain", OPTION_FLAG, .help = "text with tabs, for other programs"},
-    {"color", OPTION_CHOICE, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
+    {"output", OPTION_TEXT, "FILE", .of = OF_FORM, .help = "write the answer to FILE, whole or not at all; .json and .csv choose the form", .letter = 'o'},
+    {"quiet", OPTION_FLAG, .of = OF_FORM, .help = "only the answer: no progress, no next step", .letter = 'q'},
+    {"json", OPTION_FLAG, .of = OF_FORM, .help = "the answer as JSON (lockstep schema)"},
+    {"csv", OPTION_FLAG, .of = OF_FORM, .help = "its main table as CSV"},
+    {"plain", OPTION_FLAG, .of = OF_FORM, .help = "text with tabs, for other programs"},
+    {"color", OPTION_CHOICE, .of = OF_FORM, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
 };
 static const OptionSpec last_rows[] = {
-    {"last", OPTION_FLAG, .help = "ask the last question of this kind again, with the options that are given here in place of its own"},
-    {"no-last", OPTION_FLAG, .help = "do not keep this question for --last (LOCKSTEP_LAST=never: none)"},
+    {"last", OPTION_FLAG, .of = OF_FORM, .help = "ask the last question of this kind again, with the options that are given here in place of its own"},
+    {"no-last", OPTION_FLAG, .of = OF_FORM, .help = "do not keep this question for --last (LOCKSTEP_LAST=never: none)"},
 };
 // clang-format on
 enum { ROWS = sizeof rows / sizeof *rows, ROWS_WITHOUT_FORMS = 2, LAST_ROWS = sizeof last_rows / sizeof *last_rows };
@@ -205,6 +205,10 @@ void answer_begin(int argc, char **argv) {
     bool follows = argc > 1 && last_follows(argv[1]), keeps = argc > 1 && last_keeps(argv[1]);
     const OptionSpec *all = options_join(answer.arena, rows, forms, last_rows, keeps ? LAST_ROWS : follows, &count);
     options_share(all, count, on_read);
+}
+
+const OptionSpec *answer_option_rows(Arena *arena, int *count) {
+    return options_join(arena, rows, ROWS, last_rows, LAST_ROWS, count);
 }
 
 // ---- What was printed.

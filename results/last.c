@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "results/question.h"
 #include "sim/envelope.h"
 #include "sim/file.h"
 #include "sim/json.h"
@@ -56,7 +57,9 @@ static const char *state_folder(Arena *arena) {
 
 static const Json *read_questions(Arena *arena) {
     const char *folder = state_folder(arena), *path = folder ? arena_printf(arena, "%s/last.json", folder) : NULL;
-    if (!path || access(path, R_OK) != 0) return NULL;
+    struct stat about;
+    if (!path || access(path, R_OK) != 0 || stat(path, &about) != 0) return NULL;
+    if (!S_ISREG(about.st_mode) || about.st_uid != geteuid()) return NULL; // somebody else's words
     const Json *file = json_read_loose(arena, NULL, path, (Where){0}, problems_create(arena));
     const Json *format = file && file->kind == JSON_OBJECT ? json_get(file, "format") : NULL;
     const Json *version = format ? json_get(file, "format_version") : NULL;
@@ -149,11 +152,6 @@ static bool write_questions(Arena *arena, const LastQuestion *question) {
 
 // ---- Keeping.
 
-typedef struct Words {
-    const char **items;
-    int count, room;
-} Words;
-
 static bool is_among(const char *word, const char *const *words, int count) {
     for (int i = 0; i < count; i++)
         if (strcmp(word, words[i]) == 0) return true;
@@ -203,22 +201,35 @@ bool last_keep(int argc, char **argv) {
 
 // ---- Asking again.
 
-static const LastQuestion *question_of(Arena *arena, const Json *kept) {
+static int length_of(const char *const *words) {
+    int count = 0;
+    while (words[count]) count++;
+    return count;
+}
+
+static const LastQuestion *question_of(Arena *arena, const Json *kept, const Typed *typed, Problems *problems) {
     const Json *words = json_get(kept, "words");
-    LastQuestion *question = ARENA_NEW(arena, LastQuestion);
+    int before = problems_added(problems);
     Words texts = {0};
     for (int i = 0; words && words->kind == JSON_LIST && i < words->count; i++)
         if (words->items[i].kind == JSON_TEXT) LIST_PUSH(arena, &texts, words->items[i].text);
-    *question = (LastQuestion){text_of(kept, "command"), texts.items, texts.count, text_of(kept, "folder"),
-                               text_of(kept, "time")};
+    QuestionFile file = {.command = text_of(kept, "command"),
+                         .words = texts.items,
+                         .count = texts.count,
+                         .typed = typed->words,
+                         .typed_count = typed->count};
+    Words asked = question_words(arena, &file, problems);
+    if (problems_added(problems) > before) return NULL;
+    LastQuestion *question = ARENA_NEW(arena, LastQuestion);
+    *question = (LastQuestion){file.command, asked.items, asked.count, text_of(kept, "folder"), text_of(kept, "time")};
     return question;
 }
 
-const LastQuestion *last_question(Arena *arena, const char *const *commands, Problems *problems) {
+const LastQuestion *last_question(Arena *arena, const char *const *commands, const Typed *typed, Problems *problems) {
     const Json *kept = read_questions(arena);
     for (int i = kept ? kept->count - 1 : -1; i >= 0; i--)
-        for (const char *const *command = commands; *command; command++)
-            if (strcmp(text_of(&kept->items[i], "command"), *command) == 0) return question_of(arena, &kept->items[i]);
+        if (is_among(text_of(&kept->items[i], "command"), commands, length_of(commands)))
+            return question_of(arena, &kept->items[i], typed, problems);
     const char *names = commands[0];
     for (int i = 1; commands[i]; i++)
         names = arena_printf(arena, "%s%s %s", names, commands[i + 1] ? "," : " or", commands[i]);
@@ -227,12 +238,12 @@ const LastQuestion *last_question(Arena *arena, const char *const *commands, Pro
     return NULL;
 }
 
-const LastQuestion *last_question_before(Arena *arena, const char *command, Problems *problems) {
+const LastQuestion *last_question_before(Arena *arena, const char *command, const Typed *typed, Problems *problems) {
     const Json *kept = read_questions(arena);
     int found = 0;
     for (int i = kept ? kept->count - 1 : -1; i >= 0; i--)
         if (strcmp(text_of(&kept->items[i], "command"), command) == 0 && found++ == 1)
-            return question_of(arena, &kept->items[i]);
+            return question_of(arena, &kept->items[i], typed, problems);
     problem_add(problems, (Where){0}, "--last: no question of lockstep %s is kept but the last", command);
     problem_hint(problems, "say what is other: lockstep diff --last --b=\"--tp 4\", or --set-b PATH=VALUE of a script");
     return NULL;
@@ -281,9 +292,14 @@ static void add_kept(Arena *arena, Words *words, const LastQuestion *question, c
 
 const char *const *last_words(Arena *arena, const LastQuestion *question, const char *const *again, int again_count,
                               int *count) {
-    Words words = {0};
+    QuestionFile file = {.command = question->command,
+                         .words = question->words,
+                         .count = question->count,
+                         .typed = again,
+                         .typed_count = again_count};
+    Words words = {0}, typed = question_typed(arena, &file);
     add_kept(arena, &words, question, again, again_count);
-    for (int i = 0; i < again_count; i++) LIST_PUSH(arena, &words, again[i]);
+    for (int i = 0; i < typed.count; i++) LIST_PUSH(arena, &words, typed.items[i]);
     *count = words.count;
     return words.items;
 }
@@ -294,18 +310,20 @@ static int find_last(int argc, char *const *argv) {
     return 0;
 }
 
-void last_tell(const char *const *words, int count, const LastQuestion *question) {
-    for (int i = 0; i < count; i++)
-        if (strcmp(words[i], "-q") == 0 || strcmp(words[i], "--quiet") == 0) return;
-    Arena *arena = arena_open();
-    fprintf(stderr, "! Asked again, of %s: lockstep",
-            letters_make_harmless(arena_copy_text(arena, question->time), ""));
+void last_print_words(Arena *arena, const char *const *words, int count) {
     for (int i = 0; i < count; i++) {
         const char *word = letters_make_harmless(arena_copy_text(arena, words[i]), "");
         fprintf(stderr, word[strcspn(word, " '\"$*")] ? " '%s'" : " %s", word);
     }
     fprintf(stderr, "\n");
-    arena_close(arena);
+}
+
+void last_tell(Arena *arena, const char *const *words, int count, const LastQuestion *question) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(words[i], "-q") == 0 || strcmp(words[i], "--quiet") == 0) return;
+    fprintf(stderr, "! Asked again, of %s: lockstep",
+            letters_make_harmless(arena_copy_text(arena, question->time), ""));
+    last_print_words(arena, words, count);
 }
 
 // ---- Of an answer that was written to a file.
@@ -323,23 +341,33 @@ static bool is_answer(const Json *file) {
     return strcmp(text_of(file, "format"), ANSWER_FORMAT) == 0;
 }
 
-const LastQuestion *last_question_of_answer(Arena *arena, const char *path, const Json **answer, Problems *problems) {
-    const Json *file = json_read_file(arena, path, problems);
-    if (!file) return NULL;
-    if (!is_answer(file)) {
+const LastQuestion *last_question_of_answer(Arena *arena, const char *path, const Typed *typed, const Json **answer,
+                                            Problems *problems) {
+    const Json *read = json_read_file(arena, path, problems);
+    int before = problems_added(problems);
+    if (!read) return NULL;
+    if (!is_answer(read)) {
         problem_add(problems, (Where){path, 0},
                     "this is no answer of lockstep: it does not say which command line it is of");
         problem_hint(problems, "lockstep run … --json -o %s writes one, and so do plan, queue, goodput and collective",
                      path);
         return NULL;
     }
-    const Json *command = json_get(file, "command");
-    char **words = ARENA_ARRAY(arena, char *, command->count);
-    for (int i = 1; i < command->count; i++) words[i - 1] = arena_copy_text(arena, command->items[i].text);
-    Words kept = words_of_question(arena, command->count - 1, words);
+    const Json *command = json_get(read, "command");
+    Words words = {0};
+    for (int i = 2; i < command->count; i++) LIST_PUSH(arena, &words, command->items[i].text);
+    QuestionFile file = {.path = path,
+                         .command = command->items[1].text,
+                         .words = words.items,
+                         .count = words.count,
+                         .typed = typed->words,
+                         .typed_count = typed->count};
+    Words asked = question_words(arena, &file, problems);
+    question_reads_near(arena, &file, problems);
+    if (problems_added(problems) > before) return NULL;
     LastQuestion *question = ARENA_NEW(arena, LastQuestion);
-    *question = (LastQuestion){words[0], kept.items, kept.count, ".", path};
-    *answer = file;
+    *question = (LastQuestion){file.command, asked.items, asked.count, ".", path};
+    *answer = read;
     return question;
 }
 
@@ -361,19 +389,19 @@ bool last_repeat(Arena *arena, int *argc, char ***argv, Problems *problems) {
         unnamed = followers[i].unnamed;
     }
     const char *kind = kind_asked(of, *argc, *argv), *const only[] = {kind, NULL};
-    const LastQuestion *question = last_question(arena, kind ? only : of, problems);
-    if (!question) return false;
-    bool named = !unnamed || strcmp(question->command, unnamed) != 0;
     const char **again = ARENA_ARRAY(arena, const char *, *argc);
     int count = 0;
     for (int i = kind ? 3 : 2; i < *argc; i++)
         if (i != at) again[count++] = (*argv)[i];
+    const LastQuestion *question = last_question(arena, kind ? only : of, &(Typed){again, count}, problems);
+    if (!question) return false;
+    bool named = !unnamed || strcmp(question->command, unnamed) != 0;
     Words words = {0};
     LIST_PUSH(arena, &words, (const char *)(*argv)[1]);
     if (named) LIST_PUSH(arena, &words, question->command);
     add_kept(arena, &words, question, again, count);
     for (int i = 0; i < count; i++) LIST_PUSH(arena, &words, again[i]);
-    last_tell(words.items, words.count, question);
+    last_tell(arena, words.items, words.count, question);
 
     char **line = ARENA_ARRAY(arena, char *, words.count + 2);
     line[0] = (*argv)[0];

@@ -27,22 +27,34 @@ bool last_follows(const char *command);
 // argv[0] is the command. Whether it was kept.
 bool last_keep(int argc, char **argv);
 
-// The newest question of a command; of several ("run", "plan", NULL) the newest of them. NULL after a problem.
-const LastQuestion *last_question(Arena *arena, const char *const *commands, Problems *problems);
+// What is typed now, behind --last or an answer's name: it takes the place of what a file says, and may say what a file
+// may not (results/question.h).
+typedef struct Typed {
+    const char *const *words;
+    int count;
+} Typed;
+
+// The newest question of a command; of several ("run", "plan", NULL) the newest of them. NULL after a problem. Of its
+// words those that are the question's.
+const LastQuestion *last_question(Arena *arena, const char *const *commands, const Typed *typed, Problems *problems);
 
 // The one before the newest: another, for what is asked again as it was is kept once. NULL after a problem.
-const LastQuestion *last_question_before(Arena *arena, const char *command, Problems *problems);
+const LastQuestion *last_question_before(Arena *arena, const char *command, const Typed *typed, Problems *problems);
 // Its words as they are said from here, and with `again`'s options in place of its own, which stand last.
 const char *const *last_words(Arena *arena, const LastQuestion *question, const char *const *again, int again_count,
                               int *count);
 
 // The question that a file of an answer in JSON is of, by the command line in it; `time` is the file's name, and its
-// files are looked for from here. NULL after a problem: it is no such file.
+// files are looked for from here, and only here and beside it. NULL after a problem: it is no such file, or says what
+// only who asks may say.
 typedef struct Json Json;
-const LastQuestion *last_question_of_answer(Arena *arena, const char *path, const Json **answer, Problems *problems);
+const LastQuestion *last_question_of_answer(Arena *arena, const char *path, const Typed *typed, const Json **answer,
+                                            Problems *problems);
 bool last_names_answer(const char *word); // "plan.json"
 // A question asked again, said on standard error: its own words, then those that are said now.
-void last_tell(const char *const *words, int count, const LastQuestion *question);
+void last_tell(Arena *arena, const char *const *words, int count, const LastQuestion *question);
+// Words on standard error, each behind a space, quoted where a shell needs it; what a terminal would obey is a '?'.
+void last_print_words(Arena *arena, const char *const *words, int count);
 
 // `lockstep plan --last --by 30d` is the last plan with another date; `lockstep report --last -o page.html` is a report
 // of the last run or plan, `lockstep explain --last` asks why, of the last run, queue, goodput or collective. An option

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "sim/check.h"
+#include "sim/gate.h"
 #include "sim/letters_out.h"
 #include "sim/quantity.h"
 #include "sim/temporaries.h"
@@ -72,20 +73,90 @@ char *file_read_open(Arena *arena, int descriptor, const char *path, size_t limi
     return text;
 }
 
-char *file_read(Arena *arena, const char *path, size_t limit_bytes, size_t *bytes, Problems *problems) {
+// ---- Opening.
+
+static struct {
+    const ReadGate *gate;
+    const char *const *typed;
+    int typed_count;
+} through;
+
+void file_read_through(const ReadGate *gate, const char *const *typed, int typed_count) {
+    through.gate = gate;
+    through.typed = typed;
+    through.typed_count = typed_count;
+}
+
+// "p.json", "--profile=p.json", "x:graph:file=p.json", "a.xml,b.xml"
+static bool names(const char *word, const char *path) {
+    static const char between[] = "=:,";
+    size_t length = strlen(path);
+    for (const char *at = word; length && (at = strstr(at, path)) != NULL; at++)
+        if ((at == word || strchr(between, at[-1])) && (!at[length] || strchr(between, at[length]))) return true;
+    return false;
+}
+
+static bool is_typed(const char *path) {
+    for (int i = 0; i < through.typed_count; i++)
+        if (names(through.typed[i], path)) return true;
+    return false;
+}
+
+bool file_may_read(const char *path) { return !through.gate || is_typed(path) || gate_holds(through.gate, path); }
+
+// Descriptors that are open already, by the names that Linux gives them.
+static bool is_opened_by_shell(const char *path) {
+    return strcmp(path, "/dev/stdin") == 0 || strncmp(path, "/dev/fd/", 8) == 0 ||
+           strncmp(path, "/proc/self/fd/", 14) == 0;
+}
+
+static int refuse_kind(const char *path, mode_t mode, Problems *problems) {
+    const char *kind = S_ISDIR(mode)    ? "folder"
+                       : S_ISBLK(mode)  ? "disk"
+                       : S_ISFIFO(mode) ? "pipe with a name"
+                       : S_ISCHR(mode)  ? "device"
+                                        : "socket";
+    problem_add(problems, (Where){path, 0}, "is a %s, not a file", kind);
+    problem_hint(problems, S_ISFIFO(mode) ? "nobody may ever write to it: lockstep … /dev/stdin < %s" : "name a file",
+                 path);
+    return -1;
+}
+
+int file_open(const char *path, Problems *problems) {
     struct stat about;
-    int descriptor = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+    if (through.gate && !is_typed(path)) return gate_open(through.gate, path, (Where){0}, problems);
+    bool is_open = is_opened_by_shell(path);
+    int descriptor = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC | (is_open ? 0 : O_NONBLOCK));
     if (descriptor < 0 || fstat(descriptor, &about) != 0) {
         cannot_read(path, problems);
         if (descriptor >= 0) close(descriptor);
-        return NULL;
+        return -1;
     }
-    if (!S_ISDIR(about.st_mode) && !S_ISBLK(about.st_mode))
-        return file_read_open(arena, descriptor, path, limit_bytes, bytes, problems);
+    if (S_ISREG(about.st_mode) || (is_open && !S_ISDIR(about.st_mode) && !S_ISBLK(about.st_mode))) return descriptor;
     close(descriptor);
-    problem_add(problems, (Where){path, 0}, "is a %s, not a file", S_ISDIR(about.st_mode) ? "folder" : "disk");
-    problem_hint(problems, "name a file");
-    return NULL;
+    return refuse_kind(path, about.st_mode, problems);
+}
+
+FILE *file_open_stream(const char *path, Problems *problems) {
+    int descriptor = file_open(path, problems);
+    FILE *stream = descriptor < 0 ? NULL : fdopen(descriptor, "rb");
+    if (descriptor >= 0 && !stream) {
+        cannot_read(path, problems);
+        close(descriptor);
+    }
+    return stream;
+}
+
+FILE *file_peek(const char *path) {
+    Arena *arena = arena_open();
+    FILE *stream = file_open_stream(path, problems_create(arena));
+    arena_close(arena);
+    return stream;
+}
+
+char *file_read(Arena *arena, const char *path, size_t limit_bytes, size_t *bytes, Problems *problems) {
+    int descriptor = file_open(path, problems);
+    return descriptor < 0 ? NULL : file_read_open(arena, descriptor, path, limit_bytes, bytes, problems);
 }
 
 // ---- Writing.

@@ -8,9 +8,20 @@
 #include "sim/arena.h"
 #include "sim/problem.h"
 
-// The whole file, zero-terminated, its length in *bytes. NULL after adding a problem (strerror, or too large). For
-// paths that the user names, on the command line: pipes and /dev/stdin are read too. What a scenario names goes through
-// sim/gate.h.
+// Opens what the user names on the command line: a regular file, or what the shell has opened (/dev/stdin, /dev/fd/63
+// of a process substitution), be that a pipe. Anything else may never begin or never end and is refused: a pipe with a
+// name, a device, a folder. -1 after a problem. What a scenario names goes through sim/gate.h.
+int file_open(const char *path, Problems *problems);
+FILE *file_open_stream(const char *path, Problems *problems); // NULL after a problem
+FILE *file_peek(const char *path); // NULL and nothing said: for a first look at a file that is read in full later
+
+// From here on file_open goes through a gate, but for paths that stand in these words of the command line: what is
+// asked was found in a file. NULL: no longer.
+typedef struct ReadGate ReadGate;
+void file_read_through(const ReadGate *gate, const char *const *typed, int typed_count);
+bool file_may_read(const char *path); // a folder or a file: whether that gate holds it; true where there is none
+
+// The whole file, zero-terminated, its length in *bytes. NULL after adding a problem (strerror, or too large).
 char *file_read(Arena *arena, const char *path, size_t limit_bytes, size_t *bytes, Problems *problems);
 
 // The same of a file that is open already, and closes it. `path` is for messages.

@@ -28,7 +28,7 @@ struct ReadGate {
     const char *folder;  // the same as in Root.real; NULL: it has none
     Root *roots;
     int root_count;
-    bool any_allowed;
+    bool any_allowed, of_question;
     uint64_t *digest;
 };
 
@@ -70,6 +70,17 @@ static const char *folder_of(Arena *arena, const char *scenario) {
     return system ? NULL : real;
 }
 
+static void add_folder(ReadGate *gate, const char *path, Problems *problems) {
+    const char *real = real_folder(gate->arena, path);
+    if (real) {
+        gate->roots[gate->root_count++] = (Root){absolute(gate->arena, path), real};
+        return;
+    }
+    problem_add(problems, (Where){0}, "--allow-read %.200s is no folder", path);
+    problem_hint(problems, "name the folder that holds what %s reads",
+                 gate->of_question ? "the question" : "the scenario");
+}
+
 ReadGate *gate_create(Arena *arena, const char *scenario, const char *const *allowed, int allowed_count,
                       uint64_t *digest, Problems *problems) {
     ReadGate *gate = ARENA_NEW(arena, ReadGate);
@@ -80,15 +91,16 @@ ReadGate *gate_create(Arena *arena, const char *scenario, const char *const *all
     gate->roots = ARENA_ARRAY(arena, Root, allowed_count + 1);
     gate->any_allowed = allowed_count > 0;
     if (gate->folder) gate->roots[gate->root_count++] = (Root){NULL, gate->folder};
-    for (int i = 0; i < allowed_count; i++) {
-        const char *real = real_folder(arena, allowed[i]);
-        if (real) {
-            gate->roots[gate->root_count++] = (Root){absolute(arena, allowed[i]), real};
-            continue;
-        }
-        problem_add(problems, (Where){0}, "--allow-read %.200s is no folder", allowed[i]);
-        problem_hint(problems, "name the folder that holds what the scenario reads");
-    }
+    for (int i = 0; i < allowed_count; i++) add_folder(gate, allowed[i], problems);
+    return gate;
+}
+
+ReadGate *gate_of_question(Arena *arena, const char *const *folders, int count, Problems *problems) {
+    ReadGate *gate = ARENA_NEW(arena, ReadGate);
+    *gate = (ReadGate){.arena = arena, .written = "", .folder = real_folder(arena, "."), .of_question = true};
+    gate->roots = ARENA_ARRAY(arena, Root, count + 1);
+    if (gate->folder && *gate->folder) gate->roots[gate->root_count++] = (Root){NULL, gate->folder};
+    for (int i = 0; i < count; i++) add_folder(gate, folders[i], problems);
     return gate;
 }
 
@@ -212,6 +224,11 @@ static int open_along(const ReadGate *gate, const char *path) {
 }
 
 static void refuse(const ReadGate *gate, const char *path, Where where, Problems *problems) {
+    if (gate->of_question) {
+        problem_add(problems, where, "\"%.60s\", which a question in a file names, is no file here or beside it", path);
+        problem_hint(problems, "allow its folder if you trust the file: --allow-read DIR; or name it yourself");
+        return;
+    }
     problem_add(problems, where, "\"%.60s\" is no file in the scenario's folder%s", path,
                 gate->any_allowed ? " or in one of --allow-read" : "");
     problem_hint(problems, "save it beside the scenario and give its name, or allow its folder: --allow-read DIR");
@@ -222,21 +239,33 @@ static bool is_regular(int file) {
     return fstat(file, &about) == 0 && S_ISREG(about.st_mode);
 }
 
-char *gate_read(const ReadGate *gate, const char *path, size_t limit_bytes, size_t *bytes, Where where,
-                Problems *problems) {
+bool gate_holds(const ReadGate *gate, const char *path) {
+    Walk walk = {.gate = gate};
+    return find_way(&walk, path);
+}
+
+int gate_open(const ReadGate *gate, const char *path, Where where, Problems *problems) {
     Walk walk = {.gate = gate};
     if (!find_way(&walk, path)) {
         refuse(gate, path, where, problems);
-        return NULL;
+        return -1;
     }
     int file = open_along(gate, walk.at), why = errno;
-    if (file < 0 || !is_regular(file)) {
-        if (file >= 0) close(file);
-        problem_add(problems, where, "\"%.60s\" cannot be read: %s", path,
-                    file < 0 && why != ENXIO ? strerror(why) : "a scenario reads regular files, no folders or pipes");
-        problem_hint(problems, "name a file that can be read");
-        return NULL;
-    }
+    if (file >= 0 && is_regular(file)) return file;
+    if (file >= 0) close(file);
+    const char *reader = gate->of_question ? "a question in a file" : "a scenario";
+    problem_add(problems, where, "\"%.60s\" cannot be read: %s", path,
+                file < 0 && why != ENXIO
+                    ? strerror(why)
+                    : arena_printf(gate->arena, "%s reads regular files, no folders or pipes", reader));
+    problem_hint(problems, "name a file that can be read");
+    return -1;
+}
+
+char *gate_read(const ReadGate *gate, const char *path, size_t limit_bytes, size_t *bytes, Where where,
+                Problems *problems) {
+    int file = gate_open(gate, path, where, problems);
+    if (file < 0) return NULL;
     char *text =
         file_read_open(gate->arena, file, gate_shown_path(gate, gate->arena, path), limit_bytes, bytes, problems);
     if (text && gate->digest) *gate->digest = digest_bytes(*gate->digest, text, *bytes);

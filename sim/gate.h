@@ -3,6 +3,7 @@
 #ifndef LOCKSTEP_SIM_GATE_H
 #define LOCKSTEP_SIM_GATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sim/arena.h"
@@ -14,6 +15,14 @@ typedef struct ReadGate ReadGate;
 // All that is read goes into *digest.
 ReadGate *gate_create(Arena *arena, const char *scenario, const char *const *allowed, int allowed_count,
                       uint64_t *digest, Problems *problems);
+
+// For the files that a question names which itself stands in a file: regular ones in these folders and in the current
+// one, where relative paths begin, unless that is the whole machine. A folder that is none is a problem.
+ReadGate *gate_of_question(Arena *arena, const char *const *folders, int count, Problems *problems);
+// Whether a path leads to something that may be read.
+bool gate_holds(const ReadGate *gate, const char *path);
+// Opens a regular file for reading; -1 after a problem.
+int gate_open(const ReadGate *gate, const char *path, Where where, Problems *problems);
 
 // As file_read, of a path that starts in the scenario's folder or at the root. NULL after a problem at `where`: the
 // same whether or not there is anything outside, and a pipe or device is never waited for.

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/file.h"
 #include "sim/gunzip.h"
 #include "sim/json_stream.h"
 #include "sim/letters.h"
@@ -120,7 +121,7 @@ bool kineto_is_trace(const char *path) {
     static const char *const marks[] = {"\"schemaVersion\"", "\"deviceProperties\"", "\"traceEvents\""};
     char head[65536];
     size_t length = 0, more;
-    FILE *file = fopen(path, "r");
+    FILE *file = file_peek(path);
     if (!file) return false;
     Gunzip *gunzip = gunzip_open(file);
     while (length < sizeof head - 1 && (more = gunzip_read(gunzip, head + length, sizeof head - 1 - length)) > 0)

@@ -40,20 +40,39 @@ typedef struct Reader {
 
 static const Where command_line = {NULL, 0};
 
+static bool is_called(const OptionSpec *spec, const char *name, size_t length) {
+    return (strlen(spec->name) == length && memcmp(spec->name, name, length) == 0) ||
+           (spec->alias && strlen(spec->alias) == length && memcmp(spec->alias, name, length) == 0);
+}
+
 static int find_row(const Options *options, const char *name, size_t length) {
-    for (int i = 0; i < options->spec_count; i++) {
-        const OptionSpec *spec = &options->specs[i];
-        if (strlen(spec->name) == length && memcmp(spec->name, name, length) == 0) return i;
-        if (spec->alias && strlen(spec->alias) == length && memcmp(spec->alias, name, length) == 0) return i;
-    }
+    for (int i = 0; i < options->spec_count; i++)
+        if (is_called(&options->specs[i], name, length)) return i;
     return -1;
 }
 
-static int find_letter(const Options *options, char letter) {
-    for (int i = 0; i < options->spec_count; i++)
-        if (options->specs[i].letter && options->specs[i].letter == letter) return i;
-    return -1;
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+bool option_begins(const char *word) { return word[0] == '-' && (word[1] == '-' || is_letter(word[1])); }
+
+const OptionSpec *option_row_of(const OptionSpec *rows, int count, const char *word, const char **attached) {
+    *attached = NULL;
+    if (!option_begins(word)) return NULL;
+    bool is_long = word[1] == '-';
+    const char *name = word + 2, *equals = strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    for (int i = 0; i < count; i++) {
+        if (is_long ? !is_called(&rows[i], name, length) : rows[i].letter != word[1]) continue;
+        if (is_long)
+            *attached = equals ? equals + 1 : NULL;
+        else if (*name)
+            *attached = name; // -oFILE; letters are not bundled
+        return &rows[i];
+    }
+    return NULL;
 }
+
+bool option_takes_value(const OptionSpec *row) { return row->kind != OPTION_FLAG && row->kind != OPTION_SWITCH; }
 
 static void complain_unknown(const Reader *reader, const char *given, const char *name) {
     const Options *options = reader->options;
@@ -236,32 +255,20 @@ static void read_option(Reader *reader, int row, const char *attached) {
     read_value(reader, row, text);
 }
 
-static void read_long(Reader *reader, const char *argument) {
-    const char *name = argument + 2, *equals = strchr(name, '=');
-    size_t length = equals ? (size_t)(equals - name) : strlen(name);
-    int row = find_row(reader->options, name, length);
-    if (row >= 0)
-        read_option(reader, row, equals ? equals + 1 : NULL);
-    else if (strcmp(name, "help") == 0)
+static void read_word(Reader *reader, const char *word) {
+    const char *attached, *name = word + (word[1] == '-' ? 2 : 1);
+    const OptionSpec *row = option_row_of(reader->options->specs, reader->options->spec_count, word, &attached);
+    if (row)
+        read_option(reader, (int)(row - reader->options->specs), attached);
+    else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
         reader->options->help = true;
+    else if (word[1] != '-')
+        complain_unknown(reader, word, name);
     else {
-        const char *bare = arena_printf(reader->arena, "%.*s", (int)length, name);
+        const char *bare = arena_printf(reader->arena, "%.*s", (int)strcspn(name, "="), name);
         complain_unknown(reader, arena_printf(reader->arena, "--%s", bare), bare);
     }
 }
-
-// -o FILE, -oFILE; letters are not bundled.
-static void read_short(Reader *reader, const char *argument) {
-    int row = find_letter(reader->options, argument[1]);
-    if (row >= 0)
-        read_option(reader, row, argument[2] ? argument + 2 : NULL);
-    else if (strcmp(argument, "-h") == 0)
-        reader->options->help = true;
-    else
-        complain_unknown(reader, argument, argument + 1);
-}
-
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 Options *options_parse(Arena *arena, const OptionSpec *specs, int spec_count, int argc, char **argv,
                        Problems *problems) {
@@ -274,14 +281,12 @@ Options *options_parse(Arena *arena, const OptionSpec *specs, int spec_count, in
     bool ended = false;
     while (reader.next < argc) {
         const char *argument = argv[reader.next++];
-        if (ended || argument[0] != '-' || (argument[1] != '-' && !is_letter(argument[1])))
+        if (ended || !option_begins(argument))
             LIST_PUSH(arena, &options->positional, argument); // "-" and "-3" too
         else if (strcmp(argument, "--") == 0)
             ended = true;
-        else if (argument[1] == '-')
-            read_long(&reader, argument);
         else
-            read_short(&reader, argument);
+            read_word(&reader, argument);
     }
     if (shared.read) shared.read(options, problems);
     return options;

@@ -22,12 +22,22 @@ typedef enum OptionKind {
     OPTION_CHOICE    // one of the row's names
 } OptionKind;
 
+// What an option is part of. A question that stands in a file (an answer in JSON, the last one) is asked again by its
+// words, and may come from a stranger: results/question.h.
+typedef enum OptionOf {
+    OF_WHO_ASKS, // who types the command line alone: walls, limits, folders that may be read. From a file it is refused
+    OF_QUESTION, // what is simulated, and what of it is shown
+    OF_FORM,     // where the answer goes and in which form: what a file says of it is left out
+    OF_RUN       // part of the question; its value is words of lockstep run, which are looked at as such
+} OptionOf;
+
 // A row: {"micro-batch", OPTION_COUNT, "N", .help = "samples per forward", .alias = "micro-batch-size"}
 typedef struct OptionSpec {
     const char *name; // "micro-batch"
     OptionKind kind;
-    const char *metavar;        // "N", "NAME"; a choice may leave it out. NULL for a flag
-    const char *help;           // one line
+    const char *metavar; // "N", "NAME"; a choice may leave it out. NULL for a flag
+    const char *help;    // one line
+    OptionOf of;
     const char *alias;          // "micro-batch-size", or NULL
     char letter;                // 'o' for -o, or 0
     bool may_be_empty;          // TEXT: "" is a value too
@@ -68,6 +78,13 @@ const char *option_written(Arena *arena, const Options *options, const char *nam
 double option_within(const Options *options, const char *name, double fallback, double least, double most,
                      Problems *problems);
 int option_choice(const Options *options, const char *name, int fallback);
+
+// The row that a word of a command line begins ("--name", "--name=value", "-o", "-oFILE"), as options_parse finds it;
+// *attached is the value in the word itself, or NULL. NULL: the word is no option of these.
+const OptionSpec *option_row_of(const OptionSpec *rows, int count, const char *word, const char **attached);
+bool option_begins(const char *word); // "--name" and "-o", not "-", "-3" and "file.lua"
+// Whether the word behind it is its value, unless that begins with two dashes.
+bool option_takes_value(const OptionSpec *row);
 
 int option_positional_count(const Options *options); // arguments that belong to no option
 const char *option_positional(const Options *options, int index);

@@ -25,8 +25,8 @@ void **pieces_do(Arena *arena, const Pieces *pieces);
 // ---- How many processes a command may use. A process that says nothing works alone, and so does each of the others.
 #define PIECES_OPTION_CALLED(word)                                                                                     \
     {                                                                                                                  \
-        .name = (word), .kind = OPTION_COUNT, .metavar = "N", .help = "processes at work (default: one per core)",     \
-        .letter = 'j'                                                                                                  \
+        .name = (word), .kind = OPTION_COUNT, .of = OF_FORM, .metavar = "N",                                           \
+        .help = "processes at work (default: one per core)", .letter = 'j'                                             \
     }
 #define PIECES_OPTION PIECES_OPTION_CALLED("jobs")
 // `word`: as the option is called.

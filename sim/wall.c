@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "sim/check.h"
+#include "sim/file.h"
 #include "sim/list.h"
 
 const char *const wall_modes[] = {"auto", "on", "off"};
@@ -24,6 +25,11 @@ void wall_allow(Arena *arena, WallRules *rules, WallRight right, const char *pat
     LIST_PUSH(arena, rules, item);
 }
 
+// What a question in a file names opens the wall for what that may read, and nothing else.
+static void allow_named(Arena *arena, WallRules *rules, const char *path) {
+    if (file_may_read(path)) wall_allow(arena, rules, WALL_READ, path);
+}
+
 // Words between quotes, commas, colons and equals signs: what is no file has no rule.
 void wall_allow_setting(Arena *arena, WallRules *rules, const char *setting) {
     static const char between[] = "=:,\"' {}";
@@ -31,7 +37,7 @@ void wall_allow_setting(Arena *arena, WallRules *rules, const char *setting) {
         size_t length = strcspn(setting, between);
         const char *word = arena_printf(arena, "%.*s", (int)length, setting);
         struct stat about;
-        if (length > 0 && stat(word, &about) == 0 && !S_ISDIR(about.st_mode)) wall_allow(arena, rules, WALL_READ, word);
+        if (length > 0 && stat(word, &about) == 0 && !S_ISDIR(about.st_mode)) allow_named(arena, rules, word);
         setting += length + (setting[length] != '\0');
     }
 }
@@ -45,8 +51,8 @@ static const char *folder_of(Arena *arena, const char *file) {
 // What comes through a pipe (/dev/stdin) has no folder.
 void wall_allow_script(Arena *arena, WallRules *rules, const char *file) {
     struct stat about;
-    wall_allow(arena, rules, WALL_READ, file);
-    if (stat(file, &about) == 0 && S_ISREG(about.st_mode)) wall_allow(arena, rules, WALL_READ, folder_of(arena, file));
+    allow_named(arena, rules, file);
+    if (stat(file, &about) == 0 && S_ISREG(about.st_mode)) allow_named(arena, rules, folder_of(arena, file));
 }
 
 void wall_allow_output(Arena *arena, WallRules *rules, WallRight right, const char *file) {
@@ -64,7 +70,7 @@ void wall_allow_output(Arena *arena, WallRules *rules, WallRight right, const ch
 void wall_allow_texts(Arena *arena, WallRules *rules, const Options *options, const char *name) {
     int count = 0;
     const char *const *texts = option_texts(options, name, &count);
-    for (int i = 0; i < count; i++) wall_allow(arena, rules, WALL_READ, texts[i]);
+    for (int i = 0; i < count; i++) allow_named(arena, rules, texts[i]);
 }
 
 void wall_allow_settings(Arena *arena, WallRules *rules, const Options *options, const char *name) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "sim/digest.h"
+#include "sim/check.h"
 #include "sim/file.h"
 #include "tests/test.h"
 
@@ -169,13 +170,22 @@ TEST(what_is_read_counts_in_the_digest) {
     place_close(&place);
 }
 
-TEST(a_user_may_name_pipes_but_no_folders) {
+TEST(a_user_may_name_what_the_shell_has_opened_but_no_folders_devices_or_pipes_with_a_name) {
     Place place = place_open();
     size_t bytes;
-    shell_in(&place, "exec > /dev/null 2>&1; (echo piped > own/fifo) &");
-    EXPECT_TEXT(file_read(place.arena, inside(&place, "own/fifo"), 1000, &bytes, place.problems), "piped\n");
-    EXPECT(!file_read(place.arena, inside(&place, "own"), 1000, &bytes, place.problems));
-    EXPECT_TEXT(problem_at(place.problems, 0)->text, "is a folder, not a file");
+    int ends[2];
+    CHECK(pipe(ends) == 0 && write(ends[1], "piped\n", 6) == 6 && close(ends[1]) == 0);
+    EXPECT_TEXT(file_read(place.arena, arena_printf(place.arena, "/dev/fd/%d", ends[0]), 1000, &bytes, place.problems),
+                "piped\n");
+    close(ends[0]);
+    static const char *const refused[][2] = {{"own", "is a folder, not a file"},
+                                             {"own/fifo", "is a pipe with a name, not a file"}};
+    for (int i = 0; i < 2; i++) {
+        EXPECT(!file_read(place.arena, inside(&place, refused[i][0]), 1000, &bytes, place.problems));
+        EXPECT_TEXT(problem_at(place.problems, i)->text, refused[i][1]);
+    }
+    EXPECT(!file_read(place.arena, "/dev/zero", 1000, &bytes, place.problems));
+    EXPECT_TEXT(problem_at(place.problems, 2)->text, "is a device, not a file");
     place_close(&place);
 }
 

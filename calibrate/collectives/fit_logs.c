@@ -39,7 +39,7 @@ typedef struct LogFit {
 
 bool is_nccl_log(const char *path) {
     char head[4096] = "";
-    FILE *file = fopen(path, "r");
+    FILE *file = file_peek(path);
     if (!file) return false;
     size_t length = fread(head, 1, sizeof head - 1, file);
     fclose(file);

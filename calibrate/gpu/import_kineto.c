@@ -3,12 +3,12 @@
 //
 // A product is an operator of PyTorch and its kernels, which bear the same "External id". Operators may stand behind
 // their kernels, so the file is read twice: for the shapes, then for the times.
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/gpu/import_kineto.h"
+#include "sim/file.h"
 #include "sim/json.h"
 #include "sim/list.h"
 
@@ -122,11 +122,8 @@ static void write_sums(Import *import, KernelSums *sums) {
 }
 
 bool import_kineto(Import *import) {
-    FILE *file = fopen(import->path, "r");
-    if (!file) {
-        problem_add(import->problems, (Where){import->path, 0}, "%s", strerror(errno));
-        return false;
-    }
+    FILE *file = file_open_stream(import->path, import->problems);
+    if (!file) return false;
     Trace *trace = ARENA_NEW(import->arena, Trace);
     *trace = (Trace){.arena = import->arena,
                      .sum_names = name_index_create(import->arena, strcmp),

@@ -33,7 +33,7 @@ typedef struct MeasuredList {
 } MeasuredList;
 
 bool measured_is_json(const char *path) {
-    FILE *file = fopen(path, "r");
+    FILE *file = file_peek(path);
     int first = file ? fgetc(file) : EOF;
     if (file) fclose(file);
     return first == '{';

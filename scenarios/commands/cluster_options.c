@@ -13,34 +13,34 @@ static const Where command_line = {NULL, 0};
 
 // clang-format off
 const OptionSpec cluster_options[] = {
-    {"node", OPTION_TEXT, "NAME", .help = "type of node (lockstep hw list node)"},
-    {"nodes", OPTION_COUNT, "N", .help = "how many (default 1)"},
-    {"gpus", OPTION_COUNT, "N", .help = "GPUs in all, instead of nodes"},
-    {"fabric", OPTION_TEXT, "NAME", .help = "network between nodes: ib-ndr400, roce-400:leaf_spine:… (default: as fast as the node's NICs)"},
-    {"oversubscription", OPTION_QUANTITY, "N", .help = "of the fat tree (default 1)", .quantity = QUANTITY_NUMBER},
-    {"power-cap", OPTION_QUANTITY, "POWER", .help = "power limit of each GPU", .quantity = QUANTITY_POWER},
-    {"site", OPTION_TEXT, "NAME", .help = "where the machines stand (lockstep hw list site; default colocation)"},
-    {"pue", OPTION_QUANTITY, "N", .help = "watts at the wall per watt of the machines (default: the site's)", .quantity = QUANTITY_NUMBER},
-    {"grid", OPTION_TEXT, "NAME", .help = "where the electricity is from (lockstep hw list grid; default world)"},
-    {"mix", OPTION_TEXT, "SHARES", .help = "what GPUs do: matrix=0.6,memory-bound=0.15,communication=0.2,waiting=0.05 (the default)"},
-    {"profile", OPTION_TEXT, "FILE.json", .help = "parts and prices of your own, in place of the catalogue's"},
-    {"date", OPTION_TEXT, "DAY", .help = "prices of more than a year before are pointed out (default: today)"},
-    {"json", OPTION_FLAG, .help = "the answer as JSON"},
-    {"plain", OPTION_FLAG, .help = "tables with tabs, for other programs"},
+    {"node", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "type of node (lockstep hw list node)"},
+    {"nodes", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "how many (default 1)"},
+    {"gpus", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "GPUs in all, instead of nodes"},
+    {"fabric", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "network between nodes: ib-ndr400, roce-400:leaf_spine:… (default: as fast as the node's NICs)"},
+    {"oversubscription", OPTION_QUANTITY, "N", .of = OF_QUESTION, .help = "of the fat tree (default 1)", .quantity = QUANTITY_NUMBER},
+    {"power-cap", OPTION_QUANTITY, "POWER", .of = OF_QUESTION, .help = "power limit of each GPU", .quantity = QUANTITY_POWER},
+    {"site", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "where the machines stand (lockstep hw list site; default colocation)"},
+    {"pue", OPTION_QUANTITY, "N", .of = OF_QUESTION, .help = "watts at the wall per watt of the machines (default: the site's)", .quantity = QUANTITY_NUMBER},
+    {"grid", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "where the electricity is from (lockstep hw list grid; default world)"},
+    {"mix", OPTION_TEXT, "SHARES", .of = OF_QUESTION, .help = "what GPUs do: matrix=0.6,memory-bound=0.15,communication=0.2,waiting=0.05 (the default)"},
+    {"profile", OPTION_TEXT, "FILE.json", .of = OF_QUESTION, .help = "parts and prices of your own, in place of the catalogue's"},
+    {"date", OPTION_TEXT, "DAY", .of = OF_QUESTION, .help = "prices of more than a year before are pointed out (default: today)"},
+    {"json", OPTION_FLAG, .of = OF_FORM, .help = "the answer as JSON"},
+    {"plain", OPTION_FLAG, .of = OF_FORM, .help = "tables with tabs, for other programs"},
 };
 const int cluster_option_count = sizeof cluster_options / sizeof *cluster_options;
 
-#define SUM(name_, help_) {name_, OPTION_QUANTITY, "MONEY", .help = help_, .quantity = QUANTITY_NUMBER}
+#define SUM(name_, help_) {name_, OPTION_QUANTITY, "MONEY", .of = OF_QUESTION, .help = help_, .quantity = QUANTITY_NUMBER}
 const OptionSpec money_options[] = {
-    {"book", OPTION_TEXT, "NAME", .help = "this line of the price book (lockstep hw list price)"},
-    {"storage", OPTION_QUANTITY, "BYTES", .help = "kept at the provider all the time", .quantity = QUANTITY_BYTES, .usual = "100TB"},
-    {"egress", OPTION_QUANTITY, "BYTES", .help = "carried out of its network once in a run", .quantity = QUANTITY_BYTES, .usual = "2TB"},
-    {"own", OPTION_FLAG, .help = "bought, not rented"},
-    {"years", OPTION_QUANTITY, "N", .help = "of use, after which the machines are sold (default 4)", .quantity = QUANTITY_NUMBER},
-    {"interest", OPTION_QUANTITY, "SHARE", .help = "per year (default 0.08)", .quantity = QUANTITY_NUMBER},
-    {"residual", OPTION_QUANTITY, "SHARE", .help = "of the price they are sold for (default: 0.3 to the years / 3)", .quantity = QUANTITY_NUMBER},
-    {"utilisation", OPTION_QUANTITY, "SHARE", .help = "of all hours in which a job runs (default 0.8)", .quantity = QUANTITY_NUMBER, .alias = "utilization"},
-    {"node-price", OPTION_TEXT, "MONEY or NODE=MONEY,…", .help = "of a node with its GPUs; 0: you have it already"},
+    {"book", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "this line of the price book (lockstep hw list price)"},
+    {"storage", OPTION_QUANTITY, "BYTES", .of = OF_QUESTION, .help = "kept at the provider all the time", .quantity = QUANTITY_BYTES, .usual = "100TB"},
+    {"egress", OPTION_QUANTITY, "BYTES", .of = OF_QUESTION, .help = "carried out of its network once in a run", .quantity = QUANTITY_BYTES, .usual = "2TB"},
+    {"own", OPTION_FLAG, .of = OF_QUESTION, .help = "bought, not rented"},
+    {"years", OPTION_QUANTITY, "N", .of = OF_QUESTION, .help = "of use, after which the machines are sold (default 4)", .quantity = QUANTITY_NUMBER},
+    {"interest", OPTION_QUANTITY, "SHARE", .of = OF_QUESTION, .help = "per year (default 0.08)", .quantity = QUANTITY_NUMBER},
+    {"residual", OPTION_QUANTITY, "SHARE", .of = OF_QUESTION, .help = "of the price they are sold for (default: 0.3 to the years / 3)", .quantity = QUANTITY_NUMBER},
+    {"utilisation", OPTION_QUANTITY, "SHARE", .of = OF_QUESTION, .help = "of all hours in which a job runs (default 0.8)", .quantity = QUANTITY_NUMBER, .alias = "utilization"},
+    {"node-price", OPTION_TEXT, "MONEY or NODE=MONEY,…", .of = OF_QUESTION, .help = "of a node with its GPUs; 0: you have it already"},
     SUM("switch-price", "of a switch"),
     SUM("nic-price", "of a NIC; when left out nodes get new ones only where theirs are too slow"),
     SUM("cable-price", "of a cable with what stands at its ends"),
@@ -48,7 +48,7 @@ const OptionSpec money_options[] = {
     SUM("electricity", "of a kWh (default: the site's)"),
     SUM("colocation", "of a kW and month (default: the site's)"),
     SUM("staff", "a year, all together (default: the site's, by nodes)"),
-    {"maintenance", OPTION_QUANTITY, "SHARE", .help = "of the machines' price a year (default: the site's)", .quantity = QUANTITY_NUMBER},
+    {"maintenance", OPTION_QUANTITY, "SHARE", .of = OF_QUESTION, .help = "of the machines' price a year (default: the site's)", .quantity = QUANTITY_NUMBER},
 };
 // clang-format on
 const int money_option_count = sizeof money_options / sizeof *money_options;

@@ -15,10 +15,11 @@
 enum { DONE = 0, BAD_USAGE = 2, BAD_INPUT = 4 };
 
 static const OptionSpec own_options[] = {
-    {"offers", OPTION_FLAG,
+    {"offers", OPTION_FLAG, .of = OF_QUESTION,
      .help = "list all offers of such GPUs with their machines, fabrics and dates; --provider and --terms choose among "
              "them"},
-    {"run", OPTION_QUANTITY, "TIME", .help = "also the cost of a run of that length: 30d", .quantity = QUANTITY_TIME},
+    {"run", OPTION_QUANTITY, "TIME", .of = OF_QUESTION, .help = "also the cost of a run of that length: 30d",
+     .quantity = QUANTITY_TIME},
 };
 
 static const char usage[] = "lockstep cost --node NAME [--nodes N] [--fabric NAME] [--own] [OPTIONS]";
@@ -111,16 +112,20 @@ static void ask(CostAnswer *answer, const Options *options, Problems *problems) 
     problem_hint(problems, "say --price, --own, or a --provider, --terms or --book of: lockstep hw list price");
 }
 
+const OptionSpec *cost_option_rows(Arena *arena, int *count);
+const OptionSpec *cost_option_rows(Arena *arena, int *count) {
+    const OptionSpec *rows =
+        options_join(arena, cluster_options, cluster_option_count, money_options, money_option_count, count);
+    rows = options_join(arena, rows, *count, rent_options, rent_option_count, count);
+    rows = options_join(arena, rows, *count, own_options, (int)(sizeof own_options / sizeof *own_options), count);
+    return options_join(arena, rows, *count, compare_options, compare_option_count, count);
+}
+
 int command_cost(int argc, char **argv) {
     CostAnswer answer = {.arena = arena_open()};
     Problems *problems = problems_create(answer.arena);
     int count, end = DONE;
-    const OptionSpec *specs =
-        options_join(answer.arena, cluster_options, cluster_option_count, money_options, money_option_count, &count);
-    specs = options_join(answer.arena, specs, count, rent_options, rent_option_count, &count);
-    specs =
-        options_join(answer.arena, specs, count, own_options, (int)(sizeof own_options / sizeof *own_options), &count);
-    specs = options_join(answer.arena, specs, count, compare_options, compare_option_count, &count);
+    const OptionSpec *specs = cost_option_rows(answer.arena, &count);
     Options *options = options_parse(answer.arena, specs, count, argc, argv, problems);
     Style style = style_for(stdout, "auto", option_flag(options, "plain"));
     style.today = date_or_today(option_text(options, "date", NULL), problems);

@@ -89,4 +89,11 @@ static bool draw(const GoodputAsked *asked, const LifeStudy *study, const Option
     return true;
 }
 
+const OptionSpec *goodput_option_rows(Arena *arena, int *count);
+const OptionSpec *goodput_option_rows(Arena *arena, int *count) {
+    (void)arena;
+    *count = goodput_row_count;
+    return goodput_rows;
+}
+
 int command_goodput(int argc, char **argv) { return command_goodput_then(argc, argv, draw); }

@@ -13,8 +13,8 @@
 enum { DONE = 0, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
 
 static const OptionSpec own_options[] = {
-    {"facility", OPTION_QUANTITY, "POWER", .help = "what the room can give at the wall; exit 3 when it is not enough",
-     .quantity = QUANTITY_POWER},
+    {"facility", OPTION_QUANTITY, "POWER", .of = OF_QUESTION,
+     .help = "what the room can give at the wall; exit 3 when it is not enough", .quantity = QUANTITY_POWER},
 };
 
 static const char usage[] = "lockstep power --node NAME [--nodes N] [--fabric NAME] [OPTIONS]";
@@ -216,11 +216,16 @@ static void ask(PowerAnswer *answer, const Options *options, Problems *problems)
     answer->nodes_that_fit = (int)fmin(answer->cluster->node_count, floor(answer->facility_watts / per_node));
 }
 
+const OptionSpec *power_option_rows(Arena *arena, int *count);
+const OptionSpec *power_option_rows(Arena *arena, int *count) {
+    return options_join(arena, cluster_options, cluster_option_count, own_options, 1, count);
+}
+
 int command_power(int argc, char **argv) {
     PowerAnswer answer = {.arena = arena_open()};
     Problems *problems = problems_create(answer.arena);
     int count, end = DONE;
-    const OptionSpec *specs = options_join(answer.arena, cluster_options, cluster_option_count, own_options, 1, &count);
+    const OptionSpec *specs = power_option_rows(answer.arena, &count);
     Options *options = options_parse(answer.arena, specs, count, argc, argv, problems);
     Style style = style_for(stdout, "auto", option_flag(options, "plain"));
     style.today = date_or_today(option_text(options, "date", NULL), problems);

@@ -31,51 +31,71 @@ static const char *const plot_formats[] = {"png", "svg"};
 static const OptionSpec own_options[] = {
     {.name = "set",
      .kind = OPTION_TEXTS,
+     .of = OF_QUESTION,
      .metavar = "PATH=VALUE",
      .help = "put a value in place of the script's (paths below); may be repeated"},
-    {.name = "json", .kind = OPTION_FLAG, .help = "results as JSON"},
-    {.name = "csv", .kind = OPTION_FLAG, .help = "results as CSV, one row a point"},
-    {.name = "plain", .kind = OPTION_FLAG, .help = "results as text with tabs, for other programs"},
+    {.name = "json", .kind = OPTION_FLAG, .of = OF_FORM, .help = "results as JSON"},
+    {.name = "csv", .kind = OPTION_FLAG, .of = OF_FORM, .help = "results as CSV, one row a point"},
+    {.name = "plain", .kind = OPTION_FLAG, .of = OF_FORM, .help = "results as text with tabs, for other programs"},
     {.name = "output",
      .kind = OPTION_TEXT,
+     .of = OF_FORM,
      .metavar = "FILE",
      .letter = 'o',
      .help = "write results to FILE, whole or not at all; .json and .csv choose the form"},
     {.name = "plot",
      .kind = OPTION_TEXT,
+     .of = OF_QUESTION,
      .may_be_empty = true,
      .metavar = "KINDS",
      .help = "plot: scaling, breakdown, gantt, memory, pareto, with commas; alone: what the script asks for, or "
              "what shows most"},
     {.name = "plot-dir",
      .kind = OPTION_TEXT,
+     .of = OF_FORM,
      .metavar = "DIR",
      .help = "plots as files in DIR instead of on the screen"},
     {.name = "plot-format",
      .kind = OPTION_CHOICE,
+     .of = OF_FORM,
      .choices = plot_formats,
      .choice_count = 2,
      .help = "of these files (default png)"},
-    {.name = "seed", .kind = OPTION_SEED, .metavar = "N", .help = "of all random draws (default 1)"},
+    {.name = "seed",
+     .kind = OPTION_SEED,
+     .of = OF_QUESTION,
+     .metavar = "N",
+     .help = "of all random draws (default 1)"},
     PRICE_BOOK_OPTION,
     {.name = "profile",
      .kind = OPTION_TEXT,
+     .of = OF_QUESTION,
      .metavar = "FILE.json",
      .help = "parts measured or written by yourself, in place of the catalogue's"},
     ANCHOR_OPTIONS,
-    {.name = "unfolded", .kind = OPTION_FLAG, .help = "simulate every rank, also those that do the same"},
+    {.name = "unfolded",
+     .kind = OPTION_FLAG,
+     .of = OF_QUESTION,
+     .help = "simulate every rank, also those that do the same"},
     {.name = "trace-events",
      .kind = OPTION_TEXT,
+     .of = OF_FORM,
      .metavar = "FILE",
      .help = "what the engine does, event by event, as lines with tabs; for debugging, best with --unfolded"},
-    {.name = "quiet", .kind = OPTION_FLAG, .letter = 'q', .help = "nothing on the screen"},
-    {.name = "verbose", .kind = OPTION_FLAG, .letter = 'v', .help = "all assumptions with their sources"},
+    {.name = "quiet", .kind = OPTION_FLAG, .of = OF_FORM, .letter = 'q', .help = "nothing on the screen"},
+    {.name = "verbose",
+     .kind = OPTION_FLAG,
+     .of = OF_QUESTION,
+     .letter = 'v',
+     .help = "all assumptions with their sources"},
     {.name = "date",
      .kind = OPTION_TEXT,
+     .of = OF_QUESTION,
      .metavar = "DAY",
      .help = "prices of more than a year before are pointed out (default: today); 2026-11-21"},
     {.name = "color",
      .kind = OPTION_CHOICE,
+     .of = OF_FORM,
      .choices = color_modes,
      .choice_count = 3,
      .help = "colours on the screen"},
@@ -101,9 +121,17 @@ static const OptionSpec own_options[] = {
      .help = "of the script (default 60 s)"},
     WATCH_OPTIONS,
     WALL_OPTION,
-    {.name = "print-api", .kind = OPTION_FLAG, .help = "what scripts may write, as lockstep.d.lua for editors"},
+    {.name = "print-api",
+     .kind = OPTION_FLAG,
+     .of = OF_FORM,
+     .help = "what scripts may write, as lockstep.d.lua for editors"},
 };
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
+
+const OptionSpec *run_option_rows(Arena *arena, int *count);
+const OptionSpec *run_option_rows(Arena *arena, int *count) {
+    return options_with_study(arena, own_options, OWN_OPTIONS, count);
+}
 
 static const char usage_line[] = "lockstep run FILE.lua [OPTIONS] [options of the script]\n"
                                  "       lockstep run --model NAME --node NAME --gpus N [OPTIONS] [options of a job]";
@@ -412,7 +440,7 @@ static bool names_a_script(const Options *options) {
 // Without a script --model says the job. Its options are read like a script's own: in the second look at the line.
 static void read_job_options(Run *run, int argc, char **argv, Problems *usage) {
     int count;
-    const OptionSpec *rows = options_with_study(run->arena, own_options, OWN_OPTIONS, &count);
+    const OptionSpec *rows = run_option_rows(run->arena, &count);
     const Options *options = options_parse(run->arena, rows, count, argc, argv, problems_create(run->arena));
     bool says_job = option_given(options, "model") || option_given(options, "node") || option_given(options, "gpus");
     run->is_job = says_job && !names_a_script(options);
@@ -424,7 +452,7 @@ static void read_job_options(Run *run, int argc, char **argv, Problems *usage) {
 static int print_help(Arena *arena, const Run *run, int argc, char **argv) {
     const Options *options = run->options;
     int count = OWN_OPTIONS;
-    const OptionSpec *rows = run->is_job ? options_with_study(arena, own_options, OWN_OPTIONS, &count) : own_options;
+    const OptionSpec *rows = run->is_job ? run_option_rows(arena, &count) : own_options;
     options_print_help(rows, count, usage_line, about, stdout);
     if (run->is_job || options_offering()) return DONE;
     if (option_positional_count(options) == 0) {

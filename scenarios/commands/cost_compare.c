@@ -21,10 +21,10 @@ static const char *const forms[] = {"a", "b"};
 
 // clang-format off
 const OptionSpec compare_options[] = {
-    {"a", OPTION_TEXT, "DESIGN", .help = "the first of two designs to compare: options of lockstep run in quotes, or FILE.lua with some"},
-    {"b", OPTION_TEXT, "DESIGN", .help = "the second"},
-    {"both", OPTION_TEXT, "OPTIONS", .help = "options of lockstep run that both designs have: \"--model llama-2-70b --tokens 1T\""},
-    {"csv", OPTION_FLAG, .help = "the rows of --a and --b as CSV"},
+    {"a", OPTION_TEXT, "DESIGN", .of = OF_RUN, .help = "the first of two designs to compare: options of lockstep run in quotes, or FILE.lua with some"},
+    {"b", OPTION_TEXT, "DESIGN", .of = OF_RUN, .help = "the second"},
+    {"both", OPTION_TEXT, "OPTIONS", .of = OF_RUN, .help = "options of lockstep run that both designs have: \"--model llama-2-70b --tokens 1T\""},
+    {"csv", OPTION_FLAG, .of = OF_FORM, .help = "the rows of --a and --b as CSV"},
 };
 // clang-format on
 const int compare_option_count = sizeof compare_options / sizeof *compare_options;

@@ -39,33 +39,38 @@ enum { ROOFLINE, LINKS, PLOTS };
 
 // clang-format off
 static const OptionSpec own_options[] = {
-    {"set", OPTION_TEXTS, "PATH=VALUE", .help = "put a value in place of the script's; may be repeated"},
-    {"study", OPTION_COUNT, "N", .help = "which of the script's jobs and programs, counted from 1 (default 1)"},
-    {"why-only", OPTION_FLAG, .help = "the critical path alone: nothing is changed and simulated again"},
-    {"pairs", OPTION_COUNT, "N", .help = "so many pairs of changes are simulated together, at most (default 80; 0: none)"},
-    {"brief", OPTION_FLAG, .help = "on the screen only the sentences and the changes that help most"},
-    {"json", OPTION_FLAG, .help = "as JSON, all tables and the path piece by piece"},
-    {"csv", OPTION_FLAG, .help = "one table as CSV"},
-    {"table", OPTION_CHOICE, .help = "which one (default settings)", .choices = table_names, .choice_count = TABLES},
-    {"plot", OPTION_TEXT, "KINDS", .help = "plot: roofline, links, with commas; alone: both", .may_be_empty = true},
-    {"plot-dir", OPTION_TEXT, "DIR", .help = "plots as files in DIR instead of on the screen"},
-    {"plot-format", OPTION_CHOICE, .help = "of these files (default png)", .choices = plot_formats, .choice_count = 2},
-    {"plain", OPTION_FLAG, .help = "text with tabs, for other programs"},
-    {"output", OPTION_TEXT, "FILE", .help = "write to FILE, whole or not at all; .json and .csv choose the form", .letter = 'o'},
-    {"quiet", OPTION_FLAG, .help = "nothing on the screen", .letter = 'q'},
-    {"verbose", OPTION_FLAG, .help = "all changes that were tried, and those that are not possible", .letter = 'v'},
-    {"color", OPTION_CHOICE, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
+    {"set", OPTION_TEXTS, "PATH=VALUE", .of = OF_QUESTION, .help = "put a value in place of the script's; may be repeated"},
+    {"study", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "which of the script's jobs and programs, counted from 1 (default 1)"},
+    {"why-only", OPTION_FLAG, .of = OF_QUESTION, .help = "the critical path alone: nothing is changed and simulated again"},
+    {"pairs", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "so many pairs of changes are simulated together, at most (default 80; 0: none)"},
+    {"brief", OPTION_FLAG, .of = OF_QUESTION, .help = "on the screen only the sentences and the changes that help most"},
+    {"json", OPTION_FLAG, .of = OF_FORM, .help = "as JSON, all tables and the path piece by piece"},
+    {"csv", OPTION_FLAG, .of = OF_FORM, .help = "one table as CSV"},
+    {"table", OPTION_CHOICE, .of = OF_QUESTION, .help = "which one (default settings)", .choices = table_names, .choice_count = TABLES},
+    {"plot", OPTION_TEXT, "KINDS", .of = OF_QUESTION, .help = "plot: roofline, links, with commas; alone: both", .may_be_empty = true},
+    {"plot-dir", OPTION_TEXT, "DIR", .of = OF_FORM, .help = "plots as files in DIR instead of on the screen"},
+    {"plot-format", OPTION_CHOICE, .of = OF_FORM, .help = "of these files (default png)", .choices = plot_formats, .choice_count = 2},
+    {"plain", OPTION_FLAG, .of = OF_FORM, .help = "text with tabs, for other programs"},
+    {"output", OPTION_TEXT, "FILE", .of = OF_FORM, .help = "write to FILE, whole or not at all; .json and .csv choose the form", .letter = 'o'},
+    {"quiet", OPTION_FLAG, .of = OF_FORM, .help = "nothing on the screen", .letter = 'q'},
+    {"verbose", OPTION_FLAG, .of = OF_QUESTION, .help = "all changes that were tried, and those that are not possible", .letter = 'v'},
+    {"color", OPTION_CHOICE, .of = OF_FORM, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
     PRICE_BOOK_OPTION,
-    {"profile", OPTION_TEXT, "FILE.json", .help = "parts measured or written by yourself, in place of the catalogue's"},
+    {"profile", OPTION_TEXT, "FILE.json", .of = OF_QUESTION, .help = "parts measured or written by yourself, in place of the catalogue's"},
     ANCHOR_OPTIONS,
-    {"seed", OPTION_SEED, "N", .help = "of all random draws (default 1)"},
-    {"unfolded", OPTION_FLAG, .help = "simulate every rank, also those that do the same"},
+    {"seed", OPTION_SEED, "N", .of = OF_QUESTION, .help = "of all random draws (default 1)"},
+    {"unfolded", OPTION_FLAG, .of = OF_QUESTION, .help = "simulate every rank, also those that do the same"},
     {"allow-read", OPTION_TEXTS, "DIR", .help = "the script may name files in this folder, besides its own; may be repeated"},
     WATCH_OPTIONS,
     WALL_OPTION,
 };
 // clang-format on
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
+
+const OptionSpec *explain_option_rows(Arena *arena, int *count);
+const OptionSpec *explain_option_rows(Arena *arena, int *count) {
+    return options_with_study(arena, own_options, OWN_OPTIONS, count);
+}
 
 static const char usage_line[] = "lockstep explain FILE.lua [OPTIONS]\n"
                                  "       lockstep explain --model NAME --node NAME --gpus N [OPTIONS]\n"
@@ -101,7 +106,7 @@ static int fail(const Problems *problems, int status) {
 
 static Command read_command(Arena *arena, int argc, char **argv) {
     Command command = {.arena = arena, .problems = problems_create(arena), .argc = argc, .argv = argv};
-    command.rows = options_with_study(arena, own_options, OWN_OPTIONS, &command.row_count);
+    command.rows = explain_option_rows(arena, &command.row_count);
     // A script's own options are not known yet: mistakes are reported when they are.
     command.options = options_parse(arena, command.rows, command.row_count, argc, argv, problems_create(arena));
     command.is_script = option_positional_count(command.options) > 0;
@@ -437,7 +442,7 @@ int command_explain(int argc, char **argv) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
     int row_count, status = BAD_INPUT;
-    const OptionSpec *rows = options_with_study(arena, own_options, OWN_OPTIONS, &row_count);
+    const OptionSpec *rows = explain_option_rows(arena, &row_count);
     bool is_answer = argc > 1 && last_names_answer(argv[1]);
     if (!is_answer || explain_words_of_answer(arena, rows, row_count, &argc, &argv, problems))
         status = explain_asked(arena, argc, argv);

@@ -24,19 +24,12 @@ static void add_word(Repeat *repeat, const char *word) {
 }
 
 static const OptionSpec *row_of(const OptionSpec *rows, int count, const char *word) {
-    size_t length = strcspn(word + 2, "=");
-    if (strncmp(word, "--", 2) != 0) return NULL;
-    for (int i = 0; i < count; i++) {
-        const char *names[] = {rows[i].name, rows[i].alias};
-        for (int k = 0; k < 2; k++)
-            if (names[k] && strlen(names[k]) == length && strncmp(names[k], word + 2, length) == 0) return &rows[i];
-    }
-    return NULL;
+    const char *attached;
+    return option_row_of(rows, count, word, &attached);
 }
 
 static bool takes_next(const OptionSpec *row, const char *word) {
-    bool alone = row->kind == OPTION_FLAG || row->kind == OPTION_SWITCH;
-    return !alone && !strchr(word, '=');
+    return option_takes_value(row) && !strchr(word, '=');
 }
 
 static bool is_script(const LastQuestion *question) { return question->count > 0 && question->words[0][0] != '-'; }
@@ -114,9 +107,7 @@ static void add_said(Repeat *repeat, int argc, char *const *argv) {
 
 static void tell(const Repeat *repeat) {
     fprintf(stderr, "! Asked: lockstep");
-    for (int i = 0; i < repeat->line.count; i++)
-        fprintf(stderr, strpbrk(repeat->line.items[i], " '\"$*") ? " '%s'" : " %s", repeat->line.items[i]);
-    fprintf(stderr, "\n");
+    last_print_words(repeat->arena, (const char *const *)repeat->line.items, repeat->line.count);
 }
 
 static const char *file_of_question(Arena *arena, const LastQuestion *question) {
@@ -162,8 +153,9 @@ bool diff_repeat_last(Arena *arena, const OptionSpec *own, int own_count, const 
         problem_hint(problems, "leave --last out, or say what is other in B: lockstep diff --last --b=\"--tp 4\"");
         return false;
     }
-    const LastQuestion *b = last_question(arena, run, problems), *a = b;
-    if (b && !*changed && sets == 0) a = last_question_before(arena, "run", problems);
+    const Typed typed = {(const char *const *)(*argv + 1), *argc - 1};
+    const LastQuestion *b = last_question(arena, run, &typed, problems), *a = b;
+    if (b && !*changed && sets == 0) a = last_question_before(arena, "run", &typed, problems);
     if (!a || !b) return false;
     if (sets > 0 && !is_script(b)) {
         problem_add(problems, (Where){0}, "--set-b is for scripts, and the last run was a job in options");

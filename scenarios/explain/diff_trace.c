@@ -3,7 +3,6 @@
 // Every instant of a marked step is counted once, for what the GPU does then: computing before copying before
 // communicating, so that communication is what nothing hides. What no kernel fills is a stretch of its own. Kernels do
 // not tell whether they compute something again, nor for which parallelism they communicate.
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 #include "models/workload/cost/cost.h"
 #include "scenarios/explain/diff.h"
+#include "sim/file.h"
 #include "sim/kineto.h"
 #include "sim/list.h"
 
@@ -143,11 +143,8 @@ static bool check(const TraceRead *trace, const char *path, Problems *problems) 
 }
 
 bool diff_side_of_trace(Arena *arena, const char *path, DiffSide *side, Problems *problems) {
-    FILE *file = fopen(path, "r");
-    if (!file) {
-        problem_add(problems, (Where){path, 0}, "%s", strerror(errno));
-        return false;
-    }
+    FILE *file = file_open_stream(path, problems);
+    if (!file) return false;
     TraceRead *trace = ARENA_NEW(arena, TraceRead);
     *trace = (TraceRead){.arena = arena, .device = -1};
     bool ok = kineto_read(file, path, &reader, trace, problems);

@@ -24,31 +24,19 @@ typedef struct Asked {
 
 // ---- Words of a job in options: those that explain knows.
 
-static const OptionSpec *row_of(const Asked *asked, const char *word) {
-    size_t length = strcspn(word + 2, "=");
-    for (int i = 0; i < asked->row_count; i++) {
-        const OptionSpec *row = &asked->rows[i];
-        const char *names[] = {row->name, row->alias};
-        for (int n = 0; n < 2; n++)
-            if (names[n] && strlen(names[n]) == length && strncmp(names[n], word + 2, length) == 0) return row;
-    }
-    return NULL;
-}
-
-static bool is_option(const char *word) { return strncmp(word, "--", 2) == 0; }
-
 // Its value stands with it, or behind it.
 static int words_of_option(const LastQuestion *question, int at, const OptionSpec *row) {
     bool glued = strchr(question->words[at], '=') != NULL, is_last = at + 1 == question->count;
-    if (glued || is_last || (row && row->kind == OPTION_FLAG)) return 1;
-    return is_option(question->words[at + 1]) ? 1 : 2;
+    if (glued || is_last || (row && !option_takes_value(row))) return 1;
+    return option_begins(question->words[at + 1]) ? 1 : 2;
 }
 
 static void add_known_words(Asked *asked, const char *const *replaced, int replaced_count) {
     const LastQuestion *question = asked->question;
     for (int i = 0; i < question->count;) {
-        const OptionSpec *row = is_option(question->words[i]) ? row_of(asked, question->words[i]) : NULL;
-        int words = is_option(question->words[i]) ? words_of_option(question, i, row) : 1;
+        const char *attached;
+        const OptionSpec *row = option_row_of(asked->rows, asked->row_count, question->words[i], &attached);
+        int words = option_begins(question->words[i]) ? words_of_option(question, i, row) : 1;
         bool stays = row && !is_among(replaced, replaced_count, row->name);
         for (int w = 0; w < words && stays; w++) LIST_PUSH(asked->arena, &asked->line, question->words[i + w]);
         if (!row) LIST_PUSH(asked->arena, &asked->left_out, question->words[i]);
@@ -147,25 +135,25 @@ static bool add_words(Asked *asked, const char *path, Problems *problems) {
 static void say_left_out(const Asked *asked) {
     if (asked->left_out.count == 0) return;
     fprintf(stderr, "! Left out, as explain has no use for it:");
-    for (int i = 0; i < asked->left_out.count; i++) fprintf(stderr, " %s", asked->left_out.items[i]);
-    fprintf(stderr, "\n");
+    last_print_words(asked->arena, asked->left_out.items, asked->left_out.count);
 }
 
 static bool take_answer(Arena *arena, const OptionSpec *rows, int row_count, int *argc, char ***argv,
                         Problems *problems) {
     Asked asked = {.arena = arena, .rows = rows, .row_count = row_count};
     const char *path = (*argv)[1];
-    asked.question = last_question_of_answer(arena, path, &asked.answer, problems);
+    const Typed typed = {(const char *const *)(*argv + 2), *argc - 2};
+    asked.question = last_question_of_answer(arena, path, &typed, &asked.answer, problems);
     if (!asked.question || !add_words(&asked, path, problems)) return false;
     LastQuestion job = *asked.question;
     job.words = asked.line.items;
     job.count = asked.line.count;
-    int count, again = *argc - 2;
-    const char *const *words = last_words(arena, &job, (const char *const *)(*argv + 2), again, &count);
+    int count;
+    const char *const *words = last_words(arena, &job, typed.words, typed.count, &count);
     char **line = ARENA_ARRAY(arena, char *, count + 2);
     line[0] = (*argv)[0];
     for (int i = 0; i < count; i++) line[i + 1] = arena_copy_text(arena, words[i]);
-    last_tell((const char *const *)line, count + 1, &job);
+    last_tell(arena, (const char *const *)line, count + 1, &job);
     say_left_out(&asked);
     *argv = line;
     *argc = count + 1;

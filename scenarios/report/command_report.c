@@ -258,7 +258,8 @@ static int report(Arena *arena, int argc, char **argv) {
 // Of `lockstep report plan.json -o page.html`: what the file answers, asked again. False after a problem.
 static bool words_of_answer(Arena *arena, int *argc, char ***argv, Problems *problems) {
     const Json *answer;
-    const LastQuestion *question = last_question_of_answer(arena, (*argv)[1], &answer, problems);
+    const Typed typed = {(const char *const *)(*argv + 2), *argc - 2};
+    const LastQuestion *question = last_question_of_answer(arena, (*argv)[1], &typed, &answer, problems);
     if (!question) return false;
     if (!reported_called(question->command)) {
         problem_add(problems, (Where){(*argv)[1], 0}, "this is an answer of lockstep %.40s, of which there is no page",
@@ -267,14 +268,14 @@ static bool words_of_answer(Arena *arena, int *argc, char ***argv, Problems *pro
         return false;
     }
     int count;
-    const char *const *words = last_words(arena, question, (const char *const *)(*argv + 2), *argc - 2, &count);
+    const char *const *words = last_words(arena, question, typed.words, typed.count, &count);
     char **line = ARENA_ARRAY(arena, char *, count + 3);
     line[0] = (*argv)[0];
     line[1] = arena_copy_text(arena, question->command);
     for (int i = 0; i < count; i++) line[i + 2] = arena_copy_text(arena, words[i]);
     *argv = line;
     *argc = count + 2;
-    last_tell((const char *const *)line, *argc, question);
+    last_tell(arena, (const char *const *)line, *argc, question);
     return true;
 }
 

@@ -17,10 +17,11 @@ extern AnchorsReader *anchors_reader;
 #define ANCHOR_OPTIONS                                                                                                 \
     {.name = "measured",                                                                                               \
      .kind = OPTION_TEXTS,                                                                                             \
+     .of = OF_QUESTION,                                                                                                \
      .metavar = "GPUS=TIME",                                                                                           \
      .help = "correct steps by one of this job that you measured: 8=0.412s, 16,tp=8,global_batch=64=9.1s"},            \
     {                                                                                                                  \
-        .name = "anchor", .kind = OPTION_TEXTS, .metavar = "FILE.csv",                                                 \
+        .name = "anchor", .kind = OPTION_TEXTS, .of = OF_QUESTION, .metavar = "FILE.csv",                              \
         .help = "the same from a file: gpus,step_time, or whole jobs (calibrate/measurements/training/README.md)"      \
     }
 

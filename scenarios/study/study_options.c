@@ -11,10 +11,10 @@ static const Where command_line = {NULL, 0};
 
 // clang-format off
 static const OptionSpec cluster_rows[] = {
-    {"node", OPTION_TEXT, "NAME", .help = "type of node (lockstep hw list node)"},
-    {"gpus", OPTION_COUNT, "N", .help = "GPUs in the cluster"},
-    {"fabric", OPTION_TEXT, "NAME", .help = "network between nodes: ib-ndr400, roce-400:leaf_spine:… (lockstep hw list fabric)"},
-    {"oversubscription", OPTION_QUANTITY, "N", .help = "of the fat tree (default 1)", .quantity = QUANTITY_NUMBER},
+    {"node", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "type of node (lockstep hw list node)"},
+    {"gpus", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "GPUs in the cluster"},
+    {"fabric", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "network between nodes: ib-ndr400, roce-400:leaf_spine:… (lockstep hw list fabric)"},
+    {"oversubscription", OPTION_QUANTITY, "N", .of = OF_QUESTION, .help = "of the fat tree (default 1)", .quantity = QUANTITY_NUMBER},
 };
 // clang-format on
 const OptionSpec *study_option_rows(Arena *arena, int *count) {

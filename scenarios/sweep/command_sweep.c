@@ -22,33 +22,38 @@ static const char *const color_modes[] = {"auto", "always", "never"};
 
 // clang-format off
 static const OptionSpec own_options[] = {
-    {"vary", OPTION_TEXTS, "NAME=VALUES", .help = "LO:HI:STEP, LO:HI:xFACTOR or A,B,C of a study's name, an option, a path of --set, or seed (LO:HI too); may be repeated"},
-    {"list", OPTION_TEXT, "FILE.csv", .help = "points one by one: a line of names, then a line of values each"},
+    {"vary", OPTION_TEXTS, "NAME=VALUES", .of = OF_QUESTION, .help = "LO:HI:STEP, LO:HI:xFACTOR or A,B,C of a study's name, an option, a path of --set, or seed; may be repeated"},
+    {"list", OPTION_TEXT, "FILE.csv", .of = OF_QUESTION, .help = "points one by one: a line of names, then a line of values each"},
     {"output", OPTION_TEXT, "STORE", .help = "the SQLite file (default: the scenario's name with .db)", .letter = 'o'},
-    {"jobs", OPTION_COUNT, "N", .help = "worker processes (default: one per core)", .letter = 'j'},
-    {"shard", OPTION_TEXT, "I/N", .help = "only every Nth point from the Ith on, into a store of its own; auto: as Slurm's array says"},
-    {"emit-sbatch", OPTION_COUNT, "N", .help = "print a Slurm batch file for an array of N shards, and simulate nothing"},
-    {"retry-failed", OPTION_FLAG, .help = "simulate points again whose process ended, or that were beyond a limit"},
+    {"jobs", OPTION_COUNT, "N", .of = OF_FORM, .help = "worker processes (default: one per core)", .letter = 'j'},
+    {"shard", OPTION_TEXT, "I/N", .of = OF_QUESTION, .help = "only every Nth point from the Ith on, into a store of its own; auto: as Slurm's array says"},
+    {"emit-sbatch", OPTION_COUNT, "N", .of = OF_FORM, .help = "print a Slurm batch file for an array of N shards, and simulate nothing"},
+    {"retry-failed", OPTION_FLAG, .of = OF_QUESTION, .help = "simulate points again whose process ended, or that were beyond a limit"},
     {"show", OPTION_TEXT, "STORE", .help = "show what a store holds, and simulate nothing"},
-    {"csv", OPTION_FLAG, .help = "with --show: as CSV, one row a point"},
-    {"json", OPTION_FLAG, .help = "with --show: as JSON"},
-    {"plain", OPTION_FLAG, .help = "with --show: text with tabs, for other programs"},
-    {"color", OPTION_CHOICE, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
+    {"csv", OPTION_FLAG, .of = OF_FORM, .help = "with --show: as CSV, one row a point"},
+    {"json", OPTION_FLAG, .of = OF_FORM, .help = "with --show: as JSON"},
+    {"plain", OPTION_FLAG, .of = OF_FORM, .help = "with --show: text with tabs, for other programs"},
+    {"color", OPTION_CHOICE, .of = OF_FORM, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
     {"allow-read", OPTION_TEXTS, "DIR", .help = "the script may name files in this folder, besides its own; may be repeated"},
-    {"set", OPTION_TEXTS, "PATH=VALUE", .help = "put a value in place of the script's; may be repeated"},
-    {"seed", OPTION_SEED, "N", .help = "of all random draws (default 1)"},
-    {"unfolded", OPTION_FLAG, .help = "simulate every rank, also those that do the same"},
+    {"set", OPTION_TEXTS, "PATH=VALUE", .of = OF_QUESTION, .help = "put a value in place of the script's; may be repeated"},
+    {"seed", OPTION_SEED, "N", .of = OF_QUESTION, .help = "of all random draws (default 1)"},
+    {"unfolded", OPTION_FLAG, .of = OF_QUESTION, .help = "simulate every rank, also those that do the same"},
     WATCH_EVENT_OPTIONS,
     WALL_OPTION,
-    {"quiet", OPTION_FLAG, .help = "nothing on the screen", .letter = 'q'},
-    {"verbose", OPTION_FLAG, .help = "what the store cost; with --show: all points", .letter = 'v'},
+    {"quiet", OPTION_FLAG, .of = OF_FORM, .help = "nothing on the screen", .letter = 'q'},
+    {"verbose", OPTION_FLAG, .of = OF_QUESTION, .help = "what the store cost; with --show: all points", .letter = 'v'},
 };
 static const OptionSpec script_only[] = {
     PRICE_BOOK_OPTION,
-    {"profile", OPTION_TEXT, "FILE.json", .help = "parts measured or written by yourself, in place of the catalogue's"},
+    {"profile", OPTION_TEXT, "FILE.json", .of = OF_QUESTION, .help = "parts measured or written by yourself, in place of the catalogue's"},
 };
 // clang-format on
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
+
+const OptionSpec *sweep_option_rows(Arena *arena, int *count);
+const OptionSpec *sweep_option_rows(Arena *arena, int *count) {
+    return options_with_study(arena, own_options, OWN_OPTIONS, count);
+}
 
 static const char usage_line[] = "lockstep sweep FILE.lua | --model NAME --node NAME …  --vary NAME=VALUES [options]";
 static const char about[] =
@@ -83,7 +88,7 @@ static int fail(const Problems *problems, int status) {
 
 static Command read_command(Arena *arena, int argc, char **argv) {
     Command command = {.arena = arena, .problems = problems_create(arena), .argc = argc, .argv = argv};
-    command.specs = options_with_study(arena, own_options, OWN_OPTIONS, &command.spec_count);
+    command.specs = sweep_option_rows(arena, &command.spec_count);
     // A script's own options are not known yet: mistakes are reported when they are.
     command.options = options_parse(arena, command.specs, command.spec_count, argc, argv, problems_create(arena));
     if (option_positional_count(command.options) > 0)

@@ -25,34 +25,39 @@ static const char *const color_modes[] = {"auto", "always", "never"}, *const plo
 
 // clang-format off
 static const OptionSpec own_options[] = {
-    {"set", OPTION_TEXTS, "PATH=VALUE", .help = "put a value in place of the script's; may be repeated"},
-    {"study", OPTION_COUNT, "N", .help = "which of the script's jobs and programs, counted from 1 (default 1)"},
-    {"output", OPTION_TEXT, "FILE", .help = "write the timeline, whole or not at all: .json as Chrome and Perfetto read it, .pftrace as Perfetto writes it; .gz after it: compressed. Another ending: the tables", .letter = 'o'},
-    {"ranks", OPTION_TEXT, "N,N,…", .help = "which ranks, or all (default: the first of each pipeline stage)"},
+    {"set", OPTION_TEXTS, "PATH=VALUE", .of = OF_QUESTION, .help = "put a value in place of the script's; may be repeated"},
+    {"study", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "which of the script's jobs and programs, counted from 1 (default 1)"},
+    {"output", OPTION_TEXT, "FILE", .of = OF_FORM, .help = "write the timeline, whole or not at all: .json as Chrome and Perfetto read it, .pftrace as Perfetto writes it; .gz after it: compressed. Another ending: the tables", .letter = 'o'},
+    {"ranks", OPTION_TEXT, "N,N,…", .of = OF_QUESTION, .help = "which ranks, or all (default: the first of each pipeline stage)"},
     {"size-limit", OPTION_QUANTITY, "SIZE", .quantity = QUANTITY_BYTES, .help = "the file before compression has at most so many bytes (default 20 MB): operations of fewer micro-batches are in it"},
-    {"top", OPTION_FLAG, .help = "a table of what takes longest, by rank and name; so it is when nothing else is asked for"},
-    {"timeline", OPTION_FLAG, .help = "the step as a line of letters for each rank, as wide as the terminal"},
-    {"breakdown", OPTION_FLAG, .help = "a table of what each GPU had resident: computation, exposed communication, copies, idleness"},
-    {"prometheus", OPTION_FLAG, .help = "the step as a scrape of its GPUs and nodes shows it, as OpenMetrics text; so does -o FILE.prom"},
-    {"plot", OPTION_TEXT, "KINDS", .help = "curves over the step's time: utilisation, links, memory, power, loader, with commas; alone: utilisation", .may_be_empty = true},
-    {"plot-dir", OPTION_TEXT, "DIR", .help = "plots as files in DIR instead of on the screen, and their numbers as CSV"},
-    {"plot-format", OPTION_CHOICE, .help = "of these files (default png)", .choices = plot_formats, .choice_count = 2},
-    {"json", OPTION_FLAG, .help = "the tables as JSON"},
-    {"csv", OPTION_FLAG, .help = "the first of the tables as CSV"},
-    {"plain", OPTION_FLAG, .help = "text with tabs, for other programs"},
-    {"quiet", OPTION_FLAG, .help = "nothing of the file on the screen", .letter = 'q'},
-    {"verbose", OPTION_FLAG, .help = "all rows of the table", .letter = 'v'},
-    {"color", OPTION_CHOICE, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
+    {"top", OPTION_FLAG, .of = OF_QUESTION, .help = "a table of what takes longest, by rank and name; so it is when nothing else is asked for"},
+    {"timeline", OPTION_FLAG, .of = OF_QUESTION, .help = "the step as a line of letters for each rank, as wide as the terminal"},
+    {"breakdown", OPTION_FLAG, .of = OF_QUESTION, .help = "a table of what each GPU had resident: computation, exposed communication, copies, idleness"},
+    {"prometheus", OPTION_FLAG, .of = OF_QUESTION, .help = "the step as a scrape of its GPUs and nodes shows it, as OpenMetrics text; so does -o FILE.prom"},
+    {"plot", OPTION_TEXT, "KINDS", .of = OF_QUESTION, .help = "curves over the step's time: utilisation, links, memory, power, loader, with commas; alone: utilisation", .may_be_empty = true},
+    {"plot-dir", OPTION_TEXT, "DIR", .of = OF_FORM, .help = "plots as files in DIR instead of on the screen, and their numbers as CSV"},
+    {"plot-format", OPTION_CHOICE, .of = OF_FORM, .help = "of these files (default png)", .choices = plot_formats, .choice_count = 2},
+    {"json", OPTION_FLAG, .of = OF_FORM, .help = "the tables as JSON"},
+    {"csv", OPTION_FLAG, .of = OF_FORM, .help = "the first of the tables as CSV"},
+    {"plain", OPTION_FLAG, .of = OF_FORM, .help = "text with tabs, for other programs"},
+    {"quiet", OPTION_FLAG, .of = OF_FORM, .help = "nothing of the file on the screen", .letter = 'q'},
+    {"verbose", OPTION_FLAG, .of = OF_QUESTION, .help = "all rows of the table", .letter = 'v'},
+    {"color", OPTION_CHOICE, .of = OF_FORM, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
     PRICE_BOOK_OPTION,
-    {"profile", OPTION_TEXT, "FILE.json", .help = "parts measured or written by yourself, in place of the catalogue's"},
-    {"seed", OPTION_SEED, "N", .help = "of all random draws (default 1)"},
-    {"unfolded", OPTION_FLAG, .help = "simulate every rank, also those that do the same"},
+    {"profile", OPTION_TEXT, "FILE.json", .of = OF_QUESTION, .help = "parts measured or written by yourself, in place of the catalogue's"},
+    {"seed", OPTION_SEED, "N", .of = OF_QUESTION, .help = "of all random draws (default 1)"},
+    {"unfolded", OPTION_FLAG, .of = OF_QUESTION, .help = "simulate every rank, also those that do the same"},
     {"allow-read", OPTION_TEXTS, "DIR", .help = "the script may name files in this folder, besides its own; may be repeated"},
     WATCH_OPTIONS,
     WALL_OPTION,
 };
 // clang-format on
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
+
+const OptionSpec *trace_option_rows(Arena *arena, int *count);
+const OptionSpec *trace_option_rows(Arena *arena, int *count) {
+    return options_with_study(arena, own_options, OWN_OPTIONS, count);
+}
 
 static const char usage_line[] = "lockstep trace FILE.lua [OPTIONS]\n"
                                  "       lockstep trace --model NAME --node NAME --gpus N [OPTIONS]";
@@ -90,7 +95,7 @@ static int fail(const Problems *problems, int status) {
 
 static Command read_command(Arena *arena, int argc, char **argv) {
     Command command = {.arena = arena, .problems = problems_create(arena), .argc = argc, .argv = argv};
-    command.rows = options_with_study(arena, own_options, OWN_OPTIONS, &command.row_count);
+    command.rows = trace_option_rows(arena, &command.row_count);
     // A script's own options are not known yet: mistakes are reported when they are.
     command.options = options_parse(arena, command.rows, command.row_count, argc, argv, problems_create(arena));
     command.is_script = option_positional_count(command.options) > 0;

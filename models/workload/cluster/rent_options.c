@@ -15,17 +15,17 @@ static const Where command_line = {NULL, 0};
 
 // clang-format off
 const OptionSpec rent_options[] = {
-    {"price", OPTION_TEXT, "MONEY or NODE=MONEY,…", .help = "rent of one GPU for one hour, of all nodes or of some, instead of the price book"},
-    {"provider", OPTION_TEXT, "NAME", .help = "whose prices (lockstep cost --offers lists them; default: the node's own, else the median of all)"},
+    {"price", OPTION_TEXT, "MONEY or NODE=MONEY,…", .of = OF_QUESTION, .help = "rent of one GPU for one hour, of all nodes or of some, instead of the price book"},
+    {"provider", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "whose prices (lockstep cost --offers lists them; default: the node's own, else the median of all)"},
     PRICE_BOOK_OPTION,
-    {"among", OPTION_TEXT, "NAMES", .help = "where a price is a median: of these providers only, aws,azure,oci"},
-    {"region", OPTION_TEXT, "NAME", .help = "of the provider"},
-    {"terms", OPTION_CHOICE, .help = "how they are rented (default on_demand)", .choices = terms_names, .choice_count = TERMS_COUNT},
-    {"discount", OPTION_QUANTITY, "SHARE", .help = "off the rent: 0.15 or 15%", .quantity = QUANTITY_NUMBER},
-    {"support", OPTION_QUANTITY, "SHARE", .help = "that support costs of the rent", .quantity = QUANTITY_NUMBER},
-    {"tax", OPTION_QUANTITY, "SHARE", .help = "on everything", .quantity = QUANTITY_NUMBER},
-    {"without", OPTION_TEXT, "ROWS", .help = "rows of the bill that somebody else pays: staff,energy (lockstep cost shows them)"},
-    {"currency", OPTION_TEXT, "NAME", .help = "of all amounts (default USD; lockstep hw list currency)"},
+    {"among", OPTION_TEXT, "NAMES", .of = OF_QUESTION, .help = "where a price is a median: of these providers only, aws,azure,oci"},
+    {"region", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "of the provider"},
+    {"terms", OPTION_CHOICE, .of = OF_QUESTION, .help = "how they are rented (default on_demand)", .choices = terms_names, .choice_count = TERMS_COUNT},
+    {"discount", OPTION_QUANTITY, "SHARE", .of = OF_QUESTION, .help = "off the rent: 0.15 or 15%", .quantity = QUANTITY_NUMBER},
+    {"support", OPTION_QUANTITY, "SHARE", .of = OF_QUESTION, .help = "that support costs of the rent", .quantity = QUANTITY_NUMBER},
+    {"tax", OPTION_QUANTITY, "SHARE", .of = OF_QUESTION, .help = "on everything", .quantity = QUANTITY_NUMBER},
+    {"without", OPTION_TEXT, "ROWS", .of = OF_QUESTION, .help = "rows of the bill that somebody else pays: staff,energy (lockstep cost shows them)"},
+    {"currency", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "of all amounts (default USD; lockstep hw list currency)"},
 };
 // clang-format on
 const int rent_option_count = sizeof rent_options / sizeof *rent_options;

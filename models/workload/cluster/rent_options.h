@@ -10,6 +10,7 @@
 #define PRICE_BOOK_OPTION                                                                                              \
     {                                                                                                                  \
         "price-book", OPTION_TEXT, "FILE.csv",                                                                         \
+            .of = OF_QUESTION,                                                                                         \
             .help = "prices of your own, before the catalogue's: provider, date, source, node or gpu, on_demand …"   \
     }
 extern const OptionSpec rent_options[];

@@ -15,15 +15,17 @@
 static const char *const fidelity_names[] = {"fluid", "flow"};
 
 static const OptionSpec own_rows[] = {
-    {"begin", OPTION_TEXT, "SIZE", .help = "first size; 8", .letter = 'b'},
-    {"end", OPTION_TEXT, "SIZE", .help = "last size; 8G", .letter = 'e'},
-    {"factor", OPTION_QUANTITY, "N", .help = "each size times the one before; 2", .letter = 'f',
+    {"begin", OPTION_TEXT, "SIZE", .of = OF_QUESTION, .help = "first size; 8", .letter = 'b'},
+    {"end", OPTION_TEXT, "SIZE", .of = OF_QUESTION, .help = "last size; 8G", .letter = 'e'},
+    {"factor", OPTION_QUANTITY, "N", .of = OF_QUESTION, .help = "each size times the one before; 2", .letter = 'f',
      .quantity = QUANTITY_NUMBER},
-    {"fidelity", OPTION_CHOICE, .help = "fluid: all of it at once; flow: message by message; fluid",
+    {"fidelity", OPTION_CHOICE, .of = OF_QUESTION, .help = "fluid: all of it at once; flow: message by message; fluid",
      .choices = fidelity_names, .choice_count = COUNT_OF(fidelity_names)},
-    {"steps", OPTION_TEXT, "FILE.lua", .help = "an algorithm of your own: what each rank sends and receives, by step"},
-    {"verbose", OPTION_FLAG, .help = "also the times between which it lies nine times in ten", .letter = 'v'},
-    {"csv", OPTION_FLAG, .help = "print CSV instead of a table"},
+    {"steps", OPTION_TEXT, "FILE.lua", .of = OF_QUESTION,
+     .help = "an algorithm of your own: what each rank sends and receives, by step"},
+    {"verbose", OPTION_FLAG, .of = OF_QUESTION, .help = "also the times between which it lies nine times in ten",
+     .letter = 'v'},
+    {"csv", OPTION_FLAG, .of = OF_FORM, .help = "print CSV instead of a table"},
     WALL_OPTION,
 };
 
@@ -235,12 +237,16 @@ static int print_rows(CollectiveAsked *asked, const Options *options) {
     return part ? command_fails(asked->problems, watch_status(EXIT_DONE)) : EXIT_DONE;
 }
 
+const OptionSpec *collective_option_rows(Arena *arena, int *count);
+const OptionSpec *collective_option_rows(Arena *arena, int *count) {
+    return options_join(arena, collective_rows, collective_row_count, own_rows, COUNT_OF(own_rows), count);
+}
+
 int collective_with_steps(int argc, char **argv, const StepSource *source) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
     int row_count;
-    const OptionSpec *rows =
-        options_join(arena, collective_rows, collective_row_count, own_rows, COUNT_OF(own_rows), &row_count);
+    const OptionSpec *rows = collective_option_rows(arena, &row_count);
     Options *options = options_parse(arena, rows, row_count, argc, argv, problems);
     CollectiveAsked asked = {.arena = arena, .problems = problems, .source = source};
     int end = EXIT_DONE;

@@ -10,10 +10,10 @@
 #define MOST_GPUS 1e7
 
 static const OptionSpec memory_options[] = {
-    {"gpu", OPTION_TEXT, "NAME", .help = "GPU (lockstep hw list gpu)"},
-    {"gpus", OPTION_COUNT, "N", .help = "GPUs in all; tp x pp x dp when left out"},
-    {"json", OPTION_FLAG, NULL, .help = "print JSON"},
-    {"over-time", OPTION_FLAG, NULL, .help = "pass by pass, with the moment when most is in use"},
+    {"gpu", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "GPU (lockstep hw list gpu)"},
+    {"gpus", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "GPUs in all; tp x pp x dp when left out"},
+    {"json", OPTION_FLAG, NULL, .of = OF_FORM, .help = "print JSON"},
+    {"over-time", OPTION_FLAG, NULL, .of = OF_QUESTION, .help = "pass by pass, with the moment when most is in use"},
 };
 
 typedef struct MemoryJob {
@@ -249,9 +249,14 @@ static void write_job(Arena *arena, const MemoryJob *job, bool over_time) {
     printf("\n");
 }
 
+const OptionSpec *memory_option_rows(Arena *arena, int *count);
+const OptionSpec *memory_option_rows(Arena *arena, int *count) {
+    return options_with_job(arena, memory_options, 4, count);
+}
+
 static int memory_command(Arena *arena, int argc, char **argv, Problems *problems) {
     int spec_count = 0;
-    const OptionSpec *specs = options_with_job(arena, memory_options, 4, &spec_count);
+    const OptionSpec *specs = memory_option_rows(arena, &spec_count);
     Options *options = options_parse(arena, specs, spec_count, argc, argv, problems);
     if (option_help(options)) {
         options_print_help(specs, spec_count, "lockstep memory --model NAME --gpu NAME [options]",

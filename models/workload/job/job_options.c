@@ -13,14 +13,14 @@ static const Where command_line = {NULL, 0};
 
 // clang-format off
 static const OptionSpec model_options[] = {
-    {"model", OPTION_TEXT, "NAME", .help = "model (lockstep model list), or the path of a Hugging Face config.json", .letter = 'm'},
-    {"as", OPTION_TEXT, "TYPE", .help = "read the config.json as this model_type (llama)"},
-    {"image-size", OPTION_COUNT, "N", .help = "pixels along an image's side"},
-    {"classes", OPTION_COUNT, "N", .help = "classes of an image classifier"},
+    {"model", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "model (lockstep model list), or the path of a Hugging Face config.json", .letter = 'm'},
+    {"as", OPTION_TEXT, "TYPE", .of = OF_QUESTION, .help = "read the config.json as this model_type (llama)"},
+    {"image-size", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "pixels along an image's side"},
+    {"classes", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "classes of an image classifier"},
 };
 
 static const OptionSpec profile_option =
-    {"profile", OPTION_TEXT, "FILE.json", .help = "parts measured or written by yourself, in place of the catalogue's"};
+    {"profile", OPTION_TEXT, "FILE.json", .of = OF_QUESTION, .help = "parts measured or written by yourself, in place of the catalogue's"};
 
 // Options that say one value of a field.
 typedef struct ShortForm {
@@ -56,7 +56,7 @@ static const char *metavar_of(Arena *arena, const Field *field) {
 
 // What is so unless it is said otherwise is switched off: --overlap-grad-reduce=false.
 static OptionSpec row_of(Arena *arena, const Field *field) {
-    OptionSpec row = {.name = field->flag, .alias = field->alias, .help = field->help};
+    OptionSpec row = {.name = field->flag, .alias = field->alias, .of = OF_QUESTION, .help = field->help};
     row.kind = field->kind == FIELD_FLAG ? OPTION_SWITCH : OPTION_TEXT;
     if (row.kind == OPTION_TEXT) row.metavar = metavar_of(arena, field);
     if (field->kind == FIELD_CHOICE) {
@@ -76,7 +76,8 @@ static const OptionSpec *job_rows(Arena *arena, int *count) {
         for (int i = 0; i < job_objects[o].field_count; i++)
             if (job_objects[o].fields[i].flag) rows[(*count)++] = row_of(arena, &job_objects[o].fields[i]);
     for (size_t i = 0; i < sizeof short_forms / sizeof *short_forms; i++)
-        rows[(*count)++] = (OptionSpec){.name = short_forms[i].flag, .kind = OPTION_FLAG, .help = short_forms[i].help};
+        rows[(*count)++] = (OptionSpec){
+            .name = short_forms[i].flag, .kind = OPTION_FLAG, .of = OF_QUESTION, .help = short_forms[i].help};
     return rows;
 }
 
