@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "sim/arena.h"
@@ -36,8 +38,26 @@ static void fill_standard_streams(void) {
     }
 }
 
+#define USUAL_STACK ((rlim_t)8 << 20)
+#define LEAST_STACK ((rlim_t)1 << 20) // the deepest scripts and files that are not refused take half of it
+
+// A stack grows up to the limit of the moment: who sets a small one ends by a signal, without a word.
+static void make_room_on_stack(void) {
+    struct rlimit stack;
+    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= USUAL_STACK) return;
+    stack.rlim_cur = stack.rlim_max < USUAL_STACK ? stack.rlim_max : USUAL_STACK;
+    bool is_raised = setrlimit(RLIMIT_STACK, &stack) == 0 || getrlimit(RLIMIT_STACK, &stack) == 0;
+    if (is_raised && stack.rlim_cur >= LEAST_STACK) return;
+    fprintf(stderr,
+            "error: the stack may have %llu KiB here, and lockstep needs %llu KiB\n"
+            "  hint: allow more (ulimit -s 8192, the job's or container's limit)\n",
+            (unsigned long long)stack.rlim_cur >> 10, (unsigned long long)LEAST_STACK >> 10);
+    _exit(FAILED);
+}
+
 void program_begin(void) {
     fill_standard_streams();
+    make_room_on_stack();
     letters_out_begin();
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGCHLD, SIG_DFL); // where it is ignored, nobody learns how a child ended

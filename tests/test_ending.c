@@ -111,6 +111,27 @@ TEST(a_file_that_grows_beyond_its_limit_is_a_sentence_and_leaves_nothing) {
     clear();
 }
 
+#define JOB "--model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8"
+
+TEST(a_stack_that_is_too_small_is_a_sentence_and_one_that_may_grow_is_made_larger) {
+    static const char *const commands[] = {"memory --model gpt2-124m --gpu A100 --micro-batch 1", "run " JOB,
+                                           "explain " JOB " --why-only", "run scenarios/lessons/ddp_twin.lua -q",
+                                           "sweep " JOB " --vary tp=1,2 -j 2 -q -o {DIR}/s.db"};
+    static const int refused[] = {64, 128, 256, 512}, *const end = refused + 4;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        char before[64];
+        for (const int *kib = refused; kib < end; kib++) {
+            snprintf(before, sizeof before, "ulimit -c 0; ulimit -s %d; ", *kib);
+            EXPECT_INT(run_line(before, commands[i], ""), 1);
+            EXPECT_CONTAINS(output, "KiB here, and lockstep needs 1024 KiB\n  hint: allow more (ulimit -s 8192");
+            snprintf(before, sizeof before, "ulimit -S -s %d; ", *kib); // its hard limit is as it was
+            EXPECT_INT(run_line(before, commands[i], ">/dev/null"), 0);
+        }
+        if (!HAS_ADDRESS_SANITIZER) EXPECT_INT(run_line("ulimit -s 1024; ", commands[i], ">/dev/null"), 0);
+    }
+    clear();
+}
+
 TEST(files_do_not_take_the_place_of_streams_that_are_closed) {
     clear();
     EXPECT_INT(shell(CHEAP "--vary gpus=1:8:1 -q -o {DIR}/whole.db"), 0);
