@@ -1,8 +1,10 @@
 // What the engine does, event by event, as lines of a file: for looking at a run that surprises. Off unless a command
-// opened it; what is simulated does not depend on it.
+// opened it; what is simulated does not depend on it. The file is there once it is closed: a run that is refused leaves
+// an old one as it was.
 #ifndef LOCKSTEP_SIM_TRACE_H
 #define LOCKSTEP_SIM_TRACE_H
 
+#include "sim/arena.h"
 #include "sim/clock.h"
 #include "sim/problem.h"
 
@@ -16,9 +18,11 @@ typedef struct TraceEvent {
     const char *cause, *label;
 } TraceEvent;
 
-bool trace_open(const char *path, Problems *problems); // false after a problem
-int trace_begin_run(void);                             // its number, from 1 on; 0: nothing is traced
+// False after a problem. `arena` is to live until it is closed.
+bool trace_open(Arena *arena, const char *path, Problems *problems);
+int trace_begin_run(void); // its number, from 1 on; 0: nothing is traced
 void trace_event(int run, const TraceEvent *event);
 bool trace_close(Problems *problems); // false after a problem; true where none is open
+void trace_abandon(void);             // as if it had not been opened
 
 #endif

@@ -57,7 +57,7 @@ TEST(a_trace_has_a_line_an_event_and_changes_no_time) {
     close(mkstemp(path));
     EXPECT(!system_check(arena, two_actors()));
     RunResult plain = run_system(arena, two_actors(), &(RunOptions){.all_meet = true});
-    EXPECT(trace_open(path, problems));
+    EXPECT(trace_open(arena, path, problems));
     RunResult traced = run_system(arena, two_actors(), &(RunOptions){.all_meet = true});
     EXPECT(trace_close(problems));
     EXPECT_SAME(traced.digest, plain.digest);
@@ -81,7 +81,7 @@ TEST(a_trace_is_bounded_and_says_how_much_is_left_out) {
     Problems *problems = problems_create(arena);
     char path[] = "/tmp/lockstep-trace-XXXXXX", last[64] = "";
     close(mkstemp(path));
-    EXPECT(trace_open(path, problems));
+    EXPECT(trace_open(arena, path, problems));
     for (int i = 0; i < TRACE_LINES_MOST + 5; i++)
         trace_event(1, &(TraceEvent){.what = "share", .channel = -1, .label = ""});
     EXPECT(trace_close(problems));
@@ -95,6 +95,8 @@ TEST(a_trace_is_bounded_and_says_how_much_is_left_out) {
     arena_close(arena);
 }
 
+#define JOB "--model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8"
+
 TEST(a_run_writes_the_trace_it_is_asked_for_or_says_why_not) {
     static char output[1 << 14];
     int status = test_shell("d=$(mktemp -d); $LOCKSTEP run scenarios/lessons/ddp_twin.lua --unfolded -q --trace-events "
@@ -105,9 +107,41 @@ TEST(a_run_writes_the_trace_it_is_asked_for_or_says_why_not) {
     EXPECT_INT(test_shell("$LOCKSTEP run scenarios/lessons/ddp_twin.lua -q --trace-events /nowhere/t.tsv", output,
                           sizeof output),
                1);
-    EXPECT_CONTAINS(output, "/nowhere/t.tsv: error: the trace of events cannot be written: No such file");
+    EXPECT_CONTAINS(output, "/nowhere/t.tsv: error: cannot be written: No such file");
     EXPECT_INT(
         test_shell("$LOCKSTEP run scenarios/lessons/ddp_twin.lua -q --trace-events /dev/full", output, sizeof output),
         1);
-    EXPECT_CONTAINS(output, "/dev/full: error: the trace of events cannot be written: No space left");
+    EXPECT_CONTAINS(output, "/dev/full: error: cannot be written: No space left");
+}
+
+TEST(a_run_that_is_refused_leaves_the_files_that_it_was_to_write_as_they_were) {
+    static const char *const refused[] = {
+        "run bad.lua --trace-events %s",
+        "run " JOB " --profile bad.json --trace-events %s",
+        "run " JOB " --anchor bad.lua --trace-events %s",
+        "run " JOB " --tp 3 --trace-events %s",
+        "run bad.lua -o %s",
+        "explain bad.lua -o %s",
+        "trace bad.lua -o %s",
+        "report run bad.lua -o %s",
+        "sweep bad.lua -o %s",
+        "queue --gpus 64 --trace bad.lua --outcomes %s",
+        "queue --gpus 64 --load 0.5 --rates none-such --outcomes %s",
+        "validate training bad.lua --rows %s",
+        "calibrate fit bad.json -o %s",
+    };
+    static char output[1 << 14];
+    char asked[256], line[1024];
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        for (int is_there = 0; is_there < 2; is_there++) {
+            snprintf(asked, sizeof asked, refused[i], is_there ? "kept.txt" : "new.txt");
+            snprintf(
+                line, sizeof line,
+                "p=$(realpath $LOCKSTEP); d=$(mktemp -d); cd $d && echo kept >kept.txt && echo '{' >bad.json && "
+                "echo 'error(1)' >bad.lua; if $p %s >/dev/null 2>&1; then echo done; fi; cat kept.txt; ls; rm -r $d",
+                asked);
+            EXPECT_INT(test_shell(line, output, sizeof output), 0);
+            if (strcmp(output, "kept\nbad.json\nbad.lua\nkept.txt\n") != 0)
+                test_fail(__FILE__, __LINE__, "%s: %s", asked, output);
+        }
 }

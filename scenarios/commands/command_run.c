@@ -421,6 +421,7 @@ static bool raise_wall(Arena *arena, const Options *options, Problems *problems)
     wall_allow_settings(arena, &rules, options, "set");
     if (!option_help(options)) {
         wall_allow_output(arena, &rules, WALL_REPLACE, option_text(options, "output", "-"));
+        wall_allow_output(arena, &rules, WALL_REPLACE, option_text(options, "trace-events", "-"));
         if (option_given(options, "plot-dir"))
             wall_allow(arena, &rules, WALL_REPLACE, option_text(options, "plot-dir", "."));
         if (option_given(options, "plot") || option_given(options, "plot-dir"))
@@ -539,7 +540,7 @@ static int run_scenario(Run *run, int argc, char **argv) {
     const Catalogue *catalogue = catalogue_with_options(run->arena, run->options, run->problems);
     if (!catalogue) return show_problems(run->problems, BAD_INPUT);
     const char *events = option_text(run->options, "trace-events", NULL);
-    if (events && !trace_open(events, run->problems)) return show_problems(run->problems, FAILED);
+    if (events && !trace_open(run->arena, events, run->problems)) return show_problems(run->problems, FAILED);
     if (!run->is_job && !raise_wall(run->arena, run->options, run->problems))
         return show_problems(run->problems, FAILED);
     const Scenario *scenario = run->is_job ? scenario_of_options(run, catalogue)
@@ -552,7 +553,8 @@ static int run_scenario(Run *run, int argc, char **argv) {
     run->all_hold = true;
     simulate(run, scenario, request.seed);
     anchors_tell_unheard(run->anchors);
-    if (!trace_close(run->problems)) return show_problems(run->problems, FAILED);
+    bool is_refused = problem_count(run->problems) && !watch_is_over(); // not: it began, and was stopped
+    if (!is_refused && !trace_close(run->problems)) return show_problems(run->problems, FAILED);
     if (problem_count(run->problems)) return show_problems(run->problems, watch_status(status_of(run->problems)));
 
     if (run->show) return show_otherwise(run);
@@ -591,7 +593,7 @@ int command_run_shown(int argc, char **argv, bool list_price, RunShow *show, voi
         status = help(&run, argc, argv);
     else
         status = run_scenario(&run, argc, argv);
-    trace_close(run.problems); // of a run that ended early
+    trace_abandon(); // of a run that was refused
     watch_close();
     arena_close(arena);
     return status;
