@@ -18,6 +18,7 @@
 #include "results/store_row.h"
 #include "sim/check.h"
 #include "sim/digest.h"
+#include "sim/file.h"
 #include "sim/json.h"
 #include "sim/list.h"
 
@@ -205,6 +206,10 @@ static void read_past_the_end(Store *store) {
 }
 
 bool store_connect(Store *store, int flags) {
+    if (!file_is_regular_or_none(store->path, store->problems)) {
+        store->refusal = STORE_NOT_SOUND;
+        return false;
+    }
     bool ok =
         sqlite3_open_v2(store->path, &store->base, flags, NULL) == SQLITE_OK || store_fail(store, "cannot be opened");
     if (!ok && access(store->path, F_OK) != 0) store->refusal = STORE_NOT_SOUND; // there is none to read

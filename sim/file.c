@@ -122,6 +122,11 @@ static int refuse_kind(const char *path, mode_t mode, Problems *problems) {
     return -1;
 }
 
+bool file_is_regular_or_none(const char *path, Problems *problems) {
+    struct stat about;
+    return stat(path, &about) != 0 || S_ISREG(about.st_mode) || refuse_kind(path, about.st_mode, problems) == 0;
+}
+
 int file_open(const char *path, Problems *problems) {
     struct stat about;
     if (through.gate && !is_typed(path)) return gate_open(through.gate, path, (Where){0}, problems);

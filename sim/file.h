@@ -12,6 +12,8 @@
 // of a process substitution), be that a pipe. Anything else may never begin or never end and is refused: a pipe with a
 // name, a device, a folder. -1 after a problem. What a scenario names goes through sim/gate.h.
 int file_open(const char *path, Problems *problems);
+// For who opens it himself: true, or false after a problem, of what is there and is no regular file.
+bool file_is_regular_or_none(const char *path, Problems *problems);
 FILE *file_open_stream(const char *path, Problems *problems); // NULL after a problem
 FILE *file_peek(const char *path); // NULL and nothing said: for a first look at a file that is read in full later
 

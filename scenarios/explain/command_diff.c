@@ -165,6 +165,9 @@ static int row_number(const char *text, const char *path, Problems *problems) {
 }
 
 static bool refuse_packed(Command *command, const char *path) {
+    FILE *file = file_open_stream(path, command->problems);
+    if (!file) return false;
+    fclose(file);
     problem_add(command->problems, (Where){path, 0}, "this is no trace of torch.profiler");
     problem_hint(command->problems, "only traces are read packed; an answer of lockstep, gunzip first");
     return false;
