@@ -10,6 +10,7 @@
 #include "tests/script.h"
 #include "tests/test.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 static const StudySpec *study_in(const Loaded *loaded) { return loaded->scenario->items[0].study; }
@@ -524,4 +525,47 @@ TEST(published_changes_are_simulated_within_seven_points_of_a_step) {
     EXPECT(sum / COUNT(pairs) < 0.025);
     EXPECT_INT(problem_count(problems), 0);
     arena_close(arena);
+}
+
+// ---- Answers that somebody else wrote.
+
+static const char *const strange_sides[] = {
+    "\"step_time_s\": {\"p50\": 1}, \"exposed_s\": {\"gemm\": 0.5}, \"power_watts\": 5, \"cost\": {\"per_step\": 1}",
+    "\"step_time_s\": {\"p50\": 1e-320}",
+    "\"step_time_s\": {\"p50\": 1e308}, \"cost\": {\"per_run\": 1e308}, \"steps\": 1e-308",
+    "\"step_time_s\": {\"p50\": 1}, \"layout\": {\"global_batch\": 0}, \"steps\": 0, \"energy_kwh\": 0, \"days\": 0, "
+    "\"cost\": {\"per_run\": 0}, \"memory_bytes\": {\"peak\": 0, \"by_class\": {\"weights\": 0}}",
+    "\"step_time_s\": {\"p50\": 2}, \"layout\": {\"global_batch\": 8}, \"power_watts\": 0, \"exposed_s\": {\"tp\": "
+    "1e308}",
+    "\"step_time_s\": {\"p50\": 1}, \"exposed_s\": {\"tp\": -1e29, \"other\": 1e29}, \"energy_kwh\": 1e29, \"steps\": "
+    "1",
+};
+enum { STRANGE_SIDES = sizeof strange_sides / sizeof *strange_sides };
+
+static bool says_no_number(const char *text) {
+    static const char *const words[] = {"nan", "inf"};
+    for (int w = 0; w < 2; w++)
+        for (const char *at = text; (at = strstr(at, words[w])) != NULL; at++)
+            if ((at == text || !isalpha((unsigned char)at[-1])) && !isalpha((unsigned char)at[3])) return true;
+    return false;
+}
+
+TEST(no_difference_of_strange_answers_is_printed_as_no_number) {
+    static const char *const forms[] = {"", "--json", "--csv", "--plain"};
+    static char said[1 << 15];
+    char line[2048];
+    int answered = 0;
+    for (int a = 0; a < STRANGE_SIDES; a++)
+        for (int b = 0; b < STRANGE_SIDES; b++) {
+            snprintf(
+                line, sizeof line,
+                "d=$(mktemp -d); echo '{%s}' >$d/a.json; echo '{%s}' >$d/b.json; for f in '%s' %s %s %s; do $LOCKSTEP "
+                "diff $d/a.json $d/b.json $f; done; status=$?; rm -r $d; exit $status",
+                strange_sides[a], strange_sides[b], forms[0], forms[1], forms[2], forms[3]);
+            int status = test_shell(line, said, sizeof said);
+            answered += status == 0;
+            if ((status != 0 && status != 4) || says_no_number(said))
+                test_fail(__FILE__, __LINE__, "%s beside %s: %d, %s", strange_sides[a], strange_sides[b], status, said);
+        }
+    EXPECT(answered >= 9); // and the others are refused
 }

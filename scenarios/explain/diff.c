@@ -42,6 +42,44 @@ void diff_close_side(Arena *arena, DiffSide *side) {
     side->causes = causes;
 }
 
+#define LEAST_STEP_S 1e-15
+#define LARGEST_FIGURE 1e30
+
+static bool is_workable(double value) { return isnan(value) || fabs(value) <= LARGEST_FIGURE; }
+
+static bool refuse_figure(const char *what, double value, Where where, Problems *problems) {
+    problem_add(problems, where, "%.80s is %g here, which cannot be compared with anything", what, value);
+    problem_hint(problems, "seconds, bytes, watts and money are bare numbers; steps take %g s or more", LEAST_STEP_S);
+    return false;
+}
+
+bool diff_check_side(DiffSide *side, Where where, Problems *problems) {
+    const struct {
+        const char *what;
+        double value;
+    } figures[] = {{"the step's time", side->step_s},
+                   {"its number of samples", side->samples},
+                   {"the peak of memory", side->memory_bytes},
+                   {"what a step costs", side->cost_per_step},
+                   {"power", side->power_watts},
+                   {"a step's energy", side->joules_per_step},
+                   {"the number of days", side->days},
+                   {"what the run costs", side->cost_per_run},
+                   {"the run's energy", side->energy_kwh},
+                   {"the run's carbon", side->carbon_kg}};
+    if (side->step_s < LEAST_STEP_S) return refuse_figure(figures[0].what, side->step_s, where, problems);
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        if (!is_workable(figures[i].value)) return refuse_figure(figures[i].what, figures[i].value, where, problems);
+    for (int i = 0; i < side->cause_count; i++)
+        if (!is_workable(side->causes[i].seconds))
+            return refuse_figure(side->causes[i].title, side->causes[i].seconds, where, problems);
+    for (int i = 0; i < side->memory_count; i++)
+        if (!is_workable(side->memory[i].value))
+            return refuse_figure(side->memory[i].title, side->memory[i].value, where, problems);
+    if (!(side->samples > 0)) side->samples = NAN;
+    return true;
+}
+
 // ---- Parts of the time.
 
 // Causes that stand in one stretch on either side come together: the group of each, a bit for each cause.

@@ -57,6 +57,9 @@ bool diff_side_of_trace(Arena *arena, const char *path, DiffSide *side, Problems
 
 // Of a step whose known stretches do not fill it, the rest is one stretch of the causes that nobody told.
 void diff_close_side(Arena *arena, DiffSide *side);
+// Of what a file says: false after a problem where a figure is so large or a step so short that its difference from, or
+// its ratio to, another is no number. Samples that are none become unknown.
+bool diff_check_side(DiffSide *side, Where where, Problems *problems);
 DiffSide diff_side_named(const char *name); // nothing is known of it
 
 typedef struct DiffPart {

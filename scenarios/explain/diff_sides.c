@@ -163,7 +163,7 @@ bool diff_side_of_store(Arena *arena, const char *path, int row, DiffSide *side,
         return false;
     }
     take_point(arena, found, side);
-    if (side->step_s > 0) return true;
+    if (side->step_s > 0) return diff_check_side(side, (Where){path, 0}, problems);
     problem_add(problems, (Where){path, 0}, "the sweep kept no step times");
     problem_hint(problems, "keep = { \"step_p50_s\", … }, or no keep at all: then all is kept");
     return false;
@@ -278,6 +278,7 @@ static void take_money(const Json *point, DiffSide *side) {
     double steps = number_of(point, "steps"), power = number_of(point, "power_watts");
     side->cost_per_run = number_of(cost, "per_run");
     if (isnan(side->cost_per_run)) side->cost_per_run = number_of(cost, "amount");
+    if (!(steps > 0)) steps = NAN;
     side->cost_per_step = number_of(cost, "per_step");
     if (isnan(side->cost_per_step)) side->cost_per_step = side->cost_per_run / steps;
     side->days = number_of(point, "days");
@@ -333,6 +334,7 @@ bool diff_side_of_json(Arena *arena, const char *path, int row, DiffSide *side, 
     side->samples = number_of(layout, "global_batch");
     take_money(point, side);
     take_parts(arena, point, side);
+    if (!diff_check_side(side, (Where){path, 0}, problems)) return false;
     TextList settings = {0};
     static const char *const members[] = {"gpus", "nodes", "node", "fabric", "oversubscription", "owned"};
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) list_member(arena, point, members[i], &settings);
@@ -486,6 +488,7 @@ bool diff_side_of_csv(Arena *arena, const char *path, const char *row, DiffSide 
         problem_hint(problems, "a column step_p50_s or iter_time_s in seconds, or samples_per_s beside global_batch");
     }
     if (problems_added(problems) > before) return false;
+    if (!diff_check_side(side, csv_where(csv, at.row), problems)) return false;
     diff_close_side(arena, side);
     return true;
 }

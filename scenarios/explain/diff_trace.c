@@ -161,6 +161,7 @@ bool diff_side_of_trace(Arena *arena, const char *path, DiffSide *side, Problems
         side->causes[d].seconds = seconds[d] / trace->steps;
     }
     side->cause_count = DOING_KINDS + 1;
+    if (!diff_check_side(side, (Where){path, 0}, problems)) return false;
     diff_close_side(arena, side);
     return true;
 }
