@@ -10,9 +10,9 @@
 
 typedef int Fuzzer(const uint8_t *data, size_t bytes);
 // tests/fuzz
-Fuzzer fuzz_anchor, fuzz_command, fuzz_diff, fuzz_fabric, fuzz_import, fuzz_json, fuzz_kineto, fuzz_lua, fuzz_matrix,
-    fuzz_nccl, fuzz_parts, fuzz_quantity, fuzz_steps, fuzz_store, fuzz_study, fuzz_sweep, fuzz_tables, fuzz_topo,
-    fuzz_topo_xml, fuzz_trace;
+Fuzzer fuzz_anchor, fuzz_answer, fuzz_command, fuzz_diff, fuzz_fabric, fuzz_import, fuzz_json, fuzz_kineto, fuzz_lua,
+    fuzz_matrix, fuzz_nccl, fuzz_parts, fuzz_quantity, fuzz_steps, fuzz_store, fuzz_study, fuzz_sweep, fuzz_tables,
+    fuzz_topo, fuzz_topo_xml, fuzz_trace;
 
 static int is_visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
 
@@ -57,6 +57,7 @@ static int replay(const char *name, Fuzzer *run) {
     TEST(the_##name_##_corpus_keeps_its_laws) { EXPECT(replay(#name_, fuzz_##name_) >= 8); }
 
 REPLAY(anchor)
+REPLAY(answer)
 REPLAY(command)
 REPLAY(diff)
 REPLAY(fabric)

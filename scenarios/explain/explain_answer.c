@@ -81,8 +81,10 @@ static void add_chosen(Asked *asked, const Json *object, const Chosen *row) {
     if (value->kind == JSON_NUMBER && value->number != row->usual)
         text = arena_printf(asked->arena, "%.15g", value->number);
     bool is_on = value->kind == JSON_BOOL && value->boolean;
+    bool is_glued = text && text[0] == '-'; // behind its option it would look like one
+    if (is_glued) option = arena_printf(asked->arena, "%s=%s", option, text);
     if (text || is_on) LIST_PUSH(asked->arena, &asked->line, option);
-    if (text) LIST_PUSH(asked->arena, &asked->line, text);
+    if (text && !is_glued) LIST_PUSH(asked->arena, &asked->line, text);
 }
 
 static bool add_plan(Asked *asked, const char *path, Problems *problems) {
