@@ -223,10 +223,10 @@ void results_json_assumptions(JsonWriter *json, const Record *record) {
     json_end_list(json);
 }
 
-static void notes_member(JsonWriter *json, const Record *record) {
-    json_key(json, "notes");
+static void texts_member(JsonWriter *json, const char *key, const char *const *texts, int count) {
+    json_key(json, key);
     json_begin_list(json);
-    for (int i = 0; i < record->note_count; i++) json_write_text(json, record->notes[i]);
+    for (int i = 0; i < count; i++) json_write_text(json, texts[i]);
     json_end_list(json);
 }
 
@@ -242,7 +242,8 @@ void results_write_json(FILE *out, const Record *record) {
     points_member(&json, record);
     tables_write_json(&json, record);
     published_member(&json, record);
-    notes_member(&json, record);
+    texts_member(&json, "notes", record->notes, record->note_count);
+    if (record->expects) texts_member(&json, "unmet", record->unmet, record->unmet_count);
     if (record->recommendation) recommendation_write(&json, record->recommendation);
     results_json_assumptions(&json, record);
     json_end_object(&json);

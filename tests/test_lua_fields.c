@@ -78,19 +78,17 @@ TEST(whatever_may_be_expected_has_a_value) { // samples gives the run a length
         const Field *field = &object_type(OBJECT_EXPECT)->fields[i];
         static const char *const units[QUANTITY_KIND_COUNT] = {[QUANTITY_TIME] = "s", [QUANTITY_BYTES] = "B"};
         const char *unit = units[field->quantity] ? units[field->quantity] : "";
-        char expression[512], text[4096] = "";
+        char expression[512];
         snprintf(expression, sizeof expression,
                  "sim.study { on = %s, run = sim.training { model = 'gpt2-124m', samples = 1e6, batch = { micro = 1 } "
                  "}:expect { %s = '> 1e-9%s' } }",
                  cluster, field->name, unit);
         Loaded loaded = load_returning(expression, NULL);
         EXPECT_TEXT(first_problem(&loaded), "");
-        FILE *out = fmemopen(text, sizeof text, "w");
         const StudySpec *study = loaded.scenario ? loaded.scenario->items[0].study : NULL;
         const Record *record = study ? study_run(loaded.arena, study, loaded.problems) : NULL;
-        EXPECT(record && study_expectations_hold(study, record, out));
-        fclose(out);
-        if (*text) test_fail(__FILE__, __LINE__, "%s: %s", field->name, text);
+        EXPECT(record && record->expects);
+        if (record && record->unmet_count > 0) test_fail(__FILE__, __LINE__, "%s: %s", field->name, record->unmet[0]);
         unload(&loaded);
     }
 }

@@ -235,8 +235,9 @@ static void simulate(Run *run, const Scenario *scenario, uint64_t seed) {
         if (!record) continue; // the next one's mistakes are of interest too
         LIST_PUSH(run->arena, &run->records, record);
         LIST_PUSH(run->arena, &run->studies, study);
-        bool holds = !item->study || study_expectations_hold(item->study, record, stderr);
-        run->all_hold = run->all_hold && holds && found && (item->report || item->queue || any_point_ran(record));
+        for (int u = 0; u < record->unmet_count; u++) fprintf(stderr, "%s\n", record->unmet[u]);
+        run->all_hold = run->all_hold && record->unmet_count == 0 && found &&
+                        (item->report || item->queue || any_point_ran(record));
     }
     watch_end(&piece);
     if (watch_is_over() && problem_count(run->problems) == 0) watch_tells((Where){0}, run->problems);
@@ -572,6 +573,16 @@ static char **with_plot_value(Arena *arena, int argc, char **argv) {
     return list;
 }
 
+static int print_api(const Run *run) {
+    static const char *const forms[] = {"json", "csv", "plain"};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        options_refuse_both(run->options, "print-api", forms[i], "it is a file for editors, and has one form",
+                            run->problems);
+    if (problem_count(run->problems)) return show_problems(run->problems, BAD_USAGE);
+    fields_print_api(stdout);
+    return DONE;
+}
+
 static int help(Run *run, int argc, char **argv) {
     read_job_options(run, argc, argv, problems_create(run->arena));
     return print_help(run->arena, run, argc, argv);
@@ -588,7 +599,7 @@ int command_run_shown(int argc, char **argv, bool list_price, RunShow *show, voi
     run.style =
         style_for(stdout, color_modes[option_choice(run.options, "color", 0)], option_flag(run.options, "plain"));
     if (option_flag(run.options, "print-api"))
-        fields_print_api(stdout);
+        status = print_api(&run);
     else if (option_help(run.options))
         status = help(&run, argc, argv);
     else

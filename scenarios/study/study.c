@@ -268,6 +268,42 @@ static int count_points(const StudySpec *spec, Problems *problems) {
     return count;
 }
 
+static const char *unmet_words(Arena *arena, const Expectation *expect, const RecordPoint *point, double value) {
+    const Field *field = field_find(OBJECT_EXPECT, expect->name);
+    QuantityKind kind = field ? field->quantity : QUANTITY_NUMBER;
+    char bound[40], got[40];
+    const char *why_not = point->why_not ? point->why_not : "its memory or layout is impossible";
+    const char *words = arena_printf(
+        arena, "%s:%d: expected %s %s %s", expect->where.file ? expect->where.file : "scenario", expect->where.line,
+        expect->name, expect->less ? "<" : ">", quantity_format(expect->bound, kind, bound, sizeof bound));
+    if (!point->ran)
+        return arena_printf(arena, "%s, but with %d GPUs it does not run: %s", words, point->gpu_count, why_not);
+    if (isnan(value))
+        return arena_printf(arena, "%s, but with %d GPUs there is none: what it is made of was not said", words,
+                            point->gpu_count);
+    return arena_printf(arena, "%s, got %s with %d GPUs", words, quantity_format(value, kind, got, sizeof got),
+                        point->gpu_count);
+}
+
+static void check_expectations(Arena *arena, const StudySpec *study, Record *record) {
+    struct {
+        const char **items;
+        int count, room;
+    } unmet = {0};
+    for (int e = 0; e < study->expect_count; e++) {
+        const Expectation *expect = &study->expect[e];
+        for (int p = 0; p < record->point_count; p++) {
+            const RecordPoint *point = &record->points[p];
+            double value = study_metric(point, expect->name);
+            bool holds = point->ran && (expect->less ? value < expect->bound : value > expect->bound);
+            if (!holds) LIST_PUSH(arena, &unmet, unmet_words(arena, expect, point, value));
+        }
+    }
+    record->expects = study->expect_count > 0;
+    record->unmet = unmet.items;
+    record->unmet_count = unmet.count;
+}
+
 const Record *study_run(Arena *arena, const StudySpec *spec, Problems *problems) {
     Study study = {arena, spec, problems};
     int before = problems_added(problems);
@@ -309,36 +345,6 @@ const Record *study_run(Arena *arena, const StudySpec *spec, Problems *problems)
     record->x_name = spec->vary_count ? spec->vary[spec->vary_count - 1].name : NULL;
     record->assumptions = study_assumptions(arena, spec, &record->assumption_count);
     compare_published(&study, record);
+    check_expectations(arena, spec, record);
     return problems_added(problems) > before ? NULL : record;
-}
-
-static void print_unmet(const Expectation *expect, const RecordPoint *point, double value, FILE *out) {
-    const Field *field = field_find(OBJECT_EXPECT, expect->name);
-    QuantityKind kind = field ? field->quantity : QUANTITY_NUMBER;
-    char bound[40], got[40];
-    fprintf(out, "%s:%d: expected %s %s %s, ", expect->where.file ? expect->where.file : "scenario", expect->where.line,
-            expect->name, expect->less ? "<" : ">", quantity_format(expect->bound, kind, bound, sizeof bound));
-    if (!point->ran)
-        fprintf(out, "but with %d GPUs it does not run: %s\n", point->gpu_count,
-                point->why_not ? point->why_not : "its memory or layout is impossible");
-    else if (isnan(value))
-        fprintf(out, "but with %d GPUs there is none: what it is made of was not said\n", point->gpu_count);
-    else
-        fprintf(out, "got %s with %d GPUs\n", quantity_format(value, kind, got, sizeof got), point->gpu_count);
-}
-
-bool study_expectations_hold(const StudySpec *study, const Record *record, FILE *out) {
-    bool all = true;
-    for (int e = 0; e < study->expect_count; e++) {
-        const Expectation *expect = &study->expect[e];
-        for (int p = 0; p < record->point_count; p++) {
-            const RecordPoint *point = &record->points[p];
-            double value = study_metric(point, expect->name);
-            bool holds = point->ran && (expect->less ? value < expect->bound : value > expect->bound);
-            if (holds) continue;
-            all = false;
-            print_unmet(expect, point, value, out);
-        }
-    }
-    return all;
 }

@@ -61,7 +61,7 @@ typedef struct StudySpec {
     int published_count;
 } StudySpec;
 
-// NULL after problems. Everything in the record lives in the arena.
+// NULL after problems. Everything in the record lives in the arena; it says which expectations do not hold.
 const Record *study_run(Arena *arena, const StudySpec *study, Problems *problems);
 const char *study_title(Arena *arena, const StudySpec *study);
 // The same study where nobody said a price: what the price book lists for such GPUs on demand, or that it lists
@@ -69,8 +69,6 @@ const char *study_title(Arena *arena, const StudySpec *study);
 const StudySpec *study_with_list_price(Arena *arena, const StudySpec *study);
 // What decides its answer besides its layout, as its record says.
 const Assumption *study_assumptions(Arena *arena, const StudySpec *study, int *count);
-// Whether all expectations hold; prints each that does not. For exit code 3.
-bool study_expectations_hold(const StudySpec *study, const Record *record, FILE *out);
 
 // A number of a point by the name that expectations and published figures use ("step_time", "total_time", "mfu", …) in
 // SI units; NAN for an unknown name or a number the point lacks.
