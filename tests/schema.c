@@ -96,6 +96,11 @@ static bool is_known_word(const char *word) {
     return false;
 }
 
+static bool said_elsewhere(const Json *schema) {
+    return json_get(schema, "$ref") || json_get(schema, "const") || json_get(schema, "enum") ||
+           json_get(schema, "anyOf");
+}
+
 static bool holds(const Check *check, const Json *schema, const Json *value, const char *path) {
     const Json *word;
     for (int i = 0; i < schema->count; i++)
@@ -114,7 +119,11 @@ static bool holds(const Check *check, const Json *schema, const Json *value, con
     if ((word = json_get(schema, "anyOf")) != NULL && !any_holds(check, word, value, path)) return false;
     bool members = json_get(schema, "properties") || json_get(schema, "additionalProperties");
     if (value->kind == JSON_OBJECT && members && !members_hold(check, schema, value, path)) return false;
+    if (value->kind == JSON_OBJECT && value->count > 0 && !members && !said_elsewhere(schema))
+        return wrong(check, path, "nothing is said of its keys", "");
     word = json_get(schema, "items");
+    if (value->kind == JSON_LIST && value->count > 0 && !word && !said_elsewhere(schema))
+        return wrong(check, path, "nothing is said of its elements", "");
     return value->kind != JSON_LIST || !word || elements_hold(check, word, value, path);
 }
 
@@ -169,12 +178,14 @@ static bool is_in_all(const SchemaSamples *samples, const char *key) {
     return true;
 }
 
-// What stood there stays, where all values still have it; of an object that is new, what all have.
+#define ENOUGH 3 // values that have a key, to promise it of an object that is known
+
+// What stood there stays, where all values still have it; and what all have.
 static void write_required(Arena *arena, JsonWriter *json, const Json *old, const Names *keys,
                            const SchemaSamples *samples) {
     const Json *required = old ? json_get(old, "required") : NULL;
     Names kept = {0};
-    for (int i = 0; !old && i < keys->count; i++)
+    for (int i = 0; (!old || samples->count >= ENOUGH) && i < keys->count; i++)
         if (is_in_all(samples, keys->items[i])) add_name(arena, &kept, keys->items[i]);
     for (int i = 0; required && i < required->count; i++)
         if (is_in_all(samples, required->items[i].text)) add_name(arena, &kept, required->items[i].text);
@@ -226,8 +237,7 @@ void schema_write(Arena *arena, JsonWriter *json, const Json *old, const SchemaS
     static const char *const kept[] = {"description", "$ref", "const", "enum", "anyOf"};
     json_begin_object(json);
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) copy_member(json, old, kept[i]);
-    bool said_elsewhere = old && (json_get(old, "$ref") || json_get(old, "const") || json_get(old, "anyOf"));
-    if (!said_elsewhere) {
+    if (!old || !said_elsewhere(old) || json_get(old, "enum")) {
         write_type(json, old, samples);
         if (old && json_get(old, "additionalProperties"))
             write_within(arena, json, "additionalProperties", JSON_OBJECT, old, samples);

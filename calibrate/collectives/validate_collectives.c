@@ -106,6 +106,9 @@ int validate_collectives(int argc, char **argv) {
     }
     if (option_given(options, "cross") && option_given(options, "fit-on"))
         problem_add(problems, (Where){0}, "--cross and --fit-on are two different questions; ask one at a time");
+    static const char *const texts[] = {"rules", "refit"}, *const forms[] = {"json", "csv"};
+    for (int i = 0; i < 4; i++)
+        options_refuse_both(options, texts[i / 2], forms[i % 2], "it is printed as text alone", problems);
     pieces_open_from(options, "jobs", problems);
     if (!problem_count(problems)) code = validate(&validation, options);
     problems_print(problems, stderr);

@@ -190,6 +190,10 @@ static int validate(Arena *arena, const Options *options, Problems *problems) {
                     "--cross, --nested, --rules, --anchored and --anchor are different questions");
         return EXIT_USAGE;
     }
+    static const char *const texts[] = {"nested", "rules"}, *const forms[] = {"json", "csv"};
+    for (int i = 0; i < 4; i++)
+        options_refuse_both(options, texts[i / 2], forms[i % 2], "it is printed as text alone", problems);
+    if (problem_count(problems)) return EXIT_USAGE;
     if (keep_family(&runs, family) == 0) {
         problem_add(problems, (Where){0}, "no family's name contains \"%s\"", family ? family : "");
         problem_hint(problems, "without --family the table names them all");

@@ -6,6 +6,7 @@
 
 #include "results/tables.h"
 #include "scenarios/queue/queue_options.h"
+#include "sim/envelope.h"
 #include "sim/file.h"
 #include "sim/pieces.h"
 #include "sim/watch.h"
@@ -28,14 +29,56 @@ static int show_problems(const Problems *problems, int status) {
     return problems_status(problems, status);
 }
 
-static void print_mixes(void) {
-    for (int i = 0; i < queue_mix_count; i++) {
-        const QueueMix *mix = &queue_mixes[i];
-        Sizes sizes = mix_sizes(mix);
-        Durations durations = mix_durations(mix);
-        printf("%s: %s\n  %.3g GPUs and %.4g s in the mean\n  source   %s\n  assumed  %s\n", mix->name, mix->title,
-               sizes_mean(&sizes), durations_mean(&durations), mix->source, mix->assumed);
+static void print_mix(FILE *out, const QueueMix *mix, double gpus, double seconds) {
+    fprintf(out, "%s: %s\n  %.3g GPUs and %.4g s in the mean\n  source   %s\n  assumed  %s\n", mix->name, mix->title,
+            gpus, seconds, mix->source, mix->assumed);
+}
+
+static void mix_object(JsonWriter *json, const QueueMix *mix, double gpus, double seconds) {
+    json_begin_object(json);
+    json_text_member(json, "name", mix->name);
+    json_text_member(json, "title", mix->title);
+    json_number_member(json, "mean_gpus", gpus);
+    json_number_member(json, "mean_s", seconds);
+    json_text_member(json, "source", mix->source);
+    json_text_member(json, "assumed", mix->assumed);
+    json_end_object(json);
+}
+
+static void print_mixes(FILE *out, bool as_json) {
+    JsonWriter json = json_writer(out, 2);
+    if (as_json) {
+        json_begin_object(&json);
+        envelope_write(&json, "queue-mixes");
+        json_key(&json, "mixes");
+        json_begin_list(&json);
     }
+    for (int i = 0; i < queue_mix_count; i++) {
+        Sizes sizes = mix_sizes(&queue_mixes[i]);
+        Durations durations = mix_durations(&queue_mixes[i]);
+        if (as_json)
+            mix_object(&json, &queue_mixes[i], sizes_mean(&sizes), durations_mean(&durations));
+        else
+            print_mix(out, &queue_mixes[i], sizes_mean(&sizes), durations_mean(&durations));
+    }
+    if (!as_json) return;
+    json_end_list(&json);
+    json_end_object(&json);
+    fputc('\n', out);
+}
+
+static int show_mixes(Arena *arena, const Options *options, Problems *problems) {
+    OutputFile file;
+    const char *hint = "the mixes are text or JSON";
+    options_refuse_both(options, "mixes", "csv", hint, problems);
+    options_refuse_both(options, "mixes", "plain", hint, problems);
+    if (problem_count(problems)) return show_problems(problems, BAD_USAGE);
+    const char *path = option_text(options, "output", "-");
+    if (file_create(arena, path, &file, problems)) {
+        print_mixes(file.stream, option_flag(options, "json"));
+        file_commit(&file, problems);
+    }
+    return problem_count(problems) ? show_problems(problems, FAILED) : DONE;
 }
 
 static void write_record(FILE *out, const Record *record, const Options *options, const Style *style) {
@@ -115,10 +158,7 @@ static bool tell(Arena *arena, const QueueAnswer *answer, const Options *options
 
 static int run(Arena *arena, const Options *options, const Showing *showing, Problems *problems) {
     bool found = true;
-    if (option_flag(options, "mixes")) {
-        print_mixes();
-        return DONE;
-    }
+    if (option_flag(options, "mixes")) return show_mixes(arena, options, problems);
     QueueStudy *study = queue_study_from_options(arena, options, problems);
     pieces_open_from(options, "processes", problems);
     if (problem_count(problems)) return show_problems(problems, BAD_INPUT);

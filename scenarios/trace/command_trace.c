@@ -209,12 +209,18 @@ static bool find_in_script(Command *command, const Catalogue *catalogue, TraceRe
 
 // ---- The answer.
 
+// What goes to the screen is read by a program.
+static bool is_data(const Command *command) {
+    return command->metrics || option_flag(command->options, "json") || option_flag(command->options, "csv");
+}
+
 static void say_file(const Command *command, const SpanSet *set, const TraceBytes *bytes) {
     const char *left_out = trace_left_out(command->arena, set, bytes);
-    printf("%s: %d rank%s, %s operations, %s\n", text_clean(command->arena, command->path, true), set->process_count,
+    FILE *out = is_data(command) ? stderr : stdout;
+    fprintf(out, "%s: %d rank%s, %s operations, %s\n", text_clean(command->arena, command->path, true), set->process_count,
            set->process_count == 1 ? "" : "s", text_count(command->arena, (double)(set->seen - bytes->left_out), true),
            text_bytes(command->arena, (double)bytes->count));
-    if (left_out) printf("  %s\n", left_out);
+    if (left_out) fprintf(out, "  %s\n", left_out);
 }
 
 static bool write_timeline(Command *command, const SpanSet *set) {
@@ -239,10 +245,6 @@ static AnswerForm form_of(const Command *command) {
     if (option_flag(command->options, "csv") || (command->path && file_ends_in(command->path, ".csv")))
         return ANSWER_CSV;
     return option_flag(command->options, "plain") ? ANSWER_PLAIN : ANSWER_SCREEN;
-}
-
-static bool is_data(const Command *command) {
-    return command->metrics || option_flag(command->options, "json") || option_flag(command->options, "csv");
 }
 
 // On the screen, and nothing else is asked for.
@@ -296,6 +298,18 @@ static bool write_answer(Command *command, const SpanSet *set) {
     return true;
 }
 
+static bool write_refusal(Command *command, const StudySpec *study, const char *why_not) {
+    const char *title = study_title(command->arena, study);
+    OutputFile file;
+    fprintf(stderr, "the job does not run: %s\n", why_not);
+    if (form_of(command) != ANSWER_JSON) return true;
+    if (!file_create(command->arena, command->is_timeline || !command->path ? "-" : command->path, &file,
+                     command->problems))
+        return false;
+    trace_print_refusal(command->arena, file.stream, title, why_not);
+    return file_commit(&file, command->problems);
+}
+
 // ---- The command.
 
 static int trace(Command *command) {
@@ -315,10 +329,9 @@ static int trace(Command *command) {
     const char *why_not;
     const SpanSet *set = trace_step(command->arena, &request, &why_not, command->problems);
     if (!set && problem_count(command->problems)) return fail(command->problems, watch_status(BAD_INPUT));
-    if (!set) {
-        fprintf(stderr, "the job does not run: %s\n", why_not ? why_not : "it does not fit");
-        return ANSWER_IS_NO;
-    }
+    if (!set && !write_refusal(command, request.study, why_not ? why_not : "it does not fit"))
+        return fail(command->problems, FAILED);
+    if (!set) return ANSWER_IS_NO;
     if (write_answer(command, set) && draw_plots(command, set)) return DONE;
     return fail(command->problems, command->too_large ? BAD_INPUT : FAILED);
 }

@@ -107,12 +107,15 @@ static RecordTable breakdown_table(Arena *arena, const SpanSet *set) {
 
 // ---- The answer.
 
-static void write_json(FILE *out, const Record *record, const SpanSet *set) {
+// why_not NULL: it runs.
+static void write_json(FILE *out, const Record *record, const SpanSet *set, const char *why_not) {
     JsonWriter json = json_writer(out, 2);
     json_begin_object(&json);
     envelope_write(&json, NULL);
     json_text_member(&json, "title", record->title);
-    json_number_member(&json, "step_s", step_seconds(set->end));
+    json_bool_member(&json, "ran", !why_not);
+    if (why_not) json_text_member(&json, "why_not", why_not);
+    json_number_member(&json, "step_s", why_not ? NAN : step_seconds(set->end));
     json_integer_member(&json, "operation_count", set->seen);
     tables_write_json(&json, record);
     json_end_object(&json);
@@ -158,9 +161,16 @@ void trace_print(Arena *arena, FILE *out, const SpanSet *set, const TraceAnswer 
     if (answer->top || all) tables[record.table_count++] = operations_table(arena, set);
     if (answer->breakdown || all) tables[record.table_count++] = breakdown_table(arena, set);
     if (answer->form == ANSWER_JSON)
-        write_json(out, &record, set);
+        write_json(out, &record, set, NULL);
     else if (answer->form == ANSWER_CSV)
         table_write_csv(out, &tables[0]);
     else
         print_screen(out, &record, set, answer);
+}
+
+void trace_print_refusal(Arena *arena, FILE *out, const char *title, const char *why_not) {
+    const SpanSet none = {.title = title};
+    const RecordTable tables[] = {operations_table(arena, &none), breakdown_table(arena, &none)};
+    const Record record = {.title = title, .tables = tables, .table_count = 2};
+    write_json(out, &record, &none, why_not);
 }

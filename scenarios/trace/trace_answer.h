@@ -19,6 +19,9 @@ typedef struct TraceAnswer {
 // resident. Lines of letters are for the screen alone; as CSV the first of the tables is written.
 void trace_print(Arena *arena, FILE *out, const SpanSet *set, const TraceAnswer *answer);
 
+// The same as JSON of a job that does not run: no rows, and why.
+void trace_print_refusal(Arena *arena, FILE *out, const char *title, const char *why_not);
+
 // ---- trace_lines.c
 void trace_print_lines(Arena *arena, FILE *out, const SpanSet *set, const TraceAnswer *answer);
 

@@ -244,6 +244,7 @@ static void write_job(Arena *arena, const MemoryJob *job, bool over_time) {
     if (over_time) write_over_time(arena, &json, job);
     json_key(&json, "fits");
     json_write_bool(&json, job_fits(job));
+    json_bool_member(&json, "may_fit", may_fit(&job->memory));
     write_text(&json, "smallest_change", job->change);
     json_end_object(&json);
     printf("\n");

@@ -68,6 +68,9 @@ int command_topo(int argc, char **argv) {
         problem_add(problems, (Where){0}, "topo needs a node");
         problem_hint(problems, "for example: lockstep topo --node dgx-a100");
     }
+    static const char *const forms[] = {"json", "csv", "plain"};
+    for (int i = 0; i < 3; i++)
+        options_refuse_both(options, "dot", forms[i], "an answer has one form: leave one out", problems);
     if (problem_count(problems)) {
         end = command_fails(problems, EXIT_USAGE);
         goto out;

@@ -218,7 +218,7 @@ static void way_object(JsonWriter *json, const GoodputAsked *asked, const char *
 void goodput_best_print_json(const GoodputAsked *asked, const LifeWish *wish, const LifeChoice *choice) {
     JsonWriter json = json_writer(stdout, 2);
     json_begin_object(&json);
-    envelope_write(&json, "goodput_best");
+    envelope_write(&json, "goodput-best");
     write_integer(&json, "gpus", asked->gpus);
     write_integer(&json, "nodes", asked->spec.nodes);
     write_text(&json, "node", asked->node->name);

@@ -1,0 +1,30 @@
+// Command lines that ask every command for every ending, and for every shape that its JSON has; and a folder with the
+// files that they name.
+#ifndef LOCKSTEP_TESTS_ANSWER_WALK_H
+#define LOCKSTEP_TESTS_ANSWER_WALK_H
+
+typedef struct AnswerCase {  // a command that answers, once in each form
+    const char *line, *kind; // kind NULL: exempt
+} AnswerCase;
+extern const AnswerCase answer_cases[];
+extern const int answer_case_count;
+
+// With 0 and 3 there is an answer; with 1, 2 and 4 standard output is empty.
+typedef struct WalkLine {
+    int status;
+    const char *line;
+} WalkLine;
+extern const WalkLine answer_walk[];
+extern const int answer_walk_count;
+
+// A folder from such a name, called $DIR in the lines: with what the cases need, or the whole walk.
+char *walk_open(char name[]);
+char *walk_open_whole(char name[]);
+void walk_close(const char *folder);
+
+// `line` in place of the %s of the format; its exit status.
+#define WALK_SAID (1 << 22)
+extern char walk_said[WALK_SAID]; // what the last line printed
+int walk_shell(const char *folder, const char *format, const char *line);
+
+#endif
