@@ -190,3 +190,26 @@ TEST(the_page_on_security_names_tests_that_exist) {
     }
     EXPECT(count >= 15);
 }
+
+static int names_in(const char *command, char names[][64], int most) {
+    int count = 0;
+    CHECK(test_shell(command, output, sizeof output) == 0);
+    for (char *name = strtok(output, "\n"); name && count < most; name = strtok(NULL, "\n"))
+        snprintf(names[count++], 64, "%s", name);
+    return count;
+}
+
+// A name that is looked up is a literal where it is, or in a list of names beside that.
+TEST(the_page_on_security_names_the_variables_that_are_read_and_no_others) {
+    static char read[64][64], named[64][64];
+    int read_count =
+        names_in("grep -rlE 'getenv\\(' --include=*.c main.c sim models scenarios results calibrate | xargs grep -hE "
+                 "'getenv|is_set|names\\[\\] = ' | grep -ohE '\"[A-Z][A-Z_]{3,}\"' | tr -d '\"' | LC_ALL=C sort -u",
+                 read, 64);
+    int named_count = names_in("grep -oE '^[|] (`[A-Z_]+`(, )?)+ [|]' docs/security.md | grep -oE '[A-Z_]{4,}' | "
+                               "LC_ALL=C sort -u",
+                               named, 64);
+    EXPECT(read_count >= 10);
+    EXPECT_INT(named_count, read_count);
+    for (int i = 0; i < read_count && i < named_count; i++) EXPECT_TEXT(named[i], read[i]);
+}
