@@ -77,6 +77,27 @@ TEST(each_way_beside_the_best_differs_in_one_thing_and_has_storage) {
     arena_close(arena);
 }
 
+// A date that none keeps surely: what is chosen keeps it no less often than what would be cheapest without it.
+TEST(a_date_is_never_kept_less_often_for_having_been_asked_for) {
+    Arena *arena = arena_open();
+    const StorageType *storage = catalogue_storage(test_catalogue(), "superpod-storage");
+    LifeWish wish = wish_of(&storage, 4e12);
+    LifeWay open = life_choose(arena, &wish).best;
+    static const double days[] = {1.0, 0.99, 0.97};
+    int missed = 0;
+    for (int i = 0; i < 3; i++) {
+        wish.by_s = days[i] * open.days.p50 * DAY;
+        wish.confidence = 0.999;
+        LifeWay same = life_way(arena, &wish, open.spares, open.storage, open.units, open.checkpoint.every_s);
+        LifeChoice dated = life_choose(arena, &wish);
+        EXPECT(dated.best.by_chance >= same.by_chance);
+        EXPECT(dated.best.cost >= open.cost * (1 - 1e-9) || dated.best.by_chance > same.by_chance);
+        missed += !dated.keeps_date;
+    }
+    EXPECT(missed > 0);
+    arena_close(arena);
+}
+
 // Where a checkpoint stops nobody there is no interval too short: the search begins at one above 0 and gives one.
 TEST(the_best_interval_of_checkpoints_that_cost_nothing_is_short_and_above_0) {
     LifeSpec spec = {.nodes = 1, .shape = 1, .bad_factor = 1, .horizon_s = 40 * DAY};

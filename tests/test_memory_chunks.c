@@ -1,6 +1,8 @@
-// Memory of interleaved stages: what several chunks of a model on one GPU add up to, the ends of the model among them.
+// Memory of interleaved stages: what several chunks of a model on one GPU add up to, the ends of the model among them;
+// and what an allocator holds beyond that.
 #include <math.h>
 
+#include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/memory_internal.h"
 #include "tests/jobs.h"
 #include "tests/test.h"
@@ -100,4 +102,17 @@ TEST(more_chunks_hold_the_same_parameters_and_nothing_more_outside_the_allocator
         EXPECT(outside[0] > 0);
     }
     arena_close(bench.arena);
+}
+
+// A share of what comes and goes stays unused between tensors, as far as the GPU has room for it.
+TEST(an_allocator_reserves_a_share_of_what_comes_and_goes_beside_the_peak) {
+    Memory memory = {.peak = 50e9, .capacity = 80e9};
+    memory.bytes[MEMORY_WEIGHTS] = 20e9;
+    memory.bytes[MEMORY_ACTIVATIONS] = 24e9;
+    memory.bytes[MEMORY_WORKING] = 6e9;
+    EXPECT_NEAR(reserved_bytes(&memory), 50e9 + cost_constant(ALLOCATOR_SLACK) * 30e9, 1e-12);
+    memory.capacity = 50.5e9;
+    EXPECT_NEAR(reserved_bytes(&memory), 50.5e9, 1e-12);
+    memory.capacity = 40e9; // it does not fit
+    EXPECT_NEAR(reserved_bytes(&memory), 50e9, 1e-12);
 }

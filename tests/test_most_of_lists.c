@@ -1,4 +1,6 @@
-// Limits of what may be asked for, from both sides: the last that is allowed, and one more.
+// Limits of what may be asked for, from both sides: the last that is allowed, and one more; and what is offered
+// instead.
+#include "scenarios/commands/command_cost.h"
 #include "scenarios/plan/command_plan.h"
 #include "scenarios/queue/command_queue.h"
 #include "tests/command.h"
@@ -41,4 +43,25 @@ TEST(a_job_larger_than_the_largest_cluster_to_try_is_refused_with_both_sizes) {
     EXPECT_CONTAINS(ended->err, "a job wants 24 GPUs, and no more than 16 may be tried");
     snprintf(line, sizeof line, "queue --sizes 16:1 %s", rest);
     EXPECT(!strstr(run_command(command_queue, line)->err, "may be tried"));
+}
+
+// What the price book has for such a node in place of what was asked, and nothing for other GPUs.
+TEST(a_price_that_is_missing_is_refused_with_those_of_the_same_machines) {
+    char line[512];
+    const Catalogue *catalogue = test_catalogue();
+    const NodeType *node = catalogue_node(catalogue, "aws-p5.48xlarge");
+    snprintf(line, sizeof line, "cost --node %s --gpus 8 --provider nebius --terms reserved_3y", node->name);
+    const char *said = run_command(command_cost, line)->err, *hint = strstr(said, "hint: it has ");
+    EXPECT_CONTAINS(said, "the price book has no");
+    EXPECT(hint != NULL);
+    int own = 0;
+    for (int i = 0; hint && i < catalogue->offer_count; i++) {
+        const Offer *offer = &catalogue->offers[i];
+        char name[128];
+        snprintf(name, sizeof name, " %s (", offer->name);
+        bool is_for = offer_is_for(offer, node, node_gpu(catalogue, node, 0));
+        EXPECT_INT(strstr(hint, name) != NULL, is_for);
+        own += is_for;
+    }
+    EXPECT(own > 1 && own < catalogue->offer_count / 2);
 }

@@ -63,6 +63,30 @@ TEST(keeping_an_output_shortens_the_operator_that_makes_it_and_no_other) {
     arena_close(c.arena);
 }
 
+static double products_seconds(const CostList *list) {
+    double seconds = 0;
+    for (int i = 0; i < list->count; i++) seconds += list->items[i].cause == CAUSE_GEMM ? list->items[i].seconds : 0;
+    return seconds;
+}
+
+// Forward of a layer as wide as what it is given: the input's product for all steps at once, then the state's step by
+// step. Backward has the same products turned, and two for the gradients of weights, each for all steps at once.
+TEST(a_recurrent_layer_has_one_product_for_all_steps_and_one_for_each) {
+    Case c;
+    case_open(&c, 8, "gpt2-124m");
+    c.training.model =
+        model_lstm(c.arena, "wide", (LstmShape){.layers = 3, .hidden = 1024, .vocab = 1000, .words = 50});
+    c.training.seq_len = 1;
+    double samples = 512;
+    const Gpu *gpu = c.cluster->gpu_of[0];
+    BlockCost block = block_cost(c.training.model, 2, &c.training, samples, gpu);
+    double forward = products_seconds(&block.forward), backward = products_seconds(&block.backward);
+    double all_steps = 2 * samples * 50 * 4096 * 1024 / gpu_peak(gpu, c.training.precision);
+    EXPECT(forward > 2 * all_steps && forward < 6 * all_steps);
+    EXPECT(backward > 1.6 * forward && backward < 2.4 * forward);
+    arena_close(c.arena);
+}
+
 TEST(each_operator_of_a_layer_is_counted_once_for_each_layer_that_has_it) {
     Case c;
     case_open(&c, 8, "gpt3-2.7b");

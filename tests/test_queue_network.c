@@ -44,6 +44,21 @@ static double step_of(Arena *arena, const Machines *m, double oversubscription) 
     return step.step_p50_s;
 }
 
+// Unless the user says how many nodes share a leaf switch, 32 do; where there are no leaves all share one.
+TEST(a_tree_has_as_many_nodes_to_a_leaf_as_it_says_or_32) {
+    Arena *arena = arena_open();
+    Machines m;
+    set_machines(arena, &m, 2);
+    EXPECT_INT(queue_network_nodes_per_leaf(queue_network_create(arena, test_catalogue(), &m.cluster, &m.training)), 4);
+    m.cluster.nodes_per_leaf = 0;
+    const QueueNetwork *usual = queue_network_create(arena, test_catalogue(), &m.cluster, &m.training);
+    EXPECT_INT(queue_network_nodes_per_leaf(usual), 32);
+    EXPECT_NEAR(queue_network_uplink(usual), 16, 1e-12); // two nodes share what one could use
+    m.cluster.fabric = FABRIC_RAIL_ONLY;
+    EXPECT_INT(queue_network_nodes_per_leaf(queue_network_create(arena, test_catalogue(), &m.cluster, &m.training)), 0);
+    arena_close(arena);
+}
+
 TEST(a_spread_job_is_as_slow_as_its_simulated_step) {
     Arena *arena = arena_open();
     Machines m;

@@ -373,6 +373,7 @@ TEST(who_waits_for_a_locked_store_says_for_whom_and_for_how_long) {
         EXPECT_CONTAINS(said, cases[c].says);
         EXPECT(!strstr(said, cases[c].not ));
         EXPECT_CONTAINS(said, cases[c].end);
+        if (!cases[c].until) EXPECT_CONTAINS(said, "hint: try again when that has ended");
         free(said);
     }
     clear();
