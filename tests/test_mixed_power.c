@@ -1,4 +1,6 @@
 // Power of clusters of several types of machine: each GPU draws what its own type does.
+#include <math.h>
+
 #include "models/workload/money/money.h"
 #include "tests/script.h"
 #include "tests/test.h"
@@ -34,4 +36,18 @@ TEST(machines_of_a_mixture_draw_what_they_draw_apart) {
     EXPECT_NEAR(mixed.node_peak_watts, large.node_peak_watts, 1e-12);
     EXPECT_NEAR(mixed.peak_watts - mixed.network_watts,
                 small.peak_watts - small.network_watts + large.peak_watts - large.network_watts, 1e-12);
+}
+
+// All of a step's causes, and nothing that lies behind them.
+TEST(a_step_is_split_among_activities_by_its_causes) {
+    double spent[CAUSE_COUNT + 1];
+    for (int c = 0; c < CAUSE_COUNT; c++) spent[c] = c == CAUSE_GEMM ? 3 : 0.25;
+    spent[CAUSE_COUNT] = NAN;
+    ActivityMix mix = activity_of_step(spent);
+    double sum = 0;
+    for (int a = 0; a < ACTIVITY_COUNT; a++) sum += mix.share[a];
+    EXPECT_NEAR(sum, 1, 1e-12);
+    for (int c = 0; c < CAUSE_COUNT; c++) spent[c] = 0;
+    mix = activity_of_step(spent);
+    for (int a = 0; a < ACTIVITY_COUNT; a++) EXPECT_NEAR(mix.share[a], activity_idle.share[a], 0);
 }
