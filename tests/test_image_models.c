@@ -275,6 +275,27 @@ TEST(networks_of_ordinary_code_have_their_published_parameters) {
     arena_close(arena);
 }
 
+// Of torchvision, with the products that it counts (in G) at the size of images that it says; mmsegmentation's 48.97 M
+// of PSPNet have a stem of three convolutions.
+TEST(segmenters_and_windows_by_angles_have_their_published_size) {
+    static const struct {
+        const char *name;
+        double parameters, products;
+    } known[] = {{"deeplabv3-resnet-50", 42004074, 178.72e9},
+                 {"deeplabv3-resnet-101", 60996202, 258.74e9},
+                 {"swin-v2-tiny", 28351570, 5.94e9},
+                 {"swin-v2-small", 49737442, 11.55e9},
+                 {"swin-v2-base", 87930848, 20.32e9}};
+    Arena *arena = arena_open();
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const Model *model = find_model(arena, known[i].name, nowhere, NULL);
+        EXPECT_NEAR(model_parameters(model), known[i].parameters, 0);
+        EXPECT_NEAR(model_forward_flops_per_sample(model, 1) / 2, known[i].products, 0.02 * known[i].products);
+    }
+    EXPECT_NEAR(model_parameters(find_model(arena, "PSPNet R50-D8", nowhere, NULL)), 48.97e6, 0.03e6);
+    arena_close(arena);
+}
+
 // Carion et al. 2020, table 1: 41 M, and 86 G products at the mean size of COCO's images.
 TEST(detr_has_its_published_size) {
     Arena *arena = arena_open();

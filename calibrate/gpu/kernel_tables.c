@@ -51,13 +51,18 @@ static double number_in(const Line *line, const char *column) {
     return csv_positive(line->csv, line->row, column_of(line->csv, column), line->problems);
 }
 
+// Two of them multiplied are a whole number of 31 bits where they are a head's.
 #define LARGEST_SIZE 1e9
-static int size_in(const Line *line, const char *column) {
+#define LARGEST_OF_HEADS 32768.0
+static int size_within(const Line *line, const char *column, double largest) {
     double value = number_in(line, column);
-    if (value >= 1 && value <= LARGEST_SIZE) return (int)value;
+    if (value >= 1 && value <= largest) return (int)value;
     if (value > 0) problem_add(line->problems, csv_where(line->csv, line->row), "%s = %g is no size", column, value);
     return 1;
 }
+
+static int size_in(const Line *line, const char *column) { return size_within(line, column, LARGEST_SIZE); }
+static int heads_in(const Line *line, const char *column) { return size_within(line, column, LARGEST_OF_HEADS); }
 
 // The header's columns with what the line has in them: "m 128, n 4096, k 512".
 static const char *told(const Line *line, const char *const *columns, int count) {
@@ -147,10 +152,10 @@ static const char *predict_attention(const Line *line, const Gpu *gpu, double *s
     AttentionShape shape = {.kernel = attention_of(line),
                             .batch = number_in(line, "batch"),
                             .seq_len = number_in(line, "seq"),
-                            .heads = size_in(line, "heads"),
-                            .kv_heads = size_in(line, "kv_heads"),
-                            .head_dim = size_in(line, "qk_dim"),
-                            .value_dim = size_in(line, "v_dim"),
+                            .heads = heads_in(line, "heads"),
+                            .kv_heads = heads_in(line, "kv_heads"),
+                            .head_dim = heads_in(line, "qk_dim"),
+                            .value_dim = heads_in(line, "v_dim"),
                             .causal = says(line, "causal", "yes"),
                             .splits_heads = says(line, "family", "mla") || (cached && !sixteen_bits),
                             .writes_cache = cached && sixteen_bits};

@@ -1,5 +1,5 @@
 // Convolutional networks in the manner of transformers, and a transformer in the manner of convolutional networks:
-// ConvNeXt (Liu et al. 2022) and Swin (Liu et al. 2021). Norms over channels, GELU, four stages.
+// ConvNeXt (Liu et al. 2022) and Swin (Liu et al. 2021, 2022). Norms over channels, GELU, four stages.
 #include "models/workload/model/image_layers.h"
 
 #define STAGES 4
@@ -77,6 +77,47 @@ void build_swin(ImageBuilder *builder, int variant, int classes) {
     for (int stage = 0; stage < STAGES; stage++) {
         if (stage > 0) merge_patches(builder);
         for (int i = 0; i < net->blocks[stage]; i++) swin_block(builder, net->channels << stage);
+    }
+    image_layer_norm(builder);
+    image_classifier(builder, classes);
+}
+
+// ---- Swin v2 (Liu et al. 2022): windows of 8 by 8, attention by angles, norms behind what they were before, and in
+// place of the table of positions a small network from offsets to each head's biases.
+
+#define WINDOW_2 8
+#define POSITION_WIDTH 512
+
+static double position_network(int heads) { return 2.0 * POSITION_WIDTH + POSITION_WIDTH * (heads + 1.0) + heads; }
+
+static void swin_v2_block(ImageBuilder *builder, int channels) {
+    int heads = channels / HEAD_SIZE;
+    image_next_block(builder);
+    image_conv_plain(builder, "qkv", 3 * channels, 1, 1)->table = position_network(heads);
+    builder->channels = channels;
+    image_attention(builder, (PlaceAttention){.keys = WINDOW_2 * WINDOW_2, .heads = heads});
+    image_conv_plain(builder, "projection", channels, 1, 1);
+    image_layer_norm(builder)->residual_add = true;
+    image_conv_plain(builder, "widen", 4 * channels, 1, 1)->relu = true;
+    image_conv_plain(builder, "narrow", channels, 1, 1);
+    image_layer_norm(builder)->residual_add = true;
+}
+
+static void merge_patches_v2(ImageBuilder *builder) {
+    int channels = builder->channels;
+    image_next_block(builder);
+    builder->size /= 2;
+    image_concatenated(builder, 4 * channels);
+    image_conv_plain(builder, "merge", 2 * channels, 1, 1)->bias = false;
+    image_layer_norm(builder);
+}
+
+void build_swin_v2(ImageBuilder *builder, int variant, int classes) {
+    const Staged *net = &swins[variant];
+    patches(builder, net->channels, 4);
+    for (int stage = 0; stage < STAGES; stage++) {
+        if (stage > 0) merge_patches_v2(builder);
+        for (int i = 0; i < net->blocks[stage]; i++) swin_v2_block(builder, net->channels << stage);
     }
     image_layer_norm(builder);
     image_classifier(builder, classes);

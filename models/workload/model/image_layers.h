@@ -85,7 +85,8 @@ typedef struct ImageModel {
 BuildImageModel build_resnet, build_regnet, build_convnet, build_inception_v3, build_inception_v4, build_xception,
     build_mobilenet, build_efficientnet, build_efficientnet_v2, build_densenet, build_unet, build_unet_industrial,
     build_unet_3d, build_nnunet, build_vnet, build_convnext, build_swin, build_ssd, build_ssd_vgg, build_retinanet,
-    build_detr, build_rcnn, build_diffusion, build_clip, build_waveglow, build_speech, build_gnmt, build_tacotron;
+    build_detr, build_segmenter, build_swin_v2, build_rcnn, build_diffusion, build_clip, build_waveglow, build_speech,
+    build_gnmt, build_tacotron;
 
 // The parts of a ResNet (resnet.c), for networks that look at what its stages give.
 void resnet_stem(ImageBuilder *builder, int variant);

@@ -8,6 +8,7 @@
 #define HE "He et al. 2015, v1.5"
 #define REGNET "Radosavovic et al. 2020"
 #define ZOO "Detectron2 model zoo"
+#define SWIN_2 "Liu et al. 2022 (Swin v2); torchvision"
 #define NNUNET "Isensee et al. 2021 (nnU-Net), plans 2.1"
 #define DETECTRON "Detectron model zoo"
 #define MMDETECTION "mmdetection model zoo"
@@ -77,6 +78,13 @@ static const ImageModel models[] = {
     {"swin-small", "swin", "Liu et al. 2021", 224, 32, build_swin, 1},
     {"swin-base", "swin", "Liu et al. 2021", 224, 32, build_swin, 2},
     {"swin-large", "swin", "Liu et al. 2021", 224, 32, build_swin, 3},
+    {"swin-v2-tiny", "swin", SWIN_2, 256, 64, build_swin_v2, 0},
+    {"swin-v2-small", "swin", SWIN_2, 256, 64, build_swin_v2, 1},
+    {"swin-v2-base", "swin", SWIN_2, 256, 64, build_swin_v2, 2},
+    {"deeplabv3-resnet-50", "segmenter", "Chen et al. 2017; torchvision", 520, 64, build_segmenter, 0},
+    {"deeplabv3-resnet-101", "segmenter", "Chen et al. 2017; torchvision", 520, 64, build_segmenter, 1},
+    {"pspnet-resnet-50", "segmenter", "Zhao et al. 2016; mmsegmentation", 512, 64, build_segmenter, 2},
+    {"pspnet-resnet-101", "segmenter", "Zhao et al. 2016; mmsegmentation", 512, 64, build_segmenter, 3},
     {"unet", "unet", "Ronneberger et al. 2015", 572, 188, build_unet, 0},
     {"unet-industrial", "unet", "NVIDIA DeepLearningExamples (TinyUNet)", 512, 16, build_unet_industrial, 0},
     {"unet-industrial-wide", "unet", "NVIDIA DeepLearningExamples (original)", 512, 16, build_unet_industrial, 1},
@@ -173,6 +181,10 @@ typedef struct Unusual {
     int classes, dimensions; // 0: 2
 } Unusual;
 static const Unusual unusual[] = {
+    {"deeplabv3-resnet-50", 21, 0},
+    {"deeplabv3-resnet-101", 21, 0},
+    {"pspnet-resnet-50", 19, 0},
+    {"pspnet-resnet-101", 19, 0},
     {"unet", 2, 0},
     {"unet-industrial", 1, 0},
     {"unet-industrial-wide", 1, 0},
