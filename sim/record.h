@@ -183,8 +183,8 @@ typedef struct Record {
     int published_count;
     const char *const *notes; // sentences for beside the answer
     int note_count;
-    bool expects;                         // the scenario says what must hold; then
-    const char *const *unmet;             // what does not, a sentence each
+    bool expects;             // the scenario says what must hold; then
+    const char *const *unmet; // what does not, a sentence each
     int unmet_count;
     const Recommendation *recommendation; // the answer's last words; NULL: it gives none
     const char *const *plots;             // asked for: "scaling", "breakdown", "gantt"

@@ -381,8 +381,8 @@ static int fit_one(Arena *arena, const Options *options, const char *path, Probl
                                       : "a full run of lockstep-bench has hundreds");
         return EXIT_INPUT;
     }
-    DeviceFit fit = device_fit(arena, catalogue, file->gpu, file->rows, file->count,
-                               option_seed(options, "seed", 1), false);
+    DeviceFit fit =
+        device_fit(arena, catalogue, file->gpu, file->rows, file->count, option_seed(options, "seed", 1), false);
     if (option_flag(options, "json"))
         print_device_json(file, &fit);
     else

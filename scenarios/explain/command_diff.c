@@ -127,8 +127,7 @@ static bool side_of_study(Command *command, const StudySpec *study, const char *
 static bool side_of_script(Command *command, const char *path, int side, DiffSide *into) {
     const Options *options = command->options;
     char word[] = "diff", *words[] = {word, NULL};
-    ScenarioRequest request = {
-        .file = path, .argc = 1, .argv = words, .seed = option_seed(options, "seed", 1)};
+    ScenarioRequest request = {.file = path, .argc = 1, .argv = words, .seed = option_seed(options, "seed", 1)};
     request.sets = option_texts(options, side ? "set-b" : "set-a", &request.set_count);
     request.allowed = option_texts(options, "allow-read", &request.allowed_count);
     int before = problems_added(command->problems);

@@ -217,9 +217,10 @@ static bool is_data(const Command *command) {
 static void say_file(const Command *command, const SpanSet *set, const TraceBytes *bytes) {
     const char *left_out = trace_left_out(command->arena, set, bytes);
     FILE *out = is_data(command) ? stderr : stdout;
-    fprintf(out, "%s: %d rank%s, %s operations, %s\n", text_clean(command->arena, command->path, true), set->process_count,
-           set->process_count == 1 ? "" : "s", text_count(command->arena, (double)(set->seen - bytes->left_out), true),
-           text_bytes(command->arena, (double)bytes->count));
+    fprintf(out, "%s: %d rank%s, %s operations, %s\n", text_clean(command->arena, command->path, true),
+            set->process_count, set->process_count == 1 ? "" : "s",
+            text_count(command->arena, (double)(set->seen - bytes->left_out), true),
+            text_bytes(command->arena, (double)bytes->count));
     if (left_out) fprintf(out, "  %s\n", left_out);
 }
 
