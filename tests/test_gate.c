@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sim/digest.h"
 #include "sim/check.h"
+#include "sim/digest.h"
 #include "sim/file.h"
 #include "tests/test.h"
 
