@@ -3,8 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "scenarios/plan/command_plan.h"
 #include "scenarios/plan/plan.h"
 #include "sim/random.h"
+#include "tests/command.h"
 #include "tests/test.h"
 
 static PlanRow row_of(bool ran, double days, double cost, double energy, double chance) {
@@ -180,4 +182,27 @@ TEST(front_knee_and_the_plan_twice_as_fast_are_those_of_a_plain_search) {
         halves += twice >= 0;
     }
     EXPECT(knees > 20 && halves > 20);
+}
+
+// ---- What is searched.
+
+static int chosen_degree(const char *job, const char *degree) {
+    char line[512], key[32];
+    snprintf(line, sizeof line, "plan --node dgx-h100 --gpus 16 --fabric ib-ndr400 --tokens 1e9 -j 1 --json %s", job);
+    snprintf(key, sizeof key, "\n    \"%s\": ", degree);
+    const Ended *ended = run_command(command_plan, line);
+    EXPECT_INT(ended->code, 0);
+    const char *at = strstr(ended->out, key);
+    return at ? atoi(at + strlen(key)) : -1;
+}
+
+// Jobs that need a degree above 1: sequences too long for one GPU, weights too many.
+TEST(degrees_that_are_left_open_are_searched_and_those_that_are_said_are_kept) {
+    static const char sequences[] = "--model llama-2-7b --seq 131072 --global-batch 4";
+    EXPECT(chosen_degree(sequences, "cp") > 1);
+    EXPECT_INT(chosen_degree("--model llama-2-7b --seq 131072 --global-batch 4 --cp 8", "cp"), 8);
+    static const char weights[] = "--model llama-2-13b --global-batch 64 --zero 0";
+    EXPECT(chosen_degree(weights, "tp") * chosen_degree(weights, "pp") > 1);
+    EXPECT_INT(chosen_degree("--model llama-2-13b --global-batch 64 --zero 0 --tp 8", "tp"), 8);
+    EXPECT_INT(chosen_degree("--model llama-2-13b --global-batch 64 --zero 0 --pp 8", "pp"), 8);
 }
