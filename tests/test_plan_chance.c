@@ -359,6 +359,20 @@ TEST(what_is_unknown_is_listed_widest_first_and_shares_sum_to_one) {
     arena_close(made.arena);
 }
 
+// Of two plans, one ten times as dear in every world: whatever is found out, the choice stays.
+TEST(knowing_is_worth_nothing_where_it_changes_no_choice) {
+    MadeUp made;
+    made_up_open(&made);
+    made.rows[0].price_sigma = made.rows[1].price_sigma = 0.05;
+    made.rows[1].point.cost_per_run = 10 * made.rows[0].point.cost_per_run;
+    plan_find_chances(&made.request, made.rows, 2);
+    PlanResult result = {.rows = made.rows, .row_count = 2};
+    PlanUnknowns unknowns = plan_unknowns(made.arena, &made.request, &result);
+    EXPECT_NEAR(unknowns.all, 0, 0);
+    for (int i = 0; i < unknowns.measurement_count; i++) EXPECT_NEAR(unknowns.measurements[i].worth, 0, 0);
+    arena_close(made.arena);
+}
+
 // ---- What if date, budget, prices or failures were others.
 
 TEST(dearer_earlier_and_failing_more_often_is_kept_no_more_often) {

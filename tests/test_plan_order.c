@@ -45,6 +45,7 @@ static void expect_strict_order(const PlanRequest *request) {
             if (before) EXPECT(!plan_comes_before(request, &rows[b], &rows[a]));
             if (before) EXPECT(plan_misses(&rows[a]) <= plan_misses(&rows[b]) || request->confidence > 0);
             if (rows[a].point.ran && !rows[b].point.ran) EXPECT(before);
+            if (!rows[a].point.ran && !rows[b].point.ran) EXPECT(!before); // as they were
             if (rows[a].point.ran && rows[a].kept && rows[b].point.ran && !rows[b].kept) EXPECT(before);
             for (int c = 0; before && c < count; c++)
                 if (plan_comes_before(request, &rows[b], &rows[c]))
@@ -182,6 +183,19 @@ TEST(front_knee_and_the_plan_twice_as_fast_are_those_of_a_plain_search) {
         halves += twice >= 0;
     }
     EXPECT(knees > 20 && halves > 20);
+}
+
+// ---- What is shown.
+
+TEST(a_long_table_of_plans_says_how_many_more_there_are) {
+    static const char plans[] =
+        "plan --model gpt2-124m --node dgx-h100,dgx-a100 --gpus 1,2,4,8,16,24,32 --global-batch 96 "
+        "--tokens 1e9 --price 2 -j 1 --plain";
+    char line[512];
+    EXPECT_CONTAINS(run_command(command_plan, plans)->out, "and 2 more (--all shows them)");
+    snprintf(line, sizeof line, "%s --all", plans);
+    const Ended *ended = run_command(command_plan, line);
+    EXPECT(ended->code == 0 && !strstr(ended->out, "--all shows them"));
 }
 
 // ---- What is searched.

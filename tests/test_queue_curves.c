@@ -56,6 +56,27 @@ TEST(the_curve_of_waits_is_the_share_of_jobs_that_waited_no_longer) {
     EXPECT(equal > 3); // many that did not wait at all
 }
 
+// Three jobs of the whole cluster come at once, time and again: waits of none, one hour and two, a third of each.
+TEST(of_equal_waits_the_curve_has_the_last) {
+    Arena *arena = arena_open();
+    enum { JOBS = 60 };
+    const SimTime hour = 3600 * (SimTime)TICKS_PER_SECOND_LIFE;
+    QueueJob items[JOBS];
+    for (int i = 0; i < JOBS; i++)
+        items[i] = (QueueJob){.arrival = i / 3 * 4 * hour, .work = hour, .estimate = hour, .gpus = 16, .row = i};
+    QueueJobs jobs = {.items = items, .count = JOBS, .user_count = 1};
+    QueueSpec spec = {.nodes = 4, .gpus_per_node = 4, .policy = &queue_policies[0], .keep_history = true};
+    QueueRun run = queue_run(arena, &spec, &jobs);
+    PolicyAnswer answer = {.policy = spec.policy};
+    add_curves(arena, &answer, &spec, &jobs, &run);
+    EXPECT_INT(answer.waits.count, 3);
+    for (int i = 0; i < 3 && i < answer.waits.count; i++) {
+        EXPECT_NEAR(answer.waits.x[i], 3600 * i, 1e-9);
+        EXPECT_NEAR(answer.waits.y[i], (i + 1) / 3.0, 1e-12);
+    }
+    arena_close(arena);
+}
+
 // Each bin holds its part of the time, up to the last look at the queue: all of them together the GPU hours of all
 // jobs, and all their waiting.
 TEST(curves_over_time_hold_all_gpu_hours_and_all_waiting) {
