@@ -68,7 +68,7 @@ void plan_judge_candidates(const PlanRequest *request, const Cluster *cluster, d
         double chance = chance_to_fit(&training, cluster->gpu_count, cluster);
         count->best_fit = fmax(count->best_fit, chance);
         candidate->fits = chance >= plan_fit_asked(request);
-        candidate->plain = candidate->fits && !fitted;
+        candidate->plain = candidate->fits && (!fitted || training.layout.pp > 1);
         fitted = fitted || candidate->fits;
         count->candidates++;
         count->too_large += !candidate->fits;
