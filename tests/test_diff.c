@@ -537,7 +537,7 @@ static const char *const strange_sides[] = {
     "\"cost\": {\"per_run\": 0}, \"memory_bytes\": {\"peak\": 0, \"by_class\": {\"weights\": 0}}",
     "\"step_time_s\": {\"p50\": 2}, \"layout\": {\"global_batch\": 8}, \"power_watts\": 0, \"exposed_s\": {\"tp\": "
     "1e308}",
-    "\"step_time_s\": {\"p50\": 1}, \"exposed_s\": {\"tp\": -1e29, \"other\": 1e29}, \"energy_kwh\": 1e29, \"steps\": "
+    "\"step_time_s\": {\"p50\": 1}, \"exposed_s\": {\"tp\": -1e29, \"other\": 1e29}, \"energy_kwh\": 1e20, \"steps\": "
     "1",
 };
 enum { STRANGE_SIDES = sizeof strange_sides / sizeof *strange_sides };
