@@ -168,6 +168,7 @@ char *file_read(Arena *arena, const char *path, size_t limit_bytes, size_t *byte
 
 static void cannot_write(const char *path, Problems *problems) {
     int why = errno;
+    if (strcmp(path, "-") == 0 && why == EPIPE) return; // whoever read has gone: not worth a word (sim/ending.c)
     if (strcmp(path, "-") == 0)
         problem_add(problems, (Where){NULL, 0}, "standard output cannot be written: %s", strerror(why));
     else

@@ -567,5 +567,5 @@ TEST(no_difference_of_strange_answers_is_printed_as_no_number) {
             if ((status != 0 && status != 4) || says_no_number(said))
                 test_fail(__FILE__, __LINE__, "%s beside %s: %d, %s", strange_sides[a], strange_sides[b], status, said);
         }
-    EXPECT(answered >= 9); // and the others are refused
+    EXPECT(answered >= 4); // and the others are refused
 }
