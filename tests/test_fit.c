@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "calibrate/gpu/command_calibrate.h"
+#include "calibrate/gpu/fit_generations.h"
 #include "calibrate/gpu/fit_split.h"
 #include "sim/csv.h"
 #include "sim/random.h"
@@ -78,6 +79,8 @@ TEST(the_fit_recovers_known_constants_from_noisy_times) {
         groups[i].gpu = catalogue_gpu(catalogue, names[i]);
         groups[i].precision = FP16;
         Gpu truth = *groups[i].gpu;
+        truth.gemm_heating = 0, truth.gemm_feed_bytes = GEMM_FIT_FEED_BYTES;
+        truth.split_k_seconds = GEMM_FIT_SPLIT_SECONDS;
         truth.gemm_efficiency[FP16] = compute[i];
         truth.memory_efficiency = memory[i];
         truth.launch_seconds = launch[i];
@@ -218,6 +221,35 @@ static void expect_errors(const GroupFit *group) {
             EXPECT(group->median_error < most[i].median && group->p90_error < most[i].p90);
 }
 
+// Many types of GPU together: what the table of kernels gives is what the catalogue has, shapes that the
+// fit has not seen are predicted, and every generation has a weight of waves between none and all.
+LONG_TEST(5, the_catalogue_holds_what_generations_of_gpus_give) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    const GenerationFit *fit =
+        generation_fit(arena, catalogue_builtin(arena), "calibrate/measurements/kernels/gemm.csv", false, problems);
+    problems_print(problems, stdout);
+    EXPECT(fit && fit->type_count > 15);
+    double errors = 0;
+    int counted = 0;
+    for (int i = 0; fit && i < fit->type_count; i++) {
+        const TypeOfGpu *type = &fit->types[i];
+        if (strcmp(type->gpu->name, "A40") == 0) continue; // its own fit has it
+        EXPECT_NEAR(type->gpu->gemm_efficiency[type->precision], type->efficiency.value, 0.01);
+        const Kin *kin = &fit->kins[generation_fit_kin(fit, type->gpu)];
+        EXPECT_NEAR(type->gpu->wave_weight, kin->constants[KIN_WAVE].value, 0.02);
+        EXPECT_NEAR(type->gpu->gemm_heating, kin->constants[KIN_HEATING].value, 0.02);
+        EXPECT_NEAR(type->gpu->gemm_feed_bytes, fit->feed_bytes.value, 0.01);
+    }
+    for (int i = 0; fit && i < fit->campaign_count; i++) {
+        if (strcmp(fit->campaigns[i].dtype, "bf16") != 0) continue;
+        errors += fit->campaigns[i].median_error, counted++;
+    }
+    EXPECT_INT(counted, 16);
+    EXPECT(errors / counted < 0.08);
+    arena_close(arena);
+}
+
 // The measurements that are shipped give the constants that are shipped, and errors as the modelling study found them.
 LONG_TEST(5, the_catalogue_holds_what_the_fit_gives) {
     Arena *arena = arena_open();
@@ -231,7 +263,9 @@ LONG_TEST(5, the_catalogue_holds_what_the_fit_gives) {
         int checked = 0;
         for (int i = 0; i < fit.group_count; i++) {
             const GroupFit *group = &fit.groups[i];
-            EXPECT_NEAR(group->gpu->gemm_efficiency[group->precision], group->compute_efficiency.value, 0.005);
+            bool is_told_elsewhere = group->precision == FP16 || group->precision == FP8; // by tables of kernels
+            if (!is_told_elsewhere)
+                EXPECT_NEAR(group->gpu->gemm_efficiency[group->precision], group->compute_efficiency.value, 0.005);
             if (group->precision == FP8) EXPECT(group->median_error < 0.06 && group->p90_error < 0.18);
             expect_errors(group);
             if (group->long_rate.value > 0) EXPECT_NEAR(group->gpu->long_gemm_rate, group->long_rate.value, 0.01);
@@ -242,9 +276,7 @@ LONG_TEST(5, the_catalogue_holds_what_the_fit_gives) {
             EXPECT_NEAR(group->gpu->memory_efficiency, group->memory_efficiency.value, 0.005);
             EXPECT_NEAR(group->gpu->launch_seconds, group->launch_seconds.value, 0.02);
             EXPECT(group->median_error < 0.055 && group->p90_error < 0.17 && fabs(group->bias) < 0.025);
-            EXPECT_NEAR(group->gpu->gemm_ramp, fit.ramp.value, 0.02);
             EXPECT_NEAR(group->gpu->roofline_sharpness, fit.sharpness.value, 0.02);
-            EXPECT_NEAR(group->gpu->wave_weight, fit.wave_weight.value, 0.02);
             checked++;
         }
         EXPECT_INT(checked, 3);

@@ -10,7 +10,7 @@ static double seconds(const Gpu *gpu, Precision precision, int64_t batch, int64_
 }
 
 TEST(gemm_flops_and_bytes_follow_their_formulas) {
-    Gemm gemm = {BF16, 3, 100, 200, 300, false};
+    Gemm gemm = {.precision = BF16, .batch = 3, .m = 100, .n = 200, .k = 300};
     EXPECT_NEAR(gemm_flops(&gemm), 2.0 * 3 * 100 * 200 * 300, 1e-15);
     EXPECT_NEAR(gemm_bytes(&gemm), 2.0 * 3 * (100 * 300 + 300 * 200 + 100 * 200), 1e-15);
     gemm.precision = FP32;
@@ -26,8 +26,8 @@ TEST(gemm_flops_and_bytes_follow_their_formulas) {
 TEST(the_output_is_written_after_the_arithmetic) {
     Arena *arena = arena_open();
     Gpu gpu = *catalogue_gpu(catalogue_builtin(arena), "H100");
-    gpu.gemm_ramp = gpu.wave_weight = 0;
-    Gemm gemm = {BF16, 1, 65536, 65536, 64, false};
+    gpu.gemm_ramp = gpu.wave_weight = gpu.gemm_heating = 0;
+    Gemm gemm = {.precision = BF16, .batch = 1, .m = 65536, .n = 65536, .k = 64};
     double rate = gpu.gemm_efficiency[BF16] * gpu.sustained * gpu.peak_flops[BF16];
     double writing = 2.0 * 65536 * 65536 / (gpu.memory_efficiency * gpu.memory_bytes_per_second);
     EXPECT_NEAR(gemm_seconds(&gpu, &gemm), gemm_flops(&gemm) / rate + writing, 0.01);
@@ -39,7 +39,7 @@ TEST(vector_units_write_beside_the_arithmetic) {
     Arena *arena = arena_open();
     Gpu gpu = *catalogue_gpu(catalogue_builtin(arena), "V100");
     gpu.gemm_ramp = gpu.wave_weight = 0, gpu.roofline_sharpness = 20;
-    Gemm gemm = {FP32, 1, 65536, 65536, 64, false};
+    Gemm gemm = {.precision = FP32, .batch = 1, .m = 65536, .n = 65536, .k = 64};
     double arithmetic = gemm_flops(&gemm) / (gpu.gemm_efficiency[FP32] * gpu.peak_flops[FP32]);
     gpu.memory_bytes_per_second = gemm_bytes(&gemm) / (gpu.memory_efficiency * 1.5 * arithmetic);
     EXPECT_NEAR(gemm_seconds(&gpu, &gemm), 1.5 * arithmetic, 0.01);
@@ -236,11 +236,38 @@ TEST(one_tile_too_many_costs_a_wave) {
     arena_close(arena);
 }
 
+// Long products are slower than short ones by no more than the GPU's heating, operands of few values less so, and those
+// that the L2 still holds are quicker where memory limits them.
+TEST(long_products_heat_and_warm_operands_are_quicker) {
+    Arena *arena = arena_open();
+    Gpu gpu = *catalogue_gpu(catalogue_builtin(arena), "B200");
+    Gemm gemm = {.precision = BF16, .batch = 1, .m = 65536, .n = 16384, .k = 16384};
+    double random = gemm_seconds(&gpu, &gemm);
+    gemm.quiet = 1;
+    double quiet = gemm_seconds(&gpu, &gemm);
+    gpu.gemm_heating *= 2, gemm.quiet = 0;
+    double hotter = gemm_seconds(&gpu, &gemm);
+    EXPECT(random > quiet && random < quiet * (1 + gpu.gemm_heating / 2));
+    EXPECT_NEAR(hotter - random, random - quiet, 1e-6);
+
+    gpu.gemm_l2_gain = 2;
+    Gemm thin = {.precision = BF16, .batch = 1, .m = 1, .n = 4096, .k = 2048};
+    double cold = gemm_seconds(&gpu, &thin);
+    thin.loop_bytes = 100 * gpu.l2_bytes;
+    EXPECT_NEAR(gemm_seconds(&gpu, &thin), cold, 0.01);
+    thin.loop_bytes = gpu.l2_bytes / 100;
+    double warm = gemm_seconds(&gpu, &thin);
+    EXPECT(warm < 0.95 * cold && warm > 0.4 * cold);
+    arena_close(arena);
+}
+
 // At the edge, time is FLOP / (e_c x peak) and bytes / (e_b x bandwidth).
 TEST(large_gemms_reach_the_fitted_efficiency_and_thin_ones_the_bandwidth) {
     Arena *arena = arena_open();
-    const Gpu *gpu = catalogue_gpu(catalogue_builtin(arena), "H100");
-    Gemm large = {BF16, 1, 65536, 65536, 65536, false}, thin = {BF16, 1, 1, 57344, 8192, false};
+    Gpu cool = *catalogue_gpu(catalogue_builtin(arena), "H100"), *gpu = &cool;
+    cool.gemm_heating = 0;
+    Gemm large = {.precision = BF16, .batch = 1, .m = 65536, .n = 65536, .k = 65536};
+    Gemm thin = {.precision = BF16, .batch = 1, .m = 1, .n = 57344, .k = 8192};
     double compute = gemm_flops(&large) / (gpu->gemm_efficiency[BF16] * gpu->sustained * gpu->peak_flops[BF16]);
     EXPECT_NEAR(gemm_seconds(gpu, &large), compute, 0.01);
     EXPECT_NEAR(gemm_seconds(gpu, &thin), gemm_bytes(&thin) / (gpu->memory_efficiency * gpu->memory_bytes_per_second),
@@ -254,9 +281,10 @@ TEST(the_tile_model_and_the_roofline_agree_on_gemms_of_training) {
     const Catalogue *catalogue = catalogue_builtin(arena);
     static const char *const names[] = {"A100", "H100", "V100", "A40", "B200"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const Gpu *gpu = catalogue_gpu(catalogue, names[i]);
+        Gpu cool = *catalogue_gpu(catalogue, names[i]), *gpu = &cool;
+        cool.gemm_heating = 0;
         for (int64_t m = 4096; m <= 32768; m *= 2) {
-            Gemm gemm = {FP16, 1, m, 12288, 4096, false};
+            Gemm gemm = {.precision = FP16, .batch = 1, .m = m, .n = 12288, .k = 4096};
             EXPECT_NEAR(gemm_seconds(gpu, &gemm), roofline_seconds(gpu, FP16, gemm_flops(&gemm), gemm_bytes(&gemm)),
                         0.15);
         }

@@ -6,6 +6,7 @@
 
 #include "calibrate/collectives/fit_logs.h"
 #include "calibrate/gpu/command_calibrate.h"
+#include "calibrate/gpu/fit_generations.h"
 #include "calibrate/gpu/import.h"
 #include "calibrate/gpu/profile.h"
 #include "models/network/constants.h"
@@ -145,6 +146,59 @@ static void print_json(const GemmData *data, const GemmFit *fit) {
     json_end_list(&json);
     json_end_object(&json);
     printf("\n");
+}
+
+// ---- Many types of GPU together, from tables of kernels.
+
+static void print_estimate(Estimate estimate, double scale) {
+    printf(" %8.3g ± %-7.2g", estimate.value / scale, estimate.value * estimate.sigma / scale);
+}
+
+static void print_kins(const GenerationFit *fit) {
+    printf("%-20s %5s %6s %18s %18s %18s %18s\n", "generation", "types", "rows", "wave weight", "heating", "gain of L2",
+           "launch in graph us");
+    for (int i = 0; i < fit->kin_count; i++) {
+        const Kin *kin = &fit->kins[i];
+        printf("%-20s %5d %6d", kin->name, kin->gpu_count, kin->count);
+        for (int k = 0; k < KIN_CONSTANTS; k++) print_estimate(kin->constants[k], k == KIN_GRAPH_LAUNCH ? 1e-6 : 1);
+        printf("\n");
+    }
+    printf("all: operands per clock and SM");
+    print_estimate(fit->feed_bytes, 1);
+    printf("B, adding up split parts");
+    print_estimate(fit->split_seconds, 1e-6);
+    printf("us, spared by quiet operands");
+    print_estimate(fit->quiet, 1);
+    printf("\n     scaling of 8-bit products");
+    print_estimate(fit->scaling_seconds[FP8], 1e-6);
+    printf("us, of 4-bit ones");
+    print_estimate(fit->scaling_seconds[FP4], 1e-6);
+    printf("us\n\n");
+}
+
+static void print_generations(const GenerationFit *fit) {
+    print_kins(fit);
+    printf("%-20s %-5s %s\n", "GPU", "type", "gemm efficiency");
+    for (int i = 0; i < fit->type_count; i++) {
+        printf("%-20s %-5s", fit->types[i].gpu->name, precision_name(fit->types[i].precision));
+        print_estimate(fit->types[i].efficiency, 1);
+        printf("\n");
+    }
+    printf("\n%-20s %-10s %-9s %-8s %5s %8s %8s %8s  %8s %8s %8s\n", "", "", "", "", "", "shapes", "held out", "",
+           "its type", "held out", "");
+    printf("%-20s %-10s %-9s %-8s %5s %8s %8s %8s  %8s %8s %8s\n", "GPU", "type", "from", "weights", "rows", "median",
+           "p90", "bias", "median", "p90", "bias");
+    for (int i = 0; i < fit->campaign_count; i++) {
+        const Campaign *campaign = &fit->campaigns[i];
+        printf("%-20s %-10s %-9s %-8s %5d %6.1f %% %6.1f %% %+6.1f %%  %6.1f %% %6.1f %% %+6.1f %%\n",
+               campaign->gpu->name, campaign->dtype, campaign->framework, campaign->weights, campaign->count,
+               100 * campaign->median_error, 100 * campaign->p90_error, 100 * campaign->bias,
+               100 * campaign->out_median_error, 100 * campaign->out_p90_error, 100 * campaign->out_bias);
+    }
+    printf("errors: |predicted / measured - 1|; shapes: each half of the pairs of n and k predicted from the other;\n"
+           "its type: from no row of this type of GPU; ± is one sigma\n"
+           "left out: %d rows of GPUs not in the catalogue, %d of kernels or of casts that tell little of a product\n",
+           fit->unknown_gpus, fit->left_out);
 }
 
 // ---- One GPU, from its own measurements.
@@ -421,6 +475,14 @@ static int fit_nccl(Arena *arena, const Options *options, Problems *problems) {
                     problems);
 }
 
+static int fit_generations(Arena *arena, const Options *options, const char *path, Problems *problems) {
+    const char *output = option_text(options, "output", NULL);
+    const GenerationFit *fit = generation_fit(arena, catalogue_builtin(arena), path, true, problems);
+    if (!fit) return EXIT_INPUT;
+    print_generations(fit);
+    return !output || profile_write_generations(arena, fit, path, output, problems) ? 0 : 1;
+}
+
 int calibrate_fit(Arena *arena, int argc, char **argv, Problems *problems) {
     Options *options = options_parse(arena, specs, SPEC_COUNT, argc, argv, problems);
     if (option_help(options)) {
@@ -439,5 +501,7 @@ int calibrate_fit(Arena *arena, int argc, char **argv, Problems *problems) {
     }
     if (problem_count(problems) > 0) return EXIT_USAGE;
     bool is_one = measured_is_json(path) || kineto_is_trace(path); // which may be packed
-    return is_one ? fit_one(arena, options, path, problems) : fit_many(arena, options, path, problems);
+    if (is_one) return fit_one(arena, options, path, problems);
+    return kernel_table_is_of_gemms(path) ? fit_generations(arena, options, path, problems)
+                                          : fit_many(arena, options, path, problems);
 }

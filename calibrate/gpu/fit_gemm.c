@@ -118,6 +118,9 @@ static Trial trial_of(const Task *task, const double *x, int group) {
     gpu.gemm_ramp = exp(shared_value(task, x, RAMP));
     gpu.wave_weight = share_of(shared_value(task, x, WAVE));
     gpu.roofline_sharpness = 1 + exp(shared_value(task, x, SHARPNESS));
+    gpu.gemm_heating = 0; // an efficiency of short and long ones alike, with what the table's loops left of the clock
+    gpu.gemm_feed_bytes = GEMM_FIT_FEED_BYTES;
+    gpu.split_k_seconds = GEMM_FIT_SPLIT_SECONDS;
     gpu.gemm_efficiency[task->groups[group]->precision] = share_of(own[COMPUTE]);
     gpu.memory_efficiency = share_of(own[MEMORY]);
     gpu.launch_seconds = exp(own[LAUNCH]);

@@ -68,6 +68,10 @@ typedef struct GemmFit {
 // Errors come from fits to halves of the shapes, values from all; the halves are drawn from streams named by the seed.
 GemmFit gemm_fit(Arena *arena, const GemmData *data, uint64_t seed);
 
+// What it supposes of every GPU, since no single table tells it.
+#define GEMM_FIT_FEED_BYTES 64
+#define GEMM_FIT_SPLIT_SECONDS 1e-6
+
 bool gemm_fit_on_tensor_cores(const Gpu *gpu, Precision precision);
 
 // A launch this long is the measuring program's, not the GPU's: it is fitted, but no constant of the GPU.

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/gpu/fit_generations.h"
 #include "calibrate/gpu/measured.h"
 #include "calibrate/gpu/predict_kernels.h"
 #include "sim/list.h"
@@ -121,6 +122,7 @@ static const char *predict_gemm(const Line *line, const Gpu *gpu, double *second
     if (!type) return no_type(line);
     if (!gpu_supports(gpu, type->precision)) return no_units(gpu, line->arena, type->precision);
     gemm.precision = type->precision;
+    gemm_in_a_loop(&gemm, text_in(line, "framework"), text_in(line, "weights"));
     double rate = type->precision == FP8 ? fp8_recipe_rate(type->recipe) : 1;
     *seconds = launches_in_a_graph(gpu, 1) + gemm_seconds(gpu, &gemm) / rate;
     if (type->cast_bytes > 0)

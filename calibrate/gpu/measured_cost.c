@@ -46,7 +46,12 @@ static double channel_seconds(const BlockChannel *channel, const Measured *row) 
 }
 
 static double attention_seconds(const Gpu *gpu, const Gemm *shape) {
-    Gemm values = {shape->precision, shape->batch, shape->m, shape->k, shape->n, true};
+    Gemm values = {.precision = shape->precision,
+                   .batch = shape->batch,
+                   .m = shape->m,
+                   .n = shape->k,
+                   .k = shape->n,
+                   .is_untransposed = true};
     double scores = (double)shape->batch * (double)shape->m * (double)shape->n * precision_bytes(shape->precision);
     return ATTENTION_KERNELS * gpu->launch_seconds + gemm_seconds(gpu, shape) + gemm_seconds(gpu, &values) +
            memory_seconds(gpu, 2 * scores);

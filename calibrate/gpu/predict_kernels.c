@@ -50,6 +50,7 @@ static TrainingSpec forward_of(const Model *model, double seq_len, Precision pre
 static OperatorTimes layer_times(Arena *arena, const TrainingSpec *training, double micro_batch, const Gpu *gpu) {
     Gpu alone = *gpu;
     alone.training_clock = 1;
+    memset(alone.training_efficiency, 0, sizeof alone.training_efficiency);
     OperatorTimes times = {0};
     block_operator_times(arena, LAYER_BLOCK, training, micro_batch, &alone, &times);
     return times;

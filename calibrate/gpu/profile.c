@@ -89,6 +89,10 @@ static void write_gpu(Arena *arena, JsonWriter *json, const GemmFit *fit, const 
     write_fact(json, "gemm_ramp", fit->ramp, NULL, "fitted", source);
     write_fact(json, "wave_weight", fit->wave_weight, NULL, "fitted", source);
     write_fact(json, "roofline_sharpness", fit->sharpness, NULL, "fitted", source);
+    write_fact(json, "gemm_heating", (Estimate){0, 0}, NULL, "assumed", "what this fit supposes");
+    write_fact(json, "gemm_feed", (Estimate){GEMM_FIT_FEED_BYTES, 0}, NULL, "assumed", "what this fit supposes");
+    write_fact(json, "split_k_time", (Estimate){0}, arena_printf(arena, "%g us", 1e6 * GEMM_FIT_SPLIT_SECONDS),
+               "assumed", "what this fit supposes");
     json_end_object(json);
 }
 
@@ -102,6 +106,44 @@ bool profile_write_gemm(Arena *arena, const GemmFit *fit, const char *measuremen
         bool seen = false;
         for (int j = 0; j < i; j++) seen |= fit->groups[j].gpu == fit->groups[i].gpu;
         if (!seen) write_gpu(arena, &json, fit, fit->groups[i].gpu, without_folder(measurements));
+    }
+    return end_profile(&json, &file, problems);
+}
+
+// ---- Many types of GPU together.
+
+static void write_type(Arena *arena, JsonWriter *json, const GenerationFit *fit, const Gpu *gpu, const char *file) {
+    const char *source = arena_printf(arena, "lockstep calibrate fit on %s", file);
+    begin_gpu(json, gpu);
+    for (int i = 0; i < fit->type_count; i++) {
+        const TypeOfGpu *type = &fit->types[i];
+        if (type->gpu != gpu) continue;
+        write_fact(json, arena_printf(arena, "gemm_efficiency_%s", precision_name(type->precision)), type->efficiency,
+                   NULL, "fitted", source);
+    }
+    const Estimate *kin = fit->kins[generation_fit_kin(fit, gpu)].constants;
+    double share = kin[KIN_GRAPH_LAUNCH].value / gpu->launch_seconds;
+    write_fact(json, "wave_weight", kin[KIN_WAVE], NULL, "fitted", source);
+    write_fact(json, "gemm_heating", kin[KIN_HEATING], NULL, "fitted", source);
+    write_fact(json, "gemm_l2_gain", kin[KIN_L2_GAIN], NULL, "fitted", source);
+    write_fact(json, "graph_launch_share", (Estimate){fmin(1, share), kin[KIN_GRAPH_LAUNCH].sigma}, NULL, "fitted",
+               source);
+    write_fact(json, "gemm_feed", fit->feed_bytes, NULL, "fitted", source);
+    write_fact(json, "split_k_time", fit->split_seconds, arena_printf(arena, "%.3g us", 1e6 * fit->split_seconds.value),
+               "fitted", source);
+    json_end_object(json);
+}
+
+bool profile_write_generations(Arena *arena, const GenerationFit *fit, const char *measurements, const char *path,
+                               Problems *problems) {
+    OutputFile file;
+    if (!file_create(arena, path, &file, problems)) return false;
+    JsonWriter json = json_writer(file.stream, 2);
+    begin_profile(&json);
+    for (int i = 0; i < fit->type_count; i++) {
+        bool seen = false;
+        for (int before = 0; before < i; before++) seen |= fit->types[before].gpu == fit->types[i].gpu;
+        if (!seen) write_type(arena, &json, fit, fit->types[i].gpu, without_folder(measurements));
     }
     return end_profile(&json, &file, problems);
 }

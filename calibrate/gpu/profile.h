@@ -5,10 +5,13 @@
 
 #include "calibrate/gpu/fit_device.h"
 #include "calibrate/gpu/fit_gemm.h"
+#include "calibrate/gpu/fit_generations.h"
 
 // False after a problem: the file could not be written.
 bool profile_write_gemm(Arena *arena, const GemmFit *fit, const char *measurements, const char *path,
                         Problems *problems);
+bool profile_write_generations(Arena *arena, const GenerationFit *fit, const char *measurements, const char *path,
+                               Problems *problems);
 bool profile_write_device(Arena *arena, const MeasuredFile *file, const DeviceFit *fit, const char *path,
                           Problems *problems);
 

@@ -6,6 +6,7 @@
 
 #define TOLD_BY "training runs"
 #define EFFICIENCY "gemm_efficiency_"
+#define TRAINED "training_efficiency_"
 
 static bool is_told(const Fact *fact) { return fact->source && strstr(fact->source, TOLD_BY); }
 
@@ -16,6 +17,8 @@ static double *place_of(Gpu *gpu, const char *name) {
     if (strncmp(name, EFFICIENCY, strlen(EFFICIENCY)) == 0 &&
         precision_from_name(name + strlen(EFFICIENCY), &precision))
         return &gpu->gemm_efficiency[precision];
+    if (strncmp(name, TRAINED, strlen(TRAINED)) == 0 && precision_from_name(name + strlen(TRAINED), &precision))
+        return &gpu->training_efficiency[precision];
     return NULL;
 }
 

@@ -75,21 +75,28 @@ typedef struct Gpu {
     double memory_efficiency;                // e_b, of memory_bytes_per_second, in streaming kernels
     double sustained;                        // share of the peak that the power cap leaves in long runs (1 uncapped);
                                              // gemm_seconds and roofline_seconds count it in
-    double training_clock;                   // of the rate of kernels timed alone, what minutes of training leave
-    double launch_seconds;                   // kernel floor t0 in a stream
-    double graph_launch_share;               // of launch_seconds, for each kernel of a CUDA graph
-    double roofline_sharpness;               // q of the smooth maximum
-    double gemm_ramp;                        // K0: elements of K (of two bytes) that a tile's start and end cost
-    double wave_weight;                      // how far a last, partly filled wave costs a whole one (0 to 1)
-    double long_gemm_rate;                   // of a GEMM on vector units whose K is far longer than L2 and TLB like;
-                                             // of AMD's matrix units, with weights beyond 4 GiB
-    double untransposed_gemm_gain;           // on vector units, of GEMMs that need not transpose (kernel.h)
-    double odd_gemm_rate;                    // on vector units, of GEMMs with rows of odd length
-    double l2_speed_up, l2_share;            // of the memory's bandwidth; of the L2 that keeps the last kernel's data
-    double issue_seconds;                    // the host takes for an empty kernel
-    double copy_seconds;                     // of a copy between host and GPU, however small
-    double host_link_efficiency;             // of the raw rate of its PCIe slot, in pinned copies
-    double interference;                     // share of collectives' time that they take from kernels beside them
+    double training_efficiency[PRECISION_COUNT]; // of gemm_efficiency, what products of training reach at the same
+                                                 // clock: cold operands, other layouts, sums in 32 bits; 0 as 1
+    double training_clock;                       // of the rate of kernels timed alone, what minutes of training leave
+    double launch_seconds;                       // kernel floor t0 in a stream
+    double graph_launch_share;                   // of launch_seconds, for each kernel of a CUDA graph
+    double roofline_sharpness;                   // q of the smooth maximum
+    double gemm_ramp;                            // K0: elements of K (of two bytes) that a tile's start and end cost
+    double gemm_feed_bytes;                      // of operands per clock and SM
+    double split_k_seconds;                      // of adding up the parts of a GEMM whose K is split
+    double gemm_heating;           // how much more a long GEMM's arithmetic takes than a short one's, whose
+                                   // clock is not yet what the power limit leaves
+    double gemm_l2_gain;           // of a GEMM's rate of memory, where the L2 still holds its operands
+    double wave_weight;            // how far a last, partly filled wave costs a whole one (0 to 1)
+    double long_gemm_rate;         // of a GEMM on vector units whose K is far longer than L2 and TLB like;
+                                   // of AMD's matrix units, with weights beyond 4 GiB
+    double untransposed_gemm_gain; // on vector units, of GEMMs that need not transpose (kernel.h)
+    double odd_gemm_rate;          // on vector units, of GEMMs with rows of odd length
+    double l2_speed_up, l2_share;  // of the memory's bandwidth; of the L2 that keeps the last kernel's data
+    double issue_seconds;          // the host takes for an empty kernel
+    double copy_seconds;           // of a copy between host and GPU, however small
+    double host_link_efficiency;   // of the raw rate of its PCIe slot, in pinned copies
+    double interference;           // share of collectives' time that they take from kernels beside them
     CollectiveFactors collectives;
     const Fact *facts;
     int fact_count;

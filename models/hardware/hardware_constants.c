@@ -11,13 +11,15 @@
 // clang-format off
 const Constant hardware_constants[HARDWARE_CONSTANT_COUNT] = {
     // name, unit, value, sigma, kind, source, basis
-    [L2_BYTES_PER_CLOCK_AND_SM] = {"operands of tiles, per clock and SM", "B", 64, 0.3, CONSTANT_ASSUMED, "an SM's port to L2; fitted per GPU it does not carry over to others", "which products were tried is not on record"},
+    [VECTOR_FEED_BYTES] = {"operands of tiles on vector units, per clock and SM", "B", 64, 0.3, CONSTANT_ASSUMED, "an SM's port to L2; fitted per GPU it does not carry over to others", "which products were tried is not on record"},
     [LONG_L2_BYTES]       = {"L2 per element of K where half of a long product's cost is paid", "B", 160, 0.3, CONSTANT_FITTED, NEUSIGHT, NEUSIGHT_ROWS},
     [LONG_L2_MOST]        = {"L2 beyond which a long product gains nothing", "B", 8.0 * 1024 * 1024, 0.5, CONSTANT_FITTED, NEUSIGHT, NEUSIGHT_ROWS},
     [LOOP_CLOCKS]         = {"clocks of an SM per element of K of a tile on vector units", "", 8, 0.2, CONSTANT_FITTED, NEUSIGHT, NEUSIGHT_ROWS},
     [SPLIT_K_LEAST]       = {"elements of K that a split keeps at least", "", 256, 0.5, CONSTANT_ASSUMED, "shorter parts do not pay for their start; order of magnitude", NOTHING},
     [SPLIT_SMS]           = {"share of SMs filled below which every GPU splits K", "", 0.25, 0.3, CONSTANT_FITTED, "skinny " NEUSIGHT, NEUSIGHT_ROWS},
-    [SPLIT_K_SECONDS]     = {"second kernel of a split, which adds the parts", "s", 1e-6, 0.5, CONSTANT_ASSUMED, "a kernel right behind another; order of magnitude", NOTHING},
+    [HEATING_SECONDS]     = {"work within which a GPU's clock sinks to what its power limit leaves", "s", 3e-3, 0.7, CONSTANT_ASSUMED, "products of 10 to 30 ms run slower than those of 0.3 to 1; 1 ms explains them as well", "8 types of GPU"},
+    [QUIET_SHARE]         = {"of what power takes from long products, spared where operands have few values", "", 0.82, 0.05, CONSTANT_FITTED, "weights left as memory was found against random ones", "8 types of GPU, two campaigns each"},
+    [VECTOR_SPLIT_SECONDS] = {"second kernel of a product split on vector units, which adds the parts", "s", 1e-6, 0.5, CONSTANT_ASSUMED, "a kernel right behind another; order of magnitude", NOTHING},
     [RANGE_IN_NODE]       = {"range of the best products of a node's eight GPUs", "", 0.05, 0.3, CONSTANT_MEASURED, "stas00/ml-engineering, MAMF", "1 node, 8 GPUs"},
     [REPLICA_SPREAD] = {"sigma of a replica's step where hosts feed it", "", 0.047, 0.1, CONSTANT_MEASURED, "one GPU against several of the same runs: MXNet, TensorFlow, PyTorch, OneFlow, MLPerf", "120 pairs of 2 to 128 GPUs"},
     [THROTTLED_SHARE]     = {"draw of matrix work of a throttled GPU, of its TDP", "", 1, 0.03, CONSTANT_ASSUMED, "a GPU slows down at its limit", NOTHING},

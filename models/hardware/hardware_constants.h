@@ -6,13 +6,15 @@
 #include "sim/constant.h"
 
 typedef enum HardwareConstantId {
-    L2_BYTES_PER_CLOCK_AND_SM,
+    VECTOR_FEED_BYTES,
     LONG_L2_BYTES,
     LONG_L2_MOST,
     LOOP_CLOCKS,
     SPLIT_K_LEAST,
     SPLIT_SMS,
-    SPLIT_K_SECONDS,
+    HEATING_SECONDS,
+    QUIET_SHARE,
+    VECTOR_SPLIT_SECONDS,
     RANGE_IN_NODE,
     REPLICA_SPREAD,
     THROTTLED_SHARE,

@@ -54,9 +54,14 @@ double gemm_flops(const Gemm *gemm) {
     return 2.0 * (double)gemm->batch * (double)gemm->m * (double)gemm->n * (double)gemm->k;
 }
 
+// Of an operand as a product reads it: two of FP4 lie in a byte, and sixteen share one of scale.
+static double element_bytes(Precision precision) {
+    return precision == FP4 ? 0.5 + 1.0 / 16 : precision_bytes(precision);
+}
+
 static double operand_bytes(const Gemm *gemm) {
     double m = (double)gemm->m, n = (double)gemm->n, k = (double)gemm->k;
-    return precision_bytes(gemm->precision) * (double)gemm->batch * (m * k + k * n);
+    return element_bytes(gemm->precision) * (double)gemm->batch * (m * k + k * n);
 }
 
 // Types of less than two bytes are for operands: FP8 and FP4 add up to BF16, INT8 to INT32.
@@ -120,15 +125,21 @@ static double compute_seconds(const TileCosts *costs, double split) {
     return best;
 }
 
+static bool on_vector_units(const Gpu *gpu, Precision precision) {
+    return gpu->peak_flops[precision] <= gpu->vector_flops[precision];
+}
+
 // The parts of a split GEMM are written and read again in FP32, mostly within the L2.
 static double split_seconds(const Gpu *gpu, const Gemm *gemm, double split) {
     if (split == 1) return 0;
     double bytes = split * (double)gemm->batch * (double)gemm->m * (double)gemm->n * 8 / 3;
-    return hardware_constant(SPLIT_K_SECONDS) + bytes / bytes_attained(gpu);
+    bool on_vector = on_vector_units(gpu, gemm->precision);
+    return (on_vector ? hardware_constant(VECTOR_SPLIT_SECONDS) : gpu->split_k_seconds) + bytes / bytes_attained(gpu);
 }
 
-static bool on_vector_units(const Gpu *gpu, Precision precision) {
-    return gpu->peak_flops[precision] <= gpu->vector_flops[precision];
+// Per clock and SM.
+static double feed_bytes(const Gpu *gpu, Precision precision) {
+    return on_vector_units(gpu, precision) ? hardware_constant(VECTOR_FEED_BYTES) : gpu->gemm_feed_bytes;
 }
 
 static const Habits *habits_of(const Gpu *gpu) {
@@ -180,6 +191,27 @@ static bool splits_k(const Gpu *gpu, const TileCosts *costs, double split) {
     return habits_of(gpu)->splits_k || (tile_count < hardware_constant(SPLIT_SMS) * costs->sms && fmod(split, 3) != 0);
 }
 
+// A soft knee: what a cache keeps ends over a factor of two or so in size, not at once.
+static double bytes_kept(const Gpu *gpu, double bytes) {
+    double ratio = bytes / (gpu->l2_share * gpu->l2_bytes), square = ratio * ratio;
+    return bytes / sqrt(sqrt(1 + square * square));
+}
+
+// What is left of the time for a byte where a loop finds again in the L2 what it used before.
+static double warm_share(const Gpu *gpu, const Gemm *gemm) {
+    if (gemm->loop_bytes == 0) return 1;
+    double kept = bytes_kept(gpu, gemm->loop_bytes) / gemm->loop_bytes;
+    return 1 - kept * (1 - 1 / gpu->gemm_l2_gain);
+}
+
+// A GPU that has been idle or read memory starts at its highest clock; within some milliseconds of products it sinks to
+// what the power limit leaves. A product is slower by what of it was arithmetic at the lower clock.
+static double heated_seconds(const Gpu *gpu, const Gemm *gemm, double seconds) {
+    double arithmetic = gemm_flops(gemm) / flops_attained(gpu, gemm->precision);
+    double lasting = seconds / (seconds + hardware_constant(HEATING_SECONDS));
+    return seconds + gpu->gemm_heating * (1 - gemm->quiet) * arithmetic * lasting;
+}
+
 double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
     CHECK(gemm->batch >= 0 && gemm->m >= 0 && gemm->n >= 0 && gemm->k >= 0);
     if (gemm->batch == 0 || gemm->m == 0 || gemm->n == 0 || gemm->k == 0) return 0;
@@ -191,13 +223,13 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
         .sms = gpu->sm_count,
         .seconds_per_product = 2 * gpu->sm_count / flops_attained(gpu, gemm->precision),
         .clock_gain = 1,
-        .seconds_per_operand =
-            precision_bytes(gemm->precision) / (hardware_constant(L2_BYTES_PER_CLOCK_AND_SM) * gpu->tensor_hz),
+        .seconds_per_operand = element_bytes(gemm->precision) / (feed_bytes(gpu, gemm->precision) * gpu->tensor_hz),
         .wave_weight = gpu->wave_weight,
         .units = units_of(gpu, gemm),
     };
-    costs.ramp = gpu->gemm_ramp * 2 / precision_bytes(gemm->precision);
-    double beside = operand_bytes(gemm) / bytes_attained(gpu), after = output_bytes(gemm) / bytes_attained(gpu);
+    costs.ramp = gpu->gemm_ramp * 2 / element_bytes(gemm->precision);
+    double per_byte = warm_share(gpu, gemm) / bytes_attained(gpu);
+    double beside = operand_bytes(gemm) * per_byte, after = output_bytes(gemm) * per_byte;
     bool on_matrix_units = costs.units == &matrix_units;
     if (on_matrix_units) {
         costs.seconds_per_product *= far_cost(gpu, gemm);
@@ -215,7 +247,7 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
         if (larger(compute, beside) + extra >= best) continue;
         best = smaller(best, smooth_maximum(compute, beside, gpu->roofline_sharpness) + extra);
     }
-    return best + after;
+    return on_matrix_units ? heated_seconds(gpu, gemm, best + after) : best + after;
 }
 
 double roofline_seconds(const Gpu *gpu, Precision precision, double flops, double bytes) {
@@ -224,9 +256,7 @@ double roofline_seconds(const Gpu *gpu, Precision precision, double flops, doubl
 }
 
 double memory_seconds(const Gpu *gpu, double bytes) {
-    // A soft knee: what a cache keeps ends over a factor of two or so in size, not at once.
-    double kept = gpu->l2_share * gpu->l2_bytes, ratio = bytes / kept, square = ratio * ratio;
-    double in_cache = bytes / sqrt(sqrt(1 + square * square));
+    double in_cache = bytes_kept(gpu, bytes);
     return (in_cache / gpu->l2_speed_up + (bytes - in_cache)) / bytes_attained(gpu);
 }
 

@@ -8,6 +8,8 @@ typedef struct Gemm {
     Precision precision;
     int64_t batch, m, n, k; // batch independent products of (m x k) by (k x n)
     bool is_untransposed;   // the second operand is stored k x n; that of a linear layer, its weights, is n x k
+    double loop_bytes; // that pass between two uses of the same operands, in a loop that measures; 0: they are cold
+    double quiet;      // share of the usual switching that operands of few values spare (0: they are as random)
 } Gemm;
 
 // FLOP = 2 batch m n k; bytes = batch (element size (m k + k n) + output size m n); the output of FP8 and FP4 is BF16,

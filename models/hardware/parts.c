@@ -34,6 +34,7 @@ static const char *const transport_names[] = {"infiniband", "roce", "efa", "slin
 
 #define S Gpu
 #define PEAK(name_, precision_) FLOPS("peak_" name_, peak_flops[precision_], false)
+#define TRAINED(name_, precision_) SHARE("training_efficiency_" name_, training_efficiency[precision_], false)
 #define EFFICIENCY(name_, precision_) SHARE("gemm_efficiency_" name_, gemm_efficiency[precision_], false)
 static const PartField gpu_fields[] = {
     TEXT("vendor", vendor, true),
@@ -66,6 +67,7 @@ static const PartField gpu_fields[] = {
     MONEY("launch_price_usd", launch_price_usd, "USD"),
     EFFICIENCY("fp64", FP64), EFFICIENCY("fp32", FP32), EFFICIENCY("tf32", TF32), EFFICIENCY("fp16", FP16),
     EFFICIENCY("bf16", BF16), EFFICIENCY("fp8", FP8), EFFICIENCY("fp4", FP4), EFFICIENCY("int8", INT8),
+    TRAINED("fp16", FP16), TRAINED("bf16", BF16), TRAINED("fp8", FP8), TRAINED("fp4", FP4),
     SHARE("memory_efficiency", memory_efficiency, true),
     SHARE("sustained", sustained, true),
     SHARE("training_clock", training_clock, true),
@@ -74,6 +76,10 @@ static const PartField gpu_fields[] = {
     NUMBER("roofline_sharpness", roofline_sharpness, true, QUANTITY_NUMBER, "", 1, 20),
     NUMBER("gemm_ramp", gemm_ramp, true, QUANTITY_NUMBER, "of K", 0, 1e4),
     NUMBER("wave_weight", wave_weight, true, QUANTITY_NUMBER, "", 0, 1),
+    NUMBER("gemm_feed", gemm_feed_bytes, false, QUANTITY_NUMBER, "B per clock and SM", 1, 1e4),
+    TIME("split_k_time", split_k_seconds, false),
+    NUMBER("gemm_heating", gemm_heating, false, QUANTITY_NUMBER, "", 0, 1),
+    NUMBER("gemm_l2_gain", gemm_l2_gain, false, QUANTITY_NUMBER, "of memory", 1, 20),
     SHARE("long_gemm_rate", long_gemm_rate, false),
     NUMBER("untransposed_gemm_gain", untransposed_gemm_gain, false, QUANTITY_NUMBER, "of the rate", 0.5, 2),
     SHARE("odd_gemm_rate", odd_gemm_rate, false),

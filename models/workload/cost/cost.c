@@ -200,13 +200,22 @@ static void add_gemm(const Work *work, Pass *pass, Cause cause, Gemm gemm) {
 void pass_gemm(const Work *work, Pass *pass, Cause cause, Precision precision, double batch, double m, double n,
                double k) {
     add_gemm(work, pass, cause,
-             (Gemm){precision, at_least_one(batch), at_least_one(m), at_least_one(n), at_least_one(k), false});
+             (Gemm){.precision = precision,
+                    .batch = at_least_one(batch),
+                    .m = at_least_one(m),
+                    .n = at_least_one(n),
+                    .k = at_least_one(k)});
 }
 
 void pass_gemm_as_stored(const Work *work, Pass *pass, Cause cause, Precision precision, double batch, double m,
                          double n, double k) {
     add_gemm(work, pass, cause,
-             (Gemm){precision, at_least_one(batch), at_least_one(m), at_least_one(n), at_least_one(k), true});
+             (Gemm){.precision = precision,
+                    .batch = at_least_one(batch),
+                    .m = at_least_one(m),
+                    .n = at_least_one(n),
+                    .k = at_least_one(k),
+                    .is_untransposed = true});
 }
 
 void pass_bytes(const Work *work, Pass *pass, Cause cause, double bytes) {
@@ -380,11 +389,20 @@ void cost_of_block(const Work *whole, int block, Pass *forward, Pass *backward) 
     cost_of[work->model->kind](work, block, forward, backward);
 }
 
+// Minutes of training leave the clock where the power limit has it, so that no product starts cooler than another.
+static Gpu gpu_in_training(const Gpu *gpu) {
+    Gpu hot = *gpu;
+    hot.sustained *= hot.training_clock;
+    hot.gemm_heating = 0;
+    for (int p = 0; p < PRECISION_COUNT; p++)
+        if (hot.training_efficiency[p] > 0) hot.gemm_efficiency[p] *= hot.training_efficiency[p];
+    return hot;
+}
+
 void block_walk(BlockWalk *walk, const Model *model, int block, const TrainingSpec *training, double micro_batch,
                 const Gpu *gpu) {
     CHECK(block >= 0 && block < model->block_count && micro_batch > 0);
-    walk->hot = *gpu; // its power cap lowers the clock in a step of training
-    walk->hot.sustained *= walk->hot.training_clock;
+    walk->hot = gpu_in_training(gpu);
     walk->work = work_of(model, training, micro_batch, &walk->hot);
     work_on_block(&walk->work, block);
     walk->seen = block_view(&walk->view, block, &walk->work);
