@@ -29,8 +29,13 @@ double attention_kernel_seconds(Arena *arena, const Gpu *gpu, const AttentionSha
 // Of one rank, whose experts get an even share: from the choice of experts to the weighted sum, without exchanges and
 // without the router's product.
 double experts_kernel_seconds(Arena *arena, const Gpu *gpu, const ExpertsShape *shape);
-// A cast of so many elements from 16 bits; one scale for all of them that must be found takes a pass of its own.
-double cast_seconds(const Gpu *gpu, double elements, double written_bytes, bool finds_one_scale);
+// What lays numbers out in fewer bits: a kernel, bytes read and written for each element, what starting a block for
+// each row takes, and kernels that find a scale of all first.
+typedef struct Cast {
+    double bytes, row_seconds, first_seconds;
+} Cast;
+extern const Cast cast_by_given_scale, cast_by_row, cast_by_tensor; // one scale for all of a tensor must be found first
+double cast_seconds(const Gpu *gpu, const Cast *cast, double rows, double elements);
 // Bytes that a rank sends to all others when each of so many of its tokens goes to its experts, one copy per rank.
 double exchange_bytes(const Gpu *gpu, const ExpertsShape *shape, double tokens_of_rank);
 
