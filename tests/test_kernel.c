@@ -150,14 +150,16 @@ TEST(vector_units_pay_for_how_operands_lie_and_matrix_units_do_not) {
     gpu.untransposed_gemm_gain = 1.25, gpu.odd_gemm_rate = 0.8, gpu.gemm_efficiency[FP32] = 0.75;
     static const Precision precisions[] = {FP32, FP16};
     for (int i = 0; i < 2; i++) {
-        Gemm even = {precisions[i], 1, 8192, 8192, 8192, false}, as_stored = even, odd_n = even, odd_k = even;
+        Gemm even = {.precision = precisions[i], .batch = 1, .m = 8192, .n = 8192, .k = 8192}, as_stored = even,
+             odd_n = even, odd_k = even;
         as_stored.is_untransposed = true, odd_n.n--, odd_k.k--;
         double usual = gemm_seconds(&gpu, &even);
         EXPECT_NEAR(usual / gemm_seconds(&gpu, &as_stored), i ? 1 : 1.25, 0.02);
         EXPECT_NEAR(usual / gemm_seconds(&gpu, &odd_n), i ? 1 : 0.8, 0.02);
         EXPECT_NEAR(usual / gemm_seconds(&gpu, &odd_k), i ? 1 : 0.8, 0.02);
     }
-    Gemm even = {FP32, 1, 8192, 8192, 8192, false}, as_stored = even; // whatever the gain, no more than the peak
+    Gemm even = {.precision = FP32, .batch = 1, .m = 8192, .n = 8192, .k = 8192},
+         as_stored = even; // whatever the gain, no more than the peak
     as_stored.is_untransposed = true;
     gpu.gemm_efficiency[FP32] = 0.9;
     EXPECT_NEAR(gemm_seconds(&gpu, &even) / gemm_seconds(&gpu, &as_stored), 1 / 0.9, 0.02);

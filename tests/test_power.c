@@ -55,7 +55,7 @@ TEST(a_limit_at_the_tdp_changes_nothing) {
 TEST(a_limit_never_speeds_up_and_never_draws_more) {
     Arena *arena = arena_open();
     const Gpu *gpu = gpu_called(arena, "H100");
-    Gemm gemm = {BF16, 1, 8192, 8192, 8192, false};
+    Gemm gemm = {.precision = BF16, .batch = 1, .m = 8192, .n = 8192, .k = 8192};
     double before = gemm_seconds(gpu, &gemm), stream = memory_seconds(gpu, 1e9), clock = 1;
     for (double limit = 700; limit >= 175; limit -= 7) {
         const Gpu *capped = gpu_with_cap(arena, gpu, limit);

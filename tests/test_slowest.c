@@ -48,7 +48,7 @@ TEST(work_waits_for_the_slowest_gpu_of_the_cluster_and_copies_do_not) {
     const Gpu *gpu = find_gpu(arena, catalogue, "H100", (Where){0}, problems);
     EXPECT(slowest_gpu(arena, gpu, 8) == gpu);
     const Gpu *slowest = slowest_gpu(arena, gpu, 1024);
-    Gemm product = {BF16, 1, 8192, 8192, 8192, false};
+    Gemm product = {.precision = BF16, .batch = 1, .m = 8192, .n = 8192, .k = 8192};
     EXPECT_NEAR(gemm_seconds(gpu, &product) / gemm_seconds(slowest, &product), slowest_share(1024), 2e-3);
     EXPECT_NEAR(memory_seconds(slowest, 1e9), memory_seconds(gpu, 1e9), 0);
     arena_close(arena);

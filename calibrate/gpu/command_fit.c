@@ -6,6 +6,7 @@
 
 #include "calibrate/collectives/fit_logs.h"
 #include "calibrate/gpu/command_calibrate.h"
+#include "calibrate/gpu/fit_attention.h"
 #include "calibrate/gpu/fit_generations.h"
 #include "calibrate/gpu/import.h"
 #include "calibrate/gpu/profile.h"
@@ -199,6 +200,24 @@ static void print_generations(const GenerationFit *fit) {
            "its type: from no row of this type of GPU; ± is one sigma\n"
            "left out: %d rows of GPUs not in the catalogue, %d of kernels or of casts that tell little of a product\n",
            fit->unknown_gpus, fit->left_out);
+}
+
+// ---- Kernels of attention.
+
+static void print_attention(const AttentionFit *fit) {
+    printf("%-8s %-5s %-18s %-22s %5s %14s %8s %9s %8s %6s %6s %8s %8s %8s\n", "family", "type", "kernel", "generation",
+           "rows", "share of GEMM", "softmax", "more keys", "start us", "passes", "q", "median", "p90", "bias");
+    for (int i = 0; i < fit->count; i++) {
+        const AttentionGroup *group = &fit->items[i];
+        const FlashKernel *kernel = &group->kernel;
+        printf("%-8s %-5s %-18s %-22s %5d  %.3f ± %-6.3f %8.3f %9.0f %8.2f %6.2f %6.2f %6.1f %% %6.1f %% %+6.1f %%\n",
+               kernel->family, kernel->dtype, kernel->kernel, kernel->of_servers ? group->architecture : "graphics",
+               group->count, kernel->share, kernel->share * group->share_sigma, kernel->softmax, kernel->more_keys,
+               1e6 * kernel->start_seconds, kernel->passes, kernel->sharpness, 100 * group->median_error,
+               100 * group->p90_error, 100 * group->bias);
+    }
+    printf("errors: |predicted / measured - 1|, each half of the shapes predicted from the other; left out: %d rows\n",
+           fit->left_out);
 }
 
 // ---- One GPU, from its own measurements.
@@ -483,6 +502,13 @@ static int fit_generations(Arena *arena, const Options *options, const char *pat
     return !output || profile_write_generations(arena, fit, path, output, problems) ? 0 : 1;
 }
 
+// Of kernels there is no profile: they are no constants of a GPU.
+static int fit_attention(Arena *arena, const char *path, Problems *problems) {
+    const AttentionFit *fit = attention_fit(arena, catalogue_builtin(arena), path, problems);
+    if (fit) print_attention(fit);
+    return fit ? 0 : EXIT_INPUT;
+}
+
 int calibrate_fit(Arena *arena, int argc, char **argv, Problems *problems) {
     Options *options = options_parse(arena, specs, SPEC_COUNT, argc, argv, problems);
     if (option_help(options)) {
@@ -502,6 +528,7 @@ int calibrate_fit(Arena *arena, int argc, char **argv, Problems *problems) {
     if (problem_count(problems) > 0) return EXIT_USAGE;
     bool is_one = measured_is_json(path) || kineto_is_trace(path); // which may be packed
     if (is_one) return fit_one(arena, options, path, problems);
+    if (kernel_table_is_of_attention(path)) return fit_attention(arena, path, problems);
     return kernel_table_is_of_gemms(path) ? fit_generations(arena, options, path, problems)
                                           : fit_many(arena, options, path, problems);
 }

@@ -21,7 +21,6 @@
 #define LEAST_PRODUCT                                                                                                  \
     0.5                 // of a measured time; where the cast is more of it, the difference tells little of the product
 #define USUAL_ROWS 40.0 // each campaign weighs as much as so many rows, however many it has
-#define SERVER_FLOPS 1500 // a clock and SM, in 16 bits: graphics parts have 1,024, A100 has 2,048
 #define OUR_GEMMS SHIPPED_MEASUREMENTS "/gemm.csv"
 
 enum { FEED, SPLIT, QUIET, SCALING, SHARED = SCALING + 2 }; // SCALING: of 8 bits, of 4
@@ -65,11 +64,6 @@ static const Prior efficiency_prior = {1.386, 1}; // logit of 0.8
 #define TYPE_SPREAD 0.3                           // of a type of GPU about its generation, as a logit: 5 % at 0.8
 
 // ---- Rows.
-
-bool of_servers(const Gpu *gpu) {
-    double clock = gpu->tensor_hz > 0 ? gpu->tensor_hz : gpu->boost_hz;
-    return gpu->peak_flops[FP16] > SERVER_FLOPS * gpu->sm_count * clock;
-}
 
 typedef struct Columns {
     int gpu, dtype, framework, weights, m, n, k, latency, cast;
@@ -116,16 +110,16 @@ static bool precision_of(const char *dtype, Precision *precision) {
 
 int generation_fit_kin(const GenerationFit *fit, const Gpu *gpu) {
     for (int i = 0; i < fit->kin_count; i++)
-        if (fit->kins[i].generation == gpu->generation && fit->kins[i].of_servers == of_servers(gpu)) return i;
+        if (fit->kins[i].generation == gpu->generation && fit->kins[i].of_servers == gpu_is_of_servers(gpu)) return i;
     return -1;
 }
 
 static int kin_of(Arena *arena, GenerationFit *fit, const Gpu *gpu) {
     int known = generation_fit_kin(fit, gpu);
     if (known >= 0) return known;
-    Kin kin = {.name = arena_printf(arena, "%s%s", gpu->architecture, of_servers(gpu) ? ", servers" : ""),
+    Kin kin = {.name = arena_printf(arena, "%s%s", gpu->architecture, gpu_is_of_servers(gpu) ? ", servers" : ""),
                .generation = gpu->generation,
-               .of_servers = of_servers(gpu)};
+               .of_servers = gpu_is_of_servers(gpu)};
     struct {
         Kin *items;
         int count, room;

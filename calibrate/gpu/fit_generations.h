@@ -56,6 +56,5 @@ const GenerationFit *generation_fit(Arena *arena, const Catalogue *catalogue, co
 int generation_fit_kin(const GenerationFit *fit, const Gpu *gpu); // -1: none of its kin was measured
 // What is known of how a row was timed: by which framework's program, over what weights.
 void gemm_in_a_loop(Gemm *gemm, const char *framework, const char *weights);
-bool of_servers(const Gpu *gpu); // its SMs are those of data centres' parts, not of graphics'
 
 #endif

@@ -10,6 +10,7 @@
 #include "calibrate/gpu/fit_generations.h"
 #include "calibrate/gpu/measured.h"
 #include "calibrate/gpu/predict_kernels.h"
+#include "models/hardware/flash.h"
 #include "models/hardware/hardware_constants.h"
 #include "sim/list.h"
 
@@ -53,18 +54,13 @@ static double number_in(const Line *line, const char *column) {
     return csv_positive(line->csv, line->row, column_of(line->csv, column), line->problems);
 }
 
-// Two of them multiplied are a whole number of 31 bits where they are a head's.
 #define LARGEST_SIZE 1e9
-#define LARGEST_OF_HEADS 32768.0
-static int size_within(const Line *line, const char *column, double largest) {
+static int size_in(const Line *line, const char *column) {
     double value = number_in(line, column);
-    if (value >= 1 && value <= largest) return (int)value;
+    if (value >= 1 && value <= LARGEST_SIZE) return (int)value;
     if (value > 0) problem_add(line->problems, csv_where(line->csv, line->row), "%s = %g is no size", column, value);
     return 1;
 }
-
-static int size_in(const Line *line, const char *column) { return size_within(line, column, LARGEST_SIZE); }
-static int heads_in(const Line *line, const char *column) { return size_within(line, column, LARGEST_OF_HEADS); }
 
 // The header's columns with what the line has in them: "m 128, n 4096, k 512".
 static const char *told(const Line *line, const char *const *columns, int count) {
@@ -146,29 +142,21 @@ static const char *attention_shape(const Line *line) {
     return told(line, columns, sizeof columns / sizeof *columns);
 }
 
-// The generation that is named; others are the newest that the GPU has.
-static Attention attention_of(const Line *line) {
-    if (says(line, "kernel", "fa2")) return ATTENTION_FLASH_2;
-    if (says(line, "kernel", "fa3")) return ATTENTION_FLASH_3;
-    return says(line, "kernel", "fa4") ? ATTENTION_FLASH_4 : ATTENTION_FLASH;
-}
-
 static const char *predict_attention(const Line *line, const Gpu *gpu, double *seconds) {
-    int window = says(line, "window", "0") ? 0 : size_in(line, "window");
-    bool cached = says(line, "family", "gqa"), sixteen_bits = says(line, "dtype", "bf16");
-    AttentionShape shape = {.kernel = attention_of(line),
-                            .batch = number_in(line, "batch"),
-                            .seq_len = number_in(line, "seq"),
-                            .heads = heads_in(line, "heads"),
-                            .kv_heads = heads_in(line, "kv_heads"),
-                            .head_dim = heads_in(line, "qk_dim"),
-                            .value_dim = heads_in(line, "v_dim"),
-                            .causal = says(line, "causal", "yes"),
-                            .splits_heads = says(line, "family", "mla") || (cached && !sixteen_bits),
-                            .writes_cache = cached && sixteen_bits};
-    if (window > 0 && window < shape.seq_len) return "attention to a window of keys is not modelled";
-    if (shape.value_dim > shape.head_dim) return "values are wider than keys";
-    *seconds = attention_kernel_seconds(line->arena, gpu, &shape);
+    FlashShape shape = {.batch = number_in(line, "batch"),
+                        .length = number_in(line, "seq"),
+                        .heads = size_in(line, "heads"),
+                        .kv_heads = size_in(line, "kv_heads"),
+                        .key_dim = size_in(line, "qk_dim"),
+                        .value_dim = size_in(line, "v_dim"),
+                        .causal = says(line, "causal", "yes"),
+                        .window = says(line, "window", "0") ? 0 : number_in(line, "window")};
+    const char *dtype = text_in(line, "dtype");
+    const FlashKernel *kernel = flash_kernel_of(gpu, text_in(line, "family"), dtype, text_in(line, "kernel"));
+    if (!precision_from_name(dtype, &shape.precision)) return no_type(line);
+    if (!gpu_supports(gpu, shape.precision)) return no_units(gpu, line->arena, shape.precision);
+    if (!kernel) return "nothing is known of such a kernel";
+    *seconds = flash_seconds(gpu, &shape, kernel);
     return NULL;
 }
 

@@ -62,30 +62,6 @@ static double forward_seconds(const OperatorTimes *times, const char *name, Caus
     return 0;
 }
 
-// ---- Attention.
-
-static double cache_seconds(const Gpu *gpu, const AttentionShape *shape) {
-    double row = (double)shape->kv_heads * (shape->head_dim + shape->value_dim) * SIXTEEN_BITS;
-    return launches_in_a_graph(gpu, 1) + memory_seconds(gpu, 2 * shape->batch * shape->seq_len * row);
-}
-
-double attention_kernel_seconds(Arena *arena, const Gpu *gpu, const AttentionShape *shape) {
-    Model model = one_layer(shape->heads, shape->kv_heads, shape->head_dim, shape->heads * shape->head_dim);
-    model.causal = shape->causal;
-    if (shape->value_dim != shape->head_dim)
-        model.latent = (LatentShape){.key_rank = 1,
-                                     .plain_dim = shape->value_dim,
-                                     .rotary_dim = shape->head_dim - shape->value_dim,
-                                     .value_dim = shape->value_dim};
-    TrainingSpec training = forward_of(&model, shape->seq_len, BF16);
-    training.attention = shape->kernel;
-    OperatorTimes times = layer_times(arena, &training, shape->batch, gpu);
-    double seconds = launches_in_a_graph(gpu, 1) + forward_seconds(&times, "core_attn", CAUSE_ATTENTION);
-    if (shape->splits_heads)
-        seconds += launches_in_a_graph(gpu, 1) + forward_seconds(&times, "core_attn", CAUSE_MEMORY);
-    return shape->writes_cache ? seconds + cache_seconds(gpu, shape) : seconds;
-}
-
 // ---- Experts.
 
 static Model experts_layer(const ExpertsShape *shape) {

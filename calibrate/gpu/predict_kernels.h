@@ -5,16 +5,6 @@
 
 #include "models/workload/cost/cost.h"
 
-typedef struct AttentionShape {
-    Attention kernel;
-    double batch, seq_len;
-    int heads, kv_heads;
-    int head_dim, value_dim; // unequal: latent attention's, expanded
-    bool causal;
-    bool splits_heads; // queries, keys and values are split and turned within the measured time,
-    bool writes_cache; // or keys and values written to a cache
-} AttentionShape;
-
 typedef struct ExpertsShape {
     Precision precision;
     Fp8Recipe recipe;
@@ -25,7 +15,6 @@ typedef struct ExpertsShape {
 
 // Seconds on this GPU, launches counted in. The arena is for what the walk through a layer leaves.
 double launches_in_a_graph(const Gpu *gpu, int kernels);
-double attention_kernel_seconds(Arena *arena, const Gpu *gpu, const AttentionShape *shape);
 // Of one rank, whose experts get an even share: from the choice of experts to the weighted sum, without exchanges and
 // without the router's product.
 double experts_kernel_seconds(Arena *arena, const Gpu *gpu, const ExpertsShape *shape);

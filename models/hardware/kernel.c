@@ -76,6 +76,13 @@ double gpu_peak(const Gpu *gpu, Precision precision) { return gpu->peak_flops[pr
 
 bool gpu_supports(const Gpu *gpu, Precision precision) { return gpu->peak_flops[precision] > 0; }
 
+#define SERVER_FLOPS 1500 // a clock and SM, in 16 bits: graphics parts have 1,024, A100 has 2,048
+
+bool gpu_is_of_servers(const Gpu *gpu) {
+    double clock = gpu->tensor_hz > 0 ? gpu->tensor_hz : gpu->boost_hz;
+    return gpu->peak_flops[FP16] > SERVER_FLOPS * gpu->sm_count * clock;
+}
+
 // (a^q + b^q)^(1/q): never below the larger, and equal parts cost 2^(1/q) of one.
 static double smooth_maximum(double a, double b, double sharpness) {
     double large = larger(a, b), small = smaller(a, b);
@@ -197,11 +204,9 @@ static double bytes_kept(const Gpu *gpu, double bytes) {
     return bytes / sqrt(sqrt(1 + square * square));
 }
 
-// What is left of the time for a byte where a loop finds again in the L2 what it used before.
-static double warm_share(const Gpu *gpu, const Gemm *gemm) {
-    if (gemm->loop_bytes == 0) return 1;
-    double kept = bytes_kept(gpu, gemm->loop_bytes) / gemm->loop_bytes;
-    return 1 - kept * (1 - 1 / gpu->gemm_l2_gain);
+double looped_seconds_per_byte(const Gpu *gpu, double loop_bytes) {
+    double kept = bytes_kept(gpu, loop_bytes) / loop_bytes;
+    return (1 - kept * (1 - 1 / gpu->gemm_l2_gain)) / bytes_attained(gpu);
 }
 
 // A GPU that has been idle or read memory starts at its highest clock; within some milliseconds of products it sinks to
@@ -228,7 +233,7 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
         .units = units_of(gpu, gemm),
     };
     costs.ramp = gpu->gemm_ramp * 2 / element_bytes(gemm->precision);
-    double per_byte = warm_share(gpu, gemm) / bytes_attained(gpu);
+    double per_byte = gemm->loop_bytes > 0 ? looped_seconds_per_byte(gpu, gemm->loop_bytes) : 1 / bytes_attained(gpu);
     double beside = operand_bytes(gemm) * per_byte, after = output_bytes(gemm) * per_byte;
     bool on_matrix_units = costs.units == &matrix_units;
     if (on_matrix_units) {

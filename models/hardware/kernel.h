@@ -30,5 +30,8 @@ double cold_memory_seconds(const Gpu *gpu, double bytes); // none of them in the
 // Peak FLOP/s that MFU is counted against: dense datasheet peak.
 double gpu_peak(const Gpu *gpu, Precision precision);
 bool gpu_supports(const Gpu *gpu, Precision precision);
+bool gpu_is_of_servers(const Gpu *gpu); // its SMs are those of data centres' parts, not of graphics'
+// In a loop over so many bytes, of which the L2 still holds what fits.
+double looped_seconds_per_byte(const Gpu *gpu, double loop_bytes);
 
 #endif
