@@ -187,9 +187,12 @@ TEST(no_gemm_beats_the_peak_or_the_bandwidth) {
     RandomStream stream = random_stream(1, "test gemm shapes", 0);
     for (int i = 0; i < 20000; i++) {
         const Gpu *gpu = &catalogue->gpus[random_below(&stream, (uint64_t)catalogue->gpu_count)];
-        Gemm gemm = {(Precision)random_below(&stream, PRECISION_COUNT), 1 + (int64_t)random_below(&stream, 8),
-                     (int64_t)exp(random_uniform(&stream) * 10),        (int64_t)exp(random_uniform(&stream) * 10),
-                     (int64_t)exp(random_uniform(&stream) * 10),        random_below(&stream, 2) == 1};
+        Gemm gemm = {.precision = (Precision)random_below(&stream, PRECISION_COUNT),
+                     .batch = 1 + (int64_t)random_below(&stream, 8),
+                     .m = (int64_t)exp(random_uniform(&stream) * 10),
+                     .n = (int64_t)exp(random_uniform(&stream) * 10),
+                     .k = (int64_t)exp(random_uniform(&stream) * 10),
+                     .is_untransposed = random_below(&stream, 2) == 1};
         if (!gpu_supports(gpu, gemm.precision)) continue;
         double time = gemm_seconds(gpu, &gemm);
         bool is_lawful = isfinite(time) && time >= gemm_flops(&gemm) / gpu_peak(gpu, gemm.precision) &&
