@@ -119,7 +119,8 @@ static double waves(const TileCosts *costs, double tile_count) {
 static double compute_seconds(const TileCosts *costs, double split) {
     double best = INFINITY;
     const Units *units = costs->units;
-    double depth = units->k_step * ceil(costs->k / split / units->k_step) + costs->ramp;
+    double least = split > 1 ? hardware_constant(SPLIT_K_LEAST) : 0; // shorter parts would take no less
+    double depth = units->k_step * ceil(larger(costs->k / split, least) / units->k_step) + costs->ramp;
     for (int i = 0; i < units->tile_count; i++) {
         double tile_m = units->tiles[i].m, tile_n = units->tiles[i].n;
         double tile_count = ceil(costs->m / tile_m) * ceil(costs->n / tile_n) * costs->batch * split;
@@ -246,7 +247,7 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
     }
     double best = INFINITY;
     for (int i = 0; i < COUNT_OF(splits); i++) {
-        if (splits[i] > 1 && costs.k / splits[i] < hardware_constant(SPLIT_K_LEAST)) break;
+        if (splits[i] > 1 && costs.k < hardware_constant(SPLIT_K_LEAST)) break;
         if (splits[i] > 1 && !on_matrix_units && !splits_k(gpu, &costs, splits[i])) continue;
         double compute = compute_seconds(&costs, splits[i]), extra = split_seconds(gpu, gemm, splits[i]);
         if (larger(compute, beside) + extra >= best) continue;
