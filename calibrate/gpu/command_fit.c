@@ -7,6 +7,7 @@
 #include "calibrate/collectives/fit_logs.h"
 #include "calibrate/gpu/command_calibrate.h"
 #include "calibrate/gpu/fit_attention.h"
+#include "calibrate/gpu/fit_experts.h"
 #include "calibrate/gpu/fit_generations.h"
 #include "calibrate/gpu/import.h"
 #include "calibrate/gpu/profile.h"
@@ -202,7 +203,7 @@ static void print_generations(const GenerationFit *fit) {
            fit->unknown_gpus, fit->left_out);
 }
 
-// ---- Kernels of attention.
+// ---- Kernels of attention and of experts.
 
 static void print_attention(const AttentionFit *fit) {
     printf("%-8s %-5s %-18s %-22s %5s %14s %8s %9s %8s %6s %6s %8s %8s %8s\n", "family", "type", "kernel", "generation",
@@ -214,6 +215,22 @@ static void print_attention(const AttentionFit *fit) {
                kernel->family, kernel->dtype, kernel->kernel, kernel->of_servers ? group->architecture : "graphics",
                group->count, kernel->share, kernel->share * group->share_sigma, kernel->softmax, kernel->more_keys,
                1e6 * kernel->start_seconds, kernel->passes, kernel->sharpness, 100 * group->median_error,
+               100 * group->p90_error, 100 * group->bias);
+    }
+    printf("errors: |predicted / measured - 1|, each half of the shapes predicted from the other; left out: %d rows\n",
+           fit->left_out);
+}
+
+static void print_experts(const ExpertsFit *fit) {
+    printf("%-10s %-22s %-22s %5s %14s %8s %6s %9s %8s %8s %8s %8s\n", "type", "kernel", "generation", "rows",
+           "share of GEMM", "start us", "passes", "expert us", "token ns", "median", "p90", "bias");
+    for (int i = 0; i < fit->count; i++) {
+        const ExpertsGroup *group = &fit->items[i];
+        const GroupedKernel *kernel = &group->kernel;
+        printf("%-10s %-22s %-22s %5d  %.3f ± %-6.3f %8.2f %6.2f %9.4f %8.2f %6.1f %% %6.1f %% %+6.1f %%\n",
+               kernel->dtype, kernel->kernel, kernel->of_servers ? group->architecture : "graphics", group->count,
+               kernel->share, kernel->share * group->share_sigma, 1e6 * kernel->start_seconds, kernel->passes,
+               1e6 * kernel->expert_seconds, 1e9 * kernel->token_seconds, 100 * group->median_error,
                100 * group->p90_error, 100 * group->bias);
     }
     printf("errors: |predicted / measured - 1|, each half of the shapes predicted from the other; left out: %d rows\n",
@@ -509,6 +526,12 @@ static int fit_attention(Arena *arena, const char *path, Problems *problems) {
     return fit ? 0 : EXIT_INPUT;
 }
 
+static int fit_experts(Arena *arena, const char *path, Problems *problems) {
+    const ExpertsFit *fit = experts_fit(arena, catalogue_builtin(arena), path, problems);
+    if (fit) print_experts(fit);
+    return fit ? 0 : EXIT_INPUT;
+}
+
 int calibrate_fit(Arena *arena, int argc, char **argv, Problems *problems) {
     Options *options = options_parse(arena, specs, SPEC_COUNT, argc, argv, problems);
     if (option_help(options)) {
@@ -528,6 +551,7 @@ int calibrate_fit(Arena *arena, int argc, char **argv, Problems *problems) {
     if (problem_count(problems) > 0) return EXIT_USAGE;
     bool is_one = measured_is_json(path) || kineto_is_trace(path); // which may be packed
     if (is_one) return fit_one(arena, options, path, problems);
+    if (kernel_table_is_of_experts(path)) return fit_experts(arena, path, problems);
     if (kernel_table_is_of_attention(path)) return fit_attention(arena, path, problems);
     return kernel_table_is_of_gemms(path) ? fit_generations(arena, options, path, problems)
                                           : fit_many(arena, options, path, problems);

@@ -4,15 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "calibrate/gpu/fit_kernel.h"
 #include "models/hardware/kernel.h"
 #include "sim/digest.h"
-#include "sim/least_squares.h"
 #include "sim/list.h"
-#include "sim/statistics.h"
 
-#define HUBER 0.1
-#define FAR 1.0 // so far a search that starts anywhere still has a slope
-#define PRIOR_RESIDUAL 0.1
 #define FEWEST_POINTS 8
 
 enum { SHARE, SOFTMAX, MORE_KEYS, START, PASSES, SHARPNESS, CONSTANTS };
@@ -96,76 +92,33 @@ static void read_row(Arena *arena, const Catalogue *catalogue, const Csv *csv, i
 
 // ---- One kernel.
 
-typedef struct Task {
-    const AttentionGroup *group;
-    int half; // seen: 0 or 1; 2: all
-    double huber;
-} Task;
-
-static int half_of(const FlashShape *shape) {
+static int half_of(const void *rows, int row) {
+    const FlashShape *shape = &((const AttentionGroup *)rows)->points[row].shape;
     uint64_t digest = digest_u64(DIGEST_START, (uint64_t)(shape->batch * shape->length));
     digest = digest_u64(digest, (uint64_t)(shape->heads * 1000 + shape->kv_heads));
     return (int)(digest >> 32 & 1);
 }
 
-static bool sees(const Task *task, const AttentionPoint *point) {
-    return task->half == 2 || half_of(&point->shape) == task->half;
-}
-
 static FlashKernel kernel_of(const AttentionGroup *group, const double *x) {
     FlashKernel kernel = group->kernel;
-    kernel.share = exp(x[SHARE]), kernel.softmax = exp(x[SOFTMAX]), kernel.more_keys = exp(x[MORE_KEYS]),
-    kernel.start_seconds = exp(x[START]);
-    kernel.passes = exp(x[PASSES]), kernel.sharpness = 1 + exp(x[SHARPNESS]);
+    kernel.share = exp(x[SHARE]), kernel.softmax = exp(x[SOFTMAX]), kernel.more_keys = exp(x[MORE_KEYS]);
+    kernel.start_seconds = exp(x[START]), kernel.passes = exp(x[PASSES]), kernel.sharpness = 1 + exp(x[SHARPNESS]);
     return kernel;
 }
 
-static double log_error(const FlashKernel *kernel, const AttentionPoint *point) {
-    return log(flash_seconds(point->gpu, &point->shape, kernel) / point->seconds);
-}
-
-static void residuals(const double *x, void *data, double *out) {
-    const Task *task = data;
-    FlashKernel kernel = kernel_of(task->group, x);
-    for (int c = 0; c < CONSTANTS; c++) *out++ = PRIOR_RESIDUAL * (x[c] - prior_mean[c]) / prior_sigma[c];
-    for (int i = 0; i < task->group->count; i++)
-        if (sees(task, &task->group->points[i]))
-            *out++ = soften_residual(log_error(&kernel, &task->group->points[i]), task->huber);
-}
-
-static void solve(Arena *arena, Task *task, double *x, double *sigma) {
-    LeastSquares problem = {.parameter_count = CONSTANTS,
-                            .residual_count = CONSTANTS,
-                            .residuals = residuals,
-                            .data = task,
-                            .difference_step = 1e-4,
-                            .tolerance = 1e-5};
-    for (int i = 0; i < task->group->count; i++) problem.residual_count += sees(task, &task->group->points[i]);
-    memcpy(x, prior_mean, sizeof prior_mean);
-    task->huber = FAR;
-    least_squares_solve(arena, &problem, x, NULL);
-    task->huber = HUBER;
-    least_squares_solve(arena, &problem, x, sigma);
+static double log_error(const void *rows, int row, const double *x) {
+    const AttentionGroup *group = rows;
+    const AttentionPoint *point = &group->points[row];
+    FlashKernel kernel = kernel_of(group, x);
+    return log(flash_seconds(point->gpu, &point->shape, &kernel) / point->seconds);
 }
 
 static void fit_group(Arena *arena, AttentionGroup *group) {
-    double x[CONSTANTS], sigma[CONSTANTS];
-    double *sizes = ARENA_ARRAY(arena, double, group->count), *errors = ARENA_ARRAY(arena, double, group->count);
-    for (int half = 0; half < 2; half++) {
-        Task task = {.group = group, .half = half};
-        solve(arena, &task, x, NULL);
-        FlashKernel kernel = kernel_of(group, x);
-        for (int i = 0; i < group->count; i++)
-            if (!sees(&task, &group->points[i])) errors[i] = exp(log_error(&kernel, &group->points[i])) - 1;
-    }
-    for (int i = 0; i < group->count; i++) sizes[i] = fabs(errors[i]);
-    group->median_error = quantile(arena, sizes, group->count, 0.5);
-    group->p90_error = quantile(arena, sizes, group->count, 0.9);
-    group->bias = quantile(arena, errors, group->count, 0.5);
-    Task task = {.group = group, .half = 2};
-    solve(arena, &task, x, sigma);
-    group->kernel = kernel_of(group, x);
-    group->share_sigma = sigma[SHARE];
+    KernelFitRows rows = {group, group->count, CONSTANTS, prior_mean, prior_sigma, log_error, half_of};
+    KernelFitted fitted = kernel_fit(arena, &rows);
+    group->kernel = kernel_of(group, fitted.x);
+    group->share_sigma = fitted.sigma[SHARE];
+    group->median_error = fitted.median_error, group->p90_error = fitted.p90_error, group->bias = fitted.bias;
 }
 
 const AttentionFit *attention_fit(Arena *arena, const Catalogue *catalogue, const char *path, Problems *problems) {

@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/gpu/fit_experts.h"
 #include "calibrate/gpu/fit_generations.h"
 #include "calibrate/gpu/measured.h"
 #include "calibrate/gpu/predict_kernels.h"
 #include "models/hardware/flash.h"
+#include "models/hardware/grouped.h"
 #include "models/hardware/hardware_constants.h"
 #include "sim/list.h"
 
@@ -173,21 +175,23 @@ static const char *experts_shape(const Line *line) {
 }
 
 static const char *predict_experts(const Line *line, const Gpu *gpu, double *seconds) {
-    const NumberType *type = type_of(line);
-    ExpertsShape shape = {.tokens = number_in(line, "tokens"),
+    GroupedShape shape = {.tokens = number_in(line, "tokens"),
                           .hidden = size_in(line, "hidden"),
-                          .ffn = size_in(line, "inter"),
-                          .count = size_in(line, "experts"),
+                          .inter = size_in(line, "inter"),
+                          .experts = size_in(line, "experts"),
                           .per_token = size_in(line, "topk"),
                           .tp = size_in(line, "tp"),
                           .ep = size_in(line, "ep"),
-                          .gated = says(line, "gated", "yes")};
-    if (!type) return no_type(line);
-    if (type->precision != BF16 && type->precision != FP8) return "no job trains experts in 4 bits yet";
-    if (!gpu_supports(gpu, type->precision)) return no_units(gpu, line->arena, type->precision);
-    if (!says(line, "routing", "balanced")) return "what the fullest rank gets of this routing is not told";
-    shape.precision = type->precision, shape.recipe = type->recipe;
-    *seconds = experts_kernel_seconds(line->arena, gpu, &shape);
+                          .gated = says(line, "gated", "yes"),
+                          .power = routing_power(text_in(line, "routing"))};
+    const GroupedKernel *kernel = grouped_kernel_of(gpu, text_in(line, "dtype"), text_in(line, "kernel"));
+    if (!experts_precision(text_in(line, "dtype"), &shape.precision)) return no_type(line);
+    if (!gpu_supports(gpu, shape.precision)) return no_units(gpu, line->arena, shape.precision);
+    if (shape.power < 0) return "what the fullest rank gets of this routing is not told";
+    if (shape.ep > shape.experts) return "there are more ranks than experts";
+    if (!kernel) return "nothing is known of such a kernel";
+    GroupedLoad load = grouped_load(&shape);
+    *seconds = grouped_seconds(gpu, &shape, &load, kernel);
     return NULL;
 }
 

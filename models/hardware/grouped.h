@@ -1,0 +1,40 @@
+// How long the routed experts of one rank take, forward: tokens are brought into the order of their experts, two
+// grouped products with an activation between, and the weighted sum back.
+#ifndef LOCKSTEP_HARDWARE_GROUPED_H
+#define LOCKSTEP_HARDWARE_GROUPED_H
+
+#include "models/hardware/hardware.h"
+
+typedef struct GroupedShape {
+    Precision precision;
+    double tokens; // that enter the layer, over all ranks
+    double hidden, inter, experts, per_token, tp, ep;
+    bool gated;
+    double power; // of the law that tokens of experts are drawn from, on the rank that has most; 0: all have as many
+} GroupedShape;
+
+// What the rank gets of them.
+typedef struct GroupedLoad {
+    double experts, active, routed; // that it holds, that get a token, tokens with repeats
+} GroupedLoad;
+GroupedLoad grouped_load(const GroupedShape *shape);
+
+// A library's kernels on a generation of GPUs, as they were timed.
+typedef struct GroupedKernel {
+    const char *dtype, *kernel; // columns of calibrate/measurements/kernels/experts.csv
+    Architecture generation;
+    bool of_servers;
+    double share;          // of the rate of a GEMM
+    double start_seconds;  // of what is launched
+    double passes;         // over what the products read and write, of the kernels around them
+    double expert_seconds; // for each expert of the rank
+    double token_seconds;  // for each token that enters the layer: the choice of its experts
+} GroupedKernel;
+
+extern const GroupedKernel grouped_kernels[];
+extern const int grouped_kernel_count;
+// The row of a kernel and GPU; of the generation nearest to the GPU's where that was not timed; NULL: no such kernel.
+const GroupedKernel *grouped_kernel_of(const Gpu *gpu, const char *dtype, const char *kernel);
+double grouped_seconds(const Gpu *gpu, const GroupedShape *shape, const GroupedLoad *load, const GroupedKernel *kernel);
+
+#endif
