@@ -150,10 +150,9 @@ TEST(a_product_in_8_bits_has_the_cast_of_its_input) {
     unlink(path);
 }
 
-// A rank of many does what is left of the layer, and sends a token once to each rank that has experts for it.
-TEST(measured_experts_and_exchanges_are_those_of_a_job) {
+// A rank sends a token once to each rank that has experts for it.
+TEST(measured_exchanges_are_those_of_a_job) {
     const Gpu *gpu = catalogue_gpu(test_catalogue(), "H100-SXM5-80GB");
-    Arena *arena = arena_open();
     ExpertsShape shape = {.precision = BF16,
                           .tokens = 1 << 20,
                           .hidden = 4096,
@@ -161,14 +160,9 @@ TEST(measured_experts_and_exchanges_are_those_of_a_job) {
                           .count = 8,
                           .per_token = 2,
                           .tp = 1,
-                          .ep = 1,
+                          .ep = 8,
                           .gated = true};
-    double whole = experts_kernel_seconds(arena, gpu, &shape), flops = 6.0 * shape.tokens * 2 * 4096 * 2048;
-    EXPECT(whole > flops / gpu_peak(gpu, BF16) && whole < 4 * flops / gpu_peak(gpu, BF16));
-    shape.ep = 8;
-    EXPECT_NEAR(whole / experts_kernel_seconds(arena, gpu, &shape), 8, 1);
     EXPECT_NEAR(exchange_bytes(gpu, &shape, 1024), 1024 * 8 * (1 - 49.0 / 64) * 4096 * 2, 1);
-    arena_close(arena);
 }
 
 TEST(kernel_tables_say_what_cannot_be_predicted) {

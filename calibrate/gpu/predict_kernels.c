@@ -1,8 +1,5 @@
-// Single kernels out of a job's costs: a model of one layer with the measured shape is priced as any other, and what
-// was not measured is left out.
+// What is sent comes out of a job's costs: a model of one layer with the measured shape is priced as any other.
 #include "calibrate/gpu/predict_kernels.h"
-
-#include <string.h>
 
 #include "models/hardware/kernel.h"
 
@@ -46,23 +43,7 @@ static TrainingSpec forward_of(const Model *model, double seq_len, Precision pre
                           .routing = {.kind = ROUTING_ZIPF, .seed = 1}};
 }
 
-// A kernel measured alone does not heat the GPU as a step of training does.
-static OperatorTimes layer_times(Arena *arena, const TrainingSpec *training, double micro_batch, const Gpu *gpu) {
-    Gpu alone = *gpu;
-    alone.training_clock = 1;
-    memset(alone.training_efficiency, 0, sizeof alone.training_efficiency);
-    OperatorTimes times = {0};
-    block_operator_times(arena, LAYER_BLOCK, training, micro_batch, &alone, &times);
-    return times;
-}
-
-static double forward_seconds(const OperatorTimes *times, const char *name, Cause cause) {
-    for (int i = 0; i < times->count; i++)
-        if (strcmp(times->items[i].name, name) == 0) return times->items[i].seconds[WAY_FORWARD][cause];
-    return 0;
-}
-
-// ---- Experts.
+// ---- What experts exchange.
 
 static Model experts_layer(const ExpertsShape *shape) {
     Model model = one_layer(1, 1, shape->hidden, shape->hidden);
@@ -77,17 +58,6 @@ static TrainingSpec experts_forward(const ExpertsShape *shape, const Model *mode
     training.layout.tp = shape->tp;
     training.layout.ep = shape->ep;
     return training;
-}
-
-double experts_kernel_seconds(Arena *arena, const Gpu *gpu, const ExpertsShape *shape) {
-    static const char *const parts[] = {"router", "dispatch", "experts_up", "experts_act", "experts_down", "combine"};
-    Model model = experts_layer(shape);
-    TrainingSpec training = experts_forward(shape, &model, shape->tokens / shape->ep);
-    OperatorTimes times = layer_times(arena, &training, 1, gpu);
-    double seconds = -forward_seconds(&times, "router", CAUSE_GEMM);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        for (int cause = 0; cause < CAUSE_COUNT; cause++) seconds += forward_seconds(&times, parts[i], (Cause)cause);
-    return seconds;
 }
 
 double exchange_bytes(const Gpu *gpu, const ExpertsShape *shape, double tokens_of_rank) {

@@ -1,5 +1,5 @@
-// What the cost functions of a job say of single kernels that others measured: attention, experts, casts, and what an
-// exchange of tokens sends. All forward, as Megatron's layers are priced, and replayed as a CUDA graph.
+// What single kernels take that stand beside products (launches, casts), and what an exchange of tokens sends, as a
+// job's layers are priced. Kernels are replayed as a CUDA graph.
 #ifndef LOCKSTEP_CALIBRATE_PREDICT_KERNELS_H
 #define LOCKSTEP_CALIBRATE_PREDICT_KERNELS_H
 
@@ -13,11 +13,7 @@ typedef struct ExpertsShape {
     bool gated;
 } ExpertsShape;
 
-// Seconds on this GPU, launches counted in. The arena is for what the walk through a layer leaves.
 double launches_in_a_graph(const Gpu *gpu, int kernels);
-// Of one rank, whose experts get an even share: from the choice of experts to the weighted sum, without exchanges and
-// without the router's product.
-double experts_kernel_seconds(Arena *arena, const Gpu *gpu, const ExpertsShape *shape);
 // What lays numbers out in fewer bits: a kernel, bytes read and written for each element, what starting a block for
 // each row takes, and kernels that find a scale of all first.
 typedef struct Cast {
