@@ -484,7 +484,7 @@ TEST(a_record_beside_another_or_a_scenario_tells_each_assumption_that_changed) {
              "$LOCKSTEP diff %s/a.json %s/b.json && $LOCKSTEP diff %s/a.json --b='" A_JOB " --attention plain'",
              folder, folder, folder, folder, folder, folder);
     EXPECT_INT(test_shell(line, text, sizeof text), 0);
-    EXPECT_CONTAINS(text, "A100-SXM4-80GB gemm_efficiency_bf16  0.753  0.6");
+    EXPECT_CONTAINS(text, "A100-SXM4-80GB gemm_efficiency_bf16  0.851  0.6");
     EXPECT_CONTAINS(text, "attention  flash  plain");
     snprintf(line, sizeof line, "$LOCKSTEP diff %s/a.json --b='" A_JOB "'", folder);
     EXPECT_INT(test_shell(line, text, sizeof text), 0);

@@ -271,7 +271,7 @@ TEST(software_facts_go_by_framework_version_and_date) {
         {"compiled", 2022, ATTENTION_FLASH_2, FRAMEWORK_GRAPH},
         {"something of their own", 2017, ATTENTION_PLAIN, FRAMEWORK_EAGER},
         {"PyTorch 1.7.1 compiled from source", 2017, ATTENTION_PLAIN, FRAMEWORK_EAGER}, // itself, not the model
-        {"nemoo, ajax, mxnetting", 2017, ATTENTION_PLAIN, FRAMEWORK_EAGER}, // parts of other words
+        {"nemoo, ajax, mxnetting", 2017, ATTENTION_PLAIN, FRAMEWORK_EAGER},             // parts of other words
         {"HF model, Trainer | 2022", 2020, ATTENTION_PLAIN, FRAMEWORK_EAGER},
         {"something of their own", 2022, ATTENTION_FLASH_2, FRAMEWORK_EAGER},
         {"something of their own of 2021", 2022, ATTENTION_PLAIN, FRAMEWORK_EAGER},
