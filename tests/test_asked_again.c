@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/check.h"
+#include "sim/options.h"
 #include "tests/test.h"
 
 static char said[1 << 16], folder[64];
@@ -13,14 +14,15 @@ static void open_folder(void) {
     char made[4096];
     snprintf(folder, sizeof folder, "/tmp/lockstep-asked-XXXXXX");
     CHECK(mkdtemp(folder));
-    snprintf(made, sizeof made,
-             "ln -s $(realpath $LOCKSTEP) %s/lockstep && cd %s && echo kept >victim.txt && mkfifo pipe && mkdir %s-out && "
-             "echo '{ \"a\": hidden-words' >%s-out/secret.json && cp %s-out/secret.json %s-out/secret.csv && "
-             "printf 'provider,date,source,node,gpus,on_demand\\nmine,2026-01-01,bill,dgx-a100,8,2\\n' >book.csv && "
-             "printf 'local sim = require \"lockstep\"\\nreturn sim.study { on = sim.cluster { node = \"dgx-a100\", "
-             "gpus = 8 }, run = sim.training { model = \"gpt2-124m\", seq_len = 1024, batch = { micro = 1, global = 64 "
-             "} } }\\n' >mine.lua && cp mine.lua %s-out/far.lua",
-             folder, folder, folder, folder, folder, folder, folder);
+    snprintf(
+        made, sizeof made,
+        "ln -s $(realpath $LOCKSTEP) %s/lockstep && cd %s && echo kept >victim.txt && mkfifo pipe && mkdir %s-out && "
+        "echo '{ \"a\": hidden-words' >%s-out/secret.json && cp %s-out/secret.json %s-out/secret.csv && "
+        "printf 'provider,date,source,node,gpus,on_demand\\nmine,2026-01-01,bill,dgx-a100,8,2\\n' >book.csv && "
+        "printf 'local sim = require \"lockstep\"\\nreturn sim.study { on = sim.cluster { node = \"dgx-a100\", "
+        "gpus = 8 }, run = sim.training { model = \"gpt2-124m\", seq_len = 1024, batch = { micro = 1, global = 64 "
+        "} } }\\n' >mine.lua && cp mine.lua %s-out/far.lua",
+        folder, folder, folder, folder, folder, folder, folder);
     CHECK(test_shell(made, said, sizeof said) == 0);
 }
 
@@ -55,6 +57,20 @@ static void write_answer(const char *words) {
             fputc(*words, file);
     }
     fputs("\"]}\n", file);
+    CHECK(fclose(file) == 0);
+}
+
+// Where --last looks: these words of a command, as JSON.
+static void write_last(const char *command, const char *words) {
+    char path[160];
+    asks("mkdir -p state/lockstep");
+    snprintf(path, sizeof path, "%s/state/lockstep/last.json", folder);
+    FILE *file = fopen(path, "w");
+    CHECK(file);
+    fprintf(file,
+            "{\"format\": \"lockstep-last\", \"format_version\": 1, \"questions\": [{\"command\": \"%s\", \"words\": "
+            "[%s], \"folder\": \"%s\", \"time\": \"2026-01-01\\u001b[31m\"}]}\n",
+            command, words, folder);
     CHECK(fclose(file) == 0);
 }
 
@@ -189,24 +205,49 @@ TEST(words_of_a_file_do_not_command_the_terminal) {
     asks("./lockstep report x.json -o page.html; ./lockstep explain x.json");
     EXPECT(!strchr(said, 0x1b) && !strchr(said, 7));
     EXPECT(!strstr(said, "\xc2\x9b") && !strstr(said, "\xe2\x80\xae"));
-    EXPECT_CONTAINS(said, "! Asked again, of x.json:");
+    EXPECT_CONTAINS(said, "x.json:1: error: a text holds the control character U+001B");
+    // What --last keeps is read as it was typed.
+    write_last("run", "\"mine.lua\", \"--own\", \"\\u001b[31m\\u009b31m\"");
+    asks("./lockstep run --last");
+    EXPECT_CONTAINS(said, "run mine.lua --own ?[31m?31m\n");
+    EXPECT(!strchr(said, 0x1b) && !strstr(said, "\xc2\x9b"));
     close_folder();
 }
 
-// ---- --last: the same words in the file that keeps them.
+// ---- What each option is part of. A new one is nobody's until its row says so.
 
-static void write_last(const char *command, const char *words) {
-    char path[160];
-    asks("mkdir -p state/lockstep");
-    snprintf(path, sizeof path, "%s/state/lockstep/last.json", folder);
-    FILE *file = fopen(path, "w");
-    CHECK(file);
-    fprintf(file,
-            "{\"format\": \"lockstep-last\", \"format_version\": 1, \"questions\": [{\"command\": \"%s\", \"words\": "
-            "[%s], \"folder\": \"%s\", \"time\": \"2026-01-01\\u001b[31m\"}]}\n",
-            command, words, folder);
-    CHECK(fclose(file) == 0);
+#define ROWS(command) const OptionSpec *command##_option_rows(Arena *arena, int *count);
+#define ASKED_AGAIN(each)                                                                                              \
+    each(run) each(plan) each(explain) each(trace) each(sweep) each(memory) each(collective) each(goodput) each(cost)  \
+        each(power) each(queue)
+ASKED_AGAIN(ROWS)
+
+static void expect_trust(const char *command, const OptionSpec *rows, int count) {
+    static const char *const trust[] = {"wall",        "allow-read",        "memory-limit", "step-limit", "cpu-limit",
+                                        "event-limit", "simulation-memory", "time-limit",   "size-limit", "show"};
+    for (int i = 0; i < count; i++) {
+        bool is_expected = strcmp(command, "sweep") == 0 && strcmp(rows[i].name, "output") == 0;
+        for (size_t t = 0; t < sizeof trust / sizeof *trust; t++)
+            is_expected = is_expected || strcmp(rows[i].name, trust[t]) == 0;
+        if (is_expected != (rows[i].of == OF_WHO_ASKS))
+            test_fail(__FILE__, __LINE__, "--%s of %s: say in its row whether a question in a file may have it",
+                      rows[i].name, command);
+    }
 }
+
+TEST(each_option_of_what_is_asked_again_says_what_it_is_part_of) {
+    Arena *arena = arena_open();
+    int count;
+#define EXPECT_TRUST(command)                                                                                          \
+    {                                                                                                                  \
+        const OptionSpec *rows = command##_option_rows(arena, &count);                                                 \
+        expect_trust(#command, rows, count);                                                                           \
+    }
+    ASKED_AGAIN(EXPECT_TRUST)
+    arena_close(arena);
+}
+
+// ---- --last: the same words in the file that keeps them.
 
 TEST(what_last_keeps_is_asked_again_without_options_of_trust_and_of_output) {
     static const char *const outputs[] = {"\"--trace-events\", \"victim.txt\"", "\"-ovictim.txt\"",
