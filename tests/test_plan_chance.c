@@ -359,15 +359,21 @@ TEST(what_is_unknown_is_listed_widest_first_and_shares_sum_to_one) {
     arena_close(made.arena);
 }
 
-// Of two plans, one ten times as dear in every world: whatever is found out, the choice stays.
-TEST(knowing_is_worth_nothing_where_it_changes_no_choice) {
+// Of two plans, one ten times as dear in every world: whatever is found out, the choice stays. As dear in the mean,
+// each is the cheaper in half of the worlds, by the share that separates them.
+TEST(knowing_is_worth_nothing_where_it_changes_no_choice_and_much_where_it_decides) {
     MadeUp made;
     made_up_open(&made);
-    made.rows[0].price_sigma = made.rows[1].price_sigma = 0.05;
-    made.rows[1].point.cost_per_run = 10 * made.rows[0].point.cost_per_run;
+    made.rows[0].price_sigma = made.rows[1].price_sigma = 0.25;
+    made.rows[1].point.cost_per_run = made.rows[0].point.cost_per_run;
     plan_find_chances(&made.request, made.rows, 2);
     PlanResult result = {.rows = made.rows, .row_count = 2};
     PlanUnknowns unknowns = plan_unknowns(made.arena, &made.request, &result);
+    double least = 0.25 / sqrt(4 * atan(1)) * 100e3; // of two normal draws, how far the less lies below the mean
+    EXPECT(unknowns.all > 0.8 * least && unknowns.all < 3 * least);
+    made.rows[1].point.cost_per_run = 10 * made.rows[0].point.cost_per_run;
+    plan_find_chances(&made.request, made.rows, 2);
+    unknowns = plan_unknowns(made.arena, &made.request, &result);
     EXPECT_NEAR(unknowns.all, 0, 0);
     for (int i = 0; i < unknowns.measurement_count; i++) EXPECT_NEAR(unknowns.measurements[i].worth, 0, 0);
     arena_close(made.arena);
