@@ -65,3 +65,19 @@ TEST(a_price_that_is_missing_is_refused_with_those_of_the_same_machines) {
     }
     EXPECT(own > 1 && own < catalogue->offer_count / 2);
 }
+
+// One machine on a network that its provider has not is a mistake; of several, each goes on its own where it must.
+TEST(a_providers_machine_goes_on_its_providers_network) {
+    static const char rest[] =
+        "--gpus 16 --model gpt2-124m --tokens 1e9 --global-batch 64 -j 1 --fabric ib-ndr400 --plain";
+    char line[256];
+    snprintf(line, sizeof line, "plan --node aws-p5.48xlarge %s", rest);
+    const Ended *ended = run_command(command_plan, line);
+    EXPECT_INT(ended->code, 4);
+    EXPECT_CONTAINS(ended->err, "aws-p5.48xlarge has no ib-ndr400: aws puts it on efa-100");
+    snprintf(line, sizeof line, "plan --node aws-p5.48xlarge,dgx-h100 --price 2 %s", rest);
+    ended = run_command(command_plan, line);
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "efa-100");
+    EXPECT_CONTAINS(ended->out, "ib-ndr400");
+}
