@@ -17,7 +17,7 @@
 #include "tests/sweep_store.h"
 #include "tests/test.h"
 
-#define LATE 1500 // what is asked for once everything has been read
+#define LATE 1500     // what is asked for once everything has been read
 #define LONGEST_S 600 // by a clock that runs on while others have the processors
 #define LONGEST_OUTPUT (1 << 16)
 
