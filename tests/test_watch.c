@@ -7,6 +7,7 @@
 #include <pty.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -419,11 +420,12 @@ TEST(an_interrupt_ends_reading) {
     char folder[] = "/tmp/lockstep-watch-pipe-XXXXXX", path[64], line[256], said[8192];
     if (!mkdtemp(folder)) return;
     snprintf(path, sizeof path, "%s/trace.json", folder);
-    snprintf(line, sizeof line, "mkfifo %s && (echo '['; yes '0,') 2>/dev/null >%s", path, path);
+    EXPECT_INT(mkfifo(path, 0600), 0);
+    snprintf(line, sizeof line, "(echo '['; yes '0,') 2>/dev/null >%s", path);
     FILE *writer = popen(line, "r");
-    const char *const import[] = {program(), "calibrate", "import", "--from", "kineto", path, NULL};
-    nanosleep(&(struct timespec){0, 200000000L}, NULL); // until there is a pipe
-    EXPECT_INT(interrupted_after(import, false, SIGINT, 700, said, sizeof said), 256 + SIGINT);
+    snprintf(line, sizeof line, "exec %s calibrate import --from kineto /dev/stdin <%s", program(), path);
+    const char *const import[] = {"/bin/sh", "-c", line, NULL};
+    EXPECT_INT(interrupted_after(import, NULL, SIGINT, 700, said, sizeof said), 256 + SIGINT);
     EXPECT_TEXT(said, "");
     pclose(writer);
     unlink(path);
