@@ -63,3 +63,7 @@ double student_below(double t, int degrees) {
     CHECK(degrees >= 1 && !isnan(t));
     return gsl_cdf_tdist_P(t, degrees);
 }
+
+double interval_score(double x, double low, double high, double alpha) {
+    return high - low + 2 / alpha * (fmax(0, low - x) + fmax(0, x - high));
+}

@@ -17,4 +17,8 @@ double student_below(double t, int degrees);                              // cha
 double expected_maximum(int count);                                       // of so many such variables, in sigmas
 double spearman(Arena *arena, const double *x, const double *y, int count); // rank correlation; 0 when count < 2
 
+// Of a range [low, high] that should hold 1 - alpha of all x: its width, and what lies outside times 2 / alpha
+// (Gneiting and Raftery, 2007). The less the better, in the unit of x.
+double interval_score(double x, double low, double high, double alpha);
+
 #endif

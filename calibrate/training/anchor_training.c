@@ -21,8 +21,10 @@ static double correct_run(const Anchors *anchors, PredictedRun *run) {
     Anchor step = step_of(run);
     AnchorCorrection correction = anchors_correct(anchors, &step);
     run->sigma = anchored_sigma(run->sigma, &run->training, &correction);
-    run->low_s = run->step_s * step_range_low(run->sigma);
-    run->high_s = run->step_s * step_range_high(run->sigma);
+    if (correction.variance_gone > 0) run->loss_sigma = 0; // it was measured
+    StepRange range = step_range(run->sigma, run->loss_sigma);
+    run->low_s = run->step_s * range.low;
+    run->high_s = run->step_s * range.high;
     return correction.factor;
 }
 

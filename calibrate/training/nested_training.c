@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "calibrate/training/cross_training.h"
+#include "calibrate/training/family_classes.h"
 #include "calibrate/training/untrained.h"
 #include "sim/list.h"
 #include "sim/pieces.h"
@@ -14,7 +15,8 @@
 const char *const nested_questions[NESTED_COUNT] = {
     [NESTED_FAMILY] = "a family left out",           [NESTED_GPU] = "a type of GPU left out",
     [NESTED_FRAMEWORK] = "framework names withheld", [NESTED_SCALE] = "each family's largest scale left out",
-    [NESTED_YEAR] = "the newest year left out",
+    [NESTED_YEAR] = "the newest year left out",      [NESTED_ORDINARY] = "all ordinary code left out",
+    [NESTED_UNSAID] = "the same, nothing said",      [NESTED_TUNED] = "all tuned code left out",
 };
 
 typedef struct Nested {
@@ -28,6 +30,7 @@ typedef struct Nested {
         bool **items; // [count][rows] left out
         int count, room;
     } folds;
+    bool withholds_names;
     int rules_withheld;
 } Nested;
 
@@ -93,7 +96,7 @@ typedef struct Fold {
 static void *answer_fold(const void *context, Arena *arena, int64_t item) {
     const Nested *n = context;
     const bool *left_out = n->folds.items[item];
-    Withheld withheld = {.rules = told_by(n, left_out)};
+    Withheld withheld = {.framework_name = n->withholds_names, .rules = told_by(n, left_out)};
     int gone_count = 0;
     const Gpu **gone = gpus_left_out(arena, n, left_out, &gone_count);
     const Catalogue *catalogue = gone_count ? catalogue_untrained(arena, n->catalogue, gone, gone_count) : n->catalogue;
@@ -104,7 +107,8 @@ static void *answer_fold(const void *context, Arena *arena, int64_t item) {
     for (int i = 0; i < n->count; i++) {
         merged[i] = n->runs[i];
         bool changed = left_out[i] && !merged[i].skipped &&
-                       ((merged[i].run->software->rules & withheld.rules) || is_gone(&merged[i], gone, gone_count));
+                       (n->withholds_names || (merged[i].run->software->rules & withheld.rules) ||
+                        is_gone(&merged[i], gone, gone_count));
         if (changed) merged[i] = predict_again(arena, catalogue, &n->runs[i], &withheld);
         count += left_out[i];
     }
@@ -183,12 +187,18 @@ static double newest_year(const Nested *n) {
     return newest;
 }
 
+static bool is_left_out(const Nested *n, NestedQuestion question, int row, double newest) {
+    const MeasuredRun *run = n->runs[row].run;
+    if (n->runs[row].skipped) return false;
+    if (question == NESTED_SCALE) return is_largest(n, row);
+    if (question == NESTED_YEAR) return run->software->year >= newest;
+    return family_is_tuned(run->family) == (question == NESTED_TUNED);
+}
+
 static int answer_one(Nested *n, NestedQuestion question) {
     bool *left_out = add_fold(n);
     double newest = newest_year(n);
-    for (int i = 0; i < n->count; i++)
-        left_out[i] = !n->runs[i].skipped &&
-                      (question == NESTED_SCALE ? is_largest(n, i) : n->runs[i].run->software->year >= newest);
+    for (int i = 0; i < n->count; i++) left_out[i] = is_left_out(n, question, i, newest);
     return answer_folds(n);
 }
 
@@ -215,6 +225,7 @@ NestedAnswer nested_answer(Arena *arena, const Catalogue *catalogue, const Predi
                 .catalogue = catalogue,
                 .runs = runs,
                 .count = count,
+                .withholds_names = question == NESTED_UNSAID,
                 .answers = ARENA_ARRAY(arena, PredictedRun, count),
                 .factors = ARENA_ARRAY(arena, double, count)};
     for (int i = 0; i < count; i++) {

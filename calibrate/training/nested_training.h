@@ -12,6 +12,9 @@ typedef enum NestedQuestion {
     NESTED_FRAMEWORK, // the name is withheld of all rows; the others' rules stay
     NESTED_SCALE,     // the largest number of GPUs of each family
     NESTED_YEAR,      // the newest year of software
+    NESTED_ORDINARY,  // all ordinary code (family_classes.h), judged by what tuned software tells
+    NESTED_UNSAID,    // the same with the names of their frameworks withheld
+    NESTED_TUNED,     // the reverse: all tuned code
     NESTED_COUNT
 } NestedQuestion;
 

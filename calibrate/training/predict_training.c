@@ -26,7 +26,7 @@ static bool fits(const Attempt *attempt, const TrainingSpec *training) {
 typedef struct Outcome {
     TrainingSpec training;
     const char *why_not;
-    double step_s, memory_bytes, reserved_bytes, outside_bytes, sigma,
+    double step_s, memory_bytes, reserved_bytes, outside_bytes, sigma, loss_sigma,
         spent[CAUSE_COUNT]; // infinitely long when it cannot run
     bool fits;
 } Outcome;
@@ -44,6 +44,7 @@ static Outcome outcome_of(const Attempt *attempt, const TrainingSpec *training) 
         outcome.outside_bytes = step.lowered->memory.outside;
         outcome.fits = step_fits(&step);
         outcome.sigma = step.sigma;
+        outcome.loss_sigma = step.loss_sigma;
         for (int c = 0; c < CAUSE_COUNT; c++) outcome.spent[c] = step.spent[c];
     } else {
         const char *why = problem_count(problems) ? problem_at(problems, 0)->text : "it cannot be simulated";
@@ -140,8 +141,10 @@ static void take_outcome(PredictedRun *predicted, const Outcome *outcome) {
     predicted->memory_bytes = allocated ? outcome->memory_bytes - outcome->outside_bytes : outcome->reserved_bytes;
     if (!outcome->fits) predicted->assumed |= 1u << ASSUMED_MEMORY;
     predicted->sigma = sigma_of(predicted, outcome->sigma);
-    predicted->low_s = outcome->step_s * step_range_low(predicted->sigma);
-    predicted->high_s = outcome->step_s * step_range_high(predicted->sigma);
+    predicted->loss_sigma = outcome->loss_sigma;
+    StepRange range = step_range(predicted->sigma, predicted->loss_sigma);
+    predicted->low_s = outcome->step_s * range.low;
+    predicted->high_s = outcome->step_s * range.high;
     for (int c = 0; c < CAUSE_COUNT; c++) predicted->spent[c] = outcome->spent[c];
 }
 

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/training/family_classes.h"
 #include "calibrate/training/nested_training.h"
+#include "calibrate/training/range_training.h"
 #include "calibrate/training/regret_training.h"
 #include "sim/csv.h"
 #include "sim/envelope.h"
@@ -42,19 +44,20 @@ static void print_family(const FamilyScore *family) {
     else
         printf(" %7.3f", family->rank_order);
     print_percent(family->inside, 7);
-    printf("\n");
+    printf(" %6.2f %6.2f\n", family->width, family->interval_score);
 }
 
 void print_scoreboard(const Scores *scores) {
-    printf("%-30s %5s %7s %7s %7s %7s %7s %7s %7s %7s\n", "family", "rows", "covered", "mean %", "median", "p90",
-           "bias", "naive", "order", "in 90 %");
+    printf("%-30s %5s %7s %7s %7s %7s %7s %7s %7s %7s %6s %6s\n", "family", "rows", "covered", "mean %", "median",
+           "p90", "bias", "naive", "order", "in 90 %", "width", "score");
     for (int i = 0; i < scores->family_count; i++) print_family(&scores->families[i]);
     print_family(&scores->all);
     print_family(&scores->mean_of_means);
     printf(
         "errors: |predicted / measured - 1| of step time. naive: one utilisation number per GPU and precision, fitted "
         "on these rows.\norder: Spearman's rank correlation. in 90 %%: measured steps inside the printed "
-        "interval.\n");
+        "interval; width: its high over its low, median; score: of that interval on the log of time\n(Gneiting and "
+        "Raftery, 2007), the less the better.\n");
 }
 
 void print_factors(const CrossFit *cross) {
@@ -214,7 +217,7 @@ static void print_question(const char *name, int folds, const Scores *scores) {
     printf(" %+7.1f", 100 * mean->bias);
     print_percent(mean->inside, 7);
     print_percent(all->inside, 7);
-    printf("\n");
+    printf(" %6.2f %6.2f\n", mean->width, mean->interval_score);
 }
 
 static void print_by_family(const Scores *seen, const NestedAnswer *answers) {
@@ -236,9 +239,81 @@ static void print_by_family(const Scores *seen, const NestedAnswer *answers) {
     }
 }
 
+// ---- Ranges left out.
+
+// What a user may have said, and whose code it then was.
+typedef enum Whose { ANYBODYS, TUNED, ORDINARY } Whose;
+typedef struct Judged {
+    const char *name;
+    NestedQuestion question;
+    bool own_code;
+    Whose whose;
+    bool fits; // what untuned code loses is fitted to these
+} Judged;
+static const Judged judged[] = {
+    {"tuned software stated", NESTED_FAMILY, false, ANYBODYS, false},
+    {"  tuned code", NESTED_FAMILY, false, TUNED, false},
+    {"  ordinary code", NESTED_FAMILY, false, ORDINARY, false},
+    {"a library stated, tuned code", NESTED_FAMILY, true, TUNED, false},
+    {"a library stated, ordinary code", NESTED_ORDINARY, true, ORDINARY, true},
+    {"nothing said, ordinary code", NESTED_UNSAID, true, ORDINARY, true},
+};
+enum { JUDGED_COUNT = sizeof judged / sizeof *judged };
+
+static bool is_judged(const Judged *which, const PredictedRun *run, int half) {
+    if (run->skipped || run->training.own_code != which->own_code) return false;
+    if (half >= 0 && in_first_half(run->run->family) != (half == 0)) return false;
+    return which->whose == ANYBODYS || family_is_tuned(run->run->family) == (which->whose == TUNED);
+}
+
+static const bool *rows_judged(Arena *arena, const NestedAnswer *answer, int count, const Judged *which, int half) {
+    bool *wanted = ARENA_ARRAY(arena, bool, count);
+    for (int i = 0; i < count; i++) wanted[i] = is_judged(which, &answer->runs[i], half);
+    return wanted;
+}
+
+static void print_range(const char *name, const RangeScore *score) {
+    printf("%-38s %5d %8d %+7.2f %7.1f %7.1f %6.2f %6.2f   %7.1f %6.2f %6.2f\n", name, score->rows, score->families,
+           score->bias, 100 * score->inside, 100 * score->above, score->width, score->score,
+           100 * score->constant_inside, score->constant_width, score->constant_score);
+}
+
+static void print_fit(const char *name, const OwnCode *own) {
+    printf("%-38s %5s %8d   takes %.2f times tuned code, and to the slow side a sigma of %.2f\n", name, "",
+           own->families, own->loss, own->sigma);
+}
+
+static void print_halves(Arena *arena, const NestedAnswer *answer, int count, const Judged *which) {
+    for (int half = 0; half < 2; half++) {
+        OwnCode own = own_code_fit(arena, answer, count, rows_judged(arena, answer, count, which, half));
+        const bool *others = rows_judged(arena, answer, count, which, 1 - half);
+        RangeScore score = own_code_score(arena, answer, count, others, &own);
+        print_fit(half ? "  fitted on the second half of families" : "  fitted on the first half of families", &own);
+        print_range("    judged on the other", &score);
+    }
+}
+
+static void print_ranges(Arena *arena, const NestedAnswer *answers, int count) {
+    printf("\n%-38s %5s %8s %7s %7s %7s %6s %6s   %7s %6s %6s\n", "ranges left out, one vote a family", "rows",
+           "families", "bias", "in 90 %", "above", "width", "score", "in one", "width", "score");
+    for (int i = 0; i < JUDGED_COUNT; i++) {
+        const NestedAnswer *answer = &answers[judged[i].question];
+        const bool *wanted = rows_judged(arena, answer, count, &judged[i], -1);
+        RangeScore score = range_score(arena, answer, count, wanted);
+        if (score.rows) print_range(judged[i].name, &score);
+        if (!judged[i].fits || !score.rows) continue;
+        OwnCode own = own_code_fit(arena, answer, count, wanted);
+        print_fit("  fitted on all of them", &own);
+        print_halves(arena, answer, count, &judged[i]);
+    }
+    printf(
+        "bias: median log of measured over predicted; above: slower than the range; in one, width, score: of the one "
+        "range that fits\nthese very rows. Halves of families are by hash of their names.\n");
+}
+
 void print_nested(Arena *arena, const Catalogue *catalogue, const PredictedRun *runs, int count) {
-    printf("%-38s %5s %5s %8s %7s %7s %7s %7s %7s %7s\n", "question", "folds", "rows", "families", "mean %", "median",
-           "p90", "bias", "in 90 %", "rows in");
+    printf("%-38s %5s %5s %8s %7s %7s %7s %7s %7s %7s %6s %6s\n", "question", "folds", "rows", "families", "mean %",
+           "median", "p90", "bias", "in 90 %", "rows in", "width", "score");
     Scores seen = score_runs(arena, runs, count, NULL);
     print_question("in sight", 0, &seen);
     NestedAnswer answers[NESTED_COUNT];
@@ -247,11 +322,13 @@ void print_nested(Arena *arena, const Catalogue *catalogue, const PredictedRun *
         print_question(nested_questions[q], answers[q].folds, &answers[q].scores);
     }
     printf(
-        "mean, bias, in 90 %%: means over families; median, p90, rows in: over rows. Left out with what only they "
+        "mean, bias, in 90 %%, width, score: means over families; median, p90, rows in: over rows. Left out with what "
+        "only they "
         "told:\nfactors by cause are fitted on the others (with priors of 20 %%), and of %d rules of software %d are "
         "withheld over the families' folds;\na type of GPU of which no row stays has the clock and efficiencies of its "
         "generation.\n",
         software_rule_count(), answers[NESTED_FAMILY].rules_withheld);
+    print_ranges(arena, answers, count);
     print_by_family(&seen, answers);
     printf("\n");
     print_regret(arena, " in sight", runs, count, NULL);
@@ -297,6 +374,8 @@ static void family_json(JsonWriter *json, const FamilyScore *family) {
         number(json, "naive_error_pct", 100 * family->naive);
         number(json, "spearman", family->rank_order);
         number(json, "inside_90_pct", 100 * family->inside);
+        number(json, "range_width", family->width);
+        number(json, "interval_score", family->interval_score);
     }
     if (family->memory_rows) number(json, "memory_error_pct", 100 * family->memory_mean);
     json_end_object(json);

@@ -74,9 +74,16 @@ static bool inside_interval(const Scoring *s, int row) {
     return measured >= s->runs[row].low_s * factor && measured <= s->runs[row].high_s * factor;
 }
 
+static double score_interval(const Scoring *s, int row) {
+    double factor = s->factors ? s->factors[row] : 1;
+    const PredictedRun *run = &s->runs[row];
+    return interval_score(log(measured_of(s, row) / factor), log(run->low_s), log(run->high_s), 0.1);
+}
+
 static FamilyScore score_family(const Scoring *s, const char *name) {
     FamilyScore score = {.name = name ? name : "all rows", .rank_order = NAN, .naive = NAN};
     int *rows = ARENA_ARRAY(s->arena, int, s->count);
+    double *widths = ARENA_ARRAY(s->arena, double, s->count);
     double logs = 0, naive = 0;
     for (int i = 0; i < s->count; i++) {
         if (!in_family(s, i, name)) continue;
@@ -87,6 +94,8 @@ static FamilyScore score_family(const Scoring *s, const char *name) {
         logs += log(predicted_of(s, i) / measured_of(s, i));
         naive += fabs(s->naive[i] / measured_of(s, i) - 1);
         score.inside += inside_interval(s, i);
+        score.interval_score += score_interval(s, i);
+        widths[score.covered - 1] = s->runs[i].high_s / s->runs[i].low_s;
         if (s->runs[i].run->measured_memory_bytes == 0) continue;
         score.memory_rows++;
         score.memory_mean += fabs(s->runs[i].memory_bytes / s->runs[i].run->measured_memory_bytes - 1);
@@ -99,6 +108,8 @@ static FamilyScore score_family(const Scoring *s, const char *name) {
     score.bias = exp(logs / score.covered) - 1;
     score.naive = naive / score.covered;
     score.inside /= score.covered;
+    score.interval_score /= score.covered;
+    score.width = quantile(s->arena, widths, score.covered, 0.5);
     if (score.memory_rows) score.memory_mean /= score.memory_rows;
     if (name) score.rank_order = rank_order(s, rows, score.covered);
     return score;
@@ -118,6 +129,8 @@ static FamilyScore mean_of_families(const FamilyScore *families, int count) {
         mean.bias += family->bias;
         mean.naive += family->naive;
         mean.inside += family->inside;
+        mean.width += log(family->width);
+        mean.interval_score += family->interval_score;
     }
     mean.covered = scored;
     if (scored == 0) return mean;
@@ -127,6 +140,8 @@ static FamilyScore mean_of_families(const FamilyScore *families, int count) {
     mean.bias /= scored;
     mean.naive /= scored;
     mean.inside /= scored;
+    mean.width = exp(mean.width / scored);
+    mean.interval_score /= scored;
     return mean;
 }
 

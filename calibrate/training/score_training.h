@@ -12,6 +12,8 @@ typedef struct FamilyScore {
     double naive;             // mean error of one utilisation number per GPU and precision, fitted on these very rows
     double rank_order;        // Spearman of predicted and measured; NAN when rows or layouts are too few
     double inside;            // share of measured steps within the printed 90 % interval
+    double width;             // median of that interval's high over low
+    double interval_score;    // mean on the log of time (Gneiting and Raftery, 2007): the less the better
     int memory_rows;
     double memory_mean; // error of the peak memory, where it is published
 } FamilyScore;

@@ -7,6 +7,7 @@
 #include "models/workload/life/life.h"
 #include "models/workload/step/simulate.h"
 #include "models/workload/step/step_constants.h"
+#include "models/workload/step/step_range.h"
 #include "scenarios/plan/plan_pay.h"
 #include "sim/list.h"
 #include "sim/random.h"
@@ -48,11 +49,14 @@ static double variance_of_causes(const RecordPoint *point, bool traffic) {
 static double square(double x) { return x * x; }
 
 // As step_sigma has it. What one's own measurements took away (anchors) is taken from every part alike.
-static void split_step(const TrainingSpec *training, const RecordPoint *point, double step[FACTOR_RUN + 1]) {
+static void split_step(const TrainingSpec *training, const RecordPoint *point, PlanSpread *spread) {
+    double *step = spread->step;
     double both_ends = Z95 * (step_constant(SLOWER_SPREAD) + step_constant(FASTER_SPREAD));
     double whole = log(point->step_p95_s / point->step_p5_s) / both_ends, sum = 0;
-    step[FACTOR_UNSAID] = training->software_assumed ? step_constant(ASSUMED_SOFTWARE_SIGMA) : 0;
-    step[FACTOR_SOFTWARE] = step_constant(SOFTWARE_SIGMA + (StepConstantId)training->framework);
+    spread->slower = whole > 0 ? log(point->step_p95_s / point->step_p50_s) / (Z95 * whole) : 1;
+    spread->faster = whole > 0 ? log(point->step_p50_s / point->step_p5_s) / (Z95 * whole) : 1;
+    step[FACTOR_UNSAID] = hypot(step_unsaid_sigma(training), training->anchors ? 0 : step_loss_sigma(training));
+    step[FACTOR_SOFTWARE] = step_kind_sigma(training);
     step[FACTOR_KERNELS] = sqrt(variance_of_causes(point, false));
     step[FACTOR_TRAFFIC] = sqrt(variance_of_causes(point, true));
     step[FACTOR_RUN] = step_constant(RUN_TO_RUN_SIGMA);
@@ -86,7 +90,7 @@ PlanSpread plan_spread_of(const PlanRequest *request, const PlanRow *row) {
                          .term_days = row->term_days,
                          .start_s = request->start_s,
                          .late_s = request->start_spread_s / log(10)}; // nine in ten within the spread
-    split_step(&row->training, &row->point, spread.step);
+    split_step(&row->training, &row->point, &spread);
     split_life(&row->point, &spread);
     return spread;
 }
@@ -96,7 +100,7 @@ PlanSpread plan_spread_of(const PlanRequest *request, const PlanRow *row) {
 PlanOutcome plan_outcome(const PlanSpread *spread, const RecordPoint *point, const double factors[FACTOR_COUNT]) {
     double step = 0;
     for (int f = 0; f <= FACTOR_RUN; f++) step += spread->step[f] * factors[f];
-    step *= step_constant(step > 0 ? SLOWER_SPREAD : FASTER_SPREAD);
+    step *= step > 0 ? spread->slower : spread->faster;
     double fleet = exp(spread->fleet * factors[FACTOR_FLEET] - square(spread->fleet) / 2);
     double beyond = spread->stall + spread->lost * fleet + spread->luck * factors[FACTOR_LUCK];
     double longer = exp(step) * (1 + fmax(0, beyond)) / (1 + spread->stall + spread->lost);

@@ -32,6 +32,7 @@ extern const char *const plan_factor_titles[FACTOR_COUNT]; // on screen
 // What is not known of one row, each as 1 sigma of its factor.
 typedef struct PlanSpread {
     double step[FACTOR_RUN + 1]; // of the log of a step; their squares sum to the predictor's
+    double faster, slower;       // how many of them the range reaches to either side, over a normal variable's
     double stall, lost;          // time beyond training's, over it: for checkpoints, and for failures at the mean rate
     double fleet;                // of the log of that rate
     double luck;                 // of the time beyond, over training's

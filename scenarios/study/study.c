@@ -10,6 +10,7 @@
 #include "models/workload/job/recompute.h"
 #include "models/workload/job/software.h"
 #include "models/workload/money/money.h"
+#include "models/workload/step/step_range.h"
 #include "scenarios/fields/fields.h"
 #include "scenarios/study/study_point.h"
 #include "sim/digest.h"
@@ -110,11 +111,15 @@ static AssumptionList list_assumptions(Study *study) {
     const TrainingSpec *training = &spec->training;
     AssumptionList list = {0};
     assume_setting(study, &list, "precision", precision_name(training->precision), JOB_TRAINING, "precision");
-    if (training->software)
+    if (training->software && training->software->word[0])
         assume_text(study, &list, "software", training->software->word, training->software->because);
     if (training->software_assumed)
-        assume_text(study, &list, "software", "not said: as usual",
+        assume_text(study, &list, "software", training->software ? "own: kernels as usual" : "not said: as usual",
                     "far from what was measured: the range is wider; say software or framework");
+    if (training->own_code)
+        assume_text(study, &list, "training loop",
+                    arena_printf(study->arena, "own: %.2f times a tuned one", step_loss(training)),
+                    "software that its makers tuned (nemo, torchtitan, mlperf, …) loses nothing, once stated");
     assume_setting(study, &list, "framework", framework_name(training->framework), JOB_TRAINING, "framework");
     if (counts_tokens(training->model)) assume_length(study, &list);
     if (convolves(training->model))

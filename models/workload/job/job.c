@@ -358,6 +358,11 @@ static const Software *software_said(const Maker *m, GpuTypes gpus) {
     return find_software(m->arena, &query, said->where, m->problems);
 }
 
+// Kinds of software that bring the loop around their kernels.
+static bool whole_step(Framework kind) {
+    return kind == FRAMEWORK_MEGATRON || kind == FRAMEWORK_TUNED || kind == FRAMEWORK_FUSED;
+}
+
 TrainingSpec job_make(Arena *arena, const JobSaid *said, GpuTypes gpus, Problems *problems) {
     TrainingSpec spec = job_usual(said->model, gpus);
     Maker m = {arena, said, &spec, problems};
@@ -367,6 +372,7 @@ TrainingSpec job_make(Arena *arena, const JobSaid *said, GpuTypes gpus, Problems
     spec.software_assumed = software ? !software->word[0] : !says(&m, JOB_TRAINING, "framework");
     if (software) software_apply(software, &spec);
     store_all(&spec, said);
+    spec.own_code = !(software ? software->tuned : says(&m, JOB_TRAINING, "framework") && whole_step(spec.framework));
     set_precision(&m);
     set_layout(&m);
     set_strategy(&m);

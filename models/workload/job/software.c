@@ -104,6 +104,14 @@ _Static_assert(RULES <= SOFTWARE_RULES_MOST, "a bit for each rule");
 static const char *const properties[] = {"", "compiled|torch.compile", "qlora", "mlperf",
                                          "readme of deeplearningexamples"};
 
+// Software that is a whole training program, or a benchmark of its makers: the loop is theirs and was tuned. Around a
+// library (PyTorch, Hugging Face, DeepSpeed, TensorFlow, JAX) the loop is whose it is, and "own" says one's own.
+#define TUNED_CODE                                                                                                     \
+    "megatron|nemo|maxtext|pax|t5x|composer|llm.c|internevo|torchtitan|torchtune|yafsdp|libai|oneflow gpt|"            \
+    "flash attn training|timm|tf cnn benchmarks|deeplearningexamples|mlperf|train steps"
+#define TUNED_PROPERTIES "deeplearningexamples|mlperf" // known even when the framework is not
+#define OWN_CODE "own"
+
 // What most use where the framework is not known; the first that fits.
 typedef struct Usual {
     bool splits; // layers, or has experts
@@ -276,6 +284,7 @@ const Software *software_of(Arena *arena, const SoftwareQuery *query) {
         if (named && !is_property(rule)) software->word = alone(arena, found(text, rule->word));
     }
     if (!named) software->traits = (software->traits & ~OVERLAPS_PARAMETERS) | known->adds;
+    software->tuned = found(query->text, named ? TUNED_CODE : TUNED_PROPERTIES) && !found(query->text, OWN_CODE);
     software->images_per_core = software_does(software, HOST_DECODES) ? HOST_DECODING : 0;
     software->reduce_cycle_seconds = software_does(software, NEGOTIATES) ? HOROVOD_CYCLE : 0;
     return software;
@@ -287,7 +296,7 @@ const SoftwareRule *software_rule(int index) { return index >= 0 && index < RULE
 
 const Software *find_software(Arena *arena, const SoftwareQuery *query, Where where, Problems *problems) {
     const Software *known = software_of(arena, query);
-    if (known->word[0]) return known;
+    if (known->word[0] || found(query->text, OWN_CODE)) return known;
     const char *names[RULES * 16];
     int count = 0;
     for (int i = 0; i < RULES; i++)

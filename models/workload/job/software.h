@@ -54,6 +54,7 @@ typedef struct Software {
     double images_per_core;            // decoded and augmented per second by a core of the host; 0: the GPU decodes
     double reduce_cycle_seconds;       // see TrainingSpec
     SoftwareRules rules;               // that made it
+    bool tuned;                        // its makers wrote and tuned the whole step, the loop around it too
     double year;                       // of the software
 } Software;
 

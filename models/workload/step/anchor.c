@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "models/workload/step/step_constants.h"
+#include "models/workload/step/step_range.h"
 #include "sim/check.h"
 
 #define REWEIGHTINGS 20
@@ -176,17 +177,10 @@ AnchorCorrection anchors_correct(const Anchors *anchors, const Anchor *step) {
     return correction;
 }
 
-// What is not known of software is known where the same was measured.
-static double variance_of_software(const TrainingSpec *training) {
-    double kind = step_constant(SOFTWARE_SIGMA + (StepConstantId)training->framework);
-    double assumed = training->software_assumed ? step_constant(ASSUMED_SOFTWARE_SIGMA) : 0;
-    return square(kind) + square(assumed);
-}
-
 double anchored_sigma(double sigma, const TrainingSpec *training, const AnchorCorrection *correction) {
     if (correction->measured) return fmin(sigma, hypot(step_constant(PECULIAR_SIGMA), step_constant(RUN_TO_RUN_SIGMA)));
     double gone = correction->variance_gone;
-    if (gone > 0) gone += variance_of_software(training);
+    if (gone > 0) gone += step_software_variance(training); // known where the same was measured
     double stays = fmax(square(sigma) - gone, square(step_constant(OTHER_LAYOUT_SIGMA)));
     return fmin(sigma, sqrt(stays * correction->surprise));
 }

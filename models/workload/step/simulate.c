@@ -64,16 +64,8 @@ static Outcome outcome_of(const System *system, const int32_t *class_of, int ran
 
 // ---- A step.
 
-#define Z_OF_90_PERCENT 1.645
-
-double step_range_low(double sigma) { return exp(-Z_OF_90_PERCENT * sigma * step_constant(FASTER_SPREAD)); }
-double step_range_high(double sigma) { return exp(Z_OF_90_PERCENT * sigma * step_constant(SLOWER_SPREAD)); }
-
 double step_sigma(const TrainingSpec *training, const double *spent, double seconds) {
-    double again = step_constant(RUN_TO_RUN_SIGMA), variance = again * again;
-    double software = step_constant(SOFTWARE_SIGMA + (StepConstantId)training->framework);
-    double assumed = training->software_assumed ? step_constant(ASSUMED_SOFTWARE_SIGMA) : 0;
-    variance += software * software + assumed * assumed;
+    double again = step_constant(RUN_TO_RUN_SIGMA), variance = again * again + step_software_variance(training);
     for (int c = 0; c < CAUSE_COUNT; c++) {
         double share = spent[c] / seconds * step_constant(CAUSE_SIGMA + (StepConstantId)c);
         variance += share * share;
@@ -82,9 +74,7 @@ double step_sigma(const TrainingSpec *training, const double *spent, double seco
 }
 
 double step_gain_sigma(const TrainingSpec *training, const double *before, const double *after, double gain) {
-    double software = step_constant(SOFTWARE_SIGMA + (StepConstantId)training->framework);
-    double assumed = training->software_assumed ? step_constant(ASSUMED_SOFTWARE_SIGMA) : 0;
-    double variance = (software * software + assumed * assumed) * gain * gain;
+    double variance = step_software_variance(training) * gain * gain;
     for (int c = 0; c < CAUSE_COUNT; c++) {
         double part = (before[c] - after[c]) * step_constant(CAUSE_SIGMA + (StepConstantId)c);
         variance += part * part;
@@ -138,7 +128,16 @@ static double anchor_step(Arena *arena, SimulatedStep *step, const Cluster *clus
     AnchorCorrection correction = anchors_correct(training->anchors, &simulated);
     for (int c = 0; c < CAUSE_COUNT; c++) step->spent[c] *= correction.factor;
     step->sigma = anchored_sigma(step->sigma, training, &correction);
+    if (correction.variance_gone > 0) step->loss_sigma = 0; // it was measured
     return correction.factor;
+}
+
+// What the code loses beside the simulated step is spent as the step is.
+static double lose_step(SimulatedStep *step, const TrainingSpec *training, double *seconds, int runs, double mean) {
+    double loss = step_loss(training);
+    for (int i = 0; i < runs; i++) seconds[i] *= loss;
+    for (int c = 0; c < CAUSE_COUNT; c++) step->spent[c] *= loss;
+    return mean * loss;
 }
 
 // Surely: even with each transfer alone on its links.
@@ -228,12 +227,16 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
         if (outcome.wire_seconds * wire.seconds > wire.wire_seconds * outcome.step_s || i == 0)
             wire = (StepClaim){.seconds = outcome.step_s, .wire_seconds = outcome.wire_seconds, .wire = outcome.wire};
     }
-    step.sigma = options->step_sigma > 0 ? options->step_sigma : step_sigma(training, step.spent, mean);
+    mean = lose_step(&step, training, seconds, runs, mean);
+    bool known = options->step_sigma > 0;
+    step.sigma = known ? options->step_sigma : step_sigma(training, step.spent, mean);
+    step.loss_sigma = known ? 0 : step_loss_sigma(training);
     step.anchored = training->anchors ? anchor_step(arena, &step, cluster, training, mean) : 1;
     for (int i = 0; i < runs; i++) seconds[i] *= step.anchored;
     step.step_p50_s = quantile(arena, seconds, runs, 0.5);
-    step.step_p5_s = quantile(arena, seconds, runs, 0.05) * step_range_low(step.sigma);
-    step.step_p95_s = quantile(arena, seconds, runs, 0.95) * step_range_high(step.sigma);
+    StepRange range = step_range(step.sigma, step.loss_sigma);
+    step.step_p5_s = quantile(arena, seconds, runs, 0.05) * range.low;
+    step.step_p95_s = quantile(arena, seconds, runs, 0.95) * range.high;
     step.ran = step_is_plausible(&step, cluster, &wire, problems);
     step.refused = !step.ran;
     return step;

@@ -4,6 +4,7 @@
 
 #include "models/workload/step/anchor.h"
 #include "models/workload/step/lower.h"
+#include "models/workload/step/step_range.h"
 #include "sim/record.h"
 
 typedef struct SimulationOptions {
@@ -27,6 +28,7 @@ typedef struct SimulatedStep {
     const Lowered *lowered;
     double step_p5_s, step_p50_s, step_p95_s; // what to expect, from draws and from uncertainty
     double sigma;                             // relative, of the model
+    double loss_sigma;                        // of the log of what untuned code loses (step_range.h)
     double anchored;                          // the factor that anchors put on it; 1 without
     double spent[CAUSE_COUNT];                // seconds of a step, mean over ranks and runs
     const Timeline *timeline;                 // or NULL
@@ -48,8 +50,4 @@ double step_sigma(const TrainingSpec *training, const double *spent, double seco
 // Of what a change gains on a step, in seconds (1 sigma): each cause errs the same way before and after, so only what a
 // cause gains is uncertain; and so is all of it, as far as the software is.
 double step_gain_sigma(const TrainingSpec *training, const double *before, const double *after, double gain);
-// The ends of its range of 90 %, over what is expected: slower is commoner than faster.
-double step_range_low(double sigma);
-double step_range_high(double sigma);
-
 #endif

@@ -1,0 +1,17 @@
+// Who wrote and ran the code of a family of measured runs: software that its makers tuned, or ordinary code.
+#ifndef LOCKSTEP_CALIBRATE_FAMILY_CLASSES_H
+#define LOCKSTEP_CALIBRATE_FAMILY_CLASSES_H
+
+#include <stdbool.h>
+
+typedef struct FamilyClass {
+    const char *family;
+    bool tuned; // the benchmark of a vendor, of MLPerf or of a framework's own team
+    const char *reason;
+} FamilyClass;
+
+const FamilyClass *family_class(int index); // NULL: no more
+// A family that the table does not name is ordinary.
+bool family_is_tuned(const char *family);
+
+#endif
