@@ -71,8 +71,11 @@ static const char *step_cell(const Screen *screen, const RecordPoint *point) {
 }
 
 static const char *range_cell(const Screen *screen, const RecordPoint *point) {
-    double half = if_ran(point, (point->step_p95_s - point->step_p5_s) / 2 / point->step_p50_s);
-    return half > 0 ? arena_printf(screen->arena, "± %s", text_percent(screen->arena, half)) : TEXT_UNKNOWN;
+    double below = if_ran(point, 1 - point->step_p5_s / point->step_p50_s);
+    double above = if_ran(point, point->step_p95_s / point->step_p50_s - 1);
+    if (!(above + below > 0)) return TEXT_UNKNOWN;
+    int decimals = above < 0.1;
+    return arena_printf(screen->arena, "-%.*f … +%.*f %%", decimals, 100 * below, decimals, 100 * above);
 }
 
 static const char *rate_cell(const Screen *screen, const RecordPoint *point) {

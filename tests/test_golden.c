@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "calibrate/training/family_classes.h"
 #include "scenarios/study/study.h"
 #include "sim/csv.h"
 #include "sim/digest.h"
@@ -148,15 +149,23 @@ static double number(const Csv *csv, int row, const char *word, Arena *arena) {
     return *text ? strtod(text, NULL) : NAN;
 }
 
+static bool is_classed(const char *family) {
+    int i = 0;
+    while (family_class(i) && strcmp(family_class(i)->family, family) != 0) i++;
+    return family_class(i) != NULL;
+}
+
 LONG_TEST(4, measured_runs_are_predicted_as_they_were) {
     if (HAS_ADDRESS_SANITIZER) return;
     Arena *arena = arena_open();
     Text *text = text_open();
     const Csv *csv = rows_of("$LOCKSTEP validate training", arena);
-    for (int i = 0; csv && i < csv->row_count; i++)
+    for (int i = 0; csv && i < csv->row_count; i++) {
         fprintf(text->out, "%s %s %s %.6g s %.6g B\n", cell(csv, i, "row_id", arena), cell(csv, i, "family", arena),
                 cell(csv, i, "status", arena), number(csv, i, "predicted_step_s", arena),
                 number(csv, i, "predicted_mem_bytes", arena));
+        EXPECT(is_classed(cell(csv, i, "family", arena)));
+    }
     compare("training.txt", text);
     arena_close(arena);
 }

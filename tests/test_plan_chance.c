@@ -464,7 +464,7 @@ static int plan_command(const char *arguments, char *output, size_t room) {
 
 TEST(the_chosen_plan_keeps_date_and_budget_with_the_confidence_wished) {
     static char output[1 << 17];
-    EXPECT_INT(plan_command(SMALL "--by 2d --budget 700 -j 1", output, sizeof output), 0);
+    EXPECT_INT(plan_command(SMALL "--framework megatron --by 2d --budget 700 -j 1", output, sizeof output), 0);
     EXPECT_CONTAINS(output, "with 80 % or more");
     EXPECT_CONTAINS(output, "Chance  by the date");
     EXPECT_CONTAINS(output, "What could be measured before");

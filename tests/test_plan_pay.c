@@ -6,7 +6,6 @@
 #include "models/workload/cluster/cluster_money.h"
 #include "models/workload/job/job_options.h"
 #include "models/workload/life/life.h"
-#include "models/workload/step/step_constants.h"
 #include "scenarios/plan/command_plan.h"
 #include "scenarios/plan/plan_chance.h"
 #include "scenarios/plan/plan_fallback.h"
@@ -130,11 +129,11 @@ TEST(a_term_is_billed_whole) {
 // Half a year's run may take up to twice as long before its reservation costs more.
 TEST(a_reservation_costs_the_same_until_it_ends) {
     RecordPoint point = {.ran = true, .days = 200, .cost_per_run = 1e6};
-    PlanSpread spread = {.term_days = 365};
+    PlanSpread spread = {.term_days = 365, .faster = 0.8, .slower = 1.2};
     spread.step[FACTOR_SOFTWARE] = 1;
     for (double longer = 0.5; longer < 6; longer += 0.25) {
         double factors[FACTOR_COUNT] = {[FACTOR_START] = 0};
-        factors[FACTOR_SOFTWARE] = log(longer) / step_constant(longer > 1 ? SLOWER_SPREAD : FASTER_SPREAD);
+        factors[FACTOR_SOFTWARE] = log(longer) / (longer > 1 ? spread.slower : spread.faster);
         PlanOutcome outcome = plan_outcome(&spread, &point, factors);
         EXPECT_NEAR(outcome.days, 200 * longer, 1e-6);
         EXPECT_NEAR(outcome.cost, 1e6 * ceil(200 * longer / 365), 1e-3);

@@ -88,3 +88,20 @@ TEST(questions_without_an_answer_are_our_mistake) {
     EXPECT(is_our_mistake(summary_of_unknown));
     EXPECT(is_our_mistake(spearman_of_unknown));
 }
+
+// Its width, and outside it twice the distance over alpha; no range of evenly spread values scores better than the one
+// that leaves alpha / 2 on either side.
+TEST(an_interval_score_asks_for_the_quantiles) {
+    EXPECT_NEAR(interval_score(2, 1, 4, 0.1), 3, 1e-15);
+    EXPECT_NEAR(interval_score(0.5, 1, 4, 0.1), 3 + 20 * 0.5, 1e-12);
+    EXPECT_NEAR(interval_score(4.25, 1, 4, 0.5), 3 + 4 * 0.25, 1e-12);
+    double least = INFINITY, low = 0, high = 0;
+    for (int l = 0; l <= 100; l++)
+        for (int h = l; h <= 100; h++) {
+            double sum = 0;
+            for (int x = 0; x < 100; x++) sum += interval_score(x + 0.5, l, h, 0.2);
+            if (sum < least) least = sum, low = l, high = h;
+        }
+    EXPECT_NEAR(low, 10, 1);
+    EXPECT_NEAR(high, 90, 1);
+}

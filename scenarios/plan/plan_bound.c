@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "models/workload/step/reduction.h"
+#include "models/workload/step/step_range.h"
 #include "scenarios/plan/plan_costs.h"
 
 // What one stage needs of each other and of the network.
@@ -209,7 +210,9 @@ static Cause cause_of_rest(const BoundPipeline *p) {
 }
 
 static void split_by_cause(const BoundPipeline *p, PlanBound *bound) {
-    for (int c = 0; c < CAUSE_COUNT; c++) bound->busy_s += bound->spent[c] = busy_seconds(p, c) * ROUNDING;
+    double loss = step_loss(p->training); // of code that nobody tuned: all causes alike
+    bound->step_s *= loss;
+    for (int c = 0; c < CAUSE_COUNT; c++) bound->busy_s += bound->spent[c] = busy_seconds(p, c) * ROUNDING * loss;
     if (bound->step_s < bound->busy_s) bound->step_s = bound->busy_s;
     bound->spent[cause_of_rest(p)] += bound->step_s - bound->busy_s;
 }

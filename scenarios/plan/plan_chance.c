@@ -19,7 +19,7 @@
 
 const char *const plan_factor_names[FACTOR_COUNT] = {"unsaid_software", "software", "kernels", "traffic", "run",
                                                      "fleet",           "luck",     "price",   "start"};
-const char *const plan_factor_titles[FACTOR_COUNT] = {"software versions (not stated)",
+const char *const plan_factor_titles[FACTOR_COUNT] = {"software not known to be tuned",
                                                       "overheads of the software",
                                                       "rates of the GPU's kernels",
                                                       "rates of the network",

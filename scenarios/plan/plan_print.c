@@ -17,12 +17,17 @@
 #define GIB 1073741824.0
 
 // Half of the 90 % range, in days: as drawn, but for when the machines are there, which is no part of the run.
-static double days_spread(const Screen *screen, const PlanRow *row) {
+typedef struct DaysRange {
+    double low, high; // 90 %
+} DaysRange;
+
+static DaysRange days_range(const Screen *screen, const PlanRow *row) {
     const RecordPoint *point = &row->point;
     if (row->chance.known && !(screen->request->start_spread_s > 0))
-        return (row->chance.days.p95 - row->chance.days.p5) / 2;
-    if (isfinite(point->days_p5)) return (point->days_p95 - point->days_p5) / 2;
-    return point->days * (point->step_p95_s - point->step_p5_s) / (2 * point->step_p50_s);
+        return (DaysRange){row->chance.days.p5, row->chance.days.p95};
+    if (isfinite(point->days_p5)) return (DaysRange){point->days_p5, point->days_p95};
+    return (DaysRange){point->days * point->step_p5_s / point->step_p50_s,
+                       point->days * point->step_p95_s / point->step_p50_s};
 }
 
 // ---- The table. Degrees that no plan uses have no column.
@@ -110,8 +115,9 @@ static void ran_cells(Table *table, const Screen *screen, const Columns *columns
     table_cell(table, "%.1f %%", 100 * point->mfu);
     table_cell(table, "%.0f", columns->tokens ? point->tokens_per_s / row->gpus : point->samples_per_s);
     table_cell(table, "%.0f/%.0f", point->memory_peak_bytes / GIB, point->memory_capacity_bytes / GIB);
-    table_cell(table, "%s ± %s", plan_number(screen->arena, point->days),
-               plan_about(screen->arena, days_spread(screen, row)));
+    DaysRange range = days_range(screen, row);
+    table_cell(table, "%s (%s … %s)", plan_number(screen->arena, point->days), plan_about(screen->arena, range.low),
+               plan_about(screen->arena, range.high));
     if (columns->cost) table_cell(table, "%s", plan_money(screen, point, point->cost_per_run));
     table_cell(table, "%s", plan_number(screen->arena, point->energy_kwh / 1000));
     if (columns->by_date) table_cell(table, "%s", plan_percent(screen->arena, row->chance.by_date));
@@ -334,14 +340,16 @@ static void print_caveats(const Screen *screen) {
     if (1 - point->chance_to_run_out < PLAN_FIT)
         printf("! %.0f of %.0f GiB: fits in memory with %s only.\n", point->memory_peak_bytes / GIB,
                point->memory_capacity_bytes / GIB, plan_percent(screen->arena, 1 - point->chance_to_run_out));
-    double spread = 100 * days_spread(screen, &screen->result->rows[0]) / point->days;
+    DaysRange range = days_range(screen, &screen->result->rows[0]);
+    double faster = 100 * (range.low / point->days - 1), slower = 100 * (range.high / point->days - 1);
     if (screen->answer->profile)
-        printf("! Constants are those of %s, and the catalogue's where it has none: ± %.0f %% on days.\n",
-               screen->answer->profile, spread);
+        printf("! Constants are those of %s, and the catalogue's where it has none: %+.0f … %+.0f %% on days.\n",
+               screen->answer->profile, faster, slower);
     else
-        printf("! Kernel and fabric constants are the catalogue's, not measured on your machines: ± %.0f %% on days.\n"
+        printf("! Kernel and fabric constants are the catalogue's, not measured on your machines: %+.0f … %+.0f %% on "
+               "days.\n"
                "  Calibrate on one of them: lockstep calibrate run -o mine.json\n",
-               spread);
+               faster, slower);
     const char *lacks = plan_storage(screen->arena, screen->request, &screen->result->rows[0]).lacks;
     if (lacks) printf("! %s\n", lacks);
     if (!(point->goodput > 0))

@@ -119,7 +119,7 @@ static AssumptionList list_assumptions(Study *study) {
     if (training->own_code)
         assume_text(study, &list, "training loop",
                     arena_printf(study->arena, "own: %.2f times a tuned one", step_loss(training)),
-                    "software that its makers tuned (nemo, torchtitan, mlperf, …) loses nothing, once stated");
+                    "software that its makers tuned (nemo, torchtitan, …) loses nothing, once stated");
     assume_setting(study, &list, "framework", framework_name(training->framework), JOB_TRAINING, "framework");
     if (counts_tokens(training->model)) assume_length(study, &list);
     if (convolves(training->model))

@@ -26,7 +26,7 @@ static const Field training_fields[] = {
     {"model", VALUE(HANDLE_MODEL), .named = true, .required = true, .example = "\"gpt2-124m\"",
      .help = "a model by name, or from sim.model"},
     {"software", .kind = FIELD_TEXT, .example = "\"nemo 24.07\"", .flag = "software", .varied = "software",
-     .help = "framework, version or date: how its kernels run, what it overlaps (lockstep job software); when left out: Megatron for transformers, eager PyTorch for others"},
+     .help = "framework, version or date: how its kernels run, what it overlaps (lockstep job software); \"own\": a training loop of one's own; when left out: Megatron for transformers, eager PyTorch for others"},
     {"strategy", CHOICE(strategy_words, STRATEGY_WORDS), .fallback = "\"auto\"", .example = "\"ddp\"", .flag = "strategy",
      .varied = "strategy", .help = "how the model is spread over GPUs; also in the words of Lightning, accelerate, FairScale and TensorFlow"},
     {"parallel", TABLE(JOB_PARALLEL), .example = "{ tp = 1, dp = \"fill\" }", .help = "degrees of parallelism"},

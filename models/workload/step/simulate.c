@@ -203,7 +203,8 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
         return step;
     }
     bool exact = training->jitter == 0 && !training->anchors;
-    if (options->give_up_s > 0 && exact && takes_longer(&folded.system, options->give_up_s)) return step;
+    if (options->give_up_s > 0 && exact && takes_longer(&folded.system, options->give_up_s / step_loss(training)))
+        return step;
 
     double *seconds = ARENA_ARRAY(arena, double, runs);
     double mean = 0;
