@@ -376,7 +376,7 @@ TEST(what_the_user_leaves_open_is_worked_out_and_said) {
     static char output[1 << 17];
     const char *line =
         "--model llama-3.1-70b --tokens 2T --by 30d --node dgx-h100 --fabric ib-ndr400 -j 1 --tp 4 --pp 4 "
-        "--cp 1 --vpp 10 --recompute none --fit 60%";
+        "--cp 1 --vpp 10 --recompute none --fit 60% --framework megatron";
     EXPECT_INT(plan_command(line, output, sizeof output), 0);
     EXPECT_CONTAINS(output, "3 clusters"); // 376 / 0.65 = 578, 376 / 0.25 = 1,504, and one more doubling
     EXPECT_CONTAINS(output, " 1024  dgx-h100");

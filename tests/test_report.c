@@ -388,7 +388,7 @@ TEST(a_plans_page_sets_its_chance_beside_what_was_asked_and_says_what_would_do) 
     page = plan_page("--by 15d --budget 36k --confidence 90%", "asked-90");
     EXPECT_CONTAINS(page, "asked for: 90 %");
     EXPECT(!strstr(page, "asked for: 80 %"));
-    page = plan_page("--by 15d --budget 80k --spares 4", "kept");
+    page = plan_page("--framework megatron --by 15d --budget 80k --spares 4", "kept");
     EXPECT_CONTAINS(page, "Recommended: ");
     EXPECT_CONTAINS(page, "Change first: 1 spare node instead of 4. That saves $");
     EXPECT_CONTAINS(page, "; the chance to keep date and budget goes from ");
