@@ -51,8 +51,9 @@ static int make_rows(const Gpu *truth, Measured *rows) {
     int count = 0;
     for (int64_t size = 256; size <= 8192; size *= 2)
         for (int64_t k = 64; k <= 16384; k *= 4)
-            rows[count++] =
-                (Measured){.kind = MEASURED_GEMM, .operation = "gemm bf16", .gemm = {BF16, 1, size, size, k, false}};
+            rows[count++] = (Measured){.kind = MEASURED_GEMM,
+                                       .operation = "gemm bf16",
+                                       .gemm = {.precision = BF16, .batch = 1, .m = size, .n = size, .k = k}};
     for (double bytes = 1e6; bytes < 5e9; bytes *= 3)
         rows[count++] = (Measured){.kind = MEASURED_BYTES, .operation = "copy fp32", .bytes = bytes};
     for (int i = 0; i < count; i++) {
@@ -90,7 +91,7 @@ TEST(what_the_measurements_do_not_tell_stays_as_the_catalogue_has_it) {
     for (int i = 0; i < 12; i++) {
         rows[count] = (Measured){.kind = MEASURED_GEMM,
                                  .operation = "gemm bf16",
-                                 .gemm = {BF16, 1, 8192 + 512 * i, 8192, 8192, false},
+                                 .gemm = {.precision = BF16, .batch = 1, .m = 8192 + 512 * i, .n = 8192, .k = 8192},
                                  .line = i + 1};
         rows[count].seconds = measured_prediction(gpu, &rows[count]) * (i % 2 ? 1.02 : 0.98);
         count++;

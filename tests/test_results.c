@@ -136,9 +136,11 @@ TEST(several_points_print_a_table_and_why_one_did_not_run) {
         "Cheapest      1 GPU: $31.28, 12.5 h\n"
         "Fastest       512 GPUs: $50.05, 2.35 min\n",
         "GPUs  nodes  step time     90 % range  images/s  vs 1 GPU  vs ideal     MFU  overheads              mem/GPU",
-        "\n   1      1   100.0 ms  -2.0 … +3.0 %     2,560   100.0 %    95.0 %  30.0 %  data 5 %           46.0/80 GiB    "
+        "\n   1      1   100.0 ms  -2.0 … +3.0 %     2,560   100.0 %    95.0 %  30.0 %  data 5 %           46.0/80 GiB "
+        "   "
         "$2.50",
-        "\n 512     64   160.0 ms  -2.0 … +3.0 %   819,200    62.5 %    70.0 %  18.8 %  DP 25 %, data 5 %  46.0/80 GiB   "
+        "\n 512     64   160.0 ms  -2.0 … +3.0 %   819,200    62.5 %    70.0 %  18.8 %  DP 25 %, data 5 %  46.0/80 GiB "
+        "  "
         "$1,280",
         "\n1024    128          –              –         –         –         –       –  –                  93.1/80 GiB",
         "Does not run  1024 GPUs: needs 93.1 GiB of 80.0 GiB; what would: recompute = \"full\" (61 GiB)\n",

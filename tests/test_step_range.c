@@ -47,9 +47,18 @@ TEST(whose_loop_it_is_follows_from_the_words) {
         const char *text;
         bool tuned;
     } rows[] = {
-        {"nemo 24.07", true},  {"torchtitan 2025-06", true}, {"NGC PyTorch, mlperf", true}, {"PyTorch 2.4", false},
-        {"HF Trainer", false}, {"JAX/MaxText", true},        {"jax", false},   {"Megatron-LM, own loop", false},
-        {"TensorFlow", false}, {"timm / PyTorch", true},     {"own", false},   {"a nemoo of my own", false},
+        {"nemo 24.07", true},
+        {"torchtitan 2025-06", true},
+        {"NGC PyTorch, mlperf", true},
+        {"PyTorch 2.4", false},
+        {"HF Trainer", false},
+        {"JAX/MaxText", true},
+        {"jax", false},
+        {"Megatron-LM, own loop", false},
+        {"TensorFlow", false},
+        {"timm / PyTorch", true},
+        {"own", false},
+        {"a nemoo of my own", false},
     };
     Bench bench = bench_open();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -331,6 +331,12 @@ static double *prior_residuals(const GenerationFit *fit, const double *x, double
     return out;
 }
 
+static bool same_constants(const double *a, const double *b) {
+    for (int i = 0; i < OF_CAMPAIGN; i++)
+        if (a[i] != b[i]) return false;
+    return true;
+}
+
 static void residuals(const double *x, void *data, double *out) {
     const Task *task = data;
     double *first = out = prior_residuals(task->fit, x, out);
@@ -338,7 +344,7 @@ static void residuals(const double *x, void *data, double *out) {
         double constants[OF_CAMPAIGN];
         double *last = task->last + c * OF_CAMPAIGN;
         constants_of(task->fit, x, &task->fit->campaigns[c], constants);
-        if (memcmp(constants, last, sizeof constants) != 0) {
+        if (!same_constants(constants, last)) {
             ask(task, constants, c, task->kept + task->at[c]);
             memcpy(last, constants, sizeof constants);
         }
