@@ -60,7 +60,8 @@ static void add_shapes(Arena *arena, GemmGroup *group, const Gpu *truth, double 
     group->points = ARENA_ARRAY(arena, GemmPoint, 8 * 13);
     for (int w = 0; w < 8; w++) {
         for (int64_t m = 1; m <= 4096; m *= 2) {
-            GemmPoint point = {.gemm = {group->precision, 1, m, widths[w][0], widths[w][1], false}};
+            GemmPoint point = {
+                .gemm = {.precision = group->precision, .batch = 1, .m = m, .n = widths[w][0], .k = widths[w][1]}};
             double exact = truth->launch_seconds + gemm_seconds(truth, &point.gemm);
             point.seconds = exact * exp(noise * random_normal(stream));
             group->points[group->count++] = point;
