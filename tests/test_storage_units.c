@@ -89,8 +89,8 @@ static double step_of(Loaded *loaded, const char *units) {
     char expression[512];
     snprintf(expression, sizeof expression,
              "sim.study { on = sim.cluster { node = 'dgx-a100', gpus = 16, fabric = 'ib-hdr200', storage = "
-             "'lustre-small', %s price = { gpu_hour = 2 } }, run = sim.training { model = 'resnet50', batch = { micro "
-             "= 64 }, data = { sample_bytes = '20 MB' } } }",
+             "'lustre-small', %s price = { gpu_hour = 2 } }, run = sim.training { model = 'resnet50', framework = "
+             "'tuned', batch = { micro = 64 }, data = { sample_bytes = '20 MB' } } }",
              units);
     *loaded = load_returning(expression, NULL);
     const Scenario *scenario = loaded->scenario;

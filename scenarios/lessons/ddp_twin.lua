@@ -13,7 +13,7 @@ local opt = sim.options {
   fidelity = { default = "fluid", values = { "fluid", "flow" }, help = "flow: collectives as all their messages" },
 }
 local cluster = sim.cluster { node = "dgx-a100", gpus = opt.gpus, fabric = "ib-hdr200" }
-local job = sim.training { model = opt.model, batch = { micro = 2, accumulation = opt.batches }, seq_len = 512,
+local job = sim.training { model = opt.model, framework = "megatron", batch = { micro = 2, accumulation = opt.batches }, seq_len = 512,
                            fidelity = opt.fidelity, precision = "bf16", bucket = opt.bucket_mib .. " MiB" }
 local blocks = sim.blocks { on = cluster, run = job }
 

@@ -13,7 +13,7 @@ local opt = sim.options {
   fidelity = { default = "fluid", values = { "fluid", "flow" }, help = "flow: collectives as all their messages" },
 }
 local cluster = sim.cluster { node = "dgx-a100", gpus = opt.gpus, fabric = "ib-hdr200" }
-local job = sim.training { model = opt.model, zero = opt.zero, batch = { micro = 2, accumulation = 2 }, seq_len = 512,
+local job = sim.training { model = opt.model, framework = "megatron", zero = opt.zero, batch = { micro = 2, accumulation = 2 }, seq_len = 512,
                            precision = "bf16", fidelity = opt.fidelity }
 local blocks = sim.blocks { on = cluster, run = job }
 

@@ -13,7 +13,7 @@ local opt = sim.options {
 }
 local pp, vpp, count = opt.stages, opt.chunks, opt.stages * opt.rounds
 local cluster = sim.cluster { node = "dgx-a100", gpus = pp, fabric = "ib-hdr200" }
-local job = sim.training { model = opt.model, parallel = { pp = pp, vpp = vpp }, schedule = "interleaved",
+local job = sim.training { model = opt.model, framework = "megatron", parallel = { pp = pp, vpp = vpp }, schedule = "interleaved",
                            seq_len = 512, precision = "bf16", batch = { micro = 2, accumulation = count } }
 local blocks = sim.blocks { on = cluster, run = job }
 

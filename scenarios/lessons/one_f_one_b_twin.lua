@@ -11,7 +11,7 @@ local opt = sim.options {
   batches = { default = 8, min = 1, max = 256, help = "micro-batches of a step" },
 }
 local cluster = sim.cluster { node = "dgx-a100", gpus = opt.stages, fabric = "ib-hdr200" }
-local job = sim.training { model = opt.model, parallel = { pp = opt.stages }, schedule = "1f1b", seq_len = 512,
+local job = sim.training { model = opt.model, framework = "megatron", parallel = { pp = opt.stages }, schedule = "1f1b", seq_len = 512,
                            precision = "bf16", batch = { micro = 2, accumulation = opt.batches } }
 local blocks = sim.blocks { on = cluster, run = job }
 

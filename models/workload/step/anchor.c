@@ -13,6 +13,7 @@
 #include "sim/check.h"
 
 #define REWEIGHTINGS 20
+#define ALIKE 0.005 // of a step
 
 // ---- What two steps share.
 
@@ -56,6 +57,11 @@ static bool same_layout(const Anchor *a, const Anchor *b) {
            one->vpp == other->vpp && at_least_one(one->cp) == at_least_one(other->cp) &&
            at_least_one(one->ep) == at_least_one(other->ep) && one->zero == other->zero &&
            first->recompute == second->recompute;
+}
+
+// What the layout does not say, an optimizer or a strategy, shows in what is simulated.
+static bool same_step(const Anchor *a, const Anchor *b) {
+    return same_layout(a, b) && fabs(log(a->step_s / b->step_s)) < ALIKE;
 }
 
 static double covariance(const Anchor *a, const Anchor *b) {
@@ -167,7 +173,7 @@ AnchorCorrection anchors_correct(const Anchors *anchors, const Anchor *step) {
         anchors->heard[i] = true;
         speak++;
         correction.surprise = anchors->surprise[i];
-        correction.measured |= same_layout(&anchors->items[i], step);
+        correction.measured |= same_step(&anchors->items[i], step);
         expected += anchors->weights[i] * shared;
         for (int j = 0; j < n && shared > 0; j++)
             gone += shared * anchors->inverse[i * n + j] * shared_with(anchors, j, step);
