@@ -93,7 +93,7 @@ $(BUILD)/tests/run: $(TEST_OBJECTS) $(OBJECTS) | $(BUILD)/tests/unguarded $(BUIL
 # Needs nothing but libc, so that it can be copied to any host.
 NETBENCH_OBJECTS = $(addprefix $(BUILD)/,calibrate/tcp/netbench.o calibrate/tcp/schedule.o calibrate/tcp/wire.o \
                    $(patsubst %.c,%.o,$(wildcard models/network/algorithms*.c)) \
-                   sim/arena.o sim/letters.o sim/options.o sim/problem.o sim/quantity.o)
+                   sim/arena.o sim/letters.o sim/options.o sim/problem.o sim/quantity.o sim/seed.o)
 $(BUILD)/netbench: $(NETBENCH_OBJECTS)
 	@echo "  LINK  $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm

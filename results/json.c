@@ -236,7 +236,7 @@ void results_write_json(FILE *out, const Record *record) {
     envelope_write(&json, NULL);
     json_text_member(&json, "title", record->title);
     json_text_member(&json, "scenario", record->scenario);
-    seed_member(&json, record->seed);
+    json_seed_member(&json, record->seed);
     results_json_digest(&json, record->digest);
     if (record->point_count == 1) point_members(&json, &record->points[0]);
     points_member(&json, record);

@@ -24,12 +24,3 @@ bool seed_read(const char *text, uint64_t *seed) {
     *seed = (uint64_t)count;
     return true;
 }
-
-void seed_member(JsonWriter *json, uint64_t seed) {
-    char digits[24];
-    snprintf(digits, sizeof digits, "%llu", (unsigned long long)seed);
-    if (seed <= UINT64_C(1) << 53)
-        json_integer_member(json, "seed", (int64_t)seed);
-    else
-        json_text_member(json, "seed", digits);
-}

@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/json.h"
-
 #define SEED_RANGE "a whole number from 0 to 18446744073709551615"
 
 // Digits and nothing else, up to 2^64 - 1: "7", "007". False for all else.
@@ -14,8 +12,5 @@ bool digits_read(const char *text, uint64_t *number);
 // Such digits, or a count as it is written elsewhere ("7.0", "1e3", "2k"; up to 9e15, where each is exact). False: it
 // is no seed, and *seed stays.
 bool seed_read(const char *text, uint64_t *seed);
-
-// "seed": a number up to 2^53; above, its digits as a text, for readers that keep numbers in doubles.
-void seed_member(JsonWriter *json, uint64_t seed);
 
 #endif

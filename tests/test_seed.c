@@ -1,9 +1,9 @@
 // Seeds: 64 bits at every door, and two that differ are never one.
-#include "sim/seed.h"
-
 #include <string.h>
 
 #include "sim/file.h"
+#include "sim/json.h"
+#include "sim/seed.h"
 #include "tests/sweep_store.h"
 #include "tests/test.h"
 
@@ -63,7 +63,7 @@ TEST(a_seed_in_json_is_a_number_as_long_as_doubles_hold_it_and_then_a_text) {
         TextStream text = text_stream_open();
         JsonWriter json = json_writer(text.stream, 0);
         json_begin_object(&json);
-        seed_member(&json, seeds[i].seed);
+        json_seed_member(&json, seeds[i].seed);
         json_end_object(&json);
         EXPECT_TEXT(text_stream_close(arena, &text), seeds[i].json);
         arena_close(arena);

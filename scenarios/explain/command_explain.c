@@ -261,7 +261,7 @@ static void write_json(FILE *out, const Record *record, const Explanation *expla
     envelope_write(&json, NULL);
     json_text_member(&json, "title", record->title);
     json_text_member(&json, "scenario", record->scenario);
-    seed_member(&json, record->seed);
+    json_seed_member(&json, record->seed);
     json_text_member(&json, "digest", digest);
     json_number_member(&json, "step_s", explanation->point.step_p50_s);
     json_number_member(&json, "step_ticks", (double)explanation->step.chain->end);
