@@ -389,6 +389,7 @@ int main(int argc, char **argv) {
     signal(SIGINT, SIG_DFL); // a shell's background commands ignore it, and tests ask what it does
     if (!getenv("LOCKSTEP")) setenv("LOCKSTEP", "build/lockstep", 1);
     setenv("LOCKSTEP_LAST", "never", 0); // questions of tests are nobody's last ones
+    setenv("LC_ALL", "C.UTF-8", 1);      // letters beyond ASCII are shown, wherever tests run
 
     Suite suite = suite_of(argc - asked.words, argv + asked.words);
     suite.verbose = asked.verbose;
