@@ -102,6 +102,22 @@ TEST(a_log_tells_the_version_of_nccl) {
     arena_close(arena);
 }
 
+TEST(a_log_tells_how_many_launches_were_timed_together) {
+    Arena *arena = arena_open();
+    static const struct {
+        const char *line;
+        int iterations;
+    } cases[] = {
+        {"# nThread 8 nGpus 1 minBytes 8 maxBytes 8 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1\n", 20},
+        {"# env: none; 8 threads x 1 GPU, 2 warm-ups + 5 timed iterations\n", 5},
+        {"", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *text = arena_printf(arena, "%s" HEADER "8 2 float sum -1 12.0 0 0 0 11.0 0 0 0\n", cases[i].line);
+        EXPECT_INT(read_text(arena, text, problems_create(arena))->iterations, cases[i].iterations);
+    }
+    arena_close(arena);
+}
+
 // ---- What a log says of its machine.
 static const char *fact(const NcclLog *log, const char *column) {
     for (int i = 0; log && i < log->fact_count; i++)

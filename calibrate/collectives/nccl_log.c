@@ -295,6 +295,11 @@ static void read_remark(Reader *reader, Where where, const char *line, const Wor
         if (strcmp(words->items[i], "nThread") == 0) log->threads_per_process = atoi(words->items[i + 1]);
         if (strcmp(words->items[i], "threads") == 0 && i > 0 && is_whole(words->items[i - 1]))
             log->threads_per_process = atoi(words->items[i - 1]); // "8 threads x 1 GPU"
+        if (strcmp(words->items[i], "iters:") == 0 && i > 0 && strcmp(words->items[i - 1], "warmup") != 0 &&
+            strcmp(words->items[i - 1], "agg") != 0)
+            log->iterations = atoi(words->items[i + 1]);
+        if (strcmp(words->items[i], "timed") == 0 && i > 0 && is_whole(words->items[i - 1]))
+            log->iterations = atoi(words->items[i - 1]); // "5 timed iterations"
         if (strcmp(words->items[i], "nGpus") == 0) log->gpus_per_process = atoi(words->items[i + 1]);
         bool operation =
             (strcmp(words->items[i], "op:") == 0 && i == 1) || (starting && strcmp(words->items[i], "starting:") == 0);

@@ -23,6 +23,7 @@ typedef struct NcclLog {
     int row_count, zero_rows; // rows of size 0 are counted and left out
     int gpus_per_process;     // nccl-tests' -g when the log tells; 0 unknown
     int threads_per_process;  // nccl-tests' -t; 0 unknown
+    int iterations;           // timed together; 0 unknown
     int nccl_version;         // as 22005; 0 unknown
     const NcclFact *facts;    // that stand in for cells of clusters.csv
     int fact_count;
