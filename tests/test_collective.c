@@ -23,16 +23,18 @@ static NodeShape without_nvls(NodeShape shape) {
     return shape;
 }
 
+// And a part of a step more: the last only copies what has come.
 TEST(a_large_ring_all_reduce_moves_two_n_minus_one_over_n_at_link_speed) {
     Arena *arena = arena_open();
+    double last = constant_rows[RING_LAST_STEP].value;
     Network *network = network_of(arena, dgx_a100(), 1, infiniband(200));
     for (int n = 2; n <= 8; n++) {
         int *ranks = first_ranks(arena, network, 1, n);
         CollectivePlan plan = plan_for(arena, network, COLLECTIVE_ALL_REDUCE, ranks, n, 4 * GB, "ring");
         EXPECT_INT(plan.protocol, PROTOCOL_SIMPLE);
-        EXPECT_NEAR(wire_seconds(&plan), 2 * (n - 1.0) / n * 4 * GB / (NVLINK_ATTAINABLE * 300 * GB), 1e-6);
+        EXPECT_NEAR(wire_seconds(&plan), (2 * (n - 1.0) + last) / n * 4 * GB / (NVLINK_ATTAINABLE * 300 * GB), 1e-6);
         plan = plan_for(arena, network, COLLECTIVE_ALL_GATHER, ranks, n, 4 * GB, NULL);
-        EXPECT_NEAR(wire_seconds(&plan), (n - 1.0) / n * 4 * GB / (NVLINK_ATTAINABLE * 300 * GB), 1e-6);
+        EXPECT_NEAR(wire_seconds(&plan), (n - 1.0 + last) / n * 4 * GB / (NVLINK_ATTAINABLE * 300 * GB), 1e-6);
     }
     arena_close(arena);
 }
@@ -45,7 +47,8 @@ TEST(ring_latency_grows_by_two_steps_per_rank) {
         latency[n] = plan_for(arena, network, COLLECTIVE_ALL_REDUCE, first_ranks(arena, network, 1, n), n, 8, "ring")
                          .alone_seconds;
     for (int n = 3; n < 8; n++) EXPECT_NEAR(latency[n + 1] - latency[n], latency[n] - latency[n - 1], 1e-2);
-    EXPECT_NEAR(latency[3] - latency[2], 2e-6 * constant_rows[HOP_TIME].value, 0.05); // LL over NVLink
+    EXPECT_NEAR(latency[3] - latency[2], 2e-6 * constant_rows[HOP_TIME].value * constant_rows[HOP_GENERATION + 1].value,
+                0.05); // LL over NVLink, Ampere
     arena_close(arena);
 }
 
@@ -64,6 +67,9 @@ TEST(tree_latency_grows_with_the_logarithm_of_the_nodes) {
     arena_close(arena);
 }
 
+// Bytes take so much of a NIC's rate in the catalogue.
+static double over_nics(double bytes) { return bytes / constant_rows[TRANSPORT_RATE + NET_INFINIBAND].value; }
+
 TEST(on_two_nodes_a_tree_sends_the_payload_once_over_the_nics_and_a_ring_almost_twice) {
     Arena *arena = arena_open();
     Network *network = network_of(arena, dgx_a100(), 2, infiniband(200));
@@ -71,8 +77,8 @@ TEST(on_two_nodes_a_tree_sends_the_payload_once_over_the_nics_and_a_ring_almost_
     CollectivePlan tree = plan_for(arena, network, COLLECTIVE_ALL_REDUCE, ranks, 16, GB, "tree");
     CollectivePlan ring = plan_for(arena, network, COLLECTIVE_ALL_REDUCE, ranks, 16, GB, "ring");
     for (int node = 0; node < 2; node++) {
-        EXPECT_NEAR(weight_of_kind(network, &tree, node, ".nic", ".out"), 1, 1e-6);
-        EXPECT_NEAR(weight_of_kind(network, &ring, node, ".nic", ".out"), 2 * 15.0 / 16, 1e-6);
+        EXPECT_NEAR(weight_of_kind(network, &tree, node, ".nic", ".out"), over_nics(1), 1e-6);
+        EXPECT_NEAR(weight_of_kind(network, &ring, node, ".nic", ".out"), over_nics(2 * 15.0 / 16), 1e-6);
     }
     arena_close(arena);
 }
@@ -185,10 +191,11 @@ TEST(a_group_with_one_gpu_per_node_uses_that_gpus_nic_and_a_full_one_uses_all) {
     CollectivePlan one = plan_for(arena, network, COLLECTIVE_ALL_GATHER, third, 4, GB, NULL);
     CollectivePlan all =
         plan_for(arena, network, COLLECTIVE_ALL_GATHER, first_ranks(arena, network, 4, 8), 32, GB, NULL);
-    EXPECT_NEAR(weight_on(network, &one, "node2.nic3.out"), 0.75, 1e-6);
-    EXPECT_NEAR(weight_of_kind(network, &one, 2, ".nic", ".out"), 0.75, 1e-6);
+    EXPECT_NEAR(weight_on(network, &one, "node2.nic3.out"), over_nics(0.75), 1e-6);
+    EXPECT_NEAR(weight_of_kind(network, &one, 2, ".nic", ".out"), over_nics(0.75), 1e-6);
     for (int nic = 0; nic < 8; nic++)
-        EXPECT_NEAR(weight_on(network, &all, arena_printf(arena, "node2.nic%d.out", nic)), 31.0 / 32 / 8, 1e-6);
+        EXPECT_NEAR(weight_on(network, &all, arena_printf(arena, "node2.nic%d.out", nic)), over_nics(31.0 / 32 / 8),
+                    1e-6);
     arena_close(arena);
 }
 
@@ -230,14 +237,15 @@ TEST(a_collective_over_eight_nics_and_a_message_on_one_of_them_share_that_one_ev
 TEST(a_cube_mesh_fills_all_links_with_eight_gpus_and_runs_cycles_both_ways_with_some) {
     Arena *arena = arena_open();
     Network *network = network_of(arena, dgx_1(), 1, infiniband(100));
+    double last = constant_rows[RING_LAST_STEP].value;
     int square[] = {0, 1, 5, 4}, apart[] = {0, 5};
     CollectivePlan all =
         plan_for(arena, network, COLLECTIVE_ALL_GATHER, first_ranks(arena, network, 1, 8), 8, GB, NULL);
     CollectivePlan four = plan_for(arena, network, COLLECTIVE_ALL_GATHER, square, 4, GB, NULL);
     CollectivePlan two = plan_for(arena, network, COLLECTIVE_ALL_GATHER, apart, 2, GB, NULL);
-    EXPECT_NEAR(weight_on(network, &all, "node0.gpu0.nvlink.gpu3"), 7.0 / 8 * 2 / 6, 1e-6);
-    EXPECT_NEAR(weight_on(network, &all, "node0.gpu0.nvlink.gpu1"), 7.0 / 8 / 6, 1e-6);
-    EXPECT_NEAR(weight_on(network, &four, "node0.gpu0.nvlink.gpu4"), 0.75 / 2, 1e-6);
+    EXPECT_NEAR(weight_on(network, &all, "node0.gpu0.nvlink.gpu3"), (7 + last) / 8 * 2 / 6, 1e-6);
+    EXPECT_NEAR(weight_on(network, &all, "node0.gpu0.nvlink.gpu1"), (7 + last) / 8 / 6, 1e-6);
+    EXPECT_NEAR(weight_on(network, &four, "node0.gpu0.nvlink.gpu4"), (3 + last) / 4 / 2, 1e-6);
     EXPECT_NEAR(weight_on(network, &two, "node0.socket0.socket1"), 0.5, 1e-6);
     arena_close(arena);
 }
@@ -247,8 +255,10 @@ TEST(all_to_all_sends_each_peer_its_share) {
     Network *network = network_of(arena, dgx_h100(), 2, infiniband(400));
     CollectivePlan plan =
         plan_for(arena, network, COLLECTIVE_ALL_TO_ALL, first_ranks(arena, network, 2, 8), 16, GB, NULL);
-    EXPECT_NEAR(weight_on(network, &plan, "node1.gpu3.nvlink.out"), 7.0 / 16, 1e-6);
-    EXPECT_NEAR(weight_on(network, &plan, "node1.nic3.out"), 8.0 / 16 / constant_rows[EXCHANGE_SHARE].value, 1e-6);
+    EXPECT_NEAR(weight_on(network, &plan, "node1.gpu3.nvlink.out"), 7.0 / 16 / constant_rows[EXCHANGE_SHARE].value,
+                1e-6);
+    EXPECT_NEAR(weight_on(network, &plan, "node1.nic3.out"), over_nics(8.0 / 16 / constant_rows[EXCHANGE_SHARE].value),
+                1e-6);
     arena_close(arena);
 }
 
@@ -261,9 +271,9 @@ TEST(a_gather_fills_the_roots_link_and_a_scatter_empties_it) {
     request.op = COLLECTIVE_SCATTER;
     CollectivePlan scatter = collective_plan(arena, network, &request);
     EXPECT_NEAR(weight_on(network, &gather, "node0.gpu3.nvlink.in"), 7.0 / 16, 1e-6);
-    EXPECT_NEAR(weight_on(network, &gather, "node0.nic3.in"), 0.5, 1e-6);
-    EXPECT_NEAR(weight_on(network, &gather, "node1.nic5.out"), 1.0 / 16, 1e-6);
-    EXPECT_NEAR(weight_on(network, &scatter, "node0.nic3.out"), 0.5, 1e-6);
+    EXPECT_NEAR(weight_on(network, &gather, "node0.nic3.in"), over_nics(0.5), 1e-6);
+    EXPECT_NEAR(weight_on(network, &gather, "node1.nic5.out"), over_nics(1.0 / 16), 1e-6);
+    EXPECT_NEAR(weight_on(network, &scatter, "node0.nic3.out"), over_nics(0.5), 1e-6);
     EXPECT_NEAR(weight_on(network, &scatter, "node0.nic3.in"), 0, 1e-6);
     arena_close(arena);
 }
@@ -384,9 +394,9 @@ TEST(messages_within_a_node_go_by_the_channels_of_their_version) {
         shift_seconds(arena, network, 8, 64 * MiB, 22900) - shift_seconds(arena, network, 8, 32 * MiB, 22900);
     EXPECT_NEAR(grown, 32 * MiB / (4 * channel), 1e-6);
     EXPECT_NEAR(shift_seconds(arena, network, 8, 128 * MiB, 22900), shift_seconds(arena, network, 8, 64 * MiB, 22900),
-                1e-6);
+                2e-3); // more channels, longer steps
     EXPECT_NEAR(shift_seconds(arena, network, 4, 64 * MiB, 22900), shift_seconds(arena, network, 8, 32 * MiB, 22900),
-                1e-6);
+                2e-3);
     // Before, each 2 MiB had a channel: up to there one works alone, and beyond it the NVLinks count.
     grown = shift_seconds(arena, network, 8, 2 * MiB, 22100) - shift_seconds(arena, network, 8, 1 * MiB, 22100);
     EXPECT_NEAR(grown, 1 * MiB / channel + 1 * MiB / (NVLINK_ATTAINABLE * 450 * GB), 1e-6);

@@ -23,8 +23,8 @@ typedef struct Case {
 static const Case cases[] = {
     {"h100_1x8_all_reduce", dgx_h100, 1, 8, 400, 0, NET_INFINIBAND, 0.94, 1.6e-6, COLLECTIVE_ALL_REDUCE, NULL, 0.06},
     {"h100_1x8_all_gather", dgx_h100, 1, 8, 400, 0, NET_INFINIBAND, 0.94, 1.6e-6, COLLECTIVE_ALL_GATHER, NULL, 0.05},
-    {"a100sxm80_nvswitch_8gpu_all_reduce", dgx_a100, 1, 8, 200, 0, NET_INFINIBAND, 0.94, 1.6e-6, COLLECTIVE_ALL_REDUCE,
-     NULL, 0.10},
+    {"batch-3/thanos_a100_8gpu_mpi_all_reduce", dgx_a100, 1, 8, 200, 0, NET_INFINIBAND, 0.94, 1.6e-6,
+     COLLECTIVE_ALL_REDUCE, NULL, 0.12},
     {"occl_v100sxm2_8gpu_all_reduce", dgx_1, 1, 8, 100, 0, NET_INFINIBAND, 0.94, 1.6e-6, COLLECTIVE_ALL_REDUCE, "ring",
      0.15},
     {"deepops_dgxa100_2node_all_reduce_ring", dgx_a100, 2, 8, 200, 0, NET_INFINIBAND, 0.94, 1.6e-6,

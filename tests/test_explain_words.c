@@ -69,7 +69,7 @@ TEST(a_step_that_may_not_fit_is_said_to_be_one_if_it_fits) {
 TEST(advice_that_raises_the_chance_to_run_out_says_from_what_to_what) {
     const Ended *ended = run_command(command_explain, "explain --model gpt3-175b --node dgx-a100-80gb --gpus 512 "
                                                       "--fabric ib-hdr200 --tp 8 --pp 8 --micro-batch 1 "
-                                                      "--global-batch 1536 --recompute full --plain --brief");
+                                                      "--global-batch 512 --recompute full --plain --brief");
     EXPECT_CONTAINS(ended->out, "; memory then runs out with a chance of 4.");
     EXPECT_CONTAINS(ended->out, " % instead of 1.");
     EXPECT_CONTAINS(ended->out, "Nearly as much, and surer to fit: zero = ");
@@ -168,7 +168,7 @@ TEST(the_first_change_is_told_with_what_the_step_becomes_and_what_it_takes_away)
 
 #define RECOMPUTING                                                                                                    \
     "--model gpt3-175b --node dgx-a100-80gb --gpus 512 --fabric ib-hdr --tp 8 --pp 8 --micro-batch 1 "                 \
-    "--global-batch 1536 --recompute "
+    "--global-batch 1024 --recompute "
 
 // Two changes lead where they give far more than one; the step promised is that of a run with both.
 TEST(two_changes_that_give_far_more_together_lead_with_the_step_of_a_run_with_both) {

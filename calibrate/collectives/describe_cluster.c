@@ -228,6 +228,7 @@ static void describe_network(Description *description, bool one_host) {
     node->nic_bytes_per_second = rate;
     const char *rdma = text_of(description, "gdr");
     node->gpudirect_rdma = unknown(rdma) ? !tcp : is(rdma, "yes");
+    node->nics_across_sockets = is(text_of(description, "nic_distance"), "sys");
     if (unknown(rdma))
         assume(description, tcp ? "gdr not stated: no, as usual of sockets" : "gdr not stated: yes, as usual of RDMA");
 }
@@ -254,6 +255,9 @@ static void describe_environment(Description *description, DescribedCluster *res
     for (size_t i = 0; protocol && i < sizeof protocols / sizeof *protocols; i++)
         if (is(protocol, protocol_names[protocols[i]])) result->protocol = &protocols[i];
     result->gpus_per_process = gpus_per_process_in(text_of(description, "note"));
+    const char *note = text_of(description, "note");
+    bool threads = strstr(note, "thread per GPU") || strstr(note, "thread for each GPU");
+    result->threads_per_process = threads ? result->rank_count : 0;
     int part[3] = {0};
     if (sscanf(text_of(description, "nccl_version"), "%d.%d.%d", &part[0], &part[1], &part[2]) >= 2 && part[0] == 2)
         result->nccl_version = part[0] * 10000 + part[1] * 100 + part[2];

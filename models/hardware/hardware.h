@@ -129,6 +129,7 @@ typedef struct NodeType {
     int nic_count;               // for compute traffic
     double nic_bytes_per_second; // of one NIC, one direction
     bool gpudirect_rdma;
+    bool nics_across_sockets;            // each GPU's NIC hangs on another socket than the GPU
     double storage_nic_bytes_per_second; // separate storage network; 0: shares the compute NICs
     double local_read_bytes_per_second;  // local disks, all together; 0 none
     double max_power_watts;

@@ -11,6 +11,8 @@ typedef struct Candidate {
     Protocol protocol;
     int channels;
     double latency;                     // seconds
+    double hidden;                      // seconds of steps that pass while bytes move: the root of both squares counts
+    double believed;                    // seconds that the choice goes by; 0: those it takes
     double inside, between;             // bytes on the wire per byte of payload, for a load of 1
     double believed_between;            // what the choice takes `between` for; 0: what it is
     double posting;                     // seconds that proxies post messages, which likewise hide

@@ -100,7 +100,7 @@ static double candidate_seconds(const Group *group, const Loads *loads, const Ca
     int32_t limiting;
     double wire = seconds_per_byte(group->network, loads, candidate, &limiting);
     double moving = bytes * fmax(wire, 1 / software_limit(candidate, group));
-    double seconds = candidate->latency + moving;
+    double seconds = candidate->latency + hypot(candidate->hidden, moving);
     if (candidate->launch > 0 || candidate->posting > 0)
         return pow(pow(seconds, 4) + pow(candidate->launch, 4) + pow(candidate->posting, 4), 0.25);
     return seconds;
@@ -109,6 +109,7 @@ static double candidate_seconds(const Group *group, const Loads *loads, const Ca
 // By what the back end goes when it chooses.
 static double believed_seconds(const Group *group, const Loads *loads, const Candidate *candidate, double bytes) {
     Candidate believed = *candidate;
+    if (candidate->believed > 0) return candidate->believed;
     if (believed.believed_between > 0) believed.between = believed.believed_between;
     return candidate_seconds(group, loads, &believed, bytes);
 }
@@ -290,7 +291,8 @@ uint64_t collective_price_likeness(const CollectivePrice *price) {
     const Network *network = group->network;
     uint64_t hash = mix_word((uint64_t)price->request.op * BACKEND_COUNT + price->request.backend,
                              (uint64_t)group->rank_count << 32 | (uint32_t)group->block_count);
-    bool flags[] = {group->rdma, group->host_bridge, group->far_nics, group->superchip, group->in_switch_reduction};
+    bool flags[] = {group->rdma,           group->host_bridge, group->far_nics,
+                    group->across_sockets, group->superchip,   group->in_switch_reduction};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) hash = mix_word(hash, flags[i]);
     int numbers[] = {group->least, group->most, (int)group->medium, group->nics, group->year, group->nccl_version};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) hash = mix_word(hash, (uint64_t)numbers[i]);

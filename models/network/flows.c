@@ -179,6 +179,7 @@ const FlowPlan *flow_plan(Arena *arena, const Network *network, const Collective
     plan->style.lengthening_channels =
         ring ? nccl_lengthening_channels(&plan->group, plan->style.protocol, plan->style.channels)
              : plan->style.channels;
+    plan->style.ring = ring;
     if (ring) plan->style.phases = nccl_staged_phases(&plan->group, request->op);
     plan->style.tree = plan->algorithm->pieces == tree_pieces;
     if (plan->style.direct) plan->style.message_bytes = plan->piece_bytes;

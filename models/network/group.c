@@ -48,6 +48,7 @@ static void add_block(Group *group, const Block *block) {
     if (group->block_count == 0 || nics < group->nics) group->nics = nics;
     if (group->block_count == 0 || shape->architecture_year < group->year) group->year = shape->architecture_year;
     group->rdma = group->rdma && shape->gpudirect_rdma && group->network->fabric.transport != NET_TCP;
+    group->across_sockets = group->across_sockets || shape->nics_across_sockets;
     group->superchip = group->superchip && shape->superchip;
     group->host_bridge = group->host_bridge || (shape->gpus_per_pcie_switch == 0 && !linked);
     group->far_nics = group->far_nics || (shape->gpus_per_pcie_switch == 0 && shape->gpu_fabric != GPU_FABRIC_SWITCH &&

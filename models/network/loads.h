@@ -31,6 +31,7 @@ typedef struct Group {
     double pcie_bytes_per_second; // raw, the slowest
     bool rdma, host_bridge;       // all NICs reach GPU memory; some do so through a host bridge
     bool far_nics;                // some of a block's GPUs have none at their own part of the root complex and bounce
+    bool across_sockets;          // all of a block's GPUs reach their NICs only by the link between sockets
     bool superchip;               // all of them launch without PCIe
     int nics;                     // that the ranks of the poorest block use
     int year;                     // of the oldest GPU

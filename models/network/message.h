@@ -17,6 +17,7 @@ typedef struct MessageStyle {
     double message_bytes;     // that a channel sends at a time; all of a direct one
     double phases;            // of a ring's steps, as nccl_staged_phases says; 0: 1
     bool tree;                // between nodes
+    bool ring;                // whose ranks all send at once
     bool direct;              // NCCL's grouped sends and receives
     bool exchange;            // of everyone with everyone
 } MessageStyle;

@@ -12,8 +12,7 @@
 #define RING_CHUNK_BYTES (4 * CHAIN_CHUNK_BYTES)
 #define PAT_SHARE 0.75 // of the NICs (NCCL graph/tuning.cc)
 #define NVLS_HEADS_MOST 32
-#define NVLS_FROM_BYTES 2e6 // its tuner: 25 us + bytes / 170 GB/s against LL's 15 us + bytes / 80 GB/s
-#define NVLS_LEAST_RANKS 5  // NCCL prefers rings below (2.27 on H200)
+#define NVLS_LEAST_RANKS 5 // NCCL prefers rings below (2.27 on H200)
 
 const char *const protocol_names[PROTOCOL_COUNT + 1] = {"LL", "LL128", "Simple", ""};
 
@@ -48,7 +47,7 @@ static double rate_inside(const Group *group) {
         return network_constant(NVLINK_SHARE) * layout->shape->nvlink_bytes_per_second;
     if (group->medium == MEDIUM_NVLINK && group->most > 1)
         return network_constant(NVLINK_SHARE) * layout->shape->pair_bytes_per_second * (group->most - 1);
-    return nccl_constant(group, PCIE_PEER_SHARE) * group->pcie_bytes_per_second;
+    return nccl_peer_share(group) * group->pcie_bytes_per_second;
 }
 
 static double rate_between(const Group *group) {
@@ -74,6 +73,37 @@ static void send_one_way(const Group *group, Candidate *candidate) {
     candidate->inside_limit /= 2; // the GPU's own way is as busy as ever
 }
 
+// ---- What NCCL's tuner believes a ring or NVLS takes within one NVLink domain (graph/tuning.cc, 2.18 on): where that
+// is wrong, it chooses wrongly. A link counts 20 GB/s of 25.
+#define BELIEVED_LINKS 0.8
+
+static bool tuner_is_known(const Group *group) {
+    const Layout *layout = layout_of(group->network, node_of_rank(group->network, group->ranks[0]));
+    return nccl_rule(group, RULE_TUNER) && group->block_count == 1 && group->medium == MEDIUM_NVLINK &&
+           layout->shape->gpu_fabric == GPU_FABRIC_SWITCH;
+}
+
+// Among the rings and NVLS of one node it chooses by that. Of racks only where it goes over to NVLS is known.
+static bool tuner_chooses(const Group *group) {
+    const int *node_of = group->network->node_of;
+    return tuner_is_known(group) && node_of[group->ranks[0]] == node_of[group->ranks[group->rank_count - 1]];
+}
+
+static double believed_ring_seconds(const Group *group, const RingShape *shape, Protocol protocol, double bytes) {
+    static const double start[] = {6.6e-6, 14e-6, 8.4e-6}, hop[] = {0.6e-6, 1.9e-6, 3.4e-6}, share[] = {0.5, 0.92, 1};
+    static const double ll_most[] = {39e9, 87.7e9, 141e9, 282e9}; // by generation
+    double links = BELIEVED_LINKS * nccl_nvlink_rate(group) / network_constant(NVLINK_SHARE);
+    double rate = share[protocol] * links;
+    if (protocol == PROTOCOL_LL) rate = fmin(rate, ll_most[nccl_generation(group)]);
+    return start[protocol] + shape->steps * hop[protocol] + bytes * shape->steps / group->rank_count / rate;
+}
+
+static double believed_nvls_seconds(const Group *group, double bytes) {
+    static const double efficiency[] = {0.85, 0.85, 0.85, 0.74};
+    double links = BELIEVED_LINKS * nccl_nvlink_rate(group) / network_constant(NVLINK_SHARE), n = group->rank_count;
+    return 25e-6 + bytes / (links * efficiency[nccl_generation(group)] * 15 / 16 * n / (n - 1));
+}
+
 static Candidate ring_candidate(const Group *group, CollectiveOp op, Protocol protocol, double bytes) {
     bool rooted = op == COLLECTIVE_BROADCAST || op == COLLECTIVE_REDUCE;
     int channels = nccl_channels_used(group, protocol, true, bytes);
@@ -82,14 +112,16 @@ static Candidate ring_candidate(const Group *group, CollectiveOp op, Protocol pr
     double message = bytes * shape.bytes / shape.steps / channels;
     int lengthening = nccl_lengthening_channels(group, protocol, channels);
     double between = shape.network_steps * nccl_hop_between(group, protocol, lengthening, message);
-    double hops = inside * nccl_hop_inside(group, protocol, lengthening) + between;
+    double hops = inside * nccl_hop_inside(group, protocol, lengthening) + between + nccl_floor_between_seconds(group);
     if (rooted) // nccl-tests' broadcasts follow each other without waiting, so few of the hops show
         hops = nccl_constant(group, BROADCAST_HOP) * bytes / (bytes + nccl_constant(group, BROADCAST_BYTES)) *
                    (inside * nccl_hop_inside(group, protocol, 1) +
                     shape.network_steps * nccl_hop_between(group, protocol, 1, message)) +
                chain_fill_seconds(group, channels, bytes);
     Candidate candidate = {.algorithm = "ring", .protocol = protocol, .channels = channels};
-    candidate.latency = nccl_floor_seconds(group) + nccl_fill_seconds(group, bytes) + hops;
+    bool hide = !rooted && nccl_hops_hide(group);
+    candidate.latency = nccl_floor_seconds(group) + nccl_fill_seconds(group, protocol, bytes) + (hide ? 0 : hops);
+    candidate.hidden = hide ? hops : 0;
     if (!rooted) {
         candidate.posting = nccl_posting_seconds(group, protocol, shape.steps, message);
     }
@@ -97,6 +129,7 @@ static Candidate ring_candidate(const Group *group, CollectiveOp op, Protocol pr
     candidate.between = shape.bytes / nccl_between_share(group, protocol);
     limit_ring(group, rooted && group->rank_count == 2 ? 1 : 2, &candidate);
     if (rooted && group->rank_count == 2) send_one_way(group, &candidate);
+    if (!rooted && tuner_chooses(group)) candidate.believed = believed_ring_seconds(group, &shape, protocol, bytes);
     return candidate;
 }
 
@@ -123,7 +156,8 @@ static Candidate tree_candidate(const Group *group, Protocol protocol, double by
     int channels = nccl_channels_used(group, protocol, false, bytes);
     int chain = 2 * (group->most - 1), climbs = 2 * log2_up(group->block_count);
     Candidate candidate = {.algorithm = "tree", .protocol = protocol, .channels = channels};
-    candidate.latency = nccl_floor_seconds(group) + nccl_fill_seconds(group, bytes) +
+    candidate.latency = nccl_floor_seconds(group) + nccl_floor_between_seconds(group) +
+                        nccl_fill_seconds(group, protocol, bytes) +
                         nccl_constant(group, TREE_HOP) * chain * nccl_hop_inside(group, protocol, channels) +
                         climbs * nccl_hop_between(group, protocol, channels, bytes / channels) +
                         tree_fill_seconds(group, channels, chain + climbs, bytes);
@@ -153,7 +187,8 @@ static Candidate nvls_candidate(const Group *group, double bytes) {
     if (channels > 16) channels = 16;
     Candidate candidate = {
         .algorithm = m > 1 ? "nvls_tree" : "nvls", .protocol = PROTOCOL_SIMPLE, .channels = channels};
-    candidate.latency = nccl_floor_seconds(group) + nvls_approach_seconds(group, bytes);
+    candidate.latency =
+        nccl_floor_seconds(group) + nccl_floor_between_seconds(group) + nvls_approach_seconds(group, bytes);
     if (m > 1)
         candidate.latency += nccl_constant(group, NVLS_TREE_TIME) +
                              2 * log2_up(m) * nccl_hop_between(group, PROTOCOL_SIMPLE, channels, bytes / channels);
@@ -163,6 +198,7 @@ static Candidate nvls_candidate(const Group *group, double bytes) {
     candidate.inside = (m > 1 ? (double)g / (g - 1) : 1 + 1.0 / g) * network_constant(NVLINK_SHARE) / share;
     candidate.between = tree_network_bytes(m);
     limit_ring(group, 2, &candidate);
+    if (tuner_chooses(group)) candidate.believed = believed_nvls_seconds(group, bytes);
     return candidate;
 }
 
@@ -173,11 +209,17 @@ static bool has_nvls(const Group *group) {
     return group->in_switch_reduction && group->year >= 2022 && enough && group->nccl_version >= since;
 }
 
-// NCCL does not know of the slow approach, and in one domain takes NVLS from here on even where rings are faster.
+// Where a rack's GPUs take NVLS whatever it costs.
 static bool takes_nvls(const Group *group, const CollectiveRequest *request) {
     bool free = !request->algorithm && (!request->protocol || *request->protocol == PROTOCOL_SIMPLE);
-    return free && nccl_rule(group, RULE_NVLS_TAKEN) && has_nvls(group) && group->block_count == 1 &&
-           request->bytes >= NVLS_FROM_BYTES;
+    if (!free || !has_nvls(group) || !tuner_is_known(group) || tuner_chooses(group)) return false;
+    RingShape shape = ring_shape(group, COLLECTIVE_ALL_REDUCE);
+    double nvls = believed_nvls_seconds(group, request->bytes);
+    for (Protocol protocol = PROTOCOL_LL; protocol < PROTOCOL_COUNT; protocol++)
+        if (nccl_protocol_allowed(group, protocol) &&
+            believed_ring_seconds(group, &shape, protocol, request->bytes) < nvls)
+            return false;
+    return true;
 }
 
 // Switches that reduce (SHARP): each node sends the payload up once and gets it back once, whatever their number.
@@ -185,7 +227,8 @@ static Candidate collnet_candidate(const Group *group, double bytes) {
     Candidate candidate = tree_candidate(group, PROTOCOL_SIMPLE, bytes);
     int channels = candidate.channels, chain = 2 * (group->most - 1);
     candidate.algorithm = "collnet";
-    candidate.latency = nccl_floor_seconds(group) + nccl_fill_seconds(group, bytes) +
+    candidate.latency = nccl_floor_seconds(group) + nccl_floor_between_seconds(group) +
+                        nccl_fill_seconds(group, PROTOCOL_SIMPLE, bytes) +
                         chain * nccl_hop_inside(group, PROTOCOL_SIMPLE, channels) +
                         2 * nccl_hop_between(group, PROTOCOL_SIMPLE, channels, bytes / channels) +
                         tree_fill_seconds(group, channels, chain + 2, bytes);
@@ -204,7 +247,9 @@ static bool has_pat(const Group *group, CollectiveOp op) {
 static Candidate pat_candidate(const Group *group, CollectiveOp op, double bytes) {
     Candidate candidate = ring_candidate(group, op, PROTOCOL_SIMPLE, bytes);
     candidate.algorithm = "pat";
-    candidate.latency = nccl_floor_seconds(group) + nccl_fill_seconds(group, bytes) +
+    candidate.hidden = 0;
+    candidate.latency = nccl_floor_seconds(group) + nccl_floor_between_seconds(group) +
+                        nccl_fill_seconds(group, PROTOCOL_SIMPLE, bytes) +
                         log2_up(group->block_count) *
                             nccl_hop_between(group, PROTOCOL_SIMPLE, candidate.channels, bytes / candidate.channels);
     candidate.between /= PAT_SHARE;
@@ -219,8 +264,8 @@ static void count_launches(const Group *group, const CollectiveRequest *request,
     if (request->gpus_per_process > 1)
         candidate->launch = request->gpus_per_process * nccl_constant(group, PROCESS_LAUNCH_TIME) * launch *
                             (direct ? nccl_constant(group, PAIR_FLOOR) : 1);
-    if (request->threads_per_process > 1)
-        candidate->latency += (request->threads_per_process - 1) * nccl_constant(group, THREAD_LAUNCH_TIME) * launch;
+    double threads = fmax(0, request->threads_per_process - 1) * nccl_constant(group, THREAD_LAUNCH_TIME) * launch;
+    candidate->launch = fmax(candidate->launch, threads);
 }
 
 // Ranks that take turns on one GPU wait for each other, and each waits for all the others' slices.
@@ -252,10 +297,11 @@ static int algorithm_candidates(const Group *group, CollectiveOp op, const Colle
         candidates[0] = nvls_candidate(group, bytes);
         return 1;
     }
+    bool trees = reduces && (request->algorithm || !tuner_chooses(group)); // in one node a ring takes as few steps
     for (Protocol protocol = PROTOCOL_LL; protocol < PROTOCOL_COUNT; protocol++) {
         if (!nccl_protocol_allowed(group, protocol)) continue;
         candidates[count++] = ring_candidate(group, op, protocol, bytes);
-        if (reduces) candidates[count++] = tree_candidate(group, protocol, bytes);
+        if (trees) candidates[count++] = tree_candidate(group, protocol, bytes);
     }
     if (reduces && has_nvls(group)) candidates[count++] = nvls_candidate(group, bytes);
     if (has_pat(group, op)) candidates[count++] = pat_candidate(group, op, bytes);

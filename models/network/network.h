@@ -38,9 +38,10 @@ typedef struct NodeShape {
     double host_memory_bytes_per_second;
     int nic_count; // 0: no scale-out network
     bool gpudirect_rdma;
-    int architecture_year; // of the GPU: 2017 Volta, 2020 Ampere, 2022 Hopper, 2024 Blackwell (chooses constants)
-    bool superchip;        // GPU and CPU in one package (GH200, GB200)
-    bool numa_per_switch;  // each PCIe switch is a NUMA node (DGX A100): prints SYS, else NODE
+    bool nics_across_sockets; // each GPU's NIC hangs on another socket than the GPU
+    int architecture_year;    // of the GPU: 2017 Volta, 2020 Ampere, 2022 Hopper, 2024 Blackwell (chooses constants)
+    bool superchip;           // GPU and CPU in one package (GH200, GB200)
+    bool numa_per_switch;     // each PCIe switch is a NUMA node (DGX A100): prints SYS, else NODE
     const struct NodeInterior *interior; // imported (interior.h): says how parts hang together; NULL: evenly
     double collective_factors[7];        // on constants of NCCL, in the order of measured_factors; 0: 1
     bool deep_switches;                  // a PCIe switch is several bridges deep (DGX A100): prints PXB, else PIX
@@ -186,7 +187,7 @@ typedef struct CollectiveRequest {
     bool shift;               // SEND_RECV: every rank sends to the next and the last to the first, all at once
     int gpus_per_process;     // 0 or 1: each GPU has a process that launches its kernels; N: one launches for N in turn
     int nccl_version;         // 22105 is 2.21.5; 0: one usual with the GPU's generation
-    int threads_per_process;  // 0 or 1; N: one process has a thread for each GPU
+    int threads_per_process;  // 0 or 1; N: one process has a thread for each GPU, and so few calls that launches show
     const double *pair_bytes; // ALL_TO_ALL: [from * rank_count + to] bytes to each, `bytes` their mean per rank, ranks
                               // rising; NULL: even
     int ranks_per_gpu;        // 0 or 1: each rank has its GPU; N: ranks of N processes take turns on one

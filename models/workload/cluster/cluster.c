@@ -60,6 +60,7 @@ static NodeShape shape_of_node(const NodeType *type, const Gpu *gpu, int gpus, d
             shape.pcie_bytes_per_second = type->interior->pcie_bytes_per_second;
     }
     shape.gpudirect_rdma = type->gpudirect_rdma;
+    shape.nics_across_sockets = type->nics_across_sockets;
     shape.architecture_year = generation_year(gpu);
     shape.superchip = strncmp(gpu->name, "GH", 2) == 0 || strncmp(gpu->name, "GB", 2) == 0;
     return shape;
