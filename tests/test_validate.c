@@ -1,4 +1,5 @@
-// The scoreboard over the shipped logs: golden limits, fits, and how the command ends.
+// The scoreboard over the shipped logs: golden limits, fits, and how the
+// command ends.
 #include <unistd.h>
 
 #include "calibrate/command_validate.h"
@@ -29,6 +30,13 @@ TEST(the_shipped_logs_are_predicted_within_what_was_reached) {
     EXPECT_CONTAINS(ended->out, "coverage: 307 of 308 logs");
     EXPECT_CONTAINS(ended->out, "nccl_version not stated");
     EXPECT_CONTAINS(ended->out, "The worst ten");
+    // One vote per machine, and apart what needs no network.
+    const char *votes = strstr(ended->out, "one vote per machine"),
+               *inside = votes ? strstr(votes, "\ninside a node") : NULL;
+    int machines = 0;
+    EXPECT(inside && sscanf(inside, " inside a node %d %lf %*f %*f %lf", &machines, &large, &small) == 3);
+    EXPECT(machines > 20 && large < 8.5 && small < 13);
+    EXPECT_CONTAINS(ended->out, "type of GPU");
 }
 
 #define LOGS "calibrate/measurements/nccl/"
@@ -45,7 +53,8 @@ TEST(a_fit_on_all_reduce_brings_a_machines_other_operations_nearer) {
     EXPECT(after < 15 && after < before / 2);
 }
 
-// One host of the shipped logs carries payloads beyond half a gigabyte at less than half the rate of shorter ones.
+// One host of the shipped logs carries payloads beyond half a gigabyte at less
+// than half the rate of shorter ones.
 TEST(a_step_in_a_machines_rate_is_found_in_one_operation_and_holds_for_others) {
     double large = INFINITY;
     const Ended *ended = validate("validate collectives " LOGS "a100pcie_ib_nogdr_2gpu_all_reduce.txt " LOGS
@@ -58,23 +67,27 @@ TEST(a_step_in_a_machines_rate_is_found_in_one_operation_and_holds_for_others) {
     EXPECT(strstr(ended->out, "MB on") == NULL); // RDMA has none
 }
 
-// clusters.csv says of ABCI's logs nothing of the launch, and has logs of several of its nodes.
+// clusters.csv says of ABCI's logs nothing of the launch, and has logs of
+// several of its nodes.
 TEST(a_machine_measured_on_several_nodes_had_a_process_per_gpu_on_one_of_them_too) {
     const Ended *ended = validate("validate collectives " LOGS "abci2_a100_008gpu_broadcast_intra.txt" CLUSTERS);
     double large, p90, small = INFINITY;
     last_board(ended->out, &large, &p90, &small);
     EXPECT_CONTAINS(ended->out, "launch not stated: a process for each GPU, as on several nodes (1 log)");
-    EXPECT(small < 25); // eight launches by one process are more than twice what was measured
+    EXPECT(small < 25); // eight launches by one process are more than twice what
+                        // was measured
     ended = validate("validate collectives " LOGS "a100sxm80_nvswitch_8gpu_all_reduce.txt" CLUSTERS);
     EXPECT_CONTAINS(ended->out, "launch not stated: one process for all GPUs of the node (1 log)");
 }
 
-// Threads in one process launch side by side, which the note of a description may say; `sys` takes RDMA across sockets.
+// Threads in one process launch side by side, which the note of a description
+// may say; `sys` takes RDMA across sockets.
 static const Ended *validate_described(const char *log, const char *cells) {
     char path[] = "/tmp/lockstep-clusters-XXXXXX", line[256];
     FILE *file = fdopen(mkstemp(path), "w");
     fprintf(file,
-            "log,op,gpu,gpus_per_node,nodes,ranks,intra_link,nvlink_gen,pcie_gen,nics_per_node,nic_gbps,"
+            "log,op,gpu,gpus_per_node,nodes,ranks,intra_link,nvlink_gen,pcie_gen,"
+            "nics_per_node,nic_gbps,"
             "transport,gdr,nic_distance,note\n%s,all_reduce,%s\n",
             log, cells);
     fclose(file);
@@ -107,13 +120,17 @@ TEST(a_description_tells_of_threads_and_of_how_far_the_nics_are) {
 TEST(a_log_with_its_list_of_ranks_needs_no_description) {
     char path[] = "/tmp/lockstep-log-XXXXXX";
     FILE *file = fdopen(mkstemp(path), "w");
-    fprintf(file,
-            "# Collective test starting: all_gather_perf\n# size count type redop root time algbw busbw #wrong\n");
+    fprintf(file, "# Collective test starting: all_gather_perf\n# size count "
+                  "type redop root time algbw busbw #wrong\n");
     for (int rank = 0; rank < 16; rank++)
-        fprintf(file, "#  Rank %d Group 0 Pid %d on n%d device %d [0x1b] NVIDIA A100-SXM4-80GB\n", rank, 100 + rank,
-                rank / 8, rank % 8);
-    fprintf(file, "n0:7:8 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB ; OOB e:1<0>\n"
-                  "n0:7:8 [0] NCCL INFO NET/IB: [0] mlx5_0:uverbs0:1/IB provider=Mlx5 speed=200000 context=0x5\n"
+        fprintf(file,
+                "#  Rank %d Group 0 Pid %d on n%d device %d [0x1b] NVIDIA "
+                "A100-SXM4-80GB\n",
+                rank, 100 + rank, rank / 8, rank % 8);
+    fprintf(file, "n0:7:8 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB "
+                  "[1]mlx5_1:1/IB ; OOB e:1<0>\n"
+                  "n0:7:8 [0] NCCL INFO NET/IB: [0] mlx5_0:uverbs0:1/IB "
+                  "provider=Mlx5 speed=200000 context=0x5\n"
                   "1073741824 1 float none -1 21000 0 0 0\n");
     fclose(file);
     char line[128];
@@ -130,16 +147,20 @@ TEST(a_log_with_its_list_of_ranks_needs_no_description) {
 }
 
 TEST(leaving_a_family_out_gives_it_constants_from_the_others) {
-    const Ended *ended = validate("validate collectives --family nvlink-bridge --family cube-mesh --cross family");
+    const Ended *ended = validate("validate collectives --family nvlink-bridge "
+                                  "--family cube-mesh --cross family");
     EXPECT_INT(ended->code, 0);
     EXPECT_CONTAINS(ended->out, "left out in turn");
 }
 
 TEST(leaving_machines_out_gives_each_of_them_one_vote) {
-    const Ended *ended = validate("validate collectives --family nvlink-bridge --family cube-mesh --nested");
+    const Ended *ended = validate("validate collectives --family nvlink-bridge "
+                                  "--family cube-mesh --nested");
     EXPECT_INT(ended->code, 0);
     EXPECT_CONTAINS(ended->out, "machine left out");
-    EXPECT_CONTAINS(ended->out, "its type of GPU             4 "); // two V100 of five logs each have one vote each
+    EXPECT_CONTAINS(ended->out,
+                    "its type of GPU             4 "); // two V100 of five logs
+                                                       // each have one vote each
     EXPECT_CONTAINS(ended->out, "OCCL V100                   5 ");
 }
 
@@ -150,8 +171,8 @@ TEST(validate_ends_with_a_sentence_when_it_cannot) {
     EXPECT_INT(bare->code, 4);
     EXPECT_CONTAINS(bare->err, "the log does not say what it was measured on");
     EXPECT_CONTAINS(bare->err, "keep nccl-tests' list of ranks");
-    const Ended *ended =
-        validate("validate collectives nothing_there.txt --clusters calibrate/measurements/nccl/clusters.csv");
+    const Ended *ended = validate("validate collectives nothing_there.txt --clusters "
+                                  "calibrate/measurements/nccl/clusters.csv");
     EXPECT_INT(ended->code, 4);
     EXPECT_CONTAINS(ended->err, "nothing_there.txt");
     EXPECT_INT(validate("validate collectives --fit-on nothing*")->code, 4);
@@ -174,7 +195,8 @@ TEST(every_constant_has_a_value_a_prior_and_a_source) {
         const ConstantRow *row = &constant_rows[i];
         EXPECT(row->name && row->unit && row->source && row->value > 0 && row->prior > 0 && row->scale > 0);
         EXPECT((row->prior_spread > 0) == (row->scope != SCOPE_FIXED));
-        // A value far from what is known without the logs would say that the model lacks something.
+        // A value far from what is known without the logs would say that the model
+        // lacks something.
         double spread = row->prior_spread > 0 ? row->prior_spread : 1;
         if (fabs(log(row->value / row->prior)) > 3.5 * spread)
             test_fail(__FILE__, __LINE__, "%s: %g against a prior of %g", row->name, row->value, row->prior);
@@ -216,7 +238,8 @@ TEST(switches_that_reduce_get_the_payload_once_however_many_nodes_there_are) {
     arena_close(arena);
 }
 
-// 16 channels of 512 KiB pass seven GPUs over NVLink and all NICs of a node for each further node.
+// 16 channels of 512 KiB pass seven GPUs over NVLink and all NICs of a node for
+// each further node.
 TEST(a_broadcasts_chain_takes_a_chunk_inside_a_node_and_a_slower_one_between_nodes) {
     Arena *arena = arena_open();
     Network *network = network_of(arena, dgx_a100(), 8, infiniband(200));

@@ -89,6 +89,32 @@ static int next_worst(const Board *board, const bool *shown) {
     return worst;
 }
 
+static void print_machine_sum(const MachineSummed *summed) {
+    if (summed->machines)
+        printf("  %6.1f %6.1f %6s %6.0f", 100 * summed->median, 100 * summed->p90, "", 100 * summed->inside);
+    else
+        printf("  %6s %6s %6s %6s", "-", "-", "", "-");
+}
+
+// Many logs of one machine are no more than one machine; inside a node others count than between nodes.
+static void print_machine_votes(const Validation *validation) {
+    static const char *const titles[] = {"inside a node", "between nodes", "all"};
+    printf("%-40s mach.  %26s  %27s\n", "one vote per machine", "from 64 KiB, %", "below 64 KiB, %");
+    for (int t = 0; t < 3; t++) {
+        Measurements chosen = {.items = ARENA_ARRAY(validation->arena, MeasuredCollective, validation->logs.count)};
+        for (int i = 0; i < validation->logs.count; i++)
+            if (t == 2 || spans_nodes(validation->logs.items[i].cluster) == (t == 1))
+                chosen.items[chosen.count++] = validation->logs.items[i];
+        MachineSummed large = sum_machines(validation->arena, &chosen, true),
+                      small = sum_machines(validation->arena, &chosen, false);
+        printf("%-40s %4d", titles[t], large.machines);
+        print_machine_sum(&large);
+        print_machine_sum(&small);
+        printf("\n");
+    }
+    printf("\n");
+}
+
 static void print_worst(const Board *board) {
     bool *shown = ARENA_ARRAY(board->arena, bool, board->count);
     printf("The worst ten from 64 KiB, with the likely reason\n");
@@ -108,7 +134,9 @@ void print_board(const Validation *validation, const Board *board, bool verbose)
     print_assumptions(validation);
     print_groups(board, "family", family_word);
     print_groups(board, "operation", op_word);
+    print_groups(board, "type of GPU", gpu_word);
     print_groups(board, "", all_word);
+    print_machine_votes(validation);
     print_worst(board);
     print_skipped(validation);
     printf("coverage: %d of %d logs\n", validation->logs.count, validation->logs.count + validation->skipped.count);
