@@ -90,6 +90,7 @@ static bool tuner_chooses(const Group *group) {
 }
 
 static double believed_ring_seconds(const Group *group, const RingShape *shape, Protocol protocol, double bytes) {
+    // By protocol: baseLatencies and hwLatencies of a ring over NVLink, and its share of the links.
     static const double start[] = {6.6e-6, 14e-6, 8.4e-6}, hop[] = {0.6e-6, 1.9e-6, 3.4e-6}, share[] = {0.5, 0.92, 1};
     static const double ll_most[] = {39e9, 87.7e9, 141e9, 282e9}; // by generation
     double links = BELIEVED_LINKS * nccl_nvlink_rate(group) / network_constant(NVLINK_SHARE);
@@ -99,7 +100,7 @@ static double believed_ring_seconds(const Group *group, const RingShape *shape, 
 }
 
 static double believed_nvls_seconds(const Group *group, double bytes) {
-    static const double efficiency[] = {0.85, 0.85, 0.85, 0.74};
+    static const double efficiency[] = {0.85, 0.85, 0.85, 0.74}; // by generation; 15 of 16 channels count
     double links = BELIEVED_LINKS * nccl_nvlink_rate(group) / network_constant(NVLINK_SHARE), n = group->rank_count;
     return 25e-6 + bytes / (links * efficiency[nccl_generation(group)] * 15 / 16 * n / (n - 1));
 }

@@ -64,8 +64,7 @@ Candidate nccl_direct_candidate(const Group *group, CollectiveOp op, bool shift,
                         nccl_constant(group, PAIR_MESSAGE_TIME) * further +
                         nccl_constant(group, PAIR_NETWORK_TIME) * nccl_network_factor(group) * remote +
                         pair_fill_seconds(group, message);
-    candidate.inside = exchange ? 1 / nccl_constant(group, EXCHANGE_SHARE) : 1;
-    candidate.between = exchange ? 1 / nccl_constant(group, EXCHANGE_SHARE) : 1;
+    candidate.inside = candidate.between = exchange ? 1 / nccl_constant(group, EXCHANGE_SHARE) : 1;
     double inside = pair ? 1 : (group->most - 1) / n, between = pair ? 1 : (n - group->least) / n;
     Group all = *group; // GPUs take part, those far from a NIC too, which rings leave to their neighbours
     bool far = group->far_nics && nccl_rule(group, RULE_FAR_NICS);
