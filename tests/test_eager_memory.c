@@ -139,7 +139,7 @@ TEST(pytorchs_own_count_of_a_step_is_met) {
     double sum = 0;
     for (int i = 0; i < runs.count; i++) {
         PredictedRun predicted = predict_run(arena, catalogue, &runs.items[i]);
-        EXPECT(predicted.skipped == NULL && runs.items[i].memory_is_allocated);
+        EXPECT(predicted.skipped == NULL && runs.items[i].memory_count == MEMORY_ALLOCATED);
         bool cnn = convolves(runs.items[i].training.model);
         double bytes = predicted.memory_bytes - WORKSPACES_BYTES - (cnn ? CONV_WORKSPACE_BYTES : 0);
         EXPECT_NEAR(bytes, runs.items[i].measured_memory_bytes, 0.035);

@@ -67,7 +67,7 @@ static void expect_job(const MeasuredRun *run, const char *precision, bool compi
     EXPECT_INT(job->mixed_precision, strstr(precision, "amp") != NULL);
     EXPECT_INT(job->optimizer, cnn ? OPTIMIZER_SGD : OPTIMIZER_ADAM);
     EXPECT(job->recompute_stops_early && !run->recompute_open);
-    EXPECT(run->memory_is_allocated || run->measured_step_s == 0); // a case that failed
+    EXPECT(run->memory_count == MEMORY_ALLOCATED || run->measured_step_s == 0); // a case that failed
     if (cnn)
         EXPECT_INT(job->image_layout, IMAGE_LAYOUT_NHWC);
     else

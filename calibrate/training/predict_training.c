@@ -26,8 +26,8 @@ static bool fits(const Attempt *attempt, const TrainingSpec *training) {
 typedef struct Outcome {
     TrainingSpec training;
     const char *why_not;
-    double step_s, memory_bytes, reserved_bytes, outside_bytes, sigma, loss_sigma,
-        spent[CAUSE_COUNT]; // infinitely long when it cannot run
+    double step_s, sigma, loss_sigma, spent[CAUSE_COUNT]; // infinitely long when it cannot run
+    Memory memory;
     bool fits;
 } Outcome;
 
@@ -39,9 +39,7 @@ static Outcome outcome_of(const Attempt *attempt, const TrainingSpec *training) 
     SimulatedStep step = simulate_step(arena, attempt->cluster, training, &options, problems);
     if (step.ran) {
         outcome.step_s = step.step_p50_s;
-        outcome.memory_bytes = step.lowered->memory.peak;
-        outcome.reserved_bytes = reserved_bytes(&step.lowered->memory);
-        outcome.outside_bytes = step.lowered->memory.outside;
+        outcome.memory = step.lowered->memory;
         outcome.fits = step_fits(&step);
         outcome.sigma = step.sigma;
         outcome.loss_sigma = step.loss_sigma;
@@ -130,6 +128,17 @@ static Outcome best_outcome(const Attempt *attempt, const MeasuredRun *run) {
     return tried ? outcome : outcome_of(attempt, training);
 }
 
+static void take_memory(PredictedRun *predicted, const Memory *memory) {
+    double reserved = reserved_bytes(memory), low = 0, high = 0;
+    MemoryCount count = predicted->run->memory_count;
+    predicted->memory_bytes = count == MEMORY_ALLOCATED  ? memory->peak - memory->outside
+                              : count == MEMORY_RESERVED ? reserved - memory->outside
+                                                         : reserved;
+    peak_range(memory, &low, &high);
+    predicted->memory_low = predicted->memory_bytes * low / memory->peak;
+    predicted->memory_high = predicted->memory_bytes * high / memory->peak;
+}
+
 static void take_outcome(PredictedRun *predicted, const Outcome *outcome) {
     predicted->training = outcome->training;
     if (outcome->why_not) {
@@ -137,8 +146,7 @@ static void take_outcome(PredictedRun *predicted, const Outcome *outcome) {
         return;
     }
     predicted->step_s = outcome->step_s;
-    bool allocated = predicted->run->memory_is_allocated;
-    predicted->memory_bytes = allocated ? outcome->memory_bytes - outcome->outside_bytes : outcome->reserved_bytes;
+    take_memory(predicted, &outcome->memory);
     if (!outcome->fits) predicted->assumed |= 1u << ASSUMED_MEMORY;
     predicted->sigma = sigma_of(predicted, outcome->sigma);
     predicted->loss_sigma = outcome->loss_sigma;

@@ -7,14 +7,15 @@
 
 typedef struct PredictedRun {
     const MeasuredRun *run;
-    const char *skipped;       // why there is no prediction, or NULL
-    double step_s;             // predicted
-    double low_s, high_s;      // 90 % interval
-    double sigma;              // relative, model and assumptions together
-    double loss_sigma;         // of what untuned code loses (step_range.h)
-    double memory_bytes;       // of the fullest rank, as the row counts it
-    double spent[CAUSE_COUNT]; // seconds of a step
-    TrainingSpec training;     // with open settings chosen
+    const char *skipped;            // why there is no prediction, or NULL
+    double step_s;                  // predicted
+    double low_s, high_s;           // 90 % interval
+    double sigma;                   // relative, model and assumptions together
+    double loss_sigma;              // of what untuned code loses (step_range.h)
+    double memory_bytes;            // of the fullest rank, as the row counts it
+    double memory_low, memory_high; // 90 % interval
+    double spent[CAUSE_COUNT];      // seconds of a step
+    TrainingSpec training;          // with open settings chosen
     unsigned assumed;
     double seconds_to_predict; // of this machine's time
 } PredictedRun;

@@ -71,13 +71,26 @@ void print_factors(const CrossFit *cross) {
     }
 }
 
+static void print_memory(const FamilyScore *family) {
+    const MemoryScore *memory = &family->memory;
+    printf("%-30s %5d", family->name, memory->rows);
+    print_percent(memory->mean, 7);
+    print_percent(memory->median, 7);
+    printf(" %+7.1f", 100 * memory->bias);
+    print_percent(memory->inside, 7);
+    printf("\n");
+}
+
 void print_memory_scores(const Scores *scores) {
-    for (int i = 0; i < scores->family_count; i++) {
-        const FamilyScore *family = &scores->families[i];
-        if (family->memory_rows == 0) continue;
-        printf("peak memory, %s: %d rows, mean error %.1f %%\n", family->name, family->memory_rows,
-               100 * family->memory_mean);
-    }
+    if (scores->mean_of_means.memory.rows == 0) return;
+    printf("\n%-30s %5s %7s %7s %7s %7s\n", "peak memory", "rows", "mean %", "median", "bias", "in 90 %");
+    for (int i = 0; i < scores->family_count; i++)
+        if (scores->families[i].memory.rows) print_memory(&scores->families[i]);
+    print_memory(&scores->all);
+    print_memory(&scores->mean_of_means);
+    printf("errors: |predicted / measured - 1| of what the source counts: allocated, reserved, or all that the GPU "
+           "held. Median of families' means: %.1f %%.\n",
+           100 * scores->median_memory_error);
 }
 
 // ---- Rows.
@@ -377,7 +390,12 @@ static void family_json(JsonWriter *json, const FamilyScore *family) {
         number(json, "range_width", family->width);
         number(json, "interval_score", family->interval_score);
     }
-    if (family->memory_rows) number(json, "memory_error_pct", 100 * family->memory_mean);
+    if (family->memory.rows) {
+        number(json, "memory_rows", family->memory.rows);
+        number(json, "memory_error_pct", 100 * family->memory.mean);
+        number(json, "memory_bias_pct", 100 * family->memory.bias);
+        number(json, "memory_inside_90_pct", 100 * family->memory.inside);
+    }
     json_end_object(json);
 }
 

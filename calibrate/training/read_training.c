@@ -38,6 +38,7 @@ static const ColumnRule columns[COLUMN_COUNT] = {
     [METRIC_KIND] = {.word = "metric_kind"},
     [NOTES] = {.word = "notes"},
     [SOURCE] = {.word = "source"},
+    [INFERRED] = {.word = "inferred"},
     [LAYERS] = {.word = "layers", .whole = true},
     [HIDDEN] = {.word = "hidden", .whole = true},
     [HEADS] = {.word = "heads", .whole = true},
@@ -118,14 +119,40 @@ static void read_number(Row *row, Column column) {
     skip(row, "%s is \"%s\", expected %s %s", columns[column].word, cell, expected, sign);
 }
 
+// By a publication's own words, else by what the program that prints the figure asks PyTorch for; the first that fits.
+typedef struct MemoryWord {
+    Column column;
+    const char *word;
+    MemoryCount counts;
+} MemoryWord;
+static const MemoryWord memory_words[] = {
+    {METRIC_KIND, "allocated memory", MEMORY_ALLOCATED},
+    {METRIC_KIND, "peak allocated", MEMORY_ALLOCATED},
+    {METRIC_KIND, "cached", MEMORY_RESERVED},
+    {METRIC_KIND, "reserved", MEMORY_RESERVED},
+    {NOTES, "reserved memory", MEMORY_RESERVED},
+    {NOTES, "pool of the allocator", MEMORY_RESERVED},
+    {NOTES, "nvidia-smi", MEMORY_OF_DEVICE},
+    {NOTES, "whole card", MEMORY_OF_DEVICE},
+    {INFERRED, "nvidia-smi", MEMORY_OF_DEVICE},
+    {FRAMEWORK_NAME, "detectron2", MEMORY_ALLOCATED}, // utils/events.py: torch.cuda.max_memory_allocated
+    {SOURCE, "nanogpt", MEMORY_ALLOCATED},            // the last line of train_gpt.py: the same
+    {FRAMEWORK_NAME, "torchtitan", MEMORY_RESERVED},  // components/metrics.py: reserved_bytes.all.peak
+    {FRAMEWORK_NAME, "prime-rl", MEMORY_RESERVED},    // trainer/sft/train.py: torch.cuda.max_memory_reserved
+};
+
+static MemoryCount memory_count_of(const Row *row) {
+    for (size_t i = 0; i < sizeof memory_words / sizeof *memory_words; i++)
+        if (says(row, memory_words[i].column, memory_words[i].word)) return memory_words[i].counts;
+    return MEMORY_NOT_SAID;
+}
+
 static void read_cells(Row *row) {
     for (int c = FIRST_NUMBER; c < COLUMN_COUNT; c++) read_number(row, (Column)c);
     row->run->row_id = row->text[ROW_ID];
     row->run->family = row->text[FAMILY];
     row->run->measured_memory_bytes = row->number[PEAK_MEMORY];
-    // Detectron2 logs torch.cuda.max_memory_allocated (utils/events.py).
-    row->run->memory_is_allocated =
-        says(row, METRIC_KIND, "allocated memory") || says(row, FRAMEWORK_NAME, "detectron2");
+    row->run->memory_count = memory_count_of(row);
 }
 
 // ---- What the simulator does not model yet.

@@ -6,6 +6,14 @@
 #include "calibrate/training/training_facts.h"
 #include "models/workload/cluster/cluster.h"
 
+// What a figure of peak memory counts.
+typedef enum MemoryCount {
+    MEMORY_NOT_SAID,  // predicted as what the device holds
+    MEMORY_ALLOCATED, // tensors alone
+    MEMORY_RESERVED,  // what the framework's allocator took from the driver for them
+    MEMORY_OF_DEVICE, // that, the context and what other libraries took: nvidia-smi, NVML
+} MemoryCount;
+
 typedef struct MeasuredRun {
     Where where;
     const char *row_id, *family;
@@ -15,7 +23,7 @@ typedef struct MeasuredRun {
     const char *unmeasured;       // why nothing can be compared though there is a prediction, or NULL
     double measured_step_s;       // 0: not published
     double measured_memory_bytes; // 0: not published
-    bool memory_is_allocated;     // it is what the allocator handed out, not all that the GPU held
+    MemoryCount memory_count;
     const ClusterSpec *cluster;
     TrainingSpec training;
     bool micro_batch_open, interleaving_open, recompute_open; // not published: to be tried

@@ -27,6 +27,7 @@ typedef enum Column {
     METRIC_KIND,
     NOTES,
     SOURCE,
+    INFERRED,
     FIRST_NUMBER,
     LAYERS = FIRST_NUMBER,
     HIDDEN,

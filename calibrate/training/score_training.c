@@ -80,6 +80,26 @@ static double score_interval(const Scoring *s, int row) {
     return interval_score(log(measured_of(s, row) / factor), log(run->low_s), log(run->high_s), 0.1);
 }
 
+static MemoryScore score_memory(const Scoring *s, const int *rows, int count) {
+    MemoryScore score = {.rows = 0};
+    double logs = 0;
+    for (int i = 0; i < count; i++) {
+        const PredictedRun *run = &s->runs[rows[i]];
+        double measured = run->run->measured_memory_bytes, ratio = run->memory_bytes / measured;
+        if (measured == 0) continue;
+        s->room[score.rows++] = fabs(ratio - 1);
+        logs += log(ratio);
+        score.inside += measured >= run->memory_low && measured <= run->memory_high;
+    }
+    if (score.rows == 0) return score;
+    Summary summary = summarise(s->arena, s->room, score.rows);
+    score.mean = summary.mean;
+    score.median = summary.p50;
+    score.bias = exp(logs / score.rows) - 1;
+    score.inside /= score.rows;
+    return score;
+}
+
 static FamilyScore score_family(const Scoring *s, const char *name) {
     FamilyScore score = {.name = name ? name : "all rows", .rank_order = NAN, .naive = NAN};
     int *rows = ARENA_ARRAY(s->arena, int, s->count);
@@ -96,9 +116,6 @@ static FamilyScore score_family(const Scoring *s, const char *name) {
         score.inside += inside_interval(s, i);
         score.interval_score += score_interval(s, i);
         widths[score.covered - 1] = s->runs[i].high_s / s->runs[i].low_s;
-        if (s->runs[i].run->measured_memory_bytes == 0) continue;
-        score.memory_rows++;
-        score.memory_mean += fabs(s->runs[i].memory_bytes / s->runs[i].run->measured_memory_bytes - 1);
     }
     if (score.covered == 0) return score;
     Summary summary = summarise(s->arena, s->room, score.covered);
@@ -110,9 +127,26 @@ static FamilyScore score_family(const Scoring *s, const char *name) {
     score.inside /= score.covered;
     score.interval_score /= score.covered;
     score.width = quantile(s->arena, widths, score.covered, 0.5);
-    if (score.memory_rows) score.memory_mean /= score.memory_rows;
+    score.memory = score_memory(s, rows, score.covered);
     if (name) score.rank_order = rank_order(s, rows, score.covered);
     return score;
+}
+
+static void add_memory(MemoryScore *mean, const MemoryScore *family) {
+    if (family->rows == 0) return;
+    mean->rows++;
+    mean->mean += family->mean;
+    mean->median += family->median;
+    mean->bias += family->bias;
+    mean->inside += family->inside;
+}
+
+static void divide_memory(MemoryScore *mean) {
+    if (mean->rows == 0) return;
+    mean->mean /= mean->rows;
+    mean->median /= mean->rows;
+    mean->bias /= mean->rows;
+    mean->inside /= mean->rows;
 }
 
 static FamilyScore mean_of_families(const FamilyScore *families, int count) {
@@ -121,6 +155,7 @@ static FamilyScore mean_of_families(const FamilyScore *families, int count) {
     for (int i = 0; i < count; i++) {
         const FamilyScore *family = &families[i];
         mean.rows++;
+        add_memory(&mean.memory, &family->memory);
         if (family->covered == 0) continue;
         scored++;
         mean.mean += family->mean;
@@ -133,6 +168,7 @@ static FamilyScore mean_of_families(const FamilyScore *families, int count) {
         mean.interval_score += family->interval_score;
     }
     mean.covered = scored;
+    divide_memory(&mean.memory);
     if (scored == 0) return mean;
     mean.mean /= scored;
     mean.median /= scored;
@@ -143,6 +179,15 @@ static FamilyScore mean_of_families(const FamilyScore *families, int count) {
     mean.width = exp(mean.width / scored);
     mean.interval_score /= scored;
     return mean;
+}
+
+// Of families' mean errors.
+static double median_memory_error(Arena *arena, const FamilyScore *families, int count) {
+    double *errors = ARENA_ARRAY(arena, double, count);
+    int known = 0;
+    for (int i = 0; i < count; i++)
+        if (families[i].memory.rows) errors[known++] = families[i].memory.mean;
+    return known ? quantile(arena, errors, known, 0.5) : NAN;
 }
 
 static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
@@ -184,6 +229,7 @@ Scores score_runs(Arena *arena, const PredictedRun *runs, int count, const doubl
     for (int i = 0; i < scores.family_count; i++) scores.families[i] = score_family(&s, names[i]);
     scores.all = score_family(&s, NULL);
     scores.mean_of_means = mean_of_families(scores.families, scores.family_count);
+    scores.median_memory_error = median_memory_error(arena, scores.families, scores.family_count);
     scores.worst = worst_first(&s, &scores.worst_count);
     return scores;
 }

@@ -4,6 +4,13 @@
 
 #include "calibrate/training/predict_training.h"
 
+// Of the peak memory, where it is published: |predicted / measured - 1| and exp(mean log ratio) - 1.
+typedef struct MemoryScore {
+    int rows;
+    double mean, median, bias;
+    double inside; // share of measured peaks within the printed 90 % range
+} MemoryScore;
+
 typedef struct FamilyScore {
     const char *name;
     int rows, covered;
@@ -14,16 +21,16 @@ typedef struct FamilyScore {
     double inside;            // share of measured steps within the printed 90 % interval
     double width;             // median of that interval's high over low
     double interval_score;    // mean on the log of time (Gneiting and Raftery, 2007): the less the better
-    int memory_rows;
-    double memory_mean; // error of the peak memory, where it is published
+    MemoryScore memory;
 } FamilyScore;
 
 typedef struct Scores {
     FamilyScore *families; // in order of name
     int family_count;
-    FamilyScore all;           // pooled over rows
-    FamilyScore mean_of_means; // macro average over the families with a covered row
-    const int *worst;          // covered rows, worst first
+    FamilyScore all;            // pooled over rows
+    FamilyScore mean_of_means;  // macro average over the families with a covered row; of memory `rows` counts families
+    double median_memory_error; // over families with measured memory, of their means; NAN when none has
+    const int *worst;           // covered rows, worst first
     int worst_count;
 } Scores;
 
