@@ -253,11 +253,11 @@ static const char *software_text(const Row *row, bool causal) {
     bool mlperf = says(row, METRIC_KIND, "mlperf"); // whose decoders run NeMo on NVIDIA's GPUs
     bool examples = says(row, SOURCE, "DeepLearningExamples") && !causal;
     return arena_printf(
-        row->arena, "%s | %s | %s | %s%s%s", row->text[FRAMEWORK_NAME], row->text[SOFTWARE], row->text[PRECISION],
+        row->arena, "%s | %s | %s | %s%s%s%s", row->text[FRAMEWORK_NAME], row->text[SOFTWARE], row->text[PRECISION],
         !mlperf  ? ""
         : causal ? "nemo of mlperf"
                  : "mlperf",
-        strcmp(row->text[COMPILED], "1") == 0 ? " compiled" : "", examples ? " README of DeepLearningExamples" : "");
+        strcmp(row->text[COMPILED], "1") == 0 ? " compiled" : "", says(row, OPTIMIZER, "fused") ? " fused" : "", examples ? " README of DeepLearningExamples" : "");
 }
 
 static void say_name(Row *row, const char *field, const char *name) {
@@ -329,6 +329,12 @@ static void say_images(Row *row, const char *text) {
     say_number(row, JOB_DATA, "workers", HOST_CORES); // as many as the host has
 }
 
+// Where adapters are, if the row tells.
+static void say_adapters(Row *row) {
+    bool everywhere = says(row, NOTES, "on all linear layers"), attention = says(row, NOTES, "on q, k, v and o");
+    if (everywhere || attention) say_flag(row, JOB_TRAINING, "lora_everywhere", everywhere);
+}
+
 void read_software(Row *row) {
     const Model *model = row->said.model;
     bool causal = model->causal;
@@ -337,6 +343,7 @@ void read_software(Row *row) {
         say_number(row, JOB_TRAINING, "lora_rank", USUAL_LORA_RANK);
     if (says(row, NOTES, "embedding and head trained too")) say_flag(row, JOB_TRAINING, "lora_embeddings", true);
     say_software(row, text);
+    say_adapters(row);
     if (says(row, NOTES, "cpu_offload=1")) {
         job_say_name(row->arena, &row->said, JOB_OFFLOAD, "optimizer", "host");
         job_say_name(row->arena, &row->said, JOB_OFFLOAD, "parameters", "host");
@@ -408,8 +415,10 @@ static void check_units(Row *row) {
 
 void read_precision(Row *row) {
     const char *text = row->text[PRECISION], *name = precision_in(row, text);
-    if (strcasestr(text, "nf4")) say_flag(row, JOB_TRAINING, "nf4_weights", true);
-    if (strcasestr(text, "gptq")) say_flag(row, JOB_TRAINING, "gptq_weights", true);
+    bool nf4 = strcasestr(text, "nf4") != NULL, gptq = strcasestr(text, "gptq") != NULL;
+    if (nf4) say_flag(row, JOB_TRAINING, "nf4_weights", true);
+    if (gptq) say_flag(row, JOB_TRAINING, "gptq_weights", true);
+    if (nf4 || gptq) say_flag(row, JOB_TRAINING, "half_weights", true); // what they are multiplied with
     if (!text[0] && mlperf_usual(row))
         take_usual(row);
     else if (!text[0])
@@ -556,14 +565,18 @@ static void say_optimizer_alone_offloaded(Row *row) {
 }
 
 // Liger's fused linear cross entropy takes the tokens in as many parts as make a part's logits as large as the hidden
-// states (liger_kernel/ops/fused_linear_cross_entropy.py).
+// states (liger_kernel/ops/fused_linear_cross_entropy.py); prime-rl's logarithms of probabilities come part by part too
+// where it learns from rewards (trainer/models/layers/lm_head.py).
 static void say_loss(Row *row) {
     const Model *model = row->said.model;
-    bool liger =
-        (says(row, NOTES, "liger") && says(row, NOTES, "cross entropy")) || says(row, NOTES, "fused linear cross");
-    if (!liger || !counts_tokens(model) || model->vocab <= model->hidden) return;
+    bool entropy = says(row, NOTES, "cross entropy") || says(row, NOTES, "cross-entropy");
+    bool fused = entropy && (says(row, NOTES, "liger") || says(row, NOTES, "fused kernels for"));
+    bool in_parts = (says(row, NOTES, "liger") && says(row, NOTES, "cross entropy")) ||
+                    says(row, NOTES, "fused linear cross") ||
+                    (says(row, FRAMEWORK_NAME, "prime-rl") && says(row, NOTES, "policy-gradient"));
+    if (!(fused || in_parts) || !counts_tokens(model) || model->vocab <= model->hidden) return;
     say_flag(row, JOB_TRAINING, "fused_loss", true);
-    say_number(row, JOB_TRAINING, "loss_chunks", ceil((double)model->vocab / model->hidden));
+    if (in_parts) say_number(row, JOB_TRAINING, "loss_chunks", ceil((double)model->vocab / model->hidden));
 }
 
 static void say_optimizer(Row *row) {

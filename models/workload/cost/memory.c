@@ -6,6 +6,7 @@
 #include "models/workload/cost/memory_internal.h"
 #include "models/workload/job/recompute.h"
 #include "models/workload/job/schedule.h"
+#include "models/workload/job/software.h"
 #include "models/workload/model/model_internal.h"
 #include "sim/check.h"
 
@@ -44,6 +45,13 @@ typedef struct ParameterBytes {
     double weight, gradient, optimizer;
 } ParameterBytes;
 
+// Autocast, and FSDP's mixed precision, make 16-bit copies of weights as they need them; those themselves are in 32.
+static bool freezes_in_32_bits(const TrainingSpec *training) {
+    bool casts = training->mixed_precision && !training->half_weights && !training->nf4_weights &&
+                 !training->gptq_weights && precision_bytes(training->precision) < 4;
+    return training->lora_rank > 0 && casts && framework_traits(training->framework)->drops_gradients;
+}
+
 // Bytes per parameter. Mixed precision keeps a 16-bit weight and an fp32 master; together with an fp32 gradient and
 // Adam that is Megatron's 18.
 static ParameterBytes parameter_bytes(const TrainingSpec *training) {
@@ -51,12 +59,22 @@ static ParameterBytes parameter_bytes(const TrainingSpec *training) {
                    : training->optimizer == OPTIMIZER_SGD ? SGD_STATE_BYTES
                                                           : 0;
     int element = precision_bytes(training->precision);
+    if (freezes_in_32_bits(training))
+        return (ParameterBytes){4, framework_traits(training->framework)->gradient_bytes, state};
     if (element >= 4) return (ParameterBytes){element, element, state / 4 * element};
     if (!training->mixed_precision) return (ParameterBytes){2, 2, state / 2}; // everything in 16 bits
     return (ParameterBytes){2, framework_traits(training->framework)->gradient_bytes, MASTER_BYTES + state};
 }
 
 double optimizer_state_bytes(const TrainingSpec *training) { return parameter_bytes(training).optimizer; }
+
+double list_step_bytes(const TrainingSpec *training, const Memory *memory) {
+    bool by_lists = software_does(training->software, STEPS_BY_LISTS) && !training->optimizer_in_backward;
+    double state = parameter_bytes(training).optimizer, element = precision_bytes(training->precision);
+    if (!by_lists || training->optimizer != OPTIMIZER_ADAM || state == 0) return 0;
+    double moment = !training->mixed_precision && element < 4 ? element : ADAM_STATE_BYTES / 2;
+    return memory->bytes[MEMORY_OPTIMIZER] * moment / state;
+}
 
 // Ranks that share one copy of what ZeRO shards.
 static double shard_size(const Layout *layout, int dp) {

@@ -4,6 +4,7 @@
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/job/recompute.h"
 #include "models/workload/job/schedule.h"
+#include "models/workload/job/software.h"
 #include "models/workload/model/model_internal.h"
 
 #include <math.h>
@@ -62,9 +63,12 @@ typedef struct KeptBytes {
 } KeptBytes;
 
 // Of each logit that the rank's product gives. Fused kernels write gradients over logits in their own 16 bits
-// (Transformer Engine, Liger).
+// (Transformer Engine, Liger); Hugging Face's heads, which give logits at every position, cast them to 32 bits before,
+// and shift them by a copy (modeling_llama.py before 4.50).
 static double logit_bytes(const Work *work) {
-    double each = work->training->fused_loss ? fmin(4, work->element_bytes) : 4;
+    const TrainingSpec *training = work->training;
+    bool wide = !training->fused_loss || (training->whole_head && training->loss_chunks <= 1);
+    double each = wide ? 4 : fmin(4, work->element_bytes);
     return each * (work->training->gathers_logits ? work->tp : 1);
 }
 
@@ -287,6 +291,14 @@ static double layer_score_bytes(const Work *work, const OperatorList *operators)
     return score_bytes(work) * first_of(operators, OPERATOR_ATTENTION)->kept[1].elements;
 }
 
+// FSDP hangs a hook on the inputs of layers whose weights are frozen (register_multi_grad_hook in
+// _runtime_utils.py, _register_post_backward_reshard_only_hook) and drops it when all of backward is done. Of a
+// checkpoint with re-entry that input is a leaf: the hook holds it with its gradient.
+static bool holds_inputs(const TrainingSpec *training) {
+    return software_does(training->software, HOLDS_INPUTS) && shards_weights(&training->layout) &&
+           training->lora_rank > 0 && training->recompute == RECOMPUTE_FULL;
+}
+
 static double transformer_working_bytes(const Work *work, int block, const OperatorList *operators) {
     const Model *model = work->model;
     double e = work->element_bytes;
@@ -302,6 +314,8 @@ static double transformer_working_bytes(const Work *work, int block, const Opera
     gradients = fmax(gradients, scores);
     if (work->training->recompute == RECOMPUTE_FULL) // what comes into the layer was kept for that, and is not copied
         gradients += layer_kept_bytes(work, block, operators) - stream_input_bytes(work) + scores;
+    if (holds_inputs(work->training))
+        gradients += (model->layers - 2) * stream_input_bytes(work);
     if (names_kept_outputs(work->training))
         gradients += fmax(0, kept_bytes(work, operators, PART_OTHER, true) - kept_by_name(work, operators)) + scores;
     return gradients + (again(work, MODULE_CORE_ATTN) ? scores : 0);

@@ -121,7 +121,7 @@ static MemoryCurve walk_stage(Arena *arena, Walk *walk) {
     for (int i = 0; i < order.count; i++) walk_pass(arena, walk, &order.items[i]);
     MemoryMoment last = {.optimizer = true};
     walk->now = walk->casts_now = 0;
-    consider(walk, &last, -1, 0);
+    consider(walk, &last, -1, list_step_bytes(walk->stages->training, &walk->always));
     add_moment(arena, walk, last);
     return walk->curve;
 }

@@ -11,7 +11,7 @@
 #include "sim/check.h"
 
 #define KEPT (-1)        // what the rules before say stays
-#define EVERYTHING (~0u) // a library of its own: nothing of the rules before stays
+#define EVERYTHING (~0ull) // a library of its own: nothing of the rules before stays
 #define LONGEST_WORD 64
 #define HOROVOD_CYCLE 5e-3 // HOROVOD_CYCLE_TIME's default until 2020
 #define LOSS_CHUNKS 8      // torchtune's
@@ -46,10 +46,18 @@ static const SoftwareRule rules[] = {
      "checkpoints of PyTorch 2.1 without re-entry, which these use, stop once all that backward needs is there"},
     {"train steps", 0, 0, 0, 0, KEPT, ATTENTION_PLAIN, STOPS_RECOMPUTING | WHOLE_HEAD, KEEPS_ACTIVATIONS, 0, 0,
      "calibrate/gpu/train_steps.py: eager PyTorch, logits at every position, checkpoints that stop early"},
+    {"pytorch|fsdp|hf |hugging|transformers|accelerate|peft", 0, "fused|deepspeed|torchtitan|torchtune|kempner|yafsdp|train steps", 2023.2, 0, KEPT, KEPT, STEPS_BY_LISTS, 0, 0, 0,
+     "PyTorch 2: unless a fused one is asked for, the optimizer steps through lists of tensors (foreach)"},
+    {"fsdp", 0, "fsdp2|torchtitan|kempner|yafsdp|deepspeed", 0, 0, KEPT, KEPT, HOLDS_INPUTS, 0, 0, 0,
+     "FSDP of PyTorch before its second form: hooks on the inputs of layers whose weights are frozen"},
     {"qlora", 0, 0, 0, 0, KEPT, KEPT, ADAPTS_EVERYWHERE | CASTS_MODEL, KEEPS_ACTIVATIONS, 0, 0,
      "QLoRA: a model in 16 bits, adapters beside every product (Dettmers et al. 2023)"},
-    {"compiled|torch.compile", 0, "compiled from", 0, 0, FRAMEWORK_GRAPH, KEPT, 0, 0, 0, 0,
-     "torch.compile"},
+    {"compiled|torch.compile", 0, "compiled from", 0, 0, FRAMEWORK_GRAPH, KEPT, FUSES_LOSS, 0, 0, 0,
+     "torch.compile: the loss is a part of the graph, its logits and their gradients stay in 16 bits"},
+    {"torchtitan|fsdp|fsdp2", 0, 0, 0, 0, KEPT, KEPT, 0, FUSES_LOSS, 0, 0,
+     "what FSDP wraps is compiled block by block: the loss runs operator by operator"},
+    {"torchtitan", "compiled|torch.compile", 0, 2025.2, 0, KEPT, KEPT, FUSES_LOSS, 0, 0, 0,
+     "torchtitan compiles its loss, too (since spring 2025)"},
     {"oneflow|libai", 0, 0, 0, 0, FRAMEWORK_OPERATORS, ATTENTION_PLAIN, OVERLAPS_GRADIENTS | TUNES_IMAGES | WAITS_FOR_TENSOR, EVERYTHING, 0, 0,
      "OneFlow runs a graph of operators; batch norm, sums and ReLU are fused, NHWC"},
     {"libai|oneflow-gpt", 0, 0, 0, 0, FRAMEWORK_TUNED, KEPT, 0, 0, 0, 0,
@@ -117,7 +125,7 @@ typedef struct Usual {
     bool splits; // layers, or has experts
     double until;
     const char *word;
-    unsigned adds;
+    uint64_t adds;
 } Usual;
 static const Usual usual[] = {
     {true, 2023, "megatron", 0},

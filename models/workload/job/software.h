@@ -39,6 +39,8 @@ typedef enum SoftwareTrait {
     GATHERS_LOGITS = 1 << 28,    // every tensor-parallel rank has those of the whole vocabulary
     TUNES_PRODUCTS = 1 << 29,    // by timing their kernels
     LOOPS_EXPERTS = 1 << 30,     // in Python, one after the other
+    STEPS_BY_LISTS = 1ll << 31,  // the optimizer goes through all tensors operation by operation (foreach)
+    HOLDS_INPUTS = 1ll << 32,    // FSDP keeps frozen layers' inputs, and gradients of these, until backward ends
 } SoftwareTrait;
 
 typedef uint64_t SoftwareRules; // bit i: rule i
@@ -48,7 +50,7 @@ typedef struct Software {
     const char *because;
     Framework framework;
     Attention attention;
-    unsigned traits;
+    uint64_t traits;
     double bucket_parameters;          // of a gradient bucket at least; 0: 25 MiB as PyTorch
     double sharded_accumulation_bytes; // with ZeRO: moved per parameter and micro-batch beyond the usual
     double images_per_core;            // decoded and augmented per second by a core of the host; 0: the GPU decodes
@@ -74,7 +76,7 @@ typedef struct SoftwareRule {
     const char *unless;
     double since, until; // dates of the software, in years; 0: no bound
     int framework, attention;
-    unsigned adds, drops;
+    uint64_t adds, drops;
     double bucket_parameters, sharded_accumulation_bytes;
     const char *because;
 } SoftwareRule;
