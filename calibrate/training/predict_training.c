@@ -128,6 +128,15 @@ static Outcome best_outcome(const Attempt *attempt, const MeasuredRun *run) {
     return tried ? outcome : outcome_of(attempt, training);
 }
 
+// The time is that of the usual batch, the peak that of the largest.
+static Memory memory_at_most(const Attempt *attempt, const MeasuredRun *run, const Outcome *outcome) {
+    TrainingSpec largest = outcome->training;
+    if (!run->largest_model && run->longest_seq_len == 0) return outcome->memory;
+    if (run->largest_model) largest.model = run->largest_model;
+    if (run->longest_seq_len > 0) largest.seq_len = run->longest_seq_len;
+    return memory_of_job(&largest, attempt->gpu_count, attempt->gpu, NULL);
+}
+
 static void take_memory(PredictedRun *predicted, const Memory *memory) {
     double reserved = reserved_bytes(memory), low = 0, high = 0;
     MemoryCount count = predicted->run->memory_count;
@@ -146,7 +155,6 @@ static void take_outcome(PredictedRun *predicted, const Outcome *outcome) {
         return;
     }
     predicted->step_s = outcome->step_s;
-    take_memory(predicted, &outcome->memory);
     if (!outcome->fits) predicted->assumed |= 1u << ASSUMED_MEMORY;
     predicted->sigma = sigma_of(predicted, outcome->sigma);
     predicted->loss_sigma = outcome->loss_sigma;
@@ -170,6 +178,8 @@ PredictedRun predict_run(Arena *arena, const Catalogue *catalogue, const Measure
         attempt.gpu = attempt.cluster->gpu_of[0];
         Outcome outcome = best_outcome(&attempt, run);
         take_outcome(&predicted, &outcome);
+        Memory memory = memory_at_most(&attempt, run, &outcome);
+        if (!predicted.skipped) take_memory(&predicted, &memory);
     }
     arena_close(scratch);
     return predicted;

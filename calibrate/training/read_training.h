@@ -24,6 +24,8 @@ typedef struct MeasuredRun {
     double measured_step_s;       // 0: not published
     double measured_memory_bytes; // 0: not published
     MemoryCount memory_count;
+    const Model *largest_model; // at the size of the largest batch, whose peak is published; NULL: all are alike
+    double longest_seq_len;     // the same of texts; 0
     const ClusterSpec *cluster;
     TrainingSpec training;
     bool micro_batch_open, interleaving_open, recompute_open; // not published: to be tried

@@ -73,6 +73,46 @@ static int usual_size(const Row *row, const Model *model) {
     return model->image_size;
 }
 
+static Model *copy_of(Arena *arena, const Model *model) {
+    Model *copy = ARENA_NEW(arena, Model);
+    *copy = *model;
+    return copy;
+}
+
+// Detectors take images of COCO with a short side of 800 pixels and a long one of up to 1,333, which a backbone's
+// strides pad to 1,344: usually they are 3:4. What groups a batch by shape pads one of the longest to 800 x 1344, what
+// does not has wide ones beside tall ones and pads all to 1344 x 1344. Sizes of the library's 3:4 with as many pixels.
+#define LARGEST_OF_GROUPED 898
+#define LARGEST_OF_MIXED 1164
+static const char *const grouping[] = {"detectron", "mmdet", "maskrcnn", "simpledet"};
+
+// F.batch_norm keeps what goes in, fixed statistics or not (mmdetection's norm_eval).
+static const char *const norms_keep[] = {"mmdet"};
+
+static bool framework_among(const Row *row, const char *const *words, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (says(row, FRAMEWORK_NAME, words[i])) return true;
+    return false;
+}
+
+static void note_largest_images(Row *row, const Model *model) {
+    bool varied = says(row, MODEL_TYPE, "cnn_det") && !stated(row, IMAGE_SIZE) && !says(row, MODEL, "ssd") &&
+                  !says(row, MODEL, "yolo");
+    if (!varied || model->image_size < 800) return;
+    bool alike = framework_among(row, grouping, sizeof grouping / sizeof *grouping) || row->number[MICRO_BATCH] <= 1;
+    int size = alike ? LARGEST_OF_GROUPED : LARGEST_OF_MIXED;
+    Model *largest = copy_of(row->arena, model_resized(row->arena, model, size, 0));
+    if (framework_among(row, norms_keep, sizeof norms_keep / sizeof *norms_keep)) {
+        NetLayer *layers = ARENA_ARRAY(row->arena, NetLayer, largest->net_layer_count);
+        for (int i = 0; i < largest->net_layer_count; i++) {
+            layers[i] = largest->net_layers[i];
+            layers[i].norm_keeps = layers[i].fixed_norm;
+        }
+        largest->net_layers = layers;
+    }
+    row->run->largest_model = largest;
+}
+
 static const Model *image_model_of(Row *row) {
     refuse_unsaid(row);
     if (row->run->skipped) return NULL;
@@ -89,6 +129,7 @@ static const Model *image_model_of(Row *row) {
         skip(row, "images of %d pixels are too small for %s", size, model->name);
         return NULL;
     }
+    note_largest_images(row, model);
     return size == model->image_size ? model : model_resized(row->arena, model, size, 0);
 }
 
@@ -120,12 +161,6 @@ static void add_experts(Row *row, Model *model) {
         .every = 1,
     };
     if (model->experts.per_token == 0) skip(row, "%s is not published", column_word(EXPERTS_PER_TOKEN));
-}
-
-static Model *copy_of(Arena *arena, const Model *model) {
-    Model *copy = ARENA_NEW(arena, Model);
-    *copy = *model;
-    return copy;
 }
 
 static const Model *transformer_of(Row *row) {

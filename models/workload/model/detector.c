@@ -193,6 +193,10 @@ static NetLayer *head_conv(ImageBuilder *builder, const char *name, int channels
 static const int retina_backbones[] = {RESNET_50,         RESNEXT_50,  RESNET_101,
                                        RESNEXT_101_32X4D, RESNEXT_101, RESNEXT_101_64X4D};
 
+// Of the focal loss made of operators (fvcore and torchvision, sigmoid_focal_loss): probabilities, targets, what is left
+// of both to one, and of what was right, its power, the entropy, the weights and their product with all that.
+#define FOCAL_TENSORS 9
+
 static void retina_head(ImageBuilder *builder, Feature level, int channels, bool shared) {
     look_back(builder, level);
     for (int i = 0; i < HEAD_DEPTH; i++) head_conv(builder, "head", WIDTH, 3, true, shared);
@@ -216,7 +220,9 @@ void build_retinanet(ImageBuilder *builder, int variant, int classes) {
         boxes += (double)RETINA_BOXES * levels[i].size * levels[i].size;
     }
     box_loss(builder, classes, boxes);
-    builder->layers.items[builder->layers.count - 1].kernels_per_image = MATCHING_KERNELS;
+    NetLayer *loss = &builder->layers.items[builder->layers.count - 1];
+    loss->kernels_per_image = MATCHING_KERNELS;
+    loss->tensors = FOCAL_TENSORS;
 }
 
 // ---- Faster R-CNN: proposals on five levels or on one, of which 512 are looked at again; Mask R-CNN draws those with

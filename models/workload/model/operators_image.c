@@ -46,7 +46,8 @@ static void add_what_follows(OperatorList *to, const NetLayer *layer, double sam
     if (layer->batch_norm) add_after(to, "batch_norm", OPERATOR_NORM, all, 2 * out, KEPT_ELEMENTS);
     if (layer->layer_norm && !layer->batch_norm)
         add_after(to, "layer_norm", OPERATOR_NORM, all, 2 * out, KEPT_ELEMENTS);
-    if (layer->fixed_norm) add_after(to, "fixed_norm", OPERATOR_ELEMENTWISE, all, 0, KEPT_NOT);
+    if (layer->fixed_norm)
+        add_after(to, "fixed_norm", OPERATOR_ELEMENTWISE, all, 0, layer->norm_keeps ? KEPT_ELEMENTS : KEPT_NOT);
     if (layer->scaled) add_after(to, "scale", OPERATOR_ELEMENTWISE, all, out, KEPT_NOT);
     if (layer->squeeze) add_squeeze(to, layer, samples, all);
     if (layer->residual_add) add_after(to, "residual", OPERATOR_ELEMENTWISE, all, 0, KEPT_NOT);
@@ -58,6 +59,7 @@ static void add_layer(OperatorList *to, const NetLayer *layer, double samples, b
     Operator own = layer_operator(layer, samples);
     int at = to->count;
     if (first) own.kept[2] = (Kept){KEPT_PIXELS, own.fed};
+    if (layer->tensors > 0) own.kept[1] = (Kept){KEPT_LOGARITHMS, layer->tensors * own.written};
     add_operator(to, own);
     add_what_follows(to, layer, samples, own.written);
     for (int i = at; i < to->count; i++) {
