@@ -86,8 +86,28 @@ static Model *copy_of(Arena *arena, const Model *model) {
 #define LARGEST_OF_MIXED 1164
 static const char *const grouping[] = {"detectron", "mmdet", "maskrcnn", "simpledet"};
 
-// F.batch_norm keeps what goes in, fixed statistics or not (mmdetection's norm_eval).
-static const char *const norms_keep[] = {"mmdet"};
+// What holds more than gradients need. F.batch_norm keeps what goes in, fixed statistics or not (mmdetection's
+// norm_eval). Caffe2's Detectron frees no blob, of frozen stages neither, and its last norm of a block does not work in
+// place (detectron/modeling/ResNet.py, bottleneck_transformation).
+typedef enum Holds { HOLDS_LITTLE, HOLDS_BEFORE_NORMS, HOLDS_BLOBS } Holds;
+static Holds holds_of(const Row *row) {
+    if (says(row, FRAMEWORK_NAME, "mmdet")) return HOLDS_BEFORE_NORMS;
+    return says(row, FRAMEWORK_NAME, "caffe2") ? HOLDS_BLOBS : HOLDS_LITTLE;
+}
+
+static const Model *model_that_holds(Row *row, const Model *model, Holds holds) {
+    if (holds == HOLDS_LITTLE) return model;
+    Model *held = copy_of(row->arena, model);
+    NetLayer *layers = ARENA_ARRAY(row->arena, NetLayer, held->net_layer_count);
+    for (int i = 0; i < held->net_layer_count; i++) {
+        NetLayer *layer = &layers[i];
+        *layer = held->net_layers[i];
+        layer->norm_keeps = layer->fixed_norm && (holds == HOLDS_BEFORE_NORMS || layer->residual_add);
+        if (holds == HOLDS_BLOBS && layer->learning == LEARNS_NEVER) layer->learning = LEARNS;
+    }
+    held->net_layers = layers;
+    return held;
+}
 
 static bool framework_among(const Row *row, const char *const *words, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -101,16 +121,7 @@ static void note_largest_images(Row *row, const Model *model) {
     if (!varied || model->image_size < 800) return;
     bool alike = framework_among(row, grouping, sizeof grouping / sizeof *grouping) || row->number[MICRO_BATCH] <= 1;
     int size = alike ? LARGEST_OF_GROUPED : LARGEST_OF_MIXED;
-    Model *largest = copy_of(row->arena, model_resized(row->arena, model, size, 0));
-    if (framework_among(row, norms_keep, sizeof norms_keep / sizeof *norms_keep)) {
-        NetLayer *layers = ARENA_ARRAY(row->arena, NetLayer, largest->net_layer_count);
-        for (int i = 0; i < largest->net_layer_count; i++) {
-            layers[i] = largest->net_layers[i];
-            layers[i].norm_keeps = layers[i].fixed_norm;
-        }
-        largest->net_layers = layers;
-    }
-    row->run->largest_model = largest;
+    row->run->largest_model = model_that_holds(row, model_resized(row->arena, model, size, 0), holds_of(row));
 }
 
 static const Model *image_model_of(Row *row) {
