@@ -259,6 +259,8 @@ void read_model(Row *row) {
     row->said = (JobSaid){.where = row->run->where, .model = model};
     row->run->training.model = model;
     if (model && !image) job_say_number(row->arena, &row->said, JOB_TRAINING, "seq_len", length_worked_on(row));
+    const char *longest = strcasestr(row->text[NOTES], "longest batch (");
+    if (longest && !image) row->run->longest_seq_len = strtod(strchr(longest, '(') + 1, NULL);
 }
 
 // ---- Software.
@@ -390,6 +392,8 @@ void read_software(Row *row) {
     if (says(row, NOTES, "embedding and head trained too")) say_flag(row, JOB_TRAINING, "lora_embeddings", true);
     say_software(row, text);
     say_adapters(row);
+    bool kernels = says(row, NOTES, "liger") || says(row, NOTES, "fused kernels");
+    if (kernels && (says(row, NOTES, "rmsnorm") || says(row, NOTES, "norm, rope"))) say_flag(row, JOB_TRAINING, "fused_norms", true);
     if (says(row, NOTES, "cpu_offload=1")) {
         job_say_name(row->arena, &row->said, JOB_OFFLOAD, "optimizer", "host");
         job_say_name(row->arena, &row->said, JOB_OFFLOAD, "parameters", "host");
