@@ -54,20 +54,11 @@ Memory stage_memory_whole(Arena *arena, const Stages *s, int stage) {
     return memory;
 }
 
-// No activations are left when the optimizer steps.
-static void leave_room_to_step(const TrainingSpec *training, Memory *memory) {
-    double more = list_step_bytes(training, memory) - memory->bytes[MEMORY_ACTIVATIONS] - memory->bytes[MEMORY_WORKING];
-    if (more <= 0) return;
-    memory->bytes[MEMORY_WORKING] += more;
-    memory->peak += more;
-}
-
+// With one stage the moments of a micro-batch are those of all; a pipeline's stages hold several at once.
 Memory stage_memory(Arena *arena, const Stages *s, int stage) {
     Memory memory = stage_memory_whole(arena, s, stage);
-    if (gradients_come_and_go(s))
+    if (s->pipeline.pp == 1 && framework_traits(s->training->framework)->drops_gradients)
         stage_memory_at_its_peak(arena, s, stage, &memory);
-    else
-        leave_room_to_step(s->training, &memory);
     return memory;
 }
 

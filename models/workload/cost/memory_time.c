@@ -127,7 +127,9 @@ static MemoryCurve walk_stage(Arena *arena, Walk *walk) {
 }
 
 void stage_memory_at_its_peak(Arena *arena, const Stages *stages, int stage, Memory *memory) {
-    Walk walk = {.stages = stages, .stage = stage, .always = *memory, .drops = true};
+    Stages once = *stages;
+    once.pipeline.micro_batches = 1;
+    Walk walk = {.stages = &once, .stage = stage, .always = *memory, .drops = gradients_come_and_go(stages)};
     MemoryCurve curve = walk_stage(arena, &walk);
     const MemoryMoment *highest = &curve.items[curve.peak];
     for (int i = 0; i < MEMORY_CLASS_COUNT; i++) memory->bytes[i] = highest->bytes[i];
