@@ -229,6 +229,9 @@ TEST(precisions_are_known_by_their_usual_names) {
     EXPECT(!precision_from_name("fp17", &precision));
     EXPECT_INT(precision_bytes(TF32), 4);
     EXPECT_INT(precision_bytes(FP4), 1);
+    EXPECT_NEAR(operand_bytes(FP4, false), (16 * 4 + 8) / 16.0 / 8, 0); // NVFP4: of 16 elements one scale in e4m3
+    EXPECT_NEAR(operand_bytes(FP4, true), (32 * 4 + 8) / 32.0 / 8, 0);  // MXFP4: of 32 one in e8m0
+    EXPECT_NEAR(operand_bytes(FP8, true), 1, 0);
     for (int i = 0; i < PRECISION_COUNT; i++)
         EXPECT(precision_from_name(precision_name((Precision)i), &precision) && (int)precision == i);
 }

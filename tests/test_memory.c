@@ -63,6 +63,18 @@ TEST(transformer_engine_keeps_inputs_of_products_in_8_bits) {
     EXPECT_NEAR(kept_by_layer(&training, b, g), sbh * (8 + 21 / t), 1e-12);
     training.framework = FRAMEWORK_GRAPH;
     EXPECT_NEAR(kept_by_layer(&training, b, g), sbh * (10 + 24 / t), 1e-12);
+
+    training.framework =
+        FRAMEWORK_MEGATRON; // five inputs: one of the query, key and value product, one of the output's,
+    double eight = kept_by_layer(&training, b, g); // the MLP's h and 4 h: half a byte and a sixteenth, or a 32nd
+    training.precision = FP4;
+    double inputs = sbh * (2 + 5 / t); // of a byte each
+    EXPECT_NEAR(eight - kept_by_layer(&training, b, bench_gpu(&bench, "B200")), inputs * (1 - 0.5 - 1 / 16.0), 1e-12);
+    training.fp8_recipe = FP8_MX;
+    EXPECT_NEAR(eight - kept_by_layer(&training, b, bench_gpu(&bench, "B200")), inputs * (1 - 0.5 - 1 / 32.0), 1e-12);
+    EXPECT_NEAR(weight_bytes(&training), 2, 0); // the master's copy; products cast it
+    training.mixed_precision = false;
+    EXPECT_NEAR(weight_bytes(&training), 0.5 + 1 / 32.0, 0);
     arena_close(bench.arena);
 }
 

@@ -14,7 +14,11 @@ typedef enum Precision { FP64, FP32, TF32, FP16, BF16, FP8, FP4, INT8, PRECISION
 
 const char *precision_name(Precision precision);
 bool precision_from_name(const char *name, Precision *precision); // case ignored; "amp", "mixed" are fp16
-int precision_bytes(Precision precision);                         // of one stored element; tf32 is 4, fp4 is 1
+int precision_bytes(Precision precision);                         // of one element, whole bytes: tf32 is 4, fp4 is 1
+// Of one element as products read and frameworks keep it. Two of fp4 lie in a byte; sixteen share a scale of 8 bits
+// (NVFP4, e4m3; that of 32 bits for the whole tensor is not counted), where `micro_scaled` 32 (MXFP4, e8m0; OCP
+// Microscaling Formats 1.0).
+double operand_bytes(Precision precision, bool micro_scaled);
 
 // How collectives inside a node compare with those of all machines that the network model was fitted to: factors, 1
 // usual (models/network/constants.h says of what).

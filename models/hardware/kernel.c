@@ -54,14 +54,9 @@ double gemm_flops(const Gemm *gemm) {
     return 2.0 * (double)gemm->batch * (double)gemm->m * (double)gemm->n * (double)gemm->k;
 }
 
-// Of an operand as a product reads it: two of FP4 lie in a byte, and sixteen share one of scale.
-static double element_bytes(Precision precision) {
-    return precision == FP4 ? 0.5 + 1.0 / 16 : precision_bytes(precision);
-}
-
-static double operand_bytes(const Gemm *gemm) {
+static double bytes_in(const Gemm *gemm) {
     double m = (double)gemm->m, n = (double)gemm->n, k = (double)gemm->k;
-    return element_bytes(gemm->precision) * (double)gemm->batch * (m * k + k * n);
+    return operand_bytes(gemm->precision, false) * (double)gemm->batch * (m * k + k * n);
 }
 
 // Types of less than two bytes are for operands: FP8 and FP4 add up to BF16, INT8 to INT32.
@@ -70,7 +65,7 @@ static double output_bytes(const Gemm *gemm) {
     return bytes * (double)gemm->batch * (double)gemm->m * (double)gemm->n;
 }
 
-double gemm_bytes(const Gemm *gemm) { return operand_bytes(gemm) + output_bytes(gemm); }
+double gemm_bytes(const Gemm *gemm) { return bytes_in(gemm) + output_bytes(gemm); }
 
 double gpu_peak(const Gpu *gpu, Precision precision) { return gpu->peak_flops[precision]; }
 
@@ -229,13 +224,14 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
         .sms = gpu->sm_count,
         .seconds_per_product = 2 * gpu->sm_count / flops_attained(gpu, gemm->precision),
         .clock_gain = 1,
-        .seconds_per_operand = element_bytes(gemm->precision) / (feed_bytes(gpu, gemm->precision) * gpu->tensor_hz),
+        .seconds_per_operand =
+            operand_bytes(gemm->precision, false) / (feed_bytes(gpu, gemm->precision) * gpu->tensor_hz),
         .wave_weight = gpu->wave_weight,
         .units = units_of(gpu, gemm),
     };
-    costs.ramp = gpu->gemm_ramp * 2 / element_bytes(gemm->precision);
+    costs.ramp = gpu->gemm_ramp * 2 / operand_bytes(gemm->precision, false);
     double per_byte = gemm->loop_bytes > 0 ? looped_seconds_per_byte(gpu, gemm->loop_bytes) : 1 / bytes_attained(gpu);
-    double beside = operand_bytes(gemm) * per_byte, after = output_bytes(gemm) * per_byte;
+    double beside = bytes_in(gemm) * per_byte, after = output_bytes(gemm) * per_byte;
     bool on_matrix_units = costs.units == &matrix_units;
     if (on_matrix_units) {
         costs.seconds_per_product *= far_cost(gpu, gemm);

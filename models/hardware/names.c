@@ -31,6 +31,10 @@ const char *precision_name(Precision precision) { return precisions[precision].n
 
 int precision_bytes(Precision precision) { return precisions[precision].bytes; }
 
+double operand_bytes(Precision precision, bool micro_scaled) {
+    return precision == FP4 ? 0.5 + 1.0 / (micro_scaled ? 32 : 16) : precision_bytes(precision);
+}
+
 bool precision_from_name(const char *name, Precision *precision) {
     for (int i = 0; i < PRECISION_COUNT; i++) {
         if (strcasecmp(name, precisions[i].name) != 0) continue;

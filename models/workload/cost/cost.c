@@ -498,7 +498,7 @@ double training_flops_per_sample(const TrainingSpec *training) {
 }
 
 double weight_bytes(const TrainingSpec *training) {
-    return training->mixed_precision ? 2 : precision_bytes(training->precision);
+    return training->mixed_precision ? 2 : operand_bytes(training->precision, training->fp8_recipe == FP8_MX);
 }
 
 // Tables and the head stay in 16 bits.

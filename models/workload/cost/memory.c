@@ -62,7 +62,7 @@ static ParameterBytes parameter_bytes(const TrainingSpec *training) {
     if (freezes_in_32_bits(training))
         return (ParameterBytes){4, framework_traits(training->framework)->gradient_bytes, state};
     if (element >= 4) return (ParameterBytes){element, element, state / 4 * element};
-    if (!training->mixed_precision) return (ParameterBytes){2, 2, state / 2}; // everything in 16 bits
+    if (!training->mixed_precision) return (ParameterBytes){weight_bytes(training), 2, state / 2}; // all in 16 or less
     return (ParameterBytes){2, framework_traits(training->framework)->gradient_bytes, MASTER_BYTES + state};
 }
 

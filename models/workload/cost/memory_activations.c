@@ -32,7 +32,8 @@ static bool keeps_casts(const Work *work) {
 }
 
 double product_input_bytes(const Work *work) {
-    return keeps_casts(work) ? precision_bytes(work->precision) : work->element_bytes;
+    bool micro_scaled = work->training->fp8_recipe == FP8_MX;
+    return keeps_casts(work) ? operand_bytes(work->precision, micro_scaled) : work->element_bytes;
 }
 
 // What norms read: under autocast their sums, and the stream of hidden states between them, stay in 32 bits. FSDP's
