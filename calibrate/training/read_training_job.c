@@ -636,7 +636,13 @@ static void say_optimizer(Row *row) {
     const Model *model = row->said.model;
     bool by_adam = says(row, MODEL_TYPE, "diffusion") || model->dimensions == 1;
     bool sgd = (convolves(model) && !by_adam) || says(row, OPTIMIZER, "sgd");
-    say_name(row, "optimizer", says(row, METRIC_KIND, "forward+backward") ? "none" : sgd ? "sgd" : "adam");
+    bool eight = says(row, OPTIMIZER, "8-bit") || says(row, OPTIMIZER, "8bit");
+    say_name(row, "optimizer",
+             says(row, METRIC_KIND, "forward+backward") ? "none"
+             : sgd                                      ? "sgd"
+             : eight                                    ? "adam-8bit"
+             : says(row, OPTIMIZER, "adafactor")        ? "adafactor"
+                                                        : "adam");
 }
 
 void read_layout(Row *row) {

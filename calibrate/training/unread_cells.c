@@ -29,6 +29,8 @@ static const KnownWord known_words[] = {
     {OPTIMIZER, "sgd"},
     {OPTIMIZER, "adamw"},
     {OPTIMIZER, "adam"},
+    {OPTIMIZER, "adamw 8-bit"},
+    {OPTIMIZER, "adafactor"},
     {OPTIMIZER, "cpu adamw (offloaded)"},
     {OPTIMIZER, "fused adamw"}, // PyTorch's kernel of several tensors
     {COMPILED, "0"},

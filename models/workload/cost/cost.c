@@ -10,6 +10,7 @@
 // Optimizer steps move these bytes per parameter: reading and writing what they keep in fp32, the gradient, its norm
 // and unscaling. Mixed precision adds the 16-bit copy of weight and gradient.
 #define ADAM_BYTES 40.0
+#define ADAM_8BIT_SAVES 12.0 // two moments read and written in a byte, not in four
 #define SGD_BYTES 24.0
 #define MIXED_BYTES 6.0
 #define PARAMETERS_PER_OPTIMIZER_KERNEL 2e7 // multi-tensor kernels take about 320 blocks of 65,536 at once
@@ -462,7 +463,8 @@ double optimizer_seconds(const TrainingSpec *training, double parameters, const 
     if (training->optimizer == OPTIMIZER_NONE) return 0;
     const FrameworkTraits *traits_of = framework_traits(training->framework);
     double adam = traits_of->adam_bytes > 0 ? traits_of->adam_bytes : ADAM_BYTES;
-    double bytes = training->optimizer == OPTIMIZER_ADAM ? adam : SGD_BYTES;
+    double bytes = training->optimizer == OPTIMIZER_SGD ? SGD_BYTES : adam;
+    if (training->optimizer == OPTIMIZER_ADAM_8BIT) bytes -= ADAM_8BIT_SAVES;
     if (!training->mixed_precision && precision_bytes(training->precision) < 4) bytes /= 2; // all of it in 16 bits
     if (training->mixed_precision && !autocasts(training)) bytes += MIXED_BYTES;
     double kernels = OPTIMIZER_KERNELS + ceil(parameters / PARAMETERS_PER_OPTIMIZER_KERNEL);

@@ -17,6 +17,7 @@
 #define CUBLAS_WORKSPACE_BYTES_BEFORE_HOPPER (8.125 * 1048576.0)
 #define MASTER_BYTES 4.0     // fp32 copy of a 16-bit weight
 #define ADAM_STATE_BYTES 8.0 // two fp32 moments
+#define ADAM_8BIT_STATE_BYTES (2 * (1 + 4.0 / 256))
 #define SGD_STATE_BYTES 4.0  // fp32 momentum
 
 // ---- Parameters on one GPU.
@@ -52,17 +53,25 @@ static bool freezes_in_32_bits(const TrainingSpec *training) {
     return training->lora_rank > 0 && casts && framework_traits(training->framework)->drops_gradients;
 }
 
+// As precise as the weights that they move, but for moments of 8 bits, 256 of which share a scale of 32
+// (bitsandbytes); of Adafactor's sums nothing to speak of.
+static double state_bytes(const TrainingSpec *training) {
+    double element = precision_bytes(training->precision);
+    double wide = element > 4 ? element : !training->mixed_precision && element < 4 ? 2 : 4;
+    if (training->optimizer == OPTIMIZER_ADAM) return ADAM_STATE_BYTES / 4 * wide;
+    if (training->optimizer == OPTIMIZER_ADAM_8BIT) return ADAM_8BIT_STATE_BYTES;
+    return training->optimizer == OPTIMIZER_SGD ? SGD_STATE_BYTES / 4 * wide : 0;
+}
+
 // Bytes per parameter. Mixed precision keeps a 16-bit weight and an fp32 master; together with an fp32 gradient and
 // Adam that is Megatron's 18.
 static ParameterBytes parameter_bytes(const TrainingSpec *training) {
-    double state = training->optimizer == OPTIMIZER_ADAM  ? ADAM_STATE_BYTES
-                   : training->optimizer == OPTIMIZER_SGD ? SGD_STATE_BYTES
-                                                          : 0;
+    double state = state_bytes(training);
     int element = precision_bytes(training->precision);
     if (freezes_in_32_bits(training))
         return (ParameterBytes){4, framework_traits(training->framework)->gradient_bytes, state};
-    if (element >= 4) return (ParameterBytes){element, element, state / 4 * element};
-    if (!training->mixed_precision) return (ParameterBytes){weight_bytes(training), 2, state / 2}; // all in 16 or less
+    if (element >= 4) return (ParameterBytes){element, element, state};
+    if (!training->mixed_precision) return (ParameterBytes){weight_bytes(training), 2, state}; // all in 16 or less
     return (ParameterBytes){2, framework_traits(training->framework)->gradient_bytes, MASTER_BYTES + state};
 }
 
@@ -70,10 +79,8 @@ double optimizer_state_bytes(const TrainingSpec *training) { return parameter_by
 
 double list_step_bytes(const TrainingSpec *training, const Memory *memory) {
     bool by_lists = software_does(training->software, STEPS_BY_LISTS) && !training->optimizer_in_backward;
-    double state = parameter_bytes(training).optimizer, element = precision_bytes(training->precision);
-    if (!by_lists || training->optimizer != OPTIMIZER_ADAM || state == 0) return 0;
-    double moment = !training->mixed_precision && element < 4 ? element : ADAM_STATE_BYTES / 2;
-    return memory->bytes[MEMORY_OPTIMIZER] * moment / state;
+    if (!by_lists || training->optimizer != OPTIMIZER_ADAM) return 0;
+    return memory->bytes[MEMORY_OPTIMIZER] * state_bytes(training) / 2 / parameter_bytes(training).optimizer;
 }
 
 // Ranks that share one copy of what ZeRO shards.

@@ -72,7 +72,16 @@ typedef enum ContextExchange { CONTEXT_RING, CONTEXT_ALL_GATHER, CONTEXT_ULYSSES
 typedef enum Fp8Recipe { FP8_DELAYED, FP8_TENSORWISE, FP8_ROWWISE, FP8_BLOCKWISE, FP8_MX, FP8_RECIPE_COUNT } Fp8Recipe;
 // Where the optimizer's state, or weights that are not at work, lie.
 typedef enum OffloadPlace { OFFLOAD_GPU, OFFLOAD_HOST, OFFLOAD_NVME, OFFLOAD_COUNT } OffloadPlace;
-typedef enum Optimizer { OPTIMIZER_SGD, OPTIMIZER_ADAM, OPTIMIZER_NONE, OPTIMIZER_COUNT } Optimizer;
+// ADAM_8BIT: both moments in 8 bits (Dettmers et al. 2022); ADAFACTOR: no first moment, of the second sums of rows and
+// columns (Shazeer and Stern 2018).
+typedef enum Optimizer {
+    OPTIMIZER_SGD,
+    OPTIMIZER_ADAM,
+    OPTIMIZER_NONE,
+    OPTIMIZER_ADAM_8BIT,
+    OPTIMIZER_ADAFACTOR,
+    OPTIMIZER_COUNT
+} Optimizer;
 
 const char *strategy_name(Strategy strategy);
 const char *schedule_name(Schedule schedule);
