@@ -88,10 +88,11 @@ static const char *const grouping[] = {"detectron", "mmdet", "maskrcnn", "simple
 
 // What holds more than gradients need. F.batch_norm keeps what goes in, fixed statistics or not (mmdetection's
 // norm_eval). Caffe2's Detectron frees no blob, of frozen stages neither, and its last norm of a block does not work in
-// place (detectron/modeling/ResNet.py, bottleneck_transformation).
-typedef enum Holds { HOLDS_LITTLE, HOLDS_BEFORE_NORMS, HOLDS_BLOBS } Holds;
+// place (detectron/modeling/ResNet.py, bottleneck_transformation). Flashlight's ReLU does not work in place.
+typedef enum Holds { HOLDS_LITTLE, HOLDS_BEFORE_NORMS, HOLDS_BLOBS, HOLDS_ALL } Holds;
 static Holds holds_of(const Row *row) {
     if (says(row, FRAMEWORK_NAME, "mmdet")) return HOLDS_BEFORE_NORMS;
+    if (says(row, FRAMEWORK_NAME, "flashlight")) return HOLDS_ALL;
     return says(row, FRAMEWORK_NAME, "caffe2") ? HOLDS_BLOBS : HOLDS_LITTLE;
 }
 
@@ -102,7 +103,8 @@ static const Model *model_that_holds(Row *row, const Model *model, Holds holds) 
     for (int i = 0; i < held->net_layer_count; i++) {
         NetLayer *layer = &layers[i];
         *layer = held->net_layers[i];
-        layer->norm_keeps = layer->fixed_norm && (holds == HOLDS_BEFORE_NORMS || layer->residual_add);
+        layer->norm_keeps = layer->fixed_norm && (holds != HOLDS_BLOBS || layer->residual_add);
+        layer->smooth |= holds == HOLDS_ALL;
         if (holds == HOLDS_BLOBS && layer->learning == LEARNS_NEVER) layer->learning = LEARNS;
     }
     held->net_layers = layers;
@@ -115,13 +117,14 @@ static bool framework_among(const Row *row, const char *const *words, size_t cou
     return false;
 }
 
-static void note_largest_images(Row *row, const Model *model) {
+static void note_largest_images(Row *row, const Model *model, int size) {
     bool varied = says(row, MODEL_TYPE, "cnn_det") && !stated(row, IMAGE_SIZE) && !says(row, MODEL, "ssd") &&
-                  !says(row, MODEL, "yolo");
-    if (!varied || model->image_size < 800) return;
+                  !says(row, MODEL, "yolo") && model->image_size >= 800;
     bool alike = framework_among(row, grouping, sizeof grouping / sizeof *grouping) || row->number[MICRO_BATCH] <= 1;
-    int size = alike ? LARGEST_OF_GROUPED : LARGEST_OF_MIXED;
-    row->run->largest_model = model_that_holds(row, model_resized(row->arena, model, size, 0), holds_of(row));
+    Holds holds = holds_of(row);
+    if (!varied && (holds == HOLDS_LITTLE || model->patch)) return;
+    if (varied) size = alike ? LARGEST_OF_GROUPED : LARGEST_OF_MIXED;
+    row->run->largest_model = model_that_holds(row, model_resized(row->arena, model, size, 0), holds);
 }
 
 static const Model *image_model_of(Row *row) {
@@ -140,7 +143,7 @@ static const Model *image_model_of(Row *row) {
         skip(row, "images of %d pixels are too small for %s", size, model->name);
         return NULL;
     }
-    note_largest_images(row, model);
+    note_largest_images(row, model, size);
     return size == model->image_size ? model : model_resized(row->arena, model, size, 0);
 }
 

@@ -56,6 +56,7 @@ static void text_tower(ImageBuilder *builder, const Clip *clip) {
 }
 
 void build_clip(ImageBuilder *builder, int variant, int classes) {
+    builder->smooth = true;
     (void)classes;
     const Clip *clip = &clips[variant];
     image_tower(builder, clip);

@@ -30,6 +30,7 @@ static void convnext_block(ImageBuilder *builder, int channels) {
 }
 
 void build_convnext(ImageBuilder *builder, int variant, int classes) {
+    builder->smooth = true;
     const Staged *net = &convnexts[variant];
     patches(builder, net->channels, 4);
     for (int stage = 0; stage < STAGES; stage++) {
@@ -72,6 +73,7 @@ static void merge_patches(ImageBuilder *builder) {
 }
 
 void build_swin(ImageBuilder *builder, int variant, int classes) {
+    builder->smooth = true;
     const Staged *net = &swins[variant];
     patches(builder, net->channels, 4);
     for (int stage = 0; stage < STAGES; stage++) {
@@ -113,6 +115,7 @@ static void merge_patches_v2(ImageBuilder *builder) {
 }
 
 void build_swin_v2(ImageBuilder *builder, int variant, int classes) {
+    builder->smooth = true;
     const Staged *net = &swins[variant];
     patches(builder, net->channels, 4);
     for (int stage = 0; stage < STAGES; stage++) {

@@ -113,6 +113,7 @@ static void way_up(Net *net) {
 }
 
 void build_diffusion(ImageBuilder *builder, int variant, int classes) {
+    builder->smooth = true;
     (void)classes;
     Net net = {.builder = builder, .version = &versions[variant]};
     builder->size /= EIGHTH;

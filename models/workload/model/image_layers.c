@@ -18,6 +18,7 @@ static NetLayer *add(ImageBuilder *builder, const char *name, NetLayer layer) {
     layer.dimensions = builder->dimensions;
     layer.regions = builder->regions;
     layer.learning = builder->learning;
+    layer.smooth = builder->smooth;
     LIST_PUSH(builder->arena, &builder->layers, layer);
     NetLayer *added = &builder->layers.items[builder->layers.count - 1];
     builder->channels = added->out_channels;

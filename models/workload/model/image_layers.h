@@ -15,6 +15,7 @@ typedef struct ImageBuilder {
     double regions;     // 0: 1
     Learning learning;
     bool fixed_norms; // in place of batch norms
+    bool smooth;      // activations: GELU, SiLU
     bool deformable;  // 3x3 convolutions of residual blocks take in places that they choose (Dai et al. 2017)
     int block;
 } ImageBuilder;

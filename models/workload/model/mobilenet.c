@@ -49,6 +49,7 @@ static int scaled_width(int channels, double width) {
 }
 
 void build_efficientnet(ImageBuilder *builder, int variant, int classes) {
+    builder->smooth = true;
     static const Stage stages[] = {{1, 16, 1, 1, 3},  {6, 24, 2, 2, 3},  {6, 40, 2, 2, 5}, {6, 80, 3, 2, 3},
                                    {6, 112, 3, 1, 5}, {6, 192, 4, 2, 5}, {6, 320, 1, 1, 3}};
     const Scale *scale = &scales[variant];
@@ -79,6 +80,7 @@ static void fused_residual(ImageBuilder *builder, const Stage *stage, int stride
 
 #define FUSED_STAGES 3
 void build_efficientnet_v2(ImageBuilder *builder, int variant, int classes) {
+    builder->smooth = true;
     (void)variant; // S
     static const Stage stages[] = {{1, 24, 2, 1, 3},  {4, 48, 4, 2, 3},  {4, 64, 4, 2, 3},
                                    {4, 128, 6, 2, 3}, {6, 160, 9, 1, 3}, {6, 256, 15, 2, 3}};

@@ -51,7 +51,8 @@ static void add_what_follows(OperatorList *to, const NetLayer *layer, double sam
     if (layer->scaled) add_after(to, "scale", OPERATOR_ELEMENTWISE, all, out, KEPT_NOT);
     if (layer->squeeze) add_squeeze(to, layer, samples, all);
     if (layer->residual_add) add_after(to, "residual", OPERATOR_ELEMENTWISE, all, 0, KEPT_NOT);
-    if (layer->relu) add_after(to, "activation", OPERATOR_ELEMENTWISE, all, 0, KEPT_NOT);
+    if (layer->relu)
+        add_after(to, "activation", OPERATOR_ELEMENTWISE, all, 0, layer->smooth ? KEPT_ELEMENTS : KEPT_NOT);
     if (layer->max_pool_after) add_max_pool(to, layer, all);
 }
 
