@@ -51,17 +51,18 @@ static Operator elements(const NetLayer *layer, double samples) {
 }
 
 // Biases by relative place: (2w - 1)^2 for each head. Two sets of scores, of which flash kernels keep none; within
-// windows nothing is flash.
+// windows nothing is flash, and autocast takes the softmax in 32 bits.
 static Operator attention_of_places(const NetLayer *layer, double samples) {
     const PlaceAttention *attention = &layer->attention;
     double side = 2.0 * attention->window - 1, out = layer->out_channels, places = samples * places_out(layer);
-    double kept = elements_out(layer, samples), scores = 2 * kept / out * attention->heads * attention_keys(layer);
+    double kept = elements_out(layer, samples), scores = kept / out * attention->heads * attention_keys(layer);
+    Kept within = {KEPT_ELEMENTS, scores}, soft = {KEPT_STREAM, scores}, flash = {KEPT_PLACE_SCORES, 2 * scores};
     return (Operator){
         .kind = OPERATOR_ATTENTION,
         .flops = 4 * places * attention_keys(layer) * out,
         .read = 3 * places * out,
         .weights.whole = (attention->window ? side * side * attention->heads : 0) + (layer->bias ? out : 0),
-        .kept = {{KEPT_ELEMENTS, kept}, {attention->keys ? KEPT_PLACE_SCORES : KEPT_ELEMENTS, scores}},
+        .kept = {{KEPT_ELEMENTS, kept}, attention->keys ? flash : within, attention->keys ? (Kept){KEPT_NOT, 0} : soft},
     };
 }
 
