@@ -479,8 +479,14 @@ double trained_share(const TrainingSpec *training) {
     if (training->lora_rank == 0 || !names_parts(model)) return 1;
     double qkv = query_width_per_gpu(model, 1) + 2 * key_width_per_gpu(model, 1), h = model->hidden, ffn = model->ffn;
     double widths = h + qkv + value_width(model) + h, gates = model->gated_mlp ? 2 : 1;
-    if (training->lora_everywhere) widths += 2 * h + gates * (h + ffn) + ffn + h;
-    double adapters = training->lora_rank * widths * model->layers;
+    double adapters = widths * model->layers;
+    for (int block = 1; block <= model->layers && training->lora_everywhere; block++) {
+        bool experts = has_experts(model, block);
+        double wide = experts ? model->experts.ffn : ffn, shared = experts ? model->experts.shared_ffn : 0;
+        adapters += 2 * h + (experts ? model->experts.count : 1) * (gates + 1) * (h + wide);
+        if (shared > 0) adapters += (gates + 1) * (h + shared);
+    }
+    adapters *= training->lora_rank;
     double tables = training->lora_embeddings ? (double)model->vocab * h * (model->tied_embedding ? 1 : 2) : 0;
     return (adapters + tables) / model_parameters(model);
 }

@@ -15,9 +15,13 @@
 // 4 MiB eight times since Hopper; twice, with eight of 16 KiB, before.
 #define CUBLAS_WORKSPACE_BYTES (32 * 1048576.0)
 #define CUBLAS_WORKSPACE_BYTES_BEFORE_HOPPER (8.125 * 1048576.0)
+#define DEEPSPEED_LIVE_PARAMETERS 1e9 // stage3_max_live_parameters: gathered ones that are not given back yet
 #define MASTER_BYTES 4.0     // fp32 copy of a 16-bit weight
 #define ADAM_STATE_BYTES 8.0 // two fp32 moments
 #define ADAM_8BIT_STATE_BYTES (2 * (1 + 4.0 / 256))
+// DeepSpeed's BF16_Optimizer beside what that of fp16 holds: gradients of 32 bits that micro-batches are added to, and
+// what 16-bit ones are flattened into.
+#define BF16_OPTIMIZER_BYTES 6.0
 #define SGD_STATE_BYTES 4.0  // fp32 momentum
 
 // ---- Parameters on one GPU.
@@ -72,7 +76,9 @@ static ParameterBytes parameter_bytes(const TrainingSpec *training) {
         return (ParameterBytes){4, framework_traits(training->framework)->gradient_bytes, state};
     if (element >= 4) return (ParameterBytes){element, element, state};
     if (!training->mixed_precision) return (ParameterBytes){weight_bytes(training), 2, state}; // all in 16 or less
-    return (ParameterBytes){2, framework_traits(training->framework)->gradient_bytes, MASTER_BYTES + state};
+    bool adds = software_does(training->software, ADDS_IN_32_BITS) && training->precision == BF16;
+    double gradient = framework_traits(training->framework)->gradient_bytes + (adds ? BF16_OPTIMIZER_BYTES : 0);
+    return (ParameterBytes){2, gradient, MASTER_BYTES + state};
 }
 
 double optimizer_state_bytes(const TrainingSpec *training) { return parameter_bytes(training).optimizer; }
@@ -115,8 +121,9 @@ static double gathered_bytes(const TrainingSpec *training, const LargestBlock *l
     bool fetched = training->offload_parameters != OFFLOAD_GPU;
     if (stays_gathered(layout)) return 0; // counted with what is there all the time
     if (!fetched && (!shards_gradients(layout) || shard_size(layout, dp) == 1)) return 0;
-    double weights =
-        shards_weights(layout) ? fmin((1 + blocks_ahead(training)) * largest->weights, largest->all_weights) : 0;
+    double ahead = (1 + blocks_ahead(training)) * largest->weights;
+    if (training->module_hooks) ahead = fmax(ahead, DEEPSPEED_LIVE_PARAMETERS * weight_bytes(training));
+    double weights = shards_weights(layout) ? fmin(ahead, largest->all_weights) : 0;
     return weights + largest->parameters * gradient_bytes(training);
 }
 

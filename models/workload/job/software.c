@@ -80,7 +80,7 @@ static const SoftwareRule rules[] = {
      "Megatron-LM of 2020 to 2022: plain attention, 16-bit gradients after backward"},
     {"megatron|nemo", 0, "deepspeed", 2022.3, 0, KEPT, KEPT, SLICES_SEQUENCE, SCATTERS_STAGES | WAITS_FOR_TENSOR, 0, 0,
      "Megatron-LM since May 2022 (Korthikanti et al.): tensor-parallel traffic in slices, of backward beside products"},
-    {"megatron-deepspeed", 0, 0, 0, 0, KEPT, ATTENTION_PLAIN, WAITS_FOR_TENSOR, INTERLEAVES, 0, 24,
+    {"megatron-deepspeed", 0, 0, 0, 0, KEPT, ATTENTION_PLAIN, WAITS_FOR_TENSOR | ADDS_IN_32_BITS, INTERLEAVES, 0, 24,
      "Megatron-DeepSpeed: plain attention; its ZeRO copies gradients into buckets every micro-batch"},
     {"megatron-core|megatron-bridge|nemo", 0, 0, 0, 0, FRAMEWORK_MEGATRON, KEPT, OVERLAPS_GRADIENTS | OVERLAPS_PARAMETERS | REDUCES_IN_FP32 | SLICES_SEQUENCE | INTERLEAVES, EVERYTHING, 40e6, 0,
      "Megatron-Core: overlapped fp32 gradient reduction, sequence parallel"},
