@@ -122,7 +122,7 @@ static double gathered_bytes(const TrainingSpec *training, const LargestBlock *l
     if (stays_gathered(layout)) return 0; // counted with what is there all the time
     if (!fetched && (!shards_gradients(layout) || shard_size(layout, dp) == 1)) return 0;
     double ahead = (1 + blocks_ahead(training)) * largest->weights;
-    if (training->module_hooks) ahead = fmax(ahead, DEEPSPEED_LIVE_PARAMETERS * weight_bytes(training));
+    if (training->module_hooks) ahead += DEEPSPEED_LIVE_PARAMETERS * weight_bytes(training);
     double weights = shards_weights(layout) ? fmin(ahead, largest->all_weights) : 0;
     return weights + largest->parameters * gradient_bytes(training);
 }
