@@ -623,7 +623,8 @@ static void say_optimizer_alone_offloaded(Row *row) {
 static void say_loss(Row *row) {
     const Model *model = row->said.model;
     bool entropy = says(row, NOTES, "cross entropy") || says(row, NOTES, "cross-entropy");
-    bool fused = entropy && (says(row, NOTES, "liger") || says(row, NOTES, "fused kernels for"));
+    bool fused = (entropy && (says(row, NOTES, "liger") || says(row, NOTES, "fused kernels for"))) ||
+                 (says(row, FRAMEWORK_NAME, "fused kernels") && says(row, FRAMEWORK_NAME, "cross entropy"));
     bool in_parts = (says(row, NOTES, "liger") && says(row, NOTES, "cross entropy")) ||
                     says(row, NOTES, "fused linear cross") ||
                     (says(row, FRAMEWORK_NAME, "prime-rl") && says(row, NOTES, "policy-gradient"));

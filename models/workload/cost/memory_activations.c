@@ -44,10 +44,14 @@ static double stream_bytes(const Work *work) {
     return autocast ? fmax(work->traits->hidden_bytes, work->element_bytes) : work->element_bytes;
 }
 
+static bool keeps_gates(const Work *work) {
+    return work->traits->keeps_gates && !software_does(work->training->software, FUSES_GATES);
+}
+
 // As wide as the FFN: what the activation reads, what it gives, and what it multiplies it with.
 static double mlp_tensors(const Work *work) {
     if (!work->model->gated_mlp) return 2;
-    return work->traits->keeps_gates ? 4 : 3;
+    return keeps_gates(work) ? 4 : 3;
 }
 
 // The batch itself in 32 bits and what autocast makes of it, in sizes of that.
@@ -85,7 +89,7 @@ static KeptBytes kept_bytes_of(const Work *work) {
         [KEPT_STREAM] = stream,
         [KEPT_MASK] = MASK_BYTES,
         [KEPT_SCORES] = keeps_scores(work) ? score_bytes(work) : 0,
-        [KEPT_GATE] = work->traits->keeps_gates ? e : 0,
+        [KEPT_GATE] = keeps_gates(work) ? e : 0,
         [KEPT_SORTED] = work->training->fused_dispatch ? 0 : e,
         [KEPT_LOGARITHMS] = work->training->loss_chunks > 1 ? 0 : logit_bytes(work),
         [KEPT_PIXELS] = e * image_copies(work),
