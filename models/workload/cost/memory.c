@@ -75,6 +75,9 @@ static ParameterBytes parameter_bytes(const TrainingSpec *training) {
     if (freezes_in_32_bits(training))
         return (ParameterBytes){4, framework_traits(training->framework)->gradient_bytes, state};
     if (element >= 4) return (ParameterBytes){element, element, state};
+    // What adapters train beside a model cast to 16 bits has no other copy, unless ZeRO makes one.
+    bool alone = training->lora_rank > 0 && training->half_weights && !shards_optimizer(&training->layout);
+    if (alone) return (ParameterBytes){2, 2, state / 2};
     if (!training->mixed_precision) return (ParameterBytes){weight_bytes(training), 2, state}; // all in 16 or less
     bool adds = software_does(training->software, ADDS_IN_32_BITS) && training->precision == BF16;
     double gradient = framework_traits(training->framework)->gradient_bytes + (adds ? BF16_OPTIMIZER_BYTES : 0);
