@@ -138,7 +138,8 @@ static Memory memory_at_most(const Attempt *attempt, const MeasuredRun *run, con
 }
 
 static void take_memory(PredictedRun *predicted, const Memory *memory) {
-    double reserved = reserved_bytes(memory), low = 0, high = 0;
+    double low = 0, high = 0;
+    double reserved = predicted->run->sizes_vary ? reserved_bytes_varied(memory) : reserved_bytes(memory);
     MemoryCount count = predicted->run->memory_count;
     predicted->memory_bytes = count == MEMORY_ALLOCATED  ? memory->peak - memory->outside
                               : count == MEMORY_RESERVED ? reserved - memory->outside

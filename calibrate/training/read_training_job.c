@@ -123,6 +123,7 @@ static void note_largest_images(Row *row, const Model *model, int size) {
     bool alike = framework_among(row, grouping, sizeof grouping / sizeof *grouping) || row->number[MICRO_BATCH] <= 1;
     Holds holds = holds_of(row);
     if (!varied && (holds == HOLDS_LITTLE || model->patch)) return;
+    row->run->sizes_vary = varied && says(row, FRAMEWORK_NAME, "pytorch");
     if (varied) size = alike ? LARGEST_OF_GROUPED : LARGEST_OF_MIXED;
     row->run->largest_model = model_that_holds(row, model_resized(row->arena, model, size, 0), holds);
 }

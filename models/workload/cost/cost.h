@@ -127,6 +127,7 @@ typedef struct Memory {
 // What the framework's allocator holds at the peak, unused room between blocks counted in, where the GPU has as much:
 // it gives that back before it runs out. This is what nvidia-smi and PyTorch's reserved memory show.
 double reserved_bytes(const Memory *memory);
+double reserved_bytes_varied(const Memory *memory); // where batches are of many sizes, and this the largest
 // The chance that the peak is beyond what the GPU has, and where it lies nine times in ten, from how far measured peaks
 // lay from such estimates.
 double chance_to_run_out(const Memory *memory);

@@ -246,11 +246,16 @@ Memory memory_of_blocks(const TrainingSpec *training, int first_block, int last_
     return memory;
 }
 
-double reserved_bytes(const Memory *memory) {
+static double with_slack(const Memory *memory, double slack) {
     const double *bytes = memory->bytes;
-    double come_and_go = bytes[MEMORY_ACTIVATIONS] + bytes[MEMORY_WORKING];
-    double unused = cost_constant(ALLOCATOR_SLACK) * come_and_go;
+    double unused = slack * (bytes[MEMORY_ACTIVATIONS] + bytes[MEMORY_WORKING]);
     return fmax(memory->peak, fmin(memory->peak + unused, memory->capacity));
+}
+
+double reserved_bytes(const Memory *memory) { return with_slack(memory, cost_constant(ALLOCATOR_SLACK)); }
+
+double reserved_bytes_varied(const Memory *memory) {
+    return with_slack(memory, cost_constant(ALLOCATOR_SLACK_VARIED));
 }
 
 double chance_to_run_out(const Memory *memory) {
