@@ -67,3 +67,61 @@ TEST(errors_of_memory_are_means_over_families) {
     arena_close(r.arena);
 #undef ROW
 }
+
+// ---- What a row says.
+
+TEST(fused_losses_and_places_of_adapters_are_read_from_notes) {
+#define ROW(framework, model, notes)                                                                                   \
+    "a,f," model ",decoder,16,2048,16,swiglu,32000,2048,A100-SXM4-80GB,1,1,8," framework                               \
+    ",1,1,1,0,1,1,bf16-true,none,1,3e10,adamw,step time,\"" notes "\",,\n"
+    Reading r = read_text(COLUMNS ROW("HF Trainer", "LLaMA", "fused kernels for RMSNorm, RoPE, cross-entropy")
+                              ROW("HF Trainer", "LLaMA", "Liger fused linear cross-entropy")
+                                  ROW("prime-rl trainer (PyTorch FSDP2)", "LLaMA", "policy-gradient loss")
+                                      ROW("HF Trainer", "LLaMA-LoRA", "LoRA rank 16 on q, k, v and o")
+                                          ROW("HF Trainer", "LLaMA-LoRA", "LoRA rank 16 on all linear layers")
+                                              ROW("HF Trainer", "LLaMA", "holds the longest batch (4096)"));
+    const TrainingSpec *training[6];
+    for (int i = 0; i < 6; i++) training[i] = &r.runs.items[i].training;
+    EXPECT(training[0]->fused_loss && training[0]->fused_norms && training[0]->loss_chunks == 0);
+    EXPECT(training[1]->fused_loss && training[1]->loss_chunks == 16);
+    EXPECT(training[2]->loss_chunks == 16);
+    EXPECT(!training[3]->lora_everywhere && training[4]->lora_everywhere);
+    EXPECT_NEAR(r.runs.items[5].longest_seq_len, 4096, 0); // of which is the peak, not the time
+    EXPECT(r.predicted[5].memory_bytes > 1.2 * r.predicted[3].memory_bytes);
+    arena_close(r.arena);
+#undef ROW
+}
+
+TEST(optimizers_of_less_state_are_read_by_their_names) {
+#define ROW(name) SMALL("a", "f", "PyTorch", "0,1,1,fp32,none,1,3e10," name ",,,,")
+    Reading r = read_text(COLUMNS ROW("AdamW 8-bit") ROW("Adafactor") ROW("fused AdamW") ROW("sgd"));
+    static const Optimizer optimizers[] = {OPTIMIZER_ADAM_8BIT, OPTIMIZER_ADAFACTOR, OPTIMIZER_ADAM, OPTIMIZER_SGD};
+    for (int i = 0; i < 4; i++) EXPECT_INT(r.runs.items[i].training.optimizer, optimizers[i]);
+    for (int i = 0; i < 3; i++) EXPECT(r.runs.items[i].unread == NULL);
+    arena_close(r.arena);
+#undef ROW
+}
+
+// Images of 800 x 1067 in the mean: of batches grouped by shape the largest is padded to 800 x 1344, of others to
+// 1344 x 1344. One size for all has no largest.
+TEST(a_detectors_peak_is_that_of_its_largest_batch) {
+#define ROW(framework, type, batch)                                                                                    \
+    "a,f,RetinaNet-ResNet-50," type ",,,,,,,V100-SXM2-32GB,1,1,8," framework ",1,1,1,0," batch "," batch               \
+    ",fp32,none,1,3e9,sgd,train time; peak allocated memory,,,\n"
+    Reading r = read_text(COLUMNS ROW("PyTorch Detectron2", "cnn_det", "2") ROW("PyTorch (NGC)", "cnn_det", "2")
+                              ROW("PyTorch (mmdetection)", "cnn_det", "2") ROW("Detectron (Caffe2)", "cnn_det", "2")
+                                  ROW("PyTorch (NGC)", "cnn_det", "1"));
+    static const double pixels[] = {1344.0 * 800, 1344.0 * 1344, 1344.0 * 800, 1344.0 * 800, 1344.0 * 800};
+    for (int i = 0; i < 5; i++) {
+        const Model *largest = r.runs.items[i].largest_model;
+        EXPECT(largest && r.runs.items[i].training.model->image_size == 800);
+        EXPECT_NEAR(largest->image_size * (double)largest->image_size * 4 / 3, pixels[i], 0.01);
+    }
+    // Fixed norms keep nothing, or what goes in; nothing is freed, of frozen stages neither.
+    double grouped = r.predicted[0].memory_bytes;
+    EXPECT(r.predicted[1].memory_bytes > 1.4 * grouped);
+    EXPECT(r.predicted[2].memory_bytes > 1.2 * grouped && r.predicted[3].memory_bytes > 1.2 * grouped);
+    EXPECT_NEAR(r.predicted[0].step_s, r.predicted[2].step_s, 1e-12); // the usual batch decides the time
+    arena_close(r.arena);
+#undef ROW
+}

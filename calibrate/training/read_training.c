@@ -119,31 +119,51 @@ static void read_number(Row *row, Column column) {
     skip(row, "%s is \"%s\", expected %s %s", columns[column].word, cell, expected, sign);
 }
 
-// By a publication's own words, else by what the program that prints the figure asks PyTorch for; the first that fits.
+// By a publication's own words, else by what the program that prints the figure asks its library for. The first column
+// that has a word decides, of its words the first.
 typedef struct MemoryWord {
-    Column column;
     const char *word;
     MemoryCount counts;
 } MemoryWord;
 static const MemoryWord memory_words[] = {
-    {METRIC_KIND, "allocated memory", MEMORY_ALLOCATED},
-    {METRIC_KIND, "peak allocated", MEMORY_ALLOCATED},
-    {METRIC_KIND, "cached", MEMORY_RESERVED},
-    {METRIC_KIND, "reserved", MEMORY_RESERVED},
-    {NOTES, "reserved memory", MEMORY_RESERVED},
-    {NOTES, "pool of the allocator", MEMORY_RESERVED},
-    {NOTES, "nvidia-smi", MEMORY_OF_DEVICE},
-    {NOTES, "whole card", MEMORY_OF_DEVICE},
-    {INFERRED, "nvidia-smi", MEMORY_OF_DEVICE},
-    {FRAMEWORK_NAME, "detectron2", MEMORY_ALLOCATED}, // utils/events.py: torch.cuda.max_memory_allocated
-    {SOURCE, "nanogpt", MEMORY_ALLOCATED},            // the last line of train_gpt.py: the same
-    {FRAMEWORK_NAME, "torchtitan", MEMORY_RESERVED},  // components/metrics.py: reserved_bytes.all.peak
-    {FRAMEWORK_NAME, "prime-rl", MEMORY_RESERVED},    // trainer/sft/train.py: torch.cuda.max_memory_reserved
+    {"allocated memory", MEMORY_ALLOCATED},
+    {"memory allocated", MEMORY_ALLOCATED},
+    {"peak allocated", MEMORY_ALLOCATED},
+    {"memory_allocated", MEMORY_ALLOCATED},
+    {"cached maximum", MEMORY_RESERVED},
+    {"memory cached", MEMORY_RESERVED},
+    {"reserved memory", MEMORY_RESERVED},
+    {"memory reserved", MEMORY_RESERVED},
+    {"peak reserved", MEMORY_RESERVED},
+    {"memory_reserved", MEMORY_RESERVED},
+    {"pool of the allocator", MEMORY_RESERVED},
+    {"nvidia-smi", MEMORY_OF_DEVICE},
+    {"nvml", MEMORY_OF_DEVICE},
+    {"whole card", MEMORY_OF_DEVICE},
+};
+static const Column memory_columns[] = {METRIC_KIND, NOTES, INFERRED};
+
+// PyTorch's max_memory_allocated: Detectron2 (utils/events.py), maskrcnn-benchmark (engine/trainer.py), mmcv since its
+// logger has it, LitGPT's scripts, the last line of train_gpt.py of those who race GPT-2. max_memory_reserved:
+// torchtitan (components/metrics.py), prime-rl (trainer/sft/train.py), Unsloth's notebooks.
+static const struct {
+    Column column;
+    MemoryWord known;
+} memory_programs[] = {
+    {FRAMEWORK_NAME, {"detectron2", MEMORY_ALLOCATED}}, {FRAMEWORK_NAME, {"maskrcnn", MEMORY_ALLOCATED}},
+    {FRAMEWORK_NAME, {"mmdet", MEMORY_ALLOCATED}},      {FRAMEWORK_NAME, {"mmseg", MEMORY_ALLOCATED}},
+    {FRAMEWORK_NAME, {"litgpt", MEMORY_ALLOCATED}},     {SOURCE, {"nanogpt", MEMORY_ALLOCATED}},
+    {FRAMEWORK_NAME, {"torchtitan", MEMORY_RESERVED}},  {FRAMEWORK_NAME, {"prime-rl", MEMORY_RESERVED}},
+    {FRAMEWORK_NAME, {"unsloth", MEMORY_RESERVED}},
 };
 
 static MemoryCount memory_count_of(const Row *row) {
-    for (size_t i = 0; i < sizeof memory_words / sizeof *memory_words; i++)
-        if (says(row, memory_words[i].column, memory_words[i].word)) return memory_words[i].counts;
+    for (size_t c = 0; c < sizeof memory_columns / sizeof *memory_columns; c++)
+        for (size_t i = 0; i < sizeof memory_words / sizeof *memory_words; i++)
+            if (says(row, memory_columns[c], memory_words[i].word)) return memory_words[i].counts;
+    bool before = says(row, SOFTWARE, "pytorch 0."); // which counted what was cached
+    for (size_t i = 0; i < sizeof memory_programs / sizeof *memory_programs && !before; i++)
+        if (says(row, memory_programs[i].column, memory_programs[i].known.word)) return memory_programs[i].known.counts;
     return MEMORY_NOT_SAID;
 }
 

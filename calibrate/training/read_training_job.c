@@ -118,9 +118,10 @@ static bool framework_among(const Row *row, const char *const *words, size_t cou
 }
 
 static void note_largest_images(Row *row, const Model *model, int size) {
-    bool varied = says(row, MODEL_TYPE, "cnn_det") && !stated(row, IMAGE_SIZE) && !says(row, MODEL, "ssd") &&
-                  !says(row, MODEL, "yolo") && model->image_size >= 800;
-    bool alike = framework_among(row, grouping, sizeof grouping / sizeof *grouping) || row->number[MICRO_BATCH] <= 1;
+    bool one_size = says(row, MODEL, "ssd") || says(row, MODEL, "yolo") || says(row, FRAMEWORK_NAME, "tensorflow");
+    bool varied = says(row, MODEL_TYPE, "cnn_det") && !stated(row, IMAGE_SIZE) && !one_size && model->image_size >= 800;
+    bool alike = says(row, SOURCE, "deeplearningexamples") || // made of maskrcnn-benchmark
+                 framework_among(row, grouping, sizeof grouping / sizeof *grouping) || row->number[MICRO_BATCH] <= 1;
     Holds holds = holds_of(row);
     if (!varied && (holds == HOLDS_LITTLE || model->patch)) return;
     row->run->sizes_vary = varied && says(row, FRAMEWORK_NAME, "pytorch");
@@ -309,7 +310,8 @@ static const char *software_text(const Row *row, bool causal) {
         !mlperf  ? ""
         : causal ? "nemo of mlperf"
                  : "mlperf",
-        strcmp(row->text[COMPILED], "1") == 0 ? " compiled" : "", says(row, OPTIMIZER, "fused") ? " fused" : "", examples ? " README of DeepLearningExamples" : "");
+        strcmp(row->text[COMPILED], "1") == 0 ? " compiled" : "", says(row, OPTIMIZER, "fused") ? " fused" : "",
+        examples ? " README of DeepLearningExamples" : "");
 }
 
 static void say_name(Row *row, const char *field, const char *name) {
@@ -397,7 +399,8 @@ void read_software(Row *row) {
     say_software(row, text);
     say_adapters(row);
     bool kernels = says(row, NOTES, "liger") || says(row, NOTES, "fused kernels");
-    if (kernels && (says(row, NOTES, "rmsnorm") || says(row, NOTES, "norm, rope"))) say_flag(row, JOB_TRAINING, "fused_norms", true);
+    if (kernels && (says(row, NOTES, "rmsnorm") || says(row, NOTES, "norm, rope")))
+        say_flag(row, JOB_TRAINING, "fused_norms", true);
     if (says(row, NOTES, "cpu_offload=1")) {
         job_say_name(row->arena, &row->said, JOB_OFFLOAD, "optimizer", "host");
         job_say_name(row->arena, &row->said, JOB_OFFLOAD, "parameters", "host");

@@ -16,13 +16,13 @@
 #define CUBLAS_WORKSPACE_BYTES (32 * 1048576.0)
 #define CUBLAS_WORKSPACE_BYTES_BEFORE_HOPPER (8.125 * 1048576.0)
 #define DEEPSPEED_LIVE_PARAMETERS 1e9 // stage3_max_live_parameters: gathered ones that are not given back yet
-#define MASTER_BYTES 4.0     // fp32 copy of a 16-bit weight
-#define ADAM_STATE_BYTES 8.0 // two fp32 moments
+#define MASTER_BYTES 4.0              // fp32 copy of a 16-bit weight
+#define ADAM_STATE_BYTES 8.0          // two fp32 moments
 #define ADAM_8BIT_STATE_BYTES (2 * (1 + 4.0 / 256))
 // DeepSpeed's BF16_Optimizer beside what that of fp16 holds: gradients of 32 bits that micro-batches are added to, and
 // what 16-bit ones are flattened into.
 #define BF16_OPTIMIZER_BYTES 6.0
-#define SGD_STATE_BYTES 4.0  // fp32 momentum
+#define SGD_STATE_BYTES 4.0 // fp32 momentum
 
 // ---- Parameters on one GPU.
 
@@ -254,9 +254,7 @@ static double with_slack(const Memory *memory, double slack) {
 
 double reserved_bytes(const Memory *memory) { return with_slack(memory, cost_constant(ALLOCATOR_SLACK)); }
 
-double reserved_bytes_varied(const Memory *memory) {
-    return with_slack(memory, cost_constant(ALLOCATOR_SLACK_VARIED));
-}
+double reserved_bytes_varied(const Memory *memory) { return with_slack(memory, cost_constant(ALLOCATOR_SLACK_VARIED)); }
 
 double chance_to_run_out(const Memory *memory) {
     if (memory->peak <= 0) return 0;

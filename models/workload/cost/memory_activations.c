@@ -319,8 +319,7 @@ static double transformer_working_bytes(const Work *work, int block, const Opera
     gradients = fmax(gradients, scores);
     if (work->training->recompute == RECOMPUTE_FULL) // what comes into the layer was kept for that, and is not copied
         gradients += layer_kept_bytes(work, block, operators) - stream_input_bytes(work) + scores;
-    if (holds_inputs(work->training))
-        gradients += (model->layers - 2) * stream_input_bytes(work);
+    if (holds_inputs(work->training)) gradients += (model->layers - 2) * stream_input_bytes(work);
     if (names_kept_outputs(work->training))
         gradients += fmax(0, kept_bytes(work, operators, PART_OTHER, true) - kept_by_name(work, operators)) + scores;
     return gradients + (again(work, MODULE_CORE_ATTN) ? scores : 0);

@@ -10,7 +10,7 @@
 
 #include "sim/check.h"
 
-#define KEPT (-1)        // what the rules before say stays
+#define KEPT (-1)          // what the rules before say stays
 #define EVERYTHING (~0ull) // a library of its own: nothing of the rules before stays
 #define LONGEST_WORD 64
 #define HOROVOD_CYCLE 5e-3 // HOROVOD_CYCLE_TIME's default until 2020

@@ -193,8 +193,8 @@ static NetLayer *head_conv(ImageBuilder *builder, const char *name, int channels
 static const int retina_backbones[] = {RESNET_50,         RESNEXT_50,  RESNET_101,
                                        RESNEXT_101_32X4D, RESNEXT_101, RESNEXT_101_64X4D};
 
-// Of the focal loss made of operators (fvcore and torchvision, sigmoid_focal_loss): probabilities, targets, what is left
-// of both to one, and of what was right, its power, the entropy, the weights and their product with all that.
+// Of the focal loss made of operators (fvcore and torchvision, sigmoid_focal_loss): probabilities, targets, what is
+// left of both to one, and of what was right, its power, the entropy, the weights and their product with all that.
 #define FOCAL_TENSORS 9
 
 static void retina_head(ImageBuilder *builder, Feature level, int channels, bool shared) {
