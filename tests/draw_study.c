@@ -519,6 +519,7 @@ typedef struct Rule {
 
 static const Rule rules[] = {
     {"training.offload.parameters", "training.zero", "3"},
+    {"training.offload.activations", "training.recompute", "\"full\""},
     {"training.nf4_weights", "training.lora_rank", NULL},
     {"training.gptq_weights", "training.lora_rank", NULL},
     {"training.lora_everywhere", "training.lora_rank", NULL},

@@ -406,6 +406,9 @@ void read_software(Row *row) {
         job_say_name(row->arena, &row->said, JOB_OFFLOAD, "parameters", "host");
     }
     if (says(row, OPTIMIZER, "offload")) job_say_name(row->arena, &row->said, JOB_OFFLOAD, "optimizer", "host");
+    bool away = says(row, NOTES, "activations offloaded") || says(row, NOTES, "activations moved to host");
+    if (away && says(row, RECOMPUTE, "full"))
+        job_say_name(row->arena, &row->said, JOB_OFFLOAD, "activations", "host");
     assume_host(row, causal, says(row, METRIC_KIND, "mlperf"));
     if (unlike_classifiers(row)) assume(row, ASSUMED_LAYERS);
     if (loops(model)) assume(row, ASSUMED_LOOP);

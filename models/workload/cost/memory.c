@@ -213,10 +213,13 @@ Memory memory_of_blocks(const TrainingSpec *training, int first_block, int last_
         if (block_in_4_bits(training, block)) saved += (weight_bytes(training) - stored) * held;
         if (block_in_4_bits(training, block)) saved_of_experts += (weight_bytes(training) - stored) * spread;
         bool end = block == 0 || block == model->block_count - 1;
+        bool away = training->offload_activations != OFFLOAD_GPU && !end;
         if (training->lora_embeddings && end) saved -= weight_bytes(training) * held; // the original, beside its copy
-        activations += newest->activations;
+        activations += away ? 0 : newest->activations;
+        if (away) memory.host += newest->activations;
         memory.late += newest->late;
-        working = fmax(working, newest->working);
+        // Beside that of the layer at work the input of the next is on its way.
+        working = fmax(working, newest->working + (away ? 2 * newest->activations : 0));
     }
 
     ParameterBytes each = parameter_bytes(training);

@@ -98,7 +98,16 @@ static void check_optimizer_in_backward(const TrainingSpec *training, Problems *
     problem_hint(problems, "leave optimizer_in_backward out");
 }
 
+// Of all that a layer keeps the copies would not hide.
+static void check_offloaded_activations(const TrainingSpec *training, Problems *problems) {
+    bool inputs_alone = training->recompute == RECOMPUTE_FULL && !recomputes_some_layers(training);
+    if (training->offload_activations == OFFLOAD_GPU || inputs_alone) return;
+    problem_add(problems, training->where, "activations are moved to the host where layers keep nothing but their input");
+    problem_hint(problems, "use recompute = \"full\", or leave offload.activations out");
+}
+
 void job_check(const TrainingSpec *training, Problems *problems) {
+    check_offloaded_activations(training, problems);
     check_loss_chunks(training, problems);
     check_optimizer_in_backward(training, problems);
     check_quantised_gathers(training, problems);

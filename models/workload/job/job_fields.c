@@ -210,6 +210,9 @@ static const Field offload_fields[] = {
      .help = "where its state lies: host, or disks of the node; the CPU updates the weights then"},
     {"parameters", CHOICE(offload_names, OFFLOAD_COUNT), .fallback = "\"gpu\"", .example = "\"nvme\"", .flag = "offload-parameters",
      .varied = "offload_parameters", INT(offload_parameters), .help = "where weights lie until their block needs them (zero = 3)"},
+    {"activations", CHOICE(offload_names, OFFLOAD_NVME), .fallback = "\"gpu\"", .example = "\"host\"", .flag = "offload-activations",
+     .varied = "offload_activations", INT(offload_activations),
+     .help = "where layers' inputs lie until backward needs them (recompute = \"full\"); their copies hide behind the layers"},
 };
 
 static const Field horovod_fields[] = {

@@ -192,6 +192,7 @@ typedef struct TrainingSpec {
     int loss_chunks; // logits and loss are made for so many parts of the tokens, one after the other; 0: at once
     bool optimizer_in_backward; // a weight is updated, and its gradient dropped, as soon as that is there
     OffloadPlace offload_optimizer, offload_parameters;
+    OffloadPlace offload_activations; // layers' inputs, all that full recomputation keeps: their copies hide behind it
     bool syncs_always; // gradients are reduced after every micro-batch (DDP without no_sync)
     int prefetch;      // blocks whose weights are gathered ahead; 0: 1 as FSDP does, -1: none
     double horovod_cycle_seconds, horovod_fusion_bytes; // of strategy HOROVOD; 0: its defaults
