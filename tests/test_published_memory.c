@@ -48,6 +48,9 @@ TEST(a_published_peak_is_compared_with_what_its_words_say_it_counts) {
     for (int i = 0; i < 6; i++) EXPECT_INT(r.runs.items[i].memory_count, counts[i]);
     EXPECT(r.predicted[0].memory_bytes < r.predicted[1].memory_bytes);
     EXPECT(r.predicted[1].memory_bytes < r.predicted[2].memory_bytes);
+    EXPECT_NEAR(r.predicted[3].memory_bytes, r.predicted[2].memory_bytes, 1e-12); // not said: as of the device, but the
+    EXPECT_NEAR(r.predicted[3].memory_low, r.predicted[0].memory_low, 1e-12);     // range begins with that of tensors
+    EXPECT_NEAR(r.predicted[3].memory_high, r.predicted[2].memory_high, 1e-12);
     arena_close(r.arena);
 #undef ROW
 }

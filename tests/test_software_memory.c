@@ -4,6 +4,7 @@
 
 #include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/memory_internal.h"
+#include "models/workload/job/job.h"
 #include "models/workload/job/software.h"
 #include "tests/jobs.h"
 #include "tests/test.h"
@@ -214,6 +215,27 @@ TEST(a_kernel_for_swiglu_keeps_one_tensor_less) {
     EXPECT_NEAR(kept[0] - kept[1], 2 * 512.0 * plain.training.model->ffn, 1e-9);
     arena_close(plain.bench.arena);
     arena_close(liger.bench.arena);
+}
+
+// All that full recomputation keeps: on the GPU are the inputs of the layer at work and of the next.
+TEST(activations_in_host_memory_leave_the_gpu_two_layers) {
+    Setup s = setup("llama-2-7b", "PyTorch FSDP2 2.5 fused", true);
+    s.training.layout.zero = 3;
+    s.training.layout.dp = 8;
+    s.training.recompute = RECOMPUTE_FULL;
+    s.training.loss_chunks = 64;
+    Memory here = memory_of(&s, 8);
+    s.training.offload_activations = OFFLOAD_HOST;
+    Memory away = memory_of(&s, 8);
+    double input = 2.0 * 512 * 2 * s.training.model->hidden;
+    EXPECT_NEAR(here.peak - away.peak, (s.training.model->layers - 2) * input, 1e-9);
+    EXPECT_NEAR(away.host, s.training.model->layers * input, 1e-12);
+    job_check(&s.training, s.bench.problems);
+    EXPECT_INT(problem_count(s.bench.problems), 0);
+    s.training.recompute = RECOMPUTE_NONE;
+    job_check(&s.training, s.bench.problems);
+    EXPECT_CONTAINS(problem_at(s.bench.problems, 0)->hint, "recompute = \"full\"");
+    arena_close(s.bench.arena);
 }
 
 // ---- Moments.

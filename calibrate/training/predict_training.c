@@ -137,15 +137,17 @@ static Memory memory_at_most(const Attempt *attempt, const MeasuredRun *run, con
     return memory_of_job(&largest, attempt->gpu_count, attempt->gpu, NULL);
 }
 
+// Where it is not said what was counted it may be tensors alone.
 static void take_memory(PredictedRun *predicted, const Memory *memory) {
-    double low = 0, high = 0;
-    double reserved = predicted->run->sizes_vary ? reserved_bytes_varied(memory) : reserved_bytes(memory);
+    double low = 0, high = 0, allocated = memory->peak - memory->outside;
+    double device = predicted->run->sizes_vary ? reserved_bytes_varied(memory) : reserved_bytes(memory);
     MemoryCount count = predicted->run->memory_count;
-    predicted->memory_bytes = count == MEMORY_ALLOCATED  ? memory->peak - memory->outside
-                              : count == MEMORY_RESERVED ? reserved - memory->outside
-                                                         : reserved;
+    predicted->memory_bytes = count == MEMORY_ALLOCATED  ? allocated
+                              : count == MEMORY_RESERVED ? device - memory->outside
+                                                         : device;
     peak_range(memory, &low, &high);
-    predicted->memory_low = predicted->memory_bytes * low / memory->peak;
+    double least = count == MEMORY_NOT_SAID ? allocated : predicted->memory_bytes;
+    predicted->memory_low = least * low / memory->peak;
     predicted->memory_high = predicted->memory_bytes * high / memory->peak;
 }
 

@@ -407,8 +407,7 @@ void read_software(Row *row) {
     }
     if (says(row, OPTIMIZER, "offload")) job_say_name(row->arena, &row->said, JOB_OFFLOAD, "optimizer", "host");
     bool away = says(row, NOTES, "activations offloaded") || says(row, NOTES, "activations moved to host");
-    if (away && says(row, RECOMPUTE, "full"))
-        job_say_name(row->arena, &row->said, JOB_OFFLOAD, "activations", "host");
+    if (away && says(row, RECOMPUTE, "full")) job_say_name(row->arena, &row->said, JOB_OFFLOAD, "activations", "host");
     assume_host(row, causal, says(row, METRIC_KIND, "mlperf"));
     if (unlike_classifiers(row)) assume(row, ASSUMED_LAYERS);
     if (loops(model)) assume(row, ASSUMED_LOOP);

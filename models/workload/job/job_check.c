@@ -102,7 +102,8 @@ static void check_optimizer_in_backward(const TrainingSpec *training, Problems *
 static void check_offloaded_activations(const TrainingSpec *training, Problems *problems) {
     bool inputs_alone = training->recompute == RECOMPUTE_FULL && !recomputes_some_layers(training);
     if (training->offload_activations == OFFLOAD_GPU || inputs_alone) return;
-    problem_add(problems, training->where, "activations are moved to the host where layers keep nothing but their input");
+    problem_add(problems, training->where,
+                "activations are moved to the host where layers keep nothing but their input");
     problem_hint(problems, "use recompute = \"full\", or leave offload.activations out");
 }
 
