@@ -63,6 +63,7 @@ typedef struct NetLayer {
     bool copied;                         // branches are copied to lie side by side
     int squeeze;                         // channels are weighted by a network of this width (SE); 0 none
     bool fixed_norm;                     // a norm of fixed statistics: a scale and a shift for each channel
+    bool instance_norm;                  // the layer norm is of each channel: autocast leaves it in 16 bits
     bool smooth;                         // its activation keeps what goes in; of a ReLU what comes out is enough
     bool norm_keeps;                     // what went into that, as for a norm whose scale learns
     double tensors;                      // of 32 bits, each as large as its output, that its passes keep

@@ -44,7 +44,8 @@ static void add_max_pool(OperatorList *to, const NetLayer *layer, double all) {
 static void add_what_follows(OperatorList *to, const NetLayer *layer, double samples, double all) {
     double out = layer->out_channels;
     if (layer->batch_norm) add_after(to, "batch_norm", OPERATOR_NORM, all, 2 * out, KEPT_ELEMENTS);
-    if (layer->layer_norm && !layer->batch_norm) add_after(to, "layer_norm", OPERATOR_NORM, all, 2 * out, KEPT_STREAM);
+    if (layer->layer_norm && !layer->batch_norm)
+        add_after(to, "layer_norm", OPERATOR_NORM, all, 2 * out, layer->instance_norm ? KEPT_ELEMENTS : KEPT_STREAM);
     if (layer->fixed_norm)
         add_after(to, "fixed_norm", OPERATOR_ELEMENTWISE, all, 0, layer->norm_keeps ? KEPT_ELEMENTS : KEPT_NOT);
     if (layer->scaled) add_after(to, "scale", OPERATOR_ELEMENTWISE, all, out, KEPT_NOT);

@@ -90,7 +90,7 @@ static const int volume_channels[] = {32, 64, 128, 256, 320, 320};
 
 static void normed_by_volume(NetLayer *layer) {
     layer->batch_norm = false;
-    layer->layer_norm = true;
+    layer->layer_norm = layer->instance_norm = true;
 }
 
 void build_unet_3d(ImageBuilder *builder, int variant, int classes) {
