@@ -55,6 +55,18 @@ TEST(a_published_peak_is_compared_with_what_its_words_say_it_counts) {
 #undef ROW
 }
 
+// As large as what the program needs or not: the usual pool is the whole GPU's, or three quarters of it.
+TEST(frameworks_that_take_a_pool_show_it) {
+#define ROW(framework) SMALL("a", "f", framework, "0,1,1,bf16,none,1,3e10,adamw,,,,")
+    Reading r = read_text(COLUMNS ROW("TensorFlow") ROW("JAX") ROW("PyTorch"));
+    double capacity = r.runs.items[0].cluster->groups[0].gpu->memory_bytes;
+    EXPECT_NEAR(r.predicted[0].memory_bytes, capacity, 1e-12);
+    EXPECT_NEAR(r.predicted[1].memory_bytes, 0.75 * capacity, 1e-12);
+    EXPECT(r.predicted[2].memory_bytes < 0.75 * capacity);
+    arena_close(r.arena);
+#undef ROW
+}
+
 // One vote a family, however many rows it has.
 TEST(errors_of_memory_are_means_over_families) {
 #define ROW(family, bytes) SMALL("a", family, "PyTorch", "0,1,1,bf16,none,1," bytes ",adamw,,,,")

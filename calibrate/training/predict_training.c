@@ -141,6 +141,7 @@ static Memory memory_at_most(const Attempt *attempt, const MeasuredRun *run, con
 static void take_memory(PredictedRun *predicted, const Memory *memory) {
     double low = 0, high = 0, allocated = memory->peak - memory->outside;
     double device = predicted->run->sizes_vary ? reserved_bytes_varied(memory) : reserved_bytes(memory);
+    device = fmax(device, predicted->run->pool_share * memory->capacity);
     MemoryCount count = predicted->run->memory_count;
     predicted->memory_bytes = count == MEMORY_ALLOCATED  ? allocated
                               : count == MEMORY_RESERVED ? device - memory->outside

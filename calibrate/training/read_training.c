@@ -167,12 +167,21 @@ static MemoryCount memory_count_of(const Row *row) {
     return MEMORY_NOT_SAID;
 }
 
+// TensorFlow takes all of the GPU's memory (tf.config, set_memory_growth is off), JAX three quarters
+// (XLA_PYTHON_CLIENT_MEM_FRACTION): that is what one sees from outside.
+static double pool_share_of(const Row *row) {
+    if (row->run->memory_count == MEMORY_ALLOCATED) return 0;
+    if (says(row, FRAMEWORK_NAME, "tensorflow")) return 1;
+    return says(row, FRAMEWORK_NAME, "jax") || says(row, FRAMEWORK_NAME, "maxtext") ? 0.75 : 0;
+}
+
 static void read_cells(Row *row) {
     for (int c = FIRST_NUMBER; c < COLUMN_COUNT; c++) read_number(row, (Column)c);
     row->run->row_id = row->text[ROW_ID];
     row->run->family = row->text[FAMILY];
     row->run->measured_memory_bytes = row->number[PEAK_MEMORY];
     row->run->memory_count = memory_count_of(row);
+    row->run->pool_share = pool_share_of(row);
 }
 
 // ---- What the simulator does not model yet.

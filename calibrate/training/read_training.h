@@ -26,6 +26,7 @@ typedef struct MeasuredRun {
     MemoryCount memory_count;
     const Model *largest_model; // at the size of the largest batch, whose peak is published; NULL: all are alike
     double longest_seq_len;     // the same of texts; 0
+    double pool_share;          // of the GPU's memory, taken for a pool when the framework starts; 0: as needed
     bool sizes_vary;            // from batch to batch, in PyTorch's allocator
     const ClusterSpec *cluster;
     TrainingSpec training;
