@@ -59,6 +59,7 @@ const AnswerCase answer_cases[] = {
     {"calibrate show $DIR/gemms.json", "calibrate-show"},
     {"calibrate fit $DIR/gemms.json -o $DIR/profile.json", "calibrate-fit-device"},
     {"validate training calibrate/measurements/training/training_fsdp_mosaic.csv", "validate-training"},
+    {"validate training calibrate/measurements/training/batch-3/training_fs4_hfdocs.csv", "validate-training"},
     {"validate collectives calibrate/measurements/nccl/abci2_a100_004gpu_all_reduce_intra.txt "
      "--clusters calibrate/measurements/nccl/clusters.csv",
      "validate-collectives"},
