@@ -67,6 +67,14 @@ TEST(frameworks_that_take_a_pool_show_it) {
 #undef ROW
 }
 
+// Something that it does not say saved what is missing.
+TEST(a_published_run_had_room) {
+    Reading r = read_text(COLUMNS SMALL("a", "f", "PyTorch", "0,64,64,bf16,none,1,7e10,adamw,,,,"));
+    EXPECT_NEAR(r.predicted[0].memory_bytes, r.runs.items[0].cluster->groups[0].gpu->memory_bytes, 1e-12);
+    EXPECT(r.predicted[0].assumed & (1u << ASSUMED_MEMORY));
+    arena_close(r.arena);
+}
+
 // One vote a family, however many rows it has.
 TEST(errors_of_memory_are_means_over_families) {
 #define ROW(family, bytes) SMALL("a", family, "PyTorch", "0,1,1,bf16,none,1," bytes ",adamw,,,,")

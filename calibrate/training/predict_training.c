@@ -137,7 +137,7 @@ static Memory memory_at_most(const Attempt *attempt, const MeasuredRun *run, con
     return memory_of_job(&largest, attempt->gpu_count, attempt->gpu, NULL);
 }
 
-// Where it is not said what was counted it may be tensors alone.
+// Where it is not said what was counted it may be tensors alone. A published run had room.
 static void take_memory(PredictedRun *predicted, const Memory *memory) {
     double low = 0, high = 0, allocated = memory->peak - memory->outside;
     double device = predicted->run->sizes_vary ? reserved_bytes_varied(memory) : reserved_bytes(memory);
@@ -146,6 +146,7 @@ static void take_memory(PredictedRun *predicted, const Memory *memory) {
     predicted->memory_bytes = count == MEMORY_ALLOCATED  ? allocated
                               : count == MEMORY_RESERVED ? device - memory->outside
                                                          : device;
+    predicted->memory_bytes = fmin(predicted->memory_bytes, memory->capacity);
     peak_range(memory, &low, &high);
     double least = count == MEMORY_NOT_SAID ? allocated : predicted->memory_bytes;
     predicted->memory_low = least * low / memory->peak;
