@@ -58,7 +58,7 @@ static const SoftwareRule rules[] = {
      "QLoRA: a model in 16 bits, adapters beside every product (Dettmers et al. 2023)"},
     {"compiled|torch.compile", 0, "compiled from", 0, 0, FRAMEWORK_GRAPH, KEPT, FUSES_LOSS, 0, 0, 0,
      "torch.compile: the loss is a part of the graph, its logits and their gradients stay in 16 bits"},
-    {"torchtitan|fsdp|fsdp2", 0, 0, 0, 0, KEPT, KEPT, 0, FUSES_LOSS, 0, 0,
+    {"torchtitan|fsdp", 0, 0, 0, 0, KEPT, KEPT, 0, FUSES_LOSS, 0, 0,
      "what FSDP wraps is compiled block by block: the loss runs operator by operator"},
     {"torchtitan", "compiled|torch.compile", 0, 2025.2, 0, KEPT, KEPT, FUSES_LOSS, 0, 0, 0,
      "torchtitan compiles its loss, too (since spring 2025)"},
