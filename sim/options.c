@@ -152,6 +152,11 @@ static void read_number(const Reader *reader, const OptionSpec *spec, OptionValu
         problem_hint(reader->problems, "0 to 9e15");
         return;
     }
+    if (spec->is_limit && (number == 0 || (kind == QUANTITY_BYTES && number < 1))) {
+        problem_add(reader->problems, command_line, "--%s: %s would allow nothing", spec->name, text);
+        problem_hint(reader->problems, "leave it out for the usual limit, or give a large one");
+        return;
+    }
     value->number = number;
     value->given = true;
 }

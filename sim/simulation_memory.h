@@ -4,7 +4,8 @@
 
 #include "sim/arena.h"
 
-// So much more of all arenas, from now on; 0: three quarters of the machine's memory. Gives back the limit before.
+// So much more of all arenas, from now on, or the program ends with 4, as beyond any limit that was asked for; 0: three
+// quarters of the machine's memory, or it ends with 1. Gives back the limit before.
 ArenaLimit simulation_memory_limit(size_t bytes);
 
 #endif

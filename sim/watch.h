@@ -64,20 +64,21 @@ bool watch_allows(double events, double memory_bytes, const char *what, const ch
     {.name = "event-limit",                                                                                            \
      .kind = OPTION_COUNT,                                                                                             \
      .metavar = "N",                                                                                                   \
+     .is_limit = true,                                                                                                 \
      .help = "of one simulation, in events (default 2e8)"},                                                            \
     {                                                                                                                  \
         .name = "simulation-memory", .kind = OPTION_QUANTITY, .quantity = QUANTITY_BYTES, .metavar = "BYTES",          \
-        .usual = "4GB",                                                                                                \
+        .usual = "4GB", .is_limit = true,                                                                              \
         .help = "of one simulation (default: as estimated half of the machine's and at most 16 GiB, in fact three "    \
                 "quarters)"                                                                                            \
     }
 #define WATCH_OPTIONS                                                                                                  \
     WATCH_EVENT_OPTIONS, {                                                                                             \
         .name = "time-limit", .kind = OPTION_QUANTITY, .quantity = QUANTITY_TIME, .usual = "5min", .metavar = "TIME",  \
-        .help = "of all, in processor time (default 1h)"                                                               \
+        .is_limit = true, .help = "of all, in processor time (default 1h)"                                             \
     }
 #define WATCH_USUAL_SECONDS 3600
-// 0 takes a limit away. `seconds`: unless --time-limit says more.
+// `seconds`: of processor time; 0: no limit.
 void watch_open_from(const Options *options, double seconds);
 
 // ---- Before the first piece begins files are read, and nobody asks: a clock ends the process with a sentence and exit

@@ -98,7 +98,7 @@ const WalkLine answer_walk[] = {
     {4, "run nothing.lua"},
     {4, "run $DIR/broken.lua"},
     {4, "run " GPT2 " --event-limit 10"},
-    {1, "run " GPT2 " --simulation-memory 1kB"},
+    {4, "run " GPT2 " --simulation-memory 1kB"},
     {4, "run --model nonsense --node dgx-a100 --gpus 8"},
     {1, "run " GPT2 " -o /dev/full"},
 

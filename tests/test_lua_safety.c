@@ -99,7 +99,7 @@ TEST(a_simulation_that_holds_too_much_ends_with_1_and_a_sentence) {
                  "local study = sim.study { on = sim.cluster { node = 'dgx-a100', gpus = 4096, fabric = 'ib-ndr400' }, "
                  "run = sim.training { model = 'gpt2-small', batch = { micro = 1 } } }\n%s",
                  ways[i]);
-        EXPECT_INT(run_script_text(script, "--simulation-memory 4MiB", output, sizeof output, NULL), 1);
+        EXPECT_INT(run_script_text(script, "--simulation-memory 4MiB", output, sizeof output, NULL), 4);
         EXPECT_CONTAINS(output, "error: this simulation takes more than 4 MiB of memory\n  hint: ");
     }
 }

@@ -190,6 +190,41 @@ TEST(what_would_take_minutes_is_refused_before_it_begins) {
     }
 }
 
+TEST(limits_of_nothing_are_refused_at_every_door_and_each_limit_reached_ends_with_4) {
+    static const char *const doors[] = {"run scenarios/lessons/ddp_twin.lua",
+                                        "plan --gpus 8",
+                                        "goodput --gpus 64",
+                                        "queue --gpus 64",
+                                        "trace scenarios/lessons/ddp_twin.lua",
+                                        "explain scenarios/lessons/ddp_twin.lua",
+                                        "diff x.json y.json",
+                                        "collective all_reduce --node dgx-h100"},
+                             *const nothing[] = {"--time-limit 0s", "--time-limit=0", "--event-limit 0",
+                                                 "--simulation-memory 0B", "--simulation-memory 0.5B"},
+                             *const of_scripts[] = {"--memory-limit 0", "--memory-limit 0.5B", "--step-limit 0",
+                                                    "--cpu-limit 0ms"};
+    char line[512], out[4096];
+    int asked = 0;
+    for (size_t i = 0; i < sizeof doors / sizeof *doors; i++)
+        for (size_t j = 0; j < sizeof nothing / sizeof *nothing + (i == 0 ? sizeof of_scripts / sizeof *of_scripts : 0);
+             j++) {
+            size_t shared = sizeof nothing / sizeof *nothing;
+            const char *option = j < shared ? nothing[j] : of_scripts[j - shared];
+            snprintf(line, sizeof line, "$LOCKSTEP %s %s", doors[i], option);
+            int code = test_shell(line, out, sizeof out);
+            if (code != 2 || !strstr(out, "would allow nothing\n  hint: leave it out for the usual limit"))
+                test_fail(__FILE__, __LINE__, "%s: exit code %d: %s", line, code, out);
+            asked++;
+        }
+    EXPECT_INT(asked, 44);
+    static const char *const reached[] = {"--time-limit 1ns", "--event-limit 10", "--simulation-memory 1kB"};
+    for (size_t i = 0; i < sizeof reached / sizeof *reached; i++) {
+        snprintf(line, sizeof line, "$LOCKSTEP run scenarios/lessons/ddp_twin.lua --unfolded %s", reached[i]);
+        int code = test_shell(line, out, sizeof out);
+        if (code != 4) test_fail(__FILE__, __LINE__, "%s: exit code %d: %s", line, code, out);
+    }
+}
+
 #define JOB                                                                                                            \
     "local sim = require 'lockstep'\n"                                                                                 \
     "local c = sim.cluster { gpus = 512, node = 'dgx-h100', fabric = 'ib-ndr400'%s }\n"                                \
