@@ -12,82 +12,12 @@
 #include "tests/child.h"
 #include "tests/command.h"
 #include "tests/draw_study.h"
+#include "tests/golden.h"
 #include "tests/script.h"
 #include "tests/test.h"
 
-#define GOLDEN "tests/golden/"
-#define DIFFERENCES_SHOWN 5
 #define JOBS 300
 #define JOB_MARK "-- job "
-
-// ---- Comparing with what was kept.
-
-typedef struct Text { // grows while it is written
-    FILE *out;
-    char *bytes;
-    size_t length;
-} Text;
-
-static Text *text_open(void) {
-    Text *text = calloc(1, sizeof *text);
-    if (text) text->out = open_memstream(&text->bytes, &text->length);
-    if (!text || !text->out) abort();
-    return text;
-}
-
-static void text_close(Text *text) {
-    if (text->out) fclose(text->out);
-    free(text->bytes);
-    free(text);
-}
-
-static char *read_all(const char *path) {
-    Text *text = text_open();
-    FILE *file = fopen(path, "r");
-    for (int c; file && (c = getc(file)) != EOF;) putc(c, text->out);
-    if (file) fclose(file);
-    fflush(text->out);
-    char *all = strdup(text->bytes);
-    text_close(text);
-    return all;
-}
-
-static const char *next_line(const char *at, int *length) {
-    *length = (int)strcspn(at, "\n");
-    return at + *length + (at[*length] == '\n');
-}
-
-static void count_differences(const char *name, const char *now, const char *kept) {
-    int different = 0, lines = 0;
-    while (*now || *kept) {
-        int now_length, kept_length;
-        const char *now_line = now, *kept_line = kept;
-        now = next_line(now, &now_length);
-        kept = next_line(kept, &kept_length);
-        lines++;
-        if (now_length == kept_length && strncmp(now_line, kept_line, (size_t)now_length) == 0) continue;
-        if (different++ < DIFFERENCES_SHOWN)
-            printf("  kept %.*s\n  now  %.*s\n", kept_length, kept_line, now_length, now_line);
-    }
-    if (different)
-        test_fail(__FILE__, __LINE__, "%s: %d of %d lines moved; if that is meant: make golden, and say why", name,
-                  different, lines);
-}
-
-static void compare(const char *name, Text *text) {
-    char path[128];
-    snprintf(path, sizeof path, "%s%s", GOLDEN, name);
-    fflush(text->out);
-    if (getenv("LOCKSTEP_GOLDEN")) {
-        FILE *file = fopen(path, "w");
-        EXPECT(file && fputs(text->bytes, file) >= 0 && fclose(file) == 0);
-    } else {
-        char *kept = read_all(path);
-        count_differences(name, text->bytes, kept);
-        free(kept);
-    }
-    text_close(text);
-}
 
 // ---- Examples and lessons.
 
@@ -118,10 +48,10 @@ static void answers_of_folder(const char *folder, const char *holds, FILE *out) 
 
 // Twice the same, too: what is kept is of another process, on another day.
 LONG_TEST(4, examples_and_lessons_answer_what_they_answered) {
-    Text *text = text_open();
+    GoldenText *text = golden_open();
     answers_of_folder("scenarios/examples", "\"published\"", text->out);
     answers_of_folder("scenarios/lessons", "", text->out);
-    compare("scenarios.txt", text);
+    golden_compare("scenarios.txt", text);
 }
 
 // ---- Measured runs and logs. Six digits: more than anybody needs, fewer than two mathematical libraries differ in.
@@ -158,7 +88,7 @@ static bool is_classed(const char *family) {
 LONG_TEST(4, measured_runs_are_predicted_as_they_were) {
     if (HAS_ADDRESS_SANITIZER) return;
     Arena *arena = arena_open();
-    Text *text = text_open();
+    GoldenText *text = golden_open();
     const Csv *csv = rows_of("$LOCKSTEP validate training", arena);
     for (int i = 0; csv && i < csv->row_count; i++) {
         fprintf(text->out, "%s %s %s %.6g s %.6g B\n", cell(csv, i, "row_id", arena), cell(csv, i, "family", arena),
@@ -166,7 +96,7 @@ LONG_TEST(4, measured_runs_are_predicted_as_they_were) {
                 number(csv, i, "predicted_mem_bytes", arena));
         EXPECT(is_classed(cell(csv, i, "family", arena)));
     }
-    compare("training.txt", text);
+    golden_compare("training.txt", text);
     arena_close(arena);
 }
 
@@ -174,7 +104,7 @@ LONG_TEST(4, measured_runs_are_predicted_as_they_were) {
 LONG_TEST(2, measured_collectives_are_predicted_as_they_were) {
     if (HAS_ADDRESS_SANITIZER) return;
     Arena *arena = arena_open();
-    Text *text = text_open();
+    GoldenText *text = golden_open();
     const Csv *csv = rows_of("$LOCKSTEP validate collectives", arena);
     for (int first = 0, end; csv && first < csv->row_count; first = end) {
         const char *log = cell(csv, first, "log", arena), *op = cell(csv, first, "op", arena);
@@ -189,7 +119,7 @@ LONG_TEST(2, measured_collectives_are_predicted_as_they_were) {
                 number(csv, first, "predicted_us", arena), number(csv, (first + end - 1) / 2, "predicted_us", arena),
                 number(csv, end - 1, "predicted_us", arena), (unsigned long long)digest);
     }
-    compare("collectives.txt", text);
+    golden_compare("collectives.txt", text);
     arena_close(arena);
 }
 
@@ -231,13 +161,13 @@ static void answers_of_script(const char *script, FILE *out) {
 }
 
 LONG_TEST(2, drawn_jobs_are_simulated_as_they_were) {
-    char *jobs = read_all(GOLDEN "jobs.txt");
+    char *jobs = golden_read(GOLDEN "jobs.txt");
     if (!*jobs && getenv("LOCKSTEP_GOLDEN")) {
         draw_jobs(GOLDEN "jobs.txt");
         free(jobs);
-        jobs = read_all(GOLDEN "jobs.txt");
+        jobs = golden_read(GOLDEN "jobs.txt");
     }
-    Text *text = text_open();
+    GoldenText *text = golden_open();
     int count = 0;
     for (char *at = strstr(jobs, JOB_MARK), *next; at; at = next, count++) {
         next = strstr(at + 1, JOB_MARK);
@@ -246,6 +176,6 @@ LONG_TEST(2, drawn_jobs_are_simulated_as_they_were) {
         answers_of_script(at, text->out);
     }
     EXPECT_INT(count, JOBS);
-    compare("jobs_answers.txt", text);
+    golden_compare("jobs_answers.txt", text);
     free(jobs);
 }

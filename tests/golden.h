@@ -1,0 +1,19 @@
+// Texts in tests/golden, with which what the program answers now is compared; LOCKSTEP_GOLDEN=write keeps it instead.
+#ifndef LOCKSTEP_TESTS_GOLDEN_H
+#define LOCKSTEP_TESTS_GOLDEN_H
+
+#include <stdio.h>
+
+#define GOLDEN "tests/golden/"
+
+typedef struct GoldenText { // grows while it is written
+    FILE *out;
+    char *bytes;
+    size_t length;
+} GoldenText;
+
+GoldenText *golden_open(void);
+void golden_compare(const char *name, GoldenText *text); // and closes it
+char *golden_read(const char *path);                     // all of it, "" where there is none; to be freed
+
+#endif
