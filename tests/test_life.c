@@ -3,7 +3,9 @@
 
 #include "models/workload/life/life.h"
 #include "models/workload/life/life_internal.h"
+#include "sim/arena.h"
 #include "sim/random.h"
+#include "tests/golden.h"
 #include "tests/test.h"
 
 #define HOUR 3600.0
@@ -328,4 +330,68 @@ TEST(exchanging_bad_nodes_leaves_fewer_failures) {
     LifeStudy exchanged = life_study(arena, &spec, 30, 1);
     EXPECT(exchanged.stops.mean < 0.6 * kept.stops.mean);
     arena_close(arena);
+}
+
+// ---- What is certain before it is lived.
+
+#define CERTAIN 1e-6 // expected exceptions, over all lives
+
+// Of the best fleet, six standard deviations from the mean: failures a second that stop the job.
+static double least_rate(const LifeSpec *spec) {
+    double nodes = spec->least_replicas ? spec->least_replicas * spec->nodes_per_replica : spec->nodes, rate = 0;
+    for (int i = 0; i < FAULT_COMPONENT_COUNT; i++)
+        if (i != FAULT_SILENT)
+            rate += nodes * spec->faults[i].node_rate * exp(-6 * hypot(spec->fleet_spread, spec->faults[i].sigma));
+    return rate / (1 + spec->bad_share * (spec->bad_factor - 1));
+}
+
+// After a failure the job starts again and trains to its next checkpoint: exponential gaps between failures say how
+// often one is long enough.
+TEST(lives_are_given_up_beforehand_where_no_gap_between_failures_lets_them_keep_anything) {
+    enum { RUNS = 1 << 30 };
+    Arena *arena = arena_open();
+    int nowhere = 0, somewhere = 0;
+    FOR_SEEDS (seed, 1, 400) {
+        RandomStream random = random_stream(seed, "frail life", 0);
+        LifeSpec spec = wild(seed);
+        double more = pow(10, 3 + 4 * random_uniform(&random));
+        for (int i = 0; i < FAULT_COMPONENT_COUNT; i++) spec.faults[i].node_rate *= more;
+        spec.shape = 1;
+        if (seed % 3 == 0) spec.fleet_spread = spec.bad_share = 0;
+        if (seed % 4 == 0) spec.patience = 3;
+        if (seed % 5 == 0) spec.checkpoint.every_s = 0; // none: all the work at once
+        const CheckpointPlan *plan = &spec.checkpoint;
+        double length = spec.work_s > 0 ? spec.work_s : spec.horizon_s, rate = least_rate(&spec);
+        double reload = plan->mode == CHECKPOINT_MEMORY ? plan->memory_reload_s : plan->reload_s;
+        double try_s = spec.restart_s * exp(-6 * spec.restart_sigma) + reload +
+                       (plan->every_s > 0 ? fmin(plan->every_s + plan->stall_s, length) : length);
+        double tries = rate * length * (spec.patience > 0 ? spec.patience : LIFE_GIVES_UP);
+        bool expected = RUNS * tries * exp(-rate * try_s) <= CERTAIN && RUNS * exp(-rate * 1e-3 * length) <= CERTAIN;
+        const char *why = life_goes_nowhere(arena, &spec, RUNS);
+        EXPECT((why != NULL) == expected);
+        *(expected ? &nowhere : &somewhere) += 1;
+        spec.shape = 0.7; // machines that age may fail less later
+        EXPECT(!life_goes_nowhere(arena, &spec, RUNS));
+    }
+    EXPECT(nowhere > 100 && somewhere > 100);
+    LifeSpec spec = plain(1, 100, 0);
+    spec.work_s = DAY;
+    spec.restart_s = 30, spec.checkpoint.reload_s = 10;
+    EXPECT_TEXT(life_goes_nowhere(arena, &spec, 100),
+                "the job fails every 1 s and takes 40 s to start again: it never gets anything done");
+    EXPECT(!life_goes_nowhere(arena, &spec, 1)); // it is short enough to be lived
+    arena_close(arena);
+}
+
+// What no formula says: everything that can fail at once.
+TEST(wild_lives_are_lived_as_they_were) {
+    GoldenText *text = golden_open();
+    FOR_SEEDS (seed, 1, 120) {
+        LifeSpec spec = wild(seed);
+        LifeRun run = life_run(&spec, seed);
+        fprintf(text->out, "life %d: %.3f s, trained %.3f s, %lld events, about %.6g\n", (int)seed,
+                1e-9 * (double)run.wall, 1e-9 * (double)run.spent[LIFE_TRAINING], (long long)run.events,
+                life_events(&spec));
+    }
+    golden_compare("lives.txt", text);
 }

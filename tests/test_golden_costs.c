@@ -1,0 +1,122 @@
+// What layers cost and hold under every software, kept: of each model of the library under each framework a few drawn
+// jobs, with all that changes kernels or memory. Tests of the field's formulas say what is right; this says what moved.
+#include <string.h>
+
+#include "models/workload/job/recompute.h"
+#include "sim/digest.h"
+#include "sim/random.h"
+#include "tests/child.h"
+#include "tests/golden.h"
+#include "tests/jobs.h"
+#include "tests/test.h"
+
+#define DRAWN 4 // jobs of each model and framework
+
+static bool one_in(RandomStream *stream, int n) { return random_below(stream, (uint64_t)n) == 0; }
+
+static int one_of(RandomStream *stream, int count) { return (int)random_below(stream, (uint64_t)count); }
+
+static TrainingSpec draw_job(const Model *model, Framework framework, const Gpu *gpu, RandomStream *stream) {
+    static const Precision precisions[] = {BF16, FP16, FP32, TF32, FP8};
+    TrainingSpec job = {.model = model, .layout = {.tp = 1, .pp = 1, .vpp = 1}, .framework = framework};
+    bool is_text = counts_tokens(model);
+    job.seq_len = is_text ? 512 << one_of(stream, 2) : model->patch ? model->max_positions : 0;
+    do job.precision = precisions[one_of(stream, 5)];
+    while (!gpu_supports(gpu, job.precision));
+    job.mixed_precision = job.precision != FP32 && job.precision != TF32 && !one_in(stream, 4);
+    job.micro_batch = 1 + one_of(stream, 4);
+    job.grad_accumulation = 1 + one_of(stream, 3);
+    job.optimizer = (Optimizer)one_of(stream, OPTIMIZER_COUNT);
+    job.attention = (Attention)one_of(stream, ATTENTION_COUNT);
+    job.recompute = (Recompute)one_of(stream, is_text ? RECOMPUTE_COUNT : 1);
+    job.recompute_every = one_in(stream, 4) ? 2 : 0;
+    job.recompute_stops_early = one_in(stream, 2);
+    if (job.recompute == RECOMPUTE_OPERATIONS && one_in(stream, 2)) job.recompute_keeps = 1 + random_below(stream, 31);
+    if (job.recompute == RECOMPUTE_SELECTIVE && one_in(stream, 2)) job.recompute_modules = 1 + random_below(stream, 15);
+    if (is_text && model->heads % 4 == 0 && one_in(stream, 2)) {
+        job.layout.tp = 2 << one_of(stream, 2);
+        job.layout.sequence_parallel = one_in(stream, 2);
+    }
+    if (is_text && one_in(stream, 4)) job.layout.cp = 2, job.layout.context = (ContextExchange)one_of(stream, 3);
+    job.layout.zero = one_of(stream, 4);
+    job.fp8_recipe = (Fp8Recipe)one_of(stream, FP8_RECIPE_COUNT);
+    job.image_layout = (ImageLayout)one_of(stream, IMAGE_LAYOUT_COUNT);
+    if (is_text && one_in(stream, 5)) job.lora_rank = 8, job.lora_everywhere = one_in(stream, 2);
+    bool *switches[] = {&job.half_weights,  &job.whole_head,  &job.tuned_products, &job.fused_norms,
+                        &job.composed_gelu, &job.fused_loss,  &job.tp_waits,       &job.gathers_logits,
+                        &job.expert_loop,   &job.cuda_graphs, &job.fused_dispatch, &job.fp32_grad_reduce};
+    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) *switches[i] = one_in(stream, 5);
+    if (one_in(stream, 6)) job.loss_chunks = 4;
+    if (one_in(stream, 3)) job.expert_skew = 0.5;
+    if (one_in(stream, 4)) job.capacity_factor = 1.25;
+    if (one_in(stream, 6)) job.accumulation_bytes = 6;
+    return job;
+}
+
+// Six digits, as in other texts here.
+typedef struct Sums {
+    double forward, backward, kept, working, peak;
+    int kernels;
+    uint64_t all;
+} Sums;
+
+static double counted(Sums *sums, double value) {
+    char text[32];
+    snprintf(text, sizeof text, "%.6g", value);
+    sums->all = digest_bytes(sums->all, text, strlen(text));
+    return value;
+}
+
+static double count_list(Sums *sums, const CostList *list) {
+    double seconds = 0;
+    for (int i = 0; i < list->count; i++) {
+        seconds += counted(sums, list->items[i].seconds);
+        counted(sums, list->items[i].bytes);
+        counted(sums, list->items[i].cause);
+    }
+    return seconds;
+}
+
+static void count_job(Sums *sums, const TrainingSpec *job, const Gpu *gpu) {
+    const Model *model = job->model;
+    for (int block = 0; block < model->block_count; block++) {
+        if (block > 1 && same_block(job, block - 1, block)) continue;
+        BlockCost cost = block_cost(model, block, job, job->micro_batch, gpu);
+        sums->forward += count_list(sums, &cost.forward);
+        sums->backward += count_list(sums, &cost.backward);
+        count_list(sums, &cost.backward_input);
+        count_list(sums, &cost.backward_weight);
+        sums->kernels += cost.kernels_forward + cost.kernels_backward;
+        sums->kept += counted(sums, cost.activation_bytes);
+        sums->working += counted(sums, cost.working_bytes);
+        counted(sums, cost.late_bytes);
+        counted(sums, cost.output_bytes);
+    }
+    Memory memory = memory_of_job(job, job->layout.tp * (job->layout.cp > 1 ? job->layout.cp : 1) * 4, gpu, NULL);
+    for (int i = 0; i < MEMORY_CLASS_COUNT; i++) counted(sums, memory.bytes[i]);
+    sums->peak += memory.peak;
+}
+
+LONG_TEST(2, layers_cost_and_hold_under_every_software_what_they_did) {
+    if (HAS_ADDRESS_SANITIZER) return;
+    static const char *const gpus[] = {"A100", "H100", "V100", "B200"};
+    Bench bench = bench_open();
+    GoldenText *text = golden_open();
+    int count = 0;
+    const char *const *names = model_names(&count);
+    for (int i = 0; i < count; i++) {
+        RandomStream stream = random_stream(1, names[i], 0);
+        Sums sums = {.all = DIGEST_START};
+        for (int n = 0; n < DRAWN * FRAMEWORK_COUNT; n++) {
+            const Gpu *gpu = bench_gpu(&bench, gpus[(i + n / FRAMEWORK_COUNT) % 4]);
+            TrainingSpec job = draw_job(bench_model(&bench, names[i]), (Framework)(n % FRAMEWORK_COUNT), gpu, &stream);
+            count_job(&sums, &job, gpu);
+        }
+        fprintf(text->out, "%s: %.6g s, %.6g s, %d kernels, %.6g B kept, %.6g B at work, %.6g B, %016llx\n", names[i],
+                sums.forward, sums.backward, sums.kernels, sums.kept, sums.working, sums.peak,
+                (unsigned long long)sums.all);
+    }
+    EXPECT(count > 50);
+    golden_compare("costs.txt", text);
+    arena_close(bench.arena);
+}
