@@ -5,8 +5,10 @@
 
 #include "sim/arena.h"
 #include "sim/check.h"
+#include "sim/digest.h"
 #include "tests/boundaries.h"
 #include "tests/child.h"
+#include "tests/golden.h"
 #include "tests/test.h"
 
 int command_run(int argc, char **argv);
@@ -387,4 +389,37 @@ LONG_TEST(9, every_flag_of_a_command_ends_well_whatever_it_is_given) {
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) try_line(&tried, lines[i].command, lines[i].line);
     EXPECT(tried.counted >= 2618);
     printf("%lld of %lld values tried\n", (long long)tried.values, (long long)tried.counted);
+}
+
+// ---- What is refused, in the words that it was refused in. A line for each flag; what is taken is left out.
+
+static void keep_refusals(Command *command, const char *line, FILE *out) {
+    static const char *const values[] = {"nonsense", "-1", "8,8", "aws,aws", "spot,spot", "dgx-a100,dgx-a100", "1:0"};
+    static char help[] = "--help", listed[PRINTED], printed[PRINTED];
+    char copy[512], *words[MOST_WORDS], flag[64], value[32];
+    snprintf(copy, sizeof copy, "%s", line);
+    int count = split(copy, words);
+    run_words(command, 2, (char *[]){words[0], help}, listed, PRINTED);
+    for (const char *at = listed; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL) {
+        if (!read_flag(at, flag, sizeof flag)) continue;
+        uint64_t digest = DIGEST_START;
+        int refused = 0;
+        for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
+            words[count] = flag;
+            snprintf(value, sizeof value, "%s", values[v]);
+            words[count + 1] = value;
+            int code = run_words(command, count + 2, words, printed, PRINTED);
+            if (code != 2 && code != 4) continue;
+            digest = digest_bytes(digest, printed, strlen(printed));
+            refused++;
+        }
+        fprintf(out, "%s %s: %d, %016llx\n", words[0], flag, refused, (unsigned long long)digest);
+    }
+}
+
+LONG_TEST(4, flags_are_refused_in_the_words_that_they_were) {
+    if (HAS_ADDRESS_SANITIZER) return;
+    GoldenText *text = golden_open();
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) keep_refusals(lines[i].command, lines[i].line, text->out);
+    golden_compare("refusals.txt", text);
 }

@@ -139,6 +139,10 @@ static const Question questions[] = {
       "--nic-price 1000", "--cable-price 500",  "--storage-price 10000", "--electricity 0.1",   "--colocation 150",
       "--staff 100000",   "--maintenance 0.05", "--power-cap 500W",      "--grid france",       "--mix matrix=1",
       "--pue 1.3",        "--without staff"}},
+    {"power --node dgx-h100 --nodes 4 --fabric ib-ndr400",
+     15,
+     {"--site office", "--site enterprise", "--site hyperscale", "--facility 100kW", "--facility 20kW", "--power-cap 500W",
+      "--grid france", "--pue 1.2", "--mix matrix=1", "--mix waiting=0.5,matrix=0.5", "--oversubscription 2"}},
     {"memory --model llama-2-7b --gpu H100 --gpus 64",
      30,
      {"--micro-batch 4",
@@ -208,8 +212,8 @@ LONG_TEST(5, drawn_questions_of_plans_are_answered_as_they_were) { questions_are
 LONG_TEST(5, drawn_questions_of_explain_are_answered_as_they_were) {
     questions_are_kept("questions_explain.txt", " explain ");
 }
-LONG_TEST(2, drawn_questions_of_costs_and_memory_are_answered_as_they_were) {
-    questions_are_kept("questions_cost.txt", " cost memory ");
+LONG_TEST(2, drawn_questions_of_costs_power_and_memory_are_answered_as_they_were) {
+    questions_are_kept("questions_cost.txt", " cost power memory ");
 }
 
 // ---- Drawn jobs, operator by operator and cause by cause.
