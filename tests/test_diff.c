@@ -276,7 +276,8 @@ TEST(published_runs_tell_their_step_as_a_time_or_as_a_rate) {
                "row_id,n_gpus,global_batch,seq_len,iter_time_s,samples_per_s,samples_per_s_gpu,tokens_per_s,"
                "tokens_per_s_gpu,peak_mem_bytes\n"
                "a,4,64,1024,2.0,,,,,1073741824\nb,4,64,1024,,32,,,,\nc,4,64,1024,,,8,,,\nd,4,64,1024,,,,32768,,\n"
-               "e,8,64,1024,,,,,4096,\nf,8,64,1024,,,,,,\na2,1,1,1,1,,,,,\na2,1,1,1,1,,,,,\n");
+               "e,8,64,1024,,,,,4096,\nf,8,64,1024,,,,,,\na2,1,1,1,1,,,,,\na2,1,1,1,1,,,,,\n"
+               "g,8,64,1024,0,,,,,\n");
     static const char *const rows[] = {"b", "c", "d", "e"};
     for (int i = 0; i < COUNT(rows); i++) {
         char more[64];
@@ -287,8 +288,9 @@ TEST(published_runs_tell_their_step_as_a_time_or_as_a_rate) {
     EXPECT_CONTAINS(ended->out, "gpus     4  8");
     EXPECT_CONTAINS(ended->out, "memory at its peak  GiB   1.00");
     EXPECT_CONTAINS(diff_in(folder, "runs.csv", "runs.csv", " --row-b f")->err, "the row has no step time");
+    EXPECT_CONTAINS(diff_in(folder, "runs.csv", "runs.csv", " --row-b g")->err, "the row has no step time");
     EXPECT_CONTAINS(diff_in(folder, "runs.csv", "runs.csv", " --row-b a2")->err, "a2 is the name of 2 rows");
-    EXPECT_CONTAINS(diff_in(folder, "runs.csv", "runs.csv", " --row-b 9x")->err, "there is no row 9x among its 8");
+    EXPECT_CONTAINS(diff_in(folder, "runs.csv", "runs.csv", " --row-b 9x")->err, "there is no row 9x among its 9");
     static const char *const files[] = {"runs.csv"};
     remove_folder(folder, files, COUNT(files));
 }

@@ -23,7 +23,7 @@ static TrainingSpec draw_job(const Model *model, Framework framework, const Gpu 
     job.seq_len = is_text ? 512 << one_of(stream, 2) : model->patch ? model->max_positions : 0;
     do job.precision = precisions[one_of(stream, 5)];
     while (!gpu_supports(gpu, job.precision));
-    job.mixed_precision = job.precision != FP32 && job.precision != TF32 && !one_in(stream, 4);
+    job.mixed_precision = one_in(stream, job.precision == FP32 || job.precision == TF32 ? 4 : 2);
     job.micro_batch = 1 + one_of(stream, 4);
     job.grad_accumulation = 1 + one_of(stream, 3);
     job.optimizer = (Optimizer)one_of(stream, OPTIMIZER_COUNT);

@@ -141,8 +141,16 @@ static const Question questions[] = {
       "--pue 1.3",        "--without staff"}},
     {"power --node dgx-h100 --nodes 4 --fabric ib-ndr400",
      15,
-     {"--site office", "--site enterprise", "--site hyperscale", "--facility 100kW", "--facility 20kW", "--power-cap 500W",
-      "--grid france", "--pue 1.2", "--mix matrix=1", "--mix waiting=0.5,matrix=0.5", "--oversubscription 2"}},
+     {"--site office", "--site enterprise", "--site hyperscale", "--facility 100kW", "--facility 20kW",
+      "--power-cap 500W", "--grid france", "--pue 1.2", "--mix matrix=1", "--mix waiting=0.5,matrix=0.5",
+      "--oversubscription 2"}},
+    {"run scenarios/lessons/operators_twin.lua",
+     16,
+     {"--experts", "--tp 4", "--tp 1", "--pp 2", "--ep 4", "--zero 3", "--zero 0", "--fused-norms",
+      "--set training.framework=eager", "--set training.framework=fused --set training.attention=plain",
+      "--set training.framework=graph --set training.fused_loss=true", "--set training.framework=tensorflow",
+      "--set training.framework=operators --set training.precision=fp16",
+      "--set training.precision=fp8 --set training.batch.micro=2", "--set training.precision=fp32"}},
     {"memory --model llama-2-7b --gpu H100 --gpus 64",
      30,
      {"--micro-batch 4",
@@ -213,7 +221,7 @@ LONG_TEST(5, drawn_questions_of_explain_are_answered_as_they_were) {
     questions_are_kept("questions_explain.txt", " explain ");
 }
 LONG_TEST(2, drawn_questions_of_costs_power_and_memory_are_answered_as_they_were) {
-    questions_are_kept("questions_cost.txt", " cost power memory ");
+    questions_are_kept("questions_cost.txt", " cost power memory run ");
 }
 
 // ---- Drawn jobs, operator by operator and cause by cause.
