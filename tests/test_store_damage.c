@@ -164,6 +164,19 @@ TEST(a_point_that_was_removed_is_missed_by_show_and_by_sweep) {
     clear();
 }
 
+TEST(a_store_that_cannot_be_mended_for_want_of_room_stays_and_nothing_lies_beside) {
+    make_whole();
+    shell("cp {DIR}/whole.db {DIR}/d.db");
+    ask(in_folder("d.db"), "DELETE FROM point WHERE gpus = 5");
+    shell("cp {DIR}/d.db {DIR}/e.db");
+    EXPECT(shell("ulimit -f 10; " SWEPT "-o {DIR}/d.db") != 0);
+    EXPECT_CONTAINS(output, "d.db");
+    EXPECT_INT(shell("cmp {DIR}/d.db {DIR}/e.db"), 0);
+    EXPECT_INT(shell("ls {DIR}/d.db*"), 0);
+    EXPECT(!strstr(output, "d.db-") && !strstr(output, "mending") && !strstr(output, "damaged"));
+    clear();
+}
+
 TEST(a_file_that_cannot_be_read_is_refused_and_stays) {
     make_whole();
     shell("head -c 50 /dev/zero > {DIR}/d.db; tail -c +51 {DIR}/whole.db >> {DIR}/d.db; cp {DIR}/d.db {DIR}/e.db");
