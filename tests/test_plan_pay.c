@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "models/workload/cluster/cluster_money.h"
 #include "models/workload/job/job_options.h"
@@ -298,5 +299,38 @@ TEST(ways_to_pay_that_are_none_are_refused) {
         const Ended *ended = run_command(command_plan, line);
         EXPECT_INT(ended->code, 4);
         EXPECT_CONTAINS(ended->err, cases[i].says);
+    }
+}
+
+#define ONE_NODE                                                                                                       \
+    "$LOCKSTEP plan --model gpt2-124m --tokens 1B --seq 1024 --node dgx-h100 --gpus 8 --global-batch 64 -j 1 -q "      \
+    "--date 2026-11-21 "
+
+TEST(amounts_of_one_way_to_pay_are_in_its_currency_and_of_several_in_usd) {
+    static char said[1 << 16];
+    char line[512], path[] = "/tmp/lockstep-book-XXXXXX.csv";
+    int book = mkstemps(path, 4);
+    EXPECT(book >= 0);
+    dprintf(book, "provider,node,gpus,on_demand,reserved_1y,currency,date,source,per_usd\n"
+                  "bank,,,,,EUR,2026-11-01,a bank's page,0.9\nours,dgx-h100,8,18,12,EUR,2026-11,a quotation,\n");
+    close(book);
+    static const char *const ways[] = {"on_demand", "on_demand,reserved_1y"};
+    for (int i = 0; i < 2; i++) {
+        snprintf(line, sizeof line, ONE_NODE "--price-book %s --terms %s", path, ways[i]);
+        EXPECT_INT(test_shell(line, said, sizeof said), 0);
+        EXPECT((strstr(said, " EUR") != NULL) == (i == 0) && (strstr(said, " USD") != NULL) == (i == 1));
+    }
+    unlink(path);
+}
+
+TEST(a_price_that_is_said_of_a_node_is_not_looked_for_elsewhere) {
+    static char said[1 << 17];
+    static const char *const prices[] = {"", "--price 3", "--price dgx-h100=3", "--price dgx-a100=2,dgx-h100=3"};
+    for (int i = 0; i < 4; i++) {
+        char line[512];
+        snprintf(line, sizeof line, ONE_NODE "%s --json", prices[i]);
+        test_shell(line, said, sizeof said);
+        EXPECT((strstr(said, "\"price of a GPU-hour\"") != NULL) == (i == 0));
+        if (i == 0) EXPECT_CONTAINS(said, "nobody in the price book rents dgx-h100 by its name");
     }
 }
