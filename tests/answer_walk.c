@@ -130,6 +130,7 @@ const WalkLine answer_walk[] = {
     {0, "explain " GPT2 " --pairs 3 --brief --price 2 --verbose"},
     {0, "explain " GPT2 " --unfolded --seed 2"},
     {0, "explain " GPT2 " --anchor $DIR/anchor.csv --plot --plot-dir $DIR --plot-format svg"},
+    {0, "explain " GPT2 " --why-only --plot=roofline,links --plot-dir $DIR --plot-format svg"},
     {0, "explain --model gpt2-124m --node dgx-a100 --gpus 1 --micro-batch 1 --global-batch 8 --seq 1024"},
     {0, "explain --model resnet-50 --node dgx-a100 --gpus 8 --micro-batch 32"},
     {0, "explain --model mixtral-8x7b --node dgx-h100 --gpus 64 --fabric ib-ndr400 --ep 8 --zero 3 --micro-batch 1 --seq 4096"},

@@ -27,6 +27,28 @@ static double gain_of(const Explanation *now, const Move *one, const Move *other
     return change.ran && fits_no_worse(now, &change) ? change.gain_s : 0;
 }
 
+TEST(a_change_is_weighed_by_the_samples_of_the_step_that_it_changes) {
+    Arena *arena = arena_open();
+    Job job;
+    const Explanation *now = NULL;
+    for (uint64_t seed = 1; !now; seed++) {
+        draw_job(&job, arena, catalogue_builtin(arena), seed);
+        now = explain_with(&job, 0);
+    }
+    RecordPoint twice = now->point; // twice the samples in a step that takes three times as long
+    twice.global_batch *= 2;
+    twice.step_p50_s *= 3;
+    twice.cost_per_step = 10;
+    Change change = {.ran = false};
+    weigh_change(now, &twice, &change);
+    EXPECT_NEAR(change.step_s, 1.5 * now->point.step_p50_s, 1e-12);
+    EXPECT_NEAR(change.gain_s, -0.5 * now->point.step_p50_s, 1e-12);
+    EXPECT_NEAR(change.step_cost, 5, 1e-12);
+    EXPECT_NEAR(change.spent[CAUSE_GEMM], now->point.exposed[CAUSE_GEMM].value / 2, 1e-12);
+    EXPECT(change.gain_low_s < change.gain_s && change.gain_s < change.gain_high_s);
+    arena_close(arena);
+}
+
 static double best_of_all_pairs(const Explanation *now) {
     double best = 0;
     for (int i = 0; i < now->move_count; i++)

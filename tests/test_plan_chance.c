@@ -576,6 +576,14 @@ TEST(probabilities_are_the_same_for_one_and_two_cores) {
     EXPECT_CONTAINS(one, "\"chance\": {");
 }
 
+// The first number behind such words, one after the other.
+static double number_behind(const char *text, const char *first, const char *second, const char *third) {
+    const char *const words[] = {first, second, third};
+    for (int i = 0; i < 3 && text; i++)
+        if ((text = strstr(text, words[i])) != NULL) text += strlen(words[i]);
+    return text ? strtod(text, NULL) : NAN;
+}
+
 TEST(a_plan_that_grows_lies_between_its_smallest_and_its_largest_cluster) {
     static char output[1 << 17];
     const char *asked = "--model gpt3-2.7b --tokens 100B --seq 2048 --node dgx-a100-80gb --fabric ib-hdr200 "
@@ -585,6 +593,14 @@ TEST(a_plan_that_grows_lies_between_its_smallest_and_its_largest_cluster) {
     EXPECT_INT(plan_command(arguments, output, sizeof output), 0);
     EXPECT_CONTAINS(output, "Growing");
     EXPECT_CONTAINS(output, "8 GPUs for 4 days, 16 GPUs for ");
+    // What is left after those days, at the rate of the larger cluster.
+    static char answer[1 << 18];
+    snprintf(arguments, sizeof arguments, "%s --available 8@2026-11-21,16@2026-11-25 --json", asked);
+    EXPECT_INT(plan_command(arguments, answer, sizeof answer), 0);
+    double small = number_behind(answer, "\"plans\"", "\"gpus\": 8", "\"days\": ");
+    double large = number_behind(answer, "\"plans\"", "\"gpus\": 16", "\"days\": ");
+    EXPECT(small > large && large > 4);
+    EXPECT_NEAR(number_behind(answer, "\"growing\"", "\"gpus\": 16", "\"days\": "), (1 - 4 / small) * large, 1e-9);
     snprintf(arguments, sizeof arguments, "%s --available 8@2026-11-25,16@2026-11-21", asked);
     EXPECT_INT(plan_command(arguments, output, sizeof output), 4);
     EXPECT_CONTAINS(output, "rising days");
