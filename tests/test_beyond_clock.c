@@ -40,7 +40,13 @@ TEST(a_step_longer_than_the_clock_is_told_with_what_makes_it_so) {
     EXPECT_CONTAINS(printed, "this step takes longer than 106 days of simulated time, the most its clock holds");
     EXPECT_CONTAINS(printed, "pcie");
     EXPECT_INT(run(dense, "--set cluster.pcie=0.001B/s"), 4);
-    EXPECT_INT(run(dense, "--set cluster.link_speed=1e-15"), 4);
+    static const char *const slow[] = {"1e-15", "1e-18", "9e-19", "2.2250738585072014e-308"};
+    for (int i = 0; i < 4; i++) {
+        char arguments[64];
+        snprintf(arguments, sizeof arguments, "--set cluster.link_speed=%s", slow[i]);
+        EXPECT_INT(run(dense, arguments), 4);
+        EXPECT_CONTAINS(printed, i < 2 ? "the most its clock holds" : "must be a number from 1e-18 to 1");
+    }
 }
 
 TEST(a_plan_has_no_layout_whose_shards_do_not_divide_its_replicas) {

@@ -41,7 +41,7 @@ static const Field cluster_fields[] = {
     {"pue", NUMBER(1, 5), .example = "1.3",
      .help =
          "power usage effectiveness: watts at the wall per watt of the machines; when left out: 1.3, or the site's"},
-    {"link_speed", NUMBER(ABOVE_ZERO, 1), .list = true, .example = "{ 1, 0.5 }",
+    {"link_speed", NUMBER(1e-18, 1), .list = true, .example = "{ 1, 0.5 }",
      .help = "a factor on each node's network, in order: 0.5 is a cable at half speed; one alone: of the first node"},
 };
 
