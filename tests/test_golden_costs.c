@@ -38,6 +38,10 @@ static TrainingSpec draw_job(const Model *model, Framework framework, const Gpu 
         job.layout.sequence_parallel = one_in(stream, 2);
     }
     if (is_text && one_in(stream, 4)) job.layout.cp = 2, job.layout.context = (ContextExchange)one_of(stream, 3);
+    if (model->experts.count % 4 == 0 && model->experts.count > 0) {
+        job.layout.ep = 1 << one_of(stream, 3);
+        job.layout.etp = one_of(stream, 2);
+    }
     job.layout.zero = one_of(stream, 4);
     job.fp8_recipe = (Fp8Recipe)one_of(stream, FP8_RECIPE_COUNT);
     job.image_layout = (ImageLayout)one_of(stream, IMAGE_LAYOUT_COUNT);
