@@ -49,6 +49,26 @@ TEST(a_change_is_weighed_by_the_samples_of_the_step_that_it_changes) {
     arena_close(arena);
 }
 
+// Of a step of a second: more than one change is said where they gain half a hundredth more than the one that fits.
+TEST(several_changes_are_said_to_fit_where_they_gain_more_than_one_that_does) {
+    Change alone = {.ran = true, .gain_s = 0.3, .chance_to_run_out = 0.01};
+    Combination pair = {.count = 2, .whole = {.ran = true, .gain_s = 0.3}};
+    Explanation now = {.must_fit = true, .fitting = &alone, .together = {.items = &pair, .count = 1}};
+    now.point.step_p50_s = 1;
+    EXPECT(!fitting_together(&now)); // no more than the one
+    pair.whole.gain_s = 0.304;
+    EXPECT(!fitting_together(&now));
+    pair.whole.gain_s = 0.306;
+    EXPECT(fitting_together(&now) == &pair);
+    pair.whole.gain_s = -0.2; // slower, but the one alone does not fit, or none does
+    alone.chance_to_run_out = 0.5;
+    EXPECT(fitting_together(&now) == &pair);
+    now.fitting = NULL;
+    EXPECT(fitting_together(&now) == &pair);
+    now.must_fit = false;
+    EXPECT(!fitting_together(&now));
+}
+
 static double best_of_all_pairs(const Explanation *now) {
     double best = 0;
     for (int i = 0; i < now->move_count; i++)
