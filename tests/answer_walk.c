@@ -349,6 +349,7 @@ const WalkLine answer_walk[] = {
     {4, "cost --node dgx-h100 --provider nobody"},
     {2, "cost --nonsense"},
     {0, "power --node dgx-h100"},
+    {0, "power --node r750-a100x2 --nodes 6 --fabric eth-10g --site office"},
     {0, "power --node dgx-h100 --nodes 4 --fabric ib-ndr400 --oversubscription 2 --power-cap 500W"},
     {0, "power --node dgx-h100 --gpus 32 --fabric ib-ndr400 --facility 100kW --grid world --pue 1.1 --site colocation --mix matrix=1 --date 2026-11-21"},
     {3, "power --node dgx-h100 --nodes 4 --fabric ib-ndr400 --facility 10kW"},
