@@ -46,6 +46,10 @@ TEST(the_least_loss_to_checkpoints_is_that_of_dalys_best_interval) {
     }
     EXPECT_NEAR(checkpoint_least_loss(&(CheckpointPlan){.mode = CHECKPOINT_ASYNC, .write_s = 60}, 9000), 0.01, 1e-12);
     EXPECT_INT(checkpoint_least_loss(&(CheckpointPlan){.mode = CHECKPOINT_MEMORY, .write_s = 60}, 9000), 0);
+    // However often it fails; and where it never does, which is said as 0 or as no number.
+    EXPECT_NEAR(checkpoint_least_loss(&(CheckpointPlan){.mode = CHECKPOINT_ASYNC, .write_s = 0.1}, 0.5), 0.3, 1e-12);
+    EXPECT_INT(checkpoint_least_loss(&(CheckpointPlan){.mode = CHECKPOINT_ASYNC, .write_s = 60}, 0), 0);
+    EXPECT_INT(checkpoint_least_loss(&(CheckpointPlan){.mode = CHECKPOINT_ASYNC, .write_s = 60}, NAN), 0);
 }
 
 TEST(storage_that_gets_what_it_lacks_lacks_nothing) {
