@@ -182,7 +182,7 @@ check: $(BUILD)/tests/run $(BUILD)/lockstep
 
 # What tests/golden keeps, as this program answers now.
 golden: $(BUILD)/tests/run $(BUILD)/lockstep
-	LOCKSTEP_GOLDEN=write LOCKSTEP=$(BUILD)/lockstep $(BUILD)/tests/run test_golden
+	LOCKSTEP_GOLDEN=write LOCKSTEP=$(BUILD)/lockstep $(BUILD)/tests/run test_golden wild_lives flags_are_refused
 	@git diff --stat tests/golden
 
 # results/schema.json: with the keys that answers have and it does not say. Say then what they are.
@@ -303,7 +303,7 @@ coverage:
 	@sh tests/coverage build-coverage $(COVERAGE)
 
 # ---- Installing. What validate reads comes with the program (calibrate/shipped.c finds it).
-MEASURED = measurements measurements/kernels measurements/nccl measurements/nccl/batch-3 measurements/training measurements/training/batch-2 measurements/training/batch-3
+MEASURED = measurements measurements/kernels measurements/nccl measurements/nccl/batch-3 measurements/training measurements/training/batch-2 measurements/training/batch-3 measurements/training/own
 install: $(BUILD)/lockstep
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/lockstep
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/lockstep/,examples/algorithms $(MEASURED))

@@ -18,6 +18,8 @@ TEST(the_training_script_knows_its_models_without_pytorch) {
     EXPECT_INT(test_shell("python3 -B calibrate/gpu/train_steps.py --models gpt9", output, sizeof output), 2);
     EXPECT_CONTAINS(output, "no model is called \"gpt9\"");
     if (test_shell("python3 -c 'import torch'", output, sizeof output) == 0) return;
+    EXPECT_INT(test_shell("python3 -B calibrate/gpu/train_zoo.py --list", output, sizeof output), 0);
+    EXPECT(strstr(output, " 82  ") != NULL);
     EXPECT_INT(test_shell("python3 -B calibrate/gpu/train_steps.py", output, sizeof output), 1);
     EXPECT_CONTAINS(output, "error: this needs PyTorch");
 }

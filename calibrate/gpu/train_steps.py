@@ -239,7 +239,7 @@ def setting_of(torch, case, number, software):
         n_params=parameter_count(model_name), gpu_mem_bytes=properties.total_memory, n_gpus=1, n_nodes=1,
         gpus_per_node=1, framework="PyTorch train_steps", software=software, tp=1, pp=1, vp=1, cp=1, ep=1, dp=1,
         zero_stage=0, seq_parallel=0, micro_batch=batch, grad_accum=1, global_batch=batch, precision=precision,
-        recompute=recompute, compiled=compiled, optimizer="sgd" if kind == "cnn" else "adamw", inf_level=0,
+        recompute=recompute, compiled=compiled, optimizer="sgd" if kind == "cnn" else "fused AdamW", inf_level=0,
         image_size=row.get("image", ""),
     )
     if kind == "cnn":

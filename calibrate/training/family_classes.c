@@ -76,6 +76,7 @@ static const FamilyClass classes[] = {
     {"nnunet-v1-epochs", false, "a lab's own trainer"},
     {"nvidia-deeplearningexamples", true, "NVIDIA's"},
     {"nvidia-dgxc-benchmarking", true, "NVIDIA's"},
+    {"own-steps", true, "our own, of which every detail is fixed and said"},
     {"paddle-perf-ngc", true, "the PaddlePaddle team's, of NVIDIA's containers"},
     {"peft-metamath-l40s", false, "fine-tuning compared by quality, not speed"},
     {"prime-rl-trainer", false, "a company's own trainer"},
@@ -97,6 +98,9 @@ static const FamilyClass classes[] = {
     {"vtrain-multi", false, "a university's measurements of Megatron-DeepSpeed"},
     {"whynlp-tinyllama-deepspeed", false, "a student's script"},
     {"yafsdp-a100", true, "its makers'"},
+    {"zoo-timm", false, "libraries' models in a loop that nobody tuned"},
+    {"zoo-torchvision", false, "libraries' models in a loop that nobody tuned"},
+    {"zoo-transformers", false, "libraries' models in a loop that nobody tuned"},
 };
 // clang-format on
 

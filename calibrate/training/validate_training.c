@@ -73,6 +73,8 @@ static const char *const shipped[] = {
     FOLDER "batch-3/training_fs4_smallvision.csv",
     FOLDER "batch-3/training_fs4_tinyllama.csv",
     FOLDER "batch-3/training_fs4_torchusers.csv",
+    FOLDER "own/training_h100_steps.csv",
+    FOLDER "own/training_h100_zoo.csv",
 };
 #define SHIPPED_COUNT ((int)(sizeof shipped / sizeof *shipped))
 
