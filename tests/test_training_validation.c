@@ -284,7 +284,7 @@ TEST(software_facts_go_by_framework_version_and_date) {
         EXPECT(facts->because && facts->because[0]);
     }
     SoftwareQuery own = {.text = "prime-rl trainer (PyTorch FSDP2)", .gpu_year = 2022};
-    EXPECT(!software_does(software_of(arena, &own), WRAPS_PYTHON)); // a trainer is not Hugging Face's for its name
+    EXPECT(!software_does(software_of(arena, &own), COMPOSES_GELU)); // a trainer is not Hugging Face's for its name
     const char *unknown = "something of their own";
     SoftwareQuery split = {.text = unknown, .gpu_year = 2022, .splits_layers = true};
     EXPECT_INT(software_of(arena, &split)->framework, FRAMEWORK_MEGATRON);
@@ -310,6 +310,7 @@ TEST(the_date_of_software_is_read_from_dates_containers_and_versions) {
         {"PyTorch 1.13", 2018.9 + 13 / 3.4},
         {"NCCL 2.12.10, driver 550.54.15, f2024a1", 0},
         {"PyTorch (NGC) | 1.8.0a0+52ea372", 2018.9 + 8 / 3.4},
+        {"PyTorch (Hugging Face Transformers) PyTorch 2.11.0+cu130", 2023.2 + 11 / 3.6},
         {"PyTorch, cuda 12.2, nccl_version 2.18.5", 0},
         {"cuDNN 8.9.7, NCCL 2.21.05", 0},
         {"", 0},

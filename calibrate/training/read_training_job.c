@@ -149,17 +149,30 @@ static const Model *image_model_of(Row *row) {
     return size == model->image_size ? model : model_resized(row->arena, model, size, 0);
 }
 
-// A mixture of experts that the library knows, whose configuration tells what the columns do not: latents, shared
-// experts, dense layers. A row of fewer layers is that model cut short. NULL: go by the columns.
-static const Model *known_mixture(Row *row) {
+// Adapters belong to the training, not to the model.
+static const char *name_of_model(const Row *row) {
     static const struct { const char *word, *model; } names[] = {{"deepseekv2", "deepseek-v2"}};
-    const char *name = row->text[MODEL];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (says(row, MODEL, names[i].word)) name = names[i].model;
-    const Model *published = find_model(row->arena, name, row->run->where, problems_create(row->arena));
-    if (!published || published->experts.count != (int)row->number[EXPERTS] ||
-        published->hidden != (int)row->number[HIDDEN])
+        if (says(row, MODEL, names[i].word)) return names[i].model;
+    const char *name = row->text[MODEL], *end = strcasestr(name, "-lora");
+    return end && !end[strlen("-lora")] ? arena_printf(row->arena, "%.*s", (int)(end - name), name) : name;
+}
+
+static bool agrees(const Row *row, Column column, int published) {
+    return !stated(row, column) || (int)row->number[column] == published;
+}
+
+// A decoder that the library knows, whose configuration tells what the columns do not: the width of heads, norms of
+// queries and keys, latents, shared experts, dense layers. A row of fewer layers is that model cut short. NULL: go by
+// the columns.
+static const Model *known_decoder(Row *row) {
+    const Model *published = find_model(row->arena, name_of_model(row), row->run->where, problems_create(row->arena));
+    if (!published || !published->rms_norm || published->encoder_layers > 0 || published->written ||
+        published->experts.count != (int)row->number[EXPERTS] || published->hidden != (int)row->number[HIDDEN])
         return NULL;
+    bool same = agrees(row, HEADS, published->heads) && agrees(row, KV_HEADS, published->kv_heads) &&
+                agrees(row, VOCAB, published->vocab);
+    if (published->experts.count == 0 && (!same || !agrees(row, FFN, published->ffn))) return NULL;
     Model *model = ARENA_NEW(row->arena, Model);
     *model = *published;
     model->name = row->text[MODEL];
@@ -179,13 +192,21 @@ static void add_experts(Row *row, Model *model) {
     if (model->experts.per_token == 0) skip(row, "%s is not published", column_word(EXPERTS_PER_TOKEN));
 }
 
+// "heads are 128 wide": no column has it. 0: not said.
+static int wide_heads(const Row *row) {
+    static const char words[] = "heads are ";
+    const char *said = strcasestr(row->text[NOTES], words), *wide = said ? strstr(said, " wide") : NULL;
+    int width = wide ? atoi(said + strlen(words)) : 0;
+    return width > 0 && width <= 1024 ? width : 0;
+}
+
 static const Model *transformer_of(Row *row) {
     static const Column needed[] = {LAYERS, HIDDEN, SEQ_LEN};
     for (int i = 0; i < 3; i++)
         if (!stated(row, needed[i])) skip(row, "%s is not published", column_word(needed[i]));
     if (row->run->skipped) return NULL;
     bool mixture = row->number[EXPERTS] > 1;
-    const Model *known = mixture ? known_mixture(row) : NULL;
+    const Model *known = known_decoder(row);
     if (mixture) assume(row, ASSUMED_EXPERTS);
     if (known) return known;
 
@@ -214,8 +235,10 @@ static const Model *transformer_of(Row *row) {
         shape.vocab = encoder ? 30522 : 51200;
         assume(row, ASSUMED_VOCABULARY);
     }
+    shape.head_dim = wide_heads(row);
     // Published shapes whose width is not heads times head size (GPT-3 2.7B style) have their own head size.
-    if (shape.hidden % shape.heads != 0) shape.head_dim = (shape.hidden + shape.heads - 1) / shape.heads;
+    if (shape.head_dim == 0 && shape.hidden % shape.heads != 0)
+        shape.head_dim = (shape.hidden + shape.heads - 1) / shape.heads;
     Problems *mistakes = problems_create(row->arena);
     const Model *plain = model_transformer(row->arena, &shape, row->run->where, mistakes);
     if (!plain) {
@@ -339,20 +362,21 @@ static void say_software(Row *row, const char *text) {
 
 // What the row says of attention, whatever its software does.
 static void say_attention(Row *row) {
-    if (!says(row, ATTENTION, "flash")) return;
     static const struct {
         const char *word;
         Attention kind;
     } kinds[] = {
         {"flash-2", ATTENTION_FLASH_2}, {"flash v2", ATTENTION_FLASH_2}, {"flash-3", ATTENTION_FLASH_3},
-        {"flash-4", ATTENTION_FLASH_4}, {"cudnn", ATTENTION_FLASH},
+        {"flash-4", ATTENTION_FLASH_4}, {"cudnn", ATTENTION_FLASH},      {"xformers", ATTENTION_FLASH_1},
+        {"plain", ATTENTION_PLAIN},     {"eager", ATTENTION_PLAIN},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (says(row, ATTENTION, kinds[i].word)) {
             say_name(row, "attention", attention_name(kinds[i].kind));
             return;
         }
-    if (row->run->software->attention == ATTENTION_PLAIN) say_name(row, "attention", "flash");
+    if (says(row, ATTENTION, "flash") && row->run->software->attention == ATTENTION_PLAIN)
+        say_name(row, "attention", "flash");
 }
 
 static void say_overlap(Row *row) {
@@ -405,6 +429,7 @@ void read_software(Row *row) {
         job_say_name(row->arena, &row->said, JOB_OFFLOAD, "optimizer", "host");
         job_say_name(row->arena, &row->said, JOB_OFFLOAD, "parameters", "host");
     }
+    if (says(row, OPTIMIZER, "fused")) say_flag(row, JOB_TRAINING, "fused_optimizer", true);
     if (says(row, OPTIMIZER, "offload")) job_say_name(row->arena, &row->said, JOB_OFFLOAD, "optimizer", "host");
     bool away = says(row, NOTES, "activations offloaded") || says(row, NOTES, "activations moved to host");
     if (away && says(row, RECOMPUTE, "full")) job_say_name(row->arena, &row->said, JOB_OFFLOAD, "activations", "host");
