@@ -14,6 +14,7 @@
 #include "scenarios/sweep/command_sweep.h"
 #include "sim/check.h"
 #include "sim/ending.h"
+#include "sim/envelope.h"
 #include "sim/simulation_memory.h"
 #include "sim/wall.h"
 
@@ -238,6 +239,7 @@ int main(int argc, char **argv) {
     program_begin();
     simulation_memory_limit(0);
     MPI_Init(&argc, &argv);
+    envelope_command_line(argc, argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     bool plans = argc > 1 && strcmp(argv[1], "plan") == 0, sweeps = argc > 1 && strcmp(argv[1], "sweep") == 0;
