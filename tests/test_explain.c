@@ -94,7 +94,8 @@ static void expect_whole(const Explanation *now, uint64_t seed) {
         test_fail(__FILE__, __LINE__, "the causes of study %llu miss its end", (unsigned long long)seed);
     EXPECT_INT(at, chain->end);
     EXPECT_INT(ranks, chain->end);
-    EXPECT_SAME(now->step.digest, now->point.digest); // keeping the path moves nothing
+    bool alike = now->study->seeds == 1 || now->study->training.jitter == 0; // one run, as the path's
+    if (alike) EXPECT_SAME(now->step.digest, now->point.digest);             // keeping the path moves nothing
     if (now->step.lowered) expect_operators(now, seed);
 }
 

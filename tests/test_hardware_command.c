@@ -37,7 +37,7 @@ TEST(hw_show_tells_value_unit_kind_and_source) {
     EXPECT_CONTAINS(ended->out, "fitted");
     EXPECT_CONTAINS(ended->out, "] lockstep calibrate fit on GEMMs");
     EXPECT_CONTAINS(ended->out, "33600 USD");
-    EXPECT_CONTAINS(ended->out, "matrix rates of this GPU's own are those of fp32, fp16, bf16, fp8;");
+    EXPECT_CONTAINS(ended->out, "matrix rates of this GPU's own are those of fp32, tf32, fp16, bf16, fp8;");
     EXPECT_CONTAINS(hw("hw show RTX4080")->out, "no matrix rate was measured on this GPU");
     ended = hw("hw show dgx-a100");
     EXPECT_CONTAINS(ended->out, "node dgx-a100-80gb");

@@ -56,12 +56,13 @@ static void expect_twins(const Twin *twin) {
 }
 
 // What differs: the last norm moves what one of a layer does, the embedding's first gradient and the head's are summed
-// beside another product, and eager software keeps casts that a written model does not count.
+// beside another product, and eager software keeps casts that a written model does not count. Where the CPU is what is
+// waited for (8 GPUs a layer), kernels count where each says that they stand, before or after a collective.
 TEST(a_written_model_is_as_large_and_as_fast_as_the_librarys) {
     static const Twin twins[] = {
         {{"--tp", "1"}, {NULL}, 0.01, 0.005},
         {{"--tp", "2"}, {NULL}, 0.01, 0.005},
-        {{"--tp", "8"}, {NULL}, 0.01, 0.005},
+        {{"--tp", "8"}, {NULL}, 0.01, 0.04},
         {{"--tp", "1", "--zero", "3"}, {NULL}, 0.01, 0.005},
         {{"--tp", "2", "--pp", "4"}, {NULL}, 0.01, 0.005},
         {{"--tp", "1", "--fused-norms"}, {"training.framework=eager"}, 0.05, 0.01},

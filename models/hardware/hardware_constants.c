@@ -14,6 +14,7 @@ const Constant hardware_constants[HARDWARE_CONSTANT_COUNT] = {
     [VECTOR_FEED_BYTES] = {"operands of tiles on vector units, per clock and SM", "B", 64, 0.3, CONSTANT_ASSUMED, "an SM's port to L2; fitted per GPU it does not carry over to others", "which products were tried is not on record"},
     [LONG_L2_BYTES]       = {"L2 per element of K where half of a long product's cost is paid", "B", 160, 0.3, CONSTANT_FITTED, NEUSIGHT, NEUSIGHT_ROWS},
     [LONG_L2_MOST]        = {"L2 beyond which a long product gains nothing", "B", 8.0 * 1024 * 1024, 0.5, CONSTANT_FITTED, NEUSIGHT, NEUSIGHT_ROWS},
+    [LOADED_FLOPS]        = {"FLOP per clock and SM and element of a load, where rows do not begin at 16 bytes", "", 570, 0.15, CONSTANT_FITTED, "cuBLAS's kernels for 1 and 2 elements: logits of 50257, 50265 and 30522 words at 95 to 150 and 240 to 267 TFLOP/s in BF16, 119 to 132 in TF32", "1 type of GPU (H100)"},
     [LOOP_CLOCKS]         = {"clocks of an SM per element of K of a tile on vector units", "", 8, 0.2, CONSTANT_FITTED, NEUSIGHT, NEUSIGHT_ROWS},
     [SPLIT_K_LEAST]       = {"elements of K that a split keeps at least", "", 256, 0.5, CONSTANT_ASSUMED, "shorter parts do not pay for their start; order of magnitude", NOTHING},
     [SPLIT_SMS]           = {"share of SMs filled below which every GPU splits K", "", 0.25, 0.3, CONSTANT_FITTED, "skinny " NEUSIGHT, NEUSIGHT_ROWS},

@@ -9,6 +9,7 @@ typedef enum HardwareConstantId {
     VECTOR_FEED_BYTES,
     LONG_L2_BYTES,
     LONG_L2_MOST,
+    LOADED_FLOPS,
     LOOP_CLOCKS,
     SPLIT_K_LEAST,
     SPLIT_SMS,

@@ -182,6 +182,13 @@ static double lie_cost(const Gpu *gpu, const Gemm *gemm) {
     return gemm->n % 2 || gemm->k % 2 ? cost / gpu->odd_gemm_rate : cost;
 }
 
+// Rows that do not begin at 16 bytes can neither be copied in bulk nor loaded 8 elements at a time: an SM's
+// instructions to load them set the rate.
+static double least_seconds_per_product(const Gpu *gpu, const Gemm *gemm) {
+    if (gemm->loads == 0) return 0;
+    return 2 / (hardware_constant(LOADED_FLOPS) * gemm->loads * gpu->tensor_hz);
+}
+
 // rocBLAS falls back to kernels of small tiles for weights beyond the reach of its offsets (MI100 and MI210: 0.4).
 static double far_cost(const Gpu *gpu, const Gemm *gemm) {
     bool is_far = precision_bytes(gemm->precision) * (double)gemm->n * (double)gemm->k > FAR_BYTES;
@@ -235,6 +242,7 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
     bool on_matrix_units = costs.units == &matrix_units;
     if (on_matrix_units) {
         costs.seconds_per_product *= far_cost(gpu, gemm);
+        costs.seconds_per_product = larger(costs.seconds_per_product, least_seconds_per_product(gpu, gemm));
     } else {
         costs.seconds_per_product *= long_cost(gpu, gemm) * lie_cost(gpu, gemm);
         add_loop(&costs, gpu, gemm->precision);

@@ -53,6 +53,7 @@ static const Reason reasons[] = {
     {"cuda_graphs", MORE, "kernels are launched as one graph, not one by one"},
     {"fused_loss", MORE, "the loss reads the logits once"},
     {"fused_norms", MORE, "norms read their input once"},
+    {"fused_optimizer", MORE, "the optimizer reads and writes each weight once"},
     {"fused_dispatch", MORE, "tokens are permuted and sent by one kernel"},
     {"scatter_gather", MORE, "stages send each activation once over the network, and spread it inside the node"},
     {"fp32_grad_reduce", LESS, "half as many bytes of gradients"},

@@ -10,7 +10,8 @@
 // Optimizer steps move these bytes per parameter: reading and writing what they keep in fp32, the gradient, its norm
 // and unscaling. Mixed precision adds the 16-bit copy of weight and gradient.
 #define ADAM_BYTES 40.0
-#define ADAM_8BIT_SAVES 12.0 // two moments read and written in a byte, not in four
+#define ADAM_BYTES_EACH_OPERATION 96.0 // PyTorch's default: each operation through all of its tensors
+#define ADAM_8BIT_SAVES 12.0           // two moments read and written in a byte, not in four
 #define SGD_BYTES 24.0
 #define MIXED_BYTES 6.0
 #define PARAMETERS_PER_OPTIMIZER_KERNEL 2e7 // multi-tensor kernels take about 320 blocks of 65,536 at once
@@ -37,8 +38,8 @@ double weight_traffic(const TrainingSpec *training, int direction) {
 static bool drops_out(const Model *model) { return model->patch == 0; }
 
 bool norms_elementary(const Work *work) {
-    bool llama = work->model->rms_norm && work->model->gated_mlp;
-    return llama && work->traits->rms_bytes[FORWARD] > 0 && !work->training->fused_norms;
+    return work->model->rms_norm && !work->model->written && work->traits->rms_bytes[FORWARD] > 0 &&
+           !work->training->fused_norms;
 }
 
 double hidden_pass_count(const Work *work, int direction) {
@@ -60,7 +61,10 @@ double score_pass_count(const Work *work, int direction) {
 // 0.5 x (1 + tanh(a (x + b x^3))), operator by operator: each reads one or two tensors and writes one; and its bias.
 static const double composed_gelu_passes[] = {19, 30}, composed_gelu_kernels_more[] = {7, 13};
 
-static bool composes_gelu(const Work *work) { return work->training->composed_gelu && !work->model->gated_mlp; }
+// A compiler makes one kernel of it.
+static bool composes_gelu(const Work *work) {
+    return work->training->composed_gelu && !work->model->gated_mlp && work->training->framework == FRAMEWORK_EAGER;
+}
 
 double activation_pass_count(const Work *work, int direction) {
     if (composes_gelu(work)) return composed_gelu_passes[direction];
@@ -129,6 +133,7 @@ Stretch *pass_now(Pass *pass) {
 
 static void open_stretch(Pass *pass, bool recomputed) {
     CHECK(pass->count < PASS_STRETCHES);
+    if (pass->count > 0) pass_stretch_ends(pass);
     pass->stretches[pass->count++] = (Stretch){.recomputed = recomputed};
 }
 
@@ -194,29 +199,28 @@ static double product_rate(const Work *work, Precision precision) {
     return precision == FP8 ? plain * fp8_recipe_rate(work->training->fp8_recipe) : plain;
 }
 
-static void add_gemm(const Work *work, Pass *pass, Cause cause, Gemm gemm) {
+Gemm gemm_of(Precision precision, double batch, double m, double n, double k) {
+    return (Gemm){.precision = precision,
+                  .batch = at_least_one(batch),
+                  .m = at_least_one(m),
+                  .n = at_least_one(n),
+                  .k = at_least_one(k)};
+}
+
+void pass_one_gemm(const Work *work, Pass *pass, Cause cause, Gemm gemm) {
     pass_now(pass)->seconds[cause] += gemm_seconds(work->gpu, &gemm) / product_rate(work, gemm.precision);
 }
 
 void pass_gemm(const Work *work, Pass *pass, Cause cause, Precision precision, double batch, double m, double n,
                double k) {
-    add_gemm(work, pass, cause,
-             (Gemm){.precision = precision,
-                    .batch = at_least_one(batch),
-                    .m = at_least_one(m),
-                    .n = at_least_one(n),
-                    .k = at_least_one(k)});
+    pass_one_gemm(work, pass, cause, gemm_of(precision, batch, m, n, k));
 }
 
 void pass_gemm_as_stored(const Work *work, Pass *pass, Cause cause, Precision precision, double batch, double m,
                          double n, double k) {
-    add_gemm(work, pass, cause,
-             (Gemm){.precision = precision,
-                    .batch = at_least_one(batch),
-                    .m = at_least_one(m),
-                    .n = at_least_one(n),
-                    .k = at_least_one(k),
-                    .is_untransposed = true});
+    Gemm gemm = gemm_of(precision, batch, m, n, k);
+    gemm.is_untransposed = true;
+    pass_one_gemm(work, pass, cause, gemm);
 }
 
 void pass_bytes(const Work *work, Pass *pass, Cause cause, double bytes) {
@@ -252,8 +256,15 @@ static double sharding_host_seconds(const Work *work) {
     return (1 + UNITS_OF_AN_ADAPTER * adapters) * cost_constant(FSDP_UNIT_SECONDS);
 }
 
+// PyTorch's checkpoint keeps the random state of a block and puts it back, and hooks every tensor that is saved in it.
+static double checkpoint_host_seconds(const Work *work, int direction) {
+    bool eager = work->training->framework == FRAMEWORK_EAGER || work->training->framework == FRAMEWORK_FUSED;
+    bool again = direction == BACKWARD && work->training->recompute == RECOMPUTE_FULL;
+    return eager && again ? cost_constant(CHECKPOINT_SECONDS) : 0;
+}
+
 void pass_layer_issued(const Work *work, Pass *pass, int direction) {
-    pass->host_seconds += sharding_host_seconds(work);
+    pass->host_seconds += sharding_host_seconds(work) + checkpoint_host_seconds(work, direction);
     if (!since_transformer_engine(work->gpu)) return;
     pass->host_seconds += work->traits->layer_seconds[direction];
 }
@@ -280,30 +291,53 @@ static double kernel_floor(const Work *work) {
 }
 
 // Of issuing kernels and of what a layer takes beside; a graph of them is replayed without the CPU.
-static double cpu_seconds(const Work *work, const Pass *pass, double kernels, double collectives) {
+static double cpu_seconds(const Work *work, double host_seconds, double kernels, double collectives) {
     if (work->training->cuda_graphs) return 0;
     double issuing = kernels * issue_seconds(work->training, work->gpu);
-    if (pass->host_seconds == 0) return issuing;
-    return issuing + host_slowness(work->gpu) * (pass->host_seconds + collectives * work->traits->collective_seconds);
+    if (host_seconds == 0) return issuing;
+    return issuing + host_slowness(work->gpu) * (host_seconds + collectives * work->traits->collective_seconds);
 }
 
-// The CPU issues kernels ahead of the GPU: whichever is slower over the whole block sets the time, and what exceeds the
-// kernels' own work is launch time, each kernel an equal part of it. Where the CPU is slower the block's time stays
-// when its kernels get quicker, and those before a tensor-parallel collective get a share of what others gained: it
-// starts later, and a lower power limit can make a step of small layers shorter, by 0.4 % in what was tried and never
-// by more than the kernels gain (tests/laws_resources.c).
-double launch_seconds_per_kernel(const Work *work, const Pass *pass) {
-    double busy = 0, kernels = 0, collectives = 0;
+// The CPU issues kernels ahead of the GPU: whichever is slower over all that a block did until then sets the time. The
+// end of a stretch is no later for a quicker GPU or a quicker CPU, so that no collective begins later for either.
+typedef struct Progress {
+    double gpu, cpu; // seconds that each alone would have taken
+    double passed;
+} Progress;
+
+#define LEAST_SECONDS 1e-12 // a tick of the simulation
+
+// Seconds until the stretch ends since the one before did, as the host's work beside issuing is spread over the pass's
+// kernels.
+static double progress_by(Progress *progress, const Work *work, const Pass *pass, double all_kernels,
+                          const Stretch *stretch) {
+    double q = cost_constant(ISSUE_SHARPNESS), before = progress->passed;
+    double collectives = (stretch->bytes > 0) + (stretch->overlapped_bytes > 0);
+    progress->gpu += stretch_seconds(stretch) + stretch->kernels * kernel_floor(work);
+    double host_seconds = pass->host_seconds * stretch->kernels / fmax(all_kernels, 1);
+    progress->cpu += cpu_seconds(work, host_seconds, stretch->kernels, collectives);
+    progress->passed = pow(pow(progress->gpu, q) + pow(progress->cpu, q), 1 / q);
+    return progress->passed - before;
+}
+
+static double kernels_of(const Pass *pass) {
+    double kernels = 0;
+    for (int i = 0; i < pass->count; i++) kernels += pass->stretches[i].kernels;
+    return kernels;
+}
+
+// What a stretch takes beyond its kernels' own work is launch time. Less than that work it takes where the GPU has
+// waited for the CPU before: its kernels then end with the last that is issued.
+void pass_times(const Work *work, const Pass *pass, StretchTime *times) {
+    Progress progress = {0, 0, 0};
+    double kernels = kernels_of(pass);
     for (int i = 0; i < pass->count; i++) {
-        const Stretch *stretch = &pass->stretches[i];
-        busy += stretch_seconds(stretch);
-        kernels += stretch->kernels;
-        collectives += (stretch->bytes > 0) + (stretch->overlapped_bytes > 0);
+        double taken = progress_by(&progress, work, pass, kernels, &pass->stretches[i]);
+        double busy = stretch_seconds(&pass->stretches[i]);
+        times[i] = (StretchTime){.share = 1};
+        if (fabs(taken - busy) < LEAST_SECONDS) continue;
+        times[i] = (StretchTime){.share = fmin(1, taken / busy), .launch = fmax(taken - busy, 0)};
     }
-    if (kernels == 0) return 0;
-    double gpu = busy + kernels * kernel_floor(work), cpu = cpu_seconds(work, pass, kernels, collectives);
-    double q = cost_constant(ISSUE_SHARPNESS), total = pow(pow(gpu, q) + pow(cpu, q), 1 / q);
-    return (total - busy) / kernels;
 }
 
 static void list_add(CostList *list, CostItem item) {
@@ -317,17 +351,18 @@ static void list_add(CostList *list, CostItem item) {
     list->items[list->count++] = item;
 }
 
-static void list_add_stretch(CostList *list, const Stretch *stretch, double launch_seconds) {
+static void list_add_stretch(CostList *list, const Stretch *stretch, const StretchTime *time) {
     CostItem overlapped = {.cause = stretch->overlapped_cause,
                            .collective = stretch->overlapped,
                            .bytes = stretch->overlapped_bytes,
                            .overlapped = true};
     list_add(list, overlapped);
     if (stretch->recomputed) {
-        list_add(list, (CostItem){.cause = CAUSE_RECOMPUTE, .seconds = stretch_seconds(stretch) + launch_seconds});
+        list_add(list, (CostItem){.cause = CAUSE_RECOMPUTE,
+                                  .seconds = time->share * stretch_seconds(stretch) + time->launch});
     } else {
         for (int cause = 0; cause < CAUSE_COUNT; cause++) {
-            double seconds = stretch->seconds[cause] + (cause == CAUSE_LAUNCH ? launch_seconds : 0);
+            double seconds = time->share * stretch->seconds[cause] + (cause == CAUSE_LAUNCH ? time->launch : 0);
             list_add(list, (CostItem){.cause = (Cause)cause, .seconds = seconds});
         }
     }
@@ -338,18 +373,14 @@ static void list_add_stretch(CostList *list, const Stretch *stretch, double laun
 }
 
 CostList pass_finish(const Work *work, const Pass *pass) {
-    double per_kernel = launch_seconds_per_kernel(work, pass);
+    StretchTime times[PASS_STRETCHES];
     CostList list = {.count = 0};
-    for (int i = 0; i < pass->count; i++)
-        list_add_stretch(&list, &pass->stretches[i], per_kernel * pass->stretches[i].kernels);
+    pass_times(work, pass, times);
+    for (int i = 0; i < pass->count; i++) list_add_stretch(&list, &pass->stretches[i], &times[i]);
     return list;
 }
 
-static int count_kernels(const Pass *pass) {
-    double kernels = 0;
-    for (int i = 0; i < pass->count; i++) kernels += pass->stretches[i].kernels;
-    return (int)llround(kernels);
-}
+static int count_kernels(const Pass *pass) { return (int)llround(kernels_of(pass)); }
 
 void operators_of(const Work *work, int block, OperatorList *operators) {
     Portion portion = {
@@ -462,9 +493,10 @@ static bool autocasts(const TrainingSpec *training) {
 double optimizer_seconds(const TrainingSpec *training, double parameters, const Gpu *gpu) {
     if (training->optimizer == OPTIMIZER_NONE) return 0;
     const FrameworkTraits *traits_of = framework_traits(training->framework);
-    double adam = traits_of->adam_bytes > 0 ? traits_of->adam_bytes : ADAM_BYTES;
+    bool eager = training->framework == FRAMEWORK_EAGER && !training->fused_optimizer;
+    double adam = traits_of->adam_bytes > 0 ? traits_of->adam_bytes : eager ? ADAM_BYTES_EACH_OPERATION : ADAM_BYTES;
     double bytes = training->optimizer == OPTIMIZER_SGD ? SGD_BYTES : adam;
-    if (training->optimizer == OPTIMIZER_ADAM_8BIT) bytes -= ADAM_8BIT_SAVES;
+    if (training->optimizer == OPTIMIZER_ADAM_8BIT) bytes = ADAM_BYTES - ADAM_8BIT_SAVES;
     if (!training->mixed_precision && precision_bytes(training->precision) < 4) bytes /= 2; // all of it in 16 bits
     if (training->mixed_precision && !autocasts(training)) bytes += MIXED_BYTES;
     double kernels = OPTIMIZER_KERNELS + ceil(parameters / PARAMETERS_PER_OPTIMIZER_KERNEL);

@@ -14,36 +14,61 @@ typedef struct FlashShares {
     CostConstantId before_hopper, hopper, blackwell;
     bool pads_heads; // to 64 or 128
     bool costs_more_keys;
+    double exponentials; // of the scores, what is not behind products, since Hopper, whose products end sooner
 } FlashShares;
 static const FlashShares flash_shares[ATTENTION_COUNT] = {
-    [ATTENTION_FLASH] = {FLASH_BEFORE_HOPPER, FLASH_ON_HOPPER, FLASH_ON_BLACKWELL, false, true},
-    [ATTENTION_FLASH_1] = {FLASH_1_BEFORE_HOPPER, FLASH_1_SINCE_HOPPER, FLASH_1_SINCE_HOPPER, true, false},
-    [ATTENTION_FLASH_2] = {FLASH_2_BEFORE_HOPPER, FLASH_2_SINCE_HOPPER, FLASH_2_SINCE_HOPPER, false, true},
-    [ATTENTION_FLASH_3] = {FLASH_BEFORE_HOPPER, FLASH_3_ON_HOPPER, FLASH_ON_BLACKWELL, false, true},
-    [ATTENTION_FLASH_4] = {FLASH_BEFORE_HOPPER, FLASH_ON_HOPPER, FLASH_4_ON_BLACKWELL, false, true},
+    [ATTENTION_FLASH] = {FLASH_BEFORE_HOPPER, FLASH_ON_HOPPER, FLASH_ON_BLACKWELL, false, true, 0},
+    [ATTENTION_FLASH_1] = {FLASH_1_BEFORE_HOPPER, FLASH_1_SINCE_HOPPER, FLASH_1_SINCE_HOPPER, true, false, 0},
+    [ATTENTION_FLASH_2] = {FLASH_2_BEFORE_HOPPER, FLASH_2_ON_HOPPER, FLASH_2_ON_BLACKWELL, false, true, 1},
+    [ATTENTION_FLASH_3] = {FLASH_BEFORE_HOPPER, FLASH_3_ON_HOPPER, FLASH_ON_BLACKWELL, false, true, 0},
+    [ATTENTION_FLASH_4] = {FLASH_BEFORE_HOPPER, FLASH_ON_HOPPER, FLASH_4_ON_BLACKWELL, false, true, 0},
 };
 #define FLASH_BACKWARD_FLOPS 2.5
+#define EXPONENTIALS 16.0 // that an SM takes a clock
 
-static double flash_share(const FlashShares *shares, Architecture generation) {
-    if (generation == BLACKWELL) return cost_constant(shares->blackwell);
-    return cost_constant(generation == HOPPER ? shares->hopper : shares->before_hopper);
+// Graphics cards' products are issued as before Hopper, whatever their generation.
+static bool issues_in_groups(const Gpu *gpu) { return gpu->generation >= HOPPER && gpu_is_of_servers(gpu); }
+
+static double flash_share(const FlashShares *shares, const Gpu *gpu) {
+    if (!issues_in_groups(gpu)) return cost_constant(shares->before_hopper);
+    return cost_constant(gpu->generation == BLACKWELL ? shares->blackwell : shares->hopper);
 }
 
 static double more_keys(const Work *work) {
     if (!flash_shares[work->training->attention].costs_more_keys) return 0;
+    if (work->training->attention == ATTENTION_FLASH_2 && issues_in_groups(work->gpu))
+        return cost_constant(FLASH_2_KEYS);
     return cost_constant(work->gpu->generation == BLACKWELL ? FLASH_KEYS_ON_BLACKWELL : FLASH_KEYS);
 }
 
+// In 32 bits: PyTorch's memory-efficient kernels, on vector units.
+static void efficient_kernel(const Work *work, Pass *pass, double flops, double bytes, int direction) {
+    if (direction == BACKWARD) {
+        flops *= FLASH_BACKWARD_FLOPS;
+        bytes *= 2;
+    }
+    flops /= cost_constant(EFFICIENT_ATTENTION_SHARE);
+    pass_now(pass)->seconds[CAUSE_ATTENTION] += roofline_seconds(work->gpu, FP32, flops, bytes);
+}
+
 void flash_kernel(const Work *work, Pass *pass, double flops, double bytes, double head_dim, int direction) {
+    if (precision_bytes(work->precision) > 2) {
+        efficient_kernel(work, pass, flops, bytes, direction);
+        return;
+    }
     const FlashShares *shares = &flash_shares[work->training->attention];
-    double share = flash_share(shares, work->gpu->generation);
+    double share = flash_share(shares, work->gpu);
     if (shares->pads_heads) share *= head_dim / (64 * ceil(head_dim / 64.0));
     if (direction == BACKWARD) {
         flops *= FLASH_BACKWARD_FLOPS;
         bytes *= 2;
         share *= cost_constant(FLASH_BACKWARD_SHARE);
     }
-    pass_now(pass)->seconds[CAUSE_ATTENTION] += roofline_seconds(work->gpu, work->safe_precision, flops / share, bytes);
+    const Gpu *gpu = work->gpu;
+    double scores = shares->exponentials * flops / (4 * head_dim);
+    double apart = issues_in_groups(gpu) ? scores / (EXPONENTIALS * gpu->sm_count * gpu->tensor_hz) : 0;
+    pass_now(pass)->seconds[CAUSE_ATTENTION] +=
+        roofline_seconds(gpu, work->safe_precision, flops / share, bytes) + apart;
 }
 
 static double value_width_per_gpu(const Work *work) { return value_width(work->model) / work->tp; }
@@ -78,6 +103,11 @@ static void score_products(const Work *work, Pass *pass, double batch, double qu
     pass_now(pass)->seconds[CAUSE_ATTENTION] += pass_now(&alone)->seconds[CAUSE_ATTENTION] / share;
 }
 
+static double score_bytes(const Work *work) {
+    bool autocast = work->training->mixed_precision && !work->training->half_weights;
+    return autocast && work->traits->wide_scores ? 4 : wide_bytes(work);
+}
+
 static void plain_attention(const Work *work, Pass *pass, const Operator *core, int direction) {
     bool by_heads = work->training->layout.context == CONTEXT_ULYSSES; // all tokens of fewer heads
     double queries = work->training->seq_len / (by_heads ? 1 : work->cp), heads = work->model->heads / work->tp;
@@ -85,7 +115,7 @@ static void plain_attention(const Work *work, Pass *pass, const Operator *core, 
     for (int i = 0; i < (direction == BACKWARD ? 2 : 1); i++)
         score_products(work, pass, batch, queries, core->n, value_width_per_gpu(work) / heads);
     double scores = batch * queries * core->n;
-    pass_bytes(work, pass, CAUSE_ATTENTION, score_pass_count(work, direction) * wide_bytes(work) * scores);
+    pass_bytes(work, pass, CAUSE_ATTENTION, score_pass_count(work, direction) * score_bytes(work) * scores);
 }
 
 static void attention_on_what_is_here(const Work *work, Pass *pass, const Operator *core, int direction) {

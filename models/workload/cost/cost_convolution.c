@@ -15,7 +15,7 @@
 #define SPLIT_K_LEAST 256.0 // elements of K left to each part
 
 static bool since_ampere(const Gpu *gpu) { return gpu->year >= 2020; }
-static bool on_tensor_cores(const Work *work) { return work->precision != FP32 && work->precision != FP64; }
+bool on_tensor_cores(const Work *work) { return work->precision != FP32 && work->precision != FP64; }
 
 static double padded(double size, double unit) { return unit * ceil(size / unit); }
 

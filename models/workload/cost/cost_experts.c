@@ -112,8 +112,11 @@ void choose_experts(const Work *work, Pass *pass, double tokens, int direction) 
 void route_cost(const Work *work, Pass *pass, const Operator *router, int direction) {
     double tokens = router->m, experts = router->n;
     pass_gemm(work, pass, CAUSE_GEMM, work->safe_precision, 1, tokens, experts, router->k);
-    if (direction == BACKWARD)
-        pass_gemm(work, weights_of(work, pass), CAUSE_GEMM, work->safe_precision, 1, experts, router->k, tokens);
+    if (direction == BACKWARD && work->training->lora_rank == 0) {
+        Pass *weights = weights_of(work, pass);
+        pass_by(weights, router->name);
+        pass_gemm(work, weights, CAUSE_GEMM, work->safe_precision, 1, experts, router->k, tokens);
+    }
     choose_experts(work, pass, tokens, direction);
     if (direction == BACKWARD && !work->sequence_parallel) leave_region(work, pass);
 }

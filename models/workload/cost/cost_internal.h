@@ -28,6 +28,7 @@ typedef struct FrameworkTraits {
     double weight_cast_bytes[2]; // per parameter and micro-batch in mixed precision: casts, gradient accumulation
     double wire_bytes;           // of one gradient of mixed precision
     double gradient_bytes;       // of one gradient of mixed precision in memory
+    bool wide_scores;            // autocast's softmax is in 32 bits, and what lies about it
     double wide_bytes; // of an element of the FFN's and the scores' passes in mixed precision; 0: as products have them
     bool keeps_casts;  // 8-bit inputs of products are kept for backward (Transformer Engine), not what they were cast
                        // from
@@ -120,7 +121,12 @@ typedef struct BlockWalk {
 void block_walk(BlockWalk *walk, const Model *model, int block, const TrainingSpec *training, double micro_batch,
                 const Gpu *gpu);
 void cost_of_block(const Work *work, int block, Pass *forward, Pass *backward);
-double launch_seconds_per_kernel(const Work *work, const Pass *pass);
+// How much of its kernels' own seconds a stretch takes, and what it takes beside them.
+typedef struct StretchTime {
+    double share, launch;
+} StretchTime;
+void pass_times(const Work *work, const Pass *pass, StretchTime *times); // one for each stretch
+void pass_stretch_ends(Pass *pass);                                      // before the next is opened
 
 // What comes from here on is this operator's, or what else it is called.
 void pass_by(Pass *pass, const char *name);
@@ -137,6 +143,8 @@ void pass_among_replicas(Pass *pass, CollectiveOp op, double bytes);
 // Beside the stretch that begins here, until it ends.
 void pass_overlap(Pass *pass, Cause cause, CollectiveOp op, double bytes);
 void pass_overlap_end(Pass *pass);
+Gemm gemm_of(Precision precision, double batch, double m, double n, double k); // each rounded, 1 at least
+void pass_one_gemm(const Work *work, Pass *pass, Cause cause, Gemm gemm);
 void pass_gemm(const Work *work, Pass *pass, Cause cause, Precision precision, double batch, double m, double n,
                double k);
 // The same, of a second operand that is stored k x n.

@@ -15,6 +15,7 @@ LayerCost sequential_product, sequential_elements;
 
 // How images lie in memory, and how much of its bandwidth such kernels reach (cost_elements.c).
 bool channels_last(const Work *work);
+bool on_tensor_cores(const Work *work); // its products: not in FP32 and FP64
 double image_memory_share(const Gpu *gpu);
 bool before_volta(const Gpu *gpu);
 

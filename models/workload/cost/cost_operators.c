@@ -1,6 +1,8 @@
 // What an operator of a transformer costs, by its kind, and a run of them: forward in their order, backward in reverse,
 // with what passes between the GPUs that share a layer (Shoeybi et al. 2019; sequence parallelism: Korthikanti et al.
 // 2022).
+#include <math.h>
+
 #include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/model/model_internal.h"
@@ -51,17 +53,36 @@ static void dequantise_weights(const Work *work, Pass *pass, const Operator *one
     pass_kernels(pass, gptq ? GPTQ_KERNELS : NF4_KERNELS);
 }
 
+// Both sides of a weight are lengths of rows that lie in memory. Megatron pads its vocabulary, and compilers what they
+// multiply.
+#define WHOLE_ROW_BYTES 16
+static int loads_of(const Work *work, const Operator *one) {
+    Framework framework = work->training->framework;
+    if (framework != FRAMEWORK_EAGER && framework != FRAMEWORK_FUSED) return 0;
+    int most = WHOLE_ROW_BYTES / (int)fmax(1, precision_bytes(precision_of(work, one)));
+    int64_t sides = llround(one->n) | llround(one->k), loads = sides & -sides;
+    return loads < most ? (int)loads : 0;
+}
+
+static void pass_product(const Work *work, Pass *pass, const Operator *one, double m, double n, double k,
+                         bool as_stored) {
+    Gemm gemm = gemm_of(precision_of(work, one), one->batch, m, n, k);
+    gemm.is_untransposed = as_stored;
+    gemm.loads = loads_of(work, one);
+    pass_one_gemm(work, pass, CAUSE_GEMM, gemm);
+}
+
 void product_forward(const Work *work, Pass *pass, const Operator *one) {
     pass_by(pass, one->name);
     dequantise_weights(work, pass, one, FORWARD);
-    pass_gemm(work, pass, CAUSE_GEMM, precision_of(work, one), one->batch, one->m, one->n, one->k);
+    pass_product(work, pass, one, one->m, one->n, one->k, false);
     add_casts(work, pass, one, one->m * one->k, FORWARD);
 }
 
 void product_input_backward(const Work *work, Pass *pass, const Operator *one) {
     pass_by(pass, one->name);
     dequantise_weights(work, pass, one, BACKWARD);
-    pass_gemm_as_stored(work, pass, CAUSE_GEMM, precision_of(work, one), one->batch, one->m, one->k, one->n);
+    pass_product(work, pass, one, one->m, one->k, one->n, true);
     add_casts(work, pass, one, one->m * one->n, BACKWARD);
 }
 
@@ -70,7 +91,7 @@ void product_weight_backward(const Work *work, Pass *pass, const Operator *one) 
     if (work->training->lora_rank > 0 && !table) return;
     Pass *weights = weights_of(work, pass);
     pass_by(weights, one->name);
-    pass_gemm(work, weights, CAUSE_GEMM, precision_of(work, one), one->batch, one->n, one->k, one->m);
+    pass_product(work, weights, one, one->n, one->k, one->m, false);
     if (weights != pass && !one->in_16_bits) pass_kernels(weights, 1);
 }
 

@@ -10,58 +10,53 @@
 
 // ---- A pass and its ledger.
 
-typedef struct Totals {
-    double seconds[CAUSE_COUNT], kernels[2]; // kernels: as they are, and again in backward
-} Totals;
-
-static Totals totals_of(const Pass *pass) {
-    Totals totals = {0};
-    for (int i = 0; i < pass->count; i++) {
-        const Stretch *stretch = &pass->stretches[i];
-        for (int c = 0; c < CAUSE_COUNT; c++)
-            totals.seconds[stretch->recomputed ? CAUSE_RECOMPUTE : c] += stretch->seconds[c];
-        totals.kernels[stretch->recomputed] += stretch->kernels;
-    }
-    return totals;
-}
-
+// What an operator added to one stretch of a pass.
 typedef struct Entry {
     const char *name;
-    Totals own;
+    int stretch;
+    double seconds[CAUSE_COUNT], kernels;
 } Entry;
 
 struct Ledger {
     Arena *arena;
     Entry *items;
-    int count, room, now; // whose what follows is
-    Totals seen;
+    int count, room;
+    const char *now; // whose what follows is
+    Stretch seen;    // of the stretch that grows
 };
 
-static int entry_of(Ledger *ledger, const char *name) {
+static Entry *entry_of(Ledger *ledger, const char *name, int stretch) {
     for (int i = 0; i < ledger->count; i++)
-        if (strcmp(ledger->items[i].name, name) == 0) return i;
-    LIST_PUSH(ledger->arena, ledger, ((Entry){.name = name}));
-    return ledger->count - 1;
+        if (ledger->items[i].stretch == stretch && strcmp(ledger->items[i].name, name) == 0) return &ledger->items[i];
+    LIST_PUSH(ledger->arena, ledger, ((Entry){.name = name, .stretch = stretch}));
+    return &ledger->items[ledger->count - 1];
 }
 
 static void settle(Pass *pass) {
     Ledger *ledger = pass->ledger;
-    Totals totals = totals_of(pass), *own = &ledger->items[ledger->now].own;
-    for (int c = 0; c < CAUSE_COUNT; c++) own->seconds[c] += totals.seconds[c] - ledger->seen.seconds[c];
-    for (int k = 0; k < 2; k++) own->kernels[k] += totals.kernels[k] - ledger->seen.kernels[k];
-    ledger->seen = totals;
+    const Stretch *stretch = pass_now(pass);
+    Entry *own = entry_of(ledger, ledger->now, pass->count - 1);
+    for (int c = 0; c < CAUSE_COUNT; c++) own->seconds[c] += stretch->seconds[c] - ledger->seen.seconds[c];
+    own->kernels += stretch->kernels - ledger->seen.kernels;
+    ledger->seen = *stretch;
 }
 
 void pass_by(Pass *pass, const char *name) {
     if (!pass->ledger) return;
     settle(pass);
-    pass->ledger->now = entry_of(pass->ledger, name ? name : NOBODY);
+    pass->ledger->now = name ? name : NOBODY;
+}
+
+void pass_stretch_ends(Pass *pass) {
+    if (!pass->ledger) return;
+    settle(pass);
+    pass->ledger->seen = (Stretch){.kernels = 0};
 }
 
 static Ledger *ledger_open(Arena *arena) {
     Ledger *ledger = ARENA_NEW(arena, Ledger);
     ledger->arena = arena;
-    ledger->now = entry_of(ledger, NOBODY);
+    ledger->now = NOBODY;
     return ledger;
 }
 
@@ -74,16 +69,26 @@ static OperatorTime *time_of(Arena *arena, OperatorTimes *times, const char *nam
     return &times->items[times->count - 1];
 }
 
-// Each kernel's launch is an equal part of the pass's, as pass_finish has it.
+// As pass_finish has it: of a stretch each kernel waits an equal part, or each second is shortened alike. Where it has
+// no kernel (a collective that the host issues), what it ended with waits.
+static double launch_of(const Pass *pass, const StretchTime *took, const Entry *entry, bool is_last) {
+    double kernels = pass->stretches[entry->stretch].kernels;
+    return kernels > 0 ? took->launch * entry->kernels / kernels : is_last ? took->launch : 0;
+}
+
 static void add_pass(Arena *arena, const Work *work, Pass *pass, int way, OperatorTimes *times) {
-    double launch = launch_seconds_per_kernel(work, pass);
+    StretchTime took[PASS_STRETCHES];
+    const Ledger *ledger = pass->ledger;
     settle(pass);
-    for (int i = 0; i < pass->ledger->count; i++) {
-        const Entry *entry = &pass->ledger->items[i];
+    pass_times(work, pass, took);
+    for (int i = 0; i < ledger->count; i++) {
+        const Entry *entry = &ledger->items[i];
+        const StretchTime *time = &took[entry->stretch];
+        bool again = pass->stretches[entry->stretch].recomputed;
+        bool is_last = i + 1 == ledger->count || ledger->items[i + 1].stretch != entry->stretch;
         double *seconds = time_of(arena, times, entry->name)->seconds[way];
-        for (int c = 0; c < CAUSE_COUNT; c++) seconds[c] += entry->own.seconds[c];
-        seconds[CAUSE_LAUNCH] += launch * entry->own.kernels[0];
-        seconds[CAUSE_RECOMPUTE] += launch * entry->own.kernels[1];
+        for (int c = 0; c < CAUSE_COUNT; c++) seconds[again ? CAUSE_RECOMPUTE : c] += time->share * entry->seconds[c];
+        seconds[again ? CAUSE_RECOMPUTE : CAUSE_LAUNCH] += launch_of(pass, time, entry, is_last);
     }
 }
 

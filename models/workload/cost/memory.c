@@ -87,7 +87,8 @@ static ParameterBytes parameter_bytes(const TrainingSpec *training) {
 double optimizer_state_bytes(const TrainingSpec *training) { return parameter_bytes(training).optimizer; }
 
 double list_step_bytes(const TrainingSpec *training, const Memory *memory) {
-    bool by_lists = software_does(training->software, STEPS_BY_LISTS) && !training->optimizer_in_backward;
+    bool by_lists = software_does(training->software, STEPS_BY_LISTS) && !training->fused_optimizer &&
+                    !training->optimizer_in_backward;
     if (!by_lists || training->optimizer != OPTIMIZER_ADAM) return 0;
     return memory->bytes[MEMORY_OPTIMIZER] * state_bytes(training) / 2 / parameter_bytes(training).optimizer;
 }

@@ -287,7 +287,10 @@ static void settle_software(const Maker *m, const Software *software) {
     if (!says(m, JOB_PARALLEL, "sequence_parallel"))
         spec->layout.sequence_parallel =
             spec->layout.tp > 1 && software_does(software, SLICES_SEQUENCE) && !spec->model->written;
-    if (!says(m, JOB_TRAINING, "attention") && precision_bytes(spec->precision) > 2) // flash kernels take 16 bits
+    // Flash kernels take 16 bits; in 32 PyTorch since 2.0 takes the memory-efficient ones in their place.
+    bool efficient = spec->framework == FRAMEWORK_EAGER &&
+                     (spec->attention == ATTENTION_FLASH || spec->attention == ATTENTION_FLASH_2);
+    if (!says(m, JOB_TRAINING, "attention") && precision_bytes(spec->precision) > 2 && !efficient)
         spec->attention = ATTENTION_PLAIN;
     if (!says(m, JOB_TRAINING, "image_layout") && software_does(software, CHANNELS_LAST) && flat && half)
         spec->image_layout = IMAGE_LAYOUT_NHWC;

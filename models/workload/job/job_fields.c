@@ -111,6 +111,8 @@ static const Field training_fields[] = {
      .help = "softmax and cross entropy in few kernels that keep logits in 16 bits"},
     {"tuned_products", SWITCH, .fallback = "false", .example = "true", .flag = "tuned-products", BOOL(tuned_products),
      .help = "kernels of products are found by timing them (XLA's autotuner), not by cuBLAS's rules"},
+    {"fused_optimizer", SWITCH, .fallback = "false", .example = "true", .flag = "fused-optimizer", BOOL(fused_optimizer),
+     .help = "eager software's Adam reads and writes each weight once (AdamW(fused=True), apex, DeepSpeed); when left out: operation by operation, PyTorch's default"},
     {"fused_norms", SWITCH, .fallback = "false", .example = "true", .flag = "fused-norms", BOOL(fused_norms),
      .help = "eager software: RMSNorm and rotary embedding are kernels of their own (apex, Liger, flash-attn)"},
     {"loss_chunks", COUNT(2, 1e5), .example = "8", .flag = "loss-chunks", INT(loss_chunks),

@@ -13,11 +13,8 @@
 #define KEPT (-1)          // what the rules before say stays
 #define EVERYTHING (~0ull) // a library of its own: nothing of the rules before stays
 #define LONGEST_WORD 64
-#define HOROVOD_CYCLE 5e-3 // HOROVOD_CYCLE_TIME's default until 2020
-#define LOSS_CHUNKS 8      // torchtune's
-#define WRAPPED_PYTHON                                                                                                 \
-    15e-6                   // host time of a kernel where Hugging Face's modules stand around it: Qwen's finetuning on
-                            // A100 takes 14 to 16 us, the loop of Tacotron 22
+#define HOROVOD_CYCLE 5e-3  // HOROVOD_CYCLE_TIME's default until 2020
+#define LOSS_CHUNKS 8       // torchtune's
 #define HOST_DECODING 120.0 // JPEGs of ImageNet per second and core: hosts of 2017 to 2020 gave 6,900 to 7,700 in all
 #define LATEST 2026.5       // of the rules
 #define TORCH_VERSION_WITHIN 32 // letters after its name
@@ -30,10 +27,14 @@ static const SoftwareRule rules[] = {
      "an unknown framework: as eager PyTorch"},
     {"pytorch|torchtitan|torchtune|fsdp|yafsdp|lightning|litgpt|deepspeed|detectron|timm|kempner", 0, 0, 0, 0, FRAMEWORK_EAGER, KEPT, KEEPS_ACTIVATIONS, 0, 0, 0,
      "PyTorch runs eagerly; DDP overlaps fp32 gradients; nothing is recomputed unless asked for"},
-    {"hf |hugging|transformers|accelerate|peft|axolotl|llama factory|unsloth", 0, 0, 0, 0, FRAMEWORK_EAGER, KEPT, KEEPS_ACTIVATIONS | COMPOSES_GELU | WHOLE_HEAD | WRAPS_PYTHON | LOOPS_EXPERTS, 0, 0, 0,
+    {"hf |hugging|transformers|accelerate|peft|axolotl|llama factory|unsloth", 0, 0, 0, 0, FRAMEWORK_EAGER, KEPT, KEEPS_ACTIVATIONS | COMPOSES_GELU | WHOLE_HEAD | LOOPS_EXPERTS, 0, 0, 0,
      "Hugging Face models run eagerly, GPT-2's GELU operator by operator, and give logits at every position"},
     {"hf |hugging|transformers", "deepspeed|peft", 0, 0, 0, KEPT, KEPT, HOOKS_MODULES | CASTS_MODEL | ADAPTS_EVERYWHERE, 0, 0, 0,
      "Hugging Face models under DeepSpeed or PEFT: in 16 bits, adapters beside every product, hooks in Python around every module with ZeRO 3"},
+    {"deepspeed", 0, "megatron|lightning", 0, 0, KEPT, KEPT, CASTS_MODEL, 0, 0, 0,
+     "DeepSpeed's engine casts the model to 16 bits"},
+    {"deeplearningexamples", "pytorch", 0, 0, 0, KEPT, KEPT, CASTS_MODEL, 0, 0, 0,
+     "NVIDIA's examples for PyTorch: apex's O2, a model cast to 16 bits"},
     {"torchtitan", 0, 0, 0, 0, KEPT, KEPT, REDUCES_IN_FP32, 0, 0, 0,
      "torchtitan reduces gradients in 32 bits (mixed_precision_reduce, its default)"},
     {"torchtune", 0, 0, 0, 0, KEPT, KEPT, CHUNKS_LOSS, 0, 0, 0,
@@ -44,8 +45,8 @@ static const SoftwareRule rules[] = {
      "NVIDIA's examples of 2018 to 2022: channels last in 16 bits"},
     {"torchtitan|torchtune|fsdp|yafsdp|lightning|litgpt|kempner", 0, 0, 2023.8, 0, KEPT, KEPT, STOPS_RECOMPUTING, 0, 0, 0,
      "checkpoints of PyTorch 2.1 without re-entry, which these use, stop once all that backward needs is there"},
-    {"train steps", 0, 0, 0, 0, KEPT, ATTENTION_PLAIN, STOPS_RECOMPUTING | WHOLE_HEAD, KEEPS_ACTIVATIONS, 0, 0,
-     "calibrate/gpu/train_steps.py: eager PyTorch, logits at every position, checkpoints that stop early"},
+    {"train steps", 0, 0, 0, 0, KEPT, ATTENTION_PLAIN, STOPS_RECOMPUTING | WHOLE_HEAD | FUSES_OPTIMIZER, KEEPS_ACTIVATIONS, 0, 0,
+     "calibrate/gpu/train_steps.py: eager PyTorch, logits at every position, checkpoints that stop early, fused AdamW"},
     {"pytorch|fsdp|hf |hugging|transformers|accelerate|peft", 0, "fused|deepspeed|fsdp2|torchtitan|torchtune|kempner|yafsdp|train steps", 2023.2, 0, KEPT, KEPT, STEPS_BY_LISTS, 0, 0, 0,
      "PyTorch 2: unless a fused one is asked for, the optimizer steps through lists of tensors (foreach), which FSDP2's are not taken for"},
     {"liger|swiglu", 0, 0, 0, 0, KEPT, KEPT, FUSES_NORMS | FUSES_GATES, 0, 0, 0,
@@ -54,6 +55,14 @@ static const SoftwareRule rules[] = {
      "DeepSpeed is taken for ZeRO: its first stage unless another is said"},
     {"fsdp", 0, "fsdp2|torchtitan|kempner|yafsdp|deepspeed", 0, 0, KEPT, KEPT, HOLDS_INPUTS, 0, 0, 0,
      "FSDP of PyTorch before its second form: hooks on the inputs of layers whose weights are frozen"},
+    {"torchtitan|torchtune|litgpt|kempner|ngc|readme of deeplearningexamples|apex|deepspeed|fused adamw|fused adam|adamw fused", 0, 0, 0, 0, KEPT, KEPT, FUSES_OPTIMIZER, STEPS_BY_LISTS, 0, 0,
+     "fused optimizers: PyTorch's where the recipe asks for it, apex's in NVIDIA's examples and DeepSpeed"},
+    {"", 0, 0, 2025.1, 0, KEPT, KEPT, TUNES_PRODUCTS, 0, 0, 0,
+     "cuBLAS since CUDA 12.8, of PyTorch 2.7 and 2025, takes Hopper's own kernels for plain products"},
+    {"hf |hugging|transformers", 0, 0, 2025.9, 0, KEPT, KEPT, 0, LOOPS_EXPERTS, 0, 0,
+     "transformers 5, of the end of 2025: experts by grouped products"},
+    {"trainer", "hf |hugging|transformers", 0, 2025.6, 0, KEPT, KEPT, FUSES_OPTIMIZER, STEPS_BY_LISTS, 0, 0,
+     "the Trainer of transformers since 4.56, of August 2025: fused AdamW"},
     {"qlora", 0, 0, 0, 0, KEPT, KEPT, ADAPTS_EVERYWHERE | CASTS_MODEL, KEEPS_ACTIVATIONS, 0, 0,
      "QLoRA: a model in 16 bits, adapters beside every product (Dettmers et al. 2023)"},
     {"compiled|torch.compile", 0, "compiled from", 0, 0, FRAMEWORK_GRAPH, KEPT, FUSES_LOSS, 0, 0, 0,
@@ -97,6 +106,8 @@ static const SoftwareRule rules[] = {
     {"hf |hugging|transformers|trainer", 0, "flash", 0, 2024, KEPT, ATTENTION_PLAIN, 0, 0, 0, 0,
      "transformers before 4.36, of the end of 2023: plain attention"},
     {"megatron|nemo|jax|pax|maxtext", 0, "deepspeed", 2024.25, 0, KEPT, ATTENTION_FLASH, 0, 0, 0, 0, "cuDNN 9's attention and FlashAttention-3, of 2024"},
+    {"pytorch|hf |hugging|transformers|timm|torchvision|lightning|fsdp", 0, "flash|xformers|megatron|nemo", 2025.4, 0, KEPT, ATTENTION_FLASH, 0, 0, 0, 0,
+     "PyTorch since 2.8 puts cuDNN's attention first on Hopper and Blackwell's servers (check_prefer_cudnn_attention)"},
     {"composer", 0, 0, 0, 0, FRAMEWORK_FUSED, ATTENTION_FLASH_1, OVERLAPS_GRADIENTS | STOPS_RECOMPUTING, EVERYTHING, 0, 0,
      "Composer with MPT: eager with fused norms, the Triton flash attention of 2022 and 2023"},
     {"flash-attn", 0, "hf |hugging|transformers", 0, 0, FRAMEWORK_MEGATRON, ATTENTION_FLASH_1, OVERLAPS_GRADIENTS | FUSES_LOSS, EVERYTHING, 0, 0,
@@ -210,10 +221,11 @@ static double month_after(const char *at, char mark) {
 
 // PyTorch 1.0 is of the end of 2018, 2.0 of March 2023, with 3.4 and 3.6 minor versions a year since.
 static double torch_year(const char *text) {
-    const char *at = text;
-    while (*at && !begins(at, "torch")) at++;
-    for (const char *end = at + TORCH_VERSION_WITHIN; *at && at < end && !begins(at, "nccl"); at++) {
-        bool version = (*at == '1' || *at == '2') && at[1] == '.' && isdigit((unsigned char)at[2]);
+    const char *end = text; // of what may be the version of the name met last
+    for (const char *at = text; *at; at++) {
+        if (begins(at, "torch")) end = at + TORCH_VERSION_WITHIN;
+        if (begins(at, "nccl")) end = at;
+        bool version = at < end && (*at == '1' || *at == '2') && at[1] == '.' && isdigit((unsigned char)at[2]);
         if (!version || isalnum((unsigned char)at[-1]) || at[-1] == '.') continue;
         int minor = atoi(at + 2);
         return *at == '1' ? 2018.9 + minor / 3.4 : 2023.2 + minor / 3.6;
@@ -348,7 +360,7 @@ void software_apply(const Software *software, TrainingSpec *training) {
     training->whole_head = software_does(software, WHOLE_HEAD);
     if (names_parts(model) && model->vocab > 0 && software_does(software, CHUNKS_LOSS))
         training->loss_chunks = LOSS_CHUNKS;
-    if (software_does(software, WRAPS_PYTHON)) training->cpu_seconds_per_kernel = WRAPPED_PYTHON;
+    training->fused_optimizer = software_does(software, FUSES_OPTIMIZER);
     training->module_hooks = software_does(software, HOOKS_MODULES);
     training->gathers_logits = software_does(software, GATHERS_LOGITS);
     training->expert_loop = software_does(software, LOOPS_EXPERTS) && training->model->experts.count > 0;

@@ -31,7 +31,7 @@ typedef enum SoftwareTrait {
     CHANNELS_LAST = 1 << 20,     // in 16 bits, though the framework's usual is first
     HOST_DECODES = 1 << 21,      // the host decodes and augments images, not the GPU
     NEGOTIATES = 1 << 22,        // Horovod: gradients wait for its cycle
-    WRAPS_PYTHON = 1 << 23,      // Python stands around each kernel
+    FUSES_OPTIMIZER = 1 << 23,   // a step in one kernel for many weights, each read and written once
     HOOKS_MODULES = 1 << 24,     // and around each module
     FUSES_NORMS = 1 << 25,       // RMSNorm and rotary embedding by kernels of their own
     CHUNKS_LOSS = 1 << 26,       // logits and loss in parts

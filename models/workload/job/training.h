@@ -173,10 +173,11 @@ typedef struct TrainingSpec {
     bool own_code;                   // no software whose makers tuned the whole step is stated
     const struct Software *software; // the stack that was named (software.h), or NULL
     Framework framework;
-    bool whole_head;     // an encoder's logits at every position, not at masked ones only
-    bool tuned_products; // which kernel does a product is found by timing it (XLA's autotuner), not by cuBLAS's rules
-    bool fused_norms;    // eager software whose RMSNorm and rotary embedding are kernels of their own (apex, Liger)
-    bool composed_gelu;  // GELU by tanh from eight elementary operators, as in Hugging Face's GPT-2
+    bool whole_head;      // an encoder's logits at every position, not at masked ones only
+    bool tuned_products;  // which kernel does a product is found by timing it (XLA's autotuner), not by cuBLAS's rules
+    bool fused_optimizer; // eager software whose Adam reads and writes each weight once (AdamW(fused=True), apex)
+    bool fused_norms;     // eager software whose RMSNorm and rotary embedding are kernels of their own (apex, Liger)
+    bool composed_gelu;   // GELU by tanh from eight elementary operators, as in Hugging Face's GPT-2
     ImageLayout image_layout;
     Optimizer optimizer;
     Backend backend;
@@ -193,8 +194,8 @@ typedef struct TrainingSpec {
     bool optimizer_in_backward; // a weight is updated, and its gradient dropped, as soon as that is there
     OffloadPlace offload_optimizer, offload_parameters;
     OffloadPlace offload_activations; // layers' inputs, all that full recomputation keeps: their copies hide behind it
-    bool syncs_always; // gradients are reduced after every micro-batch (DDP without no_sync)
-    int prefetch;      // blocks whose weights are gathered ahead; 0: 1 as FSDP does, -1: none
+    bool syncs_always;                // gradients are reduced after every micro-batch (DDP without no_sync)
+    int prefetch;                     // blocks whose weights are gathered ahead; 0: 1 as FSDP does, -1: none
     double horovod_cycle_seconds, horovod_fusion_bytes; // of strategy HOROVOD; 0: its defaults
     bool by_messages;                                   // fidelity = "flow": collectives are all their messages
     bool fp32_grad_reduce;                              // gradients travel as fp32 whatever the precision
