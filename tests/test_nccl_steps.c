@@ -17,16 +17,20 @@ typedef struct Asked {
     double bytes;
 } Asked;
 
+static CollectiveRequest request_of(Arena *arena, const Network *network, const Asked *asked) {
+    return (CollectiveRequest){.op = asked->op,
+                               .backend = BACKEND_NCCL,
+                               .ranks = first_ranks(arena, network, asked->nodes, asked->gpus_per_node),
+                               .rank_count = asked->nodes * asked->gpus_per_node,
+                               .bytes = asked->bytes,
+                               .algorithm = asked->algorithm,
+                               .protocol = asked->protocol};
+}
+
 static CollectivePlan plan_asked(Arena *arena, const Network *network, const Asked *asked,
                                  const NcclConstants *constants) {
-    CollectiveRequest request = {.op = asked->op,
-                                 .backend = BACKEND_NCCL,
-                                 .ranks = first_ranks(arena, network, asked->nodes, asked->gpus_per_node),
-                                 .rank_count = asked->nodes * asked->gpus_per_node,
-                                 .bytes = asked->bytes,
-                                 .algorithm = asked->algorithm,
-                                 .protocol = asked->protocol,
-                                 .constants = constants};
+    CollectiveRequest request = request_of(arena, network, asked);
+    request.constants = constants;
     return collective_plan(arena, network, &request);
 }
 
@@ -237,14 +241,8 @@ TEST(two_gpus_behind_one_switch_share_its_way_to_the_host) {
 
 // ---- Within a node.
 static double seconds_of_version(Arena *arena, const Network *network, const Asked *asked, int version) {
-    CollectiveRequest request = {.op = asked->op,
-                                 .backend = BACKEND_NCCL,
-                                 .ranks = first_ranks(arena, network, asked->nodes, asked->gpus_per_node),
-                                 .rank_count = asked->nodes * asked->gpus_per_node,
-                                 .bytes = asked->bytes,
-                                 .algorithm = asked->algorithm,
-                                 .protocol = asked->protocol,
-                                 .nccl_version = version};
+    CollectiveRequest request = request_of(arena, network, asked);
+    request.nccl_version = version;
     return collective_plan(arena, network, &request).alone_seconds;
 }
 
