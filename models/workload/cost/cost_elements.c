@@ -66,15 +66,9 @@ static void image_bytes(const Work *work, Pass *pass, double passes, double elem
 }
 
 // Channels last in 16 bits the data stays on the chip between its statistics and its norm (cuDNN's persistent kernels).
-// cuDNN's are not asked for in BF16: PyTorch's own take a block for each channel, whose 64 to 2,048 leave memory idle
-// (ResNet-50, 128 images on H100: 12.5 and 18.4 ms for 2.84 GB channels first, 7.4 and 6.6 last).
-static const double native_batch_norm[2][2] = {{9, 13}, {5.2, 4.7}};
-
 static double batch_norm_passes(const Work *work, int direction) {
     static const double persistent[] = {2, 3};
     const double *separate = image_traits_of(work)->batch_norm;
-    if (work->training->framework == FRAMEWORK_EAGER && work->precision == BF16)
-        return native_batch_norm[channels_last(work)][direction];
     bool stays = channels_last(work) && precision_bytes(work->precision) <= 2;
     return stays ? persistent[direction] : separate[direction];
 }
