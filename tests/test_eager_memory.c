@@ -22,6 +22,7 @@ static TrainingSpec eager(const Model *model) {
         .attention = ATTENTION_FLASH_2,
         .framework = FRAMEWORK_EAGER,
         .optimizer = OPTIMIZER_ADAM,
+        .fused_optimizer = true, // as train_steps.py has it
     };
 }
 
@@ -101,7 +102,7 @@ TEST(gradients_come_as_activations_go) {
 TEST(the_memory_command_shows_gradients_that_come_and_go) {
     static char text[20000];
     const char *command = "$LOCKSTEP memory --model gpt2-1.5b --gpu H100 --framework eager --recompute full --seq 1024 "
-                          "--attention flash2 --over-time";
+                          "--attention flash2 --fused-optimizer --over-time";
     EXPECT_INT(test_shell(command, text, sizeof text), 0);
     EXPECT_CONTAINS(text, "    weights   gradients activations     working       total");
     EXPECT_CONTAINS(text, "reached in   backward of micro-batch 1 at the embedding");

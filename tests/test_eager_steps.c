@@ -42,6 +42,16 @@ static double all_seconds(const TrainingSpec *training, double samples, const Gp
     return seconds;
 }
 
+// That a step issues, without its optimizer's.
+static double all_kernels(const TrainingSpec *training, double samples, const Gpu *gpu) {
+    double kernels = 0;
+    for (int block = 0; block < training->model->block_count; block++) {
+        BlockCost cost = block_cost(training->model, block, training, samples, gpu);
+        kernels += cost.kernels_forward + cost.kernels_backward;
+    }
+    return kernels;
+}
+
 // An SM's loads set the rate: 2 m n k FLOP at so many a clock, SM and element.
 TEST(products_of_odd_rows_run_at_the_rate_of_their_loads) {
     Bench bench = bench_open();
@@ -149,12 +159,8 @@ TEST(small_eager_steps_take_what_the_host_takes) {
     } jobs[] = {{"resnet-50", 1}, {"densenet-121", 1}};
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
         TrainingSpec training = eager(bench_model(&bench, jobs[i].model), BF16);
-        double seconds = all_seconds(&training, jobs[i].samples, &gpu), kernels = 0;
-        for (int block = 0; block < training.model->block_count; block++) {
-            BlockCost cost = block_cost(training.model, block, &training, jobs[i].samples, &gpu);
-            kernels += cost.kernels_forward + cost.kernels_backward;
-        }
-        EXPECT_NEAR(seconds, 14e-6 * kernels, 0.1);
+        double seconds = all_seconds(&training, jobs[i].samples, &gpu);
+        EXPECT_NEAR(seconds, 14e-6 * all_kernels(&training, jobs[i].samples, &gpu), 0.1);
         gpu.issue_seconds *= 2;
         EXPECT_NEAR(all_seconds(&training, jobs[i].samples, &gpu), 2 * seconds, 0.1);
         gpu.issue_seconds /= 2;
@@ -175,12 +181,7 @@ TEST(kernels_of_a_resnet_are_as_many_as_the_profiler_counts) {
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
         TrainingSpec training = eager(bench_model(&bench, "resnet-50"), counted[i].precision);
         training.image_layout = counted[i].layout;
-        double kernels = 0;
-        for (int block = 0; block < training.model->block_count; block++) {
-            BlockCost cost = block_cost(training.model, block, &training, 64, gpu);
-            kernels += cost.kernels_forward + cost.kernels_backward;
-        }
-        EXPECT_NEAR(kernels, counted[i].kernels, 0.2);
+        EXPECT_NEAR(all_kernels(&training, 64, gpu), counted[i].kernels, 0.2);
     }
     arena_close(bench.arena);
 }
@@ -211,22 +212,6 @@ TEST(a_checkpoint_takes_the_host_more_than_what_it_issues_again) {
     BlockCost again = block_cost(training.model, 1, &training, 1, gpu);
     double more = list_seconds(&again.backward) - list_seconds(&once.backward);
     EXPECT_NEAR(more, list_seconds(&once.forward) + cost_constant(CHECKPOINT_SECONDS), 0.1);
-    arena_close(bench.arena);
-}
-
-// In BF16 PyTorch's own batch norms run, which leave memory idle; cuDNN's do in FP16.
-TEST(batch_norm_in_bf16_is_not_cudnns) {
-    Bench bench = bench_open();
-    const Gpu *gpu = bench_gpu(&bench, "H100");
-    TrainingSpec training = eager(bench_model(&bench, "resnet-50"), BF16);
-    double own = all_seconds(&training, 128, gpu);
-    training.precision = FP16;
-    double cudnn = all_seconds(&training, 128, gpu);
-    EXPECT(own > 1.2 * cudnn);
-    training.framework = FRAMEWORK_TUNED;
-    double fused = all_seconds(&training, 128, gpu);
-    training.precision = BF16;
-    EXPECT_NEAR(all_seconds(&training, 128, gpu), fused, 0.01);
     arena_close(bench.arena);
 }
 

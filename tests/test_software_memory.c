@@ -88,7 +88,8 @@ TEST(a_loss_holds_so_many_bytes_of_each_logit) {
 // Weights, gradients, two moments and, where it goes through lists, the roots of the second: 10 bytes of 16-bit weights
 // and no activations. A fused step needs no more than the four.
 TEST(an_optimizer_that_steps_through_lists_needs_one_moment_more) {
-    Setup lists = setup("gpt2-1.5b", "PyTorch 2.5", false), fused = setup("gpt2-1.5b", "PyTorch 2.5 fused", false);
+    Setup lists = setup("gpt2-1.5b", "PyTorch 2.5", false),
+          fused = setup("gpt2-1.5b", "PyTorch 2.5, fused AdamW", false);
     Setup old = setup("gpt2-1.5b", "PyTorch 1.13", false), second = setup("gpt2-1.5b", "PyTorch FSDP2 2.5", false);
     Setup *all[] = {&lists, &fused, &old, &second};
     double parameters = model_parameters(lists.training.model), peaks[4];
@@ -101,7 +102,7 @@ TEST(an_optimizer_that_steps_through_lists_needs_one_moment_more) {
     EXPECT_NEAR(peaks[0], 10 * parameters, 1e-9);
     EXPECT(peaks[1] < 8.5 * parameters);
     EXPECT_NEAR(peaks[1], peaks[2], 1e-12);
-    EXPECT_NEAR(peaks[1], peaks[3], 1e-12);      // distributed tensors go one by one (torch/utils/_foreach_utils.py)
+    EXPECT_NEAR(peaks[0], peaks[3], 1e-12); // distributed tensors, too: their kernels on an H100 are those of lists
     lists.training.optimizer_in_backward = true; // of one tensor at a time
     Memory memory = memory_of(&lists, 1);
     EXPECT(memory.peak - memory.outside - memory.bytes[MEMORY_BUFFERS] < 7 * parameters);
@@ -109,7 +110,7 @@ TEST(an_optimizer_that_steps_through_lists_needs_one_moment_more) {
 }
 
 TEST(moments_of_8_bits_and_sums_of_rows_and_columns_take_less) {
-    Setup s = setup("gpt2-1.5b", "PyTorch 2.5 fused", true);
+    Setup s = setup("gpt2-1.5b", "PyTorch 2.5, fused AdamW", true);
     double parameters = model_parameters(s.training.model), adam = memory_of(&s, 1).bytes[MEMORY_OPTIMIZER];
     EXPECT_NEAR(adam, 12 * parameters, 1e-12);
     s.training.optimizer = OPTIMIZER_ADAM_8BIT; // a byte each, and a scale of four bytes for 256
@@ -164,8 +165,8 @@ TEST(adapters_everywhere_are_beside_every_expert) {
 
 // Of 22 layers all inputs but that of the first and of the one at work, with their gradients: FSDP of two forms.
 TEST(fsdp_holds_gradients_of_the_inputs_of_frozen_layers) {
-    Setup first = setup("tinyllama-1.1b", "PyTorch FSDP 2.5 fused", false),
-          second = setup("tinyllama-1.1b", "PyTorch FSDP2 2.5 fused", false);
+    Setup first = setup("tinyllama-1.1b", "PyTorch FSDP 2.5, fused AdamW", false),
+          second = setup("tinyllama-1.1b", "PyTorch FSDP2 2.5, fused AdamW", false);
     Setup *both[] = {&first, &second};
     double peaks[2];
     for (int i = 0; i < 2; i++) {
@@ -220,7 +221,7 @@ TEST(a_kernel_for_swiglu_keeps_one_tensor_less) {
 
 // All that full recomputation keeps: on the GPU are the inputs of the layer at work and of the next.
 TEST(activations_in_host_memory_leave_the_gpu_two_layers) {
-    Setup s = setup("llama-2-7b", "PyTorch FSDP2 2.5 fused", true);
+    Setup s = setup("llama-2-7b", "PyTorch FSDP2 2.5, fused AdamW", true);
     s.training.layout.zero = 3;
     s.training.layout.dp = 8;
     s.training.recompute = RECOMPUTE_FULL;
@@ -256,7 +257,7 @@ TEST(a_sharded_step_is_as_high_as_its_highest_moment) {
     static const char *const models[] = {"tinyllama-1.1b", "gpt2-1.5b", "llama-2-7b"};
     for (int i = 0; i < 3; i++)
         for (int recompute = 0; recompute < 2; recompute++) {
-            Setup s = setup(models[i], "PyTorch FSDP2 2.5 fused", true);
+            Setup s = setup(models[i], "PyTorch FSDP2 2.5, fused AdamW", true);
             s.training.layout.zero = 3;
             s.training.layout.dp = 8;
             s.training.recompute = recompute ? RECOMPUTE_FULL : RECOMPUTE_NONE;

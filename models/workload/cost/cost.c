@@ -490,11 +490,16 @@ static bool autocasts(const TrainingSpec *training) {
            framework_traits(training->framework)->wire_bytes >= 4;
 }
 
+bool steps_by_operation(const TrainingSpec *training) {
+    bool adam = training->optimizer == OPTIMIZER_ADAM || training->optimizer == OPTIMIZER_ADAFACTOR;
+    return adam && training->framework == FRAMEWORK_EAGER && !training->fused_optimizer;
+}
+
 double optimizer_seconds(const TrainingSpec *training, double parameters, const Gpu *gpu) {
     if (training->optimizer == OPTIMIZER_NONE) return 0;
     const FrameworkTraits *traits_of = framework_traits(training->framework);
-    bool eager = training->framework == FRAMEWORK_EAGER && !training->fused_optimizer;
-    double adam = traits_of->adam_bytes > 0 ? traits_of->adam_bytes : eager ? ADAM_BYTES_EACH_OPERATION : ADAM_BYTES;
+    double adam = traits_of->adam_bytes > 0 ? traits_of->adam_bytes : ADAM_BYTES;
+    if (steps_by_operation(training)) adam = ADAM_BYTES_EACH_OPERATION;
     double bytes = training->optimizer == OPTIMIZER_SGD ? SGD_BYTES : adam;
     if (training->optimizer == OPTIMIZER_ADAM_8BIT) bytes = ADAM_BYTES - ADAM_8BIT_SAVES;
     if (!training->mixed_precision && precision_bytes(training->precision) < 4) bytes /= 2; // all of it in 16 bits

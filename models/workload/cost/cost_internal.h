@@ -120,6 +120,7 @@ typedef struct BlockWalk {
 } BlockWalk;
 void block_walk(BlockWalk *walk, const Model *model, int block, const TrainingSpec *training, double micro_batch,
                 const Gpu *gpu);
+bool steps_by_operation(const TrainingSpec *training); // Adam or Adafactor, in eager software that does not fuse it
 void cost_of_block(const Work *work, int block, Pass *forward, Pass *backward);
 // How much of its kernels' own seconds a stretch takes, and what it takes beside them.
 typedef struct StretchTime {

@@ -86,10 +86,14 @@ static ParameterBytes parameter_bytes(const TrainingSpec *training) {
 
 double optimizer_state_bytes(const TrainingSpec *training) { return parameter_bytes(training).optimizer; }
 
+// Since PyTorch 2 each operation goes through all tensors in lists before the next (foreach); before, tensor by tensor.
+#define LISTS_SINCE 2023.2
+
 double list_step_bytes(const TrainingSpec *training, const Memory *memory) {
-    bool by_lists = software_does(training->software, STEPS_BY_LISTS) && !training->fused_optimizer &&
-                    !training->optimizer_in_backward;
-    if (!by_lists || training->optimizer != OPTIMIZER_ADAM) return 0;
+    bool lists = !training->software || training->software->year >= LISTS_SINCE;
+    bool whole =
+        training->optimizer == OPTIMIZER_ADAM && !training->optimizer_in_backward; // Adafactor has no such state
+    if (!lists || !whole || !steps_by_operation(training)) return 0;
     return memory->bytes[MEMORY_OPTIMIZER] * state_bytes(training) / 2 / parameter_bytes(training).optimizer;
 }
 

@@ -39,10 +39,9 @@ typedef enum SoftwareTrait {
     GATHERS_LOGITS = 1 << 28,    // every tensor-parallel rank has those of the whole vocabulary
     TUNES_PRODUCTS = 1 << 29,    // by timing their kernels
     LOOPS_EXPERTS = 1 << 30,     // in Python, one after the other
-    STEPS_BY_LISTS = 1ll << 31,  // the optimizer goes through all tensors operation by operation (foreach)
-    HOLDS_INPUTS = 1ll << 32,    // FSDP keeps frozen layers' inputs, and gradients of these, until backward ends
-    ADDS_IN_32_BITS = 1ll << 33, // gradients of bf16 to others of 32 bits, which both stay
-    FUSES_GATES = 1ll << 34,     // SwiGLU is one kernel: what the gate's activation gives is not kept
+    HOLDS_INPUTS = 1ll << 31,    // FSDP keeps frozen layers' inputs, and gradients of these, until backward ends
+    ADDS_IN_32_BITS = 1ll << 32, // gradients of bf16 to others of 32 bits, which both stay
+    FUSES_GATES = 1ll << 33,     // SwiGLU is one kernel: what the gate's activation gives is not kept
 } SoftwareTrait;
 
 typedef uint64_t SoftwareRules; // bit i: rule i
