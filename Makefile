@@ -12,7 +12,7 @@ ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -ffp-contract=off -I. $(WARNINGS) $(CFLAGS) 
 LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm
 
 WORKLOAD = $(addprefix models/workload/,job model cost step life convergence queue money cluster commands)
-SCENARIOS = $(addprefix scenarios/,fields lua study program queue commands plan report explain trace sweep mpi)
+SCENARIOS = $(addprefix scenarios/,fields lua study program queue questions commands plan report explain trace sweep mpi)
 FOLDERS = sim models/hardware models/network $(WORKLOAD) $(SCENARIOS) results \
           calibrate calibrate/gpu calibrate/collectives calibrate/training calibrate/tcp calibrate/queue
 PROGRAMS = calibrate/tcp/netbench.c scenarios/mpi/lockstep_mpi.c # with a main of their own

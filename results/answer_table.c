@@ -3,9 +3,9 @@
 
 #include "results/answer.h"
 #include "results/tables.h"
-#include "results/text.h"
 #include "sim/csv.h"
 #include "sim/list.h"
+#include "sim/text.h"
 
 // What is the main table where it is not the first list of objects. "": the whole answer is one row. "a/b": a row for
 // each element of b in each element of a, of which `keep` stands first.

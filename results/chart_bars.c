@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "results/chart.h"
-#include "results/text.h"
 #include "results/view.h"
 #include "sim/list.h"
+#include "sim/text.h"
 
 // A chart while it is put together.
 typedef struct Builder {

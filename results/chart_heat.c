@@ -3,7 +3,7 @@
 
 #include "results/chart.h"
 #include "results/terminal.h"
-#include "results/text.h"
+#include "sim/text.h"
 
 #define INK "'#222222'"
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "results/chart.h"
-#include "results/text.h"
 #include "results/view.h"
+#include "sim/text.h"
 
 // Of the whole run where its length is known; else of a million samples, since points may differ in their batch; of
 // programs without samples, of a step.

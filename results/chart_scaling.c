@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "results/chart.h"
-#include "results/text.h"
 #include "results/view.h"
+#include "sim/text.h"
 
 // ---- The x axis: the study's own, when it is a number, else GPUs.
 

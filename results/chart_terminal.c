@@ -6,8 +6,8 @@
 
 #include "results/chart.h"
 #include "results/terminal.h"
-#include "results/text.h"
 #include "results/view.h"
+#include "sim/text.h"
 
 #define LONGEST_NAME 28
 #define MOST_ROWS 64

@@ -5,10 +5,10 @@
 #include "results/columns.h"
 #include "results/results.h"
 #include "results/tables.h"
-#include "results/text.h"
 #include "results/view.h"
 #include "sim/csv.h"
 #include "sim/list.h"
+#include "sim/text.h"
 
 // ---- Columns that depend on the record: names met in any point, in the order first met.
 

@@ -9,11 +9,11 @@
 #include "results/progress.h"
 #include "results/tables.h"
 #include "results/terminal.h"
-#include "results/text.h"
 #include "results/view.h"
 #include "sim/file.h"
 #include "sim/letters_out.h"
 #include "sim/other_program.h"
+#include "sim/text.h"
 
 #define PNG_SCALE 1.6 // sharp on dense screens and in print
 #define MISSING_REMEDY "install it with: apt-get install gnuplot-nox"

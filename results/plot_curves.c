@@ -4,7 +4,7 @@
 #include "results/chart.h"
 #include "results/tables.h"
 #include "results/terminal.h"
-#include "results/text.h"
+#include "sim/text.h"
 
 #define INK "'#222222'"
 

@@ -4,8 +4,8 @@
 
 #include "results/chart.h"
 #include "results/terminal.h"
-#include "results/text.h"
 #include "results/view.h"
+#include "sim/text.h"
 
 #define INK "'#222222'"
 #define WIDE_RANGE 12.0 // from here on axes are logarithmic

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "results/chart.h"
-#include "results/text.h"
+#include "sim/text.h"
 
 #define INK "'#222222'"
 #define MOST_TICKS 14

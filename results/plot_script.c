@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "results/chart.h"
-#include "results/text.h"
 #include "results/view.h"
+#include "sim/text.h"
 
 #define INK "'#222222'"
 #define GRID "'#e2e2e2'"

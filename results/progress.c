@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "results/text.h"
 #include "sim/letters_out.h"
+#include "sim/text.h"
 
 #define BAR_WIDTH 20
 #define CLEAR_LINE "\r\033[K"

@@ -2,9 +2,9 @@
 #include <math.h>
 
 #include "results/report_page.h"
-#include "results/text.h"
 #include "results/view.h"
 #include "sim/list.h"
+#include "sim/text.h"
 
 #define GAP 10.0
 

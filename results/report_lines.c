@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "results/report_page.h"
-#include "results/text.h"
 #include "results/view.h"
 #include "sim/file.h"
 #include "sim/list.h"
+#include "sim/text.h"
 
 static double left_margin(const Paper *paper) { return paper->narrow ? 44 : 62; }
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "results/report_page.h"
-#include "results/text.h"
 #include "results/view.h"
 #include "sim/list.h"
+#include "sim/text.h"
 
 // ---- Colours.
 

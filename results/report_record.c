@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "results/report_page.h"
-#include "results/text.h"
 #include "results/view.h"
 #include "sim/quantity.h"
+#include "sim/text.h"
 
 #define WORTH_SAYING 0.05 // chance to run out of memory
 #define MOST_STACKS 24    // of one chart of breakdowns; the table has all

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "results/report_page.h"
-#include "results/text.h"
 #include "sim/check.h"
 #include "sim/file.h"
 #include "sim/sha256.h"
+#include "sim/text.h"
 #include "sim/version.h"
 
 // As the catalogue is: files that people edit, within the program's read-only data.

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "results/terminal.h"
-#include "results/text.h"
 #include "results/view.h"
+#include "sim/text.h"
 
 #define LABEL_WIDTH 13
 #define FEW_ASSUMPTIONS 8

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "results/screen.h"
-#include "results/text.h"
 #include "results/view.h"
 #include "sim/list.h"
 #include "sim/name_index.h"
+#include "sim/text.h"
 
 #define MOST_TOLD 40 // of old prices
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "results/screen.h"
-#include "results/text.h"
 #include "results/view.h"
 #include "sim/list.h"
+#include "sim/text.h"
 
 #define SMALLEST_SHARE 0.005 // of the whole in some point, to be worth a column
 

@@ -3,9 +3,9 @@
 
 #include "results/screen.h"
 #include "results/terminal.h"
-#include "results/text.h"
 #include "results/view.h"
 #include "sim/quantity.h"
+#include "sim/text.h"
 
 #define LONGEST_BAR 40
 #define WORTH_SAYING 0.05 // chance to run out of memory

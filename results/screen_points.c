@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "results/screen.h"
-#include "results/text.h"
 #include "results/view.h"
+#include "sim/text.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 #define SMALLEST_SHARE 0.005 // of a step in some point, to be worth a column

@@ -9,10 +9,10 @@
 
 #include "results/store_base.h"
 #include "results/store_row.h"
-#include "results/text.h"
 #include "sim/digest.h"
 #include "sim/json.h"
 #include "sim/temporaries.h"
+#include "sim/text.h"
 
 #define LOST_NAMED 5
 #define NAME_WIDTH 80

@@ -1,7 +1,7 @@
 // Showing a store: its studies as records, by the means that every record has.
 #include "results/store_show.h"
 
-#include "results/text.h"
+#include "sim/text.h"
 
 enum { FAILED = 1, BAD_INPUT = 4 };
 

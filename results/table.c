@@ -2,9 +2,9 @@
 // folded; otherwise columns move to a second panel below, with the first columns repeated.
 #include "results/results.h"
 #include "results/terminal.h"
-#include "results/text.h"
 #include "sim/check.h"
 #include "sim/list.h"
+#include "sim/text.h"
 
 #define GAP 2
 #define NARROWEST_FOLD 24

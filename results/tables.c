@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "results/screen.h"
-#include "results/text.h"
 #include "sim/csv.h"
+#include "sim/text.h"
 
 static const RecordCell *cell_at(const RecordTable *table, int row, int column) {
     return &table->cells[(size_t)row * (size_t)table->column_count + (size_t)column];

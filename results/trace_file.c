@@ -5,9 +5,9 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "results/text.h"
 #include "results/trace_buffer.h"
 #include "sim/check.h"
+#include "sim/text.h"
 
 // ---- Bytes.
 

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "results/text.h"
 #include "sim/list.h"
+#include "sim/text.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 

@@ -119,7 +119,7 @@ static void run_answer(Answer *answer, AnswerOptions options, Problems *problems
     answer->alone_s *= 1 + law_forgery;
 }
 
-Answer answer_of(const DrawnStudy *study, const char *profile, AnswerOptions options) {
+Answer law_answer_of(const DrawnStudy *study, const char *profile, AnswerOptions options) {
     Answer answer = {.arena = arena_open()};
     const Catalogue *catalogue = catalogue_of(answer.arena, profile);
     answer.spec = catalogue ? spec_of(answer.arena, study, catalogue) : NULL;
@@ -131,7 +131,7 @@ Answer answer_of(const DrawnStudy *study, const char *profile, AnswerOptions opt
     return answer;
 }
 
-void answer_close(Answer *answer) {
+void law_answer_close(Answer *answer) {
     arena_close(answer->arena);
     answer->arena = NULL;
 }

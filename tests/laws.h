@@ -54,8 +54,8 @@ typedef struct AnswerOptions {
     bool second;      // of a pair: what law_forgery falsifies
 } AnswerOptions;
 
-Answer answer_of(const DrawnStudy *study, const char *profile, AnswerOptions options);
-void answer_close(Answer *answer);
+Answer law_answer_of(const DrawnStudy *study, const char *profile, AnswerOptions options);
+void law_answer_close(Answer *answer);
 // For laws about laws: added to the step time of any second run, as a share.
 extern double law_forgery;
 

@@ -22,7 +22,7 @@ static DrawnStudy cluster_of(const NodeType *node, const FabricLink *link, int n
 // Below 0: there is no such cluster.
 static double seconds_on(const DrawnStudy *study, CollectiveOp op, double bytes, char *how, size_t room) {
     double seconds = -1;
-    Answer answer = answer_of(study, "", (AnswerOptions){.memory_only = true});
+    Answer answer = law_answer_of(study, "", (AnswerOptions){.memory_only = true});
     if (answer.lowered) {
         int count = answer.cluster->gpu_count, *ranks = ARENA_ARRAY(answer.arena, int, count);
         for (int r = 0; r < count; r++) ranks[r] = r;
@@ -32,7 +32,7 @@ static double seconds_on(const DrawnStudy *study, CollectiveOp op, double bytes,
         seconds = plan.alone_seconds;
         snprintf(how, room, "%s %s", plan.algorithm, protocol_names[plan.protocol]);
     }
-    answer_close(&answer);
+    law_answer_close(&answer);
     return seconds;
 }
 

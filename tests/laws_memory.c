@@ -6,7 +6,7 @@
 #define COMMUNICATOR_BYTES 268435456.0 // of one group of ranks (models/workload/cost/memory.c)
 
 static Answer estimate(const DrawnStudy *study, bool second) {
-    return answer_of(study, "", (AnswerOptions){.memory_only = true, .second = second});
+    return law_answer_of(study, "", (AnswerOptions){.memory_only = true, .second = second});
 }
 
 static double held(const Memory *memory) {
@@ -42,8 +42,8 @@ Verdict law_zero(const DrawnStudy *study, uint64_t seed, Finding *finding) {
         double slack = stage == 0 ? meets_nothing(&less, &more) : shards ? grown : 0;
         verdict = at_most(more.memory.peak, less.memory.peak + slack, "memory", finding);
     }
-    answer_close(&less);
-    answer_close(&more);
+    law_answer_close(&less);
+    law_answer_close(&more);
     return verdict;
 }
 
@@ -87,8 +87,8 @@ Verdict law_shards(const DrawnStudy *study, uint64_t seed, Finding *finding) {
         verdict = tp ? at_most(more.memory.peak, less.memory.peak + group, "memory", finding)
                      : at_most(held(&more.memory), held(&less.memory), "what a rank holds", finding);
     }
-    answer_close(&less);
-    answer_close(&more);
+    law_answer_close(&less);
+    law_answer_close(&more);
     return verdict;
 }
 
@@ -116,8 +116,8 @@ Verdict law_recompute(const DrawnStudy *study, uint64_t seed, Finding *finding) 
         snprintf(finding->sets, sizeof finding->sets, "training.recompute = %s, then %s", kinds[kind], kinds[kind + 1]);
         verdict = at_most(more.memory.peak, less.memory.peak + rebuilt(&less, &more), "memory", finding);
     }
-    answer_close(&less);
-    answer_close(&more);
+    law_answer_close(&less);
+    law_answer_close(&more);
     return verdict;
 }
 
@@ -137,7 +137,7 @@ Verdict law_micro_batch(const DrawnStudy *study, uint64_t seed, Finding *finding
                  micro / 2);
         verdict = at_most(more.memory.peak, less.memory.peak, "memory", finding);
     }
-    answer_close(&less);
-    answer_close(&more);
+    law_answer_close(&less);
+    law_answer_close(&more);
     return verdict;
 }

@@ -187,15 +187,15 @@ Verdict law_faster_parts(const DrawnStudy *study, uint64_t seed, Finding *findin
     const Scaled *what = &scaled[seed % SCALED_COUNT];
     double factor = factors[seed / SCALED_COUNT % (sizeof factors / sizeof *factors)];
     Verdict verdict = LAW_SILENT;
-    Answer less = answer_of(study, "", (AnswerOptions){.unfolded = true});
+    Answer less = law_answer_of(study, "", (AnswerOptions){.unfolded = true});
     Part part = {0};
     if (less.ran && part_of(&less, what->kind, &part) &&
         scaled_profile(what, &part, factor, finding->profile, sizeof finding->profile)) {
-        Answer more = answer_of(study, finding->profile, (AnswerOptions){.unfolded = true, .second = true});
+        Answer more = law_answer_of(study, finding->profile, (AnswerOptions){.unfolded = true, .second = true});
         verdict = judge_pair(&less, &more, what->resource, what->what, finding);
-        answer_close(&more);
+        law_answer_close(&more);
     }
-    answer_close(&less);
+    law_answer_close(&less);
     return verdict;
 }
 
@@ -240,18 +240,18 @@ Verdict law_more_of_a_setting(const DrawnStudy *study, uint64_t seed, Finding *f
     if (!is_of_study(study, step->path)) return LAW_SILENT;
     DrawnStudy with = *study;
     drawn_set(&with, step->path, step->less);
-    Answer less = answer_of(&with, "", (AnswerOptions){.unfolded = true});
+    Answer less = law_answer_of(&with, "", (AnswerOptions){.unfolded = true});
     if (!less.ran) {
-        answer_close(&less);
+        law_answer_close(&less);
         return LAW_SILENT;
     }
     drawn_set(&with, step->path, step->more);
-    Answer more = answer_of(&with, "", (AnswerOptions){.unfolded = true, .second = true});
+    Answer more = law_answer_of(&with, "", (AnswerOptions){.unfolded = true, .second = true});
     snprintf(finding->sets, sizeof finding->sets, "%s = %s, then %s", step->path, step->less,
              step->more ? step->more : "left out");
     Verdict verdict = judge_pair(&less, &more, step->kind, step->path, finding);
-    answer_close(&less);
-    answer_close(&more);
+    law_answer_close(&less);
+    law_answer_close(&more);
     return verdict;
 }
 
@@ -303,12 +303,12 @@ Verdict law_faster_fabric(const DrawnStudy *study, uint64_t seed, Finding *findi
     const char *path = link_path(&with, seed / 4096);
     if (!faster) return LAW_SILENT;
     set_link(&with, path, link);
-    Answer less = answer_of(&with, "", (AnswerOptions){.unfolded = true});
+    Answer less = law_answer_of(&with, "", (AnswerOptions){.unfolded = true});
     set_link(&with, path, faster);
-    Answer more = answer_of(&with, "", (AnswerOptions){.unfolded = true, .second = true});
+    Answer more = law_answer_of(&with, "", (AnswerOptions){.unfolded = true, .second = true});
     snprintf(finding->sets, sizeof finding->sets, "%s = %s, then %s", path, link->name, faster->name);
     Verdict verdict = judge_pair(&less, &more, KIND_LINKS, path, finding);
-    answer_close(&less);
-    answer_close(&more);
+    law_answer_close(&less);
+    law_answer_close(&more);
     return verdict;
 }

@@ -12,7 +12,7 @@
 // others' bytes at its full rate, and each byte goes over a link once.
 Verdict law_contention(const DrawnStudy *study, uint64_t seed, Finding *finding) {
     (void)seed;
-    Answer answer = answer_of(study, "", (AnswerOptions){.second = true});
+    Answer answer = law_answer_of(study, "", (AnswerOptions){.second = true});
     Verdict verdict = LAW_SILENT;
     if (answer.ran) {
         double step_s = answer.step_s * (1 + law_forgery);
@@ -20,7 +20,7 @@ Verdict law_contention(const DrawnStudy *study, uint64_t seed, Finding *finding)
         if (verdict == LAW_HOLDS)
             verdict = at_most(step_s, answer.alone_s + answer.busy_s, "step with contention", finding);
     }
-    answer_close(&answer);
+    law_answer_close(&answer);
     return verdict;
 }
 
@@ -36,7 +36,7 @@ static double slowest_flops(const Cluster *cluster, Precision precision) {
 // what every optimizer step writes anew at the rate of memory; each link's bytes at its rate.
 Verdict law_bounds(const DrawnStudy *study, uint64_t seed, Finding *finding) {
     (void)seed;
-    Answer answer = answer_of(study, "", (AnswerOptions){.unfolded = true});
+    Answer answer = law_answer_of(study, "", (AnswerOptions){.unfolded = true});
     Verdict verdict = LAW_SILENT;
     if (answer.ran) {
         const TrainingSpec *training = answer.lowered->training;
@@ -52,7 +52,7 @@ Verdict law_bounds(const DrawnStudy *study, uint64_t seed, Finding *finding) {
             verdict = at_most(answer.run.link_bytes[l] / answer.system.links[l].bytes_per_second, step_s,
                               answer.system.links[l].name, finding);
     }
-    answer_close(&answer);
+    law_answer_close(&answer);
     return verdict;
 }
 
@@ -78,7 +78,7 @@ static double *count_joins(const System *system, Arena *arena, int **first) {
 // What the ranks' programs send over a link is what it carried.
 Verdict law_bytes(const DrawnStudy *study, uint64_t seed, Finding *finding) {
     (void)seed;
-    Answer answer = answer_of(study, "", (AnswerOptions){.unfolded = true});
+    Answer answer = law_answer_of(study, "", (AnswerOptions){.unfolded = true});
     Verdict verdict = LAW_SILENT;
     if (answer.ran && answer.cluster->gpu_count <= 32) {
         const System *system = &answer.system;
@@ -102,7 +102,7 @@ Verdict law_bytes(const DrawnStudy *study, uint64_t seed, Finding *finding) {
             verdict = LAW_BROKEN;
         }
     }
-    answer_close(&answer);
+    law_answer_close(&answer);
     return verdict;
 }
 
@@ -150,19 +150,19 @@ static bool split_groups(const Answer *answer, uint64_t seed, DrawnStudy *study)
 
 // Ranks that do the same may be simulated as one, and nodes that are the same may change places in the list.
 Verdict law_alike(const DrawnStudy *study, uint64_t seed, Finding *finding) {
-    Answer folded = answer_of(study, "", (AnswerOptions){0});
+    Answer folded = law_answer_of(study, "", (AnswerOptions){0});
     Verdict verdict = LAW_SILENT;
     DrawnStudy groups = *study;
     if (folded.ran && seed % 2) {
-        Answer whole = answer_of(study, "", (AnswerOptions){.unfolded = true, .second = true});
+        Answer whole = law_answer_of(study, "", (AnswerOptions){.unfolded = true, .second = true});
         verdict = same_step(&folded, &whole, "folded and unfolded", finding);
-        answer_close(&whole);
+        law_answer_close(&whole);
     } else if (folded.ran && split_groups(&folded, seed, &groups)) {
-        Answer split = answer_of(&groups, "", (AnswerOptions){.second = true});
+        Answer split = law_answer_of(&groups, "", (AnswerOptions){.second = true});
         verdict = same_step(&folded, &split, "one group of nodes and two", finding);
-        answer_close(&split);
+        law_answer_close(&split);
     }
-    answer_close(&folded);
+    law_answer_close(&folded);
     return verdict;
 }
 
@@ -174,14 +174,14 @@ Verdict law_alike(const DrawnStudy *study, uint64_t seed, Finding *finding) {
 Verdict law_twice(const DrawnStudy *study, uint64_t seed, Finding *finding) {
     (void)seed;
     DrawnStudy with = *study;
-    Answer once = answer_of(&with, "", (AnswerOptions){0});
+    Answer once = law_answer_of(&with, "", (AnswerOptions){0});
     Verdict verdict = LAW_SILENT;
     if (once.ran) {
         const Resolved *r = &once.lowered->resolved;
         drawn_set(&with, "training.batch.global", NULL);
         drawn_set_count(&with, "training.batch.micro", (int)r->micro_batch);
         drawn_set_count(&with, "training.batch.accumulation", 2 * r->micro_batches);
-        Answer twice = answer_of(&with, "", (AnswerOptions){.second = true});
+        Answer twice = law_answer_of(&with, "", (AnswerOptions){.second = true});
         bool in_turns = r->pp > 1 && once.lowered->training->layout.zero >= 2;
         if (twice.ran && !in_turns && r->micro_batch == floor(r->micro_batch)) {
             snprintf(finding->sets, sizeof finding->sets,
@@ -190,8 +190,8 @@ Verdict law_twice(const DrawnStudy *study, uint64_t seed, Finding *finding) {
             verdict = at_most(twice.alone_s, 2 * once.alone_s, "twice the micro-batches", finding);
             if (verdict == LAW_HOLDS) verdict = at_most(once.alone_s, twice.alone_s, "half the micro-batches", finding);
         }
-        answer_close(&twice);
+        law_answer_close(&twice);
     }
-    answer_close(&once);
+    law_answer_close(&once);
     return verdict;
 }

@@ -1,7 +1,7 @@
 // The bars of a life: each stretch of its calendar is a row, and what the row shows is all of that time.
 #include <string.h>
 
-#include "scenarios/commands/command_goodput.h"
+#include "scenarios/questions/goodput.h"
 #include "sim/random.h"
 #include "tests/test.h"
 

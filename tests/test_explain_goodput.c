@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "models/workload/commands/commands.h"
-#include "scenarios/commands/command_goodput.h"
 #include "scenarios/explain/command_explain.h"
+#include "scenarios/questions/goodput.h"
 #include "sim/json.h"
 #include "tests/command.h"
 #include "tests/test.h"

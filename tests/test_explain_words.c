@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/text.h"
 #include "scenarios/commands/command_run.h"
 #include "scenarios/explain/command_explain.h"
 #include "scenarios/explain/explain.h"
+#include "sim/text.h"
 #include "tests/command.h"
 #include "tests/script.h"
 #include "tests/test.h"

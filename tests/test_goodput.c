@@ -2,9 +2,9 @@
 #include "calibrate/command_validate.h"
 #include "models/workload/commands/commands.h"
 #include "models/workload/life/life.h"
-#include "scenarios/commands/command_goodput.h"
 #include "scenarios/lua/scenario.h"
 #include "scenarios/plan/command_plan.h"
+#include "scenarios/questions/goodput.h"
 #include "sim/json.h"
 #include "tests/command.h"
 #include "tests/script.h"
@@ -81,7 +81,7 @@ TEST(the_same_command_prints_the_same_twice_and_another_seed_something_else) {
     const char *line = "goodput --gpus 256 --work 5 --runs 30 --seed 4";
     Arena *arena = arena_open();
     const char *first = arena_copy_text(arena, run_command(command_goodput, line)->out);
-    EXPECT_CONTAINS(first, "Days");
+    EXPECT_CONTAINS(first, "Done after");
     EXPECT_TEXT(run_command(command_goodput, line)->out, first);
     EXPECT(strcmp(run_command(command_goodput, "goodput --gpus 256 --work 5 --runs 30 --seed 5")->out, first) != 0);
     arena_close(arena);

@@ -138,9 +138,9 @@ TEST(a_forged_result_breaks_each_law_and_shrinks_to_a_scenario_that_runs) {
             law_forgery = 0;
             if (laws[l].judge == law_life || laws[l].judge == law_further_node || laws[l].judge == law_shards)
                 continue; // which set more themselves
-            Answer answer = answer_of(&small, "", (AnswerOptions){0});
+            Answer answer = law_answer_of(&small, "", (AnswerOptions){0});
             EXPECT(answer.lowered != NULL);
-            answer_close(&answer);
+            law_answer_close(&answer);
         }
         law_forgery = 0;
         if (!broken) test_fail(__FILE__, __LINE__, "\"%s\" cannot be broken", laws[l].name);

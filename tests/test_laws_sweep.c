@@ -56,9 +56,9 @@ TEST(a_drawn_study_swept_with_interruptions_ends_with_the_store_of_one_without) 
     int interrupted = 0, swept = 0;
     for (uint64_t seed = 1; swept < STUDIES; seed++) {
         DrawnStudy study = law_study(seed);
-        Answer answer = answer_of(&study, "", (AnswerOptions){0});
+        Answer answer = law_answer_of(&study, "", (AnswerOptions){0});
         bool runs = answer.ran;
-        answer_close(&answer);
+        law_answer_close(&answer);
         if (!runs) continue;
         swept++;
         clear();

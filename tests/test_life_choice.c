@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "models/workload/commands/commands.h"
-#include "scenarios/commands/command_goodput.h"
+#include "scenarios/questions/goodput.h"
 #include "sim/json.h"
 #include "tests/command.h"
 #include "tests/script.h"

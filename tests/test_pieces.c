@@ -6,7 +6,7 @@
 
 #include "calibrate/command_validate.h"
 #include "models/workload/commands/commands.h"
-#include "scenarios/commands/command_goodput.h"
+#include "scenarios/questions/goodput.h"
 #include "scenarios/queue/command_queue.h"
 #include "sim/pieces.h"
 #include "sim/watch.h"

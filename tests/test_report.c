@@ -6,9 +6,9 @@
 
 #include "results/report.h"
 #include "results/report_page.h"
-#include "results/text.h"
 #include "sim/file.h"
 #include "sim/sha256.h"
+#include "sim/text.h"
 #include "tests/records.h"
 #include "tests/test.h"
 

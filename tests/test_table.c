@@ -1,5 +1,5 @@
 #include "results/results.h"
-#include "results/text.h"
+#include "sim/text.h"
 #include "tests/test.h"
 
 static const Style people = {.unicode = true, .width = 60};

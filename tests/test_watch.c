@@ -1,6 +1,6 @@
 // Simulations under the watch: the same numbers as without it, a limit that holds at the same event everywhere, what
 // would be too much known beforehand, and a stop that leaves nothing behind.
-#include "scenarios/commands/command_goodput.h"
+#include "scenarios/questions/goodput.h"
 #include "sim/watch.h"
 
 #include <fcntl.h>

@@ -4,11 +4,11 @@
 #include <stdio.h>
 
 #include "results/results.h"
-#include "results/text.h"
 #include "scenarios/commands/cluster_options.h"
 #include "scenarios/commands/command_cost.h"
 #include "sim/envelope.h"
 #include "sim/json.h"
+#include "sim/text.h"
 
 enum { DONE = 0, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
 

@@ -7,11 +7,11 @@
 
 #include "models/hardware/quote.h"
 #include "models/workload/cluster/rent_options.h"
-#include "results/text.h"
 #include "sim/csv.h"
 #include "sim/envelope.h"
 #include "sim/json.h"
 #include "sim/list.h"
+#include "sim/text.h"
 
 enum { DONE = 0, BAD_USAGE = 2, BAD_INPUT = 4 };
 

@@ -3,10 +3,10 @@
 #include <stdio.h>
 
 #include "models/hardware/parts.h"
-#include "results/text.h"
 #include "scenarios/commands/cost_answer.h"
 #include "sim/envelope.h"
 #include "sim/json.h"
+#include "sim/text.h"
 
 static const char *money(const CostAnswer *answer, double amount) {
     return text_money(answer->arena, amount, answer->bill.currency);

@@ -9,7 +9,6 @@
 #include "results/screen.h"
 #include "results/tables.h"
 #include "results/terminal.h"
-#include "results/text.h"
 #include "scenarios/explain/diff.h"
 #include "scenarios/explain/diff_last.h"
 #include "scenarios/explain/explain.h"
@@ -19,6 +18,7 @@
 #include "sim/file.h"
 #include "sim/kineto.h"
 #include "sim/list.h"
+#include "sim/text.h"
 #include "sim/wall.h"
 #include "sim/watch.h"
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "models/workload/cost/cost.h"
-#include "results/text.h"
 #include "scenarios/explain/diff.h"
 #include "sim/list.h"
+#include "sim/text.h"
 
 // ---- Words.
 

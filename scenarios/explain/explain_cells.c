@@ -5,9 +5,9 @@
 
 #include "results/tables.h"
 #include "results/terminal.h"
-#include "results/text.h"
 #include "sim/envelope.h"
 #include "sim/list.h"
+#include "sim/text.h"
 
 void text_cell(Arena *arena, Cells *cells, const char *text) {
     LIST_PUSH(arena, cells, ((RecordCell){.text = text, .number = NAN}));

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "models/hardware/kernel.h"
-#include "results/text.h"
 #include "scenarios/explain/explain.h"
 #include "sim/list.h"
+#include "sim/text.h"
 
 // ---- The roofline: what the memory feeds, up to what the GPU computes (Williams, Waterman and Patterson, 2009).
 

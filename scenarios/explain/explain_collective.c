@@ -8,10 +8,10 @@
 
 #include "models/workload/commands/collective_asked.h"
 #include "results/screen.h"
-#include "results/text.h"
 #include "scenarios/explain/explain_cells.h"
 #include "sim/file.h"
 #include "sim/list.h"
+#include "sim/text.h"
 #include "sim/watch.h"
 
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, BAD_INPUT = 4 };

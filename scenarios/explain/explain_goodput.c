@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/workload/commands/goodput.h"
 #include "models/workload/life/life_choice.h"
 #include "results/screen.h"
-#include "results/text.h"
 #include "scenarios/explain/explain_cells.h"
 #include "scenarios/explain/explain_goodput_internal.h"
+#include "scenarios/questions/goodput.h"
 #include "sim/list.h"
 #include "sim/pieces.h"
 #include "sim/statistics.h"
+#include "sim/text.h"
 #include "sim/watch.h"
 
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
@@ -347,8 +347,16 @@ static void find_price(const Explained *all, GoodputFound *found) {
 static const char *const refused[] = {"best", "confidence", "by", "plot", "plot-dir", "plot-format"};
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 
+static const OptionSpec form_rows[] = {{"json", OPTION_FLAG, .of = OF_FORM, .help = "the answer as JSON"}};
+
+static const OptionSpec *all_rows(Arena *arena, int *count) {
+    return options_join(arena, goodput_rows, goodput_row_count, form_rows, COUNT_OF(form_rows), count);
+}
+
 static const OptionSpec *help_rows(Arena *arena, int *count) {
-    OptionSpec *rows = rows_without(arena, goodput_rows, goodput_row_count, refused, COUNT_OF(refused), count);
+    int all;
+    const OptionSpec *from = all_rows(arena, &all);
+    OptionSpec *rows = rows_without(arena, from, all, refused, COUNT_OF(refused), count);
     for (int i = 0; i < *count; i++) {
         if (strcmp(rows[i].name, "runs") == 0)
             rows[i].help = "simulated runs, for each change again; default 1000";
@@ -432,9 +440,10 @@ int explain_goodput_shown(int argc, char **argv, GoodputShow *show, void *contex
     *all = (Explained){.arena = arena, .problems = problems_create(arena), .asked = {.arena = arena}};
     all->show = show;
     all->context = context;
-    all->options = options_parse(arena, goodput_rows, goodput_row_count, argc, argv, all->problems);
+    const OptionSpec *rows = all_rows(arena, &count);
+    all->options = options_parse(arena, rows, count, argc, argv, all->problems);
     if (option_help(all->options)) {
-        const OptionSpec *rows = help_rows(arena, &count);
+        rows = help_rows(arena, &count);
         options_print_help(rows, count, usage, about, stdout);
     } else {
         watch_open_from(all->options, option_quantity(all->options, "time-limit", WATCH_USUAL_SECONDS));

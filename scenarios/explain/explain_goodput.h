@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_SCENARIOS_EXPLAIN_GOODPUT_H
 #define LOCKSTEP_SCENARIOS_EXPLAIN_GOODPUT_H
 
-#include "models/workload/commands/goodput.h"
+#include "scenarios/questions/goodput.h"
 #include "sim/record.h"
 
 // argv[0] is "goodput".

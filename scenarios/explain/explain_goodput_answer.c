@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "results/text.h"
 #include "scenarios/explain/explain_cells.h"
 #include "scenarios/explain/explain_goodput_internal.h"
+#include "sim/text.h"
 
 #define FEW 3
 #define TELLING 0.01 // of the lost hours: less is summed up

@@ -7,10 +7,10 @@
 
 #include "models/workload/cost/cost.h"
 #include "models/workload/model/model.h"
-#include "results/text.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/explain/explain_moves.h"
 #include "sim/quantity.h"
+#include "sim/text.h"
 
 #define SEEN 0.002 // of the step: what falls by less is not worth a clause
 

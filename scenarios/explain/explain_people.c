@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/text.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/explain/explain_cells.h"
 #include "sim/list.h"
+#include "sim/text.h"
 
 #define NOTHING 1e-3 // of the step: what changes less is named in a sentence
 #define LARGEST 20   // operators that are listed

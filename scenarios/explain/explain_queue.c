@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "results/screen.h"
-#include "results/text.h"
 #include "scenarios/explain/explain_cells.h"
 #include "scenarios/explain/explain_queue_internal.h"
 #include "scenarios/queue/queue_options.h"
 #include "sim/list.h"
 #include "sim/statistics.h"
+#include "sim/text.h"
 #include "sim/watch.h"
 
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, BAD_INPUT = 4 };

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "results/text.h"
 #include "scenarios/explain/explain_cells.h"
 #include "scenarios/explain/explain_queue_internal.h"
+#include "sim/text.h"
 
 #define FEW 3
 #define LOOSE 0.5 // of the mean wait: half of its 90 % range

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/text.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/explain/explain_cells.h"
 #include "sim/list.h"
+#include "sim/text.h"
 
 #define NAMES_SHOWN 12
 #define RANKS_SHOWN 16

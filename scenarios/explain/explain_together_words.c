@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "results/text.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/explain/explain_moves.h"
+#include "sim/text.h"
 
 #define MATTERS 0.005 // of the step: what adds less is not said
 

@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "models/workload/cost/cost.h"
-#include "results/text.h"
 #include "results/view.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/explain/explain_cells.h"
 #include "sim/list.h"
+#include "sim/text.h"
 
 #define MATTERS 0.005 // of the step: what gains less is said not to help
 #define FEW 3

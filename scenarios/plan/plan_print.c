@@ -6,12 +6,12 @@
 #include "models/workload/job/schedule.h"
 #include "models/workload/life/life.h"
 #include "models/workload/money/money.h"
-#include "results/text.h"
 #include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_screen.h"
 #include "scenarios/plan/plan_storage.h"
 #include "sim/list.h"
 #include "sim/quantity.h"
+#include "sim/text.h"
 
 #define ROWS_SHOWN 12
 #define GIB 1073741824.0

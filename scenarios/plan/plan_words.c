@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "results/text.h"
 #include "scenarios/plan/plan_pay.h"
+#include "sim/text.h"
 
 const char *plan_human(Arena *arena, double value, QuantityKind kind) {
     return quantity_format(value, kind, arena_alloc(arena, 64), 64);

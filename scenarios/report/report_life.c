@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-#include "results/text.h"
-#include "scenarios/commands/command_goodput.h"
 #include "scenarios/explain/explain_queue.h"
+#include "scenarios/questions/goodput.h"
 #include "sim/quantity.h"
 #include "sim/recommendation.h"
+#include "sim/text.h"
 
 #define DAY_S 86400.0
 #define SHOWN 0.0005 // of all time: less is 0.0 %

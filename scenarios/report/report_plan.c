@@ -7,10 +7,10 @@
 
 #include "models/workload/job/job.h"
 #include "models/workload/money/money.h"
-#include "results/text.h"
 #include "scenarios/plan/plan_pay.h"
 #include "scenarios/report/report_plan_parts.h"
 #include "sim/quantity.h"
+#include "sim/text.h"
 
 const char *plan_report_title(Arena *arena, const PlanAnswer *answer) {
     const TrainingSpec *training = &answer->request->training;

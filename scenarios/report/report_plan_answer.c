@@ -3,10 +3,10 @@
 #include <math.h>
 
 #include "models/workload/job/job.h"
-#include "results/text.h"
 #include "scenarios/plan/plan_pay.h"
 #include "scenarios/report/report_plan.h"
 #include "scenarios/report/report_plan_parts.h"
+#include "sim/text.h"
 
 #define HALF_A_PERCENT 0.005
 

@@ -2,9 +2,9 @@
 // what else may be set, growing, and spot machines with a way back.
 #include <math.h>
 
-#include "results/text.h"
 #include "scenarios/plan/plan_pay.h"
 #include "scenarios/report/report_plan_parts.h"
+#include "sim/text.h"
 
 #define HALF_A_PERCENT 0.005
 

@@ -1,9 +1,9 @@
 // A plan's page: what is not known and what knowing it would be worth, and what would change the choice.
 #include <math.h>
 
-#include "results/text.h"
 #include "scenarios/report/report_plan_parts.h"
 #include "sim/statistics.h"
+#include "sim/text.h"
 
 #define HALF_A_PERCENT 0.005
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "results/results.h"
-#include "results/text.h"
 #include "results/trace_file.h"
 #include "results/trace_metrics.h"
 #include "scenarios/explain/explain.h"
@@ -14,6 +13,7 @@
 #include "scenarios/trace/trace_answer.h"
 #include "scenarios/trace/trace_plots.h"
 #include "sim/file.h"
+#include "sim/text.h"
 #include "sim/wall.h"
 #include "sim/watch.h"
 

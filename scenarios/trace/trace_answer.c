@@ -7,8 +7,8 @@
 
 #include "results/screen.h"
 #include "results/tables.h"
-#include "results/text.h"
 #include "sim/envelope.h"
+#include "sim/text.h"
 
 #define ROWS_SHOWN 12 // of a rank
 

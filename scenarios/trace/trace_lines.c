@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "results/terminal.h"
-#include "results/text.h"
 #include "results/view.h"
 #include "scenarios/trace/trace_answer.h"
+#include "sim/text.h"
 
 #define MOST_LINES 32 // ranks; all with -v
 #define WIDEST 200

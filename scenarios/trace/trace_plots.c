@@ -7,9 +7,9 @@
 #include "results/progress.h"
 #include "results/tables.h"
 #include "results/terminal.h"
-#include "results/text.h"
 #include "sim/file.h"
 #include "sim/list.h"
+#include "sim/text.h"
 
 #define GIB (1024.0 * 1024.0 * 1024.0)
 #define WIDEST 120 // of curves in the terminal

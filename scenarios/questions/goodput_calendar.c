@@ -1,10 +1,10 @@
-// lockstep goodput: the answer of models/workload/commands, and the life of its median goodput as a calendar.
-#include "scenarios/commands/command_goodput.h"
+// The life of the median goodput as a calendar.
+#include "scenarios/questions/goodput.h"
 
 #include <stdio.h>
 
-#include "models/workload/commands/goodput.h"
-#include "results/text.h"
+#include "scenarios/questions/goodput.h"
+#include "sim/text.h"
 
 #define HOUR_S 3600.0
 #define DAY_S 86400.0
@@ -65,35 +65,24 @@ void calendar_chart(Arena *arena, const LifeCalendar *calendar, BarChart *chart)
     chart->x_title = unit == DAY_S ? "days" : "hours";
 }
 
-// ---- The command.
+// ---- Where it goes.
 
-static bool draw(const GoodputAsked *asked, const LifeStudy *study, const Options *options, Problems *problems) {
+bool goodput_draw(const Asking *asking, const GoodputAsked *asked, const LifeStudy *study) {
     static const char *const formats[] = {"png", "svg"};
+    const Options *options = asking->options;
     const char *folder = option_text(options, "plot-dir", NULL);
-    bool to_screen = option_flag(options, "plot") && !folder && !option_flag(options, "json");
+    bool data = option_flag(options, "json") || option_flag(options, "csv") || option_flag(options, "plain");
+    bool to_screen = option_flag(options, "plot") && !folder && !data;
     Arena *arena = asked->arena;
     if (option_flag(options, "plot") && !folder && !to_screen)
         fprintf(stderr, "warning: --plot draws on the screen, which holds data here: --plot-dir DIR writes files\n");
     if ((!to_screen && !folder) || study->runs == 0) return true;
     LifeCalendar calendar = life_calendar(arena, &asked->spec, study, asked->seed);
-    BarChart chart;
-    calendar_chart(arena, &calendar, &chart);
-    if (folder)
-        return bars_to_file(
-            arena, &chart,
-            arena_printf(arena, "%s/goodput-calendar.%s", folder, formats[option_choice(options, "plot-format", 0)]),
-            problems);
-    Style style = style_for(stdout, NULL, false);
-    printf("\n");
-    print_bar_chart(arena, stdout, &chart, &style);
-    return true;
+    BarChart *chart = ARENA_NEW(arena, BarChart);
+    calendar_chart(arena, &calendar, chart);
+    if (to_screen) answer_chart(asking->answer, "calendar", chart);
+    return to_screen || bars_to_file(arena, chart,
+                                     arena_printf(arena, "%s/goodput-calendar.%s", folder,
+                                                  formats[option_choice(options, "plot-format", 0)]),
+                                     asking->problems);
 }
-
-const OptionSpec *goodput_option_rows(Arena *arena, int *count);
-const OptionSpec *goodput_option_rows(Arena *arena, int *count) {
-    (void)arena;
-    *count = goodput_row_count;
-    return goodput_rows;
-}
-
-int command_goodput(int argc, char **argv) { return command_goodput_then(argc, argv, draw); }

@@ -1,5 +1,5 @@
 // lockstep goodput: how much of a long job's time is training, and what takes the rest.
-#include "models/workload/commands/goodput.h"
+#include "scenarios/questions/goodput.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "models/hardware/storage_units.h"
-#include "models/workload/commands/command_internal.h"
-#include "models/workload/commands/commands.h"
-#include "models/workload/commands/goodput_best.h"
+#include "results/frame.h"
+#include "scenarios/questions/goodput_best.h"
 #include "sim/pieces.h"
 #include "sim/watch.h"
 
@@ -65,7 +64,6 @@ const OptionSpec goodput_rows[] = {
     {"price", OPTION_QUANTITY, "MONEY", .of = OF_QUESTION, .help = "with --best: of a GPU for an hour, in USD; when left out: the catalogue's", .quantity = QUANTITY_NUMBER},
     {"runs", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "simulated runs; default 1000, with --best 300"},
     {"seed", OPTION_SEED, "N", .of = OF_QUESTION, .help = "of all chance; default 1"},
-    {"json", OPTION_FLAG, .of = OF_FORM, .help = "the answer as JSON"},
     PIECES_OPTION,
     {"plot", OPTION_FLAG, .of = OF_QUESTION, .help = "the run of the median goodput as a calendar: what each day or week was spent on"},
     {"plot-dir", OPTION_TEXT, "DIR", .of = OF_FORM, .help = "the calendar as a file there"},
@@ -328,70 +326,57 @@ static bool is_allowed(const GoodputAsked *asked, Problems *problems) {
                         command_line, problems);
 }
 
-static int answer(GoodputAsked *asked, const Options *options, GoodputThen *then, Problems *problems) {
-    bool json = option_flag(options, "json");
+static int answer_lives(Asking *asking, GoodputAsked *asked) {
+    Problems *problems = asking->problems;
     const char *nowhere = goodput_nowhere(asked);
     if (nowhere) {
-        goodput_print_nothing(asked, nowhere, json);
+        goodput_answer_nothing(asking->answer, asked, nowhere);
         return EXIT_NO;
     }
     goodput_find_interval(asked);
     bool allowed = !watch_tells(command_line, problems) && is_allowed(asked, problems);
     LifeStudy study = {0};
     if (allowed) study = life_study(asked->arena, &asked->spec, asked->runs, asked->seed);
-    bool part = study.runs >= FEWEST_LIVES && watch_tells_part(command_line, problems);
-    if (!allowed || (!part && watch_tells(command_line, problems)))
-        return command_fails(problems, watch_status(EXIT_BAD_INPUT));
-    if (json)
-        goodput_print_json(asked, &study);
-    else
-        goodput_print(asked, &study);
-    if (part) return command_fails(problems, watch_status(EXIT_DONE));
-    if (!then(asked, &study, options, problems))
-        return command_fails(problems, problems_have_fault(problems) ? EXIT_FAILED : EXIT_BAD_INPUT);
+    asking->part = study.runs >= FEWEST_LIVES && watch_tells_part(command_line, problems);
+    if (!allowed || (!asking->part && watch_tells(command_line, problems))) return watch_status(EXIT_BAD_INPUT);
+    goodput_answer(asking->answer, asked, &study);
+    if (asking->part) return watch_status(EXIT_DONE);
+    if (!goodput_draw(asking, asked, &study)) return problems_have_fault(problems) ? EXIT_FAILED : EXIT_BAD_INPUT;
     return study.unfinished == study.runs ? EXIT_NO : EXIT_DONE;
 }
 
-static int answer_best(const GoodputAsked *asked, const Options *options, Problems *problems) {
+static int answer_best(Asking *asking, const GoodputAsked *asked) {
+    Problems *problems = asking->problems;
+    const Options *options = asking->options;
     const Catalogue *catalogue = catalogue_with_profile(asked->arena, option_text(options, "profile", NULL), problems);
     LifeWish wish = goodput_best_wish(asked, catalogue, options, problems);
-    if (problem_count(problems)) return command_fails(problems, EXIT_BAD_INPUT);
+    if (problem_count(problems)) return EXIT_BAD_INPUT;
     const char *what = arena_printf(asked->arena, "%d runs of this job", wish.runs);
     LifeChoice choice = {0};
     bool allowed = watch_allows(life_events(&asked->spec) * wish.runs, 0, what, "fewer --runs, or a shorter time",
                                 command_line, problems);
     if (allowed) choice = life_choose(asked->arena, &wish);
-    if (!allowed || watch_tells(command_line, problems)) return command_fails(problems, watch_status(EXIT_BAD_INPUT));
-    if (option_flag(options, "json"))
-        goodput_best_print_json(asked, &wish, &choice);
-    else
-        goodput_best_print(asked, catalogue, &wish, &choice);
+    if (!allowed || watch_tells(command_line, problems)) return watch_status(EXIT_BAD_INPUT);
+    goodput_best_answer(asking->answer, asked, catalogue, &wish, &choice);
     return choice.keeps_date && isfinite(choice.best.cost) ? EXIT_DONE : EXIT_NO;
 }
 
-int command_goodput_then(int argc, char **argv, GoodputThen *then) {
-    Arena *arena = arena_open();
-    Problems *problems = problems_create(arena);
-    Options *options = options_parse(arena, goodput_rows, goodput_row_count, argc, argv, problems);
-    GoodputAsked asked = {.arena = arena};
-    int end = EXIT_DONE;
-    if (option_help(options)) {
-        options_print_help(goodput_rows, goodput_row_count, usage, about, stdout);
-    } else if (problem_count(problems)) {
-        end = command_fails(problems, EXIT_USAGE);
-    } else {
-        goodput_ask(&asked, options, problems);
-        pieces_open_from(options, "jobs", problems);
-        watch_open_from(options, option_quantity(options, "time-limit", WATCH_USUAL_SECONDS));
-        if (problem_count(problems))
-            end = command_fails(problems, EXIT_BAD_INPUT);
-        else if (option_flag(options, "best"))
-            end = answer_best(&asked, options, problems);
-        else
-            end = answer(&asked, options, then, problems);
-        watch_close();
-        pieces_close();
-    }
-    arena_close(arena);
-    return end;
+static int ask(Asking *asking) {
+    GoodputAsked asked = {.arena = asking->arena};
+    goodput_ask(&asked, asking->options, asking->problems);
+    if (problem_count(asking->problems)) return EXIT_BAD_INPUT;
+    return option_flag(asking->options, "best") ? answer_best(asking, &asked) : answer_lives(asking, &asked);
 }
+
+static const OptionSpec *rows(Arena *arena, int *count) {
+    (void)arena;
+    *count = goodput_row_count;
+    return goodput_rows;
+}
+
+static const Question goodput = {.name = "goodput", .usage = usage, .about = about, .rows = rows, .ask = ask};
+
+const OptionSpec *goodput_option_rows(Arena *arena, int *count);
+const OptionSpec *goodput_option_rows(Arena *arena, int *count) { return frame_rows(arena, &goodput, count); }
+
+int command_goodput(int argc, char **argv) { return frame_run(&goodput, argc, argv); }

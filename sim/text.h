@@ -1,6 +1,6 @@
 // How names and figures are written for people, the same in tables, charts and the terminal. What is unknown is a dash.
-#ifndef LOCKSTEP_RESULTS_TEXT_H
-#define LOCKSTEP_RESULTS_TEXT_H
+#ifndef LOCKSTEP_SIM_TEXT_H
+#define LOCKSTEP_SIM_TEXT_H
 
 #include <stdbool.h>
 
@@ -14,7 +14,7 @@ const char *text_clean(Arena *arena, const char *text, bool unicode);
 int text_width(const char *text); // columns in a terminal, of clean text
 
 // Folding: the bytes of clean text that fit in a line so wide, up to a space but at least a word; *next: the line
-// after.
+// after. A figure and its unit stay together.
 int text_line(const char *text, int width, const char **next);
 
 // A unit that suits a largest value: values are divided by `scale` and called `name`.

@@ -1,6 +1,7 @@
 // How names and figures are written for people.
-#include "results/text.h"
+#include "sim/text.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -72,11 +73,16 @@ int text_width(const char *text) {
     return width;
 }
 
+// Between a figure and its unit no line ends.
+static bool keeps_together(const unsigned char *start, const unsigned char *space) {
+    return space > start && isdigit(space[-1]) && (space[1] == '%' || isalpha(space[1]));
+}
+
 int text_line(const char *text, int width, const char **next) {
     const unsigned char *start = (const unsigned char *)text, *at = start, *line_end = NULL;
     int used = 0;
     while (*at && (used <= width || !line_end)) {
-        if (*at == ' ') line_end = at;
+        if (*at == ' ' && !keeps_together(start, at)) line_end = at;
         used += letter_width(letter_next(&at));
     }
     if (used <= width || !line_end) line_end = at;

@@ -1,11 +1,12 @@
 // What `lockstep goodput` was asked, and how its answer is shown.
-#ifndef LOCKSTEP_WORKLOAD_GOODPUT_H
-#define LOCKSTEP_WORKLOAD_GOODPUT_H
+#ifndef LOCKSTEP_QUESTIONS_GOODPUT_H
+#define LOCKSTEP_QUESTIONS_GOODPUT_H
 
 #include "models/hardware/quote.h"
 #include "models/workload/life/life.h"
 #include "models/workload/model/model.h"
-#include "sim/options.h"
+#include "results/chart.h"
+#include "sim/question.h"
 
 #define GOODPUT_BEST_RUNS 40 // lives for each interval that is tried
 
@@ -42,13 +43,18 @@ Quote goodput_quote(const GoodputAsked *asked, const Catalogue *catalogue);
 // Finds the interval where the best was asked for.
 void goodput_find_interval(GoodputAsked *asked);
 
-// `lockstep goodput`, and what is done with its answer once it is printed. argv[0] is "goodput".
-typedef bool GoodputThen(const GoodputAsked *asked, const LifeStudy *study, const Options *options, Problems *problems);
-int command_goodput_then(int argc, char **argv, GoodputThen *then);
+int command_goodput(int argc, char **argv); // argv[0] is "goodput"
 
-// Of a job that gets nowhere, which nobody has lived.
-void goodput_print_nothing(const GoodputAsked *asked, const char *why, bool json);
-void goodput_print(const GoodputAsked *asked, const LifeStudy *study);
-void goodput_print_json(const GoodputAsked *asked, const LifeStudy *study);
+// What is said of the lives that were simulated; of a job that gets nowhere, which nobody has simulated, why.
+void goodput_answer(Answer *answer, const GoodputAsked *asked, const LifeStudy *study);
+void goodput_answer_nothing(Answer *answer, const GoodputAsked *asked, const char *why);
+
+// ---- The calendar of one life (goodput_calendar.c).
+
+// --plot adds it to the answer, --plot-dir writes it. False after a problem.
+bool goodput_draw(const Asking *asking, const GoodputAsked *asked, const LifeStudy *study);
+// A row for each stretch: what it was spent on, in hours or days, its goodput and its unplanned stops behind it.
+void calendar_chart(Arena *arena, const LifeCalendar *calendar, BarChart *chart);
+const char *calendar_title(Arena *arena, const LifeCalendar *calendar);
 
 #endif

@@ -1,9 +1,9 @@
 // lockstep goodput --best: spares, checkpoint interval and storage chosen together, and how the answer is shown.
-#ifndef LOCKSTEP_WORKLOAD_GOODPUT_BEST_H
-#define LOCKSTEP_WORKLOAD_GOODPUT_BEST_H
+#ifndef LOCKSTEP_QUESTIONS_GOODPUT_BEST_H
+#define LOCKSTEP_QUESTIONS_GOODPUT_BEST_H
 
-#include "models/workload/commands/goodput.h"
 #include "models/workload/life/life_choice.h"
+#include "scenarios/questions/goodput.h"
 #include "sim/options.h"
 
 #define BEST_WAY_RUNS 300 // lives of each way in the answer at most, when --runs says nothing
@@ -11,8 +11,7 @@
 // What is to be chosen among, at which prices. What options do not fix is open. Problems where a price is missing.
 LifeWish goodput_best_wish(const GoodputAsked *asked, const Catalogue *catalogue, const Options *options,
                            Problems *problems);
-void goodput_best_print(const GoodputAsked *asked, const Catalogue *catalogue, const LifeWish *wish,
-                        const LifeChoice *choice);
-void goodput_best_print_json(const GoodputAsked *asked, const LifeWish *wish, const LifeChoice *choice);
+void goodput_best_answer(Answer *answer, const GoodputAsked *asked, const Catalogue *catalogue, const LifeWish *wish,
+                         const LifeChoice *choice);
 
 #endif

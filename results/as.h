@@ -1,0 +1,16 @@
+// The forms of an answer: each file as_*.c walks the tree of sim/answer.h once.
+#ifndef LOCKSTEP_RESULTS_AS_H
+#define LOCKSTEP_RESULTS_AS_H
+
+#include "results/results.h"
+#include "sim/answer.h"
+
+// For people: what is for all, or with `verbose` all that has a title. Sentences are folded to the style's width.
+void answer_as_text(Arena *arena, FILE *out, const Answer *answer, const Style *style, bool verbose);
+void answer_as_json(FILE *out, const Answer *answer);
+// A row for each row of its main table, or one of all facts. Columns "memory_bytes.peak" are members of members.
+void answer_as_csv(Arena *arena, FILE *out, const Answer *answer);
+// A line "key<TAB>value" for every fact, then every table with tabs.
+void answer_as_plain(Arena *arena, FILE *out, const Answer *answer);
+
+#endif

@@ -1,0 +1,239 @@
+// What `lockstep goodput` answers.
+#include <math.h>
+
+#include "scenarios/questions/goodput.h"
+#include "sim/text.h"
+
+#define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
+#define SHOWN 0.0005 // of all time: less is 0.0 %
+
+static const char *span(const GoodputAsked *asked, double seconds) {
+    return quantity_format(seconds, QUANTITY_TIME, arena_alloc(asked->arena, 64), 64);
+}
+
+static double mtbf(const GoodputAsked *asked) {
+    double rate = life_unplanned_rate(&asked->spec);
+    return rate > 0 ? 1 / rate : 0;
+}
+
+// "16 x superpod-storage"
+static const char *storage_text(const GoodputAsked *asked) {
+    const char *name = asked->storage->name;
+    return asked->storage_units > 1 ? arena_printf(asked->arena, "%d x %s", asked->storage_units, name) : name;
+}
+
+static StorageLack lack_of(const GoodputAsked *asked) {
+    if (asked->bytes <= 0) return (StorageLack){0};
+    return storage_lack(&asked->spec.checkpoint, asked->bytes, asked->spec.nodes, asked->node, asked->storage,
+                        asked->storage_units, mtbf(asked));
+}
+
+static double chance_by(const GoodputAsked *asked, const LifeStudy *study) {
+    int kept = 0;
+    for (int i = 0; i < study->runs; i++) kept += study->run_days[i] * 86400 <= asked->by_s;
+    return (double)kept / study->runs;
+}
+
+// ---- The job.
+
+static void add_job(Answer *answer, const GoodputAsked *asked) {
+    const LifeSpec *spec = &asked->spec;
+    answer_say(answer, "Job", "%s GPUs in %d x %s, %d spare node%s; %s%s; %s simulated runs",
+               text_count(asked->arena, asked->gpus, true), spec->nodes, asked->node->name, spec->spares,
+               spec->spares == 1 ? "" : "s", span(asked, spec->horizon_s + spec->work_s),
+               spec->work_s > 0 ? " of training to do" : " of calendar", text_count(asked->arena, asked->runs, true));
+    answer_say(answer, "Failures", "%s: %s%s", asked->rates->name, asked->rates->title,
+               asked->own_mtbf ? "; scaled to the --node-mtbf given" : "");
+    if (spec->least_replicas > 0)
+        answer_say(answer, "Elastic", "%d to %d replicas of %d nodes", spec->least_replicas,
+                   spec->nodes / spec->nodes_per_replica, spec->nodes_per_replica);
+    answer_open(answer, NULL, NULL);
+    answer_detail(answer, FOR_PROGRAMS);
+    answer_number(answer, "gpus", "GPUs", AS_WHOLE, asked->gpus);
+    answer_number(answer, "nodes", "nodes", AS_WHOLE, spec->nodes);
+    answer_number(answer, "spares", "spare nodes", AS_WHOLE, spec->spares);
+    answer_text(answer, "node", "node", asked->node->name);
+    answer_text(answer, "rates", "failure rates", asked->rates->name);
+    answer_close(answer);
+}
+
+static void add_assumptions(Answer *answer, const FaultRates *rates) {
+    static const AnswerColumn columns[] = {
+        {"name", "Assumed", AS_TEXT, 0}, {"value", "value", AS_NUMBER, 0}, {"unit", "unit", AS_TEXT, 0},
+        {"kind", "kind", AS_TEXT, 2},    {"source", "source", AS_TEXT, 0}, {"relative_sigma", NULL, AS_NUMBER, 0},
+    };
+    answer_open(answer, NULL, NULL);
+    answer_detail(answer, FOR_VERBOSE);
+    answer_table(answer, "assumptions", NULL, columns, COUNT_OF(columns));
+    for (int i = 0; i < rates->fact_count; i++) {
+        const Fact *fact = &rates->facts[i];
+        answer_cell(answer, answer_of_text(fact->name));
+        answer_cell(answer, answer_of(AS_NUMBER, fact->value));
+        answer_cell(answer, answer_of_text(fact->unit));
+        answer_cell(answer, answer_of_text(fact_kind_name(fact->kind)));
+        answer_cell(answer, answer_of_text(fact->source));
+        answer_cell(answer, answer_of(fact->sigma > 0 ? AS_NUMBER : AS_NOTHING, fact->sigma));
+    }
+    answer_close(answer);
+}
+
+// ---- Checkpoints.
+
+static void add_storage(Answer *answer, const GoodputAsked *asked, const StorageLack *lack) {
+    answer_text(answer, "storage", "storage", asked->storage->name);
+    answer_number(answer, "storage_units", "units of storage", AS_WHOLE, asked->storage_units);
+    answer_number(answer, "storage_bytes_per_second", "written at", AS_BANDWIDTH, lack->bytes_per_second);
+    answer_number(answer, "least_loss", "least that checkpoints and rework take", AS_SHARE, lack->loss);
+    if (lack->needed > 0 && isfinite(lack->needed))
+        answer_number(answer, "storage_lacks_bytes_per_second", "storage lacks", AS_BANDWIDTH, lack->needed);
+}
+
+static void add_checkpoint(Answer *answer, const GoodputAsked *asked, const StorageLack *lack) {
+    const CheckpointPlan *plan = &asked->spec.checkpoint;
+    bool sync = plan->mode == CHECKPOINT_SYNC, timed = mtbf(asked) > 0 && plan->stall_s > 0;
+    answer_say(answer, "Checkpoint", "%s, every %s%s; training stands still %s%s%s", checkpoint_mode_names[plan->mode],
+               span(asked, plan->every_s), asked->interval_found ? " (the best, by simulation)" : "",
+               span(asked, plan->stall_s),
+               sync ? "" : arena_printf(asked->arena, ", written in %s behind it", span(asked, plan->write_s)),
+               asked->bytes > 0 ? arena_printf(asked->arena, "; %s to %s", text_bytes(asked->arena, asked->bytes),
+                                               storage_text(asked))
+                                : "");
+    answer_open(answer, "checkpoint", NULL);
+    answer_detail(answer, FOR_VERBOSE);
+    answer_text(answer, "mode", NULL, checkpoint_mode_names[plan->mode]);
+    answer_number(answer, "every_s", NULL, AS_SECONDS, plan->every_s);
+    answer_number(answer, "stall_s", NULL, AS_SECONDS, plan->stall_s);
+    answer_number(answer, "write_s", NULL, AS_SECONDS, sync ? plan->stall_s : plan->write_s);
+    answer_number(answer, "reload_s", "read back in", AS_SECONDS, plan->reload_s);
+    if (asked->bytes > 0) answer_number(answer, "bytes", NULL, AS_BYTES, asked->bytes);
+    if (asked->best_s > 0) answer_number(answer, "best_every_s", NULL, AS_SECONDS, asked->best_s);
+    if (asked->bytes > 0) add_storage(answer, asked, lack);
+    if (timed) {
+        answer_number(answer, "young_s", "interval after Young", AS_SECONDS,
+                      young_interval(plan->stall_s, mtbf(asked)));
+        answer_number(answer, "daly_s", "interval after Daly", AS_SECONDS, daly_interval(plan->stall_s, mtbf(asked)));
+    }
+    answer_close(answer);
+}
+
+// ---- What comes of it.
+
+// "restart 3.1 %, lost and trained again 2.9 %", the largest first.
+static const char *losses(const GoodputAsked *asked, const LifeStudy *study) {
+    const char *text = "";
+    unsigned taken = 0;
+    for (int found = 0; found >= 0;) {
+        found = -1;
+        for (int i = LIFE_CHECKPOINT; i < LIFE_TIME_COUNT; i++)
+            if (!(taken >> i & 1) && study->share[i] >= SHOWN && (found < 0 || study->share[i] > study->share[found]))
+                found = i;
+        if (found < 0) break;
+        taken |= 1U << found;
+        text = arena_printf(asked->arena, "%s%s%s %s", text, *text ? ", " : "", life_time_titles[found],
+                            text_percent(asked->arena, study->share[found]));
+    }
+    return *text ? text : "hardly anything";
+}
+
+static void add_lead(Answer *answer, const GoodputAsked *asked, const LifeStudy *study) {
+    Arena *arena = asked->arena;
+    if (asked->spec.work_s > 0)
+        answer_say(answer, NULL, "%s of training are done in %s (nine runs of ten: %s): %s of the time is training.",
+                   span(asked, asked->spec.work_s), text_days(arena, study->days.mean),
+                   answer_range_text(arena, answer, AS_DAYS, study->days.p5, study->days.p95),
+                   text_percent(arena, study->goodput.mean));
+    else
+        answer_say(answer, NULL, "%s of the time is training (nine runs of ten: %s).",
+                   text_percent(arena, study->goodput.mean),
+                   answer_range_text(arena, answer, AS_SHARE, study->goodput.p5, study->goodput.p95));
+}
+
+static void add_figures(Answer *answer, const GoodputAsked *asked, const LifeStudy *study) {
+    answer_number(answer, "runs", NULL, AS_WHOLE, study->runs);
+    answer_number(answer, "unfinished", NULL, AS_WHOLE, study->unfinished);
+    answer_range(answer, "goodput", "Goodput", AS_SHARE, answer_range_of(&study->goodput));
+    answer_note(answer, "half of the runs have more than %s", text_percent(asked->arena, study->goodput.p50));
+    bool differs = study->share[LIFE_SLOW] + study->share[LIFE_SHRUNK] > 0.00005;
+    answer_range(answer, "effective_training_time", differs ? "Effective" : NULL, AS_SHARE,
+                 answer_range_of(&study->ettr));
+    answer_note(answer, "with slow nodes and missing replicas counted as training");
+    answer_range(answer, "days", asked->spec.work_s > 0 ? "Done after" : NULL, AS_DAYS, answer_range_of(&study->days));
+    if (asked->by_s > 0) {
+        answer_number(answer, "chance_by", arena_printf(asked->arena, "By %s", span(asked, asked->by_s)), AS_SHARE,
+                      chance_by(asked, study));
+        answer_note(answer, "of runs are done");
+    }
+    answer_range(answer, "unplanned_stops", "Stops", AS_NUMBER, answer_range_of(&study->stops));
+    answer_note(answer, "unplanned%s",
+                study->mttf_s > 0 ? arena_printf(asked->arena, ", one in %s", span(asked, study->mttf_s)) : "");
+    if (study->mttf_s > 0) answer_number(answer, "mttf_s", NULL, AS_SECONDS, study->mttf_s);
+    answer_say(answer, "Lost", "%s", losses(asked, study));
+}
+
+static void add_causes(Answer *answer, const LifeStudy *study) {
+    static const AnswerColumn columns[] = {{"name", NULL, AS_TEXT, 0},
+                                           {NULL, "What stops the job", AS_TEXT, 0},
+                                           {"planned", NULL, AS_BOOL, 0},
+                                           {"stops", "per run", AS_NUMBER, 0},
+                                           {"lost_share", "time lost", AS_SHARE, 0}};
+    answer_open(answer, NULL, NULL);
+    answer_detail(answer, FOR_VERBOSE);
+    answer_open(answer, "time", "Where time goes");
+    for (int i = 0; i < LIFE_TIME_COUNT; i++)
+        answer_number(answer, life_time_names[i], study->share[i] >= 0.00005 ? life_time_titles[i] : NULL, AS_SHARE,
+                      study->share[i]);
+    answer_close(answer);
+    answer_table(answer, "causes", NULL, columns, COUNT_OF(columns));
+    for (int i = 0; i < LIFE_CAUSE_COUNT; i++) {
+        if (!(study->stops_mean[i] > 0)) continue;
+        answer_cell(answer, answer_of_text(life_cause_name(i)));
+        answer_cell(answer, answer_of_text(life_cause_title(i)));
+        answer_cell(answer, answer_of(AS_BOOL, i >= LIFE_UNPLANNED_COUNT));
+        answer_cell(answer, answer_of(AS_NUMBER, study->stops_mean[i]));
+        answer_cell(answer, answer_of(AS_SHARE, study->lost_share[i]));
+    }
+    answer_close(answer);
+}
+
+static void add_doubts(Answer *answer, const GoodputAsked *asked, const LifeStudy *study, const StorageLack *lack) {
+    double spread = asked->spec.fleet_spread;
+    const char *lacks = storage_lack_text(asked->arena, lack, asked->storage);
+    if (study->unfinished > 0)
+        answer_caution(answer, "%d of %d runs had not finished after %.0f days and count as that long",
+                       study->unfinished, study->runs, study->days.max);
+    if (asked->bytes <= 0)
+        answer_caution(answer,
+                       "A checkpoint is assumed to take 30 s: say --model and --storage, or --checkpoint-stall.");
+    if (lacks) answer_caution(answer, "%s", lacks);
+    if (spread > 0)
+        answer_caution(answer,
+                       "Another fleet's rates: fleets differ by a factor of about %.1f either way (sd %.2f of the "
+                       "log), which the ranges hold. Your own: --node-mtbf, or --fleet-spread 0 when these are yours.",
+                       1 + spread + spread * spread / 2, spread);
+}
+
+void goodput_answer(Answer *answer, const GoodputAsked *asked, const LifeStudy *study) {
+    StorageLack lack = lack_of(asked);
+    answer_one_row(answer);
+    add_lead(answer, asked, study);
+    add_job(answer, asked);
+    add_checkpoint(answer, asked, &lack);
+    add_figures(answer, asked, study);
+    add_causes(answer, study);
+    add_doubts(answer, asked, study, &lack);
+    answer_next(answer, arena_printf(asked->arena, "lockstep hw show %s", asked->rates->name),
+                "where each rate is from");
+    add_assumptions(answer, asked->rates);
+    answer_digest(answer, study->digest);
+}
+
+void goodput_answer_nothing(Answer *answer, const GoodputAsked *asked, const char *why) {
+    answer_one_row(answer);
+    answer_say(answer, NULL, "0 %% of the time is training: %s", why);
+    add_job(answer, asked);
+    answer_detail(answer, FOR_PROGRAMS);
+    answer_number(answer, "runs", NULL, AS_WHOLE, 0);
+    answer_range(answer, "goodput", NULL, AS_SHARE, (AnswerRange){0});
+    answer_text(answer, "why", NULL, why);
+    add_assumptions(answer, asked->rates);
+}

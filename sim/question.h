@@ -1,0 +1,34 @@
+// A question that the program answers: a row of its table of commands. The frame (results/frame.c) reads its options,
+// watches the work, gives the answer a form and ends.
+#ifndef LOCKSTEP_SIM_QUESTION_H
+#define LOCKSTEP_SIM_QUESTION_H
+
+#include "sim/answer.h"
+#include "sim/options.h"
+
+enum {
+    EXIT_DONE = 0,
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2,
+    EXIT_NO = 3, // the answer is no
+    EXIT_BAD_INPUT = 4
+};
+
+typedef struct Asking {
+    Arena *arena;
+    Options *options;
+    Problems *problems;
+    Answer *answer;
+    bool part; // the answer is of what was done until work was stopped, and is given all the same
+} Asking;
+
+typedef struct Question {
+    const char *name, *help;
+    const char *usage, *about;
+    const OptionSpec *(*rows)(Arena *arena, int *count);
+    int positional; // so many arguments at most
+    // EXIT_DONE or EXIT_NO with an answer; else the status, with problems.
+    int (*ask)(Asking *asking);
+} Question;
+
+#endif
