@@ -2,6 +2,7 @@
 #ifndef LOCKSTEP_RESULTS_AS_H
 #define LOCKSTEP_RESULTS_AS_H
 
+#include "results/report.h"
 #include "results/results.h"
 #include "sim/answer.h"
 
@@ -12,5 +13,7 @@ void answer_as_json(FILE *out, const Answer *answer);
 void answer_as_csv(Arena *arena, FILE *out, const Answer *answer);
 // A line "key<TAB>value" for every fact, then every table with tabs.
 void answer_as_plain(Arena *arena, FILE *out, const Answer *answer);
+// Onto a page: all but what is for programs alone.
+void answer_as_page(Arena *arena, Report *report, const Answer *answer);
 
 #endif

@@ -30,35 +30,16 @@ typedef struct Page {
 
 // ---- What is shown.
 
-static bool has_words(const AnswerNode *node) {
-    switch (node->kind) {
-    case NODE_FACT:
-        return node->title && node->value.unit != AS_NOTHING && !(node->value.unit == AS_TEXT && !node->value.text);
-    case NODE_TABLE:
-        for (int c = 0; c < node->table->column_count; c++)
-            if (node->table->columns[c].title) return answer_row_count(node->table) > 0;
-        return false;
-    case NODE_SECTION:
-    case NODE_LIST:
-        return false;
-    case NODE_SENTENCE:
-    case NODE_CAUTION:
-    case NODE_NEXT:
-    case NODE_CHART:
-        break;
-    }
-    return true;
-}
-
 // A section stands in the list where it has a heading and something below it.
 static void collect(Arena *arena, Shown *shown, const AnswerNode *section, bool verbose) {
     for (const AnswerNode *node = section->first; node; node = node->next) {
         if (node->kind == NODE_SECTION || node->kind == NODE_LIST) {
             int before = shown->count;
-            if (node->title) LIST_PUSH(arena, shown, node);
+            bool heads = node->title && (node->detail == FOR_ALL || (verbose && node->detail == FOR_VERBOSE));
+            if (heads) LIST_PUSH(arena, shown, node);
             collect(arena, shown, node, verbose);
-            if (node->title && shown->count == before + 1) shown->count = before;
-        } else if (has_words(node)) {
+            if (heads && shown->count == before + 1) shown->count = before;
+        } else if (answer_has_words(node)) {
             if (node->detail == FOR_ALL || (verbose && node->detail == FOR_VERBOSE))
                 LIST_PUSH(arena, shown, node);
             else if (node->detail == FOR_VERBOSE)
@@ -100,10 +81,8 @@ static void folded(Page *page, const char *text, int used, int indent) {
 static void heading(Page *page, const char *text) {
     gap(page);
     terminal_bold(page->out, page->style);
-    fprintf(page->out, "%s", clean(page, text));
+    folded(page, text, 0, 2);
     terminal_reset(page->out, page->style);
-    fputc('\n', page->out);
-    page->begun = true;
     page->after_gap = true; // a table follows at once
 }
 
@@ -118,12 +97,7 @@ static const char *value_text(const Page *page, const AnswerNode *node) {
 }
 
 static const char *beside(const Page *page, const AnswerNode *node) {
-    const char *range = "", *note = node->note ? node->note : "";
-    if (node->has_range && node->range.p5 < node->range.p95)
-        range = arena_printf(
-            page->arena, "90 %%: %s",
-            answer_range_text(page->arena, page->answer, node->value.unit, node->range.p5, node->range.p95));
-    return arena_printf(page->arena, "%s%s%s", range, *range && *note ? "; " : "", note);
+    return answer_beside(page->arena, page->answer, node);
 }
 
 typedef struct Columns {

@@ -30,20 +30,27 @@ static void give_form(const Asking *asking) {
         answer_as_text(asking->arena, stdout, asking->answer, &style, option_flag(asking->options, "verbose"));
 }
 
-static int ask(const Question *question, Asking *asking) {
+typedef struct Showing {
+    ShowAnswer *show; // NULL: the form that was asked for
+    void *context;
+} Showing;
+
+static int ask(const Question *question, Asking *asking, const Showing *showing) {
     if (option_known(asking->options, "jobs")) pieces_open_from(asking->options, "jobs", asking->problems);
     if (option_known(asking->options, "time-limit"))
         watch_open_from(asking->options, option_quantity(asking->options, "time-limit", WATCH_USUAL_SECONDS));
     int status = problem_count(asking->problems) ? EXIT_BAD_INPUT : question->ask(asking);
     bool answered = status == EXIT_DONE || status == EXIT_NO || asking->part;
-    if (answered) give_form(asking);
+    if (answered && !showing->show) give_form(asking);
+    if (answered && showing->show && !showing->show(showing->context, asking->arena, asking->answer, asking->problems))
+        status = EXIT_FAILED;
     problems_print(asking->problems, stderr);
     if (option_known(asking->options, "time-limit")) watch_close();
     if (option_known(asking->options, "jobs")) pieces_close();
     return answered ? status : problems_status(asking->problems, status);
 }
 
-int frame_run(const Question *question, int argc, char **argv) {
+static int run(const Question *question, int argc, char **argv, const Showing *showing) {
     Arena *arena = arena_open();
     int count = 0, status = EXIT_DONE;
     const OptionSpec *rows = frame_rows(arena, question, &count);
@@ -58,8 +65,14 @@ int frame_run(const Question *question, int argc, char **argv) {
         problems_print(problems, stderr);
         status = problems_status(problems, EXIT_USAGE);
     } else {
-        status = ask(question, &asking);
+        status = ask(question, &asking, showing);
     }
     arena_close(arena);
     return status;
+}
+
+int frame_run(const Question *question, int argc, char **argv) { return run(question, argc, argv, &(Showing){0}); }
+
+int frame_show(const Question *question, int argc, char **argv, ShowAnswer *show, void *context) {
+    return run(question, argc, argv, &(Showing){show, context});
 }

@@ -10,7 +10,7 @@
 
 struct Answer {
     Arena *arena;
-    const char *kind, *currency;
+    const char *kind, *currency, *title;
     bool one_row;
     AnswerNode root, *open;   // the section in which nodes are added
     AnswerNode *fact, *table; // the last ones
@@ -27,6 +27,11 @@ Answer *answer_create(Arena *arena, const char *kind) {
 }
 
 void answer_rename(Answer *answer, const char *kind) { answer->kind = kind; }
+void answer_title(Answer *answer, const char *title) {
+    answer->title = title;
+    answer_text(answer, "title", NULL, title);
+}
+
 void answer_currency(Answer *answer, const char *code) { answer->currency = code; }
 void answer_one_row(Answer *answer) { answer->one_row = true; }
 
@@ -39,7 +44,7 @@ AnswerValue answer_shown(AnswerUnit unit, double number, const char *text) { ret
 static AnswerNode *add(Answer *answer, AnswerNodeKind kind, const char *key, const char *title) {
     AnswerNode *node = ARENA_NEW(answer->arena, AnswerNode), *parent = answer->open;
     *node = (AnswerNode){.kind = kind, .key = key, .title = title, .parent = parent};
-    node->detail = parent->detail;
+    node->detail = node->inside = parent->inside;
     if (parent->last)
         parent->last->next = node;
     else
@@ -63,7 +68,7 @@ void answer_close(Answer *answer) {
     answer->open = answer->open->parent;
 }
 
-void answer_detail(Answer *answer, AnswerDetail detail) { answer->open->detail = detail; }
+void answer_detail(Answer *answer, AnswerDetail detail) { answer->open->inside = detail; }
 
 // ---- Facts.
 
@@ -158,6 +163,8 @@ void answer_chart(Answer *answer, const char *name, const struct BarChart *chart
     node->chart = chart;
 }
 
+void answer_says(Answer *answer, const char *text) { answer->open->last->note = text; }
+
 void answer_digest(Answer *answer, uint64_t digest) {
     answer_open(answer, NULL, NULL);
     answer_detail(answer, FOR_VERBOSE);
@@ -169,6 +176,7 @@ void answer_digest(Answer *answer, uint64_t digest) {
 
 const AnswerNode *answer_root(const Answer *answer) { return &answer->root; }
 const char *answer_kind(const Answer *answer) { return answer->kind; }
+const char *answer_heading(const Answer *answer) { return answer->title; }
 const AnswerNode *answer_main(const Answer *answer) { return answer->one_row ? NULL : answer->csv; }
 
 bool answer_unit_is_number(AnswerUnit unit) { return unit != AS_TEXT && unit != AS_BOOL && unit != AS_NOTHING; }
@@ -228,4 +236,32 @@ const char *answer_range_text(Arena *arena, const Answer *answer, AnswerUnit uni
     if (from_unit && to_unit && strcmp(from_unit, to_unit) == 0)
         from = arena_printf(arena, "%.*s", (int)(from_unit - from), from);
     return arena_printf(arena, "%s to %s", from, to);
+}
+
+const char *answer_beside(Arena *arena, const Answer *answer, const AnswerNode *fact) {
+    const char *range = "", *note = fact->note ? fact->note : "";
+    if (fact->has_range && fact->range.p5 < fact->range.p95)
+        range = arena_printf(arena, "90 %%: %s",
+                             answer_range_text(arena, answer, fact->value.unit, fact->range.p5, fact->range.p95));
+    return arena_printf(arena, "%s%s%s", range, *range && *note ? "; " : "", note);
+}
+
+bool answer_has_words(const AnswerNode *node) {
+    switch (node->kind) {
+    case NODE_FACT:
+        return node->title && node->value.unit != AS_NOTHING && !(node->value.unit == AS_TEXT && !node->value.text);
+    case NODE_TABLE:
+        for (int c = 0; c < node->table->column_count; c++)
+            if (node->table->columns[c].title) return answer_row_count(node->table) > 0;
+        return false;
+    case NODE_SECTION:
+    case NODE_LIST:
+        return false;
+    case NODE_SENTENCE:
+    case NODE_CAUTION:
+    case NODE_NEXT:
+    case NODE_CHART:
+        break;
+    }
+    return true;
 }

@@ -46,14 +46,15 @@ AnswerValue answer_of(AnswerUnit unit, double number);
 AnswerValue answer_of_text(const char *text);
 AnswerValue answer_shown(AnswerUnit unit, double number, const char *text); // people read the text
 
-// For whom a node is: the first screen, -v, or programs alone.
-typedef enum AnswerDetail { FOR_ALL, FOR_VERBOSE, FOR_PROGRAMS } AnswerDetail;
+// For whom a node is: the first screen, -v, pages, or programs alone.
+typedef enum AnswerDetail { FOR_ALL, FOR_VERBOSE, FOR_PAGES, FOR_PROGRAMS } AnswerDetail;
 
 typedef struct Answer Answer;
 struct BarChart; // results/chart.h
 
 Answer *answer_create(Arena *arena, const char *kind); // kind: of the envelope, "goodput"
 void answer_rename(Answer *answer, const char *kind);
+void answer_title(Answer *answer, const char *title);   // of what: heads a page, "title" in JSON
 void answer_currency(Answer *answer, const char *code); // of AS_MONEY; USD when it is not said
 void answer_one_row(Answer *answer);                    // CSV is one row of all facts, not the first table
 
@@ -102,6 +103,7 @@ void answer_caution(Answer *answer, const char *format, ...) __attribute__((form
 void answer_next(Answer *answer, const char *command, const char *what_for); // a line that can be typed as it stands
 void answer_recommend(Answer *answer, const Recommendation *recommendation);
 void answer_chart(Answer *answer, const char *name, const struct BarChart *chart);
+void answer_says(Answer *answer, const char *text); // what one sees in the last chart, for those who cannot
 void answer_digest(Answer *answer, uint64_t digest);
 
 // ---- For those who give the tree a form.
@@ -130,9 +132,9 @@ typedef struct AnswerTable {
 typedef struct AnswerNode AnswerNode;
 struct AnswerNode {
     AnswerNodeKind kind;
-    AnswerDetail detail;
-    const char *key, *title; // title: also a heading, the label of a sentence
-    AnswerValue value;       // of a fact; the words of a sentence, caution, next
+    AnswerDetail detail, inside; // inside: of what is added to a section
+    const char *key, *title;     // title: also a heading, the label of a sentence
+    AnswerValue value;           // of a fact; the words of a sentence, caution, next
     AnswerRange range;
     bool has_range;
     const char *note;
@@ -143,11 +145,15 @@ struct AnswerNode {
 
 const AnswerNode *answer_root(const Answer *answer);
 const char *answer_kind(const Answer *answer);
+const char *answer_heading(const Answer *answer);    // its title, or NULL
 const AnswerNode *answer_main(const Answer *answer); // the table that is its CSV; NULL: one row
 int answer_row_count(const AnswerTable *table);
 // As people read it; "–" where nothing is known.
 const char *answer_value_text(Arena *arena, const Answer *answer, AnswerValue value);
 const char *answer_range_text(Arena *arena, const Answer *answer, AnswerUnit unit, double low, double high);
 bool answer_unit_is_number(AnswerUnit unit); // stands on the right
+// Beside a fact: its range and its note; "".
+const char *answer_beside(Arena *arena, const Answer *answer, const AnswerNode *fact);
+bool answer_has_words(const AnswerNode *node); // there is something for people in it; false for sections
 
 #endif

@@ -424,11 +424,11 @@ TEST(a_page_of_goodput_leads_with_the_figures_that_goodput_prints) {
     static const char job[] = "--gpus 1024 --days 20 --model llama-2-70b";
     Arena *arena = arena_open();
     EXPECT_INT(lockstep(arena_printf(arena, "goodput %s", job)), 0);
-    const char *at = strstr(said, "\nGoodput     ");
-    double now = at ? strtod(at + 13, NULL) : 0;
+    const char *at = strstr(said, "\nGoodput ");
+    double now = at ? strtod(at + 9, NULL) : 0;
     EXPECT_INT(lockstep(arena_printf(arena, "goodput %s --checkpoint async --checkpoint-every 60s", job)), 0);
-    at = strstr(said, "\nGoodput     ");
-    double then = at ? strtod(at + 13, NULL) : 0;
+    at = strstr(said, "\nGoodput ");
+    double then = at ? strtod(at + 9, NULL) : 0;
     EXPECT_INT(lockstep(arena_printf(
                    arena,
                    "report goodput %s -o /tmp/lockstep-report-lead.html && head -c 60000 "
@@ -441,8 +441,6 @@ TEST(a_page_of_goodput_leads_with_the_figures_that_goodput_prints) {
                     "(--checkpoint async --checkpoint-every 60s). Goodput, the share of all time that is training");
     EXPECT_CONTAINS(said, arena_printf(arena, "becomes %.1f %% instead of %.1f %%", then, now));
     EXPECT_CONTAINS(said, arena_printf(arena, "%.1f %% → %.1f %%", now, then));
-    EXPECT_CONTAINS(said,
-                    arena_printf(arena, "Now %.1f %% of the time is training (mean of 1,000 simulated runs", now));
     unlink("/tmp/lockstep-report-lead.html");
     arena_close(arena);
 }

@@ -16,8 +16,6 @@
 #include "sim/text.h"
 #include "sim/watch.h"
 
-enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
-
 #define STRIKES 3
 #define OFTEN_S 60.0 // between checkpoints that cost training next to nothing
 
@@ -37,8 +35,6 @@ typedef struct Explained {
     Problems *problems;
     GoodputAsked asked;
     LifeStudy now;
-    GoodputShow *show; // or NULL
-    void *context;
     struct {
         GoodputTrial *items;
         int count, room;
@@ -312,14 +308,12 @@ static const char *dates_of(Arena *arena, const Quote *quote) {
 
 static const char *source_text(Arena *arena, const Quote *quote) {
     const char *at = text_money(arena, quote->gpu_hour, "USD");
-    const char *of = quote->count == 1
-                         ? arena_printf(arena, "the list price of %s", quote->offers[0]->name)
-                         : arena_printf(arena, "the median list price of %d providers, %s to %s", quote->count,
-                                        text_money(arena, quote->least, "USD"), text_money(arena, quote->most, "USD"));
-    return arena_printf(arena,
-                        "Assumed: %s a GPU-hour, spare nodes too (%s; on demand, price book of %s). --price says your "
-                        "own.",
-                        at, of, dates_of(arena, quote));
+    if (quote->count == 1)
+        return arena_printf(arena, "%s a GPU-hour, spares too (list price of %s, %s): --price", at,
+                            quote->offers[0]->name, dates_of(arena, quote));
+    return arena_printf(arena, "%s a GPU-hour, spares too (median of %d providers, %s to %s, %s): --price", at,
+                        quote->count, text_money(arena, quote->least, "USD"), text_money(arena, quote->most, "USD"),
+                        dates_of(arena, quote));
 }
 
 static void find_price(const Explained *all, GoodputFound *found) {
@@ -347,23 +341,15 @@ static void find_price(const Explained *all, GoodputFound *found) {
 static const char *const refused[] = {"best", "confidence", "by", "plot", "plot-dir", "plot-format"};
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 
-static const OptionSpec form_rows[] = {{"json", OPTION_FLAG, .of = OF_FORM, .help = "the answer as JSON"}};
-
-static const OptionSpec *all_rows(Arena *arena, int *count) {
-    return options_join(arena, goodput_rows, goodput_row_count, form_rows, COUNT_OF(form_rows), count);
-}
-
-static const OptionSpec *help_rows(Arena *arena, int *count) {
-    int all;
-    const OptionSpec *from = all_rows(arena, &all);
-    OptionSpec *rows = rows_without(arena, from, all, refused, COUNT_OF(refused), count);
+static const OptionSpec *rows(Arena *arena, int *count) {
+    OptionSpec *all = rows_without(arena, goodput_rows, goodput_row_count, refused, 0, count);
     for (int i = 0; i < *count; i++) {
-        if (strcmp(rows[i].name, "runs") == 0)
-            rows[i].help = "simulated runs, for each change again; default 1000";
-        else if (strcmp(rows[i].name, "price") == 0)
-            rows[i].help = "of a GPU for an hour, in USD; when left out: the price book's, on demand";
+        if (strcmp(all[i].name, "runs") == 0)
+            all[i].help = "simulated runs, for each change again; default 1000";
+        else if (strcmp(all[i].name, "price") == 0)
+            all[i].help = "of a GPU for an hour, in USD; when left out: the price book's, on demand";
     }
-    return rows;
+    return all;
 }
 
 static bool check_usage(const Explained *all) {
@@ -383,75 +369,36 @@ static bool is_allowed(const Explained *all) {
                         (Where){0}, all->problems);
 }
 
-static void print_answer(const Record *record) {
-    Style style = style_for(stdout, NULL, false);
-    Screen screen = {stdout, arena_open(), record, &style, false, NULL, 0};
-    print_title(stdout, record, &style);
-    for (int i = 0; i < record->table_count; i++)
-        if (record->tables[i].row_count > 0) screen_table(&screen, &record->tables[i]);
-    arena_close(screen.arena);
-}
-
-static int explain(Explained *all) {
+static int ask(Asking *asking) {
+    Arena *arena = asking->arena;
+    Problems *problems = asking->problems;
+    Explained *all = ARENA_NEW(arena, Explained);
+    *all = (Explained){.arena = arena, .options = asking->options, .problems = problems, .asked = {.arena = arena}};
     GoodputAsked *asked = &all->asked;
-    Problems *problems = all->problems;
-    if (problem_count(problems) || !check_usage(all)) return problems_print(problems, stderr), BAD_USAGE;
+    if (!check_usage(all)) return EXIT_USAGE;
     asked->weighs_money = true;
     goodput_ask(asked, all->options, problems);
-    if (problem_count(problems)) return problems_print(problems, stderr), problems_status(problems, BAD_INPUT);
+    if (problem_count(problems)) return EXIT_BAD_INPUT;
     const char *nowhere = goodput_nowhere(asked);
-    if (nowhere) return fprintf(stderr, "the job never gets done: %s\n", nowhere), ANSWER_IS_NO;
+    if (nowhere) {
+        answer_rename(asking->answer, "explain-goodput");
+        goodput_answer_nothing(asking->answer, asked, nowhere);
+        return EXIT_NO;
+    }
     goodput_find_interval(asked);
     if (is_allowed(all)) {
-        all->now = life_study(all->arena, &asked->spec, asked->runs, asked->seed);
+        all->now = life_study(arena, &asked->spec, asked->runs, asked->seed);
         try_changes(all);
     }
-    if (problem_count(problems) || watch_tells((Where){0}, problems))
-        return problems_print(problems, stderr), watch_status(BAD_INPUT);
-    GoodputFound found = {.arena = all->arena,
+    if (problem_count(problems) || watch_tells((Where){0}, problems)) return watch_status(EXIT_BAD_INPUT);
+    GoodputFound found = {.arena = arena,
                           .asked = asked,
                           .now = &all->now,
                           .trials = all->trials.items,
                           .trial_count = all->trials.count};
     find_price(all, &found);
-    int changes_from = 0;
-    Record record = goodput_record(&found, &changes_from);
-    GoodputExplained answer = {.arena = all->arena,
-                               .asked = asked,
-                               .study = &all->now,
-                               .record = &record,
-                               .changes_from = changes_from,
-                               .advice = goodput_advice(&found)};
-    if (all->show && !all->show(all->context, &answer, problems)) return problems_print(problems, stderr), FAILED;
-    if (all->show) return all->now.unfinished == all->now.runs ? ANSWER_IS_NO : DONE;
-    if (option_flag(all->options, "json"))
-        explain_write_json(stdout, &record, "explain-goodput");
-    else
-        print_answer(&record);
-    return all->now.unfinished == all->now.runs ? ANSWER_IS_NO : DONE;
+    goodput_explained(asking->answer, &found);
+    return all->now.unfinished == all->now.runs ? EXIT_NO : EXIT_DONE;
 }
 
-int explain_goodput(int argc, char **argv) { return explain_goodput_shown(argc, argv, NULL, NULL); }
-
-int explain_goodput_shown(int argc, char **argv, GoodputShow *show, void *context) {
-    Arena *arena = arena_open();
-    int count, status = DONE;
-    Explained *all = ARENA_NEW(arena, Explained);
-    *all = (Explained){.arena = arena, .problems = problems_create(arena), .asked = {.arena = arena}};
-    all->show = show;
-    all->context = context;
-    const OptionSpec *rows = all_rows(arena, &count);
-    all->options = options_parse(arena, rows, count, argc, argv, all->problems);
-    if (option_help(all->options)) {
-        rows = help_rows(arena, &count);
-        options_print_help(rows, count, usage, about, stdout);
-    } else {
-        watch_open_from(all->options, option_quantity(all->options, "time-limit", WATCH_USUAL_SECONDS));
-        pieces_open_from(all->options, "jobs", all->problems);
-        status = explain(all);
-        pieces_close();
-        watch_close();
-    }
-    arena_close(arena);
-    return status;
-}
+const Question explain_goodput_question = {.name = "goodput", .usage = usage, .about = about, .rows = rows, .ask = ask};

@@ -1,14 +1,16 @@
-// What explain goodput tells: what to change first and what that gives, what else would help, what would not, and which
-// hours are lost. In sentences, then in tables; hours are those of the mean run.
+// What explain goodput answers: what to change first and what that gives, what else would help, what would not, and
+// which hours are lost. Hours are those of the mean run.
 #include <math.h>
 #include <string.h>
 
+#include "results/chart.h"
 #include "scenarios/explain/explain_cells.h"
 #include "scenarios/explain/explain_goodput_internal.h"
 #include "sim/text.h"
 
 #define FEW 3
 #define TELLING 0.01 // of the lost hours: less is summed up
+#define SHOWN 0.0005 // of all time: less is 0.0 %
 
 static double hours(const GoodputFound *found, double share) { return share * 24 * found->now->days.mean; }
 static double lost_share(const GoodputFound *found) { return 1 - found->now->share[LIFE_TRAINING]; }
@@ -31,22 +33,14 @@ static const char *points(Arena *arena, double gain, double half) {
     return arena_printf(arena, "%.*f", half < 0.001 || fabs(gain) < 0.001 ? 2 : 1, 100 * gain);
 }
 
-// "2.12 points more (90 % range of the mean 2.07 to 2.17)".
+// "2.12 points more (mean 2.07 to 2.17, a single run 1.68 to 2.58)".
 static const char *more_text(Arena *arena, const Paired *gain) {
     const char *more = arena_printf(arena, "%s points more", points(arena, gain->mean, gain->half));
     if (isnan(gain->half)) return more;
-    return arena_printf(arena, "%s (90 %% range of the mean %s to %s)", more,
+    return arena_printf(arena, "%s (mean %s to %s, a single run %s to %s)", more,
                         points(arena, gain->mean - gain->half, gain->half),
-                        points(arena, gain->mean + gain->half, gain->half));
-}
-
-// Of single runs: what one job may see, where the mean is known better than that.
-static const char *single_runs_text(const GoodputFound *found, const Paired *gain) {
-    Arena *arena = found->arena;
-    if (isnan(gain->half)) return "";
-    return arena_printf(arena, "; 90 %% of single runs%s gain %s to %s points",
-                        found->asked->spec.fleet_spread > 0 ? ", with failure rates that differ as fleets' do," : "",
-                        points(arena, gain->low, gain->half), points(arena, gain->high, gain->half));
+                        points(arena, gain->mean + gain->half, gain->half), points(arena, gain->low, gain->half),
+                        points(arena, gain->high, gain->half));
 }
 
 // "2.12 ± 0.05", never "-0.00".
@@ -65,20 +59,17 @@ static const char *gpu_hours_text(Arena *arena, double gpu_hours) {
     return arena_printf(arena, "%s GPU-hours", text_count(arena, rounded_to(gpu_hours, 3), true));
 }
 
+// "$26.2 k (14.8 to 61.7 …)": at what providers ask, or as far as the gain is known where the price is.
 static const char *worth_text(const GoodputFound *found, const GoodputTrial *trial) {
     if (!found->paid) return "";
     Arena *arena = found->arena;
     const Paired *gpu_hours = &trial->gpu_hours;
+    bool many = found->most > found->least;
+    double low = many ? found->least * gpu_hours->mean : found->price * (gpu_hours->mean - gpu_hours->half);
+    double high = many ? found->most * gpu_hours->mean : found->price * (gpu_hours->mean + gpu_hours->half);
     const char *worth = text_money(arena, found->price * gpu_hours->mean, "USD");
-    if (found->most > found->least)
-        return arena_printf(arena, "%s at %s (%s to %s at the %s to %s that providers ask)", worth, found->paid,
-                            text_money(arena, found->least * gpu_hours->mean, "USD"),
-                            text_money(arena, found->most * gpu_hours->mean, "USD"),
-                            text_money(arena, found->least, "USD"), text_money(arena, found->most, "USD"));
-    if (isnan(gpu_hours->half)) return arena_printf(arena, "%s at %s", worth, found->paid);
-    return arena_printf(arena, "%s (%s to %s) at %s", worth,
-                        text_money(arena, found->price * (gpu_hours->mean - gpu_hours->half), "USD"),
-                        text_money(arena, found->price * (gpu_hours->mean + gpu_hours->half), "USD"), found->paid);
+    if (isnan(low)) return worth;
+    return arena_printf(arena, "%s (%s to %s)", worth, text_money(arena, low, "USD"), text_money(arena, high, "USD"));
 }
 
 // What one types to have it, to the digit.
@@ -86,24 +77,13 @@ static const char *typed(Arena *arena, const GoodputTrial *trial) {
     return trial->option ? arena_printf(arena, "%s%s", trial->option, trial->pinned) : "";
 }
 
-const GoodputTrial *goodput_first(const GoodputFound *found) {
+static const GoodputTrial *first_of(const GoodputFound *found) {
     for (int i = 0; i < found->trial_count; i++)
         if (found->trials[i].option && found->trials[i].verdict == GOODPUT_HELPS) return &found->trials[i];
     return NULL;
 }
 
-GoodputAdvice goodput_advice(const GoodputFound *found) {
-    const GoodputTrial *first = goodput_first(found);
-    if (!first) return (GoodputAdvice){0};
-    return (GoodputAdvice){.title = first->title,
-                           .option = typed(found->arena, first),
-                           .becomes = text_percent(found->arena, goodput_after(found, first)),
-                           .more = more_text(found->arena, &first->gain),
-                           .given_back = gpu_hours_text(found->arena, first->gpu_hours.mean),
-                           .worth = worth_text(found, first)};
-}
-
-// ---- In words: what to change.
+// ---- What to change.
 
 static int largest_time(const double *shares, unsigned taken) {
     int largest = -1;
@@ -123,105 +103,80 @@ static const char *mostly_lost(const GoodputFound *found) {
     return list;
 }
 
-static void say_first(const GoodputFound *found, Words *words) {
+static void add_first(Answer *answer, const GoodputFound *found) {
     Arena *arena = found->arena;
-    const GoodputTrial *first = goodput_first(found);
+    const GoodputTrial *first = first_of(found);
+    const char *now = text_percent(arena, found->now->goodput.mean);
+    answer_open(answer, "change_first", NULL);
     if (!first) {
-        say(arena, words,
-            arena_printf(arena,
-                         "Change no setting: none that was tried gives time back beyond chance. Goodput, the share of "
-                         "all time that is training, stays %s; of what is lost most is %s.",
-                         text_percent(arena, found->now->goodput.mean), mostly_lost(found)));
+        answer_say(answer, NULL,
+                   "Change no setting: none that was tried gives time back beyond chance. Goodput, the "
+                   "share of all time that is training, stays %s; of what is lost most is %s.",
+                   now, mostly_lost(found));
+        answer_text(answer, "option", NULL, NULL);
+        answer_close(answer);
         return;
     }
-    const char *worth = worth_text(found, first), *gives = text_days(arena, first->hours.mean / 24);
-    const char *back = has_work(found) ? arena_printf(arena, "The work is done %s sooner, which saves", gives)
-                                       : arena_printf(arena, "That gives back %s of %s:", gives,
-                                                      text_days(arena, found->now->days.mean));
-    say(arena, words,
-        arena_printf(
-            arena,
-            "Change first: %s (%s). Goodput, the share of all time that is training, becomes %s instead of %s: "
-            "%s%s. %s %s%s%s.",
-            first->title, typed(arena, first), text_percent(arena, goodput_after(found, first)),
-            text_percent(arena, found->now->goodput.mean), more_text(arena, &first->gain),
-            single_runs_text(found, &first->gain), back, gpu_hours_text(arena, first->gpu_hours.mean),
-            *worth ? ", " : "", worth));
+    const char *worth = worth_text(found, first), *becomes = text_percent(arena, goodput_after(found, first));
+    answer_say(answer, NULL,
+               "Change first: %s (%s). Goodput, the share of all time that is training, becomes %s "
+               "instead of %s.",
+               first->title, typed(arena, first), becomes, now);
+    answer_detail(answer, FOR_PAGES);
+    answer_fact(answer, "goodput", "Change first",
+                answer_shown(AS_SHARE, goodput_after(found, first), arena_printf(arena, "%s → %s", now, becomes)));
+    answer_note(answer, "goodput with %s", typed(arena, first));
+    answer_detail(answer, FOR_ALL);
+    answer_text(answer, "option", NULL, typed(arena, first));
+    answer_text(answer, "title", NULL, first->title);
+    answer_say(answer, "Gain", "%s", more_text(arena, &first->gain));
+    answer_fact(answer, "gpu_hours", has_work(found) ? "Saved" : "Given back",
+                answer_shown(AS_COUNT, first->gpu_hours.mean, gpu_hours_text(arena, first->gpu_hours.mean)));
+    answer_note(answer, "%s%s%s%s", text_days(arena, first->hours.mean / 24),
+                has_work(found) ? " sooner" : arena_printf(arena, " of %s", text_days(arena, found->now->days.mean)),
+                *worth ? "; " : "", worth);
+    answer_close(answer);
 }
 
-static const char *change_text(const GoodputFound *found, const GoodputTrial *trial) {
-    return arena_printf(found->arena, "%s makes it %s, %s", trial->title,
-                        text_percent(found->arena, goodput_after(found, trial)), more_text(found->arena, &trial->gain));
-}
-
-static void say_other_settings(const GoodputFound *found, Words *words) {
-    const GoodputTrial *first = goodput_first(found);
+// Settings that help beside the first, most first, or machines: "--checkpoint async 98.4 %; …".
+static const char *others(const GoodputFound *found, bool machines) {
+    const GoodputTrial *first = first_of(found);
     const char *list = "";
     for (int i = 0, told = 0; i < found->trial_count && told < FEW; i++) {
         const GoodputTrial *trial = &found->trials[i];
-        if (!trial->option || trial == first || trial->verdict != GOODPUT_HELPS) continue;
-        list = arena_printf(found->arena, "%s%s%s", list, *list ? "; " : "", change_text(found, trial));
+        if (!trial->option != machines || trial == first || trial->verdict != GOODPUT_HELPS) continue;
+        list = arena_printf(found->arena, "%s%s%s %s", list, *list ? "; " : "",
+                            machines ? trial->title : typed(found->arena, trial),
+                            text_percent(found->arena, goodput_after(found, trial)));
         told++;
     }
-    if (*list)
-        say(found->arena, words,
-            arena_printf(found->arena, "Instead of that, each alone (gains do not add up): %s.", list));
+    return list;
 }
 
-static void say_freed(const GoodputFound *found, Words *words) {
+static void add_freed(Answer *answer, const GoodputFound *found) {
     Arena *arena = found->arena;
     for (int i = 0; i < found->trial_count; i++) {
         const GoodputTrial *trial = &found->trials[i];
         if (trial->verdict != GOODPUT_FREES) continue;
         const char *worth = worth_text(found, trial);
-        say(arena, words,
-            arena_printf(arena,
-                         "To pay less: with %s (%s) goodput is %s (%s points), and all in all that saves %s%s%s.",
-                         trial->title, typed(arena, trial), text_percent(arena, goodput_after(found, trial)),
-                         points_cell(arena, &trial->gain), gpu_hours_text(arena, trial->gpu_hours.mean),
-                         *worth ? ", " : "", worth));
+        answer_say(answer, "Pay less", "%s: goodput %s (%s points), and all in all %s%s%s less", typed(arena, trial),
+                   text_percent(arena, goodput_after(found, trial)), points_cell(arena, &trial->gain),
+                   gpu_hours_text(arena, trial->gpu_hours.mean), *worth ? ", " : "", worth);
     }
-}
-
-// Machines beside the best setting: those that surely give more, as far as their range tells, and those that give less.
-typedef enum Beside { ABOVE, ALIKE, BELOW, BESIDE_COUNT } Beside;
-
-static Beside beside(const GoodputTrial *first, const Paired *gain) {
-    if (gain->mean - gain->half > first->gain.mean) return ABOVE;
-    return gain->mean + gain->half < first->gain.mean ? BELOW : ALIKE;
-}
-
-static void say_machines(const GoodputFound *found, Words *words) {
-    static const char *const how[BESIDE_COUNT] = {"more than that", "about as much", "less"};
-    Arena *arena = found->arena;
-    const GoodputTrial *first = goodput_first(found);
-    const char *lists[BESIDE_COUNT] = {"", "", ""};
-    for (int i = 0, told = 0; i < found->trial_count && told < FEW; i++) {
-        const GoodputTrial *trial = &found->trials[i];
-        if (trial->option || trial->verdict != GOODPUT_HELPS) continue;
-        const char **list = &lists[first ? beside(first, &trial->gain) : ABOVE];
-        *list = arena_printf(arena, "%s%s%s", *list, **list ? "; " : "", change_text(found, trial));
-        told++;
-    }
-    for (int b = 0; b < BESIDE_COUNT; b++)
-        if (*lists[b])
-            say(arena, words,
-                arena_printf(arena, "Better machines would give %s, each alone: %s.", first ? how[b] : "time back",
-                             lists[b]));
 }
 
 static const struct {
     GoodputVerdict verdict;
     const char *says;
 } useless[] = {
-    {GOODPUT_CHANCE, "No difference beyond chance"},
-    {GOODPUT_LITTLE, "Below 0.05 points"},
-    {GOODPUT_DEARER, "Nodes that cost more than they give back"},
-    {GOODPUT_WORSE, "Worse than now"},
+    {GOODPUT_CHANCE, "no difference beyond chance"},
+    {GOODPUT_LITTLE, "below 0.05 points"},
+    {GOODPUT_DEARER, "nodes that cost more than they give back"},
+    {GOODPUT_WORSE, "worse than now"},
 };
 
 // Grouped by reason.
-static void say_useless(const GoodputFound *found, Words *words) {
+static void add_useless(Answer *answer, const GoodputFound *found) {
     Arena *arena = found->arena;
     const char *text = "";
     for (size_t u = 0; u < sizeof useless / sizeof *useless; u++) {
@@ -229,161 +184,124 @@ static void say_useless(const GoodputFound *found, Words *words) {
         for (int i = 0; i < found->trial_count; i++)
             if (found->trials[i].verdict == useless[u].verdict)
                 list = arena_printf(arena, "%s%s%s", list, *list ? "; " : "", found->trials[i].title);
-        if (*list) text = arena_printf(arena, "%s %s: %s.", text, useless[u].says, list);
+        if (*list) text = arena_printf(arena, "%s%s%s: %s", text, *text ? ". " : "", useless[u].says, list);
     }
-    if (*text) say(arena, words, arena_printf(arena, "What does not help.%s", text));
+    answer_open(answer, NULL, NULL);
+    answer_detail(answer, FOR_VERBOSE);
+    if (*text) answer_say(answer, "No help", "%s", text);
+    answer_close(answer);
 }
 
-// ---- In words: how it is now.
-
-static void say_now(const GoodputFound *found, Words *words) {
-    Arena *arena = found->arena;
-    const LifeStudy *now = found->now;
-    const LifeSpec *spec = &found->asked->spec;
-    const char *runs = now->runs == 1
-                           ? "of one simulated run"
-                           : arena_printf(arena,
-                                          "mean of %s simulated runs; half of them have more than %s, 90 %% of them %s "
-                                          "to %s",
-                                          text_count(arena, now->runs, true), text_percent(arena, now->goodput.p50),
-                                          text_percent(arena, now->goodput.p5), text_percent(arena, now->goodput.p95));
-    const char *stops =
-        now->mttf_s > 0 ? arena_printf(arena, " A run is stopped %s times by failures, once in %s.",
-                                       text_figures(arena, now->stops.mean, 3), text_days(arena, now->mttf_s / 86400))
-                        : "";
-    const char *spares = spec->spares > 0 ? arena_printf(arena,
-                                                         " %d spare node%s %s by, powered and paid for, to take the "
-                                                         "place of one that fails.",
-                                                         spec->spares, spec->spares == 1 ? "" : "s",
-                                                         spec->spares == 1 ? "stands" : "stand")
-                                          : "";
-    say(arena, words,
-        arena_printf(arena, "Now %s of the time is training (%s).%s%s", text_percent(arena, now->goodput.mean), runs,
-                     stops, spares));
-}
+// ---- How it is now.
 
 static const char *part_text(const GoodputFound *found, const char *title, double share) {
     return arena_printf(found->arena, "%s %s (%s)", title, hours_text(found, share),
                         text_percent(found->arena, share / lost_share(found)));
 }
 
-static void say_lost(const GoodputFound *found, Words *words) {
-    Arena *arena = found->arena;
+static const char *parts_lost(const GoodputFound *found) {
     const char *list = "";
     double rest = 0;
     unsigned taken = 0;
     for (int time; (time = largest_time(found->now->share, taken)) >= 0; taken |= 1U << time) {
         double share = found->now->share[time];
         if (share >= TELLING * lost_share(found))
-            list = listed(arena, list, part_text(found, life_time_titles[time], share));
+            list = listed(found->arena, list, part_text(found, life_time_titles[time], share));
         else
             rest += share;
     }
-    if (rest > 0) list = listed(arena, list, part_text(found, "all else", rest));
-    double off = lost_share(found) - (1 - found->now->goodput.mean);
-    const char *why =
-        fabs(off) < 0.005
-            ? ""
-            : arena_printf(arena,
-                           ", %s of them all (the mean of the runs is %s: in hours the long runs count "
-                           "for more)",
-                           text_percent(arena, lost_share(found)), text_percent(arena, 1 - found->now->goodput.mean));
-    say(arena, words,
-        arena_printf(arena, "Of the %s of the mean run %s are not training%s: %s.", hours_text(found, 1),
-                     hours_text(found, lost_share(found)), why, list));
+    return rest > 0 ? listed(found->arena, list, part_text(found, "all else", rest)) : list;
 }
 
-static void say_stops(const GoodputFound *found, Words *words) {
+static void add_now(Answer *answer, const GoodputFound *found) {
+    Arena *arena = found->arena;
     const LifeStudy *now = found->now;
-    int most = -1;
-    double sum = 0;
-    for (int c = 0; c < LIFE_CAUSE_COUNT; c++) {
-        sum += now->lost_share[c];
-        if (now->lost_share[c] > 0 && (most < 0 || now->lost_share[c] > now->lost_share[most])) most = c;
-    }
-    if (most < 0) return;
-    say(found->arena, words,
-        arena_printf(found->arena, "Stops take %s of these hours; the largest part of that is by \"%s\": %s (%s).",
-                     hours_text(found, sum), life_cause_title(most), hours_text(found, now->lost_share[most]),
-                     text_percent(found->arena, now->lost_share[most] / sum)));
+    answer_range(answer, "goodput", "Now", AS_SHARE, answer_range_of(&now->goodput));
+    answer_note(answer, "mean of %s simulated run%s", text_count(arena, now->runs, true), now->runs == 1 ? "" : "s");
+    if (has_work(found)) answer_range(answer, "days", "Done after", AS_DAYS, answer_range_of(&now->days));
+    if (!(lost_share(found) > 0)) return;
+    double off = lost_share(found) - (1 - now->goodput.mean);
+    const char *why = fabs(off) < 0.005 ? ""
+                                        : arena_printf(arena, "; %s of all hours, in which long runs count for more",
+                                                       text_percent(arena, lost_share(found)));
+    answer_say(answer, "Lost", "%s of %s%s: %s", hours_text(found, lost_share(found)), hours_text(found, 1), why,
+               parts_lost(found));
 }
 
-static Words sentences(const GoodputFound *found, int *changes_from) {
-    Words words = {0};
-    if (!(lost_share(found) > 0)) {
-        say_now(found, &words);
-        *changes_from = words.count;
-        return words;
-    }
-    say_first(found, &words);
-    say_now(found, &words);
-    say_lost(found, &words);
-    say_stops(found, &words);
-    *changes_from = words.count;
-    say_other_settings(found, &words);
-    say_machines(found, &words);
-    say_freed(found, &words);
-    say_useless(found, &words);
-    if (found->price_source) say(found->arena, &words, found->price_source);
-    return words;
+static int most_lost_by(const LifeStudy *now, const bool *told) {
+    int most = -1;
+    for (int c = 0; c < LIFE_CAUSE_COUNT; c++)
+        if (!told[c] && now->stops_mean[c] > 0 && (most < 0 || now->lost_share[c] > now->lost_share[most])) most = c;
+    return most;
+}
+
+static void add_stops(Answer *answer, const GoodputFound *found) {
+    const LifeStudy *now = found->now;
+    const bool none[LIFE_CAUSE_COUNT] = {false};
+    int most = most_lost_by(now, none);
+    double sum = 0;
+    for (int c = 0; c < LIFE_CAUSE_COUNT; c++) sum += now->lost_share[c];
+    answer_number(answer, "unplanned_stops", "Stops", AS_NUMBER, now->stops.mean);
+    answer_note(
+        answer, "unplanned, in the mean run%s%s",
+        now->mttf_s > 0 ? arena_printf(found->arena, ", one in %s", text_days(found->arena, now->mttf_s / 86400)) : "",
+        most >= 0 && sum > 0
+            ? arena_printf(found->arena, "; all stops take %s, %s of it by \"%s\"", hours_text(found, sum),
+                           text_percent(found->arena, now->lost_share[most] / sum), life_cause_title(most))
+            : "");
 }
 
 // ---- As tables.
 
-static const RecordColumn lost_columns[] = {{"time", NULL, RECORD_TEXT},
-                                            {"title", "time goes to", RECORD_TEXT},
-                                            {"seconds", "of the mean run", RECORD_SECONDS},
-                                            {"hours", NULL, RECORD_NUMBER},
-                                            {"share", NULL, RECORD_SHARE},
-                                            {"lost_share", "of the lost", RECORD_SHARE}};
-
-static RecordTable lost_table(const GoodputFound *found) {
-    Cells cells = {0};
-    const double *share = found->now->share;
-    unsigned taken = 0;
-    for (int time; (time = largest_time(share, taken)) >= 0; taken |= 1U << time) {
-        text_cell(found->arena, &cells, life_time_names[time]);
-        text_cell(found->arena, &cells, life_time_titles[time]);
-        number_cell(found->arena, &cells, 3600 * hours(found, share[time]));
-        number_cell(found->arena, &cells, hours(found, share[time]));
-        number_cell(found->arena, &cells, share[time]);
-        number_cell(found->arena, &cells, share[time] / lost_share(found));
-    }
-    return table_of("lost", "Time that is lost (sums to all that is not training)", COLUMNS(lost_columns), &cells);
+static const char *table_title(const GoodputFound *found, const char *of_what) {
+    return arena_printf(found->arena, "%s, each alone: points of goodput with the 90 %% range of their mean, and %s",
+                        of_what, has_work(found) ? "how much sooner it is done" : "training given back");
 }
 
-static const RecordColumn stop_columns[] = {{"cause", NULL, RECORD_TEXT},
-                                            {"title", "what stops it", RECORD_TEXT},
-                                            {"stops", "times", RECORD_NUMBER},
-                                            {"seconds", "time lost", RECORD_SECONDS},
-                                            {"hours", NULL, RECORD_NUMBER},
-                                            {"share", NULL, RECORD_SHARE},
-                                            {"lost_share", "of the lost", RECORD_SHARE}};
-
-static RecordTable stops_table(const GoodputFound *found) {
-    const LifeStudy *now = found->now;
-    Cells cells = {0};
-    bool told[LIFE_CAUSE_COUNT] = {false};
-    for (;;) {
-        int most = -1;
-        for (int c = 0; c < LIFE_CAUSE_COUNT; c++)
-            if (!told[c] && now->stops_mean[c] > 0 && (most < 0 || now->lost_share[c] > now->lost_share[most]))
-                most = c;
-        if (most < 0) break;
-        told[most] = true;
-        text_cell(found->arena, &cells, life_cause_name(most));
-        text_cell(found->arena, &cells, life_cause_title(most));
-        number_cell(found->arena, &cells, now->stops_mean[most]);
-        number_cell(found->arena, &cells, 3600 * hours(found, now->lost_share[most]));
-        number_cell(found->arena, &cells, hours(found, now->lost_share[most]));
-        number_cell(found->arena, &cells, now->lost_share[most]);
-        number_cell(found->arena, &cells, lost_share(found) > 0 ? now->lost_share[most] / lost_share(found) : 0);
+static void add_lost_table(Answer *answer, const GoodputFound *found) {
+    static const AnswerColumn columns[] = {{"time", NULL, AS_TEXT, 0},
+                                           {"title", "time goes to", AS_TEXT, 0},
+                                           {"seconds", "of the mean run", AS_SECONDS, 0},
+                                           {"hours", NULL, AS_NUMBER, 0},
+                                           {"share", NULL, AS_SHARE, 0},
+                                           {"lost_share", "of the lost", AS_SHARE, 0}};
+    const double *share = found->now->share;
+    unsigned taken = 0;
+    answer_table(answer, "lost", "Time that is lost (sums to all that is not training)", COLUMNS(columns));
+    for (int time; (time = largest_time(share, taken)) >= 0; taken |= 1U << time) {
+        answer_cell(answer, answer_of_text(life_time_names[time]));
+        answer_cell(answer, answer_of_text(life_time_titles[time]));
+        answer_cell(answer, answer_of(AS_SECONDS, 3600 * hours(found, share[time])));
+        answer_cell(answer, answer_of(AS_NUMBER, hours(found, share[time])));
+        answer_cell(answer, answer_of(AS_SHARE, share[time]));
+        answer_cell(answer, answer_of(AS_SHARE, share[time] / lost_share(found)));
     }
-    return table_of(
-        "stops",
-        "What stops the mean run, planned stops and slow nodes taken out too, and the time it takes with it: "
-        "unseen, waiting, restart, work done twice",
-        COLUMNS(stop_columns), &cells);
+}
+
+static void add_stops_table(Answer *answer, const GoodputFound *found) {
+    static const AnswerColumn columns[] = {{"cause", NULL, AS_TEXT, 0},
+                                           {"title", "what stops it", AS_TEXT, 0},
+                                           {"stops", "times", AS_NUMBER, 0},
+                                           {"seconds", "time lost", AS_SECONDS, 0},
+                                           {"hours", NULL, AS_NUMBER, 0},
+                                           {"share", NULL, AS_SHARE, 0},
+                                           {"lost_share", "of the lost", AS_SHARE, 0}};
+    const LifeStudy *now = found->now;
+    bool told[LIFE_CAUSE_COUNT] = {false};
+    answer_table(answer, "stops",
+                 "What stops the mean run, planned stops and slow nodes taken out too, and the time it takes with it: "
+                 "unseen, waiting, restart, work done twice",
+                 COLUMNS(columns));
+    for (int cause; (cause = most_lost_by(now, told)) >= 0; told[cause] = true) {
+        answer_cell(answer, answer_of_text(life_cause_name(cause)));
+        answer_cell(answer, answer_of_text(life_cause_title(cause)));
+        answer_cell(answer, answer_of(AS_NUMBER, now->stops_mean[cause]));
+        answer_cell(answer, answer_of(AS_SECONDS, 3600 * hours(found, now->lost_share[cause])));
+        answer_cell(answer, answer_of(AS_NUMBER, hours(found, now->lost_share[cause])));
+        answer_cell(answer, answer_of(AS_SHARE, now->lost_share[cause]));
+        answer_cell(answer,
+                    answer_of(AS_SHARE, lost_share(found) > 0 ? now->lost_share[cause] / lost_share(found) : 0));
+    }
 }
 
 static const char *const verdict_names[GOODPUT_VERDICT_COUNT] = {
@@ -391,82 +309,160 @@ static const char *const verdict_names[GOODPUT_VERDICT_COUNT] = {
     [GOODPUT_LITTLE] = "too little", [GOODPUT_DEARER] = "too dear", [GOODPUT_WORSE] = "worse"};
 
 // Changes are shown as what one types, those of machines in words.
-static const RecordColumn setting_columns[] = {{"name", NULL, RECORD_TEXT},
-                                               {"title", NULL, RECORD_TEXT},
-                                               {"change", "change", RECORD_TEXT},
-                                               {"option", NULL, RECORD_TEXT},
-                                               {"verdict", "verdict", RECORD_TEXT},
-                                               {"goodput", "goodput", RECORD_SHARE},
-                                               {"gain", NULL, RECORD_SHARE},
-                                               {"half", NULL, RECORD_SHARE},
-                                               {"points", "points", RECORD_TEXT},
-                                               {"given_back_s", "given back", RECORD_SECONDS},
-                                               {"gpu_hours", "GPU-hours", RECORD_COUNT},
-                                               {"gpu_hours_half", NULL, RECORD_NUMBER},
-                                               {"p5", NULL, RECORD_SHARE},
-                                               {"p95", NULL, RECORD_SHARE},
-                                               {"days", NULL, RECORD_NUMBER}};
-enum { TRIAL_COLUMNS = sizeof setting_columns / sizeof *setting_columns };
+static const AnswerColumn trial_columns[] = {{"name", NULL, AS_TEXT, 0},
+                                             {"title", NULL, AS_TEXT, 0},
+                                             {"change", "change", AS_TEXT, 0},
+                                             {"option", NULL, AS_TEXT, 0},
+                                             {"verdict", "verdict", AS_TEXT, 0},
+                                             {"goodput", "goodput", AS_SHARE, 0},
+                                             {"gain", "points", AS_SHARE, 0},
+                                             {"half", NULL, AS_SHARE, 0},
+                                             {"given_back_s", "given back", AS_SECONDS, 1},
+                                             {"gpu_hours", "GPU-hours", AS_COUNT, 2},
+                                             {"gpu_hours_half", NULL, AS_NUMBER, 0},
+                                             {"p5", NULL, AS_SHARE, 0},
+                                             {"p95", NULL, AS_SHARE, 0},
+                                             {"days", NULL, AS_NUMBER, 0}};
 
-static void trial_cells(const GoodputFound *found, Cells *cells, const GoodputTrial *trial) {
+static void add_trial(Answer *answer, const GoodputFound *found, const GoodputTrial *trial) {
     Arena *arena = found->arena;
-    text_cell(arena, cells, trial->name);
-    text_cell(arena, cells, trial->title);
-    text_cell(arena, cells, trial->option ? trial->option : trial->title);
-    text_cell(arena, cells, typed(arena, trial));
-    text_cell(arena, cells, verdict_names[trial->verdict]);
-    number_cell(arena, cells, trial->study.goodput.mean);
-    number_cell(arena, cells, trial->gain.mean);
-    number_cell(arena, cells, trial->gain.half);
-    text_cell(arena, cells, points_cell(arena, &trial->gain));
-    number_cell(arena, cells, round(3600 * trial->hours.mean) + 0.0);
-    number_cell(arena, cells, round(trial->gpu_hours.mean) + 0.0);
-    number_cell(arena, cells, trial->gpu_hours.half);
-    number_cell(arena, cells, trial->study.goodput.p5);
-    number_cell(arena, cells, trial->study.goodput.p95);
-    number_cell(arena, cells, trial->study.days.mean);
+    answer_cell(answer, answer_of_text(trial->name));
+    answer_cell(answer, answer_of_text(trial->title));
+    answer_cell(answer, answer_of_text(trial->option ? trial->option : trial->title));
+    answer_cell(answer, answer_of_text(typed(arena, trial)));
+    answer_cell(answer, answer_of_text(verdict_names[trial->verdict]));
+    answer_cell(answer, answer_of(AS_SHARE, trial->study.goodput.mean));
+    answer_cell(answer, answer_shown(AS_SHARE, trial->gain.mean, points_cell(arena, &trial->gain)));
+    answer_cell(answer, answer_of(AS_SHARE, trial->gain.half));
+    answer_cell(answer, answer_of(AS_SECONDS, round(3600 * trial->hours.mean) + 0.0));
+    answer_cell(answer, answer_of(AS_COUNT, round(trial->gpu_hours.mean) + 0.0));
+    answer_cell(answer, answer_of(AS_NUMBER, trial->gpu_hours.half));
+    answer_cell(answer, answer_of(AS_SHARE, trial->study.goodput.p5));
+    answer_cell(answer, answer_of(AS_SHARE, trial->study.goodput.p95));
+    answer_cell(answer, answer_of(AS_NUMBER, trial->study.days.mean));
 }
 
-static RecordTable trials_table(const GoodputFound *found, bool of_machines, const char *name, const char *title) {
-    Cells cells = {0};
-    RecordColumn *columns = ARENA_ARRAY(found->arena, RecordColumn, TRIAL_COLUMNS);
-    memcpy(columns, setting_columns, sizeof setting_columns);
-    for (int i = 0; i < TRIAL_COLUMNS && has_work(found); i++)
-        if (strcmp(columns[i].name, "given_back_s") == 0) columns[i].title = "sooner";
+static void add_trials(Answer *answer, const GoodputFound *found, bool machines, const char *key, const char *title) {
+    answer_table(answer, key, table_title(found, title), COLUMNS(trial_columns));
     for (int i = 0; i < found->trial_count; i++)
-        if (!found->trials[i].option == of_machines) trial_cells(found, &cells, &found->trials[i]);
-    return table_of(name, title, columns, TRIAL_COLUMNS, &cells);
+        if (!found->trials[i].option == machines) add_trial(answer, found, &found->trials[i]);
 }
 
-enum { TABLES = 4 };
+// ---- As pictures.
 
-Record goodput_record(const GoodputFound *found, int *changes_from) {
+static StackRow share_row(Arena *arena, const char *title, double share) {
+    NamedValue *part = ARENA_NEW(arena, NamedValue);
+    *part = (NamedValue){"lost", "lost", 100 * share};
+    return (StackRow){title, text_percent(arena, share), part, 1};
+}
+
+static void add_shares(Answer *answer, const GoodputFound *found) {
+    Arena *arena = found->arena;
+    const double *share = found->now->share;
+    StackRow *rows = ARENA_ARRAY(arena, StackRow, LIFE_TIME_COUNT + 1);
+    int count = 0;
+    double rest = 0;
+    unsigned taken = 0;
+    for (int i; (i = largest_time(share, taken)) >= 0; taken |= 1U << i)
+        if (share[i] >= SHOWN)
+            rows[count++] = share_row(arena, life_time_titles[i], share[i]);
+        else
+            rest += share[i];
+    if (rest >= SHOWN) rows[count++] = share_row(arena, "all else", rest);
+    if (count == 0) return;
+    BarChart *chart = ARENA_NEW(arena, BarChart);
+    stack_chart(arena, rows, count, chart);
+    chart->legend_count = 0; // the rows say it
+    chart->title = "Time that is not training, of the hours of all runs";
+    chart->x_title = "% of all time";
+    answer_chart(answer, "lost", chart);
+    answer_says(answer, "What is left to one hundred is training.");
+}
+
+// By how long a row of the calendar is.
+static const char *calendar_heading(const LifeCalendar *calendar) {
+    double width = seconds_from_ticks(calendar->width, TICKS_PER_SECOND_LIFE);
+    if (width == 3600) return "Hour by hour";
+    if (width == 86400) return "Day by day";
+    if (width == 7 * 86400) return "Week by week";
+    return width < 86400 ? "The days of a run" : "The weeks of a run";
+}
+
+static void add_calendar(Answer *answer, const GoodputFound *found) {
+    Arena *arena = found->arena;
+    const LifeStudy *now = found->now;
+    if (now->runs == 0) return;
+    LifeCalendar calendar = life_calendar(arena, &found->asked->spec, now, found->asked->seed);
+    BarChart *chart = ARENA_NEW(arena, BarChart);
+    calendar_chart(arena, &calendar, chart);
+    answer_open(answer, NULL, calendar_heading(&calendar));
+    answer_say(answer, NULL,
+               "One of the %s runs, number %d: half of them have more training, half less. It has %s, "
+               "where the mean of all is %s.",
+               text_count(arena, now->runs, true), calendar.life + 1,
+               text_percent(arena, now->run_goodput[calendar.life]), text_percent(arena, now->goodput.mean));
+    answer_chart(answer, "calendar", chart);
+    answer_says(answer,
+                "Behind each row: its share of training, and how often failures stopped it. Stops that are planned and "
+                "slow nodes that are taken out are not counted there, but starting again after them is drawn. Training "
+                "that a failure took is shown where it was done.");
+    answer_close(answer);
+}
+
+// ---- All of it.
+
+// A section with a heading on pages alone.
+static void open_on_pages(Answer *answer, const char *heading) {
+    answer_detail(answer, FOR_PAGES);
+    answer_open(answer, NULL, heading);
+    answer_detail(answer, FOR_ALL);
+}
+
+void goodput_explained(Answer *answer, const GoodputFound *found) {
     const GoodputAsked *asked = found->asked;
     const LifeSpec *spec = &asked->spec;
     Arena *arena = found->arena;
-    Words words = sentences(found, changes_from);
-    const char *given = has_work(found) ? "how much sooner it is done" : "training given back";
-    RecordTable *tables = ARENA_ARRAY(arena, RecordTable, TABLES);
-    tables[0] = lost_table(found);
-    tables[1] = stops_table(found);
-    tables[2] = trials_table(
-        found, false, "settings",
-        arena_printf(arena,
-                     "Other settings, each alone: points of goodput more with the 90 %% range of their mean, and %s",
-                     given));
-    tables[3] = trials_table(
-        found, true, "machines",
-        arena_printf(arena,
-                     "Other machines, each alone: points of goodput more with the 90 %% range of their mean, and %s",
-                     given));
-    return (Record){.title = arena_printf(arena, "%s%s on %s GPUs (%d %s, %d spare node%s), %s simulated run%s",
-                                          text_days(arena, (spec->horizon_s + spec->work_s) / 86400),
-                                          has_work(found) ? " of work" : "", text_count(arena, asked->gpus, true),
-                                          spec->nodes, asked->node->name, spec->spares, spec->spares == 1 ? "" : "s",
-                                          text_count(arena, found->now->runs, true), found->now->runs == 1 ? "" : "s"),
-                    .scenario = "lockstep explain goodput",
-                    .notes = words.items,
-                    .note_count = words.count,
-                    .tables = tables,
-                    .table_count = TABLES};
+    const char *of = arena_printf(arena, "%s%s on %s GPUs (%d x %s, %d spare node%s), %s simulated run%s",
+                                  text_days(arena, (spec->horizon_s + spec->work_s) / 86400),
+                                  has_work(found) ? " of work" : "", text_count(arena, asked->gpus, true), spec->nodes,
+                                  asked->node->name, spec->spares, spec->spares == 1 ? "" : "s",
+                                  text_count(arena, found->now->runs, true), found->now->runs == 1 ? "" : "s");
+    bool loses = lost_share(found) > 0;
+    const char *other = others(found, false), *machines = others(found, true);
+    answer_rename(answer, "explain-goodput");
+    if (loses)
+        add_first(answer, found);
+    else
+        answer_say(answer, NULL, "All of the time is training.");
+    answer_title(answer, of);
+    add_now(answer, found);
+    answer_open(answer, NULL, NULL);
+    answer_detail(answer, FOR_VERBOSE);
+    answer_say(answer, "Job", "%s", of);
+    add_stops(answer, found);
+    answer_detail(answer, FOR_PAGES);
+    goodput_checkpoint_fact(answer, asked);
+    answer_close(answer);
+    open_on_pages(answer, "What else would help, and what would not");
+    if (*other) answer_say(answer, "Or", "%s (each alone: gains do not add up)", other);
+    if (*machines) answer_say(answer, "Machines", "%s (each alone)", machines);
+    add_freed(answer, found);
+    add_useless(answer, found);
+    if (found->price_source) answer_say(answer, "Assumed", "%s", found->price_source);
+    goodput_doubts(answer, asked, found->now);
+    answer_detail(answer, FOR_VERBOSE);
+    add_trials(answer, found, false, "settings", "Other settings");
+    add_trials(answer, found, true, "machines", "Other machines");
+    answer_close(answer);
+    open_on_pages(answer, "What takes the time that is not training");
+    answer_detail(answer, FOR_VERBOSE);
+    add_lost_table(answer, found);
+    add_stops_table(answer, found);
+    answer_detail(answer, FOR_PAGES);
+    add_shares(answer, found);
+    add_calendar(answer, found);
+    answer_close(answer);
+    open_on_pages(answer, "What it rests on");
+    goodput_rates(answer, asked->rates);
+    answer_close(answer);
 }

@@ -3,6 +3,7 @@
 #define LOCKSTEP_SCENARIOS_EXPLAIN_GOODPUT_INTERNAL_H
 
 #include "scenarios/explain/explain_goodput.h"
+#include "scenarios/questions/goodput.h"
 
 #define GOODPUT_MATTERS 0.0005 // of all time: what gives back less is said not to help
 
@@ -40,13 +41,9 @@ typedef struct GoodputFound {
     double price;             // of a GPU for an hour, in USD; NAN: nobody says
     double least, most;       // that providers ask; as the price where one was said
     const char *paid;         // "$5.22 a GPU-hour"; NULL: nobody says
-    const char *price_source; // a sentence, or NULL: as the user said
+    const char *price_source; // or NULL: as the user said
 } GoodputFound;
 
-// What to change first; NULL: nothing that was tried surely gives time back.
-const GoodputTrial *goodput_first(const GoodputFound *found);
-// `changes_from`: the first of its notes that tells of changes other than the first.
-Record goodput_record(const GoodputFound *found, int *changes_from);
-GoodputAdvice goodput_advice(const GoodputFound *found);
+void goodput_explained(Answer *answer, const GoodputFound *found);
 
 #endif

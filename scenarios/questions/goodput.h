@@ -47,6 +47,10 @@ int command_goodput(int argc, char **argv); // argv[0] is "goodput"
 
 // What is said of the lives that were simulated; of a job that gets nowhere, which nobody has simulated, why.
 void goodput_answer(Answer *answer, const GoodputAsked *asked, const LifeStudy *study);
+// Parts of it: failure rates as a table, what to beware of, what a checkpoint is.
+void goodput_rates(Answer *answer, const FaultRates *rates);
+void goodput_doubts(Answer *answer, const GoodputAsked *asked, const LifeStudy *study);
+void goodput_checkpoint_fact(Answer *answer, const GoodputAsked *asked);
 void goodput_answer_nothing(Answer *answer, const GoodputAsked *asked, const char *why);
 
 // ---- The calendar of one life (goodput_calendar.c).

@@ -57,7 +57,7 @@ static void add_job(Answer *answer, const GoodputAsked *asked) {
     answer_close(answer);
 }
 
-static void add_assumptions(Answer *answer, const FaultRates *rates) {
+void goodput_rates(Answer *answer, const FaultRates *rates) {
     static const AnswerColumn columns[] = {
         {"name", "Assumed", AS_TEXT, 0}, {"value", "value", AS_NUMBER, 0}, {"unit", "unit", AS_TEXT, 0},
         {"kind", "kind", AS_TEXT, 2},    {"source", "source", AS_TEXT, 0}, {"relative_sigma", NULL, AS_NUMBER, 0},
@@ -114,6 +114,19 @@ static void add_checkpoint(Answer *answer, const GoodputAsked *asked, const Stor
         answer_number(answer, "daly_s", "interval after Daly", AS_SECONDS, daly_interval(plan->stall_s, mtbf(asked)));
     }
     answer_close(answer);
+}
+
+// How often one may be written is a matter of how long storage takes over it.
+void goodput_checkpoint_fact(Answer *answer, const GoodputAsked *asked) {
+    const CheckpointPlan *plan = &asked->spec.checkpoint;
+    answer_text(answer, NULL, "Checkpoints", checkpoint_mode_names[plan->mode]);
+    answer_note(answer, "every %s, training stands still %s", span(asked, plan->every_s), span(asked, plan->stall_s));
+    if (!asked->held || asked->bytes <= 0) return;
+    CheckpointPlan beside =
+        checkpoint_plan(CHECKPOINT_ASYNC, asked->bytes, asked->spec.nodes, asked->node, asked->gpu, asked->held);
+    answer_number(answer, NULL, "Size of a checkpoint", AS_BYTES, asked->bytes);
+    answer_note(answer, "%s%s%s takes it in %s, while training goes on", asked->model ? asked->model : "",
+                asked->model ? "; " : "", storage_text(asked), span(asked, beside.write_s));
 }
 
 // ---- What comes of it.
@@ -195,21 +208,21 @@ static void add_causes(Answer *answer, const LifeStudy *study) {
     answer_close(answer);
 }
 
-static void add_doubts(Answer *answer, const GoodputAsked *asked, const LifeStudy *study, const StorageLack *lack) {
+void goodput_doubts(Answer *answer, const GoodputAsked *asked, const LifeStudy *study) {
     double spread = asked->spec.fleet_spread;
-    const char *lacks = storage_lack_text(asked->arena, lack, asked->storage);
+    StorageLack lack = lack_of(asked);
+    const char *lacks = storage_lack_text(asked->arena, &lack, asked->storage);
     if (study->unfinished > 0)
         answer_caution(answer, "%d of %d runs had not finished after %.0f days and count as that long",
                        study->unfinished, study->runs, study->days.max);
     if (asked->bytes <= 0)
-        answer_caution(answer,
-                       "A checkpoint is assumed to take 30 s: say --model and --storage, or --checkpoint-stall.");
+        answer_caution(answer, "A checkpoint is assumed to take 30 s: --model and --storage, or --checkpoint-stall.");
     if (lacks) answer_caution(answer, "%s", lacks);
     if (spread > 0)
         answer_caution(answer,
-                       "Another fleet's rates: fleets differ by a factor of about %.1f either way (sd %.2f of the "
-                       "log), which the ranges hold. Your own: --node-mtbf, or --fleet-spread 0 when these are yours.",
-                       1 + spread + spread * spread / 2, spread);
+                       "Rates of another fleet (%s): fleets differ by a factor of about %.1f either way, which the "
+                       "ranges hold. Yours: --node-mtbf, or --fleet-spread 0.",
+                       asked->rates->name, 1 + spread + spread * spread / 2);
 }
 
 void goodput_answer(Answer *answer, const GoodputAsked *asked, const LifeStudy *study) {
@@ -220,10 +233,10 @@ void goodput_answer(Answer *answer, const GoodputAsked *asked, const LifeStudy *
     add_checkpoint(answer, asked, &lack);
     add_figures(answer, asked, study);
     add_causes(answer, study);
-    add_doubts(answer, asked, study, &lack);
+    goodput_doubts(answer, asked, study);
     answer_next(answer, arena_printf(asked->arena, "lockstep hw show %s", asked->rates->name),
                 "where each rate is from");
-    add_assumptions(answer, asked->rates);
+    goodput_rates(answer, asked->rates);
     answer_digest(answer, study->digest);
 }
 
@@ -235,5 +248,5 @@ void goodput_answer_nothing(Answer *answer, const GoodputAsked *asked, const cha
     answer_number(answer, "runs", NULL, AS_WHOLE, 0);
     answer_range(answer, "goodput", NULL, AS_SHARE, (AnswerRange){0});
     answer_text(answer, "why", NULL, why);
-    add_assumptions(answer, asked->rates);
+    goodput_rates(answer, asked->rates);
 }

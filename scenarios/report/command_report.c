@@ -4,14 +4,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "results/as.h"
 #include "results/last.h"
 #include "results/report.h"
 #include "scenarios/commands/command_run.h"
 #include "scenarios/explain/explain.h"
+#include "scenarios/explain/explain_goodput.h"
 #include "scenarios/plan/command_plan.h"
 #include "scenarios/queue/command_queue.h"
-#include "scenarios/report/report_life.h"
 #include "scenarios/report/report_plan.h"
+#include "scenarios/report/report_queue.h"
 #include "scenarios/report/report_run.h"
 #include "sim/file.h"
 
@@ -115,13 +117,13 @@ static bool show_plan(void *context, Arena *arena, const PlanAnswer *answer, Pro
     return write_page(arena, report, writing->output, problems);
 }
 
-static bool show_goodput(void *context, const GoodputExplained *answer, Problems *problems) {
+static bool show_answer(void *context, Arena *arena, const Answer *answer, Problems *problems) {
     const Writing *writing = context;
-    Report *report =
-        report_create(answer->arena, goodput_report_title(answer->arena, answer), writing->command, writing->date);
-    report_add_goodput(report, answer);
+    const char *title = answer_heading(answer) ? answer_heading(answer) : answer_kind(answer);
+    Report *report = report_create(arena, title, writing->command, writing->date);
+    answer_as_page(arena, report, answer);
     add_command(report, writing);
-    return write_page(answer->arena, report, writing->output, problems);
+    return write_page(arena, report, writing->output, problems);
 }
 
 static bool show_queue(void *context, Arena *arena, const QueueAnswer *answer, Problems *problems) {
@@ -195,7 +197,7 @@ static int ask_run(int argc, char **argv, void *writing) {
 }
 static int ask_plan(int argc, char **argv, void *writing) { return command_plan_shown(argc, argv, show_plan, writing); }
 static int ask_goodput(int argc, char **argv, void *writing) {
-    return explain_goodput_shown(argc, argv, show_goodput, writing);
+    return frame_show(&explain_goodput_question, argc, argv, show_answer, writing);
 }
 static int ask_queue(int argc, char **argv, void *writing) {
     return command_queue_shown(argc, argv, show_queue, writing);
