@@ -18,6 +18,13 @@ const OptionSpec *frame_rows(Arena *arena, const Question *question, int *count)
     return options_join(arena, rows, own, form_rows, FORM_ROWS, count);
 }
 
+static void print_help(Arena *arena, const Question *question) {
+    int own = 0, count = 0;
+    const OptionSpec *rows = (question->help_rows ? question->help_rows : question->rows)(arena, &own);
+    rows = options_join(arena, rows, own, form_rows, FORM_ROWS, &count);
+    options_print_help(rows, count, question->usage, question->about, stdout);
+}
+
 static void give_form(const Asking *asking) {
     Style style = style_for(stdout, NULL, false);
     if (option_flag(asking->options, "json"))
@@ -36,7 +43,7 @@ typedef struct Showing {
 } Showing;
 
 static int ask(const Question *question, Asking *asking, const Showing *showing) {
-    if (option_known(asking->options, "jobs")) pieces_open_from(asking->options, "jobs", asking->problems);
+    if (question->processes) pieces_open_from(asking->options, question->processes, asking->problems);
     if (option_known(asking->options, "time-limit"))
         watch_open_from(asking->options, option_quantity(asking->options, "time-limit", WATCH_USUAL_SECONDS));
     int status = problem_count(asking->problems) ? EXIT_BAD_INPUT : question->ask(asking);
@@ -46,7 +53,7 @@ static int ask(const Question *question, Asking *asking, const Showing *showing)
         status = EXIT_FAILED;
     problems_print(asking->problems, stderr);
     if (option_known(asking->options, "time-limit")) watch_close();
-    if (option_known(asking->options, "jobs")) pieces_close();
+    if (question->processes) pieces_close();
     return answered ? status : problems_status(asking->problems, status);
 }
 
@@ -60,7 +67,7 @@ static int run(const Question *question, int argc, char **argv, const Showing *s
     options_refuse_positional(asking.options, question->positional, problems);
     asking.answer = answer_create(arena, question->name);
     if (option_help(asking.options)) {
-        options_print_help(rows, count, question->usage, question->about, stdout);
+        print_help(arena, question);
     } else if (problem_count(problems)) {
         problems_print(problems, stderr);
         status = problems_status(problems, EXIT_USAGE);

@@ -26,7 +26,9 @@ typedef struct Question {
     const char *name, *help;
     const char *usage, *about;
     const OptionSpec *(*rows)(Arena *arena, int *count);
-    int positional; // so many arguments at most
+    const OptionSpec *(*help_rows)(Arena *arena, int *count); // NULL: help tells of all rows
+    const char *processes; // the option that says how many work at it; NULL: one does
+    int positional;        // so many arguments at most
     // EXIT_DONE or EXIT_NO with an answer; else the status, with problems.
     int (*ask)(Asking *asking);
 } Question;

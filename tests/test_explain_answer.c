@@ -61,7 +61,7 @@ TEST(explain_of_a_queues_answer_and_of_its_own_ask_that_again) {
                           "$LOCKSTEP_HERE explain q.json --json -o e.json -q && $LOCKSTEP_HERE explain e.json"),
                0);
     EXPECT_CONTAINS(said, "of q.json: lockstep explain queue --gpus 16 --load 0.5 --jobs 500");
-    EXPECT_CONTAINS(said, "a job waits");
+    EXPECT_CONTAINS(said, "Mean wait");
 }
 
 TEST(what_explain_cannot_take_from_a_file_is_refused_with_the_way_out) {

@@ -352,6 +352,12 @@ static const OptionSpec *rows(Arena *arena, int *count) {
     return all;
 }
 
+static const OptionSpec *help_rows(Arena *arena, int *count) {
+    int all;
+    const OptionSpec *from = rows(arena, &all);
+    return rows_without(arena, from, all, refused, COUNT_OF(refused), count);
+}
+
 static bool check_usage(const Explained *all) {
     for (int i = 0; i < COUNT_OF(refused); i++) {
         if (!option_given(all->options, refused[i])) continue;
@@ -401,4 +407,4 @@ static int ask(Asking *asking) {
     return all->now.unfinished == all->now.runs ? EXIT_NO : EXIT_DONE;
 }
 
-const Question explain_goodput_question = {.name = "goodput", .usage = usage, .about = about, .rows = rows, .ask = ask};
+const Question explain_goodput_question = {.name = "goodput", .usage = usage, .about = about, .rows = rows, .help_rows = help_rows, .processes = "jobs", .ask = ask};

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/screen.h"
 #include "scenarios/explain/explain_cells.h"
 #include "scenarios/explain/explain_queue_internal.h"
 #include "scenarios/queue/queue_options.h"
@@ -13,8 +12,6 @@
 #include "sim/statistics.h"
 #include "sim/text.h"
 #include "sim/watch.h"
-
-enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, BAD_INPUT = 4 };
 
 #define USUAL_POLICY "easy"
 #define ELASTIC 0.5
@@ -272,8 +269,8 @@ static void try_changes(QueueFound *all) {
 // ---- The command.
 
 // Forms of the answer are those that all commands share; what asks for several answers, or for a size, is refused.
-static const char *const left_out[] = {"mixes",    "csv",         "plain", "output",  "outcomes", "plot",
-                                       "plot-dir", "plot-format", "color", "verbose", "processes"};
+static const char *const left_out[] = {"mixes", "csv",      "plain",       "output", "outcomes", "plot",
+                                       "json",  "plot-dir", "plot-format", "color",  "verbose",  "processes"};
 static const char *const refused[] = {"find-gpus", "wait-mean", "wait-p50", "wait-p90", "wait-p95",
                                       "wait-p99",  "chance",    "within",   "most-gpus"};
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
@@ -352,58 +349,34 @@ static void find_out(QueueFound *found, Arena *arena, const QueueStudy *study, P
     watch_tells((Where){0}, problems);
 }
 
-QueueExplained explain_queue_study(Arena *arena, const QueueStudy *asked, int policy) {
+const Answer *explain_queue_study(Arena *arena, const QueueStudy *asked, int policy) {
     QueueStudy *study = ARENA_NEW(arena, QueueStudy);
     QueueFound *found = ARENA_NEW(arena, QueueFound);
     Problems *unsaid = problems_create(arena);
+    Answer *answer = answer_create(arena, "explain-queue");
     *study = *asked;
     study->policies[0] = asked->policies[policy];
     study->policy_count = 1;
     find_out(found, arena, study, unsaid);
-    if (problem_count(unsaid)) return (QueueExplained){0};
-    return queue_told(found);
+    if (problem_count(unsaid) || !(found->now.mean_s > 0)) return NULL;
+    queue_explained(answer, found);
+    return answer;
 }
 
-static void print_answer(const Explained *all, const Record *record) {
-    Style style = style_for(stdout, NULL, false);
-    Screen screen = {stdout, arena_open(), record, &style, false, NULL, 0};
-    print_title(stdout, record, &style);
-    for (int i = 0; i < record->table_count && all->found.now.mean_s > 0; i++)
-        if (record->tables[i].row_count > 0) screen_table(&screen, &record->tables[i]);
-    arena_close(screen.arena);
-}
+static const OptionSpec *rows(Arena *arena, int *count) { return rows_of(arena, false, count); }
+static const OptionSpec *help_rows(Arena *arena, int *count) { return rows_of(arena, true, count); }
 
-static int explain(Explained *all) {
-    Problems *problems = all->problems;
-    if (problem_count(problems) || !check_usage(all)) return problems_print(problems, stderr), BAD_USAGE;
+static int ask(Asking *asking) {
+    Explained *all = ARENA_NEW(asking->arena, Explained);
+    *all = (Explained){.arena = asking->arena, .options = asking->options, .problems = asking->problems};
+    if (!check_usage(all)) return EXIT_USAGE;
     read_study(all);
-    if (problem_count(problems)) return problems_print(problems, stderr), problems_status(problems, BAD_INPUT);
-    watch_open_from(all->options, option_quantity(all->options, "time-limit", WATCH_USUAL_SECONDS));
-    find_out(&all->found, all->arena, all->study, problems);
-    int status = watch_status(BAD_INPUT);
-    watch_close();
-    if (problem_count(problems)) return problems_print(problems, stderr), status;
-    QueueExplained told = queue_told(&all->found);
-    if (option_flag(all->options, "json"))
-        explain_write_json(stdout, told.record, "explain-queue");
-    else
-        print_answer(all, told.record);
-    return DONE;
+    if (problem_count(all->problems)) return EXIT_BAD_INPUT;
+    find_out(&all->found, all->arena, all->study, all->problems);
+    if (problem_count(all->problems)) return watch_status(EXIT_BAD_INPUT);
+    queue_explained(asking->answer, &all->found);
+    return EXIT_DONE;
 }
 
-int explain_queue(int argc, char **argv) {
-    Arena *arena = arena_open();
-    int count, status = DONE;
-    const OptionSpec *rows = rows_of(arena, false, &count);
-    Explained *all = ARENA_NEW(arena, Explained);
-    *all = (Explained){.arena = arena, .problems = problems_create(arena)};
-    all->options = options_parse(arena, rows, count, argc, argv, all->problems);
-    if (option_help(all->options)) {
-        rows = rows_of(arena, true, &count);
-        options_print_help(rows, count, usage, about, stdout);
-    } else {
-        status = explain(all);
-    }
-    arena_close(arena);
-    return status;
-}
+const Question explain_queue_question = {
+    .name = "queue", .usage = usage, .about = about, .rows = rows, .help_rows = help_rows, .ask = ask};

@@ -56,6 +56,6 @@ typedef struct QueueFound {
 } QueueFound;
 
 double queue_gain_share(const QueueFound *found, const QueueTrial *trial); // of the mean wait
-QueueExplained queue_told(const QueueFound *found);
+void queue_explained(Answer *answer, const QueueFound *found);
 
 #endif

@@ -3,25 +3,12 @@
 
 #include <string.h>
 
+#include "results/as.h"
 #include "scenarios/explain/explain_queue.h"
 #include "sim/recommendation.h"
 #include "sim/text.h"
 
 #define DAY_S 86400.0
-
-static const RecordTable *table_called(const Record *record, const char *name) {
-    for (int i = 0; i < record->table_count; i++)
-        if (strcmp(record->tables[i].name, name) == 0) return &record->tables[i];
-    return NULL;
-}
-
-static void tell_tables(Report *report, const Record *record, const char *first, const char *second) {
-    const char *const names[] = {first, second};
-    for (int i = 0; i < 2; i++) {
-        const RecordTable *table = table_called(record, names[i]);
-        if (table) report_add_tables(report, table, 1);
-    }
-}
 
 typedef struct Figures { // columns of the table of policies
     const RecordTable *table;
@@ -103,34 +90,6 @@ static bool is_of_one_size(const QueueStudy *study) {
     return !study->find;
 }
 
-static void tell_queue_advice(Report *report, Arena *arena, const QueueExplained *told, const char *shorter) {
-    const QueueAdvice *advice = &told->advice;
-    const Record *record = told->record;
-    report_lead(report, record->notes[0]);
-    report_section(report, "What to change first");
-    if (advice->title)
-        report_fact(report, "Change first", arena_printf(arena, "%s → %s", told->wait, advice->becomes),
-                    arena_printf(arena, "mean wait with %s: %s", *advice->option ? advice->option : advice->title,
-                                 advice->less));
-    else
-        report_fact(report, "Change first", "no rule", "of the scheduler: none that was tried surely helps alone");
-    if (advice->chance) report_fact(report, "Chance", advice->chance, "that the mean wait is shorter then");
-    if (advice->where)
-        report_fact(report, arena_printf(arena, "If %s", advice->where),
-                    arena_printf(arena, "%s → %s", told->wait, advice->where_becomes),
-                    arena_printf(arena, "mean wait with %s", advice->where_less));
-    if (advice->larger)
-        report_fact(report, "Or more GPUs", arena_printf(arena, "%s → %s", told->wait, advice->larger_becomes),
-                    arena_printf(arena, "mean wait with %s: %s", advice->larger, advice->larger_less));
-    report_fact(report, "Mean wait now", told->wait, arena_printf(arena, "under %s", told->policy));
-    if (shorter) report_caution(report, shorter);
-    for (int i = told->changes_from; i < record->note_count; i++) report_text(report, record->notes[i]);
-    tell_tables(report, record, "settings", "machines");
-    report_section(report, "Why jobs wait");
-    for (int i = 1; i < told->changes_from; i++) report_text(report, record->notes[i]);
-    tell_tables(report, record, "waits", "waits_by_size");
-}
-
 // A queue that grows costs more than its jobs: of a very long answer fewer jobs are explained, and the page says so.
 #define EXPLAINED_JOBS 200000        // of all draws
 #define EXPLAINED_JOBS_WAITING 50000 // where most of them wait
@@ -155,8 +114,8 @@ static bool add_queue_advice(Report *report, Arena *arena, const QueueStudy *stu
     if (!is_of_one_size(study)) return false;
     int policy = policy_to_explain(study);
     const QueueStudy *explained = short_enough(arena, study, most_wait(figures, policy));
-    QueueExplained told = explain_queue_study(arena, explained, policy);
-    if (!told.record || told.record->table_count == 0) return false;
+    const Answer *told = explain_queue_study(arena, explained, policy);
+    if (!told) return false;
     const char *shorter =
         explained == study
             ? NULL
@@ -166,7 +125,8 @@ static bool add_queue_advice(Report *report, Arena *arena, const QueueStudy *stu
                   "waits how long\" and what follows is of %s, and where waiting grows with the length of a run "
                   "its waits are longer.",
                   text_count(arena, explained->demand.jobs, true), text_count(arena, study->demand.jobs, true));
-    tell_queue_advice(report, arena, &told, shorter);
+    answer_as_page(arena, report, told);
+    if (shorter) report_caution(report, shorter);
     return true;
 }
 
