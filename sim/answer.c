@@ -201,7 +201,7 @@ const char *answer_value_text(Arena *arena, const Answer *answer, AnswerValue va
     case AS_PERCENT:
         return arena_printf(arena, "%.0f %%", 100 * number);
     case AS_SECONDS:
-        return quantity(arena, number, QUANTITY_TIME);
+        return number == 0 ? "0 s" : quantity(arena, number, QUANTITY_TIME);
     case AS_DAYS:
         return text_days(arena, number);
     case AS_BYTES:

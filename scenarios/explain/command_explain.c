@@ -424,7 +424,7 @@ static char **with_plot_value(Arena *arena, int argc, char **argv) {
 }
 
 static int explain_asked(Arena *arena, int argc, char **argv) {
-    if (argc > 1 && strcmp(argv[1], "collective") == 0) return explain_collective(argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "collective") == 0) return frame_run(&explain_collective_question, argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "queue") == 0) return frame_run(&explain_queue_question, argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "goodput") == 0) return frame_run(&explain_goodput_question, argc - 1, argv + 1);
     Command command = read_command(arena, argc, with_plot_value(arena, argc, argv));

@@ -3,9 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "results/tables.h"
 #include "results/terminal.h"
-#include "sim/envelope.h"
 #include "sim/list.h"
 #include "sim/text.h"
 
@@ -74,18 +72,4 @@ void print_title(FILE *out, const Record *record, const Style *style) {
             text_clean(arena, record->scenario, style->unicode));
     for (int i = 0; i < record->note_count; i++) print_sentence(out, arena, record->notes[i], style);
     arena_close(arena);
-}
-
-void explain_write_json(FILE *out, const Record *record, const char *kind) {
-    JsonWriter json = json_writer(out, 2);
-    json_begin_object(&json);
-    envelope_write(&json, kind);
-    json_text_member(&json, "title", record->title);
-    json_key(&json, "sentences");
-    json_begin_list(&json);
-    for (int i = 0; i < record->note_count; i++) json_write_text(&json, record->notes[i]);
-    json_end_list(&json);
-    tables_write_json(&json, record);
-    json_end_object(&json);
-    fputc('\n', out);
 }

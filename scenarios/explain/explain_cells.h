@@ -34,7 +34,5 @@ OptionSpec *rows_without(Arena *arena, const OptionSpec *rows, int row_count, co
 
 // Title, then the notes of the record as sentences, folded at the terminal's width.
 void print_title(FILE *out, const Record *record, const Style *style);
-// As JSON: what every answer begins with, the sentences, then all tables. `kind`: of the envelope, or NULL.
-void explain_write_json(FILE *out, const Record *record, const char *kind);
 
 #endif

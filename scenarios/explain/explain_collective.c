@@ -7,14 +7,11 @@
 #include <string.h>
 
 #include "models/workload/commands/collective_asked.h"
-#include "results/screen.h"
 #include "scenarios/explain/explain_cells.h"
 #include "sim/file.h"
 #include "sim/list.h"
 #include "sim/text.h"
 #include "sim/watch.h"
-
-enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, BAD_INPUT = 4 };
 
 #define MATTERS 0.005        // of the time: what gains less is said not to help
 #define SMALLEST 8.0         // bytes: between these sizes changes of the choice are looked for
@@ -269,76 +266,80 @@ static const char *kind_of_limit(const char *link) {
     return "between nodes";
 }
 
-static void say_time(const Explained *all, Words *words) {
+// Who decides: latency, or bytes over which link.
+static const char *decides(const Explained *all) {
     Arena *arena = all->arena;
     const Priced *now = &all->now;
-    const Cluster *cluster = all->asked.cluster;
-    say(arena, words,
-        arena_printf(arena, "It takes %s (90 %% range %s to %s) on %d GPUs of %d node%s: %s on %d channel%s.",
-                     text_time(arena, now->seconds), text_time(arena, all->low_s), text_time(arena, all->high_s),
-                     cluster->gpu_count, cluster->node_count, cluster->node_count == 1 ? "" : "s", way_text(arena, now),
-                     now->channels, now->channels == 1 ? "" : "s"));
-}
-
-static void say_decides(const Explained *all, Words *words) {
-    Arena *arena = all->arena;
-    const Priced *now = &all->now;
-    const char *latency = text_percent(arena, now->latency_s / now->seconds),
-               *bytes = text_percent(arena, now->bytes_s / now->seconds);
     const char *over = strcmp(now->limit, "latency") == 0
                            ? "as fast as software moves them"
                            : arena_printf(arena, "over %s (%s)", now->limit, kind_of_limit(now->limit));
-    if (now->bytes_s >= now->latency_s)
-        say(arena, words, arena_printf(arena, "Bytes decide it: %s, %s; latency is %s.", bytes, over, latency));
-    else
-        say(arena, words, arena_printf(arena, "Latency decides it: %s; bytes, %s, are %s.", latency, over, bytes));
-    if (!isnan(all->balance_bytes))
-        say(arena, words,
-            arena_printf(arena, "With %s both take as long at %s.", way_text(arena, now),
-                         size_text(arena, all->balance_bytes)));
+    const char *balance = isnan(all->balance_bytes)
+                              ? ""
+                              : arena_printf(arena, "; with %s both take as long at %s", way_text(arena, now),
+                                             size_text(arena, all->balance_bytes));
+    bool bytes = now->bytes_s >= now->latency_s;
+    return arena_printf(arena, "%s %s %s%s; %s %s%s%s",
+                        text_percent(arena, (bytes ? now->bytes_s : now->latency_s) / now->seconds),
+                        bytes ? "bytes," : "latency", bytes ? over : "", "",
+                        text_percent(arena, (bytes ? now->latency_s : now->bytes_s) / now->seconds),
+                        bytes ? "latency" : "bytes, ", bytes ? "" : over, balance);
 }
 
-static void say_choices(const Explained *all, Words *words) {
+static void add_lead(Answer *answer, const Explained *all) {
+    Arena *arena = all->arena;
+    const Priced *now = &all->now;
+    const Cluster *cluster = all->asked.cluster;
+    answer_say(answer, NULL, "%s takes %s (nine times in ten %s to %s): %s.", answer_heading(answer),
+               text_time(arena, now->seconds), text_time(arena, all->low_s), text_time(arena, all->high_s),
+               now->bytes_s >= now->latency_s ? "bytes decide it" : "latency decides it");
+    answer_say(answer, "On", "%d GPUs of %d node%s: %s on %d channel%s", cluster->gpu_count, cluster->node_count,
+               cluster->node_count == 1 ? "" : "s", way_text(arena, now), now->channels, now->channels == 1 ? "" : "s");
+    answer_say(answer, "Why", "%s", decides(all));
+    answer_open(answer, NULL, NULL);
+    answer_detail(answer, FOR_PROGRAMS);
+    answer_number(answer, "seconds", NULL, AS_SECONDS, now->seconds);
+    answer_number(answer, "low_s", NULL, AS_SECONDS, all->low_s);
+    answer_number(answer, "high_s", NULL, AS_SECONDS, all->high_s);
+    answer_text(answer, "done_by", NULL, way_text(arena, now));
+    answer_text(answer, "limited_by", NULL, now->limit);
+    answer_number(answer, "balance_bytes", NULL, AS_BYTES, all->balance_bytes);
+    answer_close(answer);
+}
+
+static void add_sizes(Answer *answer, const Explained *all) {
     Arena *arena = all->arena;
     const Choices *choices = &all->choices;
-    if (all->asked.request.algorithm && all->asked.request.protocol) return;
-    if (choices->count == 1) {
-        say(arena, words,
-            arena_printf(arena, "From %s to %s it is %s.", size_text(arena, SMALLEST), size_text(arena, LARGEST),
-                         way_text(arena, &choices->items[0].priced)));
-        return;
-    }
+    if ((all->asked.request.algorithm && all->asked.request.protocol) || choices->count == 0) return;
+    const char *text = choices->count > 1
+                           ? ""
+                           : arena_printf(arena, "from %s to %s it is %s", size_text(arena, SMALLEST),
+                                          size_text(arena, LARGEST), way_text(arena, &choices->items[0].priced));
     for (int i = 1; i < choices->count; i++) {
         const Choice *next = &choices->items[i];
         if (next->bytes <= all->bytes && i + 1 < choices->count && choices->items[i + 1].bytes <= all->bytes) continue;
         bool below = next->bytes <= all->bytes;
-        say(arena, words,
-            below ? arena_printf(arena, "Below %s it would be %s.", size_text(arena, next->bytes),
-                                 way_text(arena, &choices->items[i - 1].priced))
-                  : arena_printf(arena, "From %s on it would be %s.", size_text(arena, next->bytes),
-                                 way_text(arena, &next->priced)));
+        text = arena_printf(arena, "%s%s%s %s it would be %s", text, *text ? ", " : "", below ? "below" : "from",
+                            arena_printf(arena, below ? "%s" : "%s on", size_text(arena, next->bytes)),
+                            way_text(arena, below ? &choices->items[i - 1].priced : &next->priced));
         if (!below) break;
     }
+    answer_say(answer, "Sizes", "%s", text);
 }
 
-static void say_ways(const Explained *all, Words *words) {
+static void add_change(Answer *answer, const Explained *all) {
     Arena *arena = all->arena;
-    if (all->ways.count == 0) {
-        say(arena, words, "There is no other algorithm or protocol for it on this machine.");
-        return;
-    }
-    const Trial *best = &all->ways.items[0];
-    if (best->gain_s > 0)
-        say(arena, words,
-            arena_printf(arena, "%s would save %s (%s): ask for it by name, and measure.", best->title,
-                         text_time(arena, best->gain_s), text_percent(arena, best->gain_s / all->now.seconds)));
+    const Trial *best = all->ways.count > 0 ? &all->ways.items[0] : NULL;
+    if (!best)
+        answer_say(answer, "Change", "nothing: there is no other algorithm or protocol for it on this machine");
+    else if (best->gain_s > 0)
+        answer_say(answer, "Change", "%s would save %s (%s): ask for it by name, and measure", best->title,
+                   text_time(arena, best->gain_s), text_percent(arena, best->gain_s / all->now.seconds));
     else
-        say(arena, words,
-            arena_printf(arena, "No other algorithm or protocol is quicker; %s would take %s.", best->title,
-                         text_time(arena, best->priced.seconds)));
+        answer_say(answer, "Change", "nothing: no other algorithm or protocol is quicker; %s would take %s",
+                   best->title, text_time(arena, best->priced.seconds));
 }
 
-static void say_machines(const Explained *all, Words *words) {
+static void add_machines(Answer *answer, const Explained *all) {
     Arena *arena = all->arena;
     const char *helps = "", *useless = "";
     for (int i = 0; i < all->machines.count; i++) {
@@ -351,124 +352,88 @@ static void say_machines(const Explained *all, Words *words) {
         else if (part > -MATTERS)
             useless = listed(arena, useless, trial->title);
     }
-    if (*helps) say(arena, words, arena_printf(arena, "Of the machine, %s.", helps));
-    if (*useless)
-        say(arena, words, arena_printf(arena, "What would not help, below half a percent each: %s.", useless));
+    if (*helps) answer_say(answer, "Machine", "%s", helps);
+    if (*useless) answer_say(answer, "No help", "below half a percent each: %s", useless);
 }
 
 // ---- As tables.
 
-static const RecordColumn time_columns[] = {
-    {"part", "part", RECORD_TEXT}, {"seconds", "time", RECORD_SECONDS}, {"share", "share", RECORD_SHARE}};
-
-static RecordTable time_table(const Explained *all) {
-    Cells cells = {0};
-    const Priced *now = &all->now;
-    const double parts[] = {now->latency_s, now->bytes_s};
-    static const char *const names[] = {"latency", "bytes"};
+static void add_time_table(Answer *answer, const Explained *all) {
+    static const AnswerColumn columns[] = {
+        {"part", "part", AS_TEXT, 0}, {"seconds", "time", AS_SECONDS, 0}, {"share", "share", AS_SHARE, 0}};
+    const double parts[] = {all->now.latency_s, all->now.bytes_s};
+    answer_table(answer, "time", "Where the time goes", COLUMNS(columns));
     for (int i = 0; i < 2; i++) {
-        text_cell(all->arena, &cells, names[i]);
-        number_cell(all->arena, &cells, parts[i]);
-        number_cell(all->arena, &cells, parts[i] / now->seconds);
+        answer_cell(answer, answer_of_text(i ? "bytes" : "latency"));
+        answer_cell(answer, answer_of(AS_SECONDS, parts[i]));
+        answer_cell(answer, answer_of(AS_SHARE, parts[i] / all->now.seconds));
     }
-    return table_of("time", "Where the time goes", COLUMNS(time_columns), &cells);
 }
 
-// On the screen ways are called by what they are, machines by what they save: as much as fits a line.
-static const RecordColumn way_columns[] = {
-    {"name", NULL, RECORD_TEXT},         {"title", "asked for", RECORD_TEXT},      {"seconds", "takes", RECORD_SECONDS},
-    {"gain_s", "saves", RECORD_SECONDS}, {"gain_share", "of it", RECORD_SHARE},    {"latency_s", NULL, RECORD_SECONDS},
-    {"done_by", NULL, RECORD_TEXT},      {"limited_by", "limited by", RECORD_TEXT}};
+// For people ways are called by what they are, machines by what they save.
+static const AnswerColumn way_columns[] = {
+    {"name", NULL, AS_TEXT, 0},         {"title", "asked for", AS_TEXT, 0},      {"seconds", "takes", AS_SECONDS, 0},
+    {"gain_s", "saves", AS_SECONDS, 0}, {"gain_share", "of it", AS_SHARE, 2},    {"latency_s", NULL, AS_SECONDS, 0},
+    {"done_by", NULL, AS_TEXT, 0},      {"limited_by", "limited by", AS_TEXT, 1}};
 
-static const RecordColumn machine_columns[] = {
-    {"name", NULL, RECORD_TEXT},         {"title", "machine", RECORD_TEXT},        {"seconds", NULL, RECORD_SECONDS},
-    {"gain_s", "saves", RECORD_SECONDS}, {"gain_share", "of it", RECORD_SHARE},    {"latency_s", NULL, RECORD_SECONDS},
-    {"done_by", "done by", RECORD_TEXT}, {"limited_by", "limited by", RECORD_TEXT}};
+static const AnswerColumn machine_columns[] = {
+    {"name", NULL, AS_TEXT, 0},         {"title", "machine", AS_TEXT, 0},        {"seconds", NULL, AS_SECONDS, 0},
+    {"gain_s", "saves", AS_SECONDS, 0}, {"gain_share", "of it", AS_SHARE, 0},    {"latency_s", NULL, AS_SECONDS, 0},
+    {"done_by", "done by", AS_TEXT, 2}, {"limited_by", "limited by", AS_TEXT, 1}};
 
-static RecordTable trials_table(const Explained *all, const Trials *list, const char *name, const char *title,
-                                const RecordColumn *columns, int column_count) {
-    Cells cells = {0};
+static void add_trials(Answer *answer, const Explained *all, const Trials *list, const char *key, const char *title,
+                       const AnswerColumn *columns, int column_count) {
+    answer_table(answer, key, title, columns, column_count);
     for (int i = 0; i < list->count; i++) {
         const Trial *trial = &list->items[i];
-        text_cell(all->arena, &cells, trial->name);
-        text_cell(all->arena, &cells, trial->title);
-        number_cell(all->arena, &cells, trial->priced.seconds);
-        number_cell(all->arena, &cells, trial->gain_s);
-        number_cell(all->arena, &cells, trial->gain_s / all->now.seconds);
-        number_cell(all->arena, &cells, trial->priced.latency_s);
-        text_cell(all->arena, &cells, way_text(all->arena, &trial->priced));
-        text_cell(all->arena, &cells, trial->priced.limit);
+        answer_cell(answer, answer_of_text(trial->name));
+        answer_cell(answer, answer_of_text(trial->title));
+        answer_cell(answer, answer_of(AS_SECONDS, trial->priced.seconds));
+        answer_cell(answer, answer_of(AS_SECONDS, trial->gain_s));
+        answer_cell(answer, answer_of(AS_SHARE, trial->gain_s / all->now.seconds));
+        answer_cell(answer, answer_of(AS_SECONDS, trial->priced.latency_s));
+        answer_cell(answer, answer_of_text(way_text(all->arena, &trial->priced)));
+        answer_cell(answer, answer_of_text(trial->priced.limit));
     }
-    return table_of(name, title, columns, column_count, &cells);
 }
 
-static const RecordColumn choice_columns[] = {
-    {"from_bytes", NULL, RECORD_NUMBER},        {"from", "from", RECORD_TEXT},
-    {"done_by", "done by", RECORD_TEXT},        {"seconds", "takes there", RECORD_SECONDS},
-    {"latency_share", "latency", RECORD_SHARE}, {"limited_by", "limited by", RECORD_TEXT}};
-
-static RecordTable choices_table(const Explained *all) {
-    Cells cells = {0};
+static void add_choices(Answer *answer, const Explained *all) {
+    static const AnswerColumn columns[] = {
+        {"from_bytes", NULL, AS_NUMBER, 0},        {"from", "from", AS_TEXT, 0},
+        {"done_by", "done by", AS_TEXT, 0},        {"seconds", "takes there", AS_SECONDS, 0},
+        {"latency_share", "latency", AS_SHARE, 0}, {"limited_by", "limited by", AS_TEXT, 1}};
+    answer_table(answer, "choices", "How it is done, by size", COLUMNS(columns));
     for (int i = 0; i < all->choices.count; i++) {
         const Choice *choice = &all->choices.items[i];
-        number_cell(all->arena, &cells, choice->bytes);
-        text_cell(all->arena, &cells, size_text(all->arena, choice->bytes));
-        text_cell(all->arena, &cells, way_text(all->arena, &choice->priced));
-        number_cell(all->arena, &cells, choice->priced.seconds);
-        number_cell(all->arena, &cells, choice->priced.latency_s / choice->priced.seconds);
-        text_cell(all->arena, &cells, choice->priced.limit);
+        answer_cell(answer, answer_of(AS_NUMBER, choice->bytes));
+        answer_cell(answer, answer_of_text(size_text(all->arena, choice->bytes)));
+        answer_cell(answer, answer_of_text(way_text(all->arena, &choice->priced)));
+        answer_cell(answer, answer_of(AS_SECONDS, choice->priced.seconds));
+        answer_cell(answer, answer_of(AS_SHARE, choice->priced.latency_s / choice->priced.seconds));
+        answer_cell(answer, answer_of_text(choice->priced.limit));
     }
-    return table_of("choices", "How it is done, by size", COLUMNS(choice_columns), &cells);
 }
 
-enum { TABLES = 4 };
-
-static Record record_of(const Explained *all) {
-    Words words = {0};
-    say_time(all, &words);
-    say_decides(all, &words);
-    say_choices(all, &words);
-    say_ways(all, &words);
-    say_machines(all, &words);
-    RecordTable *tables = ARENA_ARRAY(all->arena, RecordTable, TABLES);
-    tables[0] = time_table(all);
-    tables[1] =
-        trials_table(all, &all->ways, "ways", "Other algorithms and protocols, at this size", COLUMNS(way_columns));
-    tables[2] = choices_table(all);
-    tables[3] = trials_table(all, &all->machines, "machines", "Other machines, simulated again, the choice made anew",
-                             COLUMNS(machine_columns));
+static void explained(Answer *answer, const Explained *all) {
     const char *op = collective_op_name(all->asked.request.op), *backend = backend_name(all->asked.request.backend);
     bool sized = all->asked.request.op != COLLECTIVE_BARRIER;
-    return (Record){
-        .title = sized ? arena_printf(all->arena, "%s of %s over %s", op, size_text(all->arena, all->bytes), backend)
-                       : arena_printf(all->arena, "%s over %s", op, backend),
-        .scenario = "lockstep explain collective",
-        .notes = words.items,
-        .note_count = words.count,
-        .tables = tables,
-        .table_count = TABLES};
+    answer_rename(answer, "explain-collective");
+    answer_title(answer,
+                 sized ? arena_printf(all->arena, "%s of %s over %s", op, size_text(all->arena, all->bytes), backend)
+                       : arena_printf(all->arena, "%s over %s", op, backend));
+    add_lead(answer, all);
+    add_sizes(answer, all);
+    add_change(answer, all);
+    add_machines(answer, all);
+    answer_detail(answer, FOR_VERBOSE);
+    add_time_table(answer, all);
+    add_trials(answer, all, &all->ways, "ways", "Other algorithms and protocols, at this size", COLUMNS(way_columns));
+    add_choices(answer, all);
+    add_trials(answer, all, &all->machines, "machines", "Other machines, simulated again, the choice made anew",
+               COLUMNS(machine_columns));
 }
 
 // ---- The command.
-
-// Of machines that gain nothing, which stand behind those that gain, a sentence tells.
-static int idle_machines(const Explained *all) {
-    int count = 0;
-    while (count < all->machines.count && all->machines.items[all->machines.count - 1 - count].gain_s <= 0) count++;
-    return count;
-}
-
-static void print_answer(const Explained *all, const Record *record) {
-    Style style = style_for(stdout, NULL, false);
-    Screen screen = {stdout, arena_open(), record, &style, false, NULL, 0};
-    print_title(stdout, record, &style);
-    for (int i = 0; i < record->table_count; i++) {
-        RecordTable table = record->tables[i];
-        if (strcmp(table.name, "machines") == 0) table.row_count = all->machines.count - idle_machines(all);
-        if (table.row_count > 0) screen_table(&screen, &table);
-    }
-    arena_close(screen.arena);
-}
 
 static void find_out(Explained *all) {
     CollectiveAsked *asked = &all->asked;
@@ -501,37 +466,26 @@ static void check_size(Explained *all) {
     problem_hint(asked->problems, "say which, in bytes or with K, M, G: --sizes 64M");
 }
 
-static int explain(Explained *all) {
-    Problems *problems = all->asked.problems;
+static int ask(Asking *asking) {
+    Explained *all = ARENA_NEW(asking->arena, Explained);
+    *all = (Explained){.arena = asking->arena,
+                       .options = asking->options,
+                       .asked = {.arena = asking->arena, .problems = asking->problems}};
     collective_ask(&all->asked, all->options);
     check_size(all);
-    if (problem_count(problems)) return problems_print(problems, stderr), BAD_USAGE;
-    watch_open_from(all->options, option_quantity(all->options, "time-limit", WATCH_USUAL_SECONDS));
+    if (problem_count(asking->problems)) return EXIT_USAGE;
     collective_build(&all->asked, all->options);
     all->bytes = floor(all->asked.first + 0.5);
-    if (!problem_count(problems)) find_out(all);
-    int status = watch_status(BAD_INPUT);
-    watch_close();
-    if (problem_count(problems)) return problems_print(problems, stderr), status;
-    Record record = record_of(all);
-    if (option_flag(all->options, "json"))
-        explain_write_json(stdout, &record, "explain-collective");
-    else
-        print_answer(all, &record);
-    return DONE;
+    if (!problem_count(asking->problems)) find_out(all);
+    if (problem_count(asking->problems)) return watch_status(EXIT_BAD_INPUT);
+    explained(asking->answer, all);
+    return EXIT_DONE;
 }
 
-int explain_collective(int argc, char **argv) {
-    Arena *arena = arena_open();
-    Problems *problems = problems_create(arena);
-    const Options *options = options_parse(arena, collective_rows, collective_row_count, argc, argv, problems);
-    Explained *all = ARENA_NEW(arena, Explained);
-    *all = (Explained){.arena = arena, .options = options, .asked = {.arena = arena, .problems = problems}};
-    int status = DONE;
-    if (option_help(options))
-        options_print_help(collective_rows, collective_row_count, usage, about, stdout);
-    else
-        status = explain(all);
-    arena_close(arena);
-    return status;
+static const OptionSpec *rows(Arena *arena, int *count) {
+    static const char *const of_the_frame[] = {"json", "csv", "plain", "verbose"};
+    return rows_without(arena, collective_rows, collective_row_count, of_the_frame, 4, count);
 }
+
+const Question explain_collective_question = {
+    .name = "collective", .usage = usage, .about = about, .rows = rows, .positional = 1, .ask = ask};

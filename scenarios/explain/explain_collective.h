@@ -2,7 +2,8 @@
 #ifndef LOCKSTEP_SCENARIOS_EXPLAIN_COLLECTIVE_H
 #define LOCKSTEP_SCENARIOS_EXPLAIN_COLLECTIVE_H
 
-// argv[0] is "collective"; what follows is what `lockstep collective` takes, of one size.
-int explain_collective(int argc, char **argv);
+#include "results/frame.h"
+
+extern const Question explain_collective_question; // of argv[0] "collective": what it takes, of one size
 
 #endif
