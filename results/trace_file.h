@@ -1,5 +1,5 @@
-// Spans as files that timeline viewers open: JSON of Chrome's trace events, and Perfetto's own form. Times in files are
-// whole nanoseconds; a file that would be larger than asked for has the operations of fewer micro-batches.
+// Spans as a file that timeline viewers open, Perfetto and Chrome: JSON of Chrome's trace events. Times in it are whole
+// nanoseconds; a file that would be larger than asked for has the operations of fewer micro-batches.
 #ifndef LOCKSTEP_RESULTS_TRACE_FILE_H
 #define LOCKSTEP_RESULTS_TRACE_FILE_H
 
@@ -10,12 +10,10 @@
 #include "sim/problem.h"
 #include "sim/spans.h"
 
-typedef enum TraceForm { TRACE_CHROME, TRACE_PERFETTO, TRACE_FORMS } TraceForm;
-
-// By the end of its name, with ".gz" or without; false: none of ours.
-bool trace_form_of(const char *path, TraceForm *form, bool *zipped);
+// Whether a file of this name is a timeline: by its end, with ".gz" or without.
+bool trace_is_named(const char *path, bool *zipped);
 // As many spans as surely do not fill so many bytes twice over: what is worth recording for such a file.
-int64_t trace_span_room(TraceForm form, double bytes);
+int64_t trace_span_room(double bytes);
 
 typedef struct TraceBytes {
     unsigned char *bytes; // free them
@@ -26,7 +24,7 @@ typedef struct TraceBytes {
 } TraceBytes;
 
 // False after a problem: even without the operations of passes it is larger than `most` bytes.
-bool trace_write(Arena *arena, const SpanSet *set, TraceForm form, double most, TraceBytes *file, Problems *problems);
+bool trace_write(Arena *arena, const SpanSet *set, double most, TraceBytes *file, Problems *problems);
 // The same bytes as gzip has them (RFC 1952), without a time, so that the same run is the same file.
 void trace_zip(TraceBytes *file);
 

@@ -12,9 +12,6 @@ typedef struct SpanProcess { // a rank
     int32_t id;              // its number; files number processes from 1
     const char *name;        // "rank 0 (stage 0, and 127 alike)"
     const SimTime *spent;    // [category] of its main stream
-    int node, gpu;           // where it is: the node in the cluster, the GPU in the node
-    const char *gpu_name;    // "A100-SXM4-80GB"
-    double memory_bytes;     // that it has
 } SpanProcess;
 
 typedef struct SpanTrack { // a stream of it, in the order in which they are shown
@@ -85,11 +82,6 @@ typedef struct SpanSum {
     SimTime total, longest;
 } SpanSum;
 
-typedef struct SpanLink { // what it carried in the step
-    const char *name;
-    double bytes;
-} SpanLink;
-
 // What a main stream is at, as one letter of a line of text.
 typedef struct SpanKind {
     char letter;
@@ -135,8 +127,6 @@ typedef struct SpanSet {
     int curve_count;
     const SpanSum *sums;
     int sum_count;
-    const SpanLink *links; // every link that carried something, those that folding makes one as well; or NULL
-    int link_count;
     const SpanKind *kinds;
     int kind_count;
     const SpanLane *lanes;           // [process], or NULL

@@ -197,7 +197,6 @@ const WalkLine answer_walk[] = {
     {0, "trace scenarios/lessons/ddp_by_hand.lua --study 1 --unfolded --seed 2"},
     {3, "trace " TOO_LARGE},
     {3, "trace " TOO_LARGE " -o $DIR/refused.json"},
-    {2, "trace " GPT2 " --prometheus"},
     {0, "trace $DIR/met.lua --set training.zero=1"},
     {4, "trace nothing.lua"},
 

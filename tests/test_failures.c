@@ -36,7 +36,7 @@ typedef struct Job {
 
 static const Job jobs[] = {
     {"run", "run @/in/s.lua -o @/out.json", {"out.json"}, NULL},
-    {"trace", "trace @/in/s.lua -o @/t.pftrace.gz", {"t.pftrace.gz"}, NULL},
+    {"trace", "trace @/in/s.lua -o @/t.json.gz", {"t.json.gz"}, NULL},
     {"plot", "run @/in/s.lua -q --plot=breakdown --plot-dir @", {"s-breakdown.png"}, NULL},
     {"sweep", "sweep @/in/s.lua -j1 -q -o @/s.db", {NULL}, "s.db"},
     {"plan",

@@ -26,7 +26,7 @@ static const char *const controls[] = {"\x01",         "\b",   "\t",       "\n# 
 enum { CONTROLS = sizeof controls / sizeof *controls };
 
 typedef enum Escape { AS_JSON, AS_CSV, AS_IT_IS } Escape;
-typedef enum Form { ANSWER, PAGE, MARKDOWN, METRICS, CSV_FILE } Form;
+typedef enum Form { ANSWER, PAGE, MARKDOWN, CSV_FILE } Form;
 
 // "@" in the content is the text. A command's file is $F, the text itself $T, an empty folder $DIR.
 static const struct {
@@ -55,9 +55,6 @@ static const struct {
       {"plan --model $F --tokens 1B --node dgx-a100 --gpus 8 --global-batch 64 --price 2 -j 1", ANSWER},
       {"run --model $F --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8", ANSWER},
       {"trace --model $F --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8", ANSWER},
-      {"trace --prometheus --model $F --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8", METRICS},
-      {"trace --model $F --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8 -o $DIR/o.prom; cat $DIR/o.prom",
-       METRICS},
       {"report run --model $F --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8 -o $DIR/o.html; "
        "cat $DIR/o.html",
        PAGE}}},
@@ -86,9 +83,8 @@ static const struct {
       {"memory --model gpt2-124m --gpu \"$T\" --micro-batch 1 --profile $F", ANSWER},
       {"topo --node \"$T\" --gpus 16 --fabric \"$T\" --profile $F", ANSWER},
       {"collective all_reduce --node \"$T\" --nodes 2 --fabric \"$T\" --sizes 1M --profile $F", ANSWER},
-      {"trace --prometheus --model gpt2-124m --node \"$T\" --gpus 8 --micro-batch 1 --global-batch 8 --seq 512 "
-       "--profile $F",
-       METRICS},
+      {"trace --model gpt2-124m --node \"$T\" --gpus 8 --micro-batch 1 --global-batch 8 --seq 512 --profile $F",
+       ANSWER},
       {"report run --model gpt2-124m --node \"$T\" --gpus 8 --micro-batch 1 --global-batch 8 --seq 512 "
        "--profile $F -o $DIR/o.html; cat $DIR/o.html",
        PAGE}}},
@@ -348,24 +344,6 @@ static void expect_page(const char *line) {
     if (strstr(said, "<b>")) test_fail(__FILE__, __LINE__, "%s: a name is HTML", line);
 }
 
-// Every label's value ends with its quote, and then comes a number (OpenMetrics 1.0.0, ABNF).
-static void expect_metrics(const char *line) {
-    for (char *at = strtok(said, "\n"); at; at = strtok(NULL, "\n")) {
-        if (*at == '#') continue;
-        char *value = at + strcspn(at, "{ ");
-        bool is_in = false;
-        for (; *value && (is_in || *value != ' '); value++) {
-            if (is_in && *value == '\\')
-                value++;
-            else if (*value == '"')
-                is_in = !is_in;
-        }
-        char *end = value;
-        if (*value == ' ') strtod(value, &end);
-        if (end == value || *end) test_fail(__FILE__, __LINE__, "%s: %s", line, at);
-    }
-}
-
 static void expect_form(const char *folder, int file, const char *line, Form form) {
     static const struct {
         const char *environment, *options;
@@ -383,7 +361,6 @@ static void expect_form(const char *folder, int file, const char *line, Form for
     }
     if (form == PAGE) expect_page(line);
     if (form == MARKDOWN) expect_markdown(line);
-    if (form == METRICS) expect_metrics(line);
     if (form == CSV_FILE) expect_csv(line);
 }
 

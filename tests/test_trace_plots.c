@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/trace_metrics.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/trace/command_trace.h"
 #include "scenarios/trace/trace.h"
@@ -42,17 +41,6 @@ static double most(const RecordTable *table, int process, int bins, const char *
     for (int b = 0; b < bins; b++)
         most = fmax(most, table->cells[(process * bins + b) * table->column_count + column_of(table, name)].number);
     return most;
-}
-
-// The scraped value of a family for a rank, or summed over NICs of a node.
-static double scraped(const char *text, const char *family, const char *label) {
-    double sum = 0;
-    for (const char *at = text; at && *at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL) {
-        size_t line = strcspn(at, "\n");
-        if (strncmp(at, family, strlen(family)) != 0 || at[strlen(family)] != '{') continue;
-        if (memmem(at, line, label, strlen(label))) sum += atof((const char *)memrchr(at, ' ', line) + 1);
-    }
-    return sum;
 }
 
 static void expect_share(double found, double expected) { EXPECT_NEAR(found, expected, fabs(expected) * 1e-9 + 1e-15); }
@@ -94,40 +82,50 @@ TEST(utilisation_of_a_program_is_where_its_calls_are) {
     traced_close(&plotted);
 }
 
-static void expect_traffic_as_scraped(const Traced *plotted, const RecordTable *table, int process, int bins) {
+// Bytes over all links of a GPU whose names begin or end so, as the counters of a file have them.
+static double bytes_of_counters(const SpanSet *set, const char *begin, const char *end) {
+    double bytes = 0;
+    for (int c = 0; c < set->counter_count; c++) {
+        const SpanCounter *counter = &set->counters[c];
+        if (counter->quantity != SPAN_TRAFFIC || strncmp(counter->name, begin, strlen(begin)) != 0) continue;
+        if (!file_ends_in(counter->name, end)) continue;
+        for (int i = 0; i + 1 < counter->count; i++)
+            bytes += 1e9 * counter->values[i] * step_seconds(counter->times[i + 1] - counter->times[i]);
+    }
+    return bytes;
+}
+
+// Twin: a file's counters add up what happens on each link of the system that ran, here it is a GPU's side.
+TEST(traffic_over_time_sums_to_the_bytes_of_links) {
     static const struct {
-        const char *column, *family;
-        bool nics;
+        const char *job, *begin, *end, *column;
+        int alike; // links that are one in the counters
     } sides[] = {
-        {"nvlink_sent_bytes_per_second", "DCGM_FI_PROF_NVLINK_TX_BYTES", false},
-        {"nvlink_received_bytes_per_second", "DCGM_FI_PROF_NVLINK_RX_BYTES", false},
-        {"pcie_sent_bytes_per_second", "DCGM_FI_PROF_PCIE_TX_BYTES", false},
-        {"pcie_received_bytes_per_second", "DCGM_FI_PROF_PCIE_RX_BYTES", false},
-        {"nics_sent_bytes_per_second", "node_infiniband_port_data_transmitted_bytes_total", true},
-        {"nics_received_bytes_per_second", "node_infiniband_port_data_received_bytes_total", true},
+        {TRACED_PIPELINE, "node0.gpu0.", "nvlink.out", "nvlink_sent_bytes_per_second", 1},
+        {TRACED_PIPELINE, "node0.nic", "out", "nics_sent_bytes_per_second", 1},
+        {TRACED_PIPELINE, "node0.nic", "in", "nics_received_bytes_per_second", 1},
+        {MESH, "node0.gpu0.", "nvlink.gpu1", "nvlink_sent_bytes_per_second", 7},
+        {TRACED_ALL_REDUCE, "node0.gpu0.", "nvlink.out", "nvlink_sent_bytes_per_second", 1},
     };
-    const SpanProcess *at = &plotted->set->processes[process];
     for (size_t s = 0; s < sizeof sides / sizeof *sides; s++) {
-        double found = integral(table, process, bins, sides[s].column);
-        double bytes = sides[s].nics ? scraped(plotted->metrics, sides[s].family,
-                                               arena_printf(plotted->arena, "Hostname=\"node%d\"", at->node))
-                                     : scraped(plotted->metrics, sides[s].family,
-                                               arena_printf(plotted->arena, "rank=\"%d\"", at->id)) *
-                                           step_seconds(plotted->set->end);
-        expect_share(isnan(found) ? 0 : found, bytes);
+        Traced plotted = traced_open(sides[s].job, "0", true, PLOT_RANKS);
+        const RecordTable *table = trace_plot_table(plotted.arena, plotted.set, PLOT_LINKS, PLOT_BINS);
+        double bytes = sides[s].alike * bytes_of_counters(plotted.set, sides[s].begin, sides[s].end);
+        EXPECT(bytes > 0);
+        EXPECT_NEAR(integral(table, 0, PLOT_BINS, sides[s].column), bytes, bytes * 1e-6);
+        traced_close(&plotted);
     }
 }
 
-TEST(traffic_over_time_sums_to_the_bytes_of_a_scrape) {
-    static const char *const jobs[] = {TRACED_PIPELINE, MESH, TRACED_ALL_REDUCE};
-    for (size_t j = 0; j < sizeof jobs / sizeof *jobs; j++) {
-        Traced plotted = traced_open(jobs[j], j == 0 ? "0,1,9,31" : NULL, false, PLOT_RANKS);
-        const RecordTable *table = trace_plot_table(plotted.arena, plotted.set, PLOT_LINKS, PLOT_BINS);
-        EXPECT(table != NULL && most(table, 0, PLOT_BINS, "nvlink_sent_bytes_per_second") > 0);
-        for (int p = 0; p < plotted.set->process_count && p < PLOT_RANKS; p++)
-            expect_traffic_as_scraped(&plotted, table, p, PLOT_BINS);
-        traced_close(&plotted);
+// A ring sends 2 (n - 1) / n of what is reduced over each GPU's link.
+TEST(nvlink_bytes_of_an_all_reduce_are_the_rings) {
+    Traced plotted = traced_open(TRACED_ALL_REDUCE, "0,1,2,3", false, PLOT_RANKS);
+    const RecordTable *table = trace_plot_table(plotted.arena, plotted.set, PLOT_LINKS, PLOT_BINS);
+    for (int p = 0; p < 4; p++) {
+        EXPECT_NEAR(integral(table, p, PLOT_BINS, "nvlink_sent_bytes_per_second"), 2.0 * 3 / 4 * 64e6, 1);
+        EXPECT_NEAR(integral(table, p, PLOT_BINS, "nvlink_received_bytes_per_second"), 2.0 * 3 / 4 * 64e6, 1);
     }
+    traced_close(&plotted);
 }
 
 TEST(traffic_over_time_is_the_same_folded_and_not) {
@@ -148,18 +146,45 @@ TEST(traffic_over_time_is_the_same_folded_and_not) {
     traced_close(&whole);
 }
 
-TEST(memory_and_power_over_time_have_the_peak_and_the_energy_of_a_scrape) {
+static double energy_joules(const SpanSet *set, int process) {
+    double joules = 0;
+    for (int c = 0; c < set->counter_count; c++) {
+        const SpanCounter *counter = &set->counters[c];
+        if (counter->process != process || counter->quantity != SPAN_POWER) continue;
+        for (int i = 0; i < counter->count; i++) {
+            SimTime until = i + 1 < counter->count ? counter->times[i + 1] : set->end;
+            joules += counter->values[i] * step_seconds(until - counter->times[i]);
+        }
+    }
+    return joules;
+}
+
+// Bytes of the fullest moment: a process' curves of memory have the same moments.
+static double memory_at_peak(const SpanSet *set, int process) {
+    double peak = 0;
+    for (int i = 0;; i++) {
+        double sum = 0;
+        bool more = false;
+        for (int c = 0; c < set->counter_count; c++) {
+            const SpanCounter *counter = &set->counters[c];
+            if (counter->process != process || counter->quantity != SPAN_MEMORY || i >= counter->count) continue;
+            more = true;
+            sum += counter->values[i];
+        }
+        if (!more) return peak;
+        peak = fmax(peak, sum);
+    }
+}
+
+TEST(memory_and_power_over_time_have_the_peak_and_the_energy_of_the_counters) {
     Traced plotted = traced_open(TRACED_PIPELINE, NULL, false, PLOT_RANKS);
     for (size_t n = 0; n < sizeof coarseness / sizeof *coarseness; n++) {
         int bins = coarseness[n];
         const RecordTable *memory = trace_plot_table(plotted.arena, plotted.set, PLOT_MEMORY, bins),
                           *power = trace_plot_table(plotted.arena, plotted.set, PLOT_POWER, bins);
         for (int p = 0; p < plotted.set->process_count; p++) {
-            const char *label = arena_printf(plotted.arena, "rank=\"%d\"", plotted.set->processes[p].id);
-            expect_share(most(memory, p, bins, "in_all_bytes"),
-                         scraped(plotted.metrics, "DCGM_FI_DEV_FB_USED", label) * 1048576);
-            expect_share(integral(power, p, bins, "gpu_power_w"),
-                         scraped(plotted.metrics, "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", label) / 1000);
+            expect_share(most(memory, p, bins, "in_all_bytes"), memory_at_peak(plotted.set, p));
+            expect_share(integral(power, p, bins, "gpu_power_w"), energy_joules(plotted.set, p));
         }
     }
     traced_close(&plotted);

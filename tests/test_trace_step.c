@@ -109,41 +109,33 @@ TEST(a_rank_does_the_same_whether_others_are_traced_or_not) {
     end(&all);
 }
 
-static TraceBytes file_of(const SpanSet *set, TraceForm form, double most) {
+static TraceBytes file_of(const SpanSet *set, double most) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
     TraceBytes file = {0};
-    if (!trace_write(arena, set, form, most, &file, problems))
+    if (!trace_write(arena, set, most, &file, problems))
         test_fail(__FILE__, __LINE__, "%s", problem_at(problems, 0)->text);
     arena_close(arena);
     return file;
 }
 
-static TraceSeen seen_in(Arena *arena, TraceForm form, const TraceBytes *file) {
-    return form == TRACE_CHROME ? check_chrome_trace(arena, (const char *)file->bytes, file->count)
-                                : check_perfetto_trace(arena, file->bytes, file->count);
+static TraceSeen seen_in(Arena *arena, const TraceBytes *file) {
+    return check_chrome_trace(arena, (const char *)file->bytes, file->count);
 }
 
-TEST(files_of_both_forms_obey_the_importers_rules_and_show_the_same) {
+TEST(a_file_obeys_the_importers_rules_and_shows_all) {
     static const char *const jobs[] = {PIPELINE, DATA_PARALLEL, INTERLEAVED};
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
         Traced traced = trace_text(jobs[i], NULL, 1000000);
-        int arrows[TRACE_FORMS], counters[TRACE_FORMS];
-        for (int form = 0; form < TRACE_FORMS; form++) {
-            TraceBytes file = file_of(traced.set, (TraceForm)form, 1e9);
-            TraceSeen seen = seen_in(traced.arena, (TraceForm)form, &file);
-            EXPECT_TEXT(seen.wrong ? seen.wrong : "", "");
-            EXPECT_INT(seen.slices, traced.set->span_count + traced.set->pass_count);
-            EXPECT_INT(seen.tracks, traced.set->track_count + (form == TRACE_PERFETTO)); // the file about itself
-            EXPECT(seen.counters > 0);
-            EXPECT(i == 1 || seen.arrows > 50); // stages send to each other
-            EXPECT(seen.longest_ns <= traced.set->end / 1000);
-            arrows[form] = seen.arrows;
-            counters[form] = seen.counters;
-            free(file.bytes);
-        }
-        EXPECT_INT(arrows[TRACE_PERFETTO], arrows[TRACE_CHROME]);
-        EXPECT_INT(counters[TRACE_PERFETTO], counters[TRACE_CHROME]);
+        TraceBytes file = file_of(traced.set, 1e9);
+        TraceSeen seen = seen_in(traced.arena, &file);
+        EXPECT_TEXT(seen.wrong ? seen.wrong : "", "");
+        EXPECT_INT(seen.slices, traced.set->span_count + traced.set->pass_count);
+        EXPECT_INT(seen.tracks, traced.set->track_count);
+        EXPECT(seen.counters > 0);
+        EXPECT(i == 1 || seen.arrows > 50); // stages send to each other
+        EXPECT(seen.longest_ns <= traced.set->end / 1000);
+        free(file.bytes);
         end(&traced);
     }
 }
@@ -163,7 +155,7 @@ TEST(a_file_that_breaks_a_rule_is_found_out) {
         {"\"cat\":\"transfer\"", "\"cat\":\"other\"", "the ends of an arrow have different names"},
     };
     Traced traced = trace_text(PIPELINE, NULL, 1000000);
-    TraceBytes file = file_of(traced.set, TRACE_CHROME, 1e9);
+    TraceBytes file = file_of(traced.set, 1e9);
     for (size_t i = 0; i < sizeof mutations / sizeof *mutations; i++) {
         Arena *arena = arena_open();
         const char *text = arena_printf(arena, "%.*s", (int)file.count, (const char *)file.bytes);
@@ -179,70 +171,14 @@ TEST(a_file_that_breaks_a_rule_is_found_out) {
     end(&traced);
 }
 
-// Bytes of the first place that has them become others.
-static void replace_bytes(TraceBytes *file, const char *from, const char *to, size_t count) {
-    unsigned char *at = memmem(file->bytes, file->count, from, count);
-    if (at) memcpy(at, to, count);
-    EXPECT(at != NULL);
-}
-
-TEST(a_pftrace_that_breaks_a_rule_is_found_out) {
-    static const struct {
-        const char *from, *to;
-        size_t count;
-        const char *wrong;
-    } mutations[] = {
-        {"\x48\x02\x58", "\x48\x01\x58", 3, "a slice has no name"},
-        {"\x48\x01\x58", "\x48\x02\x58", 3, "a slice ends that has not begun"},
-        {"\x48\x04\x58", "\x48\x01\x58", 3, "a slice on a counter's track"},
-        {"\x48\x04\x58", "\x48\x06\x58", 3, "an event has no type"},
-        {"\x50\x01\x68\x02", "\x50\x00\x68\x02", 4, "a packet belongs to no sequence"},
-        {"\x50\x01\x68\x01", "\x50\x01\x68\x02", 4, "names are needed before any are said"},
-        {"\x81\x03", "\xf9\x02", 2, "an arrow begins twice"},
-        {"\xf9\x02", "\x81\x03", 2, "an arrow ends that has not begun"},
-        {"\x22\x04\x08\x01\x18", "\x22\x04\x08\x6f\x18", 5, "a name is used before it is said"},
-        {"\x0a", "\x12", 1, "there is something between packets"},
-    };
+static void expect_cut(void) {
     Traced traced = trace_text(PIPELINE, NULL, 1000000);
-    for (size_t i = 0; i < sizeof mutations / sizeof *mutations; i++) {
-        Arena *arena = arena_open();
-        TraceBytes file = file_of(traced.set, TRACE_PERFETTO, 1e9);
-        EXPECT_TEXT(check_perfetto_trace(arena, file.bytes, file.count).wrong ? "wrong" : "", "");
-        replace_bytes(&file, mutations[i].from, mutations[i].to, mutations[i].count);
-        TraceSeen seen = check_perfetto_trace(arena, file.bytes, file.count);
-        EXPECT_TEXT(seen.wrong ? seen.wrong : "nothing", mutations[i].wrong);
-        free(file.bytes);
-        arena_close(arena);
-    }
-    TraceBytes file = file_of(traced.set, TRACE_PERFETTO, 1e9);
-    EXPECT_TEXT(check_perfetto_trace(traced.arena, file.bytes, file.count - 1).wrong, "a message is broken off");
-    free(file.bytes);
-    end(&traced);
-}
-
-// Google's own reader of protobufs, which knows no schema here: the framing of every message.
-TEST(protoc_reads_a_pftrace) {
-    static char said[4096];
-    if (test_shell("command -v protoc >/dev/null", said, sizeof said) != 0) {
-        printf("protoc is not installed: its word on .pftrace is not heard\n");
-        return;
-    }
-    const char *line =
-        "d=$(mktemp -d) && $LOCKSTEP trace --model gpt2-124m --node dgx-a100 --gpus 16 --fabric ib-hdr "
-        "--pp 2 --micro-batch 1 --global-batch 32 -q -o $d/s.pftrace.gz && zcat $d/s.pftrace.gz | protoc "
-        "--decode_raw | grep -c '^1 {'; rm -r $d";
-    EXPECT_INT(test_shell(line, said, sizeof said), 0);
-    EXPECT(atoi(said) > 1000);
-}
-
-static void expect_cut(TraceForm form) {
-    Traced traced = trace_text(PIPELINE, NULL, 1000000);
-    TraceBytes whole = file_of(traced.set, form, 1e9);
-    TraceBytes cut = file_of(traced.set, form, (double)whole.count / 2);
+    TraceBytes whole = file_of(traced.set, 1e9);
+    TraceBytes cut = file_of(traced.set, (double)whole.count / 2);
     EXPECT(cut.count <= whole.count / 2);
     EXPECT(cut.stride > 1 && cut.left_out > 0);
     Arena *arena = arena_open();
-    TraceSeen seen = seen_in(arena, form, &cut);
+    TraceSeen seen = seen_in(arena, &cut);
     EXPECT_TEXT(seen.wrong ? seen.wrong : "", "");
     EXPECT_INT(seen.slices, traced.set->span_count + traced.set->pass_count - cut.left_out);
     const char *sentence = trace_left_out(arena, traced.set, &cut);
@@ -250,9 +186,9 @@ static void expect_cut(TraceForm form) {
     EXPECT(memmem(cut.bytes, cut.count, sentence, strlen(sentence)) != NULL);
     TraceBytes none;
     Problems *problems = problems_create(arena);
-    EXPECT(!trace_write(arena, traced.set, form, 2000, &none, problems));
+    EXPECT(!trace_write(arena, traced.set, 2000, &none, problems));
     EXPECT_CONTAINS(problem_at(problems, 0)->text, "does not fit");
-    EXPECT(trace_write(arena, traced.set, form,
+    EXPECT(trace_write(arena, traced.set,
                        atof(strstr(problem_at(problems, 0)->hint, "--size-limit ") + strlen("--size-limit ")) * 1e6,
                        &none, problems));
     free(none.bytes);
@@ -263,15 +199,15 @@ static void expect_cut(TraceForm form) {
 }
 
 // The last to go.
-static void expect_without_curves(TraceForm form) {
+static void expect_without_curves(void) {
     Traced traced = trace_text(PIPELINE, NULL, 1000000);
-    TraceBytes file = file_of(traced.set, form, 1e9);
+    TraceBytes file = file_of(traced.set, 1e9);
     while (!file.without_curves) {
         double less = (double)file.count * 0.99;
         free(file.bytes);
-        file = file_of(traced.set, form, less);
+        file = file_of(traced.set, less);
     }
-    TraceSeen seen = seen_in(traced.arena, form, &file);
+    TraceSeen seen = seen_in(traced.arena, &file);
     EXPECT_TEXT(seen.wrong ? seen.wrong : "", "");
     EXPECT(seen.counters > 0); // of links
     EXPECT_CONTAINS(trace_left_out(traced.arena, traced.set, &file), "curves of ranks are left out");
@@ -280,8 +216,8 @@ static void expect_without_curves(TraceForm form) {
 }
 
 TEST(a_file_keeps_to_its_size_and_says_what_it_left_out) {
-    for (int form = 0; form < TRACE_FORMS; form++) expect_without_curves((TraceForm)form);
-    for (int form = 0; form < TRACE_FORMS; form++) expect_cut((TraceForm)form);
+    expect_without_curves();
+    expect_cut();
 }
 
 // Memory does not grow with the step: what does not fit is thinned while it is recorded.

@@ -1,5 +1,5 @@
 // Whether a timeline file is one that Perfetto's importer takes without a complaint: its rules, written down anew
-// (perfetto/src/trace_processor/importers/json, /proto, importers/common/slice_tracker and flow_tracker).
+// (perfetto/src/trace_processor/importers/json, importers/common/slice_tracker and flow_tracker).
 #ifndef LOCKSTEP_TESTS_TRACE_CHECK_H
 #define LOCKSTEP_TESTS_TRACE_CHECK_H
 
@@ -15,7 +15,6 @@ typedef struct TraceSeen {
 } TraceSeen;
 
 TraceSeen check_chrome_trace(Arena *arena, const char *text, size_t bytes);
-TraceSeen check_perfetto_trace(Arena *arena, const unsigned char *bytes, size_t count);
 
 // A slice on a track, in the order of the file where times are equal.
 typedef struct CheckedSlice {

@@ -2,7 +2,6 @@
 
 #include "scenarios/explain/explain.h"
 #include "scenarios/trace/trace.h"
-#include "sim/file.h"
 #include "tests/test.h"
 
 Traced traced_open(const char *expression, const char *ranks, bool unfolded, int curve_ranks) {
@@ -24,9 +23,6 @@ Traced traced_open(const char *expression, const char *ranks, bool unfolded, int
     const char *why_not;
     traced.set = trace_step(traced.arena, &request, &why_not, problems_create(traced.arena));
     EXPECT(traced.set != NULL);
-    TextStream stream = text_stream_open();
-    trace_metrics_write(stream.stream, traced.set);
-    traced.metrics = text_stream_close(traced.arena, &stream);
     return traced;
 }
 

@@ -1,8 +1,8 @@
-// A step traced for a test, as spans and curves and as OpenMetrics text.
+// A step traced for a test, as spans and curves.
 #ifndef LOCKSTEP_TESTS_TRACED_H
 #define LOCKSTEP_TESTS_TRACED_H
 
-#include "results/trace_metrics.h"
+#include "sim/spans.h"
 #include "tests/script.h"
 
 #define TRACED_PIPELINE                                                                                                \
@@ -16,7 +16,6 @@ typedef struct Traced {
     Loaded loaded;
     Arena *arena;
     const SpanSet *set;
-    const char *metrics;
 } Traced;
 
 // `expression`: what a scenario returns; `ranks` as --ranks has it; curves of so many ranks.

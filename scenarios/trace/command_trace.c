@@ -6,7 +6,6 @@
 
 #include "results/results.h"
 #include "results/trace_file.h"
-#include "results/trace_metrics.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/study/study_options.h"
 #include "scenarios/trace/trace.h"
@@ -27,13 +26,12 @@ static const char *const color_modes[] = {"auto", "always", "never"}, *const plo
 static const OptionSpec own_options[] = {
     {"set", OPTION_TEXTS, "PATH=VALUE", .of = OF_QUESTION, .help = "put a value in place of the script's; may be repeated"},
     {"study", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "which of the script's jobs and programs, counted from 1 (default 1)"},
-    {"output", OPTION_TEXT, "FILE", .of = OF_FORM, .help = "write the timeline, whole or not at all: .json as Chrome and Perfetto read it, .pftrace as Perfetto writes it; .gz after it: compressed. Another ending: the tables", .letter = 'o'},
+    {"output", OPTION_TEXT, "FILE", .of = OF_FORM, .help = "write the timeline, whole or not at all: .json as Chrome and Perfetto read it; .gz after it: compressed. Another ending: the tables", .letter = 'o'},
     {"ranks", OPTION_TEXT, "N,N,…", .of = OF_QUESTION, .help = "which ranks, or all (default: the first of each pipeline stage)"},
     {"size-limit", OPTION_QUANTITY, "SIZE", .quantity = QUANTITY_BYTES, .help = "the file before compression has at most so many bytes (default 20 MB): operations of fewer micro-batches are in it"},
     {"top", OPTION_FLAG, .of = OF_QUESTION, .help = "a table of what takes longest, by rank and name; so it is when nothing else is asked for"},
     {"timeline", OPTION_FLAG, .of = OF_QUESTION, .help = "the step as a line of letters for each rank, as wide as the terminal"},
     {"breakdown", OPTION_FLAG, .of = OF_QUESTION, .help = "a table of what each GPU had resident: computation, exposed communication, copies, idleness"},
-    {"prometheus", OPTION_FLAG, .of = OF_QUESTION, .help = "the step as a scrape of its GPUs and nodes shows it, as OpenMetrics text; so does -o FILE.prom"},
     {"plot", OPTION_TEXT, "KINDS", .of = OF_QUESTION, .help = "curves over the step's time: utilisation, links, memory, power, loader, with commas; alone: utilisation", .may_be_empty = true},
     {"plot-dir", OPTION_TEXT, "DIR", .of = OF_FORM, .help = "plots as files in DIR instead of on the screen, and their numbers as CSV"},
     {"plot-format", OPTION_CHOICE, .of = OF_FORM, .help = "of these files (default png)", .choices = plot_formats, .choice_count = 2},
@@ -81,9 +79,7 @@ typedef struct Command {
     bool is_script;
     const char *path; // NULL: the answer goes to the screen
     bool is_timeline; // what goes to the path
-    TraceForm form;
     bool zipped;
-    bool metrics;   // the answer is OpenMetrics text
     bool too_large; // the timeline, whatever is left out
     bool plots[TRACE_PLOTS];
 } Command;
@@ -108,7 +104,7 @@ static bool asks_for_plots(const Options *options) {
 }
 
 static bool asks_for_tables(const Options *options) {
-    static const char *const names[] = {"top", "timeline", "breakdown", "prometheus", "json", "csv", "plain"};
+    static const char *const names[] = {"top", "timeline", "breakdown", "json", "csv", "plain"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (option_flag(options, names[i])) return true;
     return false;
@@ -118,17 +114,14 @@ static bool check_usage(Command *command, Problems *usage) {
     const Options *options = command->options;
     int sets;
     option_texts(options, "set", &sets);
-    command->is_timeline = command->path && trace_form_of(command->path, &command->form, &command->zipped);
-    command->metrics = option_flag(options, "prometheus") || (command->path && file_ends_in(command->path, ".prom"));
-    static const char *const others[] = {"top", "timeline", "breakdown", "json", "csv", "plain"};
-    for (size_t i = 0; command->metrics && i < sizeof others / sizeof *others; i++) {
-        if (!option_flag(options, others[i])) continue;
-        problem_add(usage, (Where){0}, "--%s and OpenMetrics text exclude each other", others[i]);
-        problem_hint(usage, "ask for one of them");
-    }
+    command->is_timeline = command->path && trace_is_named(command->path, &command->zipped);
     if (command->path && !command->is_timeline && file_ends_in(command->path, ".gz")) {
         problem_add(usage, (Where){0}, "-o %s: its name does not say what is compressed", command->path);
-        problem_hint(usage, "end it in .json.gz or .pftrace.gz, or leave .gz out for the tables");
+        problem_hint(usage, "end it in .json.gz, or leave .gz out for the tables");
+    }
+    if (command->path && (file_ends_in(command->path, ".pftrace") || file_ends_in(command->path, ".prom"))) {
+        problem_add(usage, (Where){0}, "-o %s: files of this kind are not written", command->path);
+        problem_hint(usage, "name it .json or .json.gz for a timeline: Perfetto opens it");
     }
     if (option_given(options, "size-limit") && !command->is_timeline) {
         problem_add(usage, (Where){0}, "--size-limit limits the timeline that -o names");
@@ -171,13 +164,12 @@ static TraceRequest request_of(const Command *command) {
     return (TraceRequest){.seed = option_seed(command->options, "seed", 1),
                           .unfolded = option_flag(command->options, "unfolded"),
                           .lanes = option_flag(command->options, "timeline"),
-                          .links = command->metrics || command->plots[PLOT_LINKS],
+                          .links = command->plots[PLOT_LINKS],
                           .curve_ranks = asks_for_plots(command->options) ? PLOT_RANKS : 0,
-                          .breakdown = command->metrics || command->plots[PLOT_UTILISATION] ||
-                                       option_flag(command->options, "breakdown") ||
+                          .breakdown = command->plots[PLOT_UTILISATION] || option_flag(command->options, "breakdown") ||
                                        option_flag(command->options, "json"),
                           .ranks = option_text(command->options, "ranks", NULL),
-                          .span_room = trace_span_room(command->form, most_bytes(command))};
+                          .span_room = trace_span_room(most_bytes(command))};
 }
 
 static bool find_in_script(Command *command, const Catalogue *catalogue, TraceRequest *request, Problems *usage) {
@@ -211,7 +203,7 @@ static bool find_in_script(Command *command, const Catalogue *catalogue, TraceRe
 
 // What goes to the screen is read by a program.
 static bool is_data(const Command *command) {
-    return command->metrics || option_flag(command->options, "json") || option_flag(command->options, "csv");
+    return option_flag(command->options, "json") || option_flag(command->options, "csv");
 }
 
 static void say_file(const Command *command, const SpanSet *set, const TraceBytes *bytes) {
@@ -227,8 +219,7 @@ static void say_file(const Command *command, const SpanSet *set, const TraceByte
 static bool write_timeline(Command *command, const SpanSet *set) {
     TraceBytes bytes;
     OutputFile file;
-    command->too_large =
-        !trace_write(command->arena, set, command->form, most_bytes(command), &bytes, command->problems);
+    command->too_large = !trace_write(command->arena, set, most_bytes(command), &bytes, command->problems);
     if (command->too_large) return false;
     if (command->zipped) trace_zip(&bytes);
     bool written = file_create_bytes(command->arena, command->path, &file, command->problems);
@@ -269,10 +260,6 @@ static bool draw_plots(const Command *command, const SpanSet *set) {
 
 static void print_answer(const Command *command, const SpanSet *set, FILE *out) {
     const Options *options = command->options;
-    if (command->metrics) {
-        trace_metrics_write(out, set);
-        return;
-    }
     AnswerForm form = form_of(command);
     bool lines = option_flag(options, "timeline"), breakdown = option_flag(options, "breakdown");
     TraceAnswer answer = {

@@ -1,8 +1,10 @@
 #include "scenarios/trace/trace.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "models/workload/step/simulate.h"
 #include "models/workload/step/step_trace.h"
-#include "results/trace_metrics.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/program/program.h"
 #include "sim/fold.h"
@@ -17,9 +19,35 @@ static int gpu_in_node(const Cluster *cluster, int rank) {
     return rank - first;
 }
 
+// Which side of a node's GPU a link is, by its name: "node0.gpu3.nvlink.out". SPAN_SIDES: none. NVLink: of links
+// between the GPU and a switch, and of those straight to and from other GPUs.
+static SpanSide side_of_gpu(const char *link, int node, int gpu) {
+    static const struct {
+        const char *name;
+        SpanSide side;
+    } own[] = {{"nvlink.out", SPAN_NVLINK_OUT},
+               {"nvlink.in", SPAN_NVLINK_IN},
+               {"pcie.out", SPAN_PCIE_OUT},
+               {"pcie.in", SPAN_PCIE_IN}};
+    int at_node, at_gpu, nic, length = 0;
+    if (sscanf(link, "node%d.nic%d.%n", &at_node, &nic, &length) == 2 && length > 0)
+        return at_node != node                     ? SPAN_SIDES
+               : strcmp(link + length, "out") == 0 ? SPAN_NICS_OUT
+               : strcmp(link + length, "in") == 0  ? SPAN_NICS_IN
+                                                   : SPAN_SIDES;
+    if (sscanf(link, "node%d.gpu%d.%n", &at_node, &at_gpu, &length) != 2 || length == 0 || at_node != node)
+        return SPAN_SIDES;
+    int other, ended = 0;
+    if (sscanf(link + length, "nvlink.gpu%d%n", &other, &ended) == 1 && link[length + ended] == '\0')
+        return at_gpu == gpu ? SPAN_NVLINK_OUT : other == gpu ? SPAN_NVLINK_IN : SPAN_SIDES;
+    for (size_t i = 0; at_gpu == gpu && i < sizeof own / sizeof *own; i++)
+        if (strcmp(link + length, own[i].name) == 0) return own[i].side;
+    return SPAN_SIDES;
+}
+
 static SpanSide side_of(const void *owner, const char *link, int rank) {
     const Cluster *cluster = owner;
-    return trace_side_of(link, network_node_of(cluster->network, rank), gpu_in_node(cluster, rank));
+    return side_of_gpu(link, network_node_of(cluster->network, rank), gpu_in_node(cluster, rank));
 }
 
 // NULL after a problem.
@@ -40,21 +68,10 @@ static StepTrace *recorder(Arena *arena, const TraceRequest *request, const Clus
     return step_trace_create(arena, &wanted);
 }
 
-// Where its ranks are.
-static const SpanSet *placed(Arena *arena, const SpanSet *told, const Cluster *cluster, const char *title) {
+static const SpanSet *titled(Arena *arena, const SpanSet *told, const char *title) {
     SpanSet *set = ARENA_NEW(arena, SpanSet);
-    SpanProcess *processes = ARENA_ARRAY(arena, SpanProcess, told->process_count);
     *set = *told;
     set->title = title;
-    for (int p = 0; p < told->process_count; p++) {
-        processes[p] = told->processes[p];
-        int rank = processes[p].id;
-        processes[p].node = network_node_of(cluster->network, rank);
-        processes[p].gpu = gpu_in_node(cluster, rank);
-        processes[p].gpu_name = cluster->gpu_of[rank]->name;
-        processes[p].memory_bytes = cluster->gpu_of[rank]->memory_bytes;
-    }
-    set->processes = processes;
     return set;
 }
 
@@ -77,7 +94,7 @@ static const SpanSet *trace_job(Arena *arena, const TraceRequest *request, const
         *why_not = simulate_training(arena, cluster, &study->training, study, problems).why_not;
         return NULL;
     }
-    return placed(arena, step.spans, cluster, study_title(arena, study));
+    return titled(arena, step.spans, study_title(arena, study));
 }
 
 static const SpanSet *trace_program(Arena *arena, const TraceRequest *request, Problems *problems) {
@@ -104,8 +121,7 @@ static const SpanSet *trace_program(Arena *arena, const TraceRequest *request, P
         problem_hint(problems, "lockstep run says who waits for whom");
         return NULL;
     }
-    return placed(arena, step_trace_end(trace, &result), program->cluster,
-                  program->title ? program->title : "Rank program");
+    return titled(arena, step_trace_end(trace, &result), program->title ? program->title : "Rank program");
 }
 
 const SpanSet *trace_step(Arena *arena, const TraceRequest *request, const char **why_not, Problems *problems) {

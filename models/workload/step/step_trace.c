@@ -166,7 +166,6 @@ static void add_to_sum(StepTrace *trace, int process, const Span *span, bool mai
 static void on_span(void *owner, const RunSpan *from) {
     StepTrace *trace = owner;
     if (from->first && from->channel >= 0) count_traffic(trace, from);
-    if (from->first && from->channel >= 0 && trace->uses) trace->uses[trace->first_plan[from->channel] + from->plan]++;
     if (from->first && from->channel >= 0 && trace->first_side) count_sides(trace, from);
     int process = trace->process_of[from->actor];
     if (process < 0 || (from->kind == OP_WAIT && from->stream != 0)) return; // other streams wait most of the time
@@ -324,8 +323,6 @@ void step_trace_begin(StepTrace *trace, const Lowered *lowered, const System *sy
     trace->passes = ARENA_ARRAY(trace->arena, Span, lowered ? trace->room : 0);
     trace->sums = ARENA_ARRAY(trace->arena, SpanSum, 2 * (int64_t)trace->rank_count * trace->name_count);
     trace->stride = 1;
-    if (trace->request.links)
-        trace->uses = ARENA_ARRAY(trace->arena, int64_t, trace->first_plan[system->channel_count]);
     open_counters(trace);
     open_busy(trace);
     open_sides(trace);
@@ -394,7 +391,6 @@ const SpanSet *step_trace_end(StepTrace *trace, const RunResult *result) {
                      .lanes = close_lanes(trace),
                      .breakdowns = close_breakdowns(trace, result->end),
                      .end = result->end};
-    set->links = links_of(trace, &set->link_count);
     set->sums = sums_of(trace, &set->sum_count);
     set->counters = close_counters(trace, result, &set->counter_count);
     set->curves = close_curves(trace, result->end, &set->curve_count);

@@ -5,6 +5,20 @@
 
 // ---- What links carry.
 
+// [the whole system's channel] that which it is where it ran; -1: none.
+static int32_t *channels_that_ran(Arena *arena, const StepTrace *trace) {
+    const System *whole = trace->whole;
+    int32_t *ran = ARENA_ARRAY(arena, int32_t, whole->channel_count);
+    for (int c = 0; c < whole->channel_count; c++) ran[c] = -1;
+    for (int a = 0; a < whole->actor_count; a++) {
+        const Actor *actor = &whole->actors[a];
+        const Actor *class = &trace->system->actors[trace->class_of ? trace->class_of[a] : a];
+        for (int s = 0; s < whole->programs[actor->program].slot_count; s++)
+            if (actor->channels[s] >= 0) ran[actor->channels[s]] = class->channels[s];
+    }
+    return ran;
+}
+
 static void add_use(StepTrace *trace, int32_t transfer, int32_t curve, double bytes) {
     for (int32_t i = trace->first_side[transfer]; i >= 0; i = trace->side_uses.items[i].next) {
         if (trace->side_uses.items[i].curve != curve) continue;

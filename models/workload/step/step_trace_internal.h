@@ -70,7 +70,6 @@ struct StepTrace {
     SpanSum *sums;
     int32_t *links; // [number] that traffic is counted of
     Bins **traffic; // [link] NULL: not counted
-    int64_t *uses;  // [transfer] how often, by whoever; NULL: not counted
     int link_count;
     Bins **sides;        // [rank x SPAN_SIDES] NULL: it carries nothing
     SideUses side_uses;  // of all transfers
@@ -92,10 +91,6 @@ const SpanCounter *close_counters(StepTrace *trace, const RunResult *result, int
 #define LOADER_CURVES 3
 void count_loader(StepTrace *trace, int process, const RunSpan *span);
 int add_loader(StepTrace *trace, int process, SpanCounter *counters); // how many there are of it
-
-// ---- step_trace_links.c
-const SpanLink *links_of(StepTrace *trace, int *count);           // NULL: not asked for
-int32_t *channels_that_ran(Arena *arena, const StepTrace *trace); // [the whole system's channel] -1: none
 
 // ---- step_trace_curves.c
 #define USAGE_SLICES 512
