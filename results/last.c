@@ -106,27 +106,6 @@ static void write_question(JsonWriter *json, const LastQuestion *question) {
     json_end_object(json);
 }
 
-static bool same_question(const Json *kept, const LastQuestion *question) {
-    const Json *words = json_get(kept, "words");
-    if (strcmp(text_of(kept, "folder"), question->folder) != 0) return false;
-    if (!words || words->kind != JSON_LIST || words->count != question->count) return false;
-    for (int i = 0; i < words->count; i++)
-        if (words->items[i].kind != JSON_TEXT || strcmp(words->items[i].text, question->words[i]) != 0) return false;
-    return true;
-}
-
-// Of the same command the newest other one stays.
-static bool stays(const Json *old, int at, const LastQuestion *question) {
-    const Json *kept = &old->items[at];
-    if (strcmp(text_of(kept, "command"), question->command) != 0) return true;
-    if (same_question(kept, question)) return false;
-    for (int i = at + 1; i < old->count; i++)
-        if (strcmp(text_of(&old->items[i], "command"), question->command) == 0 &&
-            !same_question(&old->items[i], question))
-            return false;
-    return true;
-}
-
 // The newest stands last.
 static bool write_questions(Arena *arena, const LastQuestion *question) {
     Problems *unsaid = problems_create(arena);
@@ -142,7 +121,7 @@ static bool write_questions(Arena *arena, const LastQuestion *question) {
     json_key(&json, "questions");
     json_begin_list(&json);
     for (int i = 0; old && i < old->count; i++)
-        if (stays(old, i, question)) json_write_tree(&json, &old->items[i]);
+        if (strcmp(text_of(&old->items[i], "command"), question->command) != 0) json_write_tree(&json, &old->items[i]);
     write_question(&json, question);
     json_end_list(&json);
     json_end_object(&json);
@@ -158,28 +137,6 @@ static bool is_among(const char *word, const char *const *words, int count) {
     return false;
 }
 
-static bool is_about_output(const char *word, bool *takes_next) {
-    static const char *const flags[] = {"--json", "--csv", "--plain", "-q", "--quiet", "--no-last"};
-    static const char *const valued[] = {"-o", "--output", "--color"};
-    *takes_next = is_among(word, valued, 3);
-    bool glued = strncmp(word, "--output=", 9) == 0 || strncmp(word, "--color=", 8) == 0 ||
-                 (strncmp(word, "-o", 2) == 0 && word[2] != '\0');
-    return *takes_next || glued || is_among(word, flags, 6);
-}
-
-// Where the answer goes and how it looks is not the question's; a sweep's store is.
-static Words words_of_question(Arena *arena, int argc, char **argv) {
-    Words words = {0};
-    bool keeps_output = strcmp(argv[0], "sweep") == 0, takes_next = false;
-    for (int i = 1; i < argc; i++) {
-        if (!keeps_output && is_about_output(argv[i], &takes_next))
-            i += takes_next;
-        else
-            LIST_PUSH(arena, &words, (const char *)argv[i]);
-    }
-    return words;
-}
-
 static bool wants_to_keep(void) {
     const char *asked = getenv("LOCKSTEP_LAST");
     if (asked && strcmp(asked, "always") == 0) return true;
@@ -193,7 +150,8 @@ bool last_keep(int argc, char **argv) {
     for (int i = 0; i < argc; i++) bytes += strlen(argv[i]) + 1;
     if (bytes > MOST_BYTES) return false;
     Arena *arena = arena_open();
-    Words words = words_of_question(arena, argc, argv);
+    Words words = {0};
+    for (int i = 1; i < argc; i++) LIST_PUSH(arena, &words, (const char *)argv[i]);
     bool kept = write_questions(arena, &(LastQuestion){argv[0], words.items, words.count, folder, time_now(arena)});
     arena_close(arena);
     return kept;
@@ -238,56 +196,18 @@ const LastQuestion *last_question(Arena *arena, const char *const *commands, con
     return NULL;
 }
 
-const LastQuestion *last_question_before(Arena *arena, const char *command, const Typed *typed, Problems *problems) {
-    const Json *kept = read_questions(arena);
-    int found = 0;
-    for (int i = kept ? kept->count - 1 : -1; i >= 0; i--)
-        if (strcmp(text_of(&kept->items[i], "command"), command) == 0 && found++ == 1)
-            return question_of(arena, &kept->items[i], typed, problems);
-    problem_add(problems, (Where){0}, "--last: no question of lockstep %s is kept but the last", command);
-    problem_hint(problems, "say what is other: lockstep diff --last --b=\"--tp 4\", or --set-b PATH=VALUE of a script");
-    return NULL;
-}
-
-// "--by" of "--by=30d"; a letter's option has its letter for a name.
-static size_t name_length(const char *word) { return word[1] == '-' ? strcspn(word, "=") : 2; }
-
-static bool same_option(const char *a, const char *b) {
-    size_t length = name_length(a);
-    return a[0] == '-' && b[0] == '-' && name_length(b) == length && strncmp(a, b, length) == 0;
-}
-
-static bool is_option(const char *word) { return word[0] == '-' && word[1] && !strchr("0123456789.", word[1]); }
-
-// Of options that may be repeated with other values the old ones stay.
-static bool is_given_again(const char *word, const char *const *again, int count) {
-    static const char *const repeated[] = {"--set", "--vary"};
-    if (is_among(word, repeated, 2)) return false;
-    for (int i = 0; i < count; i++)
-        if (is_option(again[i]) && same_option(word, again[i])) return true;
-    return false;
-}
-
 // A file of the folder that was asked in stays that file.
 static const char *placed(Arena *arena, const LastQuestion *question, const char *word, bool elsewhere) {
     const char *path = arena_printf(arena, "%s/%s", question->folder, word);
     return elsewhere && word[0] != '-' && word[0] != '/' && word[0] && access(path, F_OK) == 0 ? path : word;
 }
 
-static void add_kept(Arena *arena, Words *words, const LastQuestion *question, const char *const *again, int count) {
+static void add_kept(Arena *arena, Words *words, const LastQuestion *question) {
     char folder[PATH_MAX];
     bool here = strcmp(question->folder, ".") == 0;
     bool elsewhere = !here && (!getcwd(folder, sizeof folder) || strcmp(folder, question->folder) != 0);
-    for (int i = 0; i < question->count; i++) {
-        const char *word = question->words[i];
-        if (!is_option(word) || !is_given_again(word, again, count)) {
-            LIST_PUSH(arena, words, placed(arena, question, word, elsewhere));
-            continue;
-        }
-        bool glued = word[1] == '-' ? strchr(word, '=') != NULL : word[2] != '\0';
-        bool has_value = !glued && i + 1 < question->count && !is_option(question->words[i + 1]);
-        i += has_value;
-    }
+    for (int i = 0; i < question->count; i++)
+        LIST_PUSH(arena, words, placed(arena, question, question->words[i], elsewhere));
 }
 
 const char *const *last_words(Arena *arena, const LastQuestion *question, const char *const *again, int again_count,
@@ -298,7 +218,7 @@ const char *const *last_words(Arena *arena, const LastQuestion *question, const 
                          .typed = again,
                          .typed_count = again_count};
     Words words = {0}, typed = question_typed(arena, &file);
-    add_kept(arena, &words, question, again, again_count);
+    add_kept(arena, &words, question);
     for (int i = 0; i < typed.count; i++) LIST_PUSH(arena, &words, typed.items[i]);
     *count = words.count;
     return words.items;
@@ -399,7 +319,7 @@ bool last_repeat(Arena *arena, int *argc, char ***argv, Problems *problems) {
     Words words = {0};
     LIST_PUSH(arena, &words, (const char *)(*argv)[1]);
     if (named) LIST_PUSH(arena, &words, question->command);
-    add_kept(arena, &words, question, again, count);
+    add_kept(arena, &words, question);
     for (int i = 0; i < count; i++) LIST_PUSH(arena, &words, again[i]);
     last_tell(arena, words.items, words.count, question);
 

@@ -1,4 +1,4 @@
-// The last two questions of each command that simulates, kept between runs of the program: one file per user,
+// The last question of each command that simulates, kept between runs of the program: one file per user,
 // $XDG_STATE_HOME/lockstep/last.json (else ~/.local/state/lockstep/last.json), for `--last`. It holds command lines and
 // nothing of their answers: the same question has the same answer, to the digest.
 //
@@ -14,7 +14,7 @@
 
 typedef struct LastQuestion {
     const char *command;      // "plan"
-    const char *const *words; // what followed, without where the answer went and in which form
+    const char *const *words; // what followed; read, without where the answer went and in which form
     int count;
     const char *folder; // that it was asked in
     const char *time;   // UTC: "2026-11-23T13:48:00Z"
@@ -38,9 +38,7 @@ typedef struct Typed {
 // words those that are the question's.
 const LastQuestion *last_question(Arena *arena, const char *const *commands, const Typed *typed, Problems *problems);
 
-// The one before the newest: another, for what is asked again as it was is kept once. NULL after a problem.
-const LastQuestion *last_question_before(Arena *arena, const char *command, const Typed *typed, Problems *problems);
-// Its words as they are said from here, and with `again`'s options in place of its own, which stand last.
+// Its words as they are said from here, and behind them those of `again`.
 const char *const *last_words(Arena *arena, const LastQuestion *question, const char *const *again, int again_count,
                               int *count);
 

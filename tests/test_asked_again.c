@@ -261,12 +261,12 @@ TEST(what_last_keeps_is_asked_again_without_options_of_trust_and_of_output) {
         EXPECT_INT(asks("./lockstep run --last >/dev/null"), 0);
         EXPECT(!strchr(said, 0x1b));
         asks("./lockstep explain --last --why-only; ./lockstep report --last -o page.html; ./lockstep trace --last "
-             "--top; ./lockstep diff --last --set-b training.batch.micro=2");
+             "--top");
         expect_victim_kept(words);
         snprintf(words, sizeof words, "\"mine.lua\", %s", trust[i]);
         write_last("run", words);
         static const char *const askers[] = {"run --last", "explain --last", "report --last -o page.html",
-                                             "trace --last", "diff --last --set-b training.batch.micro=2"};
+                                             "trace --last"};
         for (size_t a = 0; a < sizeof askers / sizeof *askers; a++) {
             char line[128];
             snprintf(line, sizeof line, "./lockstep %s", askers[a]);

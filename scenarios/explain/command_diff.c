@@ -10,7 +10,6 @@
 #include "results/tables.h"
 #include "results/terminal.h"
 #include "scenarios/explain/diff.h"
-#include "scenarios/explain/diff_last.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/lua/scenario.h"
 #include "scenarios/study/study_options.h"
@@ -36,7 +35,6 @@ static const OptionSpec own_options[] = {
     {"row-b", OPTION_TEXT, "N|NAME", .help = "of the second's; with one file it is both"},
     {"study-a", OPTION_COUNT, "N", .help = "which of the first script's jobs and programs, counted from 1 (default 1)"},
     {"study-b", OPTION_COUNT, "N", .help = "of the second's"},
-    {"last", OPTION_FLAG, .help = "the run before the last and the last; or the last and the same with the options of --b or --set-b"},
     {"json", OPTION_FLAG, .help = "as JSON"},
     {"csv", OPTION_FLAG, .help = "the parts of the time as CSV"},
     {"plain", OPTION_FLAG, .help = "text with tabs, for other programs"},
@@ -67,7 +65,6 @@ static const char about[] =
     "  lockstep diff plans.json --row-a 1 --row-b 2\n"
     "  lockstep diff sweep.db --row-a 4 --row-b 9\n"
     "  lockstep diff my.lua trace.json\n"
-    "  lockstep diff --last --b=\"--tp 4\"\n"
     "  lockstep diff --a=\"--model gpt2-355m --node dgx-h100 --gpus 8 --micro-batch 4\" \\\n"
     "                --b=\"--model gpt2-355m --node dgx-h100 --gpus 8 --micro-batch 4 --tp 2\"\n\n"
     "Exit codes: 0 done, 1 failed, 2 usage, 4 bad input or beyond a limit, 130 interrupted.";
@@ -323,14 +320,11 @@ int command_diff(int argc, char **argv) {
     Problems *usage = problems_create(arena);
     int status = BAD_USAGE;
     command.options = options_parse(arena, own_options, OWN_OPTIONS, argc, argv, usage);
-    bool again = option_flag(command.options, "last") && problem_count(usage) == 0;
-    if (again && diff_repeat_last(arena, own_options, OWN_OPTIONS, command.options, &argc, &argv, usage))
-        command.options = options_parse(arena, own_options, OWN_OPTIONS, argc, argv, usage);
     if (option_help(command.options)) {
         options_print_help(own_options, OWN_OPTIONS, usage_line, about, stdout);
         status = DONE;
     } else {
-        if (!again || problem_count(usage) == 0) check_usage(&command, usage);
+        check_usage(&command, usage);
         status = problem_count(usage) ? fail(usage, BAD_USAGE) : compare(&command);
     }
     watch_close();
