@@ -198,14 +198,7 @@ static void unlock(Store *store) {
 
 // ---- Opening.
 
-// SQLite reads nothing of a file that is shorter than it says, unless its schema may be written: then it reads what is
-// there. We only read.
-static void read_past_the_end(Store *store) {
-    if (sqlite3_exec(store->base, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL) != SQLITE_CORRUPT) return;
-    store->is_cut = sqlite3_db_config(store->base, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL) == SQLITE_OK;
-}
-
-bool store_connect(Store *store, int flags) {
+static bool connect_base(Store *store, int flags) {
     if (!file_is_regular_or_none(store->path, store->problems)) {
         store->refusal = STORE_NOT_SOUND;
         return false;
@@ -214,9 +207,8 @@ bool store_connect(Store *store, int flags) {
         sqlite3_open_v2(store->path, &store->base, flags, NULL) == SQLITE_OK || store_fail(store, "cannot be opened");
     if (!ok && access(store->path, F_OK) != 0) store->refusal = STORE_NOT_SOUND; // there is none to read
     ok = ok && sqlite3_busy_handler(store->base, wait_for_others, store) == SQLITE_OK;
-    if (ok && store->mends) read_past_the_end(store);
     // What a file says of its own tables is not trusted to run anything.
-    ok = ok && (store->is_cut || sqlite3_db_config(store->base, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL) == SQLITE_OK);
+    ok = ok && sqlite3_db_config(store->base, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL) == SQLITE_OK;
     ok = ok && sqlite3_db_config(store->base, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL) == SQLITE_OK;
     return ok && store_execute(store, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL", "cannot be opened");
 }
@@ -229,19 +221,23 @@ static const char *put_sql(Arena *arena) {
     return arena_printf(arena, "INSERT INTO point(%s) VALUES(%s)", names, marks);
 }
 
-bool store_get_ready(Store *store) {
+static bool get_ready(Store *store) {
     store->has = store_prepare(store, "SELECT status FROM point WHERE key = ?");
-    if (store->has && store->format == STORE_FORMAT) store->put = store_prepare(store, put_sql(store->arena));
-    return store->has && (store->put || store->format != STORE_FORMAT);
+    if (store->has) store->put = store_prepare(store, put_sql(store->arena));
+    return store->put != NULL;
 }
 
+// SQLite gives a transaction up by itself where the disk fails it (sqlite.org/lang_transaction.html): what came then
+// would be stored outside it, and the seal without its rows.
+static bool gave_up(const Store *store) { return sqlite3_get_autocommit(store->base) != 0; }
+
 bool store_begin(Store *store) {
-    if (!store->open_transaction)
-        store->open_transaction = store_execute(store, "BEGIN IMMEDIATE", "cannot be written");
+    if (store->open_transaction) return !gave_up(store);
+    store->open_transaction = store_execute(store, "BEGIN IMMEDIATE", "cannot be written");
     return store->open_transaction;
 }
 
-bool store_insert(Store *store, const StoreRow *row) {
+static bool insert(Store *store, const StoreRow *row) {
     if (!store_begin(store)) return false;
     uint64_t checksum = store_row_checksum(row);
     bool bound =
@@ -273,47 +269,31 @@ static bool recover(Store *store) {
     }
     for (int i = 0; i < count; i++) {
         StoredAs stored = store_has(store, rows[i].texts[ROW_KEY]);
-        if (stored == STORED_UNREADABLE || (stored == STORED_NOT && !store_insert(store, &rows[i]))) return false;
+        if (stored == STORED_UNREADABLE || (stored == STORED_NOT && !insert(store, &rows[i]))) return false;
     }
     return store_commit(store) && (spool_empty(&store->spool) || fail_spool(store));
 }
 
-// The tables are there, ours, and whole; or what is whole of them has been put in a new file.
+// The tables are there, ours, and whole.
 static bool take_content(Store *store, StoreMode mode) {
     int64_t objects = store_pragma(store, "SELECT count(*) FROM sqlite_schema");
     if (objects < 0) return false;
-    if (objects == 0 && mode != STORE_READ) return store_create_tables(store) && store_get_ready(store);
-    if (!store_is_ours(store)) return false;
-    if (store->format != STORE_FORMAT && mode != STORE_READ) {
-        store->refusal = STORE_NOT_SOUND;
-        problem_add(store->problems, (Where){store->path, 0},
-                    "this store has format %lld, which is read but not written", (long long)store->format);
-        problem_hint(store->problems, "lockstep sweep --show reads it; name another file to write to");
-        return false;
-    }
-    StoreDamage *damage;
-    if (!store_check(store, &damage)) return false;
-    if (!damage) return store_get_ready(store);
-    if (mode == STORE_MEND) return store_mend(store, damage) && store_get_ready(store);
-    store_refuse_damaged(store, damage);
-    return false;
+    bool is_new = objects == 0 && mode != STORE_READ;
+    return (is_new ? store_create_tables(store) : store_is_ours(store) && store_check(store)) && get_ready(store);
 }
 
 Store *store_open(Arena *arena, const char *path, StoreMode mode, Problems *problems, StoreRefusal *refusal) {
     Store *store = ARENA_NEW(arena, Store);
     *store = (Store){.arena = arena, .problems = problems, .path = path, .lock = -1, .spool = {.file = -1}};
     // Reading, too, may have to roll back what a killed sweep left half written.
-    store->mends = mode == STORE_MEND;
     int flags = SQLITE_OPEN_READWRITE | (mode == STORE_READ ? 0 : SQLITE_OPEN_CREATE);
     bool ok = mode == STORE_READ || lock_for_writing(store);
-    ok = ok && store_connect(store, flags) && take_content(store, mode) && (mode == STORE_READ || recover(store));
+    ok = ok && connect_base(store, flags) && take_content(store, mode) && (mode == STORE_READ || recover(store));
     if (ok) return store;
     *refusal = store->refusal;
     store_close(store);
     return NULL;
 }
-
-const char *store_note(const Store *store) { return store->note; }
 
 void store_close(Store *store) {
     sqlite3_finalize(store->has);
@@ -329,7 +309,7 @@ void store_close(Store *store) {
 
 // ---- Writing.
 
-bool store_insert_study(Store *store, const StoreStudy *study) {
+bool store_put_study(Store *store, const StoreStudy *study) {
     const char *texts[] = {study->id,       study->engine,      study->title,
                            study->scenario, study->sample_name, study->parameters};
     uint64_t checksum = store_study_checksum(study);
@@ -339,25 +319,24 @@ bool store_insert_study(Store *store, const StoreStudy *study) {
     for (int i = 0; done && i < 6; i++) done = store_bind_text(store, put, i + 1, texts[i]);
     done = done && store_finish(store, put);
     sqlite3_finalize(put);
-    if (!done || sqlite3_changes64(store->base) == 0) return done;
-    store->seal.studies++;
-    store->seal.checksums ^= checksum;
-    return true;
-}
-
-bool store_put_study(Store *store, const StoreStudy *study) {
-    return store_insert_study(store, study) && store_commit(store);
+    if (!done) return false;
+    if (sqlite3_changes64(store->base) > 0) {
+        store->seal.studies++;
+        store->seal.checksums ^= checksum;
+    }
+    return store_commit(store);
 }
 
 bool store_put(Store *store, const StoreRow *row) {
     double started = now_s();
-    bool done = (spool_add(&store->spool, row) || fail_spool(store)) && store_insert(store, row);
+    bool done = (spool_add(&store->spool, row) || fail_spool(store)) && insert(store, row);
     store->spent_s += now_s() - started;
     return done;
 }
 
 bool store_commit(Store *store) {
     if (!store->open_transaction) return true;
+    if (gave_up(store)) return false; // which was said
     double started = now_s();
     bool done = store_write_seal(store) && store_execute(store, "COMMIT", "cannot be written") &&
                 (store->spool.file < 0 || spool_empty(&store->spool) || fail_spool(store));

@@ -47,8 +47,7 @@ bool store_row_unpack(Arena *arena, const char *packed, size_t bytes, StoreRow *
 typedef struct Store Store;
 typedef enum StoreMode {
     STORE_READ,
-    STORE_WRITE, // makes the file when there is none
-    STORE_MEND   // as STORE_WRITE; of a damaged file what is whole goes on, in a new one
+    STORE_WRITE // makes the file when there is none
 } StoreMode;
 typedef enum StoreRefusal {
     STORE_REFUSED_BY_SYSTEM, // locked, no right to it, disk full, out of memory
@@ -59,8 +58,6 @@ typedef enum StoreRefusal {
 // against the store's seal: a file that was changed behind our back is not taken for what was stored. Only one process
 // at a time may write.
 Store *store_open(Arena *arena, const char *path, StoreMode mode, Problems *problems, StoreRefusal *refusal);
-// What is to be known of a store that was opened: that it was mended, that it is of an older format. NULL: nothing.
-const char *store_note(const Store *store);
 extern int store_patience_ms; // how long a file that others lock is waited for
 // Rows not committed are not lost: who opens the store next to write finds them beside it.
 void store_close(Store *store);

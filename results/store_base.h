@@ -8,7 +8,6 @@
 
 #define STORE_APPLICATION_ID 0x4c4b5350 // "LKSP"
 #define STORE_FORMAT 2
-#define STORE_FORMAT_WITHOUT_CHECKSUMS 1
 
 // Over all studies and points: what one more or one less would change. The order of rows does not matter to it.
 typedef struct Seal {
@@ -28,11 +27,8 @@ struct Store {
     double last_commit_s, commit_ended_s, spent_s;
     double waiting_since_s; // for others' locks
     bool said_waiting;
-    int64_t format;
     Seal seal; // as it is with what is not yet committed
     StoreRefusal refusal;
-    const char *note;
-    bool mends, is_cut; // the file is shorter than it says
 };
 
 extern const char *const store_text_columns[ROW_TEXTS];
@@ -48,28 +44,14 @@ bool store_bind_whole(Store *store, sqlite3_stmt *statement, int place, int64_t 
 bool store_bind_number(Store *store, sqlite3_stmt *statement, int place, double value); // NaN: unknown
 int64_t store_pragma(Store *store, const char *sql);                                    // the first number; -1: none
 bool store_begin(Store *store);
-bool store_insert(Store *store, const StoreRow *row);
-bool store_insert_study(Store *store, const StoreStudy *study);
-bool store_connect(Store *store, int flags);
-bool store_get_ready(Store *store); // the statements that are used again and again
 StoreRow store_row_at(Arena *arena, sqlite3_stmt *statement);
 const char *store_text_at(Arena *arena, sqlite3_stmt *statement, int column);
 
 // ---- What is in the file (results/store_check.c).
 
 bool store_create_tables(Store *store);
-typedef struct StoreDamage {
-    Seal sealed; // what there was; -1: that is lost, too
-    int64_t unsound_points;
-    const char *which; // those, as far as they can be named
-} StoreDamage;
 bool store_is_ours(Store *store); // format and tables; false after a problem
-// Every page and every row. False after a problem that is not the file's; *damage is NULL where nothing is damaged.
-bool store_check(Store *store, StoreDamage **damage);
-void store_refuse_damaged(Store *store, const StoreDamage *damage);
-// Puts a new file with all that is whole in the place of the damaged one, which is kept beside it. False after a
-// problem.
-bool store_mend(Store *store, const StoreDamage *damage);
+bool store_check(Store *store);   // every page and every row; false after a problem, of damage for one
 
 uint64_t store_row_checksum(const StoreRow *row);
 uint64_t store_study_checksum(const StoreStudy *study);

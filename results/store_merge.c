@@ -59,15 +59,7 @@ bool store_merge(Store *store, const char *from, StoreMerge *merge) {
     store->refusal = STORE_NOT_SOUND; // conflicts, for one
     Store *source = store_open(store->arena, from, mode, store->problems, &merge->refusal);
     if (!source) return false;
-    bool is_writable = source->format == store->format;
     store_close(source);
-    if (!is_writable) {
-        merge->refusal = STORE_NOT_SOUND;
-        problem_add(store->problems, (Where){from, 0}, "this store has format %d, which has no checksums to keep",
-                    STORE_FORMAT_WITHOUT_CHECKSUMS);
-        problem_hint(store->problems, "lockstep sweep --show reads it; run its sweep again for one that can be merged");
-        return false;
-    }
     sqlite3_stmt *attach = store_prepare(store, "ATTACH DATABASE ? AS source");
     bool ok = store_bind_text(store, attach, 1, from) && store_finish(store, attach);
     sqlite3_finalize(attach);

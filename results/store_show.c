@@ -47,7 +47,6 @@ int store_show(Arena *arena, const char *path, StoreForm form, const Style *styl
     bool read = store_counts(store, &counts) && problems_added(problems) == before;
     store_close(store);
     if (!read) return BAD_INPUT;
-    if (store_note(store)) fprintf(stderr, "%s\n", store_note(store));
     print_records(arena, records, count, form, style, verbose, out);
     return store_exit_code(&counts);
 }

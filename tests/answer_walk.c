@@ -213,7 +213,6 @@ const WalkLine answer_walk[] = {
     {4, "diff $DIR/a.json $DIR/queue.json"},
     {2, "diff $DIR/a.json"},
     {0, "diff --a=\"--model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --seq 1024\" --b=\"--model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --seq 1024 --tp 2\""},
-    {2, "diff --last --b=\"--tp 2\""},
 
     // ---- sweep, merge
     {0, "sweep --show $DIR/store.db --verbose"},

@@ -41,7 +41,7 @@ static const char *const harm_names[HARMS] = {"a bit flipped",     "bytes overwr
 enum { PAGE = 4096 };
 
 static void put_garbage_beside(const char *path, RandomStream *random) {
-    static const char *const ends[] = {"-journal", "-wal", "-shm", "-spool", "-lock", ".mending"};
+    static const char *const ends[] = {"-journal", "-wal", "-shm", "-spool", "-lock"};
     static const char magic[] = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"; // with which rollback journals begin
     char garbage[3 * PAGE], name[160];
     for (size_t i = 0; i < sizeof garbage; i++) garbage[i] = (char)random_bits(random);
@@ -75,7 +75,7 @@ static void harm_file(const char *path, Harm harm, RandomStream *random) {
 }
 
 typedef struct Tally {
-    int unharmed, mended, refused;
+    int unharmed, refused;
 } Tally;
 
 // Resuming ends with the whole store, or refuses with a sentence and leaves the file as it was.
@@ -85,14 +85,13 @@ static bool resumes_or_refuses(Tally *tally) {
     int status = shell("ulimit -c 0; timeout 600 " SWEPT "-q -o {DIR}/d.db");
     char *after = read_all(in_folder("d.db"), &after_bytes);
     bool untouched = before_bytes == after_bytes && memcmp(before, after, before_bytes) == 0;
-    bool mended = strstr(output, "was damaged") != NULL, good;
+    bool good;
     if (status == 0)
         good = same_store(in_folder("d.db"), in_folder("whole.db"));
     else
         good = status == 4 && untouched && strstr(output, "error: ") && strstr(output, "hint: ");
     tally->refused += status == 4;
-    tally->mended += status == 0 && mended;
-    tally->unharmed += status == 0 && !mended;
+    tally->unharmed += status == 0;
     free(before);
     free(after);
     return good;
@@ -125,14 +124,13 @@ TEST(no_damaged_store_is_taken_for_what_was_simulated) {
         }
     }
     for (int h = 0; h < HARMS && asked; h++)
-        printf("%-26s %3d refused, %3d mended, %3d harmless\n", harm_names[h], tallies[h].refused, tallies[h].mended,
-               tallies[h].unharmed);
+        printf("%-26s %3d refused, %3d harmless\n", harm_names[h], tallies[h].refused, tallies[h].unharmed);
     clear();
 }
 
 // ---- One by one.
 
-TEST(a_point_that_was_changed_is_simulated_again_and_said) {
+TEST(a_store_with_a_changed_point_is_refused_with_what_to_do) {
     make_whole();
     shell("cp {DIR}/whole.db {DIR}/d.db");
     ask(in_folder("d.db"), "UPDATE point SET mfu = mfu * 2 WHERE gpus = 3 AND parameters LIKE '%fp16%'");
@@ -142,13 +140,12 @@ TEST(a_point_that_was_changed_is_simulated_again_and_said) {
     EXPECT_INT(shell("$LOCKSTEP merge {DIR}/m.db {DIR}/whole.db {DIR}/d.db"), 4);
     EXPECT_CONTAINS(output, "this store is damaged");
     EXPECT(access(in_folder("m.db"), F_OK) != 0 && access(in_folder("m.db.merging"), F_OK) != 0);
-    EXPECT_INT(shell(SWEPT "-o {DIR}/d.db"), 0);
-    EXPECT_CONTAINS(output, "d.db was damaged: 1 of 48 points are lost ({\"gpus\":3,\"precision\":\"fp16\"})");
-    EXPECT_CONTAINS(output, "48 of 48 points, 1 simulated now");
+    EXPECT_INT(shell(SWEPT "-o {DIR}/d.db"), 4);
+    EXPECT_CONTAINS(output, "this store is damaged; not to be trusted: {\"gpus\":3,\"precision\":\"fp16\"}");
+    EXPECT_CONTAINS(output, "move it away and give the sweep's command again");
+    EXPECT_INT(shell("cmp {DIR}/d.db {DIR}/e.db"), 0);
+    EXPECT_INT(shell("mv {DIR}/d.db {DIR}/aside.db && " SWEPT "-q -o {DIR}/d.db"), 0);
     expect_same_store(in_folder("d.db"), in_folder("whole.db"));
-    EXPECT_INT(shell("cmp {DIR}/d.db.damaged {DIR}/e.db"), 0); // what it was is kept
-    EXPECT_INT(shell(SWEPT "-o {DIR}/d.db"), 0);
-    EXPECT(!strstr(output, "damaged"));
     clear();
 }
 
@@ -158,22 +155,8 @@ TEST(a_point_that_was_removed_is_missed_by_show_and_by_sweep) {
     ask(in_folder("d.db"), "DELETE FROM point WHERE gpus = 5");
     EXPECT_INT(shell("$LOCKSTEP sweep --show {DIR}/d.db"), 4);
     EXPECT_CONTAINS(output, "this store is damaged");
-    EXPECT_INT(shell(SWEPT "-o {DIR}/d.db"), 0);
-    EXPECT_CONTAINS(output, "2 of 48 points are lost and simulated again");
-    expect_same_store(in_folder("d.db"), in_folder("whole.db"));
-    clear();
-}
-
-TEST(a_store_that_cannot_be_mended_for_want_of_room_stays_and_nothing_lies_beside) {
-    make_whole();
-    shell("cp {DIR}/whole.db {DIR}/d.db");
-    ask(in_folder("d.db"), "DELETE FROM point WHERE gpus = 5");
-    shell("cp {DIR}/d.db {DIR}/e.db");
-    EXPECT(shell("ulimit -f 10; " SWEPT "-o {DIR}/d.db") != 0);
-    EXPECT_CONTAINS(output, "d.db");
-    EXPECT_INT(shell("cmp {DIR}/d.db {DIR}/e.db"), 0);
-    EXPECT_INT(shell("ls {DIR}/d.db*"), 0);
-    EXPECT(!strstr(output, "d.db-") && !strstr(output, "mending") && !strstr(output, "damaged"));
+    EXPECT_INT(shell(SWEPT "-o {DIR}/d.db"), 4);
+    EXPECT_CONTAINS(output, "this store is damaged");
     clear();
 }
 
@@ -185,7 +168,7 @@ TEST(a_file_that_cannot_be_read_is_refused_and_stays) {
     EXPECT_INT(shell("cmp {DIR}/d.db {DIR}/e.db"), 0);
     EXPECT_INT(shell("$LOCKSTEP sweep --show {DIR}/d.db"), 4);
     EXPECT_INT(shell("ls {DIR}/d.db*"), 0);
-    EXPECT(!strstr(output, "d.db-") && !strstr(output, "mending"));
+    EXPECT(!strstr(output, "d.db-"));
     clear();
 }
 
@@ -263,23 +246,15 @@ TEST(a_spool_with_right_digests_and_no_sense_in_it_is_left_out) {
     clear();
 }
 
-TEST(a_store_from_before_checksums_is_shown_with_a_note_and_not_written) {
+TEST(a_store_of_another_format_is_refused_with_what_to_do) {
     make_whole();
     shell("cp {DIR}/whole.db {DIR}/old.db");
-    ask(in_folder("old.db"), "ALTER TABLE point DROP COLUMN checksum");
-    ask(in_folder("old.db"), "ALTER TABLE study DROP COLUMN checksum");
-    ask(in_folder("old.db"), "DROP TABLE seal");
     ask(in_folder("old.db"), "PRAGMA user_version = 1");
-    EXPECT_INT(
-        shell("$LOCKSTEP sweep --show {DIR}/old.db --csv 2> {DIR}/said | cmp - {DIR}/whole.csv && cat {DIR}/said"), 0);
-    EXPECT_CONTAINS(output, "was written before points had checksums");
-    EXPECT_INT(shell(SWEPT "-o {DIR}/old.db"), 4);
-    EXPECT_CONTAINS(output, "format 1, which is read but not written");
-    EXPECT_INT(shell("$LOCKSTEP merge {DIR}/m.db {DIR}/old.db"), 4);
-    EXPECT_CONTAINS(output, "no checksums to keep");
-    ask(in_folder("old.db"), "UPDATE point SET status = 'x' WHERE gpus = 3");
     EXPECT_INT(shell("$LOCKSTEP sweep --show {DIR}/old.db"), 4);
-    EXPECT_CONTAINS(output, "this store is damaged");
+    EXPECT_CONTAINS(output, "this store has format 1, not 2");
+    EXPECT_CONTAINS(output, "move it away and sweep anew");
+    EXPECT_INT(shell(SWEPT "-o {DIR}/old.db"), 4);
+    EXPECT_INT(shell("$LOCKSTEP merge {DIR}/m.db {DIR}/old.db"), 4);
     clear();
 }
 

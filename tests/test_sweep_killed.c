@@ -255,8 +255,7 @@ TEST(no_point_that_was_answered_is_simulated_again_wherever_the_sweep_is_killed)
 
 TEST(a_spool_that_ends_in_the_middle_of_a_row_gives_the_rows_before_it) {
     clear();
-    EXPECT_INT(shell(CHEAP "--vary gpus=1:4:1 -q -o {DIR}/s.db && cp {DIR}/s.db {DIR}/whole.db"), 0);
-    ask(in_folder("s.db"), "DELETE FROM point");
+    EXPECT_INT(shell(CHEAP "--vary gpus=1:4:1 -q -o {DIR}/s.db && mv {DIR}/s.db {DIR}/whole.db"), 0);
     put_text("s.db-spool", "what a loss of power leaves behind, longer than the head of a row");
     EXPECT_INT(shell(CHEAP "--vary gpus=1:4:1 -o {DIR}/s.db && ls {DIR}"), 0);
     EXPECT_CONTAINS(output, "4 simulated now");
@@ -285,15 +284,22 @@ LONG_TEST(2, signals_stop_a_sweep_with_what_came_in_stored) {
     clear();
 }
 
+// However much room there is: a row, a page of the file or of its journal may be the first that finds none.
 TEST(a_full_disk_stops_a_sweep_with_a_sentence_and_loses_nothing) {
     clear();
-    EXPECT_INT(
-        shell("trap '' XFSZ; ulimit -f 32; " CHEAP "--vary gpus=1:60:1 --vary precision=fp16,fp32 -q -o {DIR}/s.db"),
-        1);
-    EXPECT_CONTAINS(output, "s.db: error: cannot be written:");
-    EXPECT_INT(shell(CHEAP "--vary gpus=1:60:1 --vary precision=fp16,fp32 -q -o {DIR}/s.db"), 0);
     EXPECT_INT(shell(CHEAP "--vary gpus=1:60:1 --vary precision=fp16,fp32 -q -o {DIR}/whole.db"), 0);
-    expect_same_store(in_folder("s.db"), in_folder("whole.db"));
+    for (int blocks = 32; blocks <= 64; blocks += 8) {
+        char line[512];
+        snprintf(line, sizeof line,
+                 "rm -f {DIR}/s.db*; trap '' XFSZ; ulimit -f %d; " CHEAP
+                 "--vary gpus=1:60:1 --vary precision=fp16,fp32 -q -o {DIR}/s.db",
+                 blocks);
+        EXPECT_INT(shell(line), 1);
+        EXPECT_CONTAINS(output, "s.db");
+        EXPECT_CONTAINS(output, "error: cannot be written:");
+        EXPECT_INT(shell(CHEAP "--vary gpus=1:60:1 --vary precision=fp16,fp32 -q -o {DIR}/s.db"), 0);
+        expect_same_store(in_folder("s.db"), in_folder("whole.db"));
+    }
 }
 
 TEST(one_sweep_at_a_time_writes_to_a_store) {

@@ -254,9 +254,8 @@ static int run_with_store(const Command *command, Sweep *sweep, SweepRunner *run
         return fail(command->problems, BAD_INPUT);
     if (shard) path = shard_path(command->arena, path, run.shard, run.shard_count);
     StoreRefusal refusal;
-    Store *store = store_open(command->arena, path, STORE_MEND, command->problems, &refusal);
+    Store *store = store_open(command->arena, path, STORE_WRITE, command->problems, &refusal);
     if (!store) return fail(command->problems, refusal == STORE_NOT_SOUND ? BAD_INPUT : FAILED);
-    if (store_note(store)) fprintf(stderr, "%s\n", store_note(store));
     bool ok = !option_flag(command->options, "retry-failed") || store_forget_failed(store, sweep->stored.id);
     watch_open_from(command->options, 0);
     ok = ok && runner(context, sweep, store, &run, jobs_wanted(command), command->problems);
