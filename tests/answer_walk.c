@@ -110,7 +110,6 @@ const WalkLine answer_walk[] = {
     {0, "plan " PLAN " --gpus 8 --global-batch 64 --own-or-rent --price 2 -j 1"},
     {0, "plan " PLAN " --gpus 8 --global-batches 64,128 --learning-rate 1e-4 --reference-batch 64 --critical-batch 100 --price 2 -j 1"},
     {0, "plan " PLAN " --gpus 8:16 --fabric ib-hdr200 --oversubscription 1,2 --start 2026-12-01 --start-spread 10d --miss-cost 100 --by 30d --date 2026-11-21 --price 2 -j 1"},
-    {0, "plan " PLAN " --fabric ib-hdr200 --available 8@2026-12-01,16@2027-01-01 --by 300d --date 2026-11-21 --price 2 -j 1"},
     {0, "plan " PLAN " --gpus 8 --global-batch 64 --faults llama3-h100 --spares 1 --checkpoint async --checkpoint-every 1h --storage superpod-storage --storage-units 2 --by 1d --price 2 -j 1"},
     {0, "plan " PLAN " --gpus 8 --global-batch 64 --node-mtbf 30d --grid world --fit 90% --confidence 90% --budget 1M --price 2 -j 1"},
     {0, "plan " PLAN " --gpus 8 --global-batch 64 --anchor $DIR/anchor.csv --price 2 -j 1"},

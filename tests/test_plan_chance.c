@@ -6,7 +6,6 @@
 
 #include "models/workload/life/life.h"
 #include "models/workload/step/step_constants.h"
-#include "scenarios/plan/plan_grow.h"
 #include "scenarios/plan/plan_learn.h"
 #include "scenarios/plan/plan_reach.h"
 #include "scenarios/plan/plan_screen.h"
@@ -437,19 +436,6 @@ TEST(a_shifted_budget_has_the_chance_of_a_plan_that_asks_for_it) {
     arena_close(made.arena);
 }
 
-// ---- Start small and grow.
-
-// 30 days at first, from day 10 to 25: half of it; then the other half of what takes 10 days.
-TEST(a_run_that_grows_does_its_share_in_each_phase) {
-    const PlanOutcome whole[] = {{30, 300, 0}, {10, 400, 0}, {1, 1, 0}};
-    const double begins[] = {10, 25, 100};
-    PlanOutcome run = plan_grown(whole, begins, 3);
-    EXPECT_NEAR(run.days, 25 + 5, 1e-12);
-    EXPECT_NEAR(run.cost, 150 + 200, 1e-12);
-    EXPECT_NEAR(plan_grown(whole, begins, 1).days, 40, 1e-12);
-    EXPECT_NEAR(plan_grown(whole, begins, 1).cost, 300, 1e-12);
-}
-
 // ---- The command.
 
 static int plan_command(const char *arguments, char *output, size_t room) {
@@ -574,38 +560,6 @@ TEST(probabilities_are_the_same_for_one_and_two_cores) {
     EXPECT(of_one && of_two);
     if (of_one && of_two) EXPECT_TEXT(of_two, of_one);
     EXPECT_CONTAINS(one, "\"chance\": {");
-}
-
-// The first number behind such words, one after the other.
-static double number_behind(const char *text, const char *first, const char *second, const char *third) {
-    const char *const words[] = {first, second, third};
-    for (int i = 0; i < 3 && text; i++)
-        if ((text = strstr(text, words[i])) != NULL) text += strlen(words[i]);
-    return text ? strtod(text, NULL) : NAN;
-}
-
-TEST(a_plan_that_grows_lies_between_its_smallest_and_its_largest_cluster) {
-    static char output[1 << 17];
-    const char *asked = "--model gpt3-2.7b --tokens 100B --seq 2048 --node dgx-a100-80gb --fabric ib-hdr200 "
-                        "--global-batch 64 --price 2 --date 2026-11-21 --by 40d -j 1 ";
-    char arguments[512];
-    snprintf(arguments, sizeof arguments, "%s --available 8@2026-11-21,16@2026-11-25", asked);
-    EXPECT_INT(plan_command(arguments, output, sizeof output), 0);
-    EXPECT_CONTAINS(output, "Growing");
-    EXPECT_CONTAINS(output, "8 GPUs for 4 days, 16 GPUs for ");
-    // What is left after those days, at the rate of the larger cluster.
-    static char answer[1 << 18];
-    snprintf(arguments, sizeof arguments, "%s --available 8@2026-11-21,16@2026-11-25 --json", asked);
-    EXPECT_INT(plan_command(arguments, answer, sizeof answer), 0);
-    double small = number_behind(answer, "\"plans\"", "\"gpus\": 8", "\"days\": ");
-    double large = number_behind(answer, "\"plans\"", "\"gpus\": 16", "\"days\": ");
-    EXPECT(small > large && large > 4);
-    EXPECT_NEAR(number_behind(answer, "\"growing\"", "\"gpus\": 16", "\"days\": "), (1 - 4 / small) * large, 1e-9);
-    snprintf(arguments, sizeof arguments, "%s --available 8@2026-11-25,16@2026-11-21", asked);
-    EXPECT_INT(plan_command(arguments, output, sizeof output), 4);
-    EXPECT_CONTAINS(output, "rising days");
-    snprintf(arguments, sizeof arguments, "%s --available 8@2026-11-25 --gpus 8", asked);
-    EXPECT_INT(plan_command(arguments, output, sizeof output), 4);
 }
 
 TEST(a_gpu_that_lacks_the_precision_is_no_plan_and_says_why) {

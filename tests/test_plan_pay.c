@@ -9,7 +9,6 @@
 #include "models/workload/life/life.h"
 #include "scenarios/plan/command_plan.h"
 #include "scenarios/plan/plan_chance.h"
-#include "scenarios/plan/plan_fallback.h"
 #include "scenarios/plan/plan_pay.h"
 #include "sim/json.h"
 #include "tests/command.h"
@@ -178,56 +177,6 @@ TEST(what_is_taken_back_counts_where_failures_do) {
     double taken = 2 * spot->point.days / 5, each = (spot->point.days - on_demand->point.days) / taken * 86400;
     EXPECT(each > 1800 * 0.8);
     EXPECT(each < 1800 * 1.8);
-    arena_close(r.arena);
-}
-
-// On demand and on spot, 8 GPUs, with a date that on demand is kept in two of three worlds.
-static PlanFallback fallback_where(double mtbf_s, PlanResult *result, Rented *r) {
-    r->request.node_count = 1;
-    r->request.rent_count = 2;
-    r->request.spot_mtbf_s = mtbf_s;
-    r->request.confidence = 0.8;
-    r->request.training.tokens = 2e12;
-    r->request.deadline_s = 34 * 86400;
-    *result = plan_search(r->arena, &r->request, problems_create(r->arena));
-    EXPECT_INT(result->row_count, 2);
-    return plan_fallback(r->arena, &r->request, result);
-}
-
-static void expect_like(const PlanPolicy *policy, const PlanRow *row) {
-    EXPECT_NEAR(policy->chance.by_date, row->chance.by_date, 0.01);
-    EXPECT_NEAR(policy->chance.days.p50 / row->chance.days.p50, 1, 0.005);
-    EXPECT_NEAR(policy->chance.cost.p50 / row->chance.cost.p50, 1, 0.01);
-}
-
-TEST(falling_back_is_pure_spot_where_nothing_is_taken_and_on_demand_where_all_is) {
-    Rented r;
-    PlanResult result;
-    rented_open(&r);
-    PlanFallback never = fallback_where(1e15, &result, &r);
-    EXPECT(never.demand_row >= 0);
-    expect_like(&never.policies[FALLBACK_ON_DEMAND], &result.rows[never.demand_row]);
-    expect_like(&never.policies[FALLBACK_ON_SPOT], &result.rows[never.spot_row]);
-    expect_like(&never.policies[FALLBACK_FOR_DATE], &result.rows[never.spot_row]);
-    EXPECT(never.policies[FALLBACK_FOR_DATE].falls_back == 0);
-    EXPECT(result.rows[never.demand_row].chance.by_date > 0.3 && result.rows[never.demand_row].chance.by_date < 0.9);
-    PlanFallback always = fallback_where(60, &result, &r);
-    EXPECT(always.policies[FALLBACK_FOR_DATE].cost == always.policies[FALLBACK_ON_DEMAND].cost);
-    EXPECT(always.policies[FALLBACK_FOR_DATE].work_on_spot == 0);
-    arena_close(r.arena);
-}
-
-TEST(falling_back_keeps_the_date_as_on_demand_does_for_less) {
-    Rented r;
-    PlanResult result;
-    rented_open(&r);
-    PlanFallback often = fallback_where(6 * 3600, &result, &r);
-    const PlanPolicy *policies = often.policies;
-    EXPECT_NEAR(policies[FALLBACK_FOR_DATE].chance.by_date, policies[FALLBACK_ON_DEMAND].chance.by_date, 0.01);
-    EXPECT(policies[FALLBACK_ON_SPOT].chance.by_date < policies[FALLBACK_ON_DEMAND].chance.by_date - 0.02);
-    EXPECT(policies[FALLBACK_FOR_DATE].cost < 0.8 * policies[FALLBACK_ON_DEMAND].cost);
-    EXPECT(policies[FALLBACK_FOR_DATE].cost > policies[FALLBACK_ON_SPOT].cost);
-    EXPECT(policies[FALLBACK_FOR_DATE].falls_back > 0.02);
     arena_close(r.arena);
 }
 

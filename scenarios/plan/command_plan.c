@@ -87,12 +87,6 @@ static void ask_further(Arena *arena, PlanAnswer *answer) {
     answer->shifts = shifts;
     *reaches = plan_reaches(answer->request, answer->result);
     answer->reaches = reaches;
-    PlanGrowths *growths = ARENA_NEW(arena, PlanGrowths);
-    *growths = plan_growths(arena, answer->request, answer->result);
-    answer->growths = growths;
-    PlanFallback *fallback = ARENA_NEW(arena, PlanFallback);
-    *fallback = plan_fallback(arena, answer->request, answer->result);
-    answer->fallback = fallback;
 }
 
 // False when it was stopped before anything was shown.
@@ -137,7 +131,7 @@ static bool read_line(Arena *arena, int argc, char **argv, Asked *asked, int *st
     option_require(options, NULL, "model", "for example --model llama-2-70b", problems);
     option_require(options, NULL, "node", "for example --node dgx-h100,dgx-a100", problems);
     bool by_date = option_given(options, "by") && (option_given(options, "tokens") || option_given(options, "samples"));
-    if (!by_date && !option_given(options, "available"))
+    if (!by_date)
         option_require(options, NULL, "gpus",
                        "for example --gpus 64:1024, or --by 30d with --tokens, which say how many", problems);
     plan_read_deadline(options, &asked->request, problems);

@@ -11,12 +11,6 @@
 typedef enum PlanObjective { PLAN_COST, PLAN_TIME, PLAN_ENERGY, PLAN_CARBON, PLAN_OBJECTIVE_COUNT } PlanObjective;
 extern const char *const plan_objective_names[PLAN_OBJECTIVE_COUNT];
 
-#define PLAN_PHASES_MOST 8
-typedef struct PlanPhase { // from then on there are so many GPUs
-    int gpus;
-    double begin_s; // from today
-} PlanPhase;
-
 typedef struct PlanRequest {
     const Catalogue *catalogue;
     TrainingSpec training; // layout fields and micro_batch above 0, and what is fixed below: the user's word
@@ -43,19 +37,17 @@ typedef struct PlanRequest {
     int rent_count;                      // 0 or 1: `rent` only
     const struct BillSpec *bill;         // discount, support, tax, what is left out; or NULL
     const char *currency;
-    double spot_mtbf_s;                 // until a provider takes a spot node back; 0: as the offers say (plan_pay.h)
-    const struct OwnSpec *own;          // bought instead of rented (money.h), or NULL
-    bool own_or_rent;                   // with own: every cluster stands in the plan both ways, where it can be had
-    const struct Grid *grid;            // that the electricity is from, or NULL: the world's average
-    double deadline_s, budget;          // 0: none
-    double start_s;                     // from today until the machines are there
-    double start_spread_s;              // nine times in ten no more than so much later; 0: never
-    PlanPhase phases[PLAN_PHASES_MOST]; // of a run that starts small and grows (plan_grow.h), in order
-    int phase_count;
-    double confidence;        // that date and budget are kept, wished of the plan chosen; 0: as expected is enough
-    double miss_cost;         // of missing date or budget; 0: as plan_learn.h has it
-    double fit;               // chance that a layout fits in memory, at least; 0: PLAN_FIT
-    const char *deadline_day; // where it was said as a day: so, counted from deadline_from
+    double spot_mtbf_s;        // until a provider takes a spot node back; 0: as the offers say (plan_pay.h)
+    const struct OwnSpec *own; // bought instead of rented (money.h), or NULL
+    bool own_or_rent;          // with own: every cluster stands in the plan both ways, where it can be had
+    const struct Grid *grid;   // that the electricity is from, or NULL: the world's average
+    double deadline_s, budget; // 0: none
+    double start_s;            // from today until the machines are there
+    double start_spread_s;     // nine times in ten no more than so much later; 0: never
+    double confidence;         // that date and budget are kept, wished of the plan chosen; 0: as expected is enough
+    double miss_cost;          // of missing date or budget; 0: as plan_learn.h has it
+    double fit;                // chance that a layout fits in memory, at least; 0: PLAN_FIT
+    const char *deadline_day;  // where it was said as a day: so, counted from deadline_from
     Date deadline_from;
     PlanObjective objective;
     const struct FaultsSpec *faults; // or NULL: nothing fails

@@ -3,8 +3,6 @@
 #define LOCKSTEP_SCENARIOS_PLAN_ANSWER_H
 
 #include "results/results.h"
-#include "scenarios/plan/plan_fallback.h"
-#include "scenarios/plan/plan_grow.h"
 #include "scenarios/plan/plan_learn.h"
 #include "scenarios/plan/plan_reach.h"
 #include "scenarios/plan/plan_settings.h"
@@ -26,8 +24,6 @@ typedef struct PlanAnswer {
     const PlanReaches *reaches;
     const PlanSettings *settings;
     const PlanShifts *shifts;
-    const PlanGrowths *growths;
-    const PlanFallback *fallback;
     const Record *chosen; // the plan chosen, else the nearest miss, with its assumptions; NULL: nothing ran
     const char *profile;  // file of measured constants, or NULL
     bool all_rows;

@@ -183,62 +183,6 @@ static void settings_member(JsonWriter *json, const PlanSettings *settings) {
     index_member(json, "first_setting", settings->first > 0 ? settings->first : -1);
 }
 
-static void growths_member(JsonWriter *json, const PlanGrowths *growths, const PlanRequest *request) {
-    json_key(json, "growing");
-    json_begin_list(json);
-    for (int i = 0; i < growths->count; i++) {
-        const PlanGrowth *growth = &growths->items[i];
-        json_begin_object(json);
-        index_member(json, "plan", growth->row);
-        json_key(json, "phases");
-        json_begin_list(json);
-        for (int k = 0; k < request->phase_count; k++) {
-            json_begin_object(json);
-            json_integer_member(json, "gpus", request->phases[k].gpus);
-            json_number_member(json, "begin_days", request->phases[k].begin_s / 86400);
-            json_number_member(json, "days", growth->used_days[k]);
-            json_end_object(json);
-        }
-        json_end_list(json);
-        json_number_member(json, "chance", growth->chance.both);
-        range_member(json, "days_range", &growth->chance.days);
-        range_member(json, "cost_range", &growth->chance.cost);
-        json_end_object(json);
-    }
-    json_end_list(json);
-}
-
-static void fallback_member(JsonWriter *json, const PlanFallback *fallback) {
-    if (fallback->demand_row < 0) return;
-    json_key(json, "fallback");
-    json_begin_object(json);
-    index_member(json, "plan_on_demand", fallback->demand_row);
-    index_member(json, "plan_on_spot", fallback->spot_row);
-    json_number_member(json, "spot_mtbf_s", fallback->mtbf_s);
-    json_number_member(json, "checkpoint_every_s", fallback->every_s);
-    json_number_member(json, "foresight", fallback->foresight);
-    json_key(json, "policies");
-    json_begin_list(json);
-    for (int p = 0; p < FALLBACK_POLICY_COUNT; p++) {
-        const PlanPolicy *policy = &fallback->policies[p];
-        json_begin_object(json);
-        json_text_member(json, "policy", fallback_policy_names[p]);
-        json_number_member(json, "by_date", policy->chance.by_date);
-        json_number_member(json, "in_budget", policy->chance.in_budget);
-        json_number_member(json, "chance", policy->chance.both);
-        range_member(json, "days_range", &policy->chance.days);
-        range_member(json, "cost_range", &policy->chance.cost);
-        json_number_member(json, "mean_cost", policy->cost);
-        json_number_member(json, "work_on_spot", policy->work_on_spot);
-        json_number_member(json, "falls_back", policy->falls_back);
-        json_number_member(json, "taken_back", policy->taken);
-        json_number_member(json, "never_done", policy->gives_up);
-        json_end_object(json);
-    }
-    json_end_list(json);
-    json_end_object(json);
-}
-
 static void shifts_member(JsonWriter *json, const PlanShifts *shifts) {
     json_key(json, "shifts");
     json_begin_list(json);
@@ -346,8 +290,6 @@ void plan_write_json(Arena *arena, const PlanAnswer *answer) {
         settings_member(&json, answer->settings);
         shifts_member(&json, answer->shifts);
         reach_member(&json, answer->reaches);
-        growths_member(&json, answer->growths, answer->request);
-        fallback_member(&json, answer->fallback);
     }
     const Screen screen = {.arena = arena, .answer = answer, .request = answer->request, .result = result};
     Recommendation recommendation;

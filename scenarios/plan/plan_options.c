@@ -37,7 +37,6 @@ const OptionSpec plan_options[] = {
     {"confidence", OPTION_QUANTITY, "SHARE", .of = OF_QUESTION, .help = "with which date and budget are kept: 80% (default)", .quantity = QUANTITY_NUMBER},
     {"fit", OPTION_QUANTITY, "SHARE", .of = OF_QUESTION, .help = "chance at least that a layout fits in memory: 95% (default)", .quantity = QUANTITY_NUMBER},
     {"start", OPTION_TEXT, "DAY", .of = OF_QUESTION, .help = "when the machines are there: 2027-01-15 (default --date); days to the deadline count from --date"},
-    {"available", OPTION_TEXT, "N@DAY,M@DAY", .of = OF_QUESTION, .help = "start small and grow: so many GPUs from these days on: 256@2026-12-01,1024@2027-03-01"},
     {"start-spread", OPTION_QUANTITY, "TIME", .of = OF_QUESTION, .help = "nine times in ten they are no more than so much later (default never)", .quantity = QUANTITY_TIME},
     {"miss-cost", OPTION_COUNT, "MONEY", .of = OF_QUESTION, .help = "that a missed date or budget is worth (default: the cost of the run once more)"},
     {"oversubscription", OPTION_TEXT, "N,M or LO:HI", .of = OF_QUESTION, .help = "of the fabric's leaf switches, capacity down over up, to consider (default 1)"},
@@ -242,58 +241,8 @@ static Counts gpus_by_date(Arena *arena, PlanRequest *request, Problems *problem
     return list;
 }
 
-static bool read_phase(const char *text, Date today, PlanPhase *phase) {
-    const char *at = strchr(text, '@'), *why;
-    char number[32];
-    double gpus;
-    Date day;
-    if (!at || (size_t)(at - text) >= sizeof number || !date_parse(at + 1, &day)) return false;
-    snprintf(number, sizeof number, "%.*s", (int)(at - text), text);
-    if (!quantity_parse(number, QUANTITY_COUNT, &gpus, &why) || gpus < 1 || gpus > MOST_GPUS) return false;
-    int64_t days = date_first_day(day) - date_first_day(today);
-    *phase = (PlanPhase){.gpus = (int)gpus, .begin_s = (double)days * 86400};
-    return days >= 0;
-}
-
-// "256@2026-12-01,1024@2027-03-01": rising days, each with its GPUs.
-static void read_phases(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
-    const char *text = option_text(options, "available", NULL), *plan_day = option_text(options, "date", NULL);
-    TextList parts = split_commas(arena, text);
-    Date today;
-    if (!text || (plan_day && !date_parse(plan_day, &today))) return; // the command says that it is no day
-    if (!plan_day) today = date_or_today(NULL, problems);
-    bool sound = parts.count >= 1 && parts.count <= PLAN_PHASES_MOST && !option_given(options, "start");
-    for (int i = 0; i < parts.count && sound; i++) {
-        PlanPhase *phase = &request->phases[request->phase_count];
-        sound = read_phase(parts.items[i], today, phase) &&
-                (i == 0 || phase->begin_s > request->phases[request->phase_count - 1].begin_s);
-        request->phase_count++;
-    }
-    if (sound) return;
-    request->phase_count = 0;
-    problem_add(problems, command_line, "--available %s says no GPUs by rising days from the day of the plan on", text);
-    problem_hint(problems, "for example --available 256@2026-12-01,1024@2027-03-01, at most %d, without --start",
-                 PLAN_PHASES_MOST);
-}
-
-static Counts gpus_of_phases(Arena *arena, const PlanRequest *request) {
-    Counts list = {0};
-    for (int k = 0; k < request->phase_count; k++) {
-        bool seen = false;
-        for (int i = 0; i < list.count; i++) seen = seen || list.items[i] == request->phases[k].gpus;
-        if (!seen) LIST_PUSH(arena, &list, request->phases[k].gpus);
-    }
-    return list;
-}
-
 static void read_gpus(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
-    read_phases(arena, options, request, problems);
-    if (request->phase_count > 0 && option_given(options, "gpus")) {
-        problem_add(problems, command_line, "--gpus and --available both say how many GPUs");
-        problem_hint(problems, "keep one of them");
-    }
     Counts list = option_given(options, "gpus") ? read_counts(arena, options, "gpus", "GPUs", problems)
-                  : request->phase_count > 0    ? gpus_of_phases(arena, request)
                                                 : gpus_by_date(arena, request, problems);
     int *gpus = ARENA_ARRAY(arena, int, list.count);
     for (int i = 0; i < list.count; i++) gpus[i] = (int)list.items[i];

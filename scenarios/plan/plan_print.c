@@ -416,8 +416,6 @@ void plan_print(Arena *arena, const PlanAnswer *answer, const Style *style) {
     } else {
         print_no_plan(&screen);
     }
-    plan_print_fallback(&screen);
-    plan_print_growths(&screen);
     plan_print_shifts(&screen);
     plan_print_settings(&screen);
     plan_print_unknowns(&screen);

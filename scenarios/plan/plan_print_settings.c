@@ -30,41 +30,6 @@ void plan_print_shifts(const Screen *screen) {
     table_print(table, stdout, screen->style);
 }
 
-static const char *phases_text(const Screen *screen, const PlanGrowth *growth) {
-    const PlanRequest *request = screen->request;
-    const char *text = "";
-    for (int k = 0; k < request->phase_count; k++) {
-        if (!(growth->used_days[k] > 0)) continue;
-        text = arena_printf(screen->arena, "%s%s%d GPUs for %.3g days", text, *text ? ", " : "",
-                            request->phases[k].gpus, growth->used_days[k]);
-    }
-    return text;
-}
-
-void plan_print_growths(const Screen *screen) {
-    const PlanGrowths *growths = screen->answer->growths;
-    if (!growths || growths->count == 0) return;
-    Table *table = table_create(screen->arena);
-    table_column(table, "Growing", false);
-    table_column(table, "expected", false);
-    table_column(table, "done after days", true);
-    table_column(table, "cost", true);
-    table_column(table, "chance", true);
-    for (int i = 0; i < growths->count && i < screen->rows; i++) {
-        const PlanGrowth *growth = &growths->items[i];
-        const PlanRow *row = &screen->result->rows[growth->row];
-        const PlanChance *chance = &growth->chance;
-        table_cell(table, "  %s%s%s", row->node->name, row->link ? " " : "", row->link ? row->link->name : "");
-        table_cell(table, "%s", phases_text(screen, growth));
-        table_cell(table, "%s (%s to %s)", plan_number(screen->arena, chance->days.p50),
-                   plan_number(screen->arena, chance->days.p5), plan_number(screen->arena, chance->days.p95));
-        table_cell(table, "%s", plan_money(screen, &row->point, chance->cost.p50));
-        table_cell(table, "%s", plan_percent(screen->arena, chance->both));
-        table_end_row(table);
-    }
-    table_print(table, stdout, screen->style);
-}
-
 void plan_print_settings(const Screen *screen) {
     const PlanSettings *settings = screen->answer->settings;
     if (!settings || settings->count < 2) return;

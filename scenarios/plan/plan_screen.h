@@ -37,8 +37,6 @@ void plan_print_paid(const Screen *screen, const PlanRow *row);      // terms, a
 void plan_print_storage(const Screen *screen, const PlanRow *row);   // that checkpoints go to, and what it costs
 void plan_print_medians(const Screen *screen, const NodeType *node); // what its price is of
 void plan_print_unsold(const Screen *screen);                        // ways to rent that nobody offers
-void plan_print_growths(const Screen *screen);                       // start small and grow
-void plan_print_fallback(const Screen *screen);                      // on spot, then on demand as the date asks
 
 // plan_recommend.c: false where no plan runs.
 bool plan_recommend(const Screen *screen, Recommendation *recommendation);

@@ -1,5 +1,5 @@
-// A plan's page, further down: what it costs part by part, what date, budget, prices and failures do to the choice,
-// what else may be set, growing, and spot machines with a way back.
+// A plan's page, further down: what it costs part by part, what date, budget, prices and failures do to the choice, and
+// what else may be set.
 #include <math.h>
 
 #include "scenarios/plan/plan_pay.h"
@@ -100,91 +100,6 @@ static void tell_settings(const Telling *telling) {
                     "move days, cost and chance by less than half a percent");
 }
 
-// ---- Start small and grow.
-
-static const char *phases_text(const Telling *telling, const PlanGrowth *growth) {
-    const PlanRequest *request = telling->screen.request;
-    const char *text = "";
-    for (int k = 0; k < request->phase_count; k++) {
-        if (!(growth->used_days[k] > 0)) continue;
-        text = arena_printf(telling->screen.arena, "%s%s%d GPUs for %.3g days", text, *text ? ", " : "",
-                            request->phases[k].gpus, growth->used_days[k]);
-    }
-    return text;
-}
-
-static void tell_growths(const Telling *telling) {
-    const PlanGrowths *growths = telling->screen.answer->growths;
-    Arena *arena = telling->screen.arena;
-    if (!growths || growths->count == 0) return;
-    ReportTable *table = report_table_create(arena, "Growing with the GPUs that there are");
-    const char *const titles[] = {
-        "cluster", "as planned", arena_printf(arena, "%s until done, median", plan_unit(telling).name),
-        "5 %",     "95 %",       "cost, median",
-        "chance"};
-    for (int i = 0; i < 7 - !plan_has_wishes(telling->screen.request); i++)
-        report_column(arena, table, titles[i], i >= 2);
-    for (int i = 0; i < growths->count; i++) {
-        const PlanGrowth *growth = &growths->items[i];
-        const PlanRow *row = &telling->screen.result->rows[growth->row];
-        report_cell(
-            arena, table,
-            arena_printf(arena, "%s%s%s", row->node->name, row->link ? " " : "", row->link ? row->link->name : ""));
-        report_cell(arena, table, phases_text(telling, growth));
-        plan_days_cell(telling, table, growth->chance.days.p50);
-        plan_days_cell(telling, table, growth->chance.days.p5);
-        plan_days_cell(telling, table, growth->chance.days.p95);
-        plan_money_cell(arena, table, growth->chance.cost.p50, plan_currency(telling, growth->row));
-        if (plan_has_wishes(telling->screen.request)) plan_chance_cell(telling, table, growth->chance.both);
-    }
-    report_section(telling->report, "Start small and grow");
-    report_add_table(telling->report, table, true);
-}
-
-// ---- On spot until the date asks for machines that stay.
-
-static void policy_cells(const Telling *telling, ReportTable *table, const PlanFallback *fallback, int policy) {
-    const PlanPolicy *one = &fallback->policies[policy];
-    Arena *arena = telling->screen.arena;
-    bool never = one->gives_up > 0.5;
-    const char *currency = plan_currency(telling, fallback->demand_row);
-    report_cell(arena, table, fallback_policy_titles[policy]);
-    plan_chance_cell(telling, table, one->chance.by_date);
-    if (telling->screen.request->budget > 0) plan_chance_cell(telling, table, one->chance.in_budget);
-    if (never)
-        report_cell(arena, table, "never done");
-    else
-        plan_days_cell(telling, table, one->chance.days.p50);
-    plan_money_cell(arena, table, never ? NAN : one->cost, currency);
-    plan_money_cell(arena, table, never ? NAN : one->chance.cost.p95, currency);
-    report_number(arena, table, text_percent(arena, one->work_on_spot), one->work_on_spot);
-    report_number(arena, table, text_percent(arena, one->falls_back), one->falls_back);
-}
-
-static void tell_fallback(const Telling *telling) {
-    const PlanFallback *fallback = telling->screen.answer->fallback;
-    Arena *arena = telling->screen.arena;
-    if (!fallback || fallback->demand_row < 0) return;
-    const PlanRow *row = &telling->screen.result->rows[fallback->demand_row];
-    ReportTable *table = report_table_create(
-        arena, arena_printf(arena, "%d GPUs of %s on demand, on spot, and on both", row->gpus, row->node->name));
-    report_column(arena, table, "machines", false);
-    report_column(arena, table, "keeps the date", true);
-    if (telling->screen.request->budget > 0) report_column(arena, table, "keeps the budget", true);
-    const char *const titles[] = {arena_printf(arena, "%s, median", plan_unit(telling).name), "cost, mean",
-                                  "cost, 95 %", "work on spot", "falls back"};
-    for (int i = 0; i < 5; i++) report_column(arena, table, titles[i], true);
-    for (int i = 0; i < FALLBACK_POLICY_COUNT; i++) policy_cells(telling, table, fallback, i);
-    report_section(telling->report, "Spot machines, and a way back");
-    report_add_table(telling->report, table, true);
-    report_text(
-        telling->report,
-        arena_printf(arena,
-                     "Each way is lived through in the first %s of the plan's futures, node by node taken back: "
-                     "its chances have a standard error of %.1f %% at most, and differ from those above by it.",
-                     text_count(arena, PLAN_FALLBACK_DRAWS, true), 100 * sqrt(0.25 / PLAN_FALLBACK_DRAWS)));
-}
-
 // ---- What the cost is of.
 
 typedef struct Bill {
@@ -255,8 +170,6 @@ void report_add_plan_more(const Telling *telling) {
     const PlanResult *result = telling->screen.result;
     if (result->row_count == 0 || !result->rows[0].point.ran) return;
     tell_paid(telling);
-    tell_fallback(telling);
-    tell_growths(telling);
     tell_shifts(telling);
     tell_settings(telling);
 }
