@@ -53,7 +53,7 @@ static void add_node(Arena *arena, Report *report, const Answer *answer, const A
         report_code(report, node->value.text);
         break;
     case NODE_CHART:
-        report_bars(report, node->chart, node->note ? node->note : "");
+        report_chart(report, node->chart, node->note ? node->note : "");
         break;
     case NODE_SECTION:
     case NODE_LIST:

@@ -227,7 +227,7 @@ static void print_next(Page *page, const AnswerNode *node) {
 
 static void print_chart(Page *page, const AnswerNode *node) {
     gap(page);
-    print_bar_chart(page->arena, page->out, node->chart, page->style);
+    chart_to_terminal(page->arena, node->chart, page->out, page->style);
     page->begun = true;
     page->after_gap = false;
 }

@@ -46,8 +46,8 @@ static void add_bar(Builder *builder, double from, double to, int legend, const 
     if (to > builder->x_max) builder->x_max = to;
 }
 
-static BarChart built(const Builder *builder) {
-    return (BarChart){
+static Chart built(const Builder *builder) {
+    BarChart bars = {
         .y_title = "",
         .rows = builder->rows.items,
         .ends = builder->ends.items,
@@ -59,6 +59,7 @@ static BarChart built(const Builder *builder) {
         .x_max = builder->x_max,
         .line = NAN,
     };
+    return (Chart){.kind = CHART_BARS, .bars = bars};
 }
 
 static const char *titled(Arena *arena, const Record *record, const char *what) {
@@ -114,7 +115,7 @@ static void add_stack(Builder *builder, const Whole *whole, const PartStyle *sty
     }
 }
 
-void stack_chart(Arena *arena, const StackRow *rows, int row_count, BarChart *chart) {
+void stack_chart(Arena *arena, const StackRow *rows, int row_count, Chart *chart) {
     Builder builder = {.arena = arena};
     for (int row = 0; row < row_count; row++) {
         double at = 0;
@@ -128,6 +129,37 @@ void stack_chart(Arena *arena, const StackRow *rows, int row_count, BarChart *ch
         }
     }
     *chart = built(&builder);
+}
+
+void swing_chart(Arena *arena, const SwingRow *rows, int row_count, double base, const char *base_title, Chart *chart) {
+    Builder builder = {.arena = arena};
+    double low = base, high = base;
+    legend_place(&builder, "at one end", series_color(0));
+    legend_place(&builder, "at the other", series_color(1));
+    for (int i = 0; i < row_count; i++) {
+        const SwingRow *row = &rows[i];
+        const double ends[] = {row->low, row->high};
+        const char *const texts[] = {row->low_text, row->high_text};
+        add_row(&builder, row->name,
+                isfinite(row->low) && isfinite(row->high)
+                    ? arena_printf(arena, "%s – %s", row->low_text, row->high_text)
+                : isfinite(row->low) ? row->low_text
+                                     : row->high_text);
+        for (int end = 0; end < 2; end++) {
+            if (!isfinite(ends[end])) continue;
+            add_bar(&builder, fmin(base, ends[end]), fmax(base, ends[end]), end, NULL);
+            builder.bars.items[builder.bars.count - 1].says = texts[end];
+            low = fmin(low, ends[end]);
+            high = fmax(high, ends[end]);
+        }
+    }
+    double margin = high > low ? 0.04 * (high - low) : fmax(1e-9, 0.05 * fabs(high));
+    *chart = built(&builder);
+    chart->bars.x_min = low - margin;
+    chart->bars.x_max = high + margin;
+    chart->bars.is_two_sided = true;
+    chart->bars.line = base;
+    chart->bars.line_title = base_title;
 }
 
 static double largest_part(const WholeList *wholes, const char *name) {
@@ -156,7 +188,7 @@ static void add_legend(Builder *builder, const WholeList *wholes, const PartStyl
         }
 }
 
-static BarChart chart_of_wholes(Arena *arena, const Record *record, const WholeList *wholes, const PartStyle *style) {
+static Chart chart_of_wholes(Arena *arena, const Record *record, const WholeList *wholes, const PartStyle *style) {
     Builder builder = {.arena = arena};
     bool is_single = wholes->count == 1;
     if (!is_single) add_legend(&builder, wholes, style);
@@ -166,9 +198,9 @@ static BarChart chart_of_wholes(Arena *arena, const Record *record, const WholeL
         else
             add_stack(&builder, &wholes->items[i], style);
     }
-    BarChart chart = built(&builder);
-    if (is_single) chart.legend_count = 0; // the rows say it
-    if (!is_single) chart.y_title = point_label_title(arena, record, NULL);
+    Chart chart = built(&builder);
+    if (is_single) chart.bars.legend_count = 0; // the rows say it
+    if (!is_single) chart.bars.y_title = point_label_title(arena, record, NULL);
     return chart;
 }
 
@@ -180,7 +212,7 @@ static void add_whole(Arena *arena, WholeList *wholes, const Record *record, int
     LIST_PUSH(arena, wholes, whole);
 }
 
-bool breakdown_chart(Arena *arena, const Record *record, BarChart *chart, Problems *problems) {
+bool breakdown_chart(Arena *arena, const Record *record, Chart *chart, Problems *problems) {
     WholeList wholes = {0};
     for (int i = 0; i < record->point_count; i++)
         if (record->points[i].ran)
@@ -191,8 +223,8 @@ bool breakdown_chart(Arena *arena, const Record *record, BarChart *chart, Proble
     }
     PartStyle style = {look_of_cause, text_time, text_time_unit(largest_whole(&wholes))};
     *chart = chart_of_wholes(arena, record, &wholes, &style);
-    chart->title = titled(arena, record, "where the step goes");
-    chart->x_title = arena_printf(arena, "exposed time in a step, mean over ranks (%s)", style.unit.name);
+    chart->bars.title = titled(arena, record, "where the step goes");
+    chart->bars.x_title = arena_printf(arena, "exposed time in a step, mean over ranks (%s)", style.unit.name);
     return true;
 }
 
@@ -204,7 +236,7 @@ static double common_capacity(const Record *record) {
     return capacity > 0 ? capacity : NAN;
 }
 
-bool memory_chart(Arena *arena, const Record *record, BarChart *chart, Problems *problems) {
+bool memory_chart(Arena *arena, const Record *record, Chart *chart, Problems *problems) {
     WholeList wholes = {0};
     for (int i = 0; i < record->point_count; i++)
         add_whole(arena, &wholes, record, i, record->points[i].memory, record->points[i].memory_count);
@@ -216,12 +248,12 @@ bool memory_chart(Arena *arena, const Record *record, BarChart *chart, Problems 
     PartStyle style = {look_of_memory, text_bytes,
                        text_byte_unit(fmax(largest_whole(&wholes), isfinite(capacity) ? capacity : 0))};
     *chart = chart_of_wholes(arena, record, &wholes, &style);
-    chart->title = titled(arena, record, "memory of the fullest GPU");
-    chart->x_title = arena_printf(arena, "memory per GPU (%s)", style.unit.name);
-    chart->line = capacity / style.unit.scale;
+    chart->bars.title = titled(arena, record, "memory of the fullest GPU");
+    chart->bars.x_title = arena_printf(arena, "memory per GPU (%s)", style.unit.name);
+    chart->bars.line = capacity / style.unit.scale;
     if (isfinite(capacity)) {
-        chart->line_title = arena_printf(arena, "capacity %s", text_bytes(arena, capacity));
-        chart->x_max = fmax(chart->x_max, chart->line);
+        chart->bars.line_title = arena_printf(arena, "capacity %s", text_bytes(arena, capacity));
+        chart->bars.x_max = fmax(chart->bars.x_max, chart->bars.line);
     }
     return true;
 }
@@ -302,7 +334,7 @@ static const char *reading_of(const Timeline *timeline) {
            "bar lower than its lane is at that for so much of its time; a pass spans the transfers within it, too.";
 }
 
-bool gantt_chart(Arena *arena, const Record *record, BarChart *chart, Problems *problems) {
+bool gantt_chart(Arena *arena, const Record *record, Chart *chart, Problems *problems) {
     const RecordPoint *point = point_with_timeline(record);
     if (!point) {
         problem_add(problems, (Where){record->scenario, 0}, "there is no timeline to draw");
@@ -313,15 +345,15 @@ bool gantt_chart(Arena *arena, const Record *record, BarChart *chart, Problems *
     Builder builder = {.arena = arena};
     add_timeline(&builder, point->timeline, unit.scale);
     *chart = built(&builder);
-    chart->ends = NULL;
-    chart->is_dense = true;
-    chart->x_title = arena_printf(arena, "time in the step (%s)", unit.name);
-    chart->x_unit = unit.name;
-    chart->reading = reading_of(point->timeline);
+    chart->bars.ends = NULL;
+    chart->bars.is_dense = true;
+    chart->bars.x_title = arena_printf(arena, "time in the step (%s)", unit.name);
+    chart->bars.x_unit = unit.name;
+    chart->bars.reading = reading_of(point->timeline);
     const char *label = point_label(arena, record, point, NULL), *what = "timeline";
     if (*label) what = arena_printf(arena, "timeline of %s = %s", point_label_title(arena, record, NULL), label);
     if (isfinite(point->timeline->idle_share))
         what = arena_printf(arena, "%s, idle %s", what, text_percent(arena, point->timeline->idle_share));
-    chart->title = titled(arena, record, what);
+    chart->bars.title = titled(arena, record, what);
     return true;
 }

@@ -7,11 +7,8 @@
 
 #include "results/chart.h"
 #include "results/progress.h"
-#include "results/tables.h"
-#include "results/terminal.h"
 #include "results/view.h"
 #include "sim/file.h"
-#include "sim/letters_out.h"
 #include "sim/other_program.h"
 #include "sim/text.h"
 
@@ -67,38 +64,14 @@ static Outcome run_gnuplot(Arena *arena, FILE *script, FILE *image, FILE *compla
 
 // ---- Charts by kind.
 
-typedef enum ChartKind { CHART_BARS, CHART_SCALING, CHART_PARETO, CHART_CURVES, CHART_HEAT } ChartKind;
-
-typedef struct Chart {
-    ChartKind kind;
-    BarChart bars;
-    ScalingChart scaling;
-    ParetoChart pareto;
-    const RecordChart *curves;
-    const HeatChart *heat;
-} Chart;
-
+typedef bool ChartOf(Arena *arena, const Record *record, Chart *chart, Problems *problems);
 const char *const plot_kinds[] = {"scaling", "breakdown", "gantt", "memory", "pareto"};
+static ChartOf *const charts_of[] = {scaling_chart, breakdown_chart, gantt_chart, memory_chart, pareto_chart};
 const int plot_kind_count = (int)(sizeof plot_kinds / sizeof *plot_kinds);
 
-typedef bool BarChartOf(Arena *arena, const Record *record, BarChart *chart, Problems *problems);
-static const struct {
-    ChartKind kind;
-    BarChartOf *bars;
-} charts[] = {{CHART_SCALING, NULL},
-              {CHART_BARS, breakdown_chart},
-              {CHART_BARS, gantt_chart},
-              {CHART_BARS, memory_chart},
-              {CHART_PARETO, NULL}}; // by plot_kinds
-
 static bool make_chart(Arena *arena, const Record *record, const char *kind, Chart *chart, Problems *problems) {
-    for (int i = 0; i < plot_kind_count; i++) {
-        if (!same_name(kind, plot_kinds[i])) continue;
-        chart->kind = charts[i].kind;
-        if (chart->kind == CHART_SCALING) return scaling_chart(arena, record, &chart->scaling, problems);
-        if (chart->kind == CHART_PARETO) return pareto_chart(arena, record, &chart->pareto, problems);
-        return charts[i].bars(arena, record, &chart->bars, problems);
-    }
+    for (int i = 0; i < plot_kind_count; i++)
+        if (same_name(kind, plot_kinds[i])) return charts_of[i](arena, record, chart, problems);
     problem_add(problems, (Where){record->scenario, 0}, "there is no plot called \"%s\"", kind);
     problem_hint_names(problems, kind, plot_kinds, plot_kind_count);
     return false;
@@ -129,21 +102,6 @@ static Format format_of(const char *path) {
     return FORMAT_NONE;
 }
 
-static Canvas canvas_of(const Chart *chart) {
-    switch (chart->kind) {
-    case CHART_SCALING:
-        return scaling_canvas();
-    case CHART_PARETO:
-    case CHART_CURVES:
-        return curve_canvas();
-    case CHART_HEAT:
-        return heat_canvas(chart->heat);
-    case CHART_BARS:
-        break;
-    }
-    return bar_canvas(&chart->bars);
-}
-
 static void write_file_script(Arena *arena, FILE *script, const Chart *chart, Format format) {
     Canvas canvas = canvas_of(chart);
     if (format == FORMAT_SVG)
@@ -155,23 +113,7 @@ static void write_file_script(Arena *arena, FILE *script, const Chart *chart, Fo
                 "set terminal pngcairo noenhanced size %d,%d font 'sans,10.5' fontscale %g linewidth %g background "
                 "'#ffffff'\nTitleFont = ',13.5'\n",
                 (int)(canvas.width * PNG_SCALE), (int)(canvas.height * PNG_SCALE), PNG_SCALE, PNG_SCALE);
-    switch (chart->kind) {
-    case CHART_BARS:
-        write_bar_script(arena, script, &chart->bars, &canvas);
-        break;
-    case CHART_SCALING:
-        write_scaling_script(arena, script, &chart->scaling);
-        break;
-    case CHART_PARETO:
-        write_pareto_script(arena, script, &chart->pareto);
-        break;
-    case CHART_CURVES:
-        write_curve_script(arena, script, chart->curves);
-        break;
-    case CHART_HEAT:
-        write_heat_script(arena, script, chart->heat);
-        break;
-    }
+    write_plot_script(arena, script, chart);
 }
 
 static bool looks_like(Format format, const char *start, size_t bytes) {
@@ -247,118 +189,27 @@ static bool draw_to_file(Arena *arena, const Chart *chart, Format format, Desk *
     return outcome == GNUPLOT_DREW && save_image(arena, desk->image, format, path, problems);
 }
 
-static bool chart_written(Arena *arena, const Chart *chart, Format format, const char *path, Problems *problems) {
+bool chart_to_file(Arena *arena, const Chart *chart, const char *path, Problems *problems) {
+    Format format = format_of(path);
     Desk desk;
+    if (format == FORMAT_NONE) {
+        problem_add(problems, (Where){path, 0}, "a plot is written as .png or .svg, by the ending of its name");
+        return false;
+    }
     bool is_done = desk_open(&desk, problems) && draw_to_file(arena, chart, format, &desk, path, problems);
     desk_close(&desk);
     return is_done;
 }
 
-static Format format_or_problem(const char *path, Problems *problems) {
-    Format format = format_of(path);
-    if (format == FORMAT_NONE)
-        problem_add(problems, (Where){path, 0}, "a plot is written as .png or .svg, by the ending of its name");
-    return format;
-}
-
 bool plot_to_file(Arena *arena, const Record *record, const char *kind, const char *path, Problems *problems) {
     Chart chart = {0};
-    Format format = format_or_problem(path, problems);
-    return format != FORMAT_NONE && make_chart(arena, record, kind, &chart, problems) &&
-           chart_written(arena, &chart, format, path, problems);
-}
-
-bool chart_to_file(Arena *arena, const RecordChart *curves, const char *path, Problems *problems) {
-    Chart chart = {.kind = CHART_CURVES, .curves = curves};
-    Format format = format_or_problem(path, problems);
-    return format != FORMAT_NONE && chart_written(arena, &chart, format, path, problems);
-}
-
-bool heat_to_file(Arena *arena, const HeatChart *heat, const char *path, Problems *problems) {
-    Chart chart = {.kind = CHART_HEAT, .heat = heat};
-    Format format = format_or_problem(path, problems);
-    return format != FORMAT_NONE && chart_written(arena, &chart, format, path, problems);
-}
-
-bool bars_to_file(Arena *arena, const BarChart *bars, const char *path, Problems *problems) {
-    Chart chart = {.kind = CHART_BARS, .bars = *bars};
-    Format format = format_or_problem(path, problems);
-    return format != FORMAT_NONE && chart_written(arena, &chart, format, path, problems);
-}
-
-// ---- To the terminal. Bars are rectangles, which blocks draw better than gnuplot's letters; curves are gnuplot's.
-
-static void write_terminal_script(Arena *arena, FILE *script, const ScalingChart *chart, const Style *style) {
-    int width = terminal_width_of(style);
-    if (width > 120) width = 120;
-    fprintf(script, "set terminal dumb noenhanced size %d,24 aspect 2,1 %s\n", width,
-            style->color ? "ansi256" : "mono");
-    write_scaling_script_for_terminal(arena, script, chart);
-}
-
-// Of the colour that a line begins with; of another command 0.
-static int color_bytes(const char *line) {
-    size_t figures = line[0] == '\033' && line[1] == '[' ? strspn(line + 2, "0123456789;") : 0;
-    return figures > 0 && line[2 + figures] == 'm' ? (int)figures + 3 : 0;
-}
-
-static bool is_blank(const char *line) {
-    while (*line == ' ' || color_bytes(line)) line += *line == ' ' ? 1 : color_bytes(line);
-    return !*line;
-}
-
-// gnuplot's text with its colours.
-static void print_colored(FILE *out, const char *line) {
-    char command[32];
-    for (int color; *line; line += color ? color : 1) {
-        color = color_bytes(line);
-        if (color == 0) fputc(*line, out);
-        if (color == 0 || color >= (int)sizeof command) continue;
-        snprintf(command, sizeof command, "%.*s", color, line);
-        letters_out_as_is(out, command);
-    }
-}
-
-// Without the empty lines that gnuplot puts around.
-static void copy_text(Arena *arena, FILE *image, FILE *out, const Style *style) {
-    char line[8192];
-    while (fgets(line, sizeof line, image)) {
-        size_t length = strcspn(line, "\n\f");
-        while (length > 0 && line[length - 1] == ' ') length--;
-        line[length] = '\0';
-        if (is_blank(line)) continue;
-        if (style->color)
-            print_colored(out, line);
-        else
-            fputs(text_clean(arena, line, style->unicode), out);
-        fputc('\n', out);
-    }
-    terminal_reset(out, style);
-}
-
-static bool draw_in_terminal(Arena *arena, const ScalingChart *chart, Desk *desk, FILE *out, const Style *style,
-                             Problems *problems) {
-    write_terminal_script(arena, desk->script, chart, style);
-    Outcome outcome = fflush(desk->script) == 0
-                          ? run_gnuplot(arena, desk->script, desk->image, desk->complaints, problems)
-                          : GNUPLOT_MISSING;
-    if (outcome == GNUPLOT_DREW) copy_text(arena, desk->image, out, style);
-    if (outcome == GNUPLOT_MISSING) {
-        print_scaling_chart(arena, out, chart, style);
-        fprintf(out, "(gnuplot draws this as curves; " MISSING_REMEDY ")\n");
-    }
-    return outcome != GNUPLOT_FAILED;
+    return make_chart(arena, record, kind, &chart, problems) && chart_to_file(arena, &chart, path, problems);
 }
 
 bool plot_to_terminal(Arena *arena, const Record *record, const char *kind, FILE *out, const Style *style,
                       Problems *problems) {
     Chart chart = {0};
     if (!make_chart(arena, record, kind, &chart, problems)) return false;
-    if (chart.kind == CHART_BARS) print_bar_chart(arena, out, &chart.bars, style);
-    if (chart.kind == CHART_PARETO) print_pareto_chart(arena, out, &chart.pareto, style);
-    if (chart.kind != CHART_SCALING) return true;
-    Desk desk;
-    bool is_done = desk_open(&desk, problems) && draw_in_terminal(arena, &chart.scaling, &desk, out, style, problems);
-    desk_close(&desk);
-    return is_done;
+    chart_to_terminal(arena, &chart, out, style);
+    return true;
 }

@@ -64,38 +64,9 @@ void report_add_table(Report *report, const ReportTable *table, bool is_open) {
     add(report, (Block){.kind = BLOCK_TABLE, .text = table->caption, .table = table, .is_open = is_open});
 }
 
-void report_bars(Report *report, const BarChart *chart, const char *says) {
-    add(report,
-        (Block){.kind = BLOCK_BARS, .text = says, .table = table_of_bars(report->arena, chart), .chart.bars = chart});
-}
-
-void report_scaling(Report *report, const ScalingChart *chart, const char *says) {
-    add(report, (Block){.kind = BLOCK_SCALING,
-                        .text = says,
-                        .table = table_of_scaling(report->arena, chart),
-                        .chart.scaling = chart});
-}
-
-void report_curves(Report *report, const RecordChart *chart, const char *says) {
-    add(report,
-        (Block){
-            .kind = BLOCK_CURVES, .text = says, .table = table_of_curves(report->arena, chart), .chart.curves = chart});
-}
-
-void report_heat(Report *report, const HeatChart *chart, const char *says) {
-    add(report,
-        (Block){.kind = BLOCK_HEAT, .text = says, .table = table_of_heat(report->arena, chart), .chart.heat = chart});
-}
-
-void report_pareto(Report *report, const ParetoChart *chart, const char *says) {
-    add(report,
-        (Block){
-            .kind = BLOCK_PARETO, .text = says, .table = table_of_pareto(report->arena, chart), .chart.pareto = chart});
-}
-
-void report_tornado(Report *report, const TornadoChart *chart, const char *says) {
-    add(report, (Block){.kind = BLOCK_TORNADO,
-                        .text = says,
-                        .table = table_of_tornado(report->arena, chart),
-                        .chart.tornado = chart});
+void report_chart(Report *report, const Chart *chart, const char *says) {
+    const ReportTable *table = chart->kind == CHART_BARS    ? table_of_bars(report->arena, &chart->bars)
+                               : chart->kind == CHART_LINES ? table_of_lines(report->arena, &chart->lines)
+                                                            : table_of_heat(report->arena, &chart->heat);
+    add(report, (Block){.kind = BLOCK_CHART, .text = says, .table = table, .chart = chart});
 }

@@ -49,13 +49,8 @@ void report_first_fact(Report *report, const char *label, const char *value,
                        const char *range);                                     // before all others of the next answer
 void report_add_table(Report *report, const ReportTable *table, bool is_open); // not open: behind "the numbers"
 
-// Charts; `says` is what one sees in it, for those who cannot. The numbers stand behind each as a table.
-void report_bars(Report *report, const BarChart *chart, const char *says);
-void report_scaling(Report *report, const ScalingChart *chart, const char *says);
-void report_curves(Report *report, const RecordChart *chart, const char *says);
-void report_heat(Report *report, const HeatChart *chart, const char *says);
-void report_pareto(Report *report, const ParetoChart *chart, const char *says);
-void report_tornado(Report *report, const TornadoChart *chart, const char *says);
+// `says` is what one sees in it, for those who cannot. The numbers stand behind it as a table.
+void report_chart(Report *report, const Chart *chart, const char *says);
 
 // Everything that a record has to show: the answer, why, scaling, timeline, memory, money, published figures, caveats,
 // assumptions. `today` as in Style: year 0, and prices of long ago are not pointed out.

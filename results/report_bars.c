@@ -52,6 +52,7 @@ static void draw_row_names(const Paper *paper, const Rows *rows, const char *con
 }
 
 static const char *bar_title(Arena *arena, const BarChart *chart, const ChartBar *bar) {
+    if (bar->says) return bar->says;
     const char *name = chart->legend_count > bar->legend ? chart->legend[bar->legend].name : "";
     double length = bar->to - bar->from;
     if (chart->is_dense) {
@@ -151,7 +152,8 @@ void draw_bars(Paper *paper, const BarChart *chart, const char *label) {
                    .top = rows.top,
                    .width = paper->width - rows.left - rows.right,
                    .height = chart->row_count * rows.pitch,
-                   .x_to = chart->x_max > 0 ? chart->x_max : 1};
+                   .x_from = chart->x_min,
+                   .x_to = chart->x_max > chart->x_min ? chart->x_max : 1};
     paper->height = frame.top + frame.height + 46;
     paper_open(paper, label);
     draw_row_names(paper, &rows, chart->rows, chart->ends, chart->row_count);
@@ -335,8 +337,30 @@ static const ReportTable *table_of_timeline(Arena *arena, const BarChart *chart)
     return table;
 }
 
+// A row for each row, its ends beside it.
+static const ReportTable *table_of_ends(Arena *arena, const BarChart *chart) {
+    ReportTable *table = report_table_create(arena, chart->title);
+    report_column(arena, table, "assumption", false);
+    for (int i = 0; i < chart->legend_count; i++)
+        report_column(arena, table, arena_printf(arena, "%s, %s", chart->legend[i].name, chart->x_title), true);
+    for (int row = 0; row < chart->row_count; row++) {
+        report_cell(arena, table, chart->rows[row]);
+        for (int i = 0; i < chart->legend_count; i++) {
+            const ChartBar *end = NULL;
+            for (int k = 0; k < chart->bar_count; k++)
+                if (chart->bars[k].row == row && chart->bars[k].legend == i) end = &chart->bars[k];
+            report_number(arena, table, end ? end->says : TEXT_UNKNOWN,
+                          !end                      ? NAN
+                          : end->from < chart->line ? end->from
+                                                    : end->to);
+        }
+    }
+    return table;
+}
+
 const ReportTable *table_of_bars(Arena *arena, const BarChart *chart) {
     if (chart->is_dense) return table_of_timeline(arena, chart);
+    if (chart->is_two_sided) return table_of_ends(arena, chart);
     ReportTable *table = report_table_create(arena, chart->title);
     bool has_parts = chart->legend_count > 0;
     report_column(arena, table, *chart->y_title ? chart->y_title : has_parts ? "row" : "part", false);
@@ -347,75 +371,6 @@ const ReportTable *table_of_bars(Arena *arena, const BarChart *chart) {
         report_cell(arena, table, chart->rows[bar->row]);
         if (has_parts) report_cell(arena, table, chart->legend[bar->legend].name);
         report_number(arena, table, text_figures(arena, bar->to - bar->from, 4), bar->to - bar->from);
-    }
-    return table;
-}
-
-// ---- Tornado: bars to both sides of the answer as it stands.
-
-static void tornado_range(const TornadoChart *chart, double *low, double *high) {
-    *low = *high = chart->base;
-    for (int i = 0; i < chart->row_count; i++) {
-        const double ends[2] = {chart->rows[i].low, chart->rows[i].high};
-        for (int k = 0; k < 2; k++)
-            if (isfinite(ends[k])) *low = fmin(*low, ends[k]), *high = fmax(*high, ends[k]);
-    }
-    double margin = *high > *low ? 0.04 * (*high - *low) : fmax(1e-9, 0.05 * fabs(*high));
-    *low -= margin;
-    *high += margin;
-}
-
-static void draw_tornado_end(const Paper *paper, const Frame *frame, double y, double height, double base, double end,
-                             int series, const char *text) {
-    if (!isfinite(end)) return;
-    double from = frame_x(frame, base), to = frame_x(frame, end);
-    int color = palette_place(paper->palette, series_color(series));
-    paper_bar(paper, fmin(from, to), y, fabs(to - from), height, color, series, text);
-}
-
-void draw_tornado(Paper *paper, const TornadoChart *chart, const char *label) {
-    const char **names = ARENA_ARRAY(paper->arena, const char *, chart->row_count + 1);
-    const char **ends = ARENA_ARRAY(paper->arena, const char *, chart->row_count + 1);
-    for (int i = 0; i < chart->row_count; i++) {
-        const TornadoRow *row = &chart->rows[i];
-        names[i] = row->name;
-        ends[i] = isfinite(row->low) && isfinite(row->high)
-                      ? arena_printf(paper->arena, "%s – %s", row->low_text, row->high_text)
-                  : isfinite(row->low) ? row->low_text
-                                       : row->high_text;
-    }
-    Rows rows = rows_of(paper, names, ends, chart->row_count, false, true);
-    Frame frame = {.left = rows.left,
-                   .top = rows.top,
-                   .width = paper->width - rows.left - rows.right,
-                   .height = chart->row_count * rows.pitch};
-    tornado_range(chart, &frame.x_from, &frame.x_to);
-    paper->height = frame.top + frame.height + 46;
-    paper_open(paper, label);
-    draw_row_names(paper, &rows, names, ends, chart->row_count);
-    fputs("<g class=\"bars\">", paper->out);
-    for (int i = 0; i < chart->row_count; i++) {
-        const TornadoRow *row = &chart->rows[i];
-        double y = bar_top(paper, &rows, i);
-        draw_tornado_end(paper, &frame, y, rows.bar, chart->base, row->low, 0, row->low_text);
-        draw_tornado_end(paper, &frame, y, rows.bar, chart->base, row->high, 1, row->high_text);
-    }
-    fputs("</g>\n", paper->out);
-    frame_draw_x(paper, &frame, chart->x_title);
-    draw_limit(paper, &frame, &rows, chart->row_count, chart->base, chart->base_title);
-    paper_close(paper);
-}
-
-const ReportTable *table_of_tornado(Arena *arena, const TornadoChart *chart) {
-    ReportTable *table = report_table_create(arena, chart->title);
-    report_column(arena, table, "assumption", false);
-    report_column(arena, table, arena_printf(arena, "at one end, %s", chart->x_title), true);
-    report_column(arena, table, arena_printf(arena, "at the other, %s", chart->x_title), true);
-    for (int i = 0; i < chart->row_count; i++) {
-        const TornadoRow *row = &chart->rows[i];
-        report_cell(arena, table, row->name);
-        report_number(arena, table, isfinite(row->low) ? row->low_text : TEXT_UNKNOWN, row->low);
-        report_number(arena, table, isfinite(row->high) ? row->high_text : TEXT_UNKNOWN, row->high);
     }
     return table;
 }

@@ -1,4 +1,4 @@
-// Lines over an axis: scaling with its ideal and its range, a record's curves, and points of money against time.
+// Lines and points over two axes: with ranges, guides, limits and a panel below, labels where there is room for them.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,17 @@ static void draw_dot(const Paper *paper, double x, double y, double radius, int 
     fputs("</title></circle>", paper->out);
 }
 
-// ---- Scaling.
+static bool has_range(const double *low, const double *high, int at) {
+    return low && high && low[at] > 0 && high[at] > low[at] && isfinite(high[at]);
+}
+
+static bool has_labels(const RecordChart *chart) {
+    for (int i = 0; i < chart->curve_count; i++)
+        if (chart->curves[i].labels) return true;
+    return false;
+}
+
+// ---- How far the axes go.
 
 static void widen(double *low, double *high, double value) {
     if (!(value > 0) || !isfinite(value)) return;
@@ -37,35 +47,81 @@ static void widen(double *low, double *high, double value) {
     *high = fmax(*high, value);
 }
 
-static Frame scaling_frame(const Paper *paper, const ScalingChart *chart) {
-    Frame frame = {
-        .left = left_margin(paper), .top = 30, .height = paper->narrow ? 200 : 260, .log_x = true, .log_y = true};
-    frame.width = paper->width - frame.left - 12;
-    frame.x_from = frame.y_from = INFINITY;
-    for (int i = 0; i < chart->series_count; i++)
-        for (int k = 0; k < chart->series[i].count; k++) {
-            const ScalingPoint *point = &chart->series[i].points[k];
-            widen(&frame.x_from, &frame.x_to, point->x);
-            widen(&frame.y_from, &frame.y_to, point->rate);
-            widen(&frame.y_from, &frame.y_to, point->rate_low);
-            widen(&frame.y_from, &frame.y_to, point->rate_high);
-            widen(&frame.y_from, &frame.y_to, point->x * chart->ideal_per_x);
-        }
-    frame.x_from /= 1.06;
-    frame.x_to *= 1.06;
-    frame.y_from /= 1.15;
-    frame.y_to *= 1.15;
+#define FROM_ZERO 0.4 // an axis begins at 0 when the least is less than this of the most
+
+// Limits may lie far from all points.
+static void fit_axis(double *from, double *to, bool *is_log) {
+    *is_log = *is_log || *to > 12 * *from;
+    double least = *from, span = *to - *from;
+    *to *= *is_log ? 1.2 : 1;
+    *to += *is_log ? 0 : fmax(0.15 * span, 0.02 * *to);
+    *from = *is_log ? least / 1.2 : least < FROM_ZERO * *to ? 0 : fmax(0, least - fmax(0.35 * span, 0.05 * least));
+}
+
+// Logarithmic axes know what is above 0 alone.
+static void widen_by(Frame *frame, const RecordCurve *curve, int at) {
+    if (frame->log_x && !(curve->x[at] > 0)) return;
+    frame->x_from = fmin(frame->x_from, curve->x[at]);
+    frame->x_to = fmax(frame->x_to, curve->x[at]);
+    widen(&frame->y_from, &frame->y_to, curve->y[at]);
+    if (has_range(curve->y_low, curve->y_high, at)) {
+        widen(&frame->y_from, &frame->y_to, curve->y_low[at]);
+        widen(&frame->y_from, &frame->y_to, curve->y_high[at]);
+    }
+    if (has_range(curve->x_low, curve->x_high, at)) {
+        widen(&frame->x_from, &frame->x_to, curve->x_low[at]);
+        widen(&frame->x_from, &frame->x_to, curve->x_high[at]);
+    }
+}
+
+static void fit_lines(Frame *frame, const RecordChart *chart) {
+    if (chart->ticks_at_points) frame->x_from /= 1.06, frame->x_to *= 1.06;
+    if (!(frame->x_to > frame->x_from)) {
+        frame->x_from = isfinite(frame->x_from) ? frame->x_from : 1;
+        frame->x_to = frame->x_from + fmax(1, fabs(frame->x_from));
+    }
+    double most = isfinite(chart->y_max) ? chart->y_max : frame->y_to > 0 ? 1.05 * frame->y_to : 1;
+    if (chart->log_y) {
+        frame->y_from = isfinite(frame->y_from) ? fmin(frame->y_from, most / 10) / 1.3 : most / 10;
+        if (!isfinite(chart->y_max)) most *= 1.2;
+    } else {
+        frame->y_from = chart->y_min;
+    }
+    frame->y_to = most;
+}
+
+static Frame frame_of(const Paper *paper, const RecordChart *chart) {
+    bool labels = has_labels(chart);
+    Frame frame = {.left = left_margin(paper),
+                   .top = labels ? 34 : 30,
+                   .height = (paper->narrow ? 200 : 260) + (labels ? paper->narrow ? 60 : 80 : 0),
+                   .x_from = INFINITY,
+                   .x_to = -INFINITY,
+                   .y_from = INFINITY,
+                   .log_x = chart->log_x,
+                   .log_y = chart->log_y};
+    frame.width = paper->width - frame.left - (labels ? 14 : 12);
+    for (int i = 0; i < chart->curve_count; i++)
+        for (int k = 0; k < chart->curves[i].count; k++) widen_by(&frame, &chart->curves[i], k);
+    widen(&frame.x_from, &frame.x_to, chart->x_limit);
+    widen(&frame.y_from, &frame.y_to, chart->y_limit);
+    if (labels) {
+        fit_axis(&frame.x_from, &frame.x_to, &frame.log_x);
+        fit_axis(&frame.y_from, &frame.y_to, &frame.log_y);
+    } else {
+        fit_lines(&frame, chart);
+    }
     return frame;
 }
 
-// Ticks are the simulated points, those left out that would touch the one before.
-static void draw_point_ticks(const Paper *paper, const Frame *frame, const ScalingChart *chart) {
+// Ticks are the points themselves, those left out that would touch the one before.
+static void draw_point_ticks(const Paper *paper, const Frame *frame, const RecordChart *chart) {
     double bottom = frame->top + frame->height, last = -INFINITY;
     for (double x = 0, next;; x = next) {
         next = INFINITY;
-        for (int i = 0; i < chart->series_count; i++)
-            for (int k = 0; k < chart->series[i].count; k++)
-                if (chart->series[i].points[k].x > x) next = fmin(next, chart->series[i].points[k].x);
+        for (int i = 0; i < chart->curve_count; i++)
+            for (int k = 0; k < chart->curves[i].count; k++)
+                if (chart->curves[i].x[k] > x) next = fmin(next, chart->curves[i].x[k]);
         if (!isfinite(next)) break;
         double at = frame_x(frame, next);
         const char *text = text_count(paper->arena, next, true);
@@ -77,241 +133,6 @@ static void draw_point_ticks(const Paper *paper, const Frame *frame, const Scali
     }
     paper_line(paper, frame->left, bottom, frame->left + frame->width, bottom, "rule");
     paper_text(paper, frame->left + frame->width, bottom + 40, ANCHOR_END, "axis", chart->x_title);
-}
-
-static void draw_band(const Paper *paper, const Frame *frame, const ScalingSeries *series, int color, int index) {
-    for (int k = 0; k < series->count; k++)
-        if (!isfinite(series->points[k].rate_low)) return;
-    open_path(paper, "band", color, index);
-    for (int k = 0; k < series->count; k++)
-        path_to(paper, k == 0, frame_x(frame, series->points[k].x), frame_y(frame, series->points[k].rate_high));
-    for (int k = series->count - 1; k >= 0; k--)
-        path_to(paper, false, frame_x(frame, series->points[k].x), frame_y(frame, series->points[k].rate_low));
-    close_path(paper);
-}
-
-static const char *point_title(Arena *arena, const ScalingChart *chart, const ScalingSeries *series,
-                               const ScalingPoint *point) {
-    const char *text = arena_printf(arena, "%s%s%s %s: %s %s", series->name, *series->name ? ", " : "",
-                                    text_count(arena, point->x, true), chart->x_title,
-                                    text_count(arena, point->rate, true), chart->y_title);
-    return isfinite(point->efficiency)
-               ? arena_printf(arena, "%s, %s %s", text, text_figures(arena, point->efficiency, 3),
-                              chart->efficiency_title)
-               : text;
-}
-
-static void draw_rates(const Paper *paper, const Frame *frame, const ScalingChart *chart) {
-    for (int i = 0; i < chart->series_count; i++) {
-        const ScalingSeries *series = &chart->series[i];
-        int color = palette_place(paper->palette, series_color(i));
-        if (series->count > 1) draw_band(paper, frame, series, color, i);
-        open_path(paper, "line", color, i);
-        for (int k = 0; k < series->count; k++)
-            path_to(paper, k == 0, frame_x(frame, series->points[k].x), frame_y(frame, series->points[k].rate));
-        close_path(paper);
-        for (int k = 0; k < series->count; k++)
-            draw_dot(paper, frame_x(frame, series->points[k].x), frame_y(frame, series->points[k].rate), 4, color, i,
-                     point_title(paper->arena, chart, series, &series->points[k]));
-    }
-}
-
-static void draw_efficiencies(const Paper *paper, const Frame *frame, const ScalingChart *chart) {
-    for (int i = 0; i < chart->series_count; i++) {
-        const ScalingSeries *series = &chart->series[i];
-        int color = palette_place(paper->palette, series_color(i));
-        bool is_first = true;
-        open_path(paper, "line", color, i);
-        for (int k = 0; k < series->count; k++) {
-            if (!isfinite(series->points[k].efficiency)) continue;
-            path_to(paper, is_first, frame_x(frame, series->points[k].x), frame_y(frame, series->points[k].efficiency));
-            is_first = false;
-        }
-        close_path(paper);
-        for (int k = 0; k < series->count; k++)
-            if (isfinite(series->points[k].efficiency))
-                draw_dot(paper, frame_x(frame, series->points[k].x), frame_y(frame, series->points[k].efficiency), 3.5,
-                         color, i, point_title(paper->arena, chart, series, &series->points[k]));
-    }
-}
-
-static double most_efficient(const ScalingChart *chart) {
-    double most = 0;
-    for (int i = 0; i < chart->series_count; i++)
-        for (int k = 0; k < chart->series[i].count; k++)
-            if (isfinite(chart->series[i].points[k].efficiency))
-                most = fmax(most, chart->series[i].points[k].efficiency);
-    return most;
-}
-
-void draw_scaling(Paper *paper, const ScalingChart *chart, const char *label) {
-    Frame rates = scaling_frame(paper, chart), below = rates;
-    below.top = rates.top + rates.height + 60;
-    below.height = 120;
-    below.log_y = false;
-    below.y_from = 0;
-    below.y_to = fmax(1, 1.08 * most_efficient(chart));
-    const Frame *last = chart->has_efficiency ? &below : &rates;
-    paper->height = last->top + last->height + 46;
-    paper_open(paper, label);
-    frame_draw_y(paper, &rates, chart->y_title);
-    if (isfinite(chart->ideal_per_x)) {
-        paper_line(paper, frame_x(&rates, rates.x_from * 1.06),
-                   frame_y(&rates, rates.x_from * 1.06 * chart->ideal_per_x), frame_x(&rates, rates.x_to / 1.06),
-                   frame_y(&rates, rates.x_to / 1.06 * chart->ideal_per_x), "limit");
-        paper_text(paper, rates.left + rates.width, frame_y(&rates, rates.x_to / 1.06 * chart->ideal_per_x) - 8,
-                   ANCHOR_END, "axis", "perfect scaling");
-    }
-    draw_rates(paper, &rates, chart);
-    if (chart->has_efficiency) {
-        paper_line(paper, rates.left, rates.top + rates.height, rates.left + rates.width, rates.top + rates.height,
-                   "rule");
-        frame_draw_y(paper, &below, chart->efficiency_title);
-        draw_efficiencies(paper, &below, chart);
-    }
-    draw_point_ticks(paper, last, chart);
-    paper_close(paper);
-}
-
-const ReportTable *table_of_scaling(Arena *arena, const ScalingChart *chart) {
-    ReportTable *table = report_table_create(arena, chart->title);
-    bool is_named = chart->series_count > 1;
-    if (is_named) report_column(arena, table, "series", false);
-    report_column(arena, table, chart->x_title, true);
-    report_column(arena, table, chart->y_title, true);
-    if (chart->has_range) report_column(arena, table, arena_printf(arena, "%s, p5", chart->y_title), true);
-    if (chart->has_range) report_column(arena, table, arena_printf(arena, "%s, p95", chart->y_title), true);
-    if (chart->has_efficiency) report_column(arena, table, chart->efficiency_title, true);
-    for (int i = 0; i < chart->series_count; i++)
-        for (int k = 0; k < chart->series[i].count; k++) {
-            const ScalingPoint *point = &chart->series[i].points[k];
-            if (is_named) report_cell(arena, table, chart->series[i].name);
-            report_number(arena, table, text_count(arena, point->x, true), point->x);
-            report_number(arena, table, text_count(arena, point->rate, true), point->rate);
-            if (chart->has_range)
-                report_number(arena, table, text_count(arena, point->rate_low, true), point->rate_low);
-            if (chart->has_range)
-                report_number(arena, table, text_count(arena, point->rate_high, true), point->rate_high);
-            if (chart->has_efficiency)
-                report_number(arena, table, text_figures(arena, point->efficiency, 3), point->efficiency);
-        }
-    return table;
-}
-
-// ---- Curves.
-
-static Frame curve_frame(const Paper *paper, const RecordChart *chart) {
-    Frame frame = {.left = left_margin(paper),
-                   .top = 30,
-                   .height = paper->narrow ? 190 : 240,
-                   .log_x = chart->log_x,
-                   .log_y = chart->log_y};
-    frame.width = paper->width - frame.left - 12;
-    double low = INFINITY, high = -INFINITY, y_low = INFINITY, y_high = 0;
-    for (int i = 0; i < chart->curve_count; i++)
-        for (int k = 0; k < chart->curves[i].count; k++) {
-            double x = chart->curves[i].x[k];
-            if (chart->log_x && !(x > 0)) continue;
-            low = fmin(low, x);
-            high = fmax(high, x);
-            if (isfinite(chart->curves[i].y[k])) y_high = fmax(y_high, chart->curves[i].y[k]);
-            if (chart->curves[i].y[k] > 0) y_low = fmin(y_low, chart->curves[i].y[k]);
-        }
-    if (!(high > low)) low = isfinite(low) ? low : 1, high = low + fmax(1, fabs(low));
-    frame.x_from = low;
-    frame.x_to = high;
-    frame.y_to = isfinite(chart->y_max) ? chart->y_max : y_high > 0 ? 1.05 * y_high : 1;
-    if (chart->log_y) frame.y_from = isfinite(y_low) ? fmin(y_low, frame.y_to / 10) / 1.3 : frame.y_to / 10;
-    if (chart->log_y && !isfinite(chart->y_max)) frame.y_to *= 1.3;
-    return frame;
-}
-
-static void draw_points(const Paper *paper, const Frame *frame, const RecordCurve *curve, int series) {
-    int color = palette_place(paper->palette, series_color(series));
-    for (int k = 0; k < curve->count; k++) {
-        draw_dot(paper, frame_x(frame, fmax(curve->x[k], frame->x_from)),
-                 frame_y(frame, fmax(curve->y[k], frame->y_from)), 5, color, series,
-                 arena_printf(paper->arena, "%s: %s, %s", curve->name, text_figures(paper->arena, curve->x[k], 3),
-                              text_figures(paper->arena, curve->y[k], 3)));
-    }
-}
-
-void draw_curves(Paper *paper, const RecordChart *chart, const char *label) {
-    Frame frame = curve_frame(paper, chart);
-    paper->height = frame.top + frame.height + 46;
-    paper_open(paper, label);
-    frame_draw_y(paper, &frame, chart->y_title);
-    for (int i = 0; i < chart->curve_count; i++) {
-        const RecordCurve *curve = &chart->curves[i];
-        if (curve->is_points) {
-            draw_points(paper, &frame, curve, i);
-            continue;
-        }
-        open_path(paper, "line", palette_place(paper->palette, series_color(i)), i);
-        for (int k = 0; k < curve->count; k++) {
-            double x = chart->log_x ? fmax(curve->x[k], frame.x_from) : curve->x[k];
-            path_to(paper, k == 0, frame_x(&frame, x), frame_y(&frame, fmin(curve->y[k], frame.y_to)));
-        }
-        close_path(paper);
-    }
-    frame_draw_x(paper, &frame, chart->x_title);
-    paper_close(paper);
-}
-
-const ReportTable *table_of_curves(Arena *arena, const RecordChart *chart) {
-    ReportTable *table = report_table_create(arena, chart->title);
-    report_column(arena, table, "curve", false);
-    report_column(arena, table, chart->x_title, true);
-    report_column(arena, table, chart->y_title, true);
-    for (int i = 0; i < chart->curve_count; i++)
-        for (int k = 0; k < chart->curves[i].count; k++) {
-            report_cell(arena, table, chart->curves[i].name);
-            report_number(arena, table, text_figures(arena, chart->curves[i].x[k], 4), chart->curves[i].x[k]);
-            report_number(arena, table, text_figures(arena, chart->curves[i].y[k], 4), chart->curves[i].y[k]);
-        }
-    return table;
-}
-
-// ---- Money against time.
-
-enum { SERIES_CHOSEN, SERIES_FRONT, SERIES_OTHERS };
-static const uint32_t pareto_colors[] = {0xd5482a, 0x2f5c9e, 0x8b949e};
-
-static int series_of(const ParetoPoint *point) {
-    return point->is_chosen ? SERIES_CHOSEN : point->on_front ? SERIES_FRONT : SERIES_OTHERS;
-}
-
-static bool has_range(double low, double high) { return low > 0 && high > low && isfinite(high); }
-
-#define FROM_ZERO 0.4 // an axis begins at 0 when the least is less than this of the most
-
-static void fit_axis(double *from, double *to, bool *is_log) {
-    *is_log = *to > 12 * *from;
-    double least = *from, span = *to - *from;
-    *to *= *is_log ? 1.2 : 1;
-    *to += *is_log ? 0 : fmax(0.15 * span, 0.02 * *to);
-    *from = *is_log ? least / 1.2 : least < FROM_ZERO * *to ? 0 : fmax(0, least - fmax(0.35 * span, 0.05 * least));
-}
-
-static Frame pareto_frame(const Paper *paper, const ParetoChart *chart) {
-    Frame frame = {.left = left_margin(paper), .top = 34, .height = paper->narrow ? 260 : 340};
-    frame.width = paper->width - frame.left - 14;
-    frame.x_from = frame.y_from = INFINITY;
-    for (int i = 0; i < chart->point_count; i++) {
-        const ParetoPoint *point = &chart->points[i];
-        widen(&frame.x_from, &frame.x_to, point->x);
-        widen(&frame.y_from, &frame.y_to, point->y);
-        if (series_of(point) == SERIES_OTHERS) continue;
-        if (has_range(point->x_low, point->x_high))
-            widen(&frame.x_from, &frame.x_to, point->x_low), widen(&frame.x_from, &frame.x_to, point->x_high);
-        if (has_range(point->y_low, point->y_high))
-            widen(&frame.y_from, &frame.y_to, point->y_low), widen(&frame.y_from, &frame.y_to, point->y_high);
-    }
-    widen(&frame.x_from, &frame.x_to, chart->x_limit);
-    widen(&frame.y_from, &frame.y_to, chart->y_limit);
-    fit_axis(&frame.x_from, &frame.x_to, &frame.log_x);
-    fit_axis(&frame.y_from, &frame.y_to, &frame.log_y);
-    return frame;
 }
 
 // ---- Labels stand where nothing else does: not on each other, not on lines, not on points.
@@ -367,9 +188,13 @@ typedef struct Spot {
     bool is_far;
 } Spot;
 
+typedef struct NamedPoint {
+    double x, y;
+    const char *label;
+} NamedPoint;
+
 // As near to its point as there is room.
-static Spot find_spot(const Paper *paper, const Frame *frame, Boxes *taken, const ParetoPoint *point,
-                      const char *text) {
+static Spot find_spot(const Paper *paper, const Frame *frame, Boxes *taken, const NamedPoint *point, const char *text) {
     static const double distances[] = {11, 20, 34, 52};
     static const struct {
         double x, y;
@@ -389,18 +214,18 @@ static Spot find_spot(const Paper *paper, const Frame *frame, Boxes *taken, cons
     return (Spot){.y = NAN};
 }
 
-static bool find_spots(const Paper *paper, const Frame *frame, Boxes *taken, const ParetoPoint *const *points,
+static bool find_spots(const Paper *paper, const Frame *frame, Boxes *taken, const NamedPoint *points,
                        const char *const *texts, int count, Spot *spots) {
     bool all = true;
     for (int i = 0; i < count; i++) {
-        spots[i] = find_spot(paper, frame, taken, points[i], texts[i]);
+        spots[i] = find_spot(paper, frame, taken, &points[i], texts[i]);
         all = all && isfinite(spots[i].y);
     }
     return all;
 }
 
 static int by_x(const void *a, const void *b) {
-    const ParetoPoint *one = *(const ParetoPoint *const *)a, *other = *(const ParetoPoint *const *)b;
+    const NamedPoint *one = a, *other = b;
     if (one->x != other->x) return one->x < other->x ? -1 : 1;
     return (one->y > other->y) - (one->y < other->y);
 }
@@ -408,15 +233,15 @@ static int by_x(const void *a, const void *b) {
 #define KEY_ROW 19.0
 
 // Names of what stands behind letters, under the axis.
-static double draw_key(const Paper *paper, const Frame *frame, const char *const *letters,
-                       const ParetoPoint *const *points, int count) {
+static double draw_key(const Paper *paper, const Frame *frame, const char *const *letters, const NamedPoint *points,
+                       int count) {
     int columns = paper->narrow ? 1 : 2;
     double top = frame->top + frame->height + 64, width = paper->width / columns;
     for (int i = 0; i < count; i++) {
         int row = i / columns, column = i % columns;
         double x = column * width, y = top + row * KEY_ROW;
         paper_text(paper, x, y, ANCHOR_START, "row", letters[i]);
-        paper_text_in(paper, x + 26, y, width - 34, ANCHOR_START, "row", points[i]->label);
+        paper_text_in(paper, x + 26, y, width - 34, ANCHOR_START, "row", points[i].label);
     }
     int rows = (count + columns - 1) / columns;
     return rows * KEY_ROW + 8;
@@ -424,16 +249,18 @@ static double draw_key(const Paper *paper, const Frame *frame, const char *const
 
 // The names of the plans that one would choose among beside their points; where there is no room for all of them,
 // letters, and the names in a key below. Returns the height of the key.
-static double draw_point_labels(const Paper *paper, const Frame *frame, const ParetoChart *chart, Boxes *taken) {
-    const ParetoPoint **points = ARENA_ARRAY(paper->arena, const ParetoPoint *, chart->point_count);
-    const char **texts = ARENA_ARRAY(paper->arena, const char *, chart->point_count);
-    Spot *spots = ARENA_ARRAY(paper->arena, Spot, chart->point_count);
-    int count = 0, before = taken->count;
-    for (int i = 0; i < chart->point_count; i++)
-        if (series_of(&chart->points[i]) != SERIES_OTHERS) points[count++] = &chart->points[i];
+static double draw_point_labels(const Paper *paper, const Frame *frame, const RecordChart *chart, Boxes *taken) {
+    int count = 0, before = taken->count, room = 1;
+    for (int i = 0; i < chart->curve_count; i++) room += chart->curves[i].count;
+    NamedPoint *points = ARENA_ARRAY(paper->arena, NamedPoint, room);
+    const char **texts = ARENA_ARRAY(paper->arena, const char *, room);
+    Spot *spots = ARENA_ARRAY(paper->arena, Spot, room);
+    for (int i = 0; i < chart->curve_count; i++)
+        for (int k = 0; chart->curves[i].labels && !chart->curves[i].is_faint && k < chart->curves[i].count; k++)
+            points[count++] = (NamedPoint){chart->curves[i].x[k], chart->curves[i].y[k], chart->curves[i].labels[k]};
     if (count == 0) return 0;
     qsort(points, (size_t)count, sizeof *points, by_x);
-    for (int i = 0; i < count; i++) texts[i] = points[i]->label;
+    for (int i = 0; i < count; i++) texts[i] = points[i].label;
     bool named = find_spots(paper, frame, taken, points, texts, count, spots);
     if (!named) {
         taken->count = before;
@@ -450,14 +277,14 @@ static double draw_point_labels(const Paper *paper, const Frame *frame, const Pa
     return named ? 0 : draw_key(paper, frame, texts, points, count);
 }
 
-static void draw_limits(const Paper *paper, const Frame *frame, const ParetoChart *chart, Boxes *taken) {
+static void draw_limits(const Paper *paper, const Frame *frame, const RecordChart *chart, Boxes *taken) {
     double right = frame->left + frame->width, bottom = frame->top + frame->height;
-    if (isfinite(chart->x_limit)) {
+    if (chart->x_limit > 0) {
         double x = frame_x(frame, chart->x_limit);
         paper_line(paper, x, frame->top, x, bottom, "limit");
         take(paper, taken, x - 2, frame->top, x + 2, bottom);
     }
-    if (isfinite(chart->y_limit)) {
+    if (chart->y_limit > 0) {
         double y = frame_y(frame, chart->y_limit);
         paper_line(paper, frame->left, y, right, y, "limit");
         take(paper, taken, frame->left, y - 2, right, y + 2);
@@ -465,8 +292,8 @@ static void draw_limits(const Paper *paper, const Frame *frame, const ParetoChar
 }
 
 // Above its line where the axis' title leaves room, else beside it.
-static void draw_x_limit_title(const Paper *paper, const Frame *frame, const ParetoChart *chart, Boxes *taken) {
-    if (!isfinite(chart->x_limit)) return;
+static void draw_x_limit_title(const Paper *paper, const Frame *frame, const RecordChart *chart, Boxes *taken) {
+    if (!(chart->x_limit > 0)) return;
     double x = frame_x(frame, chart->x_limit), half = paper_text_width(chart->x_limit_title) / 2;
     double above = fmin(x, paper->width - half);
     const struct {
@@ -488,8 +315,8 @@ static void draw_x_limit_title(const Paper *paper, const Frame *frame, const Par
 #define DASHES 30.0
 
 // Along its line, above or below.
-static void draw_y_limit_title(const Paper *paper, const Frame *frame, const ParetoChart *chart, Boxes *taken) {
-    if (!isfinite(chart->y_limit)) return;
+static void draw_y_limit_title(const Paper *paper, const Frame *frame, const RecordChart *chart, Boxes *taken) {
+    if (!(chart->y_limit > 0)) return;
     double y = frame_y(frame, chart->y_limit), room = frame->width - paper_text_width(chart->y_limit_title) - 12;
     for (int below = 0; below < 2; below++)
         for (int part = 0; part <= 8; part++) {
@@ -510,19 +337,73 @@ static void draw_y_limit_title(const Paper *paper, const Frame *frame, const Par
     }
 }
 
-// From the 5 % to the 95 % of what is expected, of the plans that one would choose among.
-static void draw_ranges(const Paper *paper, const Frame *frame, const ParetoPoint *point, Boxes *taken) {
-    int series = series_of(point), color = palette_place(paper->palette, pareto_colors[series]);
-    double x = frame_x(frame, point->x), y = frame_y(frame, point->y);
-    if (has_range(point->x_low, point->x_high)) {
-        double from = frame_x(frame, point->x_low), to = frame_x(frame, point->x_high);
+// ---- Curves.
+
+static double x_on(const Frame *frame, double x) { return frame_x(frame, frame->log_x ? fmax(x, frame->x_from) : x); }
+
+static double y_on(const Frame *frame, double y) {
+    return frame_y(frame, fmin(frame->log_y ? fmax(y, frame->y_from) : y, frame->y_to));
+}
+
+// Where its range is known at every point.
+static void draw_band(const Paper *paper, const Frame *frame, const RecordCurve *curve, int color, int series) {
+    if (curve->count < 2 || curve->labels) return;
+    for (int k = 0; k < curve->count; k++)
+        if (!has_range(curve->y_low, curve->y_high, k)) return;
+    open_path(paper, "band", color, series);
+    for (int k = 0; k < curve->count; k++)
+        path_to(paper, k == 0, x_on(frame, curve->x[k]), y_on(frame, curve->y_high[k]));
+    for (int k = curve->count - 1; k >= 0; k--)
+        path_to(paper, false, x_on(frame, curve->x[k]), y_on(frame, curve->y_low[k]));
+    close_path(paper);
+}
+
+static void draw_line(const Paper *paper, const Frame *frame, const RecordCurve *curve, int color, int series) {
+    open_path(paper, "line", color, series);
+    for (int k = 0; k < curve->count; k++) path_to(paper, k == 0, x_on(frame, curve->x[k]), y_on(frame, curve->y[k]));
+    close_path(paper);
+}
+
+static void draw_guide(const Paper *paper, const Frame *frame, const RecordCurve *curve) {
+    double x = 0, y = 0, x_before, y_before;
+    for (int k = 0; k < curve->count; k++) {
+        x_before = x, y_before = y;
+        x = x_on(frame, curve->x[k]), y = y_on(frame, curve->y[k]);
+        if (k > 0) paper_line(paper, x_before, y_before, x, y, "limit");
+    }
+    paper_text(paper, frame->left + frame->width, y - 8, ANCHOR_END, "axis", curve->name);
+}
+
+// Between two plans of the front there is none: no straight lines.
+static void draw_steps(const Paper *paper, const Frame *frame, const RecordCurve *curve, int color, int series,
+                       Boxes *taken) {
+    open_path(paper, "line thin", color, series);
+    for (int k = 0; k < curve->count; k++) {
+        double x = x_on(frame, curve->x[k]), y = y_on(frame, curve->y[k]);
+        if (k > 0) {
+            double from = x_on(frame, curve->x[k - 1]), before = y_on(frame, curve->y[k - 1]);
+            path_to(paper, false, x, before);
+            LIST_PUSH(paper->arena, taken, ((Box){from, before - 1, x, before + 1}));
+            LIST_PUSH(paper->arena, taken, ((Box){x - 1, before, x + 1, y}));
+        }
+        path_to(paper, k == 0, x, y);
+    }
+    close_path(paper);
+}
+
+// Thin bars from the 5 % to the 95 % of what is expected.
+static void draw_ranges(const Paper *paper, const Frame *frame, const RecordCurve *curve, int at, int color, int series,
+                        Boxes *taken) {
+    double x = x_on(frame, curve->x[at]), y = y_on(frame, curve->y[at]);
+    if (has_range(curve->x_low, curve->x_high, at)) {
+        double from = x_on(frame, curve->x_low[at]), to = x_on(frame, curve->x_high[at]);
         open_path(paper, "line range", color, series);
         fprintf(paper->out, "M%.1f %.1fH%.1fM%.1f %.1fv6M%.1f %.1fv6", from, y, to, from, y - 3, to, y - 3);
         close_path(paper);
         take(paper, taken, from, y - 2, to, y + 2);
     }
-    if (has_range(point->y_low, point->y_high)) {
-        double from = frame_y(frame, point->y_low), to = frame_y(frame, point->y_high);
+    if (has_range(curve->y_low, curve->y_high, at)) {
+        double from = y_on(frame, curve->y_low[at]), to = y_on(frame, curve->y_high[at]);
         open_path(paper, "line range", color, series);
         fprintf(paper->out, "M%.1f %.1fV%.1fM%.1f %.1fh6M%.1f %.1fh6", x, from, to, x - 3, from, x - 3, to);
         close_path(paper);
@@ -530,93 +411,135 @@ static void draw_ranges(const Paper *paper, const Frame *frame, const ParetoPoin
     }
 }
 
-// Steps, not straight lines: between two plans of the front there is none.
-static void draw_front(const Paper *paper, const Frame *frame, const ParetoChart *chart, Boxes *taken) {
-    double x = 0, y = NAN;
-    bool is_first = true;
-    open_path(paper, "line thin", palette_place(paper->palette, pareto_colors[SERIES_FRONT]), SERIES_FRONT);
-    for (;;) {
-        const ParetoPoint *next = NULL;
-        for (int i = 0; i < chart->point_count; i++) {
-            const ParetoPoint *point = &chart->points[i];
-            if (point->on_front && point->x > x && (!next || point->x < next->x)) next = point;
-        }
-        if (!next) break;
-        if (!is_first) {
-            double from = frame_x(frame, x), to = frame_x(frame, next->x), before = frame_y(frame, y);
-            path_to(paper, false, to, before);
-            LIST_PUSH(paper->arena, taken, ((Box){from, before - 1, to, before + 1}));
-            LIST_PUSH(paper->arena, taken, ((Box){to - 1, before, to + 1, frame_y(frame, next->y)}));
-        }
-        path_to(paper, is_first, frame_x(frame, next->x), frame_y(frame, next->y));
-        is_first = false;
-        x = next->x;
-        y = next->y;
+static const char *figure(Arena *arena, double value) {
+    return fabs(value) >= 1000 ? text_count(arena, value, true) : text_figures(arena, value, 4);
+}
+
+static const char *point_title(Arena *arena, const RecordChart *chart, const RecordCurve *curve, int at) {
+    const char *name = curve->labels ? curve->labels[at] : curve->name;
+    const char *text = arena_printf(arena, "%s%s%s %s, %s %s", name, *name ? ": " : "", figure(arena, curve->x[at]),
+                                    chart->x_title, figure(arena, curve->y[at]), chart->y_title);
+    if (!has_range(curve->x_low, curve->x_high, at) || !has_range(curve->y_low, curve->y_high, at)) return text;
+    return arena_printf(arena, "%s; nine times in ten %s to %s, and %s to %s", text, figure(arena, curve->x_low[at]),
+                        figure(arena, curve->x_high[at]), figure(arena, curve->y_low[at]),
+                        figure(arena, curve->y_high[at]));
+}
+
+static void draw_points(const Paper *paper, const Frame *frame, const RecordChart *chart, int series, int color,
+                        Boxes *taken) {
+    const RecordCurve *curve = &chart->curves[series];
+    double radius = curve->is_faint ? 3.5 : curve->style == CURVE_POINTS ? 5 : 4;
+    for (int k = 0; k < curve->count; k++) {
+        double x = x_on(frame, curve->x[k]), y = y_on(frame, curve->y[k]);
+        draw_dot(paper, x, y, radius, color, series, point_title(paper->arena, chart, curve, k));
+        take(paper, taken, x - radius, y - radius, x + radius, y + radius);
     }
-    if (is_first) path_to(paper, true, frame->left, frame->top);
-    close_path(paper);
 }
 
-static void draw_pareto_point(const Paper *paper, const Frame *frame, const ParetoChart *chart,
-                              const ParetoPoint *point, Boxes *taken) {
-    int series = series_of(point);
-    double x = frame_x(frame, point->x), y = frame_y(frame, point->y), radius = series == SERIES_OTHERS ? 3.5 : 5;
-    const char *title =
-        arena_printf(paper->arena, "%s: %s %s, %s %s", point->label, text_figures(paper->arena, point->x, 4),
-                     chart->x_title, text_count(paper->arena, point->y, true), chart->y_title);
-    if (has_range(point->x_low, point->x_high) && has_range(point->y_low, point->y_high))
-        title =
-            arena_printf(paper->arena, "%s; nine times in ten %s to %s, and %s to %s", title,
-                         text_figures(paper->arena, point->x_low, 3), text_figures(paper->arena, point->x_high, 3),
-                         text_count(paper->arena, point->y_low, true), text_count(paper->arena, point->y_high, true));
-    draw_dot(paper, x, y, radius, palette_place(paper->palette, pareto_colors[series]), series, title);
-    take(paper, taken, x - radius, y - radius, x + radius, y + radius);
+// The first lies over the others.
+static void draw_curves(const Paper *paper, const Frame *frame, const RecordChart *chart, Boxes *taken) {
+    int *colors = ARENA_ARRAY(paper->arena, int, chart->curve_count + 1);
+    for (int i = 0; i < chart->curve_count; i++) colors[i] = palette_place(paper->palette, curve_color(chart, i));
+    for (int i = 0; i < chart->curve_count; i++) draw_band(paper, frame, &chart->curves[i], colors[i], i);
+    for (int i = 0; i < chart->curve_count; i++)
+        for (int k = 0; chart->curves[i].labels && k < chart->curves[i].count; k++)
+            draw_ranges(paper, frame, &chart->curves[i], k, colors[i], i, taken);
+    for (int i = chart->curve_count - 1; i >= 0; i--) {
+        const RecordCurve *curve = &chart->curves[i];
+        if (curve->style == CURVE_LINE || curve->style == CURVE_LINE_POINTS)
+            draw_line(paper, frame, curve, colors[i], i);
+        if (curve->style == CURVE_GUIDE) draw_guide(paper, frame, curve);
+        if (curve->style == CURVE_STEPS) draw_steps(paper, frame, curve, colors[i], i, taken);
+        if (curve->style == CURVE_POINTS || curve->style == CURVE_LINE_POINTS)
+            draw_points(paper, frame, chart, i, colors[i], taken);
+    }
 }
 
-static double draw_within_pareto(const Paper *paper, const Frame *frame, const ParetoChart *chart) {
+static void draw_panel_below(const Paper *paper, const Frame *above, const Frame *frame, const RecordChart *below) {
+    Boxes taken = {0};
+    paper_line(paper, above->left, above->top + above->height, above->left + above->width, above->top + above->height,
+               "rule");
+    frame_draw_y(paper, frame, below->y_title);
+    draw_curves(paper, frame, below, &taken);
+}
+
+// Returns the height of a key under the axis.
+static double draw_panels(const Paper *paper, const Frame *frame, const Frame *below, const RecordChart *chart) {
     Boxes taken = {0};
     frame_draw_y(paper, frame, chart->y_title);
-    frame_draw_x(paper, frame, chart->x_title);
     LIST_PUSH(paper->arena, &taken, text_box(0, frame->top - 12, ANCHOR_START, chart->y_title));
     draw_limits(paper, frame, chart, &taken);
-    for (int i = 0; i < chart->point_count; i++)
-        if (series_of(&chart->points[i]) != SERIES_OTHERS) draw_ranges(paper, frame, &chart->points[i], &taken);
-    draw_front(paper, frame, chart, &taken);
-    for (int series = SERIES_OTHERS; series >= SERIES_CHOSEN; series--)
-        for (int i = 0; i < chart->point_count; i++)
-            if (series_of(&chart->points[i]) == series)
-                draw_pareto_point(paper, frame, chart, &chart->points[i], &taken);
+    draw_curves(paper, frame, chart, &taken);
+    if (chart->below) draw_panel_below(paper, frame, below, chart->below);
+    if (chart->ticks_at_points)
+        draw_point_ticks(paper, chart->below ? below : frame, chart);
+    else
+        frame_draw_x(paper, frame, chart->x_title);
     draw_x_limit_title(paper, frame, chart, &taken);
     draw_y_limit_title(paper, frame, chart, &taken);
     return draw_point_labels(paper, frame, chart, &taken);
 }
 
 // How high it is shows when its labels have found their places.
-void draw_pareto(Paper *paper, const ParetoChart *chart, const char *label) {
-    Frame frame = pareto_frame(paper, chart);
+void draw_lines(Paper *paper, const RecordChart *chart, const char *label) {
+    Frame frame = frame_of(paper, chart), below = frame;
+    if (chart->below) {
+        Frame own = frame_of(paper, chart->below);
+        below.top = frame.top + frame.height + 60;
+        below.height = 120;
+        below.log_y = false;
+        below.y_from = own.y_from;
+        below.y_to = own.y_to;
+    }
     TextStream drawn = text_stream_open();
     Paper within = *paper;
     within.out = drawn.stream;
-    double key = draw_within_pareto(&within, &frame, chart);
-    paper->height = frame.top + frame.height + 46 + key;
+    double key = draw_panels(&within, &frame, &below, chart);
+    paper->height = below.top + below.height + 46 + key;
     paper_open(paper, label);
     fputs(text_stream_close(paper->arena, &drawn), paper->out);
     paper_close(paper);
 }
 
-const ReportTable *table_of_pareto(Arena *arena, const ParetoChart *chart) {
+// ---- The table behind: a row a point.
+
+static double value_below(const RecordChart *chart, int series, double x) {
+    const RecordCurve *curve = &chart->below->curves[series];
+    for (int k = 0; k < curve->count; k++)
+        if (curve->x[k] == x) return curve->y[k];
+    return NAN;
+}
+
+const ReportTable *table_of_lines(Arena *arena, const RecordChart *chart) {
     ReportTable *table = report_table_create(arena, chart->title);
-    report_column(arena, table, "plan", false);
+    bool labels = has_labels(chart), names = false, ranges = false;
+    for (int i = 0; i < chart->curve_count; i++) {
+        const RecordCurve *curve = &chart->curves[i];
+        names = names || (*curve->name && curve->style != CURVE_GUIDE);
+        for (int k = 0; k < curve->count && !labels; k++) ranges = ranges || has_range(curve->y_low, curve->y_high, k);
+    }
+    if (labels) report_column(arena, table, "plan", false);
+    if (names) report_column(arena, table, labels ? "" : "curve", false);
     report_column(arena, table, chart->x_title, true);
     report_column(arena, table, chart->y_title, true);
-    report_column(arena, table, "", false);
-    for (int i = 0; i < chart->point_count; i++) {
-        const ParetoPoint *point = &chart->points[i];
-        if (point->is_chosen) table->marked = i;
-        report_cell(arena, table, point->label);
-        report_number(arena, table, text_figures(arena, point->x, 4), point->x);
-        report_number(arena, table, text_count(arena, point->y, true), point->y);
-        report_cell(arena, table, point->is_chosen ? "chosen" : point->on_front ? "front" : "");
+    if (ranges) report_column(arena, table, arena_printf(arena, "%s, p5", chart->y_title), true);
+    if (ranges) report_column(arena, table, arena_printf(arena, "%s, p95", chart->y_title), true);
+    if (chart->below) report_column(arena, table, chart->below->y_title, true);
+    for (int i = 0; i < chart->curve_count; i++) {
+        const RecordCurve *curve = &chart->curves[i];
+        if (curve->style == CURVE_GUIDE || curve->style == CURVE_STEPS) continue;
+        for (int k = 0; k < curve->count; k++) {
+            if (curve->is_marked) table->marked = report_row_count(table);
+            if (labels) report_cell(arena, table, curve->labels ? curve->labels[k] : "");
+            if (names) report_cell(arena, table, curve->name);
+            report_number(arena, table, figure(arena, curve->x[k]), curve->x[k]);
+            report_number(arena, table, figure(arena, curve->y[k]), curve->y[k]);
+            const double ends[] = {curve->y_low ? curve->y_low[k] : NAN, curve->y_high ? curve->y_high[k] : NAN};
+            for (int end = 0; ranges && end < 2; end++)
+                report_number(arena, table, isfinite(ends[end]) ? figure(arena, ends[end]) : "", ends[end]);
+            double below = chart->below ? value_below(chart, i, curve->x[k]) : NAN;
+            if (chart->below) report_number(arena, table, isfinite(below) ? text_figures(arena, below, 3) : "", below);
+        }
     }
     return table;
 }

@@ -11,12 +11,7 @@ typedef enum BlockKind {
     BLOCK_CODE,
     BLOCK_FACT,
     BLOCK_TABLE,
-    BLOCK_BARS,
-    BLOCK_SCALING,
-    BLOCK_CURVES,
-    BLOCK_PARETO,
-    BLOCK_TORNADO,
-    BLOCK_HEAT
+    BLOCK_CHART
 } BlockKind;
 
 typedef struct Block {
@@ -25,14 +20,7 @@ typedef struct Block {
     const char *value, *range; // of a fact
     const ReportTable *table;  // of a table or behind a chart
     bool is_open;              // of a table
-    union {
-        const BarChart *bars;
-        const ScalingChart *scaling;
-        const RecordChart *curves;
-        const ParetoChart *pareto;
-        const TornadoChart *tornado;
-        const HeatChart *heat;
-    } chart;
+    const Chart *chart;
 } Block;
 
 struct Report {
@@ -104,19 +92,13 @@ const char *tick_text(Arena *arena, double value);
 // At most so many bars as a page can hold: every second, third, … row, and what of the chart that leaves out, or "".
 const BarChart *thinned_bars(Arena *arena, const BarChart *chart, const char **what_is_left_out);
 void draw_bars(Paper *paper, const BarChart *chart, const char *label);
-void draw_scaling(Paper *paper, const ScalingChart *chart, const char *label);
-void draw_curves(Paper *paper, const RecordChart *chart, const char *label);
-void draw_pareto(Paper *paper, const ParetoChart *chart, const char *label);
+void draw_lines(Paper *paper, const RecordChart *chart, const char *label);
 void draw_heat(Paper *paper, const HeatChart *chart, const char *label);
-void draw_tornado(Paper *paper, const TornadoChart *chart, const char *label);
 
 // The tables behind charts.
 const ReportTable *table_of_bars(Arena *arena, const BarChart *chart);
-const ReportTable *table_of_scaling(Arena *arena, const ScalingChart *chart);
-const ReportTable *table_of_curves(Arena *arena, const RecordChart *chart);
-const ReportTable *table_of_pareto(Arena *arena, const ParetoChart *chart);
+const ReportTable *table_of_lines(Arena *arena, const RecordChart *chart);
 const ReportTable *table_of_heat(Arena *arena, const HeatChart *chart);
-const ReportTable *table_of_tornado(Arena *arena, const TornadoChart *chart);
 
 extern const char report_css[], report_js[]; // results/report/, zero-terminated
 

@@ -247,22 +247,22 @@ static const char *of_point(const Telling *telling, const RecordPoint *point) {
 }
 
 static void tell_breakdown(const Telling *telling) {
-    BarChart *chart = ARENA_NEW(telling->arena, BarChart);
+    Chart *chart = ARENA_NEW(telling->arena, Chart);
     if (telling->record->point_count > MOST_STACKS ||
         !breakdown_chart(telling->arena, telling->record, chart, telling->none))
         return;
     const RecordPoint *point = last_that_ran(telling->record);
     report_section(telling->report, "Why: where the time goes");
-    report_bars(telling->report, chart,
-                arena_printf(telling->arena,
-                             "Most of a step%s: %s. The mean over all GPUs, what each waits for counted in: it shows "
-                             "how well they are used. What to shorten, the critical path shows.",
-                             of_point(telling, point),
-                             largest_parts(telling->arena, point->exposed, point->exposed_count, 4)));
+    report_chart(telling->report, chart,
+                 arena_printf(telling->arena,
+                              "Most of a step%s: %s. The mean over all GPUs, what each waits for counted in: it shows "
+                              "how well they are used. What to shorten, the critical path shows.",
+                              of_point(telling, point),
+                              largest_parts(telling->arena, point->exposed, point->exposed_count, 4)));
 }
 
 static void tell_memory_parts(const Telling *telling) {
-    BarChart *chart = ARENA_NEW(telling->arena, BarChart);
+    Chart *chart = ARENA_NEW(telling->arena, Chart);
     if (telling->record->point_count > MOST_STACKS ||
         !memory_chart(telling->arena, telling->record, chart, telling->none))
         return;
@@ -270,42 +270,44 @@ static void tell_memory_parts(const Telling *telling) {
     report_section(telling->report, "Memory");
     const char *at =
         point->memory_peak_at ? arena_printf(telling->arena, " The peak is at: %s.", point->memory_peak_at) : "";
-    report_bars(telling->report, chart,
-                arena_printf(telling->arena, "Largest%s: %s.%s", of_point(telling, point),
-                             largest_parts(telling->arena, point->memory, point->memory_count, 4), at));
+    report_chart(telling->report, chart,
+                 arena_printf(telling->arena, "Largest%s: %s.%s", of_point(telling, point),
+                              largest_parts(telling->arena, point->memory, point->memory_count, 4), at));
 }
 
 static void tell_scaling(const Telling *telling) {
-    ScalingChart *chart = ARENA_NEW(telling->arena, ScalingChart);
+    Chart *chart = ARENA_NEW(telling->arena, Chart);
     if (telling->record->point_count < 2 || !scaling_chart(telling->arena, telling->record, chart, telling->none))
         return;
-    const ScalingSeries *series = &chart->series[0];
-    const ScalingPoint *first = &series->points[0], *last = &series->points[series->count - 1];
+    const RecordCurve *curve = &chart->lines.curves[0];
+    int last = curve->count - 1;
+    bool has_range = isfinite(curve->y_low[0]);
     report_section(telling->report, "Scaling");
-    report_scaling(telling->report, chart,
-                   arena_printf(telling->arena, "From %s to %s %s%s%s, throughput grows by a factor of %s%s.",
-                                text_count(telling->arena, first->x, true), text_count(telling->arena, last->x, true),
-                                chart->x_title, *series->name ? ", " : "", series->name,
-                                text_figures(telling->arena, last->rate / first->rate, 3),
-                                chart->has_range ? "; the band is the 90 % range" : ""));
+    report_chart(telling->report, chart,
+                 arena_printf(telling->arena, "From %s to %s %s%s%s, throughput grows by a factor of %s%s.",
+                              text_count(telling->arena, curve->x[0], true),
+                              text_count(telling->arena, curve->x[last], true), chart->lines.x_title,
+                              *curve->name ? ", " : "", curve->name,
+                              text_figures(telling->arena, curve->y[last] / curve->y[0], 3),
+                              has_range ? "; the band is the 90 % range" : ""));
 }
 
 static void tell_pareto(const Telling *telling) {
-    ParetoChart *chart = ARENA_NEW(telling->arena, ParetoChart);
+    Chart *chart = ARENA_NEW(telling->arena, Chart);
     if (!pareto_chart(telling->arena, telling->record, chart, telling->none)) return;
     report_section(telling->report, "Cost against time");
-    report_pareto(telling->report, chart,
-                  "Down and to the left is better. Of the points on the line none is both "
-                  "cheaper and quicker than another.");
+    report_chart(telling->report, chart,
+                 "Down and to the left is better. Of the points on the line none is both "
+                 "cheaper and quicker than another.");
 }
 
 static void tell_timeline(const Telling *telling) {
-    BarChart *chart = ARENA_NEW(telling->arena, BarChart);
+    Chart *chart = ARENA_NEW(telling->arena, Chart);
     if (!gantt_chart(telling->arena, telling->record, chart, telling->none)) return;
     report_section(telling->report, "A step in time");
     const char *left_out;
-    const BarChart *shown = thinned_bars(telling->arena, chart, &left_out);
-    report_bars(telling->report, shown, arena_printf(telling->arena, "%s%s", chart->reading, left_out));
+    chart->bars = *thinned_bars(telling->arena, &chart->bars, &left_out);
+    report_chart(telling->report, chart, arena_printf(telling->arena, "%s%s", chart->bars.reading, left_out));
 }
 
 static void tell_money(const Telling *telling) {
@@ -379,7 +381,11 @@ static void tell_table(const Telling *telling, const RecordTable *from) {
 
 static void tell_own(const Telling *telling) {
     const Record *record = telling->record;
-    for (int i = 0; i < record->chart_count; i++) report_curves(telling->report, &record->charts[i], "");
+    for (int i = 0; i < record->chart_count; i++) {
+        Chart *chart = ARENA_NEW(telling->arena, Chart);
+        *chart = (Chart){.kind = CHART_LINES, .lines = record->charts[i]};
+        report_chart(telling->report, chart, "");
+    }
     for (int i = 0; i < record->table_count; i++) tell_table(telling, &record->tables[i]);
 }
 

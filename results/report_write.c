@@ -112,88 +112,42 @@ static void legend_entry(Page *page, int series, uint32_t color, const char *nam
     fputs("</li>", page->out);
 }
 
-// Series as draw_pareto numbers them.
-static bool pareto_has(const ParetoChart *chart, int series) {
-    for (int i = 0; i < chart->point_count; i++) {
-        const ParetoPoint *point = &chart->points[i];
-        if (series == (point->is_chosen ? 0 : point->on_front ? 1 : 2)) return true;
-    }
-    return false;
-}
-
-static void write_legend(Page *page, const Block *block) {
-    static const char *const pareto_names[] = {"chosen", "no other is better in both", "others"};
-    static const uint32_t pareto_colors[] = {0xd5482a, 0x2f5c9e, 0x8b949e};
+static void write_legend(Page *page, const Chart *chart) {
     fputs("<ul class=\"legend\">", page->out);
-    if (block->kind == BLOCK_BARS)
-        for (int i = 0; i < block->chart.bars->legend_count; i++)
-            legend_entry(page, i, block->chart.bars->legend[i].color, block->chart.bars->legend[i].name);
-    if (block->kind == BLOCK_SCALING)
-        for (int i = 0; i < block->chart.scaling->series_count && block->chart.scaling->series_count > 1; i++)
-            legend_entry(page, i, series_color(i), block->chart.scaling->series[i].name);
-    if (block->kind == BLOCK_CURVES)
-        for (int i = 0; i < block->chart.curves->curve_count; i++)
-            legend_entry(page, i, series_color(i), block->chart.curves->curves[i].name);
-    if (block->kind == BLOCK_PARETO)
-        for (int i = 0; i < 3; i++)
-            if (pareto_has(block->chart.pareto, i)) legend_entry(page, i, pareto_colors[i], pareto_names[i]);
+    for (int i = 0; chart->kind == CHART_BARS && i < chart->bars.legend_count; i++)
+        legend_entry(page, i, chart->bars.legend[i].color, chart->bars.legend[i].name);
+    for (int i = 0; chart->kind == CHART_LINES && i < chart->lines.curve_count; i++)
+        if (*chart->lines.curves[i].name && chart->lines.curves[i].style != CURVE_GUIDE)
+            legend_entry(page, i, curve_color(&chart->lines, i), chart->lines.curves[i].name);
     fputs("</ul>\n", page->out);
 }
 
-static const char *chart_title(const Block *block) {
-    switch (block->kind) {
-    case BLOCK_BARS:
-        return block->chart.bars->title;
-    case BLOCK_SCALING:
-        return block->chart.scaling->title;
-    case BLOCK_CURVES:
-        return block->chart.curves->title;
-    case BLOCK_PARETO:
-        return block->chart.pareto->title;
-    case BLOCK_TORNADO:
-        return block->chart.tornado->title;
-    case BLOCK_HEAT:
-        return block->chart.heat->title;
-    case BLOCK_SECTION:
-    case BLOCK_TEXT:
-    case BLOCK_CAUTION:
-    case BLOCK_CODE:
-    case BLOCK_FACT:
-    case BLOCK_TABLE:
-        break;
-    }
-    CHECK(!"a block that is no chart has no title");
-    return "";
-}
-
 static void draw(Page *page, const Block *block, bool narrow) {
+    const Chart *chart = block->chart;
     Paper paper = {.out = page->out,
                    .arena = page->arena,
                    .palette = &page->palette,
                    .width = narrow ? PAPER_NARROW : PAPER_WIDE,
                    .narrow = narrow,
                    .number = page->charts};
-    const char *title = chart_title(block);
+    const char *title = chart_title(chart);
     const char *label = block->text && *block->text ? arena_printf(page->arena, "%s. %s", title, block->text) : title;
-    if (block->kind == BLOCK_BARS) draw_bars(&paper, block->chart.bars, label);
-    if (block->kind == BLOCK_SCALING) draw_scaling(&paper, block->chart.scaling, label);
-    if (block->kind == BLOCK_CURVES) draw_curves(&paper, block->chart.curves, label);
-    if (block->kind == BLOCK_PARETO) draw_pareto(&paper, block->chart.pareto, label);
-    if (block->kind == BLOCK_TORNADO) draw_tornado(&paper, block->chart.tornado, label);
-    if (block->kind == BLOCK_HEAT) draw_heat(&paper, block->chart.heat, label);
+    if (chart->kind == CHART_BARS) draw_bars(&paper, &chart->bars, label);
+    if (chart->kind == CHART_LINES) draw_lines(&paper, &chart->lines, label);
+    if (chart->kind == CHART_HEAT) draw_heat(&paper, &chart->heat, label);
 }
 
 static void write_chart(Page *page, const Block *block) {
-    bool zooms = block->kind == BLOCK_BARS && block->chart.bars->is_dense;
+    bool zooms = block->chart->kind == CHART_BARS && block->chart->bars.is_dense;
     fprintf(page->out, "<figure%s><figcaption>", zooms ? " class=\"zooms\"" : "");
-    put(page, chart_title(block));
+    put(page, chart_title(block->chart));
     fputs("</figcaption>\n", page->out);
     if (block->text && *block->text) {
         fputs("<p class=\"says\">", page->out);
         put(page, block->text);
         fputs("</p>\n", page->out);
     }
-    write_legend(page, block);
+    write_legend(page, block->chart);
     draw(page, block, false);
     draw(page, block, true);
     page->charts++;
@@ -259,12 +213,7 @@ static void write_block(Page *page, const Block *block, int *sections) {
     case BLOCK_TABLE:
         write_table_block(page, block);
         break;
-    case BLOCK_BARS:
-    case BLOCK_SCALING:
-    case BLOCK_CURVES:
-    case BLOCK_PARETO:
-    case BLOCK_HEAT:
-    case BLOCK_TORNADO:
+    case BLOCK_CHART:
         write_chart(page, block);
         break;
     }

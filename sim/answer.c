@@ -158,7 +158,7 @@ void answer_recommend(Answer *answer, const Recommendation *recommendation) {
     answer_close(answer);
 }
 
-void answer_chart(Answer *answer, const char *name, const struct BarChart *chart) {
+void answer_chart(Answer *answer, const char *name, const struct Chart *chart) {
     AnswerNode *node = add(answer, NODE_CHART, NULL, name);
     node->chart = chart;
 }

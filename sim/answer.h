@@ -50,7 +50,7 @@ AnswerValue answer_shown(AnswerUnit unit, double number, const char *text); // p
 typedef enum AnswerDetail { FOR_ALL, FOR_VERBOSE, FOR_PAGES, FOR_PROGRAMS } AnswerDetail;
 
 typedef struct Answer Answer;
-struct BarChart; // results/chart.h
+struct Chart; // results/chart.h
 
 Answer *answer_create(Arena *arena, const char *kind); // kind: of the envelope, "goodput"
 void answer_rename(Answer *answer, const char *kind);
@@ -102,7 +102,7 @@ void answer_say(Answer *answer, const char *label, const char *format, ...)
 void answer_caution(Answer *answer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void answer_next(Answer *answer, const char *command, const char *what_for); // a line that can be typed as it stands
 void answer_recommend(Answer *answer, const Recommendation *recommendation);
-void answer_chart(Answer *answer, const char *name, const struct BarChart *chart);
+void answer_chart(Answer *answer, const char *name, const struct Chart *chart);
 void answer_says(Answer *answer, const char *text); // what one sees in the last chart, for those who cannot
 void answer_digest(Answer *answer, uint64_t digest);
 
@@ -139,7 +139,7 @@ struct AnswerNode {
     bool has_range;
     const char *note;
     AnswerTable *table;
-    const struct BarChart *chart;
+    const struct Chart *chart;
     AnswerNode *first, *last, *next, *parent;
 };
 

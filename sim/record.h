@@ -149,12 +149,25 @@ typedef struct RecordTable {
     const char *note; // for people, beneath it: what its columns say; or NULL
 } RecordTable;
 
-// Curves over one axis.
+// Lines and points over two axes.
+typedef enum CurveStyle {
+    CURVE_LINE,
+    CURVE_POINTS,      // which stand by themselves
+    CURVE_LINE_POINTS, // a line through its points
+    CURVE_GUIDE,       // a broken line, to hold others against
+    CURVE_STEPS        // as wide as y holds
+} CurveStyle;
+
 typedef struct RecordCurve {
-    const char *name;
+    const char *name; // "": none, in no legend
     const double *x, *y;
     int count;
-    bool is_points; // which stand by themselves
+    CurveStyle style;
+    bool is_faint, is_marked;     // smaller, and without labels; what stands out
+    const char *const *labels;    // of each point, or NULL
+    const double *x_low, *x_high; // nine times in ten between these, or NULL; 0 or NAN: nobody knows
+    const double *y_low, *y_high;
+    uint32_t color; // 0: by its place
 } RecordCurve;
 
 typedef struct RecordChart {
@@ -162,8 +175,11 @@ typedef struct RecordChart {
     const char *x_title, *y_title;
     const RecordCurve *curves;
     int curve_count;
-    bool log_x, log_y;
-    double y_max; // NAN: as far as the curves go
+    bool log_x, log_y, ticks_at_points; // of x
+    double y_min, y_max;                // of an axis that is not logarithmic; y_max NAN: as far as the curves go
+    double x_limit, y_limit;            // a line across; 0: none
+    const char *x_limit_title, *y_limit_title;
+    const struct RecordChart *below; // of the same x
 } RecordChart;
 
 typedef struct Record {

@@ -51,12 +51,12 @@ TEST(the_bars_of_a_life_are_all_of_its_time_and_its_shares_sum_to_one) {
         LifeSpec spec = life_of(seed);
         LifeStudy study = life_study(arena, &spec, 5, seed);
         LifeCalendar calendar = life_calendar(arena, &spec, &study, seed);
-        BarChart chart;
+        Chart chart;
         calendar_chart(arena, &calendar, &chart);
-        bool is_days = strcmp(chart.x_title, "days") == 0;
-        EXPECT(is_days || strcmp(chart.x_title, "hours") == 0);
-        EXPECT_INT(chart.row_count, calendar.count);
-        expect_rows(&calendar, &chart, is_days ? DAY : HOUR);
+        bool is_days = strcmp(chart.bars.x_title, "days") == 0;
+        EXPECT(is_days || strcmp(chart.bars.x_title, "hours") == 0);
+        EXPECT_INT(chart.bars.row_count, calendar.count);
+        expect_rows(&calendar, &chart.bars, is_days ? DAY : HOUR);
         double sum = 0, lost = 0;
         for (int k = 0; k < LIFE_TIME_COUNT; k++) sum += study.share[k];
         for (int c = 0; c < LIFE_CAUSE_COUNT; c++) lost += study.lost_share[c];

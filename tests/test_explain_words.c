@@ -238,7 +238,7 @@ TEST(operators_of_a_network_of_convolutions_come_by_at_most_eight_kinds_that_sum
     EXPECT_NEAR(column_sum(kinds, "seconds"), column_sum(table_called(full, all, "operators"), "seconds"), 1e-9);
     EXPECT_NEAR(column_sum(table_called(people, few, "roofline_kinds"), "seconds"),
                 column_sum(table_called(full, all, "roofline"), "seconds"), 1e-9);
-    const RecordChart *chart = explain_roofline_chart(loaded.arena, now);
+    const RecordChart *chart = &explain_roofline_chart(loaded.arena, now)->lines;
     const RecordCurve *roof = &chart->curves[0];
     EXPECT(chart->curve_count <= 9);
     for (int c = 1; c < chart->curve_count; c++)

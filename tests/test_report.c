@@ -202,7 +202,7 @@ TEST(a_front_holds_what_no_other_beats) {
 TEST(a_point_alone_has_no_cost_against_time) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
-    ParetoChart chart;
+    Chart chart;
     EXPECT(!pareto_chart(arena, record_of_one(arena), &chart, problems));
     EXPECT_CONTAINS(problem_at(problems, 0)->text, "one point alone has both");
     arena_close(arena);
@@ -221,17 +221,16 @@ TEST(points_that_crowd_have_letters_and_a_key) {
                                       .x_low = crowd ? 0 : NAN,
                                       .y_low = i == 11 ? 3 : NAN,
                                       .y_high = i == 11 ? 60 : NAN};
-        ParetoChart chart = {.title = "cost",
-                             .x_title = "days",
-                             .y_title = "USD",
-                             .points = points,
-                             .point_count = 12,
-                             .x_limit = 80,
-                             .x_limit_title = "date: 80 days",
-                             .y_limit = NAN};
+        Chart chart;
+        pareto_lines(arena, points, 12, &chart);
+        chart.lines.title = "cost";
+        chart.lines.x_title = "days";
+        chart.lines.y_title = "USD";
+        chart.lines.x_limit = 80;
+        chart.lines.x_limit_title = "date: 80 days";
         Report *report = report_create(arena, "t", "c", NULL);
         report_section(report, "s");
-        report_pareto(report, &chart, "says");
+        report_chart(report, &chart, "says");
         const char *page = page_of(arena, report);
         // At its point and in the key, on both papers; what lies apart has room for names on the wide one.
         EXPECT_INT(count_of(page, ">A</text>"), crowd ? 4 : 2);
@@ -484,21 +483,23 @@ TEST(shares_are_the_denser_the_greater_and_points_are_drawn_on_both_axes) {
     Arena *arena = arena_open();
     static const char *const rows[] = {"nic out", hostile}, *const columns[] = {"0", "8", "16"};
     static const double values[] = {0.1, 0.2, NAN, 0, 0.4, 0.4};
-    const HeatChart heat = {"Links", "node", rows, columns, 2, 3, values};
+    const Chart heat = {.kind = CHART_HEAT, .heat = {"Links", "node", rows, columns, 2, 3, values}};
     static const double x[] = {1, 100, 1000}, y[] = {2, 200, 200};
-    const RecordCurve curves[] = {{hostile, x, y, 3, true}, {"roof", x, y, 3, false}};
-    const RecordChart roof = {.name = "roofline",
-                              .title = "Roofline",
-                              .x_title = "FLOP/B",
-                              .y_title = "TFLOP/s",
-                              .curves = curves,
-                              .curve_count = 2,
-                              .log_x = true,
-                              .log_y = true,
-                              .y_max = NAN};
+    const RecordCurve curves[] = {{.name = hostile, .x = x, .y = y, .count = 3, .style = CURVE_POINTS},
+                                  {.name = "roof", .x = x, .y = y, .count = 3}};
+    const Chart roof = {.kind = CHART_LINES,
+                        .lines = {.name = "roofline",
+                                  .title = "Roofline",
+                                  .x_title = "FLOP/B",
+                                  .y_title = "TFLOP/s",
+                                  .curves = curves,
+                                  .curve_count = 2,
+                                  .log_x = true,
+                                  .log_y = true,
+                                  .y_max = NAN}};
     Report *report = report_create(arena, "x", "lockstep", NULL);
-    report_heat(report, &heat, "");
-    report_curves(report, &roof, "");
+    report_chart(report, &heat, "");
+    report_chart(report, &roof, "");
     const char *page = page_of(arena, report);
     EXPECT_INT(well_formed_drawings(page), 4 + 2); // and the keys of the legend
     EXPECT_INT(count_of(page, "fill-opacity=\"0.050\""), 2);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/chart.h"
 #include "results/results.h"
 #include "scenarios/fields/fields.h"
 #include "scenarios/lua/scenario.h"
@@ -342,11 +343,12 @@ static const char *plot_path(Run *run, const Record *record, const char *kind, i
 static bool plot_charts(Run *run, const Record *record, int number) {
     bool ok = true, screen = run->form == FORM_SCREEN && !run->output && !option_flag(run->options, "quiet");
     for (int i = 0; i < record->chart_count; i++) {
-        const RecordChart *chart = &record->charts[i];
+        const Chart chart = {.kind = CHART_LINES, .lines = record->charts[i]};
         if (option_given(run->options, "plot-dir"))
-            ok = chart_to_file(run->arena, chart, plot_path(run, record, chart->name, number), run->problems) && ok;
+            ok = chart_to_file(run->arena, &chart, plot_path(run, record, chart.lines.name, number), run->problems) &&
+                 ok;
         else if (screen)
-            chart_to_terminal(run->arena, chart, stdout, &run->style);
+            chart_to_terminal(run->arena, &chart, stdout, &run->style);
     }
     return ok;
 }

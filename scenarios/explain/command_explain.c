@@ -306,20 +306,20 @@ static void warn_of_nothing(const char *kind) {
 static bool draw_plot(const Command *command, const Explanation *explanation, int kind, const char *path) {
     Style style = style_for(stdout, color_modes[option_choice(command->options, "color", 0)], false);
     if (kind == ROOFLINE) {
-        const RecordChart *chart = explain_roofline_chart(command->arena, explanation);
+        const Chart *chart = explain_roofline_chart(command->arena, explanation);
         if (!chart) return warn_of_nothing(step_plots[kind]), true;
         if (path) return chart_to_file(command->arena, chart, path, command->problems);
-        BarChart bars;
+        Chart bars;
         explain_roofline_bars(command->arena, explanation, &bars);
         printf("\n");
-        print_bar_chart(command->arena, stdout, &bars, &style);
+        chart_to_terminal(command->arena, &bars, stdout, &style);
         return true;
     }
-    const HeatChart *chart = explain_links_chart(command->arena, explanation);
+    const Chart *chart = explain_links_chart(command->arena, explanation);
     if (!chart) return warn_of_nothing(step_plots[kind]), true;
-    if (path) return heat_to_file(command->arena, chart, path, command->problems);
+    if (path) return chart_to_file(command->arena, chart, path, command->problems);
     printf("\n");
-    print_heat_chart(command->arena, stdout, chart, &style);
+    chart_to_terminal(command->arena, chart, stdout, &style);
     return true;
 }
 
@@ -424,7 +424,8 @@ static char **with_plot_value(Arena *arena, int argc, char **argv) {
 }
 
 static int explain_asked(Arena *arena, int argc, char **argv) {
-    if (argc > 1 && strcmp(argv[1], "collective") == 0) return frame_run(&explain_collective_question, argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "collective") == 0)
+        return frame_run(&explain_collective_question, argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "queue") == 0) return frame_run(&explain_queue_question, argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "goodput") == 0) return frame_run(&explain_goodput_question, argc - 1, argv + 1);
     Command command = read_command(arena, argc, with_plot_value(arena, argc, argv));

@@ -167,9 +167,9 @@ void list_roofline(Arena *arena, Explanation *explanation);
 
 // ---- explain_charts.c: the same operators under the roofs of their GPU, and how busy each kind of link is on each
 // node that was simulated. NULL: there is nothing of the kind.
-const RecordChart *explain_roofline_chart(Arena *arena, const Explanation *explanation);
-void explain_roofline_bars(Arena *arena, const Explanation *explanation, BarChart *chart); // for a terminal
-const HeatChart *explain_links_chart(Arena *arena, const Explanation *explanation);
+const Chart *explain_roofline_chart(Arena *arena, const Explanation *explanation);
+void explain_roofline_bars(Arena *arena, const Explanation *explanation, Chart *chart); // for a terminal
+const Chart *explain_links_chart(Arena *arena, const Explanation *explanation);
 
 // ---- explain_lead.c: what to change first, what the step becomes, and why.
 typedef struct Lead {

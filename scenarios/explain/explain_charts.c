@@ -26,7 +26,7 @@ typedef struct Points {
 
 static Points points_of(Arena *arena, RecordCurve *curve, const char *name, int most) {
     Points points = {ARENA_ARRAY(arena, double, most), ARENA_ARRAY(arena, double, most)};
-    *curve = (RecordCurve){.name = name, .x = points.x, .y = points.y, .is_points = true};
+    *curve = (RecordCurve){.name = name, .x = points.x, .y = points.y, .style = CURVE_POINTS};
     return points;
 }
 
@@ -64,30 +64,31 @@ static RecordCurve roof_of(Arena *arena, const RecordCurve *points, int count, d
     return (RecordCurve){.name = "roof", .x = x, .y = y, .count = ROOF_POINTS};
 }
 
-const RecordChart *explain_roofline_chart(Arena *arena, const Explanation *now) {
+const Chart *explain_roofline_chart(Arena *arena, const Explanation *now) {
     RecordCurve *curves = ARENA_ARRAY(arena, RecordCurve, now->roofline_count + 1);
     int count = add_points(arena, now, curves + 1);
     if (count == 0) return NULL;
     const Gpu *gpu = now->cluster->gpu_of[0];
     double peak = gpu_peak(gpu, now->step.lowered->training->precision), bandwidth = gpu->memory_bytes_per_second;
     curves[0] = roof_of(arena, curves + 1, count, peak, bandwidth);
-    RecordChart *chart = ARENA_NEW(arena, RecordChart);
-    *chart = (RecordChart){.name = "roofline",
-                           .title = arena_printf(arena, "Roofline: operators of a layer on %s (%s TFLOP/s, %s TB/s)",
-                                                 gpu->name, text_figures(arena, peak / TERA, 3),
-                                                 text_figures(arena, bandwidth / TERA, 3)),
-                           .x_title = "FLOP per byte of memory traffic",
-                           .y_title = "TFLOP/s",
-                           .curves = curves,
-                           .curve_count = count + 1,
-                           .log_x = true,
-                           .log_y = true,
-                           .y_max = ROOM_ABOVE * peak / TERA};
+    Chart *chart = ARENA_NEW(arena, Chart);
+    *chart = (Chart){
+        .kind = CHART_LINES,
+        .lines = {.name = "roofline",
+                  .title = arena_printf(arena, "Roofline: operators of a layer on %s (%s TFLOP/s, %s TB/s)", gpu->name,
+                                        text_figures(arena, peak / TERA, 3), text_figures(arena, bandwidth / TERA, 3)),
+                  .x_title = "FLOP per byte of memory traffic",
+                  .y_title = "TFLOP/s",
+                  .curves = curves,
+                  .curve_count = count + 1,
+                  .log_x = true,
+                  .log_y = true,
+                  .y_max = ROOM_ABOVE * peak / TERA}};
     return chart;
 }
 
 // A bar for each operator: how much of the roof over it it reaches.
-void explain_roofline_bars(Arena *arena, const Explanation *now, BarChart *chart) {
+void explain_roofline_bars(Arena *arena, const Explanation *now, Chart *chart) {
     StackRow *rows = ARENA_ARRAY(arena, StackRow, now->roofline_count);
     int count = 0;
     for (int i = 0; i < now->roofline_count; i++) {
@@ -105,9 +106,9 @@ void explain_roofline_bars(Arena *arena, const Explanation *now, BarChart *chart
                                    part, 1};
     }
     stack_chart(arena, rows, count, chart);
-    chart->title = "Roofline: how much of its roof each operator reaches";
-    chart->x_title = "% of the roof";
-    chart->x_max = 100;
+    chart->bars.title = "Roofline: how much of its roof each operator reaches";
+    chart->bars.x_title = "% of the roof";
+    chart->bars.x_max = 100;
 }
 
 // ---- Links. "node24.gpu0.nvlink.out" is of node 24, and of the kind "gpu nvlink out"; what is of no node is left out.
@@ -173,7 +174,7 @@ static const char *column_name(Arena *arena, int from, int to) {
 }
 
 // Of several nodes in a column, and of several links of a kind, the busiest.
-static void fill(Arena *arena, HeatChart *chart, double *values, const char **columns, const Places *places,
+static void fill(Arena *arena, const HeatChart *chart, double *values, const char **columns, const Places *places,
                  int per_column) {
     int number = -1, first = 0;
     for (int i = 0; i < places->count; i++) {
@@ -188,24 +189,26 @@ static void fill(Arena *arena, HeatChart *chart, double *values, const char **co
     }
 }
 
-const HeatChart *explain_links_chart(Arena *arena, const Explanation *now) {
+const Chart *explain_links_chart(Arena *arena, const Explanation *now) {
     if (!now->step.chain) return NULL;
     Kinds kinds = {0};
     Places places = places_of(arena, now->step.chain, &kinds);
     if (places.count == 0) return NULL;
     qsort(places.items, (size_t)places.count, sizeof *places.items, by_node);
     int nodes = nodes_of(&places), per_column = (nodes + MOST_COLUMNS - 1) / MOST_COLUMNS;
-    HeatChart *chart = ARENA_NEW(arena, HeatChart);
-    chart->column_count = (nodes + per_column - 1) / per_column;
-    double *values = ARENA_ARRAY(arena, double, chart->column_count *kinds.count);
-    const char **columns = ARENA_ARRAY(arena, const char *, chart->column_count);
-    for (int i = 0; i < chart->column_count * kinds.count; i++) values[i] = NAN;
-    fill(arena, chart, values, columns, &places, per_column);
-    chart->title = "How busy links are: share of the step that their bytes take of them";
-    chart->column_title = "node";
-    chart->rows = kinds.items;
-    chart->row_count = kinds.count;
-    chart->columns = columns;
-    chart->values = values;
+    Chart *chart = ARENA_NEW(arena, Chart);
+    HeatChart *heat = &chart->heat;
+    chart->kind = CHART_HEAT;
+    heat->column_count = (nodes + per_column - 1) / per_column;
+    double *values = ARENA_ARRAY(arena, double, heat->column_count *kinds.count);
+    const char **columns = ARENA_ARRAY(arena, const char *, heat->column_count);
+    for (int i = 0; i < heat->column_count * kinds.count; i++) values[i] = NAN;
+    fill(arena, heat, values, columns, &places, per_column);
+    heat->title = "How busy links are: share of the step that their bytes take of them";
+    heat->column_title = "node";
+    heat->rows = kinds.items;
+    heat->row_count = kinds.count;
+    heat->columns = columns;
+    heat->values = values;
     return chart;
 }

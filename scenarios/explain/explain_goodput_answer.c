@@ -370,11 +370,11 @@ static void add_shares(Answer *answer, const GoodputFound *found) {
             rest += share[i];
     if (rest >= SHOWN) rows[count++] = share_row(arena, "all else", rest);
     if (count == 0) return;
-    BarChart *chart = ARENA_NEW(arena, BarChart);
+    Chart *chart = ARENA_NEW(arena, Chart);
     stack_chart(arena, rows, count, chart);
-    chart->legend_count = 0; // the rows say it
-    chart->title = "Time that is not training, of the hours of all runs";
-    chart->x_title = "% of all time";
+    chart->bars.legend_count = 0; // the rows say it
+    chart->bars.title = "Time that is not training, of the hours of all runs";
+    chart->bars.x_title = "% of all time";
     answer_chart(answer, "lost", chart);
     answer_says(answer, "What is left to one hundred is training.");
 }
@@ -393,7 +393,7 @@ static void add_calendar(Answer *answer, const GoodputFound *found) {
     const LifeStudy *now = found->now;
     if (now->runs == 0) return;
     LifeCalendar calendar = life_calendar(arena, &found->asked->spec, now, found->asked->seed);
-    BarChart *chart = ARENA_NEW(arena, BarChart);
+    Chart *chart = ARENA_NEW(arena, Chart);
     calendar_chart(arena, &calendar, chart);
     answer_open(answer, NULL, calendar_heading(&calendar));
     answer_say(answer, NULL,

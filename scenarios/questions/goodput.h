@@ -58,7 +58,7 @@ void goodput_answer_nothing(Answer *answer, const GoodputAsked *asked, const cha
 // --plot adds it to the answer, --plot-dir writes it. False after a problem.
 bool goodput_draw(const Asking *asking, const GoodputAsked *asked, const LifeStudy *study);
 // A row for each stretch: what it was spent on, in hours or days, its goodput and its unplanned stops behind it.
-void calendar_chart(Arena *arena, const LifeCalendar *calendar, BarChart *chart);
+void calendar_chart(Arena *arena, const LifeCalendar *calendar, Chart *chart);
 const char *calendar_title(Arena *arena, const LifeCalendar *calendar);
 
 #endif

@@ -50,7 +50,7 @@ const char *calendar_title(Arena *arena, const LifeCalendar *calendar) {
                         text_percent(arena, seconds(run->spent[LIFE_TRAINING]) / seconds(run->wall)));
 }
 
-void calendar_chart(Arena *arena, const LifeCalendar *calendar, BarChart *chart) {
+void calendar_chart(Arena *arena, const LifeCalendar *calendar, Chart *chart) {
     StackRow *rows = ARENA_ARRAY(arena, StackRow, calendar->count);
     double unit = unit_of(calendar);
     for (int i = 0; i < calendar->count; i++) {
@@ -61,8 +61,8 @@ void calendar_chart(Arena *arena, const LifeCalendar *calendar, BarChart *chart)
         rows[i] = (StackRow){stretch_name(arena, calendar, i), end_text(arena, stretch), parts, LIFE_TIME_COUNT};
     }
     stack_chart(arena, rows, calendar->count, chart);
-    chart->title = calendar_title(arena, calendar);
-    chart->x_title = unit == DAY_S ? "days" : "hours";
+    chart->bars.title = calendar_title(arena, calendar);
+    chart->bars.x_title = unit == DAY_S ? "days" : "hours";
 }
 
 // ---- Where it goes.
@@ -78,11 +78,11 @@ bool goodput_draw(const Asking *asking, const GoodputAsked *asked, const LifeStu
         fprintf(stderr, "warning: --plot draws on the screen, which holds data here: --plot-dir DIR writes files\n");
     if ((!to_screen && !folder) || study->runs == 0) return true;
     LifeCalendar calendar = life_calendar(arena, &asked->spec, study, asked->seed);
-    BarChart *chart = ARENA_NEW(arena, BarChart);
+    Chart *chart = ARENA_NEW(arena, Chart);
     calendar_chart(arena, &calendar, chart);
     if (to_screen) answer_chart(asking->answer, "calendar", chart);
-    return to_screen || bars_to_file(arena, chart,
-                                     arena_printf(arena, "%s/goodput-calendar.%s", folder,
-                                                  formats[option_choice(options, "plot-format", 0)]),
-                                     asking->problems);
+    return to_screen || chart_to_file(arena, chart,
+                                      arena_printf(arena, "%s/goodput-calendar.%s", folder,
+                                                   formats[option_choice(options, "plot-format", 0)]),
+                                      asking->problems);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "results/chart.h"
 #include "results/tables.h"
 #include "scenarios/queue/queue_options.h"
 #include "sim/envelope.h"
@@ -122,14 +123,14 @@ static bool draw(Arena *arena, const Record *record, const Options *options, Pro
     if (option_flag(options, "plot") && !folder && data)
         fprintf(stderr, "warning: --plot draws on the screen, which holds data here: --plot-dir DIR writes files\n");
     for (int i = 0; i < record->chart_count; i++) {
-        const RecordChart *chart = &record->charts[i];
+        const Chart chart = {.kind = CHART_LINES, .lines = record->charts[i]};
         if (folder) {
-            const char *path = arena_printf(arena, "%s/queue-%s.%s", folder, chart->name,
+            const char *path = arena_printf(arena, "%s/queue-%s.%s", folder, chart.lines.name,
                                             formats[option_choice(options, "plot-format", 0)]);
-            sound = chart_to_file(arena, chart, path, problems) && sound;
+            sound = chart_to_file(arena, &chart, path, problems) && sound;
         } else if (option_flag(options, "plot") && !data) {
             printf("\n");
-            chart_to_terminal(arena, chart, stdout, &style);
+            chart_to_terminal(arena, &chart, stdout, &style);
         }
     }
     return sound;

@@ -281,24 +281,26 @@ static void tell_front(const Telling *telling) {
     if (count < 2) return;
     pareto_front(points, count);
     const PlanRequest *request = telling->screen.request;
-    ParetoChart *chart = ARENA_NEW(arena, ParetoChart);
-    *chart = (ParetoChart){.title = arena_printf(arena, "Cost of the run against its %s", unit.name),
-                           .x_title = arena_printf(arena, "%s of the run", unit.name),
-                           .y_title = arena_printf(arena, "cost of the run (%s)", currency),
-                           .points = points,
-                           .point_count = count,
-                           .x_limit = request->deadline_s > 0 ? request->deadline_s / 86400 * unit.per_day : NAN,
-                           .y_limit = request->budget > 0 ? request->budget : NAN};
-    if (request->deadline_s > 0)
-        chart->x_limit_title = arena_printf(arena, "date: %s", plan_human(arena, request->deadline_s, QUANTITY_TIME));
-    if (request->budget > 0)
-        chart->y_limit_title = arena_printf(arena, "budget: %s", text_money(arena, request->budget, request->currency));
+    Chart *chart = ARENA_NEW(arena, Chart);
+    pareto_lines(arena, points, count, chart);
+    RecordChart *lines = &chart->lines;
+    lines->title = arena_printf(arena, "Cost of the run against its %s", unit.name);
+    lines->x_title = arena_printf(arena, "%s of the run", unit.name);
+    lines->y_title = arena_printf(arena, "cost of the run (%s)", currency);
+    if (request->deadline_s > 0) {
+        lines->x_limit = request->deadline_s / 86400 * unit.per_day;
+        lines->x_limit_title = arena_printf(arena, "date: %s", plan_human(arena, request->deadline_s, QUANTITY_TIME));
+    }
+    if (request->budget > 0) {
+        lines->y_limit = request->budget;
+        lines->y_limit_title = arena_printf(arena, "budget: %s", text_money(arena, request->budget, request->currency));
+    }
     report_section(telling->report, "Cost against time");
-    report_pareto(telling->report, chart,
-                  "Length and cost as planned; down and to the left is better. Of the plans on the line, which have "
-                  "letters, none is both dearer and slower than another; grey dots are the others: pointing at one "
-                  "names it, and so does the table below. Thin bars reach from the 5 % to the 95 % of length and "
-                  "cost.");
+    report_chart(telling->report, chart,
+                 "Length and cost as planned; down and to the left is better. Of the plans on the line, which have "
+                 "letters, none is both dearer and slower than another; grey dots are the others: pointing at one "
+                 "names it, and so does the table below. Thin bars reach from the 5 % to the 95 % of length and "
+                 "cost.");
 }
 
 // ---- What to beware of.

@@ -52,47 +52,50 @@ static void what_if_table(const Telling *telling, const PlanWhatIfs *list) {
 }
 
 // By money where there are prices, else by days.
-static void tell_tornado(const Telling *telling, const PlanWhatIfs *list) {
+static void tell_moves(const Telling *telling, const PlanWhatIfs *list) {
     Arena *arena = telling->screen.arena;
     const RecordPoint *base = &telling->screen.result->rows[telling->screen.result->chosen].point;
     bool by_money = isfinite(base->cost_per_run);
     double per_day = plan_unit(telling).per_day;
-    TornadoRow *rows = ARENA_ARRAY(arena, TornadoRow, list->count);
-    TornadoChart *chart = ARENA_NEW(arena, TornadoChart);
-    *chart = (TornadoChart){.base = by_money ? base->cost_per_run : base->days * per_day, .rows = rows};
+    SwingRow *rows = ARENA_ARRAY(arena, SwingRow, list->count);
+    double answer = by_money ? base->cost_per_run : base->days * per_day;
+    int count = 0;
     for (int i = 0; i < list->count; i++) {
         const RecordPoint *point = &list->items[i].point;
         double end = by_money ? point->cost_per_run : point->days * per_day;
         if (list->items[i].chosen < 0 || !isfinite(end) || moves_nothing(telling, &list->items[i])) continue;
         const char *text = by_money ? text_money(arena, end, point->currency) : plan_length(telling, end / per_day);
-        TornadoRow row = {.name = list->items[i].what, .low = NAN, .high = NAN, .low_text = text, .high_text = text};
-        *(end < chart->base ? &row.low : &row.high) = end;
-        int at = chart->row_count++; // by width
+        SwingRow row = {.name = list->items[i].what, .low = NAN, .high = NAN, .low_text = text, .high_text = text};
+        *(end < answer ? &row.low : &row.high) = end;
+        int at = count++; // by width
         for (; at > 0; at--) {
-            const TornadoRow *before = &rows[at - 1];
-            double width = fabs((isfinite(before->low) ? before->low : before->high) - chart->base);
-            if (width >= fabs(end - chart->base)) break;
+            const SwingRow *before = &rows[at - 1];
+            double width = fabs((isfinite(before->low) ? before->low : before->high) - answer);
+            if (width >= fabs(end - answer)) break;
             rows[at] = rows[at - 1];
         }
         rows[at] = row;
     }
-    if (chart->row_count == 0) return;
-    chart->title = by_money ? "How far one thing moves the cost" : "How far one thing moves the length";
-    chart->x_title = by_money ? arena_printf(arena, "cost of the run (%s)", base->currency ? base->currency : "USD")
+    if (count == 0) return;
+    const char *answer_title =
+        arena_printf(arena, "as planned: %s",
+                     by_money ? text_money(arena, answer, base->currency) : plan_length(telling, answer / per_day));
+    Chart *chart = ARENA_NEW(arena, Chart);
+    swing_chart(arena, rows, count, answer, answer_title, chart);
+    chart->bars.title = by_money ? "How far one thing moves the cost" : "How far one thing moves the length";
+    chart->bars.x_title = by_money
+                              ? arena_printf(arena, "cost of the run (%s)", base->currency ? base->currency : "USD")
                               : arena_printf(arena, "%s of the run", plan_unit(telling).name);
-    chart->base_title = arena_printf(arena, "as planned: %s",
-                                     by_money ? text_money(arena, chart->base, base->currency)
-                                              : plan_length(telling, chart->base / per_day));
-    report_tornado(telling->report, chart,
-                   "Each bar is the best plan with one thing at the end of its plausible range, "
-                   "all else as it is.");
+    report_chart(telling->report, chart,
+                 "Each bar is the best plan with one thing at the end of its plausible range, "
+                 "all else as it is.");
 }
 
 void report_add_plan_what_if(const Telling *telling) {
     const PlanWhatIfs *list = telling->screen.answer->what_if;
     if (telling->screen.result->chosen < 0 || !list || list->count == 0) return;
     report_section(telling->report, "What would change the choice");
-    tell_tornado(telling, list);
+    tell_moves(telling, list);
     what_if_table(telling, list);
     if (list->price_rival >= 0)
         report_text(
@@ -129,40 +132,42 @@ static void tell_swings(const Telling *telling, const PlanUnknowns *unknowns) {
     plan_factors_as_planned(&spread, factors);
     PlanOutcome middle = plan_outcome(&spread, &row->point, factors);
     double per_day = plan_unit(telling).per_day;
-    TornadoRow *rows = ARENA_ARRAY(arena, TornadoRow, unknowns->swing_count);
-    TornadoChart *chart = ARENA_NEW(arena, TornadoChart);
-    *chart = (TornadoChart){.base = by_money ? middle.cost : middle.days * per_day, .rows = rows};
+    SwingRow *rows = ARENA_ARRAY(arena, SwingRow, unknowns->swing_count);
+    double answer = by_money ? middle.cost : middle.days * per_day;
+    int count = 0;
     int left_out = 0;
     for (int i = 0; i < unknowns->swing_count; i++) {
         const PlanSwing *swing = &unknowns->swings[i];
         double low = by_money ? swing->low.cost : swing->low.days * per_day,
                high = by_money ? swing->high.cost : swing->high.days * per_day;
-        if (!plan_swing_matters(swing) || !(fabs(high - low) > 0.001 * chart->base)) {
+        if (!plan_swing_matters(swing) || !(fabs(high - low) > 0.001 * answer)) {
             left_out++;
             continue;
         }
-        rows[chart->row_count++] = (TornadoRow){.name = plan_factor_titles[swing->factor],
-                                                .low = low,
-                                                .high = high,
-                                                .low_text = by_money ? text_money(arena, low, row->point.currency)
-                                                                     : plan_length(telling, low / per_day),
-                                                .high_text = by_money ? text_money(arena, high, row->point.currency)
-                                                                      : plan_length(telling, high / per_day)};
+        rows[count++] = (SwingRow){.name = plan_factor_titles[swing->factor],
+                                   .low = low,
+                                   .high = high,
+                                   .low_text = by_money ? text_money(arena, low, row->point.currency)
+                                                        : plan_length(telling, low / per_day),
+                                   .high_text = by_money ? text_money(arena, high, row->point.currency)
+                                                         : plan_length(telling, high / per_day)};
     }
-    if (chart->row_count == 0) return;
+    if (count == 0) return;
     const char *currency = row->point.currency ? row->point.currency : "USD";
-    chart->title = by_money ? "What makes the cost uncertain" : "What makes the length uncertain";
-    chart->x_title = by_money ? arena_printf(arena, "cost of the run (%s)", currency)
-                              : arena_printf(arena, "%s of the run", plan_unit(telling).name);
-    chart->base_title =
+    const char *answer_title =
         arena_printf(arena, "as planned: %s",
-                     by_money ? text_money(arena, chart->base, currency) : plan_length(telling, chart->base / per_day));
-    report_tornado(telling->report, chart,
-                   arena_printf(arena,
-                                "Each bar is one thing that is not known, all else as planned: to the left of the line "
-                                "it costs or takes less, to the right more. It reaches from the value that one case in "
-                                "twenty stays below to that which one exceeds.%s",
-                                by_money ? price_ends_text(arena, &spread) : ""));
+                     by_money ? text_money(arena, answer, currency) : plan_length(telling, answer / per_day));
+    Chart *chart = ARENA_NEW(arena, Chart);
+    swing_chart(arena, rows, count, answer, answer_title, chart);
+    chart->bars.title = by_money ? "What makes the cost uncertain" : "What makes the length uncertain";
+    chart->bars.x_title = by_money ? arena_printf(arena, "cost of the run (%s)", currency)
+                                   : arena_printf(arena, "%s of the run", plan_unit(telling).name);
+    report_chart(telling->report, chart,
+                 arena_printf(arena,
+                              "Each bar is one thing that is not known, all else as planned: to the left of the line "
+                              "it costs or takes less, to the right more. It reaches from the value that one case in "
+                              "twenty stays below to that which one exceeds.%s",
+                              by_money ? price_ends_text(arena, &spread) : ""));
     report_left_out(telling, left_out, "has less than 1 % of the variance", "have less than 1 % of the variance each");
 }
 

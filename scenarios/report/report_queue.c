@@ -67,13 +67,13 @@ static void tell_waits(Report *report, Arena *arena, const Figures *figures) {
         *part = (NamedValue){"wait", "mean wait", mean / 3600};
         rows[i] = (StackRow){cell_at(figures, i, figures->policy)->text, wait_text(arena, mean), part, 1};
     }
-    BarChart *chart = ARENA_NEW(arena, BarChart);
+    Chart *chart = ARENA_NEW(arena, Chart);
     stack_chart(arena, rows, figures->table->row_count, chart);
-    if (chart->bar_count == 0) return; // nobody waits
-    chart->legend_count = 0;
-    chart->title = "Mean wait by policy";
-    chart->x_title = "hours";
-    report_bars(report, chart, "The shorter the better; the table below has the range, and waits by size of job.");
+    if (chart->bars.bar_count == 0) return; // nobody waits
+    chart->bars.legend_count = 0;
+    chart->bars.title = "Mean wait by policy";
+    chart->bars.x_title = "hours";
+    report_chart(report, chart, "The shorter the better; the table below has the range, and waits by size of job.");
 }
 
 #define EXPLAINED "easy" // of several policies, where it is one of them

@@ -11,17 +11,17 @@ static const Explanation *explanation_of(Arena *arena, const StudySpec *study, c
 }
 
 static void add_charts(Report *report, Arena *arena, const Explanation *explanation) {
-    const RecordChart *roofline = explain_roofline_chart(arena, explanation);
-    const HeatChart *links = explain_links_chart(arena, explanation);
+    const Chart *roofline = explain_roofline_chart(arena, explanation);
+    const Chart *links = explain_links_chart(arena, explanation);
     if (roofline || links) report_section(report, "Operators and links");
     if (roofline)
-        report_curves(report, roofline,
-                      "The nearer an operator is to the roof, the less there is to gain from better kernels; under its "
-                      "slope the memory decides, under its flat part the matrix units.");
+        report_chart(report, roofline,
+                     "The nearer an operator is to the roof, the less there is to gain from better kernels; under its "
+                     "slope the memory decides, under its flat part the matrix units.");
     if (links)
-        report_heat(report, links,
-                    "Of the nodes that were simulated; the others do the same as one of these. Of several links of a "
-                    "kind the busiest.");
+        report_chart(report, links,
+                     "Of the nodes that were simulated; the others do the same as one of these. Of several links of a "
+                     "kind the busiest.");
 }
 
 static void add_explanation(Report *report, Arena *arena, const Explanation *explanation) {

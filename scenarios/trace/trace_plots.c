@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "results/chart.h"
 #include "results/progress.h"
 #include "results/tables.h"
 #include "results/terminal.h"
@@ -251,19 +252,20 @@ static int columns_for(const CurveList *list, const Style *style) {
     return width - names - 1 < NARROWEST ? NARROWEST : width - names - 1;
 }
 
-static RecordChart chart_of(Arena *arena, const SpanSet *set, TracePlot plot, int process, const CurveList *list,
-                            const char *title, int bins) {
+static Chart chart_of(Arena *arena, const SpanSet *set, TracePlot plot, int process, const CurveList *list,
+                      const char *title, int bins) {
     RecordCurve *curves = ARENA_ARRAY(arena, RecordCurve, list->count);
     for (int c = 0; c < list->count; c++)
         curves[c] = steps(arena, set, name_of(list->items[c]), sampled(arena, set, plot, list, c, bins), bins,
                           plots[plot].unit);
-    return (RecordChart){.name = plots[plot].name,
-                         .title = arena_printf(arena, "%s: %s", set->processes[process].name, title),
-                         .x_title = time_unit(set).title,
-                         .y_title = plots[plot].axis,
-                         .curves = curves,
-                         .curve_count = list->count,
-                         .y_max = plots[plot].most};
+    return (Chart){.kind = CHART_LINES,
+                   .lines = {.name = plots[plot].name,
+                             .title = arena_printf(arena, "%s: %s", set->processes[process].name, title),
+                             .x_title = time_unit(set).title,
+                             .y_title = plots[plot].axis,
+                             .curves = curves,
+                             .curve_count = list->count,
+                             .y_max = plots[plot].most}};
 }
 
 typedef struct Drawing {
@@ -278,7 +280,7 @@ static bool draw_chart(const Drawing *drawing, TracePlot plot, int process, cons
                        const char *part) {
     Arena *arena = drawing->arena;
     int bins = drawing->folder ? PLOT_BINS : columns_for(list, drawing->style);
-    RecordChart chart = chart_of(arena, drawing->set, plot, process, list, title, bins);
+    Chart chart = chart_of(arena, drawing->set, plot, process, list, title, bins);
     if (drawing->folder) {
         const char *path = arena_printf(arena, "%s/trace-%s%s-rank%d.%s", drawing->folder, plots[plot].name, part,
                                         drawing->set->processes[process].id, drawing->format);
