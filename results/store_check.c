@@ -9,6 +9,7 @@
 #include "results/store_row.h"
 #include "sim/digest.h"
 #include "sim/json.h"
+#include "sim/text.h"
 
 #define LOST_NAMED 5
 #define NAME_WIDTH 80

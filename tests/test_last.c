@@ -103,11 +103,11 @@ TEST(explain_asks_why_of_the_last_question_of_any_kind_that_it_explains) {
                0);
     EXPECT_INT(asked("./lockstep explain --last 2>&1"), 0);
     EXPECT_CONTAINS(said, "lockstep explain queue --gpus 64");
-    EXPECT_CONTAINS(said, "Under fifo a job waits");
+    EXPECT_CONTAINS(said, "under fifo on 64 GPUs");
     EXPECT_INT(asked("./lockstep goodput --gpus 64 --days 3 --runs 20 >/dev/null; ./lockstep explain queue --last "
                      "--policy easy 2>&1"),
                0);
-    EXPECT_CONTAINS(said, "Under easy a job waits");
+    EXPECT_CONTAINS(said, "under easy on 64 GPUs");
     EXPECT_INT(asked("./lockstep explain goodput --last 2>&1 && ./lockstep " JOB
                      " >/dev/null && ./lockstep explain --last "
                      "--why-only 2>&1"),
