@@ -16,7 +16,6 @@ static const struct {
     {"goodput", "", {0}},
     {"cost", "", {0}},
     {"power", "", {0}},
-    {"memory", "", {0}},
     {"topo", "links", {0}},
     {"calibrate-network", "rows", {0}},
     {"hw-list", "parts/facts", {"part", "name"}},

@@ -5,7 +5,6 @@
 #include "sim/problem.h"
 #include "sim/wall.h"
 
-int command_memory(int argc, char **argv);
 int command_flops(int argc, char **argv);
 int command_params(int argc, char **argv);
 int command_model(int argc, char **argv);
