@@ -194,6 +194,8 @@ const char *answer_value_text(Arena *arena, const Answer *answer, AnswerValue va
     switch (value.unit) {
     case AS_COUNT:
         return text_count(arena, number, true);
+    case AS_MANY:
+        return quantity(arena, number, QUANTITY_COUNT);
     case AS_WHOLE:
         return arena_printf(arena, "%.0f", number);
     case AS_SHARE:

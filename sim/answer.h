@@ -20,7 +20,8 @@ typedef enum AnswerUnit {
     AS_TEXT,    // a name or a sentence; NULL: unknown, null in JSON
     AS_BOOL,
     AS_COUNT,     // of things: "14,392"
-    AS_WHOLE,     // the same without marks between thousands: an identifier, a size of a layout
+    AS_MANY,      // three figures of them: "175 B"
+    AS_WHOLE,     // as AS_COUNT without marks between thousands: an identifier, a size of a layout
     AS_NUMBER,    // three figures
     AS_SHARE,     // 0.312 is "31.2 %"
     AS_PERCENT,   // 0.312 is "31 %"

@@ -151,6 +151,15 @@ TEST(a_narrow_screen_is_kept_by_folding_and_by_columns_in_their_order) {
     arena_close(arena);
 }
 
+TEST(people_read_three_figures_of_many_things_and_programs_all) {
+    Arena *arena = arena_open();
+    Answer *answer = answer_create(arena, "small");
+    answer_number(answer, "parameters", "parameters", AS_MANY, 174598000000);
+    EXPECT_CONTAINS(printed(arena, text, answer, 80), "175 B\n");
+    EXPECT_CONTAINS(printed(arena, json, answer, 80), "174598000000");
+    arena_close(arena);
+}
+
 TEST(a_figure_and_its_unit_are_not_parted_where_a_line_ends) {
     Arena *arena = arena_open();
     Answer *answer = answer_create(arena, "small");
