@@ -20,7 +20,6 @@ static const struct {
     {"calibrate-network", "rows", {0}},
     {"hw-list", "parts/facts", {"part", "name"}},
     {"hw-show", "parts/facts", {"part", "name"}},
-    {"model-show", "operators/operators", {"name", "blocks"}},
 };
 enum { MAIN_LISTS = sizeof main_lists / sizeof *main_lists };
 

@@ -8,18 +8,23 @@
 #define MOST_COLUMNS 80
 
 // Of commands whose answer is a tree (sim/question.h).
-static const char *const commands[] = {"memory"};
+static const char *const commands[] = {"memory", "flops", "params", "model"};
+static const char *const lists[] = {"model list", "--operators"}; // as long as they are
+static const char *const asks_more[] = {"--plot", "-v", "--verbose", "$DIR"};
 
-static bool is_of(const char *line, const char *command) {
-    size_t length = strlen(command);
-    return strncmp(line, command, length) == 0 && (line[length] == ' ' || line[length] == '\0');
+static bool has_one(const char *line, const char *const *words, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (strstr(line, words[i])) return true;
+    return false;
 }
 
 static bool is_walked(const char *line) {
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (is_of(line, commands[i]))
-            return !strstr(line, "$DIR") && !strstr(line, "--plot") && !strstr(line, " -v") &&
-                   !strstr(line, "--verbose");
+    if (has_one(line, lists, sizeof lists / sizeof *lists)) return false;
+    if (has_one(line, asks_more, sizeof asks_more / sizeof *asks_more)) return false;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        size_t length = strlen(commands[i]);
+        if (strncmp(line, commands[i], length) == 0 && strchr(" ", line[length])) return true;
+    }
     return false;
 }
 

@@ -89,12 +89,12 @@ TEST(a_latent_without_query_rank_differs_from_one_that_does_not_say) {
 TEST(commands_and_scenarios_read_a_config_json) {
     char text[20000];
     EXPECT_INT(test_shell("$LOCKSTEP params --model " HUB "mixtral-8x7b.json", text, sizeof text), 0);
-    EXPECT_CONTAINS(text, "46702792704");
-    EXPECT_CONTAINS(text, "12879925248");
+    EXPECT_CONTAINS(text, "46,702,792,704");
+    EXPECT_CONTAINS(text, "12,879,925,248");
     EXPECT_INT(test_shell("$LOCKSTEP model show " HUB "llava-like.json", text, sizeof text), 0);
     EXPECT_CONTAINS(text, "the language model alone");
     EXPECT_INT(test_shell("$LOCKSTEP model show " HUB "gpt2.json --as llama", text, sizeof text), 0);
-    EXPECT_CONTAINS(text, "6887976960"); // Llama's own sizes, and GPT-2's vocabulary
+    EXPECT_CONTAINS(text, "6,887,976,960"); // Llama's own sizes, and GPT-2's vocabulary
     EXPECT_INT(test_shell("$LOCKSTEP params --model no-such.json", text, sizeof text), 4);
     EXPECT_INT(run_script_text("local sim = require \"lockstep\"\nlocal m = sim.model.hf \"../config.json\"", "", text,
                                sizeof text, NULL),

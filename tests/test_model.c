@@ -300,7 +300,7 @@ TEST(shapes_that_cannot_be_are_refused_with_a_remedy) {
 TEST(model_commands_print_counts_and_refuse_what_they_do_not_know) {
     char text[20000];
     EXPECT_INT(test_shell("$LOCKSTEP params --model resnet-50", text, sizeof text), 0);
-    EXPECT_CONTAINS(text, "25557032");
+    EXPECT_CONTAINS(text, "25,557,032");
     EXPECT_INT(test_shell("$LOCKSTEP flops --model gpt2 --json", text, sizeof text), 0);
     EXPECT_CONTAINS(text, "\"format_version\": 1");
     EXPECT_INT(test_shell("$LOCKSTEP model show bert-large --json", text, sizeof text), 0);

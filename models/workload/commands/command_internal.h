@@ -17,10 +17,4 @@ void write_number(JsonWriter *json, const char *key, double value);
 void write_text(JsonWriter *json, const char *key, const char *text);
 void write_bool(JsonWriter *json, const char *key, bool value);
 
-void write_model(JsonWriter *json, const Model *model); // an object
-
-// What each block runs in forward (command_operators.c).
-void print_operators(Arena *arena, const Model *model, double seq_len);
-void write_operators(JsonWriter *json, Arena *arena, const Model *model, double seq_len); // a member
-
 #endif

@@ -5,9 +5,6 @@
 #include "sim/problem.h"
 #include "sim/wall.h"
 
-int command_flops(int argc, char **argv);
-int command_params(int argc, char **argv);
-int command_model(int argc, char **argv);
 int command_job(int argc, char **argv);
 int command_topo(int argc, char **argv);
 int command_constants(int argc, char **argv);
