@@ -193,7 +193,8 @@ static void print_table(Page *page, const AnswerNode *node) {
     else
         gap(page);
     bool *shown = ARENA_ARRAY(page->arena, bool, from->column_count + 1);
-    for (int c = 0; c < from->column_count; c++) shown[c] = from->columns[c].title && is_filled(from, c);
+    for (int c = 0; c < from->column_count; c++)
+        shown[c] = from->columns[c].title && from->columns[c].drop != BELOW_ROW && is_filled(from, c);
     const char *dropped = drop_columns(page, from, shown);
     Table *table = table_create(page->arena);
     if (from->marked >= 0) table_column(table, "", false);
@@ -205,6 +206,11 @@ static void print_table(Page *page, const AnswerNode *node) {
             if (shown[c])
                 table_cell(table, "%s",
                            answer_value_text(page->arena, page->answer, from->cells.items[r * from->column_count + c]));
+        for (int c = 0; c < from->column_count; c++) {
+            const char *text =
+                answer_value_text(page->arena, page->answer, from->cells.items[r * from->column_count + c]);
+            if (from->columns[c].title && from->columns[c].drop == BELOW_ROW && *text) table_below(table, text);
+        }
         table_end_row(table);
     }
     table_keys(table, from->marked >= 0 ? 2 : 1);

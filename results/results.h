@@ -41,6 +41,7 @@ typedef struct Table Table;
 Table *table_create(Arena *arena);
 void table_column(Table *table, const char *title, bool right_aligned);
 void table_cell(Table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void table_below(Table *table, const char *text); // the row being filled: folded on lines of its own below it
 void table_end_row(Table *table);
 void table_keys(Table *table, int count); // leading columns repeated where a wide table goes on below
 void table_print(const Table *table, FILE *out, const Style *style);

@@ -7,6 +7,7 @@
 #include "sim/text.h"
 
 #define GAP 2
+#define BELOW_INDENT 4
 #define NARROWEST_FOLD 24
 
 typedef struct Column {
@@ -25,6 +26,13 @@ struct Table {
         const char **items; // row by row
         int count, room;
     } cells;
+    struct {
+        struct Below {
+            int row;
+            const char *text;
+        } * items;
+        int count, room;
+    } below;
     int key_count; // leading columns that every panel repeats
 };
 
@@ -48,6 +56,11 @@ void table_cell(Table *table, const char *format, ...) {
     const char *text = arena_vprintf(table->arena, format, arguments);
     va_end(arguments);
     LIST_PUSH(table->arena, &table->cells, text);
+}
+
+void table_below(Table *table, const char *text) {
+    int row = (table->cells.count - 1) / table->columns.count;
+    LIST_PUSH(table->arena, &table->below, ((struct Below){row, text}));
 }
 
 void table_end_row(Table *table) { CHECK(table->columns.count > 0 && table->cells.count % table->columns.count == 0); }
@@ -152,6 +165,19 @@ static void print_line(const Table *table, FILE *out, const Panel *panel, int ro
     fputc('\n', out);
 }
 
+// What stands below the row, from *next on.
+static void print_below(const Table *table, FILE *out, const Style *style, int width, int row, int *next) {
+    for (; *next < table->below.count && table->below.items[*next].row == row; ++*next) {
+        const char *text = text_clean(table->arena, table->below.items[*next].text, style->unicode);
+        while (*text) {
+            const char *after;
+            int bytes = text_line(text, width - BELOW_INDENT, &after);
+            fprintf(out, "%*s%.*s\n", BELOW_INDENT, "", bytes, text);
+            text = after;
+        }
+    }
+}
+
 // As many columns from `first` on as fit; at least one.
 static Panel next_panel(const Table *table, int first, int width) {
     int columns = table->columns.count;
@@ -183,6 +209,10 @@ void table_print(const Table *table, FILE *out, const Style *style) {
         terminal_bold(out, style);
         print_line(&clean, out, &panel, -1);
         terminal_reset(out, style);
-        for (int row = 0; row < row_count(&clean); row++) print_line(&clean, out, &panel, row);
+        int below = 0;
+        for (int row = 0; row < row_count(&clean); row++) {
+            print_line(&clean, out, &panel, row);
+            if (panel.last == clean.columns.count) print_below(table, out, style, width, row, &below);
+        }
     }
 }

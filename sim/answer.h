@@ -85,6 +85,7 @@ void answer_range(Answer *answer, const char *key, const char *title, AnswerUnit
 
 // ---- Tables: a list of objects in JSON. A key "goodput.mean" is a member of a member there.
 
+#define BELOW_ROW (-1) // in place of drop: the text stands on lines of its own below the row
 typedef struct AnswerColumn {
     const char *key;   // NULL: for people only
     const char *title; // NULL: for programs only

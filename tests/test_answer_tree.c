@@ -151,6 +151,26 @@ TEST(a_narrow_screen_is_kept_by_folding_and_by_columns_in_their_order) {
     arena_close(arena);
 }
 
+TEST(a_column_may_stand_below_its_row) {
+    static const AnswerColumn records[] = {
+        {"name", "name", AS_TEXT, 0}, {"source", "source", AS_TEXT, BELOW_ROW}, {"value", "value", AS_NUMBER, 0}};
+    Arena *arena = arena_open();
+    Answer *answer = answer_create(arena, "small");
+    answer_table(answer, "records", NULL, records, 3);
+    for (int i = 0; i < 2; i++) {
+        answer_cell(answer, answer_of_text(i ? "launch" : "ramp"));
+        answer_cell(answer, answer_of_text(i ? "" : "a log of kernels of some length"));
+        answer_cell(answer, answer_of(AS_NUMBER, 1.5));
+    }
+    EXPECT_TEXT(printed(arena, text, answer, 24), "name    value\n"
+                                                  "ramp     1.50\n"
+                                                  "    a log of kernels of\n"
+                                                  "    some length\n"
+                                                  "launch   1.50\n\n");
+    EXPECT_CONTAINS(printed(arena, csv, answer, 0), "ramp,a log of kernels of some length,1.5\n");
+    arena_close(arena);
+}
+
 TEST(people_read_three_figures_of_many_things_and_programs_all) {
     Arena *arena = arena_open();
     Answer *answer = answer_create(arena, "small");
