@@ -14,7 +14,7 @@ enum { FORM_ROWS = sizeof form_rows / sizeof *form_rows };
 
 const OptionSpec *frame_rows(Arena *arena, const Question *question, int *count) {
     int own = 0;
-    const OptionSpec *rows = question->rows(arena, &own);
+    const OptionSpec *rows = question->rows ? question->rows(arena, &own) : NULL;
     return options_join(arena, rows, own, form_rows, FORM_ROWS, count);
 }
 
