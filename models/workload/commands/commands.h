@@ -5,9 +5,7 @@
 #include "sim/problem.h"
 #include "sim/wall.h"
 
-int command_job(int argc, char **argv);
 int command_topo(int argc, char **argv);
-int command_constants(int argc, char **argv);
 
 // Where algorithms come from that a user writes: a file whose answer depends on how many ranks there are, and on the
 // bytes. `open`, which raises the wall round it, and `read` give NULL after problems.

@@ -1,6 +1,6 @@
 // All tables of constants that the program has.
-#ifndef LOCKSTEP_WORKLOAD_CONSTANT_TABLES_H
-#define LOCKSTEP_WORKLOAD_CONSTANT_TABLES_H
+#ifndef LOCKSTEP_QUESTIONS_CONSTANTS_H
+#define LOCKSTEP_QUESTIONS_CONSTANTS_H
 
 #include "sim/constant.h"
 
@@ -12,5 +12,7 @@ typedef struct ConstantTable {
 
 enum { CONSTANT_TABLE_COUNT = 5 };
 extern const ConstantTable constant_tables[CONSTANT_TABLE_COUNT];
+
+int command_constants(int argc, char **argv); // argv[0] is "constants"
 
 #endif
