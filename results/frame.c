@@ -12,16 +12,19 @@ static const OptionSpec form_rows[] = {
 };
 enum { FORM_ROWS = sizeof form_rows / sizeof *form_rows };
 
+static const OptionSpec *join(Arena *arena, const OptionSpec *(*own)(Arena *arena, int *count), int *count) {
+    int own_count = 0;
+    const OptionSpec *rows = own ? own(arena, &own_count) : NULL;
+    return options_join(arena, rows, own_count, form_rows, FORM_ROWS, count);
+}
+
 const OptionSpec *frame_rows(Arena *arena, const Question *question, int *count) {
-    int own = 0;
-    const OptionSpec *rows = question->rows ? question->rows(arena, &own) : NULL;
-    return options_join(arena, rows, own, form_rows, FORM_ROWS, count);
+    return join(arena, question->rows, count);
 }
 
 static void print_help(Arena *arena, const Question *question) {
-    int own = 0, count = 0;
-    const OptionSpec *rows = (question->help_rows ? question->help_rows : question->rows)(arena, &own);
-    rows = options_join(arena, rows, own, form_rows, FORM_ROWS, &count);
+    int count = 0;
+    const OptionSpec *rows = join(arena, question->help_rows ? question->help_rows : question->rows, &count);
     options_print_help(rows, count, question->usage, question->about, stdout);
 }
 
