@@ -253,16 +253,20 @@ bool last_names_answer(const char *word) {
     return word[0] != '-' && length > 5 && strcmp(word + length - 5, ".json") == 0;
 }
 
-static bool is_answer(const Json *file) {
-    const Json *command = file->kind == JSON_OBJECT ? json_get(file, "command") : NULL;
+static bool is_line(const Json *command) {
     if (!command || command->kind != JSON_LIST || command->count < 2) return false;
     for (int i = 0; i < command->count; i++)
         if (command->items[i].kind != JSON_TEXT) return false;
-    return strcmp(text_of(file, "format"), ANSWER_FORMAT) == 0;
+    return true;
 }
 
-const LastQuestion *last_question_of_answer(Arena *arena, const char *path, const Typed *typed, const Json **answer,
-                                            Problems *problems) {
+static bool is_answer(const Json *file) {
+    return file->kind == JSON_OBJECT && is_line(json_get(file, "command")) &&
+           strcmp(text_of(file, "format"), ANSWER_FORMAT) == 0;
+}
+
+const LastQuestion *last_question_of_answer(Arena *arena, const char *path, const char *key, const Typed *typed,
+                                            const Json **answer, Problems *problems) {
     const Json *read = json_read_file(arena, path, problems);
     int before = problems_added(problems);
     if (!read) return NULL;
@@ -273,7 +277,12 @@ const LastQuestion *last_question_of_answer(Arena *arena, const char *path, cons
                      path);
         return NULL;
     }
-    const Json *command = json_get(read, "command");
+    const Json *command = json_get(read, key);
+    if (!is_line(command)) {
+        problem_add(problems, (Where){path, 0}, "the plan in this file chose nothing: there is no job to explain");
+        problem_hint(problems, "lockstep plan says why; with more time or money there may be one");
+        return NULL;
+    }
     Words words = {0};
     for (int i = 2; i < command->count; i++) LIST_PUSH(arena, &words, command->items[i].text);
     QuestionFile file = {.path = path,

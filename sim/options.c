@@ -394,6 +394,45 @@ int option_choice(const Options *options, const char *name, int fallback) {
     return value->given ? value->choice : fallback;
 }
 
+// ---- Words of a command line as part of another.
+
+void option_words_add(Arena *arena, OptionWords *line, const char *word) { LIST_PUSH(arena, line, word); }
+
+// A value stands with its option, or behind it.
+static int words_of_option(const OptionWords *words, int at, const OptionSpec *row) {
+    bool glued = strchr(words->items[at], '=') != NULL, is_last = at + 1 == words->count;
+    if (glued || is_last || (row && !option_takes_value(row))) return 1;
+    return option_begins(words->items[at + 1]) ? 1 : 2;
+}
+
+static bool is_named(const char *const *names, int count, const char *name) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0) return true;
+    return false;
+}
+
+void option_words_keep(Arena *arena, const OptionSpec *rows, int row_count, const OptionWords *words,
+                       const char *const *without, int without_count, OptionWords *line, OptionWords *left_out) {
+    for (int i = 0; i < words->count;) {
+        const char *attached;
+        const OptionSpec *row = option_row_of(rows, row_count, words->items[i], &attached);
+        int count = option_begins(words->items[i]) ? words_of_option(words, i, row) : 1;
+        bool stays = row && !is_named(without, without_count, row->name);
+        for (int w = 0; w < count && stays; w++) LIST_PUSH(arena, line, words->items[i + w]);
+        if (!row && left_out) LIST_PUSH(arena, left_out, words->items[i]);
+        i += count;
+    }
+}
+
+const char *option_word_quoted(Arena *arena, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+./:,@%";
+    if (*word && word[strspn(word, plain)] == '\0') return word;
+    const char *text = "'";
+    for (; *word; word++)
+        text = *word == '\'' ? arena_printf(arena, "%s'\\''", text) : arena_printf(arena, "%s%c", text, *word);
+    return arena_printf(arena, "%s'", text);
+}
+
 int option_positional_count(const Options *options) { return options->positional.count; }
 
 const char *option_positional(const Options *options, int index) {

@@ -87,6 +87,20 @@ bool option_begins(const char *word); // "--name" and "-o", not "-", "-3" and "f
 // Whether the word behind it is its value, unless that begins with two dashes.
 bool option_takes_value(const OptionSpec *row);
 
+// Words of a command line.
+typedef struct OptionWords {
+    const char **items;
+    int count, room;
+} OptionWords;
+void option_words_add(Arena *arena, OptionWords *line, const char *word);
+// Of `words` those options that have a row, each with its value, unless they are named in `without`. The words of other
+// options begin `left_out`, or NULL. What is no option is left.
+void option_words_keep(Arena *arena, const OptionSpec *rows, int row_count, const OptionWords *words,
+                       const char *const *without, int without_count, OptionWords *line, OptionWords *left_out);
+
+// As a shell reads it.
+const char *option_word_quoted(Arena *arena, const char *word);
+
 int option_positional_count(const Options *options); // arguments that belong to no option
 const char *option_positional(const Options *options, int index);
 // A problem for each positional argument from `allowed` on ("file.lua" where none is expected).

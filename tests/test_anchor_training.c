@@ -151,7 +151,7 @@ static double days_planned(const char *more) {
 
 #define PLAN                                                                                                           \
     "plan --model gpt2-124m --tokens 1B --node dgx-a100 --gpus 8 --global-batch 32 --micro-batch 4 --fp16 --tp 1 "     \
-    "--pp 1 --zero 0 --recompute none --software megatron --json "
+    "--pp 1 --zero 0 --recompute none --software megatron-2023 --json "
 #define STEPS 30518
 
 // A measured run of what PLAN plans that took so many times as long.

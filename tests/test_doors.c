@@ -299,7 +299,7 @@ typedef struct PlainJob {
 static PlainJob draw_plain(uint64_t seed) {
     static const char *const recompute[] = {"none", "selective", "full"}, *const precisions[] = {"bf16", "fp16",
                                                                                                  "tf32"};
-    static const char *const stacks[] = {"nemo 24.07", "PyTorch 2.1", "DeepSpeed ZeRO-3", "Megatron-LM"};
+    static const char *const stacks[] = {"nemo 24.07", "PyTorch 2.1", "DeepSpeed ZeRO-3 2024-03", "Megatron-LM 2021"};
     RandomStream stream = random_stream(seed, "jobs that all words reach", 0);
     PlainJob job = {.tp = 1 << draw(&stream, 3), .pp = 1 << draw(&stream, 2), .zero = draw(&stream, 2)};
     job.micro = 1 << draw(&stream, 3);

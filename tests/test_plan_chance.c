@@ -564,9 +564,13 @@ TEST(probabilities_are_the_same_for_one_and_two_cores) {
 
 TEST(a_gpu_that_lacks_the_precision_is_no_plan_and_says_why) {
     static char output[1 << 16];
-    const char *asked = "--model gpt2-124m --tokens 1B --global-batch 64 --gpus 8 --node dgx-a100,aws-p3.16xlarge -j 1";
-    EXPECT_INT(plan_command(asked, output, sizeof output), 0);
+    const char *asked = "--model gpt2-124m --tokens 1B --global-batch 64 --gpus 8 --node dgx-a100,aws-p3.16xlarge -j 1 ";
+    char stated[256];
+    snprintf(stated, sizeof stated, "%s --precision bf16", asked);
+    EXPECT_INT(plan_command(stated, output, sizeof output), 0);
     EXPECT_CONTAINS(output, "has no bf16 units");
+    EXPECT_INT(plan_command(asked, output, sizeof output), 0); // not said: each in what its GPUs have
+    EXPECT(strstr(output, "has no bf16 units") == NULL);
 }
 
 TEST(no_plan_is_recommended_that_may_well_run_out_of_memory_unless_asked) {

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "models/workload/job/job_options.h"
+#include "models/workload/job/software.h"
 #include "models/workload/step/lower.h"
 #include "scenarios/plan/plan_space.h"
 #include "tests/test.h"
@@ -122,4 +123,44 @@ TEST(the_530b_model_on_5120_gpus_has_at_least_the_layouts_that_calculon_looks_at
     PlanRequest request = request_for(arena, "megatron-530b", "dgx-a100-80gb");
     EXPECT_INT(plan_space(arena, &request, 2560, 5120).count, 8760);
     arena_close(arena);
+}
+
+// What the software's own documentation says that it starts.
+TEST(a_stated_software_is_offered_only_layouts_that_it_can_start) {
+    static const struct {
+        const char *software;
+        bool tensor, pipeline, interleaved, context;
+        int least_zero, most_zero; // where there are replicas
+    } rows[] = {
+        {"deepspeed", false, true, false, false, 0, 3},      {"megatron-deepspeed", true, true, false, false, 0, 3},
+        {"hf trainer", false, false, false, false, 0, 3},    {"hf trainer fsdp", false, false, false, false, 2, 3},
+        {"fsdp", false, false, false, false, 2, 3},          {"nemo 24.07", true, true, true, true, 0, 1},
+        {"torchtune", true, false, false, false, 2, 3},      {"lightning deepspeed", false, false, false, false, 0, 3},
+        {"megatron-lm 2021", true, true, true, false, 0, 1}, {"torchtitan", true, true, true, true, 0, 3},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Arena *arena = arena_open();
+        Problems *problems = problems_create(arena);
+        PlanRequest request = request_for(arena, "llama-2-7b", "dgx-h100");
+        SoftwareQuery query = {.text = rows[i].software, .gpu_year = 2022, .model = request.training.model};
+        request.training.software = find_software(arena, &query, (Where){0}, problems);
+        EXPECT_INT(problem_count(problems), 0);
+        PlanSpace space = plan_space(arena, &request, 64, 16);
+        bool tensor = false, pipeline = false, interleaved = false, context = false;
+        for (int n = 0; n < space.count; n++) {
+            const Layout *layout = &space.items[n].layout;
+            bool replicas = layout->dp * layout->cp > 1;
+            tensor = tensor || layout->tp > 1;
+            pipeline = pipeline || layout->pp > 1;
+            interleaved = interleaved || layout->vpp > 1;
+            context = context || layout->cp > 1;
+            if (replicas && (layout->zero < rows[i].least_zero || layout->zero > rows[i].most_zero))
+                test_fail(__FILE__, __LINE__, "%s with ZeRO %d", rows[i].software, layout->zero);
+        }
+        if (tensor != rows[i].tensor || pipeline != rows[i].pipeline || interleaved != rows[i].interleaved ||
+            context != rows[i].context)
+            test_fail(__FILE__, __LINE__, "%s: tensor %d, pipeline %d, interleaved %d, context %d", rows[i].software,
+                      tensor, pipeline, interleaved, context);
+        arena_close(arena);
+    }
 }

@@ -174,6 +174,7 @@ static int run_plan(Arena *arena, int argc, char **argv, const Ways *ways) {
                          .result = &result,
                          .profile = option_text(asked.options, "profile", NULL),
                          .all_rows = option_flag(asked.options, "all")};
+    for (int i = 1; i < argc; i++) option_words_add(arena, &answer.words, argv[i]);
     bool shown = !watch_is_over() && (ways->show ? show_otherwise(arena, ways, &answer, problems)
                                                  : show(arena, asked.options, asked.today, &answer));
     if (!shown && problem_count(problems)) return fail(problems, FAILED);

@@ -176,7 +176,7 @@ static int make_rows(Arena *arena, const PlanRequest *request, PlanRow **rows) {
                 PlanRow row = {.node = request->nodes[n],
                                .gpus = request->gpus[g],
                                .owned = request->own && !request->own_or_rent,
-                               .training = request->training};
+                               .training = request->node_training ? request->node_training[n] : request->training};
                 if (link_of_row(request, n, request->gpus[g], l, &row.link)) add_rows(request, row, *rows, &count);
             }
     return count;
@@ -194,9 +194,9 @@ static const char *why_nothing_ran(Arena *arena, const PlanRequest *request, con
                                    const Problems *problems) {
     if (problem_count(problems)) return arena_copy_text(arena, problem_at(problems, 0)->text);
     const Gpu *gpu = node_gpu(request->catalogue, row->node, 0);
-    if (!gpu_supports(gpu, request->training.precision))
+    if (!gpu_supports(gpu, row->training.precision))
         return arena_printf(arena, "%s has no %s units: --precision %s", gpu->name,
-                            precision_name(request->training.precision), gpu_supports(gpu, FP16) ? "fp16" : "fp32");
+                            precision_name(row->training.precision), gpu_supports(gpu, FP16) ? "fp16" : "fp32");
     if (found->count.candidates == 0) return "no layout divides the GPUs and the batch";
     if (found->count.candidates == found->count.too_large) return why_nothing_fits(arena, request, found);
     return found->count.refused ? "its steps take longer than 106 days of simulated time, the most its clock holds"
@@ -225,9 +225,9 @@ static void finish_row(Arena *arena, const PlanRequest *request, const PlanFound
     const Cluster *cluster = plan_cluster(arena, &paid, row->node, row->link, row->gpus, NULL, own);
     if (cluster && found->ran) {
         double batch = row->training.global_batch;
-        PlanSpace space = plan_space(arena, request, batch, row->gpus); // in the order of enumeration
+        PlanSpace space = plan_space(arena, &paid, batch, row->gpus); // in the order of enumeration
         CHECK(found->number < space.count && space.items[found->number].number == found->number);
-        row->training = plan_training(request, &space.items[found->number], batch);
+        row->training = plan_training(&paid, &space.items[found->number], batch);
         simulate_or_price(arena, &paid, cluster, step, row);
         const ClusterMoney *money = cluster->money;
         row->price_sigma = row->owned ? 0 : money->rent_log_sigma;

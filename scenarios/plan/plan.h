@@ -3,6 +3,7 @@
 #define LOCKSTEP_SCENARIOS_PLAN_H
 
 #include "models/hardware/quote.h"
+#include "models/workload/job/job.h"
 #include "scenarios/plan/batch_law.h"
 #include "scenarios/study/study.h"
 #include "sim/date.h"
@@ -17,10 +18,12 @@ typedef struct PlanRequest {
     bool splits_backward;  // schedules that do are looked at too
     bool offloads;         // and the optimizer's state in host memory
     bool seq_given;        // the length of a sequence was said
-    bool recompute_fixed, zero_fixed, sequence_parallel_fixed, schedule_fixed;
+    bool recompute_fixed, zero_fixed, schedule_fixed;
+    LayoutSaid said;
     const NodeType *const *nodes; // every combination of these four is a plan
     int node_count;
-    const FabricLink *const *links; // none: a cluster of one node, or of one NVLink domain
+    const TrainingSpec *node_training; // [node_count]: the job as each type of node runs it, or NULL: as training
+    const FabricLink *const *links;    // none: a cluster of one node, or of one NVLink domain
     int link_count;
     const FabricLink *const *node_link; // [node_count]: the only fabric that a node goes with, or NULL; may be NULL
     const int *gpus;
@@ -156,7 +159,7 @@ ClusterSpec plan_cluster_spec(Arena *arena, const PlanRequest *request, const No
                               int gpus, const Gpu *gpu);
 const Cluster *plan_cluster(Arena *arena, const PlanRequest *request, const NodeType *node, const FabricLink *link,
                             int gpus, const Gpu *gpu, Problems *problems);
-// The request as this row has it: one oversubscription; bought or rented.
+// The request as this row has it: the job of its node, one oversubscription; bought or rented.
 PlanRequest plan_for_row(const PlanRequest *request, const PlanRow *row);
 // Candidates number slice, slice + slices, … of one row's.
 PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int slice, int slices);

@@ -26,8 +26,12 @@ typedef struct PlanAnswer {
     const PlanShifts *shifts;
     const Record *chosen; // the plan chosen, else the nearest miss, with its assumptions; NULL: nothing ran
     const char *profile;  // file of measured constants, or NULL
+    OptionWords words;    // of the command line, without the command
     bool all_rows;
 } PlanAnswer;
+
+// "run", "--model", …: what gives this row's step again (plan_line.c).
+const char *const *plan_run_words(Arena *arena, const PlanAnswer *answer, const PlanRow *row, int *count);
 
 void plan_print(Arena *arena, const PlanAnswer *answer, const Style *style);
 void plan_write_json(Arena *arena, const PlanAnswer *answer);

@@ -47,6 +47,9 @@ PlanRequest plan_for_row(const PlanRequest *request, const PlanRow *row) {
     PlanRequest paid = *request;
     paid.oversubscriptions = &row->oversubscription;
     paid.oversubscription_count = 1;
+    for (int n = 0; n < request->node_count && request->node_training; n++)
+        if (request->nodes[n] == row->node) paid.training = request->node_training[n];
+    paid.node_training = NULL;
     if (!row->owned) paid.own = NULL;
     if (request->rent_count > 1) paid.rent = request->rents[row->way];
     if (row->rent_per_gpu_hour > 0) paid.price_per_gpu_hour = row->rent_per_gpu_hour;

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/workload/job/software.h"
 #include "results/results.h"
 #include "scenarios/plan/plan_answer.h"
 #include "scenarios/plan/plan_pay.h"
@@ -226,6 +227,26 @@ static void paid_members(JsonWriter *json, const PlanRequest *request, const Pla
     }
 }
 
+static void run_line_member(JsonWriter *json, Arena *arena, const PlanAnswer *answer, const PlanRow *row) {
+    int count;
+    const char *const *words = plan_run_words(arena, answer, row, &count);
+    json_key(json, "run_command");
+    json_begin_list(json);
+    json_write_text(json, "lockstep");
+    for (int i = 0; i < count; i++) json_write_text(json, words[i]);
+    json_end_list(json);
+}
+
+static void software_member(JsonWriter *json, const PlanRequest *request) {
+    const Software *software = request->training.software;
+    json_key(json, "software");
+    json_begin_object(json);
+    json_bool_member(json, "stated", !request->training.software_assumed);
+    json_text_member(json, "name", software && software->word[0] ? software->word : NULL);
+    json_text_member(json, "layouts", software && software->reach ? software->reach->layouts : NULL);
+    json_end_object(json);
+}
+
 static void row_members(JsonWriter *json, Arena *arena, const PlanAnswer *answer, const PlanRow *row) {
     json_integer_member(json, "gpus", row->gpus);
     json_text_member(json, "node", row->node->name);
@@ -242,6 +263,7 @@ static void row_members(JsonWriter *json, Arena *arena, const PlanAnswer *answer
         json_number_member(json, "break_even_utilisation", row->point.break_even_utilisation);
     run_members(json, answer, row);
     chance_members(json, answer, row);
+    run_line_member(json, arena, answer, row);
 }
 
 static void what_if_member(JsonWriter *json, const PlanWhatIfs *what_if) {
@@ -276,6 +298,7 @@ void plan_write_json(Arena *arena, const PlanAnswer *answer) {
     json_integer_member(&json, "events", result->count.events);
     json_number_member(&json, "confidence", answer->request->confidence);
     json_number_member(&json, "fit", plan_fit_asked(answer->request));
+    software_member(&json, answer->request);
     index_member(&json, "chosen", result->chosen);
     index_member(&json, "knee", result->knee);
     if (answer->chosen) { // of the plan chosen, or of the nearest miss

@@ -379,7 +379,7 @@ static void add_others(Arena *arena, Rivals *rivals, PlanUnknowns *unknowns) {
     if (spread.step[FACTOR_UNSAID] > 0) {
         Signal signal = {.row = front};
         signal.factors[FACTOR_UNSAID] = true;
-        add_measurement(rivals, unknowns, "which software runs it", "--framework and --framework-version", 0, &signal);
+        add_measurement(rivals, unknowns, "which software runs it", "--software", 0, &signal);
     }
     if (spread.fleet > 0 && spread.lost > 0) {
         Signal signal = {.row = front};

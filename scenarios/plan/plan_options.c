@@ -267,7 +267,7 @@ static void read_fixed(const JobSaid *said, PlanRequest *request) {
                                job_says(said, JOB_TRAINING, "recompute_keeps");
     request->seq_given = job_says(said, JOB_TRAINING, "seq_len");
     request->zero_fixed = job_says(said, JOB_TRAINING, "zero");
-    request->sequence_parallel_fixed = says(said, "sequence_parallel");
+    request->said = job_layout_said(said);
     request->schedule_fixed = job_says(said, JOB_TRAINING, "schedule");
 }
 
@@ -296,6 +296,20 @@ static const JobSaid *read_job(Arena *arena, const Options *options, PlanRequest
         problem_hint(problems, "say --samples and --epochs");
     }
     return said;
+}
+
+// What is left open suits the GPUs of each type of node, as where it stands alone.
+static void read_node_jobs(Arena *arena, const JobSaid *said, PlanRequest *request) {
+    if (!said || request->node_count < 2) return;
+    TrainingSpec *jobs = ARENA_ARRAY(arena, TrainingSpec, request->node_count);
+    for (int i = 0; i < request->node_count; i++) {
+        const Gpu *gpu = node_gpu(request->catalogue, request->nodes[i], 0);
+        jobs[i] = job_make(arena, said, (GpuTypes){&gpu, 1}, problems_create(arena)); // said of the first node
+        jobs[i].layout = request->training.layout;
+        jobs[i].checkpoint = request->training.checkpoint;
+        jobs[i].anchors = request->training.anchors;
+    }
+    request->node_training = jobs;
 }
 
 static void read_batches(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
@@ -604,6 +618,7 @@ void plan_read_request(Arena *arena, const Options *options, PlanRequest *reques
     request->objective = (PlanObjective)option_choice(options, "objective", PLAN_COST);
     request->grid = find_grid(arena, request->catalogue, option_text(options, "grid", "world"), command_line, problems);
     read_anchors(arena, options, said, request, problems);
+    read_node_jobs(arena, said, request);
     request->exhaustive = option_flag(options, "exhaustive") || anchors_speed_up(request->training.anchors);
     request->jobs = pieces_jobs_wanted(options, "jobs", problems);
 }

@@ -4,6 +4,7 @@
 
 #include "models/workload/convergence/critical_batch.h"
 #include "models/workload/job/schedule.h"
+#include "models/workload/job/software.h"
 #include "models/workload/life/life.h"
 #include "models/workload/money/money.h"
 #include "scenarios/plan/plan_pay.h"
@@ -374,6 +375,15 @@ static void print_no_plan(const Screen *screen) {
     plan_print_reaches(screen);
 }
 
+// What is taken of it, and with which layouts of it the search was made.
+static void print_software(const TrainingSpec *training) {
+    const Software *software = training->software;
+    if (training->software_assumed)
+        printf("Software not said: any layout, at the speed of today's usual software. --software says yours\n");
+    else if (software && software->word[0])
+        printf("Software %s: %s\n", software->word, software->reach ? software->reach->layouts : "any layout");
+}
+
 static void print_deadline(const PlanRequest *request) {
     Date from = request->deadline_from;
     if (!request->deadline_day) return;
@@ -394,6 +404,7 @@ static void print_heading(const Screen *screen) {
     }
     printf("\n");
     print_deadline(screen->request);
+    print_software(training);
     printf("Search  %d layouts on %d clusters, %d do not fit in memory with %s, %d simulated%s\n\n", count->candidates,
            screen->result->cluster_count, count->too_large,
            plan_percent(screen->arena, plan_fit_asked(screen->request)), count->simulated,
@@ -402,6 +413,17 @@ static void print_heading(const Screen *screen) {
     if (count->refused)
         printf("        %d of them take longer than 106 days of simulated time, the most its clock holds\n\n",
                count->refused);
+}
+
+static void print_run_line(const Screen *screen) {
+    const PlanResult *result = screen->result;
+    const PlanRow *row = &result->rows[result->chosen >= 0 ? result->chosen : 0];
+    if (result->row_count == 0 || !row->point.ran) return;
+    int count;
+    const char *const *words = plan_run_words(screen->arena, screen->answer, row, &count);
+    printf("Its step              lockstep");
+    for (int i = 0; i < count; i++) printf(" %s", option_word_quoted(screen->arena, words[i]));
+    printf("\n");
 }
 
 void plan_print(Arena *arena, const PlanAnswer *answer, const Style *style) {
@@ -425,4 +447,5 @@ void plan_print(Arena *arena, const PlanAnswer *answer, const Style *style) {
                answer->result->searched, answer->result->cluster_count);
     Recommendation recommendation;
     if (plan_recommend(&screen, &recommendation)) recommendation_print(&recommendation, stdout);
+    print_run_line(&screen);
 }

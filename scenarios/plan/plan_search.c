@@ -113,18 +113,18 @@ PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int sl
     PlanRequest paid = plan_for_row(request, row);
     if (request->rent_count > 1) paid.rent = NULL; // the layout is the same, whoever sells the machines
     const Cluster *cluster = plan_cluster(arena, &paid, row->node, row->link, row->gpus, NULL, problems_create(arena));
-    if (cluster && gpu_supports(cluster->gpu_of[0], request->training.precision)) {
+    if (cluster && gpu_supports(cluster->gpu_of[0], row->training.precision)) {
         double batch = row->training.global_batch;
-        PlanSpace space = plan_space(arena, request, batch, row->gpus);
+        PlanSpace space = plan_space(arena, &paid, batch, row->gpus);
         StepBook *book = step_book_create(arena, cluster);
         PlanCount count = {0};
-        plan_judge_candidates(request, cluster, batch, &space, &count);
+        plan_judge_candidates(&paid, cluster, batch, &space, &count);
         if (slice == 0) found.count = count;
         for (int i = slice; i < space.count; i += slices) {
             const PlanCandidate *candidate = &space.items[i];
             if (!request->exhaustive && found.ran && candidate->bound >= found.value) break;
             if (candidate->plain || (candidate->fits && request->exhaustive))
-                try_candidate(request, cluster, book, candidate, batch, &found);
+                try_candidate(&paid, cluster, book, candidate, batch, &found);
         }
     }
     arena_close(arena);

@@ -3,8 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "models/workload/job/job.h"
 #include "models/workload/job/layout.h"
 #include "models/workload/job/schedule.h"
+#include "models/workload/job/software.h"
 #include "sim/list.h"
 
 #define MOST_TP 128 // no framework splits a product further
@@ -45,9 +47,14 @@ static Numbers divisors_of(Arena *arena, int number) {
 
 static bool fixed_or(int fixed, int value, bool possible) { return fixed > 0 ? value == fixed : possible; }
 
+// One part is what any software can start.
+static bool starts(const Enumeration *e, SoftwareSplit split, int parts) {
+    return parts == 1 || software_splits(e->request->training.software, split);
+}
+
 static bool tp_possible(const Enumeration *e, int tp) {
     const Model *model = e->model;
-    if (!fixed_or(e->request->training.layout.tp, tp, tp <= MOST_TP)) return false;
+    if (!fixed_or(e->request->training.layout.tp, tp, tp <= MOST_TP && starts(e, SPLITS_PRODUCTS, tp))) return false;
     if (model->heads == 0) return tp == 1;
     bool experts = model->experts.count == 0 || model->experts.ffn % tp == 0;
     return model->heads % tp == 0 && model->kv_heads % tp == 0 && model->ffn % tp == 0 && experts;
@@ -57,14 +64,15 @@ static bool cp_possible(const Enumeration *e, int cp) {
     if (cp == 1) return fixed_or(e->request->training.layout.cp, cp, true);
     double seq_len = e->request->training.seq_len;
     if (e->model->heads == 0 || fmod(seq_len, 2.0 * cp) != 0) return false;
-    bool usual = (cp & (cp - 1)) == 0 && cp <= MOST_CP && seq_len / cp >= CP_PIECE_TOKENS;
+    bool usual =
+        (cp & (cp - 1)) == 0 && cp <= MOST_CP && seq_len / cp >= CP_PIECE_TOKENS && starts(e, SPLITS_SEQUENCES, cp);
     return fixed_or(e->request->training.layout.cp, cp, usual);
 }
 
 static bool ep_possible(const Enumeration *e, int ep, int data_ranks) {
     int experts = e->model->experts.count;
     if (data_ranks % ep || (ep > 1 && (experts == 0 || experts % ep))) return false;
-    return fixed_or(e->request->training.layout.ep, ep, true);
+    return fixed_or(e->request->training.layout.ep, ep, starts(e, SPLITS_EXPERTS, ep));
 }
 
 // A stage's layers divide by vpp, so that interleaving makes no chunk of it fuller than the others need be.
@@ -72,7 +80,8 @@ static bool vpp_possible(const Enumeration *e, int pp, int vpp, double micro_bat
     int layers = layers_to_spread(e->model);
     if (vpp == 1) return fixed_or(e->request->training.layout.vpp, vpp, true);
     if (pp == 1 || pp * vpp > layers || fmod(micro_batches, pp) != 0) return false;
-    return fixed_or(e->request->training.layout.vpp, vpp, (layers + pp - 1) / pp % vpp == 0);
+    return fixed_or(e->request->training.layout.vpp, vpp,
+                    (layers + pp - 1) / pp % vpp == 0 && starts(e, SPLITS_STAGES, vpp));
 }
 
 // A schedule that the user names is the one; interleaving comes with vpp.
@@ -91,8 +100,11 @@ static bool zero_possible(const Enumeration *e, const Layout *layout, int zero) 
     int cp = layout->cp > 1 ? layout->cp : 1, shard = e->request->training.layout.shard;
     if (zero > 0 && shard > 0 && layout->dp * cp % shard != 0) return false;
     if (e->request->zero_fixed) return zero == e->request->training.layout.zero;
+    if (layout->dp * cp == 1) return zero == 0;
+    if (!software_has_zero(e->request->training.software, zero)) return false;
     if (zero == 0) return true;
-    if (layout->dp * cp == 1 || e->request->training.optimizer != OPTIMIZER_ADAM) return false;
+    bool adam = e->request->training.optimizer == OPTIMIZER_ADAM;
+    if (!adam && software_has_zero(e->request->training.software, 0)) return false;
     return layout_zero_is_usual(zero, layout->pp, layout->ep);
 }
 
@@ -157,7 +169,6 @@ static void add_groups(Enumeration *e, int tp, int cp, int pp) {
     candidate.layout.cp = cp;
     candidate.layout.pp = pp;
     candidate.layout.dp = dp;
-    if (!e->request->sequence_parallel_fixed) candidate.layout.sequence_parallel = tp > 1;
     int most_ep = e->model->experts.count > 1 ? e->model->experts.count : 1;
     for (int ep = 1; ep <= most_ep; ep++) {
         if (!ep_possible(e, ep, dp * cp)) continue;
@@ -186,7 +197,8 @@ PlanSpace plan_space(Arena *arena, const PlanRequest *request, double global_bat
             for (int p = 0; p < divisors->count; p++) {
                 int pp = divisors->items[p];
                 if (gpus / tp / cp % pp || pp > layers_to_spread(e.model)) continue;
-                if (fixed_or(request->training.layout.pp, pp, true)) add_groups(&e, tp, cp, pp);
+                if (fixed_or(request->training.layout.pp, pp, starts(&e, SPLITS_LAYERS, pp)))
+                    add_groups(&e, tp, cp, pp);
             }
         }
     }
@@ -201,6 +213,7 @@ TrainingSpec plan_training(const PlanRequest *request, const PlanCandidate *cand
     training.offload_optimizer = candidate->optimizer;
     training.micro_batch = candidate->micro_batch;
     training.global_batch = global_batch;
+    job_settle_layout(&training, request->said);
     if (batch_law_given(&request->law)) {
         training.tokens = 0;
         training.epochs = 1;

@@ -261,7 +261,7 @@ static int report(Arena *arena, int argc, char **argv) {
 static bool words_of_answer(Arena *arena, int *argc, char ***argv, Problems *problems) {
     const Json *answer;
     const Typed typed = {(const char *const *)(*argv + 2), *argc - 2};
-    const LastQuestion *question = last_question_of_answer(arena, (*argv)[1], &typed, &answer, problems);
+    const LastQuestion *question = last_question_of_answer(arena, (*argv)[1], "command", &typed, &answer, problems);
     if (!question) return false;
     if (!reported_called(question->command)) {
         problem_add(problems, (Where){(*argv)[1], 0}, "this is an answer of lockstep %.40s, of which there is no page",

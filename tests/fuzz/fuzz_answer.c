@@ -76,7 +76,7 @@ static void check_victim(void) {
 
 static bool read_for_report(Arena *arena, Problems *problems) {
     const Json *answer;
-    const LastQuestion *question = last_question_of_answer(arena, "x.json", &(Typed){0}, &answer, problems);
+    const LastQuestion *question = last_question_of_answer(arena, "x.json", "command", &(Typed){0}, &answer, problems);
     if (!question) return false;
     check_line(arena, question->command, question->words, question->count);
     check_reach();
@@ -97,7 +97,7 @@ static bool read_for_explain(Arena *arena, Problems *problems) {
 static bool is_quick(Arena *arena) {
     const Json *answer;
     const LastQuestion *question =
-        last_question_of_answer(arena, "x.json", &(Typed){0}, &answer, problems_create(arena));
+        last_question_of_answer(arena, "x.json", "command", &(Typed){0}, &answer, problems_create(arena));
     if (!question || strcmp(question->command, "run") != 0) return false;
     for (int i = 0; i < question->count; i++) {
         int digits = 0;

@@ -279,14 +279,31 @@ static void set_rest(const Maker *m) {
     if (prefetch) m->spec->prefetch = prefetch->number > 0 ? (int)prefetch->number : -1;
 }
 
+// Without a word of the software it is Megatron-LM of today.
+static bool slices_sequence(const TrainingSpec *spec) {
+    const Software *software = spec->software;
+    bool slices = software ? software_does(software, SLICES_SEQUENCE) : spec->framework == FRAMEWORK_MEGATRON;
+    return spec->layout.tp > 1 && slices && counts_tokens(spec->model) && !spec->model->written;
+}
+
+void job_settle_layout(TrainingSpec *spec, LayoutSaid said) {
+    const Software *software = spec->software;
+    if (!said.sequence_parallel) spec->layout.sequence_parallel = slices_sequence(spec);
+    if (!said.accumulation_bytes)
+        spec->accumulation_bytes =
+            software && shards_optimizer(&spec->layout) ? software->sharded_accumulation_bytes : 0;
+}
+
+LayoutSaid job_layout_said(const JobSaid *said) {
+    return (LayoutSaid){job_says(said, JOB_PARALLEL, "sequence_parallel"),
+                        job_says(said, JOB_TRAINING, "accumulation_bytes")};
+}
+
 // What the stack does where the job leaves it open.
 static void settle_software(const Maker *m, const Software *software) {
     TrainingSpec *spec = m->spec;
     bool half = precision_bytes(spec->precision) <= 2,
          flat = spec->model->dimensions != 1; // sounds have no such layout
-    if (!says(m, JOB_PARALLEL, "sequence_parallel"))
-        spec->layout.sequence_parallel =
-            spec->layout.tp > 1 && software_does(software, SLICES_SEQUENCE) && !spec->model->written;
     // Flash kernels take 16 bits; in 32 PyTorch since 2.0 takes the memory-efficient ones in their place.
     bool efficient = spec->framework == FRAMEWORK_EAGER &&
                      (spec->attention == ATTENTION_FLASH || spec->attention == ATTENTION_FLASH_2);
@@ -294,7 +311,6 @@ static void settle_software(const Maker *m, const Software *software) {
         spec->attention = ATTENTION_PLAIN;
     if (!says(m, JOB_TRAINING, "image_layout") && software_does(software, CHANNELS_LAST) && flat && half)
         spec->image_layout = IMAGE_LAYOUT_NHWC;
-    if (!says(m, JOB_TRAINING, "accumulation_bytes") && !shards_optimizer(&spec->layout)) spec->accumulation_bytes = 0;
     if (!says(m, JOB_TRAINING, "lora_everywhere") && spec->lora_rank == 0) spec->lora_everywhere = false;
 }
 
@@ -385,6 +401,7 @@ TrainingSpec job_make(Arena *arena, const JobSaid *said, GpuTypes gpus, Problems
     set_data(&m, software);
     set_rest(&m);
     if (software) settle_software(&m, software);
+    job_settle_layout(&spec, job_layout_said(said));
     set_head(&m);
     check_sequences(&m);
     check_length_said(&m);

@@ -19,6 +19,13 @@ TrainingSpec job_make(Arena *arena, const JobSaid *said, GpuTypes gpus, Problems
 // Nothing said but the model: how people run it.
 TrainingSpec job_usual(const Model *model, GpuTypes gpus);
 
+// What hangs on the layout where the job leaves it open, decided again for the layout that the spec has now.
+typedef struct LayoutSaid {
+    bool sequence_parallel, accumulation_bytes;
+} LayoutSaid;
+LayoutSaid job_layout_said(const JobSaid *said);
+void job_settle_layout(TrainingSpec *spec, LayoutSaid said);
+
 // The value that was said of a field, or NULL.
 const Value *job_value(const JobSaid *said, JobObject object, const char *field);
 bool job_says(const JobSaid *said, JobObject object, const char *field);

@@ -121,6 +121,38 @@ static const SoftwareRule rules[] = {
 #define RULES ((int)(sizeof rules / sizeof *rules))
 _Static_assert(RULES <= SOFTWARE_RULES_MOST, "a bit for each rule");
 
+#define ZERO(a) (1u << (a))
+#define ANY_ZERO (ZERO(0) | ZERO(1) | ZERO(2) | ZERO(3))
+#define SPLITS_ALL (SPLITS_PRODUCTS | SPLITS_LAYERS | SPLITS_STAGES | SPLITS_SEQUENCES | SPLITS_EXPERTS)
+#define HUGGING_FACE "hf |hugging|transformers|accelerate|peft|axolotl|llama factory|qlora"
+
+// The first that fits, from the documentation of each of 2025. What stands in none can have any layout.
+// clang-format off
+static const SoftwareReach reaches[] = {
+    {"megatron-deepspeed", 0, 0, 0, SPLITS_PRODUCTS | SPLITS_LAYERS | SPLITS_EXPERTS, ANY_ZERO,
+     "tensor parallel, a pipeline that does not interleave, experts, ZeRO"},
+    {"megatron|nemo", 0, 0, 2023.8, SPLITS_ALL, ZERO(0) | ZERO(1),
+     "tensor parallel, an interleaved pipeline, context, experts, a distributed optimizer (ZeRO 1)"},
+    {"megatron|nemo", 0, 0, 0, SPLITS_ALL & ~SPLITS_SEQUENCES, ZERO(0) | ZERO(1),
+     "tensor parallel, an interleaved pipeline, experts, a distributed optimizer (ZeRO 1)"},
+    {"torchtitan|kempner", 0, 0, 0, SPLITS_ALL, ZERO(0) | ZERO(2) | ZERO(3),
+     "tensor parallel, an interleaved pipeline, context, experts, FSDP (ZeRO 3 or 2)"},
+    {"torchtune", 0, 0, 0, SPLITS_PRODUCTS, ZERO(2) | ZERO(3), "tensor parallel, FSDP (ZeRO 3 or 2)"},
+    {"unsloth", 0, 0, 0, 0, ZERO(0), "replicas (DDP)"},
+    {HUGGING_FACE "|lightning|litgpt|composer", "fsdp|yafsdp|fsdp2", "deepspeed", 0, 0, ZERO(2) | ZERO(3), "FSDP (ZeRO 3 or 2)"},
+    {HUGGING_FACE "|lightning", 0, 0, 0, 0, ANY_ZERO, "replicas (DDP), DeepSpeed's ZeRO or FSDP"},
+    {"litgpt|composer", 0, 0, 0, 0, ZERO(0) | ZERO(2) | ZERO(3), "replicas (DDP) or FSDP (ZeRO 3 or 2)"},
+    {"deepspeed", 0, 0, 0, SPLITS_LAYERS | SPLITS_EXPERTS, ANY_ZERO, "a pipeline that does not interleave, experts, ZeRO"},
+    {"fsdp|yafsdp", 0, 0, 0, 0, ZERO(2) | ZERO(3), "FSDP (ZeRO 3 or 2)"},
+    {"timm|detectron|tensorflow|mxnet|parameter server", 0, "mlperf", 0, 0, ZERO(0), "replicas"},
+    {"llm.c", 0, 0, 0, 0, ZERO(0) | ZERO(1), "replicas, ZeRO 1"},
+    {"internevo", 0, 0, 0, SPLITS_PRODUCTS | SPLITS_LAYERS | SPLITS_STAGES, ZERO(0) | ZERO(1),
+     "tensor parallel, an interleaved pipeline, ZeRO 1"},
+    {"oneflow|libai", 0, 0, 0, SPLITS_PRODUCTS | SPLITS_LAYERS, ZERO(0) | ZERO(1) | ZERO(2),
+     "tensor parallel, a pipeline that does not interleave, ZeRO 1 or 2"},
+};
+// clang-format on
+
 // How a run was made or published rather than what made it: known even when the framework is not.
 static const char *const properties[] = {"", "compiled|torch.compile", "qlora", "mlperf",
                                          "readme of deeplearningexamples"};
@@ -193,7 +225,9 @@ static const char *found(const char *text, const char *words) {
 }
 
 static const char *alone(Arena *arena, const char *word) {
-    return arena_printf(arena, "%.*s", (int)strcspn(word, "|"), word);
+    int length = (int)strcspn(word, "|");
+    while (length > 0 && word[length - 1] == ' ') length--;
+    return arena_printf(arena, "%.*s", length, word);
 }
 
 // ---- Dates.
@@ -258,6 +292,15 @@ static bool fits(const SoftwareRule *rule, const char *text, double year) {
            !(rule->until > 0 && year >= rule->until);
 }
 
+static const SoftwareReach *reach_of(const char *text, double year) {
+    for (size_t i = 0; i < sizeof reaches / sizeof *reaches; i++) {
+        const SoftwareReach *row = &reaches[i];
+        bool all = found(text, row->word) && (!row->also || found(text, row->also));
+        if (all && !(row->unless && found(text, row->unless)) && year >= row->since) return row;
+    }
+    return NULL;
+}
+
 static void apply(Software *software, const SoftwareRule *rule) {
     if (rule->framework != KEPT) software->framework = (Framework)rule->framework;
     if (rule->attention != KEPT) software->attention = (Attention)rule->attention;
@@ -306,6 +349,7 @@ const Software *software_of(Arena *arena, const SoftwareQuery *query) {
         if (named && !is_property(rule)) software->word = alone(arena, found(text, rule->word));
     }
     if (!named) software->traits = (software->traits & ~OVERLAPS_PARAMETERS) | known->adds;
+    software->reach = named ? reach_of(query->text, year) : NULL;
     software->tuned = found(query->text, named ? TUNED_CODE : TUNED_PROPERTIES) && !found(query->text, OWN_CODE);
     software->images_per_core = software_does(software, HOST_DECODES) ? HOST_DECODING : 0;
     software->reduce_cycle_seconds = software_does(software, NEGOTIATES) ? HOROVOD_CYCLE : 0;
@@ -317,12 +361,17 @@ int software_rule_count(void) { return RULES; }
 const SoftwareRule *software_rule(int index) { return index >= 0 && index < RULES ? &rules[index] : NULL; }
 
 const Software *find_software(Arena *arena, const SoftwareQuery *query, Where where, Problems *problems) {
-    const Software *known = software_of(arena, query);
-    if (known->word[0] || found(query->text, OWN_CODE)) return known;
+    SoftwareQuery today = *query;
+    today.gpu_year = LATEST; // before it is bounded by that
+    const Software *known = software_of(arena, &today);
+    bool only_date = software_year(query->text) > 0 && !strpbrk(query->text, "abcdefghijklmnopqrstuvwxyz"
+                                                                             "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    if (known->word[0] || only_date || found(query->text, OWN_CODE)) return known;
     const char *names[RULES * 16];
     int count = 0;
     for (int i = 0; i < RULES; i++)
-        for (const char *word = rules[i].word; word && *word && !is_property(&rules[i]); word = next_word(word)) {
+        for (const char *word = rules[i].word; word && *word; word = next_word(word)) {
+            if (is_property(&rules[i]) && found(query->text, word)) return known;
             CHECK(count < (int)(sizeof names / sizeof *names));
             names[count++] = alone(arena, word);
         }

@@ -46,6 +46,23 @@ typedef enum SoftwareTrait {
 
 typedef uint64_t SoftwareRules; // bit i: rule i
 
+// How software can spread a job: what a plan may offer of it. A job that says more is simulated all the same.
+typedef enum SoftwareSplit {
+    SPLITS_PRODUCTS = 1 << 0, // tensor parallel
+    SPLITS_LAYERS = 1 << 1,   // a pipeline
+    SPLITS_STAGES = 1 << 2,   // whose stages interleave
+    SPLITS_SEQUENCES = 1 << 3,
+    SPLITS_EXPERTS = 1 << 4,
+} SoftwareSplit;
+
+typedef struct SoftwareReach {
+    const char *word, *also, *unless; // as of a rule
+    double since;
+    unsigned splits;     // SoftwareSplit
+    unsigned zero;       // bit z: stage z of ZeRO, where there is more than one replica
+    const char *layouts; // the same in words
+} SoftwareReach;
+
 typedef struct Software {
     const char *word; // of the last rule that a word found, or "": none did
     const char *because;
@@ -57,6 +74,7 @@ typedef struct Software {
     double images_per_core;            // decoded and augmented per second by a core of the host; 0: the GPU decodes
     double reduce_cycle_seconds;       // see TrainingSpec
     SoftwareRules rules;               // that made it
+    const SoftwareReach *reach;        // NULL: whatever the simulator knows
     bool tuned;                        // its makers wrote and tuned the whole step, the loop around it too
     double year;                       // of the software
 } Software;
@@ -87,7 +105,7 @@ typedef struct SoftwareRule {
 
 // Where no word is known: what is usual for the date, the model and its layout.
 const Software *software_of(Arena *arena, const SoftwareQuery *query);
-// NULL after a problem when no word of the text is known.
+// What a user says he runs: of today, where the text tells no date. NULL after a problem when no word of it is known.
 const Software *find_software(Arena *arena, const SoftwareQuery *query, Where where, Problems *problems);
 const SoftwareRule *software_rule(int index); // NULL: no more
 int software_rule_count(void);
@@ -96,6 +114,13 @@ double software_year(const char *text);
 
 static inline bool software_does(const Software *software, SoftwareTrait trait) {
     return software && (software->traits & trait) != 0;
+}
+
+static inline bool software_splits(const Software *software, SoftwareSplit split) {
+    return !software || !software->reach || (software->reach->splits & split) != 0;
+}
+static inline bool software_has_zero(const Software *software, int zero) {
+    return !software || !software->reach || (software->reach->zero >> zero & 1) != 0;
 }
 
 // What the stack decides, over the usual; what depends on the job's own words is settled by job_make.
