@@ -10,6 +10,7 @@
 #include "scenarios/plan/plan_reach.h"
 #include "scenarios/plan/plan_screen.h"
 #include "scenarios/plan/plan_settings.h"
+#include "sim/json.h"
 #include "sim/random.h"
 #include "sim/statistics.h"
 #include "tests/test.h"
@@ -564,7 +565,8 @@ TEST(probabilities_are_the_same_for_one_and_two_cores) {
 
 TEST(a_gpu_that_lacks_the_precision_is_no_plan_and_says_why) {
     static char output[1 << 16];
-    const char *asked = "--model gpt2-124m --tokens 1B --global-batch 64 --gpus 8 --node dgx-a100,aws-p3.16xlarge -j 1 ";
+    const char *asked =
+        "--model gpt2-124m --tokens 1B --global-batch 64 --gpus 8 --node dgx-a100,aws-p3.16xlarge -j 1 ";
     char stated[256];
     snprintf(stated, sizeof stated, "%s --precision bf16", asked);
     EXPECT_INT(plan_command(stated, output, sizeof output), 0);
@@ -590,4 +592,62 @@ TEST(no_plan_is_recommended_that_may_well_run_out_of_memory_unless_asked) {
                             sure, sizeof sure),
                3);
     EXPECT_CONTAINS(sure, "no layout fits in memory");
+}
+
+static double member_in(const Json *object, const char *key) {
+    const Json *value = object ? json_get(object, key) : NULL;
+    return value && value->kind == JSON_NUMBER ? value->number : NAN;
+}
+
+static const Json *planned_json(Arena *arena, const char *arguments) {
+    static char output[1 << 17];
+    int status = plan_command(arguments, output, sizeof output);
+    EXPECT(status == 0 || status == 3);
+    return json_read_text(arena, "plan", output, strlen(output), problems_create(arena));
+}
+
+static const Json *named_in(const Json *list, const char *words) {
+    for (int i = 0; list && i < list->count; i++)
+        if (strstr(json_get(&list->items[i], "what")->text, words)) return &list->items[i];
+    return NULL;
+}
+
+#define OFTEN                                                                                                          \
+    "--model gpt2-1.5b --tokens 300B --global-batch 512 --node dgx-h100 --fabric ib-ndr400 --gpus 128 --price 2 -j 1 " \
+    "--json "
+
+// Both tables that ask what twice as many failures do say what --node-mtbf halved says.
+TEST(twice_as_many_failures_are_one_number_everywhere) {
+    Arena *arena = arena_open();
+    const Json *plan = planned_json(arena, OFTEN "--node-mtbf 20d"),
+               *halved = planned_json(arena, OFTEN "--node-mtbf 10d");
+    const Json *shift = named_in(json_get(plan, "shifts"), "twice as many failures");
+    const Json *changed = named_in(json_get(plan, "what_if"), "failures 2.0 times as often");
+    double days = member_in(halved, "days");
+    EXPECT(days > 1.01 * member_in(plan, "days"));
+    EXPECT_NEAR(member_in(shift, "days"), days, 1e-9 * days);
+    EXPECT_NEAR(member_in(changed, "days"), days, 1e-9 * days);
+    double cost = member_in(json_get(halved, "cost"), "amount");
+    EXPECT_NEAR(member_in(shift, "cost"), cost, 1e-9 * cost);
+    EXPECT_NEAR(member_in(changed, "cost"), cost, 1e-9 * cost);
+    arena_close(arena);
+}
+
+TEST(no_setting_that_a_plan_tried_is_better_than_what_it_recommends) {
+    static const char *const asked[] = {OFTEN "--node-mtbf 20d", OFTEN "--node-mtbf 5d --by 40d",
+                                        OFTEN "--node-mtbf 20d --objective time"};
+    for (int q = 0; q < COUNT_OF(asked); q++) {
+        Arena *arena = arena_open();
+        const Json *plan = planned_json(arena, asked[q]), *settings = json_get(plan, "settings");
+        const Json *advice = json_get(plan, "recommended");
+        const char *key = q == 2 ? "days" : "cost";
+        double sure = member_in(plan, "confidence"), best = member_in(advice, key);
+        EXPECT(settings->count > 3);
+        for (int i = 0; i < settings->count; i++) {
+            double than = member_in(&settings->items[i], key);
+            if (member_in(&settings->items[i], "chance") >= sure && than < 0.995 * best)
+                test_fail(__FILE__, __LINE__, "question %d advises %g where setting %d has %g", q, best, i, than);
+        }
+        arena_close(arena);
+    }
 }

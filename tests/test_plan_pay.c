@@ -85,11 +85,14 @@ TEST(ways_to_pay_have_the_same_step_and_cost_hours_times_quote) {
         ways[node] |= 1 << row->way;
         for (int k = 0; k < result.row_count; k++) {
             if (result.rows[k].node != row->node) continue;
+            bool spot = r.rents[row->way].terms == TERMS_SPOT, other = r.rents[result.rows[k].way].terms == TERMS_SPOT;
+            EXPECT(result.rows[k].point.step_p50_s == row->point.step_p50_s);
+            if (spot != other) continue; // what is on spot is taken back
             EXPECT(result.rows[k].point.digest == row->point.digest);
             EXPECT(result.rows[k].point.days == row->point.days);
             EXPECT(result.rows[k].point.energy_kwh == row->point.energy_kwh);
         }
-        EXPECT_NEAR(row->point.cost_per_run / hours_times_quote(&r, row), 1, 1e-9);
+        EXPECT_NEAR((row->point.cost_per_run - row->storage_cost) / hours_times_quote(&r, row), 1, 1e-9);
         EXPECT_NEAR(row->term_days, 365 * terms_years((Terms)r.rents[row->way].terms), 1e-9);
     }
     EXPECT_INT(ways[0], 7);
@@ -152,7 +155,7 @@ TEST(a_plan_says_what_of_a_reservation_is_not_used) {
     ended = run_command(command_plan, JOB "--terms spot,on_demand,reserved_3y");
     EXPECT_INT(ended->code, 0);
     EXPECT_CONTAINS(ended->out, "Paid    spot: a node is taken back every ");
-    EXPECT_CONTAINS(ended->out, " (assumed, as other spot offers say; --spot-mtbf says yours); not counted: --faults");
+    EXPECT_CONTAINS(ended->out, " (assumed, as other spot offers say; --spot-mtbf says yours); other failures are");
     EXPECT_CONTAINS(ended->out, "! crusoe-h100-ib.8x is not offered so, or not on that fabric: reserved for 3 years");
 }
 
@@ -282,4 +285,23 @@ TEST(a_price_that_is_said_of_a_node_is_not_looked_for_elsewhere) {
         EXPECT((strstr(said, "\"price of a GPU-hour\"") != NULL) == (i == 0));
         if (i == 0) EXPECT_CONTAINS(said, "nobody in the price book rents dgx-h100 by its name");
     }
+}
+
+// What is on spot is taken back where failures are not counted, too: no date is kept as surely as on demand.
+TEST(spot_is_interrupted_whether_or_not_failures_are_counted) {
+    Rented r;
+    rented_open(&r);
+    r.request.rent_count = 2;
+    r.request.spot_mtbf_s = 86400 / 4.0;
+    PlanResult result = plan_search(r.arena, &r.request, problems_create(r.arena));
+    const PlanRow *first = &result.rows[0], *other = NULL;
+    for (int i = 1; i < result.row_count && !other; i++)
+        if (result.rows[i].node == first->node && result.rows[i].way != first->way) other = &result.rows[i];
+    EXPECT(other != NULL);
+    if (other) {
+        const PlanRow *spot = first->way == 1 ? first : other, *demand = first->way == 1 ? other : first;
+        EXPECT(spot->point.days > 1.02 * demand->point.days && spot->point.goodput < 0.98);
+        EXPECT(!(demand->point.goodput > 0) && spot->spares_cost == 0);
+    }
+    arena_close(r.arena);
 }

@@ -167,6 +167,9 @@ PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int sl
 void plan_simulate_row(Arena *arena, const PlanRequest *request, const Cluster *cluster, PlanRow *row);
 void plan_live_row(Arena *arena, const PlanRequest *request, const Cluster *cluster, PlanRow *row);
 RecordPoint plan_undisturbed(const PlanRow *row); // the run before anything failed or was saved, to be lived again
+// The row's run lived again where machines fail so many times as often (plan_what_if.c), as with --node-mtbf divided by
+// that. The request counts failures.
+void plan_live_failing(Arena *arena, const PlanRequest *request, double factor, PlanRow *row);
 
 // ---- Ranking (plan_rank.c).
 double plan_objective_of(const PlanRequest *request, const RecordPoint *point);

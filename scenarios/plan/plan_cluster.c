@@ -1,14 +1,28 @@
 // The machines of a plan's row: what is built of what the user asked for.
 #include "models/workload/cluster/cluster_money.h"
+#include "models/workload/life/life.h"
 #include "scenarios/plan/plan.h"
 #include "scenarios/plan/plan_pay.h"
 
-// What is on spot fails, and is taken back.
+// A fleet in which nothing fails or is slow.
+static const FaultRates *calm_rates(Arena *arena, const Catalogue *catalogue) {
+    FaultRates *rates = ARENA_NEW(arena, FaultRates);
+    *rates = *catalogue_faults(catalogue, FAULTS_USUAL);
+    for (int c = 0; c < FAULT_COMPONENT_COUNT; c++) rates->mtbf_seconds[c] = 0;
+    rates->node_mtbf_seconds = rates->planned_node_seconds = rates->rack_mtbf_seconds = 0;
+    rates->slow_mtbf_seconds = rates->flap_mtbf_seconds = 0;
+    rates->fleet_spread = rates->bad_share = 0;
+    return rates;
+}
+
+// What is on spot is taken back, whether or not failures are counted; without them nothing else stops it, and nothing
+// stands by.
 static const FaultsSpec *faults_of(Arena *arena, const PlanRequest *request, const NodeType *node) {
-    double spot_mtbf_s = request->faults ? plan_spot(arena, request, node).mtbf_s : 0;
+    double spot_mtbf_s = plan_spot(arena, request, node).mtbf_s;
     if (!(spot_mtbf_s > 0)) return request->faults;
     FaultsSpec *faults = ARENA_NEW(arena, FaultsSpec);
-    *faults = *request->faults;
+    *faults = request->faults ? *request->faults
+                              : (FaultsSpec){.rates = calm_rates(arena, request->catalogue), .spares_given = true};
     faults->spot_mtbf_s = spot_mtbf_s;
     return faults;
 }

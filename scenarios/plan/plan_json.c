@@ -247,6 +247,17 @@ static void software_member(JsonWriter *json, const PlanRequest *request) {
     json_end_object(json);
 }
 
+static void advice_member(JsonWriter *json, const PlanAdvice *advice) {
+    json_key(json, "recommended");
+    json_begin_object(json);
+    index_member(json, "plan", advice->row);
+    index_member(json, "setting", advice->setting);
+    json_number_member(json, "days", advice->days);
+    json_number_member(json, "cost", advice->cost);
+    json_number_member(json, "chance", advice->both);
+    json_end_object(json);
+}
+
 static void row_members(JsonWriter *json, Arena *arena, const PlanAnswer *answer, const PlanRow *row) {
     json_integer_member(json, "gpus", row->gpus);
     json_text_member(json, "node", row->node->name);
@@ -316,7 +327,11 @@ void plan_write_json(Arena *arena, const PlanAnswer *answer) {
     }
     const Screen screen = {.arena = arena, .answer = answer, .request = answer->request, .result = result};
     Recommendation recommendation;
-    if (plan_recommend(&screen, &recommendation)) recommendation_write(&json, &recommendation);
+    if (plan_recommend(&screen, &recommendation)) {
+        PlanAdvice advice = plan_advice(&screen);
+        recommendation_write(&json, &recommendation);
+        advice_member(&json, &advice);
+    }
     json_key(&json, "plans");
     json_begin_list(&json);
     for (int i = 0; i < result->row_count; i++) {

@@ -216,8 +216,8 @@ static void print_chosen(const Screen *screen) {
     print_batch(screen, point);
     print_where_time_goes(point);
     if (point->goodput > 0)
-        printf("Goodput %.1f %% of the time is training; failures and checkpoints are counted in days and cost.\n",
-               100 * point->goodput);
+        printf("Goodput %.1f %% of the time is training; %s and checkpoints are counted in days and cost.\n",
+               100 * point->goodput, screen->request->faults ? "failures" : "nodes taken back");
 }
 
 // ---- Owned against rented, of the cluster chosen.
@@ -353,7 +353,7 @@ static void print_caveats(const Screen *screen) {
                faster, slower);
     const char *lacks = plan_storage(screen->arena, screen->request, &screen->result->rows[0]).lacks;
     if (lacks) printf("! %s\n", lacks);
-    if (!(point->goodput > 0))
+    if (!screen->request->faults && !(point->goodput > 0))
         printf("! Failures and checkpoints are not counted: --faults " FAULTS_USUAL " counts them.\n");
 }
 

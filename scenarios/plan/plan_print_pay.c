@@ -24,7 +24,7 @@ static const char *spot_text(const Screen *screen, const PlanRow *row) {
                         "spot: a node is taken back every %s on average, the cluster's first after %s (%s)%s",
                         plan_human(screen->arena, spot.mtbf_s, QUANTITY_TIME),
                         plan_human(screen->arena, spot.mtbf_s / row->point.node_count, QUANTITY_TIME), spot.says,
-                        screen->request->faults ? "" : "; not counted: --faults counts it");
+                        screen->request->faults ? "" : "; other failures are not counted: --faults counts them");
 }
 
 const char *plan_payment_text(const Screen *screen, const PlanRow *row) {

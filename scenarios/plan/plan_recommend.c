@@ -5,23 +5,45 @@
 
 #define WORTH_MEASURING 0.01 // of the range of days, that a measurement should narrow it by
 
-static const char *the_choice(const Screen *screen) {
+// The plan chosen, run in the best way of those that were tried: nothing that the answer shows is better. Where no plan
+// is sure enough as it was planned, the nearest miss is one if that way makes it so.
+PlanAdvice plan_advice(const Screen *screen) {
     const PlanResult *result = screen->result;
-    if (result->chosen < 0) return NULL;
-    const PlanRow *row = &result->rows[result->chosen];
-    const char *text = arena_printf(screen->arena, "%s: %s", plan_cluster_text(screen, row),
-                                    plan_length_text(screen->arena, row->point.days));
-    if (isnan(row->point.cost_per_run)) return text;
-    return arena_printf(screen->arena, "%s, %s", text, plan_money(screen, &row->point, row->point.cost_per_run));
+    const PlanSettings *settings = screen->answer->settings;
+    int row = result->chosen < 0 ? 0 : result->chosen;
+    const RecordPoint *point = &result->rows[row].point;
+    PlanAdvice advice = {.row = result->chosen,
+                         .setting = -1,
+                         .days = point->days,
+                         .cost = point->cost_per_run,
+                         .both = result->rows[row].chance.both};
+    if (!settings || row != 0 || settings->best <= 0) return advice; // they are of the plan in front
+    const PlanSetting *best = &settings->items[settings->best];
+    bool sure = best->both >= screen->request->confidence;
+    if ((result->chosen < 0 && !sure) || plan_setting_is_idle(&settings->items[0], best)) return advice;
+    return (PlanAdvice){row, settings->best, best->days, best->cost, best->both};
 }
 
-static const char *the_chance(const Screen *screen) {
+static const char *the_choice(const Screen *screen, const PlanAdvice *advice) {
+    if (advice->row < 0) return NULL;
+    const PlanRow *row = &screen->result->rows[advice->row];
+    const char *text = plan_cluster_text(screen, row);
+    if (advice->setting > 0) {
+        const PlanSetting *setting = &screen->answer->settings->items[advice->setting];
+        text = arena_printf(screen->arena, "%s, %s", text, setting->parts ? setting->parts : setting->what);
+    }
+    text = arena_printf(screen->arena, "%s: %s", text, plan_length_text(screen->arena, advice->days));
+    if (isnan(advice->cost)) return text;
+    return arena_printf(screen->arena, "%s, %s", text, plan_money(screen, &row->point, advice->cost));
+}
+
+static const char *the_chance(const Screen *screen, const PlanAdvice *advice) {
     const PlanRequest *request = screen->request;
     const PlanRow *row = &screen->result->rows[screen->result->chosen < 0 ? 0 : screen->result->chosen];
     const PlanChance *chance = &row->chance;
     bool date = request->deadline_s > 0, budget = request->budget > 0;
     const char *what = date && budget ? "date and budget" : date ? "the date" : "the budget";
-    double share = date && budget ? chance->both : date ? chance->by_date : chance->in_budget;
+    double share = advice->setting > 0 || (date && budget) ? advice->both : date ? chance->by_date : chance->in_budget;
     if (!date && !budget)
         return arena_printf(screen->arena, "nine times in ten %.3g to %.3g days; --by and --budget give chances",
                             chance->days.p5, chance->days.p95);
@@ -29,7 +51,7 @@ static const char *the_chance(const Screen *screen) {
     const char *asked = request->confidence > 0 ? arena_printf(screen->arena, "; asked for: %s",
                                                                plan_percent(screen->arena, request->confidence))
                                                 : "";
-    if (screen->result->chosen >= 0) return arena_printf(screen->arena, "it keeps %s with %s%s", what, percent, asked);
+    if (advice->row >= 0) return arena_printf(screen->arena, "it keeps %s with %s%s", what, percent, asked);
     return arena_printf(screen->arena, "the nearest, %s, keeps %s with %s only%s", plan_cluster_text(screen, row), what,
                         percent, asked);
 }
@@ -91,7 +113,8 @@ bool plan_recommend(const Screen *screen, Recommendation *recommendation) {
     const PlanUnknowns *unknowns = screen->answer->unknowns;
     int row = result->chosen < 0 ? 0 : result->chosen;
     if (result->row_count == 0 || !result->rows[row].point.ran || !result->rows[row].chance.known) return false;
-    *recommendation = (Recommendation){the_choice(screen), the_chance(screen), NULL, NULL};
+    PlanAdvice advice = plan_advice(screen);
+    *recommendation = (Recommendation){the_choice(screen, &advice), the_chance(screen, &advice), NULL, NULL};
     if (unknowns) {
         recommendation->weakest = the_weakest(screen, unknowns);
         recommendation->measure = the_measurement(screen, unknowns);

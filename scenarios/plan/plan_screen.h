@@ -38,7 +38,14 @@ void plan_print_storage(const Screen *screen, const PlanRow *row);   // that che
 void plan_print_medians(const Screen *screen, const NodeType *node); // what its price is of
 void plan_print_unsold(const Screen *screen);                        // ways to rent that nobody offers
 
-// plan_recommend.c: false where no plan runs.
+// plan_recommend.c: what is advised in the end.
+typedef struct PlanAdvice {
+    int row;     // of the result; -1: nothing yet
+    int setting; // of the settings; -1: as planned
+    double days, cost, both;
+} PlanAdvice;
+PlanAdvice plan_advice(const Screen *screen);
+// False where no plan runs.
 bool plan_recommend(const Screen *screen, Recommendation *recommendation);
 
 #endif

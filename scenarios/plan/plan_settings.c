@@ -74,12 +74,14 @@ static const char *planned_text(const Settings *settings, const Setting *planned
                         mode_words[planned->checkpoint.mode]);
 }
 
-// Better: cheaper, or quicker where nobody knows a price; and date and budget kept no less surely than is wished.
+// Better: cheaper, or quicker where nobody knows a price or the plan does not ask for the least cost; and date and
+// budget kept no less surely than is wished.
 static bool is_better(const PlanRequest *request, const PlanSetting *a, const PlanSetting *b) {
     bool a_sure = a->both >= request->confidence, b_sure = b->both >= request->confidence;
     if (a_sure != b_sure) return a_sure;
     if (!a_sure && a->both != b->both) return a->both > b->both;
-    return isnan(a->cost) ? a->days < b->days : a->cost < b->cost;
+    bool by_days = isnan(a->cost) || request->objective != PLAN_COST;
+    return by_days && a->days != b->days ? a->days < b->days : a->cost < b->cost;
 }
 
 static void join(Settings *settings, const PlanSetting *best) {
@@ -199,16 +201,18 @@ PlanSettings plan_settings(Arena *arena, const PlanRequest *request, const PlanR
 
 // ---- Sensitivity.
 
+#define TWICE 2.0 // as many failures, where they are others at all
+
 typedef struct Shift {
     const char *what;
     double date, budget, price, failures; // factors
 } Shift;
 
 static const Shift shifts[] = {
-    {"a date 10 % earlier", 0.9, 1, 1, 1},   {"a date 10 % later", 1.1, 1, 1, 1},
-    {"a budget 10 % smaller", 1, 0.9, 1, 1}, {"a budget 10 % larger", 1, 1.1, 1, 1},
-    {"all prices 20 % lower", 1, 1, 0.8, 1}, {"all prices 20 % higher", 1, 1, 1.2, 1},
-    {"twice as many failures", 1, 1, 1, 2},
+    {"a date 10 % earlier", 0.9, 1, 1, 1},      {"a date 10 % later", 1.1, 1, 1, 1},
+    {"a budget 10 % smaller", 1, 0.9, 1, 1},    {"a budget 10 % larger", 1, 1.1, 1, 1},
+    {"all prices 20 % lower", 1, 1, 0.8, 1},    {"all prices 20 % higher", 1, 1, 1.2, 1},
+    {"twice as many failures", 1, 1, 1, TWICE},
 };
 enum { SHIFTS = sizeof shifts / sizeof *shifts };
 
@@ -219,19 +223,11 @@ static bool concerns(const PlanRequest *request, const PlanResult *result, const
     return request->faults != NULL;
 }
 
-// To first order: what failures take grows with their rate.
-static void shift_row(PlanRow *row, const Shift *shift) {
-    RecordPoint *point = &row->point;
-    point->cost_per_run *= shift->price;
-    double work = point->days_undisturbed;
-    if (!(work > 0)) return;
-    double stall = point->checkpoint_share * point->days, lost = fmax(0, point->days - work - stall);
-    double longer = (work + stall + shift->failures * lost) / point->days;
-    double billed = plan_billed_days(point->days * longer, row->term_days);
-    point->cost_per_run *= billed / plan_billed_days(point->days, row->term_days);
-    point->days *= longer;
-    point->days_of_chance *= shift->failures;
-    point->checkpoint_share /= longer;
+// Under a shift a row is as it was or, where failures are others, lived again: failing[row]. Prices are all alike.
+static PlanRow shift_row(const PlanRow *row, const PlanRow *failing, const Shift *shift) {
+    PlanRow shifted = shift->failures != 1 ? *failing : *row;
+    shifted.point.cost_per_run *= shift->price;
+    return shifted;
 }
 
 // Worlds in which the shifted date and budget are kept, of all: a date or a budget moves no world, and a price all
@@ -254,31 +250,28 @@ static PlanRequest shifted_request(const PlanRequest *request, const Shift *shif
 }
 
 // both[s]: of one row under each shift, in the worlds that its own chance is of.
-static void find_shares(const PlanRequest *request, PlanDraws *draws, const PlanRow *row, double both[SHIFTS]) {
+static void find_shares(const PlanRequest *request, PlanDraws *draws, const PlanRow *row, const PlanRow *failing,
+                        double both[SHIFTS]) {
     Arena *scratch = arena_open();
     const PlanOutcome *as_planned = plan_outcomes_of(scratch, draws, row);
     for (int s = 0; s < SHIFTS; s++) {
         PlanRequest asked = shifted_request(request, &shifts[s]);
         const PlanOutcome *outcomes = as_planned;
-        if (shifts[s].failures != 1) {
-            PlanRow failing = *row;
-            shift_row(&failing, &shifts[s]);
-            outcomes = plan_outcomes_of(scratch, draws, &failing);
-        }
+        if (shifts[s].failures != 1) outcomes = plan_outcomes_of(scratch, draws, failing);
         both[s] = share_kept(&asked, &shifts[s], outcomes, plan_draws_count(draws));
     }
     arena_close(scratch);
 }
 
 // `both`: [row x shift].
-static PlanShift shifted(const PlanRequest *request, const PlanResult *result, int s, const double *both) {
+static PlanShift shifted(const PlanRequest *request, const PlanResult *result, const PlanRow *failing, int s,
+                         const double *both) {
     Arena *scratch = arena_open();
     PlanRequest asked = shifted_request(request, &shifts[s]);
     PlanRow *rows = ARENA_ARRAY(scratch, PlanRow, result->row_count);
     int best = 0;
     for (int i = 0; i < result->row_count; i++) {
-        rows[i] = result->rows[i];
-        if (rows[i].point.ran) shift_row(&rows[i], &shifts[s]);
+        rows[i] = shift_row(&result->rows[i], &failing[i], &shifts[s]);
         if (rows[i].chance.known) rows[i].chance.both = both[(int64_t)i * SHIFTS + s];
         plan_judge(&asked, &rows[i]);
         if (plan_comes_before(&asked, &rows[i], &rows[best])) best = i;
@@ -294,16 +287,28 @@ static PlanShift shifted(const PlanRequest *request, const PlanResult *result, i
     return answer;
 }
 
+static const PlanRow *rows_failing(Arena *arena, const PlanRequest *request, const PlanResult *result, double factor) {
+    PlanRow *rows = ARENA_ARRAY(arena, PlanRow, result->row_count);
+    for (int i = 0; i < result->row_count; i++) {
+        rows[i] = result->rows[i];
+        if (request->faults && rows[i].point.days_undisturbed > 0) plan_live_failing(arena, request, factor, &rows[i]);
+    }
+    return rows;
+}
+
 PlanShifts plan_shifts(const PlanRequest *request, const PlanResult *result) {
     PlanShifts list = {.count = 0};
     if (result->row_count == 0 || !result->rows[0].chance.known) return list;
     Arena *arena = arena_open();
     PlanDraws *draws = plan_draws_create(arena, request, PLAN_DRAWS);
     double *both = ARENA_ARRAY(arena, double, (int64_t)result->row_count *SHIFTS);
+    const PlanRow *failing = rows_failing(arena, request, result, TWICE);
     for (int i = 0; i < result->row_count; i++)
-        if (result->rows[i].chance.known) find_shares(request, draws, &result->rows[i], &both[(int64_t)i * SHIFTS]);
+        if (result->rows[i].chance.known)
+            find_shares(request, draws, &result->rows[i], &failing[i], &both[(int64_t)i * SHIFTS]);
     for (int s = 0; s < SHIFTS; s++)
-        if (concerns(request, result, &shifts[s])) list.items[list.count++] = shifted(request, result, s, both);
+        if (concerns(request, result, &shifts[s]))
+            list.items[list.count++] = shifted(request, result, failing, s, both);
     arena_close(arena);
     return list;
 }

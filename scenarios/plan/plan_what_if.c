@@ -65,6 +65,15 @@ static void simulate_changed(Arena *arena, const PlanRequest *request, const Cha
     plan_judge(request, row);
 }
 
+void plan_live_failing(Arena *arena, const PlanRequest *request, double factor, PlanRow *row) {
+    PlanRequest asked = plan_for_row(request, row);
+    asked.faults = changed_faults(arena, request, factor);
+    const Cluster *cluster = plan_cluster(arena, &asked, row->node, row->link, row->gpus, NULL, problems_create(arena));
+    if (!cluster) return;
+    row->point = plan_undisturbed(row);
+    plan_live_row(arena, &asked, cluster, row);
+}
+
 // ---- Its words.
 
 static double range_of(const PlanRequest *request, Thing thing) {
