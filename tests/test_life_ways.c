@@ -106,3 +106,16 @@ TEST(the_best_interval_of_checkpoints_that_cost_nothing_is_short_and_above_0) {
     double best = life_best_interval(&spec, 8, 1);
     EXPECT(isfinite(best) && best > 0 && best < 600);
 }
+
+// A second between checkpoints that cost minutes, of machines that hardly fail: none but that at the end pays.
+TEST(the_best_interval_is_no_longer_than_the_run) {
+    Arena *arena = arena_open();
+    const Catalogue *catalogue = catalogue_builtin(arena);
+    LifeSpec spec =
+        life_spec(arena, catalogue_faults(catalogue, FAULTS_USUAL), catalogue_node(catalogue, "dgx-h100"), 2);
+    spec.horizon_s = 5 * 86400;
+    spec.checkpoint = (CheckpointPlan){.mode = CHECKPOINT_SYNC, .stall_s = 300, .write_s = 300, .every_s = 1800};
+    double best = life_best_interval(&spec, 40, 1);
+    EXPECT(best > 0.5 * 86400 && best <= spec.horizon_s);
+    arena_close(arena);
+}

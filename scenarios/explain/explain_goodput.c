@@ -221,10 +221,11 @@ static void try_interval(Explained *all) {
     LifeSpec spec = all->asked.spec;
     if (all->asked.interval_found) return;
     spec.checkpoint.every_s = life_best_interval(&spec, GOODPUT_BEST_RUNS, all->asked.seed);
-    try_setting(
-        all, &spec, "checkpoint-every",
-        arena_printf(all->arena, "a checkpoint every %s, the best interval", span(all->arena, spec.checkpoint.every_s)),
-        "--checkpoint-every best");
+    bool at_end = spec.checkpoint.every_s >= life_length(&spec);
+    const char *title = at_end ? "one checkpoint at the end, the best interval"
+                               : arena_printf(all->arena, "a checkpoint every %s, the best interval",
+                                              span(all->arena, spec.checkpoint.every_s));
+    try_setting(all, &spec, "checkpoint-every", title, "--checkpoint-every best");
 }
 
 // As goodput prices them: of a checkpoint whose size nobody said, a second for the copy.

@@ -143,8 +143,11 @@ LifeStudy life_study(Arena *arena, const LifeSpec *spec, int runs, uint64_t seed
 LifeCalendar life_calendar(Arena *arena, const LifeSpec *spec, const LifeStudy *study, uint64_t seed);
 
 // The interval with the least time lost, by simulation: the same failures for every interval, and a smooth curve
-// through what they cost. The spec's own interval is not looked at.
+// through what they cost. The spec's own interval is not looked at. At most life_length: then one checkpoint at the end
+// is best, and none before.
 double life_best_interval(const LifeSpec *spec, int runs, uint64_t seed);
+
+double life_length(const LifeSpec *spec); // seconds of work, or of calendar
 
 double life_unplanned_rate(const LifeSpec *spec); // per second, of the whole job
 

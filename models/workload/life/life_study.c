@@ -150,13 +150,15 @@ static double vertex(const double *x, const double *y, int count) {
     return bend > 0 ? centre - slope / (2 * bend) : NAN;
 }
 
+double life_length(const LifeSpec *spec) { return spec->work_s > 0 ? spec->work_s : spec->horizon_s; }
+
 enum { STEPS_MOST = 24, AROUND = 4, POINTS = 2 * AROUND + 1 };
 
 // Doubles or halves until the waste grows again on both sides, then fits a parabola in the log of the interval to nine
 // points around the least, twice.
 double life_best_interval(const LifeSpec *spec, int runs, uint64_t seed) {
     double rate = life_unplanned_rate(spec), stall = spec->checkpoint.stall_s > 0 ? spec->checkpoint.stall_s : 1e-3;
-    double best = rate > 0 ? young_interval(stall, 1 / rate) : 86400;
+    double longest = life_length(spec), best = fmin(longest, rate > 0 ? young_interval(stall, 1 / rate) : 86400);
     int scouts = runs > 8 ? runs / 8 : 1;
     WatchPiece piece; // the first on either side is no better, most often
     watch_begin(&piece, "the intervals to try", life_events(spec) * ((5 + POINTS) * scouts + POINTS * runs), true);
@@ -179,5 +181,5 @@ double life_best_interval(const LifeSpec *spec, int runs, uint64_t seed) {
         if (isfinite(at)) best = exp(fmax(x[0], fmin(x[POINTS - 1], at)));
     }
     watch_end(&piece);
-    return best;
+    return fmin(best, longest);
 }
