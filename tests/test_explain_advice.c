@@ -1,5 +1,6 @@
 // Whatever is advised is quicker: alone, in pairs, and with a third, of jobs with room in memory and of jobs without.
 #include <math.h>
+#include <string.h>
 
 #include "scenarios/explain/explain_moves.h"
 #include "tests/explain_jobs.h"
@@ -66,6 +67,7 @@ TEST(no_combination_that_slows_a_step_is_advised_where_memory_is_short) {
         Job job;
         job_on(&job, arena, test_catalogue(), "aws-p4d.24xlarge", "efa-100", 16, cases[i].model);
         job_say_number(arena, &job.said, JOB_PARALLEL, "tp", cases[i].tp);
+        job_say_flag(arena, &job.said, JOB_PARALLEL, "sequence_parallel", false); // which would make room
         job_say_number(arena, &job.said, JOB_BATCH, "micro", cases[i].micro);
         job_say_number(arena, &job.said, JOB_BATCH, "global", 512);
         job_say_number(arena, &job.said, JOB_TRAINING, "zero", cases[i].zero);
@@ -78,4 +80,31 @@ TEST(no_combination_that_slows_a_step_is_advised_where_memory_is_short) {
         arena_close(arena);
     }
     EXPECT(together > 50);
+}
+
+// Three kinds of cards, each in a machine of its own, over 1 Gb/s: one of them alone is many times as quick as all.
+TEST(slow_partners_are_left_out_first_and_no_change_saves_all_of_a_step) {
+    Loaded loaded =
+        load_returning("sim.study { on = sim.cluster { fabric = sim.single_switch { link = \"eth-1g\" }, "
+                       "nodes = { { node = \"rtx4090-workstation\", gpus = 1 }, "
+                       "{ node = \"rtx4090-workstation\", gpu = \"RTX3090\", gpus = 1 }, "
+                       "{ node = \"rtx4090-workstation\", gpu = \"T4\", gpus = 1 }, "
+                       "{ node = \"rtx4090-workstation\", gpus = 1 } } }, "
+                       "run = sim.training { model = \"gpt2-124m\", seq_len = 1024, software = \"pytorch\", "
+                       "batch = { micro = 4, global = 32 } } }",
+                       NULL);
+    EXPECT(loaded.scenario && loaded.scenario->item_count == 1);
+    ExplainRequest request = {.study = loaded.scenario->items[0].study, .pairs = 20};
+    const Explanation *now = explain_study(loaded.arena, &request, loaded.problems);
+    EXPECT(now && now->first);
+    EXPECT_TEXT(now->first->title, "only 1 x RTX4090");
+    EXPECT(now->first->step_s < 0.1 * now->point.step_p50_s);
+    bool without = false;
+    for (int i = 0; i < now->change_count; i++) {
+        const Change *change = &now->changes[i];
+        if (change->ran) EXPECT(change->gain_high_s < now->point.step_p50_s && change->gain_s <= now->first->gain_s);
+        without = without || strcmp(change->title, "without 1 x T4") == 0;
+    }
+    EXPECT(without);
+    unload(&loaded);
 }

@@ -190,6 +190,7 @@ TEST(a_change_that_lacks_memory_is_advised_with_one_that_makes_room) {
     Job job;
     job_on(&job, arena, catalogue_builtin(arena), "dgx-a100", "ib-hdr200", 16, "llama-2-7b");
     job_say_number(arena, &job.said, JOB_PARALLEL, "tp", 2);
+    job_say_flag(arena, &job.said, JOB_PARALLEL, "sequence_parallel", false);
     job_say_number(arena, &job.said, JOB_BATCH, "micro", 1);
     job_say_number(arena, &job.said, JOB_BATCH, "global", 128);
     job_say_number(arena, &job.said, JOB_TRAINING, "zero", 0);

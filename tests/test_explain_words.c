@@ -67,9 +67,10 @@ TEST(a_step_that_may_not_fit_is_said_to_be_one_if_it_fits) {
 
 // Rarely is the best advice free: where memory fits less surely after it, both chances are said.
 TEST(advice_that_raises_the_chance_to_run_out_says_from_what_to_what) {
-    const Ended *ended = run_command(command_explain, "explain --model gpt3-175b --node dgx-a100-80gb --gpus 512 "
-                                                      "--fabric ib-hdr200 --tp 8 --pp 8 --micro-batch 1 "
-                                                      "--global-batch 512 --recompute full --plain --brief");
+    const Ended *ended =
+        run_command(command_explain, "explain --model gpt3-175b --node dgx-a100-80gb --gpus 512 "
+                                     "--fabric ib-hdr200 --tp 8 --sequence-parallel=false --pp 8 --micro-batch 1 "
+                                     "--global-batch 512 --recompute full --plain --brief");
     EXPECT_CONTAINS(ended->out, "; memory then runs out with a chance of 4.");
     EXPECT_CONTAINS(ended->out, " % instead of 1.");
     EXPECT_CONTAINS(ended->out, "Nearly as much, and surer to fit: zero = ");
@@ -168,17 +169,20 @@ TEST(the_first_change_is_told_with_what_the_step_becomes_and_what_it_takes_away)
 
 #define RECOMPUTING                                                                                                    \
     "--model gpt3-175b --node dgx-a100-80gb --gpus 512 --fabric ib-hdr --tp 8 --pp 8 --micro-batch 1 "                 \
-    "--global-batch 1024 --recompute "
+    "--global-batch 1024 "
 
 // Two changes lead where they give far more than one; the step promised is that of a run with both.
 TEST(two_changes_that_give_far_more_together_lead_with_the_step_of_a_run_with_both) {
-    const Ended *ended = run_command(command_explain, "explain --brief --plain " RECOMPUTING "full");
+    const Ended *ended = run_command(command_explain, "explain --brief --plain " RECOMPUTING
+                                                      "--sequence-parallel=false --recompute full");
     EXPECT_CONTAINS(ended->out, "Change first, both together: sequence_parallel = true and recompute = none. ");
     Arena *arena = arena_open();
-    const char *step = text_time(arena, run_member(RECOMPUTING "none --sequence-parallel", "p50"));
-    ended = run_command(command_explain, "explain --brief --plain " RECOMPUTING "full");
+    const char *step = text_time(arena, run_member(RECOMPUTING "--recompute none --sequence-parallel", "p50"));
+    ended = run_command(command_explain,
+                        "explain --brief --plain " RECOMPUTING "--sequence-parallel=false --recompute full");
     EXPECT_CONTAINS(ended->out, arena_printf(arena, "A step then takes %s instead of", step));
-    ended = run_command(command_explain, "explain --brief --plain --pairs 0 " RECOMPUTING "full");
+    ended = run_command(command_explain,
+                        "explain --brief --plain --pairs 0 " RECOMPUTING "--sequence-parallel=false --recompute full");
     EXPECT_CONTAINS(ended->out, "Change first: vpp = 2. ");
     arena_close(arena);
 }
@@ -186,8 +190,9 @@ TEST(two_changes_that_give_far_more_together_lead_with_the_step_of_a_run_with_bo
 // What more is saved than the largest cause falls by is told with the cause that falls next.
 TEST(a_saving_beyond_its_own_cause_says_what_else_falls) {
     const Ended *ended = run_command(
-        command_explain, "explain --brief --plain --model gpt3-175b --node dgx-a100-80gb --gpus 128 "
-                         "--fabric ib-hdr --tp 8 --pp 8 --micro-batch 1 --global-batch 96 --recompute full");
+        command_explain,
+        "explain --brief --plain --model gpt3-175b --node dgx-a100-80gb --gpus 128 "
+        "--fabric ib-hdr --tp 8 --sequence-parallel=false --pp 8 --micro-batch 1 --global-batch 96 --recompute full");
     EXPECT_CONTAINS(ended->out, "recompute = none would save");
     EXPECT_CONTAINS(ended->out, "whose traffic or waits came with it");
 }

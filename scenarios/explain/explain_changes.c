@@ -99,7 +99,8 @@ void weigh_change(const Explanation *now, const RecordPoint *point, Change *chan
     for (int c = 0; c < CAUSE_COUNT; c++) before[c] = now_spent(now, c);
     double sigma = step_gain_sigma(&now->study->training, before, change->spent, change->gain_s);
     change->gain_low_s = change->gain_s - 1.645 * sigma;
-    change->gain_high_s = change->gain_s + 1.645 * sigma;
+    double most = now->point.step_p50_s - point->step_p5_s * factor; // what is left takes time, too
+    change->gain_high_s = fmin(change->gain_s + 1.645 * sigma, most);
 }
 
 // What the variant's simulation leaves is dropped, but for what the change keeps of it.

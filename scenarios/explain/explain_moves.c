@@ -9,6 +9,8 @@
 #include "sim/list.h"
 #include "sim/watch.h"
 
+#define GROUPS_MOST 16 // of nodes, whose parts are tried
+
 // ---- Switches of a job.
 
 typedef enum Choosing {
@@ -257,7 +259,7 @@ static void list_switch(Lister *lister, const SwitchRow *row) {
     }
 }
 
-// ---- Fewer GPUs: half of them, and as few as hold the job.
+// ---- Fewer GPUs: half of them, and as few as hold the job; of a mixed cluster those of one kind.
 
 static void add_gpus(Lister *lister, int gpus) {
     Move move = {.kind = CHANGE_SETTING,
@@ -268,10 +270,59 @@ static void add_gpus(Lister *lister, int gpus) {
     LIST_PUSH(lister->arena, &lister->list, move);
 }
 
+static const Gpu *gpu_of_group(const Explanation *now, const NodeGroup *group) {
+    return group->gpu ? group->gpu : node_gpu(now->study->catalogue, group->type, 0);
+}
+
+// Groups with the same GPUs, as a bit each.
+static unsigned groups_like(const Explanation *now, int group) {
+    const ClusterSpec *cluster = now->study->cluster;
+    unsigned like = 0;
+    for (int g = 0; g < cluster->group_count; g++)
+        if (gpu_of_group(now, &cluster->groups[g]) == gpu_of_group(now, &cluster->groups[group])) like |= 1u << g;
+    return like;
+}
+
+static void add_groups(Lister *lister, unsigned groups, const char *word, unsigned told) {
+    const ClusterSpec *cluster = lister->now->study->cluster;
+    const Gpu *gpu = NULL;
+    int gpus = 0, named = 0;
+    for (int g = 0; g < cluster->group_count; g++) {
+        if (groups >> g & 1) gpus += cluster->groups[g].gpus;
+        if (!(told >> g & 1)) continue;
+        named += cluster->groups[g].gpus;
+        gpu = gpu_of_group(lister->now, &cluster->groups[g]);
+    }
+    Move move = {.kind = CHANGE_SETTING,
+                 .name = "gpus",
+                 .value = arena_printf(lister->arena, "%d", gpus),
+                 .title = arena_printf(lister->arena, "%s %d x %s", word, named, gpu->name),
+                 .gpus = gpus,
+                 .groups = groups};
+    LIST_PUSH(lister->arena, &lister->list, move);
+}
+
+// Of a mixed cluster one kind of GPU alone, one group of it alone, or all but one kind: partners may be slower than
+// none, and so may the way to them.
+static void list_groups(Lister *lister) {
+    const ClusterSpec *cluster = lister->now->study->cluster;
+    unsigned all = (1u << cluster->group_count) - 1;
+    for (int g = 0; g < cluster->group_count; g++) {
+        unsigned like = groups_like(lister->now, g), alone = 1u << g;
+        if (like & (alone - 1)) continue; // an earlier group's kind
+        if (like != all) add_groups(lister, like, "only", like);
+        if (like != alone) add_groups(lister, alone, "only", alone);
+        if (like != all && all != (like | groups_like(lister->now, __builtin_ctz(all & ~like))))
+            add_groups(lister, all & ~like, "without", like);
+    }
+}
+
 static void list_fewer_gpus(Lister *lister) {
     const RecordPoint *point = &lister->now->point;
     int half = point->gpu_count / 2, fewest = point->baseline_gpus;
-    if (lister->now->study->cluster->group_count != 1) return;
+    int groups = lister->now->study->cluster->group_count;
+    if (groups > 1 && groups <= GROUPS_MOST) list_groups(lister);
+    if (groups != 1) return;
     if (fewest > 0 && fewest < point->gpu_count) add_gpus(lister, fewest);
     if (point->gpu_count % 2 == 0 && half > fewest && fewest > 0) add_gpus(lister, half);
 }
@@ -346,17 +397,21 @@ static void keep_batch(Arena *arena, const Explanation *now, JobObject object, J
     job_say_number(arena, said, JOB_BATCH, "global", now->step.lowered->resolved.global_batch);
 }
 
-static void shrink(Arena *arena, const Explanation *now, int gpus, Variant *variant) {
-    NodeGroup *group = ARENA_NEW(arena, NodeGroup);
-    *group = variant->cluster.groups[0];
-    group->gpus = gpus;
-    variant->cluster.groups = group;
+static void shrink(Arena *arena, const Explanation *now, const Move *move, Variant *variant) {
+    const ClusterSpec *before = now->study->cluster;
+    NodeGroup *groups = ARENA_ARRAY(arena, NodeGroup, before->group_count);
+    int count = 0;
+    for (int g = 0; g < before->group_count; g++)
+        if (move->groups == 0 || (move->groups >> g & 1)) groups[count++] = before->groups[g];
+    if (move->groups == 0) groups[0].gpus = move->gpus;
+    variant->cluster.groups = groups;
+    variant->cluster.group_count = count;
     keep_batch(arena, now, JOB_PARALLEL, &variant->said);
 }
 
 void make_move(Arena *arena, const Explanation *now, const Move *move, Variant *variant) {
     mend(variant, move->fault);
-    if (move->gpus > 0) shrink(arena, now, move->gpus, variant);
+    if (move->gpus > 0) shrink(arena, now, move, variant);
     if (!move->field) return;
     if (move->kind == CHANGE_SETTING) keep_batch(arena, now, move->object, &variant->said);
     variant->said = job_said_with(arena, &variant->said, move->object, move->field, &move->set);

@@ -16,8 +16,9 @@ typedef struct Move {
     const Field *field;                      // NULL: it is the cluster that is mended, or made smaller
     Value set;
     ClusterFault fault;
-    int gpus;     // of a smaller cluster; 0: as many as now
-    bool further; // than the move before it in the list: for where that one runs and lacks memory still
+    int gpus;        // of a smaller cluster; 0: as many as now
+    unsigned groups; // of nodes, a bit each, that these are of; 0: of the only one
+    bool further;    // than the move before it in the list: for where that one runs and lacks memory still
 } Move;
 
 typedef struct MoveList {
