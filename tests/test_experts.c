@@ -187,6 +187,38 @@ TEST(skewed_routing_takes_longer_and_dropping_tokens_shorter) {
     arena_close(c.arena);
 }
 
+static double seconds_in(const CostList *list, Cause cause) {
+    double seconds = 0;
+    for (int i = 0; i < list->count; i++)
+        if (cause == CAUSE_COUNT || list->items[i].cause == cause) seconds += list->items[i].seconds;
+    return seconds;
+}
+
+// Tokens that choose some experts more than others are as many: the mean rank multiplies what it did, and waits for the
+// fullest, which draws less power.
+TEST(the_mean_rank_does_the_work_of_its_own_tokens_and_waits_for_the_fullest) {
+    Case c;
+    open_experts(&c, 8);
+    c.training.layout.ep = 8;
+    c.training.micro_batch = 64;
+    const Gpu *gpu = c.cluster->gpu_of[0];
+    BlockCost even = block_cost(&c.model, 2, &c.training, 64, gpu);
+    SimulatedStep before = simulate(&c, false);
+    c.training.expert_skew = 1;
+    BlockCost skewed = block_cost(&c.model, 2, &c.training, 64, gpu);
+    SimulatedStep after = simulate(&c, false);
+    const CostList *lists[][2] = {{&even.forward, &skewed.forward}, {&even.backward, &skewed.backward}};
+    for (int pass = 0; pass < 2; pass++) {
+        double gemm = seconds_in(lists[pass][0], CAUSE_GEMM);
+        EXPECT_NEAR(seconds_in(lists[pass][1], CAUSE_GEMM), gemm, 0.03);
+        EXPECT(seconds_in(lists[pass][0], CAUSE_EP) == 0 && seconds_in(lists[pass][1], CAUSE_EP) > 0.2 * gemm);
+        EXPECT(seconds_in(lists[pass][1], CAUSE_COUNT) > seconds_in(lists[pass][0], CAUSE_COUNT));
+    }
+    EXPECT_NEAR(after.spent[CAUSE_GEMM], before.spent[CAUSE_GEMM], 0.03);
+    EXPECT(after.spent[CAUSE_EP] > 1.2 * before.spent[CAUSE_EP]);
+    arena_close(c.arena);
+}
+
 // One expert that every token meets is an MLP of that width, but for its router and the sorting.
 TEST(one_expert_for_all_multiplies_as_a_dense_layer_does) {
     Case c;

@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/workload/cost/cost.h"
 #include "models/workload/job/layout.h"
 #include "sim/list.h"
 #include "sim/watch.h"
 
+#define BALANCED 1.01  // times an even share, on the fullest rank
 #define GROUPS_MOST 16 // of nodes, whose parts are tried
 
 // ---- Switches of a job.
@@ -346,8 +348,26 @@ static void add_cluster_fault(Lister *lister, ClusterFault fault, const char *na
               ((Move){.kind = CHANGE_FAULT, .name = name, .value = "none", .title = title, .fault = fault}));
 }
 
+// Tokens that choose some experts more than others make every rank wait for the one with most.
+static void list_balance(Lister *lister) {
+    static const SwitchRow capacity = {JOB_TRAINING, "capacity_factor", FOUR_TIMES, NULL,
+                                       "tokens beyond it are dropped"};
+    static const double factors[] = {1.25, 1};
+    const TrainingSpec *training = &lister->now->study->training;
+    if (training->model->experts.count == 0 || training->layout.ep <= 1) return;
+    RoutedShares shares = routed_shares(training);
+    if (shares.fullest * training->layout.ep < BALANCED * shares.kept) return;
+    if (training->routing.kind == ROUTING_ZIPF)
+        add_job_fault(lister, "expert_skew", 0, "tokens spread evenly over experts");
+    const Field *field = &job_objects[JOB_TRAINING].fields[job_field_index(JOB_TRAINING, "capacity_factor")];
+    for (int i = 0; i < COUNT_OF(factors); i++)
+        if (!(training->capacity_factor > 0 && training->capacity_factor <= factors[i]))
+            add_number(lister, &capacity, field, factors[i]);
+}
+
 static void list_faults(Lister *lister) {
     const StudySpec *study = lister->now->study;
+    list_balance(lister);
     const ClusterSpec *cluster = study->cluster;
     if (study->training.straggler > 1) add_job_fault(lister, "straggler", 1, "no straggler");
     if (study->training.jitter > 0) add_job_fault(lister, "jitter", 0, "no jitter");

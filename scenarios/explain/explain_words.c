@@ -81,8 +81,9 @@ static const char *beside_transfers(Arena *arena, const StepChain *chain, double
     double rest = seconds_of(time) - transfers;
     if (rest < 0.01 * seconds_of(chain->end)) return "";
     return arena_printf(
-        arena, " The other %s of communication on that path are kernels that run beside traffic, slowed by it.",
-        text_time(arena, rest));
+        arena, " The other %s of communication on that path are kernels that run beside traffic, slowed by it%s.",
+        text_time(arena, rest),
+        chain->by_cause[CAUSE_EP] > 0 ? ", and waiting for the GPU whose experts got most tokens" : "");
 }
 
 static void say_path(Arena *arena, Words *to, const StepChain *chain) {

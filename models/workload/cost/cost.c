@@ -358,8 +358,10 @@ static void list_add_stretch(CostList *list, const Stretch *stretch, const Stret
                            .overlapped = true};
     list_add(list, overlapped);
     if (stretch->recomputed) {
+        double waits = stretch->seconds[CAUSE_EP]; // for the rank with most tokens, again
         list_add(list, (CostItem){.cause = CAUSE_RECOMPUTE,
-                                  .seconds = time->share * stretch_seconds(stretch) + time->launch});
+                                  .seconds = time->share * (stretch_seconds(stretch) - waits) + time->launch});
+        list_add(list, (CostItem){.cause = CAUSE_EP, .seconds = time->share * waits});
     } else {
         for (int cause = 0; cause < CAUSE_COUNT; cause++) {
             double seconds = time->share * stretch->seconds[cause] + (cause == CAUSE_LAUNCH ? time->launch : 0);

@@ -1,6 +1,9 @@
 // Mixture-of-experts layers in place of an MLP: router, tokens sorted and exchanged with the ranks that hold their
 // experts, grouped products, and the way back (Lepikhin et al. 2021; Megatron-Core's dispatcher). Each layer waits for
-// the rank whose experts got the most tokens, so every rank is given that one's work.
+// the rank whose experts got the most tokens, so every rank is given that one's time: what the mean rank has to do, and
+// of the rest that it waits (CAUSE_EP).
+#include <string.h>
+
 #include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/cost_internal.h"
 
@@ -38,6 +41,65 @@ double routed_tokens(const Work *work) {
     return work->tokens * gathered_slices(work) * work->model->experts.per_token * work->ep * work->load.fullest;
 }
 
+// ---- What the mean rank does of the fullest rank's work.
+
+double even_share(const Work *work) {
+    if (work->model->experts.count == 0) return 1;
+    double share = work->load.kept / (work->ep * work->load.fullest);
+    return share < 1 - 1e-9 ? share : 1;
+}
+
+static bool is_of_experts(const Operator *one) {
+    return one->weights.routed > 0 || (one->kind == OPERATOR_ELEMENTWISE && one->part == PART_EXPERTS);
+}
+
+// As it would be were tokens spread evenly.
+static Operator spread_evenly(const Operator *one, double share) {
+    Operator even = *one;
+    even.m *= share;
+    even.read *= share;
+    even.written *= share;
+    even.flops *= share;
+    return even;
+}
+
+static void wait_for_fullest(Stretch *stretch, const double *before, const Stretch *even) {
+    for (int c = 0; c < CAUSE_COUNT; c++) {
+        double waits = c == CAUSE_EP ? 0 : stretch->seconds[c] - before[c] - even->seconds[c];
+        if (!(waits > 0)) continue;
+        stretch->seconds[c] -= waits;
+        stretch->seconds[CAUSE_EP] += waits;
+    }
+}
+
+void cost_of_fullest(const Work *work, Pass *pass, const Operator *one, int direction, OperatorCost *cost) {
+    double share = even_share(work);
+    if (share == 1 || !is_of_experts(one)) {
+        cost(work, pass, one, direction);
+        return;
+    }
+    Pass *weights = weights_of(work, pass), even = {.count = 0}, even_weights = {.count = 0};
+    double before[CAUSE_COUNT], before_weights[CAUSE_COUNT];
+    memcpy(before, pass_now(pass)->seconds, sizeof before);
+    memcpy(before_weights, pass_now(weights)->seconds, sizeof before_weights);
+    cost(work, pass, one, direction);
+    Work evenly = *work;
+    Operator of_mean = spread_evenly(one, share);
+    if (work->weight_pass) evenly.weight_pass = &even_weights;
+    cost(&evenly, &even, &of_mean, direction);
+    wait_for_fullest(pass_now(pass), before, pass_now(&even));
+    if (weights != pass) wait_for_fullest(pass_now(weights), before_weights, pass_now(&even_weights));
+}
+
+// What goes over the tokens that the fullest rank gets.
+static void pass_routed_bytes(const Work *work, Pass *pass, double bytes) {
+    double share = even_share(work), before = pass_now(pass)->seconds[CAUSE_MEMORY];
+    pass_bytes(work, pass, CAUSE_MEMORY, bytes);
+    double waits = share == 1 ? 0 : (1 - share) * (pass_now(pass)->seconds[CAUSE_MEMORY] - before);
+    pass_now(pass)->seconds[CAUSE_MEMORY] -= waits;
+    pass_now(pass)->seconds[CAUSE_EP] += waits;
+}
+
 // ---- Steps of a layer.
 
 typedef struct Dispatch {
@@ -65,6 +127,11 @@ static void sort_tokens(const Work *work, Pass *pass, double tokens, int passes)
     pass_bytes(work, pass, CAUSE_MEMORY, passes * work->element_bytes * tokens * work->model->hidden);
 }
 
+static void sort_received(const Work *work, Pass *pass, const Dispatch *dispatch) {
+    if (work->training->fused_dispatch) return;
+    pass_routed_bytes(work, pass, SORT_AGAIN_PASSES * work->element_bytes * dispatch->received * work->model->hidden);
+}
+
 static bool sorts_again(const Work *work, const Dispatch *dispatch) {
     return work->ep > 1 && dispatch->local_experts > 1;
 }
@@ -76,11 +143,11 @@ static void exchange_tokens(const Work *work, Pass *pass, const Dispatch *dispat
     double exchanged = fmax(dispatch->sent, arriving) * work->share * dispatch->copies * row;
     bool gathers = work->sequence_parallel && work->etp == work->tp;
     CollectiveOp slices = to_experts ? COLLECTIVE_ALL_GATHER : COLLECTIVE_REDUCE_SCATTER;
-    if (!to_experts && sorts_again(work, dispatch)) sort_tokens(work, pass, dispatch->received, SORT_AGAIN_PASSES);
+    if (!to_experts && sorts_again(work, dispatch)) sort_received(work, pass, dispatch);
     if (!to_experts && gathers) pass_collective(work, pass, slices, dispatch->received * row);
     pass_exchange(work, pass, exchanged);
     if (to_experts && gathers) pass_collective(work, pass, slices, dispatch->received * row);
-    if (to_experts && sorts_again(work, dispatch)) sort_tokens(work, pass, dispatch->received, SORT_AGAIN_PASSES);
+    if (to_experts && sorts_again(work, dispatch)) sort_received(work, pass, dispatch);
 }
 
 static bool adds_biases(const Work *work) { return work->model->experts.biases && !work->training->fused_dispatch; }
@@ -88,7 +155,7 @@ static bool adds_biases(const Work *work) { return work->model->experts.biases &
 static void expert_biases(const Work *work, Pass *pass, const Dispatch *dispatch, int direction) {
     if (!adds_biases(work)) return;
     double elements = dispatch->received * work->model->hidden;
-    pass_bytes(work, pass, CAUSE_MEMORY, expert_bias_bytes[direction] / 2 * work->element_bytes * elements);
+    pass_routed_bytes(work, pass, expert_bias_bytes[direction] / 2 * work->element_bytes * elements);
     pass_kernels(pass, expert_bias_kernels[direction] * dispatch->local_experts);
 }
 

@@ -96,6 +96,11 @@ Work work_of(const Model *model, const TrainingSpec *training, double micro_batc
 // Routing may differ from layer to layer: what follows is of this one.
 void work_on_block(Work *work, int block);
 RoutedShares expert_load(const TrainingSpec *training, int block, double ep);
+// How much of the fullest rank's tokens the mean rank gets; 1: all alike.
+double even_share(const Work *work);
+// Of experts' operators what the mean rank does counts for what it is, the rest of the time as waiting for the fullest.
+typedef void OperatorCost(const Work *work, Pass *pass, const Operator *one, int direction);
+void cost_of_fullest(const Work *work, Pass *pass, const Operator *one, int direction, OperatorCost *cost);
 
 // What one block works on: a decoder's sees the target, as if that were the model's and the training's sequence.
 typedef struct BlockView {

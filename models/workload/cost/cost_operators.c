@@ -171,8 +171,6 @@ static void elementwise_cost(const Work *work, Pass *pass, const Operator *one, 
 
 // ---- By kind.
 
-typedef void OperatorCost(const Work *work, Pass *pass, const Operator *one, int direction);
-
 static OperatorCost *const cost_of[OPERATOR_KIND_COUNT] = {
     [OPERATOR_GEMM] = product_cost, [OPERATOR_ATTENTION] = attention_cost,
     [OPERATOR_NORM] = norm_cost,    [OPERATOR_ELEMENTWISE] = elementwise_cost,
@@ -182,7 +180,7 @@ static OperatorCost *const cost_of[OPERATOR_KIND_COUNT] = {
 void operator_cost(const Work *work, Pass *pass, const Operator *one, int direction) {
     CHECK(cost_of[one->kind]);
     pass_by(pass, one->name);
-    cost_of[one->kind](work, pass, one, direction);
+    cost_of_fullest(work, pass, one, direction, cost_of[one->kind]);
     if (one->half & (direction == FORWARD ? HALF_KERNELS_FORWARD : HALF_KERNELS_BACKWARD))
         half_kernels(work, pass, direction);
 }

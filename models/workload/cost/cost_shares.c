@@ -87,7 +87,10 @@ static void add_pass(Arena *arena, const Work *work, Pass *pass, int way, Operat
         bool again = pass->stretches[entry->stretch].recomputed;
         bool is_last = i + 1 == ledger->count || ledger->items[i + 1].stretch != entry->stretch;
         double *seconds = time_of(arena, times, entry->name)->seconds[way];
-        for (int c = 0; c < CAUSE_COUNT; c++) seconds[again ? CAUSE_RECOMPUTE : c] += time->share * entry->seconds[c];
+        for (int c = 0; c < CAUSE_COUNT; c++) {
+            int cause = again && c != CAUSE_EP ? CAUSE_RECOMPUTE : c; // what waits for the fullest rank waits again
+            seconds[cause] += time->share * entry->seconds[c];
+        }
         seconds[again ? CAUSE_RECOMPUTE : CAUSE_LAUNCH] += launch_of(pass, time, entry, is_last);
     }
 }
