@@ -115,7 +115,8 @@ TEST(the_number_of_gpus_for_a_waiting_time_is_found) {
     EXPECT(answers && answers->count == 2 && sizes);
     double gpus[2];
     for (int p = 0; answers && p < 2; p++) {
-        gpus[p] = json_get(&answers->items[p], "gpus")->number;
+        gpus[p] = json_get(&answers->items[p], "mean_gpus")->number; // three runs tell no chance of 90 %
+        EXPECT(json_get(&answers->items[p], "gpus")->number == gpus[p]);
         EXPECT(json_get(&answers->items[p], "sure_gpus")->number >= gpus[p]);
     }
     EXPECT(gpus[1] <= gpus[0] && gpus[1] > 72); // more than the work that comes; backfill needs no more than FIFO

@@ -209,13 +209,14 @@ TEST(the_chance_of_a_size_is_counted_over_runs_and_grows_with_it) {
     const Ended *ended = run_command(command_queue, line);
     const Json *json = json_read_text(arena, "out", ended->out, strlen(ended->out), problems);
     const Json *sizes = json_get(json, "sizes"), *answer = &json_get(json, "answers")->items[0];
-    double last = 0, likely = json_get(answer, "likely_gpus")->number, before = 0;
+    double last = 0, likely = json_get(answer, "gpus")->number, before = 0;
     for (int i = 0; i < sizes->count; i++) {
         double chance = json_get(&sizes->items[i], "chance")->number, gpus = json_get(&sizes->items[i], "gpus")->number;
         double runs = chance * 11 - 0.5; // (runs that meet it + 1/2) / (10 + 1)
         EXPECT_NEAR(runs, round(runs), 1e-9);
         EXPECT(chance >= last - 0.1);
-        if (gpus == likely) EXPECT(chance >= 0.8);
+        if (gpus == likely) EXPECT(chance >= 0.8 && json_get(answer, "chance")->number == chance);
+        EXPECT((chance >= 0.8) == (strcmp(json_get(&sizes->items[i], "meets")->text, "yes") == 0));
         if (gpus == likely - 8) before = chance;
         last = chance;
     }
