@@ -105,7 +105,7 @@ static RecordCurve *curves_of(const Scaling *scaling, const Series *list, bool n
 
 static void add_point(Scaling *scaling, const RecordPoint *point) {
     double x = point_x(point, scaling->axis), rate = point_rate(scaling->record, point);
-    double efficiency = efficiency_of(point, scaling->efficiency);
+    double efficiency = efficiency_of(point, scaling->efficiency), spread = exp(1.645 * point->efficiency_sigma);
     if (!(x > 0) || !isfinite(rate)) return;
     const char *name = point_label(scaling->arena, scaling->record, point, scaling->axis ? scaling->axis : "gpus");
     bool has_range = point->step_p5_s > 0 && point->step_p95_s > point->step_p5_s && isfinite(point->step_p95_s);
@@ -114,7 +114,7 @@ static void add_point(Scaling *scaling, const RecordPoint *point) {
     int series = series_called(scaling, name);
     insert(&scaling->rates[series], (const double[]){x, rate, rate * low, rate * high});
     if (isfinite(efficiency))
-        insert(&scaling->efficiencies[series], (const double[]){x, efficiency, efficiency * low, efficiency * high});
+        insert(&scaling->efficiencies[series], (const double[]){x, efficiency, efficiency / spread, efficiency * spread});
 }
 
 // Perfect scaling: of one GPU where its rate is known, else of the smallest point; the best of the series.

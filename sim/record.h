@@ -78,6 +78,7 @@ typedef struct RecordPoint {
     double step_p5_s, step_p50_s, step_p95_s;
     double samples_per_s, tokens_per_s; // 0: does not apply
     double efficiency_vs_one_gpu;       // throughput / (gpus x throughput of one GPU); NAN unknown
+    double efficiency_sigma; // of its log: of traffic alone, for what one GPU shares with it cancels; 0 of one GPU
     // The same job on the smallest number of GPUs that holds it, each replica with the same batch: what more GPUs are
     // measured against. 0: unknown, or it needs all of them.
     int baseline_gpus;

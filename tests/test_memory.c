@@ -350,3 +350,22 @@ TEST(what_may_fit_is_simulated_and_said_to_be_at_risk) {
     EXPECT_INT(test_shell(command, text, sizeof text), 3); // 7 B parameters with 18 bytes each are far beyond 80 GB
     EXPECT_CONTAINS(text, "Does not run");
 }
+
+// Weights, gradients and the optimizer's state are counted: no range of the peak begins below them.
+TEST(no_peak_lies_below_what_is_counted_exactly) {
+    Case c;
+    case_open(&c, 8, "gpt3-6.7b");
+    c.training.optimizer = OPTIMIZER_ADAM;
+    c.training.mixed_precision = true;
+    for (int zero = 0; zero <= 3; zero++) {
+        c.training.layout.zero = zero;
+        Memory memory = memory_of_job(&c.training, 8, c.cluster->gpu_of[0], NULL);
+        double low, high,
+            exact = memory.bytes[MEMORY_WEIGHTS] + memory.bytes[MEMORY_GRADIENTS] + memory.bytes[MEMORY_OPTIMIZER];
+        peak_range(&memory, &low, &high);
+        EXPECT(low >= exact && low <= memory.peak && high > memory.peak);
+        memory.capacity = 0.999 * exact;
+        EXPECT(chance_to_run_out(&memory) == 1);
+    }
+    arena_close(c.arena);
+}

@@ -175,3 +175,25 @@ TEST(plan_run_and_explain_give_one_answer_and_advice_keeps_its_word) {
     remove(arena_printf(arena_open(), "%s/answer.json", folder));
     remove(folder);
 }
+
+static double efficiency_on(Arena *arena, int gpus, double *samples_per_s) {
+    const Json *run = answer_of(
+        arena, arena_printf(arena, "run --model gpt2-124m --node dgx-a100 --gpus %d --micro-batch 2 --global-batch %d",
+                            gpus, 16 * gpus));
+    const Json *points = json_get(run, "points");
+    *samples_per_s = number_in(&points->items[0], "samples_per_s", NULL);
+    return number_in(&points->items[0], "scaling_efficiency", NULL);
+}
+
+// Of one GPU it is 100 %, also where gradients are accumulated; of several the ratio to just that run.
+TEST(the_efficiency_of_one_gpu_is_100_percent) {
+    Arena *arena = arena_open();
+    double one, eight;
+    snprintf(folder, sizeof folder, "/tmp/lockstep-one-XXXXXX");
+    CHECK(mkdtemp(folder));
+    EXPECT(efficiency_on(arena, 1, &one) == 1);
+    EXPECT_NEAR(efficiency_on(arena, 8, &eight), eight / (8 * one), 1e-9);
+    remove(arena_printf(arena, "%s/answer.json", folder));
+    remove(folder);
+    arena_close(arena);
+}

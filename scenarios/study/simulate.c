@@ -8,6 +8,7 @@
 #include "models/workload/money/money.h"
 #include "models/workload/step/plausible.h"
 #include "models/workload/step/simulate.h"
+#include "models/workload/step/step_constants.h"
 #include "scenarios/program/program.h"
 #include "scenarios/study/study.h"
 #include "sim/check.h"
@@ -191,6 +192,16 @@ static const char *newest_problem(const Problems *problems) {
     return count ? problem_at(problems, count - 1)->text : "the layout is not possible";
 }
 
+// What more GPUs add to the step of one, as sure as such traffic is known.
+static double traffic_sigma(const double *spent, double seconds) {
+    double variance = 0;
+    for (int c = CAUSE_TP; c <= CAUSE_DP; c++) {
+        double part = spent[c] / seconds * step_constant(CAUSE_SIGMA + (StepConstantId)c);
+        variance += part * part;
+    }
+    return sqrt(variance);
+}
+
 RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const TrainingSpec *training,
                               const StudySpec *study, Problems *problems) {
     RecordPoint point = blank_point(arena, cluster);
@@ -224,6 +235,7 @@ RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const Traini
     double seconds = 0;
     for (int c = 0; c < CAUSE_COUNT; c++) seconds += step.spent[c];
     point.efficiency_vs_ideal = busy / seconds;
+    point.efficiency_sigma = traffic_sigma(step.spent, seconds);
     set_speed(&point, cluster, training, step.lowered->resolved.global_batch);
     set_money_and_energy(arena, &point, cluster, training, step.spent);
     point.timeline = step.timeline;

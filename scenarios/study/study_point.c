@@ -152,9 +152,9 @@ static const Cluster *build_cluster(Study *study, const PointSpec *point, Proble
     return cluster_create(study->arena, study->spec->catalogue, spec, problems);
 }
 
-// Throughput of one GPU of the cluster's first node with the same micro-batch: what scaling is measured against.
+// Throughput of one GPU of the cluster's first node with the batch of one replica: what scaling is measured against.
 // 0 when the job does not fit on one.
-static double one_gpu_samples_per_s(Study *study, const PointSpec *point) {
+static double one_gpu_samples_per_s(Study *study, const PointSpec *point, double replica_batch) {
     PointSpec alone = *point;
     NodeGroup group = point->groups[0];
     group.gpus = 1;
@@ -163,7 +163,8 @@ static double one_gpu_samples_per_s(Study *study, const PointSpec *point) {
     alone.training.layout = (Layout){.tp = 1, .pp = 1, .vpp = 1, .dp = 1};
     alone.training.strategy = STRATEGY_SINGLE;
     alone.training.straggler = 0;
-    alone.training.global_batch = 0;
+    alone.training.global_batch = replica_batch;
+    alone.training.grad_accumulation = 0;
     Problems *ignored = problems_create(study->arena);
     const Cluster *cluster = build_cluster(study, &alone, ignored);
     if (!cluster) return 0;
@@ -182,15 +183,19 @@ static void set_efficiency(Study *study, RecordPoint *result, const PointSpec *p
     const Layout *layout = &point->training.layout;
     if (!result->ran || layout->tp > 1 || layout->pp > 1 || point->training.strategy == STRATEGY_LAYERS) return;
     // A stated global batch gives each size another batch per GPU, and so another single GPU to compare with.
-    bool fixed_per_gpu = point->training.micro_batch > 0;
-    if (!fixed_per_gpu || !baseline->known || !same_but_gpus(study->spec, values, baseline->values)) {
+    double replica_batch = result->dp > 0 ? result->global_batch / result->dp : 0;
+    bool same_batch = point->training.micro_batch > 0 && baseline->replica_batch == replica_batch;
+    if (!same_batch || !baseline->known || !same_but_gpus(study->spec, values, baseline->values)) {
         PointSpec alone = *point;
-        if (!fixed_per_gpu) alone.training.micro_batch = result->micro_batch;
+        alone.training.micro_batch = result->micro_batch;
         for (int v = 0; v < study->spec->vary_count; v++) baseline->values[v] = values[v]; // none: values may be NULL
-        baseline->samples_per_s = one_gpu_samples_per_s(study, &alone);
+        baseline->samples_per_s = one_gpu_samples_per_s(study, &alone, replica_batch);
+        baseline->replica_batch = replica_batch;
         baseline->known = true;
     }
-    if (baseline->samples_per_s > 0)
+    if (result->gpu_count == 1)
+        result->efficiency_vs_one_gpu = 1;
+    else if (baseline->samples_per_s > 0)
         result->efficiency_vs_one_gpu = result->samples_per_s / (result->gpu_count * baseline->samples_per_s);
 }
 

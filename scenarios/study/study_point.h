@@ -9,7 +9,7 @@ enum { MOST_VARIED = 64 }; // more than there are names, and each varies once
 typedef struct Baseline { // one GPU's speed, kept for the next point that differs in nothing but GPUs
     bool known;
     int values[MOST_VARIED];
-    double samples_per_s;
+    double samples_per_s, replica_batch;
 } Baseline;
 
 // The names that a study can vary.

@@ -264,8 +264,14 @@ double reserved_bytes(const Memory *memory) { return with_slack(memory, cost_con
 
 double reserved_bytes_varied(const Memory *memory) { return with_slack(memory, cost_constant(ALLOCATOR_SLACK_VARIED)); }
 
+// What is counted and not estimated.
+static double exact_bytes(const Memory *memory) {
+    return memory->bytes[MEMORY_WEIGHTS] + memory->bytes[MEMORY_GRADIENTS] + memory->bytes[MEMORY_OPTIMIZER];
+}
+
 double chance_to_run_out(const Memory *memory) {
     if (memory->peak <= 0) return 0;
+    if (exact_bytes(memory) > memory->capacity) return 1;
     return erfc(log(memory->capacity / memory->peak) / (cost_constant(MEMORY_SPREAD) * sqrt(2))) / 2;
 }
 
@@ -275,7 +281,7 @@ bool may_fit(const Memory *memory) { return chance_to_run_out(memory) < SURE; }
 #define Z_OF_90_PERCENT 1.645
 void peak_range(const Memory *memory, double *low, double *high) {
     double factor = exp(Z_OF_90_PERCENT * cost_constant(MEMORY_SPREAD));
-    *low = memory->peak / factor;
+    *low = fmin(memory->peak, fmax(memory->peak / factor, exact_bytes(memory)));
     *high = memory->peak * factor;
 }
 
