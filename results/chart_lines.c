@@ -114,7 +114,8 @@ static void add_point(Scaling *scaling, const RecordPoint *point) {
     int series = series_called(scaling, name);
     insert(&scaling->rates[series], (const double[]){x, rate, rate * low, rate * high});
     if (isfinite(efficiency))
-        insert(&scaling->efficiencies[series], (const double[]){x, efficiency, efficiency / spread, efficiency * spread});
+        insert(&scaling->efficiencies[series],
+               (const double[]){x, efficiency, efficiency / spread, efficiency * spread});
 }
 
 // Perfect scaling: of one GPU where its rate is known, else of the smallest point; the best of the series.

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "models/workload/job/schedule.h"
-#include "results/text.h"
 #include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_screen.h"
 #include "scenarios/study/study_anchors.h"
 #include "scenarios/study/study_options.h"
+#include "sim/text.h"
 
 static const OptionSpec beside_a_study[] = {
     ANCHOR_OPTIONS,
