@@ -154,4 +154,10 @@ void event_advance(EventQueue *queue, SimTime time) {
     queue->now = time;
 }
 
+void event_shift(EventQueue *queue, SimTime by) {
+    CHECK(by >= 0);
+    for (int32_t i = 0; i < queue->count; i++) queue->heap[i].time += by;
+    queue->now += by;
+}
+
 int32_t event_pending(const EventQueue *queue) { return queue->count - queue->cancelled; }

@@ -28,6 +28,8 @@ SimTime event_now(const EventQueue *queue);       // time of the event last take
 SimTime event_next_time(EventQueue *queue);       // of the earliest; SIM_TIME_NEVER when empty
 // Moves the clock to a time before the earliest event: what happened until then was worked out without events.
 void event_advance(EventQueue *queue, SimTime time);
+// All that is pending comes so much later, and the clock goes on by as much.
+void event_shift(EventQueue *queue, SimTime by);
 int32_t event_pending(const EventQueue *queue);
 
 #endif

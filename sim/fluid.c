@@ -375,6 +375,26 @@ void fluid_share(Fluid *fluid, SimTime now) {
 
 void fluid_set_patience(Fluid *fluid, int64_t patience) { filling_set_patience(fluid->filling, patience); }
 
+int64_t *fluid_carried(Fluid *fluid, int32_t channel) { return fluid->carried[channel]; }
+
+bool fluid_state(const Fluid *fluid, int32_t channel, SimTime now, FluidState *state) {
+    const Activity *activity = &fluid->activities[channel];
+    if (!activity->plan) return false;
+    SimTime end = fluid->ends[channel];
+    *state = (FluidState){activity->bytes_left, activity->rate, activity->settled - now,
+                          end < SIM_TIME_NEVER ? end - now : end};
+    return true;
+}
+
+void fluid_shift(Fluid *fluid, SimTime by) {
+    for (int c = 0; c < fluid->system->channel_count; c++) {
+        if (!fluid->activities[c].plan) continue;
+        fluid->activities[c].settled += by;
+        fluid->ends[c] = time_later(fluid->ends[c], by);
+    }
+    soonest_shift(fluid->part, by);
+}
+
 double fluid_rate(const Fluid *fluid, int32_t channel) { return fluid->activities[channel].rate; }
 
 const double *fluid_link_bytes(Fluid *fluid) {

@@ -23,6 +23,18 @@ void fluid_set_patience(Fluid *fluid, int64_t patience);
 // How long a plan's bytes flow when nothing else is on its links, to the tick; and that they have done so, so often.
 SimTime fluid_time_alone(const Fluid *fluid, const Plan *plan);
 void fluid_count_bytes(Fluid *fluid, int32_t channel, int32_t plan, int64_t times);
+int64_t *fluid_carried(Fluid *fluid, int32_t channel); // [plan] so often
+
+// A transfer as it goes on from `now`: what is left of it at the time its rate last changed, counted from now, and when
+// it ends at this rate. False: none is under way.
+typedef struct FluidState {
+    double bytes_left, rate;
+    SimTime settled, end;
+} FluidState;
+bool fluid_state(const Fluid *fluid, int32_t channel, SimTime now, FluidState *state);
+// All that is under way is so much later.
+void fluid_shift(Fluid *fluid, SimTime by);
+
 double fluid_rate(const Fluid *fluid, int32_t channel); // payload bytes per second; 0 when idle
 const double *fluid_link_bytes(Fluid *fluid);           // [link] carried so far by transfers that have ended
 

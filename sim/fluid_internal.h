@@ -53,6 +53,7 @@ Soonest *soonest_create(Arena *arena, int32_t channels, const SimTime *ends);
 void soonest_add(Soonest *soonest, int32_t channel);
 void soonest_remove(Soonest *soonest, int32_t channel);
 void soonest_move(Soonest *soonest, int32_t channel); // after its end has; it need not be in the set
+void soonest_shift(Soonest *soonest, SimTime by);     // after all ends have come so much later
 void soonest_clear(Soonest *soonest);
 bool soonest_has(const Soonest *soonest, int32_t channel);
 int32_t soonest_count(const Soonest *soonest);

@@ -70,6 +70,10 @@ void soonest_move(Soonest *soonest, int32_t channel) {
     rise(soonest, at, (Entry){soonest->ends[channel], channel});
 }
 
+void soonest_shift(Soonest *soonest, SimTime by) {
+    for (int32_t i = 0; i < soonest->count; i++) soonest->heap[i].bound = time_later(soonest->heap[i].bound, by);
+}
+
 bool soonest_has(const Soonest *soonest, int32_t channel) { return soonest->position[channel] >= 0; }
 int32_t soonest_count(const Soonest *soonest) { return soonest->count; }
 int32_t soonest_at(const Soonest *soonest, int32_t at) { return soonest->heap[at].channel; }

@@ -297,6 +297,7 @@ static void loop(Run *run) {
             advance_ready(run);
         }
         }
+        if (run->reference && run->reference->next >= run->boundary) look_for_period(run);
     }
 }
 
@@ -382,9 +383,11 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
         assume_alone(scratch, &run);
     else if (!options->all_meet)
         find_alone(scratch, &run);
-    if (!options->all_meet && !options->timeline && !options->chain && !options->tell) open_passes(scratch, &run);
+    bool sums = !options->all_meet && !options->timeline && !options->chain && !options->tell;
     WatchPiece piece;
     run.traced_as = trace_begin_run();
+    if (sums) open_passes(scratch, &run);
+    if (sums && !run.traced_as && !options->all_periods) open_period(scratch, &run);
     watch_begin(&piece, "the operations of a step", watch_is_open() ? system_op_count(system) : 0, true);
     loop(&run);
     watch_end(&piece);

@@ -60,6 +60,7 @@ typedef struct RunOptions {
     int64_t timeline_limit; // at most so many (0: one million); the rest is counted in intervals_dropped
     bool uncontended;       // each transfer has its links to itself: quicker, and never later than with sharing
     bool all_meet;          // no transfer passes without its events: slower, the same times. For tests
+    bool all_periods;       // what repeats is run through each time: the same. For tests
 } RunOptions;
 
 // A stream that never ended, and what it waits in.

@@ -52,6 +52,7 @@ typedef struct ChannelState {
 } ChannelState;
 
 typedef struct Foresight Foresight;
+typedef struct Period Period;
 typedef struct Chain Chain;
 
 typedef struct Run {
@@ -70,7 +71,10 @@ typedef struct Run {
     ChannelState *channels;
     RoutinePass **passes; // [actor][routine]; NULL: none may be passed at once
     Foresight *foresight;
-    int32_t *ready; // streams that can go on: a stack
+    Period *period;               // NULL: none is looked for
+    const StreamState *reference; // whose place tells when to look for one
+    int64_t boundary;             // the place
+    int32_t *ready;               // streams that can go on: a stack
     int32_t ready_count;
     SimTime *spent;
     Interval *intervals;
@@ -89,6 +93,11 @@ void open_passes(Arena *arena, Run *run);
 bool pass_routine(Run *run, StreamState *state);
 // The bytes of transfers in routines that were.
 void count_passes(Run *run);
+
+// ---- run_period.c: what repeats is not run through, where nothing but the end and sums are asked for.
+void open_period(Arena *arena, Run *run);
+// The reference has come to the boundary: an event has been dealt with, and all that can go on has.
+void look_for_period(Run *run);
 
 // ---- run_chain.c: the critical path. What happens to streams is told as it happens; nothing is where run->chain is
 // NULL.

@@ -1,0 +1,578 @@
+// A run that does the same again and again is run until it does, and the rest is added as a multiple. Without random
+// draws all times are sums and maxima of times, and such systems come to repeat exactly (Baccelli, Cohen, Olsder and
+// Quadrat, 1992): the state at one instant is that of an earlier one, but for a shift in time and in the programs.
+//
+// A stage does 192 micro-batches. At 7 s all streams stand where they stood at 6 s, a micro-batch further on; their
+// clocks, the transfers under way and what is left of them, and the marks that are still to be waited for are those of
+// then, 1 s later. The operations ahead are those that were ahead then, up to micro-batch 180. So 150 micro-batches on
+// all is as it is now, 150 s later: time, operations, marks and sums go there at once, and the run goes on.
+//
+// The instants that are compared are those at which the main stream of one actor has come a period of its program
+// further. A hash of the state finds which earlier instant might be like the present one; that distance is run once
+// more, from a copy of all that matters to a comparison with all of it.
+#include <string.h>
+
+#include "sim/check.h"
+#include "sim/digest.h"
+#include "sim/list.h"
+#include "sim/run_internal.h"
+
+#define FEWEST_PERIODS 6 // of a program that are worth looking at
+#define MOST_ATTEMPTS 8  // that come to nothing, of a stretch
+#define NO_STREAM (-1)
+#define SEVERAL (-2)
+
+typedef struct Recorder { // of a mark
+    int32_t stream;       // that alone records it, once; NO_STREAM, SEVERAL
+    int64_t at;
+    bool taken; // recorded again and again
+} Recorder;
+
+typedef struct Stretch { // of the reference's program: what it does from the first to the end repeats
+    int64_t first, end, period;
+} Stretch;
+
+typedef struct StreamThen {
+    SimTime clock;
+    int64_t next, done;
+    int32_t inner;
+    bool waits;
+} StreamThen;
+
+typedef struct ChannelThen {
+    SimTime start;
+    int32_t joined, plan;
+    bool flows;
+    FluidState flow;
+} ChannelThen;
+
+typedef struct Then { // all that the run's future depends on, and its sums
+    bool is_kept;
+    SimTime now;
+    int64_t boundary, event_count, meetings;
+    StreamThen *streams;
+    ChannelThen *channels;
+    SimTime *spent;
+    SimTime **taken;   // [actor][number of a taken mark]
+    int64_t **carried; // [channel][plan]
+    int64_t **passed;  // [actor][routine x 2]
+} Then;
+
+typedef struct LiveMark { // recorded before then, and yet to be waited for
+    int32_t stream, mark, later_mark;
+} LiveMark;
+
+typedef struct Proof { // that a program does the same from where its streams stood then and stand now
+    int32_t actor;     // for whom it was made; -1 none
+    int64_t periods;   // that lie ahead
+    struct {
+        LiveMark *items;
+        int count, room;
+    } live;
+} Proof;
+
+struct Period {
+    Arena *arena;
+    StreamState *reference;
+    Stretch stretches[3];
+    int stretch_count, stretch;
+    int attempts;
+    Recorder **recorders;  // [program][mark]
+    int32_t **taken_marks; // [program] those that are taken
+    int32_t *taken_count;
+    int32_t *first_actor; // [program] that runs it
+    uint64_t *hashes;     // [boundary of the stretch]; 0: none was taken
+    int64_t expected;     // boundary at which what is kept should come again
+    Then then;
+    Proof *proofs; // [program]
+};
+
+// ---- Where programs repeat.
+
+static uint64_t mix(uint64_t hash, uint64_t word) {
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+static bool names_mark(const Op *op) { return op->kind == OP_RECORD || op->kind == OP_WAIT || op->kind == OP_TAKE; }
+
+static bool are_alike(const Op *a, const Op *b) {
+    return a->kind == b->kind && a->cause == b->cause && a->slot == b->slot && a->time == b->time &&
+           (a->id == b->id || names_mark(a));
+}
+
+static uint64_t likeness(const Op *op) {
+    uint64_t what = (uint64_t)op->kind << 56 | (uint64_t)op->cause << 48 | (uint64_t)op->slot << 32;
+    return mix(what | (names_mark(op) ? 0 : (uint32_t)op->id), (uint64_t)op->time);
+}
+
+// The longest stretch around a place that repeats: of all prefixes of what follows the longest that has a border of at
+// least half of it (Knuth, Morris and Pratt, 1977), and what comes before as far as it fits.
+static Stretch stretch_around(Arena *arena, const Stream *stream, int64_t middle) {
+    const Op *ops = &stream->ops[middle];
+    int64_t count = stream->count - middle;
+    Stretch found = {middle, middle, 0};
+    int64_t *border = ARENA_ARRAY(arena, int64_t, count + 1); // [length of the prefix]
+    for (int64_t i = 1, length = 0; i < count; i++) {
+        while (length > 0 && !are_alike(&ops[i], &ops[length])) length = border[length];
+        if (are_alike(&ops[i], &ops[length])) length++;
+        border[i + 1] = length;
+        if (2 * length >= i + 1) found = (Stretch){middle, middle + i + 1, i + 1 - length};
+    }
+    while (found.period > 0 && found.first > 0 &&
+           are_alike(&stream->ops[found.first - 1], &stream->ops[found.first - 1 + found.period]))
+        found.first--;
+    return found;
+}
+
+static void find_stretches(Arena *scratch, Period *period) {
+    const Stream *stream = period->reference->stream;
+    int64_t end = 0;
+    for (int quarter = 1; quarter < 4; quarter++) {
+        int64_t middle = stream->count * quarter / 4;
+        if (middle < end) continue;
+        Stretch found = stretch_around(scratch, stream, middle);
+        if (found.period == 0 || (found.end - found.first) / found.period < FEWEST_PERIODS) continue;
+        period->stretches[period->stretch_count++] = found;
+        end = found.end;
+    }
+}
+
+static void note_mark(Recorder *recorder, const Op *op, int32_t stream, int64_t at) {
+    if (op->kind == OP_TAKE) recorder[op->id].taken = true;
+    if (op->kind != OP_RECORD) return;
+    recorder[op->id].stream = recorder[op->id].stream == NO_STREAM ? stream : SEVERAL;
+    recorder[op->id].at = at;
+}
+
+// False: a routine names a mark that is not taken.
+static bool note_recorders(Arena *arena, Period *period, const Program *program, int number) {
+    Recorder *recorders = period->recorders[number] = ARENA_ARRAY(arena, Recorder, program->mark_count);
+    for (int m = 0; m < program->mark_count; m++) recorders[m].stream = NO_STREAM;
+    for (int s = 0; s < program->stream_count; s++)
+        for (int64_t i = 0; i < program->streams[s].count; i++)
+            if (names_mark(&program->streams[s].ops[i])) note_mark(recorders, &program->streams[s].ops[i], s, i);
+    for (int r = 0; r < program->routine_count; r++)
+        for (int32_t i = 0; i < program->routines[r].count; i++)
+            if (names_mark(&program->routines[r].ops[i]))
+                note_mark(recorders, &program->routines[r].ops[i], SEVERAL, 0);
+    for (int r = 0; r < program->routine_count; r++)
+        for (int32_t i = 0; i < program->routines[r].count; i++) {
+            const Op *op = &program->routines[r].ops[i];
+            if (names_mark(op) && !recorders[op->id].taken) return false;
+        }
+    period->taken_marks[number] = ARENA_ARRAY(arena, int32_t, program->mark_count);
+    for (int m = 0; m < program->mark_count; m++)
+        if (recorders[m].taken) period->taken_marks[number][period->taken_count[number]++] = m;
+    return true;
+}
+
+static void begin_stretch(Period *period, int number) {
+    period->stretch = number;
+    period->attempts = 0;
+    period->then.is_kept = false;
+    if (number == period->stretch_count) return;
+    const Stretch *stretch = &period->stretches[number];
+    period->hashes = ARENA_ARRAY(period->arena, uint64_t, (stretch->end - stretch->first) / stretch->period + 1);
+}
+
+// Where the reference is to be when it is next looked at.
+static int64_t next_boundary(const Period *period) {
+    if (period->stretch == period->stretch_count) return INT64_MAX;
+    const Stretch *stretch = &period->stretches[period->stretch];
+    int64_t next = period->reference->next;
+    return next < stretch->first ? stretch->first
+                                 : stretch->first + ((next - stretch->first) / stretch->period + 1) * stretch->period;
+}
+
+static bool draws(const System *system) {
+    for (int a = 0; a < system->actor_count; a++)
+        if (system->actors[a].jitter > 0) return true;
+    return false;
+}
+
+void open_period(Arena *arena, Run *run) {
+    const System *system = run->system;
+    run->boundary = INT64_MAX;
+    if (system->actor_count == 0 || draws(system)) return;
+    Period *period = ARENA_NEW(arena, Period);
+    *period = (Period){.arena = arena};
+    for (int a = 0; a < system->actor_count; a++) {
+        StreamState *main = &run->streams[run->first_stream[a]];
+        if (run->first_stream[a] == run->first_stream[a + 1]) continue;
+        if (!period->reference || main->stream->count > period->reference->stream->count) period->reference = main;
+    }
+    if (!period->reference) return;
+    Arena *scratch = arena_open();
+    find_stretches(scratch, period);
+    arena_close(scratch);
+    if (period->stretch_count == 0) return;
+    period->recorders = ARENA_ARRAY(arena, Recorder *, system->program_count);
+    period->taken_marks = ARENA_ARRAY(arena, int32_t *, system->program_count);
+    period->taken_count = ARENA_ARRAY(arena, int32_t, system->program_count);
+    period->proofs = ARENA_ARRAY(arena, Proof, system->program_count);
+    for (int p = 0; p < system->program_count; p++)
+        if (!note_recorders(arena, period, &system->programs[p], p)) return;
+    begin_stretch(period, 0);
+    run->period = period;
+    run->boundary = period->stretches[0].first;
+    run->reference = period->reference;
+}
+
+// ---- The state, from the present instant on.
+
+static bool has_ended(const StreamState *state) { return state->next == state->stream->count; }
+
+static const Op *op_at(const StreamState *state) {
+    const Op *op = &state->stream->ops[state->next];
+    return op->kind == OP_ROUTINE ? &state->routines[op->id].ops[state->inner] : op;
+}
+
+// Whatever a stream at rest waits for comes at the present instant or later: how long it has waited is of no matter to
+// the others.
+static SimTime ahead(SimTime time, SimTime now) { return time > now ? time - now : 0; }
+
+static uint64_t double_bits(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static bool is_whole(const Run *run, int32_t channel) {
+    return run->channels[channel].joined == run->system->channels[channel].member_count;
+}
+
+static uint64_t hash_state(const Run *run) {
+    uint64_t hash = DIGEST_START;
+    int32_t streams = run->first_stream[run->system->actor_count];
+    for (int32_t s = 0; s < streams; s++) {
+        const StreamState *state = &run->streams[s];
+        if (has_ended(state)) continue;
+        hash = mix(hash, (uint64_t)s << 32 ^ likeness(op_at(state)));
+        hash = mix(hash, (uint64_t)ahead(state->clock, run->now) << 1 | (state->waiting_mark >= 0));
+    }
+    for (int32_t c = 0; c < run->system->channel_count; c++) {
+        const ChannelState *channel = &run->channels[c];
+        FluidState flow;
+        if (channel->joined == 0) continue;
+        hash = mix(hash, (uint64_t)c << 32 ^ (uint64_t)channel->joined);
+        if (!is_whole(run, c)) continue;
+        if (fluid_state(run->fluid, c, run->now, &flow)) {
+            hash = mix(hash, double_bits(flow.bytes_left) ^ (uint64_t)flow.end);
+            hash = mix(hash, double_bits(flow.rate) ^ (uint64_t)flow.settled);
+        } else {
+            hash = mix(hash, (uint64_t)(channel->start - run->now));
+        }
+    }
+    return hash ? hash : 1;
+}
+
+static void make_room_for_then(Run *run, Then *then) {
+    const System *system = run->system;
+    Arena *arena = run->period->arena;
+    then->streams = ARENA_ARRAY(arena, StreamThen, run->first_stream[system->actor_count]);
+    then->channels = ARENA_ARRAY(arena, ChannelThen, system->channel_count);
+    then->spent = ARENA_ARRAY(arena, SimTime, (size_t)system->actor_count * (size_t)system->cause_count);
+    then->taken = ARENA_ARRAY(arena, SimTime *, system->actor_count);
+    then->passed = ARENA_ARRAY(arena, int64_t *, system->actor_count);
+    then->carried = ARENA_ARRAY(arena, int64_t *, system->channel_count);
+    for (int a = 0; a < system->actor_count; a++) {
+        int program = system->actors[a].program, routines = system->programs[program].routine_count;
+        then->taken[a] = ARENA_ARRAY(arena, SimTime, run->period->taken_count[program]);
+        if (run->passes && run->passes[a]) then->passed[a] = ARENA_ARRAY(arena, int64_t, 2 * routines);
+    }
+    for (int c = 0; c < system->channel_count; c++)
+        then->carried[c] = ARENA_ARRAY(arena, int64_t, system->channels[c].plan_count);
+}
+
+static void keep_state(Run *run, int64_t boundary) {
+    const System *system = run->system;
+    Then *then = &run->period->then;
+    if (!then->streams) make_room_for_then(run, then);
+    then->is_kept = true;
+    then->now = run->now;
+    then->boundary = boundary;
+    then->event_count = run->result.event_count;
+    then->meetings = run->meetings;
+    for (int32_t s = 0; s < run->first_stream[system->actor_count]; s++) {
+        const StreamState *state = &run->streams[s];
+        then->streams[s] = (StreamThen){state->clock, state->next, state->done, state->inner, state->waiting_mark >= 0};
+    }
+    for (int c = 0; c < system->channel_count; c++) {
+        const ChannelState *channel = &run->channels[c];
+        ChannelThen *kept = &then->channels[c];
+        *kept = (ChannelThen){channel->start - run->now, channel->joined, channel->plan, false, {0, 0, 0, 0}};
+        kept->flows = fluid_state(run->fluid, c, run->now, &kept->flow);
+        memcpy(then->carried[c], fluid_carried(run->fluid, c),
+               (size_t)system->channels[c].plan_count * sizeof *then->carried[c]);
+    }
+    memcpy(then->spent, run->spent, (size_t)system->actor_count * (size_t)system->cause_count * sizeof *then->spent);
+    for (int a = 0; a < system->actor_count; a++) {
+        int program = system->actors[a].program;
+        for (int32_t i = 0; i < run->period->taken_count[program]; i++)
+            then->taken[a][i] = run->marks[a][run->period->taken_marks[program][i]];
+        for (int r = 0; r < system->programs[program].routine_count && then->passed[a]; r++) {
+            then->passed[a][2 * r] = run->passes[a][r].passed;
+            then->passed[a][2 * r + 1] = run->passes[a][r].overlapped_passed;
+        }
+    }
+}
+
+// ---- Whether it is the state of then.
+
+static bool same_stream(const Run *run, int32_t number, bool is_main) {
+    const StreamState *state = &run->streams[number];
+    const StreamThen *then = &run->period->then.streams[number];
+    SimTime now = run->now, before = run->period->then.now;
+    if (state->next == then->next) {
+        if (has_ended(state)) return true;
+        if (state->inner != then->inner || state->clock != then->clock) return false;
+        return state->clock <= before && (state->waiting_mark >= 0) == then->waits;
+    }
+    if (has_ended(state) || state->inner != then->inner || (state->waiting_mark >= 0) != then->waits) return false;
+    if (is_main) return state->clock - now == then->clock - before;
+    return ahead(state->clock, now) == ahead(then->clock, before);
+}
+
+static bool same_channel(const Run *run, int32_t number) {
+    const ChannelState *state = &run->channels[number];
+    const ChannelThen *then = &run->period->then.channels[number];
+    FluidState flow;
+    if (state->joined != then->joined) return false;
+    if (state->joined == 0) return true;
+    if (state->plan != then->plan) return false;
+    if (!is_whole(run, number)) return ahead(state->start, run->now) == (then->start > 0 ? then->start : 0);
+    bool flows = fluid_state(run->fluid, number, run->now, &flow);
+    if (flows != then->flows) return false;
+    if (!flows) return state->start - run->now == then->start;
+    return double_bits(flow.bytes_left) == double_bits(then->flow.bytes_left) && flow.end == then->flow.end &&
+           double_bits(flow.rate) == double_bits(then->flow.rate) && flow.settled == then->flow.settled;
+}
+
+static bool same_taken(const Run *run, int actor) {
+    const Period *period = run->period;
+    int program = run->system->actors[actor].program;
+    for (int32_t i = 0; i < period->taken_count[program]; i++) {
+        SimTime now = run->marks[actor][period->taken_marks[program][i]], then = period->then.taken[actor][i];
+        if ((now < 0) != (then < 0)) return false;
+        if (now >= 0 && now - run->now != then - period->then.now) return false;
+    }
+    return true;
+}
+
+static bool same_state(const Run *run) {
+    const System *system = run->system;
+    for (int a = 0; a < system->actor_count; a++)
+        for (int32_t s = run->first_stream[a]; s < run->first_stream[a + 1]; s++)
+            if (!same_stream(run, s, s == run->first_stream[a])) return false;
+    for (int c = 0; c < system->channel_count; c++)
+        if (!same_channel(run, c)) return false;
+    for (int a = 0; a < system->actor_count; a++)
+        if (!same_taken(run, a)) return false;
+    return true;
+}
+
+// ---- Whether what lies ahead is what lay ahead then.
+
+static int64_t moved(const Run *run, int32_t stream) {
+    return run->streams[stream].next - run->period->then.streams[stream].next;
+}
+
+// Two operations a period apart name the same mark, or marks of which one is recorded a period before the other.
+static bool marks_agree(Run *run, Proof *proof, int program, int32_t first, int32_t stream, int64_t at, int64_t apart) {
+    const Recorder *recorders = run->period->recorders[program];
+    const Stream *whole = run->streams[first + stream].stream;
+    const Op *op = &whole->ops[at], *later = &whole->ops[at + apart];
+    const Recorder *one = &recorders[op->id], *other = &recorders[later->id];
+    if (one->taken || other->taken) return op->id == later->id;
+    if (one->stream < 0 || one->stream != other->stream) return false;
+    if (op->kind == OP_RECORD) return one->stream == stream && one->at == at && other->at == at + apart;
+    int64_t recorder_then = run->period->then.streams[first + one->stream].next;
+    bool recorded = one->at < recorder_then;
+    if (op->id != later->id && other->at - one->at != moved(run, first + one->stream)) return false;
+    if (op->id == later->id && !recorded) return false;
+    if (recorded) LIST_PUSH(run->period->arena, &proof->live, ((LiveMark){stream, op->id, later->id}));
+    return true;
+}
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// A stream that stays where it is must not be woken.
+static int64_t periods_at_rest(const Run *run, int program, int32_t first, const StreamState *state) {
+    if (has_ended(state) || state->waiting_mark < 0) return INT64_MAX;
+    const Recorder *recorder = &run->period->recorders[program][state->waiting_mark];
+    if (recorder->taken) return INT64_MAX;
+    if (recorder->stream < 0) return recorder->stream == NO_STREAM ? INT64_MAX : 0;
+    int64_t apart = moved(run, first + recorder->stream);
+    return apart == 0 ? INT64_MAX : (recorder->at - run->streams[first + recorder->stream].next) / apart;
+}
+
+static void prove(Run *run, int actor) {
+    const System *system = run->system;
+    int program = system->actors[actor].program;
+    int32_t first = run->first_stream[actor];
+    Proof *proof = &run->period->proofs[program];
+    proof->actor = actor;
+    proof->periods = INT64_MAX;
+    proof->live.count = 0;
+    for (int32_t s = 0; s < system->programs[program].stream_count && proof->periods > 0; s++) {
+        const StreamState *state = &run->streams[first + s];
+        int64_t apart = moved(run, first + s);
+        if (apart == 0) {
+            proof->periods = least(proof->periods, periods_at_rest(run, program, first, state));
+            continue;
+        }
+        int64_t from = run->period->then.streams[first + s].next, at = from;
+        const Op *ops = state->stream->ops;
+        for (; at + apart < state->stream->count; at++) {
+            if (!are_alike(&ops[at], &ops[at + apart])) break;
+            if (names_mark(&ops[at]) && !marks_agree(run, proof, program, first, s, at, apart)) break;
+        }
+        proof->periods = least(proof->periods, (at - from - 2) / apart); // it looks at what it stands at, and beyond
+    }
+}
+
+// The streams of both stood, and stand, at the same places.
+static bool same_places(const Run *run, int one, int other) {
+    int32_t count = run->first_stream[one + 1] - run->first_stream[one];
+    for (int32_t s = 0; s < count; s++) {
+        int32_t a = run->first_stream[one] + s, b = run->first_stream[other] + s;
+        if (run->streams[a].next != run->streams[b].next) return false;
+        if (run->period->then.streams[a].next != run->period->then.streams[b].next) return false;
+        if (run->streams[a].waiting_mark != run->streams[b].waiting_mark) return false;
+    }
+    return true;
+}
+
+// Marks that were recorded before then: as long ago for the stream that is to wait for them, or too long to matter.
+static bool same_marks(const Run *run, int actor, const Proof *proof) {
+    const SimTime *marks = run->marks[actor];
+    SimTime apart = run->now - run->period->then.now;
+    for (int i = 0; i < proof->live.count; i++) {
+        const LiveMark *live = &proof->live.items[i];
+        int32_t stream = run->first_stream[actor] + live->stream;
+        SimTime one = marks[live->mark], other = marks[live->later_mark];
+        if (one < 0 || other < 0) return false;
+        bool matters = one > run->period->then.streams[stream].clock || other > run->streams[stream].clock;
+        if (matters && (live->mark == live->later_mark || other - one != apart)) return false;
+    }
+    return true;
+}
+
+// How often the period can be added: 0 when not all is as it was then.
+static int64_t periods_ahead(Run *run) {
+    const System *system = run->system;
+    if (!same_state(run)) return 0;
+    int64_t periods = INT64_MAX;
+    for (int p = 0; p < system->program_count; p++) run->period->proofs[p].actor = -1;
+    for (int a = 0; a < system->actor_count && periods > 0; a++) {
+        Proof *proof = &run->period->proofs[system->actors[a].program];
+        if (proof->actor < 0 || !same_places(run, proof->actor, a)) prove(run, a);
+        periods = same_marks(run, a, proof) ? least(periods, proof->periods) : 0;
+    }
+    SimTime most = SIM_TIME_NEVER / 4, period = run->now - run->period->then.now;
+    if (periods == INT64_MAX || period <= 0 || run->now > most || time_times(period, periods) > most) return 0;
+    return periods > 0 ? periods : 0;
+}
+
+// ---- Going on as many periods at once.
+
+static void record_between(Run *run, int32_t number, int64_t periods, SimTime period) {
+    const StreamState *state = &run->streams[number];
+    const Recorder *recorders = run->period->recorders[run->system->actors[state->actor].program];
+    SimTime *marks = run->marks[state->actor];
+    int64_t apart = moved(run, number), from = run->period->then.streams[number].next;
+    for (int64_t i = from; i < state->next; i++) {
+        const Op *op = &state->stream->ops[i];
+        if (op->kind != OP_RECORD || recorders[op->id].taken) continue;
+        SimTime time = marks[op->id];
+        for (int64_t k = 1; k <= periods; k++) marks[state->stream->ops[i + k * apart].id] = time + k * period;
+    }
+}
+
+static void move_stream(Run *run, int32_t number, int64_t periods, SimTime period) {
+    StreamState *state = &run->streams[number];
+    const StreamThen *then = &run->period->then.streams[number];
+    int64_t apart = moved(run, number), done = state->done - then->done;
+    if (apart == 0) return;
+    record_between(run, number, periods, period);
+    state->next += periods * apart;
+    state->done += periods * done;
+    state->let_others_before += periods * done;
+    state->clock += periods * period;
+    if (state->waiting_mark >= 0) state->waiting_mark = op_at(state)->id;
+}
+
+static void move_actor(Run *run, int actor, int64_t periods, SimTime period) {
+    const System *system = run->system;
+    const Then *then = &run->period->then;
+    int program = system->actors[actor].program;
+    for (int c = 0; c < system->cause_count; c++) {
+        int64_t at = (int64_t)actor * system->cause_count + c;
+        run->spent[at] += periods * (run->spent[at] - then->spent[at]);
+    }
+    for (int32_t i = 0; i < run->period->taken_count[program]; i++) {
+        SimTime *mark = &run->marks[actor][run->period->taken_marks[program][i]];
+        if (*mark >= 0) *mark += periods * period;
+    }
+    for (int r = 0; r < system->programs[program].routine_count && then->passed[actor]; r++) {
+        RoutinePass *pass = &run->passes[actor][r];
+        pass->passed += periods * (pass->passed - then->passed[actor][2 * r]);
+        pass->overlapped_passed += periods * (pass->overlapped_passed - then->passed[actor][2 * r + 1]);
+    }
+}
+
+static void move_all(Run *run, int64_t periods) {
+    const System *system = run->system;
+    const Then *then = &run->period->then;
+    SimTime period = run->now - then->now, by = periods * period;
+    for (int32_t s = 0; s < run->first_stream[system->actor_count]; s++) move_stream(run, s, periods, period);
+    for (int a = 0; a < system->actor_count; a++) move_actor(run, a, periods, period);
+    for (int c = 0; c < system->channel_count; c++) {
+        if (run->channels[c].joined) run->channels[c].start += by;
+        int64_t *carried = fluid_carried(run->fluid, c);
+        for (int p = 0; p < system->channels[c].plan_count; p++)
+            carried[p] += periods * (carried[p] - then->carried[c][p]);
+    }
+    fluid_shift(run->fluid, by);
+    event_shift(run->events, by);
+    run->result.event_count += periods * (run->result.event_count - then->event_count);
+    run->meetings += periods * (run->meetings - then->meetings);
+    run->now += by;
+}
+
+// ---- At a boundary.
+
+// How many boundaries ago the state may have been this one; 0: never.
+static int64_t find_before(const Period *period, int64_t boundary) {
+    for (int64_t b = boundary - 1; b >= 0; b--)
+        if (period->hashes[b] == period->hashes[boundary]) return boundary - b;
+    return 0;
+}
+
+void look_for_period(Run *run) {
+    Period *period = run->period;
+    if (event_next_time(run->events) == run->now) return; // the instant is not over
+    const Stretch *stretch = &period->stretches[period->stretch];
+    if (run->reference->next >= stretch->end || period->attempts == MOST_ATTEMPTS) {
+        begin_stretch(period, period->stretch + 1);
+        run->boundary = next_boundary(period);
+        return;
+    }
+    int64_t boundary = (run->reference->next - stretch->first) / stretch->period;
+    if (period->then.is_kept && boundary >= period->expected) {
+        int64_t periods = boundary == period->expected ? periods_ahead(run) : 0;
+        if (periods > 0) move_all(run, periods);
+        period->then.is_kept = false;
+        period->attempts = periods > 0 ? MOST_ATTEMPTS : period->attempts + 1;
+    }
+    if (!period->then.is_kept && period->attempts < MOST_ATTEMPTS) {
+        period->hashes[boundary] = hash_state(run);
+        int64_t ago = find_before(period, boundary);
+        if (ago > 0 && ago <= (stretch->end - run->reference->next) / stretch->period / 2) {
+            keep_state(run, boundary);
+            period->expected = boundary + ago;
+        }
+    }
+    run->boundary = next_boundary(period);
+}
