@@ -83,6 +83,7 @@ typedef struct RunResult {
     const ChainPiece *chain; // from the start to the end
     int64_t chain_count;
     int64_t event_count, op_count; // how much was simulated
+    int64_t added_count;           // of the events, those that were added as multiples of a period
     bool stopped;                  // by the watch: what there is so far is of no use
     uint64_t digest;
 } RunResult;

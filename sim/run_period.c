@@ -16,6 +16,7 @@
 #include "sim/digest.h"
 #include "sim/list.h"
 #include "sim/run_internal.h"
+#include "sim/watch.h"
 
 #define FEWEST_PERIODS 6 // of a program that are worth looking at
 #define MOST_ATTEMPTS 8  // that come to nothing, of a stretch
@@ -490,17 +491,19 @@ static void record_between(Run *run, int32_t number, int64_t periods, SimTime pe
     }
 }
 
-static void move_stream(Run *run, int32_t number, int64_t periods, SimTime period) {
+// Returns the operations that need not be done.
+static int64_t move_stream(Run *run, int32_t number, int64_t periods, SimTime period) {
     StreamState *state = &run->streams[number];
     const StreamThen *then = &run->period->then.streams[number];
-    int64_t apart = moved(run, number), done = state->done - then->done;
-    if (apart == 0) return;
+    int64_t apart = moved(run, number), done = periods * (state->done - then->done);
+    if (apart == 0) return 0;
     record_between(run, number, periods, period);
     state->next += periods * apart;
-    state->done += periods * done;
-    state->let_others_before += periods * done;
+    state->done += done;
+    state->let_others_before += done;
     state->clock += periods * period;
     if (state->waiting_mark >= 0) state->waiting_mark = op_at(state)->id;
+    return done;
 }
 
 static void move_actor(Run *run, int actor, int64_t periods, SimTime period) {
@@ -526,7 +529,10 @@ static void move_all(Run *run, int64_t periods) {
     const System *system = run->system;
     const Then *then = &run->period->then;
     SimTime period = run->now - then->now, by = periods * period;
-    for (int32_t s = 0; s < run->first_stream[system->actor_count]; s++) move_stream(run, s, periods, period);
+    int64_t spared = 0;
+    for (int32_t s = 0; s < run->first_stream[system->actor_count]; s++) spared += move_stream(run, s, periods, period);
+    run->told += spared;
+    watch_spares((double)spared);
     for (int a = 0; a < system->actor_count; a++) move_actor(run, a, periods, period);
     for (int c = 0; c < system->channel_count; c++) {
         if (run->channels[c].joined) run->channels[c].start += by;
@@ -536,7 +542,9 @@ static void move_all(Run *run, int64_t periods) {
     }
     fluid_shift(run->fluid, by);
     event_shift(run->events, by);
-    run->result.event_count += periods * (run->result.event_count - then->event_count);
+    int64_t events = periods * (run->result.event_count - then->event_count);
+    run->result.event_count += events;
+    run->result.added_count += events;
     run->meetings += periods * (run->meetings - then->meetings);
     run->now += by;
 }

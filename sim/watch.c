@@ -209,6 +209,10 @@ bool watch_goes_on(double done) {
     return true;
 }
 
+void watch_spares(double events) {
+    if (watch.piece) watch.piece->expected -= events;
+}
+
 void watch_end(WatchPiece *piece) {
     if (!watch.open) return;
     CHECK(watch.piece == piece);

@@ -39,6 +39,8 @@ typedef struct WatchPiece {
 void watch_begin(WatchPiece *piece, const char *what, double expected, bool counts_events);
 // So much more is done of the innermost piece. False: no further.
 bool watch_goes_on(double done);
+// So much of the innermost piece need not be done: it does not count towards its limit.
+void watch_spares(double events);
 double watch_cpu_seconds(void);             // of this process, from its start
 void watch_spent_elsewhere(double seconds); // by processes that work for this one: they count towards the limit
 void watch_end(WatchPiece *piece);

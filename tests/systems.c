@@ -281,3 +281,42 @@ const System *beside_system(Arena *arena, uint64_t seed, bool taken) {
         (System){programs, actors, made, actors, channels, 2 * actors + 1, links, 2 * actors, causes, 3, labels, 1};
     return system;
 }
+
+// ---- Over and over.
+
+static bool is_taken(const Program *program, int32_t mark) {
+    for (int s = 0; s < program->stream_count; s++)
+        for (int64_t i = 0; i < program->streams[s].count; i++)
+            if (program->streams[s].ops[i].kind == OP_TAKE && program->streams[s].ops[i].id == mark) return true;
+    return false;
+}
+
+static Program repeated_program(Arena *arena, const Program *once, int times) {
+    Program made = *once;
+    Stream *streams = ARENA_ARRAY(arena, Stream, once->stream_count);
+    bool *taken = ARENA_ARRAY(arena, bool, once->mark_count);
+    for (int m = 0; m < once->mark_count; m++) taken[m] = is_taken(once, m);
+    for (int s = 0; s < once->stream_count; s++) {
+        const Stream *stream = &once->streams[s];
+        Op *ops = ARENA_ARRAY(arena, Op, stream->count * times);
+        for (int64_t i = 0; i < stream->count * times; i++) {
+            ops[i] = stream->ops[i % stream->count];
+            bool marks = ops[i].kind == OP_RECORD || ops[i].kind == OP_WAIT || ops[i].kind == OP_TAKE;
+            if (marks && !taken[ops[i].id]) ops[i].id += (int32_t)(i / stream->count) * once->mark_count;
+        }
+        streams[s] = (Stream){stream->name, ops, stream->count * times};
+    }
+    made.streams = streams;
+    made.mark_count = once->mark_count * times;
+    return made;
+}
+
+const System *repeated_system(Arena *arena, const System *once, int times) {
+    System *system = ARENA_NEW(arena, System);
+    *system = *once;
+    Program *programs = ARENA_ARRAY(arena, Program, once->program_count);
+    for (int p = 0; p < once->program_count; p++) programs[p] = repeated_program(arena, &once->programs[p], times);
+    system->programs = programs;
+    CHECK(!system_check(arena, system));
+    return system;
+}

@@ -14,4 +14,7 @@ const System *with_routines(Arena *arena, const System *flat, uint64_t seed);
 // always by the same two, which are taken, in routines.
 const System *beside_system(Arena *arena, uint64_t seed, bool taken);
 
+// The same system, its actors doing all that they do so many times over.
+const System *repeated_system(Arena *arena, const System *once, int times);
+
 #endif

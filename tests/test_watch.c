@@ -28,7 +28,7 @@
 
 static RunResult run_watched(Arena *arena, const System *system, double events) {
     watch_open(&(WatchLimits){.events = events});
-    RunResult result = run_system(arena, system, &(RunOptions){0});
+    RunResult result = run_system(arena, system, &(RunOptions){.all_periods = true});
     watch_close();
     return result;
 }
@@ -83,6 +83,18 @@ TEST(a_run_beyond_its_events_stops_at_the_same_one_each_time) {
     arena_close(arena);
 }
 
+TEST(what_repeats_does_not_count_towards_the_limit) {
+    Arena *arena = arena_open();
+    System system = long_system(arena, 50000);
+    watch_open(&(WatchLimits){.events = 20000});
+    RunResult result = run_system(arena, &system, &(RunOptions){0});
+    watch_close();
+    EXPECT(!result.stopped);
+    EXPECT_INT(result.event_count, 50000);
+    EXPECT_SAME(result.digest, run_system(arena, &system, &(RunOptions){.all_periods = true}).digest);
+    arena_close(arena);
+}
+
 TEST(a_point_stopped_for_its_events_leaves_the_next_its_own) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
@@ -90,7 +102,7 @@ TEST(a_point_stopped_for_its_events_leaves_the_next_its_own) {
     WatchPiece points;
     watch_open(&(WatchLimits){.events = 20000});
     watch_begin(&points, "points", 2, false);
-    EXPECT(run_system(arena, &large, &(RunOptions){0}).stopped);
+    EXPECT(run_system(arena, &large, &(RunOptions){.all_periods = true}).stopped);
     EXPECT_INT(watch_stopped(), WATCH_EVENTS);
     EXPECT(!watch_is_over() && watch_tells((Where){0}, problems));
     EXPECT_CONTAINS(problem_at(problems, 0)->text, "more than 2e+04 events: stopped with about 20 %");
@@ -106,8 +118,8 @@ TEST(seconds_of_the_processor_end_all_that_follows) {
     Arena *arena = arena_open();
     System system = long_system(arena, 1000);
     watch_open(&(WatchLimits){.cpu_seconds = 1e-9});
-    EXPECT(run_system(arena, &system, &(RunOptions){0}).stopped);
-    EXPECT(run_system(arena, &system, &(RunOptions){0}).stopped);
+    EXPECT(run_system(arena, &system, &(RunOptions){.all_periods = true}).stopped);
+    EXPECT(run_system(arena, &system, &(RunOptions){.all_periods = true}).stopped);
     EXPECT(watch_is_over());
     EXPECT_INT(watch_status(4), 4);
     watch_close();
