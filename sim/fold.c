@@ -42,10 +42,11 @@ static Colours colours_create(Arena *arena, int count) {
 }
 
 // Hashes become dense colours, numbered in order of index so that no hash decides an order.
-static void number_colours(Arena *arena, Colours *colours) {
+static void number_colours(Colours *colours) {
     int room = 16;
     while (room < 2 * colours->count) room *= 2;
-    int32_t *table = ARENA_ARRAY(arena, int32_t, room); // index + 1 of the first with this hash
+    Arena *scratch = arena_open();
+    int32_t *table = ARENA_ARRAY(scratch, int32_t, room); // index + 1 of the first with this hash
     int count = 0;
     for (int k = 0; k < colours->count; k++) {
         int i = coloured(colours, k);
@@ -59,6 +60,7 @@ static void number_colours(Arena *arena, Colours *colours) {
         }
     }
     colours->colour_count = count;
+    arena_close(scratch);
 }
 
 static void first_colours(const System *system, Colours *actors, Colours *channels, Colours *links) {
@@ -166,9 +168,9 @@ static void refine_until_stable(Arena *arena, const System *system, Colours *act
                                 Colours *links) {
     leave_out_idle(arena, system, links);
     first_colours(system, actors, channels, links);
-    number_colours(arena, actors);
-    number_colours(arena, channels);
-    number_colours(arena, links);
+    number_colours(actors);
+    number_colours(channels);
+    number_colours(links);
     Touches touches = find_touches(arena, system);
     uint64_t *actor_hash = ARENA_ARRAY(arena, uint64_t, system->actor_count);
     uint64_t *channel_hash = ARENA_ARRAY(arena, uint64_t, system->channel_count);
@@ -179,9 +181,9 @@ static void refine_until_stable(Arena *arena, const System *system, Colours *act
         memcpy(actors->hash, actor_hash, (size_t)system->actor_count * sizeof *actor_hash);
         memcpy(channels->hash, channel_hash, (size_t)system->channel_count * sizeof *channel_hash);
         memcpy(links->hash, link_hash, (size_t)system->link_count * sizeof *link_hash);
-        number_colours(arena, actors);
-        number_colours(arena, channels);
-        number_colours(arena, links);
+        number_colours(actors);
+        number_colours(channels);
+        number_colours(links);
         if (actors->colour_count + channels->colour_count + links->colour_count == before) return;
     }
 }
@@ -225,7 +227,7 @@ static int merge_links(Arena *arena, Channel *channels, int channel_count, Link 
                 hash[use->link] += mix(mix((uint64_t)c + 1, (uint64_t)p), bits(use->weight));
             }
     Colours colours = {.hash = hash, .colour = ARENA_ARRAY(arena, int32_t, link_count), .count = link_count};
-    number_colours(arena, &colours);
+    number_colours(&colours);
     Link *merged = ARENA_ARRAY(arena, Link, colours.colour_count);
     for (int l = 0; l < link_count; l++) {
         Link *into = &merged[colours.colour[l]];

@@ -29,6 +29,13 @@ typedef struct Draft {
         int count, room;
     } kinds;
     Ample *ample;
+    struct {
+        struct DraftPlan {
+            Plan *plan;
+            LinkUse *uses;
+        } * items;
+        int count, room;
+    } plans; // of all channels
 } Draft;
 
 // What all channels of a class together put on the links of a class: of loads of a kind, so many.
@@ -176,27 +183,18 @@ static void weigh_ample(Ample *ample, const LinkLoad *loads, int count) {
     }
 }
 
-static const Plan *without_ample(const Lowering *l, const Channel *channel) {
-    Plan *plans = ARENA_ARRAY(l->arena, Plan, channel->plan_count);
-    for (int p = 0; p < channel->plan_count; p++) {
-        const Plan *plan = &channel->plans[p];
-        LinkUse *uses = ARENA_ARRAY(l->arena, LinkUse, plan->use_count);
-        int kept = 0;
-        for (int u = 0; u < plan->use_count; u++)
-            if (!l->draft->ample->is[plan->uses[u].link]) uses[kept++] = plan->uses[u];
-        plans[p] = *plan;
-        plans[p].uses = uses;
-        plans[p].use_count = kept;
-    }
-    return plans;
-}
-
 static void leave_out_ample(const Lowering *l) {
-    for (int c = 0; c < l->channels.count; c++) l->channels.items[c].plans = without_ample(l, &l->channels.items[c]);
+    for (int i = 0; i < l->draft->plans.count; i++) {
+        struct DraftPlan *made = &l->draft->plans.items[i];
+        int kept = 0;
+        for (int u = 0; u < made->plan->use_count; u++)
+            if (!l->draft->ample->is[made->uses[u].link]) made->uses[kept++] = made->uses[u];
+        made->plan->use_count = kept;
+    }
 }
 
 // A plan that folds as all plans of a family do: what makes them differ stands where their numbers do.
-static Plan draft_plan(Lowering *l, int place, int family, const int *ranks, int rank_count) {
+static void draft_plan(Lowering *l, Plan *plan, int place, int family, const int *ranks, int rank_count) {
     Arena *scratch = arena_open();
     CollectivePrice *price = price_of(scratch, l, family, ranks, rank_count);
     int count;
@@ -204,22 +202,22 @@ static Plan draft_plan(Lowering *l, int place, int family, const int *ranks, int
     weigh_ample(l->draft->ample, loads, count);
     LinkUse *uses = ARENA_ARRAY(l->arena, LinkUse, count);
     for (int i = 0; i < count; i++) uses[i] = (LinkUse){loads[i].link, 1 + kind_number(l, &loads[i])};
-    Plan plan = {.latency = (SimTime)collective_price_likeness(price),
-                 .bytes = place,
-                 .fairness = family,
-                 .uses = uses,
-                 .use_count = count};
+    *plan = (Plan){.latency = (SimTime)collective_price_likeness(price),
+                   .bytes = place,
+                   .fairness = family,
+                   .uses = uses,
+                   .use_count = count};
+    LIST_PUSH(l->arena, &l->draft->plans, ((struct DraftPlan){plan, uses}));
     arena_close(scratch);
-    return plan;
 }
 
 int draft_channel(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count, int members) {
     int stage = stage_of_shapes(l, shapes), place = stage * SLOT_COUNT + (int)(shapes - l->shapes[stage].slot);
-    Plan *plans = ARENA_ARRAY(l->arena, Plan, COLLECTIVE_OP_COUNT);
-    Channel channel = {.plans = plans, .member_count = members};
     unsigned operations = operations_of(shapes);
+    Plan *plans = ARENA_ARRAY(l->arena, Plan, __builtin_popcount(operations));
+    Channel channel = {.plans = plans, .member_count = members};
     for (int family = 0; family < COLLECTIVE_OP_COUNT; family++)
-        if (operations >> family & 1) plans[channel.plan_count++] = draft_plan(l, place, family, ranks, rank_count);
+        if (operations >> family & 1) draft_plan(l, &plans[channel.plan_count++], place, family, ranks, rank_count);
     keep_group(l, shapes, ranks, rank_count);
     LIST_PUSH(l->arena, &l->channels, channel);
     return l->channels.count - 1;
