@@ -15,9 +15,10 @@ WORKLOAD = $(addprefix models/workload/,job model cost step life convergence que
 SCENARIOS = $(addprefix scenarios/,fields lua study program queue questions commands plan report explain trace sweep mpi)
 FOLDERS = sim models/hardware models/network $(WORKLOAD) $(SCENARIOS) results \
           calibrate calibrate/gpu calibrate/collectives calibrate/training calibrate/tcp calibrate/queue
-PROGRAMS = calibrate/tcp/netbench.c scenarios/mpi/lockstep_mpi.c # with a main of their own
+PROGRAMS = models/hardware/write_catalogue.c calibrate/tcp/netbench.c scenarios/mpi/lockstep_mpi.c # with a main of their own
 SOURCES = $(filter-out $(PROGRAMS),$(sort $(wildcard $(addsuffix /*.c,$(FOLDERS)))))
-OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o)
+TABLES = $(BUILD)/models/hardware/catalogue_tables.o # made of the catalogue
+OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o) $(TABLES)
 TEST_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/*.c tests/fuzz/*.c)) tests/bench/flows.c)
 FUZZERS = $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 # float-cast-overflow: what clang counts in, and gcc does not.
@@ -113,8 +114,20 @@ ENGINE_FILES = $(sort $(wildcard $(addsuffix /*.[ch],sim models/hardware models/
 $(BUILD)/sim/version.o: ALL_CFLAGS += -DLOCKSTEP_ENGINE='"$(shell awk -f sim/engine_text.awk $(ENGINE_FILES) | sha256sum | cut -c1-12)"'
 $(BUILD)/sim/version.o: $(ENGINE_FILES) sim/engine_text.awk
 
-# The catalogue is part of the program (.incbin), so a change to it is a change to this file.
+# The catalogue is part of the program (.incbin), so a change to it is a change to this file; and it is made into tables.
 $(BUILD)/models/hardware/catalogue.o: $(wildcard models/hardware/catalogue/*.json)
+MAKER_OBJECTS = $(filter-out %/catalogue_builtin.o %/command_hw.o,$(filter $(BUILD)/sim/% $(BUILD)/models/hardware/%,\
+                  $(SOURCES:%.c=$(BUILD)/%.o))) $(BUILD)/models/hardware/write_catalogue.o
+$(BUILD)/write_catalogue: $(MAKER_OBJECTS)
+	@echo "  LINK  $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/catalogue_tables.c: $(BUILD)/write_catalogue
+	@$< >$@.part && mv $@.part $@
+
+$(TABLES): $(BUILD)/catalogue_tables.c
+	@echo "  CC    $<"
+	@$(CC) $(filter-out -Wcast-qual,$(ALL_CFLAGS)) -c -o $@ $<
 
 # So is the style and the script of reports.
 $(BUILD)/results/report_write.o: $(wildcard results/report/*)

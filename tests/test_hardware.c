@@ -17,6 +17,70 @@ static void check_facts(PartKind kind, const void *part) {
     }
 }
 
+static bool same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
+
+static void expect_same_texts(const char *const *a, const char *const *b, int count) {
+    for (int i = 0; i < count; i++) EXPECT(same_text(a[i], b[i]));
+}
+
+static void expect_same_facts(const Fact *a, const Fact *b, int count) {
+    for (int i = 0; i < count; i++) {
+        EXPECT(same_text(a[i].name, b[i].name) && same_text(a[i].text, b[i].text) && same_text(a[i].unit, b[i].unit));
+        EXPECT(same_text(a[i].source, b[i].source) && same_text(a[i].where.file, b[i].where.file));
+        EXPECT(a[i].value == b[i].value && a[i].sigma == b[i].sigma && a[i].kind == b[i].kind);
+        EXPECT_INT(a[i].where.line, b[i].where.line);
+    }
+}
+
+// Whatever is no pointer that the tables of fields know of is the same to the bit.
+static void expect_same_part(PartKind kind, const char *a, const char *b) {
+    const PartTable *table = &part_tables[kind];
+    char one[2048], other[2048];
+    EXPECT(table->bytes <= sizeof one);
+    memcpy(one, a, table->bytes);
+    memcpy(other, b, table->bytes);
+    EXPECT(same_text(part_name(a), part_name(b)));
+    int count, others;
+    const char *const *aliases = part_aliases(kind, a, &count);
+    expect_same_texts(aliases, part_aliases(kind, b, &others), count);
+    const Fact *facts = part_facts(kind, a, &count);
+    expect_same_facts(facts, part_facts(kind, b, &others), count);
+    size_t pointers[100] = {0, table->aliases, table->facts};
+    int found = 3;
+    for (int f = 0; f < table->field_count; f++) {
+        const PartField *field = &table->fields[f];
+        const void *at = a + field->offset, *at_other = b + field->offset;
+        if (field->type == PART_FIELD_TEXT)
+            EXPECT(same_text(*(const char *const *)at, *(const char *const *)at_other));
+        else if (field->type == PART_FIELD_NAMES)
+            expect_same_texts(*(const char *const *const *)at, *(const char *const *const *)at_other,
+                              *(const int *)(const void *)(a + field->count_offset));
+        else
+            continue;
+        pointers[found++] = field->offset;
+    }
+    for (int p = 0; p < found; p++) {
+        memset(one + pointers[p], 0, sizeof(void *));
+        memset(other + pointers[p], 0, sizeof(void *));
+    }
+    EXPECT(memcmp(one, other, table->bytes) == 0);
+}
+
+TEST(the_tables_in_the_program_are_what_the_catalogues_files_say) {
+    Arena *arena = arena_open();
+    const Catalogue *read = catalogue_from_files(arena);
+    for (int kind = 0; kind < PART_KIND_COUNT; kind++) {
+        int count, others;
+        const void *parts = catalogue_parts(&catalogue_tables, (PartKind)kind, &count);
+        const void *from_files = catalogue_parts(read, (PartKind)kind, &others);
+        EXPECT_INT(count, others);
+        EXPECT(count > 0);
+        for (int i = 0; i < count; i++)
+            expect_same_part((PartKind)kind, part_at((PartKind)kind, parts, i), part_at((PartKind)kind, from_files, i));
+    }
+    arena_close(arena);
+}
+
 TEST(every_number_of_the_catalogue_has_a_unit_a_source_and_a_kind) {
     Arena *arena = arena_open();
     const Catalogue *catalogue = catalogue_builtin(arena);

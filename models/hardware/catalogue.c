@@ -4,7 +4,8 @@
 #include "models/hardware/read_part.h"
 #include "sim/check.h"
 
-// The files lie in the program's read-only data, zero-terminated. Paths are as make sees them, from the root.
+// The files from which write_catalogue.c makes the program's tables, and tests know these to be right, lie in the
+// program's read-only data, zero-terminated. Paths are as make sees them, from the root.
 #define EMBED(name_, path_)                                                                                            \
     __asm__(".pushsection .rodata\n" #name_ ":\n.incbin \"" path_ "\"\n" #name_ "_end:\n.byte 0\n.popsection\n");      \
     extern const char name_[] __asm__(#name_), name_##_end[] __asm__(#name_ "_end")
@@ -83,7 +84,7 @@ static void read_file(Builder *builder, const Json *file) {
 
 // Room for the parts of a catalogue and all that a file could add to it.
 static Builder begin(Arena *arena, const Catalogue *base, const Json *file, Problems *problems) {
-    Builder builder = {.arena = arena, .problems = problems, .indexes = ARENA_NEW(arena, PartIndexes)};
+    Builder builder = {.arena = arena, .problems = problems, .indexes = part_indexes_create(arena)};
     for (int kind = 0; kind < PART_KIND_COUNT; kind++) {
         const Json *list = file->kind == JSON_OBJECT ? json_get(file, part_tables[kind].section) : NULL;
         const void *parts = base ? catalogue_parts(base, (PartKind)kind, &builder.count[kind]) : NULL;
@@ -106,7 +107,7 @@ static const Catalogue *with_json(Arena *arena, const Catalogue *base, const Jso
     return catalogue;
 }
 
-const Catalogue *catalogue_builtin(Arena *arena) {
+const Catalogue *catalogue_from_files(Arena *arena) {
     Problems *problems = problems_create(arena);
     const Catalogue *catalogue = NULL;
     for (size_t i = 0; i < sizeof builtin_files / sizeof *builtin_files; i++) {
@@ -129,9 +130,4 @@ const Catalogue *catalogue_with_file(Arena *arena, const Catalogue *base, const 
         if (problem->hint) problem_hint(problems, "%s", problem->hint);
     }
     return catalogue;
-}
-
-const Catalogue *catalogue_with_profile(Arena *arena, const char *path, Problems *problems) {
-    const Catalogue *builtin = catalogue_builtin(arena);
-    return path ? catalogue_with_file(arena, builtin, path, problems) : builtin;
 }

@@ -272,7 +272,7 @@ typedef struct Catalogue {
     int grid_count;
     const struct Site *sites;
     int site_count;
-    const struct PartIndexes *indexes; // find them by what they are called
+    struct PartIndexes *indexes; // find them by what they are called
 } Catalogue;
 
 // The catalogue that is built into the program. Our own files are sound (tests say so): a mistake there is a CHECK.

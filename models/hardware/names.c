@@ -235,6 +235,12 @@ PartIndex *part_index_of(Arena *arena, PartKind kind, const void *parts, int cou
     return index;
 }
 
+PartIndexes *part_indexes_create(Arena *arena) {
+    PartIndexes *indexes = ARENA_NEW(arena, PartIndexes);
+    indexes->arena = arena;
+    return indexes;
+}
+
 int part_index_place(const PartIndex *index, const char *name) { return name_index_find(index->names, name); }
 
 static bool is_called_still(const PartIndex *index, const Called *called) {
@@ -278,7 +284,9 @@ int part_index_find(const PartIndex *index, const void *parts, const char *name)
 const void *part_find(const Catalogue *catalogue, PartKind kind, const char *name) {
     int count;
     const void *parts = catalogue_parts(catalogue, kind, &count);
-    int place = part_index_find(catalogue->indexes->of[kind], parts, name);
+    PartIndexes *indexes = catalogue->indexes;
+    if (!indexes->of[kind]) indexes->of[kind] = part_index_of(indexes->arena, kind, parts, count);
+    int place = part_index_find(indexes->of[kind], parts, name);
     CHECK(place < count);
     return place < 0 ? NULL : part_at(kind, parts, place);
 }

@@ -73,8 +73,10 @@ int part_name_order(const char *a, const char *b); // 0 for names that are the s
 // last, or in place of another of that name.
 typedef struct PartIndex PartIndex;
 typedef struct PartIndexes {
-    const PartIndex *of[PART_KIND_COUNT];
+    Arena *arena;
+    const PartIndex *of[PART_KIND_COUNT]; // NULL: nobody has asked for a part of the kind
 } PartIndexes;
+PartIndexes *part_indexes_create(Arena *arena); // each is made when it is asked for
 PartIndex *part_index_create(Arena *arena, PartKind kind);
 void part_index_note(PartIndex *index, const void *part, int place);
 PartIndex *part_index_of(Arena *arena, PartKind kind, const void *parts, int count);
@@ -83,6 +85,10 @@ int part_index_find(const PartIndex *index, const void *parts, const char *name)
 // NULL after adding "no GPU is called …".
 const void *find_part(Arena *arena, const Catalogue *catalogue, PartKind kind, const char *name, Where where,
                       Problems *problems);
+
+extern const Catalogue catalogue_tables; // without indexes: write_catalogue.c makes it of the files
+// The same, read from the files.
+const Catalogue *catalogue_from_files(Arena *arena);
 
 // What spans several fields of a part that was read whole: filled in or refused. `where` is the part's place.
 void gpu_finish(Gpu *gpu, Where where, Problems *problems);

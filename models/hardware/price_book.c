@@ -269,6 +269,7 @@ const Catalogue *catalogue_with_prices(Arena *arena, const Catalogue *base, cons
     join_currencies(&book, into);
     PartIndexes *indexes = ARENA_NEW(arena, PartIndexes);
     *indexes = *base->indexes;
+    indexes->arena = arena;
     indexes->of[PART_PRICE] = part_index_of(arena, PART_PRICE, into->offers, into->offer_count);
     indexes->of[PART_CURRENCY] = part_index_of(arena, PART_CURRENCY, into->currencies, into->currency_count);
     into->indexes = indexes;

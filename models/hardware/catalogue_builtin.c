@@ -1,0 +1,14 @@
+// The catalogue that is part of the program: tables that write_catalogue.c made of its files.
+#include "models/hardware/parts.h"
+
+const Catalogue *catalogue_builtin(Arena *arena) {
+    Catalogue *catalogue = ARENA_NEW(arena, Catalogue);
+    *catalogue = catalogue_tables;
+    catalogue->indexes = part_indexes_create(arena);
+    return catalogue;
+}
+
+const Catalogue *catalogue_with_profile(Arena *arena, const char *path, Problems *problems) {
+    const Catalogue *builtin = catalogue_builtin(arena);
+    return path ? catalogue_with_file(arena, builtin, path, problems) : builtin;
+}
