@@ -48,6 +48,9 @@ typedef struct Program {
     int slot_count;
     const Routine *routines;
     int routine_count;
+    // So many operations of the main stream are left out, where what it and the other streams do repeats, and are to be
+    // run all the same (RunOptions.adds_left_out); 0: none. In a run all actors leave out as many periods.
+    int64_t left_out;
 } Program;
 
 typedef struct Label {

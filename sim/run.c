@@ -387,6 +387,7 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
     WatchPiece piece;
     run.traced_as = trace_begin_run();
     if (sums) open_passes(scratch, &run);
+    run.result.lacks_left_out = options->adds_left_out;
     if (sums && !run.traced_as && !options->all_periods) open_period(scratch, &run);
     watch_begin(&piece, "the operations of a step", watch_is_open() ? system_op_count(system) : 0, true);
     loop(&run);

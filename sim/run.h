@@ -60,6 +60,7 @@ typedef struct RunOptions {
     int64_t timeline_limit; // at most so many (0: one million); the rest is counted in intervals_dropped
     bool uncontended;       // each transfer has its links to itself: quicker, and never later than with sharing
     bool all_meet;          // no transfer passes without its events: slower, the same times. For tests
+    bool adds_left_out;     // of programs: see RunResult.lacks_left_out
     bool all_periods;       // what repeats is run through each time: the same. For tests
 } RunOptions;
 
@@ -84,6 +85,7 @@ typedef struct RunResult {
     int64_t chain_count;
     int64_t event_count, op_count; // how much was simulated
     int64_t added_count;           // of the events, those that were added as multiples of a period
+    bool lacks_left_out;           // what programs leave out was not added: nothing repeated in time; of no use
     bool stopped;                  // by the watch: what there is so far is of no use
     uint64_t digest;
 } RunResult;

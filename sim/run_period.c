@@ -83,6 +83,7 @@ struct Period {
     int32_t *taken_count;
     int32_t *first_actor; // [program] that runs it
     uint64_t *hashes;     // [boundary of the stretch]; 0: none was taken
+    bool adds_left_out;   // has not done so yet
     int64_t expected;     // boundary at which what is kept should come again
     Then then;
     Proof *proofs; // [program]
@@ -197,7 +198,7 @@ void open_period(Arena *arena, Run *run) {
     run->boundary = INT64_MAX;
     if (system->actor_count == 0 || draws(system)) return;
     Period *period = ARENA_NEW(arena, Period);
-    *period = (Period){.arena = arena};
+    *period = (Period){.arena = arena, .adds_left_out = run->options->adds_left_out};
     for (int a = 0; a < system->actor_count; a++) {
         StreamState *main = &run->streams[run->first_stream[a]];
         if (run->first_stream[a] == run->first_stream[a + 1]) continue;
@@ -460,10 +461,25 @@ static bool same_marks(const Run *run, int actor, const Proof *proof) {
     return true;
 }
 
-// How often the period can be added: 0 when not all is as it was then.
-static int64_t periods_ahead(Run *run) {
+// How many periods programs leave out; -1: those of two actors do not agree.
+static int64_t periods_left_out(const Run *run) {
     const System *system = run->system;
-    if (!same_state(run)) return 0;
+    int64_t periods = -1;
+    for (int a = 0; a < system->actor_count; a++) {
+        int64_t left_out = system->programs[system->actors[a].program].left_out;
+        int64_t apart = run->first_stream[a] < run->first_stream[a + 1] ? moved(run, run->first_stream[a]) : 0;
+        if (apart == 0 ? left_out != 0 : left_out % apart != 0) return -1;
+        if (apart == 0) continue;
+        if (periods >= 0 && left_out / apart != periods) return -1;
+        periods = left_out / apart;
+    }
+    return periods;
+}
+
+// How often the period can be added: 0 when not all is as it was then.
+static int64_t periods_ahead(Run *run, int64_t left_out) {
+    const System *system = run->system;
+    if (left_out < 0 || !same_state(run)) return 0;
     int64_t periods = INT64_MAX;
     for (int p = 0; p < system->program_count; p++) run->period->proofs[p].actor = -1;
     for (int a = 0; a < system->actor_count && periods > 0; a++) {
@@ -472,13 +488,14 @@ static int64_t periods_ahead(Run *run) {
         periods = same_marks(run, a, proof) ? least(periods, proof->periods) : 0;
     }
     SimTime most = SIM_TIME_NEVER / 4, period = run->now - run->period->then.now;
-    if (periods == INT64_MAX || period <= 0 || run->now > most || time_times(period, periods) > most) return 0;
-    return periods > 0 ? periods : 0;
+    if (periods == INT64_MAX || periods <= 0 || period <= 0 || run->now > most) return 0;
+    return time_times(period, time_later(periods, left_out)) <= most ? periods : 0;
 }
 
 // ---- Going on as many periods at once.
 
-static void record_between(Run *run, int32_t number, int64_t periods, SimTime period) {
+// Those that programs leave out come before those that they have.
+static void record_between(Run *run, int32_t number, int64_t periods, int64_t left_out, SimTime period) {
     const StreamState *state = &run->streams[number];
     const Recorder *recorders = run->period->recorders[run->system->actors[state->actor].program];
     SimTime *marks = run->marks[state->actor];
@@ -487,21 +504,22 @@ static void record_between(Run *run, int32_t number, int64_t periods, SimTime pe
         const Op *op = &state->stream->ops[i];
         if (op->kind != OP_RECORD || recorders[op->id].taken) continue;
         SimTime time = marks[op->id];
-        for (int64_t k = 1; k <= periods; k++) marks[state->stream->ops[i + k * apart].id] = time + k * period;
+        for (int64_t k = 1; k <= periods; k++)
+            marks[state->stream->ops[i + k * apart].id] = time + (left_out + k) * period;
     }
 }
 
 // Returns the operations that need not be done.
-static int64_t move_stream(Run *run, int32_t number, int64_t periods, SimTime period) {
+static int64_t move_stream(Run *run, int32_t number, int64_t periods, int64_t left_out, SimTime period) {
     StreamState *state = &run->streams[number];
     const StreamThen *then = &run->period->then.streams[number];
-    int64_t apart = moved(run, number), done = periods * (state->done - then->done);
+    int64_t apart = moved(run, number), done = (periods + left_out) * (state->done - then->done);
     if (apart == 0) return 0;
-    record_between(run, number, periods, period);
+    record_between(run, number, periods, left_out, period);
     state->next += periods * apart;
     state->done += done;
     state->let_others_before += done;
-    state->clock += periods * period;
+    state->clock += (periods + left_out) * period;
     if (state->waiting_mark >= 0) state->waiting_mark = op_at(state)->id;
     return done;
 }
@@ -525,12 +543,13 @@ static void move_actor(Run *run, int actor, int64_t periods, SimTime period) {
     }
 }
 
-static void move_all(Run *run, int64_t periods) {
+static void move_all(Run *run, int64_t in_programs, int64_t left_out) {
     const System *system = run->system;
     const Then *then = &run->period->then;
+    int64_t periods = in_programs + left_out, spared = 0;
     SimTime period = run->now - then->now, by = periods * period;
-    int64_t spared = 0;
-    for (int32_t s = 0; s < run->first_stream[system->actor_count]; s++) spared += move_stream(run, s, periods, period);
+    for (int32_t s = 0; s < run->first_stream[system->actor_count]; s++)
+        spared += move_stream(run, s, in_programs, left_out, period);
     run->told += spared;
     watch_spares((double)spared);
     for (int a = 0; a < system->actor_count; a++) move_actor(run, a, periods, period);
@@ -569,8 +588,10 @@ void look_for_period(Run *run) {
     }
     int64_t boundary = (run->reference->next - stretch->first) / stretch->period;
     if (period->then.is_kept && boundary >= period->expected) {
-        int64_t periods = boundary == period->expected ? periods_ahead(run) : 0;
-        if (periods > 0) move_all(run, periods);
+        int64_t left_out = period->adds_left_out ? periods_left_out(run) : 0;
+        int64_t periods = boundary == period->expected ? periods_ahead(run, left_out) : 0;
+        if (periods > 0) move_all(run, periods, left_out);
+        if (periods > 0) period->adds_left_out = run->result.lacks_left_out = false;
         period->then.is_kept = false;
         period->attempts = periods > 0 ? MOST_ATTEMPTS : period->attempts + 1;
     }

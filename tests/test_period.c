@@ -92,6 +92,38 @@ LONG_TEST(4, every_schedule_takes_the_time_of_going_through_all_micro_batches) {
     EXPECT(by_schedule[1].added > by_schedule[1].events / 2); // 1F1B
 }
 
+static void simulate_both(Case *c, int *shorter, const char *what) {
+    bool is_shorter;
+    Folded folded;
+    if (!lower_shortened(c->arena, c->cluster, &c->training, NULL, &folded, &is_shorter, c->problems)) return;
+    *shorter += is_shorter;
+    SimulationOptions options = {.assume_fits = true};
+    SimulatedStep quick = simulate_step(c->arena, c->cluster, &c->training, &options, c->problems);
+    options.all_micro_batches = true;
+    SimulatedStep slow = simulate_step(c->arena, c->cluster, &c->training, &options, c->problems);
+    if (quick.digest != slow.digest) test_fail(__FILE__, __LINE__, "%s: times differ", what);
+    EXPECT_SAME(quick.ran, slow.ran);
+    EXPECT_SAME(quick.step_p50_s, slow.step_p50_s);
+    EXPECT_INT(quick.event_count, slow.event_count);
+    for (int cause = 0; cause < CAUSE_COUNT; cause++) EXPECT_SAME(quick.spent[cause], slow.spent[cause]);
+}
+
+LONG_TEST(4, programs_that_leave_micro_batches_out_take_the_time_of_those_that_have_all) {
+    int shorter = 0;
+    for (int i = 0; i < MANY(120); i++) {
+        Case c;
+        open_pipeline(&c, i);
+        int replicas = (int)c.training.global_batch % 3 + 1;
+        c.training.global_batch *= 1 + replicas + i % 2;
+        c.training.overlap_param_gather = i % 10 == 3;
+        char what[64];
+        snprintf(what, sizeof what, "case %d", i);
+        simulate_both(&c, &shorter, what);
+        arena_close(c.arena);
+    }
+    EXPECT(shorter > MANY(30));
+}
+
 LONG_TEST(2, drawn_jobs_take_the_time_of_going_through_all_of_it) {
     Tally tally = {0};
     FOR_SEEDS (seed, 1, MANY(150)) {

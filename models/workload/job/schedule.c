@@ -133,6 +133,25 @@ bool ends_lie_apart(const Pipeline *pipeline) {
     return pipeline->pp > 1 && !row->twice && !row->turns;
 }
 
+// ---- Shorter.
+
+// Of periods of up to four rounds, and of six, twelve fit in.
+#define ROUNDS_LEFT_OUT 12
+
+int pipeline_round(const Pipeline *pipeline) { return pipeline->schedule == SCHEDULE_INTERLEAVED ? pipeline->pp : 1; }
+
+Pipeline pipeline_shortened(const Pipeline *pipeline) {
+    Pipeline shorter = *pipeline;
+    Schedule schedule = pipeline->schedule;
+    bool repeats = schedule == SCHEDULE_1F1B || schedule == SCHEDULE_INTERLEAVED || schedule == SCHEDULE_ZB_H1;
+    int rounds = ROUNDS_LEFT_OUT * pipeline_round(pipeline), fewest = 3 * pipeline->pp + 16;
+    if (schedule == SCHEDULE_INTERLEAVED) fewest = 6 * pipeline->pp;
+    if (!repeats || pipeline->micro_batches - fewest < rounds) return shorter;
+    shorter.left_out = (pipeline->micro_batches - fewest) / rounds * rounds;
+    shorter.micro_batches -= shorter.left_out;
+    return shorter;
+}
+
 // ---- Writing.
 
 static void add(Writer *writer, PassKind kind, int part, int micro_batch) {

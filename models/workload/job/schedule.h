@@ -33,6 +33,7 @@ typedef struct Pipeline {
     int micro_batches; // of a replica
     int parts;         // chunks that a GPU holds
     int chunks;        // of the model: parts x pp, or pp where each is held twice
+    int left_out;      // micro-batches beside those, in the middle, where orders repeat (pipeline_shortened); 0 usual
 } Pipeline;
 
 // What the job says, with what follows from it: one stage has no schedule, more than one chunk per stage is
@@ -55,6 +56,11 @@ int pipeline_first_micro_batch(const Pipeline *pipeline, int part);
 int pipeline_end_micro_batch(const Pipeline *pipeline, int part);
 bool ends_lie_apart(const Pipeline *pipeline);             // first and last chunk on different GPUs
 bool pipeline_returns(const Pipeline *pipeline, int part); // its micro-batches go from later stages to earlier ones
+
+// The same with fewer micro-batches, enough to fill it, to come to do the same again and again, and to empty it; as it
+// is where there are few anyway, or where its order does not repeat in the middle alone.
+Pipeline pipeline_shortened(const Pipeline *pipeline);
+int pipeline_round(const Pipeline *pipeline); // micro-batches after which orders repeat in the middle
 
 PassList pipeline_order(Arena *arena, const Pipeline *pipeline, int stage);
 

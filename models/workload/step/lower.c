@@ -39,7 +39,7 @@ static const Gpu *slowest_type(const Lowering *l) {
 
 StageRequest stage_request(const Lowering *l, int rank, int stage) {
     StageRequest request = {.training = l->training,
-                            .resolved = &l->r,
+                            .resolved = l->as_programmed,
                             .gpu = slowest_gpu(l->arena, l->cluster->gpu_of[rank], l->cluster->gpu_count),
                             .stage = stage,
                             .shapes = l->shapes,
@@ -383,6 +383,14 @@ static double *bytes_between_chunks(Arena *arena, const Lowering *l) {
     return bytes;
 }
 
+static const Resolved *resolved_for_programs(const Lowering *l) {
+    if (!l->may_shorten || !is_plain(l)) return &l->r;
+    Resolved *shorter = ARENA_NEW(l->arena, Resolved);
+    *shorter = l->r;
+    shorter->pipeline = pipeline_shortened(&l->r.pipeline);
+    return shorter;
+}
+
 // The layout worked out, links, and programs with the shapes of what they send. False after problems.
 bool start_lowering(Lowering *l, Problems *problems) {
     const Cluster *cluster = l->cluster;
@@ -413,6 +421,7 @@ bool start_lowering(Lowering *l, Problems *problems) {
     l->output_bytes = bytes_between_chunks(arena, l);
     l->traffic_seconds = traffic_seconds_per_byte(l);
     l->tp_traffic_seconds = tp_traffic_seconds_per_byte(l);
+    l->as_programmed = resolved_for_programs(l);
     make_programs(l);
     return true;
 }

@@ -29,5 +29,9 @@ StepBook *step_book_create(Arena *arena, const Cluster *cluster);
 // Lowered.system is NULL.
 const Lowered *lower_folded(Arena *arena, const Cluster *cluster, const TrainingSpec *training, StepBook *book,
                             Folded *folded, Problems *problems);
+// The same, its programs without micro-batches in the middle of a long step where they may repeat: then *is_shorter,
+// and the run must add them (RunOptions.adds_left_out).
+const Lowered *lower_shortened(Arena *arena, const Cluster *cluster, const TrainingSpec *training, StepBook *book,
+                               Folded *folded, bool *is_shorter, Problems *problems);
 
 #endif

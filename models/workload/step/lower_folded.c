@@ -413,8 +413,7 @@ static Folded priced_system(Lowering *l, const KnownLayout *known) {
 
 // ---- A step.
 
-// Only collectives, and ranks of a stage that keep the same time.
-static bool is_plain(const Lowering *l) {
+bool is_plain(const Lowering *l) {
     const TrainingSpec *training = l->training;
     bool offloads = training->offload_optimizer != OFFLOAD_GPU || training->offload_parameters != OFFLOAD_GPU;
     bool reads = training->sample_bytes > 0;
@@ -422,10 +421,11 @@ static bool is_plain(const Lowering *l) {
            l->r.strategy != STRATEGY_DATA_PARALLEL;
 }
 
-const Lowered *lower_folded(Arena *arena, const Cluster *cluster, const TrainingSpec *training, StepBook *book,
-                            Folded *folded, Problems *problems) {
-    Lowering l = {.arena = arena, .cluster = cluster, .training = training};
+const Lowered *lower_shortened(Arena *arena, const Cluster *cluster, const TrainingSpec *training, StepBook *book,
+                               Folded *folded, bool *is_shorter, Problems *problems) {
+    Lowering l = {.arena = arena, .cluster = cluster, .training = training, .may_shorten = is_shorter != NULL};
     if (!start_lowering(&l, problems)) return NULL;
+    if (is_shorter) *is_shorter = l.as_programmed->pipeline.left_out > 0;
     if (is_plain(&l)) {
         *folded = priced_system(&l, known_layout(book ? book : step_book_create(arena, cluster), &l));
         return finish_lowering(&l, NULL, problems);
@@ -435,4 +435,9 @@ const Lowered *lower_folded(Arena *arena, const Cluster *cluster, const Training
     if (!system) return NULL;
     *folded = fold_system(arena, system);
     return finish_lowering(&l, system, problems);
+}
+
+const Lowered *lower_folded(Arena *arena, const Cluster *cluster, const TrainingSpec *training, StepBook *book,
+                            Folded *folded, Problems *problems) {
+    return lower_shortened(arena, cluster, training, book, folded, NULL, problems);
 }

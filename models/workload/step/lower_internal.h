@@ -17,6 +17,8 @@ typedef struct Lowering {
     const Cluster *cluster;
     const TrainingSpec *training;
     Resolved r;
+    bool may_shorten;                           // programs may leave out micro-batches
+    const Resolved *as_programmed;              // as programs have it: r, or with fewer micro-batches
     const Gpu *slowest;                         // type of GPU
     StageShapes *shapes;                        // [pp]
     const double *output_bytes;                 // [chunks]
@@ -58,6 +60,7 @@ const System *whole_system(Lowering *l);
 const Lowered *finish_lowering(Lowering *l, const System *system, Problems *problems); // NULL after problems
 
 // ---- lower_folded.c
+bool is_plain(const Lowering *l); // only collectives, and ranks of a stage that keep the same time
 int draft_channel(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count, int members);
 
 StageRequest stage_request(const Lowering *l, int rank, int stage);

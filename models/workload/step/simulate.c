@@ -25,6 +25,7 @@ static Cause tail_cause(const Resolved *r) { return r->pp > 1 ? CAUSE_PP : r->da
 typedef struct Outcome {
     double step_s;
     double spent[CAUSE_COUNT]; // seconds, mean over ranks; sums to step_s
+    bool lacks_left_out;       // see RunResult
     uint64_t digest;           // over ranks, so that folded and unfolded runs agree
     int64_t events;
     double wire_seconds; // that the busiest link takes for what it carries
@@ -95,7 +96,8 @@ static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, 
     if (timed && !trace) timeline = step_timeline_begin(arena, step->lowered, system, class_of, options);
     RunResult result = run_system(scratch, system, options);
     CHECK(result.stopped || result.beyond_clock || result.deadlocked_count == 0);
-    if (result.stopped || result.beyond_clock) {
+    outcome->lacks_left_out = result.lacks_left_out;
+    if (result.stopped || result.beyond_clock || result.lacks_left_out) {
         arena_close(scratch);
         return false;
     }
@@ -184,8 +186,12 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
     SimulatedStep step = {.digest = DIGEST_START};
     Folded folded = {.system = {0}};
     bool whole = options->unfolded || options->keeps_system;
-    step.lowered = whole ? lower_training(arena, cluster, training, problems)
-                         : lower_folded(arena, cluster, training, options->book, &folded, problems);
+    bool sums = !options->timeline && !options->chain && !options->trace && options->give_up_s == 0, shorter = false;
+    if (whole)
+        step.lowered = lower_training(arena, cluster, training, problems);
+    else
+        step.lowered = lower_shortened(arena, cluster, training, options->book, &folded,
+                                       sums && !options->all_micro_batches ? &shorter : NULL, problems);
     if (!step.lowered || (!step_fits(&step) && !options->assume_fits)) return step;
     if (options->unfolded)
         folded.system = merge_equal_links(arena, step.lowered->system);
@@ -210,13 +216,19 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
     double mean = 0;
     StepClaim wire = {0}; // of the run that comes nearest to what its wires bear
     for (int i = 0; i < runs; i++) {
-        RunOptions run = {.seed = options->seed + (uint64_t)i, .chain = options->chain && i == 0};
-        Outcome outcome;
+        RunOptions run = {
+            .seed = options->seed + (uint64_t)i, .chain = options->chain && i == 0, .adds_left_out = shorter};
+        Outcome outcome = {.lacks_left_out = false};
         bool within = run_once(arena, &step, cluster, &folded.system, folded.class_of, &run,
                                i == 0 ? options->trace : NULL, i == 0 && options->timeline, runs, &outcome);
         if (watch_stopped()) {
             step.beyond_limits = watch_tells(training->where, problems);
             return step;
+        }
+        if (outcome.lacks_left_out) {
+            SimulationOptions all = *options;
+            all.all_micro_batches = true;
+            return simulate_step(arena, cluster, training, &all, problems);
         }
         if (!within) {
             problem_beyond_clock(problems, training->where, "this step", &folded.system);

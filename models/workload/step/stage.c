@@ -233,6 +233,7 @@ static void load_next_batch(Builder *builder) {
 }
 
 static Program finished_program(Builder *builder) {
+    const Pipeline *pipeline = &builder->request->resolved->pipeline;
     Stream *streams = ARENA_ARRAY(builder->arena, Stream, STREAM_COUNT);
     int count = 0;
     for (int s = 0; s < STREAM_COUNT; s++)
@@ -243,7 +244,8 @@ static Program finished_program(Builder *builder) {
                      .mark_count = builder->mark_count,
                      .slot_count = SLOT_COUNT,
                      .routines = builder->routines.items,
-                     .routine_count = builder->routines.count};
+                     .routine_count = builder->routines.count,
+                     .left_out = builder->middle_ops * pipeline->left_out / pipeline_round(pipeline)};
 }
 
 // All ranks fuse the same gradients, so it goes by the slowest's time.

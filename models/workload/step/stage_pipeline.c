@@ -300,15 +300,24 @@ static void run_pair(Builder *builder, const PipelinePass *first, const Pipeline
     send_output(builder, second);
 }
 
+// Whether the operations of the pass are among those that are left out as often as micro-batches are.
+static bool is_in_the_middle(const Pipeline *pipeline, const PipelinePass *pass) {
+    int round = pipeline_round(pipeline), first = pipeline->micro_batches / 2 / round * round;
+    return pass->micro_batch >= first && pass->micro_batch < first + round;
+}
+
 void run_schedule(Builder *builder) {
     PassList order = pipeline_order(builder->arena, pipeline_of_stage(builder), builder->request->stage);
     make_room(builder, &builder->streams[STREAM_MAIN], order.count * PASS_EXTRA);
     for (int i = 0; i < order.count; i++) {
+        int before = builder->streams[STREAM_MAIN].count;
+        bool middle = is_in_the_middle(pipeline_of_stage(builder), &order.items[i]);
         if (order.items[i].overlaps_next) {
             run_pair(builder, &order.items[i], &order.items[i + 1]);
             i++;
         } else {
             run_pass(builder, &order.items[i]);
         }
+        if (middle) builder->middle_ops += builder->streams[STREAM_MAIN].count - before;
     }
 }
