@@ -138,15 +138,18 @@ bool ends_lie_apart(const Pipeline *pipeline) {
 // Of periods of up to four rounds, and of six, twelve fit in.
 #define ROUNDS_LEFT_OUT 12
 
-int pipeline_round(const Pipeline *pipeline) { return pipeline->schedule == SCHEDULE_INTERLEAVED ? pipeline->pp : 1; }
+int pipeline_round(const Pipeline *pipeline) {
+    return pipeline->schedule == SCHEDULE_INTERLEAVED ? pipeline->pp : pipeline_copies(pipeline);
+}
 
 Pipeline pipeline_shortened(const Pipeline *pipeline) {
+    // 0: it repeats in two places, or comes to repeat late.
+    static const int fewest_per_stage[SCHEDULE_COUNT] = {
+        [SCHEDULE_1F1B] = 3, [SCHEDULE_INTERLEAVED] = 6, [SCHEDULE_DUALPIPE] = 5};
     Pipeline shorter = *pipeline;
-    Schedule schedule = pipeline->schedule;
-    bool repeats = schedule == SCHEDULE_1F1B || schedule == SCHEDULE_INTERLEAVED || schedule == SCHEDULE_ZB_H1;
-    int rounds = ROUNDS_LEFT_OUT * pipeline_round(pipeline), fewest = 3 * pipeline->pp + 16;
-    if (schedule == SCHEDULE_INTERLEAVED) fewest = 6 * pipeline->pp;
-    if (!repeats || pipeline->micro_batches - fewest < rounds) return shorter;
+    int stages = fewest_per_stage[pipeline->schedule], rounds = ROUNDS_LEFT_OUT * pipeline_round(pipeline);
+    int fewest = stages * pipeline->pp + (pipeline->schedule == SCHEDULE_INTERLEAVED ? 0 : 16);
+    if (stages == 0 || pipeline->micro_batches - fewest < rounds) return shorter;
     shorter.left_out = (pipeline->micro_batches - fewest) / rounds * rounds;
     shorter.micro_batches -= shorter.left_out;
     return shorter;

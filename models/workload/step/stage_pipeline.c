@@ -302,8 +302,10 @@ static void run_pair(Builder *builder, const PipelinePass *first, const Pipeline
 
 // Whether the operations of the pass are among those that are left out as often as micro-batches are.
 static bool is_in_the_middle(const Pipeline *pipeline, const PipelinePass *pass) {
-    int round = pipeline_round(pipeline), first = pipeline->micro_batches / 2 / round * round;
-    return pass->micro_batch >= first && pass->micro_batch < first + round;
+    int round = pipeline_round(pipeline) / pipeline_copies(pipeline);
+    int first = pipeline_first_micro_batch(pipeline, pass->part), end = pipeline_end_micro_batch(pipeline, pass->part);
+    int middle = first + (end - first) / 2 / round * round;
+    return pass->micro_batch >= middle && pass->micro_batch < middle + round;
 }
 
 void run_schedule(Builder *builder) {
