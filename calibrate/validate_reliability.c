@@ -94,7 +94,7 @@ static void read_rows(Board *board, const char *path) {
     if (problem_count(board->problems)) return;
     board->rows = ARENA_ARRAY(board->arena, Row, csv->row_count);
     WatchPiece piece; // after an interrupt the rows are those before it
-    watch_begin(&piece, "the figures", csv->row_count, false);
+    watch_begin(&piece, "the figures", csv->row_count, WATCH_NO_LIMIT);
     for (int r = 0; r < csv->row_count; r++) {
         Row *row = &board->rows[r];
         for (int i = 0; i < COLUMN_COUNT; i++) row->cells[i] = csv_cell(csv, r, columns[i]);

@@ -51,7 +51,7 @@ static char *work_in_worker(void *context, Arena *scratch, int64_t item, size_t 
     Told *told = ARENA_NEW(scratch, Told);
     WatchPiece piece = {0};
     double before = watch_cpu_seconds();
-    watch_begin(&piece, pieces->what, pieces->expected, pieces->expected > 0);
+    watch_begin(&piece, pieces->what, pieces->expected, pieces->expected > 0 ? WATCH_EVENT : WATCH_NO_LIMIT);
     told->answer = pieces->work(pieces->context, shared->own, item);
     told->done = pieces->expected > 0 ? piece.done : 1;
     watch_end(&piece);
@@ -102,7 +102,8 @@ void **pieces_do(Arena *arena, const Pieces *pieces) {
     void **answers = ARENA_ARRAY(arena, void *, pieces->count);
     bool *done = ARENA_ARRAY(arena, bool, pieces->count), by_events = pieces->expected > 0;
     WatchPiece piece;
-    watch_begin(&piece, pieces->what, by_events ? pieces->expected : (double)pieces->count, by_events);
+    watch_begin(&piece, pieces->what, by_events ? pieces->expected : (double)pieces->count,
+                by_events ? WATCH_EVENT : WATCH_NO_LIMIT);
     do_together(arena, pieces, answers, done);
     for (int64_t i = 0; i < pieces->count && watch_goes_on(0); i++) { // alone, or what they lost
         if (done[i]) continue;

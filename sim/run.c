@@ -389,7 +389,7 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
     if (sums) open_passes(scratch, &run);
     run.result.lacks_left_out = options->adds_left_out;
     if (sums && !run.traced_as && !options->all_periods) open_period(scratch, &run);
-    watch_begin(&piece, "the operations of a step", watch_is_open() ? system_op_count(system) : 0, true);
+    watch_begin(&piece, "the operations of a step", watch_is_open() ? system_op_count(system) : 0, WATCH_OPERATION);
     loop(&run);
     watch_end(&piece);
     count_passes(&run);
@@ -401,6 +401,22 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
     run.result.link_bytes = fluid_link_bytes(run.fluid);
     run.result.intervals = run.intervals;
     return run.result;
+}
+
+#define CHANNEL_BYTES 400 // of its state here and in the fluid engine
+#define PERIOD_BYTES 120  // of a channel or stream, kept to be compared
+
+double run_bytes(const System *system) {
+    double bytes = 0;
+    for (int a = 0; a < system->actor_count; a++) {
+        const Program *program = &system->programs[system->actors[a].program];
+        bytes += program->mark_count * (double)sizeof(SimTime) + 2.0 * system->cause_count * sizeof(SimTime);
+        bytes += program->stream_count * (double)(sizeof(StreamState) + PERIOD_BYTES / 2);
+    }
+    for (int c = 0; c < system->channel_count; c++)
+        bytes += CHANNEL_BYTES + PERIOD_BYTES + 4.0 * system->channels[c].member_count +
+                 2.0 * sizeof(int64_t) * system->channels[c].plan_count;
+    return bytes;
 }
 
 int run_missing_members(const System *system, const RunResult *result, int32_t channel, int32_t *actors, int room) {

@@ -92,6 +92,9 @@ typedef struct RunResult {
 
 RunResult run_system(Arena *arena, const System *system, const RunOptions *options);
 
+// The memory that a run takes, about, beside the system itself.
+double run_bytes(const System *system);
+
 // Who has not joined a channel that others wait in: members' actors, for the deadlock report. Returns the count.
 int run_missing_members(const System *system, const RunResult *result, int32_t channel, int32_t *actors, int room);
 

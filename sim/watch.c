@@ -13,13 +13,19 @@
 #include "sim/simulation_memory.h"
 #include "sim/temporaries.h"
 
-#define USUAL_EVENTS 2e8
+#define USUAL_PIECE_SECONDS 60
 #define MOST_MEMORY 17179869184.0
 #define MOST_SECONDS 1e9
 #define EXIT_INTERRUPTED 130
 #define EXIT_BAD_INPUT 4
 
 WatchShow *watch_screen;
+
+static const struct {
+    const char *name;
+    double seconds; // that one takes on a usual core, about
+} units[WATCH_UNIT_COUNT] = {
+    [WATCH_NO_LIMIT] = {"", 0}, [WATCH_EVENT] = {"events", 3e-7}, [WATCH_OPERATION] = {"operations", 4e-8}};
 
 static const int signals[] = {SIGINT, SIGTERM};
 enum { SIGNALS = sizeof signals / sizeof *signals };
@@ -30,6 +36,7 @@ static struct {
     WatchPiece *piece;           // the innermost
     WatchStop stopped, wound_up; // wound_up: what it was before that
     const char *stopped_what;
+    WatchUnit stopped_unit;
     double stopped_share;
     double elsewhere_s; // processor time of other processes that work for this one
     struct sigaction before[SIGNALS];
@@ -175,12 +182,13 @@ static void show(double share) {
 
 // What was stopped for its events is over, unless it belongs to what is about to begin.
 static void forget_events(void) {
-    if (watch.stopped == WATCH_EVENTS && !(watch.piece && watch.piece->counts_events)) watch.stopped = WATCH_GOES_ON;
+    if (watch.stopped == WATCH_EVENTS && !(watch.piece && watch.piece->unit != WATCH_NO_LIMIT))
+        watch.stopped = WATCH_GOES_ON;
 }
 
-void watch_begin(WatchPiece *piece, const char *what, double expected, bool counts_events) {
+void watch_begin(WatchPiece *piece, const char *what, double expected, WatchUnit unit) {
     if (!watch.open) return;
-    *piece = (WatchPiece){.what = what, .expected = expected, .counts_events = counts_events, .outer = watch.piece};
+    *piece = (WatchPiece){.what = what, .expected = expected, .unit = unit, .outer = watch.piece};
     stop_clock();
     if (!watch.piece) catch_signals();
     forget_events();
@@ -191,18 +199,25 @@ static bool stop(WatchStop why) {
     const WatchPiece *piece = why == WATCH_EVENTS ? watch.piece : outermost();
     watch.stopped = why;
     watch.stopped_what = piece->what;
+    watch.stopped_unit = piece->unit;
     watch.stopped_share = why == WATCH_EVENTS ? piece->done / piece->expected : share_done(watch.piece);
     return false;
+}
+
+// That one piece may count.
+static double most_of(WatchUnit unit) {
+    if (watch.limits.events > 0) return watch.limits.events;
+    return watch.limits.piece_seconds > 0 ? floor(watch.limits.piece_seconds / units[unit].seconds) : INFINITY;
 }
 
 bool watch_goes_on(double done) {
     WatchPiece *piece = watch.piece;
     if (!piece) return true;
     piece->done += done;
-    if (watch.stopped == WATCH_EVENTS && !piece->counts_events) return true;
+    if (watch.stopped == WATCH_EVENTS && piece->unit == WATCH_NO_LIMIT) return true;
     if (watch.stopped) return false;
     if (signal_came) return stop(WATCH_SIGNAL);
-    if (piece->counts_events && watch.limits.events > 0 && piece->done > watch.limits.events) return stop(WATCH_EVENTS);
+    if (piece->unit != WATCH_NO_LIMIT && piece->done > most_of(piece->unit)) return stop(WATCH_EVENTS);
     if (watch.limits.cpu_seconds > 0 && watch_cpu_seconds() + watch.elsewhere_s > watch.limits.cpu_seconds)
         return stop(WATCH_SECONDS);
     show(share_done(piece));
@@ -263,8 +278,8 @@ bool watch_tells(Where where, Problems *problems) {
     int percent = percent_done();
     switch (watch_stopped()) {
     case WATCH_EVENTS:
-        problem_add(problems, where, "more than %.4g events: stopped with about %d %% of %s done", watch.limits.events,
-                    percent, watch.stopped_what);
+        problem_add(problems, where, "more than %.4g %s: stopped with about %d %% of %s done",
+                    most_of(watch.stopped_unit), units[watch.stopped_unit].name, percent, watch.stopped_what);
         problem_hint(problems, "ask for less, or raise --event-limit");
         return true;
     case WATCH_SECONDS:
@@ -282,24 +297,49 @@ bool watch_tells(Where where, Problems *problems) {
     return false;
 }
 
-bool watch_allows(double events, double memory_bytes, const char *what, const char *remedy, Where where,
-                  Problems *problems) {
-    const WatchLimits *limits = &watch.limits;
+static const char *seconds_text(char text[32], double seconds) {
+    quantity_format(seconds, QUANTITY_TIME, text, 32);
+    return text;
+}
+
+static bool allows_count(WatchUnit unit, double count, const char *what, const char *remedy, Where where,
+                         Problems *problems) {
+    char needed[32], limit[32];
+    if (count <= most_of(unit)) return true;
+    if (watch.limits.events > 0)
+        problem_add(problems, where, "%s: about %.2g %s, and %.4g are the limit", what, count, units[unit].name,
+                    watch.limits.events);
+    else
+        problem_add(problems, where, "%s: about %s of a core's time (%.2g %s), and %s are the limit", what,
+                    seconds_text(needed, count * units[unit].seconds), count, units[unit].name,
+                    seconds_text(limit, watch.limits.piece_seconds));
+    problem_hint(problems, "%s; or raise --event-limit", remedy);
+    return false;
+}
+
+static bool allows(WatchUnit unit, double count, double memory_bytes, const char *what, const char *remedy, Where where,
+                   Problems *problems) {
     char needed[32], limit[32];
     if (!watch.open) return true;
     forget_events();
-    if (limits->events > 0 && events > limits->events) {
-        problem_add(problems, where, "%s: about %.2g events, and %.4g are the limit", what, events, limits->events);
-        problem_hint(problems, "%s; or raise --event-limit", remedy);
-        return false;
-    }
-    if (limits->memory_bytes > 0 && memory_bytes > limits->memory_bytes) {
+    if (!allows_count(unit, count, what, remedy, where, problems)) return false;
+    if (watch.limits.memory_bytes > 0 && memory_bytes > watch.limits.memory_bytes) {
         problem_add(problems, where, "%s: about %s of memory, and %s are the limit", what,
-                    bytes_text(needed, memory_bytes), bytes_text(limit, limits->memory_bytes));
+                    bytes_text(needed, memory_bytes), bytes_text(limit, watch.limits.memory_bytes));
         problem_hint(problems, "%s; or raise --simulation-memory", remedy);
         return false;
     }
     return true;
+}
+
+bool watch_allows(double events, double memory_bytes, const char *what, const char *remedy, Where where,
+                  Problems *problems) {
+    return allows(WATCH_EVENT, events, memory_bytes, what, remedy, where, problems);
+}
+
+bool watch_allows_operations(double operations, double memory_bytes, const char *what, const char *remedy, Where where,
+                             Problems *problems) {
+    return allows(WATCH_OPERATION, operations, memory_bytes, what, remedy, where, problems);
 }
 
 // ---- From options.
@@ -313,7 +353,8 @@ void watch_open_from(const Options *options, double seconds) {
     double memory = option_quantity(options, "simulation-memory", usual_memory());
     if (option_given(options, "simulation-memory"))
         memory_before = simulation_memory_limit(memory > 0 && memory < 0x1p60 ? (size_t)memory : SIZE_MAX);
-    watch_open(&(WatchLimits){.events = (double)option_count(options, "event-limit", (int64_t)USUAL_EVENTS),
+    watch_open(&(WatchLimits){.events = (double)option_count(options, "event-limit", 0),
+                              .piece_seconds = USUAL_PIECE_SECONDS,
                               .memory_bytes = memory,
                               .cpu_seconds = seconds});
 }

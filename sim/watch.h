@@ -3,8 +3,8 @@
 // does not depend on it, and it knows no terminals.
 //
 // A piece is work that can be counted beforehand: the points of a study, the events of a job's life. Pieces lie within
-// pieces. The limit is on the events of one piece, so that the same input stops at the same event on every machine;
-// seconds and signals end all pieces.
+// pieces. The limit is on what one piece counts, so that the same input stops at the same event on every machine:
+// usually what a usual core does in a minute. Seconds of the processor and signals end all pieces.
 #ifndef LOCKSTEP_SIM_WATCH_H
 #define LOCKSTEP_SIM_WATCH_H
 
@@ -12,8 +12,13 @@
 
 typedef enum WatchStop { WATCH_GOES_ON, WATCH_EVENTS, WATCH_SECONDS, WATCH_SIGNAL } WatchStop;
 
+// What a piece counts that is limited. An event is one of a job's life or of a queue; an operation one of a simulated
+// step or collective.
+typedef enum WatchUnit { WATCH_NO_LIMIT, WATCH_EVENT, WATCH_OPERATION, WATCH_UNIT_COUNT } WatchUnit;
+
 typedef struct WatchLimits { // 0: none
-    double events;           // of one piece
+    double events;           // of one piece, or operations
+    double piece_seconds;    // of one piece, as estimated on a usual core: where `events` says nothing
     double memory_bytes;     // of one piece, as estimated before it begins
     double cpu_seconds;      // of the process, from its start
 } WatchLimits;
@@ -30,13 +35,12 @@ bool watch_is_open(void);
 typedef struct WatchPiece {
     const char *what; // "points of the study"
     double expected, done;
-    bool counts_events;
+    WatchUnit unit;
     struct WatchPiece *outer;
 } WatchPiece;
 
-// While there is a piece, SIGINT and SIGTERM end it; a second one ends the process. A piece that counts something else
-// than events has no limit of its own.
-void watch_begin(WatchPiece *piece, const char *what, double expected, bool counts_events);
+// While there is a piece, SIGINT and SIGTERM end it; a second one ends the process.
+void watch_begin(WatchPiece *piece, const char *what, double expected, WatchUnit unit);
 // So much more is done of the innermost piece. False: no further.
 bool watch_goes_on(double done);
 // So much of the innermost piece need not be done: it does not count towards its limit.
@@ -60,6 +64,8 @@ void watch_wind_up(void);
 // Before a piece begins. False after a problem, when it would be too much; `remedy` is what else could be asked.
 bool watch_allows(double events, double memory_bytes, const char *what, const char *remedy, Where where,
                   Problems *problems);
+bool watch_allows_operations(double operations, double memory_bytes, const char *what, const char *remedy, Where where,
+                             Problems *problems);
 
 // ---- From options.
 #define WATCH_EVENT_OPTIONS                                                                                            \
@@ -67,7 +73,7 @@ bool watch_allows(double events, double memory_bytes, const char *what, const ch
      .kind = OPTION_COUNT,                                                                                             \
      .metavar = "N",                                                                                                   \
      .is_limit = true,                                                                                                 \
-     .help = "of one simulation, in events (default 2e8)"},                                                            \
+     .help = "of one simulation, in events (default: as many as a usual core does in a minute)"},                      \
     {                                                                                                                  \
         .name = "simulation-memory", .kind = OPTION_QUANTITY, .quantity = QUANTITY_BYTES, .metavar = "BYTES",          \
         .usual = "4GB", .is_limit = true,                                                                              \

@@ -101,11 +101,11 @@ TEST(a_point_stopped_for_its_events_leaves_the_next_its_own) {
     System large = long_system(arena, 50000), small = long_system(arena, 100);
     WatchPiece points;
     watch_open(&(WatchLimits){.events = 20000});
-    watch_begin(&points, "points", 2, false);
+    watch_begin(&points, "points", 2, WATCH_NO_LIMIT);
     EXPECT(run_system(arena, &large, &(RunOptions){.all_periods = true}).stopped);
     EXPECT_INT(watch_stopped(), WATCH_EVENTS);
     EXPECT(!watch_is_over() && watch_tells((Where){0}, problems));
-    EXPECT_CONTAINS(problem_at(problems, 0)->text, "more than 2e+04 events: stopped with about 20 %");
+    EXPECT_CONTAINS(problem_at(problems, 0)->text, "more than 2e+04 operations: stopped with about 20 %");
     EXPECT(watch_goes_on(1));
     EXPECT(!run_system(arena, &small, &(RunOptions){0}).stopped);
     EXPECT_INT(watch_stopped(), WATCH_GOES_ON);
@@ -183,7 +183,8 @@ TEST(what_would_take_minutes_is_refused_before_it_begins) {
         {command_goodput, "goodput --gpus 8 --days 30 --node-mtbf 1s --json", 3, "never gets anything done\"", ""},
         {command_goodput, "goodput --gpus 8192 --days 300 --runs 100000", 4, "", "or raise --event-limit"},
         {command_collective, "collective all_reduce --node dgx-h100 --nodes 512 --fabric ib-ndr400 --fidelity flow", 4,
-         "", "4096 GPUs message by message: about 1.9e+09 events, and 2e+08 are the limit"},
+         "",
+         "4096 GPUs message by message: about 75.2 s of a core's time (1.9e+09 operations), and 60 s are the limit"},
         {command_collective,
          "collective all_to_all --node dgx-h100 --nodes 64 --fabric ib-ndr400 --fidelity flow --simulation-memory 10MB",
          4, "", "MiB of memory, and"},
@@ -257,7 +258,7 @@ static int run_job(const char *cluster, const char *study, const char *rest, con
 TEST(a_scenario_has_the_same_limits_and_its_points_their_own) {
     char out[65536];
     EXPECT_INT(run_job("", "", "return study", "--unfolded --event-limit 1e5 -o {DIR}/x.json", out, sizeof out), 4);
-    EXPECT_CONTAINS(out, ": error: a step on 512 GPUs, unfolded: about 1.3e+07 events, and 1e+05 are the limit");
+    EXPECT_CONTAINS(out, ": error: a step on 512 GPUs, unfolded: about 1.3e+07 operations, and 1e+05 are the limit");
     EXPECT_CONTAINS(out, "leave --unfolded out; or raise --event-limit");
     EXPECT_INT(run_job("", ", seeds = 1000000", "return study", "--set training.jitter=0.01", out, sizeof out), 4);
     EXPECT_CONTAINS(out, "1000000 runs of a step on 512 GPUs: about");

@@ -49,7 +49,7 @@ static const char about[] =
 static void predict_all(Validation *validation) {
     WatchPiece piece;
     int done = 0;
-    watch_begin(&piece, "the logs", validation->logs.count, false);
+    watch_begin(&piece, "the logs", validation->logs.count, WATCH_NO_LIMIT);
     for (; done < validation->logs.count; done++) {
         predict(&validation->logs.items[done], NULL);
         if (!watch_goes_on(1)) break;

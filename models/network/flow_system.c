@@ -165,7 +165,7 @@ FlowSystem flow_system(Arena *arena, const FlowPlan *plan) {
     Actor *actors = ARENA_ARRAY(arena, Actor, n);
     bool goes_on = true;
     WatchPiece piece;
-    watch_begin(&piece, "the messages of the collective", n, false);
+    watch_begin(&piece, "the messages of the collective", n, WATCH_NO_LIMIT);
     for (int place = 0; place < n && goes_on; place++) goes_on = make_actor(&b, place, &actors[place]);
     watch_end(&piece);
     if (!goes_on) return (FlowSystem){.stopped = true};

@@ -222,7 +222,7 @@ static const StudySpec *anchored_study(Run *run, const StudySpec *study) {
 
 static void simulate(Run *run, const Scenario *scenario, uint64_t seed) {
     WatchPiece piece;
-    watch_begin(&piece, "the scenario", scenario->item_count, false);
+    watch_begin(&piece, "the scenario", scenario->item_count, WATCH_NO_LIMIT);
     for (int i = 0; i < scenario->item_count && !watch_is_over(); i++) {
         const ScenarioItem *item = &scenario->items[i];
         const Record *record = item->report;

@@ -315,7 +315,7 @@ static DiffOrder by_all_orders(const StudySpec *a, const StudySpec *b, const Gro
     Arena *scratch = arena_open();
     double *step = ARENA_ARRAY(scratch, double, sets);
     WatchPiece piece;
-    watch_begin(&piece, "sets of changes", sets, false);
+    watch_begin(&piece, "sets of changes", sets, WATCH_NO_LIMIT);
     for (int set = 0; set < sets && !watch_is_over(); set++) {
         step[set] = step_with(a, b, groups, (uint64_t)set);
         watch_goes_on(1);

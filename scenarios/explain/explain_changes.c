@@ -199,7 +199,7 @@ static bool is_asked(const Trial *trial, const Move *move) {
 ChangeList try_changes(Arena *arena, const Explanation *now) {
     Trial trial = {.arena = arena, .now = now};
     WatchPiece piece;
-    watch_begin(&piece, "the changes", resource_count + now->move_count, false);
+    watch_begin(&piece, "the changes", resource_count + now->move_count, WATCH_NO_LIMIT);
     for (int i = 0; i < resource_count && goes_on(); i++) try_resource(&trial, &resources[i]);
     for (int i = 0; i < now->move_count && goes_on(); i++)
         if (is_asked(&trial, &now->moves[i])) try_move(&trial, &now->moves[i]);

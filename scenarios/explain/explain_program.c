@@ -68,7 +68,7 @@ static double step_on(const Explanation *now, const ProgramSource *source, const
 static void try_resources(Arena *arena, Explanation *now, const ProgramSource *source) {
     Change *changes = ARENA_ARRAY(arena, Change, resource_count);
     WatchPiece piece;
-    watch_begin(&piece, "the changes", resource_count, false);
+    watch_begin(&piece, "the changes", resource_count, WATCH_NO_LIMIT);
     for (int r = 0; r < resource_count && !watch_is_over(); r++) {
         const NodeType *node = now->study->cluster->groups->type;
         if (!part_can_be_quicker(PART_GPU, node_gpu(now->study->catalogue, node, 0), &resources[r], 2)) continue;

@@ -264,7 +264,7 @@ CombinationList try_together_with(Arena *arena, const Explanation *now, int64_t 
     double affordable = floor(MOST_EVENTS / fmax((double)now->point.event_count, 1));
     if ((double)search.left > affordable) search.left = (int64_t)affordable;
     WatchPiece piece;
-    watch_begin(&piece, "changes together", (double)search.left, false);
+    watch_begin(&piece, "changes together", (double)search.left, WATCH_NO_LIMIT);
     list_parts(&search);
     PairList pairs = list_pairs(&search);
     for (int i = 0; i < pairs.count && search.left > 0 && !watch_is_over(); i++) try_pair(&search, &pairs.items[i]);

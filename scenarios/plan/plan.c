@@ -323,7 +323,7 @@ PlanResult plan_search_parts(Arena *arena, const PlanParts *parts, const Hands *
                          .knee = -1};
     PlanFound *found = ARENA_ARRAY(arena, PlanFound, parts->row_count);
     WatchPiece piece;
-    watch_begin(&piece, "the clusters of the plan", (double)parts->row_count * parts->slices, false);
+    watch_begin(&piece, "the clusters of the plan", (double)parts->row_count * parts->slices, WATCH_NO_LIMIT);
     search_all(parts, hands, found, problems);
     watch_end(&piece);
     for (int i = 0; i < parts->row_count; i++) result.searched += found[i].slices == parts->slices;

@@ -117,8 +117,8 @@ static int own_stream(Expander *e, RecordedRank *rank, const char *parent, int n
 static bool is_allowed(Expander *e, int ranks_done) {
     int ranks = e->program->cluster->gpu_count;
     double ops = ranks_done < SAMPLE && ranks_done < ranks ? e->op_count : e->op_count * ranks / ranks_done;
-    return watch_allows(ops, ops * sizeof(RecordedOp), "the collectives of this program message by message",
-                        "fidelity = \"fluid\", or fewer ranks", e->program->where, e->problems);
+    return watch_allows_operations(ops, ops * sizeof(RecordedOp), "the collectives of this program message by message",
+                                   "fidelity = \"fluid\", or fewer ranks", e->program->where, e->problems);
 }
 
 static void expand_call(Expander *e, RecordedRank *rank, int number, int stream, const RecordedOp *call, int32_t flow,

@@ -136,7 +136,7 @@ static void *answer_of(const void *context, Arena *arena, int64_t item) {
     Arena *own = arena_open();
     double *demand = ARENA_ARRAY(own, double, queue_study_job_count(study));
     WatchPiece piece;
-    watch_begin(&piece, "the runs of a policy", study->seeds, false);
+    watch_begin(&piece, "the runs of a policy", study->seeds, WATCH_NO_LIMIT);
     for (int s = 0; s < study->seeds && !watch_stopped(); s++) {
         run_seed(arena, study, answer, demand, policy, s);
         watch_goes_on(1);

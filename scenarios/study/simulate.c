@@ -284,8 +284,8 @@ RecordPoint simulate_program(Arena *arena, const Cluster *cluster, const System 
                                                             : fold_system(arena, system);
     RunOptions options = {.seed = study->seed, .timeline = study->want_timeline};
     RunResult result = {.stopped = true};
-    if (watch_allows(system_op_count(&folded.system), 0, "this program", "fewer operations or ranks", study->where,
-                     problems))
+    if (watch_allows_operations(system_op_count(&folded.system), 0, "this program", "fewer operations or ranks",
+                                study->where, problems))
         result = run_system(arena, &folded.system, &options);
     if (result.beyond_clock && !result.stopped) {
         problem_beyond_clock(problems, study->where, steps > 1 ? "this program" : "this step", &folded.system);

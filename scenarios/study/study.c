@@ -321,7 +321,7 @@ const Record *study_run(Arena *arena, const StudySpec *spec, Problems *problems)
     Baseline baseline = {0};
     uint64_t digest = DIGEST_START;
     WatchPiece piece;
-    watch_begin(&piece, "the points of the study", point_count, false);
+    watch_begin(&piece, "the points of the study", point_count, WATCH_NO_LIMIT);
     for (int i = 0; i < point_count && !watch_is_over(); i++) {
         for (int v = spec->vary_count - 1, rest = i; v >= 0; v--) {
             values[v] = rest % spec->vary[v].count;

@@ -82,8 +82,8 @@ static bool is_allowed(const CollectiveAsked *asked, Arena *scratch, const FlowP
     FlowEstimate estimate = flow_estimate(plan);
     const char *what = arena_printf(scratch, "%s of %d GPUs message by message", collective_op_name(asked->request.op),
                                     asked->request.rank_count);
-    return watch_allows(estimate.ops, estimate.bytes, what, "use fidelity fluid, or fewer GPUs", (Where){0},
-                        asked->problems);
+    return watch_allows_operations(estimate.ops, estimate.bytes, what, "use fidelity fluid, or fewer GPUs", (Where){0},
+                                   asked->problems);
 }
 
 static void compute_row(const CollectiveAsked *asked, CollectiveRequest *request, CollectiveRow *row) {
@@ -129,7 +129,7 @@ static int compute_rows(CollectiveAsked *asked, CollectiveRow *rows) {
     int count = 0;
     CollectiveRequest request = asked->request;
     WatchPiece piece;
-    watch_begin(&piece, "the sizes", size_count(asked), false);
+    watch_begin(&piece, "the sizes", size_count(asked), WATCH_NO_LIMIT);
     for (double bytes = asked->first; bytes <= asked->last * (1 + 1e-9) && count < COLLECTIVE_SIZES;
          bytes *= asked->factor) {
         request.bytes = floor(bytes + 0.5);

@@ -381,7 +381,7 @@ LifeChoice life_choose(Arena *arena, const LifeWish *wish) {
     CHECK(wish->storage_count > 0 && wish->node_price > 0 && wish->runs > 0 && wish->bytes > 0);
     LifeChoice choice = {0};
     WatchPiece piece; // ways looked at, and those lived in full: about so many lives
-    watch_begin(&piece, "the ways to run the job", 2 * (80.0 * scouts(wish) + 10.0 * wish->runs), false);
+    watch_begin(&piece, "the ways to run the job", 2 * (80.0 * scouts(wish) + 10.0 * wish->runs), WATCH_NO_LIMIT);
     choice.best = best_way(arena, wish, &choice.tried);
     Others others = climb(arena, wish, &choice.best);
     choice.keeps_date = keeps(wish, &choice.best);

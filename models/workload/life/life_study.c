@@ -161,7 +161,8 @@ double life_best_interval(const LifeSpec *spec, int runs, uint64_t seed) {
     double longest = life_length(spec), best = fmin(longest, rate > 0 ? young_interval(stall, 1 / rate) : 86400);
     int scouts = runs > 8 ? runs / 8 : 1;
     WatchPiece piece; // the first on either side is no better, most often
-    watch_begin(&piece, "the intervals to try", life_events(spec) * ((5 + POINTS) * scouts + POINTS * runs), true);
+    watch_begin(&piece, "the intervals to try", life_events(spec) * ((5 + POINTS) * scouts + POINTS * runs),
+                WATCH_EVENT);
     double least = waste(spec, best, scouts, seed);
     for (int side = 0; side < 2; side++) {
         double factor = side ? 0.5 : 2;

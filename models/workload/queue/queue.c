@@ -234,7 +234,7 @@ QueueRun queue_run(Arena *arena, const QueueSpec *spec, const QueueJobs *jobs) {
     begin(queue);
     Event event;
     WatchPiece piece;
-    watch_begin(&piece, "the events of the queue", watch_is_open() ? queue_events(spec, jobs) : 0, true);
+    watch_begin(&piece, "the events of the queue", watch_is_open() ? queue_events(spec, jobs) : 0, WATCH_EVENT);
     while (queue->finished < jobs->count && !queue->result.stopped && event_next(queue->events, &event)) {
         account(queue, event.time);
         update_usage(queue);

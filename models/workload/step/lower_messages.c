@@ -183,9 +183,9 @@ static void expand_call(Stretch *s, int stream, const Op *call, const Part *part
 static bool is_too_much(Expander *e) {
     double ranks = e->is_first_rank ? e->before->actor_count / 2.0 : 1, messages = e->message_count * fmax(ranks, 1);
     if (messages <= MESSAGES_MOST)
-        return !watch_allows(EVENTS_PER_MESSAGE * messages, 0, "a step of this job by messages",
-                             "fidelity = \"fluid\", fewer GPUs, or fewer micro-batches", e->l->training->where,
-                             e->problems);
+        return !watch_allows_operations(EVENTS_PER_MESSAGE * messages, 0, "a step of this job by messages",
+                                        "fidelity = \"fluid\", fewer GPUs, or fewer micro-batches",
+                                        e->l->training->where, e->problems);
     problem_add(e->problems, e->l->training->where,
                 "fidelity \"flow\": a step of this job is more than %.0f million messages", MESSAGES_MOST * 1e-6);
     problem_hint(e->problems, "use fidelity = \"fluid\", fewer GPUs, or fewer micro-batches");
@@ -272,7 +272,7 @@ const System *lower_to_messages(const Lowering *l, const System *before, Problem
     Actor *actors = ARENA_ARRAY(l->arena, Actor, before->actor_count);
     bool done = true;
     WatchPiece piece;
-    watch_begin(&piece, "the messages of the step", before->actor_count, false);
+    watch_begin(&piece, "the messages of the step", before->actor_count, WATCH_NO_LIMIT);
     for (int a = 0; a < before->actor_count && done; a++) {
         actors[a] = before->actors[a];
         e.is_first_rank = a == 0;

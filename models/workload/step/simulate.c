@@ -174,11 +174,11 @@ static bool is_allowed(Arena *arena, const Cluster *cluster, const TrainingSpec 
     if (!watch_is_open()) return true;
     const char *what = arena_printf(arena, "a step on %d GPUs%s", cluster->gpu_count, unfolded ? ", unfolded" : "");
     if (runs > 1) what = arena_printf(arena, "%d runs of %s", runs, what);
-    return watch_allows(system_op_count(system) * runs, 0, what,
-                        runs > 1   ? "fewer seeds"
-                        : unfolded ? "leave --unfolded out"
-                                   : "fewer GPUs or micro-batches, or fidelity = \"fluid\"",
-                        training->where, problems);
+    return watch_allows_operations(system_op_count(system) * runs, run_bytes(system), what,
+                                   runs > 1   ? "fewer seeds"
+                                   : unfolded ? "leave --unfolded out"
+                                              : "fewer GPUs or micro-batches, or fidelity = \"fluid\"",
+                                   training->where, problems);
 }
 
 SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const TrainingSpec *training,
