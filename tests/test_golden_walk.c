@@ -65,12 +65,13 @@ LONG_TEST(2, the_catalogue_and_networks_answer_as_they_did) {
     walk_is_kept("walk_parts.txt", " hw constants model job topo collective ");
 }
 
-// ---- Options together, as no line of the walk has them: each with a chance of a fifth.
+// ---- Options together, as no line of the walk has them: each with a chance of a fifth, or an eighth where
+// some are always said.
 
 typedef struct Question {
     const char *begin; // what is always said
     int lines;
-    const char *options[32];
+    const char *options[40]; // "A|B|C": always one of them
 } Question;
 
 #define LIFE_OPTIONS                                                                                                   \
@@ -182,33 +183,242 @@ static const Question questions[] = {
       "--over-time",
       "--expert-skew 0.5",
       "--sequence-parallel=false"}},
+    // What is at its least, 1 or below: there most bounds lie.
+    {"goodput --node dgx-h100 --gpus 16 --runs 3 --days 1d",
+     14,
+     {"--node-mtbf 1d|--node-mtbf 5h --spares 1|--spot-mtbf 5h --spot-batch 1 --spot-notice 1s|--rates llama3-h100|"
+      "--spot-mtbf 20h --spot-batch 2 --spot-wait 1s --node-mtbf 3d|--rack-nodes 1 --rack-mtbf 10h",
+      "--strikes 1 --bad-share 0.5", "--fleet-spread 1", "--shape 1 --age 1d", "--repair 1s", "--restart 1s",
+      "--detect 0.5s", "--hang-timeout 1s", "--elastic 1:2|--price 0.5|--seed 0", "--price 1",
+      "--checkpoint async --checkpoint-every 1min --model gpt2-124m|--checkpoint-every 1h|--checkpoint-stall 0.5s|"
+      "--checkpoint memory --storage-every 1h --checkpoint-size 1GB --storage nfs-1gbe"}},
+    {"goodput --node dgx-h100 --gpus 32 --runs 20 --work 2d --checkpoint-size 1TB --storage superpod-storage --best",
+     10,
+     {"--by 2.5d|--by 50h --confidence 0.5|--by 3d --price 1|--confidence 0.95 --by 60h|--price 0.5",
+      "--node-mtbf 10d|--rates rsc-1-lemons|--spot-mtbf 30h", "--spares 1", "--elastic 2:4", "--storage-units 1",
+      "--checkpoint-stall 1min"}},
+    {"queue --gpus 8 --jobs 40 --seeds 1",
+     24,
+     {"--load 0.9|--load 1.5|--jobs-per-hour 1|--load 0.5 --burstiness 1", "--users 1", "--users 2 --quota *:4",
+      "--urgent-share 1", "--urgent-share 0.5", "--estimate-error 1", "--warm-up 0|--warm-up 0.9|--verbose",
+      "--policy all|--policy easy,conservative --depth 1|--policy fair-share --half-life 1h|"
+      "--policy multifactor --weights age:1,share:1,size:1|--policy shortest",
+      "--placement scatter|--placement pack-leaves|--placement spread", "--elastic 1", "--elastic 0.5 --scaling 1",
+      "--node-mtbf 1d --repair 1min --checkpoint-every 1min --checkpoint-cost 1s", "--restart 1s",
+      "--sizes 1:1|--sizes 1:0.5,4:0.5|--sizes 8:1|--mix gavel", "--durations fixed:1h", "--seed 0"}},
+    {"queue",
+     16,
+     {"--trace tests/data/traces/helios.csv --gpus 64|--trace tests/data/traces/acme.csv --gpus 512|"
+      "--trace tests/data/traces/own.csv --gpus 16|--trace tests/data/traces/philly.csv --gpus 64|"
+      "--trace tests/data/traces/sacct.csv --gpus 64|--find-gpus --trace tests/data/traces/helios.csv --wait-p90 1h",
+      "--policy easy|--policy conservative,fifo|--policy multifactor --weights age:1,size:1,priority:1|--policy "
+      "fair-share",
+      "--seeds 2", "--node dgx-a100", "--mig --node dgx-a100", "--quota *:8", "--elastic 0.5", "--node-mtbf 10d"}},
+    {"explain queue --gpus 16",
+     10,
+     {"--load 0.9 --jobs 60|--load 1.5 --jobs 60|--trace tests/data/traces/own.csv|--load 0.7 --jobs 200 --seeds 3",
+      "--policy easy", "--sizes 16:0.2,1:0.8", "--sizes 12:0.5,4:0.5", "--users 3", "--quota *:8", "--elastic 0.5",
+      "--node dgx-a100", "--estimate-error 3 --policy easy", "--node-mtbf 5d", "--urgent-share 0.2",
+      "--burstiness 10"}},
+    {"explain goodput --node dgx-h100 --gpus 16 --runs 5",
+     10,
+     {"--days 1d|--work 1d|--work 1d --price 0.5",
+      "--node-mtbf 1d|--spot-mtbf 5h|--spot-mtbf 10h --spot-batch 2|"
+      "--rates rsc-1-lemons|--node-mtbf 100d|--rack-nodes 1 --rack-mtbf 5d",
+      "--spares 1", "--strikes 1 --bad-share 0.5", "--elastic 1:2",
+      "--checkpoint async --model gpt2-124m|--checkpoint memory --model llama-2-7b --storage-every 1h|"
+      "--storage nfs-1gbe --checkpoint-size 1TB|--checkpoint-stall 10min",
+      "--detect 1h", "--hang-timeout 1h", "--repair 30d", "--restart 1h", "--fleet-spread 1", "--shape 0.5 --age 1d"}},
+    {"explain --model gpt2-124m --node dgx-a100 --seq 512",
+     14,
+     {"--gpus 1 --micro-batch 1|--gpus 2 --micro-batch 2|--gpus 4 --global-batch 32|--gpus 8 --micro-batch 1", "--tp 2",
+      "--pp 2", "--zero 1|--zero 2|--zero 3|--optimizer sgd|--backend gloo", "--recompute full",
+      "--recompute selective", "--precision fp32|--precision fp16|--precision bf16", "--attention plain",
+      "--framework eager|--framework fused|--framework megatron", "--price 2 --tokens 1B", "--price 0.5", "--pairs 2",
+      "--why-only|--pairs 0|--brief|--verbose|--table settings --csv", "--jitter 0.05 --straggler 1.2",
+      "--offload-optimizer host", "--overlap-grad-reduce", "--sample-bytes 1MB --data-storage nfs-1gbe", "--unfolded",
+      "--tokens 10B"}},
+    {"explain --micro-batch 1 --gpus 16 --fabric ib-hdr200 --node dgx-a100",
+     8,
+     {"--model resnet-18|--model mlp-mnist|--model olmoe-1b-7b --seq 512 --ep 8 --zero 1|--model bert-base --seq 128|"
+      "--model gpt2-124m --tp 4 --seq 512|--model gpt2-124m --pp 2 --global-batch 16 --seq 512",
+      "--zero 3", "--oversubscription 4", "--why-only", "--pairs 1", "--price 2", "--recompute full",
+      "--precision fp32"}},
+    {"explain collective --gpus 16 --fabric ib-hdr200 --node dgx-a100",
+     8,
+     {"--op all_reduce|--op all_gather|--op broadcast|--op all_to_all|--op all_to_all --uneven 0.5|--op reduce_scatter",
+      "--sizes 1K|--sizes 64M|--sizes 1G",
+      "--algo ring|--algo tree|--proto LL|--proto Simple|--backend gloo|--proto LL128", "--oversubscription 4",
+      "--version 2.18"}},
+    {"plan --date 2026-11-21 -j 1",
+     26,
+     {"--model gpt2-124m --seq 1024|--model bert-base --seq 128",
+      "--node dgx-a100|--node dgx-a100,dgx-h100|--node dgx-h100",
+      "--gpus 8|--gpus 4|--gpus 8:16 --fabric ib-hdr200 --oversubscription 1,2|--gpus 16 --fabric ib-hdr200|--gpus 8",
+      "--global-batch 64 --tokens 1B|--global-batch 64 --tokens 1B|--global-batches 64,128 --least-steps 1000 "
+      "--critical-batch 100|"
+      "--global-batches 32,128 --steps-curve $DIR/curve.csv",
+      "--price 1|--price 0.5|--own|--own-or-rent --price 2|--years 1 --own|--utilisation 1 --own|--objective "
+      "time|--tax 1%",
+      "--by 1d", "--by 3h", "--budget 50", "--budget 1000", "--confidence 50%", "--objective energy",
+      "--precision fp16", "--zero 1", "--zero 3", "--all", "--terms spot,on_demand --spot-mtbf 30h"}},
+    {"plan --model gpt2-124m --tokens 1B --seq 1024 --node dgx-a100 --gpus 8:16 --fabric ib-hdr200 --global-batch 64 "
+     "--date 2026-11-21 -j 1 --price 1",
+     16,
+     {"--by 6h|--by 2026-12-01|--start 2026-11-25 --start-spread 1d --by 2026-11-28|--miss-cost 100 --by 5h|--budget "
+      "40|"
+      "--budget 100 --confidence 80%|--confidence 99% --by 5h|--by 20d",
+      "--faults llama3-h100|--node-mtbf 2d|--node-mtbf 5d --spares 1|--checkpoint-every 1h --node-mtbf 10d",
+      "--checkpoint async", "--checkpoint memory", "--storage nfs-1gbe", "--storage superpod-storage --storage-units 1",
+      "--exhaustive", "--grid world", "--objective carbon --grid france", "--tax 1%", "--discount 50%", "--support 1%",
+      "--fit 50%", "--fit 99%", "--all", "--anchor $DIR/anchor.csv"}},
+    {"cost --node dgx-h100 --nodes 1 --own --date 2026-11-21",
+     14,
+     {"--run 1h|--run 365d|--years 1",
+      "--interest 0",
+      "--interest 1%",
+      "--residual 0",
+      "--residual 1",
+      "--utilisation 1",
+      "--node-price 1",
+      "--switch-price 1",
+      "--nic-price 1",
+      "--cable-price 1",
+      "--electricity 1",
+      "--colocation 1",
+      "--staff 1",
+      "--maintenance 0",
+      "--maintenance 1",
+      "--site office|--site enterprise",
+      "--storage-price 1 --storage 1PB",
+      "--pue 1",
+      "--power-cap 400W",
+      "--tax 1%",
+      "--currency INR"}},
+    {"cost --date 2026-11-21",
+     24,
+     {"--node aws-p5.48xlarge|--node aws-p4d.24xlarge|--node azure-nd96isr-h100-v5|--node dgx-h100|--node "
+      "crusoe-h100-ib.8x",
+      "--gpus 8|--gpus 1|--nodes 1|--nodes 3", "--run 1h|--run 100d|--run 1min",
+      "--terms spot|--terms monthly|--terms block|--terms reserved_1y|--terms on_demand", "--tax 1%", "--discount 1%",
+      "--support 1%", "--storage 1GB", "--storage 0.5TB", "--egress 1GB", "--egress 200TB", "--currency EUR",
+      "--among aws,crusoe", "--provider aws", "--region us-east-1", "--offers", "--grid world"}},
+    {"power --node dgx-a100",
+     12,
+     {"--gpus 1|--nodes 1|--nodes 40 --fabric ib-hdr200|--nodes 9 --fabric ib-hdr200 --oversubscription 2",
+      "--site office|--site enterprise|--site hyperscale", "--facility 7kW", "--facility 1MW",
+      "--power-cap 100W|--power-cap 399W|--pue 1|--pue 2", "--grid world",
+      "--mix matrix=1|--mix waiting=1|--mix waiting=0.5,matrix=0.5"}},
+    {"diff $DIR/job.lua",
+     14,
+     {"--set-a=training.zero=1|--set-a=training.zero=3|--set-a=training.seq_len=512|--set-a=training.batch.micro=2",
+      "--set-b=training.precision=fp32|--set-b=training.precision=fp16|--set-b=training.optimizer=sgd|"
+      "--set-b=training.parallel.tp=2|--set-b=training.parallel.pp=2|--set-b=cluster.gpus=4|--set-b=cluster.node=dgx-"
+      "h100",
+      "--set-b=training.attention=plain",
+      "--set-b=training.recompute=full",
+      "--set-b=training.framework=eager",
+      "--set-a=training.bucket=1MiB",
+      "--set-b=training.bucket=25MiB",
+      "--set-b=training.tokens=1e9",
+      "--set-a=training.tokens=1e9",
+      "--set-b=training.jitter=0.02",
+      "--set-b=training.straggler=1.1",
+      "--set-b=training.overlap.grad_reduce=false",
+      "--set-a=training.overlap.grad_reduce=true",
+      "--set-b=training.data.sample_bytes=1MB",
+      "--set-b=training.software=nemo",
+      "--set-b=cluster.power_cap=300W",
+      "--set-b=cluster.storage=nfs-1gbe",
+      "--set-a=cluster.storage=superpod-storage",
+      "--set-a=cluster.price.gpu_hour=1",
+      "--set-b=cluster.price.gpu_hour=2",
+      "--set-b=training.model=gpt2-355m",
+      "--set-b=training.checkpoint.every=1h",
+      "--set-b=cluster.faults.rates=llama3-h100",
+      "--brief"}},
 };
+
+// The options of either side of a difference.
+static const Question sides = {
+    "--micro-batch 1",
+    16,
+    {"--model gpt2-124m --seq 512|--model gpt2-124m --seq 512|--model gpt2-355m --seq 512|--model bert-base --seq 128",
+     "--node dgx-a100 --gpus 8|--node dgx-h100 --gpus 8|--node dgx-a100 --gpus 4|"
+     "--node dgx-a100 --gpus 16 --fabric ib-hdr200|--node dgx-a100 --gpus 16 --fabric ib-ndr400 --oversubscription 2|"
+     "--node dgx-a100 --gpus 16 --fabric ib-ndr400",
+     "--tp 2|--pp 2 --global-batch 32|--zero 1|--zero 3|--bucket 1MiB|--fidelity flow",
+     "--price 2|--price 1 --samples 1M|--price 3 --currency EUR --samples 2M|--precision fp16", "--precision fp32",
+     "--recompute full", "--attention plain", "--framework eager", "--optimizer sgd", "--jitter 0.02"}};
+
+// One of "A|B|C".
+static const char *one_of(RandomStream *stream, const char *options, char *into, size_t bytes) {
+    uint64_t count = 1;
+    for (const char *at = options; *at; at++) count += *at == '|';
+    for (uint64_t skip = count > 1 ? random_below(stream, count) : 0; skip > 0; skip--)
+        options = strchr(options, '|') + 1;
+    snprintf(into, bytes, "%.*s", (int)strcspn(options, "|"), options);
+    return into;
+}
 
 // No option twice.
 static void draw_line(const Question *question, int number, char *line, size_t bytes) {
     RandomStream stream = random_stream(1, question->begin, (uint64_t)number);
     size_t used = (size_t)snprintf(line, bytes, "%s", question->begin);
-    for (int i = 0; i < 32 && question->options[i]; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "%.*s ", (int)strcspn(question->options[i], " "), question->options[i]);
-        if (random_below(&stream, 5) > 0 || strstr(line, name)) continue;
-        used += (size_t)snprintf(line + used, bytes - used, " %s ", question->options[i]);
+    uint64_t one_in = strchr(question->options[0], '|') ? 8 : 5;
+    for (int i = 0; i < 40 && question->options[i]; i++) {
+        char option[200], name[64];
+        bool always = strchr(question->options[i], '|');
+        if (!always && random_below(&stream, one_in) > 0) continue;
+        one_of(&stream, question->options[i], option, sizeof option);
+        snprintf(name, sizeof name, "%.*s ", (int)strcspn(option, " "), option);
+        if (strstr(line, name)) continue;
+        used += (size_t)snprintf(line + used, bytes - used, " %s ", option);
     }
 }
 
+static void keep_question(const char *folder, const char *line, bool as_json, FILE *out) {
+    int status = walk_shell(folder, as_json ? "$LOCKSTEP %s --json 2>&1" : "$LOCKSTEP %s 2>&1", line);
+    drop_envelopes(walk_said);
+    fprintf(out, "%d %016llx %s\n", status, (unsigned long long)digest_said(folder), line);
+}
+
+// Files that questions name.
+static void write_files(const char *folder) {
+    walk_shell(folder, "%s",
+               "printf 'batch,steps\\n16,20000\\n32,11000\\n64,6000\\n128,4000\\n' >$DIR/curve.csv; "
+               "head -n 2 calibrate/measurements/training/training_fsdp_mosaic.csv >$DIR/anchor.csv; "
+               "echo \"local sim = require 'lockstep'\n"
+               "local job = sim.training { model = 'gpt2-124m', seq_len = 1024, batch = { micro = 1, global = 16 } }\n"
+               "return sim.study { on = sim.cluster { node = 'dgx-a100', gpus = 8 }, run = job }\" >$DIR/job.lua");
+}
+
 // On the screen and in JSON in turn.
-static void questions_are_kept(const char *file, const char *commands) {
-    if (HAS_ADDRESS_SANITIZER) return;
-    char folder[] = "/tmp/lockstep-golden-XXXXXX", line[1024];
-    EXPECT(mkdtemp(folder) != NULL);
-    GoldenText *text = golden_open();
+static void keep_questions(const char *folder, const char *commands, FILE *out) {
+    char line[1024];
     for (size_t q = 0; q < sizeof questions / sizeof *questions; q++)
         for (int i = 0; i < questions[q].lines && is_of(questions[q].begin, commands); i++) {
             draw_line(&questions[q], i, line, sizeof line);
-            int status = walk_shell(folder, i % 2 ? "$LOCKSTEP %s --json 2>&1" : "$LOCKSTEP %s 2>&1", line);
-            drop_envelopes(walk_said);
-            fprintf(text->out, "%d %016llx %s\n", status, (unsigned long long)digest_said(folder), line);
+            keep_question(folder, line, i % 2, out);
         }
+}
+
+static void keep_difference(const char *folder, int number, FILE *out) {
+    char a[400], b[400], line[1024];
+    draw_line(&sides, 2 * number, a, sizeof a);
+    draw_line(&sides, 2 * number + 1, b, sizeof b);
+    snprintf(line, sizeof line, "diff --a=\"%s\" --b=\"%s\"", a, b);
+    keep_question(folder, line, number % 2, out);
+}
+
+static void questions_are_kept(const char *file, const char *commands) {
+    if (HAS_ADDRESS_SANITIZER) return;
+    char folder[] = "/tmp/lockstep-golden-XXXXXX";
+    EXPECT(mkdtemp(folder) != NULL);
+    write_files(folder);
+    GoldenText *text = golden_open();
+    keep_questions(folder, commands, text->out);
+    for (int i = 0; i < sides.lines && is_of("diff ", commands); i++) keep_difference(folder, i, text->out);
     golden_compare(file, text);
     walk_close(folder);
 }
@@ -217,6 +427,7 @@ LONG_TEST(5, drawn_questions_of_lives_and_queues_are_answered_as_they_were) {
     questions_are_kept("questions_life.txt", " goodput queue ");
 }
 LONG_TEST(5, drawn_questions_of_plans_are_answered_as_they_were) { questions_are_kept("questions_plan.txt", " plan "); }
+LONG_TEST(2, drawn_differences_are_told_as_they_were) { questions_are_kept("questions_diff.txt", " diff "); }
 LONG_TEST(5, drawn_questions_of_explain_are_answered_as_they_were) {
     questions_are_kept("questions_explain.txt", " explain ");
 }

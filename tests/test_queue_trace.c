@@ -1,9 +1,12 @@
 // Traces of jobs: what is read of each kind, and what is said of what cannot be read.
 #include "models/workload/queue/queue_jobs.h"
 
+#include <unistd.h>
+
 #include "models/workload/queue/queue_slurm.h"
 #include "scenarios/queue/command_queue.h"
 #include "tests/command.h"
+#include "tests/golden.h"
 #include "tests/script.h"
 #include "tests/test.h"
 
@@ -245,4 +248,151 @@ TEST(a_trace_of_several_groups_runs_within_their_quotas) {
     EXPECT_CONTAINS(ended->err, "drawn jobs ask for whole GPUs");
     ended = run_command(command_queue, "queue --gpus 16 --load 0.5 --weights age:1,luck:2");
     EXPECT_CONTAINS(ended->err, "\"age:1,luck:2\" says no weights");
+}
+
+// ---- Cells at the ends of what may stand there, each in a trace of its own, kept with what becomes of the job.
+
+typedef struct Cell {
+    const char *columns, *row; // "%s" is where the values go
+    const char *values[40];
+} Cell;
+
+static const Cell cells[] = {
+    {"submit_s,gpus,duration_s",
+     "0,%s,60",
+     {"0", "0.4", "0.5", "0.001", "1", "1.5", "2", "1000000", "1000001", "1e9", "-1", "x", "", "1x", "None", "nan"}},
+    {"submit_s,gpus,duration_s",
+     "0,1,%s",
+     {"0", "0.2", "1", "1.5", "999999999", "1e9", "1000000001", "-1", "-0.5", "", "None", "1:00", "x"}},
+    {"submit,start,end,gpus",
+     "%s,1",
+     {"0,0,0", "0,0,1", "0,5,5", "0,5,4", "9,5,6", "5,5,6", "0,1,1000000000", "0,1,1000000001", "0,1,1000000002",
+      "0,,5", "0,5,", "0,5,None", "0,Unknown,Unknown", "4294967294,4294967295,4294967295",
+      "4294967295,4294967295,4294967296", "0,x,5", "0,5,x", "x,5,6"}},
+    {"submit,gpus,duration",
+     "2020-01-01 00:00:00,1,60\n%s,1,60",
+     {"2020-01-01 00:00:01",
+      "2020-01-01T00:00:00.25",
+      "2020/01/01 00:00:00",
+      "2020-01-01 23:59:59",
+      "2020-01-01 24:00:00",
+      "2020-01-01 00:60:00",
+      "2020-01-01 00:00:60",
+      "2020-01-01 00:00:61",
+      "2020-02-29 00:00:00",
+      "2021-03-01 00:00:00",
+      "2020-03-01 00:00:00",
+      "2020-12-31 00:00:00",
+      "2020-13-01 00:00:00",
+      "2020-00-01 00:00:00",
+      "2020-01-32 00:00:00",
+      "2020-01-00 00:00:00",
+      "2020-01-31 00:00:00",
+      "1970-01-01 00:00:00",
+      "1969-12-31 00:00:00",
+      "2100-03-01 00:00:00",
+      "2105-01-01 00:00:00",
+      "2200-12-31 00:00:00",
+      "2201-01-01 00:00:00",
+      "2020-01-01 00:00:00Z",
+      "2020-01-02T00:00:00+14:00",
+      "2020-01-02 00:00:00+14:01",
+      "2020-01-02 00:00:00-05:30",
+      "2020-01-02 00:00:00+15",
+      "2020-01-02 00:00:00+0159",
+      "2020-01-02 00:00:00+0160",
+      "2020-01-02 00:00:00+1",
+      "2020-01-02 00:00",
+      "2020-01-02 00:00:00 UTC",
+      "2020-1-02 00:00:00",
+      "20200102",
+      "1577836801"}},
+    {"submit_s,gpus,duration_s,time_limit",
+     "0,1,60,%s",
+     {"0",     "0.5",     "1",     "90",       "1e9",        "1000000001", "UNLIMITED",      "Partition_Limit",
+      "",      "04",      "03:04", "02:03:04", "1-02:03:04", "1-02:03",    "1-02",           "1-",
+      "1-1-1", "1:2:3:4", "4:",    ":4",       "x",          "-5",         "11574-01:46:40", "11574-01:46:41",
+      "NaT"}},
+    {"submit_s,gpus,duration_s,priority",
+     "0,1,60,%s",
+     {"0", "1", "0.5", "1e9", "4294967295", "4294967296", "-1", "", "x"}},
+    {"submit_s,start_s,gpus,duration_s,queue_s",
+     "10,%s",
+     {"10,1,60,", "11,1,60,", "9,1,60,", ",1,60,", "15,1,60,3", ",1,60,0", ",1,60,x", ",1,60,1e9", "x,1,60,"}},
+    {"JobID,Submit,Start,End,AllocTRES,ReqTRES",
+     "1,0,1,5,\"%s\"",
+     {"gres/gpu=8\",\"",
+      "\",\"gres/gpu=4",
+      "gres/gpu=8\",\"gres/gpu=4",
+      "cpu=4\",\"",
+      "gres/gpu:a100=2\",\"",
+      "gres/gpu=2,gres/gpu:a100=2\",\"",
+      "gres/gpu=2,gres/gpu:2g.20gb=2\",\"",
+      "gres/gpu=1,gres/gpu:1g.5gb=1\",\"",
+      "gres/gpu:7g.80gb=1\",\"",
+      "gres/gpu:8g.80gb=1\",\"",
+      "gres/gpu:0g.80gb=1\",\"",
+      "gres/gpu:1gpu=1\",\"",
+      "gres/gpu=0\",\"",
+      "gres/gpu=-1\",\"",
+      "gres/gpu=1000000\",\"",
+      "gres/gpu=1000001\",\"",
+      "gres/gpu=x\",\"",
+      "gres/gpu\",\"",
+      "gres/gpumem=4\",\"",
+      "cpu=64,gres/gpu=8,node=1\",\"",
+      "\",\""}},
+    {"JobID,Submit,Start,End,AllocTRES", "%s,0,1,5,gres/gpu=1", {"1", "1.0", "1.batch", "1_2", "1+1"}},
+    {"job_id,submit_s,gpus,duration_s,user,vc", "%s", {"1.0,0,1,60,a,b", "1,0,1,60,,b\n2,1,1,60,a,b\n3,2,1,60,a,c"}},
+    {"submit_s,gpus,duration_s,group", "0,1,60,%s", {"a", "a\n5,2,60,b\n3,4,60,a"}},
+    {"%s",
+     "0,1,2,3",
+     {"submit_s,gpus,duration_s,x", "Submit_Time,GPU_NUM,Run_Time,x", "submitted_time,num_gpus,start,end",
+      "submit,start,end,x", "submit,gpus,start,x", "submit,gpus,x,end", "gpus,duration_s,x,y",
+      "submit,reqtres,start,end"}},
+};
+
+static void keep_trace(const char *path, FILE *out) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    const QueueTrace *trace = queue_read_trace(arena, path, problems);
+    fprintf(out, ": %d problems", problem_count(problems));
+    if (trace) fprintf(out, ", %d %d %d, %.10g s", trace->without_gpus, trace->never_ran, trace->steps, trace->span_s);
+    for (int i = 0; trace && i < trace->jobs->count; i++) {
+        const QueueJob *job = &trace->jobs->items[i];
+        double wait_s = trace->waits_s[job->row];
+        fprintf(out, "; %.10g %d/%d %.10g %.10g user %d group %d priority %d", (double)job->arrival / 1e9, job->gpus,
+                job->share, (double)job->work / 1e9, (double)job->estimate / 1e9, job->user, job->group, job->priority);
+        if (!isnan(wait_s)) fprintf(out, " wait %.10g", wait_s);
+    }
+    fprintf(out, "\n");
+    arena_close(arena);
+}
+
+// `into` is `format` with a value for its "%s".
+static void fill(char *into, size_t bytes, const char *format, const char *value) {
+    const char *at = strstr(format, "%s");
+    int before = (int)(at ? at - format : (long)strlen(format));
+    snprintf(into, bytes, "%.*s%s%s", before, format, at ? value : "", at ? at + 2 : "");
+}
+
+TEST(cells_at_the_ends_of_what_a_trace_may_say_are_read_as_they_were) {
+    char path[] = "/tmp/lockstep-trace-XXXXXX";
+    int file = mkstemp(path);
+    EXPECT(file >= 0);
+    GoldenText *text = golden_open();
+    for (size_t c = 0; c < sizeof cells / sizeof *cells; c++)
+        for (int v = 0; v < 40 && cells[c].values[v]; v++) {
+            char columns[200], row[200];
+            fill(columns, sizeof columns, cells[c].columns, cells[c].values[v]);
+            fill(row, sizeof row, cells[c].row, cells[c].values[v]);
+            FILE *out = fopen(path, "w");
+            EXPECT(out && fprintf(out, "%s\n%s\n", columns, row) > 0 && fclose(out) == 0);
+            for (char *at = row; (at = strchr(at, '\n')) != NULL;) *at = '|';
+            fprintf(text->out, "%s: %s", columns, row);
+            keep_trace(path, text->out);
+        }
+    golden_compare("traces.txt", text);
+    close(file);
+    unlink(path);
 }
