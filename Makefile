@@ -264,8 +264,10 @@ FUZZ_NAMED = -DLLVMFuzzerTestOneInput=$(notdir $*)
 $(BUILD)/tests/fuzz/%.o: ALL_CFLAGS += $(FUZZ_NAMED)
 # Where numbers are crunched no input is compared with words: marks for comparisons would take two thirds of the time.
 FUZZ_HOT =
-HOT_OBJECTS = $(filter $(addprefix $(BUILD)/,models/workload/life/% models/workload/step/% models/workload/cost/% \
-              sim/run% sim/fluid% sim/event% sim/fold% sim/exact% sim/clock% sim/least%),$(OBJECTS))
+HOT_OBJECTS = $(filter-out $(BUILD)/models/network/read_%,$(filter $(addprefix $(BUILD)/,models/network/% \
+              models/workload/life/% models/workload/step/% models/workload/cost/% models/workload/model/% \
+              sim/run% sim/fluid% sim/event% sim/fold% sim/exact% sim/clock% sim/least% sim/arena% sim/name_index% \
+              sim/program_book%),$(OBJECTS)))
 $(HOT_OBJECTS): ALL_CFLAGS += $(FUZZ_HOT)
 FUZZ_WRAP = $(KEPT) -Wl,--wrap=lua_host_open
 FUZZ_HELPERS = $(patsubst %.c,$(BUILD)/%.o,tests/draw_study.c tests/drawn_run.c $(filter-out tests/fuzz/fuzz_%,$(wildcard tests/fuzz/*.c)))
