@@ -128,6 +128,19 @@ TEST(mixed_precision_adam_keeps_18_bytes_a_parameter_and_sgd_in_fp32_keeps_12) {
     arena_close(bench.arena);
 }
 
+TEST(what_is_held_at_the_peak_is_the_sum_of_its_classes) {
+    Bench bench = bench_open();
+    const Model *m = bench_model(&bench, "gpt2-124m");
+    TrainingSpec training = megatron(m);
+    for (int in_flight = 1; in_flight <= 3; in_flight++) {
+        Memory held = memory_estimate(m, &training, 0, m->block_count - 1, 2, in_flight, 4, bench_gpu(&bench, "A100"));
+        double sum = 0;
+        for (int i = 0; i < MEMORY_CLASS_COUNT; i++) sum += held.bytes[i];
+        EXPECT_NEAR(held.peak, sum, 1e-12);
+    }
+    arena_close(bench.arena);
+}
+
 TEST(zero_shards_one_class_after_the_other) {
     Bench bench = bench_open();
     const Model *m = bench_model(&bench, "gpt3-1.3b");
