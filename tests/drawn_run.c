@@ -15,7 +15,6 @@
 
 #define WHOLE_GPUS 32      // so many are simulated rank by rank too
 #define WHOLE_EVENTS 20000 // of the folded run, at most
-#define MOST_EVENTS 2e6    // of one simulation; seconds under sanitizers
 
 static const char *write_study(const DrawnStudy *study) {
     char *text = NULL;
@@ -121,7 +120,7 @@ static void check_same_times(const Record *folded, const Record *whole) {
     }
 }
 
-static DrawnEnd run_study(Arena *arena, const StudySpec *study, bool twins) {
+static DrawnEnd run_study(Arena *arena, const StudySpec *study, bool twins, double most_events) {
     const Record *record = run(arena, study, false);
     if (!record) return DRAWN_REFUSED;
     DrawnEnd end = DRAWN_REFUSED;
@@ -133,13 +132,13 @@ static DrawnEnd run_study(Arena *arena, const StudySpec *study, bool twins) {
     if (!twins || !is_small(record)) return end;
     const Record *again = run(arena, study, false);
     CHECK(again && again->digest == record->digest);
-    watch_open(&(WatchLimits){.events = MOST_EVENTS * WHOLE_GPUS});
+    watch_open(&(WatchLimits){.events = most_events * WHOLE_GPUS});
     check_same_times(record, run(arena, study, true));
-    watch_open(&(WatchLimits){.events = MOST_EVENTS});
+    watch_open(&(WatchLimits){.events = most_events});
     return end;
 }
 
-DrawnEnd drawn_run(const DrawnStudy *study, bool twins) {
+DrawnEnd drawn_run(const DrawnStudy *study, bool twins, double most_events) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
     ScenarioRequest request = {.file = write_study(study), .seed = 1};
@@ -147,8 +146,9 @@ DrawnEnd drawn_run(const DrawnStudy *study, bool twins) {
     CHECK(!scenario == (problem_count(problems) > 0));
     check_problems(problems);
     DrawnEnd end = DRAWN_REFUSED;
-    watch_open(&(WatchLimits){.events = MOST_EVENTS});
-    for (int i = 0; scenario && i < scenario->item_count; i++) end = run_study(arena, scenario->items[i].study, twins);
+    watch_open(&(WatchLimits){.events = most_events});
+    for (int i = 0; scenario && i < scenario->item_count; i++)
+        end = run_study(arena, scenario->items[i].study, twins, most_events);
     watch_close();
     arena_close(arena);
     return end;

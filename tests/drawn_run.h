@@ -13,7 +13,10 @@ typedef enum DrawnEnd {
     DRAWN_ENDS
 } DrawnEnd;
 
-// twins: small jobs are simulated again, and once more rank by rank.
-DrawnEnd drawn_run(const DrawnStudy *study, bool twins);
+#define DRAWN_MOST_EVENTS 2e6 // seconds under sanitizers
+
+// twins: small jobs are simulated again, and once more rank by rank. most_events: of one simulation; beyond that it ends
+// with a sentence.
+DrawnEnd drawn_run(const DrawnStudy *study, bool twins, double most_events);
 
 #endif

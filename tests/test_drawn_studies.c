@@ -30,7 +30,7 @@ static void run_batch(uint64_t first, int count, char *ended) {
     for (int i = 0; i < count; i++) {
         DrawnStudy study = draw_study(first + (uint64_t)i);
         limit_time();
-        ended[i] = (char)(1 + drawn_run(&study, true));
+        ended[i] = (char)(1 + drawn_run(&study, true, DRAWN_MOST_EVENTS));
     }
 }
 
@@ -135,5 +135,5 @@ TEST(a_drawn_study_is_the_same_for_the_same_seed_and_a_list_that_can_be_changed)
 TEST(bytes_that_are_used_up_draw_the_plainest_study) {
     DrawnStudy study = draw_study_from(NULL, 0);
     EXPECT_TEXT(drawn_value(&study, "training.model"), "\"gpt2-124m\"");
-    EXPECT_INT(drawn_run(&study, true), DRAWN_RAN);
+    EXPECT_INT(drawn_run(&study, true, DRAWN_MOST_EVENTS), DRAWN_RAN);
 }
