@@ -16,6 +16,33 @@ static bool one_in(RandomStream *stream, int n) { return random_below(stream, (u
 
 static int one_of(RandomStream *stream, int count) { return (int)random_below(stream, (uint64_t)count); }
 
+// What few jobs have.
+static void draw_rarer(TrainingSpec *job, RandomStream *stream) {
+    bool *switches[] = {&job->tp_overlap,
+                        &job->zero_quantized_weights,
+                        &job->fused_optimizer,
+                        &job->scatter_gather,
+                        &job->optimizer_in_backward,
+                        &job->overlap_param_gather,
+                        &job->module_hooks,
+                        &job->own_code};
+    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) *switches[i] = one_in(stream, 8);
+    if (job->lora_rank) job->lora_embeddings = one_in(stream, 3);
+    if (job->lora_rank && one_in(stream, 2)) *(one_in(stream, 2) ? &job->nf4_weights : &job->gptq_weights) = true;
+    if (one_in(stream, 6)) job->offload_optimizer = (OffloadPlace)one_of(stream, OFFLOAD_COUNT);
+    if (job->layout.zero == 3 && one_in(stream, 4))
+        job->offload_parameters = (OffloadPlace)one_of(stream, OFFLOAD_COUNT);
+    if (job->recompute == RECOMPUTE_FULL && one_in(stream, 3)) job->offload_activations = OFFLOAD_HOST;
+    if (one_in(stream, 4)) job->layout.pp = 2 << one_of(stream, 2);
+    if (job->layout.pp > 1) job->schedule = (Schedule)one_of(stream, SCHEDULE_COUNT);
+    if (job->schedule == SCHEDULE_INTERLEAVED || job->schedule == SCHEDULE_ZB_V) job->layout.vpp = 2;
+    if (job->layout.pp > 1) job->grad_accumulation *= job->layout.pp;
+    if (one_in(stream, 4)) job->layout.shard = 2;
+    if (one_in(stream, 6)) job->cpu_seconds_per_kernel = 9e-6;
+    if (one_in(stream, 6)) job->prefetch = one_of(stream, 4) - 1;
+    if (one_in(stream, 6)) job->recompute_layers = 1 + one_of(stream, 3);
+}
+
 static TrainingSpec draw_job(const Model *model, Framework framework, const Gpu *gpu, RandomStream *stream) {
     static const Precision precisions[] = {BF16, FP16, FP32, TF32, FP8};
     TrainingSpec job = {.model = model, .layout = {.tp = 1, .pp = 1, .vpp = 1}, .framework = framework};
@@ -54,6 +81,7 @@ static TrainingSpec draw_job(const Model *model, Framework framework, const Gpu 
     if (one_in(stream, 3)) job.expert_skew = 0.5;
     if (one_in(stream, 4)) job.capacity_factor = 1.25;
     if (one_in(stream, 6)) job.accumulation_bytes = 6;
+    draw_rarer(&job, stream);
     return job;
 }
 
@@ -66,7 +94,7 @@ typedef struct Sums {
 
 static double counted(Sums *sums, double value) {
     char text[32];
-    snprintf(text, sizeof text, "%.10g", value);
+    snprintf(text, sizeof text, isnan(value) ? "unknown" : "%.10g", value);
     sums->all = digest_bytes(sums->all, text, strlen(text));
     return value;
 }
@@ -79,6 +107,54 @@ static double count_list(Sums *sums, const CostList *list) {
         counted(sums, list->items[i].cause);
     }
     return seconds;
+}
+
+static void count_step(Sums *sums, const TrainingSpec *job, const Gpu *gpu) {
+    Arena *arena = arena_open();
+    OperatorTimes times = {0};
+    RoutedShares routed = routed_shares(job);
+    const double figures[] = {optimizer_seconds(job, 1e9, gpu),
+                              host_seconds_per_step(job, gpu),
+                              optimizer_state_bytes(job),
+                              trained_share(job),
+                              gradient_bytes(job),
+                              weight_bytes(job),
+                              stored_weight_bytes(job, 1),
+                              gathered_weight_bytes(job, 1),
+                              training_flops_per_sample(job),
+                              routed.fullest,
+                              routed.kept,
+                              sends_slices(job),
+                              blocks_ahead(job),
+                              block_matmul_flops(job->model, 1, job, job->micro_batch)};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) counted(sums, figures[i]);
+    block_operator_times(arena, 1, job, job->micro_batch, gpu, &times);
+    for (int i = 0; i < times.count; i++)
+        for (int cell = 0; cell < PASS_WAYS * CAUSE_COUNT; cell++)
+            counted(sums, times.items[i].seconds[cell / CAUSE_COUNT][cell % CAUSE_COUNT]);
+    arena_close(arena);
+}
+
+static void count_memory(Sums *sums, const TrainingSpec *job, const Gpu *gpu) {
+    const Layout *layout = &job->layout;
+    int ranks = layout->tp * (layout->cp > 1 ? layout->cp : 1) * layout->pp * 4, stage = 0;
+    double low, high;
+    Memory memory = memory_of_job(job, ranks, gpu, &stage);
+    for (int i = 0; i < MEMORY_CLASS_COUNT; i++) counted(sums, memory.bytes[i]);
+    peak_range(&memory, &low, &high);
+    const double figures[] = {memory.peak,
+                              memory.host,
+                              memory.disk,
+                              memory.late,
+                              memory.outside,
+                              stage,
+                              low,
+                              high,
+                              reserved_bytes(&memory),
+                              reserved_bytes_varied(&memory),
+                              chance_to_run_out(&memory)};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) counted(sums, figures[i]);
+    if (isfinite(memory.peak)) sums->peak += memory.peak;
 }
 
 static void count_job(Sums *sums, const TrainingSpec *job, const Gpu *gpu) {
@@ -96,9 +172,8 @@ static void count_job(Sums *sums, const TrainingSpec *job, const Gpu *gpu) {
         counted(sums, cost.late_bytes);
         counted(sums, cost.output_bytes);
     }
-    Memory memory = memory_of_job(job, job->layout.tp * (job->layout.cp > 1 ? job->layout.cp : 1) * 4, gpu, NULL);
-    for (int i = 0; i < MEMORY_CLASS_COUNT; i++) counted(sums, memory.bytes[i]);
-    sums->peak += memory.peak;
+    count_step(sums, job, gpu);
+    count_memory(sums, job, gpu);
 }
 
 LONG_TEST(2, layers_cost_and_hold_under_every_software_what_they_did) {
