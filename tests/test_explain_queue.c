@@ -7,10 +7,12 @@
 #include "models/workload/queue/queue_jobs.h"
 #include "scenarios/explain/command_explain.h"
 #include "scenarios/queue/command_queue.h"
+#include "sim/digest.h"
 #include "sim/json.h"
 #include "sim/random.h"
 #include "sim/statistics.h"
 #include "tests/command.h"
+#include "tests/golden.h"
 #include "tests/test.h"
 
 #define SECOND TICKS_PER_SECOND_LIFE
@@ -89,6 +91,110 @@ TEST(causes_of_waiting_sum_to_each_wait_to_the_tick_and_change_nothing) {
     }
     for (int c = 0; c < QUEUE_WAIT_CAUSE_COUNT; c++)
         if (seen[c] == 0) test_fail(__FILE__, __LINE__, "nobody waited: %s", queue_wait_cause_names[c]);
+}
+
+// ---- Clusters with all that can be said of them at once, kept: what comes of each job and what is told of all.
+
+static uint64_t figure(uint64_t digest, double value) {
+    char text[32];
+    snprintf(text, sizeof text, isnan(value) ? "unknown" : "%.10g", value);
+    return digest_bytes(digest, text, strlen(text));
+}
+
+static uint64_t waits(uint64_t digest, const QueueWaits *waits) {
+    const Summary *const summaries[] = {&waits->wait_s, &waits->slowdown};
+    digest = figure(digest, waits->jobs);
+    for (int i = 0; i < 2 && waits->jobs > 0; i++) {
+        digest = figure(figure(digest, summaries[i]->mean), summaries[i]->p50);
+        digest = figure(figure(digest, summaries[i]->p5), summaries[i]->p95);
+    }
+    return digest;
+}
+
+static uint64_t digest_run(Arena *arena, const QueueSpec *spec, const QueueJobs *jobs, const QueueRun *run) {
+    const double figures[] = {run->utilisation,
+                              run->goodput,
+                              run->stranded,
+                              run->down,
+                              run->fragmentation,
+                              run->waiting_mean,
+                              run->node_failures,
+                              run->failure_stops,
+                              run->preemptions,
+                              run->given_up,
+                              run->crossing_share,
+                              run->mean_slowdown,
+                              run->first,
+                              queue_events(spec, jobs),
+                              queue_memory(spec, jobs->count)};
+    uint64_t digest = DIGEST_START;
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) digest = figure(digest, figures[i]);
+    for (int i = 0; i < run->history_count; i++) {
+        digest = figure(digest, (double)run->history[i].time);
+        digest = figure(figure(digest, run->history[i].busy_gpus), run->history[i].waiting_jobs);
+    }
+    for (int i = 0; i < jobs->count * QUEUE_WAIT_CAUSE_COUNT; i++) digest = figure(digest, (double)run->waits[i]);
+    QueueMeasures measures = queue_measure(arena, spec, jobs, run);
+    digest = waits(digest, &measures.all);
+    for (int i = 0; i < QUEUE_CLASS_COUNT; i++) digest = waits(digest, &measures.by_class[i]);
+    return figure(figure(figure(digest, measures.waited_share), measures.fairness), measures.makespan_s);
+}
+
+static QueueSpec wild(RandomStream *random, LifeSpec *faults, int32_t quotas[3]) {
+    QueueSpec spec = {.nodes = 1 + below(random, 9), .gpus_per_node = 1 << below(random, 4), .seed = 1};
+    spec.nodes_per_leaf = below(random, 4);
+    spec.policy = &queue_policies[below(random, queue_policy_count)];
+    spec.placement = (QueuePlacement)below(random, QUEUE_PLACEMENT_COUNT);
+    spec.weights = (QueueWeights){below(random, 3), below(random, 3), below(random, 3), below(random, 3)};
+    spec.depth = below(random, 4);
+    spec.scaling = below(random, 2) ? 0.5 : 0;
+    spec.half_life_s = below(random, 2) ? 100 : 0;
+    spec.warm_up = below(random, 2) ? 0.2 : 0;
+    spec.checkpoint_s = below(random, 2) * 4;
+    *faults = (LifeSpec){.nodes = 1, .repair_s = 40, .crash_detection_s = 3, .shape = 1, .bad_factor = 1};
+    faults->hang_share = 0.2, faults->hang_detection_s = 20, faults->silent_detection_s = 60;
+    for (int i = 0; i < FAULT_COMPONENT_COUNT; i++)
+        faults->faults[i] = (LifeFault){.node_rate = below(random, 2) / 2000.0, .needs_repair = below(random, 2)};
+    if (below(random, 2)) spec.faults = faults, spec.restart_s = 2, spec.checkpoint_every_s = below(random, 3) * 5;
+    for (int i = 0; i < 3; i++) quotas[i] = spec.nodes * spec.gpus_per_node;
+    if (below(random, 2)) spec.quotas = quotas;
+    spec.keep_waits = spec.keep_history = true;
+    return spec;
+}
+
+static QueueJobs with_parts(Arena *arena, RandomStream *random, const QueueJobs *jobs, const QueueSpec *spec) {
+    QueueJob *items = ARENA_ARRAY(arena, QueueJob, jobs->count);
+    bool parts = below(random, 3) == 0, mig = below(random, 2);
+    for (int i = 0; i < jobs->count; i++) {
+        items[i] = jobs->items[i];
+        if (items[i].gpus > spec->nodes * spec->gpus_per_node) items[i].gpus = 1;
+        if (!parts || items[i].gpus > 1 || below(random, 2)) continue;
+        items[i].share = 1 + below(random, QUEUE_WHOLE_SHARE - 1);
+        items[i].least_gpus = 0;
+        if (mig) queue_share_by_mig(&items[i]);
+    }
+    QueueJobs all = *jobs;
+    all.items = items;
+    return all;
+}
+
+TEST(clusters_with_everything_at_once_run_as_they_did) {
+    GoldenText *text = golden_open();
+    FOR_SEEDS (seed, 1, 400) {
+        Arena *arena = arena_open();
+        RandomStream random = random_stream(seed, "wild cluster", 0);
+        LifeSpec faults;
+        int32_t quotas[3];
+        QueueSpec spec = wild(&random, &faults, quotas);
+        const QueueJobs *drawn = drawn_jobs(arena, &random, &spec, below(&random, 3) == 0);
+        QueueJobs jobs = with_parts(arena, &random, drawn, &spec);
+        QueueRun run = queue_run(arena, &spec, &jobs);
+        fprintf(text->out, "cluster %d, %s: %.6g in use, %d jobs, %lld events, %016llx %016llx\n", (int)seed,
+                spec.policy->name, run.utilisation, jobs.count, (long long)run.events, (unsigned long long)run.digest,
+                (unsigned long long)digest_run(arena, &spec, &jobs, &run));
+        arena_close(arena);
+    }
+    golden_compare("queues.txt", text);
 }
 
 // The twin knows starts and ends alone: where any GPUs will do, a job waits for GPUs while fewer are free than it asks.

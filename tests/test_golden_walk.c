@@ -261,6 +261,12 @@ static const Question questions[] = {
       "--model gpt2-124m --tp 4 --seq 512|--model gpt2-124m --pp 2 --global-batch 16 --seq 512",
       "--zero 3", "--oversubscription 4", "--why-only", "--pairs 1", "--price 2", "--recompute full",
       "--precision fp32"}},
+    {"explain --node dgx-a100 --gpus 8 --seq 1024",
+     10,
+     {"--model llama-2-7b --micro-batch 1|--model llama-2-7b --micro-batch 4 --zero 1|"
+      "--model llama-2-13b --micro-batch 1 --zero 1|--model gpt2-1.5b --micro-batch 16|"
+      "--model llama-2-13b --micro-batch 2 --zero 3|--model llama-2-7b --lora-rank 8 --micro-batch 16",
+      "--pairs 1|--pairs 0|--brief", "--tp 2", "--price 2", "--recompute full"}},
     {"explain collective --gpus 16 --fabric ib-hdr200 --node dgx-a100",
      8,
      {"--op all_reduce|--op all_gather|--op broadcast|--op all_to_all|--op all_to_all --uneven 0.5|--op reduce_scatter",

@@ -4,6 +4,7 @@
 #include "models/workload/life/life.h"
 #include "models/workload/life/life_internal.h"
 #include "sim/arena.h"
+#include "sim/digest.h"
 #include "sim/random.h"
 #include "tests/golden.h"
 #include "tests/test.h"
@@ -383,6 +384,49 @@ TEST(lives_are_given_up_beforehand_where_no_gap_between_failures_lets_them_keep_
     arena_close(arena);
 }
 
+static uint64_t digest_figure(uint64_t digest, double value) {
+    char text[32];
+    snprintf(text, sizeof text, isnan(value) ? "unknown" : "%.10g", value);
+    return digest_bytes(digest, text, strlen(text));
+}
+
+static uint64_t digest_summary(uint64_t digest, const Summary *summary) {
+    const double figures[] = {summary->mean, summary->p5, summary->p50, summary->p95};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) digest = digest_figure(digest, figures[i]);
+    return digest;
+}
+
+// All that is told of a life, of a few like it, and of it beforehand.
+static uint64_t digest_life(const LifeSpec *spec, const LifeRun *run, uint64_t seed) {
+    Arena *arena = arena_open();
+    uint64_t digest = DIGEST_START;
+    for (int i = 0; i < LIFE_TIME_COUNT; i++) digest = digest_figure(digest, (double)run->spent[i]);
+    for (int i = 0; i < LIFE_CAUSE_COUNT; i++) {
+        digest = digest_figure(digest, run->stops[i]);
+        digest = digest_figure(digest, (double)run->lost[i]);
+    }
+    digest = digest_figure(digest, run->finished);
+    digest = digest_figure(digest, life_unplanned_rate(spec));
+    digest = digest_figure(digest, life_patience(spec));
+    digest = digest_figure(digest, checkpoint_least_loss(&spec->checkpoint, 1 / fmax(life_unplanned_rate(spec), 1e-9)));
+    const char *nowhere = life_goes_nowhere(arena, spec, 1 << 30);
+    digest = digest_bytes(digest, nowhere ? nowhere : "", nowhere ? strlen(nowhere) : 0);
+    LifeStudy study = life_study(arena, spec, 3, seed);
+    const Summary *const summaries[] = {&study.goodput, &study.ettr, &study.days, &study.stops};
+    for (int i = 0; i < 4; i++) digest = digest_summary(digest, summaries[i]);
+    digest = digest_figure(digest, study.mttf_s);
+    for (int i = 0; i < LIFE_TIME_COUNT; i++) digest = digest_figure(digest, study.share[i]);
+    for (int i = 0; i < LIFE_CAUSE_COUNT; i++)
+        digest = digest_figure(digest, study.lost_share[i] + study.stops_mean[i]);
+    LifeCalendar calendar = life_calendar(arena, spec, &study, seed);
+    digest = digest_figure(digest, calendar.life + (double)calendar.width);
+    for (int i = 0; i < calendar.count * LIFE_TIME_COUNT; i++)
+        digest = digest_figure(digest, (double)calendar.stretches[i / LIFE_TIME_COUNT].spent[i % LIFE_TIME_COUNT]);
+    for (int i = 0; i < calendar.count; i++) digest = digest_figure(digest, calendar.stretches[i].stops);
+    arena_close(arena);
+    return digest;
+}
+
 // What no formula says: everything that can fail at once.
 TEST(wild_lives_are_lived_as_they_were) {
     GoldenText *text = golden_open();
@@ -390,9 +434,9 @@ TEST(wild_lives_are_lived_as_they_were) {
         LifeSpec spec = wild(seed);
         if (seed % 3 == 0) spec.faults[FAULT_SILENT].node_rate *= 1000; // also before anything is kept
         LifeRun run = life_run(&spec, seed);
-        fprintf(text->out, "life %d: %.3f s, trained %.3f s, %lld events, about %.6g\n", (int)seed,
+        fprintf(text->out, "life %d: %.3f s, trained %.3f s, %lld events, about %.6g, %016llx\n", (int)seed,
                 1e-9 * (double)run.wall, 1e-9 * (double)run.spent[LIFE_TRAINING], (long long)run.events,
-                life_events(&spec));
+                life_events(&spec), (unsigned long long)digest_life(&spec, &run, seed));
     }
     golden_compare("lives.txt", text);
 }
