@@ -435,7 +435,7 @@ char walk_said[WALK_SAID];
 int walk_shell(const char *folder, const char *format, const char *line) {
     char command[1024], whole[1200];
     snprintf(command, sizeof command, format, line);
-    snprintf(whole, sizeof whole, "DIR=%s; rm -f $DIR/all.db; %s", folder, command);
+    snprintf(whole, sizeof whole, "DIR=%s; ! [ -e $DIR/all.db ] || rm $DIR/all.db; %s", folder, command);
     return test_shell(whole, walk_said, sizeof walk_said);
 }
 

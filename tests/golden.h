@@ -2,6 +2,7 @@
 #ifndef LOCKSTEP_TESTS_GOLDEN_H
 #define LOCKSTEP_TESTS_GOLDEN_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #define GOLDEN "tests/golden/"
@@ -13,6 +14,8 @@ typedef struct GoldenText { // grows while it is written
 } GoldenText;
 
 GoldenText *golden_open(void);
+// Whether more is worth to be written: with tests/run --until-failure no more once a line has moved.
+bool golden_goes_on(const char *name, const GoldenText *text);
 void golden_compare(const char *name, GoldenText *text); // and closes it
 char *golden_read(const char *path);                     // all of it, "" where there is none; to be freed
 

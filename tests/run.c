@@ -395,7 +395,10 @@ int main(int argc, char **argv) {
     suite.verbose = asked.verbose;
     suite.slowest_shown = (int)asked.slowest;
     suite.most_seconds = (int)asked.most_seconds;
-    if (suite.most_seconds) turn_round(&suite);
+    if (suite.most_seconds) {
+        turn_round(&suite);
+        setenv("LOCKSTEP_UNTIL_FAILURE", "1", 1); // a long test may end at its first failure
+    }
     if (asked.seed) shuffle(&suite, strtoull(asked.seed, NULL, 10));
     if (asked.list) {
         for (int i = 0; i < suite.count; i++) printf("%s: %s\n", suite.tests[i]->file, suite.tests[i]->name);

@@ -59,7 +59,7 @@ static void walk_is_kept(const char *file, const char *commands) {
     char name[] = "/tmp/lockstep-golden-XXXXXX";
     const char *folder = walk_open_whole(name);
     GoldenText *text = golden_open();
-    for (int i = 0; i < answer_walk_count; i++)
+    for (int i = 0; i < answer_walk_count && golden_goes_on(file, text); i++)
         if (is_of(answer_walk[i].line, commands) && !strstr(answer_walk[i].line, "--verbose")) // which tells seconds
             keep_answer(folder, answer_walk[i].line, text->out);
     golden_compare(file, text);
@@ -423,12 +423,13 @@ static void write_files(const char *folder) {
 }
 
 // On the screen and in JSON in turn.
-static void keep_questions(const char *folder, const char *commands, FILE *out) {
+static void keep_questions(const char *folder, const char *file, const char *commands, const GoldenText *text) {
     char line[1024];
     for (size_t q = 0; q < sizeof questions / sizeof *questions; q++)
         for (int i = 0; i < questions[q].lines && is_of(questions[q].begin, commands); i++) {
+            if (!golden_goes_on(file, text)) return;
             draw_line(&questions[q], i, line, sizeof line);
-            keep_question(folder, line, i % 2, out);
+            keep_question(folder, line, i % 2, text->out);
         }
 }
 
@@ -446,7 +447,7 @@ static void questions_are_kept(const char *file, const char *commands) {
     EXPECT(mkdtemp(folder) != NULL);
     write_files(folder);
     GoldenText *text = golden_open();
-    keep_questions(folder, commands, text->out);
+    keep_questions(folder, file, commands, text);
     for (int i = 0; i < sides.lines && is_of("diff", commands); i++) keep_difference(folder, i, text->out);
     golden_compare(file, text);
     walk_close(folder);
@@ -481,6 +482,7 @@ LONG_TEST(4, drawn_jobs_are_explained_as_they_were) {
     char *jobs = golden_read(GOLDEN "jobs.txt");
     int number = 0;
     for (char *at = strstr(jobs, "-- job "), *next; at && number < 100; at = next) {
+        if (!golden_goes_on("jobs_explained.txt", text)) break;
         next = strstr(at + 1, "-- job ");
         if (next) next[-1] = '\0';
         FILE *file = fopen(path, "w");
@@ -488,7 +490,6 @@ LONG_TEST(4, drawn_jobs_are_explained_as_they_were) {
         fprintf(text->out, "job %d ", ++number);
         keep_answer(folder, "explain $DIR/job.lua --why-only", text->out);
     }
-    EXPECT_INT(number, 100);
     golden_compare("jobs_explained.txt", text);
     free(jobs);
     walk_close(folder);
