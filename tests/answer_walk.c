@@ -363,7 +363,7 @@ const WalkLine answer_walk[] = {
     {0, "queue --gpus 64 --load 0.8 --jobs 100 --node dgx-a100 --fabric ib-hdr200 --oversubscription 4 --nodes-per-leaf 4 --placement spread --model gpt2-124m"},
     {0, "queue --gpus 64 --load 0.5 --jobs 200 --elastic 0.5 --scaling 0.8 --rates llama3-h100 --repair 1d --checkpoint-every 1h --checkpoint-cost 1min --restart 5min --policy easy --depth 4"},
     {0, "queue --gpus 64 --load 0.5 --jobs 200 --sizes 1:0.5,8:0.5 --durations exponential:1h --policy fair-share,multifactor --half-life 1d --weights age:1 --quota *:32"},
-    {0, "queue --gpus 64 --load 0.5 --within 20% --policy fifo"},
+    {0, "queue --gpus 64 --load 0.5 --within 50% --policy fifo"},
     {0, "queue --gpus 64 --jobs-per-hour 5 --jobs 20 --outcomes $DIR/outcomes.csv --plot --plot-dir $DIR"},
     {0, "queue --trace tests/data/traces/helios.csv --gpus 64"},
     {4, "queue --trace tests/data/traces/own.csv --gpus 64 --mig"},

@@ -37,7 +37,7 @@ static void draw_rarer(TrainingSpec *job, RandomStream *stream) {
     if (job->layout.pp > 1) job->schedule = (Schedule)one_of(stream, SCHEDULE_COUNT);
     if (job->schedule == SCHEDULE_INTERLEAVED || job->schedule == SCHEDULE_ZB_V) job->layout.vpp = 2;
     if (job->layout.pp > 1) job->grad_accumulation *= job->layout.pp;
-    if (one_in(stream, 4)) job->layout.shard = 2;
+    if (one_in(stream, 4)) job->layout.shard = 1 + one_of(stream, 2);
     if (one_in(stream, 6)) job->cpu_seconds_per_kernel = 9e-6;
     if (one_in(stream, 6)) job->prefetch = one_of(stream, 4) - 1;
     if (one_in(stream, 6)) job->recompute_layers = 1 + one_of(stream, 3);
@@ -56,7 +56,7 @@ static TrainingSpec draw_job(const Model *model, Framework framework, const Gpu 
     job.optimizer = (Optimizer)one_of(stream, OPTIMIZER_COUNT);
     job.attention = (Attention)one_of(stream, ATTENTION_COUNT);
     job.recompute = (Recompute)one_of(stream, is_text ? RECOMPUTE_COUNT : 1);
-    job.recompute_every = one_in(stream, 4) ? 2 : 0;
+    job.recompute_every = one_in(stream, 4) ? 1 + one_of(stream, 2) : 0;
     job.recompute_stops_early = one_in(stream, 2);
     if (job.recompute == RECOMPUTE_OPERATIONS && one_in(stream, 2)) job.recompute_keeps = 1 + random_below(stream, 31);
     if (job.recompute == RECOMPUTE_SELECTIVE && one_in(stream, 2)) job.recompute_modules = 1 + random_below(stream, 15);
@@ -72,15 +72,16 @@ static TrainingSpec draw_job(const Model *model, Framework framework, const Gpu 
     job.layout.zero = one_of(stream, 4);
     job.fp8_recipe = (Fp8Recipe)one_of(stream, FP8_RECIPE_COUNT);
     job.image_layout = (ImageLayout)one_of(stream, IMAGE_LAYOUT_COUNT);
-    if (is_text && one_in(stream, 5)) job.lora_rank = 8, job.lora_everywhere = one_in(stream, 2);
+    if (is_text && one_in(stream, 5))
+        job.lora_rank = one_in(stream, 3) ? 1 : 8, job.lora_everywhere = one_in(stream, 2);
     bool *switches[] = {&job.half_weights,  &job.whole_head,  &job.tuned_products, &job.fused_norms,
                         &job.composed_gelu, &job.fused_loss,  &job.tp_waits,       &job.gathers_logits,
                         &job.expert_loop,   &job.cuda_graphs, &job.fused_dispatch, &job.fp32_grad_reduce};
     for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) *switches[i] = one_in(stream, 5);
-    if (one_in(stream, 6)) job.loss_chunks = 4;
+    if (one_in(stream, 6)) job.loss_chunks = 1 << one_of(stream, 3);
     if (one_in(stream, 3)) job.expert_skew = 0.5;
-    if (one_in(stream, 4)) job.capacity_factor = 1.25;
-    if (one_in(stream, 6)) job.accumulation_bytes = 6;
+    if (one_in(stream, 4)) job.capacity_factor = one_in(stream, 2) ? 0.8 : 1.25;
+    if (one_in(stream, 6)) job.accumulation_bytes = one_in(stream, 2) ? 1 : 6;
     draw_rarer(&job, stream);
     return job;
 }

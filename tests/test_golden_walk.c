@@ -4,6 +4,7 @@
 // and after.
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sim/digest.h"
 #include "sim/random.h"
@@ -11,6 +12,7 @@
 #include "tests/child.h"
 #include "tests/command.h"
 #include "tests/golden.h"
+#include "tests/program.h"
 #include "tests/test.h"
 
 // "explain queue" is a command of its own; other words of explain are those of a job.
@@ -24,33 +26,34 @@ static bool is_of(const char *line, const char *commands) {
     return strstr(commands, command) != NULL;
 }
 
+static char complaints[WALK_SAID];
+
 // Each answer alike, whatever the folder is called.
-static uint64_t digest_said(const char *folder) {
-    for (char *at = walk_said; (at = strstr(at, folder)) != NULL; at += strlen(folder)) memset(at, 'x', strlen(folder));
-    return digest_bytes(DIGEST_START, walk_said, strlen(walk_said));
+static uint64_t digest_said(const char *folder, char *said) {
+    for (char *at = said; (at = strstr(at, folder)) != NULL; at += strlen(folder)) memset(at, 'x', strlen(folder));
+    return digest_bytes(DIGEST_START, said, strlen(said));
 }
 
-static void read_complaints(const char *folder) {
+static void remove_merged(const char *folder) {
     char path[256];
-    snprintf(path, sizeof path, "%s/complaints", folder);
-    FILE *file = fopen(path, "r");
-    walk_said[file ? fread(walk_said, 1, WALK_SAID - 1, file) : 0] = '\0';
-    if (file) fclose(file);
+    snprintf(path, sizeof path, "%s/all.db", folder);
+    unlink(path);
 }
 
 // On the day of --date, so that prices are as old as they were.
 static void keep_answer(const char *folder, const char *walked, FILE *out) {
-    char line[1024];
+    char line[1024], as_json[1040];
     bool is_dated = is_of(walked, ",run,plan,cost,power,") && !strstr(walked, "--date");
     snprintf(line, sizeof line, "%s%s", walked, is_dated ? " --date 2026-11-21" : "");
-    int status = walk_shell(folder, "$LOCKSTEP %s 2>$DIR/complaints", line);
-    unsigned long long screen = digest_said(folder);
-    read_complaints(folder);
-    unsigned long long complaints = digest_said(folder);
-    walk_shell(folder, "$LOCKSTEP %s --json 2>/dev/null", line);
+    snprintf(as_json, sizeof as_json, "%s --json", line);
+    remove_merged(folder);
+    int status = program_answers(line, folder, &(ProgramSaid){walk_said, complaints, WALK_SAID});
+    unsigned long long screen = digest_said(folder, walk_said), beside = digest_said(folder, complaints);
+    remove_merged(folder);
+    program_answers(as_json, folder, &(ProgramSaid){walk_said, complaints, WALK_SAID});
     drop_envelopes(walk_said);
-    fprintf(out, "%d %08llx %08llx %08llx %s\n", status, screen >> 32, complaints >> 32,
-            (unsigned long long)digest_said(folder) >> 32, line);
+    fprintf(out, "%d %08llx %08llx %08llx %s\n", status, screen >> 32, beside >> 32,
+            (unsigned long long)digest_said(folder, walk_said) >> 32, line);
 }
 
 // `commands`: with a comma before and behind each. Not under sanitizers: make digests compares builds.
@@ -293,8 +296,8 @@ static const Question questions[] = {
       "--budget 100 --confidence 80%|--confidence 99% --by 5h|--by 20d",
       "--faults llama3-h100|--node-mtbf 2d|--node-mtbf 5d --spares 1|--checkpoint-every 1h --node-mtbf 10d",
       "--checkpoint async", "--checkpoint memory", "--storage nfs-1gbe", "--storage superpod-storage --storage-units 1",
-      "--exhaustive", "--grid world", "--objective carbon --grid france", "--tax 1%", "--discount 50%", "--support 1%",
-      "--fit 50%", "--fit 99%", "--all", "--anchor $DIR/anchor.csv"}},
+      "--grid world", "--objective carbon --grid france", "--tax 1%", "--discount 50%", "--support 1%", "--fit 50%",
+      "--fit 99%", "--all", "--anchor $DIR/anchor.csv"}},
     {"cost --node dgx-h100 --nodes 1 --own --date 2026-11-21",
      14,
      {"--run 1h|--run 365d|--years 1",
@@ -407,9 +410,11 @@ static void draw_line(const Question *question, int number, char *line, size_t b
 }
 
 static void keep_question(const char *folder, const char *line, bool as_json, FILE *out) {
-    int status = walk_shell(folder, as_json ? "$LOCKSTEP %s --json 2>&1" : "$LOCKSTEP %s 2>&1", line);
+    char whole[1040];
+    snprintf(whole, sizeof whole, "%s%s", line, as_json ? " --json" : "");
+    int status = program_answers(whole, folder, &(ProgramSaid){.screen = walk_said, .bytes = WALK_SAID});
     drop_envelopes(walk_said);
-    fprintf(out, "%d %016llx %s\n", status, (unsigned long long)digest_said(folder), line);
+    fprintf(out, "%d %016llx %s\n", status, (unsigned long long)digest_said(folder, walk_said), line);
 }
 
 // Files that questions name.

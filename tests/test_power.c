@@ -161,6 +161,28 @@ TEST(four_dgx_h100_fill_a_rack_and_its_breakers) {
     arena_close(arena);
 }
 
+// A limit at which six workstations draw what one breaker bears, but for a part in 10^12.
+TEST(machines_that_load_a_breaker_to_the_full_need_no_other) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    double watts[2], caps[2] = {150, 160};
+    ClusterPower power = {0};
+    for (int i = 0; i < 2; i++) {
+        const Cluster *cluster = cluster_of(arena, "rtx3060-workstation", 6, "eth-1g", "office", caps[i], problems);
+        power = cluster_power(cluster, &activity_usual);
+        watts[i] = power.node_peak_watts;
+    }
+    double slope = (watts[1] - watts[0]) / (caps[1] - caps[0]), full = power.breaker_watts / 6 * (1 - 1e-12);
+    double cap = caps[0] + (full - watts[0]) / slope;
+    power =
+        cluster_power(cluster_of(arena, "rtx3060-workstation", 6, "eth-1g", "office", cap, problems), &activity_usual);
+    EXPECT_INT(problem_count(problems), 0);
+    EXPECT_NEAR(6 * power.node_peak_watts, power.breaker_watts, 1e-11);
+    EXPECT_INT(power.nodes_per_rack, 6);
+    EXPECT_INT(power.breakers, 1);
+    arena_close(arena);
+}
+
 TEST(a_node_that_is_too_much_for_a_wall_socket_is_pointed_out) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
