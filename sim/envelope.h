@@ -1,5 +1,5 @@
 // What every JSON answer begins with, so that whoever reads one knows what it is, from which program and which command
-// line: {"format": "lockstep-answer", "format_version": 1, "kind": "memory", "program": {…}, "command": […], …}.
+// line: {"format": "lockstep-answer", "format_version": 2, "kind": "memory", "program": {…}, "command": […], …}.
 // "partial": true follows where a signal ended the work and the answer is of what was done until then.
 // `lockstep schema` prints the JSON Schema of each kind.
 #ifndef LOCKSTEP_SIM_ENVELOPE_H
@@ -8,7 +8,7 @@
 #include "sim/json.h"
 
 #define ANSWER_FORMAT "lockstep-answer"
-enum { ANSWER_FORMAT_VERSION = 1 };
+enum { ANSWER_FORMAT_VERSION = 2 };
 
 // The command line of the process, argv[0] the program. Kept as long as the process lives; main.c says it.
 void envelope_command_line(int argc, char **argv);

@@ -60,7 +60,7 @@ void drop_envelopes(char *json) {
     drop_lines(json, "  \"format\": \"lockstep-answer\",\n", "\n");
     drop_lines(json, "  \"program\": {\n", "  },\n");
     drop_lines(json, "  \"command\": [\n", "  ],\n");
-    for (char *at = json; (at = strstr(at, "  \"format_version\": 1,\n  \"kind\": \"")) != NULL;) {
+    for (char *at = json; (at = strstr(at, "  \"format_version\": 2,\n  \"kind\": \"")) != NULL;) {
         char *kind = strchr(at, '\n') + 1, *end = strchr(kind, '\n') + 1;
         memmove(kind, end, strlen(end) + 1);
         at = kind;

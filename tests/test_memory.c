@@ -296,7 +296,7 @@ TEST(the_memory_command_answers_and_says_no_with_exit_code_3) {
         0);
     EXPECT_CONTAINS(text, "\"tp\": 8");
     EXPECT_CONTAINS(text, "\"recompute\": \"selective\"");
-    EXPECT_CONTAINS(text, "\"format_version\": 1");
+    EXPECT_CONTAINS(text, "\"format_version\": 2");
 }
 
 // 405 B parameters on tp 8, pp 8: a stage of 1/64, sharded over 8 with its Adam in 32 bits, gathered whole in 16 bits

@@ -128,11 +128,11 @@ LONG_TEST(2, drawn_jobs_take_the_time_of_going_through_all_of_it) {
     Tally tally = {0};
     FOR_SEEDS (seed, 1, MANY(150)) {
         DrawnStudy study = law_study(seed);
-        Answer answer = answer_of(&study, "", (AnswerOptions){.unfolded = seed % 2});
+        Answer answer = law_answer_of(&study, "", (AnswerOptions){.unfolded = seed % 2});
         char what[64];
         snprintf(what, sizeof what, "seed %llu", (unsigned long long)seed);
         if (answer.ran) run_both(answer.arena, &answer.system, false, &tally, what);
-        answer_close(&answer);
+        law_answer_close(&answer);
     }
     EXPECT(tally.runs > MANY(30));
 }

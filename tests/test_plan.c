@@ -193,7 +193,7 @@ TEST(plan_answers_ranks_and_says_no) {
                           "--gpus 32 --by 1h --json",
                           output, sizeof output),
                3);
-    EXPECT_CONTAINS(output, "\"format_version\": 1");
+    EXPECT_CONTAINS(output, "\"format_version\": 2");
     EXPECT_CONTAINS(output, "\"misses\"");
     EXPECT_CONTAINS(output, "\"chosen\": null");
     EXPECT_INT(test_shell("$LOCKSTEP plan --model gpt3-175b --tokens 100B --global-batch 256 --node dgx-a100 --gpus 8",
