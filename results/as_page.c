@@ -12,7 +12,7 @@ static bool is_on_page(const AnswerNode *node) { return node->detail != FOR_PROG
 
 // Columns in which nothing stands are left out.
 static void add_table(Arena *arena, Report *report, const Answer *answer, const AnswerNode *node) {
-    const AnswerTable *from = node->table;
+    const AnswerTable *from = answer_rows_for(arena, node->table, FOR_PAGES);
     int rows = answer_row_count(from);
     ReportTable *table = report_table_create(arena, node->title);
     bool *shown = ARENA_ARRAY(arena, bool, from->column_count + 1);
@@ -32,6 +32,7 @@ static void add_table(Arena *arena, Report *report, const Answer *answer, const 
     }
     table->marked = from->marked;
     report_add_table(report, table, true);
+    if (node->note) report_text(report, node->note);
 }
 
 static void add_node(Arena *arena, Report *report, const Answer *answer, const AnswerNode *node) {

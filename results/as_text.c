@@ -21,6 +21,7 @@ typedef struct Shown {
 
 typedef struct Page {
     Arena *arena;
+    AnswerDetail most;
     FILE *out;
     const Answer *answer;
     const Style *style;
@@ -40,7 +41,13 @@ static void collect(Arena *arena, Shown *shown, const AnswerNode *section, bool 
             collect(arena, shown, node, verbose);
             if (heads && shown->count == before + 1) shown->count = before;
         } else if (answer_has_words(node)) {
-            if (node->detail == FOR_ALL || (verbose && node->detail == FOR_VERBOSE))
+            bool is_seen = node->detail == FOR_ALL || (verbose && node->detail == FOR_VERBOSE);
+            if (node->kind == NODE_TABLE && node->table->details.count > 0) {
+                shown->hides = shown->hides || (is_seen && !verbose);
+                is_seen = is_seen && answer_row_count(answer_rows_for(arena, node->table,
+                                                                      verbose ? FOR_VERBOSE : FOR_ALL)) > 0;
+            }
+            if (is_seen)
                 LIST_PUSH(arena, shown, node);
             else if (node->detail == FOR_VERBOSE)
                 shown->hides = true;
@@ -187,7 +194,7 @@ static bool is_filled(const AnswerTable *table, int column) {
 }
 
 static void print_table(Page *page, const AnswerNode *node) {
-    const AnswerTable *from = node->table;
+    const AnswerTable *from = answer_rows_for(page->arena, node->table, page->most);
     if (node->title)
         heading(page, node->title);
     else
@@ -220,6 +227,7 @@ static void print_table(Page *page, const AnswerNode *node) {
     page->begun = true;
     page->after_gap = false;
     if (*dropped) folded(page, arena_printf(page->arena, "Not at this width: %s", dropped), 0, 2);
+    if (node->note) folded(page, node->note, 0, 0);
     gap(page);
 }
 
@@ -268,6 +276,7 @@ void answer_as_text(Arena *arena, FILE *out, const Answer *answer, const Style *
     Page page = {.arena = arena, .out = out, .answer = answer, .style = style};
     page.width = style->width > 0 ? style->width : USUAL_WIDTH;
     page.after_gap = true;
+    page.most = verbose ? FOR_VERBOSE : FOR_ALL;
     Shown shown = {0};
     collect(arena, &shown, answer_root(answer), verbose);
     for (int i = 0; i < shown.count;) {

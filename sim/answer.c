@@ -13,7 +13,7 @@ struct Answer {
     const char *kind, *currency, *title;
     bool one_row;
     AnswerNode root, *open;   // the section in which nodes are added
-    AnswerNode *fact, *table; // the last ones
+    AnswerNode *noted, *table; // the last ones
     const AnswerNode *csv;    // the first table with a key
 };
 
@@ -73,14 +73,14 @@ void answer_detail(Answer *answer, AnswerDetail detail) { answer->open->inside =
 // ---- Facts.
 
 void answer_fact(Answer *answer, const char *key, const char *title, AnswerValue value) {
-    answer->fact = add(answer, NODE_FACT, key, title);
-    answer->fact->value = value;
+    answer->noted = add(answer, NODE_FACT, key, title);
+    answer->noted->value = value;
 }
 
 void answer_note(Answer *answer, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    answer->fact->note = arena_vprintf(answer->arena, format, arguments);
+    answer->noted->note = arena_vprintf(answer->arena, format, arguments);
     va_end(arguments);
 }
 
@@ -102,14 +102,14 @@ AnswerRange answer_range_of(const Summary *summary) {
 
 void answer_range(Answer *answer, const char *key, const char *title, AnswerUnit unit, AnswerRange range) {
     answer_fact(answer, key, title, answer_of(unit, isnan(range.mean) ? range.p50 : range.mean));
-    answer->fact->has_range = true;
-    answer->fact->range = range;
+    answer->noted->has_range = true;
+    answer->noted->range = range;
 }
 
 // ---- Tables.
 
 void answer_table(Answer *answer, const char *key, const char *heading, const AnswerColumn *columns, int count) {
-    AnswerNode *node = answer->table = add(answer, NODE_TABLE, key, heading);
+    AnswerNode *node = answer->table = answer->noted = add(answer, NODE_TABLE, key, heading);
     node->table = ARENA_NEW(answer->arena, AnswerTable);
     *node->table = (AnswerTable){.columns = columns, .column_count = count, .marked = -1};
     if (!answer->csv && key) answer->csv = node;
@@ -121,6 +121,40 @@ int answer_row_count(const AnswerTable *table) {
     CHECK(table->cells.count % table->column_count == 0);
     return table->cells.count / table->column_count;
 }
+
+void answer_row_detail(Answer *answer, AnswerDetail detail) {
+    AnswerTable *table = answer->table->table;
+    struct AnswerRowDetail of = {answer_row_count(table) - 1, detail};
+    LIST_PUSH(answer->arena, &table->details, of);
+}
+
+const AnswerTable *answer_rows_for(Arena *arena, const AnswerTable *table, AnswerDetail most) {
+    if (table->details.count == 0) return table;
+    AnswerTable *rows = ARENA_NEW(arena, AnswerTable);
+    *rows = (AnswerTable){.columns = table->columns, .column_count = table->column_count, .marked = -1};
+    for (int row = 0, next = 0, kept = 0; row < answer_row_count(table); row++) {
+        AnswerDetail detail = FOR_ALL;
+        if (next < table->details.count && table->details.items[next].row == row)
+            detail = table->details.items[next++].detail;
+        if (detail > most) continue;
+        if (row == table->marked) rows->marked = kept;
+        for (int c = 0; c < table->column_count; c++)
+            LIST_PUSH(arena, &rows->cells, table->cells.items[row * table->column_count + c]);
+        kept++;
+    }
+    return rows;
+}
+
+static const AnswerNode *table_called(const AnswerNode *section, const char *key) {
+    for (const AnswerNode *node = section->first; node; node = node->next) {
+        const AnswerNode *found = node->kind == NODE_SECTION ? table_called(node, key) : NULL;
+        if (node->kind == NODE_TABLE && node->key && strcmp(node->key, key) == 0) found = node;
+        if (found) return found;
+    }
+    return NULL;
+}
+
+void answer_main_called(Answer *answer, const char *key) { answer->csv = table_called(&answer->root, key); }
 
 void answer_mark(Answer *answer) { answer->table->table->marked = answer_row_count(answer->table->table) - 1; }
 

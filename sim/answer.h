@@ -70,7 +70,7 @@ void answer_detail(Answer *answer, AnswerDetail detail); // of what follows in t
 
 void answer_fact(Answer *answer, const char *key, const char *title, AnswerValue value);
 void answer_note(Answer *answer, const char *format, ...)
-    __attribute__((format(printf, 2, 3))); // beside the last fact, for people
+    __attribute__((format(printf, 2, 3))); // beside the last fact, below the last table, for people
 
 void answer_text(Answer *answer, const char *key, const char *title, const char *text);
 void answer_bool(Answer *answer, const char *key, const char *title, bool value);
@@ -95,6 +95,8 @@ typedef struct AnswerColumn {
 
 void answer_table(Answer *answer, const char *key, const char *heading, const AnswerColumn *columns, int count);
 void answer_cell(Answer *answer, AnswerValue value); // of the last table, row by row
+void answer_row_detail(Answer *answer, AnswerDetail detail); // of the row that has been filled last
+void answer_main_called(Answer *answer, const char *key);    // CSV is of that table
 void answer_mark(Answer *answer);                    // the row that has been filled last stands out
 
 // ---- Words.
@@ -129,6 +131,13 @@ typedef struct AnswerTable {
         int count, room;
     } cells;
     int marked; // row, or -1
+    struct {
+        struct AnswerRowDetail {
+            int row;
+            AnswerDetail detail;
+        } *items;
+        int count, room;
+    } details; // of rows that are not for all, in their order
 } AnswerTable;
 
 typedef struct AnswerNode AnswerNode;
@@ -150,6 +159,8 @@ const char *answer_kind(const Answer *answer);
 const char *answer_heading(const Answer *answer);    // its title, or NULL
 const AnswerNode *answer_main(const Answer *answer); // the table that is its CSV; NULL: one row
 int answer_row_count(const AnswerTable *table);
+// The table with those of its rows that are for them: FOR_VERBOSE has those for all, too.
+const AnswerTable *answer_rows_for(Arena *arena, const AnswerTable *table, AnswerDetail most);
 // As people read it; "–" where nothing is known.
 const char *answer_value_text(Arena *arena, const Answer *answer, AnswerValue value);
 const char *answer_range_text(Arena *arena, const Answer *answer, AnswerUnit unit, double low, double high);
