@@ -15,5 +15,7 @@ void answer_as_csv(Arena *arena, FILE *out, const Answer *answer);
 void answer_as_plain(Arena *arena, FILE *out, const Answer *answer);
 // Onto a page: all but what is for programs alone.
 void answer_as_page(Arena *arena, Report *report, const Answer *answer);
+// The same on a page that has another answer, under its last heading.
+void answer_on_page(Arena *arena, Report *report, const Answer *answer);
 
 #endif

@@ -92,6 +92,16 @@ static void add_run(Arena *arena, Report *report, const Answer *answer, const Se
         if (seen->items[i]->kind != NODE_FACT) add_node(arena, report, answer, seen->items[i]);
 }
 
+static void add_from(Arena *arena, Report *report, const Answer *answer, const Seen *seen, int at) {
+    while (at < seen->count) {
+        if (is_heading(seen->items[at])) report_section(report, seen->items[at++]->title);
+        int end = at;
+        while (end < seen->count && !is_heading(seen->items[end])) end++;
+        add_run(arena, report, answer, seen, at, end);
+        at = end;
+    }
+}
+
 void answer_as_page(Arena *arena, Report *report, const Answer *answer) {
     Seen seen = {0};
     collect(arena, &seen, answer_root(answer));
@@ -99,11 +109,11 @@ void answer_as_page(Arena *arena, Report *report, const Answer *answer) {
     if (seen.count > 0 && seen.items[0]->kind == NODE_SENTENCE && !seen.items[0]->title)
         report_lead(report, seen.items[at++]->value.text);
     if (at < seen.count && !is_heading(seen.items[at])) report_section(report, "The answer");
-    while (at < seen.count) {
-        if (is_heading(seen.items[at])) report_section(report, seen.items[at++]->title);
-        int end = at;
-        while (end < seen.count && !is_heading(seen.items[end])) end++;
-        add_run(arena, report, answer, &seen, at, end);
-        at = end;
-    }
+    add_from(arena, report, answer, &seen, at);
+}
+
+void answer_on_page(Arena *arena, Report *report, const Answer *answer) {
+    Seen seen = {0};
+    collect(arena, &seen, answer_root(answer));
+    add_from(arena, report, answer, &seen, 0);
 }

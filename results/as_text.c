@@ -44,8 +44,8 @@ static void collect(Arena *arena, Shown *shown, const AnswerNode *section, bool 
             bool is_seen = node->detail == FOR_ALL || (verbose && node->detail == FOR_VERBOSE);
             if (node->kind == NODE_TABLE && node->table->details.count > 0) {
                 shown->hides = shown->hides || (is_seen && !verbose);
-                is_seen = is_seen && answer_row_count(answer_rows_for(arena, node->table,
-                                                                      verbose ? FOR_VERBOSE : FOR_ALL)) > 0;
+                is_seen = is_seen &&
+                          answer_row_count(answer_rows_for(arena, node->table, verbose ? FOR_VERBOSE : FOR_ALL)) > 0;
             }
             if (is_seen)
                 LIST_PUSH(arena, shown, node);

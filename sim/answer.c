@@ -12,9 +12,9 @@ struct Answer {
     Arena *arena;
     const char *kind, *currency, *title;
     bool one_row;
-    AnswerNode root, *open;   // the section in which nodes are added
+    AnswerNode root, *open;    // the section in which nodes are added
     AnswerNode *noted, *table; // the last ones
-    const AnswerNode *csv;    // the first table with a key
+    const AnswerNode *csv;     // the first table with a key
 };
 
 Answer *answer_create(Arena *arena, const char *kind) {
@@ -198,6 +198,13 @@ void answer_chart(Answer *answer, const char *name, const struct Chart *chart) {
 }
 
 void answer_says(Answer *answer, const char *text) { answer->open->last->note = text; }
+
+void answer_seed(Answer *answer, uint64_t seed) {
+    if (seed <= UINT64_C(1) << 53)
+        answer_number(answer, "seed", NULL, AS_WHOLE, (double)seed);
+    else
+        answer_text(answer, "seed", NULL, arena_printf(answer->arena, "%llu", (unsigned long long)seed));
+}
 
 void answer_digest(Answer *answer, uint64_t digest) {
     answer_open(answer, NULL, NULL);

@@ -94,10 +94,10 @@ typedef struct AnswerColumn {
 } AnswerColumn;
 
 void answer_table(Answer *answer, const char *key, const char *heading, const AnswerColumn *columns, int count);
-void answer_cell(Answer *answer, AnswerValue value); // of the last table, row by row
+void answer_cell(Answer *answer, AnswerValue value);         // of the last table, row by row
 void answer_row_detail(Answer *answer, AnswerDetail detail); // of the row that has been filled last
 void answer_main_called(Answer *answer, const char *key);    // CSV is of that table
-void answer_mark(Answer *answer);                    // the row that has been filled last stands out
+void answer_mark(Answer *answer);                            // the row that has been filled last stands out
 
 // ---- Words.
 
@@ -108,6 +108,7 @@ void answer_next(Answer *answer, const char *command, const char *what_for); // 
 void answer_recommend(Answer *answer, const Recommendation *recommendation);
 void answer_chart(Answer *answer, const char *name, const struct Chart *chart);
 void answer_says(Answer *answer, const char *text); // what one sees in the last chart, for those who cannot
+void answer_seed(Answer *answer, uint64_t seed);    // above 2^53 its digits, for readers that keep numbers in doubles
 void answer_digest(Answer *answer, uint64_t digest);
 
 // ---- For those who give the tree a form.
@@ -135,7 +136,7 @@ typedef struct AnswerTable {
         struct AnswerRowDetail {
             int row;
             AnswerDetail detail;
-        } *items;
+        } * items;
         int count, room;
     } details; // of rows that are not for all, in their order
 } AnswerTable;

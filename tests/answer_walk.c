@@ -131,7 +131,7 @@ const WalkLine answer_walk[] = {
     // ---- explain
     {0, "explain " GPT2},
     {0, "explain " GPT2 " --why-only"},
-    {0, "explain " GPT2 " --pairs 3 --brief --price 2 --verbose"},
+    {0, "explain " GPT2 " --pairs 3 --price 2 --verbose"},
     {0, "explain " GPT2 " --tp 2"},
     {0, "explain " GPT2 " --unfolded --seed 2"},
     {0, "explain " GPT2 " --anchor $DIR/anchor.csv --plot --plot-dir $DIR --plot-format svg"},

@@ -2,6 +2,7 @@
 #include "tests/command.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -44,6 +45,13 @@ const Ended *run_command(int (*command)(int argc, char **argv), const char *line
     read_back(out, ended.out, sizeof ended.out);
     read_back(err, ended.err, sizeof ended.err);
     return &ended;
+}
+
+const Ended *run_wide(int (*command)(int argc, char **argv), const char *line) {
+    setenv("COLUMNS", "1000", 1);
+    const Ended *ended = run_command(command, line);
+    unsetenv("COLUMNS");
+    return ended;
 }
 
 // Lines from one that begins a member, through the one that ends it.

@@ -9,6 +9,8 @@ typedef struct Ended {
 
 // `line` is split at spaces: "hw show H100". The answer is good until the next run.
 const Ended *run_command(int (*command)(int argc, char **argv), const char *line);
+// On a screen so wide that nothing is folded.
+const Ended *run_wide(int (*command)(int argc, char **argv), const char *line);
 
 // Takes out what answers say of their command line and program (sim/envelope.h), so that equal answers to different
 // command lines are equal texts.

@@ -50,10 +50,10 @@ TEST(explain_of_a_runs_answer_is_explain_of_that_run) {
     // What is said now takes the place of what the file says.
     EXPECT_INT(asks(said,
                     "$LOCKSTEP_HERE run --model gpt2-355m --node dgx-h100 --gpus 8 --micro-batch 4 --json -o run.json "
-                    "-q && $LOCKSTEP_HERE explain run.json --micro-batch 8 --brief"),
+                    "-q && $LOCKSTEP_HERE explain run.json --micro-batch 8 -v"),
                0);
     EXPECT_CONTAINS(said, "! Asked again, of run.json: lockstep explain --model gpt2-355m --node dgx-h100 --gpus 8 "
-                          "--micro-batch 8 --brief");
+                          "--micro-batch 8 -v");
 }
 
 TEST(explain_of_a_queues_answer_and_of_its_own_ask_that_again) {

@@ -216,8 +216,8 @@ TEST(a_job_that_no_change_alone_makes_fit_is_told_which_two_do) {
     static const char row[] = "\nmicro_batch = 1 and zero = 3,";
     char line[256];
     double promised = 0, step = 0;
-    snprintf(line, sizeof line, "explain %s --micro-batch 4 --plain --brief", job);
-    EXPECT_CONTAINS(run_command(command_explain, line)->out, " together make it fit, ");
+    snprintf(line, sizeof line, "explain %s --micro-batch 4", job);
+    EXPECT_CONTAINS(run_wide(command_explain, line)->out, " make it fit, ");
     snprintf(line, sizeof line, "explain %s --micro-batch 4 --csv --table together", job);
     const Ended *ended = run_command(command_explain, line);
     EXPECT_INT(ended->code, 3);
@@ -233,11 +233,11 @@ TEST(a_job_that_no_change_alone_makes_fit_is_told_which_two_do) {
 
 TEST(without_pairs_single_changes_are_said_alone) {
     static const char job[] = "explain --model gpt2-355m --node dgx-a100-80gb --gpus 16 --fabric ib-hdr200 --tp 2 "
-                              "--pp 2 --micro-batch 2 --global-batch 64 --plain";
+                              "--pp 2 --micro-batch 2 --global-batch 64 -v";
     char line[256];
-    EXPECT_CONTAINS(run_command(command_explain, job)->out, "Change first, both together: ");
+    EXPECT_CONTAINS(run_wide(command_explain, job)->out, "Change first  both together, ");
     EXPECT_CONTAINS(run_command(command_explain, job)->out, "What would help together");
     snprintf(line, sizeof line, "%s --pairs 0", job);
-    EXPECT(!strstr(run_command(command_explain, line)->out, "ogether"));
+    EXPECT(!strstr(run_wide(command_explain, line)->out, "ogether"));
     EXPECT_INT(run_command(command_explain, "explain --model gpt2-124m --node dgx-a100 --gpus 8 --pairs -1")->code, 2);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/as.h"
 #include "scenarios/commands/command_run.h"
 #include "scenarios/explain/command_explain.h"
 #include "scenarios/explain/explain.h"
@@ -68,13 +69,13 @@ TEST(a_step_that_may_not_fit_is_said_to_be_one_if_it_fits) {
 // Rarely is the best advice free: where memory fits less surely after it, both chances are said.
 TEST(advice_that_raises_the_chance_to_run_out_says_from_what_to_what) {
     const Ended *ended =
-        run_command(command_explain, "explain --model gpt3-175b --node dgx-a100-80gb --gpus 512 "
-                                     "--fabric ib-hdr200 --tp 8 --sequence-parallel=false --pp 8 --micro-batch 1 "
-                                     "--global-batch 512 --recompute full --plain --brief");
+        run_wide(command_explain, "explain -v --model gpt3-175b --node dgx-a100-80gb --gpus 512 "
+                                  "--fabric ib-hdr200 --tp 8 --sequence-parallel=false --pp 8 --micro-batch 1 "
+                                  "--global-batch 512 --recompute full");
     EXPECT_CONTAINS(ended->out, "; memory then runs out with a chance of 4.");
     EXPECT_CONTAINS(ended->out, " % instead of 1.");
-    EXPECT_CONTAINS(ended->out, "Nearly as much, and surer to fit: zero = ");
-    EXPECT_CONTAINS(ended->out, "Alone, of changes that surely fit and train the same, vpp = 2 saves most");
+    EXPECT_CONTAINS(ended->out, "nearly as much, and surer to fit: zero = ");
+    EXPECT_CONTAINS(ended->out, "of changes that surely fit and train the same vpp = 2 saves most alone");
 }
 
 TEST(machines_slower_than_one_are_said_first_with_the_network_and_what_one_does) {
@@ -83,8 +84,8 @@ TEST(machines_slower_than_one_are_said_first_with_the_network_and_what_one_does)
     const char *says = strstr(ended->out, "! 4 GPUs are slower than 1"), *figures = strstr(ended->out, "Step time");
     EXPECT(says && figures && says < figures);
     EXPECT_CONTAINS(ended->out, "over eth-1g (1 Gb/s Ethernet");
-    ended = run_command(command_explain, "explain --brief --gpus 4 " SLOW_NETWORK);
-    says = strstr(ended->out, "4 GPUs are slower than 1"), figures = strstr(ended->out, "A step of");
+    ended = run_wide(command_explain, "explain --gpus 4 " SLOW_NETWORK);
+    says = strstr(ended->out, "4 GPUs are slower than 1"), figures = strstr(ended->out, "Change first");
     EXPECT(says && figures && says < figures);
     ended = run_command(command_run, "run --gpus 8 --model resnet-50 --node dgx-a100-80gb --micro-batch 64");
     EXPECT(!strstr(ended->out, "slower than") && !strstr(ended->out, "hardly faster"));
@@ -114,15 +115,15 @@ TEST(without_a_price_explain_and_pages_take_the_list_price_and_say_so) {
         fields[i] = strtod(row, NULL);
     }
     EXPECT_NEAR(fields[5], hour / 2 * fields[0] / 3600, 1e-12); // half the GPUs cost half
-    ended = run_command(command_explain, "explain --brief --plain " GPT2);
+    ended = run_wide(command_explain, "explain -v " GPT2);
     char says[64];
-    snprintf(says, sizeof says, "A step costs $%.2f", hour * step / 3600);
+    snprintf(says, sizeof says, "a step costs $%.2f", hour * step / 3600);
     if (hour * step / 3600 >= 0.01) EXPECT_CONTAINS(ended->out, says);
-    EXPECT_CONTAINS(ended->out, "which is assumed: the price book's median of list prices on demand");
-    ended = run_command(command_explain, "explain --brief --plain --price 2 " GPT2);
-    EXPECT(!strstr(ended->out, "which is assumed") && strstr(ended->out, "A step costs $"));
-    ended = run_command(command_explain, "explain --brief --plain --gpus 4 " SLOW_NETWORK);
-    EXPECT_CONTAINS(ended->out, "Money is not counted: the price book has no price on demand for RTX3060-12GB");
+    EXPECT_CONTAINS(ended->out, "the price book's median of list prices on demand");
+    ended = run_wide(command_explain, "explain -v --price 2 " GPT2);
+    EXPECT(!strstr(ended->out, "which is assumed") && strstr(ended->out, "a step costs $"));
+    ended = run_wide(command_explain, "explain -v --gpus 4 " SLOW_NETWORK);
+    EXPECT_CONTAINS(ended->out, "not counted: the price book has no price on demand for RTX3060-12GB");
 }
 
 // ---- What leads, and what tables leave out.
@@ -138,17 +139,21 @@ static const Explanation *explain_slow_network(Loaded *loaded) {
     return explain_study(loaded->arena, &request, loaded->problems);
 }
 
-static const RecordTable *table_called(const RecordTable *tables, int count, const char *name) {
-    for (int i = 0; i < count; i++)
-        if (strcmp(tables[i].name, name) == 0) return &tables[i];
-    return NULL;
+static Answer *answered(const Loaded *loaded, const Explanation *now) {
+    Answer *answer = answer_create(loaded->arena, "explain");
+    explain_step_answer(answer, loaded->arena, now, true);
+    return answer;
 }
 
-static double column_sum(const RecordTable *table, const char *name) {
-    double sum = 0;
-    for (int i = 0; i < table->row_count * table->column_count; i++)
-        if (strcmp(table->columns[i % table->column_count].name, name) == 0) sum += table->cells[i].number;
-    return sum;
+static const char *shown(const Loaded *loaded, const Answer *answer, bool verbose) {
+    char *room = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&room, &bytes);
+    answer_as_text(loaded->arena, out, answer, &(Style){.unicode = true, .width = 1000}, verbose);
+    fclose(out);
+    const char *text = arena_copy_text(loaded->arena, room);
+    free(room);
+    return text;
 }
 
 TEST(the_first_change_is_told_with_what_the_step_becomes_and_what_it_takes_away) {
@@ -173,56 +178,42 @@ TEST(the_first_change_is_told_with_what_the_step_becomes_and_what_it_takes_away)
 
 // Two changes lead where they give far more than one; the step promised is that of a run with both.
 TEST(two_changes_that_give_far_more_together_lead_with_the_step_of_a_run_with_both) {
-    const Ended *ended = run_command(command_explain, "explain --brief --plain " RECOMPUTING
-                                                      "--sequence-parallel=false --recompute full");
-    EXPECT_CONTAINS(ended->out, "Change first, both together: sequence_parallel = true and recompute = none. ");
+    const Ended *ended =
+        run_wide(command_explain, "explain -v " RECOMPUTING "--sequence-parallel=false --recompute full");
+    EXPECT_CONTAINS(ended->out, "Change first  both together, sequence_parallel = true and recompute = none. ");
     Arena *arena = arena_open();
     const char *step = text_time(arena, run_member(RECOMPUTING "--recompute none --sequence-parallel", "p50"));
-    ended = run_command(command_explain,
-                        "explain --brief --plain " RECOMPUTING "--sequence-parallel=false --recompute full");
+    ended = run_wide(command_explain, "explain -v " RECOMPUTING "--sequence-parallel=false --recompute full");
     EXPECT_CONTAINS(ended->out, arena_printf(arena, "A step then takes %s instead of", step));
-    ended = run_command(command_explain,
-                        "explain --brief --plain --pairs 0 " RECOMPUTING "--sequence-parallel=false --recompute full");
-    EXPECT_CONTAINS(ended->out, "Change first: vpp = 2. ");
+    ended = run_wide(command_explain, "explain -v --pairs 0 " RECOMPUTING "--sequence-parallel=false --recompute full");
+    EXPECT_CONTAINS(ended->out, "Change first  vpp = 2. ");
     arena_close(arena);
 }
 
 // What more is saved than the largest cause falls by is told with the cause that falls next.
 TEST(a_saving_beyond_its_own_cause_says_what_else_falls) {
-    const Ended *ended = run_command(
+    const Ended *ended = run_wide(
         command_explain,
-        "explain --brief --plain --model gpt3-175b --node dgx-a100-80gb --gpus 128 "
+        "explain -v --model gpt3-175b --node dgx-a100-80gb --gpus 128 "
         "--fabric ib-hdr --tp 8 --sequence-parallel=false --pp 8 --micro-batch 1 --global-batch 96 --recompute full");
     EXPECT_CONTAINS(ended->out, "recompute = none would save");
     EXPECT_CONTAINS(ended->out, "whose traffic or waits came with it");
 }
 
-TEST(tables_for_people_name_in_a_sentence_what_they_leave_out) {
+TEST(the_first_screen_has_the_changes_that_help_most_and_verbose_all) {
     Loaded loaded;
     const Explanation *now = explain_slow_network(&loaded);
-    int all, few;
-    const RecordTable *full = explain_tables(loaded.arena, now, &all);
-    const RecordTable *people = explain_tables_for_people(loaded.arena, now, &few);
-    const RecordTable *rows = table_called(full, all, "settings"), *shown = table_called(people, few, "settings");
-    int left = rows->row_count - shown->row_count;
-    EXPECT(left > 0);
-    EXPECT_CONTAINS(shown->note, arena_printf(loaded.arena, "%d more change", left));
-    for (int i = 0; i < now->ran_count; i++)
-        if (now->changes[i].kind != CHANGE_RESOURCE && fabs(now->changes[i].gain_s) < 1e-3 * now->point.step_p50_s)
-            EXPECT_CONTAINS(shown->note, now->changes[i].title);
-    unload(&loaded);
-}
-
-TEST(traffic_that_a_job_does_not_have_has_no_column) {
-    Loaded loaded;
-    const Explanation *now = explain_slow_network(&loaded);
-    int few;
-    const RecordTable *people = explain_tables_for_people(loaded.arena, now, &few);
-    const RecordTable *ranks = table_called(people, few, "ranks");
-    for (int c = 0; c < ranks->column_count; c++) {
-        if (strcmp(ranks->columns[c].name, "tp_s") == 0) EXPECT(!ranks->columns[c].title);
-        if (strcmp(ranks->columns[c].name, "dp_s") == 0) EXPECT(ranks->columns[c].title != NULL);
+    const Answer *answer = answered(&loaded, now);
+    const char *first = shown(&loaded, answer, false), *all = shown(&loaded, answer, true);
+    int rows = 0;
+    for (int i = 0; i < now->ran_count; i++) {
+        if (now->changes[i].kind == CHANGE_RESOURCE) continue;
+        const char *row = arena_printf(loaded.arena, "\n%s ", now->changes[i].title);
+        EXPECT(strstr(all, row) != NULL);
+        EXPECT((strstr(first, row) != NULL) == (rows < 4 && now->changes[i].gain_s >= 0.005 * now->point.step_p50_s));
+        rows++;
     }
+    EXPECT(rows > 4 && strstr(first, "-v shows all"));
     unload(&loaded);
 }
 
@@ -231,18 +222,15 @@ TEST(a_value_that_says_its_unit_has_no_other_beside_it) {
     EXPECT_CONTAINS(ended->out, "eth-1g latency\t30 us\t\tassumed");
 }
 
-TEST(operators_of_a_network_of_convolutions_come_by_at_most_eight_kinds_that_sum_to_all) {
+TEST(people_see_twenty_operators_of_a_network_of_convolutions_and_their_kinds) {
     Loaded loaded;
     const Explanation *now = explain_slow_network(&loaded);
-    int few, all;
-    const RecordTable *full = explain_tables(loaded.arena, now, &all);
-    const RecordTable *people = explain_tables_for_people(loaded.arena, now, &few);
-    const RecordTable *kinds = table_called(people, few, "kinds"), *largest = table_called(people, few, "operators");
-    EXPECT(kinds->row_count >= 3 && kinds->row_count <= 8);
-    EXPECT_INT(largest->row_count, 20);
-    EXPECT_NEAR(column_sum(kinds, "seconds"), column_sum(table_called(full, all, "operators"), "seconds"), 1e-9);
-    EXPECT_NEAR(column_sum(table_called(people, few, "roofline_kinds"), "seconds"),
-                column_sum(table_called(full, all, "roofline"), "seconds"), 1e-9);
+    const char *all = shown(&loaded, answered(&loaded, now), true);
+    const char *kinds = strstr(all, "by kind of operator"), *operators = strstr(all, "The passes on the critical path");
+    EXPECT(now->operator_count > 20 && kinds && operators && kinds < operators);
+    int lines = 0;
+    for (const char *at = operators; at && *at && strncmp(at, "\nThe largest 20;", 16) != 0; at++) lines += *at == '\n';
+    EXPECT_INT(lines, 2 + 20 - 1); // the heading, the titles
     const RecordChart *chart = &explain_roofline_chart(loaded.arena, now)->lines;
     const RecordCurve *roof = &chart->curves[0];
     EXPECT(chart->curve_count <= 9);

@@ -264,7 +264,7 @@ static const Question questions[] = {
       "--pp 2", "--zero 1|--zero 2|--zero 3|--optimizer sgd|--backend gloo", "--recompute full",
       "--recompute selective", "--precision fp32|--precision fp16|--precision bf16", "--attention plain",
       "--framework eager|--framework fused|--framework megatron", "--price 2 --tokens 1B", "--price 0.5", "--pairs 2",
-      "--why-only|--pairs 0|--brief|--verbose|--table settings --csv", "--jitter 0.05 --straggler 1.2",
+      "--why-only|--pairs 0|--verbose|--table settings --csv", "--jitter 0.05 --straggler 1.2",
       "--offload-optimizer host", "--overlap-grad-reduce", "--sample-bytes 1MB --data-storage nfs-1gbe", "--unfolded",
       "--tokens 10B"}},
     {"explain --micro-batch 1 --gpus 16 --fabric ib-hdr200 --node dgx-a100",
@@ -278,7 +278,7 @@ static const Question questions[] = {
      {"--model llama-2-7b --micro-batch 1|--model llama-2-7b --micro-batch 4 --zero 1|"
       "--model llama-2-13b --micro-batch 1 --zero 1|--model gpt2-1.5b --micro-batch 16|"
       "--model llama-2-13b --micro-batch 2 --zero 3|--model llama-2-7b --lora-rank 8 --micro-batch 16",
-      "--pairs 1|--pairs 0|--brief", "--tp 2", "--price 2", "--recompute full"}},
+      "--pairs 1|--pairs 0|--verbose", "--tp 2", "--price 2", "--recompute full"}},
     {"explain collective --gpus 16 --fabric ib-hdr200 --node dgx-a100",
      8,
      {"--op all_reduce|--op all_gather|--op broadcast|--op all_to_all|--op all_to_all --uneven 0.5|--op reduce_scatter",

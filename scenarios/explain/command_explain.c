@@ -3,10 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "results/as.h"
 #include "results/last.h"
-#include "results/results.h"
-#include "results/screen.h"
-#include "results/tables.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/explain/explain_answer.h"
 #include "scenarios/explain/explain_cells.h"
@@ -16,17 +14,12 @@
 #include "scenarios/lua/scenario.h"
 #include "scenarios/study/study_anchors.h"
 #include "scenarios/study/study_options.h"
-#include "sim/envelope.h"
 #include "sim/file.h"
 #include "sim/seed.h"
 #include "sim/wall.h"
 #include "sim/watch.h"
 
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
-
-#define CHANGES_SHOWN 15
-#define CHANGES_IN_BRIEF 5
-#define TOGETHER_SHOWN 6
 
 static const char *const color_modes[] = {"auto", "always", "never"};
 static const char *const table_names[] = {"settings",      "together",     "resources", "life",
@@ -43,7 +36,6 @@ static const OptionSpec own_options[] = {
     {"study", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "which of the script's jobs and programs, counted from 1 (default 1)"},
     {"why-only", OPTION_FLAG, .of = OF_QUESTION, .help = "the critical path alone: nothing is changed and simulated again"},
     {"pairs", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "so many pairs of changes are simulated together, at most (default 80; 0: none)"},
-    {"brief", OPTION_FLAG, .of = OF_QUESTION, .help = "on the screen only the sentences and the changes that help most"},
     {"json", OPTION_FLAG, .of = OF_FORM, .help = "as JSON, all tables and the path piece by piece"},
     {"csv", OPTION_FLAG, .of = OF_FORM, .help = "one table as CSV"},
     {"table", OPTION_CHOICE, .of = OF_QUESTION, .help = "which one (default settings)", .choices = table_names, .choice_count = TABLES},
@@ -53,7 +45,7 @@ static const OptionSpec own_options[] = {
     {"plain", OPTION_FLAG, .of = OF_FORM, .help = "text with tabs, for other programs"},
     {"output", OPTION_TEXT, "FILE", .of = OF_FORM, .help = "write to FILE, whole or not at all; .json and .csv choose the form", .letter = 'o'},
     {"quiet", OPTION_FLAG, .of = OF_FORM, .help = "nothing on the screen", .letter = 'q'},
-    {"verbose", OPTION_FLAG, .of = OF_QUESTION, .help = "all changes that were tried, and those that are not possible", .letter = 'v'},
+    {"verbose", OPTION_FLAG, .of = OF_QUESTION, .help = "all figures: the path, operators, ranks, links, all changes that were tried", .letter = 'v'},
     {"color", OPTION_CHOICE, .of = OF_FORM, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
     PRICE_BOOK_OPTION,
     {"profile", OPTION_TEXT, "FILE.json", .of = OF_QUESTION, .help = "parts measured or written by yourself, in place of the catalogue's"},
@@ -196,86 +188,6 @@ static Form form_of(const Options *options, const char *path) {
     return dot && strcmp(dot, ".csv") == 0 ? FORM_CSV : FORM_SCREEN;
 }
 
-static bool is_for_people(const Command *command) {
-    return form_of(command->options, option_text(command->options, "output", NULL)) == FORM_SCREEN &&
-           !option_flag(command->options, "plain");
-}
-
-static Record record_of(const Command *command, const Explanation *explanation) {
-    Record record = {.title = explanation->title,
-                     .scenario = explanation->study->scenario,
-                     .seed = explanation->study->seed,
-                     .digest = explanation->point.digest};
-    bool few = is_for_people(command) && !option_flag(command->options, "verbose");
-    record.tables = few ? explain_tables_for_people(command->arena, explanation, &record.table_count)
-                        : explain_tables(command->arena, explanation, &record.table_count);
-    Words sentences = explain_sentences(command->arena, explanation);
-    record.notes = sentences.items;
-    record.note_count = sentences.count;
-    return record;
-}
-
-static bool is_shown(const RecordTable *table, bool verbose) {
-    return table->row_count > 0 && (verbose || strcmp(table->name, "not_possible") != 0);
-}
-
-static bool is_brief(const RecordTable *table) {
-    return strcmp(table->name, "settings") == 0 || strcmp(table->name, "life") == 0;
-}
-
-// Rows for people: not all changes that gain little, and no resources that gain nothing, which a sentence names.
-static int shown_rows(const RecordTable *table, bool verbose) {
-    if (!verbose && strcmp(table->name, "settings") == 0 && table->row_count > CHANGES_SHOWN) return CHANGES_SHOWN;
-    if (!verbose && strcmp(table->name, "together") == 0 && table->row_count > TOGETHER_SHOWN) return TOGETHER_SHOWN;
-    if (verbose || strcmp(table->name, "resources") != 0) return table->row_count;
-    int gain = 0, rows = 0;
-    while (strcmp(table->columns[gain].name, "gain_s") != 0) gain++;
-    while (rows < table->row_count && table->cells[rows * table->column_count + gain].number > 0) rows++;
-    return rows;
-}
-
-static void print_answer(FILE *out, const Command *command, const Record *record, const Style *style) {
-    bool verbose = option_flag(command->options, "verbose") || style->plain,
-         brief = option_flag(command->options, "brief");
-    Screen screen = {out, arena_open(), record, style, verbose, NULL, 0};
-    print_title(out, record, style);
-    for (int i = 0; i < record->table_count; i++) {
-        RecordTable table = record->tables[i];
-        int rows = shown_rows(&table, verbose), hidden = table.row_count - rows;
-        table.row_count = rows;
-        if (!is_shown(&table, verbose) || (brief && !is_brief(&table))) continue;
-        if (brief && rows > CHANGES_IN_BRIEF) table.row_count = CHANGES_IN_BRIEF;
-        screen_table(&screen, &table);
-        if (hidden > 0 && !brief && strcmp(table.name, "settings") == 0)
-            fprintf(out, "and %d more that save less, or cost time: -v\n", hidden);
-    }
-    fprintf(out, "\ndigest %016llx  seed %llu\n", (unsigned long long)record->digest, (unsigned long long)record->seed);
-    arena_close(screen.arena);
-}
-
-static void write_json(FILE *out, const Record *record, const Explanation *explanation) {
-    JsonWriter json = json_writer(out, 2);
-    char digest[24];
-    snprintf(digest, sizeof digest, "%016llx", (unsigned long long)record->digest);
-    json_begin_object(&json);
-    envelope_write(&json, NULL);
-    json_text_member(&json, "title", record->title);
-    json_text_member(&json, "scenario", record->scenario);
-    json_seed_member(&json, record->seed);
-    json_text_member(&json, "digest", digest);
-    json_number_member(&json, "step_s", explanation->point.step_p50_s);
-    json_number_member(&json, "step_ticks", (double)explanation->step.chain->end);
-    json_text_member(&json, "lacks", explanation->lacks);
-    json_number_member(&json, "better_chance", explanation->better_chance);
-    json_key(&json, "sentences");
-    json_begin_list(&json);
-    for (int i = 0; i < record->note_count; i++) json_write_text(&json, record->notes[i]);
-    json_end_list(&json);
-    tables_write_json(&json, record);
-    json_end_object(&json);
-    fputc('\n', out);
-}
-
 // ---- Plots.
 
 // Those that "--plot=roofline,links" names, all of "--plot" alone. False after a problem.
@@ -348,18 +260,21 @@ static bool write_answer(const Command *command, const Explanation *explanation)
     if (!file_create(command->arena, path ? path : "-", &file, command->problems)) return false;
     const char *color = path ? "never" : color_modes[option_choice(options, "color", 0)];
     Style style = style_for(file.stream, color, option_flag(options, "plain"));
-    Record record = record_of(command, explanation);
+    Answer *answer = answer_create(command->arena, "explain");
+    explain_step_answer(answer, command->arena, explanation, true);
     switch (form_of(options, path)) {
     case FORM_SCREEN:
-        print_answer(file.stream, command, &record, &style);
+        if (style.plain)
+            answer_as_plain(command->arena, file.stream, answer);
+        else
+            answer_as_text(command->arena, file.stream, answer, &style, option_flag(options, "verbose"));
         break;
     case FORM_JSON:
-        write_json(file.stream, &record, explanation);
+        answer_as_json(file.stream, answer);
         break;
     case FORM_CSV:
-        for (int i = 0; i < record.table_count; i++)
-            if (strcmp(record.tables[i].name, table_names[option_choice(options, "table", 0)]) == 0)
-                table_write_csv(file.stream, &record.tables[i]);
+        answer_main_called(answer, table_names[option_choice(options, "table", 0)]);
+        answer_as_csv(command->arena, file.stream, answer);
         break;
     }
     return file_commit(&file, command->problems);

@@ -12,6 +12,7 @@
 #include "scenarios/lua/scenario.h"
 #include "scenarios/program/program.h"
 #include "scenarios/study/study.h"
+#include "sim/answer.h"
 
 typedef enum ChangeKind {
     CHANGE_RESOURCE, // of the machine: "network twice as fast"
@@ -156,8 +157,8 @@ RecordPoint simulate_quicker(Arena *arena, const StudySpec *study, const Resourc
 #define EXPLAIN_PAIRS 80
 CombinationList try_together_with(Arena *arena, const Explanation *now, int64_t most);
 // explain_together_words.c: the best pair beside the best single change, where it adds something, and its third.
-void say_together(Arena *arena, Words *to, const Explanation *now);
-RecordTable together_table(Arena *arena, const Explanation *now);
+void explain_add_together(Answer *answer, Arena *arena, const Explanation *now);
+void explain_add_together_table(Answer *answer, const Explanation *now);
 
 // ---- explain_life.c: where the cluster says how it fails, or the job how it is saved.
 void list_life(Arena *arena, Explanation *explanation);
@@ -180,6 +181,9 @@ const char *explain_first(Arena *arena, const Explanation *explanation);     // 
 // Two changes that give far more together than the best alone, and fit; NULL: there are none.
 const Combination *explain_leading_pair(const Explanation *explanation);
 const char *explain_first_pair(Arena *arena, const Explanation *explanation, const Combination *pair);
+// Another pair that saves nearly as much, and is surer to fit; NULL: there is none. And what saves most alone.
+const char *explain_surer_pair(Arena *arena, const Explanation *explanation, const Combination *pair);
+const char *explain_best_alone(Arena *arena, const Explanation *explanation);
 // " Why: …." of a change that ran, by what it takes away; or "".
 const char *explain_reason(Arena *arena, const Explanation *explanation, const Change *change);
 // "14.61 s instead of 15.08 s: 3.1 % less (90 % range …), 287,080 tokens/s instead of 278,102, $1.05 less per …"
@@ -190,14 +194,8 @@ const char *explain_risk(Arena *arena, const Explanation *explanation, const Cha
 // ", $1.05 less per thousand steps"; "" without a price.
 const char *explain_money(Arena *arena, const Explanation *explanation, const Change *change);
 
-// ---- explain_words.c: plain sentences, the answer first.
-Words explain_sentences(Arena *arena, const Explanation *explanation);
-
-// ---- explain_tables.c
-const RecordTable *explain_tables(Arena *arena, const Explanation *explanation, int *count);
-
-// ---- explain_people.c: the same for a screen or a page: without rows that say nothing, operators by kind.
-const RecordTable *explain_tables_for_people(Arena *arena, const Explanation *explanation, int *count);
+// ---- explain_step.c: what is answered of it. Without `with_step` another answer has said what the step takes.
+void explain_step_answer(Answer *answer, Arena *arena, const Explanation *explanation, bool with_step);
 // "convolution", "matrix product", …; "other" of what is no operator of a block.
 const char *explain_operator_kind(const Explanation *explanation, const char *name);
 

@@ -408,4 +408,10 @@ static int ask(Asking *asking) {
     return all->now.unfinished == all->now.runs ? EXIT_NO : EXIT_DONE;
 }
 
-const Question explain_goodput_question = {.name = "goodput", .usage = usage, .about = about, .rows = rows, .help_rows = help_rows, .processes = "jobs", .ask = ask};
+const Question explain_goodput_question = {.name = "goodput",
+                                           .usage = usage,
+                                           .about = about,
+                                           .rows = rows,
+                                           .help_rows = help_rows,
+                                           .processes = "jobs",
+                                           .ask = ask};

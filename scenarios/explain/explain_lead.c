@@ -252,38 +252,34 @@ static const Combination *surer_pair(const Explanation *now, const Combination *
     return best;
 }
 
-// " Nearly as much, and surer to fit: …"
-static const char *surer_of(Arena *arena, const Explanation *now, const Combination *pair) {
+const char *explain_surer_pair(Arena *arena, const Explanation *now, const Combination *pair) {
     const Combination *surer = surer_pair(now, pair);
-    if (!surer) return "";
+    if (!surer) return NULL;
     return arena_printf(
-        arena, " Nearly as much, and surer to fit: %s, which save %s; memory runs out with a chance of %s.",
+        arena, "nearly as much, and surer to fit: %s, which save %s; memory runs out with a chance of %s",
         surer->whole.title, text_time(arena, surer->whole.gain_s), text_percent(arena, surer->whole.chance_to_run_out));
 }
 
 // Others may save more alone, but do not fit or train otherwise.
-static const char *best_alone(Arena *arena, const Explanation *now) {
+const char *explain_best_alone(Arena *arena, const Explanation *now) {
     const Change *first = now->first;
-    if (!first) return "No single setting that fits saves 0.5 % of a step.";
-    return arena_printf(arena, "Alone, of changes that %s and train the same, %s saves most, %s of a step.",
+    if (!first) return "no single setting that fits saves 0.5 % of a step";
+    return arena_printf(arena, "of changes that %s and train the same %s saves most alone, %s of a step",
                         explain_fits(first->chance_to_run_out) ? "surely fit" : "are no less sure to fit", first->title,
                         text_percent(arena, first->gain_s / now->point.step_p50_s));
 }
 
 const char *explain_first_pair(Arena *arena, const Explanation *now, const Combination *pair) {
     const Change *whole = &pair->whole;
-    return arena_printf(arena, "Change first, both together: %s. A step then takes %s%s.%s%s %s", whole->title,
+    return arena_printf(arena, "both together, %s. A step then takes %s%s.%s", whole->title,
                         explain_becomes(arena, now, whole), with_risk(arena, now, whole, "; "),
-                        why_of(arena, now, whole, reasons_together(arena, now, pair)), surer_of(arena, now, pair),
-                        best_alone(arena, now));
+                        why_of(arena, now, whole, reasons_together(arena, now, pair)));
 }
 
 const char *explain_first(Arena *arena, const Explanation *now) {
     const Change *first = now->first;
-    return arena_printf(arena, "%s: %s. A step then takes %s%s.%s",
-                        now->fitting && now->fitting != first ? "Then" : "Change first", first->title,
-                        explain_becomes(arena, now, first), with_risk(arena, now, first, "; "),
-                        explain_reason(arena, now, first));
+    return arena_printf(arena, "%s. A step then takes %s%s.%s", first->title, explain_becomes(arena, now, first),
+                        with_risk(arena, now, first, "; "), explain_reason(arena, now, first));
 }
 
 bool explain_lead(Arena *arena, const Explanation *now, Lead *lead) {

@@ -42,7 +42,7 @@ const Combination *fitting_together(const Explanation *now) {
 }
 
 // Of a job that is not sure to fit: where no change alone makes it fit, or several do at less cost.
-static void say_what_fits(Arena *arena, Words *to, const Explanation *now) {
+static void add_what_fits(Answer *answer, Arena *arena, const Explanation *now) {
     const Combination *some = fitting_together(now);
     const Change *alone = now->fitting;
     const char *less = "";
@@ -50,67 +50,63 @@ static void say_what_fits(Arena *arena, Words *to, const Explanation *now) {
     if (alone && explain_fits(alone->chance_to_run_out))
         less = arena_printf(arena, "; that is %s less than with %s alone",
                             text_time(arena, some->whole.gain_s - alone->gain_s), alone->title);
-    say(arena, to,
-        arena_printf(
-            arena, "%s together make it fit, %s: memory then runs out with a chance of %s, and a step takes %s%s.",
-            some->count == 2 ? "Two" : "Three", some->whole.title, text_percent(arena, some->whole.chance_to_run_out),
-            explain_becomes(arena, now, &some->whole), less));
+    answer_say(answer, "Together",
+               "%s make it fit, %s: memory then runs out with a chance of %s, and a step takes %s%s",
+               some->count == 2 ? "two" : "three", some->whole.title,
+               text_percent(arena, some->whole.chance_to_run_out), explain_becomes(arena, now, &some->whole), less);
 }
 
-void say_together(Arena *arena, Words *to, const Explanation *now) {
+void explain_add_together(Answer *answer, Arena *arena, const Explanation *now) {
     const Combination *pair = best_of(now, 2);
     double step = now->point.step_p50_s;
     if (now->must_fit) {
-        say_what_fits(arena, to, now);
+        add_what_fits(answer, arena, now);
         return;
     }
     if (!pair || pair->whole.gain_s - (now->first ? now->first->gain_s : 0) < MATTERS * step) return;
     const Change *whole = &pair->whole;
-    say(arena, to,
-        arena_printf(arena, "Two together, %s, save %s (%s; 90 %% range %s to %s)%s%s.%s", whole->title,
-                     text_time(arena, whole->gain_s), text_percent(arena, whole->gain_s / step),
-                     text_time(arena, whole->gain_low_s), text_time(arena, whole->gain_high_s),
-                     more_than_one(arena, now, pair), risk_of(arena, now, whole), third_of(arena, now, pair)));
+    answer_say(answer, "Together", "two, %s, save %s (%s; 90 %% range %s to %s)%s%s.%s", whole->title,
+               text_time(arena, whole->gain_s), text_percent(arena, whole->gain_s / step),
+               text_time(arena, whole->gain_low_s), text_time(arena, whole->gain_high_s),
+               more_than_one(arena, now, pair), risk_of(arena, now, whole), third_of(arena, now, pair));
 }
 
-static const RecordColumn columns[] = {
-    {"change", "change", RECORD_TEXT},
-    {"step_s", NULL, RECORD_SECONDS},
-    {"gain_s", "saves", RECORD_SECONDS},
-    {"gain_share", NULL, RECORD_SHARE},
-    {"gain_p5_s", NULL, RECORD_SECONDS},
-    {"gain_p95_s", NULL, RECORD_SECONDS},
-    {"first_alone_s", NULL, RECORD_SECONDS},
-    {"second_adds_s", "second adds", RECORD_SECONDS},
-    {"third_adds_s", "third adds", RECORD_SECONDS},
-    {"cost_per_step", NULL, RECORD_NUMBER},
-    {"memory_gib", NULL, RECORD_NUMBER},
-    {"chance_to_run_out", "OOM risk", RECORD_SHARE},
+static const AnswerColumn columns[] = {
+    {"change", "together", AS_TEXT, 0},
+    {"step_s", NULL, AS_SECONDS, 0},
+    {"gain_s", "saves", AS_SECONDS, 0},
+    {"gain_share", NULL, AS_SHARE, 0},
+    {"gain_p5_s", NULL, AS_SECONDS, 0},
+    {"gain_p95_s", NULL, AS_SECONDS, 0},
+    {"first_alone_s", NULL, AS_SECONDS, 0},
+    {"second_adds_s", "second adds", AS_SECONDS, 1},
+    {"third_adds_s", "third adds", AS_SECONDS, 2},
+    {"cost_per_step", NULL, AS_MONEY, 0},
+    {"memory_gib", NULL, AS_NUMBER, 0},
+    {"chance_to_run_out", "OOM risk", AS_SHARE, 0},
 };
 
-static void row_of(Arena *arena, Cells *cells, const Explanation *now, const Combination *one) {
-    const Change *whole = &one->whole;
-    text_cell(arena, cells, whole->title);
-    number_cell(arena, cells, whole->step_s);
-    number_cell(arena, cells, whole->gain_s);
-    number_cell(arena, cells, whole->gain_s / now->point.step_p50_s);
-    number_cell(arena, cells, whole->gain_low_s);
-    number_cell(arena, cells, whole->gain_high_s);
-    for (int i = 0; i < TOGETHER_MOST; i++) number_cell(arena, cells, i < one->count ? one->adds_s[i] : NAN);
-    number_cell(arena, cells, whole->step_cost);
-    number_cell(arena, cells, whole->memory_bytes / 1073741824.0);
-    number_cell(arena, cells, whole->chance_to_run_out);
-}
-
-RecordTable together_table(Arena *arena, const Explanation *now) {
-    Cells cells = {0};
-    for (int i = 0; i < now->together.count; i++) row_of(arena, &cells, now, &now->together.items[i]);
-    RecordTable table =
-        table_of("together", "What would help together: changes simulated as one", COLUMNS(columns), &cells);
-    table.note =
-        "Saves: all of them, of the step, at the same global batch. Second adds: that less what the first saves or "
-        "costs alone (a dash: it does not run alone); third adds: that less what the first two give; what only makes "
-        "room in memory may add less than nothing. OOM risk: the "
-        "chance that memory of the fullest GPU runs out.";
-    return table;
+void explain_add_together_table(Answer *answer, const Explanation *now) {
+    answer_table(answer, "together", "What would help together: changes simulated as one", COLUMNS(columns));
+    for (int k = 0; k < now->together.count; k++) {
+        const Combination *one = &now->together.items[k];
+        const Change *whole = &one->whole;
+        answer_cell(answer, answer_of_text(whole->title));
+        answer_cell(answer, answer_of(AS_SECONDS, whole->step_s));
+        answer_cell(answer, answer_of(AS_SECONDS, whole->gain_s));
+        answer_cell(answer, answer_of(AS_SHARE, whole->gain_s / now->point.step_p50_s));
+        answer_cell(answer, answer_of(AS_SECONDS, whole->gain_low_s));
+        answer_cell(answer, answer_of(AS_SECONDS, whole->gain_high_s));
+        for (int i = 0; i < TOGETHER_MOST; i++)
+            answer_cell(answer, answer_of(AS_SECONDS, i < one->count ? one->adds_s[i] : NAN));
+        answer_cell(answer, answer_of(AS_MONEY, whole->step_cost));
+        answer_cell(answer, answer_of(AS_NUMBER, whole->memory_bytes / 1073741824.0));
+        answer_cell(answer, answer_of(AS_SHARE, whole->chance_to_run_out));
+    }
+    answer_note(
+        answer,
+        "Saves: all of them, of the step, at the same global batch. Second adds: that less what the first saves "
+        "or costs alone (a dash: it does not run alone); third adds: that less what the first two give; what "
+        "only makes room in memory may add less than nothing. OOM risk: the chance that memory of the fullest "
+        "GPU runs out.");
 }
