@@ -87,18 +87,25 @@ static void add_table(Arena *arena, Rows *rows, const AnswerTable *table, const 
     }
 }
 
-// A list's sections are rows. Where they hold a table, its rows are, and the section's facts stand before each.
+static void add_own_facts(Arena *arena, Cells *cells, const AnswerNode *section, const char *before) {
+    for (const AnswerNode *node = section->first; node; node = node->next)
+        if (node->kind == NODE_FACT && node->key) add_fact(arena, cells, node, before);
+}
+
+// A list's sections are rows. Where they hold a table, its rows are, and the section's own facts stand before each.
 static void add_list(Arena *arena, Rows *rows, const AnswerNode *list) {
     for (const AnswerNode *node = list->first; node; node = node->next) {
         if (node->kind != NODE_SECTION) continue;
         const AnswerNode *table = node->first;
         while (table && table->kind != NODE_TABLE) table = table->next;
         Cells row = {0};
-        add_facts(arena, &row, node, table ? arena_printf(arena, "%s.", list->key) : "");
-        if (table)
+        if (table) {
+            add_own_facts(arena, &row, node, arena_printf(arena, "%s.", list->key));
             add_table(arena, rows, table->table, &row);
-        else
+        } else {
+            add_facts(arena, &row, node, "");
             LIST_PUSH(arena, rows, row);
+        }
     }
 }
 

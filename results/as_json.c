@@ -106,7 +106,8 @@ static void write_members(JsonWriter *json, const AnswerNode *section) {
 void answer_as_json(FILE *out, const Answer *answer) {
     JsonWriter json = json_writer(out, 2);
     json_begin_object(&json);
-    envelope_write(&json, answer_kind(answer));
+    const char *format = answer_format_name(answer);
+    envelope_write_format(&json, format ? format : ANSWER_FORMAT, answer_kind(answer));
     write_members(&json, answer_root(answer));
     json_end_object(&json);
     fputc('\n', out);

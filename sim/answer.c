@@ -10,7 +10,7 @@
 
 struct Answer {
     Arena *arena;
-    const char *kind, *currency, *title;
+    const char *kind, *format, *currency, *title;
     bool one_row;
     AnswerNode root, *open;    // the section in which nodes are added
     AnswerNode *noted, *table; // the last ones
@@ -32,6 +32,7 @@ void answer_title(Answer *answer, const char *title) {
     answer_text(answer, "title", NULL, title);
 }
 
+void answer_format(Answer *answer, const char *format) { answer->format = format; }
 void answer_currency(Answer *answer, const char *code) { answer->currency = code; }
 void answer_one_row(Answer *answer) { answer->one_row = true; }
 
@@ -216,6 +217,7 @@ void answer_digest(Answer *answer, uint64_t digest) {
 // ---- For those who give it a form.
 
 const AnswerNode *answer_root(const Answer *answer) { return &answer->root; }
+const char *answer_format_name(const Answer *answer) { return answer->format; }
 const char *answer_kind(const Answer *answer) { return answer->kind; }
 const char *answer_heading(const Answer *answer) { return answer->title; }
 const AnswerNode *answer_main(const Answer *answer) { return answer->one_row ? NULL : answer->csv; }
@@ -253,6 +255,8 @@ const char *answer_value_text(Arena *arena, const Answer *answer, AnswerValue va
         return quantity(arena, number, QUANTITY_BANDWIDTH);
     case AS_FLOPS:
         return quantity(arena, number, QUANTITY_FLOPS);
+    case AS_FLOPS_RATE:
+        return quantity(arena, number, QUANTITY_FLOPS_RATE);
     case AS_MONEY:
         return text_money(arena, number, answer->currency);
     case AS_WATTS:

@@ -19,21 +19,22 @@ typedef enum AnswerUnit {
     AS_NOTHING, // an empty cell: no member in JSON
     AS_TEXT,    // a name or a sentence; NULL: unknown, null in JSON
     AS_BOOL,
-    AS_COUNT,     // of things: "14,392"
-    AS_MANY,      // three figures of them: "175 B"
-    AS_WHOLE,     // as AS_COUNT without marks between thousands: an identifier, a size of a layout
-    AS_NUMBER,    // three figures
-    AS_SHARE,     // 0.312 is "31.2 %"
-    AS_PERCENT,   // 0.312 is "31 %"
-    AS_SECONDS,   // "142 ms", "26.7 days"
-    AS_DAYS,      // "26.7 days", "5.2 h"
-    AS_BYTES,     // "46.1 GiB"
-    AS_BANDWIDTH, // bytes a second: "25 GB/s"
-    AS_FLOPS,     // "2.1 TFLOP"
-    AS_MONEY,     // in the answer's currency: "$1.43 M"
-    AS_WATTS,     // "6.5 kW"
-    AS_KWH,       // "412 MWh"
-    AS_KILOGRAMS, // "3.2 t"
+    AS_COUNT,      // of things: "14,392"
+    AS_MANY,       // three figures of them: "175 B"
+    AS_WHOLE,      // as AS_COUNT without marks between thousands: an identifier, a size of a layout
+    AS_NUMBER,     // three figures
+    AS_SHARE,      // 0.312 is "31.2 %"
+    AS_PERCENT,    // 0.312 is "31 %"
+    AS_SECONDS,    // "142 ms", "26.7 days"
+    AS_DAYS,       // "26.7 days", "5.2 h"
+    AS_BYTES,      // "46.1 GiB"
+    AS_BANDWIDTH,  // bytes a second: "25 GB/s"
+    AS_FLOPS,      // "2.1 TFLOP"
+    AS_FLOPS_RATE, // "312 TFLOP/s"
+    AS_MONEY,      // in the answer's currency: "$1.43 M"
+    AS_WATTS,      // "6.5 kW"
+    AS_KWH,        // "412 MWh"
+    AS_KILOGRAMS,  // "3.2 t"
     ANSWER_UNIT_COUNT
 } AnswerUnit;
 
@@ -56,6 +57,7 @@ struct Chart; // results/chart.h
 Answer *answer_create(Arena *arena, const char *kind); // kind: of the envelope, "goodput"
 void answer_rename(Answer *answer, const char *kind);
 void answer_title(Answer *answer, const char *title);   // of what: heads a page, "title" in JSON
+void answer_format(Answer *answer, const char *format); // of a file that the program reads too: "lockstep-hardware"
 void answer_currency(Answer *answer, const char *code); // of AS_MONEY; USD when it is not said
 void answer_one_row(Answer *answer);                    // CSV is one row of all facts, not the first table
 
@@ -156,6 +158,7 @@ struct AnswerNode {
 };
 
 const AnswerNode *answer_root(const Answer *answer);
+const char *answer_format_name(const Answer *answer); // or NULL
 const char *answer_kind(const Answer *answer);
 const char *answer_heading(const Answer *answer);    // its title, or NULL
 const AnswerNode *answer_main(const Answer *answer); // the table that is its CSV; NULL: one row

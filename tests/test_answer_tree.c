@@ -171,6 +171,29 @@ TEST(a_column_may_stand_below_its_row) {
     arena_close(arena);
 }
 
+TEST(tables_of_a_list_have_its_sections_own_facts_before_their_rows) {
+    static const AnswerColumn facts[] = {{"fact", "fact", AS_TEXT, 0}};
+    Arena *arena = arena_open();
+    Answer *answer = answer_create(arena, "small");
+    answer_format(answer, "lockstep-parts");
+    answer_open_list(answer, "parts", NULL);
+    for (int i = 0; i < 2; i++) {
+        answer_open(answer, NULL, NULL);
+        answer_text(answer, "name", NULL, i ? "link" : "node");
+        answer_open(answer, NULL, NULL);
+        answer_text(answer, "title", NULL, "for its own object alone");
+        answer_close(answer);
+        answer_table(answer, "facts", NULL, facts, 1);
+        answer_cell(answer, answer_of_text("rate"));
+        answer_close(answer);
+    }
+    answer_close(answer);
+    EXPECT_TEXT(printed(arena, csv, answer, 0), "parts.name,fact\nnode,rate\nlink,rate\n");
+    EXPECT_CONTAINS(printed(arena, json, answer, 0), "\"format\": \"lockstep-parts\"");
+    EXPECT_CONTAINS(printed(arena, json, answer, 0), "\"title\": \"for its own object alone\"");
+    arena_close(arena);
+}
+
 TEST(people_read_three_figures_of_many_things_and_programs_all) {
     Arena *arena = arena_open();
     Answer *answer = answer_create(arena, "small");
