@@ -18,8 +18,6 @@ static const struct {
     {"power", "", {0}},
     {"topo", "links", {0}},
     {"calibrate-network", "rows", {0}},
-    {"hw-list", "parts/facts", {"part", "name"}},
-    {"hw-show", "parts/facts", {"part", "name"}},
 };
 enum { MAIN_LISTS = sizeof main_lists / sizeof *main_lists };
 

@@ -8,9 +8,9 @@
 #define MOST_COLUMNS 80
 
 // Of commands whose answer is a tree (sim/question.h).
-static const char *const commands[] = {"memory", "flops", "params", "model", "job", "constants"};
-static const char *const lists[] = {"model list", "--operators", "job fields", "job software",
-                                    "job strategies"}; // as long as they are
+static const char *const commands[] = {"memory", "flops", "params", "model", "job", "constants", "hw"};
+static const char *const lists[] = {"model list",     "--operators", "job fields", "job software",
+                                    "job strategies", "hw list",     "hw fields"}; // as long as they are
 static const char *const asks_more[] = {"--plot", "-v", "--verbose", "$DIR"};
 
 static bool has_one(const char *line, const char *const *words, size_t count) {

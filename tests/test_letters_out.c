@@ -540,5 +540,5 @@ TEST(a_config_json_may_keep_lines_in_texts_that_are_no_names) {
                           "ended=$?; rm $f $f.json; exit $ended",
                           said, sizeof said),
                0);
-    EXPECT_CONTAINS(said, "Parameters  15610368");
+    EXPECT_CONTAINS(said, "Parameters  15,610,368");
 }

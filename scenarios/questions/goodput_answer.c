@@ -234,7 +234,7 @@ void goodput_answer(Answer *answer, const GoodputAsked *asked, const LifeStudy *
     add_figures(answer, asked, study);
     add_causes(answer, study);
     goodput_doubts(answer, asked, study);
-    answer_next(answer, arena_printf(asked->arena, "lockstep hw show %s", asked->rates->name),
+    answer_next(answer, arena_printf(asked->arena, "lockstep hw show %s -v", asked->rates->name),
                 "where each rate is from");
     goodput_rates(answer, asked->rates);
     answer_digest(answer, study->digest);
