@@ -207,7 +207,7 @@ TEST(three_shards_merged_are_the_whole) {
     EXPECT_CONTAINS(output, "all.db: 40 points, 40 of them new");
     expect_same_store(in_folder("all.db"), in_folder("whole.db"));
     EXPECT_INT(shell("$LOCKSTEP merge {DIR}/all.db {DIR}/part.2-of-3.db"), 0);
-    EXPECT_CONTAINS(output, "0 of them new, 13 met more than once");
+    EXPECT_CONTAINS(output, "0 of them new.\n13 met more than once");
     expect_same_store(in_folder("all.db"), in_folder("whole.db"));
 }
 
