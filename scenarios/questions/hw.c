@@ -227,10 +227,10 @@ static int note_number(Notes *notes, const char *source) {
     return notes->count;
 }
 
-static Notes notes_of(const Hw *hw, const Fact *facts, int count) {
+static int count_sources(const Hw *hw, const Fact *facts, int count) {
     Notes notes = {ARENA_ARRAY(hw->arena, const char *, count + 1), 0};
     for (int i = 0; i < count; i++) note_number(&notes, facts[i].source);
-    return notes;
+    return notes.count;
 }
 
 // What a prediction rests on: rates of this GPU, or of its relatives.
@@ -277,11 +277,6 @@ static void add_fact(const Hw *hw, const Fact *fact, Notes *notes) {
     answer_cell(hw->answer, answer_of(fact->sigma > 0 ? AS_NUMBER : AS_NOTHING, fact->sigma));
 }
 
-static void add_notes(const Hw *hw, const Notes *notes) {
-    for (int i = 0; i < notes->count; i++)
-        answer_say(hw->answer, arena_printf(hw->arena, "[%d]", i + 1), "%s", notes->items[i]);
-}
-
 // In the order of the table of fields. What the part is, rather than how much, has no source of its own.
 static void add_part(const Hw *hw, PartKind kind, const void *part, AnswerDetail detail) {
     static const AnswerColumn columns[] = {{"name", "number", AS_TEXT, 0}, {"value", "", AS_TEXT, 0},
@@ -293,11 +288,11 @@ static void add_part(const Hw *hw, PartKind kind, const void *part, AnswerDetail
     int alias_count, fact_count;
     const char *const *aliases = part_aliases(kind, part, &alias_count);
     const Fact *facts = part_facts(kind, part, &fact_count);
-    Notes notes = notes_of(hw, facts, fact_count);
+    Notes notes = {ARENA_ARRAY(hw->arena, const char *, fact_count + 1), 0};
     answer_open(answer, NULL, arena_printf(hw->arena, "%s %s", table->said, part_name(part)));
     answer_text(answer, "part", NULL, table->word);
     answer_text(answer, "name", NULL, part_name(part));
-    bool is_long = fact_count + notes.count > MOST_ROWS;
+    bool is_long = fact_count + count_sources(hw, facts, fact_count) > MOST_ROWS;
     if (detail == FOR_ALL) add_lead(hw, kind, part, facts, fact_count);
     if (detail == FOR_ALL && is_long) add_list(hw, kind, &(Shown){&part, 1});
     if (detail == FOR_ALL && kind == PART_GPU) add_measured_types(hw, facts, fact_count);
@@ -316,7 +311,8 @@ static void add_part(const Hw *hw, PartKind kind, const void *part, AnswerDetail
         const Fact *fact = fact_find(facts, fact_count, table->fields[i].key);
         if (fact) add_fact(hw, fact, &notes);
     }
-    add_notes(hw, &notes);
+    for (int i = 0; i < notes.count; i++)
+        answer_say(answer, arena_printf(hw->arena, "[%d]", i + 1), "%s", notes.items[i]);
     answer_close(answer);
 }
 
@@ -566,12 +562,6 @@ static int fields(const Hw *hw, const char *word) {
 
 // ---- The question.
 
-static int usage_problem(const Hw *hw, const char *text) {
-    problem_add(hw->problems, (Where){0}, "%s", text);
-    problem_hint(hw->problems, "usage: %s", usage);
-    return EXIT_USAGE;
-}
-
 static int ask(Asking *asking) {
     static const char *const verbs[] = {"list", "show", "check", "fields"};
     enum { LIST, SHOW, CHECK, FIELDS, VERBS };
@@ -585,9 +575,11 @@ static int ask(Asking *asking) {
         problem_hint_names(hw.problems, what, verbs, VERBS);
         return EXIT_USAGE;
     }
-    bool needs_name = verb == SHOW || verb == CHECK;
-    if (needs_name && (!name || !*name))
-        return usage_problem(&hw, verb == SHOW ? "hw show needs a name" : "hw check needs a file");
+    if ((verb == SHOW || verb == CHECK) && (!name || !*name)) {
+        problem_add(hw.problems, (Where){0}, verb == SHOW ? "hw show needs a name" : "hw check needs a file");
+        problem_hint(hw.problems, "usage: %s", usage);
+        return EXIT_USAGE;
+    }
     if (verb == FIELDS) return fields(&hw, name);
     hw.catalogue = catalogue_with_profile(hw.arena, option_text(asking->options, "profile", NULL), hw.problems);
     if (!hw.catalogue) return EXIT_BAD_INPUT;
