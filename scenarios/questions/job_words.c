@@ -8,8 +8,6 @@
 #include "models/workload/model/model.h"
 #include "results/frame.h"
 
-#define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
-
 static void add_text(const Asking *asking, const char *text) { answer_cell(asking->answer, answer_of_text(text)); }
 
 // ---- Fields.

@@ -7,7 +7,6 @@
 #include "results/frame.h"
 #include "scenarios/questions/models.h"
 
-#define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 #define MOST_TOKENS 100000000.0
 
 // Tokens of a sequence, as asked or as the model has them; 1 of other models.
