@@ -118,6 +118,11 @@ void answer_table(Answer *answer, const char *key, const char *heading, const An
 
 void answer_cell(Answer *answer, AnswerValue value) { LIST_PUSH(answer->arena, &answer->table->table->cells, value); }
 
+void answer_row(Answer *answer, const AnswerValue *cells, int count) {
+    CHECK(count == answer->table->table->column_count);
+    for (int i = 0; i < count; i++) answer_cell(answer, cells[i]);
+}
+
 int answer_row_count(const AnswerTable *table) {
     CHECK(table->cells.count % table->column_count == 0);
     return table->cells.count / table->column_count;

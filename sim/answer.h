@@ -96,7 +96,11 @@ typedef struct AnswerColumn {
 } AnswerColumn;
 
 void answer_table(Answer *answer, const char *key, const char *heading, const AnswerColumn *columns, int count);
-void answer_cell(Answer *answer, AnswerValue value);         // of the last table, row by row
+void answer_cell(Answer *answer, AnswerValue value);                  // of the last table, row by row
+void answer_row(Answer *answer, const AnswerValue *cells, int count); // as many as it has columns
+#define ANSWER_ROW(answer, ...)                                                                                        \
+    answer_row(answer, (const AnswerValue[]){__VA_ARGS__},                                                             \
+               (int)(sizeof((const AnswerValue[]){__VA_ARGS__}) / sizeof(AnswerValue)))
 void answer_row_detail(Answer *answer, AnswerDetail detail); // of the row that has been filled last
 void answer_main_called(Answer *answer, const char *key);    // CSV is of that table
 void answer_mark(Answer *answer);                            // the row that has been filled last stands out

@@ -158,9 +158,8 @@ TEST(a_column_may_stand_below_its_row) {
     Answer *answer = answer_create(arena, "small");
     answer_table(answer, "records", NULL, records, 3);
     for (int i = 0; i < 2; i++) {
-        answer_cell(answer, answer_of_text(i ? "launch" : "ramp"));
-        answer_cell(answer, answer_of_text(i ? "" : "a log of kernels of some length"));
-        answer_cell(answer, answer_of(AS_NUMBER, 1.5));
+        ANSWER_ROW(answer, answer_of_text(i ? "launch" : "ramp"),
+                   answer_of_text(i ? "" : "a log of kernels of some length"), answer_of(AS_NUMBER, 1.5));
     }
     EXPECT_TEXT(printed(arena, text, answer, 24), "name    value\n"
                                                   "ramp     1.50\n"
