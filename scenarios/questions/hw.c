@@ -33,104 +33,77 @@ typedef struct Hw {
     const Catalogue *catalogue;
 } Hw;
 
-static void add_text(const Hw *hw, const char *text) { answer_cell(hw->answer, answer_of_text(text)); }
-static void add_number(const Hw *hw, AnswerUnit unit, double value) { answer_cell(hw->answer, answer_of(unit, value)); }
-static void add_some(const Hw *hw, AnswerUnit unit, double value) {
-    answer_cell(hw->answer, answer_shown(unit, value, value > 0 ? NULL : "-"));
-}
+static AnswerValue words(const char *text) { return answer_of_text(text); }
+static AnswerValue some(AnswerUnit unit, double value) { return answer_shown(unit, value, value > 0 ? NULL : "-"); }
 
 // ---- One line per part, with the few numbers by which people choose.
 
 static void fill_gpu(const Hw *hw, const void *part) {
     const Gpu *gpu = part;
     Precision precision = gpu->peak_flops[BF16] > 0 ? BF16 : gpu->peak_flops[FP16] > 0 ? FP16 : FP32;
-    add_text(hw, gpu->name);
-    add_number(hw, AS_WHOLE, gpu->year);
-    add_text(hw, gpu->architecture);
-    add_number(hw, AS_COUNT, gpu->sm_count);
-    add_some(hw, AS_BYTES, gpu->memory_bytes);
-    add_some(hw, AS_BANDWIDTH, gpu->memory_bytes_per_second);
-    add_some(hw, AS_FLOPS_RATE, gpu_peak(gpu, precision));
-    add_text(hw, precision_name(precision));
-    add_some(hw, AS_BANDWIDTH, gpu->nvlink_bytes_per_second);
-    add_some(hw, AS_WATTS, gpu->power_watts);
+    ANSWER_ROW(hw->answer, words(gpu->name), answer_of(AS_WHOLE, gpu->year), words(gpu->architecture),
+               answer_of(AS_COUNT, gpu->sm_count), some(AS_BYTES, gpu->memory_bytes),
+               some(AS_BANDWIDTH, gpu->memory_bytes_per_second), some(AS_FLOPS_RATE, gpu_peak(gpu, precision)),
+               words(precision_name(precision)), some(AS_BANDWIDTH, gpu->nvlink_bytes_per_second),
+               some(AS_WATTS, gpu->power_watts));
 }
 
 static void fill_node(const Hw *hw, const void *part) {
     static const char *const link_names[] = {"PCIe", "bridges", "mesh", "cube mesh", "switch"};
     const NodeType *node = part;
-    add_text(hw, node->name);
-    add_text(hw, arena_printf(hw->arena, "%d x %s", node->gpu_count, node->gpu_names[0]));
-    add_text(hw, link_names[node->gpu_links]);
-    add_number(hw, AS_COUNT, node->nic_count);
-    add_some(hw, AS_BANDWIDTH, node->nic_bytes_per_second);
-    add_some(hw, AS_MONEY, node->price_usd);
+    ANSWER_ROW(hw->answer, words(node->name),
+               words(arena_printf(hw->arena, "%d x %s", node->gpu_count, node->gpu_names[0])),
+               words(link_names[node->gpu_links]), answer_of(AS_COUNT, node->nic_count),
+               some(AS_BANDWIDTH, node->nic_bytes_per_second), some(AS_MONEY, node->price_usd));
 }
 
 static void fill_fabric(const Hw *hw, const void *part) {
     static const char *const transport_names[] = {"InfiniBand", "RoCE", "EFA", "Slingshot", "TCP", "GPUDirect"};
     const FabricLink *link = part;
-    add_text(hw, link->name);
-    add_text(hw, transport_names[link->transport]);
-    add_some(hw, AS_BANDWIDTH, link->line_bytes_per_second);
-    add_number(hw, AS_PERCENT, link->efficiency);
-    add_some(hw, AS_SECONDS, link->latency_seconds);
-    add_text(hw, link->title);
+    ANSWER_ROW(hw->answer, words(link->name), words(transport_names[link->transport]),
+               some(AS_BANDWIDTH, link->line_bytes_per_second), answer_of(AS_PERCENT, link->efficiency),
+               some(AS_SECONDS, link->latency_seconds), words(link->title));
 }
 
 static void fill_storage(const Hw *hw, const void *part) {
     const StorageType *storage = part;
-    add_text(hw, storage->name);
-    add_text(hw, storage->shared ? "shared" : "per node");
-    add_some(hw, AS_BANDWIDTH, storage->read_bytes_per_second);
-    add_some(hw, AS_BANDWIDTH, storage->write_bytes_per_second);
-    add_some(hw, AS_SECONDS, storage->latency_seconds);
-    add_text(hw, storage->title);
+    ANSWER_ROW(hw->answer, words(storage->name), words(storage->shared ? "shared" : "per node"),
+               some(AS_BANDWIDTH, storage->read_bytes_per_second), some(AS_BANDWIDTH, storage->write_bytes_per_second),
+               some(AS_SECONDS, storage->latency_seconds), words(storage->title));
 }
 
 static void fill_faults(const Hw *hw, const void *part) {
     const FaultRates *rates = part;
-    add_text(hw, rates->name);
-    add_number(hw, AS_NUMBER, 1000 * 86400 * fault_node_rate(rates, rates->gpus_per_node, rates->gpus_per_node));
-    add_text(hw, rates->title);
+    ANSWER_ROW(hw->answer, words(rates->name),
+               answer_of(AS_NUMBER, 1000 * 86400 * fault_node_rate(rates, rates->gpus_per_node, rates->gpus_per_node)),
+               words(rates->title));
 }
 
 static void fill_price(const Hw *hw, const void *part) {
     const Offer *offer = part;
-    add_text(hw, offer->name);
-    add_text(hw, offer->provider);
-    add_text(hw, terms_names[offer->terms]);
-    add_number(hw, AS_NUMBER, offer_gpu_hour(offer));
-    add_text(hw, offer->currency);
-    add_text(hw, offer->date);
-    add_text(hw, offer->gpu ? offer->gpu : offer->nodes[0]);
+    ANSWER_ROW(hw->answer, words(offer->name), words(offer->provider), words(terms_names[offer->terms]),
+               answer_of(AS_NUMBER, offer_gpu_hour(offer)), words(offer->currency), words(offer->date),
+               words(offer->gpu ? offer->gpu : offer->nodes[0]));
 }
 
 static void fill_currency(const Hw *hw, const void *part) {
     const Currency *currency = part;
-    add_text(hw, currency->name);
-    answer_cell(hw->answer, answer_shown(AS_NUMBER, currency->per_usd, text_figures(hw->arena, currency->per_usd, 6)));
-    add_text(hw, currency->date);
-    add_text(hw, currency->title);
+    ANSWER_ROW(hw->answer, words(currency->name),
+               answer_shown(AS_NUMBER, currency->per_usd, text_figures(hw->arena, currency->per_usd, 6)),
+               words(currency->date), words(currency->title));
 }
 
 static void fill_grid(const Hw *hw, const void *part) {
     const Grid *grid = part;
-    add_text(hw, grid->name);
-    add_number(hw, AS_COUNT, grid->carbon_grams_per_kwh);
-    add_text(hw, grid->date);
-    add_text(hw, grid->title);
+    ANSWER_ROW(hw->answer, words(grid->name), answer_of(AS_COUNT, grid->carbon_grams_per_kwh), words(grid->date),
+               words(grid->title));
 }
 
 static void fill_site(const Hw *hw, const void *part) {
     const Site *site = part;
-    add_text(hw, site->name);
-    add_number(hw, AS_NUMBER, site->power_usage_effectiveness);
-    add_some(hw, AS_NUMBER, site->electricity_usd_per_kwh);
-    add_some(hw, AS_COUNT, site->colocation_usd_per_kw_month);
-    add_some(hw, AS_COUNT, site->building_usd_per_kw);
-    add_some(hw, AS_WATTS, site->rack_watts);
-    add_text(hw, site->title);
+    ANSWER_ROW(hw->answer, words(site->name), answer_of(AS_NUMBER, site->power_usage_effectiveness),
+               some(AS_NUMBER, site->electricity_usd_per_kwh), some(AS_COUNT, site->colocation_usd_per_kw_month),
+               some(AS_COUNT, site->building_usd_per_kw), some(AS_WATTS, site->rack_watts), words(site->title));
 }
 
 enum { MOST_COLUMNS = 10 };
@@ -267,14 +240,10 @@ static void add_lead(const Hw *hw, PartKind kind, const void *part, const Fact *
 }
 
 static void add_fact(const Hw *hw, const Fact *fact, Notes *notes) {
-    add_text(hw, fact->name);
-    answer_cell(hw->answer, answer_shown(AS_NUMBER, fact->value, fact_text(hw, fact)));
-    add_text(hw, fact->unit);
-    add_text(hw, fact->text);
-    add_text(hw, fact_kind_name(fact->kind));
-    add_text(hw, arena_printf(hw->arena, "[%d]", note_number(notes, fact->source)));
-    add_text(hw, fact->source);
-    answer_cell(hw->answer, answer_of(fact->sigma > 0 ? AS_NUMBER : AS_NOTHING, fact->sigma));
+    ANSWER_ROW(hw->answer, words(fact->name), answer_shown(AS_NUMBER, fact->value, fact_text(hw, fact)),
+               words(fact->unit), words(fact->text), words(fact_kind_name(fact->kind)),
+               words(arena_printf(hw->arena, "[%d]", note_number(notes, fact->source))), words(fact->source),
+               answer_of(fact->sigma > 0 ? AS_NUMBER : AS_NOTHING, fact->sigma));
 }
 
 // In the order of the table of fields. What the part is, rather than how much, has no source of its own.
@@ -548,14 +517,11 @@ static int fields(const Hw *hw, const char *word) {
             const PartField *field = &part_tables[kind].fields[i];
             bool fact = is_fact(field);
             const char *values = field_values(hw, field);
-            add_text(hw, part_tables[kind].section);
-            add_text(hw, field->key);
-            answer_cell(hw->answer, answer_shown(AS_BOOL, field->required, field->required ? "required" : ""));
-            answer_cell(hw->answer, answer_shown(AS_BOOL, fact, fact ? "fact" : ""));
-            add_text(hw, values);
-            add_text(hw, fact ? field->unit : NULL);
-            add_text(hw,
-                     fact && field->unit[0] ? arena_printf(hw->arena, "%s; in SI: %s", values, field->unit) : values);
+            ANSWER_ROW(
+                hw->answer, words(part_tables[kind].section), words(field->key),
+                answer_shown(AS_BOOL, field->required, field->required ? "required" : ""),
+                answer_shown(AS_BOOL, fact, fact ? "fact" : ""), words(values), words(fact ? field->unit : NULL),
+                words(fact && field->unit[0] ? arena_printf(hw->arena, "%s; in SI: %s", values, field->unit) : values));
         }
     return EXIT_DONE;
 }

@@ -8,8 +8,6 @@
 #include "models/workload/model/model.h"
 #include "results/frame.h"
 
-static void add_text(const Asking *asking, const char *text) { answer_cell(asking->answer, answer_of_text(text)); }
-
 // ---- Fields.
 
 static void add_field(const Asking *asking, const JobObjectType *type, const Field *field) {
@@ -21,22 +19,15 @@ static void add_field(const Asking *asking, const JobObjectType *type, const Fie
     if (field->flag) option = arena_printf(arena, field->alias ? "--%s, --%s" : "--%s", field->flag, field->alias);
     if (field->fallback) usual = arena_printf(arena, "; else %s", field->fallback);
     if (field->varied) varied = arena_printf(arena, "; varied as %s", field->varied);
-    add_text(asking, arena_printf(arena, "%s.%s", type->name, field->name));
-    add_text(asking, option);
-    add_text(asking, field->help);
-    add_text(asking,
-             arena_printf(arena, "may be %s%s%s%s", wanted, field->list ? ", or a list of such" : "", usual, varied));
-    add_text(asking, arena_printf(arena, "example: %s = %s", field->name, field->example));
-    add_text(asking, type->name);
-    add_text(asking, field->name);
-    add_text(asking, field->flag);
-    add_text(asking, field->alias);
-    add_text(asking, field->varied);
-    add_text(asking, arena_copy_text(arena, wanted));
-    answer_cell(asking->answer, answer_of(AS_BOOL, field->list));
-    add_text(asking, field->fallback);
-    add_text(asking, field->example);
-    add_text(asking, field->help);
+    ANSWER_ROW(asking->answer, answer_of_text(arena_printf(arena, "%s.%s", type->name, field->name)),
+               answer_of_text(option), answer_of_text(field->help),
+               answer_of_text(arena_printf(arena, "may be %s%s%s%s", wanted, field->list ? ", or a list of such" : "",
+                                           usual, varied)),
+               answer_of_text(arena_printf(arena, "example: %s = %s", field->name, field->example)),
+               answer_of_text(type->name), answer_of_text(field->name), answer_of_text(field->flag),
+               answer_of_text(field->alias), answer_of_text(field->varied),
+               answer_of_text(arena_copy_text(arena, wanted)), answer_of(AS_BOOL, field->list),
+               answer_of_text(field->fallback), answer_of_text(field->example), answer_of_text(field->help));
 }
 
 static int answer_fields(Asking *asking) {
@@ -81,13 +72,10 @@ static int answer_strategies(Asking *asking) {
     answer_table(asking->answer, "strategies", NULL, columns, COUNT_OF(columns));
     for (int i = 0; i < FOREIGN_STRATEGIES; i++) {
         const StrategyWord *word = &foreign_strategies[i];
-        add_text(asking, word->from);
-        add_text(asking, word->word);
-        add_text(asking, strategy_names[word->strategy]);
-        answer_cell(asking->answer, answer_of(AS_WHOLE, word->zero));
-        add_text(asking, offload_names[word->optimizer]);
-        add_text(asking, offload_names[word->parameters]);
-        add_text(asking, strategy_text(asking->arena, word));
+        ANSWER_ROW(asking->answer, answer_of_text(word->from), answer_of_text(word->word),
+                   answer_of_text(strategy_names[word->strategy]), answer_of(AS_WHOLE, word->zero),
+                   answer_of_text(offload_names[word->optimizer]), answer_of_text(offload_names[word->parameters]),
+                   answer_of_text(strategy_text(asking->arena, word)));
     }
     return EXIT_DONE;
 }
@@ -104,10 +92,8 @@ static bool same_member(const Field *field, const TrainingSpec *a, const Trainin
 }
 
 static void decide(const Asking *asking, const char *name, const char *value, const char *where) {
-    add_text(asking, name);
-    add_text(asking, value);
-    add_text(asking, where);
-    add_text(asking, where ? where : "");
+    ANSWER_ROW(asking->answer, answer_of_text(name), answer_of_text(value), answer_of_text(where),
+               answer_of_text(where ? where : ""));
 }
 
 static const char *member_text(Arena *arena, const Field *field, const TrainingSpec *spec) {
@@ -200,14 +186,10 @@ static int answer_rules(Asking *asking) {
     answer_say(asking->answer, NULL, "Each rule that fits changes a little of what those above it say.");
     answer_table(asking->answer, "rules", NULL, columns, COUNT_OF(columns));
     for (int i = 0; (rule = software_rule(i)) != NULL; i++) {
-        answer_cell(asking->answer, answer_of(AS_WHOLE, i + 1));
-        add_text(asking, condition(arena, rule));
-        add_text(asking, rule->word);
-        add_text(asking, rule->also);
-        add_text(asking, rule->unless);
-        answer_cell(asking->answer, answer_of(AS_NUMBER, rule->since > 0 ? rule->since : NAN));
-        answer_cell(asking->answer, answer_of(AS_NUMBER, rule->until > 0 ? rule->until : NAN));
-        add_text(asking, rule->because);
+        ANSWER_ROW(asking->answer, answer_of(AS_WHOLE, i + 1), answer_of_text(condition(arena, rule)),
+                   answer_of_text(rule->word), answer_of_text(rule->also), answer_of_text(rule->unless),
+                   answer_of(AS_NUMBER, rule->since > 0 ? rule->since : NAN),
+                   answer_of(AS_NUMBER, rule->until > 0 ? rule->until : NAN), answer_of_text(rule->because));
     }
     return EXIT_DONE;
 }

@@ -33,22 +33,15 @@ static const char *product_text(Arena *arena, const Operator *one) {
     return arena_printf(arena, "%s%.0f x %.0f x %.0f", times, one->m, one->n, one->k);
 }
 
-static void add_figure(Answer *answer, AnswerUnit unit, double value) {
-    answer_cell(answer, answer_shown(unit, value, value > 0 ? NULL : "-"));
-}
+static AnswerValue or_none(AnswerUnit unit, double value) { return answer_shown(unit, value, value > 0 ? NULL : "-"); }
 
 static void fill_row(const Asking *asking, const Operator *one) {
-    Answer *answer = asking->answer;
-    answer_cell(answer, answer_of_text(one->name));
-    answer_cell(answer, answer_of_text(operator_kind_names[one->kind]));
-    answer_cell(answer, answer_of(AS_WHOLE, one->times));
-    const double sizes[] = {one->batch, one->m, one->n, one->k};
-    for (int i = 0; i < 4; i++) answer_cell(answer, answer_of(one->k > 0 ? AS_WHOLE : AS_NOTHING, sizes[i]));
-    answer_cell(answer, answer_of_text(product_text(asking->arena, one)));
-    add_figure(answer, AS_FLOPS, one->flops);
-    add_figure(answer, AS_BYTES, moved_bytes(one));
-    add_figure(answer, AS_MANY, parameters_of(one));
-    add_figure(answer, AS_BYTES, kept_bytes(one));
+    AnswerUnit size = one->k > 0 ? AS_WHOLE : AS_NOTHING;
+    ANSWER_ROW(asking->answer, answer_of_text(one->name), answer_of_text(operator_kind_names[one->kind]),
+               answer_of(AS_WHOLE, one->times), answer_of(size, one->batch), answer_of(size, one->m),
+               answer_of(size, one->n), answer_of(size, one->k), answer_of_text(product_text(asking->arena, one)),
+               or_none(AS_FLOPS, one->flops), or_none(AS_BYTES, moved_bytes(one)), or_none(AS_MANY, parameters_of(one)),
+               or_none(AS_BYTES, kept_bytes(one)));
 }
 
 // ---- Blocks, those that are alike once.
