@@ -1,6 +1,7 @@
 // An answer for people: sentences and facts behind their labels, folded to the width of the screen; tables; charts.
 #include <string.h>
 
+#include "results/answer.h"
 #include "results/as.h"
 #include "results/chart.h"
 #include "results/terminal.h"
@@ -42,6 +43,7 @@ static void collect(Arena *arena, Shown *shown, const AnswerNode *section, bool 
             if (heads && shown->count == before + 1) shown->count = before;
         } else if (answer_has_words(node)) {
             bool is_seen = node->detail == FOR_ALL || (verbose && node->detail == FOR_VERBOSE);
+            if (node->kind == NODE_NEXT && answer_is_quiet()) continue;
             if (node->kind == NODE_TABLE && node->table->details.count > 0) {
                 shown->hides = shown->hides || (is_seen && !verbose);
                 is_seen = is_seen &&

@@ -39,6 +39,14 @@ static void measure(const char *text, int *lines, int *widest) {
     }
 }
 
+TEST(quiet_answers_name_no_next_command) {
+    static char text[20000];
+    EXPECT_INT(test_shell("$LOCKSTEP flops --model gpt2-124m", text, sizeof text), 0);
+    EXPECT_CONTAINS(text, "\nNext ");
+    EXPECT_INT(test_shell("$LOCKSTEP flops --model gpt2-124m -q", text, sizeof text), 0);
+    EXPECT(!strstr(text, "\nNext "));
+}
+
 TEST(a_first_screen_has_24_lines_of_80_columns) {
     static char text[200000];
     char command[1024];
