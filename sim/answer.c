@@ -191,6 +191,7 @@ void answer_next(Answer *answer, const char *command, const char *what_for) {
 
 void answer_recommend(Answer *answer, const Recommendation *recommendation) {
     answer_open(answer, "recommendation", NULL);
+    answer_detail(answer, FOR_VERBOSE);
     answer_text(answer, "choice", "Recommended", recommendation->choice);
     answer_text(answer, "chance", "  how surely", recommendation->chance);
     answer_text(answer, "weakest_assumption", "  weakest assumption", recommendation->weakest);

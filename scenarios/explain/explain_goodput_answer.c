@@ -444,7 +444,7 @@ void goodput_explained(Answer *answer, const GoodputFound *found) {
     goodput_checkpoint_fact(answer, asked);
     answer_close(answer);
     open_on_pages(answer, "What else would help, and what would not");
-    if (*other) answer_say(answer, "Or", "%s (each alone: gains do not add up)", other);
+    if (*other) answer_say(answer, "Or", "%s (each alone)", other);
     if (*machines) answer_say(answer, "Machines", "%s (each alone)", machines);
     add_freed(answer, found);
     add_useless(answer, found);

@@ -142,7 +142,7 @@ static void add_resources(Answer *answer, Arena *arena, const Explanation *now) 
     for (int i = 0; i < now->ran_count; i++) {
         const Change *change = &now->changes[i];
         if (change->kind != CHANGE_RESOURCE) continue;
-        if (change->gain_s >= MATTERS * step && helping++ < FEW)
+        if (change->gain_s >= MATTERS * step && helping++ < FEW - 1)
             helps = listed(arena, helps,
                            arena_printf(arena, "%s saves %s (%s)", change->title, text_time(arena, change->gain_s),
                                         percent_of(arena, change->gain_s, step)));
@@ -167,7 +167,7 @@ static int largest_cause(const SimTime *by_cause, unsigned taken) {
 static void add_path(Answer *answer, Arena *arena, const StepChain *chain) {
     const char *list = "";
     unsigned taken = 0;
-    for (int i = 0; i < 2 * FEW; i++) {
+    for (int i = 0; i < FEW + 1; i++) {
         int cause = largest_cause(chain->by_cause, taken);
         if (cause < 0 || (i > 0 && (double)chain->by_cause[cause] < 0.01 * (double)chain->end)) break;
         taken |= 1U << cause;
@@ -794,9 +794,10 @@ void explain_step_answer(Answer *answer, Arena *arena, const Explanation *now, b
     add_fewer_gpus(answer, arena, now);
     add_fit(answer, arena, now);
     add_first(answer, arena, now);
-    if (!explain_leading_pair(now)) explain_add_together(answer, arena, now);
+    if (now->must_fit) explain_add_together(answer, arena, now);
     add_settings(answer, arena, now);
     open_on_pages(answer, NULL, FOR_VERBOSE);
+    if (!now->must_fit && !explain_leading_pair(now)) explain_add_together(answer, arena, now);
     add_next(answer, arena, now);
     add_other(answer, arena, now);
     answer_close(answer);

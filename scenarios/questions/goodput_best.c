@@ -96,9 +96,10 @@ static void add_head(Answer *answer, const GoodputAsked *asked, const Catalogue 
     answer_say(answer, "Prices", "$%s a GPU and hour%s, spares too; storage $%.2f a GB/s and hour", price,
                asked->price_given ? "" : " on demand",
                1e9 * choice->best.storage->unit_usd_per_hour / choice->best.storage->write_bytes_per_second);
+    answer_open(answer, NULL, NULL);
+    answer_detail(answer, FOR_VERBOSE);
     answer_say(answer, "Looked at", "%d ways, under the same failures; the best in %d simulated runs each",
                choice->tried, wish->runs);
-    answer_open(answer, NULL, NULL);
     answer_detail(answer, FOR_PROGRAMS);
     answer_number(answer, "gpus", NULL, AS_WHOLE, asked->gpus);
     answer_number(answer, "nodes", NULL, AS_WHOLE, spec->nodes);
@@ -178,7 +179,7 @@ static void add_table(Answer *answer, const GoodputAsked *asked, const LifeChoic
         {NULL, "way", AS_TEXT, 0},      {NULL, "spares", AS_WHOLE, 0},  {NULL, "storage", AS_TEXT, 2},
         {NULL, "every", AS_SECONDS, 0}, {NULL, "goodput", AS_SHARE, 0}, {NULL, "days", AS_NUMBER, 0},
         {NULL, "90 %", AS_NUMBER, 3},   {NULL, "in time", AS_SHARE, 0}, {NULL, "cost", AS_MONEY, 0},
-        {NULL, "more", AS_MONEY, 0},
+        {NULL, "more", AS_MONEY, 4},
     };
     static AnswerColumn of_a_day[sizeof columns / sizeof *columns];
     memcpy(of_a_day, columns, sizeof columns);
