@@ -11,6 +11,7 @@
 #include "scenarios/explain/explain_collective.h"
 #include "scenarios/explain/explain_goodput.h"
 #include "scenarios/explain/explain_queue.h"
+#include "scenarios/explain/step_question.h"
 #include "scenarios/lua/scenario.h"
 #include "scenarios/study/study_anchors.h"
 #include "scenarios/study/study_options.h"
@@ -81,14 +82,10 @@ static const char about[] =
     "Exit codes: 0 done, 1 failed, 2 usage, 3 the job does not run, 4 bad input or beyond a limit, 130 interrupted.";
 
 typedef struct Command {
-    Arena *arena;
+    StepQuestion asked;
+    Arena *arena; // the question's, as those that follow
     Problems *problems;
     const Options *options;
-    const OptionSpec *rows;
-    int row_count;
-    int argc;
-    char **argv;
-    bool is_script;
 } Command;
 
 static int fail(const Problems *problems, int status) {
@@ -97,58 +94,14 @@ static int fail(const Problems *problems, int status) {
 }
 
 static Command read_command(Arena *arena, int argc, char **argv) {
-    Command command = {.arena = arena, .problems = problems_create(arena), .argc = argc, .argv = argv};
-    command.rows = explain_option_rows(arena, &command.row_count);
-    // A script's own options are not known yet: mistakes are reported when they are.
-    command.options = options_parse(arena, command.rows, command.row_count, argc, argv, problems_create(arena));
-    command.is_script = option_positional_count(command.options) > 0;
+    Command command = {.asked = step_question(arena, "explain", own_options, OWN_OPTIONS, argc, argv)};
+    command.arena = arena;
+    command.problems = command.asked.problems;
+    command.options = command.asked.options;
     return command;
 }
 
 // ---- What is to be explained.
-
-static bool raise_wall(const Command *command) {
-    const Options *options = command->options;
-    WallRules rules = {0};
-    wall_allow_script(command->arena, &rules, option_positional(options, 0));
-    wall_allow_texts(command->arena, &rules, options, "anchor");
-    wall_allow_texts(command->arena, &rules, options, "allow-read");
-    wall_allow_settings(command->arena, &rules, options, "set");
-    wall_allow_output(command->arena, &rules, WALL_REPLACE, option_text(options, "output", "-"));
-    if (option_given(options, "plot-dir")) {
-        wall_allow(command->arena, &rules, WALL_REPLACE, option_text(options, "plot-dir", "."));
-        wall_allow_program(command->arena, &rules, "gnuplot");
-    }
-    return wall_raise(command->arena, &rules, wall_mode_said(options), command->problems);
-}
-
-static ScenarioRequest scenario_request(const Command *command) {
-    const Options *options = command->options;
-    ScenarioRequest request = {.file = option_positional(options, 0),
-                               .argc = command->argc,
-                               .argv = command->argv,
-                               .own = own_options,
-                               .own_count = OWN_OPTIONS,
-                               .seed = option_seed(options, "seed", 1),
-                               .unfolded = option_flag(options, "unfolded")};
-    request.sets = option_texts(options, "set", &request.set_count);
-    request.allowed = option_texts(options, "allow-read", &request.allowed_count);
-    return request;
-}
-
-// What a script returns under the number that was asked for. NULL after problems of either kind.
-static const ScenarioItem *item_of_script(Command *command, const ScenarioRequest *request, const Catalogue *catalogue,
-                                          Problems *usage) {
-    const Scenario *scenario = scenario_load(command->arena, catalogue, request, command->problems, usage);
-    if (!scenario) return NULL;
-    int64_t number = option_count(command->options, "study", 1);
-    const ScenarioItem *item = scenario_item(scenario, number);
-    if (item) return item;
-    problem_add(command->problems, (Where){request->file, 0},
-                "there is no training job or rank program number %lld in it to explain", (long long)number);
-    problem_hint(command->problems, "the script returns sim.study and sim.program; they are counted from 1");
-    return NULL;
-}
 
 static const Explanation *explain_job(Command *command, const StudySpec *read, const Catalogue *catalogue) {
     if (!read) return NULL;
@@ -164,9 +117,8 @@ static const Explanation *explain_job(Command *command, const StudySpec *read, c
 }
 
 static const Explanation *explain_script(Command *command, const Catalogue *catalogue, Problems *usage) {
-    ScenarioRequest *request = ARENA_NEW(command->arena, ScenarioRequest);
-    *request = scenario_request(command);
-    const ScenarioItem *item = item_of_script(command, request, catalogue, usage);
+    const ScenarioRequest *request;
+    const ScenarioItem *item = step_question_item(&command->asked, catalogue, &request, usage);
     if (!item) return NULL;
     if (item->study) return explain_job(command, item->study, catalogue);
     ProgramSource source = {request, option_count(command->options, "study", 1)};
@@ -284,25 +236,13 @@ static bool write_answer(const Command *command, const Explanation *explanation)
 
 static bool check_usage(const Command *command, Problems *usage) {
     const Options *options = command->options;
-    int sets;
-    option_texts(options, "set", &sets);
     if (option_given(options, "table") && form_of(options, option_text(options, "output", NULL)) != FORM_CSV) {
         problem_add(usage, (Where){0}, "--table chooses what --csv writes");
         problem_hint(usage, "say --csv too; the screen and --json have all tables");
     }
     bool wanted[PLOTS];
     wanted_plots(command, wanted, usage);
-    if (command->is_script) return problem_count(usage) == 0;
-    options_parse(command->arena, command->rows, command->row_count, command->argc, command->argv, usage);
-    if (!option_given(options, "model") && problem_count(usage) == 0) {
-        problem_add(usage, (Where){0}, "what is to be explained?");
-        problem_hint(usage, "lockstep explain FILE.lua, or lockstep explain --model NAME --node NAME --gpus N");
-    }
-    if (sets > 0 || option_given(options, "study")) {
-        problem_add(usage, (Where){0}, "%s is for scripts", sets > 0 ? "--set" : "--study");
-        problem_hint(usage, "name the script, or say the job's options");
-    }
-    return problem_count(usage) == 0;
+    return step_question_is_sound(&command->asked, usage);
 }
 
 static int explain(Command *command) {
@@ -311,8 +251,8 @@ static int explain(Command *command) {
     watch_open_from(command->options, option_quantity(command->options, "time-limit", WATCH_USUAL_SECONDS));
     const Catalogue *catalogue = catalogue_with_options(command->arena, command->options, command->problems);
     if (!catalogue) return fail(command->problems, BAD_INPUT);
-    if (command->is_script && !raise_wall(command)) return fail(command->problems, FAILED);
-    const Explanation *explanation = command->is_script
+    if (command->asked.is_script && !step_question_raises_wall(&command->asked)) return fail(command->problems, FAILED);
+    const Explanation *explanation = command->asked.is_script
                                          ? explain_script(command, catalogue, usage)
                                          : explain_job(command,
                                                        study_from_options(command->arena, command->options, catalogue,
@@ -330,24 +270,15 @@ static int explain(Command *command) {
     return explanation->lacks ? ANSWER_IS_NO : DONE;
 }
 
-// "--plot" alone is read as "--plot=".
-static char **with_plot_value(Arena *arena, int argc, char **argv) {
-    char **list = ARENA_ARRAY(arena, char *, argc + 1);
-    for (int i = 0; i < argc; i++)
-        list[i] = strcmp(argv[i], "--plot") == 0 ? arena_copy_text(arena, "--plot=") : argv[i];
-    return list;
-}
-
 static int explain_asked(Arena *arena, int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "collective") == 0)
         return frame_run(&explain_collective_question, argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "queue") == 0) return frame_run(&explain_queue_question, argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "goodput") == 0) return frame_run(&explain_goodput_question, argc - 1, argv + 1);
-    Command command = read_command(arena, argc, with_plot_value(arena, argc, argv));
+    Command command = read_command(arena, argc, argv);
     int status = DONE;
     if (option_help(command.options))
-        options_print_help(command.rows, command.is_script ? OWN_OPTIONS : command.row_count, usage_line, about,
-                           stdout);
+        step_question_help(&command.asked, usage_line, about);
     else
         status = explain(&command);
     watch_close();

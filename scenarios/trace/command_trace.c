@@ -7,6 +7,7 @@
 #include "results/results.h"
 #include "results/trace_file.h"
 #include "scenarios/explain/explain.h"
+#include "scenarios/explain/step_question.h"
 #include "scenarios/study/study_options.h"
 #include "scenarios/trace/trace.h"
 #include "scenarios/trace/trace_answer.h"
@@ -69,14 +70,10 @@ static const char about[] =
     "Exit codes: 0 done, 1 failed, 2 usage, 3 the job does not run, 4 bad input or beyond a limit, 130 interrupted.";
 
 typedef struct Command {
-    Arena *arena;
+    StepQuestion asked;
+    Arena *arena; // the question's, as those that follow
     Problems *problems;
     const Options *options;
-    const OptionSpec *rows;
-    int row_count;
-    int argc;
-    char **argv;
-    bool is_script;
     const char *path; // NULL: the answer goes to the screen
     bool is_timeline; // what goes to the path
     bool zipped;
@@ -90,11 +87,10 @@ static int fail(const Problems *problems, int status) {
 }
 
 static Command read_command(Arena *arena, int argc, char **argv) {
-    Command command = {.arena = arena, .problems = problems_create(arena), .argc = argc, .argv = argv};
-    command.rows = trace_option_rows(arena, &command.row_count);
-    // A script's own options are not known yet: mistakes are reported when they are.
-    command.options = options_parse(arena, command.rows, command.row_count, argc, argv, problems_create(arena));
-    command.is_script = option_positional_count(command.options) > 0;
+    Command command = {.asked = step_question(arena, "trace", own_options, OWN_OPTIONS, argc, argv)};
+    command.arena = arena;
+    command.problems = command.asked.problems;
+    command.options = command.asked.options;
     command.path = option_text(command.options, "output", NULL);
     return command;
 }
@@ -112,8 +108,6 @@ static bool asks_for_tables(const Options *options) {
 
 static bool check_usage(Command *command, Problems *usage) {
     const Options *options = command->options;
-    int sets;
-    option_texts(options, "set", &sets);
     command->is_timeline = command->path && trace_is_named(command->path, &command->zipped);
     if (command->path && !command->is_timeline && file_ends_in(command->path, ".gz")) {
         problem_add(usage, (Where){0}, "-o %s: its name does not say what is compressed", command->path);
@@ -129,31 +123,7 @@ static bool check_usage(Command *command, Problems *usage) {
     }
     if (asks_for_plots(options))
         trace_plots_named(command->arena, option_text(options, "plot", ""), command->plots, usage);
-    if (command->is_script) return problem_count(usage) == 0;
-    options_parse(command->arena, command->rows, command->row_count, command->argc, command->argv, usage);
-    if (!option_given(options, "model") && problem_count(usage) == 0) {
-        problem_add(usage, (Where){0}, "what is to be traced?");
-        problem_hint(usage, "lockstep trace FILE.lua, or lockstep trace --model NAME --node NAME --gpus N");
-    }
-    if (sets > 0 || option_given(options, "study")) {
-        problem_add(usage, (Where){0}, "%s is for scripts", sets > 0 ? "--set" : "--study");
-        problem_hint(usage, "name the script, or say the job's options");
-    }
-    return problem_count(usage) == 0;
-}
-
-static bool raise_wall(const Command *command) {
-    const Options *options = command->options;
-    WallRules rules = {0};
-    wall_allow_script(command->arena, &rules, option_positional(options, 0));
-    wall_allow_texts(command->arena, &rules, options, "allow-read");
-    wall_allow_settings(command->arena, &rules, options, "set");
-    wall_allow_output(command->arena, &rules, WALL_REPLACE, option_text(options, "output", "-"));
-    if (option_given(options, "plot-dir")) {
-        wall_allow(command->arena, &rules, WALL_REPLACE, option_text(options, "plot-dir", "."));
-        wall_allow_program(command->arena, &rules, "gnuplot");
-    }
-    return wall_raise(command->arena, &rules, wall_mode_said(options), command->problems);
+    return step_question_is_sound(&command->asked, usage);
 }
 
 // ---- What is traced.
@@ -172,28 +142,10 @@ static TraceRequest request_of(const Command *command) {
                           .span_room = trace_span_room(most_bytes(command))};
 }
 
-static bool find_in_script(Command *command, const Catalogue *catalogue, TraceRequest *request, Problems *usage) {
-    const Options *options = command->options;
-    ScenarioRequest *script = ARENA_NEW(command->arena, ScenarioRequest);
-    *script = (ScenarioRequest){.file = option_positional(options, 0),
-                                .argc = command->argc,
-                                .argv = command->argv,
-                                .own = own_options,
-                                .own_count = OWN_OPTIONS,
-                                .seed = request->seed,
-                                .unfolded = request->unfolded};
-    script->sets = option_texts(options, "set", &script->set_count);
-    script->allowed = option_texts(options, "allow-read", &script->allowed_count);
-    const Scenario *scenario = scenario_load(command->arena, catalogue, script, command->problems, usage);
-    if (!scenario) return false;
-    int64_t number = option_count(options, "study", 1);
-    const ScenarioItem *item = scenario_item(scenario, number);
-    if (!item) {
-        problem_add(command->problems, (Where){script->file, 0},
-                    "there is no training job or rank program number %lld in it to trace", (long long)number);
-        problem_hint(command->problems, "the script returns sim.study and sim.program; they are counted from 1");
-        return false;
-    }
+static bool find_in_script(const Command *command, const Catalogue *catalogue, TraceRequest *request, Problems *usage) {
+    const ScenarioRequest *script;
+    const ScenarioItem *item = step_question_item(&command->asked, catalogue, &script, usage);
+    if (!item) return false;
     request->study = item->study;
     request->program = item->program;
     return true;
@@ -306,9 +258,9 @@ static int trace(Command *command) {
     watch_open_from(command->options, option_quantity(command->options, "time-limit", WATCH_USUAL_SECONDS));
     const Catalogue *catalogue = catalogue_with_options(command->arena, command->options, command->problems);
     if (!catalogue) return fail(command->problems, BAD_INPUT);
-    if (command->is_script && !raise_wall(command)) return fail(command->problems, FAILED);
+    if (command->asked.is_script && !step_question_raises_wall(&command->asked)) return fail(command->problems, FAILED);
     TraceRequest request = request_of(command);
-    if (!command->is_script)
+    if (!command->asked.is_script)
         request.study =
             study_from_options(command->arena, command->options, catalogue, "lockstep trace", command->problems);
     else if (!find_in_script(command, catalogue, &request, usage) && problem_count(command->problems) == 0)
@@ -324,21 +276,12 @@ static int trace(Command *command) {
     return fail(command->problems, command->too_large ? BAD_INPUT : FAILED);
 }
 
-// "--plot" alone is read as "--plot=".
-static char **with_plot_value(Arena *arena, int argc, char **argv) {
-    char **list = ARENA_ARRAY(arena, char *, argc + 1);
-    for (int i = 0; i < argc; i++)
-        list[i] = strcmp(argv[i], "--plot") == 0 ? arena_copy_text(arena, "--plot=") : argv[i];
-    return list;
-}
-
 int command_trace(int argc, char **argv) {
     Arena *arena = arena_open();
-    Command command = read_command(arena, argc, with_plot_value(arena, argc, argv));
+    Command command = read_command(arena, argc, argv);
     int status = DONE;
     if (option_help(command.options))
-        options_print_help(command.rows, command.is_script ? OWN_OPTIONS : command.row_count, usage_line, about,
-                           stdout);
+        step_question_help(&command.asked, usage_line, about);
     else
         status = trace(&command);
     watch_close();

@@ -1,0 +1,91 @@
+#include "scenarios/explain/step_question.h"
+
+#include <string.h>
+
+#include "scenarios/explain/explain.h"
+#include "scenarios/study/study_options.h"
+#include "sim/wall.h"
+
+StepQuestion step_question(Arena *arena, const char *verb, const OptionSpec *own, int own_count, int argc,
+                           char **argv) {
+    StepQuestion question = {.arena = arena,
+                             .problems = problems_create(arena),
+                             .verb = verb,
+                             .own = own,
+                             .own_count = own_count,
+                             .argc = argc,
+                             .argv = ARENA_ARRAY(arena, char *, argc + 1)};
+    for (int i = 0; i < argc; i++)
+        question.argv[i] = strcmp(argv[i], "--plot") == 0 ? arena_copy_text(arena, "--plot=") : argv[i];
+    question.rows = options_with_study(arena, own, own_count, &question.row_count);
+    // A script's own options are not known yet: mistakes are reported when they are.
+    question.options =
+        options_parse(arena, question.rows, question.row_count, argc, question.argv, problems_create(arena));
+    question.is_script = option_positional_count(question.options) > 0;
+    return question;
+}
+
+void step_question_help(const StepQuestion *question, const char *usage, const char *about) {
+    options_print_help(question->rows, question->is_script ? question->own_count : question->row_count, usage, about,
+                       stdout);
+}
+
+bool step_question_is_sound(const StepQuestion *question, Problems *usage) {
+    const Options *options = question->options;
+    int sets;
+    option_texts(options, "set", &sets);
+    if (question->is_script) return problem_count(usage) == 0;
+    options_parse(question->arena, question->rows, question->row_count, question->argc, question->argv, usage);
+    if (!option_given(options, "model") && problem_count(usage) == 0) {
+        const char *verb = question->verb;
+        problem_add(usage, (Where){0}, "what is to be %s%s?", verb, verb[strlen(verb) - 1] == 'e' ? "d" : "ed");
+        problem_hint(usage, "lockstep %s FILE.lua, or lockstep %s --model NAME --node NAME --gpus N", verb, verb);
+    }
+    if (sets > 0 || option_given(options, "study")) {
+        problem_add(usage, (Where){0}, "%s is for scripts", sets > 0 ? "--set" : "--study");
+        problem_hint(usage, "name the script, or say the job's options");
+    }
+    return problem_count(usage) == 0;
+}
+
+bool step_question_raises_wall(const StepQuestion *question) {
+    const Options *options = question->options;
+    Arena *arena = question->arena;
+    WallRules rules = {0};
+    wall_allow_script(arena, &rules, option_positional(options, 0));
+    if (option_known(options, "anchor")) wall_allow_texts(arena, &rules, options, "anchor");
+    wall_allow_texts(arena, &rules, options, "allow-read");
+    wall_allow_settings(arena, &rules, options, "set");
+    wall_allow_output(arena, &rules, WALL_REPLACE, option_text(options, "output", "-"));
+    if (option_given(options, "plot-dir")) {
+        wall_allow(arena, &rules, WALL_REPLACE, option_text(options, "plot-dir", "."));
+        wall_allow_program(arena, &rules, "gnuplot");
+    }
+    return wall_raise(arena, &rules, wall_mode_said(options), question->problems);
+}
+
+const ScenarioItem *step_question_item(const StepQuestion *question, const Catalogue *catalogue,
+                                       const ScenarioRequest **request, Problems *usage) {
+    const Options *options = question->options;
+    ScenarioRequest *script = ARENA_NEW(question->arena, ScenarioRequest);
+    *script = (ScenarioRequest){.file = option_positional(options, 0),
+                                .argc = question->argc,
+                                .argv = question->argv,
+                                .own = question->own,
+                                .own_count = question->own_count,
+                                .seed = option_seed(options, "seed", 1),
+                                .unfolded = option_flag(options, "unfolded")};
+    script->sets = option_texts(options, "set", &script->set_count);
+    script->allowed = option_texts(options, "allow-read", &script->allowed_count);
+    *request = script;
+    const Scenario *scenario = scenario_load(question->arena, catalogue, script, question->problems, usage);
+    int64_t number = option_count(options, "study", 1);
+    const ScenarioItem *item = scenario ? scenario_item(scenario, number) : NULL;
+    if (scenario && !item) {
+        problem_add(question->problems, (Where){script->file, 0},
+                    "there is no training job or rank program number %lld in it to %s", (long long)number,
+                    question->verb);
+        problem_hint(question->problems, "the script returns sim.study and sim.program; they are counted from 1");
+    }
+    return item;
+}

@@ -1,0 +1,31 @@
+// A question about one step, of a script's job or rank program or of a job said in options: what explain and trace ask
+// alike.
+#ifndef LOCKSTEP_SCENARIOS_EXPLAIN_STEP_QUESTION_H
+#define LOCKSTEP_SCENARIOS_EXPLAIN_STEP_QUESTION_H
+
+#include "scenarios/lua/scenario.h"
+#include "sim/options.h"
+
+typedef struct StepQuestion {
+    Arena *arena;
+    Problems *problems;
+    const char *verb; // "explain"
+    const OptionSpec *own, *rows;
+    int own_count, row_count; // `rows` are the command's own and those of a study
+    const Options *options;
+    int argc;
+    char **argv;
+    bool is_script;
+} StepQuestion;
+
+// "--plot" alone is read as "--plot=".
+StepQuestion step_question(Arena *arena, const char *verb, const OptionSpec *own, int own_count, int argc, char **argv);
+void step_question_help(const StepQuestion *question, const char *usage, const char *about);
+// Mistakes of a job's options; a script's own are known when it is read. False after a problem of either.
+bool step_question_is_sound(const StepQuestion *question, Problems *usage);
+bool step_question_raises_wall(const StepQuestion *question);
+// What a script returns under the number that was asked for, and how it was asked. NULL after problems of either kind.
+const ScenarioItem *step_question_item(const StepQuestion *question, const Catalogue *catalogue,
+                                       const ScenarioRequest **request, Problems *usage);
+
+#endif
