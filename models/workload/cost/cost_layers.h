@@ -3,7 +3,7 @@
 #define LOCKSTEP_WORKLOAD_COST_LAYERS_H
 
 #include "models/workload/cost/cost_internal.h"
-#include "models/workload/model/layer_kinds.h"
+#include "models/workload/model/operators.h"
 
 // Seconds, kernels and collectives of a layer, whose operator this is, added to both passes.
 typedef void LayerCost(const Work *work, const NetLayer *layer, const Operator *one, Pass *forward, Pass *backward);

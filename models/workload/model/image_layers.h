@@ -89,7 +89,7 @@ BuildImageModel build_resnet, build_regnet, build_convnet, build_inception_v3, b
     build_detr, build_segmenter, build_swin_v2, build_rcnn, build_diffusion, build_clip, build_waveglow, build_speech,
     build_gnmt, build_tacotron;
 
-// The parts of a ResNet (resnet.c), for networks that look at what its stages give.
+// The parts of a ResNet (classifiers.c), for networks that look at what its stages give.
 void resnet_stem(ImageBuilder *builder, int variant);
 void resnet_stage(ImageBuilder *builder, int variant, int stage, int stride);
 

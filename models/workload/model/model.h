@@ -151,7 +151,7 @@ const Model *model_lstm(Arena *arena, const char *name, LstmShape shape);
 const Model *model_resized(Arena *arena, const Model *model, int image_size, int classes);
 
 // Tokens of a sequence when nobody says: what it was trained at where that is known and shorter than its longest; and
-// how that is known (trained_lengths.c).
+// how that is known (model.c).
 int usual_tokens(const Model *model, const char **source);
 
 // What its kind decides (model_kinds.c).

@@ -116,8 +116,8 @@ typedef struct Portion {
 // One sample on one GPU, as this block sees it: a decoder's layers work on the target.
 Portion portion_of_sample(const Model *model, int block, double seq_len);
 
-// Made in one place for each kind of model and layer: operators_transformer.c, operators_image.c
-// (layers of each kind: layer_kinds.c).
+// Made in one place for each kind of model and layer: operators_transformer.c, operators.c
+// (layers of each kind: a row there).
 void block_operators(const Model *model, int block, const Portion *portion, OperatorList *operators);
 
 // A product's FLOPs, reads and writes follow from its shape where they are not said.
@@ -134,5 +134,10 @@ static inline void add_operator(OperatorList *operators, Operator added) {
 double operator_flops(const OperatorList *operators);
 LayerWeights operator_weights(const OperatorList *operators);
 double all_weights(const OperatorList *operators);
+
+// The kinds of layers that networks of images, sounds and sentences are made of: a row for each.
+
+// What a layer does before anything follows it, on so many samples.
+Operator layer_operator(const NetLayer *layer, double samples);
 
 #endif

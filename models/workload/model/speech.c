@@ -1,10 +1,12 @@
-// Recognition of speech by convolutions along time: Jasper 10x5 (Li et al. 2019) and QuartzNet 15x5 (Kriman et al.
+// Networks of sound: speech recognised and spoken.
+#include "models/workload/model/image_layers.h"
+
+// ---- Recognition of speech by convolutions along time: Jasper 10x5 (Li et al. 2019) and QuartzNet 15x5 (Kriman et al.
 // 2019), from columns of a spectrogram every 10 ms to letters. Element-wise work is counted as NVIDIA's
 // DeepLearningExamples run it: what lies behind a recording's end is filled with zeros before each convolution, and
 // dropout follows each activation.
-#include "models/workload/model/image_layers.h"
 
-#define HOP 160             // samples of sound, at 16 kHz, from one column to the next
+#define SPEECH_HOP 160      // samples of sound, at 16 kHz, from one column to the next
 #define ALIGNED 16          // columns are padded to a multiple
 #define REPEATED 5          // layers of a block
 #define MASK_PASSES 4.0     // filling: copied, then filled in place; backward the same
@@ -89,7 +91,7 @@ static void shortcuts(ImageBuilder *builder, const int *from, int count, int cha
 
 void build_speech(ImageBuilder *builder, int variant, int classes) {
     const SpeechShape *shape = &shapes[variant];
-    int columns = builder->size / HOP + 1, from[MOST_BLOCKS + 1], from_count = 0;
+    int columns = builder->size / SPEECH_HOP + 1, from[MOST_BLOCKS + 1], from_count = 0;
     builder->channels = shape->features;
     builder->size = (columns + ALIGNED - 1) / ALIGNED * ALIGNED;
     conv_layer(builder, shape, shape->first_channels, shape->first_kernel, 2, true);
@@ -107,4 +109,171 @@ void build_speech(ImageBuilder *builder, int variant, int classes) {
     conv_layer(builder, shape, shape->last_channels, shape->last_kernel, 1, true)->conv.dilated = true;
     conv_layer(builder, shape, WIDE_CHANNELS, 1, 1, true);
     image_conv_plain(builder, "letters", classes, 1, 1);
+}
+
+// ---- WaveGlow (Prenger et al. 2018): sound from a mel spectrogram by twelve steps, in each of which half of the
+// channels tell how the other half is scaled and shifted. It learns from segments of recordings. Element-wise work is
+// counted as NVIDIA's DeepLearningExamples run it: sums and gates are kernels, and autograd fills up what was sliced.
+
+#define MELS 80
+#define UP_KERNEL 1024
+#define HOP 256 // samples, at 22,050 Hz, that a column of the spectrogram stands for; of Tacotron 2, too
+#define GROUP 8 // samples that lie side by side as channels
+#define FLOWS 12
+#define EARLY 4 // after so many steps two channels are done
+#define LAYERS 8
+#define HALVES_PUT_BACK 14.0 // passes of half the channels: two halves filled up with zeros, then added
+#define HALVES_KERNELS 5
+#define SMALL_KERNELS 20 // of a step's 1x1 convolution, its determinant, scale and shift
+
+static const int widths[] = {512, 256};
+
+static NetLayer *conv(ImageBuilder *builder, const char *name, int in, int out, int kernel) {
+    builder->channels = in;
+    return image_conv_plain(builder, name, out, kernel, 1);
+}
+
+// Weights as directions and lengths: a length for each output.
+static NetLayer *normed(NetLayer *layer) {
+    layer->table = layer->out_channels;
+    return layer;
+}
+
+static void dilated_layer(ImageBuilder *builder, int width, int layer, bool last) {
+    normed(conv(builder, "dilated", width, 2 * width, 3))->conv.dilated = layer > 0; // by 2^layer
+    NetLayer *condition = normed(conv(builder, "spectrogram", MELS * GROUP, 2 * width, 1));
+    condition->passes[1] = 3.0 * MELS * GROUP / (2 * width); // its gradients of all layers are added up
+    image_passes(builder, "gate", width, 5, 5 + HALVES_PUT_BACK, 1, 2 + HALVES_KERNELS);
+    normed(conv(builder, "out", width, last ? width : 2 * width, 1));
+    if (last)
+        image_passes(builder, "sums", width, 3, 0, 1, 1);
+    else
+        image_passes(builder, "sums", width, 6, HALVES_PUT_BACK + 3, 1, 2 + HALVES_KERNELS);
+}
+
+static void flow_step(ImageBuilder *builder, int width, int channels) {
+    image_next_block(builder);
+    NetLayer *mix = conv(builder, "mix", channels, channels, 1);
+    mix->bias = false;
+    mix->kernels[0] = mix->kernels[1] = SMALL_KERNELS;
+    normed(conv(builder, "start", channels / 2, width, 1));
+    for (int i = 0; i < LAYERS; i++) dilated_layer(builder, width, i, i == LAYERS - 1);
+    conv(builder, "end", width, channels, 1);
+}
+
+void build_waveglow(ImageBuilder *builder, int variant, int classes) {
+    (void)classes;
+    int samples = builder->size, channels = GROUP;
+    builder->channels = MELS;
+    builder->size = samples / HOP + 1;
+    image_conv_up(builder, "up", MELS, UP_KERNEL, 1)->out_size = samples;
+    builder->size = samples / GROUP;
+    for (int i = 0; i < FLOWS; i++) {
+        if (i > 0 && i % EARLY == 0) channels -= 2;
+        flow_step(builder, widths[variant], channels);
+    }
+}
+
+// ---- Tacotron 2 (Shen et al. 2018, as NVIDIA's DeepLearningExamples have it): a spectrogram from letters, column by
+// column. Its decoder is a loop in Python: each column asks for attention, and each operation on it is a kernel of its
+// own, forward and backward.
+
+#define LETTERS_PER_COLUMN 0.1765 // LJSpeech: 1,308,678 letters and 7.41 million columns
+#define SYMBOLS 148
+#define EMBEDDED 512
+#define ENCODED 512
+#define ATTENTION 128
+#define FILTERS 32 // over where the attention was
+#define FILTER_KERNEL 31
+#define PRENET 256
+#define CELL 1024
+#define POSTNET 512
+#define KERNEL 5
+#define CELL_FORWARD 15.0 // passes over an LSTM's cell in one step
+#define CELL_BACKWARD 14.0
+
+static void convolution(ImageBuilder *builder, int out) {
+    image_conv(builder, "conv", out, KERNEL, 1)->bias = true;
+    image_dropout(builder);
+}
+
+static void encoder(ImageBuilder *builder) {
+    image_lookup(builder, "letters", SYMBOLS, EMBEDDED);
+    for (int i = 0; i < 3; i++) convolution(builder, EMBEDDED);
+    for (int direction = 0; direction < 2; direction++) {
+        builder->channels = EMBEDDED;
+        image_recurrent(builder, "lstm", ENCODED / 2);
+    }
+    image_product(builder, "memory", ENCODED, ATTENTION, false);
+}
+
+// ---- The decoder's loop.
+
+static void in_turn(NetLayer *layer, double regions) {
+    layer->sequential = true;
+    layer->regions = regions;
+}
+
+static void loop_elements(ImageBuilder *builder, const char *name, int channels, double regions, double forward,
+                          double backward, int forward_kernels, int backward_kernels) {
+    in_turn(image_passes(builder, name, channels, forward, backward, forward_kernels, backward_kernels), regions);
+}
+
+static void loop_product(ImageBuilder *builder, const char *name, int in, int out, double regions, bool bias) {
+    in_turn(image_product(builder, name, in, out, bias), regions);
+}
+
+// Two products, a kernel of gates, dropout; what went in was laid side by side, and gradients of what is used in three
+// places are added up.
+static void cell(ImageBuilder *builder, int in) {
+    loop_elements(builder, "side by side", in, 0, 2, 2, 1, 2);
+    loop_product(builder, "input", in, 4 * CELL, 0, true);
+    loop_product(builder, "state", CELL, 4 * CELL, 0, true);
+    loop_elements(builder, "gates", CELL, 0, CELL_FORWARD, CELL_BACKWARD, 1, 1);
+    loop_elements(builder, "dropout", CELL, 0, DROPOUT_PASSES, DROPOUT_PASSES + 6, 1, 3);
+}
+
+// Per letter: the filters over the attention so far, their product, sums with query and memory, tanh, weighing;
+// backward also the gradients of memory, added up from column to column.
+static void attention(ImageBuilder *builder, double letters) {
+    loop_product(builder, "query", CELL, ATTENTION, 0, false);
+    loop_elements(builder, "attention so far", 2, letters, 2, 4, 1, 3);
+    loop_product(builder, "filters", 2 * FILTER_KERNEL, FILTERS, letters, false);
+    loop_elements(builder, "turned", FILTERS, letters, 2, 2, 1, 2);
+    loop_product(builder, "filtered", FILTERS, ATTENTION, letters, false);
+    loop_elements(builder, "sums", ATTENTION, letters, 3 + 3 + 2, 3 + 1 + 1 + 3, 3, 4);
+    loop_product(builder, "energies", ATTENTION, 1, letters, false);
+    loop_elements(builder, "softmax", 1, letters, 7, 9, 3, 4);
+    loop_elements(builder, "context", ENCODED, letters, 1, 1 + 1 + 3, 1, 3);
+}
+
+static void decoder(ImageBuilder *builder, double letters) {
+    cell(builder, PRENET + ENCODED);
+    attention(builder, letters);
+    cell(builder, CELL + ENCODED);
+    loop_elements(builder, "side by side", CELL + ENCODED, 0, 2, 4, 1, 2);
+    loop_product(builder, "column", CELL + ENCODED, MELS, 0, true);
+    loop_product(builder, "gate", CELL + ENCODED, 1, 0, true);
+}
+
+void build_tacotron(ImageBuilder *builder, int variant, int classes) {
+    (void)variant, (void)classes;
+    int columns = builder->size / HOP + 1, letters = (int)(columns * LETTERS_PER_COLUMN) + 1;
+    builder->size = letters;
+    encoder(builder);
+    builder->size = columns;
+    image_next_block(builder);
+    image_product(builder, "prenet", MELS, PRENET, false);
+    image_dropout(builder);
+    image_product(builder, "prenet", PRENET, PRENET, false);
+    image_dropout(builder);
+    image_next_block(builder);
+    decoder(builder, letters);
+    image_next_block(builder);
+    builder->channels = MELS;
+    for (int i = 0; i < 4; i++) convolution(builder, POSTNET);
+    NetLayer *last = image_conv(builder, "conv", MELS, KERNEL, 1);
+    last->bias = true;
+    last->relu = false;
+    image_passes(builder, "loss", MELS, 10, 10, 12, 12);
 }
