@@ -13,7 +13,6 @@
 #include "sim/ending.h"
 #include "sim/envelope.h"
 #include "sim/problem.h"
-#include "sim/simulation_memory.h"
 #include "sim/version.h"
 #include "sim/wall.h"
 #include "sim/watch.h"

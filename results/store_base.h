@@ -4,7 +4,7 @@
 
 #include <sqlite3.h>
 
-#include "results/store_spool.h"
+#include "results/store_row.h"
 
 #define STORE_APPLICATION_ID 0x4c4b5350 // "LKSP"
 #define STORE_FORMAT 2

@@ -1,7 +1,6 @@
 // One store from several.
 #include "results/store_base.h"
 #include "results/store_row.h"
-#include "results/store_spool.h"
 
 static const char *row_values(Arena *arena, const char *table) {
     const char *values = arena_printf(arena, "(%s.seed", table);

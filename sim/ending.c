@@ -14,7 +14,6 @@
 #include "sim/file.h"
 #include "sim/letters_out.h"
 #include "sim/other_program.h"
-#include "sim/temporaries.h"
 
 enum { FAILED = 1 };
 

@@ -409,3 +409,187 @@ const double *fluid_link_bytes(Fluid *fluid) {
         }
     return fluid->link_bytes;
 }
+
+// ---- Links that can never hold anyone back, because all who cross them also cross a link that is never less full: the
+// cables in line behind a host's own, say. Fair sharing need not look at them.
+
+// A plan over more links is a whole collective; its links are not looked at.
+#define ROUTE_LENGTH 16
+
+typedef struct Suspect {
+    int32_t *tighter; // links that are never less full, as far as has been seen
+    int32_t count;
+    int32_t seen; // number of the last plan that uses it
+} Suspect;
+
+// The product is exact where it fits.
+static bool is_no_more(double share, double rate, double other_share, double other_rate) {
+    if (rate >= LEVEL_RATE_MOST || other_rate >= LEVEL_RATE_MOST) return share * rate <= other_share * other_rate;
+    return (Load)share_from(share) * (int64_t)(rate * LEVEL_UNITS) <=
+           (Load)share_from(other_share) * (int64_t)(other_rate * LEVEL_UNITS);
+}
+
+static const LinkUse *find_use(const Plan *plan, int32_t link) {
+    for (int u = 0; u < plan->use_count; u++)
+        if (plan->uses[u].link == link) return &plan->uses[u];
+    return NULL;
+}
+
+// Does this plan fill the one link at least as much as the other?
+static bool is_tighter(const System *system, const Plan *plan, const LinkUse *one, const LinkUse *other) {
+    const Link *links = system->links;
+    return is_no_more(other->weight * plan->fairness, links[one->link].bytes_per_second, one->weight * plan->fairness,
+                      links[other->link].bytes_per_second);
+}
+
+static void see_first(Arena *arena, const System *system, Suspect *suspect, const Plan *plan, const LinkUse *use) {
+    if (plan->use_count > ROUTE_LENGTH) return;
+    suspect->tighter = ARENA_ARRAY(arena, int32_t, plan->use_count);
+    for (int u = 0; u < plan->use_count; u++)
+        if (plan->uses[u].link != use->link && is_tighter(system, plan, &plan->uses[u], use))
+            suspect->tighter[suspect->count++] = plan->uses[u].link;
+}
+
+static void see_again(const System *system, Suspect *suspect, const Plan *plan, const LinkUse *use) {
+    int32_t kept = 0;
+    for (int32_t i = 0; i < suspect->count; i++) {
+        const LinkUse *other = find_use(plan, suspect->tighter[i]);
+        if (other && is_tighter(system, plan, other, use)) suspect->tighter[kept++] = suspect->tighter[i];
+    }
+    suspect->count = kept;
+}
+
+bool *find_spare_links(Arena *arena, const System *system) {
+    Suspect *suspects = ARENA_ARRAY(arena, Suspect, system->link_count);
+    bool *spare = ARENA_ARRAY(arena, bool, system->link_count);
+    int32_t number = 1;
+    for (int c = 0; c < system->channel_count; c++)
+        for (int p = 0; p < system->channels[c].plan_count; p++) {
+            const Plan *plan = &system->channels[c].plans[p];
+            for (int u = 0; u < plan->use_count; u++) {
+                Suspect *suspect = &suspects[plan->uses[u].link];
+                if (!suspect->seen)
+                    see_first(arena, system, suspect, plan, &plan->uses[u]);
+                else if (suspect->seen == number || plan->use_count > ROUTE_LENGTH) // twice in one plan, or too many
+                    suspect->count = 0;
+                else if (suspect->count)
+                    see_again(system, suspect, plan, &plan->uses[u]);
+                suspect->seen = number;
+            }
+            number++;
+        }
+    // Of links that fill each other's part the last stays.
+    for (int l = 0; l < system->link_count; l++)
+        for (int32_t i = 0; i < suspects[l].count && !spare[l]; i++) spare[l] = !spare[suspects[l].tighter[i]];
+    return spare;
+}
+
+// ---- Who of many ends first, when ends move all the time: a heap by bounds. An end that moves later leaves its bound
+// where it is, which is put right when it comes to the top; only one that moves sooner has a way to go.
+
+typedef struct Entry {
+    SimTime bound; // it ends then or later
+    int32_t channel;
+} Entry;
+
+struct Soonest {
+    Entry *heap;
+    int32_t *position; // [channel] in the heap; -1 not in it
+    int32_t *stack;
+    int32_t count;
+    const SimTime *ends;
+};
+
+Soonest *soonest_create(Arena *arena, int32_t channels, const SimTime *ends) {
+    Soonest *soonest = ARENA_NEW(arena, Soonest);
+    soonest->heap = ARENA_ARRAY(arena, Entry, channels);
+    soonest->position = ARENA_ARRAY(arena, int32_t, channels);
+    soonest->stack = ARENA_ARRAY(arena, int32_t, channels + 1);
+    soonest->ends = ends;
+    for (int32_t c = 0; c < channels; c++) soonest->position[c] = -1;
+    return soonest;
+}
+
+static void put(Soonest *soonest, int32_t at, Entry entry) {
+    soonest->heap[at] = entry;
+    soonest->position[entry.channel] = at;
+}
+
+static void rise(Soonest *soonest, int32_t at, Entry entry) {
+    for (; at > 0 && entry.bound < soonest->heap[(at - 1) / 2].bound; at = (at - 1) / 2)
+        put(soonest, at, soonest->heap[(at - 1) / 2]);
+    put(soonest, at, entry);
+}
+
+static void sink(Soonest *soonest, int32_t at, Entry entry) {
+    const Entry *heap = soonest->heap;
+    for (;;) {
+        int32_t child = 2 * at + 1;
+        if (child >= soonest->count) break;
+        if (child + 1 < soonest->count && heap[child + 1].bound < heap[child].bound) child++;
+        if (heap[child].bound >= entry.bound) break;
+        put(soonest, at, heap[child]);
+        at = child;
+    }
+    put(soonest, at, entry);
+}
+
+void soonest_add(Soonest *soonest, int32_t channel) {
+    rise(soonest, soonest->count++, (Entry){soonest->ends[channel], channel});
+}
+
+void soonest_remove(Soonest *soonest, int32_t channel) {
+    int32_t at = soonest->position[channel];
+    Entry last = soonest->heap[--soonest->count];
+    soonest->position[channel] = -1;
+    if (at == soonest->count) return;
+    if (last.bound < soonest->heap[at].bound)
+        rise(soonest, at, last);
+    else
+        sink(soonest, at, last);
+}
+
+void soonest_move(Soonest *soonest, int32_t channel) {
+    int32_t at = soonest->position[channel];
+    if (at < 0 || soonest->ends[channel] >= soonest->heap[at].bound) return;
+    rise(soonest, at, (Entry){soonest->ends[channel], channel});
+}
+
+void soonest_shift(Soonest *soonest, SimTime by) {
+    for (int32_t i = 0; i < soonest->count; i++) soonest->heap[i].bound = time_later(soonest->heap[i].bound, by);
+}
+
+bool soonest_has(const Soonest *soonest, int32_t channel) { return soonest->position[channel] >= 0; }
+int32_t soonest_count(const Soonest *soonest) { return soonest->count; }
+int32_t soonest_at(const Soonest *soonest, int32_t at) { return soonest->heap[at].channel; }
+
+void soonest_clear(Soonest *soonest) {
+    for (int32_t i = 0; i < soonest->count; i++) soonest->position[soonest->heap[i].channel] = -1;
+    soonest->count = 0;
+}
+
+// Puts the bound right of whoever stands there until it is right.
+static SimTime settle_bound(Soonest *soonest, int32_t at) {
+    for (;;) {
+        Entry entry = soonest->heap[at];
+        SimTime end = soonest->ends[entry.channel];
+        if (entry.bound == end) return end;
+        entry.bound = end;
+        sink(soonest, at, entry);
+    }
+}
+
+int32_t soonest_find(Soonest *soonest, int32_t *channels) {
+    int32_t found = 0, waiting = 0;
+    if (soonest->count == 0) return 0;
+    SimTime first = settle_bound(soonest, 0);
+    soonest->stack[waiting++] = 0;
+    while (waiting) {
+        int32_t at = soonest->stack[--waiting];
+        if (soonest->heap[at].bound > first || settle_bound(soonest, at) > first) continue;
+        channels[found++] = soonest->heap[at].channel;
+        for (int32_t child = 2 * at + 2; child > 2 * at; child--)
+            if (child < soonest->count) soonest->stack[waiting++] = child;
+    }
+    return found;
+}

@@ -1,6 +1,5 @@
-// What the parts of the fluid engine share: fluid.c keeps transfers, rates and the parts of the network that hang
-// together; fluid_fill.c keeps the fair levels; fluid_soonest.c knows who ends first; fluid_spare.c finds the links
-// that need no look.
+// What the parts of the fluid engine share: fluid.c keeps transfers, rates, the parts of the network that hang
+// together, who ends first, and which links need no look; fluid_fill.c keeps the fair levels.
 #ifndef LOCKSTEP_SIM_FLUID_INTERNAL_H
 #define LOCKSTEP_SIM_FLUID_INTERNAL_H
 

@@ -134,4 +134,12 @@ double weight_round(double weight);
 // systems made from user programs.
 const char *system_check(Arena *arena, const System *system);
 
+// Programs that equal actors share: that is what folding goes by.
+
+typedef struct ProgramBook ProgramBook;
+ProgramBook *program_book_create(Arena *arena);
+// The number of a program that does just this; a copy is made where there is none.
+int32_t program_book_keep(ProgramBook *book, const Program *program);
+const Program *program_book_programs(const ProgramBook *book, int *count);
+
 #endif

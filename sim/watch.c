@@ -3,15 +3,18 @@
 
 #include <math.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "sim/arena.h"
 #include "sim/check.h"
+#include "sim/file.h"
 #include "sim/letters.h"
-#include "sim/simulation_memory.h"
-#include "sim/temporaries.h"
+#include "sim/quantity.h"
 
 #define USUAL_PIECE_SECONDS 60
 #define MOST_MEMORY 17179869184.0
@@ -357,4 +360,36 @@ void watch_open_from(const Options *options, double seconds) {
                               .piece_seconds = USUAL_PIECE_SECONDS,
                               .memory_bytes = memory,
                               .cpu_seconds = seconds});
+}
+
+// ---- A limit on all arenas that ends the program with a sentence.
+
+enum { FAILED = 1, BAD_INPUT = 4 };
+
+typedef struct Most {
+    size_t bytes;
+    int status; // to end with
+} Most;
+
+static Most of_machine = {.status = FAILED}, asked_for = {.status = BAD_INPUT};
+
+static void end_for_memory(void *context) {
+    const Most *most = context;
+    char text[32];
+    quantity_format((double)most->bytes, QUANTITY_BYTES, text, sizeof text);
+    fprintf(stderr,
+            "error: this simulation takes more than %s of memory\n"
+            "  hint: simulate fewer GPUs, steps or points at once; lockstep run takes --simulation-memory BYTES\n",
+            text);
+    exit(most->status);
+}
+
+ArenaLimit simulation_memory_limit(size_t bytes) {
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
+    Most *most = bytes ? &asked_for : &of_machine;
+    if (bytes == 0 && pages > 0 && page > 0) bytes = (size_t)pages / 4 * 3 * (size_t)page;
+    if (bytes == 0) bytes = SIZE_MAX;
+    most->bytes = bytes;
+    size_t used = arenas_bytes_used();
+    return arenas_limit((ArenaLimit){bytes < SIZE_MAX - used ? used + bytes : SIZE_MAX, end_for_memory, most});
 }

@@ -8,6 +8,7 @@
 #ifndef LOCKSTEP_SIM_WATCH_H
 #define LOCKSTEP_SIM_WATCH_H
 
+#include "sim/arena.h"
 #include "sim/options.h"
 
 typedef enum WatchStop { WATCH_GOES_ON, WATCH_EVENTS, WATCH_SECONDS, WATCH_SIGNAL } WatchStop;
@@ -95,5 +96,11 @@ void watch_open_from(const Options *options, double seconds);
 void watch_permit_clock(void);                  // main.c: this process is one command
 void watch_start_clock(const Options *options); // where the command has --time-limit, and the process may be ended
 void watch_reads(const char *path);             // for the sentence
+
+// How much memory a simulation may take before the program says so and ends, rather than the machine ending it.
+
+// So much more of all arenas, from now on, or the program ends with 4, as beyond any limit that was asked for; 0: three
+// quarters of the machine's memory, or it ends with 1. Gives back the limit before.
+ArenaLimit simulation_memory_limit(size_t bytes);
 
 #endif

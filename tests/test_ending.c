@@ -4,7 +4,6 @@
 
 #include "sim/ending.h"
 #include "sim/file.h"
-#include "sim/temporaries.h"
 #include "tests/child.h"
 #include "tests/sweep_store.h"
 #include "tests/test.h"

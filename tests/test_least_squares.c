@@ -1,5 +1,5 @@
-#include "sim/least_squares.h"
 #include "sim/random.h"
+#include "sim/statistics.h"
 #include "tests/test.h"
 
 typedef struct Decay {

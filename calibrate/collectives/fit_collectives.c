@@ -4,7 +4,7 @@
 
 #include "calibrate/collectives/measured_collective.h"
 #include "sim/check.h"
-#include "sim/least_squares.h"
+#include "sim/statistics.h"
 
 #define NOISE 0.15        // of a logarithm: protocol switches make curves step by as much
 #define SMALL_WEIGHT 0.7  // of sizes that latency decides, against the others

@@ -9,7 +9,6 @@
 #include "calibrate/gpu/fit_parameters.h"
 #include "sim/check.h"
 #include "sim/digest.h"
-#include "sim/least_squares.h"
 #include "sim/random.h"
 #include "sim/statistics.h"
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "calibrate/gpu/fit_split.h"
-#include "sim/least_squares.h"
 #include "sim/statistics.h"
 
 #define HUBER 0.05          // log residuals beyond this count linearly: a library's odd choice of kernel is no physics

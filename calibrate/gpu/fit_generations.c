@@ -10,7 +10,6 @@
 #include "models/hardware/hardware_constants.h"
 #include "sim/check.h"
 #include "sim/digest.h"
-#include "sim/least_squares.h"
 #include "sim/list.h"
 #include "sim/statistics.h"
 

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/least_squares.h"
 #include "sim/statistics.h"
 
 #define HUBER 0.1

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "sim/csv.h"
-#include "sim/least_squares.h"
 #include "sim/list.h"
 #include "sim/statistics.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "calibrate/training/read_training_internal.h"
-#include "calibrate/training/sample_lengths.h"
+#include "calibrate/training/training_facts.h"
 #include "models/workload/job/recompute.h"
 #include "sim/csv.h"
 #include "sim/list.h"

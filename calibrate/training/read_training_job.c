@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "calibrate/training/read_training_internal.h"
-#include "calibrate/training/sample_lengths.h"
+#include "calibrate/training/training_facts.h"
 #include "models/workload/job/recompute.h"
 #include "sim/check.h"
 

@@ -5,7 +5,7 @@
 #include "models/network/flow_plan.h"
 #include "sim/check.h"
 #include "sim/list.h"
-#include "sim/program_book.h"
+#include "sim/program.h"
 #include "sim/watch.h"
 
 typedef struct Builder {

@@ -4,7 +4,7 @@
 
 #include "scenarios/lua/lua_script.h"
 #include "sim/digest.h"
-#include "sim/least_squares.h"
+#include "sim/statistics.h"
 #include "sim/watch.h"
 
 // A script that is only asked for its options need not simulate anything.

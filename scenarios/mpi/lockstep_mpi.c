@@ -15,8 +15,8 @@
 #include "sim/check.h"
 #include "sim/ending.h"
 #include "sim/envelope.h"
-#include "sim/simulation_memory.h"
 #include "sim/wall.h"
+#include "sim/watch.h"
 
 enum { TAG_ERRAND = 1, TAG_ANSWER, TAG_ENDED, TAG_KILLED, TAG_STOP, TAG_BYE };
 enum { BAD_USAGE = 2, ID_ROOM = 24, PAUSE_US = 50, BUSY_LOOKS = 200, WORK_WAIT_MS = 50 };

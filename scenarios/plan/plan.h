@@ -86,7 +86,7 @@ typedef struct PlanRow {
     double term_days;               // rent is paid for whole ones, used or not; 0: by the hour (plan_pay.h)
     double unused_cost;             // part of the cost: of the term's days that the run does not take
     double spares_cost;             // part of the cost: of nodes that stand by (plan_pay.h)
-    double storage_cost;            // part of the cost: of what checkpoints are written to (plan_storage.h)
+    double storage_cost;            // part of the cost: of what checkpoints are written to (plan_pay.h)
     double rent_per_gpu_hour;       // owned: of the same cluster rented, where the plan has both; 0: nobody knows
     double price_sigma;             // of the log of its price: between providers, and until one is asked
     double price_least, price_most; // over the price: the cheapest and the dearest that is known; 0: no bound
@@ -132,7 +132,7 @@ PlanParts plan_parts(Arena *arena, const PlanRequest *request, bool many_hands);
 char *plan_work(void *parts, Arena *arena, int64_t item, size_t *bytes); // a PoolWork
 PlanResult plan_search_parts(Arena *arena, const PlanParts *parts, const Hands *hands, Problems *problems);
 
-// ---- What a plan takes where the user says nothing (plan_assume.c).
+// ---- What a plan takes where the user says nothing (plan_options.c).
 typedef struct PlanRange {
     double least, most;
 } PlanRange;

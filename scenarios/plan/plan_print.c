@@ -9,7 +9,6 @@
 #include "models/workload/money/money.h"
 #include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_screen.h"
-#include "scenarios/plan/plan_storage.h"
 #include "sim/list.h"
 #include "sim/quantity.h"
 #include "sim/text.h"

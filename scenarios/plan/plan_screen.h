@@ -19,19 +19,19 @@ const char *plan_worth_text(const Screen *screen, const PlanUnknowns *unknowns);
 
 const char *plan_wishes_name(const PlanRequest *request); // "date and budget", of those that are asked for
 
-// What to change first and what that gives (plan_change_words.c): how many sentences, 0 where nothing was tried.
+// What to change first and what that gives (plan_words.c): how many sentences, 0 where nothing was tried.
 #define PLAN_CHANGE_SENTENCES 2
 int plan_change_sentences(const Screen *screen, const char *sentences[PLAN_CHANGE_SENTENCES]);
 bool plan_setting_is_idle(const PlanSetting *now, const PlanSetting *then); // days, cost, chance stay to half a percent
 
-// What a budget, date or price would reach, as a sentence (plan_reach_words.c).
+// What a budget, date or price would reach, as a sentence.
 const char *plan_reach_text(const Screen *screen, const PlanReach *reach);
 
 // Under the rows (plan_print_chance.c).
 void plan_print_chances(const Screen *screen, const PlanRow *row);   // of keeping date and budget, and the ranges
 void plan_print_reaches(const Screen *screen);                       // what would be enough
 void plan_print_unknowns(const Screen *screen);                      // what costs most, and what knowing it is worth
-void plan_print_settings(const Screen *screen);                      // spares and checkpoints (plan_print_settings.c)
+void plan_print_settings(const Screen *screen);                      // spares and checkpoints (plan_print_pay.c)
 void plan_print_shifts(const Screen *screen);                        // if date, budget, prices or failures were others
 void plan_print_paid(const Screen *screen, const PlanRow *row);      // terms, and what is not used of them
 void plan_print_storage(const Screen *screen, const PlanRow *row);   // that checkpoints go to, and what it costs

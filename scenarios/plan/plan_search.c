@@ -9,7 +9,6 @@
 #include "scenarios/plan/plan_bound.h"
 #include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_space.h"
-#include "scenarios/plan/plan_storage.h"
 #include "scenarios/study/job_life.h"
 
 // ---- What is kept low, of one step: seconds, or joules. On one cluster with one batch the quickest layout is also the

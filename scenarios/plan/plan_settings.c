@@ -6,7 +6,6 @@
 #include "models/workload/life/life.h"
 #include "models/workload/money/money.h"
 #include "scenarios/plan/plan_pay.h"
-#include "scenarios/plan/plan_storage.h"
 
 // ---- One way to run it.
 

@@ -6,7 +6,7 @@
 
 #include "results/frame.h"
 #include "results/store.h"
-#include "sim/temporaries.h"
+#include "sim/file.h"
 
 static const OptionSpec options[] = {
     {"quiet", OPTION_FLAG, .letter = 'q', .help = "nothing on the screen"},

@@ -7,7 +7,7 @@
 #include "models/workload/step/lower_internal.h"
 #include "sim/check.h"
 #include "sim/list.h"
-#include "sim/program_book.h"
+#include "sim/program.h"
 #include "sim/watch.h"
 
 #define MESSAGES_MOST 20000000.0 // of a step, some gigabytes
