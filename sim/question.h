@@ -25,7 +25,7 @@ typedef struct Asking {
 typedef struct Question {
     const char *name, *help;
     const char *usage, *about;
-    const OptionSpec *(*rows)(Arena *arena, int *count); // NULL: those of the frame alone
+    const OptionSpec *(*rows)(Arena *arena, int *count);      // NULL: those of the frame alone
     const OptionSpec *(*help_rows)(Arena *arena, int *count); // NULL: help tells of all rows
     const char *processes; // the option that says how many work at it; NULL: one does
     int positional;        // so many arguments at most

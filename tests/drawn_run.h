@@ -15,8 +15,8 @@ typedef enum DrawnEnd {
 
 #define DRAWN_MOST_EVENTS 2e6 // seconds under sanitizers
 
-// twins: small jobs are simulated again, and once more rank by rank. most_events: of one simulation; beyond that it ends
-// with a sentence.
+// twins: small jobs are simulated again, and once more rank by rank. most_events: of one simulation; beyond that it
+// ends with a sentence.
 DrawnEnd drawn_run(const DrawnStudy *study, bool twins, double most_events);
 
 #endif

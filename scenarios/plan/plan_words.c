@@ -6,6 +6,7 @@
 
 #include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_screen.h"
+#include "sim/text.h"
 
 const char *plan_human(Arena *arena, double value, QuantityKind kind) {
     return quantity_format(value, kind, arena_alloc(arena, 64), 64);

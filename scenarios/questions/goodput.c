@@ -374,7 +374,8 @@ static const OptionSpec *rows(Arena *arena, int *count) {
     return goodput_rows;
 }
 
-static const Question goodput = {.name = "goodput", .usage = usage, .about = about, .rows = rows, .processes = "jobs", .ask = ask};
+static const Question goodput = {
+    .name = "goodput", .usage = usage, .about = about, .rows = rows, .processes = "jobs", .ask = ask};
 
 const OptionSpec *goodput_option_rows(Arena *arena, int *count);
 const OptionSpec *goodput_option_rows(Arena *arena, int *count) { return frame_rows(arena, &goodput, count); }

@@ -144,11 +144,12 @@ static bool add_size(Report *report, Arena *arena, const QueueAnswer *answer) {
     if (advice->measure) report_fact(report, "Measure first", "", advice->measure);
     report_text(
         report,
-        arena_printf(arena,
-                     "The tables below have each size that was simulated. Those \"enough in the mean\" meet the goal "
-                     "in the mean of the runs; with those of \"mean, 95 %% sure\" the 90 %% range of that mean meets it, "
-                     "too; with those recommended %.0f %% of single runs do.",
-                     100 * answer->study->goal.chance));
+        arena_printf(
+            arena,
+            "The tables below have each size that was simulated. Those \"enough in the mean\" meet the goal "
+            "in the mean of the runs; with those of \"mean, 95 %% sure\" the 90 %% range of that mean meets it, "
+            "too; with those recommended %.0f %% of single runs do.",
+            100 * answer->study->goal.chance));
     return true;
 }
 

@@ -133,7 +133,8 @@ double reserved_bytes_varied(const Memory *memory); // where batches are of many
 double chance_to_run_out(const Memory *memory);
 #define MEMORY_FITS 0.95            // chance to fit that is enough to recommend a job, unless the user says another
 bool may_fit(const Memory *memory); // that chance is below 95 %
-// Nine times in ten it lies within; weights, gradients and the optimizer's state are counted, and no peak is below them.
+// Nine times in ten it lies within; weights, gradients and the optimizer's state are counted, and no peak is below
+// them.
 void peak_range(const Memory *memory, double *low, double *high);
 
 // Stage `stage` of pp (0 based) holds the blocks first … last; in_flight micro-batches are kept at once.
