@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/workload/job/software.h"
 #include "sim/arena.h"
 #include "sim/date.h"
 #include "tests/script.h"
@@ -321,6 +322,53 @@ TEST(software_is_known_by_whole_words) {
         char command[128];
         snprintf(command, sizeof command, "job software %s", known[i]);
         if (run(command) != 0) test_fail(__FILE__, __LINE__, "%s: %s", known[i], printed);
+    }
+}
+
+TEST(software_is_any_word_that_its_list_has_and_of_today_where_no_date_is_told) {
+    Arena *arena = arena_open();
+    for (int i = 0; i < software_rule_count(); i++) {
+        const char *words = software_rule(i)->also || software_rule(i)->until > 0 ? "" : software_rule(i)->word;
+        for (const char *word = words; *word; word += strcspn(word, "|") + (word[strcspn(word, "|")] == '|')) {
+            char command[128];
+            snprintf(command, sizeof command, "job software '%.*s'", (int)strcspn(word, "|"), word);
+            if (run(command) != 0) test_fail(__FILE__, __LINE__, "%s: %s", command, printed);
+        }
+    }
+    EXPECT_INT(run("job software 24.07"), 0);
+    const Model *model = find_model(arena, "gpt2-124m", (Where){0}, problems_create(arena));
+    SoftwareQuery today = {.text = "hf trainer", .gpu_year = 2020, .model = model};
+    EXPECT(find_software(arena, &today, (Where){0}, problems_create(arena))->attention != ATTENTION_PLAIN);
+    SoftwareQuery then = {.text = "hf trainer 2022-05", .gpu_year = 2020, .model = model};
+    EXPECT_INT(find_software(arena, &then, (Where){0}, problems_create(arena))->attention, ATTENTION_PLAIN);
+    arena_close(arena);
+}
+
+TEST(what_is_said_is_taken_as_it_is_meant_or_asked_back) {
+    static const Said rows[] = {
+        {"run --model gpt2-124m --node h100 --gpus 8 --micro-batch 1", 4, "nodes with such GPUs: dgx-h100, "},
+        {"run --model gpt2-124m --node nowhere --gpus 8 --micro-batch 1", 4, "no node is called"},
+        {RUN "--attention flash3", 4, "A100-SXM4-80GB has no flash3"},
+        {"run --model gpt2-124m --node dgx-h100 --gpus 8 --micro-batch 1 --attention flash4", 4, "has no flash4"},
+        {"run --model gpt2-124m --node dgx-h100 --gpus 8 --micro-batch 1 --attention flash3", 0, "Step time"},
+        {"explain --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --date 2026-01-01", 2,
+         "no option is called \"--date\""},
+        {"trace --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --date 2026-01-01", 2,
+         "no option is called \"--date\""},
+        {"goodput --gpus 64 --days 2 --runs 5 --model tests/data/hf/llama-3-8b.json", 0, "Goodput"},
+    };
+    ALL_SAY(rows);
+    static char said[1 << 16];
+    EXPECT_INT(run(RUN "--seq 1k --software nemo --attention flash2 --json"), 0);
+    snprintf(said, sizeof said, "%s", printed);
+    EXPECT_CONTAINS(said, "\"value\": \"1024 tokens\"");
+    const char *list = strstr(said, "\"assumptions\"");
+    static const char *const stated[] = {"sequence", "attention", "software"};
+    for (int i = 0; i < 3 && list; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "\"name\": \"%s\"", stated[i]);
+        const char *at = strstr(list, name), *kind = at ? strstr(at, "\"kind\": ") : NULL;
+        EXPECT(kind && strncmp(kind, "\"kind\": \"stated\"", 16) == 0);
     }
 }
 

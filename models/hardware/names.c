@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "models/hardware/parts.h"
 #include "sim/check.h"
@@ -348,8 +349,30 @@ const Gpu *find_gpu(Arena *arena, const Catalogue *catalogue, const char *name, 
     return whole ? gpu_mig_slice(arena, whole, colon + 1, where, problems) : NULL;
 }
 
+#define NODES_LISTED 8
+
+// "dgx-h100, hgx-h100-8, …": types of node with GPUs that such a word begins or names. NULL: none.
+static const char *nodes_with(Arena *arena, const Catalogue *catalogue, const char *word) {
+    const char *list = NULL;
+    int count = 0;
+    for (int i = 0; i < catalogue->node_count; i++) {
+        const NodeType *node = &catalogue->nodes[i];
+        const Gpu *gpu = node_gpu(catalogue, node, 0);
+        size_t length = strlen(word);
+        bool begins = strncasecmp(gpu->name, word, length) == 0 && !isalnum((unsigned char)gpu->name[length]);
+        if (!begins && part_find(catalogue, PART_GPU, word) != gpu) continue;
+        if (count++ < NODES_LISTED) list = list ? arena_printf(arena, "%s, %s", list, node->name) : node->name;
+    }
+    return count > NODES_LISTED ? arena_printf(arena, "%s, … (lockstep hw list node)", list) : list;
+}
+
 const NodeType *find_node(Arena *arena, const Catalogue *catalogue, const char *name, Where where, Problems *problems) {
-    return find_part(arena, catalogue, PART_NODE, name, where, problems);
+    const NodeType *node = part_find(catalogue, PART_NODE, name);
+    const char *list = node || !*name ? NULL : nodes_with(arena, catalogue, name);
+    if (node || !list) return find_part(arena, catalogue, PART_NODE, name, where, problems);
+    problem_add(problems, where, "\"%s\" is a GPU, and a node is the machine that holds it", name);
+    problem_hint(problems, "nodes with such GPUs: %s", list);
+    return NULL;
 }
 
 const NodeType *node_with_gpus(const Catalogue *catalogue, const Gpu *gpu, int count) {

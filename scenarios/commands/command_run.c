@@ -432,21 +432,13 @@ static bool raise_wall(Arena *arena, const Options *options, Problems *problems)
     return wall_raise(arena, &rules, wall_mode_said(options), problems);
 }
 
-static bool names_a_script(const Options *options) {
-    for (int i = 0; i < option_positional_count(options); i++) {
-        const char *dot = strrchr(option_positional(options, i), '.');
-        if (dot && strcmp(dot, ".lua") == 0) return true;
-    }
-    return false;
-}
-
 // Without a script --model says the job. Its options are read like a script's own: in the second look at the line.
 static void read_job_options(Run *run, int argc, char **argv, Problems *usage) {
     int count;
     const OptionSpec *rows = run_option_rows(run->arena, &count);
     const Options *options = options_parse(run->arena, rows, count, argc, argv, problems_create(run->arena));
     bool says_job = option_given(options, "model") || option_given(options, "node") || option_given(options, "gpus");
-    run->is_job = says_job && !names_a_script(options);
+    run->is_job = says_job && !options_name_a_script(options);
     if (!run->is_job) return;
     run->options = options_parse(run->arena, rows, count, argc, argv, usage);
     options_refuse_positional(run->options, 0, usage);

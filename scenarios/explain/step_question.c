@@ -21,7 +21,7 @@ StepQuestion step_question(Arena *arena, const char *verb, const OptionSpec *own
     // A script's own options are not known yet: mistakes are reported when they are.
     question.options =
         options_parse(arena, question.rows, question.row_count, argc, question.argv, problems_create(arena));
-    question.is_script = option_positional_count(question.options) > 0;
+    question.is_script = options_name_a_script(question.options);
     return question;
 }
 
@@ -36,6 +36,7 @@ bool step_question_is_sound(const StepQuestion *question, Problems *usage) {
     option_texts(options, "set", &sets);
     if (question->is_script) return problem_count(usage) == 0;
     options_parse(question->arena, question->rows, question->row_count, question->argc, question->argv, usage);
+    options_refuse_positional(options, 0, usage);
     if (!option_given(options, "model") && problem_count(usage) == 0) {
         const char *verb = question->verb;
         problem_add(usage, (Where){0}, "what is to be %s%s?", verb, verb[strlen(verb) - 1] == 'e' ? "d" : "ed");

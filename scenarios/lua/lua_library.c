@@ -35,13 +35,25 @@ static const char *nearest_hint(lua_State *L, const char *given, const char **na
     return near ? lua_pushfstring(L, "did you mean \"%s\"?", near) : otherwise;
 }
 
+static const char *known_hint(lua_State *L, const char **names, int count) {
+    luaL_Buffer list;
+    luaL_buffinit(L, &list);
+    luaL_addstring(&list, "known: ");
+    for (int i = 0; i < count; i++) {
+        if (i > 0) luaL_addstring(&list, ", ");
+        luaL_addstring(&list, names[i]);
+    }
+    luaL_pushresult(&list);
+    return lua_tostring(L, -1);
+}
+
 static int on_missing_field(lua_State *L) { // upvalues: what the table is called, the table
     const char *called = lua_tostring(L, lua_upvalueindex(1));
     if (lua_type(L, 2) != LUA_TSTRING)
         return lua_host_fail(L, NULL, "%s is indexed with a %s", called, luaL_typename(L, 2));
     const char *names[NAMES_MOST], *given = lua_tostring(L, 2);
     int count = collect_names(L, lua_upvalueindex(2), names, 0);
-    const char *hint = nearest_hint(L, given, names, count, NULL);
+    const char *near = nearest_hint(L, given, names, count, NULL), *hint = near ? near : known_hint(L, names, count);
     return lua_host_fail(L, hint, "%s has no \"%.60s\"", called, given);
 }
 

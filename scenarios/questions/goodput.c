@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "models/hardware/storage_units.h"
+#include "models/workload/job/job_options.h"
 #include "results/frame.h"
 #include "scenarios/questions/goodput_best.h"
 #include "sim/pieces.h"
@@ -232,7 +233,7 @@ static void read_costs(GoodputAsked *asked, const Options *options, const Catalo
     CheckpointMode mode = (CheckpointMode)option_choice(options, "checkpoint", CHECKPOINT_SYNC);
     asked->model = option_text(options, "model", NULL);
     asked->bytes = option_quantity(options, "checkpoint-size", 0);
-    const Model *model = asked->model ? find_model(asked->arena, asked->model, command_line, problems) : NULL;
+    const Model *model = asked->model ? model_named(asked->arena, asked->model, NULL, problems) : NULL;
     if (model && asked->bytes <= 0) asked->bytes = checkpoint_bytes(model, counts_tokens(model), true);
     const StorageType *storage =
         find_storage(asked->arena, catalogue, option_text(options, "storage", STORAGE_USUAL), command_line, problems);

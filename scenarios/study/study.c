@@ -50,6 +50,12 @@ static void assume_fact(Study *study, AssumptionList *list, const char *part, co
     LIST_PUSH(study->arena, list, assumption);
 }
 
+// Not assumed: it was said.
+static void state_text(Study *study, AssumptionList *list, const char *name, const char *text, const char *source) {
+    assume_text(study, list, name, text, source);
+    list->items[list->count - 1].kind = "stated";
+}
+
 static void assume_number(Study *study, AssumptionList *list, const char *name, double value) {
     assume_text(study, list, name, arena_printf(study->arena, "%.4g", value), "the scenario, stated or by default");
 }
@@ -60,7 +66,9 @@ static void assume_money(Study *study, AssumptionList *list, const ClusterSpec *
     if (study->spec->price_assumed)
         assume_text(study, list, "price of a GPU-hour", study->spec->price_assumed, study->spec->price_source);
     if (grid) assume_fact(study, list, grid->name, grid->facts, grid->fact_count, "carbon_g_per_kwh");
-    if (cluster->power_cap_watts > 0) assume_number(study, list, "power limit of a GPU, W", cluster->power_cap_watts);
+    if (cluster->power_cap_watts > 0)
+        state_text(study, list, "power limit of a GPU, W", arena_printf(study->arena, "%.4g", cluster->power_cap_watts),
+                   "as stated");
     if (!cluster->own) return;
     static const char *const facts[] = {"pue",
                                         "colocation_usd_per_kw_month",
@@ -84,25 +92,38 @@ static void assume_routing(Study *study, AssumptionList *list) {
                 arena_printf(study->arena, "%.3g x an even share on the fullest of %d ranks, %.3g %% of tokens dropped",
                              shares.fullest * ep, ep, 100 * fmax(1 - shares.kept, 0)),
                 "the scenario, stated or by default");
+    const JobSaid *said = study->spec->said;
+    if (!said || !(said->values[JOB_ROUTING] || job_says(said, JOB_TRAINING, "expert_skew"))) return;
+    list->items[list->count - 1].kind = "stated";
+    list->items[list->count - 1].source = "as stated";
 }
 
 static void assume_length(Study *study, AssumptionList *list) {
     const TrainingSpec *training = &study->spec->training;
     const char *source;
     bool usual = usual_tokens(training->model, &source) == training->seq_len;
-    assume_text(study, list, "sequence", arena_printf(study->arena, "%.0f tokens", training->seq_len),
-                usual ? source : "the scenario");
+    const JobSaid *said = study->spec->said;
+    const char *text = arena_printf(study->arena, "%.0f tokens", training->seq_len);
+    if (said && job_says(said, JOB_TRAINING, "seq_len"))
+        state_text(study, list, "sequence", text, "as stated");
+    else
+        assume_text(study, list, "sequence", text, usual ? source : "the scenario");
 }
 
-// A setting of the job: stated, or decided here for want of a word.
+// A setting of the job: stated, as the software that was stated has it, or decided here for want of a word.
 static void assume_setting(Study *study, AssumptionList *list, const char *name, const char *text, JobObject object,
                            const char *field) {
     const JobSaid *said = study->spec->said;
-    bool is_stated = said && job_says(said, object, field);
+    const Software *software = study->spec->training.software;
+    static const char *const of_software[] = {"framework", "attention", "grad_reduce"};
+    bool is_stated = said && job_says(said, object, field), known = false;
+    for (size_t i = 0; i < sizeof of_software / sizeof *of_software && software && software->word[0]; i++)
+        known = known || strcmp(field, of_software[i]) == 0;
     assume_text(study, list, name, text,
-                is_stated ? "as stated"
-                : said    ? "the default"
-                          : "the scenario, stated or by default");
+                is_stated       ? "as stated"
+                : said && known ? "as the software has it"
+                : said          ? "the default"
+                                : "the scenario, stated or by default");
     if (is_stated) list->items[list->count - 1].kind = "stated";
 }
 
@@ -112,7 +133,7 @@ static AssumptionList list_assumptions(Study *study) {
     AssumptionList list = {0};
     assume_setting(study, &list, "precision", precision_name(training->precision), JOB_TRAINING, "precision");
     if (training->software && training->software->word[0])
-        assume_text(study, &list, "software", training->software->word, training->software->because);
+        state_text(study, &list, "software", training->software->word, training->software->because);
     if (training->software_assumed)
         assume_text(study, &list, "software", training->software ? "own: kernels as usual" : "not said: as usual",
                     "far from what was measured: the range is wider; say software or framework");

@@ -40,6 +40,16 @@ const OptionSpec *options_with_study(Arena *arena, const OptionSpec *own, int ow
     return rows;
 }
 
+bool options_name_a_script(const Options *options) {
+    bool says_job = option_given(options, "model") || option_given(options, "node") || option_given(options, "gpus");
+    int count = option_positional_count(options);
+    for (int i = 0; i < count; i++) {
+        const char *dot = strrchr(option_positional(options, i), '.');
+        if (dot && strcmp(dot, ".lua") == 0) return true;
+    }
+    return count > 0 && !says_job;
+}
+
 static const ClusterSpec *cluster_from_options(Arena *arena, const Options *options, const Catalogue *catalogue,
                                                Problems *problems) {
     const char *fabric = option_text(options, "fabric", NULL);

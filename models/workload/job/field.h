@@ -64,6 +64,7 @@ typedef struct Field {
     FieldPart part;       // PART
     HandleKind handle;    // VALUE; a PART of kind LINK for `fabric` may be a HANDLE_FABRIC too
     const char *word;     // a word taken instead of a quantity: "fill"
+    bool in_1024;         // QUANTITY, a length: "4k" is 4 x 1,024 of them
     bool list;            // a list of such values; one alone is taken as a list of one
     bool named;           // VALUE: may be given by name as well
     bool required;        // where its object is said at all

@@ -38,7 +38,7 @@ static const Field training_fields[] = {
     {"zero", COUNT(0, 3), .fallback = "0", .example = "1", .flag = "zero", .varied = "zero", INT(layout.zero),
      .help = "1: optimizer state is spread over the replicas, 2: gradients too, 3: weights too (FSDP)"},
     {"seq_len", COUNT(1, MOST_SIZE), .example = "1024", .flag = "seq", .alias = "seq-length", .varied = "seq_len",
-     DOUBLE(seq_len), .help = "tokens of a sample; when left out: as it was trained, else the model's longest"},
+     DOUBLE(seq_len), .in_1024 = true, .help = "tokens of a sample, 4k being 4096; when left out: as it was trained, else the model's longest"},
     {"tokens", COUNT(1, 9e15), .example = "\"300B\"", .flag = "tokens", DOUBLE(tokens), .help = "tokens to train on in all"},
     {"samples", COUNT(1, 9e15), .example = "\"1.28M\"", .flag = "samples", DOUBLE(samples), .help = "samples of the data set"},
     {"epochs", NUMBER(ABOVE_ZERO, 1e9), .fallback = "1", .example = "90", .flag = "epochs", DOUBLE(epochs),

@@ -108,6 +108,11 @@ bool names_a_config(const char *name) {
     return length > 5 && strcmp(name + length - 5, ".json") == 0;
 }
 
+const Model *model_named(Arena *arena, const char *name, const char *as, Problems *problems) {
+    return names_a_config(name) ? hf_model_read_file(arena, name, as, problems)
+                                : find_model(arena, name, command_line, problems);
+}
+
 const Model *model_from_options(Arena *arena, const Options *options, Problems *problems) {
     const char *name = option_text(options, "model", NULL);
     if (!name) {
@@ -119,8 +124,7 @@ const Model *model_from_options(Arena *arena, const Options *options, Problems *
         return NULL;
     }
     const char *as = option_text(options, "as", NULL);
-    const Model *model = names_a_config(name) ? hf_model_read_file(arena, name, as, problems)
-                                              : find_model(arena, name, command_line, problems);
+    const Model *model = model_named(arena, name, as, problems);
     if (!model) return NULL;
 
     bool resized = option_given(options, "image-size") || option_given(options, "classes");

@@ -9,6 +9,9 @@
 const OptionSpec *options_with_job(Arena *arena, const OptionSpec *own, int own_count, int *count);
 const OptionSpec *options_with_model(Arena *arena, const OptionSpec *own, int own_count, int *count);
 
+// A model of the library, or of a Hugging Face config.json by its path, read as that model_type; `as` NULL: its own.
+const Model *model_named(Arena *arena, const char *name, const char *as, Problems *problems);
+
 bool names_a_config(const char *name); // a path that ends in .json
 // NULL after problems (also when --model is missing).
 const Model *model_from_options(Arena *arena, const Options *options, Problems *problems);

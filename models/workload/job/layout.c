@@ -356,10 +356,27 @@ static bool precision_possible(const TrainingSpec *training, GpuTypes gpus, Prob
     return problems_added(problems) == before;
 }
 
+// FlashAttention-3 is of Hopper's instructions, the fourth of those of Blackwell's servers.
+static bool attention_possible(const TrainingSpec *training, GpuTypes gpus, Problems *problems) {
+    Attention kind = training->attention;
+    if (kind != ATTENTION_FLASH_3 && kind != ATTENTION_FLASH_4) return true;
+    Architecture needs = kind == ATTENTION_FLASH_3 ? HOPPER : BLACKWELL;
+    for (int i = 0; i < gpus.count; i++) {
+        const Gpu *gpu = gpus.items[i];
+        if (gpu->generation == needs && gpu_is_of_servers(gpu)) continue;
+        problem_add(problems, training->where, "%s has no %s: its kernels are for %s", gpu->name, attention_name(kind),
+                    needs == HOPPER ? "Hopper" : "Blackwell's servers");
+        problem_hint(problems, "use attention = \"flash\", the best that the GPU has");
+        return false;
+    }
+    return true;
+}
+
 bool job_possible(Arena *arena, const TrainingSpec *training, int gpu_count, GpuTypes gpus, Resolved *resolved,
                   Problems *problems) {
     int before = problems_added(problems);
     job_check(training, problems);
     bool sound = resolve_layout(arena, training, gpu_count, resolved, problems);
-    return precision_possible(training, gpus, problems) && sound && problems_added(problems) == before;
+    return precision_possible(training, gpus, problems) && attention_possible(training, gpus, problems) && sound &&
+           problems_added(problems) == before;
 }
