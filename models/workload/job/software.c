@@ -373,7 +373,8 @@ const Software *find_software(Arena *arena, const SoftwareQuery *query, Where wh
         for (const char *word = rules[i].word; word && *word; word = next_word(word)) {
             if (is_property(&rules[i]) && found(query->text, word)) return known;
             CHECK(count < (int)(sizeof names / sizeof *names));
-            if (!rules[i].also && !(rules[i].until > 0)) names[count++] = alone(arena, word); // others say something beside a word alone
+            if (rules[i].also || rules[i].until > 0) continue; // says nothing alone, or nothing of today
+            names[count++] = alone(arena, word);
         }
     const char *near = nearest_name(query->text, names, count);
     problem_add(problems, where, "no software is known by the words \"%.60s\"", query->text);
