@@ -355,6 +355,11 @@ TEST(what_is_said_is_taken_as_it_is_meant_or_asked_back) {
          "no option is called \"--date\""},
         {"trace --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --date 2026-01-01", 2,
          "no option is called \"--date\""},
+        {"run --model gpt2-124m --node rtx4090-workstation --gpus 4 --micro-batch 1", 0, "over eth-1g"},
+        {"plan --model gpt2-124m --node rtx4090-workstation --gpus 4 --tokens 1B --global-batch 64 --tp 1 --pp 1", 0,
+         "! eth-1g between nodes of rtx4090-workstation is assumed"},
+        {"cost --node rtx4090-workstation --gpus 4", 0, "eth-1g"},
+        {"run --model gpt2-124m --node dgx-a100 --gpus 16 --micro-batch 1", 0, "over ib-hdr200"},
         {"goodput --gpus 64 --days 2 --runs 5 --model tests/data/hf/llama-3-8b.json", 0, "Goodput"},
     };
     ALL_SAY(rows);

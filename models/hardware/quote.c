@@ -287,6 +287,25 @@ bool node_takes_link(const Catalogue *catalogue, const NodeType *node, const Fab
     return false;
 }
 
+const FabricLink *node_usual_link(const Catalogue *catalogue, const NodeType *node) {
+    if (node->fabric_count > 0) return catalogue_link(catalogue, node->fabrics[0]);
+    const FabricLink *best = catalogue_link(catalogue, "eth-1g");
+    for (int i = 0; i < catalogue->link_count; i++) {
+        const FabricLink *link = &catalogue->links[i];
+        if (link->switch_price_usd <= 0 || link->line_bytes_per_second > 1.01 * node->nic_bytes_per_second) continue;
+        bool faster = link->line_bytes_per_second > best->line_bytes_per_second;
+        bool as_fast = link->line_bytes_per_second >= best->line_bytes_per_second;
+        bool first_infiniband = link->transport == TRANSPORT_INFINIBAND && best->transport != TRANSPORT_INFINIBAND;
+        if (faster || (as_fast && first_infiniband)) best = link;
+    }
+    return best;
+}
+
+bool node_needs_link(const NodeType *node, int gpus) {
+    int nodes = (gpus + node->gpu_count - 1) / node->gpu_count;
+    return nodes > 1 && nodes > node->nvlink_domain_nodes;
+}
+
 const char *node_fabrics(Arena *arena, const NodeType *node) {
     const char *list = node->fabric_count ? node->fabrics[0] : "any fabric";
     for (int i = 1; i < node->fabric_count; i++)

@@ -46,6 +46,11 @@ const NodeType *provider_node(const Catalogue *catalogue, const char *provider, 
 
 // Whether a node goes on a network: one that its provider has, or plain Ethernet no faster than its NICs.
 bool node_takes_link(const Catalogue *catalogue, const NodeType *node, const FabricLink *link);
+// Without a word of the user: what its provider has, or the fastest network that keeps up with the node's NICs,
+// InfiniBand where there is one.
+const FabricLink *node_usual_link(const Catalogue *catalogue, const NodeType *node);
+// So many of its GPUs are several nodes, and no NVLink domain holds them.
+bool node_needs_link(const NodeType *node, int gpus);
 // "efa-100" or "ib-ndr400 or roce-400"; "any fabric" where nobody says.
 const char *node_fabrics(Arena *arena, const NodeType *node);
 

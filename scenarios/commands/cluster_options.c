@@ -139,22 +139,6 @@ static int read_gpus(const Options *options, const NodeType *node, Problems *pro
     return (int)gpus;
 }
 
-// Without a word of the user: what its provider has, or the fastest network that keeps up with the node's NICs,
-// InfiniBand where there is one.
-static const FabricLink *usual_link(const Catalogue *catalogue, const NodeType *node) {
-    if (node->fabric_count > 0) return catalogue_link(catalogue, node->fabrics[0]);
-    const FabricLink *best = catalogue_link(catalogue, "eth-1g");
-    for (int i = 0; i < catalogue->link_count; i++) {
-        const FabricLink *link = &catalogue->links[i];
-        if (link->switch_price_usd <= 0 || link->line_bytes_per_second > 1.01 * node->nic_bytes_per_second) continue;
-        bool faster = link->line_bytes_per_second > best->line_bytes_per_second;
-        bool as_fast = link->line_bytes_per_second >= best->line_bytes_per_second;
-        bool first_infiniband = link->transport == TRANSPORT_INFINIBAND && best->transport != TRANSPORT_INFINIBAND;
-        if (faster || (as_fast && first_infiniband)) best = link;
-    }
-    return best;
-}
-
 const Cluster *cluster_from_options(Arena *arena, const Catalogue *catalogue, const Options *options, bool paid,
                                     Problems *problems) {
     int before = problems_added(problems);
@@ -174,7 +158,7 @@ const Cluster *cluster_from_options(Arena *arena, const Catalogue *catalogue, co
     if (fabric)
         fabric_from_text(arena, catalogue, fabric, command_line, &spec->link, &spec->layout, problems);
     else if (node)
-        spec->link = usual_link(catalogue, node);
+        spec->link = node_usual_link(catalogue, node);
     spec->rail_optimised = spec->link && spec->link->transport == TRANSPORT_INFINIBAND;
     spec->grid = find_grid(arena, catalogue, option_text(options, "grid", "world"), command_line, problems);
     spec->site = site;

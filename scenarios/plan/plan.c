@@ -150,7 +150,8 @@ static void search_all(const PlanParts *parts, const Hands *hands, PlanFound *fo
 static bool link_of_row(const PlanRequest *request, int n, int gpus, int l, const FabricLink **link) {
     const FabricLink *own = request->node_link ? request->node_link[n] : NULL;
     *link = own ? own : l < request->link_count ? request->links[l] : NULL;
-    if (gpus <= request->nodes[n]->gpu_count) *link = NULL;
+    bool assumed = own && request->link_assumed && request->link_assumed[n];
+    if (gpus <= request->nodes[n]->gpu_count || (assumed && !node_needs_link(request->nodes[n], gpus))) *link = NULL;
     if (*link && !own && !node_takes_link(request->catalogue, request->nodes[n], *link)) return false;
     return l == 0 || (*link != NULL && !own);
 }

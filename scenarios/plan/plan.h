@@ -26,6 +26,7 @@ typedef struct PlanRequest {
     const FabricLink *const *links;    // none: a cluster of one node, or of one NVLink domain
     int link_count;
     const FabricLink *const *node_link; // [node_count]: the only fabric that a node goes with, or NULL; may be NULL
+    const bool *link_assumed;           // [node_count]: that one is node_usual_link, nobody said any; may be NULL
     const int *gpus;
     int gpus_count;
     const double *oversubscriptions; // of leaf switches, capacity down over up, each at least 1; none: 1

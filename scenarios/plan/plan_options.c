@@ -171,6 +171,7 @@ static void read_links(Arena *arena, const Options *options, PlanRequest *reques
 // A provider's machine goes on its provider's network: its own where none of those that are looked at is.
 static void read_own_links(Arena *arena, PlanRequest *request, Problems *problems) {
     const FabricLink **links = ARENA_ARRAY(arena, const FabricLink *, request->node_count);
+    bool *assumed = ARENA_ARRAY(arena, bool, request->node_count);
     for (int n = 0; n < request->node_count; n++) {
         const NodeType *node = request->nodes[n];
         const FabricLink *asked = request->node_link[n];
@@ -186,9 +187,13 @@ static void read_own_links(Arena *arena, PlanRequest *request, Problems *problem
             problem_hint(problems, "--node %s@%s, or leave the fabric out", node->name, node->fabrics[0]);
         } else if (!asked && !takes && node->fabric_count > 0) {
             links[n] = find_link(arena, request->catalogue, node->fabrics[0], command_line, problems);
+        } else if (!asked && request->link_count == 0) {
+            links[n] = node_usual_link(request->catalogue, node);
+            assumed[n] = true;
         }
     }
     request->node_link = links;
+    request->link_assumed = assumed;
 }
 
 // Machines that nobody rents by name are compared over the providers that have the GPUs of all of them.

@@ -305,6 +305,14 @@ static void print_assumed(const Screen *screen) {
     if (counts_tokens(model) && !request->seq_given && usual_tokens(model, &source) < model->max_positions)
         printf("! Sequences of %.0f tokens are assumed (%s); %s goes to %d. --seq says yours.\n",
                request->training.seq_len, source, model->name, model->max_positions);
+    for (int i = 0; i < screen->rows; i++) {
+        const PlanRow *row = &screen->result->rows[i];
+        for (int n = 0; n < request->node_count && row->link && request->link_assumed; n++)
+            if (request->nodes[n] == row->node && request->link_assumed[n] && request->node_link[n] == row->link)
+                printf("! %s between nodes of %s is assumed, as fast as their network cards. --fabric says yours.\n",
+                       row->link->name, row->node->name);
+        if (row->link) break; // one is enough
+    }
     bool rents = !request->own || request->own_or_rent;
     for (int i = 0; i < request->node_count && rents; i++) plan_print_medians(screen, request->nodes[i]);
     plan_print_unsold(screen);

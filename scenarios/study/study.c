@@ -165,6 +165,8 @@ static AssumptionList list_assumptions(Study *study) {
         assume_fact(study, &list, gpu->name, gpu->facts, gpu->fact_count, "sustained");
     }
     const FabricLink *link = spec->cluster->link;
+    if (link && spec->fabric_assumed)
+        assume_text(study, &list, "fabric", link->name, "as fast as the node's network cards; --fabric says another");
     if (link) {
         assume_fact(study, &list, link->name, link->facts, link->fact_count, "efficiency");
         assume_fact(study, &list, link->name, link->facts, link->fact_count, "latency");

@@ -44,8 +44,9 @@ typedef struct StudySpec {
     int vary_count;
     int seeds; // repetitions with other random draws (only where there is jitter); 0: 1
     uint64_t seed;
-    bool unfolded;    // simulate every rank
-    bool assume_fits; // points whose memory estimate exceeds the GPU's too
+    bool fabric_assumed; // node_usual_link, nobody said one
+    bool unfolded;       // simulate every rank
+    bool assume_fits;    // points whose memory estimate exceeds the GPU's too
     bool want_timeline;
     double noise; // relative 1-sigma of a step from calibration uncertainty and run-to-run noise; 0: computed
     const char *price_assumed, *price_source; // of a GPU-hour, where nobody said one (study_with_list_price); or NULL

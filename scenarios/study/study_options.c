@@ -68,6 +68,7 @@ static const ClusterSpec *cluster_from_options(Arena *arena, const Options *opti
         problem_hint(problems, "for example --gpus 64");
         return NULL;
     }
+    if (!fabric && node_needs_link(node, (int)gpus)) link = node_usual_link(catalogue, node);
     NodeGroup *group = ARENA_NEW(arena, NodeGroup);
     *group = (NodeGroup){.where = command_line, .type = node, .gpus = (int)gpus};
     ClusterSpec *spec = ARENA_NEW(arena, ClusterSpec);
@@ -104,6 +105,7 @@ StudySpec *study_from_options(Arena *arena, const Options *options, const Catalo
                          .training = job_make(arena, said, gpus, problems),
                          .seeds = 1,
                          .seed = option_seed(options, "seed", 1),
+                         .fabric_assumed = cluster->link && !option_given(options, "fabric"),
                          .unfolded = option_flag(options, "unfolded")};
     return problems_added(problems) == before ? study : NULL;
 }

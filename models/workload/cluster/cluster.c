@@ -195,8 +195,11 @@ const Cluster *cluster_create(Arena *arena, const Catalogue *catalogue, const Cl
     if (nodes > 1 && !spec->link && !one_domain) {
         problem_add(problems, spec->where, "%d GPUs of this node type are %d nodes, and no fabric joins them", gpus,
                     nodes);
-        problem_hint(problems, spec->where.file ? "add fabric = \"ib-ndr400\" or another of `lockstep hw list fabric`"
-                                                : "add --fabric ib-ndr400 or another of `lockstep hw list fabric`");
+        const char *usual = node_usual_link(catalogue, spec->groups[0].type)->name; // that its cards can use
+        problem_hint(problems,
+                     spec->where.file ? "add fabric = \"%s\" or another of `lockstep hw list fabric`"
+                                      : "add --fabric %s or another of `lockstep hw list fabric`",
+                     usual);
         return NULL;
     }
     Builder builder = {.arena = arena, .catalogue = catalogue};
