@@ -133,9 +133,12 @@ TEST(collective_message_by_message_prints_the_same_table_and_refuses_what_it_can
     EXPECT_INT(ended->code, 4);
     EXPECT_CONTAINS(ended->err, "all_reduce by \"nvls\" is not known message by message");
     EXPECT_CONTAINS(ended->err, "or use fidelity fluid");
-    ended = collective("collective all_reduce --node dgx-h100 --algo bruck --sizes 64M");
+    ended = collective("collective all_reduce --node dgx-h100 --algo bruck --fidelity fluid --sizes 64M");
     EXPECT_CONTAINS(ended->err, "--algo bruck is simulated message by message only");
     EXPECT(ended->code != 0);
+    ended = collective("collective all_reduce --node dgx-h100 --algo rabenseifner --sizes 64M"); // says its fidelity
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "simulated message by message\n");
     EXPECT(collective("collective all_reduce --node dgx-h100 --uneven 4 --sizes 64M")->code != 0);
 }
 

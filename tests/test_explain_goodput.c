@@ -226,9 +226,12 @@ TEST(a_price_of_ones_own_is_no_assumption) {
 }
 
 TEST(explain_goodput_refuses_what_it_does_not_weigh_and_jobs_that_never_end) {
-    const Ended *ended = run_command(command_explain, "explain goodput --gpus 64 --work 3 --by 4d");
+    const Ended *ended = run_command(command_explain, "explain goodput --gpus 64 --work 3 --best");
     EXPECT_INT(ended->code, 2);
-    EXPECT_CONTAINS(ended->err, "--by is for lockstep goodput");
+    EXPECT_CONTAINS(ended->err, "--best is for lockstep goodput");
+    ended = run_command(command_explain, "explain goodput --gpus 64 --work 3 --by 4d --runs 20");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "By 4 days");
     ended = run_command(command_explain, "explain goodput --gpus 64");
     EXPECT_INT(ended->code, 2);
     EXPECT_CONTAINS(ended->err, "for how long? say --days or --work");

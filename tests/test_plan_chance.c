@@ -616,6 +616,24 @@ static const Json *named_in(const Json *list, const char *words) {
     "--model gpt2-1.5b --tokens 300B --global-batch 512 --node dgx-h100 --fabric ib-ndr400 --gpus 128 --price 2 -j 1 " \
     "--json "
 
+// What the plan does not choose itself is no question to a run of two columns.
+TEST(two_columns_are_an_anchor_of_a_job_that_is_said) {
+    static char output[1 << 17];
+    FILE *file = fopen("build/two_columns.csv", "w");
+    EXPECT(file != NULL);
+    if (!file) return;
+    fputs("gpus,step_time\n8,4.1s\n", file);
+    fclose(file);
+    const char *asked =
+        "--model llama-2-7b --node dgx-h100 --gpus 8 --global-batch 64 --micro-batch 8 --tokens 1B -j 1 "
+        "--anchor build/two_columns.csv";
+    char said[512];
+    snprintf(said, sizeof said, "%s --tp 8", asked);
+    EXPECT_INT(plan_command(said, output, sizeof output), 0);
+    EXPECT_INT(plan_command(asked, output, sizeof output), 4);
+    remove("build/two_columns.csv");
+}
+
 // Both tables that ask what twice as many failures do say what --node-mtbf halved says.
 TEST(twice_as_many_failures_are_one_number_everywhere) {
     Arena *arena = arena_open();

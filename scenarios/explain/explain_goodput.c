@@ -339,7 +339,7 @@ static void find_price(const Explained *all, GoodputFound *found) {
 
 // ---- The command.
 
-static const char *const refused[] = {"best", "confidence", "by", "plot", "plot-dir", "plot-format"};
+static const char *const refused[] = {"best", "confidence", "plot", "plot-dir", "plot-format"};
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 
 static const OptionSpec *rows(Arena *arena, int *count) {

@@ -219,6 +219,7 @@ static void add_now(Answer *answer, const GoodputFound *found) {
     answer_range(answer, "goodput", "Now", AS_SHARE, answer_range_of(&now->goodput));
     answer_note(answer, "mean of %s simulated run%s", text_count(arena, now->runs, true), now->runs == 1 ? "" : "s");
     if (has_work(found)) answer_range(answer, "days", "Done after", AS_DAYS, answer_range_of(&now->days));
+    goodput_date(answer, found->asked, now);
     if (!(lost_share(found) > 0)) return;
     double off = lost_share(found) - (1 - now->goodput.mean);
     const char *why = fabs(off) < 0.005 ? ""

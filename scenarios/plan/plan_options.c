@@ -388,12 +388,15 @@ static StudySpec study_of_plan(Arena *arena, const PlanRequest *request, const J
 // A plan chooses layout and batch, so a run that was measured has to say its own.
 static void read_anchors(Arena *arena, const Options *options, const JobSaid *said, PlanRequest *request,
                          Problems *problems) {
-    static const char *const of_tokens[] = {"gpus", "tp", "global_batch", NULL};
-    static const char *const of_samples[] = {"gpus", "global_batch", NULL};
     if (!said || !study_has_anchors(options)) return;
+    bool tokens = counts_tokens(said->model), tp_said = says(said, "tp");
+    bool batch_said = job_says(said, JOB_BATCH, "global") && request->batch_count == 1;
+    const char *asked[4] = {"gpus"}; // what the plan chooses itself
+    int count = 1;
+    if (tokens && !tp_said) asked[count++] = "tp";
+    if (!batch_said) asked[count++] = "global_batch";
     StudySpec study = study_of_plan(arena, request, said);
-    const Anchors *anchors = study_anchors(arena, options, request->catalogue, &study,
-                                           counts_tokens(said->model) ? of_tokens : of_samples, "", problems);
+    const Anchors *anchors = study_anchors(arena, options, request->catalogue, &study, asked, "", problems);
     for (int i = 0; i < request->node_count; i++)
         anchors_will_hear(anchors, node_gpu(request->catalogue, request->nodes[i], 0), &request->training);
     anchors_tell_unheard(anchors);

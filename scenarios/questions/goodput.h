@@ -50,6 +50,7 @@ void goodput_answer(Answer *answer, const GoodputAsked *asked, const LifeStudy *
 // Parts of it: failure rates as a table, what to beware of, what a checkpoint is.
 void goodput_rates(Answer *answer, const FaultRates *rates);
 void goodput_doubts(Answer *answer, const GoodputAsked *asked, const LifeStudy *study);
+void goodput_date(Answer *answer, const GoodputAsked *asked, const LifeStudy *study);
 void goodput_checkpoint_fact(Answer *answer, const GoodputAsked *asked);
 void goodput_answer_nothing(Answer *answer, const GoodputAsked *asked, const char *why);
 

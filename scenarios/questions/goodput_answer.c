@@ -161,6 +161,13 @@ static void add_lead(Answer *answer, const GoodputAsked *asked, const LifeStudy 
                    answer_range_text(arena, answer, AS_SHARE, study->goodput.p5, study->goodput.p95));
 }
 
+void goodput_date(Answer *answer, const GoodputAsked *asked, const LifeStudy *study) {
+    if (!(asked->by_s > 0) || study->runs == 0) return;
+    answer_number(answer, "chance_by", arena_printf(asked->arena, "By %s", span(asked, asked->by_s)), AS_SHARE,
+                  chance_by(asked, study));
+    answer_note(answer, "of runs are done");
+}
+
 static void add_figures(Answer *answer, const GoodputAsked *asked, const LifeStudy *study) {
     answer_number(answer, "runs", NULL, AS_WHOLE, study->runs);
     answer_number(answer, "unfinished", NULL, AS_WHOLE, study->unfinished);
@@ -171,11 +178,7 @@ static void add_figures(Answer *answer, const GoodputAsked *asked, const LifeStu
                  answer_range_of(&study->ettr));
     answer_note(answer, "with slow nodes and missing replicas counted as training");
     answer_range(answer, "days", asked->spec.work_s > 0 ? "Done after" : NULL, AS_DAYS, answer_range_of(&study->days));
-    if (asked->by_s > 0) {
-        answer_number(answer, "chance_by", arena_printf(asked->arena, "By %s", span(asked, asked->by_s)), AS_SHARE,
-                      chance_by(asked, study));
-        answer_note(answer, "of runs are done");
-    }
+    goodput_date(answer, asked, study);
     answer_range(answer, "unplanned_stops", "Stops", AS_NUMBER, answer_range_of(&study->stops));
     answer_note(answer, "unplanned%s",
                 study->mttf_s > 0 ? arena_printf(asked->arena, ", one in %s", span(asked, study->mttf_s)) : "");

@@ -207,13 +207,14 @@ typedef struct Reported {
     const char *command;
     int (*ask)(int argc, char **argv, void *writing);
     bool has_output, has_date; // -o and --date are options of its own, which it is to see
+    bool is_of_a_day;          // dates and old prices are counted from it: today, where none is said
 } Reported;
 
 static const Reported reported[] = {
-    {"run", ask_run, true, true},
-    {"plan", ask_plan, false, true},
-    {"goodput", ask_goodput, false, false},
-    {"queue", ask_queue, false, false},
+    {"run", ask_run, true, true, false},
+    {"plan", ask_plan, false, true, true},
+    {"goodput", ask_goodput, false, false, false},
+    {"queue", ask_queue, false, false, false},
 };
 enum { REPORTED = sizeof reported / sizeof *reported };
 
@@ -247,8 +248,15 @@ static int report(Arena *arena, int argc, char **argv) {
         return refuse(arena_printf(arena, "a report is a page: %s is not for it", form),
                       arena_printf(arena, "lockstep %s %s gives the numbers", argv[1], form));
     Writing writing = {.command = command_text(arena, argc, argv)};
-    char **words = ARENA_ARRAY(arena, char *, argc + 1);
+    char **words = ARENA_ARRAY(arena, char *, argc + 3);
     int count = read_words(argc - 1, argv + 1, !what->has_output, !what->has_date, &writing, words);
+    if (what->is_of_a_day && !writing.date && !asks_for_help(argc, argv)) {
+        Date today = date_or_today(NULL, problems_create(arena));
+        writing.date = arena_printf(arena, "%04d-%02d-%02d", today.year, today.month, today.day);
+        writing.command = arena_printf(arena, "%s --date %s", writing.command, writing.date);
+        words[count++] = arena_copy_text(arena, "--date");
+        words[count++] = arena_copy_text(arena, writing.date);
+    }
     Problems *mistakes = problems_create(arena);
     if (writing.date && !what->has_date) date_or_today(writing.date, mistakes);
     if (problem_count(mistakes)) return problems_print(mistakes, stderr), BAD_USAGE;

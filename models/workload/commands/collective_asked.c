@@ -187,6 +187,8 @@ void collective_ask(CollectiveAsked *asked, const Options *options) {
             problem_add(problems, (Where){0},
                         "--steps is an algorithm message by message; leave --algo and --fidelity out");
     }
+    bool open = option_known(options, "fidelity") && !option_given(options, "fidelity"); // then the algorithm says it
+    if (algorithm >= COLLECTIVE_FLUID_ALGORITHMS && open) asked->by_messages = true;
     if (algorithm >= COLLECTIVE_FLUID_ALGORITHMS && !asked->by_messages) {
         problem_add(problems, (Where){0}, "--algo %s is simulated message by message only", request->algorithm);
         problem_hint(problems, option_known(options, "fidelity") ? "add --fidelity flow"
