@@ -1,4 +1,9 @@
 // Lessons that rebuild a built-in strategy as a rank program: both take the same time, to the picosecond.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "scenarios/program/program.h"
 #include "sim/fold.h"
 #include "tests/script.h"
@@ -188,4 +193,20 @@ TEST(run_and_plan_take_the_schedules_and_refuse_with_4) {
                         "", text, sizeof text, NULL),
         4);
     EXPECT_CONTAINS(text, "half of the micro-batches each way");
+}
+
+// What its heading says of p stages and m micro-batches, the simulation shows.
+TEST(the_pipeline_by_hand_idles_as_its_lesson_says) {
+    static const int batches[] = {4, 16, 64};
+    static char said[1 << 16];
+    for (int i = 0; i < 3; i++) {
+        char command[128];
+        snprintf(command, sizeof command, "$LOCKSTEP run scenarios/lessons/gpipe_by_hand.lua --batches %d --json",
+                 batches[i]);
+        EXPECT_INT(test_shell(command, said, sizeof said), 0);
+        const char *step = strstr(said, "\"p50\": "), *gemm = strstr(said, "\"gemm\": ");
+        EXPECT(step && gemm);
+        double idle = step && gemm ? 1 - atof(gemm + 8) / atof(step + 7) : 0;
+        EXPECT(fabs(idle - 3.0 / (batches[i] + 3)) < 0.005);
+    }
 }

@@ -76,3 +76,18 @@ TEST(a_node_file_outside_the_scenarios_folder_is_refused) {
     expect_problem("local sim = require 'lockstep'\nlocal n = sim.node { file = '../x.txt', gpu = 'A100' }\nreturn n",
                    "2: \"../x.txt\" is no file in the scenario's folder");
 }
+
+TEST(equal_nodes_said_one_by_one_are_told_together) {
+    Loaded loaded = load_script("local sim = require 'lockstep'\n"
+                                "local nodes = {}\n"
+                                "for i = 1, 8 do nodes[i] = { node = 'dgx-a100', gpus = 8 } end\n"
+                                "nodes[9] = { node = 'dgx-h100', gpus = 8 }\n"
+                                "return sim.study { on = sim.cluster { nodes = nodes, fabric = 'ib-hdr200' },\n"
+                                "  run = sim.training { model = 'gpt2-124m', batch = { micro = 1 } } }\n",
+                                NULL);
+    EXPECT(loaded.scenario != NULL);
+    if (loaded.scenario)
+        EXPECT_TEXT(cluster_nodes_text(loaded.arena, loaded.scenario->items[0].study->cluster),
+                    "8 × dgx-a100-80gb + 1 × dgx-h100");
+    unload(&loaded);
+}

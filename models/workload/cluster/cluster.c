@@ -274,9 +274,16 @@ int cluster_node_count(const ClusterSpec *spec) {
 
 const char *cluster_nodes_text(Arena *arena, const ClusterSpec *spec) {
     const char *text = "";
-    for (int g = 0; g < spec->group_count; g++)
-        text = arena_printf(arena, "%s%s%d × %s", text, g ? " + " : "", nodes_of_group(&spec->groups[g]),
-                            spec->groups[g].type->name);
+    for (int g = 0; g < spec->group_count; g++) {
+        const NodeType *type = spec->groups[g].type;
+        int nodes = 0, before = 0; // groups of one type are told where the first of them stands
+        for (int k = 0; k < spec->group_count; k++) {
+            if (spec->groups[k].type != type) continue;
+            nodes += nodes_of_group(&spec->groups[k]);
+            before += k < g;
+        }
+        if (before == 0) text = arena_printf(arena, "%s%s%d × %s", text, *text ? " + " : "", nodes, type->name);
+    }
     return text;
 }
 
