@@ -10,7 +10,7 @@ local source = "guides to building GPU clusters"
 local gpt3 = sim.simulate {
   on = sim.cluster { node = "dgx-a100", gpus = 1024, fabric = sim.rail_fat_tree { link = "ib-hdr200" } },
   run = sim.training { model = "gpt3-175b", seq_len = 2048, tokens = "300B", batch = { global = 1536, micro = 1 },
-    parallel = { tp = 8, pp = 16 }, precision = "fp16", framework = "megatron", attention = "plain", recompute = "full" },
+    parallel = { tp = 8, pp = 16, sequence_parallel = false }, precision = "fp16", framework = "megatron", attention = "plain", recompute = "full" },
 }
 
 -- Pipeline of 4 stages by hand: every forward takes one time unit of 1 s, messages cost almost nothing.

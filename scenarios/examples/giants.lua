@@ -29,7 +29,7 @@ local function mt_nlg(nodes, seconds)
   return study("Megatron-Turing NLG 530B on " .. nodes * 8 .. " A100",
     sim.cluster { node = "dgx-a100", gpus = nodes * 8, fabric = sim.rail_fat_tree { link = "ib-hdr200" } },
     { model = "megatron-530b",
-      seq_len = 2048, batch = { global = 1920, micro = 1 }, parallel = { tp = 8, pp = 35 }, precision = "bf16",
+      seq_len = 2048, batch = { global = 1920, micro = 1 }, parallel = { tp = 8, pp = 35, sequence_parallel = false }, precision = "bf16",
       framework = "megatron", attention = "plain", recompute = "full", optimizer = "adam" },
     seconds, "Smith et al. 2022, section 2.4")
 end
