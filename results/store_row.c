@@ -13,6 +13,7 @@
 #include "sim/file.h"
 #include "sim/json.h"
 #include "sim/list.h"
+#include "sim/quantity.h"
 
 static bool is_kept(const char *name, const char *const *keep, int keep_count) {
     for (int i = 0; i < keep_count; i++)
@@ -103,14 +104,6 @@ bool store_row_is_sound(Arena *arena, const StoreRow *row) {
 
 // ---- Back to a point.
 
-const char *parameter_text(Arena *arena, double number) {
-    for (int figures = 1; figures <= 17; figures++) {
-        const char *text = arena_printf(arena, "%.*g", figures, number);
-        if (strtod(text, NULL) == number && !strchr(text, 'e')) return text;
-    }
-    return arena_printf(arena, "%.17g", number);
-}
-
 static const NamedValue *values_from(Arena *arena, const char *text, int *count, Problems *problems) {
     *count = 0;
     const Json *json = text ? json_read_text(arena, "the store", text, strlen(text), problems) : NULL;
@@ -131,7 +124,7 @@ static void set_parameters(Arena *arena, RecordPoint *point, const char *text, P
     for (int i = 0; i < json->count; i++) {
         const Json *item = &json->items[i];
         bool is_number = item->kind == JSON_NUMBER;
-        const char *written = is_number ? parameter_text(arena, item->number) : item->text ? item->text : "?";
+        const char *written = is_number ? quantity_exact(arena, item->number) : item->text ? item->text : "?";
         list[i] = (RecordParameter){item->key, written, is_number ? item->number : NAN};
     }
     point->parameters = list;

@@ -455,3 +455,11 @@ char *quantity_format(double value, QuantityKind kind, char *out, size_t out_byt
     snprintf(out, out_bytes, "%s%s%s", value < 0 ? "-" : "", figures, unit->name);
     return out;
 }
+
+const char *quantity_exact(Arena *arena, double number) {
+    for (int figures = 1; figures <= 17; figures++) {
+        const char *text = arena_printf(arena, "%.*g", figures, number);
+        if (strtod(text, NULL) == number && !strchr(text, 'e')) return text;
+    }
+    return arena_printf(arena, "%.17g", number);
+}

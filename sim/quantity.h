@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "sim/arena.h"
+
 typedef enum QuantityKind {
     QUANTITY_NUMBER,     // plain number: "0.35", "1e9", "40 %" (0.4)
     QUANTITY_COUNT,      // a whole number of things: "2T", "1.5M", "300B" (B = billion here), "512"
@@ -46,5 +48,8 @@ char *quantity_format(double value, QuantityKind kind, char *out, size_t out_byt
 
 // What the kind is called and an example, for help and hints: "a bandwidth such as \"400 Gb/s\"".
 const char *quantity_describe(QuantityKind kind);
+
+// A parameter's number: the shortest text that reads back equal, whole numbers without 'e'.
+const char *quantity_exact(Arena *arena, double number);
 
 #endif

@@ -83,6 +83,7 @@ const WalkLine answer_walk[] = {
     {0, "run " GPT2 " --unfolded --seed 18446744073709551615 --jitter 0.05 --trace-events /dev/null"},
     {0, "run " GPT2 " --anchor $DIR/anchor.csv --plot=breakdown --plot-dir $DIR --plot-format svg"},
     {0, "run " GPT2 " --measured 8=20ms"},
+    {0, "run --model gpt2-124m --node dgx-a100 --gpus 8 --global-batch 16 --seq 1024 --vary micro_batch=2,1"},
     {0, "run scenarios/lessons/ddp_by_hand.lua"},
     {0, "run scenarios/examples/scaling_efficiency.lua --set training.fused_norms=false --allow-read ."},
     {0, "run scenarios/examples/weeks_with_failures.lua"},

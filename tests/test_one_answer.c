@@ -177,6 +177,27 @@ TEST(plan_run_and_explain_give_one_answer_and_advice_keeps_its_word) {
     remove(folder);
 }
 
+// Rows stand in the order that was said, and each is the run that says its value itself.
+TEST(a_run_varies_what_it_is_told_in_that_order) {
+    static const int tps[] = {2, 1, 4};
+    Arena *arena = arena_open();
+    snprintf(folder, sizeof folder, "/tmp/lockstep-one-XXXXXX");
+    CHECK(mkdtemp(folder));
+    const char *job = "run --model gpt2-355m --node dgx-a100 --gpus 8 --global-batch 16 --micro-batch 1";
+    const Json *all = answer_of(arena, arena_printf(arena, "%s --vary tp=2,1,4", job)),
+               *points = json_get(all, "points");
+    EXPECT(points && points->count == 3);
+    for (int i = 0; points && i < points->count; i++) {
+        const Json *one = answer_of(arena, arena_printf(arena, "%s --tp %d", job, tps[i]));
+        double alone = number_in(&json_get(one, "points")->items[0], "step_time_s", "p50");
+        EXPECT(number_in(&points->items[i], "step_time_s", "p50") == alone);
+    }
+    EXPECT(answer_of(arena, arena_printf(arena, "%s --vary tpp=2", job)) == NULL);
+    remove(arena_printf(arena, "%s/answer.json", folder));
+    remove(folder);
+    arena_close(arena);
+}
+
 static double efficiency_on(Arena *arena, int gpus, double *samples_per_s) {
     const Json *run = answer_of(
         arena, arena_printf(arena, "run --model gpt2-124m --node dgx-a100 --gpus %d --micro-batch 2 --global-batch %d",

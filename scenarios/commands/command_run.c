@@ -13,6 +13,8 @@
 #include "scenarios/lua/scenario.h"
 #include "scenarios/study/study_anchors.h"
 #include "scenarios/study/study_options.h"
+#include "scenarios/study/study_point.h"
+#include "scenarios/study/study_vary.h"
 #include "sim/file.h"
 #include "sim/list.h"
 #include "sim/options.h"
@@ -62,6 +64,12 @@ static const OptionSpec own_options[] = {
      .choices = plot_formats,
      .choice_count = 2,
      .help = "of these files (default png)"},
+    {.name = "vary",
+     .kind = OPTION_TEXTS,
+     .of = OF_QUESTION,
+     .metavar = "NAME=VALUES",
+     .help =
+         "a row for each of LO:HI:STEP, LO:HI:xFACTOR or A,B,C, in that order; may be repeated; of a job in options"},
     {.name = "seed", .kind = OPTION_SEED, .of = OF_QUESTION, .metavar = "N", .help = "of all random draws (default 1)"},
     PRICE_BOOK_OPTION,
     {.name = "profile",
@@ -482,7 +490,12 @@ static void choose_form(Run *run) {
 static void check_usage(Run *run, Problems *usage) {
     int sets;
     option_texts(run->options, "set", &sets);
-    if (!run->is_job && option_positional_count(run->options) > 0) return;
+    if (!run->is_job && option_positional_count(run->options) > 0) {
+        if (!option_given(run->options, "vary")) return;
+        problem_add(usage, (Where){0}, "--vary is for jobs in options: a script varies what it says");
+        problem_hint(usage, "lockstep sweep FILE.lua --vary NAME=VALUES, or vary = { … } in the script");
+        return;
+    }
     if (!run->is_job) {
         problem_add(usage, (Where){0}, "which scenario?");
         problem_hint(usage, "lockstep run FILE.lua, or lockstep run --model NAME --node NAME --gpus N");
@@ -492,9 +505,26 @@ static void check_usage(Run *run, Problems *usage) {
     }
 }
 
+// The first that is said varies slowest.
+static bool read_varied(Run *run, StudySpec *study) {
+    int count, before = problems_added(run->problems);
+    const char *const *said = option_texts(run->options, "vary", &count);
+    if (count == 0) return true;
+    if (count > MOST_VARIED) {
+        problem_add(run->problems, (Where){0}, "--vary is said %d times, and %d are the most", count, MOST_VARIED);
+        problem_hint(run->problems, "lockstep sweep takes more");
+        return false;
+    }
+    Variation *vary = ARENA_ARRAY(run->arena, Variation, count);
+    for (int i = 0; i < count; i++) study_vary_read(run->arena, said[i], &vary[i], run->problems);
+    study->vary = vary;
+    study->vary_count = count;
+    return problems_added(run->problems) == before;
+}
+
 static const Scenario *scenario_of_options(Run *run, const Catalogue *catalogue) {
     StudySpec *study = study_from_options(run->arena, run->options, catalogue, "lockstep run", run->problems);
-    if (!study) return NULL;
+    if (!study || !read_varied(run, study)) return NULL;
     study->want_timeline = strstr(option_text(run->options, "plot", ""), "gantt") != NULL;
     ScenarioItem *item = ARENA_NEW(run->arena, ScenarioItem);
     Scenario *scenario = ARENA_NEW(run->arena, Scenario);

@@ -153,7 +153,7 @@ static void find_kind(const Sweep *sweep, Arena *arena, const Made *base, SweepP
     bool in_study = has_name(study_names, study_count, name);
     // In options, all but the number of GPUs means what the option means: it may decide what others default to.
     bool study_first = is_scenario(sweep) ? varies_already(base, name) : strcmp(name, "gpus") == 0;
-    if (strcmp(name, SWEPT_SEED) == 0)
+    if (strcmp(name, VARIED_SEED) == 0)
         parameter->kind = SWEEP_SEED;
     else if (strchr(name, '.') && is_scenario(sweep))
         parameter->kind = SWEEP_SET;
@@ -314,8 +314,8 @@ Sweep *sweep_create(Arena *arena, const SweepRequest *request, Problems *problem
     *sweep = (Sweep){.request = request, .point_count = 1};
     Variation *varied = ARENA_ARRAY(arena, Variation, request->varied_count);
     int before = problems_added(problems), column_count = 0;
-    for (int i = 0; i < request->varied_count; i++) sweep_read_vary(arena, request->varied[i], &varied[i], problems);
-    const Variation *columns = request->list ? sweep_read_list(arena, request->list, &column_count, problems) : NULL;
+    for (int i = 0; i < request->varied_count; i++) study_vary_read(arena, request->varied[i], &varied[i], problems);
+    const Variation *columns = request->list ? study_vary_list(arena, request->list, &column_count, problems) : NULL;
     if (problems_added(problems) > before) return NULL;
 
     Texts none = {0}, arguments = {0}, sets = {0};

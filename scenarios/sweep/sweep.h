@@ -6,9 +6,8 @@
 #include "results/store.h"
 #include "scenarios/lua/scenario.h"
 #include "scenarios/study/study_point.h"
+#include "scenarios/study/study_vary.h"
 #include "sim/wall.h"
-
-#define SWEPT_SEED "seed" // the name that varies the seed of all random draws
 
 typedef enum SweepKind {
     SWEEP_STUDY,  // a name that studies vary
@@ -58,11 +57,5 @@ const char *sweep_key(const Sweep *sweep, Arena *arena, int64_t point);
 StoreRow sweep_point(Sweep *sweep, Arena *arena, int64_t point);
 // The row of a point whose process ended.
 StoreRow sweep_failed_point(const Sweep *sweep, Arena *arena, int64_t point, const char *reason);
-
-// "name=lo:hi:step", "name=lo:hi:xfactor", "name=geometric:lo:hi:factor", "name=a,b,c"; of seeds "seed=lo:hi" too.
-// False after a problem.
-bool sweep_read_vary(Arena *arena, const char *written, Variation *vary, Problems *problems);
-// A column each, in the order of the file. NULL after problems.
-const Variation *sweep_read_list(Arena *arena, const char *path, int *count, Problems *problems);
 
 #endif

@@ -1,11 +1,10 @@
-// The values of a varied parameter, from --vary and from lists.
+#include "scenarios/study/study_vary.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/store_row.h"
-#include "scenarios/sweep/sweep.h"
 #include "sim/csv.h"
 #include "sim/list.h"
 #include "sim/seed.h"
@@ -24,7 +23,7 @@ typedef struct Values {
 } Values;
 
 static void push_number(Arena *arena, Values *values, double number) {
-    const char *text = parameter_text(arena, number);
+    const char *text = quantity_exact(arena, number);
     LIST_PUSH(arena, &values->texts, text);
     LIST_PUSH(arena, &values->numbers, number);
 }
@@ -126,7 +125,7 @@ static bool read_range(Arena *arena, const char *text, bool geometric, Values *v
     return true;
 }
 
-static bool is_seed(const char *name) { return strcmp(name, SWEPT_SEED) == 0; }
+static bool is_seed(const char *name) { return strcmp(name, VARIED_SEED) == 0; }
 
 // False: a value is empty, or none of that name.
 static bool read_commas(Arena *arena, const char *text, bool of_seeds, Values *values) {
@@ -209,7 +208,7 @@ static void refuse_vary(Where where, bool of_seeds, double too_many, Problems *p
     }
 }
 
-bool sweep_read_vary(Arena *arena, const char *written, Variation *vary, Problems *problems) {
+bool study_vary_read(Arena *arena, const char *written, Variation *vary, Problems *problems) {
     static const char geometric[] = "geometric:";
     Where where = {arena_printf(arena, "--vary %s", written), 0};
     size_t length = strcspn(written, "=");
@@ -244,7 +243,7 @@ static bool push_cell(Arena *arena, Values *values, bool of_seeds, const char *c
     return true;
 }
 
-const Variation *sweep_read_list(Arena *arena, const char *path, int *count, Problems *problems) {
+const Variation *study_vary_list(Arena *arena, const char *path, int *count, Problems *problems) {
     const Csv *csv = csv_read_file(arena, path, problems);
     if (!csv) return NULL;
     *count = csv->column_count;
