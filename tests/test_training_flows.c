@@ -45,7 +45,7 @@ TEST(steps_message_by_message_take_the_time_of_whole_transfers_where_these_are_a
 // A straggler's neighbours wait for it in both.
 TEST(a_straggler_slows_a_step_of_messages_as_one_of_whole_transfers) { COMPARE("8", "straggler = 1.5", 0.005); }
 
-static void expect_refused(const char *expression, const char *text) {
+static void expect_refused(const char *expression, const char *text, const char *remedy) {
     static char output[65536];
     char script[4096];
     bool wrote;
@@ -53,12 +53,12 @@ static void expect_refused(const char *expression, const char *text) {
     EXPECT_INT(run_script_text(script, "", output, sizeof output, &wrote), 4);
     EXPECT_CONTAINS(output, text);
     EXPECT_CONTAINS(output, ".lua:2: error: fidelity \"flow\": ");
-    EXPECT_CONTAINS(output, "use fidelity fluid");
+    EXPECT_CONTAINS(output, remedy);
 }
 
 TEST(a_job_that_cannot_be_run_message_by_message_is_refused_with_its_place) {
-    expect_refused(JOB("16", "backend = 'gloo'", "flow"), "only for arrays in CPU memory");
+    expect_refused(JOB("16", "backend = 'gloo'", "flow"), "only for arrays in CPU memory", "use fidelity fluid");
     expect_refused("sim.study { on = sim.cluster { node = 'dgx-a100', gpus = 8192, fabric = 'ib-hdr200' }, run = "
                    "sim.training { model = 'gpt2-124m', batch = { global = 8192 }, fidelity = 'flow' } }",
-                   "8192 ranks is too much message by message; 4096 are the most");
+                   "a step of this job is more than 20 million messages", "use fidelity = \"fluid\"");
 }

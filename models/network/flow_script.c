@@ -91,21 +91,28 @@ static double step_bytes(const FlowPlan *plan, const int32_t *pieces, int count)
     return bytes;
 }
 
+// Pieces that came together have one touch: it is looked at once.
 static void wait_for(Writer *w, int stream, const FlowStep *step) {
-    for (int i = 0; i < step->send_count; i++)
+    for (int i = 0; i < step->send_count; i++) {
+        if (i > 0 && w->touched[step->send[i]] == w->touched[step->send[i - 1]]) continue;
         for (int32_t t = w->touched[step->send[i]]; t; t = w->touches[t - 1].before) {
             int32_t mark = w->touches[t - 1].mark;
             if (w->waited[mark] == stream + 1) continue;
             w->waited[mark] = stream + 1;
             push(w, stream, (FlowOp){.kind = FLOW_WAIT, .mark = mark});
         }
+    }
 }
 
 static void touch(Writer *w, const FlowStep *step, int32_t mark) {
+    int32_t last = -1; // before this step, of the piece before
     for (int i = 0; i < step->receive_count; i++) {
-        int32_t *touched = &w->touched[step->receive[i]];
-        CHECK(w->touch_count < w->touch_room);
-        w->touches[w->touch_count++] = (Touch){mark, step->add ? *touched : 0};
+        int32_t *touched = &w->touched[step->receive[i]], before = step->add ? *touched : 0;
+        if (before != last) {
+            CHECK(w->touch_count < w->touch_room);
+            w->touches[w->touch_count++] = (Touch){mark, before};
+        }
+        last = before;
         *touched = w->touch_count;
     }
 }

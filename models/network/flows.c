@@ -9,7 +9,7 @@
 
 #define CHUNK_BYTES 524288.0 // a step of Simple
 #define CHUNKS_LEAST 8       // NCCL cuts small arrays finer
-#define RANKS_MOST 4096
+#define RANKS_MOST 65536
 #define EXCHANGE_RANKS_MOST 1024 // who all meet each other
 #define CHUNKS_MOST 256          // more would not show
 
