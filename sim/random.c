@@ -21,12 +21,17 @@ static uint64_t splitmix(uint64_t x) {
     return x ^ x >> 31;
 }
 
-// Each mixing step is one to one, so two streams that differ in one of the three always start apart.
-RandomStream random_stream(uint64_t seed, const char *purpose, uint64_t item) {
-    uint64_t place = splitmix(seed);
-    place = splitmix(place ^ digest_bytes(DIGEST_START, purpose, strlen(purpose)));
-    place = splitmix(place ^ item);
+RandomFamily random_family(uint64_t seed, const char *purpose) {
+    return (RandomFamily){splitmix(splitmix(seed) ^ digest_bytes(DIGEST_START, purpose, strlen(purpose)))};
+}
 
+RandomStream random_stream(uint64_t seed, const char *purpose, uint64_t item) {
+    return random_stream_of(random_family(seed, purpose), item);
+}
+
+// Each mixing step is one to one, so two streams that differ in one of the three always start apart.
+RandomStream random_stream_of(RandomFamily family, uint64_t item) {
+    uint64_t place = splitmix(family.place ^ item);
     RandomStream stream;
     for (int i = 0; i < 4; i++) stream.state[i] = splitmix(place + (uint64_t)i * SPLITMIX_STEP);
     return stream;
@@ -75,10 +80,16 @@ double random_normal(RandomStream *stream) {
     return gsl_ran_gaussian_ziggurat(&rng, 1);
 }
 
+// The polar method (Marsaglia and Bray, 1964), as gsl_ran_lognormal has it, without a call for each uniform.
 double random_lognormal(RandomStream *stream, double zeta, double sigma) {
     CHECK(isfinite(zeta) && isfinite(sigma) && sigma >= 0);
-    gsl_rng rng = as_gsl(stream);
-    return gsl_ran_lognormal(&rng, zeta, sigma);
+    double u, v, square;
+    do {
+        u = -1 + 2 * random_uniform(stream);
+        v = -1 + 2 * random_uniform(stream);
+        square = u * u + v * v;
+    } while (square > 1 || square == 0);
+    return exp(sigma * (u * sqrt(-2 * log(square) / square)) + zeta);
 }
 
 double random_exponential(RandomStream *stream, double mean) {

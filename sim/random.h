@@ -10,6 +10,12 @@ typedef struct RandomStream { // a plain value: copy it, keep it in an array; no
 } RandomStream;
 
 RandomStream random_stream(uint64_t seed, const char *purpose, uint64_t item);
+// The same, for who makes very many of one purpose.
+typedef struct RandomFamily {
+    uint64_t place;
+} RandomFamily;
+RandomFamily random_family(uint64_t seed, const char *purpose);
+RandomStream random_stream_of(RandomFamily family, uint64_t item);
 
 uint64_t random_bits(RandomStream *stream);                  // 64 even bits
 double random_uniform(RandomStream *stream);                 // [0, 1), 53 bits

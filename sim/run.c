@@ -84,7 +84,7 @@ static SimTime work_time(const Run *run, const StreamState *state, const Op *op)
     double time = (double)op->time * actor->slowness;
     if (actor->jitter > 0) {
         uint64_t item = (uint64_t)(state - run->streams) << 32 | (uint64_t)state->done;
-        RandomStream stream = random_stream(run->options->seed, "work jitter", item);
+        RandomStream stream = random_stream_of(run->jitter, item);
         // Mean 1, so that jitter alone makes no rank faster.
         time *= random_lognormal(&stream, -0.5 * actor->jitter * actor->jitter, actor->jitter);
     }
@@ -385,6 +385,7 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
         find_alone(scratch, &run);
     bool sums = !options->all_meet && !options->timeline && !options->chain && !options->tell;
     WatchPiece piece;
+    run.jitter = random_family(options->seed, "work jitter");
     run.traced_as = trace_begin_run();
     if (sums) open_passes(scratch, &run);
     run.result.lacks_left_out = options->adds_left_out;

@@ -4,6 +4,7 @@
 
 #include "sim/event.h"
 #include "sim/fluid.h"
+#include "sim/random.h"
 #include "sim/run.h"
 
 typedef struct StreamState {
@@ -64,6 +65,7 @@ typedef struct Run {
     int64_t told;       // operations that the watch knows of
     int32_t until_look; // events until it is told again
     bool share_due;
+    RandomFamily jitter;
     int traced_as; // its number in the trace of events; 0: none is kept
     StreamState *streams;
     int32_t *first_stream; // [actor + 1] its streams in `streams`

@@ -1,7 +1,12 @@
 // Random streams: the published sequence, independence by name, and moments against their formulas.
 #include "sim/random.h"
+
 #include "tests/child.h"
 #include "tests/test.h"
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
+
+static double uniform_of(void *state) { return random_uniform(state); }
 
 // The first outputs of xoshiro256** from state 1, 2, 3, 4, by the authors' own program.
 TEST(bits_are_those_of_xoshiro256_star_star) {
@@ -134,4 +139,17 @@ TEST(arguments_outside_a_distribution_are_our_mistake) {
     EXPECT(is_our_mistake(negative_mean));
     EXPECT(is_our_mistake(no_shape));
     EXPECT(is_our_mistake(endless_scale));
+}
+
+// Draws of earlier versions stay: they were GSL's.
+TEST(lognormal_draws_are_those_of_gsl) {
+    FOR_SEEDS (seed, 1, 2000) {
+        RandomFamily family = random_family(seed, "lognormal");
+        RandomStream one = random_stream_of(family, seed), other = random_stream(seed, "lognormal", seed);
+        gsl_rng_type kind = {"here", UINT64_MAX, 0, sizeof(RandomStream), NULL, NULL, uniform_of};
+        gsl_rng rng = {&kind, &other};
+        double zeta = -1.0 / (double)seed, sigma = 3.0 / (double)(1 + seed % 50);
+        for (int i = 0; i < 20; i++)
+            EXPECT_SAME(random_lognormal(&one, zeta, sigma), gsl_ran_lognormal(&rng, zeta, sigma));
+    }
 }
