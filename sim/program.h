@@ -51,6 +51,8 @@ typedef struct Program {
     // So many operations of the main stream are left out, where what it and the other streams do repeats, and are to be
     // run all the same (RunOptions.adds_left_out); 0: none. In a run all actors leave out as many periods.
     int64_t left_out;
+    int64_t round, middle; // where some are: of the main stream the operations of a round, which repeats as a whole,
+                           // and the place of one in the middle of those rounds that are there
 } Program;
 
 typedef struct Label {

@@ -461,10 +461,15 @@ static bool same_marks(const Run *run, int actor, const Proof *proof) {
     return true;
 }
 
-// How many periods programs leave out; -1: those of two actors do not agree.
+// How many periods programs leave out; -1: not here, or those of two actors do not agree.
 static int64_t periods_left_out(const Run *run) {
     const System *system = run->system;
-    int64_t periods = -1;
+    const Program *asked = &system->programs[system->actors[run->reference->actor].program];
+    const Stretch *stretch = &run->period->stretches[run->period->stretch];
+    int64_t periods = -1, whole = moved(run, (int32_t)(run->reference - run->streams));
+    // Forwards alone repeat before the rounds do, and parts of a round within it.
+    if (asked->round == 0 || whole % asked->round != 0) return -1;
+    if (asked->middle < stretch->first || asked->middle >= stretch->end) return -1;
     for (int a = 0; a < system->actor_count; a++) {
         int64_t left_out = system->programs[system->actors[a].program].left_out;
         int64_t apart = run->first_stream[a] < run->first_stream[a + 1] ? moved(run, run->first_stream[a]) : 0;

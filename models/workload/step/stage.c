@@ -245,7 +245,9 @@ static Program finished_program(Builder *builder) {
                      .slot_count = SLOT_COUNT,
                      .routines = builder->routines.items,
                      .routine_count = builder->routines.count,
-                     .left_out = builder->middle_ops * pipeline->left_out / pipeline_round(pipeline)};
+                     .left_out = builder->middle_ops * pipeline->left_out / pipeline_round(pipeline),
+                     .round = builder->middle_ops,
+                     .middle = builder->middle_at};
 }
 
 // All ranks fuse the same gradients, so it goes by the slowest's time.

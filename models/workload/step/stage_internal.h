@@ -72,6 +72,7 @@ typedef struct Builder {
     } bucket_marks; // when each is reduced
     double bucket_parameters, bucket_experts;
     double parameters, experts; // of the whole stage on this GPU
+    int64_t middle_at;          // of the first of them
     int64_t middle_ops;         // of the main stream, for micro-batches in the middle: see Pipeline.left_out
     int last_offloaded;         // mark of the newest gradients in host memory, -1 none
     int last_reduced;           // mark of the newest reduction of a block's gradients, -1 none (ZeRO 2 and 3)

@@ -320,6 +320,7 @@ void run_schedule(Builder *builder) {
         } else {
             run_pass(builder, &order.items[i]);
         }
+        if (middle && builder->middle_ops == 0) builder->middle_at = before;
         if (middle) builder->middle_ops += builder->streams[STREAM_MAIN].count - before;
     }
 }
