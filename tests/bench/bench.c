@@ -9,6 +9,7 @@
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/job/training.h"
 #include "models/workload/queue/queue_jobs.h"
+#include "models/workload/step/lower.h"
 #include "scenarios/study/study.h"
 #include "sim/event.h"
 #include "sim/fold.h"
@@ -129,6 +130,54 @@ static void bench_events(void) {
 }
 
 // ---- GPT-3 175B on 1,024 A100: tp 8, pp 16, dp 8, 192 micro-batches.
+static ClusterSpec gpt3_cluster(const Catalogue *catalogue, const NodeGroup *group) {
+    return (ClusterSpec){.groups = group,
+                         .group_count = 1,
+                         .link = catalogue_link(catalogue, "ib-hdr200"),
+                         .fabric = FABRIC_FAT_TREE,
+                         .rail_optimised = true,
+                         .oversubscription = 1,
+                         .price_per_gpu_hour = -1};
+}
+
+static TrainingSpec gpt3_training(Arena *arena, Problems *problems) {
+    return (TrainingSpec){.model = find_model(arena, "gpt3-175b", (Where){0}, problems),
+                          .layout = {.tp = 8, .pp = 16, .vpp = 1},
+                          .schedule = SCHEDULE_1F1B,
+                          .seq_len = 2048,
+                          .global_batch = 1536,
+                          .micro_batch = 1,
+                          .precision = FP16,
+                          .mixed_precision = true,
+                          .recompute = RECOMPUTE_FULL,
+                          .framework = FRAMEWORK_MEGATRON,
+                          .optimizer = OPTIMIZER_ADAM,
+                          .bucket_bytes = 25 << 20};
+}
+
+// Rank by rank, what repeats added as a multiple, beside its twin that goes through all of it.
+static void bench_periods(void) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    const Catalogue *catalogue = catalogue_builtin(arena);
+    NodeGroup group = {.type = catalogue_node(catalogue, "dgx-a100"), .gpus = 1024};
+    ClusterSpec spec = gpt3_cluster(catalogue, &group);
+    TrainingSpec training = gpt3_training(arena, problems);
+    const Cluster *cluster = cluster_create(arena, catalogue, &spec, problems);
+    const Lowered *lowered = lower_training(arena, cluster, &training, problems);
+    System system = merge_equal_links(arena, lowered->system);
+    double start = now_s();
+    RunResult quick = run_system(arena, &system, &(RunOptions){0});
+    double middle = now_s();
+    RunResult slow = run_system(arena, &system, &(RunOptions){.all_periods = true});
+    double end = now_s();
+    printf("{\"bench\":\"gpt3_175b_1024_a100_periods\",\"cpu_s\":%.3f,\"all_periods_cpu_s\":%.3f,\"ratio\":%.1f,"
+           "\"target_ratio\":5,\"events\":%lld,\"added\":%lld,\"same_digest\":%s}\n",
+           middle - start, end - middle, (end - middle) / (middle - start), (long long)quick.event_count,
+           (long long)quick.added_count, quick.digest == slow.digest ? "true" : "false");
+    arena_close(arena);
+}
+
 static void bench_gpt3(bool unfolded) {
     enum { ROUNDS = 5 };
     double times[ROUNDS];
@@ -140,26 +189,9 @@ static void bench_gpt3(bool unfolded) {
         const Catalogue *catalogue = catalogue_builtin(arena);
         double start = now_s();
         NodeGroup group = {.type = catalogue_node(catalogue, "dgx-a100"), .gpus = 1024};
-        ClusterSpec spec = {.groups = &group,
-                            .group_count = 1,
-                            .link = catalogue_link(catalogue, "ib-hdr200"),
-                            .fabric = FABRIC_FAT_TREE,
-                            .rail_optimised = true,
-                            .oversubscription = 1,
-                            .price_per_gpu_hour = -1};
+        ClusterSpec spec = gpt3_cluster(catalogue, &group);
         const Cluster *cluster = cluster_create(arena, catalogue, &spec, problems);
-        TrainingSpec training = {.model = find_model(arena, "gpt3-175b", (Where){0}, problems),
-                                 .layout = {.tp = 8, .pp = 16, .vpp = 1},
-                                 .schedule = SCHEDULE_1F1B,
-                                 .seq_len = 2048,
-                                 .global_batch = 1536,
-                                 .micro_batch = 1,
-                                 .precision = FP16,
-                                 .mixed_precision = true,
-                                 .recompute = RECOMPUTE_FULL,
-                                 .framework = FRAMEWORK_MEGATRON,
-                                 .optimizer = OPTIMIZER_ADAM,
-                                 .bucket_bytes = 25 << 20};
+        TrainingSpec training = gpt3_training(arena, problems);
         StudySpec study = {.catalogue = catalogue, .cluster = &spec, .training = training, .unfolded = unfolded};
         if (cluster) point = simulate_training(arena, cluster, &training, &study, problems);
         problems_print(problems, stderr);
@@ -171,7 +203,7 @@ static void bench_gpt3(bool unfolded) {
     getrusage(RUSAGE_SELF, &usage);
     printf("{\"bench\":\"gpt3_175b_1024_a100_%s\",\"cpu_s\":%.3f,\"target_s\":%g,\"step_time_s\":%.3f,\"mfu\":%.3f,"
            "\"events\":%lld,\"max_rss_mib\":%ld,\"digest\":\"%016llx\"}\n",
-           unfolded ? "unfolded" : "folded", quantile(result_arena, times, ROUNDS, 0.5), unfolded ? 2.0 : 0.05,
+           unfolded ? "unfolded" : "folded", quantile(result_arena, times, ROUNDS, 0.5), unfolded ? 0.25 : 0.01,
            point.step_p50_s, point.mfu, (long long)point.event_count, usage.ru_maxrss / 1024,
            (unsigned long long)point.digest);
     arena_close(result_arena);
@@ -292,6 +324,7 @@ int main(int argc, char **argv) {
     if (!*only || strstr("case2", only)) bench_case_2();
     if (!*only || strstr("folded", only)) bench_gpt3(false);
     if (!*only || strstr("unfolded", only)) bench_gpt3(true);
+    if (!*only || strstr("periods", only)) bench_periods();
     if (!*only || strstr("flows", only)) bench_flows();
     bench_queue(only);
     if (!*only || strstr("queues", only)) bench_erlang_c();
