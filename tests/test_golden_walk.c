@@ -236,7 +236,8 @@ static const Question questions[] = {
       "--seeds 2", "--node dgx-a100", "--mig --node dgx-a100", "--quota *:8", "--elastic 0.5", "--node-mtbf 10d"}},
     {"explain queue --gpus 16",
      10,
-     {"--load 0.9 --jobs 60|--load 1.5 --jobs 60|--trace tests/data/traces/own.csv|--load 0.7 --jobs 200 --seeds 3",
+     {"--load 0.9 --jobs 60|--trace $DIR/parts.csv|--trace $DIR/parts.csv --mig --node dgx-a100|"
+      "--load 1.5 --jobs 60|--trace tests/data/traces/own.csv|--load 0.7 --jobs 200 --seeds 3",
       "--policy easy", "--sizes 16:0.2,1:0.8", "--sizes 12:0.5,4:0.5", "--users 3", "--quota *:8", "--elastic 0.5",
       "--node dgx-a100", "--estimate-error 3 --policy easy", "--node-mtbf 5d", "--urgent-share 0.2",
       "--burstiness 10"}},
@@ -431,6 +432,8 @@ static void write_files(const char *folder) {
     walk_shell(folder, "%s",
                "printf 'batch,steps\\n16,20000\\n32,11000\\n64,6000\\n128,4000\\n' >$DIR/curve.csv; "
                "head -n 2 calibrate/measurements/training/training_fsdp_mosaic.csv >$DIR/anchor.csv; "
+               "(echo user,submit_s,gpus,duration_s; for i in 1 2 3 4 5 6 7 8 9; do echo a,$i,0.3,$i; "
+               "echo b,$i,0.5,9; echo b,$i,2,5; echo c,$i,8,3; done) >$DIR/parts.csv; "
                "echo \"local sim = require 'lockstep'\n"
                "local job = sim.training { model = 'gpt2-124m', seq_len = 1024, batch = { micro = 1, global = 16 } }\n"
                "return sim.study { on = sim.cluster { node = 'dgx-a100', gpus = 8 }, run = job }\" >$DIR/job.lua");

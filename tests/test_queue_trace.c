@@ -396,3 +396,36 @@ TEST(cells_at_the_ends_of_what_a_trace_may_say_are_read_as_they_were) {
     close(file);
     unlink(path);
 }
+
+// ---- Sizes and durations in words.
+
+TEST(sizes_and_durations_at_the_ends_of_what_may_be_said_are_read_as_they_were) {
+    static const char *const sizes[] = {"1:1",     "1:0",     "1:1e9",  "1:1e10",    "1:-1",      "0:1", "1:1,2:3",
+                                        "1:1,1:1", "2:1,1:1", "1:1,",   "1",         "1:",        ":1",  "1:x",
+                                        "x:1",     "1.5:1",   "8:1e-9", "1000000:1", "1000001:1", "",    "1:1,2:1,4:2"},
+                             *const durations[] = {"fixed:1s",        "fixed:0s",        "fixed:1",
+                                                   "fixed:1e9s",      "fixed:2e9s",      "exponential:1h",
+                                                   "exponential:0s",  "lognormal:1h:1h", "lognormal:1h:2h",
+                                                   "lognormal:2h:1h", "lognormal:1h",    "fixed:1h:1h",
+                                                   "even:1h",         "fixed",           "",
+                                                   "fixed:",          "exponential:1ns", "lognormal:1s:1000d"};
+    Arena *arena = arena_open();
+    GoldenText *text = golden_open();
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        Problems *problems = problems_create(arena);
+        Sizes read = {0};
+        bool is_read = sizes_from_text(sizes[i], (Where){0}, &read, problems);
+        fprintf(text->out, "%s: %d problems, %.10g GPUs of %d\n", sizes[i], problem_count(problems),
+                is_read ? sizes_mean(&read) : 0, is_read ? read.count : 0);
+    }
+    for (size_t i = 0; i < sizeof durations / sizeof *durations; i++) {
+        Problems *problems = problems_create(arena);
+        Durations read = {0};
+        bool is_read = durations_from_text(durations[i], (Where){0}, &read, problems);
+        fprintf(text->out, "%s: %d problems, kind %d, %.10g s, median %.10g s, sigma %.10g\n", durations[i],
+                problem_count(problems), is_read ? (int)read.kind : -1, is_read ? durations_mean(&read) : 0,
+                is_read ? read.median_s : 0, is_read ? read.sigma : 0);
+    }
+    golden_compare("queue_words.txt", text);
+    arena_close(arena);
+}

@@ -68,3 +68,21 @@ TEST(a_lock_that_another_sweep_made_in_between_is_its_own) {
     clear();
     arena_close(arena);
 }
+
+TEST(who_reads_a_store_leaves_the_lock_of_who_writes_and_every_other_file) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    StoreRefusal refusal;
+    clear();
+    EXPECT_INT(shell(CHEAP "--vary gpus=1,2 -q -o {DIR}/s.db"), 0);
+    snprintf(lock_path, sizeof lock_path, "%s", in_folder("s.db-lock"));
+    int held = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    Store *store = store_open(arena, in_folder("s.db"), STORE_READ, problems, &refusal);
+    EXPECT(held >= 0 && store != NULL);
+    if (store) store_close(store);
+    EXPECT_INT(access(lock_path, F_OK), 0);
+    for (int file = 0; file <= 2; file++) EXPECT(fcntl(file, F_GETFD) >= 0);
+    close(held);
+    clear();
+    arena_close(arena);
+}

@@ -35,6 +35,11 @@ static Loaded load_twin(const Twin *twin) {
     return loaded;
 }
 
+static const Gpu *gpu_of_study(const StudySpec *study) {
+    const NodeGroup *group = &study->cluster->groups[0];
+    return group->gpu ? group->gpu : node_gpu(test_catalogue(), group->type, 0);
+}
+
 static void expect_twins(const Twin *twin) {
     Loaded loaded = load_twin(twin);
     const StudySpec *studies[2] = {loaded.scenario->items[0].study, loaded.scenario->items[1].study};
@@ -52,6 +57,14 @@ static void expect_twins(const Twin *twin) {
     EXPECT_NEAR(points[0].flops_per_step, points[1].flops_per_step, 0);
     EXPECT_NEAR(points[0].memory_peak_bytes, points[1].memory_peak_bytes, twin->memory);
     EXPECT_NEAR(points[0].step_p50_s, points[1].step_p50_s, twin->seconds);
+    double late[2];
+    for (int i = 0; i < 2; i++) {
+        const Model *model = studies[i]->training.model;
+        late[i] =
+            memory_estimate(model, &studies[i]->training, 0, model->block_count - 1, 1, 1, 1, gpu_of_study(studies[i]))
+                .late;
+    }
+    EXPECT_NEAR(late[0], late[1], 1e-12); // of schedules that split backward
     unload(&loaded);
 }
 
