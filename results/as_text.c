@@ -27,6 +27,7 @@ typedef struct Page {
     const Answer *answer;
     const Style *style;
     int width;
+    bool verbose;
     bool begun, after_gap; // something was printed; an empty line, or nothing, stands above
 } Page;
 
@@ -157,12 +158,17 @@ static void labelled_line(Page *page, const AnswerNode *node, const Columns *col
 
 // ---- Tables.
 
+static int shown_rows(const AnswerTable *table, bool verbose) {
+    int rows = answer_row_count(table);
+    return verbose || table->first_rows == 0 || rows <= table->first_rows ? rows : table->first_rows;
+}
+
 static int width_of(const Page *page, const AnswerTable *table, const bool *shown) {
     int width = table->marked >= 0 ? 1 : -2;
     for (int c = 0; c < table->column_count; c++) {
         if (!shown[c]) continue;
         int column = text_width(clean(page, table->columns[c].title));
-        for (int r = 0; r < answer_row_count(table); r++)
+        for (int r = 0; r < shown_rows(table, page->verbose); r++)
             column = wider(column, clean(page, answer_value_text(page->arena, page->answer,
                                                                  table->cells.items[r * table->column_count + c])));
         width += column + 2;
@@ -209,7 +215,8 @@ static void print_table(Page *page, const AnswerNode *node) {
     if (from->marked >= 0) table_column(table, "", false);
     for (int c = 0; c < from->column_count; c++)
         if (shown[c]) table_column(table, from->columns[c].title, answer_unit_is_number(from->columns[c].unit));
-    for (int r = 0; r < answer_row_count(from); r++) {
+    int rows = shown_rows(from, page->verbose), more = answer_row_count(from) - rows;
+    for (int r = 0; r < rows; r++) {
         if (from->marked >= 0) table_cell(table, "%s", r == from->marked ? "✔" : "");
         for (int c = 0; c < from->column_count; c++)
             if (shown[c])
@@ -228,6 +235,7 @@ static void print_table(Page *page, const AnswerNode *node) {
     table_print(table, page->out, &style);
     page->begun = true;
     page->after_gap = false;
+    if (more > 0) folded(page, arena_printf(page->arena, "and %d more: -v", more), 0, 2);
     if (*dropped) folded(page, arena_printf(page->arena, "Not at this width: %s", dropped), 0, 2);
     if (node->note) folded(page, node->note, 0, 0);
     gap(page);
@@ -275,7 +283,7 @@ static void print_node(Page *page, const AnswerNode *node) {
 }
 
 void answer_as_text(Arena *arena, FILE *out, const Answer *answer, const Style *style, bool verbose) {
-    Page page = {.arena = arena, .out = out, .answer = answer, .style = style};
+    Page page = {.arena = arena, .out = out, .answer = answer, .style = style, .verbose = verbose};
     page.width = style->width > 0 ? style->width : USUAL_WIDTH;
     page.after_gap = true;
     page.most = verbose ? FOR_VERBOSE : FOR_ALL;

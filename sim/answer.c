@@ -164,6 +164,8 @@ void answer_main_called(Answer *answer, const char *key) { answer->csv = table_c
 
 void answer_mark(Answer *answer) { answer->table->table->marked = answer_row_count(answer->table->table) - 1; }
 
+void answer_first_rows(Answer *answer, int count) { answer->table->table->first_rows = count; }
+
 // ---- Words.
 
 static void add_words(Answer *answer, AnswerNodeKind kind, const char *label, const char *text) {

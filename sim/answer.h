@@ -104,6 +104,7 @@ void answer_row(Answer *answer, const AnswerValue *cells, int count); // as many
 void answer_row_detail(Answer *answer, AnswerDetail detail); // of the row that has been filled last
 void answer_main_called(Answer *answer, const char *key);    // CSV is of that table
 void answer_mark(Answer *answer);                            // the row that has been filled last stands out
+void answer_first_rows(Answer *answer, int count); // so many of the last table on the first screen; -v has all
 
 // ---- Words.
 
@@ -144,7 +145,8 @@ typedef struct AnswerTable {
             AnswerDetail detail;
         } * items;
         int count, room;
-    } details; // of rows that are not for all, in their order
+    } details;      // of rows that are not for all, in their order
+    int first_rows; // on the first screen; 0: all
 } AnswerTable;
 
 typedef struct AnswerNode AnswerNode;

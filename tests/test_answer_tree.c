@@ -132,6 +132,19 @@ TEST(a_screen_shows_what_is_for_all_and_verbose_the_rest) {
     arena_close(arena);
 }
 
+TEST(a_table_may_have_its_first_rows_on_the_first_screen_and_all_of_them_elsewhere) {
+    Arena *arena = arena_open();
+    Answer *answer = small_answer(arena);
+    answer_first_rows(answer, 1);
+    const char *first = printed(arena, text, answer, 100);
+    EXPECT(strstr(first, "gemm") && !strstr(first, "all_gather") && strstr(first, "\nand 1 more: -v\n"));
+    EXPECT_CONTAINS(printed(arena, verbose, answer, 100), "all_gather");
+    EXPECT_CONTAINS(printed(arena, json, answer, 0), "all_gather");
+    answer_first_rows(answer, 2);
+    EXPECT(!strstr(printed(arena, text, answer, 100), " more: -v"));
+    arena_close(arena);
+}
+
 static int widest_line(const char *page) {
     int widest = 0, width = 0;
     for (; *page; page++) {
