@@ -13,9 +13,6 @@ static const struct {
     const char *kind, *list;
     const char *keep[2];
 } main_lists[] = {
-    {"goodput", "", {0}},
-    {"cost", "", {0}},
-    {"power", "", {0}},
     {"topo", "links", {0}},
     {"calibrate-network", "rows", {0}},
 };

@@ -11,8 +11,6 @@ const NextCommand next_commands[] = {
     {"goodput", "--checkpoint-every", "lockstep goodput --last --checkpoint-every best",
      "the interval that loses least"},
     {"collective", "--verbose", "lockstep collective --last --verbose", "between which times each lies"},
-    {"cost", "--run", "lockstep cost --last --run 30d", "of a run of 30 days"},
-    {"power", "--power-cap", "lockstep power --last --power-cap 400W", "with a limit for each GPU"},
     {"queue", "--plot", "lockstep queue --last --plot", "waiting times as curves"},
 };
 const int next_command_count = sizeof next_commands / sizeof *next_commands;

@@ -33,7 +33,9 @@ void results_write_json(FILE *out, const Record *record); // keys of the interfa
 void results_json_assumptions(JsonWriter *json, const Record *record);
 void results_json_digest(JsonWriter *json, uint64_t digest);
 
-// "! Prices that may be more than a year older than 2026-11-21: aws-p5-2025 (2025-05)"; nothing when all are of late.
+// "Prices that may be more than a year older than 2026-11-21: aws-p5-2025 (2025-05)"; NULL when all are of late.
+const char *results_old_prices(Arena *arena, const DatedPrice *prices, int count, Date today);
+// The same behind "! "; nothing when all are of late.
 void results_print_old_prices(FILE *out, const DatedPrice *prices, int count, const Style *style);
 
 // ---- A text table: columns are measured, numbers right-aligned.

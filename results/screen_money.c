@@ -45,14 +45,17 @@ static const char *old_prices(Arena *arena, const DatedPrice *prices, int count,
     return old > MOST_TOLD ? arena_printf(arena, "%s, and %d more", list, old - MOST_TOLD) : list;
 }
 
+const char *results_old_prices(Arena *arena, const DatedPrice *prices, int count, Date today) {
+    const char *list = old_prices(arena, prices, count, today);
+    return list ? arena_printf(arena, "Prices that may be more than a year older than %s: %s", day_text(arena, today),
+                               list)
+                : NULL;
+}
+
 void results_print_old_prices(FILE *out, const DatedPrice *prices, int count, const Style *style) {
     Arena *arena = arena_open();
-    const char *list = old_prices(arena, prices, count, style->today);
-    if (list) {
-        const char *text = arena_printf(arena, "Prices that may be more than a year older than %s: %s",
-                                        day_text(arena, style->today), list);
-        screen_note(out, arena, style, text);
-    }
+    const char *text = results_old_prices(arena, prices, count, style->today);
+    if (text) screen_note(out, arena, style, text);
     arena_close(arena);
 }
 

@@ -1,13 +1,13 @@
 // Two designs in money: rows that add up, no order preferred, the same cost as `lockstep run` says.
-#include "scenarios/commands/cost_compare.h"
+#include "scenarios/questions/cost_compare.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "scenarios/commands/command_cost.h"
 #include "scenarios/commands/command_run.h"
+#include "scenarios/questions/cost.h"
 #include "sim/random.h"
 #include "tests/command.h"
 #include "tests/test.h"

@@ -129,8 +129,6 @@ static const struct {
     {"memory", "memory --model gpt2-124m --gpu A100 --micro-batch 1"},
     {"goodput", "goodput --node dgx-h100 --gpus 64 --days 3d --runs 20"},
     {"collective", "collective all_reduce --node dgx-a100 --sizes 1M"},
-    {"cost", "cost --node aws-p5.48xlarge"},
-    {"power", "power --node dgx-a100"},
     {"queue", "queue --gpus 64 --load 0.5 --jobs 200 --policy fifo"},
 };
 
@@ -152,17 +150,18 @@ TEST(the_next_command_is_one_that_runs) {
     remove_folder();
 }
 
+#define ASKED "queue --gpus 64 --load 0.5 --jobs 200 --policy fifo"
+
 TEST(only_answers_for_people_name_the_next_command) {
     static const char *const others[] = {"--json", "--csv", "--plain", "-q", "-o file", "--no-last"};
     char line[512];
     open_folder("others");
     for (int i = 0; i < 6; i++) {
-        snprintf(line, sizeof line, "LOCKSTEP_NEXT=always ./lockstep power --node dgx-a100 %s | grep -c Next",
-                 others[i]);
+        snprintf(line, sizeof line, "LOCKSTEP_NEXT=always ./lockstep " ASKED " %s | grep -c Next", others[i]);
         EXPECT_INT(asked(line), 1);
     }
-    EXPECT_INT(asked("./lockstep power --node dgx-a100 | grep -c Next"), 1); // no terminal
-    EXPECT_INT(asked("LOCKSTEP_NEXT=always ./lockstep power --node dgx-a100 --power-cap 300W | grep -c Next"), 1);
-    EXPECT_INT(asked("LOCKSTEP_NEXT=always ./lockstep power --node dgx-a100 | grep -c '^Next '"), 0);
+    EXPECT_INT(asked("./lockstep " ASKED " | grep -c Next"), 1); // no terminal
+    EXPECT_INT(asked("LOCKSTEP_NEXT=always ./lockstep " ASKED " --plot | grep -c Next"), 1);
+    EXPECT_INT(asked("LOCKSTEP_NEXT=always ./lockstep " ASKED " | grep -c '^Next '"), 0);
     remove_folder();
 }

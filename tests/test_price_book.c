@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "models/hardware/quote.h"
-#include "scenarios/commands/command_cost.h"
 #include "scenarios/commands/command_run.h"
+#include "scenarios/questions/cost.h"
 #include "tests/command.h"
 #include "tests/test.h"
 
@@ -88,10 +88,10 @@ TEST(mistakes_in_a_price_book_have_a_line_a_column_and_a_remedy) {
 TEST(a_price_book_is_heard_at_every_door_and_old_rows_are_pointed_out) {
     char line[512];
     const char *path = written("doors", GOOD);
-    snprintf(line, sizeof line, "cost --node dgx-h100 --price-book %s --date 2026-11-23 --plain", path);
+    snprintf(line, sizeof line, "cost --node dgx-h100 --price-book %s --date 2026-11-23", path);
     const char *out = run_command(command_cost, line)->out;
-    EXPECT_CONTAINS(out, "ours, on demand, price of 2024-11");
-    EXPECT_CONTAINS(out, "more than a year older than 2026-11-23: book-3-on_demand (2024-11)");
+    EXPECT_CONTAINS(out, "(ours, on demand, price of");
+    EXPECT_CONTAINS(out, "more than a year older than 2026-11-23: book-3-on_demand");
     snprintf(
         line, sizeof line,
         "run --model gpt2-124m --global-batch 64 --node dgx-h100 --gpus 8 --price-book %s --terms on_demand --json",
@@ -101,11 +101,11 @@ TEST(a_price_book_is_heard_at_every_door_and_old_rows_are_pointed_out) {
 }
 
 TEST(offers_are_listed_with_their_machines_fabrics_and_dates) {
-    const char *out = run_command(command_cost, "cost --node dgx-h100 --offers --terms on_demand --plain")->out;
-    EXPECT_CONTAINS(out, "aws-p5.48xlarge\tefa-100\ton demand\t2026\tquoted\t$6.88");
-    EXPECT_CONTAINS(out, "vultr-hgx-h100\tib-ndr400 or roce-400\ton demand\t2025\tassumed");
+    const char *out = run_command(command_cost, "cost --node dgx-h100 --offers --terms on_demand --csv")->out;
+    EXPECT_CONTAINS(out, "aws-p5,aws,aws-p5.48xlarge,efa-100,on_demand,2026,quoted,6.88");
+    EXPECT_CONTAINS(out, "vultr-hgx-h100,ib-ndr400,on_demand,2025,assumed,");
     EXPECT(!strstr(out, "spot"));
-    out = run_command(command_cost, "cost --node dgx-h100 --offers --provider azure --fabric ib-ndr400 --plain")->out;
+    out = run_command(command_cost, "cost --node dgx-h100 --offers --provider azure --fabric ib-ndr400")->out;
     EXPECT_CONTAINS(out, "azure-h100");
     EXPECT(!strstr(out, "crusoe"));
     out = run_command(command_cost, "cost --node dgx-h100 --offers --json")->out;

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "models/hardware/parts.h"
-#include "scenarios/commands/command_cost.h"
 #include "scenarios/commands/command_run.h"
 #include "scenarios/plan/command_plan.h"
+#include "scenarios/questions/cost.h"
 #include "tests/command.h"
 #include "tests/test.h"
 

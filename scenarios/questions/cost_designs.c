@@ -8,10 +8,8 @@
 #include <unistd.h>
 
 #include "scenarios/commands/command_run.h"
-#include "scenarios/commands/cost_compare.h"
+#include "scenarios/questions/cost_compare.h"
 #include "sim/list.h"
-
-enum { DONE = 0, FAILED = 1, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
 
 #define HOUR 3600.0
 
@@ -139,20 +137,20 @@ static Words words_of(Arena *arena, const char *text) {
 
 static int run_in_child(const Words *words, FILE *into) {
     Told *told = calloc(1, sizeof *told);
-    if (!told) return FAILED;
+    if (!told) return EXIT_FAILED;
     Asked asked = {told};
     int status = command_run_shown(words->count, words->items, false, take_point, &asked);
-    bool answered = status == DONE || status == ANSWER_IS_NO; // no: it does not run, which is told
+    bool answered = status == EXIT_DONE || status == EXIT_NO; // no: it does not run, which is told
     bool written = !answered || fwrite(told, sizeof *told, 1, into) == 1;
     free(told);
-    return fflush(into) == 0 && written ? status : FAILED;
+    return fflush(into) == 0 && written ? status : EXIT_FAILED;
 }
 
 bool design_simulate(Arena *arena, const char *words, Design *design, int *status, Problems *problems) {
     Words list = words_of(arena, words);
     FILE *answer = tmpfile();
     Told *told = ARENA_NEW(arena, Told);
-    *status = FAILED;
+    *status = EXIT_FAILED;
     if (!answer) {
         problem_add(problems, (Where){0}, "no temporary file can be opened");
         return false;
@@ -162,19 +160,19 @@ bool design_simulate(Arena *arena, const char *words, Design *design, int *statu
     if (child == 0) _exit(run_in_child(&list, answer));
     int ended = 0;
     bool sound = child > 0 && waitpid(child, &ended, 0) == child && WIFEXITED(ended);
-    *status = sound ? WEXITSTATUS(ended) : FAILED;
+    *status = sound ? WEXITSTATUS(ended) : EXIT_FAILED;
     rewind(answer);
-    bool told_all = (*status == DONE || *status == ANSWER_IS_NO) && fread(told, sizeof *told, 1, answer) == 1;
+    bool told_all = (*status == EXIT_DONE || *status == EXIT_NO) && fread(told, sizeof *told, 1, answer) == 1;
     fclose(answer);
     if (!told_all) {
         problem_add(problems, (Where){0}, "the design \"%s\" was not simulated", words);
         problem_hint(problems, "try it alone: lockstep run %s", words);
-        if (*status == DONE || *status == ANSWER_IS_NO) *status = FAILED;
+        if (*status == EXIT_DONE || *status == EXIT_NO) *status = EXIT_FAILED;
         return false;
     }
     *design = told->design;
     if (!told->why_not[0]) return true;
-    *status = BAD_INPUT;
+    *status = EXIT_BAD_INPUT;
     problem_add(problems, (Where){0}, "the design \"%s\" cannot be compared: %s", words, told->why_not);
     problem_hint(problems, "%s", told->hint);
     return false;

@@ -1,9 +1,10 @@
-// What `lockstep cost` found, for its screen and its JSON.
-#ifndef LOCKSTEP_SCENARIOS_COST_ANSWER_H
-#define LOCKSTEP_SCENARIOS_COST_ANSWER_H
+// lockstep cost: what is known of a cluster's price when its answer is made.
+#ifndef LOCKSTEP_QUESTIONS_COST_H
+#define LOCKSTEP_QUESTIONS_COST_H
 
 #include "models/workload/money/money.h"
-#include "results/results.h"
+#include "sim/answer.h"
+#include "sim/date.h"
 
 // A line of the price book for the same GPUs, beside what the cluster costs.
 typedef struct Rival {
@@ -12,7 +13,7 @@ typedef struct Rival {
     double break_even_utilisation, payback_months; // of owning against it; NAN when the cluster is rented
 } Rival;
 
-typedef struct CostAnswer {
+typedef struct CostFound {
     Arena *arena;
     const Cluster *cluster;
     ActivityMix mix;
@@ -23,9 +24,11 @@ typedef struct CostAnswer {
     const Rival *rivals;
     int rival_count;
     bool all_offers; // the list of them is what was asked for
-} CostAnswer;
+    Date today;
+} CostFound;
 
-void cost_print(const CostAnswer *answer, const Style *style);
-void cost_print_json(const CostAnswer *answer);
+void cost_answer(Answer *answer, const CostFound *found);
+int command_cost(int argc, char **argv);  // argv[0] is "cost"; the answer is the exit code
+int command_power(int argc, char **argv); // argv[0] is "power"
 
 #endif

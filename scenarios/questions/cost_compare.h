@@ -1,9 +1,8 @@
 // Two designs side by side in money: what a run of each costs, and every difference as a row.
-#ifndef LOCKSTEP_SCENARIOS_COST_COMPARE_H
-#define LOCKSTEP_SCENARIOS_COST_COMPARE_H
+#ifndef LOCKSTEP_QUESTIONS_COST_COMPARE_H
+#define LOCKSTEP_QUESTIONS_COST_COMPARE_H
 
-#include "results/results.h"
-#include "sim/options.h"
+#include "sim/question.h"
 
 #define DESIGN_ROWS 40
 #define DESIGN_TEXT 64
@@ -21,7 +20,6 @@ typedef struct DesignRows {
 // What is known of one design: plain data, as it comes from the process that simulated it. The cost of its run is
 //     samples x longer x (sum of seconds) / 3600 x (sum of prices) + rest.
 typedef struct Design {
-    char name[DESIGN_TEXT];
     char currency[16];
     double samples;     // of the whole run
     double longer;      // time with failures and checkpoints over time without
@@ -34,8 +32,8 @@ typedef struct Design {
 } Design;
 
 typedef struct CompareRow {
-    const char *group; // "GPU-seconds of a sample": or NULL
-    const char *name, *title;
+    const char *group; // "GPU-seconds a sample", or NULL
+    const char *name, *title, *unit;
     double a, b, cost; // what each has; what the change from a to b costs
 } CompareRow;
 
@@ -45,9 +43,10 @@ typedef struct Comparison {
     int row_count;
 } Comparison;
 
-// Rows that add up to b.cost - a.cost. The cost is a product of four sums; each change is weighed by the mean of the
-// other three over all orders in which the four could have changed (Shapley, 1953), so that no order is preferred, and
-// since the cost is linear in each sum, its share goes to that sum's members without remainder.
+// Rows that add up to b.cost - a.cost, those that cost or save most first. The cost is a product of four sums; each
+// change is weighed by the mean of the other three over all orders in which the four could have changed (Shapley,
+// 1953), so that no order is preferred, and since the cost is linear in each sum, its share goes to that sum's members
+// without remainder.
 Comparison designs_compare(Arena *arena, const Design *a, const Design *b);
 
 // What `lockstep run` says of a design: options of its, or "FILE.lua" with some. False after problems, or with a status
@@ -57,6 +56,6 @@ bool design_simulate(Arena *arena, const char *words, Design *design, int *statu
 extern const OptionSpec compare_options[];
 extern const int compare_option_count;
 bool compare_is_asked(const Options *options);
-int compare_designs(Arena *arena, const Options *options, const Style *style, Problems *problems); // exit status
+int compare_designs(Asking *asking); // exit status
 
 #endif

@@ -1,5 +1,5 @@
 // From options to a cluster with its price or its costs.
-#include "scenarios/commands/cluster_options.h"
+#include "scenarios/questions/cluster_options.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,8 +25,6 @@ const OptionSpec cluster_options[] = {
     {"mix", OPTION_TEXT, "SHARES", .of = OF_QUESTION, .help = "what GPUs do: matrix=0.6,memory-bound=0.15,communication=0.2,waiting=0.05 (the default)"},
     {"profile", OPTION_TEXT, "FILE.json", .of = OF_QUESTION, .help = "parts and prices of your own, in place of the catalogue's"},
     {"date", OPTION_TEXT, "DAY", .of = OF_QUESTION, .help = "prices of more than a year before are pointed out (default: today)"},
-    {"json", OPTION_FLAG, .of = OF_FORM, .help = "the answer as JSON"},
-    {"plain", OPTION_FLAG, .of = OF_FORM, .help = "tables with tabs, for other programs"},
 };
 const int cluster_option_count = sizeof cluster_options / sizeof *cluster_options;
 
@@ -169,6 +167,13 @@ const Cluster *cluster_from_options(Arena *arena, const Catalogue *catalogue, co
     else if (paid)
         refuse_own_options(options, problems);
     return problems_added(problems) > before ? NULL : cluster_create(arena, catalogue, spec, problems);
+}
+
+Date day_from_options(const Options *options, Problems *problems) {
+    int before = problems_added(problems);
+    Date day = date_or_today(option_text(options, "date", NULL), problems);
+    if (problems_added(problems) > before) problem_is_usage(problems);
+    return day;
 }
 
 // ---- What the GPUs do.

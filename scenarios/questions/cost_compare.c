@@ -1,0 +1,313 @@
+// The difference between two designs' costs, attributed to what differs.
+#include "scenarios/questions/cost_compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/hardware/quote.h"
+#include "sim/list.h"
+#include "sim/text.h"
+
+#define HOUR 3600.0
+
+static const char *const forms[] = {"a", "b"};
+
+// clang-format off
+const OptionSpec compare_options[] = {
+    {"a", OPTION_TEXT, "DESIGN", .of = OF_RUN, .help = "the first of two designs to compare: options of lockstep run in quotes, or FILE.lua with some"},
+    {"b", OPTION_TEXT, "DESIGN", .of = OF_RUN, .help = "the second"},
+    {"both", OPTION_TEXT, "OPTIONS", .of = OF_RUN, .help = "options of lockstep run that both designs have: \"--model llama-2-70b --tokens 1T\""},
+};
+// clang-format on
+const int compare_option_count = sizeof compare_options / sizeof *compare_options;
+
+bool compare_is_asked(const Options *options) {
+    return option_given(options, "a") || option_given(options, "b") || option_given(options, "both");
+}
+
+// ---- Attribution.
+
+enum { FACTOR_SAMPLES, FACTOR_SECONDS, FACTOR_LONGER, FACTOR_PRICE, FACTOR_COUNT };
+
+static double sum_of(const DesignRows *rows) {
+    double sum = 0;
+    for (int i = 0; i < rows->count; i++) sum += rows->items[i].value;
+    return sum;
+}
+
+static void factors_of(const Design *design, double factors[FACTOR_COUNT]) {
+    factors[FACTOR_SAMPLES] = design->samples;
+    factors[FACTOR_SECONDS] = sum_of(&design->seconds) / HOUR;
+    factors[FACTOR_LONGER] = design->longer;
+    factors[FACTOR_PRICE] = sum_of(&design->prices);
+}
+
+// The Shapley weight of a set of so many of the other three: |S|! (3 - |S|)! / 4!.
+static double weight_of(int others) {
+    static const double weights[] = {6.0 / 24, 2.0 / 24, 2.0 / 24, 6.0 / 24};
+    return weights[others];
+}
+
+// What a unit of one factor is worth: the mean product of the others over all orders of changing.
+static double worth_of(int factor, const double a[FACTOR_COUNT], const double b[FACTOR_COUNT]) {
+    double worth = 0;
+    for (int set = 0; set < 1 << FACTOR_COUNT; set++) {
+        if (set >> factor & 1) continue;
+        double product = 1;
+        int changed = 0;
+        for (int other = 0; other < FACTOR_COUNT; other++) {
+            if (other == factor) continue;
+            bool is_changed = set >> other & 1;
+            product *= is_changed ? b[other] : a[other];
+            changed += is_changed;
+        }
+        worth += weight_of(changed) * product;
+    }
+    return worth;
+}
+
+typedef struct RowList {
+    CompareRow *items;
+    int count, room;
+} RowList;
+
+static const DesignRow *row_called(const DesignRows *rows, const char *name) {
+    for (int i = 0; i < rows->count; i++)
+        if (strcmp(rows->items[i].name, name) == 0) return &rows->items[i];
+    return NULL;
+}
+
+static void add_row(Arena *arena, RowList *list, CompareRow row, double worth) {
+    row.cost = (row.b - row.a) * worth;
+    if (row.a != 0 || row.b != 0) LIST_PUSH(arena, list, row);
+}
+
+static void add_rows(Arena *arena, RowList *list, CompareRow row, const DesignRows *a, const DesignRows *b,
+                     double worth) {
+    for (int i = 0; i < a->count; i++) {
+        const DesignRow *own = &a->items[i], *other = row_called(b, own->name);
+        row.name = own->name, row.title = own->title, row.a = own->value, row.b = other ? other->value : 0;
+        add_row(arena, list, row, worth);
+    }
+    for (int i = 0; i < b->count; i++) {
+        const DesignRow *own = &b->items[i];
+        if (row_called(a, own->name)) continue;
+        row.name = own->name, row.title = own->title, row.a = 0, row.b = own->value;
+        add_row(arena, list, row, worth);
+    }
+}
+
+static int by_cost(const void *a, const void *b) {
+    const CompareRow *x = a, *y = b;
+    double more = fabs(y->cost) - fabs(x->cost);
+    return more != 0 ? (more > 0) - (more < 0) : strcmp(x->name, y->name);
+}
+
+Comparison designs_compare(Arena *arena, const Design *a, const Design *b) {
+    double of_a[FACTOR_COUNT], of_b[FACTOR_COUNT], worth[FACTOR_COUNT];
+    Comparison comparison = {.a = *a, .b = *b};
+    RowList list = {0};
+    factors_of(a, of_a);
+    factors_of(b, of_b);
+    for (int f = 0; f < FACTOR_COUNT; f++) worth[f] = worth_of(f, of_a, of_b);
+    const CompareRow samples = {NULL, "samples", "Length of the run", "samples", a->samples, b->samples, 0},
+                     longer = {NULL, "longer", "Failures, checkpoints", "time/work", a->longer, b->longer, 0},
+                     rest = {NULL, "rest", "Minimum billing, once", "money", a->rest, b->rest, 0},
+                     seconds = {.group = "GPU-seconds a sample", .unit = "GPU-s/sample"},
+                     prices = {.group = "price of a GPU-hour", .unit = "GPU-hour"};
+    add_row(arena, &list, samples, worth[FACTOR_SAMPLES]);
+    add_rows(arena, &list, seconds, &comparison.a.seconds, &comparison.b.seconds, worth[FACTOR_SECONDS] / HOUR);
+    add_row(arena, &list, longer, worth[FACTOR_LONGER]);
+    add_rows(arena, &list, prices, &comparison.a.prices, &comparison.b.prices, worth[FACTOR_PRICE]);
+    add_row(arena, &list, rest, 1);
+    if (list.count > 0) qsort(list.items, (size_t)list.count, sizeof *list.items, by_cost);
+    comparison.rows = list.items;
+    comparison.row_count = list.count;
+    return comparison;
+}
+
+// ---- The answer.
+
+#define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
+#define FIRST_SETTINGS 4 // on the first screen, with what the runs cost and how long they are
+#define FIRST_ROWS 5     // on the first screen
+
+static const char *figure(Arena *arena, double value) { return text_figures(arena, value, 4); }
+
+static void add_figures(Arena *arena, Answer *answer, double a, double b) {
+    answer_cell(answer, answer_shown(AS_NUMBER, a, figure(arena, a)));
+    answer_cell(answer, answer_shown(AS_NUMBER, b, figure(arena, b)));
+    answer_cell(answer,
+                answer_shown(AS_NUMBER, b - a, arena_printf(arena, "%s%s", b > a ? "+" : "", figure(arena, b - a))));
+}
+
+static AnswerValue more_money(Arena *arena, double amount, const char *currency) {
+    const char *text = text_money(arena, amount, currency);
+    return answer_shown(AS_MONEY, amount, amount > 0 ? arena_printf(arena, "+%s", text) : text);
+}
+
+static void add_settings(Arena *arena, Answer *answer, const Comparison *comparison) {
+    static const AnswerColumn columns[] = {{NULL, "setting", AS_TEXT, 0},
+                                           {NULL, "a", AS_NUMBER, 0},
+                                           {NULL, "b", AS_NUMBER, 0},
+                                           {NULL, "difference", AS_NUMBER, 0}};
+    const Design *a = &comparison->a, *b = &comparison->b;
+    answer_table(answer, NULL, NULL, columns, COUNT_OF(columns));
+    answer_cell(answer, answer_of_text("cost of the run"));
+    answer_cell(answer, answer_of(AS_MONEY, a->cost));
+    answer_cell(answer, answer_of(AS_MONEY, b->cost));
+    answer_cell(answer, more_money(arena, b->cost - a->cost, a->currency));
+    answer_cell(answer, answer_of_text("days"));
+    add_figures(arena, answer, a->days, b->days);
+    for (int i = 0; i < a->settings.count && i < b->settings.count; i++) {
+        const DesignRow *row = &a->settings.items[i], *other = &b->settings.items[i];
+        if (row->value == other->value) continue;
+        answer_cell(answer, answer_of_text(row->title));
+        add_figures(arena, answer, row->value, other->value);
+    }
+    answer_first_rows(answer, FIRST_SETTINGS);
+}
+
+static void add_rows_of(Arena *arena, Answer *answer, const Comparison *comparison) {
+    static const AnswerColumn columns[] = {
+        {"name", NULL, AS_TEXT, 0},         {NULL, "what differs", AS_TEXT, 0}, {"unit", NULL, AS_TEXT, 0},
+        {NULL, "unit", AS_TEXT, 0},         {"a", "a", AS_NUMBER, 0},           {"b", "b", AS_NUMBER, 0},
+        {NULL, "difference", AS_NUMBER, 1}, {"cost", "costs", AS_MONEY, 0},
+    };
+    answer_table(answer, "rows", NULL, columns, COUNT_OF(columns));
+    for (int i = 0; i < comparison->row_count; i++) {
+        const CompareRow *row = &comparison->rows[i];
+        answer_cell(answer, answer_of_text(row->name));
+        answer_cell(answer, answer_of_text(row->title));
+        answer_cell(answer, answer_of_text(row->group));
+        answer_cell(answer, answer_of_text(row->unit));
+        add_figures(arena, answer, row->a, row->b);
+        answer_cell(answer, more_money(arena, row->cost, comparison->a.currency));
+    }
+    answer_first_rows(answer, FIRST_ROWS);
+}
+
+static void add_design(Answer *answer, const char *key, const char *words, const Design *design) {
+    answer_open(answer, key, NULL);
+    answer_text(answer, "design", key, words);
+    answer_number(answer, "cost_per_run", NULL, AS_MONEY, design->cost);
+    answer_number(answer, "days", NULL, AS_NUMBER, design->days);
+    answer_open(answer, "settings", NULL);
+    for (int i = 0; i < design->settings.count; i++)
+        answer_number(answer, design->settings.items[i].name, NULL, AS_WHOLE, design->settings.items[i].value);
+    answer_close(answer);
+    answer_close(answer);
+}
+
+static void add_lead(Arena *arena, Answer *answer, const Comparison *comparison) {
+    double a = comparison->a.cost, b = comparison->b.cost;
+    const char *currency = comparison->a.currency;
+    if (a == b)
+        answer_say(answer, NULL, "A run of either costs %s.", text_money(arena, a, currency));
+    else
+        answer_say(answer, NULL, "A run of b costs %s, %s %s than one of a, %s (%+.0f %%).",
+                   text_money(arena, b, currency), text_money(arena, fabs(b - a), currency), b > a ? "more" : "less",
+                   text_money(arena, a, currency), 100 * (b / a - 1));
+}
+
+// `words`: of each design as the user says it.
+static void add_comparison(Arena *arena, Answer *answer, const Comparison *comparison, const char *const words[2]) {
+    answer_rename(answer, "cost-comparison");
+    answer_currency(answer, arena_copy_text(arena, comparison->a.currency));
+    add_lead(arena, answer, comparison);
+    answer_text(answer, "currency", NULL, arena_copy_text(arena, comparison->a.currency));
+    add_design(answer, "a", words[0], &comparison->a);
+    add_design(answer, "b", words[1], &comparison->b);
+    answer_number(answer, "difference", NULL, AS_MONEY, comparison->b.cost - comparison->a.cost);
+    add_settings(arena, answer, comparison);
+    add_rows_of(arena, answer, comparison);
+    answer_open(answer, NULL, NULL);
+    answer_detail(answer, FOR_VERBOSE);
+    answer_say(answer, "Each row",
+               "is the mean over all orders in which length, speed, failures and price could have "
+               "changed; all rows add up to the difference.");
+    answer_close(answer);
+}
+
+// ---- The question.
+
+static const char *const price_words[] = {"--price", "--provider", "--terms", "--among", "--region"};
+
+static bool says_price(const char *words) {
+    for (size_t i = 0; i < sizeof price_words / sizeof *price_words; i++)
+        if (strstr(words, price_words[i])) return true;
+    return false;
+}
+
+// The node that the words name, after the last --node; NULL: none.
+static const NodeType *node_of(Arena *arena, const Catalogue *catalogue, const char *words) {
+    const NodeType *node = NULL;
+    for (const char *at = strstr(words, "--node"); at; at = strstr(at, "--node")) {
+        at += strlen("--node");
+        if (*at != ' ' && *at != '=') continue;
+        at += strspn(at, " =");
+        node = catalogue_node(catalogue, arena_printf(arena, "%.*s", (int)strcspn(at, " "), at));
+    }
+    return node;
+}
+
+// Like with like: where no design says a price, the median over the providers that have the GPUs of both.
+static const char *price_of_both(Arena *arena, const char *a, const char *b) {
+    const Catalogue *catalogue = catalogue_builtin(arena);
+    const NodeType *nodes[] = {node_of(arena, catalogue, a), node_of(arena, catalogue, b)};
+    if (says_price(a) || says_price(b) || !nodes[0] || !nodes[1]) return "";
+    const PriceWish wish = {.terms = TERMS_ON_DEMAND};
+    int count;
+    const char *const *common = quote_common_providers(arena, catalogue, nodes, 2, &wish, &count);
+    const char *words = " --terms on_demand";
+    for (int i = 0; i < count; i++) words = arena_printf(arena, "%s%s%s", words, i ? "," : " --among ", common[i]);
+    return words;
+}
+
+static bool sound_request(const Options *options, Problems *problems) {
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (option_given(options, forms[i])) continue;
+        problem_add(problems, (Where){0}, "--%s is missing: two designs are compared", forms[i]);
+        problem_hint(problems,
+                     "--a=\"--node dgx-h100 --gpus 64\" --b=\"--node dgx-h200 --gpus 32\" --both=\"--model …\"");
+        return false;
+    }
+    return true;
+}
+
+int compare_designs(Asking *asking) {
+    Arena *arena = asking->arena;
+    Problems *problems = asking->problems;
+    const Options *options = asking->options;
+    if (!sound_request(options, problems)) return EXIT_USAGE;
+    Design designs[2];
+    const char *both = option_text(options, "both", ""), *words[2], *said[2];
+    for (int i = 0; i < 2; i++) {
+        said[i] = option_text(options, forms[i], "");
+        words[i] = arena_printf(arena, "%s %s", said[i], both);
+    }
+    const char *price = price_of_both(arena, words[0], words[1]);
+    for (int i = 0; i < 2; i++) {
+        int status;
+        words[i] = arena_printf(arena, "%s%s", words[i], price);
+        if (!design_simulate(arena, words[i], &designs[i], &status, problems)) return status;
+    }
+    if (strcmp(designs[0].currency, designs[1].currency) != 0) {
+        problem_add(problems, (Where){0}, "one design is paid in %s, the other in %s", designs[0].currency,
+                    designs[1].currency);
+        problem_hint(problems, "add --currency USD to both");
+        return EXIT_BAD_INPUT;
+    }
+    Comparison *comparison = ARENA_NEW(arena, Comparison); // rows of it are in the answer
+    *comparison = designs_compare(arena, &designs[0], &designs[1]);
+    add_comparison(arena, asking->answer, comparison, said);
+    if (*price)
+        answer_say(asking->answer, "Price",
+                   "none was said: on demand, of providers that have both; --price or --provider in --both says yours");
+    if (designs[0].cost != designs[1].cost)
+        answer_next(asking->answer,
+                    arena_printf(arena, "lockstep run %s", words[designs[1].cost < designs[0].cost ? 1 : 0]),
+                    "the cheaper one");
+    return EXIT_DONE;
+}
