@@ -50,6 +50,7 @@ static void add_node(Arena *arena, Report *report, const Answer *answer, const A
     case NODE_CAUTION:
         report_caution(report, node->value.text);
         break;
+    case NODE_VERBATIM:
     case NODE_NEXT:
         report_code(report, node->value.text);
         break;

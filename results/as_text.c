@@ -249,6 +249,16 @@ static void print_next(Page *page, const AnswerNode *node) {
     folded(page, arena_printf(page->arena, "%s%s%s", node->value.text, *what ? "   " : "", what), 10, 10);
 }
 
+static void print_verbatim(Page *page, const AnswerNode *node) {
+    for (const char *line = node->value.text; *line;) {
+        int bytes = (int)strcspn(line, "\n");
+        fprintf(page->out, "%s\n", clean(page, arena_printf(page->arena, "%.*s", bytes, line)));
+        line += bytes + (line[bytes] == '\n');
+    }
+    page->begun = true;
+    page->after_gap = false;
+}
+
 static void print_chart(Page *page, const AnswerNode *node) {
     gap(page);
     chart_to_terminal(page->arena, node->chart, page->out, page->style);
@@ -267,6 +277,9 @@ static void print_node(Page *page, const AnswerNode *node) {
         break;
     case NODE_CHART:
         print_chart(page, node);
+        break;
+    case NODE_VERBATIM:
+        print_verbatim(page, node);
         break;
     case NODE_NEXT:
         print_next(page, node);

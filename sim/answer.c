@@ -179,6 +179,8 @@ void answer_say(Answer *answer, const char *label, const char *format, ...) {
     va_end(arguments);
 }
 
+void answer_verbatim(Answer *answer, const char *lines) { add_words(answer, NODE_VERBATIM, NULL, lines); }
+
 void answer_caution(Answer *answer, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -313,6 +315,7 @@ bool answer_has_words(const AnswerNode *node) {
     case NODE_LIST:
         return false;
     case NODE_SENTENCE:
+    case NODE_VERBATIM:
     case NODE_CAUTION:
     case NODE_NEXT:
     case NODE_CHART:

@@ -145,6 +145,16 @@ TEST(a_table_may_have_its_first_rows_on_the_first_screen_and_all_of_them_elsewhe
     arena_close(arena);
 }
 
+TEST(lines_in_a_form_that_people_know_are_not_folded_and_are_for_people_alone) {
+    Arena *arena = arena_open();
+    Answer *answer = answer_create(arena, "small");
+    answer_verbatim(answer, "GPU0  X    NV12  SYS\n\n  GPU1  NV12  X   SYS");
+    for (int width = 10; width <= 80; width += 70)
+        EXPECT_TEXT(printed(arena, text, answer, width), "GPU0  X    NV12  SYS\n\n  GPU1  NV12  X   SYS\n");
+    EXPECT(!strstr(printed(arena, json, answer, 80), "GPU0") && !strstr(printed(arena, plain, answer, 80), "GPU0"));
+    arena_close(arena);
+}
+
 static int widest_line(const char *page) {
     int widest = 0, width = 0;
     for (; *page; page++) {
