@@ -10,7 +10,6 @@ const NextCommand next_commands[] = {
     {"memory", "--over-time", "lockstep memory --last --over-time", "when it is full, pass by pass"},
     {"goodput", "--checkpoint-every", "lockstep goodput --last --checkpoint-every best",
      "the interval that loses least"},
-    {"collective", "--verbose", "lockstep collective --last --verbose", "between which times each lies"},
     {"queue", "--plot", "lockstep queue --last --plot", "waiting times as curves"},
 };
 const int next_command_count = sizeof next_commands / sizeof *next_commands;

@@ -1,5 +1,5 @@
 // lockstep collective: nccl-tests' table, and how the command ends.
-#include "scenarios/lua/lua_steps.h"
+#include "scenarios/questions/collective_asked.h"
 #include "sim/json.h"
 #include "tests/command.h"
 #include "tests/test.h"
@@ -53,8 +53,8 @@ TEST(collective_does_every_operation_that_a_back_end_has) {
                  ops[i]);
         const Ended *ended = collective(line);
         EXPECT_INT(ended->code, 0);
-        EXPECT_CONTAINS(ended->out,
-                        "size,time_us,algbw_gb_per_s,busbw_gb_per_s,algorithm,protocol,channels,limited_by\n");
+        EXPECT_CONTAINS(ended->out, "size,time_us,time_us_p5,time_us_p95,algbw_gb_per_s,busbw_gb_per_s,algorithm,"
+                                    "protocol,channels,limited_by\n");
     }
     EXPECT_INT(collective("collective gather --node dgx-a100 --backend gloo --cpu --sizes 1M")->code, 0);
     EXPECT_INT(collective("collective gather --node dgx-a100 --backend gloo --sizes 1M")->code, 4);

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "models/workload/commands/commands.h"
 #include "scenarios/explain/command_explain.h"
+#include "scenarios/questions/collective_asked.h"
 #include "sim/json.h"
 #include "tests/command.h"
 #include "tests/test.h"
@@ -22,11 +22,9 @@ static const Json *answer_to(Arena *arena, int (*command)(int, char **), const c
     return answer;
 }
 
-static int collective_alone(int argc, char **argv) { return collective_with_steps(argc, argv, NULL); }
-
 static const Json *row_of_collective(Arena *arena, const char *options) {
     const char *line = arena_printf(arena, "collective all_reduce %s --json", options);
-    return json_get(answer_to(arena, collective_alone, line), "results")->items;
+    return json_get(answer_to(arena, command_collective, line), "results")->items;
 }
 
 static double number(const Json *object, const char *key) { return json_get(object, key)->number; }

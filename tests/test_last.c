@@ -128,7 +128,6 @@ static const struct {
     {"plan", "plan --model gpt2-124m --tokens 1B --seq 1024 --node dgx-a100 --gpus 8 --global-batch 64 --price 2 -j 1"},
     {"memory", "memory --model gpt2-124m --gpu A100 --micro-batch 1"},
     {"goodput", "goodput --node dgx-h100 --gpus 64 --days 3d --runs 20"},
-    {"collective", "collective all_reduce --node dgx-a100 --sizes 1M"},
     {"queue", "queue --gpus 64 --load 0.5 --jobs 200 --policy fifo"},
 };
 

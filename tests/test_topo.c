@@ -6,7 +6,7 @@
 #include "models/network/interior.h"
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/cluster/imported_node.h"
-#include "scenarios/lua/lua_steps.h"
+#include "scenarios/questions/collective_asked.h"
 #include "sim/file.h"
 #include "tests/command.h"
 #include "tests/test.h"

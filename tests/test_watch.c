@@ -15,7 +15,7 @@
 #include "models/network/flows.h"
 #include "models/workload/commands/commands.h"
 #include "results/progress.h"
-#include "scenarios/lua/lua_steps.h"
+#include "scenarios/questions/collective_asked.h"
 #include "scenarios/queue/command_queue.h"
 #include "sim/run.h"
 #include "tests/command.h"

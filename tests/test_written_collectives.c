@@ -4,7 +4,7 @@
 
 #include "models/network/flows.h"
 #include "models/network/steps.h"
-#include "scenarios/lua/lua_steps.h"
+#include "scenarios/questions/collective_asked.h"
 #include "tests/command.h"
 #include "tests/networks.h"
 #include "tests/test.h"

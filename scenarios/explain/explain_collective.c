@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/workload/commands/collective_asked.h"
+#include "results/screen.h"
 #include "scenarios/explain/explain_cells.h"
+#include "scenarios/questions/collective_asked.h"
 #include "sim/file.h"
 #include "sim/list.h"
 #include "sim/text.h"
@@ -26,6 +27,7 @@ static const char about[] =
     "what it would take on a machine with one resource twice as quick, simulated again.\n\n"
     "  lockstep explain collective all_reduce --node dgx-h100 --nodes 4 --fabric ib-ndr --sizes 64M\n\n"
     "Exit codes: 0 done, 1 failed, 2 usage, 4 bad input or beyond a limit, 130 interrupted.";
+
 
 // Of the network, NICs and links by themselves, and with what is inside nodes; the rest is in resources[].
 static const Resource halves[] = {

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/network/steps.h"
 #include "scenarios/lua/lua_host.h"
 #include "sim/file.h"
 #include "sim/list.h"
@@ -150,7 +149,7 @@ static bool raise_wall(Arena *arena, const char *file, WallMode mode, Problems *
     return wall_raise(arena, &rules, mode, problems);
 }
 
-static StepReader *steps_open(Arena *arena, const char *file, WallMode wall, Problems *problems) {
+StepReader *lua_steps_open(Arena *arena, const char *file, WallMode wall, Problems *problems) {
     StepReader *reader = ARENA_NEW(arena, StepReader);
     *reader = (StepReader){.arena = arena, .problems = problems, .file = file};
     reader->text = file_read(arena, file, FILE_LIMIT, &reader->text_bytes, problems);
@@ -162,7 +161,7 @@ static StepReader *steps_open(Arena *arena, const char *file, WallMode wall, Pro
     return NULL;
 }
 
-static const WrittenSteps *steps_read(StepReader *reader, Arena *into, int ranks, int ranks_per_node, double bytes) {
+const WrittenSteps *lua_steps_read(StepReader *reader, Arena *into, int ranks, int ranks_per_node, double bytes) {
     int before = problems_added(reader->problems);
     WrittenSteps *steps = ARENA_NEW(into, WrittenSteps);
     reader->into = into;
@@ -180,6 +179,4 @@ static const WrittenSteps *steps_read(StepReader *reader, Arena *into, int ranks
     return NULL;
 }
 
-static void steps_close(StepReader *reader) { lua_host_close(reader->host); }
-
-const StepSource lua_step_source = {steps_open, steps_read, steps_close};
+void lua_steps_close(StepReader *reader) { lua_host_close(reader->host); }

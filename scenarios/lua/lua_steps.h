@@ -3,10 +3,16 @@
 #ifndef LOCKSTEP_SCENARIOS_LUA_STEPS_H
 #define LOCKSTEP_SCENARIOS_LUA_STEPS_H
 
-#include "models/workload/commands/commands.h"
+#include "models/network/steps.h"
+#include "sim/problem.h"
+#include "sim/wall.h"
 
-extern const StepSource lua_step_source;
+typedef struct StepReader StepReader;
 
-int command_collective(int argc, char **argv);
+// Raises the wall round the file. NULL after problems.
+StepReader *lua_steps_open(Arena *arena, const char *file, WallMode wall, Problems *problems);
+// What it says for so many ranks and bytes. NULL after problems.
+const WrittenSteps *lua_steps_read(StepReader *reader, Arena *into, int ranks, int ranks_per_node, double bytes);
+void lua_steps_close(StepReader *reader);
 
 #endif

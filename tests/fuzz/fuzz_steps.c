@@ -4,7 +4,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "models/network/steps.h"
 #include "scenarios/lua/lua_steps.h"
 #include "sim/check.h"
 #include "tests/fuzz/folder.h"
@@ -15,15 +14,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     static const int sizes[] = {1, 2, 4, 5};
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
-    StepReader *reader = lua_step_source.open(arena, fuzz_file("steps.lua", data, bytes), WALL_OFF, problems);
+    StepReader *reader = lua_steps_open(arena, fuzz_file("steps.lua", data, bytes), WALL_OFF, problems);
     CHECK(!reader == (problem_count(problems) > 0));
     for (size_t i = 0; reader && i < sizeof sizes / sizeof *sizes; i++) {
-        const WrittenSteps *steps = lua_step_source.read(reader, arena, sizes[i], 2, 4096);
+        const WrittenSteps *steps = lua_steps_read(reader, arena, sizes[i], 2, 4096);
         CHECK(!steps == (problem_count(problems) > 0));
         if (!steps) break;
         CHECK(!steps_check(arena, steps, sizes[i]));
     }
-    if (reader) lua_step_source.close(reader);
+    if (reader) lua_steps_close(reader);
     arena_close(arena);
     return 0;
 }

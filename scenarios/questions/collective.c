@@ -2,14 +2,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "models/workload/commands/collective_asked.h"
-#include "models/workload/commands/command_internal.h"
-#include "sim/csv.h"
-#include "sim/envelope.h"
+#include "results/frame.h"
+#include "scenarios/questions/collective_asked.h"
 #include "sim/watch.h"
 
+#define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 #define ELEMENT_BYTES 4 // nccl-tests' float
 
 static const char *const fidelity_names[] = {"fluid", "flow"};
@@ -23,9 +21,6 @@ static const OptionSpec own_rows[] = {
      .choices = fidelity_names, .choice_count = COUNT_OF(fidelity_names)},
     {"steps", OPTION_TEXT, "FILE.lua", .of = OF_QUESTION,
      .help = "an algorithm of your own: what each rank sends and receives, by step"},
-    {"verbose", OPTION_FLAG, .of = OF_QUESTION, .help = "also the times between which it lies nine times in ten",
-     .letter = 'v'},
-    {"csv", OPTION_FLAG, .of = OF_FORM, .help = "print CSV instead of a table"},
     WALL_OPTION,
 };
 
@@ -37,6 +32,13 @@ static const char about[] =
     "Exit codes: 0 done, 2 usage, 4 bad input or beyond a limit, 130 interrupted.";
 
 // ---- What comes out.
+
+typedef struct CollectiveRow {
+    double bytes, seconds, low, high, algorithm_rate, bus_rate; // nine times in ten it takes low to high seconds
+    CollectivePlan plan;
+    const char *limited_by;
+} CollectiveRow;
+
 // nccl-tests' factor from algorithm to bus bandwidth (its doc/PERFORMANCE.md).
 static double bus_factor(CollectiveOp op, int ranks) {
     switch (op) {
@@ -74,7 +76,7 @@ static bool read_steps(const CollectiveAsked *asked, Arena *scratch, CollectiveR
     const NodeType *node = asked->cluster->node_of[0];
     int per_node = node->gpu_count < request->rank_count ? node->gpu_count : request->rank_count;
     if (!asked->steps) return true;
-    request->steps = asked->source->read(asked->steps, scratch, request->rank_count, per_node, request->bytes);
+    request->steps = lua_steps_read(asked->steps, scratch, request->rank_count, per_node, request->bytes);
     return request->steps != NULL;
 }
 
@@ -154,116 +156,95 @@ static int compute_rows(CollectiveAsked *asked, CollectiveRow *rows) {
     return count;
 }
 
-static void print_table(const CollectiveAsked *asked, const CollectiveRow *rows, int count) {
+// ---- The answer.
+
+// As nccl-tests prints it.
+static const char *table_of(const CollectiveAsked *asked, const CollectiveRow *rows, int count, bool with_range) {
     const CollectiveRequest *request = &asked->request;
     const char *redop = reduces(request->op) ? "sum" : "none";
     bool rooted = request->op == COLLECTIVE_BROADCAST || request->op == COLLECTIVE_REDUCE ||
                   request->op == COLLECTIVE_GATHER || request->op == COLLECTIVE_SCATTER;
-    printf("# %s over %s on %d GPUs of %d node%s, simulated%s\n", collective_op_name(request->op),
-           backend_name(request->backend), asked->cluster->gpu_count, asked->cluster->node_count,
-           asked->cluster->node_count == 1 ? "" : "s", asked->by_messages ? " message by message" : "");
-    printf("# %10s %12s %8s %6s %5s %10s%s %8s %8s  %-18s %-7s %3s  %s\n", "size", "count", "type", "redop", "root",
-           "time", asked->verbose ? "    time p5   time p95" : "", "algbw", "busbw", "algorithm", "proto", "ch",
-           "limited by");
-    printf("# %10s %12s %8s %6s %5s %10s%s %8s %8s\n", "(B)", "(elements)", "", "", "", "(us)",
-           asked->verbose ? "       (us)       (us)" : "", "(GB/s)", "(GB/s)");
+    const char *text = arena_printf(
+        asked->arena,
+        "# %s over %s on %d GPUs of %d node%s, simulated%s\n"
+        "# %10s %12s %8s %6s %5s %10s%s %8s %8s  %-18s %-7s %3s  %s\n"
+        "# %10s %12s %8s %6s %5s %10s%s %8s %8s\n",
+        collective_op_name(request->op), backend_name(request->backend), asked->cluster->gpu_count,
+        asked->cluster->node_count, asked->cluster->node_count == 1 ? "" : "s",
+        asked->by_messages ? " message by message" : "", "size", "count", "type", "redop", "root", "time",
+        with_range ? "    time p5   time p95" : "", "algbw", "busbw", "algorithm", "proto", "ch", "limited by", "(B)",
+        "(elements)", "", "", "", "(us)", with_range ? "       (us)       (us)" : "", "(GB/s)", "(GB/s)");
     for (int i = 0; i < count; i++) {
         const CollectiveRow *row = &rows[i];
         char range[32] = "";
-        if (asked->verbose) snprintf(range, sizeof range, " %10.2f %10.2f", 1e6 * row->low, 1e6 * row->high);
-        printf("%12.0f %12.0f %8s %6s %5d %10.2f%s %8.2f %8.2f  %-18s %-7s %3d  %s\n", row->bytes,
-               count_of(request->op, request->rank_count, row->bytes), "float", redop, rooted ? 0 : -1,
-               1e6 * row->seconds, range, row->algorithm_rate / 1e9, row->bus_rate / 1e9, row->plan.algorithm,
-               row->plan.protocol == PROTOCOL_COUNT ? "-" : protocol_names[row->plan.protocol], row->plan.channels,
-               row->limited_by);
+        if (with_range) snprintf(range, sizeof range, " %10.2f %10.2f", 1e6 * row->low, 1e6 * row->high);
+        text = arena_printf(asked->arena, "%s%12.0f %12.0f %8s %6s %5d %10.2f%s %8.2f %8.2f  %-18s %-7s %3d  %s\n",
+                            text, row->bytes, count_of(request->op, request->rank_count, row->bytes), "float", redop,
+                            rooted ? 0 : -1, 1e6 * row->seconds, range, row->algorithm_rate / 1e9, row->bus_rate / 1e9,
+                            row->plan.algorithm,
+                            row->plan.protocol == PROTOCOL_COUNT ? "-" : protocol_names[row->plan.protocol],
+                            row->plan.channels, row->limited_by);
     }
+    return with_range ? text : arena_printf(asked->arena, "%s# -v: between which times each lies\n", text);
 }
 
-static void print_csv(const CollectiveRow *rows, int count) {
-    csv_titles(stdout, "size,time_us,algbw_gb_per_s,busbw_gb_per_s,algorithm,protocol,channels,limited_by");
-    CsvWriter csv = csv_writer(stdout);
+static void add_rows(Answer *answer, const CollectiveRow *rows, int count) {
+    static const AnswerColumn columns[] = {
+        {"size", NULL, AS_WHOLE, 0},
+        {"time_us", NULL, AS_NUMBER, 0},
+        {"time_us_p5", NULL, AS_NUMBER, 0},
+        {"time_us_p95", NULL, AS_NUMBER, 0},
+        {"algbw_gb_per_s", NULL, AS_NUMBER, 0},
+        {"busbw_gb_per_s", NULL, AS_NUMBER, 0},
+        {"algorithm", NULL, AS_TEXT, 0},
+        {"protocol", NULL, AS_TEXT, 0},
+        {"channels", NULL, AS_WHOLE, 0},
+        {"limited_by", NULL, AS_TEXT, 0},
+    };
+    answer_table(answer, "results", NULL, columns, COUNT_OF(columns));
     for (int i = 0; i < count; i++) {
-        csv_figures(&csv, "%.0f,%.6g,%.6g,%.6g", rows[i].bytes, 1e6 * rows[i].seconds, rows[i].algorithm_rate / 1e9,
-                    rows[i].bus_rate / 1e9);
-        csv_text(&csv, rows[i].plan.algorithm);
-        csv_text(&csv, protocol_names[rows[i].plan.protocol]);
-        csv_figures(&csv, "%d", rows[i].plan.channels);
-        csv_text(&csv, rows[i].limited_by);
-        csv_end_row(&csv);
+        const double figures[] = {rows[i].bytes,      1e6 * rows[i].seconds,        1e6 * rows[i].low,
+                                  1e6 * rows[i].high, rows[i].algorithm_rate / 1e9, rows[i].bus_rate / 1e9};
+        for (int c = 0; c < COUNT_OF(figures); c++) answer_cell(answer, answer_of(columns[c].unit, figures[c]));
+        answer_cell(answer, answer_of_text(rows[i].plan.algorithm));
+        answer_cell(answer, answer_of_text(protocol_names[rows[i].plan.protocol]));
+        answer_cell(answer, answer_of(AS_WHOLE, rows[i].plan.channels));
+        answer_cell(answer, answer_of_text(rows[i].limited_by));
     }
 }
 
-static void print_json(const CollectiveAsked *asked, const CollectiveRow *rows, int count) {
-    JsonWriter json = json_writer(stdout, 2);
-    json_begin_object(&json);
-    envelope_write(&json, "collective");
-    write_text(&json, "op", collective_op_name(asked->request.op));
-    write_text(&json, "backend", backend_name(asked->request.backend));
-    write_integer(&json, "gpus", asked->cluster->gpu_count);
-    write_integer(&json, "nodes", asked->cluster->node_count);
-    json_key(&json, "results");
-    json_begin_list(&json);
-    for (int i = 0; i < count; i++) {
-        json_begin_object(&json);
-        write_number(&json, "size", rows[i].bytes);
-        write_number(&json, "time_us", 1e6 * rows[i].seconds);
-        write_number(&json, "time_us_p5", 1e6 * rows[i].low);
-        write_number(&json, "time_us_p95", 1e6 * rows[i].high);
-        write_number(&json, "algbw_gb_per_s", rows[i].algorithm_rate / 1e9);
-        write_number(&json, "busbw_gb_per_s", rows[i].bus_rate / 1e9);
-        write_text(&json, "algorithm", rows[i].plan.algorithm);
-        write_text(&json, "protocol", protocol_names[rows[i].plan.protocol]);
-        write_integer(&json, "channels", rows[i].plan.channels);
-        write_text(&json, "limited_by", rows[i].limited_by);
-        json_end_object(&json);
-    }
-    json_end_list(&json);
-    json_end_object(&json);
-    printf("\n");
+static void collective_answer(Answer *answer, const CollectiveAsked *asked, const CollectiveRow *rows, int count,
+                              bool verbose) {
+    answer_text(answer, "op", NULL, collective_op_name(asked->request.op));
+    answer_text(answer, "backend", NULL, backend_name(asked->request.backend));
+    answer_number(answer, "gpus", NULL, AS_WHOLE, asked->cluster->gpu_count);
+    answer_number(answer, "nodes", NULL, AS_WHOLE, asked->cluster->node_count);
+    answer_verbatim(answer, table_of(asked, rows, count, verbose));
+    add_rows(answer, rows, count);
 }
 
-static int print_rows(CollectiveAsked *asked, const Options *options) {
-    asked->verbose = option_flag(options, "verbose");
-    CollectiveRow *rows = ARENA_ARRAY(asked->arena, CollectiveRow, COLLECTIVE_SIZES);
-    int count = compute_rows(asked, rows);
-    bool part = count > 0 && watch_stopped() == WATCH_SIGNAL;
-    if (problem_count(asked->problems) && !part) return command_fails(asked->problems, watch_status(EXIT_BAD_INPUT));
-    if (option_flag(options, "json"))
-        print_json(asked, rows, count);
-    else if (option_flag(options, "csv"))
-        print_csv(rows, count);
-    else
-        print_table(asked, rows, count);
-    return part ? command_fails(asked->problems, watch_status(EXIT_DONE)) : EXIT_DONE;
+static int ask(Asking *asking) {
+    CollectiveAsked asked = {.arena = asking->arena, .problems = asking->problems};
+    collective_ask(&asked, asking->options);
+    if (problem_count(asking->problems)) return EXIT_USAGE;
+    collective_build(&asked, asking->options);
+    CollectiveRow *rows = ARENA_ARRAY(asking->arena, CollectiveRow, COLLECTIVE_SIZES);
+    int count = problem_count(asking->problems) ? 0 : compute_rows(&asked, rows);
+    if (asked.steps) lua_steps_close(asked.steps);
+    asking->part = count > 0 && watch_stopped() == WATCH_SIGNAL;
+    if (problem_count(asking->problems) && !asking->part) return watch_status(EXIT_BAD_INPUT);
+    collective_answer(asking->answer, &asked, rows, count, option_flag(asking->options, "verbose"));
+    return asking->part ? watch_status(EXIT_DONE) : EXIT_DONE;
 }
 
-const OptionSpec *collective_option_rows(Arena *arena, int *count);
-const OptionSpec *collective_option_rows(Arena *arena, int *count) {
+static const OptionSpec *rows(Arena *arena, int *count) {
     return options_join(arena, collective_rows, collective_row_count, own_rows, COUNT_OF(own_rows), count);
 }
 
-int collective_with_steps(int argc, char **argv, const StepSource *source) {
-    Arena *arena = arena_open();
-    Problems *problems = problems_create(arena);
-    int row_count;
-    const OptionSpec *rows = collective_option_rows(arena, &row_count);
-    Options *options = options_parse(arena, rows, row_count, argc, argv, problems);
-    CollectiveAsked asked = {.arena = arena, .problems = problems, .source = source};
-    int end = EXIT_DONE;
-    if (option_help(options)) {
-        options_print_help(rows, row_count, usage, about, stdout);
-    } else {
-        collective_ask(&asked, options);
-        if (problem_count(problems)) {
-            end = command_fails(problems, EXIT_USAGE);
-        } else {
-            collective_build(&asked, options);
-            watch_open_from(options, option_quantity(options, "time-limit", WATCH_USUAL_SECONDS));
-            end = problem_count(problems) ? command_fails(problems, EXIT_BAD_INPUT) : print_rows(&asked, options);
-            watch_close();
-            if (asked.steps) source->close(asked.steps);
-        }
-    }
-    arena_close(arena);
-    return end;
-}
+static const Question collective = {
+    .name = "collective", .usage = usage, .about = about, .rows = rows, .positional = 1, .ask = ask};
+
+const OptionSpec *collective_option_rows(Arena *arena, int *count);
+const OptionSpec *collective_option_rows(Arena *arena, int *count) { return frame_rows(arena, &collective, count); }
+
+int command_collective(int argc, char **argv) { return frame_run(&collective, argc, argv); }

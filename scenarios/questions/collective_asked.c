@@ -1,5 +1,5 @@
 // What is asked of a collective, and the machine that it runs on.
-#include "models/workload/commands/collective_asked.h"
+#include "scenarios/questions/collective_asked.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,6 @@
 #include "models/workload/cluster/fabric_kinds.h"
 #include "models/workload/cluster/imported_node.h"
 #include "models/workload/cluster/pair_matrix.h"
-#include "models/workload/commands/command_internal.h"
 #include "sim/watch.h"
 
 const char *const collective_backends[] = {"nccl", "gloo", "mpi"};
@@ -28,6 +27,7 @@ const char *const collective_algorithms[] = {"ring",
                                              "pairwise",
                                              "linear",
                                              "dissemination"};
+#define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 #define ALGORITHMS COUNT_OF(collective_algorithms)
 
 const OptionSpec collective_rows[] = {
@@ -59,7 +59,6 @@ const OptionSpec collective_rows[] = {
     {"profile", OPTION_TEXT, "FILE.json", .of = OF_QUESTION,
      .help = "parts measured or written by yourself, in place of the catalogue's"},
     {"cpu", OPTION_FLAG, .of = OF_QUESTION, .help = "arrays in CPU memory (gloo and mpi)"},
-    {"json", OPTION_FLAG, .of = OF_FORM, .help = "print JSON instead of a table"},
     WATCH_OPTIONS,
 };
 const int collective_row_count = COUNT_OF(collective_rows);
@@ -285,8 +284,8 @@ void collective_build(CollectiveAsked *asked, const Options *options) {
         collective_messages(arena, asked, &asked->request, problems);
     if (option_given(options, "matrix") && !problem_count(problems)) read_matrix(asked, options, problems);
     if (is_given(options, "steps") && !problem_count(problems))
-        asked->steps = asked->source->open(arena, option_text(options, "steps", ""),
-                                           (WallMode)option_choice(options, "wall", WALL_AUTO), problems);
+        asked->steps = lua_steps_open(arena, option_text(options, "steps", ""),
+                                      (WallMode)option_choice(options, "wall", WALL_AUTO), problems);
 }
 
 // ---- What decides it, and whether it is what was asked for.

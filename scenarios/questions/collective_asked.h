@@ -1,11 +1,11 @@
 // What is asked of a collective by options, on which machine: for the table, and for whoever explains a row of it.
-#ifndef LOCKSTEP_WORKLOAD_COLLECTIVE_ASKED_H
-#define LOCKSTEP_WORKLOAD_COLLECTIVE_ASKED_H
+#ifndef LOCKSTEP_QUESTIONS_COLLECTIVE_ASKED_H
+#define LOCKSTEP_QUESTIONS_COLLECTIVE_ASKED_H
 
 #include "models/hardware/quicker.h"
 #include "models/network/flows.h"
 #include "models/workload/cluster/cluster.h"
-#include "models/workload/commands/commands.h"
+#include "scenarios/lua/lua_steps.h"
 #include "sim/options.h"
 
 #define COLLECTIVE_SIZES 256          // of one table, at most
@@ -20,25 +20,17 @@ typedef struct CollectiveAsked {
     CollectiveRequest request;
     Protocol protocol; // that it asks for
     double first, last, factor;
-    bool verbose;
     const char *assumed[2]; // what was not said about the machine
     int assumed_count;
     double uneven;       // all_to_all: what rank 0 gets against the others
     const double *pairs; // all_to_all: [from][to], or NULL
     bool by_messages;
-    const StepSource *source;
     StepReader *steps; // of the user's own, or NULL
     Problems *problems;
     const Resource *resource; // of the machine, so many times quicker; NULL: as it is
     double quicker;
     bool flat; // the fabric is one switch that holds nobody back, in place of its tiers
 } CollectiveAsked;
-
-typedef struct CollectiveRow {
-    double bytes, seconds, low, high, algorithm_rate, bus_rate; // nine times in ten it takes low to high seconds
-    CollectivePlan plan;
-    const char *limited_by;
-} CollectiveRow;
 
 // Everything but the machine; then the machine: problems are added to those of `asked`. Sizes are in bytes. Options
 // that the rows above lack (--begin, --end, --factor, --fidelity, --steps) are read where the command has them.
@@ -54,5 +46,7 @@ const char *collective_limit(const CollectiveAsked *asked, const CollectivePlan 
 // another's time under its name: the second adds a problem then.
 bool collective_is_as_asked(const CollectiveRequest *request, const CollectivePlan *plan);
 void collective_refuse_another(const CollectiveAsked *asked, const CollectivePlan *plan);
+
+int command_collective(int argc, char **argv); // argv[0] is "collective"
 
 #endif
