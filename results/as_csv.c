@@ -50,7 +50,7 @@ static void add_fact(Arena *arena, Cells *cells, const AnswerNode *node, const c
 
 static bool holds_only_values(const AnswerNode *list) {
     for (const AnswerNode *node = list->first; node; node = node->next)
-        if (node->kind == NODE_SECTION) return false;
+        if (node->kind == NODE_SECTION || node->kind == NODE_LIST) return false;
     return true;
 }
 

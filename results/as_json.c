@@ -69,6 +69,7 @@ static void write_list(JsonWriter *json, const AnswerNode *list) {
     json_begin_list(json);
     for (const AnswerNode *node = list->first; node; node = node->next) {
         if (node->kind == NODE_FACT) write_value(json, node->value);
+        if (node->kind == NODE_LIST) write_list(json, node);
         if (node->kind != NODE_SECTION) continue;
         json_begin_object(json);
         write_members(json, node);

@@ -249,11 +249,13 @@ static void print_next(Page *page, const AnswerNode *node) {
     folded(page, arena_printf(page->arena, "%s%s%s", node->value.text, *what ? "   " : "", what), 10, 10);
 }
 
+// Clean but for its tabs.
 static void print_verbatim(Page *page, const AnswerNode *node) {
-    for (const char *line = node->value.text; *line;) {
-        int bytes = (int)strcspn(line, "\n");
-        fprintf(page->out, "%s\n", clean(page, arena_printf(page->arena, "%.*s", bytes, line)));
-        line += bytes + (line[bytes] == '\n');
+    for (const char *text = node->value.text; *text;) {
+        int bytes = (int)strcspn(text, "\t\n");
+        fputs(clean(page, arena_printf(page->arena, "%.*s", bytes, text)), page->out);
+        text += bytes;
+        if (*text) fputc(*text++, page->out);
     }
     page->begun = true;
     page->after_gap = false;

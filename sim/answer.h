@@ -110,7 +110,7 @@ void answer_first_rows(Answer *answer, int count); // so many of the last table 
 
 void answer_say(Answer *answer, const char *label, const char *format, ...)
     __attribute__((format(printf, 3, 4)));               // behind a label, or with NULL a sentence by itself
-void answer_verbatim(Answer *answer, const char *lines); // in a form that people know: shown as it is, never folded
+void answer_verbatim(Answer *answer, const char *lines); // in a form that people know: never folded; with their ends
 void answer_caution(Answer *answer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void answer_next(Answer *answer, const char *command, const char *what_for); // a line that can be typed as it stands
 void answer_recommend(Answer *answer, const Recommendation *recommendation);

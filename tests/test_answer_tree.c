@@ -101,6 +101,25 @@ TEST(json_of_an_answer_has_its_sections_as_objects_and_its_tables_as_lists) {
     arena_close(arena);
 }
 
+TEST(a_list_of_lists_is_one_in_json_and_no_cell) {
+    Arena *arena = arena_open();
+    Answer *answer = answer_create(arena, "small");
+    answer_open_list(answer, "matrix", NULL);
+    for (int a = 0; a < 2; a++) {
+        answer_open_list(answer, NULL, NULL);
+        for (int b = 0; b < 2; b++) answer_number(answer, NULL, NULL, AS_WHOLE, 10 * a + b);
+        answer_close(answer);
+    }
+    answer_close(answer);
+    Problems *problems = problems_create(arena);
+    const char *said = printed(arena, json, answer, 0);
+    const Json *matrix = json_get(json_read_text(arena, "answer", said, strlen(said), problems), "matrix");
+    EXPECT(matrix && matrix->count == 2 && matrix->items[1].count == 2);
+    EXPECT_NEAR(matrix->items[1].items[0].number, 10, 0);
+    EXPECT(!strstr(printed(arena, plain, answer, 0), "matrix"));
+    arena_close(arena);
+}
+
 TEST(csv_is_the_main_table_and_plain_text_all_of_an_answer) {
     Arena *arena = arena_open();
     EXPECT_TEXT(printed(arena, csv, small_answer(arena), 0),
@@ -148,9 +167,9 @@ TEST(a_table_may_have_its_first_rows_on_the_first_screen_and_all_of_them_elsewhe
 TEST(lines_in_a_form_that_people_know_are_not_folded_and_are_for_people_alone) {
     Arena *arena = arena_open();
     Answer *answer = answer_create(arena, "small");
-    answer_verbatim(answer, "GPU0  X    NV12  SYS\n\n  GPU1  NV12  X   SYS");
+    answer_verbatim(answer, "GPU0  X    NV12  SYS\n\n  GPU1\tNV12  X   SYS\n");
     for (int width = 10; width <= 80; width += 70)
-        EXPECT_TEXT(printed(arena, text, answer, width), "GPU0  X    NV12  SYS\n\n  GPU1  NV12  X   SYS\n");
+        EXPECT_TEXT(printed(arena, text, answer, width), "GPU0  X    NV12  SYS\n\n  GPU1\tNV12  X   SYS\n");
     EXPECT(!strstr(printed(arena, json, answer, 80), "GPU0") && !strstr(printed(arena, plain, answer, 80), "GPU0"));
     arena_close(arena);
 }
