@@ -11,7 +11,7 @@ ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -ffp-contract=off -I. $(WARNINGS) $(CFLAGS) 
              $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm
 
-WORKLOAD = $(addprefix models/workload/,job model cost step life convergence queue money cluster commands)
+WORKLOAD = $(addprefix models/workload/,job model cost step life convergence queue money cluster)
 SCENARIOS = $(addprefix scenarios/,fields lua study program queue questions commands plan report explain trace sweep mpi)
 FOLDERS = sim models/hardware models/network $(WORKLOAD) $(SCENARIOS) results \
           calibrate calibrate/gpu calibrate/collectives calibrate/training calibrate/tcp calibrate/queue

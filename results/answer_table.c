@@ -13,7 +13,6 @@ static const struct {
     const char *kind, *list;
     const char *keep[2];
 } main_lists[] = {
-    {"topo", "links", {0}},
     {"calibrate-network", "rows", {0}},
 };
 enum { MAIN_LISTS = sizeof main_lists / sizeof *main_lists };

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/workload/commands/commands.h"
 #include "scenarios/explain/command_explain.h"
 #include "scenarios/questions/goodput.h"
 #include "sim/json.h"

@@ -1,6 +1,5 @@
 // What users reach of the life of a job: rates in the catalogue, the command, its mistakes, published figures.
 #include "calibrate/command_validate.h"
-#include "models/workload/commands/commands.h"
 #include "models/workload/life/life.h"
 #include "scenarios/lua/scenario.h"
 #include "scenarios/plan/command_plan.h"

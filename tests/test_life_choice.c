@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/workload/commands/commands.h"
 #include "scenarios/questions/goodput.h"
 #include "sim/json.h"
 #include "tests/command.h"

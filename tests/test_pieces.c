@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "calibrate/command_validate.h"
-#include "models/workload/commands/commands.h"
 #include "scenarios/questions/goodput.h"
 #include "scenarios/queue/command_queue.h"
 #include "sim/pieces.h"

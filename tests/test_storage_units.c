@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "models/workload/commands/commands.h"
 #include "models/workload/life/life.h"
 #include "scenarios/questions/goodput.h"
 #include "tests/command.h"

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "models/network/flows.h"
-#include "models/workload/commands/commands.h"
 #include "results/progress.h"
 #include "scenarios/questions/collective_asked.h"
 #include "scenarios/queue/command_queue.h"
