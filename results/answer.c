@@ -256,14 +256,6 @@ static void print_next(int status) {
     if (answer.form == ANSWER_SCREEN) next_print(stdout, answer.argc - 1, answer.argv + 1);
 }
 
-void answer_by_json(Options *options, Problems *problems) {
-    if (!answer.read || answer.converts || (answer.form != ANSWER_CSV && answer.form != ANSWER_PLAIN)) return;
-    give_output_back();
-    answer.converts = true;
-    option_imply(options, "json");
-    catch_output(problems);
-}
-
 int answer_end(int status) {
     if (!answer.arena) return status; // no command was run
     give_output_back();

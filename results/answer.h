@@ -21,10 +21,6 @@ int answer_end(int status);
 // All of those options, --last and --no-last among them.
 const OptionSpec *answer_option_rows(Arena *arena, int *count);
 
-// For a command that has the asked form itself, but not of this answer: it is to be made of its JSON, which the command
-// is asked for from here on. Before anything is printed.
-void answer_by_json(Options *options, Problems *problems);
-
 // What has been asked for; until the command line is read the screen, not quiet.
 AnswerForm answer_form(void);
 bool answer_is_quiet(void);

@@ -100,6 +100,30 @@ TEST(power_counts_racks_and_says_no_to_a_room_that_is_too_small) {
     EXPECT_CONTAINS(ended->out, "\"racks\": 4");
 }
 
+TEST(the_next_command_that_a_bill_names_runs) {
+    static const char *const lines[] = {
+        "cost --node dgx-h100 --nodes 2",
+        "cost --node dgx-h100 --own",
+        "cost --node dgx-h100 --price 2",
+        "cost --node aws-p5.48xlarge --terms spot",
+        "cost --a=\"--node dgx-a100\" --b=\"--node dgx-h100\" --both=\"--gpus 8 --price 2 --model gpt2-124m --tokens "
+        "1B "
+        "--micro-batch 1 --seq 1024\"",
+        "power --node dgx-h100",
+        "power --node dgx-h100 --nodes 4 --fabric ib-ndr400 --facility 50kW",
+    };
+    static char output[1 << 14], line[1 << 15];
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        snprintf(line, sizeof line,
+                 "COLUMNS=400 $LOCKSTEP %s | sed -n 's/^Next *//; s/   .*//; /^lockstep /p' | head -1", lines[i]);
+        EXPECT_INT(test_shell(line, output, sizeof output), 0);
+        EXPECT(strncmp(output, "lockstep ", 9) == 0);
+        output[strcspn(output, "\n")] = '\0';
+        snprintf(line, sizeof line, "$LOCKSTEP %s >/dev/null", output + strlen("lockstep "));
+        if (test_shell(line, output, sizeof output) != 0) test_fail(__FILE__, __LINE__, "%s: %s", line, output);
+    }
+}
+
 // ---- Mistakes.
 
 TEST(mistakes_on_the_line_of_cost_end_with_a_remedy) {

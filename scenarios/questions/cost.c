@@ -31,8 +31,8 @@ static const char about[] =
     "                --node-price 0 --switch-price 17000 --nic-price 8000 --cable-price 0\n\n"
     "Two designs side by side, every difference of what a run costs a row (designs are options of lockstep run, or\n"
     "FILE.lua; a design that begins with dashes is written after =):\n\n"
-    "  lockstep cost --both=\"--model llama-2-7b --tokens 100B --fabric ib-ndr400 --micro-batch 1\" \\\n"
-    "                --a=\"--node dgx-h100 --gpus 64\" --b=\"--node dgx-h200 --gpus 32\"";
+    "  lockstep cost --both=\"--model llama-2-7b --tokens 100B --micro-batch 1 --fabric ib-ndr400\" \\\n"
+    "                --a=\"--node dgx-h100 --gpus 64 --zero 2\" --b=\"--node dgx-h200 --gpus 32 --zero 1\"";
 
 // ---- Every price for as many such GPUs.
 

@@ -286,7 +286,7 @@ static void add_cheapest(Answer *answer, const CostFound *found) {
         {NULL, "a GPU-hour", AS_MONEY, 0},     {NULL, "dearest", AS_MONEY, 2},       {NULL, "offers", AS_COUNT, 1},
         {NULL, "owning cheaper", AS_SHARE, 0}, {NULL, "paid back in", AS_NUMBER, 0},
     };
-    answer_table(answer, NULL, "Renting as many such GPUs", columns, COUNT_OF(columns));
+    answer_table(answer, NULL, "Renting as many such GPUs, by terms", columns, COUNT_OF(columns));
     for (int terms = 0; terms < TERMS_COUNT; terms++) {
         const Rival *cheapest = NULL, *dearest = NULL;
         int offers = 0;
@@ -331,8 +331,8 @@ static void add_next(Answer *answer, const CostFound *found) {
                                  found->cluster->gpu_count, node, 1 / bill->interruptions_per_hour),
                     "checkpoints and restarts");
     const Quote *quotes = found->cluster->money->quotes;
-    bool own_book = !bill->owned && quotes && quotes[0].offers[0]->is_own_book;
-    if (bill->price_count > 0 && !own_book)
+    bool of_one = bill->owned || (quotes && quotes[0].count == 1 && !quotes[0].offers[0]->is_own_book);
+    if (bill->price_count > 0 && of_one)
         answer_next(answer, arena_printf(found->arena, "lockstep hw show %s", bill->prices[0].name),
                     "where the price is from");
     else

@@ -175,9 +175,11 @@ static void add_rows_of(Arena *arena, Answer *answer, const Comparison *comparis
         {NULL, "unit", AS_TEXT, 0},         {"a", "a", AS_NUMBER, 0},           {"b", "b", AS_NUMBER, 0},
         {NULL, "difference", AS_NUMBER, 1}, {"cost", "costs", AS_MONEY, 0},
     };
+    int differ = 0;
     answer_table(answer, "rows", NULL, columns, COUNT_OF(columns));
     for (int i = 0; i < comparison->row_count; i++) {
         const CompareRow *row = &comparison->rows[i];
+        differ += row->cost != 0;
         answer_cell(answer, answer_of_text(row->name));
         answer_cell(answer, answer_of_text(row->title));
         answer_cell(answer, answer_of_text(row->group));
@@ -185,7 +187,7 @@ static void add_rows_of(Arena *arena, Answer *answer, const Comparison *comparis
         add_figures(arena, answer, row->a, row->b);
         answer_cell(answer, more_money(arena, row->cost, comparison->a.currency));
     }
-    answer_first_rows(answer, FIRST_ROWS);
+    answer_first_rows(answer, differ == 0 ? 1 : differ < FIRST_ROWS ? differ : FIRST_ROWS);
 }
 
 static void add_design(Answer *answer, const char *key, const char *words, const Design *design) {
