@@ -1,5 +1,7 @@
 #include "sim/envelope.h"
 
+#include <string.h>
+
 #include "sim/version.h"
 #include "sim/watch.h"
 
@@ -20,7 +22,8 @@ const char *const *envelope_words(int *count) {
 
 void envelope_write_format(JsonWriter *json, const char *format, const char *kind) {
     json_text_member(json, "format", format);
-    json_integer_member(json, "format_version", ANSWER_FORMAT_VERSION);
+    bool is_answer = strcmp(format, ANSWER_FORMAT) == 0;
+    json_integer_member(json, "format_version", is_answer ? ANSWER_FORMAT_VERSION : 1);
     json_text_member(json, "kind", kind ? kind : line.count > 0 ? line.arguments[0] : "run");
     json_key(json, "program");
     json_begin_object(json);

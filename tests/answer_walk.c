@@ -167,6 +167,7 @@ const WalkLine answer_walk[] = {
     {0, "explain collective all_reduce --backend mpi --gpus 8 --gpus-per-process 1 --node dgx-a100 --sizes 1M --version 2.18"},
     {2, "explain collective all_reduce --node dgx-a100 --sizes 1M:64M:8"},
     {4, "explain collective all_reduce --node dgx-a100 --gpus 1 --sizes 1M"},
+    {0, "explain goodput --gpus 64 --work 3d --by 4d --runs 20"},
     {0, "explain goodput --gpus 64 --days 5 --runs 20"},
     {0, "explain goodput --gpus 64 --days 5 --runs 1"},
     {0, "explain goodput " LIFE " --work 3d --checkpoint-size 1TB --storage superpod-storage --price 2"},

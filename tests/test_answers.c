@@ -23,7 +23,7 @@ static void expect_envelope(const Json *answer, const char *kind, const char *li
     bool of_parts = strcmp(kind, "hw-list") == 0 || strcmp(kind, "hw-show") == 0; // which hw check reads
     EXPECT_TEXT(text_of(answer, "format"), of_parts ? "lockstep-hardware" : "lockstep-answer");
     EXPECT_TEXT(text_of(answer, "kind"), kind);
-    EXPECT(version && version->number == 1);
+    EXPECT(version && version->number == (of_parts ? 1 : 2));
     EXPECT(program && strcmp(text_of(program, "name"), "lockstep") == 0 && text_of(program, "version")[0]);
     EXPECT(command && command->count > 1 && strcmp(command->items[0].text, "lockstep") == 0);
     size_t first = strcspn(line, " ");

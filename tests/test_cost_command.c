@@ -73,7 +73,7 @@ TEST(json_of_cost_has_what_the_screen_has) {
     const Ended *ended =
         run_command(command_cost, "cost --node dgx-h100 --nodes 128 --fabric ib-ndr400 --own --run 10d --json");
     EXPECT_INT(ended->code, 0);
-    static const char *const keys[] = {"\"format_version\": 1", "\"switches\": 48",     "\"cables\": 2048",
+    static const char *const keys[] = {"\"format_version\": 2", "\"switches\": 48",     "\"cables\": 2048",
                                        "\"per_gpu_hour\": ",    "\"per_run\": ",        "\"lines_per_hour\"",
                                        "\"capital\": ",         "\"name\": \"cables\"", "\"break_even_utilisation\": ",
                                        "\"payback_months\": ",  "\"date\": \"2024\"",   "\"carbon_kg_per_hour\": "};

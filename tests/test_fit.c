@@ -357,7 +357,7 @@ TEST(a_written_profile_is_a_sound_file_of_parts) {
     }
     ended = calibrate("calibrate fit --gemm %s --json", gemm);
     EXPECT_INT(ended->code, 0);
-    EXPECT_CONTAINS(ended->out, "\"format_version\": 1");
+    EXPECT_CONTAINS(ended->out, "\"format_version\": 2");
     EXPECT_INT(calibrate("calibrate fit --gemm %s -o %s", gemm, "/nowhere/profile.json")->code, 1);
     unlink(gemm);
     unlink(profile);

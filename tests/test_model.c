@@ -302,7 +302,7 @@ TEST(model_commands_print_counts_and_refuse_what_they_do_not_know) {
     EXPECT_INT(test_shell("$LOCKSTEP params --model resnet-50", text, sizeof text), 0);
     EXPECT_CONTAINS(text, "25,557,032");
     EXPECT_INT(test_shell("$LOCKSTEP flops --model gpt2 --json", text, sizeof text), 0);
-    EXPECT_CONTAINS(text, "\"format_version\": 1");
+    EXPECT_CONTAINS(text, "\"format_version\": 2");
     EXPECT_INT(test_shell("$LOCKSTEP model show bert-large --json", text, sizeof text), 0);
     EXPECT_CONTAINS(text, "\"parameters\": 335174458");
     EXPECT_INT(test_shell("$LOCKSTEP model list", text, sizeof text), 0);

@@ -177,7 +177,7 @@ TEST(no_job_drawn_from_the_catalogue_is_above_physics) {
     const char *asked = getenv("LOCKSTEP_BOUNDARIES");
     int jobs = asked && atoi(asked) > 0 ? 20000 / atoi(asked) : 2000;
     for (int i = 0; i < jobs; i++) draw_job(&drawn, test_catalogue(), (uint64_t)i);
-    EXPECT(drawn.ran > jobs / 5);
+    EXPECT(drawn.ran > jobs / 8); // FlashAttention-3 and -4 have GPUs of their own
     EXPECT_INT(drawn.above, 0);
     if (jobs > 1000) printf("%d of %d jobs ran, the highest MFU is %.3g\n", drawn.ran, jobs, drawn.most_mfu);
 }

@@ -297,7 +297,7 @@ TEST(json_of_one_point_has_the_keys_of_the_interface_at_the_top) {
                                 "notes"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (!json_get(json, keys[i])) test_fail(__FILE__, __LINE__, "no key \"%s\"", keys[i]);
-    EXPECT_NEAR(number_at(json, NULL, "format_version"), 1, 0);
+    EXPECT_NEAR(number_at(json, NULL, "format_version"), 2, 0);
     EXPECT_NEAR(number_at(json, "step_time_s", "p50"), 0.125, 0);
     EXPECT_NEAR(number_at(json, "step_time_s", "p5"), 0.1225, 1e-15);
     EXPECT_NEAR(number_at(json, NULL, "samples_per_s"), 16384, 0);

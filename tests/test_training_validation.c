@@ -468,7 +468,7 @@ TEST(validate_training_answers_and_refuses) {
     ended = run_command(validate_training, "training --family torchtitan --csv");
     EXPECT_CONTAINS(ended->out, "row_id,family,measured_s,predicted_s");
     ended = run_command(validate_training, "training --family torchtitan --json");
-    EXPECT_CONTAINS(ended->out, "\"format_version\": 1");
+    EXPECT_CONTAINS(ended->out, "\"format_version\": 2");
     ended = run_command(validate_training, "training --family nobody");
     EXPECT_INT(ended->code, 4);
     EXPECT_CONTAINS(ended->err, "no family's name contains \"nobody\"");

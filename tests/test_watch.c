@@ -257,7 +257,7 @@ static int run_job(const char *cluster, const char *study, const char *rest, con
 TEST(a_scenario_has_the_same_limits_and_its_points_their_own) {
     char out[65536];
     EXPECT_INT(run_job("", "", "return study", "--unfolded --event-limit 1e5 -o {DIR}/x.json", out, sizeof out), 4);
-    EXPECT_CONTAINS(out, ": error: a step on 512 GPUs, unfolded: about 1.3e+07 operations, and 1e+05 are the limit");
+    EXPECT_CONTAINS(out, ": error: a step on 512 GPUs, unfolded: about 2.1e+07 operations, and 1e+05 are the limit");
     EXPECT_CONTAINS(out, "leave --unfolded out; or raise --event-limit");
     EXPECT_INT(run_job("", ", seeds = 1000000", "return study", "--set training.jitter=0.01", out, sizeof out), 4);
     EXPECT_CONTAINS(out, "1000000 runs of a step on 512 GPUs: about");

@@ -63,7 +63,7 @@ local function study(model, title, fused_norms)
     title = title, on = cluster, assume_fits = true,
     run = sim.training {
       model = model, seq_len = 4096, zero = opt.zero,
-      parallel = { tp = opt.tp, pp = opt.pp, ep = opt.ep },
+      parallel = { tp = opt.tp, sequence_parallel = false, pp = opt.pp, ep = opt.ep },
       batch = { micro = 1, global = 64 }, fused_norms = fused_norms,
     },
   }

@@ -192,24 +192,26 @@ static void add_rows(Answer *answer, const CollectiveRow *rows, int count) {
     static const AnswerColumn columns[] = {
         {"size", NULL, AS_WHOLE, 0},
         {"time_us", NULL, AS_NUMBER, 0},
-        {"time_us_p5", NULL, AS_NUMBER, 0},
-        {"time_us_p95", NULL, AS_NUMBER, 0},
         {"algbw_gb_per_s", NULL, AS_NUMBER, 0},
         {"busbw_gb_per_s", NULL, AS_NUMBER, 0},
         {"algorithm", NULL, AS_TEXT, 0},
         {"protocol", NULL, AS_TEXT, 0},
         {"channels", NULL, AS_WHOLE, 0},
         {"limited_by", NULL, AS_TEXT, 0},
+        {"time_us_p5", NULL, AS_NUMBER, 0},
+        {"time_us_p95", NULL, AS_NUMBER, 0},
     };
     answer_table(answer, "results", NULL, columns, COUNT_OF(columns));
     for (int i = 0; i < count; i++) {
-        const double figures[] = {rows[i].bytes,      1e6 * rows[i].seconds,        1e6 * rows[i].low,
-                                  1e6 * rows[i].high, rows[i].algorithm_rate / 1e9, rows[i].bus_rate / 1e9};
+        const double figures[] = {rows[i].bytes, 1e6 * rows[i].seconds, rows[i].algorithm_rate / 1e9,
+                                  rows[i].bus_rate / 1e9};
         for (int c = 0; c < COUNT_OF(figures); c++) answer_cell(answer, answer_of(columns[c].unit, figures[c]));
         answer_cell(answer, answer_of_text(rows[i].plan.algorithm));
         answer_cell(answer, answer_of_text(protocol_names[rows[i].plan.protocol]));
         answer_cell(answer, answer_of(AS_WHOLE, rows[i].plan.channels));
         answer_cell(answer, answer_of_text(rows[i].limited_by));
+        answer_cell(answer, answer_of(AS_NUMBER, 1e6 * rows[i].low));
+        answer_cell(answer, answer_of(AS_NUMBER, 1e6 * rows[i].high));
     }
 }
 

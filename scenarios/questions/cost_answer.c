@@ -20,6 +20,8 @@ static double gpu_hour_of(const CostFound *found, const Rival *rival) {
 
 // ---- Of what.
 
+#define MOST_NAMED 16 // of providers
+
 static bool is_assumed(const Offer *offer) {
     const Fact *fact = fact_find(offer->facts, offer->fact_count, "price_per_hour");
     if (!fact) fact = fact_find(offer->facts, offer->fact_count, "price_per_month");
@@ -34,8 +36,10 @@ static void add_quote(Answer *answer, const CostFound *found, const Quote *quote
         return;
     }
     const char *names = "";
-    for (int i = 0; i < quote->count; i++)
+    for (int i = 0; i < quote->count && i < MOST_NAMED; i++)
         names = arena_printf(found->arena, "%s%s%s", names, i ? ", " : "", quote->offers[i]->provider);
+    if (quote->count > MOST_NAMED)
+        names = arena_printf(found->arena, "%s and %d more", names, quote->count - MOST_NAMED);
     answer_say(answer, "Rented", "%s %s a GPU-hour, the median %s of %s; --provider takes one",
                quote_text(found->arena, quote), quote->currency, terms_titles[offer->terms], names);
 }
