@@ -412,7 +412,7 @@ double run_bytes(const System *system) {
     for (int a = 0; a < system->actor_count; a++) {
         const Program *program = &system->programs[system->actors[a].program];
         bytes += program->mark_count * (double)sizeof(SimTime) + 2.0 * system->cause_count * sizeof(SimTime);
-        bytes += program->stream_count * (double)(sizeof(StreamState) + PERIOD_BYTES / 2);
+        bytes += program->stream_count * (double)(sizeof(StreamState) + PERIOD_BYTES / 2.0);
     }
     for (int c = 0; c < system->channel_count; c++)
         bytes += CHANNEL_BYTES + PERIOD_BYTES + 4.0 * system->channels[c].member_count +

@@ -8,10 +8,11 @@
 #define MOST_COLUMNS 80
 
 // Of commands whose answer is a tree (sim/question.h).
-static const char *const commands[] = {"memory",    "flops", "params",  "model",  "job",
-                                       "constants", "hw",    "goodput", "explain", "cost", "power", "collective", "topo"};
+static const char *const commands[] = {"memory",  "flops",   "params", "model", "job",        "constants", "hw",
+                                       "goodput", "explain", "cost",   "power", "collective", "topo"};
 static const char *const lists[] = {"model list",     "--operators", "job fields", "job software",
-                                    "job strategies", "hw list",     "hw fields", "--offers", "collective", "topo"}; // as long as they are
+                                    "job strategies", "hw list",     "hw fields",  "--offers",
+                                    "collective",     "topo"}; // as long as they are
 static const char *const asks_more[] = {"--plot", "-v", "--verbose", "$DIR", "--measured"};
 
 static bool has_one(const char *line, const char *const *words, size_t count) {

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "scenarios/questions/goodput.h"
 #include "sim/text.h"
 
 #define HOUR_S 3600.0
