@@ -10,11 +10,17 @@ static const char *value_text(Arena *arena, const Answer *answer, AnswerValue va
 
 static bool is_on_page(const AnswerNode *node) { return node->detail != FOR_PROGRAMS && answer_has_words(node); }
 
+// Without a heading a table is called after its first column.
+static const char *caption_of(const AnswerTable *table, const char *title) {
+    for (int c = 0; c < table->column_count && !title; c++) title = table->columns[c].title;
+    return title;
+}
+
 // Columns in which nothing stands are left out.
 static void add_table(Arena *arena, Report *report, const Answer *answer, const AnswerNode *node) {
     const AnswerTable *from = answer_rows_for(arena, node->table, FOR_PAGES);
     int rows = answer_row_count(from);
-    ReportTable *table = report_table_create(arena, node->title);
+    ReportTable *table = report_table_create(arena, caption_of(from, node->title));
     bool *shown = ARENA_ARRAY(arena, bool, from->column_count + 1);
     for (int c = 0; c < from->column_count; c++) {
         for (int r = 0; r < rows && from->columns[c].title && !shown[c]; r++)

@@ -295,6 +295,7 @@ static void add_groups(Lister *lister, unsigned groups, const char *word, unsign
         named += cluster->groups[g].gpus;
         gpu = gpu_of_group(lister->now, &cluster->groups[g]);
     }
+    if (!gpu) return;
     Move move = {.kind = CHANGE_SETTING,
                  .name = "gpus",
                  .value = arena_printf(lister->arena, "%d", gpus),

@@ -3,6 +3,7 @@
 // and libc's own start are over when this begins to count.
 #include "tests/fail/fail.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -24,17 +25,27 @@ void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *old, size_t bytes);
 
-static int memory_fails(void) {
-    if (!plan) return 0;
+// GSL's solvers go on with what they did not get (trust.c of 2.7): nobody who calls them can report it.
+static int is_gsls(void *caller) {
+    Dl_info found;
+    return dladdr(caller, &found) && found.dli_fname && strstr(found.dli_fname, "libgsl") != NULL;
+}
+
+static int memory_fails(void *caller) {
+    if (!plan || is_gsls(caller)) return 0;
     int64_t number = __atomic_add_fetch(&plan->allocations, 1, __ATOMIC_RELAXED), at = plan->memory_fails_at;
     int fails = at > 0 && (number == at || (plan->forever && number > at));
     if (fails) errno = ENOMEM;
     return fails;
 }
 
-void *malloc(size_t bytes) { return memory_fails() ? NULL : __libc_malloc(bytes); }
-void *calloc(size_t count, size_t bytes) { return memory_fails() ? NULL : __libc_calloc(count, bytes); }
-void *realloc(void *old, size_t bytes) { return memory_fails() ? NULL : __libc_realloc(old, bytes); }
+void *malloc(size_t bytes) { return memory_fails(__builtin_return_address(0)) ? NULL : __libc_malloc(bytes); }
+void *calloc(size_t count, size_t bytes) {
+    return memory_fails(__builtin_return_address(0)) ? NULL : __libc_calloc(count, bytes);
+}
+void *realloc(void *old, size_t bytes) {
+    return memory_fails(__builtin_return_address(0)) ? NULL : __libc_realloc(old, bytes);
+}
 #endif
 
 // ---- System calls.

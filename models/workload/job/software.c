@@ -362,7 +362,7 @@ const SoftwareRule *software_rule(int index) { return index >= 0 && index < RULE
 
 const Software *find_software(Arena *arena, const SoftwareQuery *query, Where where, Problems *problems) {
     SoftwareQuery today = *query;
-    today.gpu_year = LATEST; // before it is bounded by that
+    today.gpu_year = (int)LATEST; // before it is bounded by that
     const Software *known = software_of(arena, &today);
     bool only_date = software_year(query->text) > 0 && !strpbrk(query->text, "abcdefghijklmnopqrstuvwxyz"
                                                                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
