@@ -25,8 +25,7 @@ TEST(the_upgrade_of_the_students_is_forty_one_thousand_rupees_on_the_screen) {
         "Switches              0.49 INR   0.16 INR a GPU, 3.8 %\n"
         "Electricity          10.42 INR   3.47 INR a GPU, 80.8 %\n"
         "Hours without a job   1.30 INR   0.43 INR a GPU, 10.1 %\n",
-        "\non average    1.08 kW   PUE 1.00\n"
-        "at most       1.53 kW\n",
+        "\non average    1.08 kW   PUE 1.00\nat most       1.53 kW\n",
         "\n! Prices that may be more than a year older than 2026-11-21: office (2025)\n"};
     EXPECT_INT(ended->code, 0);
     EXPECT_TEXT(ended->err, "");
