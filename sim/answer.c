@@ -60,6 +60,12 @@ void answer_open(Answer *answer, const char *key, const char *heading) {
     if (around->kind == NODE_LIST && !answer->csv) answer->csv = around;
 }
 
+void answer_open_on_pages(Answer *answer, const char *heading, AnswerDetail inside) {
+    answer_detail(answer, FOR_PAGES);
+    answer_open(answer, NULL, heading);
+    answer_detail(answer, inside);
+}
+
 void answer_open_list(Answer *answer, const char *key, const char *heading) {
     answer->open = add(answer, NODE_LIST, key, heading);
 }

@@ -64,7 +64,8 @@ void answer_one_row(Answer *answer);                    // CSV is one row of all
 // ---- Parts. A section is an object in JSON; without a key its members stand in the object around it.
 
 void answer_open(Answer *answer, const char *key, const char *heading);
-void answer_open_list(Answer *answer, const char *key, const char *heading); // its sections have no keys
+void answer_open_on_pages(Answer *answer, const char *heading, AnswerDetail inside); // heading on pages alone, no key
+void answer_open_list(Answer *answer, const char *key, const char *heading);         // its sections have no keys
 void answer_close(Answer *answer);
 void answer_detail(Answer *answer, AnswerDetail detail); // of what follows in this section
 

@@ -412,13 +412,6 @@ static void add_calendar(Answer *answer, const GoodputFound *found) {
 
 // ---- All of it.
 
-// A section with a heading on pages alone.
-static void open_on_pages(Answer *answer, const char *heading) {
-    answer_detail(answer, FOR_PAGES);
-    answer_open(answer, NULL, heading);
-    answer_detail(answer, FOR_ALL);
-}
-
 void goodput_explained(Answer *answer, const GoodputFound *found) {
     const GoodputAsked *asked = found->asked;
     const LifeSpec *spec = &asked->spec;
@@ -444,7 +437,7 @@ void goodput_explained(Answer *answer, const GoodputFound *found) {
     answer_detail(answer, FOR_PAGES);
     goodput_checkpoint_fact(answer, asked);
     answer_close(answer);
-    open_on_pages(answer, "What else would help, and what would not");
+    answer_open_on_pages(answer, "What else would help, and what would not", FOR_ALL);
     if (*other) answer_say(answer, "Or", "%s (each alone)", other);
     if (*machines) answer_say(answer, "Machines", "%s (each alone)", machines);
     add_freed(answer, found);
@@ -455,7 +448,7 @@ void goodput_explained(Answer *answer, const GoodputFound *found) {
     add_trials(answer, found, false, "settings", "Other settings");
     add_trials(answer, found, true, "machines", "Other machines");
     answer_close(answer);
-    open_on_pages(answer, "What takes the time that is not training");
+    answer_open_on_pages(answer, "What takes the time that is not training", FOR_ALL);
     answer_detail(answer, FOR_VERBOSE);
     add_lost_table(answer, found);
     add_stops_table(answer, found);
@@ -463,7 +456,7 @@ void goodput_explained(Answer *answer, const GoodputFound *found) {
     add_shares(answer, found);
     add_calendar(answer, found);
     answer_close(answer);
-    open_on_pages(answer, "What it rests on");
+    answer_open_on_pages(answer, "What it rests on", FOR_ALL);
     goodput_rates(answer, asked->rates);
     answer_close(answer);
 }

@@ -748,13 +748,6 @@ static void add_chain(Answer *answer, const StepChain *chain) {
 
 // ---- All of it.
 
-// A section with a heading on pages alone.
-static void open_on_pages(Answer *answer, const char *heading, AnswerDetail inside) {
-    answer_detail(answer, FOR_PAGES);
-    answer_open(answer, NULL, heading);
-    answer_detail(answer, inside);
-}
-
 static void add_figures(Answer *answer, const Explanation *now) {
     answer_open(answer, NULL, NULL);
     answer_detail(answer, FOR_PROGRAMS);
@@ -770,7 +763,7 @@ static void add_figures(Answer *answer, const Explanation *now) {
 
 static void add_charts(Answer *answer, Arena *arena, const Explanation *now) {
     const Chart *roofline = explain_roofline_chart(arena, now), *links = explain_links_chart(arena, now);
-    open_on_pages(answer, "Operators and links", FOR_PAGES);
+    answer_open_on_pages(answer, "Operators and links", FOR_PAGES);
     if (roofline) {
         answer_chart(answer, "roofline", roofline);
         answer_says(answer,
@@ -796,12 +789,12 @@ void explain_step_answer(Answer *answer, Arena *arena, const Explanation *now, b
     add_first(answer, arena, now);
     if (now->must_fit) explain_add_together(answer, arena, now);
     add_settings(answer, arena, now);
-    open_on_pages(answer, NULL, FOR_VERBOSE);
+    answer_open_on_pages(answer, NULL, FOR_VERBOSE);
     if (!now->must_fit && !explain_leading_pair(now)) explain_add_together(answer, arena, now);
     add_next(answer, arena, now);
     add_other(answer, arena, now);
     answer_close(answer);
-    open_on_pages(answer, NULL, FOR_ALL);
+    answer_open_on_pages(answer, NULL, FOR_ALL);
     add_path(answer, arena, chain);
     answer_detail(answer, FOR_VERBOSE);
     add_transfers(answer, arena, chain);
