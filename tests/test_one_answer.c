@@ -179,22 +179,35 @@ TEST(plan_run_and_explain_give_one_answer_and_advice_keeps_its_word) {
     remove(folder);
 }
 
-// Rows stand in the order that was said, and each is the run that says its value itself.
+// Rows stand in the order that was said, and each is the run that says its value itself: also where GPUs that vary are
+// one node or several, and where nodes and networks bring rails with them.
 TEST(a_run_varies_what_it_is_told_in_that_order) {
-    static const int tps[] = {2, 1, 4};
+    static const struct {
+        const char *said, *name, *values[3];
+    } cases[] = {
+        {"--node dgx-a100 --gpus 8 --global-batch 16", "tp", {"2", "1", "4"}},
+        {"--node dgx-h100 --global-batch 64", "gpus", {"16", "8", "32"}},
+        {"--node dgx-h100 --gpus 64 --global-batch 64", "fabric", {"ib-ndr400", "roce-400", "eth-100g"}},
+        {"--gpus 32 --global-batch 64", "node", {"dgx-a100", "dgx-h100", "gb200-nvl72"}},
+    };
     Arena *arena = arena_open();
     snprintf(folder, sizeof folder, "/tmp/lockstep-one-XXXXXX");
     CHECK(mkdtemp(folder));
-    const char *job = "run --model gpt2-355m --node dgx-a100 --gpus 8 --global-batch 16 --micro-batch 1";
-    const Json *all = answer_of(arena, arena_printf(arena, "%s --vary tp=2,1,4", job)),
-               *points = json_get(all, "points");
-    EXPECT(points && points->count == 3);
-    for (int i = 0; points && i < points->count; i++) {
-        const Json *one = answer_of(arena, arena_printf(arena, "%s --tp %d", job, tps[i]));
-        double alone = number_in(&json_get(one, "points")->items[0], "step_time_s", "p50");
-        EXPECT(number_in(&points->items[i], "step_time_s", "p50") == alone);
+    for (size_t c = 0; c < COUNT_OF(cases); c++) {
+        const char *const *values = cases[c].values, *name = cases[c].name;
+        const char *job = arena_printf(arena, "run --model gpt2-355m --micro-batch 1 %s", cases[c].said);
+        const Json *all =
+            answer_of(arena, arena_printf(arena, "%s --vary %s=%s,%s,%s", job, name, values[0], values[1], values[2]));
+        const Json *points = json_get(all, "points");
+        EXPECT(points && points->count == 3);
+        for (int i = 0; points && i < points->count; i++) {
+            const Json *one = answer_of(arena, arena_printf(arena, "%s --%s %s", job, name, values[i]));
+            double alone = number_in(&json_get(one, "points")->items[0], "step_time_s", "p50");
+            EXPECT(number_in(&points->items[i], "step_time_s", "p50") == alone);
+        }
     }
-    EXPECT(answer_of(arena, arena_printf(arena, "%s --vary tpp=2", job)) == NULL);
+    EXPECT(answer_of(arena, "run --model gpt2-355m --micro-batch 1 --node dgx-a100 --gpus 8 --vary tpp=2") == NULL);
+    EXPECT(answer_of(arena, "run --model gpt2-355m --micro-batch 1 --node dgx-a100 --vary gpus=8,x") == NULL);
     remove(arena_printf(arena, "%s/answer.json", folder));
     remove(folder);
     arena_close(arena);

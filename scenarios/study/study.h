@@ -44,7 +44,8 @@ typedef struct StudySpec {
     int vary_count;
     int seeds; // repetitions with other random draws (only where there is jitter); 0: 1
     uint64_t seed;
-    bool fabric_assumed; // node_usual_link, nobody said one
+    bool fabric_assumed; // nobody said one: nodes that need one are joined by node_usual_link
+    bool rails_by_link;  // nobody said a shape: rails where the link is InfiniBand
     bool unfolded;       // simulate every rank
     bool assume_fits;    // points whose memory estimate exceeds the GPU's too
     bool want_timeline;

@@ -1,11 +1,13 @@
 // A study said in options instead of a script.
 #include "scenarios/study/study_options.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "models/workload/cluster/fabric_kinds.h"
 #include "models/workload/cluster/rent_options.h"
 #include "models/workload/job/job_options.h"
+#include "scenarios/study/study_vary.h"
 
 static const Where command_line = {NULL, 0};
 
@@ -50,15 +52,31 @@ bool options_name_a_script(const Options *options) {
     return count > 0 && !says_job;
 }
 
+// The values that --vary puts in the place of an option that is not given; NULL: it does not vary.
+static const Variation *varied(Arena *arena, const Options *options, const char *name) {
+    int count = 0;
+    bool open = option_known(options, "vary") && !option_given(options, name);
+    const char *const *written = open ? option_texts(options, "vary", &count) : NULL;
+    Variation *vary = ARENA_NEW(arena, Variation);
+    for (int i = 0; i < count; i++)
+        if (study_vary_read(arena, written[i], vary, problems_create(arena)) && strcmp(vary->name, name) == 0)
+            return vary;
+    return NULL;
+}
+
 static const ClusterSpec *cluster_from_options(Arena *arena, const Options *options, const Catalogue *catalogue,
                                                Problems *problems) {
     const char *fabric = option_text(options, "fabric", NULL);
-    int64_t gpus = option_count(options, "gpus", 0);
-    if (!option_require(options, "which nodes?", "node", "for example --node dgx-h100; lockstep hw list node shows all",
-                        problems))
+    const Variation *nodes = varied(arena, options, "node"), *sizes = varied(arena, options, "gpus");
+    if (!nodes && !option_require(options, "which nodes?", "node",
+                                  "for example --node dgx-h100; lockstep hw list node shows all", problems))
         return NULL;
-    if (!option_require(options, "how many GPUs?", "gpus", "for example --gpus 64", problems)) return NULL;
-    const NodeType *node = find_node(arena, catalogue, option_text(options, "node", ""), command_line, problems);
+    if (!sizes && !option_require(options, "how many GPUs?", "gpus", "for example --gpus 64", problems)) return NULL;
+    double most = 1; // of the sizes that vary: what is assumed of the network is said of that
+    for (int i = 0; sizes && i < sizes->count; i++) most = fmax(most, fmin(sizes->numbers[i], 1e9));
+    int64_t gpus = sizes ? llrint(most) : option_count(options, "gpus", 0);
+    const char *name = option_text(options, "node", nodes ? nodes->texts[0] : "");
+    const NodeType *node = find_node(arena, catalogue, name, command_line, problems);
     const FabricLink *link = NULL;
     const FabricShape *shape = NULL;
     if (fabric && !fabric_from_text(arena, catalogue, fabric, command_line, &link, &shape, problems)) return NULL;
@@ -105,7 +123,8 @@ StudySpec *study_from_options(Arena *arena, const Options *options, const Catalo
                          .training = job_make(arena, said, gpus, problems),
                          .seeds = 1,
                          .seed = option_seed(options, "seed", 1),
-                         .fabric_assumed = cluster->link && !option_given(options, "fabric"),
+                         .fabric_assumed = !option_given(options, "fabric"),
+                         .rails_by_link = cluster->layout == NULL,
                          .unfolded = option_flag(options, "unfolded")};
     return problems_added(problems) == before ? study : NULL;
 }

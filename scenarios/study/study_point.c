@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/hardware/kernel.h"
+#include "models/hardware/quote.h"
 #include "models/workload/cost/cost.h"
 #include "scenarios/fields/fields.h"
 #include "scenarios/study/job_life.h"
@@ -254,10 +255,24 @@ static void record_parameters(Study *study, RecordPoint *result, const int *valu
     result->parameter_count = spec->vary_count;
 }
 
+// Where a fabric was left to the nodes, GPUs or nodes that vary are joined as if they had been said.
+static void join_nodes(const StudySpec *spec, PointSpec *point) {
+    ClusterSpec *cluster = &point->cluster;
+    bool varied = false;
+    for (int v = 0; v < spec->vary_count; v++) varied |= strcmp(spec->vary[v].name, "fabric") == 0;
+    if (spec->fabric_assumed && !varied) {
+        const NodeType *node = point->groups[0].type;
+        cluster->link = node_needs_link(node, point->groups[0].gpus) ? node_usual_link(spec->catalogue, node) : NULL;
+    }
+    if (spec->rails_by_link)
+        cluster->rail_optimised = cluster->link && cluster->link->transport == TRANSPORT_INFINIBAND;
+}
+
 static bool set_values(Study *study, PointSpec *point, const int *values) {
     const StudySpec *spec = study->spec;
     for (int v = 0; v < spec->vary_count; v++)
         if (!find_setter(spec->vary[v].name)(study, point, &spec->vary[v], values[v])) return false;
+    join_nodes(spec, point);
     return true;
 }
 
