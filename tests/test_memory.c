@@ -325,7 +325,11 @@ TEST(sharded_stages_of_a_pipeline_are_whole_between_micro_batches) {
 TEST(the_chance_to_run_out_grows_with_the_peak) {
     Memory memory = {.peak = 80, .capacity = 80};
     EXPECT_NEAR(chance_to_run_out(&memory), 0.5, 1e-12);
-    memory.peak = 50;
+    memory.bytes[MEMORY_WEIGHTS] = 80; // counted and not estimated: it fits to the byte, and not a byte more
+    EXPECT_NEAR(chance_to_run_out(&memory), 0.5, 1e-12);
+    memory.bytes[MEMORY_OPTIMIZER] = 1;
+    EXPECT_NEAR(chance_to_run_out(&memory), 1, 0);
+    memory = (Memory){.peak = 50, .capacity = 80};
     EXPECT(chance_to_run_out(&memory) < 0.01);
     memory.peak = 130;
     EXPECT(chance_to_run_out(&memory) > 0.99);

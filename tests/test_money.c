@@ -324,6 +324,11 @@ TEST(the_newest_price_of_the_nodes_own_is_taken) {
     bench.rent.terms = TERMS_MONTHLY;
     EXPECT_CONTAINS(refusal(&bench, false), "no by the month price for aws-p5.48xlarge");
     arena_close(bench.arena);
+    bench = bench_open("rtx3060-workstation", 1, NULL); // which nobody rents out
+    EXPECT(build(&bench, false) != NULL);
+    bench.rent.terms = TERMS_ON_DEMAND; // who asks for the usual terms asks for a price too
+    EXPECT_CONTAINS(refusal(&bench, false), "no on demand price for rtx3060-workstation");
+    arena_close(bench.arena);
 }
 
 TEST(nobody_rents_a_machine_of_ones_own_unasked) {
@@ -455,6 +460,17 @@ TEST(desktops_on_a_faster_network_than_their_boards_have_are_charged_nics) {
     ClusterPower power = cluster_power(cluster, &activity_usual);
     EXPECT_NEAR(own_cost(cluster, &power).capital_amount, 4 * 80 + 250 + 4 * 5, 1e-9);
     bench.spec.link = catalogue_link(bench.catalogue, "eth-1g");
+    EXPECT_NEAR(build(&bench, true)->money->nics_to_buy, 0, 0);
+    arena_close(bench.arena);
+    bench = bench_open("rtx3060-workstation", 4, "eth-5g");
+    NodeType bare = *bench.group.type; // without a NIC of its own
+    bare.nic_count = 0;
+    bench.group.type = &bare;
+    bench.own.node_price = 0;
+    EXPECT_NEAR(build(&bench, true)->money->nics_to_buy, 4, 0);
+    arena_close(bench.arena);
+    bench = bench_open("rtx3060-workstation", 1, "eth-5g"); // a machine by itself is on no network
+    bench.own.node_price = 0;
     EXPECT_NEAR(build(&bench, true)->money->nics_to_buy, 0, 0);
     arena_close(bench.arena);
 }

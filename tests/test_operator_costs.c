@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "models/workload/job/recompute.h"
+#include "sim/random.h"
 #include "tests/jobs.h"
 #include "tests/test.h"
 
@@ -103,4 +104,42 @@ TEST(each_operator_of_a_layer_is_counted_once_for_each_layer_that_has_it) {
         }
     }
     arena_close(c.arena);
+}
+
+// Of every cause, of every kernel and of what the CPU holds up: whatever the software, and whatever is computed again.
+TEST(operators_of_a_block_take_what_the_block_takes) {
+    static const Framework frameworks[] = {FRAMEWORK_MEGATRON, FRAMEWORK_EAGER, FRAMEWORK_GRAPH};
+    static const char *const models[] = {"gpt3-2.7b", "llama-3-8b", "mixtral-8x7b"};
+    FOR_SEEDS (seed, 1, 60) {
+        RandomStream random = random_stream(seed, "operators", 0);
+        Case c;
+        case_open(&c, 8, models[random_below(&random, 3)]);
+        TrainingSpec *job = &c.training;
+        job->framework = frameworks[random_below(&random, 3)];
+        job->recompute = (Recompute)random_below(&random, RECOMPUTE_COUNT);
+        job->layout.tp = 1 << random_below(&random, 3);
+        job->layout.sequence_parallel = job->layout.tp > 1 && random_below(&random, 2);
+        if (job->model->experts.count > 0) job->layout.ep = 1 << random_below(&random, 3);
+        if (random_below(&random, 2)) job->cpu_seconds_per_kernel = 9e-6;
+        double micro = 1 + (double)random_below(&random, 3);
+        OperatorTimes times = {0};
+        const Gpu *gpu = c.cluster->gpu_of[0];
+        int block = (int)random_below(&random, 3) ? 1 : job->model->block_count - 1;
+        BlockCost cost = block_cost(job->model, block, job, micro, gpu);
+        block_operator_times(c.arena, block, job, micro, gpu, &times);
+        for (int cause = 0; cause < CAUSE_COUNT; cause++) {
+            double sums[2] = {0}, whole[2] = {0};
+            for (int i = 0; i < times.count; i++)
+                for (int way = 0; way < 2; way++) sums[way] += times.items[i].seconds[way][cause];
+            for (int i = 0; i < cost.forward.count; i++)
+                if ((int)cost.forward.items[i].cause == cause) whole[0] += cost.forward.items[i].seconds;
+            for (int i = 0; i < cost.backward.count; i++)
+                if ((int)cost.backward.items[i].cause == cause) whole[1] += cost.backward.items[i].seconds;
+            for (int way = 0; way < 2; way++)
+                if (fabs(sums[way] - whole[way]) > 1e-9 * whole[way] + 1e-15)
+                    test_fail(__FILE__, __LINE__, "cause %d of way %d: operators take %g s, the block %g s", cause, way,
+                              sums[way], whole[way]);
+        }
+        arena_close(c.arena);
+    }
 }

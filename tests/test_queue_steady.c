@@ -143,6 +143,45 @@ TEST(on_the_same_jobs_a_small_difference_shows_that_two_intervals_hide) {
     arena_close(arena);
 }
 
+// ---- Load.
+
+// Two servers; jobs of 3, 4 and 5 s on 2, 1 and 2 GPUs come at 0, 5 and 10 s: 20 GPU seconds of 2 x 10.
+TEST(the_load_that_is_offered_is_work_over_what_the_gpus_can_do_meanwhile) {
+    QueueSpec spec = {.nodes = 1, .gpus_per_node = 2};
+    QueueJob jobs[] = {{.arrival = 0, .work = 3 * TICKS_PER_SECOND_LIFE, .gpus = 2},
+                       {.arrival = 5 * TICKS_PER_SECOND_LIFE, .work = 4 * TICKS_PER_SECOND_LIFE, .gpus = 1},
+                       {.arrival = 10 * TICKS_PER_SECOND_LIFE, .work = 5 * TICKS_PER_SECOND_LIFE, .gpus = 2}};
+    QueueJobs list = {.items = jobs, .count = 3};
+    EXPECT_NEAR(queue_offered_load(&spec, &list), 1, 1e-12);
+    spec.nodes = 4;
+    EXPECT_NEAR(queue_offered_load(&spec, &list), 0.25, 1e-12);
+    list.count = 1; // no time passes
+    EXPECT_NEAR(queue_offered_load(&spec, &list), 0, 0);
+    list.count = 0;
+    EXPECT_NEAR(queue_offered_load(&spec, &list), 0, 0);
+}
+
+// What each job finds, itself counted in, by looking at all others: who has come and not gone.
+TEST(demand_at_each_arrival_is_of_the_jobs_that_are_there) {
+    FOR_SEEDS (seed, 1, 20) {
+        Arena *arena = arena_open();
+        QueueSpec spec = one_server(0);
+        const QueueJobs *jobs = mm1(arena, seed, 0.8, 200);
+        QueueRun run = queue_run(arena, &spec, jobs);
+        double series[200] = {0};
+        queue_add_demand(jobs, &run, series);
+        for (int i = 0; i < 200; i++) {
+            double there = 0;
+            for (int j = 0; j < 200; j++) {
+                bool came = j <= i, gone = run.outcomes[j].end <= jobs->items[i].arrival;
+                there += came && !gone ? queue_job_width(&jobs->items[j]) : 0;
+            }
+            EXPECT_NEAR(series[i], there, 0);
+        }
+        arena_close(arena);
+    }
+}
+
 // ---- What is said.
 
 TEST(a_run_of_1500_jobs_at_90_percent_does_not_show_61_percent_without_a_word) {

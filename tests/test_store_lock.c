@@ -86,3 +86,25 @@ TEST(who_reads_a_store_leaves_the_lock_of_who_writes_and_every_other_file) {
     clear();
     arena_close(arena);
 }
+
+// One for each status, as SQL counts them.
+TEST(points_of_a_store_are_right_impossible_or_failed) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    StoreCounts counts;
+    StoreRefusal refusal;
+    clear();
+    EXPECT_INT(shell(CHEAP "--vary gpus=1,2,4,9,8 -q -o {DIR}/s.db"), 0);
+    forge(in_folder("s.db"), "UPDATE point SET status = 'failed', reason = 'so' WHERE key IN "
+                             "(SELECT key FROM point WHERE status = 'ok' ORDER BY key LIMIT 2)");
+    Store *store = store_open(arena, in_folder("s.db"), STORE_READ, problems, &refusal);
+    EXPECT(store && store_counts(store, &counts));
+    store_close(store);
+    EXPECT_INT(counts.failed, 2);
+    EXPECT_INT(counts.ok, ask(in_folder("s.db"), "SELECT count(*) FROM point WHERE status = 'ok'"));
+    EXPECT_INT(counts.impossible, ask(in_folder("s.db"), "SELECT count(*) FROM point WHERE status = 'impossible'"));
+    EXPECT(counts.ok > 0 && counts.impossible > 0);
+    EXPECT_INT(counts.ok + counts.impossible + counts.failed, 5);
+    clear();
+    arena_close(arena);
+}

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "results/progress.h"
+#include "results/store_row.h"
 #include "scenarios/sweep/sweep.h"
 #include "scenarios/sweep/sweep_batch.h"
 #include "sim/random.h"
@@ -159,6 +160,39 @@ TEST(a_row_survives_the_way_between_processes_and_the_store) {
             if (row.texts[t]) EXPECT_TEXT(back.texts[t], row.texts[t]);
         }
     }
+    arena_close(arena);
+}
+
+TEST(a_row_that_is_cut_anywhere_is_not_a_row) {
+    Arena *arena = arena_open();
+    StoreRow row = {.seed = 7}, back;
+    for (int t = 0; t < ROW_TEXTS; t++) row.texts[t] = t % 3 == 1 ? NULL : t % 3 == 0 ? "" : "a word";
+    size_t bytes;
+    const char *packed = store_row_pack(arena, &row, &bytes);
+    char *more = ARENA_ARRAY(arena, char, bytes + 1);
+    memcpy(more, packed, bytes);
+    EXPECT(!store_row_unpack(arena, more, bytes + 1, &back) && store_row_unpack(arena, more, bytes, &back));
+    for (size_t kept = 0; kept < bytes; kept++) {
+        char *cut = ARENA_ARRAY(arena, char, kept + 1);
+        memcpy(cut, packed, kept);
+        cut[kept] = 'x'; // what lies behind ends no text
+        EXPECT(!store_row_unpack(arena, cut, kept, &back));
+    }
+    arena_close(arena);
+}
+
+TEST(a_spool_is_removed_once_and_the_next_writers_is_left_alone) {
+    Arena *arena = arena_open();
+    clear();
+    Spool spool, next;
+    EXPECT(!spool_exists(arena, in_folder("s.db")) && spool_open(arena, in_folder("s.db"), &spool));
+    EXPECT(spool_exists(arena, in_folder("s.db")));
+    spool_remove(&spool);
+    EXPECT(!spool_exists(arena, in_folder("s.db")) && spool_open(arena, in_folder("s.db"), &next));
+    spool_remove(&spool);
+    EXPECT(spool_exists(arena, in_folder("s.db")));
+    spool_remove(&next);
+    clear();
     arena_close(arena);
 }
 

@@ -125,6 +125,41 @@ TEST(samples_without_tokens_are_counted_by_themselves) {
     unload(&loaded);
 }
 
+// By hand: what comes out and its gradient, beside gradients of what the widest operator reads and gives. Plain
+// attention holds for each score its probability's gradient and the score's own, of an element each, and a byte of
+// dropout's mask.
+TEST(a_written_block_works_in_its_output_and_its_widest_operators_gradients) {
+    double tokens = 512, e = 2, heads = 4, width = 4 * 64;
+    static const struct {
+        const char *operators;
+        double widest, output; // elements
+    } cases[] = {
+        {"{ op = \"gemm\", n = 100, k = 300 }", 400, 100},
+        {"{ op = \"gemm\", n = 300, k = 100 }", 400, 300},
+        {"{ op = \"elementwise\", width = 80 }", 160, 80},
+        {"{ op = \"gemm\", n = 100, k = 300 }, { op = \"elementwise\", width = 80 }", 400, 80},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char model[512];
+        snprintf(model, sizeof model, MODEL("blocks = { { operators = { %s } } }"), cases[i].operators);
+        Loaded loaded = load_job(model, "seq_len = 512,");
+        EXPECT_TEXT(first_problem(&loaded), "");
+        const StudySpec *study = loaded.scenario->items[0].study;
+        BlockCost cost = block_cost(study->training.model, 0, &study->training, 1, gpu_of_study(study));
+        EXPECT_NEAR(cost.output_bytes, e * tokens * cases[i].output, 1e-12);
+        EXPECT_NEAR(cost.working_bytes, e * tokens * (cases[i].widest + 2 * cases[i].output), 1e-12);
+        unload(&loaded);
+    }
+    Loaded loaded =
+        load_job(BLOCK("{ op = \"attention\", heads = 4, head_dim = 64 }"), "seq_len = 512, attention = \"plain\",");
+    EXPECT_TEXT(first_problem(&loaded), "");
+    const StudySpec *study = loaded.scenario->items[0].study;
+    BlockCost cost = block_cost(study->training.model, 0, &study->training, 1, gpu_of_study(study));
+    // Queries, keys and values are read, and as much as queries is given.
+    EXPECT_NEAR(cost.working_bytes, e * tokens * (4 + 2) * width + (2 * e + 1) * heads * tokens * tokens, 1e-12);
+    unload(&loaded);
+}
+
 // ---- What is refused.
 
 typedef struct Wrong {
