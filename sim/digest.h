@@ -2,6 +2,7 @@
 #ifndef LOCKSTEP_SIM_DIGEST_H
 #define LOCKSTEP_SIM_DIGEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,30 @@ static inline uint64_t digest_u64(uint64_t digest, uint64_t value) {
     int left = 8;
     for (; value; value >>= 8, left--) digest = (digest ^ (value & 0xff)) * UINT64_C(0x100000001b3);
     return digest * powers[left];
+}
+
+// The same words again and again, from many digests. A byte changes the lowest eight bits alone before the product, and
+// those of the product depend on nothing above them: so with d's lowest byte l, words make of d a multiple of it that
+// is always the same, and something that depends on l alone.
+typedef struct DigestWords {
+    uint64_t factor; // 0: not known yet
+    uint64_t added[256];
+    bool known[256];
+} DigestWords;
+
+static inline uint64_t digest_words_again(uint64_t digest, const uint64_t *words, int count, DigestWords *seen) {
+    uint64_t low = digest & 0xff;
+    if (!seen->factor) {
+        seen->factor = 1;
+        for (int i = 0; i < count; i++) seen->factor *= UINT64_C(0x1efac7090aef4a21); // the prime to the 8th
+    }
+    if (!seen->known[low]) {
+        uint64_t alone = low;
+        for (int i = 0; i < count; i++) alone = digest_u64(alone, words[i]);
+        seen->added[low] = alone - seen->factor * low;
+        seen->known[low] = true;
+    }
+    return seen->factor * digest + seen->added[low];
 }
 
 #endif

@@ -26,7 +26,7 @@ static void expect_route(const Network *network, const char *fabric, int from, i
     bool sound = (count > 0) == (from != to) && count == network_route(network, to, from, back, &back_latency);
     sound = sound && fabs(latency - back_latency) < 1e-12;
     for (int i = 0; i < count; i++) {
-        sound = sound && links[i] >= 0 && links[i] < link_count && network->links[links[i]].bytes_per_second > 0;
+        sound = sound && links[i] >= 0 && links[i] < link_count && link_rate(network, links[i]) > 0;
         for (int j = 0; j < i; j++) sound = sound && links[j] != links[i]; // no loops
     }
     if (!sound) test_fail(__FILE__, __LINE__, "%s: route from %d to %d is wrong", fabric, from, to);
@@ -106,7 +106,7 @@ TEST(bisection_bandwidth_is_that_of_the_formula) {
                                  1.0 / half / half / 8, &(Crossing){add_bytes, &sums, true});
         double slowest = 1 / (half * NODE_RATE);
         for (int l = network->first_fabric_link; l < network->link_count; l++)
-            slowest = fmax(slowest, sums.bytes[l] / network->links[l].bytes_per_second);
+            slowest = fmax(slowest, sums.bytes[l] / link_rate(network, l));
         if (fabs(1 / slowest / fabric_cases[i].bisection - 1) > 1e-9)
             test_fail(__FILE__, __LINE__, "%s: bisection of %g B/s, not %g", fabric_cases[i].text, 1 / slowest,
                       fabric_cases[i].bisection);
@@ -119,14 +119,15 @@ static double slowest_fabric_link(const Network *network, const Plan *plan) {
     double slowest = 0;
     for (int i = 0; i < plan->use_count; i++)
         if (plan->uses[i].link >= network->first_fabric_link)
-            slowest = fmax(slowest, plan->uses[i].weight / network->links[plan->uses[i].link].bytes_per_second);
+            slowest = fmax(slowest, plan->uses[i].weight / link_rate(network, plan->uses[i].link));
     return slowest;
 }
 
 static double exchange_scale(const Network *network, const Plan *plan) {
     double out = 0;
     for (int i = 0; i < plan->use_count; i++)
-        if (strstr(network->links[plan->uses[i].link].name, "nic0.out")) out += plan->uses[i].weight;
+        if (strstr(network_link(network->arena, network, plan->uses[i].link).name, "nic0.out"))
+            out += plan->uses[i].weight;
     int nodes = network->node_count;
     return out / (nodes - 1.0); // a NIC sends (N - 1) / N of its GPU's byte: 1 when the plan has one byte per byte
 }
@@ -168,7 +169,7 @@ TEST(what_leaves_nodes_crosses_the_fabric_for_every_collective) {
                 EXPECT(whole.alone_seconds >= collective_plan(arena, flat, &request).alone_seconds - 1e-12);
                 double up = 0, down = 0;
                 for (int u = 0; u < whole.plan.use_count; u++) {
-                    const char *name = network->links[whole.plan.uses[u].link].name;
+                    const char *name = network_link(network->arena, network, whole.plan.uses[u].link).name;
                     if (strstr(name, "leaf") && strstr(name, ".up")) up += whole.plan.uses[u].weight;
                     if (strstr(name, "leaf") && strstr(name, ".down")) down += whole.plan.uses[u].weight;
                 }
@@ -187,7 +188,8 @@ TEST(a_shift_crosses_each_leaf_once_out_and_once_in) {
     double sent = 0; // by the one NIC that leaves each node
     int leaf_links = 0;
     for (int u = 0; u < plan.plan.use_count; u++)
-        if (strcmp(network->links[plan.plan.uses[u].link].name, "node0.nic7.out") == 0) sent = plan.plan.uses[u].weight;
+        if (strcmp(network_link(network->arena, network, plan.plan.uses[u].link).name, "node0.nic7.out") == 0)
+            sent = plan.plan.uses[u].weight;
     for (int u = 0; u < plan.plan.use_count; u++) {
         if (plan.plan.uses[u].link < network->first_fabric_link) continue;
         EXPECT_NEAR(plan.plan.uses[u].weight, sent, 1e-12);

@@ -269,11 +269,13 @@ TEST(exchanges_trees_and_chains_agree_when_large) {
 // ---- Laws.
 static double carried(const Network *network, const FlowSystem *flows, const char *ending) {
     double sum = 0;
-    for (int l = 0; l < network->link_count; l++) {
-        const char *name = network->links[l].name;
+    int count;
+    const Link *links = network_links(network, &count);
+    for (int l = 0; l < count; l++) {
+        const char *name = links[l].name;
         size_t length = strlen(name), tail = strlen(ending);
         if (length > tail && strstr(name, ".nic") && strcmp(name + length - tail, ending) == 0)
-            sum += flows->link_busy[l] * network->links[l].bytes_per_second;
+            sum += flows->link_busy[l] * links[l].bytes_per_second;
     }
     return sum;
 }

@@ -1,4 +1,5 @@
 // From a request to a plan: lay the pattern over the links, price the back end's candidates, keep the fastest.
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -58,7 +59,6 @@ static Loads request_loads(Arena *scratch, const Group *group, const CollectiveR
 
 // One of each kind, the first: links that carry the same at the same rate take the same time.
 static Loads kinds_of_loads(Arena *arena, const Network *network, const Loads *loads) {
-    const Link *links = network->links;
     Loads kinds = {
         .arena = arena, .line_seconds = loads->line_seconds, .longest_line_seconds = loads->longest_line_seconds};
     for (int i = 0; i < loads->count; i++) {
@@ -66,7 +66,7 @@ static Loads kinds_of_loads(Arena *arena, const Network *network, const Loads *l
         int k = kinds.count - 1, end = k - MOST_KINDS; // two of a kind do no harm
         while (k >= 0 && k > end &&
                (kinds.items[k].inside != load->inside || kinds.items[k].between != load->between ||
-                links[kinds.items[k].link].bytes_per_second != links[load->link].bytes_per_second))
+                link_rate(network, kinds.items[k].link) != link_rate(network, load->link)))
             k--;
         if (k < 0 || k == end) LIST_PUSH(arena, &kinds, *load);
     }
@@ -80,8 +80,8 @@ static double seconds_per_byte(const Network *network, const Loads *loads, const
     *limiting = -1;
     for (int i = 0; i < loads->count; i++) {
         const Load *load = &loads->items[i];
-        double seconds = (candidate->inside * load->inside + candidate->between * load->between) /
-                         network->links[load->link].bytes_per_second;
+        double seconds =
+            (candidate->inside * load->inside + candidate->between * load->between) / link_rate(network, load->link);
         if (seconds <= slowest) continue;
         slowest = seconds;
         *limiting = load->link;
@@ -262,9 +262,14 @@ CollectivePrice *collective_price_create(Arena *arena, const Network *network, c
     CollectivePrice *price = ARENA_NEW(arena, CollectivePrice);
     price->request = *request;
     if (request->op == COLLECTIVE_BARRIER) price->request.bytes = 4;
-    if (request->rank_count < 2) return price;
+    if (request->rank_count < 2 && request->repeats < 2) return price;
     price->group = group_create(arena, network, request->ranks, request->rank_count);
-    price->loads = request_loads(arena, &price->group, request);
+    if (request->repeats > 1) {
+        group_repeat(&price->group, request->repeats, request->stride);
+        price->loads = node_loads(arena, &price->group, request);
+    } else {
+        price->loads = request_loads(arena, &price->group, request);
+    }
     price->kinds = kinds_of_loads(arena, network, &price->loads);
     return price;
 }
@@ -306,9 +311,14 @@ uint64_t collective_price_likeness(const CollectivePrice *price) {
     for (int i = 0; i < price->kinds.count; i++) {
         const Load *kind = &price->kinds.items[i];
         hash = mix_number(mix_number(hash, kind->inside), kind->between);
-        hash = mix_number(hash, network->links[kind->link].bytes_per_second);
+        hash = mix_number(hash, link_rate(network, kind->link));
     }
     return hash;
+}
+
+int collective_price_senders(const CollectivePrice *price) {
+    if (price->group.block_count < 2) return 0;
+    return price->request.op == COLLECTIVE_ALL_TO_ALL ? INT_MAX : price->group.most;
 }
 
 Plan collective_price_plan(const CollectivePrice *price, CollectiveOp op, double bytes, double *inside,

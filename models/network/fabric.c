@@ -86,6 +86,34 @@ static void place_nodes(Arena *arena, const NetworkSpec *spec, Network *network)
             network->node_of[network->nodes[i].first_rank + gpu] = i;
 }
 
+static double node_link_rate(const Network *network, int node, int number) {
+    int kind = network->nodes[node].layout;
+    const LayoutLink *link = &network->layouts[kind].links[number];
+    if (link->kind != LINK_NIC) return link->bytes_per_second;
+    return network->nic_rates[kind] * (network->link_speed ? network->link_speed[node] : 1);
+}
+
+static int node_of_link(const Network *network, int32_t link) {
+    if (network->layout_count == 1) return link / network->layouts[0].link_count;
+    int low = 0, high = network->node_count - 1;
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if (network->nodes[middle].first_link <= link)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+double link_rate(const Network *network, int32_t link) {
+    if (*network->links) return (*network->links)[link].bytes_per_second;
+    if (link >= network->first_fabric_link)
+        return network->fabric_links[link - network->first_fabric_link].bytes_per_second;
+    int node = node_of_link(network, link);
+    return node_link_rate(network, node, link - network->nodes[node].first_link);
+}
+
 // "node12." + "gpu3.pcie.out"; by hand, because a large cluster has a hundred thousand links.
 static char *put_name(char *place, const char *prefix, size_t prefix_bytes, const char *name) {
     size_t bytes = strlen(name) + 1;
@@ -106,22 +134,14 @@ static double nic_bytes_per_second(const FabricShape *fabric, const NodeShape *s
     return rate > 0 ? rate : network_constant(PCIE_SHARE) * shape->pcie_bytes_per_second;
 }
 
-static void create_node_links(Arena *arena, const NetworkSpec *spec, Network *network,
-                              const size_t *layout_name_bytes) {
-    for (int n = 0; n < network->node_count; n++) {
-        const Node *node = &network->nodes[n];
-        const Layout *layout = layout_of(network, node);
-        double nic_rate =
-            nic_bytes_per_second(&spec->fabric, layout->shape) * (spec->link_speed ? spec->link_speed[n] : 1);
-        char prefix[32];
-        size_t prefix_bytes = (size_t)snprintf(prefix, sizeof prefix, "node%d.", n);
-        char *place = arena_alloc(arena, layout_name_bytes[node->layout] + prefix_bytes * (size_t)layout->link_count);
-        for (int i = 0; i < layout->link_count; i++) {
-            const LayoutLink *link = &layout->links[i];
-            double rate = link->kind == LINK_NIC ? nic_rate : link->bytes_per_second;
-            network->links[node->first_link + i] = (Link){place, rate};
-            place = put_name(place, prefix, prefix_bytes, link->name);
-        }
+static void name_node_links(const Network *network, int n, Link *links) {
+    const Layout *layout = layout_of(network, &network->nodes[n]);
+    char prefix[32];
+    size_t prefix_bytes = (size_t)snprintf(prefix, sizeof prefix, "node%d.", n);
+    char *place = arena_alloc(network->arena, name_bytes(layout) + prefix_bytes * (size_t)layout->link_count);
+    for (int i = 0; i < layout->link_count; i++) {
+        links[i] = (Link){place, node_link_rate(network, n, i)};
+        place = put_name(place, prefix, prefix_bytes, layout->links[i].name);
     }
 }
 
@@ -134,14 +154,12 @@ void fabric_make_room(Arena *arena, Network *network, int switches, int planes, 
     network->first_fabric_link = network->link_count;
     network->link_count += 2 * pairs;
     network->fabric_ends = ARENA_ARRAY(arena, FabricEnds, pairs);
-    Link *links = ARENA_ARRAY(arena, Link, network->link_count);
-    if (network->first_fabric_link) memcpy(links, network->links, sizeof *links * (size_t)network->first_fabric_link);
-    network->links = links;
+    network->fabric_links = ARENA_ARRAY(arena, Link, network->fabric_link_count);
 }
 
 void fabric_set_pair(Network *network, int pair, double bytes_per_second, const char *forth, const char *back,
                      const char *from, const char *to) {
-    Link *links = &network->links[network->first_fabric_link + 2 * pair];
+    Link *links = &network->fabric_links[2 * pair];
     links[0] = (Link){forth, bytes_per_second};
     links[1] = (Link){back, bytes_per_second};
     network->fabric_ends[pair] = (FabricEnds){from, to};
@@ -203,7 +221,9 @@ Network *network_create(Arena *arena, const NetworkSpec *spec, Where where, Prob
 
     Network *network = ARENA_NEW(arena, Network);
     NodeShape *shapes = ARENA_ARRAY(arena, NodeShape, shape_count);
-    size_t *layout_name_bytes = ARENA_ARRAY(arena, size_t, shape_count);
+    network->arena = arena;
+    network->links = ARENA_NEW(arena, Link *);
+    network->nic_rates = ARENA_ARRAY(arena, double, shape_count);
     network->fabric = spec->fabric;
     network->layouts = ARENA_ARRAY(arena, Layout, shape_count);
     network->layout_count = shape_count;
@@ -213,11 +233,13 @@ Network *network_create(Arena *arena, const NetworkSpec *spec, Where where, Prob
         if (shapes[i].gpu_slots) shapes[i].gpu_count = shapes[i].gpu_slots;
         layout_create(arena, &shapes[i], &network->layouts[i]);
         network->layouts[i].ranks = spec->shapes[i].gpu_count;
-        layout_name_bytes[i] = name_bytes(&network->layouts[i]);
+        network->nic_rates[i] = nic_bytes_per_second(&spec->fabric, &shapes[i]);
     }
     place_nodes(arena, spec, network);
-    network->links = ARENA_ARRAY(arena, Link, network->link_count);
-    create_node_links(arena, spec, network, layout_name_bytes);
+    if (spec->link_speed) {
+        network->link_speed = arena_alloc(arena, (size_t)network->node_count * sizeof *spec->link_speed);
+        memcpy(network->link_speed, spec->link_speed, (size_t)network->node_count * sizeof *spec->link_speed);
+    }
     create_fabric(arena, network);
     return network;
 }
@@ -277,5 +299,40 @@ int network_node_of(const Network *network, int rank) {
 
 const Link *network_links(const Network *network, int *count) {
     *count = network->link_count;
-    return network->links;
+    if (*network->links) return *network->links;
+    Link *links = ARENA_ARRAY(network->arena, Link, network->link_count);
+    for (int n = 0; n < network->node_count; n++) name_node_links(network, n, &links[network->nodes[n].first_link]);
+    if (network->fabric_link_count)
+        memcpy(&links[network->first_fabric_link], network->fabric_links,
+               sizeof *links * (size_t)network->fabric_link_count);
+    *network->links = links;
+    return links;
+}
+
+bool network_is_even(const Network *network, int senders) {
+    int domain = network_domain_nodes(network), domains = network->nodes[network->node_count - 1].domain + 1;
+    bool alike = network->layout_count == 1 && !network->link_speed && domain * domains == network->node_count;
+    return alike && row_of(network)->is_even && row_of(network)->is_even(network, senders);
+}
+
+double network_node_seconds(const Network *network, int from, int to) {
+    return fabric_switch_seconds(network, fabric_leaf(network, from, 0), fabric_leaf(network, to, 0));
+}
+
+int network_domain_nodes(const Network *network) {
+    int nodes = 1;
+    while (nodes < network->node_count && network->nodes[nodes].domain == network->nodes[0].domain) nodes++;
+    return nodes;
+}
+
+int network_node_links(const Network *network) { return network->layouts[0].link_count; }
+
+Link network_link(Arena *arena, const Network *network, int32_t link) {
+    if (*network->links) return (*network->links)[link];
+    if (link >= network->first_fabric_link) return network->fabric_links[link - network->first_fabric_link];
+    int node = node_of_link(network, link);
+    int number = link - network->nodes[node].first_link;
+    const char *name =
+        arena_printf(arena, "node%d.%s", node, network->layouts[network->nodes[node].layout].links[number].name);
+    return (Link){name, node_link_rate(network, node, number)};
 }

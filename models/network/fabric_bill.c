@@ -72,7 +72,7 @@ static void add_drawn(FabricBill *bill, const Network *network, double radix) {
     double rate = network->fabric.nic_bytes_per_second * network->fabric.efficiency;
     double ports = (double)bill->ports;
     for (int pair = 0; pair < network->fabric_link_count / 2; pair++) {
-        const Link *link = &network->links[network->first_fabric_link + 2 * pair];
+        const Link *link = &network->fabric_links[2 * pair];
         int64_t cables = divided_up(link->bytes_per_second, rate);
         bill->switch_cables += cables;
         ports += 2.0 * (double)cables;

@@ -1,6 +1,9 @@
 // Fat trees: leaves under spines, pods of leaves, several planes, several sites. Traffic is spread evenly over all
 // switches of a tier, so a unit has one bundle of links up and one down, and a plane carries an even part.
+#include <limits.h>
+
 #include "models/network/fabrics.h"
+#include "sim/exact.h"
 
 static const Tree *tree_of(const Network *network) { return network->laid; }
 
@@ -180,6 +183,22 @@ static void tree_above(const Network *network, int leaf, bool down, const Crossi
     climb(network, leaf, tree_of(network)->tier_count - 1, down, 1, crossing);
 }
 
+// No NIC has a share in a link above it that is more than its own load: one of each node on a rail's leaf, else one of
+// each node in all.
+static bool tree_is_even(const Network *network, int senders) {
+    const Tree *tree = tree_of(network);
+    bool alone = true;
+    for (int gpu = 0; gpu < network->layouts[0].ranks; gpu++) alone &= network->layouts[0].gpu_nics[gpu].count == 1;
+    if (network->planes > 1 || (!tree->rails && senders > 0 && (senders > 1 || !alone))) return false;
+    for (int t = 0; t < tree->tier_count; t++) {
+        const TreeTier *tier = &tree->tiers[t];
+        int nics = tier->nodes * (t == 0 && tree->rails ? 1 : network->rails);
+        if (tier->line || load_from_rate(tier->bytes_per_second) < nics * load_from_rate(network->nic_rates[0]))
+            return false;
+    }
+    return senders < INT_MAX;
+}
+
 const FabricRow tree_row = {.name = "fat tree",
                             .check = tree_check,
                             .lay = tree_lay,
@@ -188,7 +207,8 @@ const FabricRow tree_row = {.name = "fat tree",
                             .cross = tree_cross,
                             .line_seconds = tree_line_seconds,
                             .enter = tree_enter,
-                            .above = tree_above};
+                            .above = tree_above,
+                            .is_even = tree_is_even};
 
 // ---- Rails without a spine (Wang et al., 2023): whoever wants another rail goes there inside its own node first.
 static void rail_only_lay(Arena *arena, Network *network) {
@@ -207,8 +227,16 @@ static int one_switch(const Network *network, int from, int to) {
     return 1;
 }
 
-const FabricRow rail_only_row = {
-    .name = "rail-only fabric", .lay = rail_only_lay, .leaf = rail_only_leaf, .switches = one_switch};
+static bool no_links(const Network *network, int senders) {
+    (void)network, (void)senders;
+    return true;
+}
+
+const FabricRow rail_only_row = {.name = "rail-only fabric",
+                                 .lay = rail_only_lay,
+                                 .leaf = rail_only_leaf,
+                                 .switches = one_switch,
+                                 .is_even = no_links};
 
 // ---- One switch.
 static void single_lay(Arena *arena, Network *network) {
@@ -216,4 +244,5 @@ static void single_lay(Arena *arena, Network *network) {
     fabric_set_name(network, 0, "switch");
 }
 
-const FabricRow single_switch_row = {.name = "single switch", .lay = single_lay, .switches = one_switch};
+const FabricRow single_switch_row = {
+    .name = "single switch", .lay = single_lay, .switches = one_switch, .is_even = no_links};

@@ -15,6 +15,7 @@ typedef struct FabricRow {
     void (*enter)(const Network *network, int leaf, const Crossing *crossing); // NULL: nothing above the leaves
     // Links up (or down) from a leaf to the top, which nothing crosses but through NICs beneath. NULL: no such links.
     void (*above)(const Network *network, int leaf, bool down, const Crossing *crossing);
+    bool (*is_even)(const Network *network, int senders); // see network_is_even: of the fabric alone. NULL: never
 } FabricRow;
 
 extern const FabricRow single_switch_row, tree_row, rail_only_row, dragonfly_row, dragonfly_plus_row, torus_row,

@@ -156,9 +156,9 @@ FlowSystem flow_system(Arena *arena, const FlowPlan *plan) {
     static const char *const causes[] = {"collective"};
     static const Label labels[] = {{.name = ""}};
     const Network *network = plan->network;
-    int n = plan->group.rank_count;
+    int n = plan->group.rank_count, links;
     Builder b = {.arena = arena, .plan = plan, .programs = program_book_create(arena)};
-    b.book = link_book_create(arena, network, network->links, network->link_count);
+    b.book = link_book_create(arena, network, network_links(network, &links), network->link_count);
     b.messages = message_book_create(arena, b.book, n);
     b.link_bytes =
         ARENA_ARRAY(arena, double, network->link_count + SOFTWARE_LINKS * network->rank_count + network->node_count);

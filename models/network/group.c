@@ -100,7 +100,19 @@ Group group_create(Arena *arena, const Network *network, const int *ranks, int r
         add_block(&group, &block);
     }
     group.blocks = blocks;
+    group.listed_blocks = group.block_count;
     group.constants = own_constants(arena, layout_of(network, node_of_rank(network, group.ranks[0]))->shape);
     group.network_seconds = network->fabric.latency_seconds + farthest_seconds(network, &group);
     return group;
+}
+
+void group_repeat(Group *group, int repeats, int stride) {
+    const Network *network = group->network;
+    int last = group->ranks[group->blocks[group->listed_blocks - 1].first] + (repeats - 1) * stride;
+    int first = fabric_leaf(network, network->node_of[group->ranks[0]], 0);
+    group->rank_count *= repeats;
+    group->block_count *= repeats;
+    // In those fabrics no node between them is farther from the first than the last one is.
+    group->network_seconds = network->fabric.latency_seconds +
+                             fabric_switch_seconds(network, first, fabric_leaf(network, network->node_of[last], 0));
 }

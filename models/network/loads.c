@@ -111,7 +111,7 @@ Loads ring_loads(Arena *arena, const Group *group) {
     Loads loads = {.arena = arena};
     Window window;
     open_window(&window, &loads, group->network);
-    for (int b = 0; b < group->block_count; b++) add_block_ring(&window, group, &group->blocks[b]);
+    for (int b = 0; b < group->listed_blocks; b++) add_block_ring(&window, group, &group->blocks[b]);
     close_node(&window);
     return loads;
 }

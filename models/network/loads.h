@@ -24,8 +24,8 @@ typedef struct Group {
     const NcclConstants *constants; // NULL: shipped
     const int *ranks;               // in node order
     int rank_count;
-    const Block *blocks;
-    int block_count;
+    const Block *blocks; // those that are listed; others do as they do (CollectiveRequest.repeats)
+    int block_count, listed_blocks;
     int least, most;              // ranks of the smallest and the largest block
     Medium medium;                // the worst by which neighbours in a block reach each other
     double pcie_bytes_per_second; // raw, the slowest
@@ -41,6 +41,8 @@ typedef struct Group {
 } Group;
 
 Group group_create(Arena *arena, const Network *network, const int *ranks, int rank_count);
+// The same of `repeats` parts, each `stride` ranks after the one before; only the first stays listed.
+void group_repeat(Group *group, int repeats, int stride);
 
 // How NCCL joins GPUs of one node without NVSwitch: with as many rings as fill all their NVLinks, with all pairs loaded
 // alike, with one cycle of NVLinks run both ways, or in order over whatever path there is.

@@ -86,7 +86,8 @@ static bool tuner_is_known(const Group *group) {
 // Among the rings and NVLS of one node it chooses by that. Of racks only where it goes over to NVLS is known.
 static bool tuner_chooses(const Group *group) {
     const int *node_of = group->network->node_of;
-    return tuner_is_known(group) && node_of[group->ranks[0]] == node_of[group->ranks[group->rank_count - 1]];
+    return tuner_is_known(group) && group->block_count == 1 &&
+           node_of[group->ranks[0]] == node_of[group->ranks[group->rank_count - 1]];
 }
 
 static double believed_ring_seconds(const Group *group, const RingShape *shape, Protocol protocol, double bytes) {

@@ -135,6 +135,13 @@ typedef struct LinkAbove {
     int32_t nic, above;
 } LinkAbove;
 const LinkAbove *network_links_above(Arena *arena, const Network *network, int *count); // none in other fabrics
+// Whether nodes and NVLink domains are all alike and whole, NICs equally fast, and links of the fabric carry all that
+// NICs bring; in all but trees without rails however many ranks of a domain send to other domains in one collective.
+bool network_is_even(const Network *network, int senders);
+double network_node_seconds(const Network *network, int from, int to); // of switches, from node to node
+int network_domain_nodes(const Network *network);                      // of the first node's domain
+int network_node_links(const Network *network); // of the first node; nodes' links are one after the other
+Link network_link(Arena *arena, const Network *network, int32_t link);
 // The same kind of answer to and from the host memory nearest to a rank (for copies), and from outside the cluster into
 // that memory (for shared storage: down from the spine through the rank's NIC; nothing when the node has no NIC).
 int network_route_to_host(const Network *network, int rank, int32_t *links, double *latency);
@@ -188,6 +195,10 @@ typedef struct CollectiveRequest {
     int gpus_per_process;     // 0 or 1: each GPU has a process that launches its kernels; N: one launches for N in turn
     int nccl_version;         // 22105 is 2.21.5; 0: one usual with the GPU's generation
     int threads_per_process;  // 0 or 1; N: one process has a thread for each GPU, and so few calls that launches show
+    // 0 or 1; N: the ranks are the first of N parts that are alike, each `stride` ranks after the one before: whole
+    // NVLink domains, in a fabric whose links hold nobody back (network_is_ample). Of collective_price_create and
+    // ring-like operations alone; loads are those of the first part.
+    int repeats, stride;
     const double *pair_bytes; // ALL_TO_ALL: [from * rank_count + to] bytes to each, `bytes` their mean per rank, ranks
                               // rising; NULL: even
     int ranks_per_gpu;        // 0 or 1: each rank has its GPU; N: ranks of N processes take turns on one
@@ -235,6 +246,8 @@ const LinkLoad *collective_price_loads(const CollectivePrice *price, int *count)
 CollectiveOp collective_family(CollectiveOp op);
 // Prices with equal likeness, of different ranks, give equal plans but for the links.
 uint64_t collective_price_likeness(const CollectivePrice *price);
+// Ranks of a domain that send to other domains at once; of an exchange of all with all INT_MAX, 0 inside a domain.
+int collective_price_senders(const CollectivePrice *price);
 // The plan of any operation of the family, without its uses: a link's weight is that of its load.
 Plan collective_price_plan(const CollectivePrice *price, CollectiveOp op, double bytes, double *inside,
                            double *between);

@@ -160,8 +160,7 @@ void network_print_dot(const Network *network, FILE *out) {
         for (int i = 0; i < layout->edge_count; i++) {
             const Edge *edge = &layout->edges[i];
             print_dot_edge(out, n, node, layout, edge);
-            fprintf(out, " [label=\"%.3g GB/s\"];\n",
-                    network->links[node->first_link + edge->link].bytes_per_second / 1e9);
+            fprintf(out, " [label=\"%.3g GB/s\"];\n", link_rate(network, node->first_link + edge->link) / 1e9);
         }
         for (int nic = 0; nic < layout->shape->nic_count && network->node_count > 1; nic++)
             for (int plane = 0; plane < network->planes; plane++) {
@@ -176,8 +175,7 @@ void network_print_dot(const Network *network, FILE *out) {
         print_dot_name(out, network->fabric_ends[pair].from);
         fputs(" -> ", out);
         print_dot_name(out, network->fabric_ends[pair].to);
-        fprintf(out, " [dir=both, label=\"%.3g GB/s\"];\n",
-                network->links[network->first_fabric_link + 2 * pair].bytes_per_second / 1e9);
+        fprintf(out, " [dir=both, label=\"%.3g GB/s\"];\n", network->fabric_links[2 * pair].bytes_per_second / 1e9);
     }
     fputs("}\n", out);
 }

@@ -95,7 +95,11 @@ struct Network {
     int node_count;
     int32_t *node_of; // [rank]
     int rank_count;
-    Link *links;
+    Arena *arena;
+    Link *fabric_links; // [fabric_link_count]
+    Link **links;       // all of them, once somebody has asked; until then *links is NULL
+    double *nic_rates;  // [layout] of its NICs' own links
+    double *link_speed; // NULL, or [node]: factor on those
     int link_count;
     int rails;                 // NICs of the best equipped node
     int32_t first_fabric_link; // in pairs: one way and back
@@ -122,6 +126,8 @@ static inline const Node *node_of_rank(const Network *network, int rank) {
 static inline const Layout *layout_of(const Network *network, const Node *node) {
     return &network->layouts[node->layout];
 }
+// Of a node's link or the fabric's.
+double link_rate(const Network *network, int32_t link);
 static inline int gpu_of_rank(const Network *network, int rank) {
     return rank - node_of_rank(network, rank)->first_rank;
 }

@@ -32,6 +32,7 @@ static const Gpu *slowest_type(const Lowering *l) {
     const Gpu *slowest = l->cluster->gpu_of[0];
     for (int r = 1; r < l->cluster->gpu_count; r++) {
         const Gpu *gpu = l->cluster->gpu_of[r];
+        if (gpu == l->cluster->gpu_of[r - 1]) continue;
         if (gpu_peak(gpu, l->training->precision) < gpu_peak(slowest, l->training->precision)) slowest = gpu;
     }
     return slowest;
@@ -156,37 +157,38 @@ static void make_programs(Lowering *l) {
     l->program_stage = ARENA_ARRAY(l->arena, int, most);
     l->program_of = ARENA_ARRAY(l->arena, int, l->cluster->gpu_count);
     bool one_by_one = l->r.strategy == STRATEGY_DATA_PARALLEL;
-    for (int rank = 0; rank < l->cluster->gpu_count; rank++) {
-        bool same = rank % stage_ranks && l->cluster->gpu_of[rank] == l->cluster->gpu_of[rank - 1];
-        l->program_of[rank] = same && !one_by_one ? l->program_of[rank - 1] : program_for(l, rank, rank / stage_ranks);
+    for (int rank = 0, stage = 0, within = 0; rank < l->cluster->gpu_count; rank++) {
+        bool same = within > 0 && l->cluster->gpu_of[rank] == l->cluster->gpu_of[rank - 1];
+        l->program_of[rank] = same && !one_by_one ? l->program_of[rank - 1] : program_for(l, rank, stage);
+        if (++within == stage_ranks) within = 0, stage++;
     }
 }
 
 void make_actors(Lowering *l) {
-    int32_t *channels = ARENA_ARRAY(l->arena, int32_t, (size_t)l->cluster->gpu_count * SLOT_COUNT);
+    int32_t *channels = ARENA_ARRAY(l->arena, int32_t, (size_t)l->rank_count * SLOT_COUNT);
     l->actor_channels = channels;
-    l->actors = ARENA_ARRAY(l->arena, Actor, l->cluster->gpu_count);
-    for (int i = 0; i < l->cluster->gpu_count * SLOT_COUNT; i++) channels[i] = -1;
-    for (int rank = 0; rank < l->cluster->gpu_count; rank++)
-        l->actors[rank] = (Actor){.program = l->program_of[rank],
+    l->actors = ARENA_ARRAY(l->arena, Actor, l->rank_count);
+    for (int i = 0; i < l->rank_count * SLOT_COUNT; i++) channels[i] = -1;
+    for (int rank = 0; rank < l->rank_count; rank++)
+        l->actors[rank] = (Actor){.program = l->program_of[l->part ? rank_of_part(l->part, rank) : rank],
                                   .channels = &channels[rank * SLOT_COUNT],
                                   .slowness = 1,
                                   .jitter = l->training->jitter,
-                                  .multiplicity = 1};
-    if (l->training->straggler > 1) l->actors[l->cluster->gpu_count - 1].slowness = l->training->straggler;
+                                  .multiplicity = l->part ? l->part->repeats : 1};
+    if (l->training->straggler > 1) l->actors[l->rank_count - 1].slowness = l->training->straggler;
 }
 
 // ---- Channels.
 
-void keep_group(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count) {
+void keep_group(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count, int repeats) {
     int *kept = ARENA_ARRAY(l->arena, int, rank_count);
     memcpy(kept, ranks, (size_t)rank_count * sizeof *kept);
     while (l->groups.count < l->channels.count) LIST_PUSH(l->arena, &l->groups, (ChannelGroup){0});
-    LIST_PUSH(l->arena, &l->groups, ((ChannelGroup){kept, rank_count, shapes}));
+    LIST_PUSH(l->arena, &l->groups, ((ChannelGroup){kept, rank_count, repeats, shapes}));
 }
 
-static int add_channel(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count, int members) {
-    if (l->draft) return draft_channel(l, shapes, ranks, rank_count, members);
+static int add_channel(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count, int repeats) {
+    if (l->draft) return draft_channel(l, shapes, ranks, rank_count, repeats);
     Plan *plans = ARENA_ARRAY(l->arena, Plan, shapes->count);
     Arena *scratch = arena_open();
     CollectiveRequest *requests = ARENA_ARRAY(scratch, CollectiveRequest, shapes->count);
@@ -200,22 +202,23 @@ static int add_channel(Lowering *l, const ShapeList *shapes, const int *ranks, i
     collective_plans(l->arena, l->cluster->network, requests, shapes->count, found);
     for (int i = 0; i < shapes->count; i++) plans[i] = found[i].plan;
     arena_close(scratch);
-    Channel channel = {.plans = plans, .plan_count = shapes->count, .member_count = members};
-    if (l->training->by_messages) keep_group(l, shapes, ranks, rank_count);
+    Channel channel = {.plans = plans, .plan_count = shapes->count, .member_count = rank_count};
+    if (l->training->by_messages) keep_group(l, shapes, ranks, rank_count, 1);
     LIST_PUSH(l->arena, &l->channels, channel);
     return l->channels.count - 1;
 }
 
 static void group_channel(Lowering *l, int slot, const ShapeList *shapes, const int *ranks, int count) {
-    if (count < 2 || shapes->count == 0) return;
-    int channel = add_channel(l, shapes, ranks, count, count);
+    int repeats = l->part ? repeats_of_slot(l->whole, l->part, slot) : 1;
+    if (count * repeats < 2 || shapes->count == 0) return;
+    int channel = add_channel(l, shapes, ranks, count, repeats);
     for (int i = 0; i < count; i++) join_channel(l, ranks[i], slot, channel);
 }
 
 static void pass_channel(Lowering *l, int from, int to, int out_slot, int in_slot, const ShapeList *shapes) {
     if (shapes->count == 0) return;
     int ranks[2] = {from, to};
-    int channel = add_channel(l, shapes, ranks, 2, 2);
+    int channel = add_channel(l, shapes, ranks, 2, 1);
     join_channel(l, from, out_slot, channel);
     join_channel(l, to, in_slot, channel);
 }
@@ -397,6 +400,7 @@ bool start_lowering(Lowering *l, Problems *problems) {
     const TrainingSpec *training = l->training;
     Arena *arena = l->arena;
     l->storage = cluster->storage;
+    l->rank_count = cluster->gpu_count;
     GpuTypes gpus = gpus_of(arena, cluster);
     if (!job_possible(arena, training, cluster->gpu_count, gpus, &l->r, problems) || !check_backend(l, problems))
         return false;

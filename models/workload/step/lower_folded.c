@@ -28,7 +28,8 @@ typedef struct Draft {
         LoadKind *items;
         int count, room;
     } kinds;
-    Ample *ample;
+    Ample *ample; // NULL: all links of the fabric are, as long as it is even
+    bool uneven;  // some of them may hold somebody back
     struct {
         struct DraftPlan {
             Plan *plan;
@@ -73,6 +74,7 @@ typedef struct KnownLayout {
     int channel_count;
     const Link *links;
     int link_count;
+    EvenPart part; // that actor_classes are of; ranks 0: of all ranks
 } KnownLayout;
 
 struct StepBook {
@@ -128,9 +130,13 @@ static int kind_number(Lowering *l, const LinkLoad *load) {
     return draft->kinds.count - 1;
 }
 
-static CollectivePrice *price_of(Arena *arena, const Lowering *l, int family, const int *ranks, int count) {
-    CollectiveRequest request = {
-        .op = (CollectiveOp)family, .backend = l->training->backend, .ranks = ranks, .rank_count = count};
+static CollectivePrice *price_of(Arena *arena, const Lowering *l, int family, const ChannelGroup *group) {
+    CollectiveRequest request = {.op = (CollectiveOp)family,
+                                 .backend = l->training->backend,
+                                 .ranks = group->ranks,
+                                 .rank_count = group->count,
+                                 .repeats = group->repeats,
+                                 .stride = l->part ? l->part->ranks : 0};
     return collective_price_create(arena, l->cluster->network, &request);
 }
 
@@ -184,7 +190,7 @@ static void weigh_ample(Ample *ample, const LinkLoad *loads, int count) {
 }
 
 static void leave_out_ample(const Lowering *l) {
-    for (int i = 0; i < l->draft->plans.count; i++) {
+    for (int i = 0; i < l->draft->plans.count && l->draft->ample; i++) {
         struct DraftPlan *made = &l->draft->plans.items[i];
         int kept = 0;
         for (int u = 0; u < made->plan->use_count; u++)
@@ -193,15 +199,31 @@ static void leave_out_ample(const Lowering *l) {
     }
 }
 
+// The same link among those of the part's nodes; -1: it is the fabric's.
+static int32_t link_of_part(const Lowering *l, int32_t link) {
+    const EvenPart *part = l->part;
+    int links = network_node_links(l->cluster->network), node_ranks = l->cluster->gpu_count / l->cluster->node_count;
+    int node = link / links, nodes = part->ranks / node_ranks, stage_nodes = part->stage_ranks / node_ranks;
+    if (node >= l->cluster->node_count) return -1;
+    return (node / stage_nodes * nodes + node % stage_nodes) * links + link % links;
+}
+
 // A plan that folds as all plans of a family do: what makes them differ stands where their numbers do.
-static void draft_plan(Lowering *l, Plan *plan, int place, int family, const int *ranks, int rank_count) {
+static void draft_plan(Lowering *l, Plan *plan, int place, int family, const ChannelGroup *group) {
     Arena *scratch = arena_open();
-    CollectivePrice *price = price_of(scratch, l, family, ranks, rank_count);
-    int count;
-    const LinkLoad *loads = collective_price_loads(price, &count);
-    weigh_ample(l->draft->ample, loads, count);
-    LinkUse *uses = ARENA_ARRAY(l->arena, LinkUse, count);
-    for (int i = 0; i < count; i++) uses[i] = (LinkUse){loads[i].link, 1 + kind_number(l, &loads[i])};
+    CollectivePrice *price = price_of(scratch, l, family, group);
+    int found, count = 0;
+    const LinkLoad *loads = collective_price_loads(price, &found);
+    if (l->draft->ample)
+        weigh_ample(l->draft->ample, loads, found);
+    else if (!network_is_even(l->cluster->network, collective_price_senders(price)) ||
+             (group->repeats > 1 && family == COLLECTIVE_ALL_TO_ALL))
+        l->draft->uneven = true;
+    LinkUse *uses = ARENA_ARRAY(l->arena, LinkUse, found);
+    for (int i = 0; i < found; i++) {
+        int32_t link = l->part ? link_of_part(l, loads[i].link) : loads[i].link;
+        if (link >= 0) uses[count++] = (LinkUse){link, 1 + kind_number(l, &loads[i])};
+    }
     *plan = (Plan){.latency = (SimTime)collective_price_likeness(price),
                    .bytes = place,
                    .fairness = family,
@@ -211,14 +233,22 @@ static void draft_plan(Lowering *l, Plan *plan, int place, int family, const int
     arena_close(scratch);
 }
 
-int draft_channel(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count, int members) {
+static const int *in_cluster(const Lowering *l, const int *ranks, int count) {
+    if (!l->part) return ranks;
+    int *all = ARENA_ARRAY(l->arena, int, count);
+    for (int i = 0; i < count; i++) all[i] = rank_of_part(l->part, ranks[i]);
+    return all;
+}
+
+int draft_channel(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count, int repeats) {
     int stage = stage_of_shapes(l, shapes), place = stage * SLOT_COUNT + (int)(shapes - l->shapes[stage].slot);
     unsigned operations = operations_of(shapes);
     Plan *plans = ARENA_ARRAY(l->arena, Plan, __builtin_popcount(operations));
-    Channel channel = {.plans = plans, .member_count = members};
+    Channel channel = {.plans = plans, .member_count = rank_count};
+    keep_group(l, shapes, in_cluster(l, ranks, rank_count), rank_count, repeats);
     for (int family = 0; family < COLLECTIVE_OP_COUNT; family++)
-        if (operations >> family & 1) draft_plan(l, &plans[channel.plan_count++], place, family, ranks, rank_count);
-    keep_group(l, shapes, ranks, rank_count);
+        if (operations >> family & 1)
+            draft_plan(l, &plans[channel.plan_count++], place, family, &l->groups.items[l->groups.count - 1]);
     LIST_PUSH(l->arena, &l->channels, channel);
     return l->channels.count - 1;
 }
@@ -305,9 +335,11 @@ static const ChannelClass *classes_of_channels(Arena *arena, const Lowering *l, 
         for (int p = 0; p < system->channels[first].plan_count; p++) {
             int number = (int)system->channels[first].plans[p].fairness;
             ClassFamily *family = &made[k].families[number];
+            ChannelGroup kept = *group;
             int *ranks = ARENA_ARRAY(arena, int, group->count);
             memcpy(ranks, group->ranks, (size_t)group->count * sizeof *ranks);
-            family->price = price_of(arena, l, number, ranks, group->count);
+            kept.ranks = ranks;
+            family->price = price_of(arena, l, number, &kept);
             gather_loads(arena, &g, first, p, family);
         }
     }
@@ -321,26 +353,52 @@ static FoldClass kept_class(Arena *arena, const FoldClass *found, int items) {
     return (FoldClass){of, first, found->count};
 }
 
-static KnownLayout *find_out(StepBook *book, const Lowering *lowering) {
+static const Link *links_of_part(Arena *arena, const Lowering *l, int *count) {
+    const EvenPart *part = l->part;
+    int links = network_node_links(l->cluster->network), node_ranks = l->cluster->gpu_count / l->cluster->node_count;
+    int nodes = part->ranks / node_ranks, stage_nodes = part->stage_ranks / node_ranks;
+    *count = l->r.pp * nodes * links;
+    Link *made = ARENA_ARRAY(arena, Link, *count);
+    for (int i = 0; i < *count; i++) {
+        int node = i / links / nodes * stage_nodes + i / links % nodes;
+        made[i] = network_link(arena, l->cluster->network, node * links + i % links);
+    }
+    return made;
+}
+
+// NULL: it takes a look at all ranks, not only at those of a part.
+static KnownLayout *find_out(StepBook *book, const Lowering *lowering, const EvenPart *part) {
     Arena *scratch = arena_open();
-    Draft draft = {.ample = ample_links(scratch, lowering->cluster->network)};
+    Draft draft = {.ample = part ? NULL : ample_links(scratch, lowering->cluster->network)};
     Lowering l = *lowering;
     l.arena = scratch;
     l.draft = &draft;
+    if (part) {
+        l.part = part;
+        l.whole = &lowering->r;
+        l.r = layout_of_part(&lowering->r, part);
+        l.rank_count = part->ranks * l.r.pp;
+    }
     make_actors(&l);
     make_group_channels(&l);
     make_pass_channels(&l);
+    if (draft.uneven) {
+        arena_close(scratch);
+        return NULL;
+    }
     leave_out_ample(&l);
     System system = {.programs = l.programs,
                      .program_count = l.program_count,
                      .actors = l.actors,
-                     .actor_count = l.cluster->gpu_count,
+                     .actor_count = l.rank_count,
                      .channels = l.channels.items,
                      .channel_count = l.channels.count};
-    system.links = network_links(l.cluster->network, &system.link_count);
+    system.links = part ? links_of_part(book->arena, &l, &system.link_count)
+                        : network_links(l.cluster->network, &system.link_count);
     FoldClasses classes = fold_classes(scratch, &system);
     KnownLayout *known = ARENA_NEW(book->arena, KnownLayout);
-    known->key = key_of(book->arena, &l);
+    known->key = key_of(book->arena, lowering);
+    if (part) known->part = *part;
     known->actor_classes = kept_class(book->arena, &classes.actors, system.actor_count);
     known->actors = fold_actors(book->arena, &system, &classes);
     known->channels = classes_of_channels(book->arena, &l, &system, &classes);
@@ -360,7 +418,9 @@ static const KnownLayout *known_layout(StepBook *book, const Lowering *l) {
     LayoutKey key = key_of(l->arena, l);
     for (const KnownLayout *known = book->layouts; known; known = known->next)
         if (same_key(&known->key, &key, l->r.pp)) return known;
-    return find_out(book, l);
+    EvenPart part;
+    const KnownLayout *found = find_even_part(l, &part) ? find_out(book, l, &part) : NULL;
+    return found ? found : find_out(book, l, NULL);
 }
 
 // ---- Pricing.
@@ -406,8 +466,11 @@ static Folded priced_system(Lowering *l, const KnownLayout *known) {
     fold_count_members(l->arena, system, channels);
     Folded again = fold_system(l->arena, system);
     int32_t *class_of = ARENA_ARRAY(l->arena, int32_t, l->cluster->gpu_count);
-    for (int rank = 0; rank < l->cluster->gpu_count; rank++)
-        class_of[rank] = again.class_of[known->actor_classes.of[rank]];
+    int repeats = known->part.ranks ? known->part.repeats : 1, rank = 0;
+    int ranks = known->part.ranks ? known->part.ranks : l->cluster->gpu_count;
+    for (int32_t *to = class_of, *end = class_of + l->cluster->gpu_count; to < end; rank += ranks)
+        for (int i = 0; i < repeats; i++)
+            for (int k = 0; k < ranks; k++) *to++ = again.class_of[known->actor_classes.of[rank + k]];
     return (Folded){again.system, class_of};
 }
 

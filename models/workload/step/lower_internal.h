@@ -9,8 +9,14 @@
 typedef struct ChannelGroup {
     const int *ranks;
     int count;
+    int repeats; // see CollectiveRequest
     const ShapeList *shapes;
 } ChannelGroup;
+
+// The first `ranks` of each stage, where all others do as they do.
+typedef struct EvenPart {
+    int ranks, repeats, stage_ranks;
+} EvenPart;
 
 typedef struct Lowering {
     Arena *arena;
@@ -29,6 +35,9 @@ typedef struct Lowering {
     int *program_stage;
     int program_count;
     int *program_of; // [rank]
+    int rank_count;
+    const EvenPart *part;  // NULL; only its ranks are there, numbered without those between, and r is its layout
+    const Resolved *whole; // the layout of all ranks, where there is a part
     Actor *actors;
     int32_t *actor_channels; // [rank * SLOT_COUNT + slot]
     struct {
@@ -54,14 +63,23 @@ void make_actors(Lowering *l);
 void make_group_channels(Lowering *l);
 void make_pass_channels(Lowering *l);
 // Of the channel that is added next.
-void keep_group(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count);
+void keep_group(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count, int repeats);
 System *start_system(Lowering *l); // programs, causes and labels; the rest is the caller's
 const System *whole_system(Lowering *l);
 const Lowered *finish_lowering(Lowering *l, const System *system, Problems *problems); // NULL after problems
 
 // ---- lower_folded.c
 bool is_plain(const Lowering *l); // only collectives, and ranks of a stage that keep the same time
-int draft_channel(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count, int members);
+int draft_channel(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count, int repeats);
+
+// ---- lower_even.c
+bool find_even_part(const Lowering *l, EvenPart *part); // false: there is none
+Resolved layout_of_part(const Resolved *r, const EvenPart *part);
+int repeats_of_slot(const Resolved *r, const EvenPart *part, int slot);
+// Of a rank of the part, in the cluster.
+static inline int rank_of_part(const EvenPart *part, int rank) {
+    return rank / part->ranks * part->stage_ranks + rank % part->ranks;
+}
 
 StageRequest stage_request(const Lowering *l, int rank, int stage);
 void join_channel(Lowering *l, int rank, int slot, int channel);

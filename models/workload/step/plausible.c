@@ -74,8 +74,11 @@ double least_flops_per_sample(const TrainingSpec *training) {
 }
 
 double peak_flops_of(const Cluster *cluster, Precision precision) {
-    double peak = 0;
-    for (int r = 0; r < cluster->gpu_count; r++) peak += gpu_peak(cluster->gpu_of[r], precision);
+    double peak = 0, each = 0;
+    for (int r = 0; r < cluster->gpu_count; r++) {
+        if (r == 0 || cluster->gpu_of[r] != cluster->gpu_of[r - 1]) each = gpu_peak(cluster->gpu_of[r], precision);
+        peak += each;
+    }
     return peak;
 }
 

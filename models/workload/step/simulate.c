@@ -32,6 +32,29 @@ typedef struct Outcome {
     const char *wire;
 } Outcome;
 
+// Ranks of a class have the same words.
+static uint64_t digest_of_ranks(const System *system, const int32_t *class_of, int ranks, const RunResult *result) {
+    enum { WORDS = 1 + CAUSE_COUNT };
+    Arena *scratch = arena_open();
+    uint64_t digest = DIGEST_START, *words = ARENA_ARRAY(scratch, uint64_t, system->actor_count * WORDS);
+    bool again = class_of && ranks / 2 > system->actor_count;
+    DigestWords *seen = ARENA_ARRAY(scratch, DigestWords, again ? system->actor_count : 0);
+    for (int a = 0; a < system->actor_count; a++) {
+        words[a * WORDS] = (uint64_t)result->actor_end[a];
+        for (int c = 0; c < CAUSE_COUNT; c++)
+            words[a * WORDS + 1 + c] = (uint64_t)result->spent[(int64_t)a * system->cause_count + c];
+    }
+    for (int rank = 0; rank < ranks; rank++) {
+        int a = class_of ? class_of[rank] : rank;
+        if (again)
+            digest = digest_words_again(digest, &words[a * WORDS], WORDS, &seen[a]);
+        else
+            for (int i = 0; i < WORDS; i++) digest = digest_u64(digest, words[a * WORDS + i]);
+    }
+    arena_close(scratch);
+    return digest;
+}
+
 static Outcome outcome_of(const System *system, const int32_t *class_of, int ranks, const RunResult *result,
                           Cause tail) {
     Outcome outcome = {.step_s = step_seconds(result->end), .events = result->event_count, .digest = DIGEST_START};
@@ -54,12 +77,7 @@ static Outcome outcome_of(const System *system, const int32_t *class_of, int ran
         outcome.wire_seconds = seconds;
         outcome.wire = system->links[l].name;
     }
-    for (int rank = 0; rank < ranks; rank++) {
-        int a = class_of ? class_of[rank] : rank;
-        outcome.digest = digest_u64(outcome.digest, (uint64_t)result->actor_end[a]);
-        for (int c = 0; c < CAUSE_COUNT; c++)
-            outcome.digest = digest_u64(outcome.digest, (uint64_t)result->spent[(int64_t)a * system->cause_count + c]);
-    }
+    outcome.digest = digest_of_ranks(system, class_of, ranks, result);
     return outcome;
 }
 
