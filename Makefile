@@ -252,8 +252,13 @@ scoreboard: $(BUILD)/lockstep
 collectives-accuracy: $(BUILD)/lockstep
 	@sh .ci/collectives-accuracy $(BUILD)/lockstep
 
-bench: $(BUILD)/bench $(BUILD)/lockstep
-	LOCKSTEP=$(BUILD)/lockstep $(BUILD)/bench
+# The same flows in SimGrid, where Debian's libsimgrid-dev is installed.
+SIMGRID_SHIFTS = $(if $(wildcard /usr/include/simgrid/s4u.hpp),$(BUILD)/simgrid_shifts)
+$(BUILD)/simgrid_shifts: tests/bench/simgrid_shifts.cpp
+	$(CXX) -O2 -o $@ $< -lsimgrid
+
+bench: $(BUILD)/bench $(BUILD)/lockstep $(SIMGRID_SHIFTS)
+	$(if $(SIMGRID_SHIFTS),SIMGRID_SHIFTS=$(SIMGRID_SHIFTS)) LOCKSTEP=$(BUILD)/lockstep $(BUILD)/bench
 
 # ---- Fuzzing. All sources are compiled once, with clang's sanitizers and marks for the fuzzer; each fuzzer is one file
 # more. In the tests' program, which replays the corpora, a fuzzer's function bears the name of its file.

@@ -150,7 +150,7 @@ SimTime event_next_time(EventQueue *queue) {
 }
 
 void event_advance(EventQueue *queue, SimTime time) {
-    CHECK(time >= queue->now && time < event_next_time(queue));
+    CHECK(time >= queue->now && time <= event_next_time(queue));
     queue->now = time;
 }
 

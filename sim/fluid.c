@@ -8,13 +8,10 @@ typedef struct Activity {
     const Plan *plan; // NULL: idle
     double bytes_left, rate, fairness;
     SimTime settled; // bytes_left is true for this time
-    bool told;       // its owner knows an end
 } Activity;
 
 struct Fluid {
     const System *system;
-    FluidEndAt *end_at;
-    void *owner;
     Activity *activities; // [channel]
     Routes routes;
     int64_t *levels;   // [channel] while it is active
@@ -24,20 +21,8 @@ struct Fluid {
     const bool *spare; // [link] never looked at
     int64_t **carried; // [channel][plan] so often
     double *link_bytes;
-    int32_t *channel_mark;
-    int32_t visit;
-    int32_t *dirty; // links whose users changed since the last solve
-    int32_t dirty_count;
-    bool *is_dirty;
     Filling *filling;
-    int32_t *walk_links; // scratch of walks
-    // The part solved last is remembered, so that its next solve needs no walk. It may have fallen apart since.
-    Soonest *part;       // its transfers
-    int32_t part_number; // 0: none is remembered
-    int32_t parts_seen;
-    int32_t removals_left; // walk anew after so many ends
-    int32_t *told;         // those of the part that had their ends told
-    int32_t told_count;
+    Soonest *soonest; // of active transfers
 };
 
 static int most_uses(const Fluid *fluid, const Channel *channel) {
@@ -88,11 +73,9 @@ static bool any_limit(const System *system) {
     return false;
 }
 
-Fluid *fluid_create(Arena *arena, const System *system, FluidEndAt *end_at, void *owner) {
+Fluid *fluid_create(Arena *arena, const System *system) {
     Fluid *fluid = ARENA_NEW(arena, Fluid);
     fluid->system = system;
-    fluid->end_at = end_at;
-    fluid->owner = owner;
     fluid->activities = ARENA_ARRAY(arena, Activity, system->channel_count);
     fluid->levels = ARENA_ARRAY(arena, int64_t, system->channel_count);
     if (any_limit(system)) fluid->limits = ARENA_ARRAY(arena, int64_t, system->channel_count);
@@ -103,12 +86,7 @@ Fluid *fluid_create(Arena *arena, const System *system, FluidEndAt *end_at, void
     fluid->carried = ARENA_ARRAY(arena, int64_t *, system->channel_count);
     for (int c = 0; c < system->channel_count; c++)
         fluid->carried[c] = ARENA_ARRAY(arena, int64_t, system->channels[c].plan_count);
-    fluid->channel_mark = ARENA_ARRAY(arena, int32_t, system->channel_count);
-    fluid->dirty = ARENA_ARRAY(arena, int32_t, system->link_count);
-    fluid->is_dirty = ARENA_ARRAY(arena, bool, system->link_count);
-    fluid->walk_links = ARENA_ARRAY(arena, int32_t, system->link_count);
-    fluid->part = soonest_create(arena, system->channel_count, fluid->ends);
-    fluid->told = ARENA_ARRAY(arena, int32_t, system->channel_count);
+    fluid->soonest = soonest_create(arena, system->channel_count, fluid->ends);
     make_routes(arena, fluid);
     make_room(arena, fluid);
     fluid->filling = filling_create(arena, system, &fluid->routes, fluid->users, fluid->limits, fluid->levels);
@@ -140,105 +118,14 @@ static void set_rate(Fluid *fluid, int32_t channel, SimTime now) {
     activity->rate = rate;
     SimTime ticks = ticks_of(activity->bytes_left, rate);
     fluid->ends[channel] = time_later(now, ticks);
-    soonest_move(fluid->part, channel);
-}
-
-static void tell(Fluid *fluid, int32_t channel, SimTime end) {
-    fluid->activities[channel].told = end < SIM_TIME_NEVER;
-    fluid->end_at(fluid->owner, channel, end);
-}
-
-// Of transfers that share links only the first to end matters: that end changes the others'.
-static void tell_soonest(Fluid *fluid) {
-    for (int32_t i = 0; i < fluid->told_count; i++)
-        if (soonest_has(fluid->part, fluid->told[i])) tell(fluid, fluid->told[i], SIM_TIME_NEVER);
-    fluid->told_count = soonest_find(fluid->part, fluid->told);
-    if (fluid->told_count && fluid->ends[fluid->told[0]] == SIM_TIME_NEVER) fluid->told_count = 0;
-    for (int32_t i = 0; i < fluid->told_count; i++) tell(fluid, fluid->told[i], fluid->ends[fluid->told[i]]);
+    soonest_move(fluid->soonest, channel);
 }
 
 static int32_t link_of(const Fluid *fluid, const Route *route, int32_t use) {
     return fluid->routes.links[route->first + use];
 }
 
-// ---- The remembered part.
-
-// Outside the remembered part every transfer's end is known to the owner.
-static void forget_part(Fluid *fluid) {
-    for (int32_t i = 0; i < soonest_count(fluid->part); i++) {
-        int32_t channel = soonest_at(fluid->part, i);
-        if (!fluid->activities[channel].told && fluid->ends[channel] < SIM_TIME_NEVER)
-            tell(fluid, channel, fluid->ends[channel]);
-    }
-    soonest_clear(fluid->part);
-    fluid->told_count = 0;
-    fluid->part_number = 0;
-}
-
-static void add_to_part(Fluid *fluid, int32_t channel) {
-    if (fluid->activities[channel].told) fluid->told[fluid->told_count++] = channel;
-    soonest_add(fluid->part, channel);
-}
-
-static void take_from_part(Fluid *fluid, int32_t channel) {
-    soonest_remove(fluid->part, channel);
-    if (--fluid->removals_left < 0) forget_part(fluid);
-}
-
-// A newcomer all of whose links are the part's, or nobody's, belongs to it; one that ties it to others ends the memory.
-static void welcome_to_part(Fluid *fluid, int32_t channel) {
-    const Route *route = &fluid->routes.items[channel];
-    bool in_part = false, elsewhere = false;
-    for (int32_t u = 0; u < route->use_count; u++) {
-        const LinkUsers *link = &fluid->users[link_of(fluid, route, u)];
-        if (link->part == fluid->part_number)
-            in_part = true;
-        else if (link->count > 1) // itself is one
-            elsewhere = true;
-    }
-    if (!in_part || fluid->part_number == 0) return;
-    if (elsewhere) {
-        forget_part(fluid);
-        return;
-    }
-    for (int32_t u = 0; u < route->use_count; u++) fluid->users[link_of(fluid, route, u)].part = fluid->part_number;
-    add_to_part(fluid, channel);
-}
-
-// All that hangs together with a link, through active transfers, becomes the remembered part.
-static void walk_part(Fluid *fluid, int32_t from) {
-    forget_part(fluid);
-    fluid->part_number = ++fluid->parts_seen;
-    int32_t links = 0;
-    fluid->walk_links[links++] = from;
-    fluid->users[from].visit = fluid->visit;
-    for (int32_t i = 0; i < links; i++) {
-        LinkUsers *link = &fluid->users[fluid->walk_links[i]];
-        link->part = fluid->part_number;
-        for (int32_t k = 0; k < link->count; k++) {
-            int32_t channel = link->list[k].channel;
-            if (fluid->channel_mark[channel] == fluid->visit) continue;
-            fluid->channel_mark[channel] = fluid->visit;
-            add_to_part(fluid, channel);
-            const Route *route = &fluid->routes.items[channel];
-            for (int32_t u = 0; u < route->use_count; u++) {
-                int32_t other = link_of(fluid, route, u);
-                if (fluid->users[other].visit == fluid->visit) continue;
-                fluid->users[other].visit = fluid->visit;
-                fluid->walk_links[links++] = other;
-            }
-        }
-    }
-    fluid->removals_left = soonest_count(fluid->part) / 2;
-}
-
 // ---- Starts and ends.
-
-static void mark_dirty(Fluid *fluid, int32_t link) {
-    if (fluid->is_dirty[link]) return;
-    fluid->is_dirty[link] = true;
-    fluid->dirty[fluid->dirty_count++] = link;
-}
 
 static void take_links(Fluid *fluid, int32_t channel, const Plan *plan) {
     Routes *routes = &fluid->routes;
@@ -287,16 +174,13 @@ bool fluid_start(Fluid *fluid, int32_t channel, const Plan *plan, SimTime now) {
     fluid->ends[channel] = SIM_TIME_NEVER;
     take_links(fluid, channel, plan);
     const Route *route = &fluid->routes.items[channel];
+    soonest_add(fluid->soonest, channel);
     if (is_alone(fluid, route)) {
-        for (int32_t u = 0; u < route->use_count; u++) fluid->users[link_of(fluid, route, u)].part = 0;
         filling_add_alone(fluid->filling, channel);
         set_rate(fluid, channel, now);
-        tell(fluid, channel, fluid->ends[channel]);
         return false;
     }
     filling_add(fluid->filling, channel);
-    for (int32_t u = 0; u < route->use_count; u++) mark_dirty(fluid, link_of(fluid, route, u));
-    welcome_to_part(fluid, channel);
     return true;
 }
 
@@ -322,55 +206,29 @@ bool fluid_finish(Fluid *fluid, int32_t channel, SimTime now) {
     const Plan *plan = activity->plan;
     const Route *route = &fluid->routes.items[channel];
     CHECK(plan);
-    bool shared = false;
     fluid_count_bytes(fluid, channel, (int32_t)(plan - fluid->system->channels[channel].plans), 1);
-    for (int u = 0; u < route->use_count; u++) leave_link(fluid, route, u);
-    filling_remove(fluid->filling, channel);
-    for (int32_t u = 0; u < route->use_count; u++) {
-        int32_t id = link_of(fluid, route, u);
-        if (fluid->users[id].count) {
-            mark_dirty(fluid, id);
-            shared = true;
-        } else {
-            fluid->users[id].part = 0;
-        }
+    bool shared = false;
+    for (int u = 0; u < route->use_count; u++) {
+        leave_link(fluid, route, u);
+        shared = shared || fluid->users[link_of(fluid, route, u)].count > 0;
     }
+    filling_remove(fluid->filling, channel);
+    soonest_remove(fluid->soonest, channel);
     activity->plan = NULL;
     activity->rate = 0;
-    activity->told = false;
-    if (soonest_has(fluid->part, channel)) {
-        take_from_part(fluid, channel);
-        shared = shared || soonest_count(fluid->part) > 0;
-    }
     return shared;
 }
 
-static void set_rates(Fluid *fluid, SimTime now) {
+void fluid_share(Fluid *fluid, SimTime now) {
     const int32_t *changed;
     int32_t count = filling_fill(fluid->filling, &changed);
-    for (int32_t i = 0; i < count; i++) {
-        int32_t channel = changed[i];
-        if (fluid->activities[channel].plan) set_rate(fluid, channel, now);
-    }
+    for (int32_t i = 0; i < count; i++)
+        if (fluid->activities[changed[i]].plan) set_rate(fluid, changed[i], now);
 }
 
-void fluid_share(Fluid *fluid, SimTime now) {
-    fluid->visit++;
-    set_rates(fluid, now);
-    bool remembered = fluid->part_number != 0;
-    for (int32_t d = 0; d < fluid->dirty_count && remembered; d++) {
-        const LinkUsers *link = &fluid->users[fluid->dirty[d]];
-        remembered = link->count == 0 || link->part == fluid->part_number;
-    }
-    if (remembered) tell_soonest(fluid);
-    for (int32_t d = 0; d < fluid->dirty_count; d++) {
-        int32_t from = fluid->dirty[d];
-        fluid->is_dirty[from] = false;
-        if (remembered || fluid->users[from].visit == fluid->visit || fluid->users[from].count == 0) continue;
-        walk_part(fluid, from);
-        tell_soonest(fluid);
-    }
-    fluid->dirty_count = 0;
+SimTime fluid_next_end(Fluid *fluid, int32_t *channel) {
+    *channel = soonest_first(fluid->soonest);
+    return *channel < 0 ? SIM_TIME_NEVER : fluid->ends[*channel];
 }
 
 void fluid_set_patience(Fluid *fluid, int64_t patience) { filling_set_patience(fluid->filling, patience); }
@@ -392,7 +250,7 @@ void fluid_shift(Fluid *fluid, SimTime by) {
         fluid->activities[c].settled += by;
         fluid->ends[c] = time_later(fluid->ends[c], by);
     }
-    soonest_shift(fluid->part, by);
+    soonest_shift(fluid->soonest, by);
 }
 
 double fluid_rate(const Fluid *fluid, int32_t channel) { return fluid->activities[channel].rate; }
@@ -493,9 +351,8 @@ typedef struct Entry {
 } Entry;
 
 struct Soonest {
-    Entry *heap;
-    int32_t *position; // [channel] in the heap; -1 not in it
-    int32_t *stack;
+    Entry *heap;       // heap[0 … count-1], children of i at 4i+1 … 4i+4
+    int32_t *position; // [channel] of those in the heap
     int32_t count;
     const SimTime *ends;
 };
@@ -504,32 +361,36 @@ Soonest *soonest_create(Arena *arena, int32_t channels, const SimTime *ends) {
     Soonest *soonest = ARENA_NEW(arena, Soonest);
     soonest->heap = ARENA_ARRAY(arena, Entry, channels);
     soonest->position = ARENA_ARRAY(arena, int32_t, channels);
-    soonest->stack = ARENA_ARRAY(arena, int32_t, channels + 1);
     soonest->ends = ends;
-    for (int32_t c = 0; c < channels; c++) soonest->position[c] = -1;
     return soonest;
 }
 
-static void put(Soonest *soonest, int32_t at, Entry entry) {
+static inline bool before(Entry one, Entry other) {
+    return one.bound < other.bound || (one.bound == other.bound && one.channel < other.channel);
+}
+
+static inline void put(Soonest *soonest, int32_t at, Entry entry) {
     soonest->heap[at] = entry;
     soonest->position[entry.channel] = at;
 }
 
 static void rise(Soonest *soonest, int32_t at, Entry entry) {
-    for (; at > 0 && entry.bound < soonest->heap[(at - 1) / 2].bound; at = (at - 1) / 2)
-        put(soonest, at, soonest->heap[(at - 1) / 2]);
+    for (; at > 0 && before(entry, soonest->heap[(at - 1) / 4]); at = (at - 1) / 4)
+        put(soonest, at, soonest->heap[(at - 1) / 4]);
     put(soonest, at, entry);
 }
 
 static void sink(Soonest *soonest, int32_t at, Entry entry) {
     const Entry *heap = soonest->heap;
     for (;;) {
-        int32_t child = 2 * at + 1;
-        if (child >= soonest->count) break;
-        if (child + 1 < soonest->count && heap[child + 1].bound < heap[child].bound) child++;
-        if (heap[child].bound >= entry.bound) break;
-        put(soonest, at, heap[child]);
-        at = child;
+        int32_t first = 4 * at + 1, least = first;
+        if (first >= soonest->count) break;
+        int32_t end = first + 4 < soonest->count ? first + 4 : soonest->count;
+        for (int32_t child = first + 1; child < end; child++)
+            if (before(heap[child], heap[least])) least = child;
+        if (!before(heap[least], entry)) break;
+        put(soonest, at, heap[least]);
+        at = least;
     }
     put(soonest, at, entry);
 }
@@ -541,9 +402,8 @@ void soonest_add(Soonest *soonest, int32_t channel) {
 void soonest_remove(Soonest *soonest, int32_t channel) {
     int32_t at = soonest->position[channel];
     Entry last = soonest->heap[--soonest->count];
-    soonest->position[channel] = -1;
     if (at == soonest->count) return;
-    if (last.bound < soonest->heap[at].bound)
+    if (at > 0 && before(last, soonest->heap[(at - 1) / 4]))
         rise(soonest, at, last);
     else
         sink(soonest, at, last);
@@ -551,7 +411,7 @@ void soonest_remove(Soonest *soonest, int32_t channel) {
 
 void soonest_move(Soonest *soonest, int32_t channel) {
     int32_t at = soonest->position[channel];
-    if (at < 0 || soonest->ends[channel] >= soonest->heap[at].bound) return;
+    if (soonest->ends[channel] >= soonest->heap[at].bound) return;
     rise(soonest, at, (Entry){soonest->ends[channel], channel});
 }
 
@@ -559,37 +419,12 @@ void soonest_shift(Soonest *soonest, SimTime by) {
     for (int32_t i = 0; i < soonest->count; i++) soonest->heap[i].bound = time_later(soonest->heap[i].bound, by);
 }
 
-bool soonest_has(const Soonest *soonest, int32_t channel) { return soonest->position[channel] >= 0; }
-int32_t soonest_count(const Soonest *soonest) { return soonest->count; }
-int32_t soonest_at(const Soonest *soonest, int32_t at) { return soonest->heap[at].channel; }
-
-void soonest_clear(Soonest *soonest) {
-    for (int32_t i = 0; i < soonest->count; i++) soonest->position[soonest->heap[i].channel] = -1;
-    soonest->count = 0;
-}
-
-// Puts the bound right of whoever stands there until it is right.
-static SimTime settle_bound(Soonest *soonest, int32_t at) {
+int32_t soonest_first(Soonest *soonest) {
+    if (soonest->count == 0) return -1;
     for (;;) {
-        Entry entry = soonest->heap[at];
-        SimTime end = soonest->ends[entry.channel];
-        if (entry.bound == end) return end;
-        entry.bound = end;
-        sink(soonest, at, entry);
+        Entry top = soonest->heap[0];
+        SimTime end = soonest->ends[top.channel];
+        if (top.bound == end) return top.channel;
+        sink(soonest, 0, (Entry){end, top.channel});
     }
-}
-
-int32_t soonest_find(Soonest *soonest, int32_t *channels) {
-    int32_t found = 0, waiting = 0;
-    if (soonest->count == 0) return 0;
-    SimTime first = settle_bound(soonest, 0);
-    soonest->stack[waiting++] = 0;
-    while (waiting) {
-        int32_t at = soonest->stack[--waiting];
-        if (soonest->heap[at].bound > first || settle_bound(soonest, at) > first) continue;
-        channels[found++] = soonest->heap[at].channel;
-        for (int32_t child = 2 * at + 2; child > 2 * at; child--)
-            if (child < soonest->count) soonest->stack[waiting++] = child;
-    }
-    return found;
 }

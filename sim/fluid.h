@@ -1,5 +1,5 @@
 // The incremental engine of fair sharing: transfers come and go, and only those that share links with what changed
-// are solved again, once per instant. It does the arithmetic of share_links on each connected part.
+// are solved again, once per instant. It does the arithmetic of share_links.
 #ifndef LOCKSTEP_SIM_FLUID_H
 #define LOCKSTEP_SIM_FLUID_H
 
@@ -7,16 +7,15 @@
 
 typedef struct Fluid Fluid;
 
-// What the engine tells its owner: the time at which a transfer will end at its present rate (now or later).
-// It may be told again and again for the same transfer; the newest counts.
-typedef void FluidEndAt(void *owner, int32_t channel, SimTime end);
-
-Fluid *fluid_create(Arena *arena, const System *system, FluidEndAt *end_at, void *owner);
+Fluid *fluid_create(Arena *arena, const System *system);
 // A transfer starts on a channel's plan at `now`. true: fluid_share must be called before time moves on.
 bool fluid_start(Fluid *fluid, int32_t channel, const Plan *plan, SimTime now);
 // It has ended (its end time has come). true: fluid_share must be called before time moves on.
 bool fluid_finish(Fluid *fluid, int32_t channel, SimTime now);
 void fluid_share(Fluid *fluid, SimTime now);
+// When the first of the transfers under way ends at the present rates, and which that is: of several the one of the
+// lowest number. SIM_TIME_NEVER: none does.
+SimTime fluid_next_end(Fluid *fluid, int32_t *channel);
 // How often a sharing may look at a link before it starts over from nothing, as a multiple of the links; rates do not
 // depend on it. For tests.
 void fluid_set_patience(Fluid *fluid, int64_t patience);

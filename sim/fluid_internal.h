@@ -1,5 +1,5 @@
-// What the parts of the fluid engine share: fluid.c keeps transfers, rates, the parts of the network that hang
-// together, who ends first, and which links need no look; fluid_fill.c keeps the fair levels.
+// What the parts of the fluid engine share: fluid.c keeps transfers, rates, who ends first, and which
+// links need no look; fluid_fill.c keeps the fair levels.
 #ifndef LOCKSTEP_SIM_FLUID_INTERNAL_H
 #define LOCKSTEP_SIM_FLUID_INTERNAL_H
 
@@ -41,8 +41,6 @@ typedef struct User {
 typedef struct LinkUsers {
     User *list;
     int32_t count;
-    int32_t part;  // the remembered part it belongs to; 0 none
-    int32_t visit; // of the last walk that saw it
 } LinkUsers;
 
 typedef struct Soonest Soonest;
@@ -51,14 +49,10 @@ typedef struct Soonest Soonest;
 Soonest *soonest_create(Arena *arena, int32_t channels, const SimTime *ends);
 void soonest_add(Soonest *soonest, int32_t channel);
 void soonest_remove(Soonest *soonest, int32_t channel);
-void soonest_move(Soonest *soonest, int32_t channel); // after its end has; it need not be in the set
+void soonest_move(Soonest *soonest, int32_t channel); // after its end has
 void soonest_shift(Soonest *soonest, SimTime by);     // after all ends have come so much later
-void soonest_clear(Soonest *soonest);
-bool soonest_has(const Soonest *soonest, int32_t channel);
-int32_t soonest_count(const Soonest *soonest);
-int32_t soonest_at(const Soonest *soonest, int32_t at); // any of them; in no order
-// All that end first: how many, and which, in no order.
-int32_t soonest_find(Soonest *soonest, int32_t *channels);
+// Who ends first, of several the one of the lowest number; -1: nobody is in it.
+int32_t soonest_first(Soonest *soonest);
 
 // [link] true: it is never the tightest link of a transfer's.
 bool *find_spare_links(Arena *arena, const System *system);

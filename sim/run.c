@@ -243,14 +243,6 @@ static void on_done(Run *run, int32_t channel, SimTime now) {
     }
 }
 
-// The fluid engine has found when a transfer ends at its present rate.
-static void on_end_known(void *owner, int32_t channel, SimTime end) {
-    Run *run = owner;
-    event_cancel(run->events, run->channels[channel].done);
-    run->channels[channel].done = (EventId){0, 0};
-    if (end < SIM_TIME_NEVER) run->channels[channel].done = event_schedule(run->events, end, EVENT_DONE, channel);
-}
-
 static void trace(const Run *run, const Event *event) {
     static const char *const names[] = {[EVENT_FLOW] = "flow", [EVENT_DONE] = "done", [EVENT_SHARE] = "share"};
     TraceEvent line = {.time = event->time, .what = names[event->kind], .channel = -1, .label = ""};
@@ -267,10 +259,25 @@ static void trace(const Run *run, const Event *event) {
     trace_event(run->traced_as, &line);
 }
 
+// Ends of transfers that flow are no events of the queue: they move too often.
+static bool next_event(Run *run, Event *event) {
+    int32_t channel;
+    SimTime end = fluid_next_end(run->fluid, &channel);
+    if (end == SIM_TIME_NEVER || end > event_next_time(run->events)) return event_next(run->events, event);
+    event_advance(run->events, end);
+    *event = (Event){end, EVENT_DONE, channel};
+    return true;
+}
+
+bool instant_is_over(Run *run) {
+    int32_t channel;
+    return event_next_time(run->events) > run->now && fluid_next_end(run->fluid, &channel) > run->now;
+}
+
 static void loop(Run *run) {
     Event event;
     advance_ready(run);
-    while (event_next(run->events, &event)) {
+    while (next_event(run, &event)) {
         if (--run->until_look <= 0 && !goes_on(run)) break;
         run->result.event_count++;
         run->now = event.time;
@@ -289,7 +296,6 @@ static void loop(Run *run) {
         case EVENT_DONE: {
             int32_t channel = event.item;
             const Plan *plan = &run->system->channels[channel].plans[run->channels[channel].plan];
-            run->channels[channel].done = (EventId){0, 0};
             bool flowed = plan->bytes > 0 && (plan->use_count > 0 || plan->rate_limit > 0);
             if (flowed && !run->options->uncontended)
                 if (fluid_finish(run->fluid, channel, event.time)) share_soon(run, event.time);
@@ -367,7 +373,7 @@ static void collect_ends(Arena *arena, Run *run) {
 RunResult run_system(Arena *arena, const System *system, const RunOptions *options) {
     Run run = {.system = system, .options = options, .until_look = EVENTS_PER_LOOK};
     run.events = event_queue_create(arena, system->channel_count + 16);
-    run.fluid = fluid_create(arena, system, on_end_known, &run);
+    run.fluid = fluid_create(arena, system);
     run.channels = ARENA_ARRAY(arena, ChannelState, system->channel_count);
     for (int c = 0; c < system->channel_count; c++)
         run.channels[c].members = ARENA_ARRAY(arena, int32_t, system->channels[c].member_count);

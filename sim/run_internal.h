@@ -49,7 +49,6 @@ typedef struct ChannelState {
     int32_t plan;     // of the transfer under way
     SimTime start;    // latest join so far
     int32_t *members; // streams that have joined
-    EventId done;
 } ChannelState;
 
 typedef struct Foresight Foresight;
@@ -85,6 +84,9 @@ typedef struct Run {
     int64_t meetings; // transfers told of
     RunResult result;
 } Run;
+
+// Nothing is to happen any more at the time of the event at hand.
+bool instant_is_over(Run *run);
 
 // ---- run_alone.c
 // Which channels may pass alone, and what is known beforehand of when streams reach marks.

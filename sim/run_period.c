@@ -584,7 +584,7 @@ static int64_t find_before(const Period *period, int64_t boundary) {
 
 void look_for_period(Run *run) {
     Period *period = run->period;
-    if (event_next_time(run->events) == run->now) return; // the instant is not over
+    if (!instant_is_over(run)) return;
     const Stretch *stretch = &period->stretches[period->stretch];
     if (run->reference->next >= stretch->end || period->attempts == MOST_ATTEMPTS) {
         begin_stretch(period, period->stretch + 1);

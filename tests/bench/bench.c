@@ -270,6 +270,40 @@ static void bench_flows(void) {
     }
 }
 
+// Beside SimGrid where it is installed: both give the same simulated time.
+static double simgrid_shifts_s(int hosts, int shifts) {
+    const char *program = getenv("SIMGRID_SHIFTS");
+    char line[512], text[512];
+    double cpu_s = NAN;
+    if (!program) return NAN;
+    snprintf(line, sizeof line, "%s %d %d 2> /dev/null", program, hosts, shifts);
+    FILE *answer = popen(line, "r"); // NOLINT(cert-env33-c)
+    if (!answer) return NAN;
+    while (fgets(text, sizeof text, answer)) {
+        const char *found = strstr(text, "\"cpu_s\":");
+        if (found) cpu_s = strtod(found + strlen("\"cpu_s\":"), NULL);
+    }
+    pclose(answer);
+    return cpu_s;
+}
+
+static void bench_shifts(void) {
+    const int hosts[] = {256, 1024}, shifts[] = {256, 64};
+    for (int i = 0; i < 2; i++) {
+        Arena *arena = arena_open();
+        const FatTree tree = {{8, hosts[i] / 32, 4}, {1, 2, hosts[i] / 32}};
+        double start = now_s();
+        System system = shifts_on_fat_tree(arena, &tree, shifts[i], uneven_bytes, 0.5);
+        RunResult result = run_system(arena, &system, &(RunOptions){0});
+        double time = now_s() - start, simgrid = simgrid_shifts_s(hosts[i], shifts[i]);
+        printf("{\"bench\":\"shifts_%d_x_%d\",\"cpu_s\":%.3f,\"simulated_ms\":%.6f,\"flows\":%d", hosts[i], shifts[i],
+               time, 1e3 * step_seconds(result.end), hosts[i] * shifts[i]);
+        if (simgrid > 0) printf(",\"simgrid_cpu_s\":%.3f,\"ratio\":%.1f,\"target_ratio\":15", simgrid, simgrid / time);
+        puts("}");
+        arena_close(arena);
+    }
+}
+
 // ---- A shared cluster: 100,000 jobs of Gavel's mix on 1,000 nodes of 8 GPUs, 5 % more than they can do.
 static void bench_queue(const char *only) {
     Arena *arena = arena_open();
@@ -326,6 +360,7 @@ int main(int argc, char **argv) {
     if (!*only || strstr("unfolded", only)) bench_gpt3(true);
     if (!*only || strstr("periods", only)) bench_periods();
     if (!*only || strstr("flows", only)) bench_flows();
+    if (!*only || strstr("shifts", only)) bench_shifts();
     bench_queue(only);
     if (!*only || strstr("queues", only)) bench_erlang_c();
     if (!*only || strstr("plan", only)) bench_plan();

@@ -112,3 +112,42 @@ System all_to_all_on_fat_tree(Arena *arena, const FatTree *tree, double (*bytes)
     system.channels = channels, system.channel_count = hosts * peers;
     return system;
 }
+
+System shifts_on_fat_tree(Arena *arena, const FatTree *tree, int shifts, double (*bytes)(int i, int j), double slow) {
+    int hosts = tree->down[0] * tree->down[1] * tree->down[2];
+    System system = system_with(arena, 2 * link_at(tree, 2, hosts - 1, hosts - 1) + 4);
+    Link *links = ARENA_ARRAY(arena, Link, system.link_count);
+    for (int l = 0; l < system.link_count; l++) links[l] = system.links[l];
+    links[0].bytes_per_second *= slow, links[1].bytes_per_second *= slow;
+    system.links = links;
+    Channel *channels = ARENA_ARRAY(arena, Channel, hosts + 1);
+    Actor *actors = ARENA_ARRAY(arena, Actor, hosts);
+    Op *ops = ARENA_ARRAY(arena, Op, 2 * shifts);
+    for (int s = 0; s < shifts; s++) {
+        ops[2 * s] = (Op){.kind = OP_TRANSFER, .slot = 0, .id = s};
+        ops[2 * s + 1] = (Op){.kind = OP_TRANSFER, .slot = 1};
+    }
+    Stream *stream = ARENA_NEW(arena, Stream);
+    *stream = (Stream){"shifts", ops, 2 * (int64_t)shifts};
+    Program *program = ARENA_NEW(arena, Program);
+    *program = (Program){.streams = stream, .stream_count = 1, .slot_count = 2};
+    for (int h = 0; h < hosts; h++) {
+        Plan *plans = ARENA_ARRAY(arena, Plan, shifts);
+        for (int s = 0; s < shifts; s++) {
+            int32_t route[6];
+            int to = (h + 1 + s % (hosts - 1)) % hosts, count = route_in_tree(tree, h, to, route);
+            plans[s] = *flow(arena, route, count, bytes(h, s), 6.0 / count).plans; // by latency, as in SimGrid
+        }
+        channels[h] = (Channel){plans, shifts, 1, 0};
+        int32_t *slots = ARENA_ARRAY(arena, int32_t, 2);
+        slots[0] = h, slots[1] = hosts;
+        actors[h] = (Actor){.channels = slots, .slowness = 1, .multiplicity = 1};
+    }
+    Plan *barrier = ARENA_NEW(arena, Plan);
+    barrier->fairness = 1;
+    channels[hosts] = (Channel){barrier, 1, hosts, 0};
+    system.programs = program, system.program_count = 1;
+    system.actors = actors, system.actor_count = hosts;
+    system.channels = channels, system.channel_count = hosts + 1;
+    return system;
+}

@@ -17,5 +17,8 @@ System ring_on_star(Arena *arena, int hosts, double bytes);
 // latency, as for TCP (and as in SimGrid).
 System all_to_all_on_fat_tree(Arena *arena, const FatTree *tree, double (*bytes)(int i, int j),
                               bool fairness_by_latency);
+// Shift s of `shifts`: every host sends bytes(h, s) to the host s further on, and all wait for all. Host 0's cable has
+// `slow` of the others' rate.
+System shifts_on_fat_tree(Arena *arena, const FatTree *tree, int shifts, double (*bytes)(int i, int j), double slow);
 
 #endif
