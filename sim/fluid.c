@@ -4,19 +4,12 @@
 
 #include "sim/fluid_internal.h"
 
-typedef struct Activity {
-    const Plan *plan; // NULL: idle
-    double bytes_left, rate, fairness;
-    SimTime settled; // bytes_left is true for this time
-} Activity;
-
 struct Fluid {
     const System *system;
     Activity *activities; // [channel]
     Routes routes;
     int64_t *levels;   // [channel] while it is active
     int64_t *limits;   // [channel] the level its rate limit allows; NULL when no plan has one
-    SimTime *ends;     // [channel] at the present rate
     LinkUsers *users;  // [link]
     const bool *spare; // [link] never looked at
     int64_t **carried; // [channel][plan] so often
@@ -79,14 +72,13 @@ Fluid *fluid_create(Arena *arena, const System *system) {
     fluid->activities = ARENA_ARRAY(arena, Activity, system->channel_count);
     fluid->levels = ARENA_ARRAY(arena, int64_t, system->channel_count);
     if (any_limit(system)) fluid->limits = ARENA_ARRAY(arena, int64_t, system->channel_count);
-    fluid->ends = ARENA_ARRAY(arena, SimTime, system->channel_count);
     fluid->users = ARENA_ARRAY(arena, LinkUsers, system->link_count);
     fluid->spare = find_spare_links(arena, system);
     fluid->link_bytes = ARENA_ARRAY(arena, double, system->link_count);
     fluid->carried = ARENA_ARRAY(arena, int64_t *, system->channel_count);
     for (int c = 0; c < system->channel_count; c++)
         fluid->carried[c] = ARENA_ARRAY(arena, int64_t, system->channels[c].plan_count);
-    fluid->soonest = soonest_create(arena, system->channel_count, fluid->ends);
+    fluid->soonest = soonest_create(arena, system->channel_count, fluid->activities);
     make_routes(arena, fluid);
     make_room(arena, fluid);
     fluid->filling = filling_create(arena, system, &fluid->routes, fluid->users, fluid->limits, fluid->levels);
@@ -117,8 +109,8 @@ static void set_rate(Fluid *fluid, int32_t channel, SimTime now) {
     settle(activity, now);
     activity->rate = rate;
     SimTime ticks = ticks_of(activity->bytes_left, rate);
-    fluid->ends[channel] = time_later(now, ticks);
-    soonest_move(fluid->soonest, channel);
+    activity->end = time_later(now, ticks);
+    if (activity->end < activity->bound) soonest_move(fluid->soonest, channel);
 }
 
 static int32_t link_of(const Fluid *fluid, const Route *route, int32_t use) {
@@ -171,7 +163,7 @@ bool fluid_start(Fluid *fluid, int32_t channel, const Plan *plan, SimTime now) {
     activity->settled = now;
     int64_t limit = plan->rate_limit > 0 ? level_from_rate(plan->rate_limit / plan->fairness) : LEVEL_MOST;
     if (fluid->limits) fluid->limits[channel] = limit;
-    fluid->ends[channel] = SIM_TIME_NEVER;
+    activity->end = SIM_TIME_NEVER;
     take_links(fluid, channel, plan);
     const Route *route = &fluid->routes.items[channel];
     soonest_add(fluid->soonest, channel);
@@ -219,16 +211,20 @@ bool fluid_finish(Fluid *fluid, int32_t channel, SimTime now) {
     return shared;
 }
 
+#define AHEAD 8 // what is asked of memory before it is wanted
+
 void fluid_share(Fluid *fluid, SimTime now) {
     const int32_t *changed;
     int32_t count = filling_fill(fluid->filling, &changed);
-    for (int32_t i = 0; i < count; i++)
+    for (int32_t i = 0; i < count; i++) {
+        if (i + AHEAD < count) __builtin_prefetch(&fluid->activities[changed[i + AHEAD]], 1);
         if (fluid->activities[changed[i]].plan) set_rate(fluid, changed[i], now);
+    }
 }
 
 SimTime fluid_next_end(Fluid *fluid, int32_t *channel) {
     *channel = soonest_first(fluid->soonest);
-    return *channel < 0 ? SIM_TIME_NEVER : fluid->ends[*channel];
+    return *channel < 0 ? SIM_TIME_NEVER : fluid->activities[*channel].end;
 }
 
 void fluid_set_patience(Fluid *fluid, int64_t patience) { filling_set_patience(fluid->filling, patience); }
@@ -238,7 +234,7 @@ int64_t *fluid_carried(Fluid *fluid, int32_t channel) { return fluid->carried[ch
 bool fluid_state(const Fluid *fluid, int32_t channel, SimTime now, FluidState *state) {
     const Activity *activity = &fluid->activities[channel];
     if (!activity->plan) return false;
-    SimTime end = fluid->ends[channel];
+    SimTime end = activity->end;
     *state = (FluidState){activity->bytes_left, activity->rate, activity->settled - now,
                           end < SIM_TIME_NEVER ? end - now : end};
     return true;
@@ -248,7 +244,7 @@ void fluid_shift(Fluid *fluid, SimTime by) {
     for (int c = 0; c < fluid->system->channel_count; c++) {
         if (!fluid->activities[c].plan) continue;
         fluid->activities[c].settled += by;
-        fluid->ends[c] = time_later(fluid->ends[c], by);
+        fluid->activities[c].end = time_later(fluid->activities[c].end, by);
     }
     soonest_shift(fluid->soonest, by);
 }
@@ -351,17 +347,15 @@ typedef struct Entry {
 } Entry;
 
 struct Soonest {
-    Entry *heap;       // heap[0 … count-1], children of i at 4i+1 … 4i+4
-    int32_t *position; // [channel] of those in the heap
+    Entry *heap; // heap[0 … count-1], children of i at 4i+1 … 4i+4
     int32_t count;
-    const SimTime *ends;
+    Activity *activities;
 };
 
-Soonest *soonest_create(Arena *arena, int32_t channels, const SimTime *ends) {
+Soonest *soonest_create(Arena *arena, int32_t channels, Activity *activities) {
     Soonest *soonest = ARENA_NEW(arena, Soonest);
     soonest->heap = ARENA_ARRAY(arena, Entry, channels);
-    soonest->position = ARENA_ARRAY(arena, int32_t, channels);
-    soonest->ends = ends;
+    soonest->activities = activities;
     return soonest;
 }
 
@@ -371,7 +365,7 @@ static inline bool before(Entry one, Entry other) {
 
 static inline void put(Soonest *soonest, int32_t at, Entry entry) {
     soonest->heap[at] = entry;
-    soonest->position[entry.channel] = at;
+    soonest->activities[entry.channel].position = at;
 }
 
 static void rise(Soonest *soonest, int32_t at, Entry entry) {
@@ -395,36 +389,44 @@ static void sink(Soonest *soonest, int32_t at, Entry entry) {
     put(soonest, at, entry);
 }
 
+// In its place, whose bound is told.
+static void settle_in(Soonest *soonest, int32_t at, Entry entry, bool rises) {
+    soonest->activities[entry.channel].bound = entry.bound;
+    if (rises)
+        rise(soonest, at, entry);
+    else
+        sink(soonest, at, entry);
+}
+
 void soonest_add(Soonest *soonest, int32_t channel) {
-    rise(soonest, soonest->count++, (Entry){soonest->ends[channel], channel});
+    settle_in(soonest, soonest->count++, (Entry){soonest->activities[channel].end, channel}, true);
 }
 
 void soonest_remove(Soonest *soonest, int32_t channel) {
-    int32_t at = soonest->position[channel];
+    int32_t at = soonest->activities[channel].position;
     Entry last = soonest->heap[--soonest->count];
     if (at == soonest->count) return;
-    if (at > 0 && before(last, soonest->heap[(at - 1) / 4]))
-        rise(soonest, at, last);
-    else
-        sink(soonest, at, last);
+    settle_in(soonest, at, last, at > 0 && before(last, soonest->heap[(at - 1) / 4]));
 }
 
 void soonest_move(Soonest *soonest, int32_t channel) {
-    int32_t at = soonest->position[channel];
-    if (soonest->ends[channel] >= soonest->heap[at].bound) return;
-    rise(soonest, at, (Entry){soonest->ends[channel], channel});
+    const Activity *activity = &soonest->activities[channel];
+    if (activity->end < activity->bound) settle_in(soonest, activity->position, (Entry){activity->end, channel}, true);
 }
 
 void soonest_shift(Soonest *soonest, SimTime by) {
-    for (int32_t i = 0; i < soonest->count; i++) soonest->heap[i].bound = time_later(soonest->heap[i].bound, by);
+    for (int32_t i = 0; i < soonest->count; i++) {
+        Entry *entry = &soonest->heap[i];
+        entry->bound = soonest->activities[entry->channel].bound = time_later(entry->bound, by);
+    }
 }
 
 int32_t soonest_first(Soonest *soonest) {
     if (soonest->count == 0) return -1;
     for (;;) {
         Entry top = soonest->heap[0];
-        SimTime end = soonest->ends[top.channel];
+        SimTime end = soonest->activities[top.channel].end;
         if (top.bound == end) return top.channel;
-        sink(soonest, 0, (Entry){end, top.channel});
+        settle_in(soonest, 0, (Entry){end, top.channel}, false);
     }
 }

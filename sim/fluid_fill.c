@@ -44,8 +44,10 @@ struct Filling {
     int64_t *levels;
     Load *capacity; // [link]
     int32_t link_count;
-    HeapEntry *heap; // links where the equations may fail
+    HeapEntry *heap; // links where the equations may fail, from a level on
     int32_t heap_count;
+    int32_t *fresh; // those of whom it is not known from which: a stack, seen first
+    int32_t fresh_count;
     Riser *risers;
     int64_t now; // the level up to which all is settled
     int32_t *changed;
@@ -67,6 +69,7 @@ Filling *filling_create(Arena *arena, const System *system, const Routes *routes
     f->link_count = system->link_count;
     f->capacity = ARENA_ARRAY(arena, Load, system->link_count);
     f->heap = ARENA_ARRAY(arena, HeapEntry, system->link_count);
+    f->fresh = ARENA_ARRAY(arena, int32_t, system->link_count);
     f->risers = ARENA_ARRAY(arena, Riser, system->channel_count);
     f->changed = ARENA_ARRAY(arena, int32_t, system->channel_count);
     f->changed_at = ARENA_ARRAY(arena, int32_t, system->channel_count);
@@ -104,14 +107,21 @@ static void enqueue(Filling *f, int32_t id, int64_t level) {
 }
 
 static int32_t dequeue(Filling *f) {
-    int32_t id = f->heap[0].link;
-    f->heap[0] = f->heap[--f->heap_count];
-    if (f->heap_count) sink(f, 0);
+    int32_t id;
+    if (f->fresh_count) {
+        id = f->fresh[--f->fresh_count];
+    } else {
+        id = f->heap[0].link;
+        f->heap[0] = f->heap[--f->heap_count];
+        if (f->heap_count) sink(f, 0);
+    }
     f->links[id].queued = false;
     return id;
 }
 
-static bool is_next(const Filling *f, int64_t level) { return !f->heap_count || level <= f->heap[0].level; }
+static bool is_next(const Filling *f, int64_t level) {
+    return (!f->fresh_count || level <= f->now) && (!f->heap_count || level <= f->heap[0].level);
+}
 
 // ---- Where the equations fail: a link is overloaded, or it holds users back that it has room for. Levels are rounded
 // down, and ties are for the link: so it may also hold users that are within a unit or so of what holds them elsewhere.
@@ -143,7 +153,7 @@ static inline void look_at(Filling *f, int32_t id) {
     const LinkState *link = &f->links[id];
     if (link->queued) return;
     if (may_be_overloaded(link))
-        enqueue(f, id, f->now);
+        f->links[id].queued = true, f->fresh[f->fresh_count++] = id;
     else if (has_room(link))
         enqueue(f, id, link->level);
 }
@@ -361,7 +371,7 @@ static void mend(Filling *f, int32_t id) {
 // false: it takes too long.
 static bool mend_all(Filling *f, int64_t looks) {
     f->now = 0;
-    while (f->heap_count) {
+    while (f->fresh_count || f->heap_count) {
         if (looks-- == 0) return false;
         mend(f, dequeue(f));
     }
@@ -371,7 +381,7 @@ static bool mend_all(Filling *f, int64_t looks) {
 // Progressive filling from nothing: no link is a limit yet, all want more than they can have, and the links' turns come
 // by rising level, each once.
 static void start_over(Filling *f) {
-    while (f->heap_count) dequeue(f);
+    while (f->fresh_count || f->heap_count) dequeue(f);
     for (int32_t l = 0; l < f->link_count; l++) {
         for (int32_t k = 0; k < f->users[l].count; k++) {
             int32_t channel = f->users[l].list[k].channel;
@@ -411,8 +421,8 @@ int32_t filling_fill(Filling *f, const int32_t **changed) {
 // It starts at what its links allow now: more than its tightest can carry for it alone when no link is a limit yet.
 void filling_add(Filling *f, int32_t channel) {
     const Route *route = &f->routes->items[channel];
-    int64_t level = level_allowed(f, channel), alone = level_alone(f, channel) + 1;
-    if (alone < level) level = alone;
+    int64_t level = level_allowed(f, channel);
+    if (level == LEVEL_MOST) level = level_alone(f, channel) + 1;
     f->levels[channel] = level;
     f->now = 0;
     note_change(f, channel);

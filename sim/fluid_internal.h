@@ -43,10 +43,20 @@ typedef struct LinkUsers {
     int32_t count;
 } LinkUsers;
 
+// A transfer under way. One cache line: all of it is wanted when its rate changes.
+typedef struct Activity {
+    const Plan *plan; // NULL: idle
+    double bytes_left, rate, fairness;
+    SimTime settled; // bytes_left is true for this time
+    SimTime end;     // at the present rate
+    SimTime bound;   // in its Soonest: it ends then or later
+    int32_t position;
+} Activity;
+
 typedef struct Soonest Soonest;
 
-// A set of channels, of which ends[channel] is when each will end.
-Soonest *soonest_create(Arena *arena, int32_t channels, const SimTime *ends);
+// A set of channels, by when activities[channel] will end.
+Soonest *soonest_create(Arena *arena, int32_t channels, Activity *activities);
 void soonest_add(Soonest *soonest, int32_t channel);
 void soonest_remove(Soonest *soonest, int32_t channel);
 void soonest_move(Soonest *soonest, int32_t channel); // after its end has

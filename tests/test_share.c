@@ -177,16 +177,16 @@ TEST(who_ends_first_is_whom_a_look_at_all_would_find) {
     enum { CHANNELS = 60, STEPS = 20000 };
     Arena *arena = arena_open();
     RandomStream random = random_stream(1, "who ends first", 0);
-    SimTime *ends = ARENA_ARRAY(arena, SimTime, CHANNELS);
+    Activity *activities = ARENA_ARRAY(arena, Activity, CHANNELS);
     bool is_in[CHANNELS] = {0};
-    Soonest *soonest = soonest_create(arena, CHANNELS, ends);
+    Soonest *soonest = soonest_create(arena, CHANNELS, activities);
     for (int step = 0; step < STEPS; step++) {
         int32_t channel = (int32_t)random_below(&random, CHANNELS), expected = -1;
         if (is_in[channel] && random_below(&random, 4) == 0) {
             soonest_remove(soonest, channel);
             is_in[channel] = false;
         } else {
-            ends[channel] = (SimTime)random_below(&random, 40);
+            activities[channel].end = (SimTime)random_below(&random, 40);
             if (is_in[channel])
                 soonest_move(soonest, channel);
             else
@@ -194,7 +194,7 @@ TEST(who_ends_first_is_whom_a_look_at_all_would_find) {
             is_in[channel] = true;
         }
         for (int32_t c = 0; c < CHANNELS; c++)
-            if (is_in[c] && (expected < 0 || ends[c] < ends[expected])) expected = c;
+            if (is_in[c] && (expected < 0 || activities[c].end < activities[expected].end)) expected = c;
         EXPECT_INT(soonest_first(soonest), expected);
     }
     arena_close(arena);
