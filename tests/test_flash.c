@@ -11,7 +11,7 @@ TEST(long_attention_takes_its_products_at_the_share_of_the_rate) {
     Arena *arena = arena_open();
     Gpu gpu = *catalogue_gpu(catalogue_builtin(arena), "A100");
     gpu.gemm_heating = 0;
-    FlashKernel kernel = {.share = 0.8, .softmax = 0.01, .more_keys = 1, .start_seconds = 1e-6, .sharpness = 4};
+    FlashKernel kernel = {.share = 0.8, .softmax = 0.01, .tile_clocks = 10, .start_seconds = 1e-6, .sharpness = 4};
     FlashShape shape = {
         .precision = BF16, .batch = 4, .length = 32768, .heads = 64, .kv_heads = 8, .key_dim = 128, .value_dim = 128};
     double flops = 2.0 * 4 * 64 * 32768.0 * 32768 * (128 + 128);
@@ -47,6 +47,9 @@ TEST(more_attention_is_never_quicker_nor_a_quicker_gpu_slower) {
         EXPECT(flash_seconds(&gpu, &more, kernel) >= seconds);
         EXPECT(flash_seconds(&gpu, &wider, kernel) >= seconds);
         if (shape.length > 512) EXPECT(flash_seconds(&gpu, &seen, kernel) * (1 - 1e-12) <= seconds * (1 + 1e-9));
+        Gpu ultra = gpu;
+        ultra.exponentials = 32;
+        EXPECT(flash_seconds(&ultra, &shape, kernel) < seconds);
         gpu.peak_flops[BF16] *= 2, gpu.memory_bytes_per_second *= 2;
         EXPECT(flash_seconds(&gpu, &shape, kernel) <= seconds * (1 + 1e-9));
     }

@@ -207,13 +207,13 @@ static void print_generations(const GenerationFit *fit) {
 
 static void print_attention(const AttentionFit *fit) {
     printf("%-8s %-5s %-18s %-22s %5s %14s %8s %9s %8s %6s %6s %8s %8s %8s\n", "family", "type", "kernel", "generation",
-           "rows", "share of GEMM", "softmax", "more keys", "start us", "passes", "q", "median", "p90", "bias");
+           "rows", "share of GEMM", "softmax", "clocks", "start us", "passes", "q", "median", "p90", "bias");
     for (int i = 0; i < fit->count; i++) {
         const AttentionGroup *group = &fit->items[i];
         const FlashKernel *kernel = &group->kernel;
         printf("%-8s %-5s %-18s %-22s %5d  %.3f ± %-6.3f %8.3f %9.0f %8.2f %6.2f %6.2f %6.1f %% %6.1f %% %+6.1f %%\n",
                kernel->family, kernel->dtype, kernel->kernel, kernel->of_servers ? group->architecture : "graphics",
-               group->count, kernel->share, kernel->share * group->share_sigma, kernel->softmax, kernel->more_keys,
+               group->count, kernel->share, kernel->share * group->share_sigma, kernel->softmax, kernel->tile_clocks,
                1e6 * kernel->start_seconds, kernel->passes, kernel->sharpness, 100 * group->median_error,
                100 * group->p90_error, 100 * group->bias);
     }

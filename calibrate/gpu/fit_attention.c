@@ -11,9 +11,9 @@
 
 #define FEWEST_POINTS 8
 
-enum { SHARE, SOFTMAX, MORE_KEYS, START, PASSES, SHARPNESS, CONSTANTS };
-static const double prior_mean[CONSTANTS] = {-0.1,  -1.2, 4.6,
-                                             -11.9, 0,    0}; // logs: 0.9, 0.3, 100 keys, 7 us, 1 pass, of q - 1
+enum { SHARE, SOFTMAX, TILE_CLOCKS, START, PASSES, SHARPNESS, CONSTANTS };
+static const double prior_mean[CONSTANTS] = {-0.1,  -1.2, 6.9,
+                                             -11.9, 0,    0}; // logs: 0.9, 0.3, 1000 clocks, 7 us, 1 pass, of q - 1
 static const double prior_sigma[CONSTANTS] = {0.3, 0.7, 1, 0.7, 0.7, 0.7};
 
 static const char *const columns[] = {"gpu",      "family", "dtype", "kernel", "batch",  "seq",       "heads",
@@ -101,7 +101,7 @@ static int half_of(const void *rows, int row) {
 
 static FlashKernel kernel_of(const AttentionGroup *group, const double *x) {
     FlashKernel kernel = group->kernel;
-    kernel.share = exp(x[SHARE]), kernel.softmax = exp(x[SOFTMAX]), kernel.more_keys = exp(x[MORE_KEYS]);
+    kernel.share = exp(x[SHARE]), kernel.softmax = exp(x[SOFTMAX]), kernel.tile_clocks = exp(x[TILE_CLOCKS]);
     kernel.start_seconds = exp(x[START]), kernel.passes = exp(x[PASSES]), kernel.sharpness = 1 + exp(x[SHARPNESS]);
     return kernel;
 }

@@ -12,31 +12,30 @@
 #define QUERIES 128.0 // of a tile
 #define KEYS 64.0     // that it takes at a time
 #define HEAD_STEP 16.0
-#define MOST_TILES 1024   // counted one by one; of more the mean is the same to a thousandth
-#define EXPONENTIALS 16.0 // that an SM takes a clock
-#define BESIDE 2.0        // sharpness of products and exponentials, which warps take in turn
-#define SHARPNESS 2.3     // of arithmetic and memory, as GEMMs have it
+#define MOST_TILES 1024 // counted one by one; of more the mean is the same to a thousandth
+#define BESIDE 2.0      // sharpness of products and exponentials, which warps take in turn
+#define SHARPNESS 2.3   // of arithmetic and memory, as GEMMs have it
 
 // clang-format off
 const FlashKernel flash_kernels[] = {
-    {"gqa", "bf16", "fa2", AMPERE, true, 0.718, 0.302, 52, 7.02e-6, 2.98, 1.47},
-    {"mla", "bf16", "trtllm_fmha", AMPERE, true, 0.665, 0.302, 24, 9.91e-6, 0.47, 1.49},
-    {"encoder", "bf16", "fa4", BLACKWELL, true, 0.616, 0.214, 645, 5.05e-6, 0.68, 1.40},
-    {"gqa", "bf16", "flashinfer_trtllm", BLACKWELL, true, 1.263, 1.050, 519, 7.96e-6, 3.33, 1.22},
-    {"gqa", "fp8", "trtllm_fmha", BLACKWELL, true, 0.862, 0.953, 1088, 10.05e-6, 0.85, 1.18},
-    {"mla", "bf16", "trtllm_fmha", BLACKWELL, true, 0.894, 0.287, 296, 13.04e-6, 0.57, 1.12},
-    {"encoder", "bf16", "fa3", HOPPER, true, 0.710, 0.351, 220, 7.00e-6, 0.77, 1.20},
-    {"gqa", "bf16", "fa3", HOPPER, true, 1.069, 1.609, 307, 8.80e-6, 2.26, 1.63},
-    {"gqa", "fp8", "trtllm_fmha", HOPPER, true, 0.758, 1.700, 525, 11.12e-6, 2.42, 1.44},
-    {"mla", "bf16", "trtllm_fmha", HOPPER, true, 0.822, 0.302, 131, 13.30e-6, 0.58, 1.33},
-    {"encoder", "bf16", "fa2", ADA, false, 0.909, 0.300, 86, 3.83e-6, 0.54, 1.68},
-    {"gqa", "bf16", "fa2", ADA, false, 0.851, 0.311, 37, 6.24e-6, 1.54, 1.93},
-    {"gqa", "fp8", "trtllm_fmha", ADA, false, 0.630, 0.322, 483, 4.53e-6, 2.46, 2.99},
-    {"mla", "bf16", "trtllm_fmha", ADA, false, 0.847, 0.301, 28, 5.14e-6, 0.60, 2.04},
-    {"encoder", "bf16", "fa2", BLACKWELL, false, 0.745, 0.298, 48, 3.65e-6, 0.34, 1.54},
-    {"gqa", "bf16", "fa2", BLACKWELL, false, 0.744, 0.313, 42, 6.43e-6, 1.59, 1.76},
-    {"gqa", "fp8", "trtllm_fmha", BLACKWELL, false, 0.169, 0.302, 78, 10.35e-6, 0.88, 1.57},
-    {"mla", "bf16", "trtllm_fmha", BLACKWELL, false, 0.670, 0.301, 33, 8.66e-6, 0.41, 1.98},
+    {"gqa", "bf16", "fa2", AMPERE, true, 0.715, 0.302, 2427, 7.24e-6, 3.16, 1.47},
+    {"mla", "bf16", "trtllm_fmha", AMPERE, true, 0.660, 0.302, 1049, 10.39e-6, 0.52, 1.51},
+    {"encoder", "bf16", "fa4", BLACKWELL, true, 0.789, 0.953, 3511, 6.31e-6, 1.25, 1.31},
+    {"gqa", "bf16", "flashinfer_trtllm", BLACKWELL, true, 1.075, 0.932, 5572, 7.85e-6, 3.49, 1.22},
+    {"gqa", "fp8", "trtllm_fmha", BLACKWELL, true, 0.746, 0.969, 9160, 10.15e-6, 1.32, 1.16},
+    {"mla", "bf16", "trtllm_fmha", BLACKWELL, true, 0.899, 0.375, 4061, 13.13e-6, 0.61, 1.12},
+    {"encoder", "bf16", "fa3", HOPPER, true, 0.705, 0.356, 1486, 8.31e-6, 1.02, 1.21},
+    {"gqa", "bf16", "fa3", HOPPER, true, 0.926, 0.858, 6646, 8.32e-6, 2.14, 1.40},
+    {"gqa", "fp8", "trtllm_fmha", HOPPER, true, 0.680, 1.260, 12339, 8.83e-6, 2.21, 1.44},
+    {"mla", "bf16", "trtllm_fmha", HOPPER, true, 0.821, 0.302, 3371, 13.50e-6, 0.60, 1.33},
+    {"encoder", "bf16", "fa2", ADA, false, 0.905, 0.300, 1437, 5.09e-6, 0.63, 1.67},
+    {"gqa", "bf16", "fa2", ADA, false, 0.869, 0.309, 9686, 3.29e-6, 1.25, 2.01},
+    {"gqa", "fp8", "trtllm_fmha", ADA, false, 0.650, 0.304, 28290, 1.76e-6, 1.92, 2.35},
+    {"mla", "bf16", "trtllm_fmha", ADA, false, 0.837, 0.301, 1077, 6.11e-6, 0.62, 2.03},
+    {"encoder", "bf16", "fa2", BLACKWELL, false, 0.742, 0.298, 779, 4.44e-6, 0.35, 1.50},
+    {"gqa", "bf16", "fa2", BLACKWELL, false, 0.749, 0.312, 4737, 5.28e-6, 1.57, 1.68},
+    {"gqa", "fp8", "trtllm_fmha", BLACKWELL, false, 0.167, 0.301, 9316, 9.73e-6, 0.80, 1.53},
+    {"mla", "bf16", "trtllm_fmha", BLACKWELL, false, 0.665, 0.301, 871, 10.02e-6, 0.44, 1.99},
 };
 // clang-format on
 const int flash_kernel_count = (int)(sizeof flash_kernels / sizeof *flash_kernels);
@@ -54,11 +53,11 @@ static double keys_of_tile(const FlashShape *shape, double last) {
     return up_to(to - KEYS * floor(from / KEYS), KEYS);
 }
 
-static Keys keys_of_head(const FlashShape *shape, double more_keys) {
+static Keys keys_of_head(const FlashShape *shape) {
     double tiles = ceil(shape->length / QUERIES), every = ceil(tiles / MOST_TILES);
     Keys keys = {0, 0};
     for (double tile = every; tile < tiles + every; tile += every) {
-        double seen = keys_of_tile(shape, QUERIES * fmin(tile, tiles)) + more_keys;
+        double seen = keys_of_tile(shape, QUERIES * fmin(tile, tiles));
         keys.all += seen * fmin(every, tiles - (tile - every));
         keys.most = fmax(keys.most, seen);
     }
@@ -73,12 +72,12 @@ static double work_seconds(const Gpu *gpu, const FlashShape *shape, const FlashK
     double rate = kernel->share * gpu->gemm_efficiency[shape->precision] * gpu->sustained *
                   gpu->peak_flops[shape->precision] / gpu->sm_count;
     double products = 2 * (up_to(shape->key_dim, HEAD_STEP) + up_to(shape->value_dim, HEAD_STEP)) / rate;
-    double clock = gpu->tensor_hz > 0 ? gpu->tensor_hz : gpu->boost_hz;
-    double exponentials = kernel->softmax / (EXPONENTIALS * clock * gpu->sustained);
+    double exponentials = kernel->softmax / (gpu->sustained * exponentials_per_second(gpu));
     double per_key = QUERIES * maximum_of(products, exponentials, BESIDE);
-    Keys keys = keys_of_head(shape, kernel->more_keys);
-    double mean = keys.all * shape->batch * shape->heads / gpu->sm_count;
-    return per_key * maximum_of(mean, keys.most, kernel->sharpness);
+    Keys keys = keys_of_head(shape);
+    double start = kernel->tile_clocks / (gpu->tensor_hz * gpu->sustained), tiles = ceil(shape->length / QUERIES);
+    double mean = (keys.all * per_key + tiles * start) * shape->batch * shape->heads / gpu->sm_count;
+    return maximum_of(mean, keys.most * per_key + start, kernel->sharpness);
 }
 
 double flash_seconds(const Gpu *gpu, const FlashShape *shape, const FlashKernel *kernel) {

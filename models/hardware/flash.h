@@ -20,7 +20,7 @@ typedef struct FlashKernel {
     bool of_servers;
     double share;         // of the rate of a GEMM
     double softmax;       // share of the exponentials' time that is not behind products
-    double more_keys;     // that a tile's start and end cost
+    double tile_clocks;   // of an SM, that a tile's start and end cost
     double start_seconds; // of what is launched, other kernels of the same row among them
     double passes;        // over keys and values in 16 bits, of the kernels that split, turn or store them
     double sharpness;     // of the maximum of the SMs' mean work and one tile's

@@ -58,6 +58,7 @@ typedef struct Gpu {
     int year;
     int sm_count;
     double boost_hz, tensor_hz;     // tensor_hz: the clock at which the tensor peak is quoted
+    double exponentials;            // of special function units, a clock and SM; 0: what all had before Blackwell Ultra
     double memory_bytes;            // capacity
     double memory_bytes_per_second; // datasheet
     double l2_bytes;

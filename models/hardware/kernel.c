@@ -9,7 +9,8 @@
 #include "models/hardware/hardware_constants.h"
 #include "sim/check.h"
 
-#define FAR_BYTES 4294967296.0 // what the 32-bit offsets of AMD's buffer instructions reach
+#define USUAL_EXPONENTIALS 16.0 // a clock and SM
+#define FAR_BYTES 4294967296.0  // what the 32-bit offsets of AMD's buffer instructions reach
 
 // How matrix units and vector units cut a GEMM. cuBLAS has tiles 32 wide for vector units alone (sgemm_32x128, 128x32,
 // 64x32 in the kernel names of NeuSight's traces). Batches it multiplies in one tile whatever their shape, whose rows
@@ -268,6 +269,10 @@ double roofline_seconds(const Gpu *gpu, Precision precision, double flops, doubl
 double memory_seconds(const Gpu *gpu, double bytes) {
     double in_cache = bytes_kept(gpu, bytes);
     return (in_cache / gpu->l2_speed_up + (bytes - in_cache)) / bytes_attained(gpu);
+}
+
+double exponentials_per_second(const Gpu *gpu) {
+    return (gpu->exponentials > 0 ? gpu->exponentials : USUAL_EXPONENTIALS) * gpu->tensor_hz;
 }
 
 double cold_memory_seconds(const Gpu *gpu, double bytes) { return bytes / bytes_attained(gpu); }

@@ -28,6 +28,7 @@ double roofline_seconds(const Gpu *gpu, Precision precision, double flops, doubl
 // A kernel that only moves bytes: bytes / (memory_efficiency x bandwidth), L2 when the working set fits it.
 double memory_seconds(const Gpu *gpu, double bytes);
 double cold_memory_seconds(const Gpu *gpu, double bytes); // none of them in the L2
+double exponentials_per_second(const Gpu *gpu);           // of one SM at its whole clock
 // Peak FLOP/s that MFU is counted against: dense datasheet peak.
 double gpu_peak(const Gpu *gpu, Precision precision);
 bool gpu_supports(const Gpu *gpu, Precision precision);

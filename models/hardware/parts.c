@@ -44,6 +44,7 @@ static const PartField gpu_fields[] = {
     INT("sms", sm_count, true, 1, 1e5),
     NUMBER("boost_clock", boost_hz, false, QUANTITY_FREQUENCY, "Hz", 1e8, 1e10),
     NUMBER("tensor_clock", tensor_hz, false, QUANTITY_FREQUENCY, "Hz", 1e8, 1e10),
+    NUMBER("exponentials", exponentials, false, QUANTITY_NUMBER, "per clock and SM", 1, 1e4),
     BYTES("memory", memory_bytes, true),
     BANDWIDTH("memory_bandwidth", memory_bytes_per_second, true),
     BYTES("l2_cache", l2_bytes, true),

@@ -24,7 +24,6 @@ static const FlashShares flash_shares[ATTENTION_COUNT] = {
     [ATTENTION_FLASH_4] = {FLASH_BEFORE_HOPPER, FLASH_ON_HOPPER, FLASH_4_ON_BLACKWELL, false, true, 0},
 };
 #define FLASH_BACKWARD_FLOPS 2.5
-#define EXPONENTIALS 16.0 // that an SM takes a clock
 
 // Graphics cards' products are issued as before Hopper, whatever their generation.
 static bool issues_in_groups(const Gpu *gpu) { return gpu->generation >= HOPPER && gpu_is_of_servers(gpu); }
@@ -66,7 +65,7 @@ void flash_kernel(const Work *work, Pass *pass, double flops, double bytes, doub
     }
     const Gpu *gpu = work->gpu;
     double scores = shares->exponentials * flops / (4 * head_dim);
-    double apart = issues_in_groups(gpu) ? scores / (EXPONENTIALS * gpu->sm_count * gpu->tensor_hz) : 0;
+    double apart = issues_in_groups(gpu) ? scores / (gpu->sm_count * exponentials_per_second(gpu)) : 0;
     pass_now(pass)->seconds[CAUSE_ATTENTION] +=
         roofline_seconds(gpu, work->safe_precision, flops / share, bytes) + apart;
 }
