@@ -184,10 +184,12 @@ AnchorCorrection anchors_correct(const Anchors *anchors, const Anchor *step) {
 }
 
 double anchored_sigma(double sigma, const TrainingSpec *training, const AnchorCorrection *correction) {
-    if (correction->measured) return fmin(sigma, hypot(step_constant(PECULIAR_SIGMA), step_constant(RUN_TO_RUN_SIGMA)));
+    double open = training->own_code ? step_constant(OPEN_OF_OWN_CODE) : 0;
+    if (correction->measured)
+        return fmin(sigma, hypot(fmax(open, step_constant(PECULIAR_SIGMA)), step_constant(RUN_TO_RUN_SIGMA)));
     double gone = correction->variance_gone;
     if (gone > 0) gone += step_software_variance(training); // known where the same was measured
-    double stays = fmax(square(sigma) - gone, square(step_constant(OTHER_LAYOUT_SIGMA)));
+    double stays = fmax(square(sigma) - gone, square(fmax(open, step_constant(OTHER_LAYOUT_SIGMA))));
     return fmin(sigma, sqrt(stays * correction->surprise));
 }
 

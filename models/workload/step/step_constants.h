@@ -25,6 +25,7 @@ typedef enum StepConstantId {
     TRAFFIC_SIGMA,
     PECULIAR_SIGMA,
     OTHER_LAYOUT_SIGMA,
+    OPEN_OF_OWN_CODE,
     PECULIAR_FREEDOM,
     STEP_CONSTANT_COUNT
 } StepConstantId;
