@@ -65,8 +65,9 @@ static int run(const Question *question, int argc, char **argv, const Showing *s
     int count = 0, status = EXIT_DONE;
     const OptionSpec *rows = frame_rows(arena, question, &count);
     Problems *problems = problems_create(arena);
-    Asking asking = {.arena = arena, .problems = problems};
+    Asking asking = {.arena = arena, .problems = problems, .context = question->context};
     asking.options = options_parse(arena, rows, count, argc, argv, problems);
+    for (int i = 1; i < argc; i++) option_words_add(arena, &asking.words, argv[i]);
     options_refuse_positional(asking.options, question->positional, problems);
     asking.answer = answer_create(arena, question->name);
     if (option_help(asking.options)) {

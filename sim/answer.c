@@ -160,7 +160,8 @@ const AnswerTable *answer_rows_for(Arena *arena, const AnswerTable *table, Answe
 static const AnswerNode *table_called(const AnswerNode *section, const char *key) {
     for (const AnswerNode *node = section->first; node; node = node->next) {
         const AnswerNode *found = node->kind == NODE_SECTION ? table_called(node, key) : NULL;
-        if (node->kind == NODE_TABLE && node->key && strcmp(node->key, key) == 0) found = node;
+        if ((node->kind == NODE_TABLE || node->kind == NODE_LIST) && node->key && strcmp(node->key, key) == 0)
+            found = node;
         if (found) return found;
     }
     return NULL;

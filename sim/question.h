@@ -19,6 +19,8 @@ typedef struct Asking {
     Options *options;
     Problems *problems;
     Answer *answer;
+    OptionWords words; // of the command line, without the command
+    void *context;     // the question's
     bool part; // the answer is of what was done until work was stopped, and is given all the same
 } Asking;
 
@@ -29,6 +31,7 @@ typedef struct Question {
     const OptionSpec *(*help_rows)(Arena *arena, int *count); // NULL: help tells of all rows
     const char *processes; // the option that says how many work at it; NULL: one does
     int positional;        // so many arguments at most
+    void *context;         // for those who ask it in another way than usual
     // EXIT_DONE or EXIT_NO with an answer; else the status, with problems.
     int (*ask)(Asking *asking);
 } Question;

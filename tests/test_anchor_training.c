@@ -7,7 +7,7 @@
 #include "calibrate/command_validate.h"
 #include "calibrate/training/anchor_training.h"
 #include "scenarios/commands/command_run.h"
-#include "scenarios/plan/command_plan.h"
+#include "scenarios/plan/plan_question.h"
 #include "scenarios/study/study_anchors.h"
 #include "tests/command.h"
 #include "tests/test.h"

@@ -9,7 +9,7 @@
 #include "models/workload/job/job_options.h"
 #include "models/workload/job/strategy_words.h"
 #include "models/workload/step/simulate.h"
-#include "scenarios/plan/command_plan.h"
+#include "scenarios/plan/plan_question.h"
 #include "scenarios/plan/plan_answer.h"
 #include "scenarios/study/study_options.h"
 #include "scenarios/study/study_point.h"
@@ -363,7 +363,7 @@ TEST(a_plan_simulates_the_job_that_run_does) {
         PlainJob job = draw_plain(seed);
         char *words[MOST_WORDS];
         int rows, count = plain_words(arena, &job, words);
-        const OptionSpec *specs = plan_option_rows(arena, &rows);
+        const OptionSpec *specs = plan_rows(arena, &rows);
         PlanRequest request = {.catalogue = test_catalogue()};
         plan_read_request(arena, options_parse(arena, specs, rows, count, words, problems), &request, problems);
         uint64_t run = plain_digest(&job);

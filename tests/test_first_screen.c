@@ -9,7 +9,7 @@
 
 // Of commands whose answer is a tree (sim/question.h).
 static const char *const commands[] = {"memory",  "flops",   "params", "model", "job",        "constants", "hw",
-                                       "goodput", "explain", "cost",   "power", "collective", "topo"};
+                                       "goodput", "explain", "cost",   "power", "collective", "topo",      "plan"};
 static const char *const lists[] = {"model list",     "--operators", "job fields", "job software",
                                     "job strategies", "hw list",     "hw fields",  "--offers",
                                     "collective",     "topo"}; // as long as they are

@@ -2,7 +2,7 @@
 #include "calibrate/command_validate.h"
 #include "models/workload/life/life.h"
 #include "scenarios/lua/scenario.h"
-#include "scenarios/plan/command_plan.h"
+#include "scenarios/plan/plan_question.h"
 #include "scenarios/questions/goodput.h"
 #include "sim/json.h"
 #include "tests/command.h"

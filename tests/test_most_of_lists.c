@@ -1,6 +1,6 @@
 // Limits of what may be asked for, from both sides: the last that is allowed, and one more; and what is offered
 // instead.
-#include "scenarios/plan/command_plan.h"
+#include "scenarios/plan/plan_question.h"
 #include "scenarios/questions/cost.h"
 #include "scenarios/queue/command_queue.h"
 #include "tests/command.h"

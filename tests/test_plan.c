@@ -181,12 +181,14 @@ TEST(the_bound_is_never_above_the_simulated_step) {
 
 TEST(plan_answers_ranks_and_says_no) {
     static char output[1 << 16];
-    EXPECT_INT(test_shell("$LOCKSTEP plan --model gpt3-6.7b --tokens 100B --seq 2048 --global-batch 256 --node "
-                          "dgx-a100 --fabric ib-hdr200 "
-                          "--gpus 32:128 --by 90d --price 2 --plain",
-                          output, sizeof output),
-               0);
-    EXPECT_CONTAINS(output, "Chosen");
+    EXPECT_INT(
+        test_shell("COLUMNS=1000 $LOCKSTEP plan --model gpt3-6.7b --tokens 100B --seq 2048 --global-batch 256 --node "
+                   "dgx-a100 --fabric ib-hdr200 "
+                   "--gpus 32:128 --by 90d --price 2",
+                   output, sizeof output),
+        0);
+    EXPECT_CONTAINS(output, "the cheapest that keeps the date");
+    EXPECT_CONTAINS(output, "✔    32  ");
     EXPECT_CONTAINS(output, "128");
     EXPECT_INT(test_shell("$LOCKSTEP plan --model gpt3-6.7b --tokens 100B --seq 2048 --global-batch 256 --node "
                           "dgx-a100 --fabric ib-hdr200 "
@@ -289,7 +291,7 @@ TEST(the_front_has_what_nothing_beats_and_the_knee_is_nearest_to_the_best) {
 
 static int plan_command(const char *arguments, char *output, size_t room) {
     char command[1024];
-    snprintf(command, sizeof command, "$LOCKSTEP plan %s", arguments);
+    snprintf(command, sizeof command, "COLUMNS=1000 $LOCKSTEP plan %s", arguments);
     return test_shell(command, output, room);
 }
 
@@ -340,19 +342,19 @@ TEST(batches_are_compared_by_the_steps_that_they_need) {
     const char *run = "--model resnet-50 --samples 1M --epochs 10 --node dgx-a100-80gb --gpus 8 --price 2 -j 1 "
                       "--global-batches 64,4096 ";
     char arguments[512];
-    snprintf(arguments, sizeof arguments, "%s", run);
+    snprintf(arguments, sizeof arguments, "%s -v", run);
     EXPECT_INT(plan_command(arguments, output, sizeof output), 0);
-    EXPECT_CONTAINS(output, "Batch   4096 samples"); // as many images either way: large ones fill the GPUs
-    snprintf(arguments, sizeof arguments, "%s --critical-batch 1000 --reference-batch 64 --learning-rate 0.1", run);
+    EXPECT_CONTAINS(output, "4096 samples take "); // as many images either way: large ones fill the GPUs
+    snprintf(arguments, sizeof arguments, "%s -v --critical-batch 1000 --reference-batch 64 --learning-rate 0.1", run);
     EXPECT_INT(plan_command(arguments, output, sizeof output), 0);
-    EXPECT_CONTAINS(output, "Batch   64 samples take 156250 steps");
-    EXPECT_CONTAINS(output, "Learning rate at 64: 0.1 by the linear rule");
+    EXPECT_CONTAINS(output, "64 samples take 156250 steps");
+    EXPECT_CONTAINS(output, "at 64 by the linear rule");
 }
 
 TEST(old_prices_missing_prices_and_the_next_best_are_pointed_out) {
     static char output[1 << 17];
     const char *two = "--model gpt2-355m --tokens 1B --global-batch 64 --gpus 8 -j 1 --node "
-                      "aws-p3.16xlarge@eth-25g,aws-p4d.24xlarge@efa-100 --date ";
+                      "aws-p3.16xlarge@eth-25g,aws-p4d.24xlarge@efa-100 -v --date ";
     char arguments[512];
     snprintf(arguments, sizeof arguments, "%s2036-11-21", two);
     EXPECT_INT(plan_command(arguments, output, sizeof output), 0);
@@ -361,11 +363,11 @@ TEST(old_prices_missing_prices_and_the_next_best_are_pointed_out) {
     snprintf(arguments, sizeof arguments, "%s2020-01-01", two);
     EXPECT_INT(plan_command(arguments, output, sizeof output), 0);
     EXPECT(!strstr(output, "a year older"));
-    EXPECT_INT(plan_command(SMALL "--gpus 8 --global-batch 64 -j 1", output, sizeof output), 0);
+    EXPECT_INT(plan_command(SMALL "--gpus 8 --global-batch 64 -j 1 -v", output, sizeof output), 0);
     EXPECT_CONTAINS(output, " (1.50 to 4.65 at 5 providers) USD a GPU-hour"); // nobody rents a dgx-a100 by its name
     EXPECT_CONTAINS(output, "lockstep calibrate run -o mine.json");
     const char *profile = "models/hardware/catalogue/prices.json"; // any file of parts will do
-    snprintf(arguments, sizeof arguments, SMALL "--gpus 8 --global-batch 64 -j 1 --profile %s", profile);
+    snprintf(arguments, sizeof arguments, SMALL "--gpus 8 --global-batch 64 -j 1 -v --profile %s", profile);
     EXPECT_INT(plan_command(arguments, output, sizeof output), 0);
     EXPECT_CONTAINS(output, "! Constants are those of models/hardware/catalogue/prices.json");
     EXPECT(!strstr(output, "lockstep calibrate run"));
@@ -377,7 +379,9 @@ TEST(what_the_user_leaves_open_is_worked_out_and_said) {
     const char *line =
         "--model llama-3.1-70b --tokens 2T --by 30d --node dgx-h100 --fabric ib-ndr400 -j 1 --tp 4 --pp 4 "
         "--cp 1 --vpp 10 --recompute none --fit 60% --framework megatron";
-    EXPECT_INT(plan_command(line, output, sizeof output), 0);
+    char arguments[512];
+    snprintf(arguments, sizeof arguments, "%s -v", line);
+    EXPECT_INT(plan_command(arguments, output, sizeof output), 0);
     EXPECT_CONTAINS(output, "3 clusters"); // 376 / 0.65 = 578, 376 / 0.25 = 1,504, and one more doubling
     EXPECT_CONTAINS(output, " 1024  dgx-h100");
     EXPECT_CONTAINS(output, " 4096  dgx-h100");
@@ -385,11 +389,10 @@ TEST(what_the_user_leaves_open_is_worked_out_and_said) {
     EXPECT_CONTAINS(output, "! The global batch is assumed");
     EXPECT_CONTAINS(output, "! dgx-h100: ");
     EXPECT(!strstr(output, "No price is known"));
-    char arguments[512];
-    snprintf(arguments, sizeof arguments, "%s --gpus 1024 --own-or-rent", line);
+    snprintf(arguments, sizeof arguments, "%s --gpus 1024 --own-or-rent -v", line);
     EXPECT_INT(plan_command(arguments, output, sizeof output), 0);
     EXPECT_CONTAINS(output, "! dgx-h100: ");
-    snprintf(arguments, sizeof arguments, "%s --gpus 1024 --own", line);
+    snprintf(arguments, sizeof arguments, "%s --gpus 1024 --own -v", line);
     EXPECT_INT(plan_command(arguments, output, sizeof output), 0);
     EXPECT(!strstr(output, "! dgx-h100: "));
     snprintf(arguments, sizeof arguments, "%s --global-batch 512 --price 2.5 --gpus 1024 --json", line);
@@ -418,15 +421,17 @@ TEST(usual_batches_are_those_of_gpt3) {
     arena_close(arena);
 }
 
-// Columns of the CSV: the cost is the last but seventeen, `owned` the last but fourteen.
-static double cost_of_line(const char *line, bool *owned) {
-    const char *ends[64];
-    int count = 0;
-    const char *end = line + strcspn(line, "\n");
-    for (const char *c = line; c < end && count < 64; c++)
-        if (*c == ',') ends[count++] = c;
-    *owned = count > 18 && ends[count - 15][1] == '1';
-    return count > 18 ? strtod(ends[count - 18] + 1, NULL) : NAN;
+// The cell of a line of CSV under this title of its first; no cell before it is quoted.
+static const char *cell_of(const char *csv, const char *line, const char *title) {
+    size_t length = strlen(title), end = strcspn(csv, "\n");
+    for (const char *at = csv; at < csv + end; at += strcspn(at, ",\n") + 1, line += strcspn(line, ",\n") + 1)
+        if (strncmp(at, title, length) == 0 && strchr(",\n", at[length])) return line;
+    return "";
+}
+
+static double cost_of_line(const char *csv, const char *line, bool *owned) {
+    *owned = strncmp(cell_of(csv, line, "owned"), "true,", 5) == 0;
+    return strtod(cell_of(csv, line, "cost.amount"), NULL);
 }
 
 TEST(clusters_stand_in_one_plan_bought_and_rented_at_what_each_costs_alone) {
@@ -439,22 +444,22 @@ TEST(clusters_stand_in_one_plan_bought_and_rented_at_what_each_costs_alone) {
     int lines = 0;
     for (const char *line = strchr(both, '\n') + 1; *line; line += strcspn(line, "\n") + 1, lines++) {
         bool owned;
-        double cost = cost_of_line(line, &owned);
+        double cost = cost_of_line(both, line, &owned);
         costs[owned] = cost;
     }
     EXPECT_INT(lines, 2);
     bool owned;
     snprintf(arguments, sizeof arguments, "%s --own", base);
     EXPECT_INT(plan_command(arguments, one, sizeof one), 0);
-    EXPECT_NEAR(cost_of_line(strchr(one, '\n') + 1, &owned), costs[1], 1e-9);
+    EXPECT_NEAR(cost_of_line(one, strchr(one, '\n') + 1, &owned), costs[1], 1e-9);
     EXPECT(owned);
     EXPECT_INT(plan_command(SMALL "--gpus 8 --global-batch 64 --price 2 --currency USD -j 1 --csv", one, sizeof one),
                0);
-    EXPECT_NEAR(cost_of_line(strchr(one, '\n') + 1, &owned), costs[0], 1e-9);
+    EXPECT_NEAR(cost_of_line(one, strchr(one, '\n') + 1, &owned), costs[0], 1e-9);
     EXPECT(!owned);
-    snprintf(arguments, sizeof arguments, SMALL "--gpus 8 --global-batch 64 --own-or-rent --price 2 -j 1 --plain");
+    snprintf(arguments, sizeof arguments, SMALL "--gpus 8 --global-batch 64 --own-or-rent --price 2 -j 1 -v");
     EXPECT_INT(plan_command(arguments, both, sizeof both), 0);
-    EXPECT_CONTAINS(both, "Owning  8 GPUs of dgx-a100-80gb beats renting at 2 USD per GPU-hour from ");
+    EXPECT_CONTAINS(both, "8 GPUs of dgx-a100-80gb beats renting at $2.00 per GPU-hour from ");
 }
 
 TEST(what_does_not_fit_may_fit_with_its_optimizer_in_host_memory) {
@@ -465,9 +470,9 @@ TEST(what_does_not_fit_may_fit_with_its_optimizer_in_host_memory) {
     snprintf(arguments, sizeof arguments, "%s", job);
     EXPECT_INT(plan_command(arguments, output, sizeof output), 3);
     EXPECT_CONTAINS(output, "no layout fits in memory");
-    snprintf(arguments, sizeof arguments, "%s--offload", job);
+    snprintf(arguments, sizeof arguments, "%s--offload -v", job);
     EXPECT_INT(plan_command(arguments, output, sizeof output), 0);
-    EXPECT_CONTAINS(output, "state");
+    EXPECT_CONTAINS(output, "  state  ");
 }
 
 TEST(plan_refuses_what_it_cannot_read) {

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "scenarios/plan/command_plan.h"
 #include "scenarios/plan/plan.h"
+#include "scenarios/plan/plan_question.h"
 #include "sim/random.h"
 #include "tests/command.h"
 #include "tests/test.h"
@@ -190,12 +190,12 @@ TEST(front_knee_and_the_plan_twice_as_fast_are_those_of_a_plain_search) {
 TEST(a_long_table_of_plans_says_how_many_more_there_are) {
     static const char plans[] =
         "plan --model gpt2-124m --node dgx-h100,dgx-a100 --gpus 1,2,4,8,16,24,32 --global-batch 96 "
-        "--tokens 1e9 --price 2 -j 1 --plain";
+        "--tokens 1e9 --price 2 -j 1";
     char line[512];
-    EXPECT_CONTAINS(run_command(command_plan, plans)->out, "and 2 more (--all shows them)");
+    EXPECT_CONTAINS(run_command(command_plan, plans)->out, "and 9 more: -v");
     snprintf(line, sizeof line, "%s --all", plans);
     const Ended *ended = run_command(command_plan, line);
-    EXPECT(ended->code == 0 && !strstr(ended->out, "--all shows them"));
+    EXPECT(ended->code == 0 && !strstr(ended->out, " more: -v"));
 }
 
 // ---- What is searched.

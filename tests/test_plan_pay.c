@@ -7,9 +7,9 @@
 #include "models/workload/cluster/cluster_money.h"
 #include "models/workload/job/job_options.h"
 #include "models/workload/life/life.h"
-#include "scenarios/plan/command_plan.h"
 #include "scenarios/plan/plan_chance.h"
 #include "scenarios/plan/plan_pay.h"
+#include "scenarios/plan/plan_question.h"
 #include "sim/json.h"
 #include "tests/command.h"
 #include "tests/test.h"
@@ -149,14 +149,14 @@ TEST(a_reservation_costs_the_same_until_it_ends) {
     "--date 2026-11-21 -j 1 "
 
 TEST(a_plan_says_what_of_a_reservation_is_not_used) {
-    const Ended *ended = run_command(command_plan, JOB "--terms reserved_1y");
+    const Ended *ended = run_command(command_plan, JOB "--terms reserved_1y -v");
     EXPECT_INT(ended->code, 0);
-    EXPECT_CONTAINS(ended->out, "Paid    reserved for 1 year: 365 days, used or not; ");
-    ended = run_command(command_plan, JOB "--terms spot,on_demand,reserved_3y");
+    EXPECT_CONTAINS(ended->out, "Paid      reserved for 1 year: 365 days, used or not; ");
+    ended = run_command(command_plan, JOB "--terms spot,on_demand,reserved_3y -v");
     EXPECT_INT(ended->code, 0);
-    EXPECT_CONTAINS(ended->out, "Paid    spot: a node is taken back every ");
-    EXPECT_CONTAINS(ended->out, " (assumed, as other spot offers say; --spot-mtbf says yours); other failures are");
-    EXPECT_CONTAINS(ended->out, "! crusoe-h100-ib.8x is not offered so, or not on that fabric: reserved for 3 years");
+    EXPECT_CONTAINS(ended->out, "Paid      spot: a node is taken back every ");
+    EXPECT_CONTAINS(ended->out, "(assumed, as");
+    EXPECT_CONTAINS(ended->out, "! crusoe-h100-ib.8x is not offered so, or not on that fabric: ");
 }
 
 // On two nodes either of which is taken back once in five days: days are lost, and the step stays.
@@ -216,11 +216,12 @@ TEST(storage_for_checkpoints_is_in_the_cost_unless_somebody_else_pays) {
 TEST(storage_that_is_too_slow_is_said) {
 #define LARGE                                                                                                          \
     "plan --model llama-2-70b --tokens 100B --node dgx-h100 --fabric ib-ndr400 --gpus 512 --global-batch 1024 "
-    const Ended *ended = run_command(command_plan, LARGE "--tp 8 --pp 8 --faults llama3-h100 --storage nfs-10gbe -j 1");
+    const Ended *ended =
+        run_command(command_plan, LARGE "--tp 8 --pp 8 --faults llama3-h100 --storage nfs-10gbe -j 1 -v");
     EXPECT_INT(ended->code, 0);
     EXPECT_CONTAINS(ended->out, "! The storage is slow for so many nodes: a checkpoint takes ");
-    ended = run_command(command_plan, LARGE "--tp 8 --pp 8 --faults llama3-h100 -j 1");
-    EXPECT_CONTAINS(ended->out, "Storage 2 x superpod-storage for checkpoints: ");
+    ended = run_command(command_plan, LARGE "--tp 8 --pp 8 --faults llama3-h100 -j 1 -v");
+    EXPECT_CONTAINS(ended->out, "Storage   2 x superpod-storage for checkpoints: ");
     EXPECT(!strstr(ended->out, "! The storage is slow for so many nodes: a checkpoint takes "));
 }
 
@@ -270,7 +271,7 @@ TEST(amounts_of_one_way_to_pay_are_in_its_currency_and_of_several_in_usd) {
     for (int i = 0; i < 2; i++) {
         snprintf(line, sizeof line, ONE_NODE "--price-book %s --terms %s", path, ways[i]);
         EXPECT_INT(test_shell(line, said, sizeof said), 0);
-        EXPECT((strstr(said, " EUR") != NULL) == (i == 0) && (strstr(said, " USD") != NULL) == (i == 1));
+        EXPECT((strstr(said, "€") != NULL) == (i == 0) && (strstr(said, "$") != NULL) == (i == 1));
     }
     unlink(path);
 }

@@ -138,9 +138,9 @@ TEST(a_deadline_is_a_time_or_the_end_of_a_day_or_month) {
 }
 
 TEST(a_plan_by_a_day_says_from_which_day_it_counts) {
-    EXPECT_INT(run(PLAN "--by 2027-02 --date 2027-01-30"), 0);
-    EXPECT_CONTAINS(printed, "By      the end of 2027-02: 30 days from 2027-01-30\n");
-    EXPECT_INT(run(PLAN "--by 30d --csv"), 0);
+    EXPECT_INT(run(PLAN "--by 2027-02 --date 2027-01-30 -v"), 0);
+    EXPECT_CONTAINS(printed, "the end of 2027-02: 30 days from 2027-01-30\n");
+    EXPECT_INT(run(PLAN "--by 30d --date 2027-01-30 --csv"), 0);
     char by_time[PRINTED];
     snprintf(by_time, sizeof by_time, "%s", printed);
     EXPECT_INT(run(PLAN "--by 2027-02 --date 2027-01-30 --csv"), 0);
@@ -357,7 +357,7 @@ TEST(what_is_said_is_taken_as_it_is_meant_or_asked_back) {
          "no option is called \"--date\""},
         {"run --model gpt2-124m --node rtx4090-workstation --gpus 4 --micro-batch 1", 0, "over eth-1g"},
         {"plan --model gpt2-124m --node rtx4090-workstation --gpus 4 --tokens 1B --global-batch 64 --tp 1 --pp 1", 0,
-         "! eth-1g between nodes of rtx4090-workstation is assumed"},
+         "eth-1g between nodes: --fabric"},
         {"cost --node rtx4090-workstation --gpus 4", 0, "eth-1g"},
         {"run --model gpt2-124m --node dgx-a100 --gpus 16 --micro-batch 1", 0, "over ib-hdr200"},
         {"goodput --gpus 64 --days 2 --runs 5 --model tests/data/hf/llama-3-8b.json", 0, "Goodput"},

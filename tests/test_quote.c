@@ -6,7 +6,7 @@
 
 #include "models/hardware/parts.h"
 #include "scenarios/commands/command_run.h"
-#include "scenarios/plan/command_plan.h"
+#include "scenarios/plan/plan_question.h"
 #include "scenarios/questions/cost.h"
 #include "tests/command.h"
 #include "tests/test.h"
@@ -162,12 +162,12 @@ TEST(a_price_of_one_node_or_of_all_is_what_the_machines_cost) {
 // DGX H100 and DGX H200 side by side in a plan: the same providers for both, and the range on the screen.
 TEST(a_plan_names_the_range_of_its_prices_and_compares_the_same_providers) {
     const Ended *ended = run_command(command_plan, "plan --model gpt2-355m --tokens 1B --global-batch 64 --gpus 8 "
-                                                   "--node dgx-h100,dgx-h200 -j 1 --plain --micro-batch 4 --zero 1");
+                                                   "--node dgx-h100,dgx-h200 -j 1 -v --micro-batch 4 --zero 1");
     EXPECT_INT(ended->code, 0);
     EXPECT_CONTAINS(ended->out, "! dgx-h100: 6.88 (2.95 to 12.29 at 7 providers) USD a GPU-hour");
     EXPECT_CONTAINS(ended->out, "! dgx-h200: 7.91 (3.50 to 12.25 at 7 providers) USD a GPU-hour");
     ended = run_command(command_plan, "plan --model gpt2-355m --tokens 1B --global-batch 64 --gpus 8 --provider runpod "
-                                      "--node dgx-h100,dgx-h200 -j 1 --plain --micro-batch 4 --zero 1");
+                                      "--node dgx-h100,dgx-h200 -j 1 -v --micro-batch 4 --zero 1");
     EXPECT_INT(ended->code, 0);
     EXPECT(!strstr(ended->out, "providers)"));
     ended = run_command(command_plan, "plan --model gpt2-355m --tokens 1B --global-batch 64 --gpus 16 -j 1 "

@@ -21,8 +21,7 @@ static void expect_same(const char *command) {
     static const char *const titles[] = {"Recommended", "how surely", "weakest assumption", "measure first"};
     static const char *const keys[] = {"choice", "chance", "weakest_assumption", "measure_first"};
     char line[1024];
-    snprintf(line, sizeof line, "LC_ALL=C.UTF-8 COLUMNS=1000 $LOCKSTEP %s%s", command,
-             strncmp(command, "goodput", 7) == 0 ? " -v" : "");
+    snprintf(line, sizeof line, "LC_ALL=C.UTF-8 COLUMNS=1000 $LOCKSTEP %s%s", command, " -v");
     int status = test_shell(line, screen, sizeof screen);
     EXPECT(status == 0 || status == 3);
     snprintf(line, sizeof line, "LC_ALL=C.UTF-8 $LOCKSTEP %s --json", command);

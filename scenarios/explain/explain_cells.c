@@ -27,12 +27,6 @@ RecordTable table_of(const char *name, const char *title, const RecordColumn *co
 
 void say(Arena *arena, Words *words, const char *sentence) { LIST_PUSH(arena, words, sentence); }
 
-const char *words_lower_first(Arena *arena, const char *title) {
-    char *copy = arena_copy_text(arena, title);
-    if (copy[0] >= 'A' && copy[0] <= 'Z' && copy[1] >= 'a' && copy[1] <= 'z') copy[0] = (char)(copy[0] - 'A' + 'a');
-    return copy;
-}
-
 const char *listed(Arena *arena, const char *list, const char *next) {
     return *list ? arena_printf(arena, "%s, %s", list, next) : next;
 }

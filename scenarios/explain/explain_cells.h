@@ -23,8 +23,6 @@ typedef struct Words { // sentences
 } Words;
 
 void say(Arena *arena, Words *words, const char *sentence);
-// Titles begin sentences' parts: lower case, but for what is an abbreviation.
-const char *words_lower_first(Arena *arena, const char *title);
 const char *listed(Arena *arena, const char *list, const char *next); // "A, B"; of an empty list "B"
 
 bool is_among(const char *const *names, int count, const char *name);

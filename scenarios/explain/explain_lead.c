@@ -115,7 +115,7 @@ static int most_fallen(const Explanation *now, const Change *change, int but) {
 }
 
 static const char *cause_title(Arena *arena, const Explanation *now, int cause) {
-    return words_lower_first(arena, now->point.exposed[cause].title);
+    return text_lower_first(arena, now->point.exposed[cause].title);
 }
 
 static const Change *change_titled(const Explanation *now, const char *title) {

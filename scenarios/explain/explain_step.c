@@ -174,7 +174,7 @@ static void add_path(Answer *answer, Arena *arena, const StepChain *chain) {
         list =
             listed(arena, list,
                    arena_printf(arena, "%s %s", percent_of(arena, (double)chain->by_cause[cause], (double)chain->end),
-                                words_lower_first(arena, cause_titles[cause])));
+                                text_lower_first(arena, cause_titles[cause])));
     }
     answer_say(answer, "Why", "of the critical path %s", list);
 }
@@ -248,7 +248,7 @@ static void add_waiting(Answer *answer, Arena *arena, const Explanation *now) {
         answer, "All GPUs",
         "in the mean (this says how well they are used, the path what to shorten) %s of the step is computing; of "
         "the rest most is %s: %s (%s), waiting for others counted in",
-        text_percent(arena, point->efficiency_vs_ideal), words_lower_first(arena, point->exposed[cause].title),
+        text_percent(arena, point->efficiency_vs_ideal), text_lower_first(arena, point->exposed[cause].title),
         text_time(arena, most), percent_of(arena, most, point->step_p50_s));
 }
 

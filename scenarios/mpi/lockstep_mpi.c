@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "scenarios/plan/command_plan.h"
+#include "scenarios/plan/plan_question.h"
 #include "scenarios/sweep/command_sweep.h"
 #include "sim/check.h"
 #include "sim/ending.h"
@@ -177,11 +177,11 @@ typedef struct Errands { // that this rank can do
 } Errands;
 
 static Errands read_line(Arena *arena, bool plans, int argc, char **argv) {
-    int status;
     if (plans) {
-        PlanParts *parts = plan_of_command_line(arena, argc, argv, &status);
+        PlanParts *parts = plan_of_command_line(arena, argc, argv);
         return parts ? (Errands){plan_work, parts, parts->id} : (Errands){0};
     }
+    int status;
     Sweep *sweep = sweep_of_command_line(arena, argc, argv, &status);
     return sweep ? (Errands){sweep_work, sweep, sweep->stored.id} : (Errands){0};
 }

@@ -1,4 +1,4 @@
-// How a plan is asked for on the command line, and shown.
+// How a plan is asked for on the command line, and what it answers.
 #ifndef LOCKSTEP_SCENARIOS_PLAN_ANSWER_H
 #define LOCKSTEP_SCENARIOS_PLAN_ANSWER_H
 
@@ -6,35 +6,53 @@
 #include "scenarios/plan/plan_learn.h"
 #include "scenarios/plan/plan_reach.h"
 #include "scenarios/plan/plan_settings.h"
+#include "sim/answer.h"
 #include "sim/options.h"
 
 extern const OptionSpec plan_options[];
-const OptionSpec *plan_option_rows(Arena *arena, int *count); // these, of a price, and of a job
 extern const int plan_option_count;
-// Options must hold plan_option_rows.
+const OptionSpec *plan_rows(Arena *arena, int *count); // these, of a price, and of a job
+// Options must hold plan_rows.
 // The deadline: a time, or a day to whose end there is so much time from --date (today, when that is not said).
 void plan_read_deadline(const Options *options, PlanRequest *request, Problems *problems);
 void plan_read_request(Arena *arena, const Options *options, PlanRequest *request, Problems *problems);
 
-typedef struct PlanAnswer {
+typedef struct PlanStudy { // all that was asked and found
+    Arena *arena;
     const PlanRequest *request;
     const PlanResult *result;
-    const PlanWhatIfs *what_if;
-    const PlanUnknowns *unknowns; // or NULL, as the next five
-    const PlanReaches *reaches;
-    const PlanSettings *settings;
-    const PlanShifts *shifts;
+    PlanWhatIfs what_if;
+    PlanUnknowns unknowns;
+    PlanReaches reaches;
+    PlanSettings settings;
+    PlanShifts shifts;
     const Record *chosen; // the plan chosen, else the nearest miss, with its assumptions; NULL: nothing ran
     const char *profile;  // file of measured constants, or NULL
-    OptionWords words;    // of the command line, without the command
+    Date today;
+    OptionWords words; // of the command line, without the command
     bool all_rows;
-} PlanAnswer;
+} PlanStudy;
 
 // "run", "--model", …: what gives this row's step again (plan_line.c).
-const char *const *plan_run_words(Arena *arena, const PlanAnswer *answer, const PlanRow *row, int *count);
+const char *const *plan_run_words(const PlanStudy *plan, const PlanRow *row, int *count);
 
-void plan_print(Arena *arena, const PlanAnswer *answer, const Style *style);
-void plan_write_json(Arena *arena, const PlanAnswer *answer);
-void plan_write_csv(Arena *arena, const PlanAnswer *answer);
+// ---- What is advised in the end (plan_recommend.c).
+typedef struct PlanAdvice {
+    int row;     // of the result; -1: nothing yet
+    int setting; // of the settings; -1: as planned
+    double days, cost, both;
+} PlanAdvice;
+PlanAdvice plan_advice(const PlanStudy *plan);
+// False where no plan runs.
+bool plan_recommend(const PlanStudy *plan, Recommendation *recommendation);
+
+void plan_answer(Answer *answer, const PlanStudy *plan);
+// Its parts, in plan_answer_rows.c and plan_answer_else.c.
+void plan_answer_table(Answer *answer, const PlanStudy *plan);   // every plan, for people
+void plan_answer_list(Answer *answer, const PlanStudy *plan);    // likewise, for other programs
+void plan_answer_more(Answer *answer, const PlanStudy *plan);    // what else there is to say of each
+void plan_answer_chosen(Answer *answer, const PlanStudy *plan);  // the one in front, figure by figure
+void plan_answer_unknown(Answer *answer, const PlanStudy *plan); // what is not known, and what knowing it is worth
+void plan_answer_else(Answer *answer, const PlanStudy *plan);    // what would be enough, what else may be set or be
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "models/workload/job/schedule.h"
 #include "scenarios/plan/plan_pay.h"
-#include "scenarios/plan/plan_screen.h"
+#include "scenarios/plan/plan_words.h"
 #include "scenarios/study/study_anchors.h"
 #include "scenarios/study/study_options.h"
 #include "sim/text.h"
@@ -72,8 +72,9 @@ static void say_layout(Arena *arena, OptionWords *line, const PlanRow *row) {
     say(arena, line, "global-batch", text_exact(arena, training->global_batch));
 }
 
-const char *const *plan_run_words(Arena *arena, const PlanAnswer *answer, const PlanRow *row, int *count) {
-    const PlanRequest *request = answer->request;
+const char *const *plan_run_words(const PlanStudy *plan, const PlanRow *row, int *count) {
+    Arena *arena = plan->arena;
+    const PlanRequest *request = plan->request;
     bool priced = !row->owned && !plan_is_stated(request, row->node); // by the price book
     const char *replaced[COUNT_OF(chosen) + COUNT_OF(of_price)];
     int row_count;
@@ -83,7 +84,7 @@ const char *const *plan_run_words(Arena *arena, const PlanAnswer *answer, const 
     const OptionSpec *rows = options_with_study(arena, beside_a_study, COUNT_OF(beside_a_study), &row_count);
     OptionWords line = {0};
     option_words_add(arena, &line, "run");
-    option_words_keep(arena, rows, row_count, &answer->words, replaced, replaced_count, &line, NULL);
+    option_words_keep(arena, rows, row_count, &plan->words, replaced, replaced_count, &line, NULL);
     say_cluster(arena, &line, row);
     if (priced) say_price(arena, &line, request, row);
     say_layout(arena, &line, row);

@@ -20,7 +20,6 @@
 
 #define MOST_GPUS 1000000
 
-static const char *const color_modes[] = {"auto", "always", "never"};
 static const Where command_line = {NULL, 0};
 
 // clang-format off
@@ -65,17 +64,13 @@ const OptionSpec plan_options[] = {
     ANCHOR_OPTIONS,
     {"grid", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "where the electricity is from (lockstep hw list grid; default world)"},
     {"date", OPTION_TEXT, "DAY", .of = OF_QUESTION, .help = "prices of more than a year before are pointed out (default: today)"},
-    {"all", OPTION_FLAG, .of = OF_QUESTION, .help = "every plan on the screen, not the best 12 only"},
+    {"all", OPTION_FLAG, .of = OF_QUESTION, .help = "every plan on the first screen, not the best five only"},
     WATCH_OPTIONS,
-    {"json", OPTION_FLAG, .of = OF_FORM, .help = "the answer as JSON"},
-    {"csv", OPTION_FLAG, .of = OF_FORM, .help = "every plan as a row of CSV"},
-    {"plain", OPTION_FLAG, .of = OF_FORM, .help = "tables with tabs, for other programs"},
-    {"color", OPTION_CHOICE, .of = OF_FORM, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
 };
 // clang-format on
 const int plan_option_count = sizeof plan_options / sizeof *plan_options;
 
-const OptionSpec *plan_option_rows(Arena *arena, int *count) {
+const OptionSpec *plan_rows(Arena *arena, int *count) {
     int rent_rows;
     const OptionSpec *rent = rent_options_with_lists(arena, &rent_rows);
     const OptionSpec *rows = options_join(arena, plan_options, plan_option_count, rent, rent_rows, count);

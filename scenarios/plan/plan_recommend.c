@@ -1,15 +1,15 @@
 // What a plan's answer ends with: which cluster, how surely, what it hangs on most, and what to measure before.
 #include <math.h>
 
-#include "scenarios/plan/plan_screen.h"
+#include "scenarios/plan/plan_words.h"
 
 #define WORTH_MEASURING 0.01 // of the range of days, that a measurement should narrow it by
 
 // The plan chosen, run in the best way of those that were tried: nothing that the answer shows is better. Where no plan
 // is sure enough as it was planned, the nearest miss is one if that way makes it so.
-PlanAdvice plan_advice(const Screen *screen) {
-    const PlanResult *result = screen->result;
-    const PlanSettings *settings = screen->answer->settings;
+PlanAdvice plan_advice(const PlanStudy *plan) {
+    const PlanResult *result = plan->result;
+    const PlanSettings *settings = &plan->settings;
     int row = result->chosen < 0 ? 0 : result->chosen;
     const RecordPoint *point = &result->rows[row].point;
     PlanAdvice advice = {.row = result->chosen,
@@ -17,52 +17,52 @@ PlanAdvice plan_advice(const Screen *screen) {
                          .days = point->days,
                          .cost = point->cost_per_run,
                          .both = result->rows[row].chance.both};
-    if (!settings || row != 0 || settings->best <= 0) return advice; // they are of the plan in front
+    if (row != 0 || settings->best <= 0) return advice; // they are of the plan in front
     const PlanSetting *best = &settings->items[settings->best];
-    bool sure = best->both >= screen->request->confidence;
+    bool sure = best->both >= plan->request->confidence;
     if ((result->chosen < 0 && !sure) || plan_setting_is_idle(&settings->items[0], best)) return advice;
     return (PlanAdvice){row, settings->best, best->days, best->cost, best->both};
 }
 
-static const char *the_choice(const Screen *screen, const PlanAdvice *advice) {
+static const char *the_choice(const PlanStudy *plan, const PlanAdvice *advice) {
     if (advice->row < 0) return NULL;
-    const PlanRow *row = &screen->result->rows[advice->row];
-    const char *text = plan_cluster_text(screen, row);
+    const PlanRow *row = &plan->result->rows[advice->row];
+    const char *text = plan_cluster_text(plan, row);
     if (advice->setting > 0) {
-        const PlanSetting *setting = &screen->answer->settings->items[advice->setting];
-        text = arena_printf(screen->arena, "%s, %s", text, setting->parts ? setting->parts : setting->what);
+        const PlanSetting *setting = &plan->settings.items[advice->setting];
+        text = arena_printf(plan->arena, "%s, %s", text, setting->parts ? setting->parts : setting->what);
     }
-    text = arena_printf(screen->arena, "%s: %s", text, plan_length_text(screen->arena, advice->days));
+    text = arena_printf(plan->arena, "%s: %s", text, plan_length_text(plan->arena, advice->days));
     if (isnan(advice->cost)) return text;
-    return arena_printf(screen->arena, "%s, %s", text, plan_money(screen, &row->point, advice->cost));
+    return arena_printf(plan->arena, "%s, %s", text, plan_money(plan, advice->cost));
 }
 
-static const char *the_chance(const Screen *screen, const PlanAdvice *advice) {
-    const PlanRequest *request = screen->request;
-    const PlanRow *row = &screen->result->rows[screen->result->chosen < 0 ? 0 : screen->result->chosen];
+static const char *the_chance(const PlanStudy *plan, const PlanAdvice *advice) {
+    const PlanRequest *request = plan->request;
+    const PlanRow *row = &plan->result->rows[plan->result->chosen < 0 ? 0 : plan->result->chosen];
     const PlanChance *chance = &row->chance;
     bool date = request->deadline_s > 0, budget = request->budget > 0;
     const char *what = date && budget ? "date and budget" : date ? "the date" : "the budget";
     double share = advice->setting > 0 || (date && budget) ? advice->both : date ? chance->by_date : chance->in_budget;
     if (!date && !budget)
-        return arena_printf(screen->arena, "nine times in ten %.3g to %.3g days; --by and --budget give chances",
+        return arena_printf(plan->arena, "nine times in ten %.3g to %.3g days; --by and --budget give chances",
                             chance->days.p5, chance->days.p95);
-    const char *percent = plan_percent_beside(screen->arena, share, request->confidence);
-    const char *asked = request->confidence > 0 ? arena_printf(screen->arena, "; asked for: %s",
-                                                               plan_percent(screen->arena, request->confidence))
+    const char *percent = plan_percent_beside(plan->arena, share, request->confidence);
+    const char *asked = request->confidence > 0 ? arena_printf(plan->arena, "; asked for: %s",
+                                                               plan_percent(plan->arena, request->confidence))
                                                 : "";
-    if (advice->row >= 0) return arena_printf(screen->arena, "it keeps %s with %s%s", what, percent, asked);
-    return arena_printf(screen->arena, "the nearest, %s, keeps %s with %s only%s", plan_cluster_text(screen, row), what,
+    if (advice->row >= 0) return arena_printf(plan->arena, "it keeps %s with %s%s", what, percent, asked);
+    return arena_printf(plan->arena, "the nearest, %s, keeps %s with %s only%s", plan_cluster_text(plan, row), what,
                         percent, asked);
 }
 
-static const char *the_weakest(const Screen *screen, const PlanUnknowns *unknowns) {
+static const char *the_weakest(const PlanStudy *plan, const PlanUnknowns *unknowns) {
     if (unknowns->swing_count == 0) return NULL;
-    const PlanRow *row = &screen->result->rows[unknowns->row];
+    const PlanRow *row = &plan->result->rows[unknowns->row];
     const PlanSwing *swing = &unknowns->swings[0]; // the widest
     bool priced = !isnan(row->point.cost_per_run);
-    return arena_printf(screen->arena, "%s: %s of the variance of %s", plan_factor_titles[swing->factor],
-                        plan_percent(screen->arena, priced ? swing->cost_share : swing->days_share),
+    return arena_printf(plan->arena, "%s: %s of the variance of %s", plan_factor_titles[swing->factor],
+                        plan_percent(plan->arena, priced ? swing->cost_share : swing->days_share),
                         priced ? "the cost" : "the days");
 }
 
@@ -94,30 +94,27 @@ static const PlanMeasurement *most_narrowing(const PlanUnknowns *unknowns) {
     return best;
 }
 
-static const char *the_measurement(const Screen *screen, const PlanUnknowns *unknowns) {
+static const char *the_measurement(const PlanStudy *plan, const PlanUnknowns *unknowns) {
     const PlanMeasurement *pays = most_worth(unknowns), *m = pays ? pays : most_narrowing(unknowns);
     if (!m) return NULL;
-    const RecordPoint *point = &screen->result->rows[unknowns->row].point;
     const char *text = m->what;
-    if (m->price > 0) text = arena_printf(screen->arena, "%s for %s", text, plan_money(screen, point, m->price));
+    if (m->price > 0) text = arena_printf(plan->arena, "%s for %s", text, plan_money(plan, m->price));
     if (m->worth > 0)
-        text = arena_printf(screen->arena, "%s: worth %s", text, plan_money(screen, point, m->worth));
+        text = arena_printf(plan->arena, "%s: worth %s", text, plan_money(plan, m->worth));
     else
-        text = arena_printf(screen->arena, "%s: it narrows the range by %s", text,
-                            plan_length_text(screen->arena, unknowns->days_width - m->days_width));
-    return arena_printf(screen->arena, "%s (%s)", text, m->how);
+        text = arena_printf(plan->arena, "%s: it narrows the range by %s", text,
+                            plan_length_text(plan->arena, unknowns->days_width - m->days_width));
+    return arena_printf(plan->arena, "%s (%s)", text, m->how);
 }
 
-bool plan_recommend(const Screen *screen, Recommendation *recommendation) {
-    const PlanResult *result = screen->result;
-    const PlanUnknowns *unknowns = screen->answer->unknowns;
+bool plan_recommend(const PlanStudy *plan, Recommendation *recommendation) {
+    const PlanResult *result = plan->result;
+    const PlanUnknowns *unknowns = &plan->unknowns;
     int row = result->chosen < 0 ? 0 : result->chosen;
     if (result->row_count == 0 || !result->rows[row].point.ran || !result->rows[row].chance.known) return false;
-    PlanAdvice advice = plan_advice(screen);
-    *recommendation = (Recommendation){the_choice(screen, &advice), the_chance(screen, &advice), NULL, NULL};
-    if (unknowns) {
-        recommendation->weakest = the_weakest(screen, unknowns);
-        recommendation->measure = the_measurement(screen, unknowns);
-    }
+    PlanAdvice advice = plan_advice(plan);
+    *recommendation = (Recommendation){the_choice(plan, &advice), the_chance(plan, &advice), NULL, NULL};
+    recommendation->weakest = the_weakest(plan, unknowns);
+    recommendation->measure = the_measurement(plan, unknowns);
     return true;
 }

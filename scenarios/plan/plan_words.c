@@ -1,21 +1,15 @@
-// The words that a plan is told in, on the screen, in files and on its page alike.
 #include "scenarios/plan/plan_words.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "models/hardware/quote.h"
+#include "models/workload/cluster/cluster_money.h"
 #include "scenarios/plan/plan_pay.h"
-#include "scenarios/plan/plan_screen.h"
 #include "sim/text.h"
 
 const char *plan_human(Arena *arena, double value, QuantityKind kind) {
     return quantity_format(value, kind, arena_alloc(arena, 64), 64);
-}
-
-// Of tens of thousands three digits, as of what is more.
-const char *plan_amount(Arena *arena, double amount) {
-    bool thousands = fabs(amount) >= 9999.5 && fabs(amount) < 99950;
-    return thousands ? arena_printf(arena, "%.1f k", amount / 1000) : plan_human(arena, amount, QUANTITY_COUNT);
 }
 
 const char *plan_number(Arena *arena, double value) {
@@ -33,6 +27,17 @@ const char *plan_length_text(Arena *arena, double days) {
     return arena_printf(arena, "%s days", plan_number(arena, days));
 }
 
+PlanUnit plan_unit(const PlanStudy *plan) {
+    const PlanResult *result = plan->result;
+    bool short_run = result->row_count > 0 && result->rows[0].point.ran && result->rows[0].point.days < 1;
+    return short_run ? (PlanUnit){24, "hours"} : (PlanUnit){1, "days"};
+}
+
+AnswerValue plan_days_value(const PlanStudy *plan, double days) {
+    double length = days * plan_unit(plan).per_day;
+    return answer_shown(AS_NUMBER, days, isfinite(length) ? plan_number(plan->arena, length) : TEXT_UNKNOWN);
+}
+
 const char *plan_percent(Arena *arena, double share) {
     if (share < 0.01) return "< 1 %";
     if (share > 0.99) return "> 99 %";
@@ -44,10 +49,29 @@ const char *plan_percent_beside(Arena *arena, double share, double asked) {
     return arena_printf(arena, "%.1f ± %.1f %%", 100 * share, 100 * plan_chance_error(share));
 }
 
-const char *plan_money(const Screen *screen, const RecordPoint *point, double amount) {
-    if (isnan(amount)) return "";
-    if (screen->on_page) return text_money(screen->arena, amount, point->currency);
-    return arena_printf(screen->arena, "%s %s", plan_amount(screen->arena, amount), point->currency);
+AnswerValue plan_chance_value(const PlanStudy *plan, double share) {
+    return answer_shown(AS_SHARE, share, plan_percent_beside(plan->arena, share, plan->request->confidence));
+}
+
+static const char *currency_of(const PlanStudy *plan) {
+    const char *currency = plan->result->row_count > 0 ? plan->result->rows[0].point.currency : NULL;
+    return currency ? currency : plan->request->currency;
+}
+
+const char *plan_money(const PlanStudy *plan, double amount) {
+    return isnan(amount) ? "" : text_money(plan->arena, amount, currency_of(plan));
+}
+
+AnswerValue plan_money_value(const PlanStudy *plan, double amount) {
+    return answer_shown(AS_MONEY, amount, plan_money(plan, amount));
+}
+
+bool plan_is_priced(const PlanRow *row) { return row->point.ran && isfinite(row->point.cost_per_run); }
+
+bool plan_has_wishes(const PlanRequest *request) { return request->deadline_s > 0 || request->budget > 0; }
+
+const char *plan_wishes_name(const PlanRequest *request) {
+    return request->budget <= 0 ? "the date" : request->deadline_s <= 0 ? "the budget" : "date and budget";
 }
 
 const char *plan_verdict(Arena *arena, const PlanRequest *request, const PlanRow *row) {
@@ -60,17 +84,65 @@ const char *plan_verdict(Arena *arena, const PlanRequest *request, const PlanRow
                         row->over_budget ? "over budget" : "");
 }
 
-const char *plan_cluster_text(const Screen *screen, const PlanRow *row) {
-    const char *way = plan_paid_text(screen->arena, screen->request, row);
-    const char *paid = *way ? arena_printf(screen->arena, ", %s", way) : "";
-    const char *over = row->oversubscription > 1 ? arena_printf(screen->arena, " %g:1", row->oversubscription) : "";
+const char *plan_cluster_text(const PlanStudy *plan, const PlanRow *row) {
+    const char *way = plan_paid_text(plan->arena, plan->request, row);
+    const char *paid = *way ? arena_printf(plan->arena, ", %s", way) : "";
+    const char *over = row->oversubscription > 1 ? arena_printf(plan->arena, " %g:1", row->oversubscription) : "";
     const char *batch = // of those that are compared
-        screen->request->batch_count > 1 ? arena_printf(screen->arena, ", batch %g", row->training.global_batch) : "";
-    return arena_printf(screen->arena, "%d GPU%s of %s%s%s%s%s%s", row->gpus, row->gpus == 1 ? "" : "s",
-                        row->node->name, row->link ? " " : "", row->link ? row->link->name : "", over, batch, paid);
+        plan->request->batch_count > 1 ? arena_printf(plan->arena, ", batch %g", row->training.global_batch) : "";
+    return arena_printf(plan->arena, "%d GPU%s of %s%s%s%s%s%s", row->gpus, row->gpus == 1 ? "" : "s", row->node->name,
+                        row->link ? " " : "", row->link ? row->link->name : "", over, batch, paid);
 }
 
-// ---- What of a plan's settings to change first and what that gives, in words: the same on the screen and on a page.
+// ---- How it is paid.
+
+static const char *term_text(const PlanStudy *plan, const PlanRow *row) {
+    double billed = plan_billed_days(row->point.days, row->term_days), unused = billed - row->point.days;
+    const char *costs =
+        row->unused_cost > 0 ? arena_printf(plan->arena, " and cost %s", plan_money(plan, row->unused_cost)) : "";
+    return arena_printf(plan->arena, "%s: %.4g days, used or not; %.3g of them are not used%s",
+                        terms_titles[plan_terms_of(plan->request, row)], billed, unused, costs);
+}
+
+static const char *spot_text(const PlanStudy *plan, const PlanRow *row) {
+    PlanRequest paid = plan_for_row(plan->request, row);
+    PlanSpot spot = plan_spot(plan->arena, &paid, row->node);
+    if (!(spot.mtbf_s > 0)) return NULL;
+    return arena_printf(plan->arena,
+                        "spot: a node is taken back every %s on average, the cluster's first after %s (%s)%s; how "
+                        "many can be had at once nobody says",
+                        plan_human(plan->arena, spot.mtbf_s, QUANTITY_TIME),
+                        plan_human(plan->arena, spot.mtbf_s / row->point.node_count, QUANTITY_TIME), spot.says,
+                        plan->request->faults ? "" : "; other failures are not counted: --faults counts them");
+}
+
+const char *plan_payment_text(const PlanStudy *plan, const PlanRow *row) {
+    if (row->owned || isnan(row->point.cost_per_run) || plan_is_stated(plan->request, row->node)) return NULL;
+    if (row->term_days > 0) return term_text(plan, row);
+    return plan_terms_of(plan->request, row) == TERMS_SPOT ? spot_text(plan, row) : NULL;
+}
+
+const char *plan_storage_text(const PlanStudy *plan, const PlanRow *row) {
+    PlanStorage storage = plan_storage(plan->arena, plan->request, row);
+    if (!storage.unit || !(row->storage_cost > 0)) return NULL;
+    const char *share = "";
+    if (storage.billed < storage.units)
+        share = arena_printf(plan->arena, ", the share of %d of the %d GPUs that it is sized for", row->gpus,
+                             storage.units * storage.unit->unit_gpus);
+    return arena_printf(plan->arena,
+                        "%d x %s for checkpoints%s: %s of the cost, %s an hour (assumed: lockstep hw show %s)",
+                        storage.units, storage.unit->name, share, plan_money(plan, row->storage_cost),
+                        plan_money(plan, storage.per_hour), storage.unit->name);
+}
+
+const char *plan_spares_text(const PlanStudy *plan, const PlanRow *row) {
+    if (!(row->spares_cost > 0)) return NULL;
+    int spares = plan_spares(plan->request->faults, row->point.node_count);
+    return arena_printf(plan->arena, "%d spare node%s, paid like the others: %s of the cost (--spares N)", spares,
+                        spares == 1 ? "" : "s", plan_money(plan, row->spares_cost));
+}
+
+// ---- What a setting gives.
 
 #define HALF_A_PERCENT 0.005
 #define WORTH_A_WORD 0.0005 // of days or cost, that a change moves
@@ -80,19 +152,14 @@ bool plan_setting_is_idle(const PlanSetting *now, const PlanSetting *then) {
     return !costs && fabs(then->days / now->days - 1) < HALF_A_PERCENT && fabs(then->both - now->both) < HALF_A_PERCENT;
 }
 
-const char *plan_wishes_name(const PlanRequest *request) {
-    return request->budget <= 0 ? "the date" : request->deadline_s <= 0 ? "the budget" : "date and budget";
-}
-
-static const char *moves(const Screen *screen, const PlanSetting *now, const PlanSetting *then) {
-    Arena *arena = screen->arena;
-    const RecordPoint *point = &screen->result->rows[0].point;
+static const char *moves(const PlanStudy *plan, const PlanSetting *now, const PlanSetting *then) {
+    Arena *arena = plan->arena;
     const char *text = "";
     double money = then->cost - now->cost, days = then->days - now->days;
     bool pays = isfinite(money) && fabs(money) > WORTH_A_WORD * now->cost;
     if (pays)
-        text = arena_printf(arena, "%s %s (%.1f %%)", money < 0 ? "saves" : "costs",
-                            plan_money(screen, point, fabs(money)), 100 * fabs(money) / now->cost);
+        text = arena_printf(arena, "%s %s (%.1f %%)", money < 0 ? "saves" : "costs", plan_money(plan, fabs(money)),
+                            100 * fabs(money) / now->cost);
     if (fabs(days) > WORTH_A_WORD * now->days) {
         const char *verb = days > 0 ? "takes " : pays && money < 0 ? "" : "saves ";
         text = arena_printf(arena, "%s%s%s%s%s", text, pays ? " and " : "", verb, plan_length_text(arena, fabs(days)),
@@ -101,12 +168,12 @@ static const char *moves(const Screen *screen, const PlanSetting *now, const Pla
     return *text ? text : "moves days and cost by less than 0.05 %";
 }
 
-static const char *gives(const Screen *screen, const PlanSetting *then) {
-    Arena *arena = screen->arena;
-    const PlanRequest *request = screen->request;
-    const PlanSetting *now = &screen->answer->settings->items[0];
-    const char *moved = moves(screen, now, then), *name = plan_wishes_name(request);
-    if (request->deadline_s <= 0 && request->budget <= 0) return moved;
+const char *plan_setting_gives(const PlanStudy *plan, const PlanSetting *then) {
+    Arena *arena = plan->arena;
+    const PlanRequest *request = plan->request;
+    const PlanSetting *now = &plan->settings.items[0];
+    const char *moved = moves(plan, now, then), *name = plan_wishes_name(request);
+    if (!plan_has_wishes(request)) return moved;
     const char *before = plan_percent_beside(arena, now->both, request->confidence),
                *after = plan_percent_beside(arena, then->both, request->confidence);
     if (strcmp(before, after) == 0)
@@ -116,34 +183,24 @@ static const char *gives(const Screen *screen, const PlanSetting *then) {
     return arena_printf(arena, "%s; the chance to keep %s goes from %s to %s%s", moved, name, before, after, unsure);
 }
 
-// A plan that is not sure enough and that no setting makes so: what would comes before its settings.
-static bool settings_are_not_enough(const Screen *screen, const PlanSetting *first, const PlanSetting *all) {
-    double asked = screen->request->confidence;
-    return screen->result->chosen < 0 && asked > 0 && screen->answer->reaches && screen->answer->reaches->count > 0 &&
-           first->both < asked && all->both < asked;
-}
+// ---- What date, budget or price would be reached.
 
-int plan_change_sentences(const Screen *screen, const char *sentences[PLAN_CHANGE_SENTENCES]) {
-    const PlanSettings *settings = screen->answer->settings;
-    Arena *arena = screen->arena;
-    if (!settings || settings->count < 2) return 0;
-    const PlanSetting *items = settings->items, *all = &items[settings->count - 1];
-    const PlanSetting *first = settings->first > 0 ? &items[settings->first] : NULL;
-    if (!first) {
-        sentences[0] = "Nothing to change first: no number of spares, way or interval of checkpoints and no storage "
-                       "that was tried does better than as planned.";
-        return 1;
-    }
-    if (plan_setting_is_idle(&items[0], first)) {
-        sentences[0] = arena_printf(arena,
-                                    "Little is to be gained by changing how it runs: of spares, checkpoints and "
-                                    "storage the best that was tried (%s) %s.",
-                                    first->what, gives(screen, first));
-        return 1;
-    }
-    const char *start = settings_are_not_enough(screen, first, all) ? "Of how it runs, change first" : "Change first";
-    sentences[0] = arena_printf(arena, "%s: %s. That %s.", start, first->what, gives(screen, first));
-    if (!all->parts || settings->best != settings->count - 1) return 1;
-    sentences[1] = arena_printf(arena, "All that helps at once (%s) %s.", all->parts, gives(screen, all));
-    return 2;
+const char *plan_reach_text(const PlanStudy *plan, const PlanReach *reach) {
+    static const char *const none[REACH_KIND_COUNT] = {"no larger budget alone", "no later date alone",
+                                                       "no lower price of its GPUs alone"};
+    Arena *arena = plan->arena;
+    const char *chance = plan_percent(arena, reach->chance), *with;
+    if (reach->row < 0)
+        return arena_printf(arena, "%s reaches %s: the chance would be %s at most", none[reach->kind],
+                            plan_percent(arena, plan->request->confidence), chance);
+    if (reach->kind == REACH_DATE)
+        with = arena_printf(arena, "with %s from today", plan_length_text(arena, reach->value));
+    else if (reach->kind == REACH_PRICE)
+        with = arena_printf(arena, "at %s per GPU-hour or less, agreed beforehand,", plan_money(plan, reach->value));
+    else
+        with = arena_printf(arena, "with a budget of %s", plan_money(plan, reach->value));
+    const char *on =
+        reach->row == 0 ? "" : arena_printf(arena, " (%s)", plan_cluster_text(plan, &plan->result->rows[reach->row]));
+    return arena_printf(arena, "%s the chance would %sbe %s%s", with, plan->result->chosen >= 0 ? "still " : "", chance,
+                        on);
 }

@@ -1,30 +1,44 @@
-// Numbers, shares, money and machines of a plan as words (plan_words.c).
+// Numbers, shares, money and machines of a plan as words.
 #ifndef LOCKSTEP_SCENARIOS_PLAN_WORDS_H
 #define LOCKSTEP_SCENARIOS_PLAN_WORDS_H
 
 #include "scenarios/plan/plan_answer.h"
 #include "sim/quantity.h"
 
-typedef struct Screen {
-    Arena *arena;
-    const PlanAnswer *answer;
-    const PlanRequest *request;
-    const PlanResult *result;
-    const Style *style;
-    int rows;
-    bool on_page; // money as pages have it: "$1.88 M"
-} Screen;
-
-const char *plan_human(Arena *arena, double value, QuantityKind kind);                 // "1.34 M"
-const char *plan_amount(Arena *arena, double amount);                                  // of money: "12.4 k"
-const char *plan_money(const Screen *screen, const RecordPoint *point, double amount); // "" when unknown
-const char *plan_cluster_text(const Screen *screen, const PlanRow *row);               // "1024 GPUs of dgx-h100 …"
-const char *plan_number(Arena *arena, double value);     // three digits, and never 1e+03: days, megawatt hours
-const char *plan_length_text(Arena *arena, double days); // "40.7 days", "3.86 hours"
-const char *plan_about(Arena *arena, double value);      // two digits likewise
-const char *plan_percent(Arena *arena, double share);    // "83 %", "> 99 %", "< 1 %": few draws tell more
+const char *plan_human(Arena *arena, double value, QuantityKind kind); // "1.34 M"
+const char *plan_money(const PlanStudy *plan, double amount);          // "$1.88 M"; "" when unknown
+AnswerValue plan_money_value(const PlanStudy *plan, double amount);
+const char *plan_cluster_text(const PlanStudy *plan, const PlanRow *row); // "1,024 GPUs of dgx-h100 …"
+const char *plan_number(Arena *arena, double value);                      // three digits, and never 1e+03
+const char *plan_length_text(Arena *arena, double days);                  // "40.7 days", "3.86 hours"
+const char *plan_about(Arena *arena, double value);                       // two digits, and never 1e+03
+const char *plan_percent(Arena *arena, double share);                     // "83 %", "> 99 %", "< 1 %"
 // Beside what was asked for (0: nothing): "79.7 ± 0.4 %", 1 sigma, where the draws cannot tell the two apart.
 const char *plan_percent_beside(Arena *arena, double share, double asked);
+AnswerValue plan_chance_value(const PlanStudy *plan, double share);                     // beside the confidence asked
 const char *plan_verdict(Arena *arena, const PlanRequest *request, const PlanRow *row); // "misses 30 days", or ""
+
+// Lengths of runs in one unit in the whole answer: days, or hours where the plan in front takes less than one.
+typedef struct PlanUnit {
+    double per_day;
+    const char *name; // "days"
+} PlanUnit;
+PlanUnit plan_unit(const PlanStudy *plan);
+AnswerValue plan_days_value(const PlanStudy *plan, double days); // days, shown in that unit without its name
+
+bool plan_has_wishes(const PlanRequest *request);         // a date or a budget
+const char *plan_wishes_name(const PlanRequest *request); // "date and budget", of those that are asked for
+bool plan_is_priced(const PlanRow *row);
+
+// How a row is paid. NULL: nothing is to be said.
+const char *plan_payment_text(const PlanStudy *plan, const PlanRow *row); // a term paid for whole, nodes taken back
+const char *plan_spares_text(const PlanStudy *plan, const PlanRow *row);  // NULL: none are paid
+const char *plan_storage_text(const PlanStudy *plan, const PlanRow *row);
+
+// What a setting gives against the plan as it is: "saves $18.0 k and takes 3 hours more; the chance …".
+const char *plan_setting_gives(const PlanStudy *plan, const PlanSetting *then);
+bool plan_setting_is_idle(const PlanSetting *now, const PlanSetting *then); // days, cost, chance stay to half a percent
+
+const char *plan_reach_text(const PlanStudy *plan, const PlanReach *reach); // "with a budget of $3.02 M the chance …"
 
 #endif

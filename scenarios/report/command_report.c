@@ -10,9 +10,8 @@
 #include "scenarios/commands/command_run.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/explain/explain_goodput.h"
-#include "scenarios/plan/command_plan.h"
+#include "scenarios/plan/plan_question.h"
 #include "scenarios/queue/command_queue.h"
-#include "scenarios/report/report_plan.h"
 #include "scenarios/report/report_queue.h"
 #include "scenarios/report/report_run.h"
 #include "sim/file.h"
@@ -109,14 +108,6 @@ static bool show_run(void *context, const RunAnswer *answer, Problems *problems)
     return write_page(answer->arena, report, answer->output, problems);
 }
 
-static bool show_plan(void *context, Arena *arena, const PlanAnswer *answer, Problems *problems) {
-    const Writing *writing = context;
-    Report *report = report_create(arena, plan_report_title(arena, answer), writing->command, writing->date);
-    report_add_plan(report, arena, answer);
-    add_command(report, writing);
-    return write_page(arena, report, writing->output, problems);
-}
-
 static bool show_answer(void *context, Arena *arena, const Answer *answer, Problems *problems) {
     const Writing *writing = context;
     const char *title = answer_heading(answer) ? answer_heading(answer) : answer_kind(answer);
@@ -195,7 +186,9 @@ static int refuse(const char *what, const char *hint) {
 static int ask_run(int argc, char **argv, void *writing) {
     return command_run_shown(argc, argv, true, show_run, writing);
 }
-static int ask_plan(int argc, char **argv, void *writing) { return command_plan_shown(argc, argv, show_plan, writing); }
+static int ask_plan(int argc, char **argv, void *writing) {
+    return frame_show(&plan_question, argc, argv, show_answer, writing);
+}
 static int ask_goodput(int argc, char **argv, void *writing) {
     return frame_show(&explain_goodput_question, argc, argv, show_answer, writing);
 }

@@ -1,0 +1,17 @@
+// lockstep plan: how many GPUs, which node and network, which layout, what cost, by when.
+#ifndef LOCKSTEP_SCENARIOS_PLAN_QUESTION_H
+#define LOCKSTEP_SCENARIOS_PLAN_QUESTION_H
+
+#include "scenarios/plan/plan.h"
+#include "sim/question.h"
+
+extern const Question plan_question;
+int command_plan(int argc, char **argv); // argv[0] is "plan"; the answer is the exit code
+
+// For programs that bring their own hands.
+typedef PlanResult PlanRunner(void *context, Arena *arena, const PlanParts *parts, Problems *problems);
+int command_plan_with(int argc, char **argv, PlanRunner *runner, void *context);
+// The parts of a command line's search, for those who help. NULL where it cannot be read.
+PlanParts *plan_of_command_line(Arena *arena, int argc, char **argv);
+
+#endif
