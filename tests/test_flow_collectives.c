@@ -1,5 +1,7 @@
 // Collectives message by message: formulas on one switch, laws of bytes, folding, and agreement with whole collectives
 // where the two must agree.
+#include <string.h>
+
 #include "models/network/constants.h"
 #include "models/network/flows.h"
 #include "models/network/topology.h"
@@ -406,4 +408,90 @@ TEST(what_has_no_flows_says_so) {
     EXPECT(flow_plan(arena, network, &request, &why, &remedy) == NULL);
     EXPECT_CONTAINS(why, "all_reduce of 70000 ranks is too much message by message; 65536 are the most");
     arena_close(arena);
+}
+
+// ---- Places that do alike.
+
+static void expect_same_plans(const System *one, const System *other, int32_t a, int32_t b) {
+    const Channel *x = &one->channels[a], *y = &other->channels[b];
+    EXPECT_INT(x->plan_count, y->plan_count);
+    for (int p = 0; p < x->plan_count && p < y->plan_count; p++) {
+        const Plan *s = &x->plans[p], *t = &y->plans[p];
+        EXPECT(s->bytes == t->bytes && s->latency == t->latency && s->rate_limit == t->rate_limit);
+        EXPECT_INT(s->use_count, t->use_count);
+        for (int u = 0; u < s->use_count && u < t->use_count; u++)
+            EXPECT(strcmp(one->links[s->uses[u].link].name, other->links[t->uses[u].link].name) == 0 &&
+                   s->uses[u].weight == t->uses[u].weight);
+    }
+}
+
+static void expect_same_actor(const System *one, const System *other, int actor) {
+    const Program *a = &one->programs[one->actors[actor].program], *b = &other->programs[other->actors[actor].program];
+    EXPECT_INT(a->stream_count, b->stream_count);
+    EXPECT_INT(a->slot_count, b->slot_count);
+    for (int s = 0; s < a->stream_count && s < b->stream_count; s++) {
+        EXPECT(a->streams[s].count == b->streams[s].count);
+        int64_t differ = 0;
+        for (int64_t i = 0; i < a->streams[s].count && i < b->streams[s].count; i++) {
+            const Op *x = &a->streams[s].ops[i], *y = &b->streams[s].ops[i];
+            differ += x->kind != y->kind || x->slot != y->slot || x->id != y->id || x->time != y->time;
+        }
+        EXPECT(differ == 0);
+    }
+    for (int s = 0; s < a->slot_count && s < b->slot_count; s++)
+        expect_same_plans(one, other, one->actors[actor].channels[s], other->actors[actor].channels[s]);
+}
+
+// Whole nodes, parts of nodes, one rank a node, and any that chance takes.
+static int some_ranks(RandomStream *random, const Network *network, int *ranks) {
+    int count = 0, step = 1 + (int)random_below(random, 3);
+    bool any = random_below(random, 2) == 0;
+    for (int r = 0; r < network->rank_count; r += any ? 1 + (int)random_below(random, 4) : step) ranks[count++] = r;
+    return count;
+}
+
+TEST(one_script_for_places_that_do_alike_is_the_script_of_each) {
+    static const struct {
+        CollectiveOp op;
+        const char *algorithm;
+        bool on_host;
+    } cases[] = {{COLLECTIVE_ALL_REDUCE, "ring", false},
+                 {COLLECTIVE_ALL_GATHER, "ring", false},
+                 {COLLECTIVE_REDUCE_SCATTER, "ring", false},
+                 {COLLECTIVE_ALL_REDUCE, "ring", true},
+                 {COLLECTIVE_ALL_REDUCE, "halving_doubling", true},
+                 {COLLECTIVE_ALL_REDUCE, "halving_doubling", false},
+                 {COLLECTIVE_ALL_REDUCE, "recursive_doubling", true},
+                 {COLLECTIVE_ALL_GATHER, "bruck", true},
+                 {COLLECTIVE_BARRIER, "dissemination", true}};
+    int shared = 0;
+    FOR_SEEDS (seed, 1, 12) {
+        for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+            Arena *arena = arena_open();
+            RandomStream random = random_stream(seed, "places alike", (int)c);
+            const Network *network = network_of(arena, dgx_a100(), 1 + (int)random_below(&random, 6), infiniband(200));
+            int ranks[64];
+            CollectiveRequest request = {.op = cases[c].op,
+                                         .backend = cases[c].on_host ? BACKEND_MPI : BACKEND_NCCL,
+                                         .on_host = cases[c].on_host,
+                                         .ranks = ranks,
+                                         .rank_count = some_ranks(&random, network, ranks),
+                                         .bytes = 1e4 * (double)(1 + random_below(&random, 1000)),
+                                         .algorithm = cases[c].algorithm};
+            const char *why = "", *remedy;
+            const FlowPlan *plan = request.rank_count > 1 ? flow_plan(arena, network, &request, &why, &remedy) : NULL;
+            if (plan) {
+                FlowSystem quick = flow_system(arena, plan), each = flow_system_of_each(arena, plan);
+                shared += quick.system.actor_count > quick.system.program_count;
+                EXPECT(quick.message_count == each.message_count);
+                EXPECT_NEAR(quick.bytes, each.bytes, 1e-12);
+                for (int a = 0; a < quick.system.actor_count; a++) expect_same_actor(&quick.system, &each.system, a);
+                FlowResult one = flow_run(arena, plan, &quick, false), other = flow_run(arena, plan, &each, false);
+                EXPECT_NEAR(one.seconds, other.seconds, 0);
+                EXPECT_TEXT(one.limited_by ? one.limited_by : "", other.limited_by ? other.limited_by : "");
+            }
+            arena_close(arena);
+        }
+    }
+    EXPECT(shared > 50);
 }

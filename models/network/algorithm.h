@@ -12,6 +12,7 @@ typedef struct FlowStep {
     int tag;      // the i-th send of a tag meets the i-th receive of that tag from this one to that
     int way;      // which of its own NICs the sender takes, where it has several
     bool add;     // to what is there already; else in its place
+    int times;    // of an outline: it stands for so many, whose pieces alone differ; else 1
     int send_count, receive_count;
     const int32_t *send, *receive; // pieces
 } FlowStep;
@@ -34,6 +35,7 @@ typedef struct Party {
     const int8_t *orders;   // [ring * rank_count + position] places
     int ways;               // NICs of each rank's own, where all have so many
     int chunks;             // that a pipelined array is cut into, per ring or tree
+    bool outline;           // of steps that go on alike the first will do
     struct {
         Lane *items;
         int count, room;
@@ -45,6 +47,7 @@ typedef struct Algorithm {
     CollectiveOp op;
     bool piped;   // several messages of a lane may be under way; else each waits for the one before
     bool at_once; // all messages, each on a lane of its own
+    bool alike;   // places with the same outline, but for whom they meet, do the same with pieces of other numbers
     int (*pieces)(const Party *party);
     void (*build)(Party *party); // adds lanes
 } Algorithm;

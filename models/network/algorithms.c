@@ -8,29 +8,29 @@
 
 #define REDUCE_SCATTER COLLECTIVE_REDUCE_SCATTER
 static const Algorithm algorithms[] = {
-    {"ring", COLLECTIVE_ALL_REDUCE, true, false, ring_pieces, build_ring},
-    {"tree", COLLECTIVE_ALL_REDUCE, true, false, tree_pieces, build_tree},
-    {"hierarchical", COLLECTIVE_ALL_REDUCE, true, false, hierarchical_pieces, build_hierarchical},
-    {"halving_doubling", COLLECTIVE_ALL_REDUCE, false, false, halving_pieces, build_halving_doubling},
-    {"rabenseifner", COLLECTIVE_ALL_REDUCE, false, false, halving_pieces, build_halving_doubling},
-    {"recursive_doubling", COLLECTIVE_ALL_REDUCE, false, false, one_piece, build_recursive_doubling},
-    {"binomial", COLLECTIVE_ALL_REDUCE, false, false, one_piece, build_binomial},
-    {"ring", COLLECTIVE_ALL_GATHER, true, false, ring_pieces, build_ring},
-    {"bruck", COLLECTIVE_ALL_GATHER, false, false, piece_per_rank, build_bruck_gather},
-    {"ring", REDUCE_SCATTER, true, false, ring_pieces, build_ring},
-    {"ring", COLLECTIVE_BROADCAST, true, false, chain_pieces, build_chain},
-    {"binomial", COLLECTIVE_BROADCAST, false, false, one_piece, build_binomial},
-    {"ring", COLLECTIVE_REDUCE, true, false, chain_pieces, build_chain},
-    {"binomial", COLLECTIVE_REDUCE, false, false, one_piece, build_binomial},
-    {"linear", COLLECTIVE_ALL_TO_ALL, false, true, pair_pieces, build_linear_exchange},
-    {"pairwise", COLLECTIVE_ALL_TO_ALL, false, false, pair_pieces, build_pairwise},
-    {"bruck", COLLECTIVE_ALL_TO_ALL, false, false, pair_pieces, build_bruck_exchange},
-    {"linear", COLLECTIVE_GATHER, false, true, piece_per_rank, build_linear_rooted},
-    {"binomial", COLLECTIVE_GATHER, false, false, piece_per_rank, build_binomial_rooted},
-    {"linear", COLLECTIVE_SCATTER, false, true, piece_per_rank, build_linear_rooted},
-    {"binomial", COLLECTIVE_SCATTER, false, false, piece_per_rank, build_binomial_rooted},
-    {"dissemination", COLLECTIVE_BARRIER, false, false, one_piece, build_dissemination},
-    {"direct", COLLECTIVE_SEND_RECV, false, false, piece_per_rank, build_shift},
+    {"ring", COLLECTIVE_ALL_REDUCE, true, false, true, ring_pieces, build_ring},
+    {"tree", COLLECTIVE_ALL_REDUCE, true, false, false, tree_pieces, build_tree},
+    {"hierarchical", COLLECTIVE_ALL_REDUCE, true, false, false, hierarchical_pieces, build_hierarchical},
+    {"halving_doubling", COLLECTIVE_ALL_REDUCE, false, false, true, halving_pieces, build_halving_doubling},
+    {"rabenseifner", COLLECTIVE_ALL_REDUCE, false, false, true, halving_pieces, build_halving_doubling},
+    {"recursive_doubling", COLLECTIVE_ALL_REDUCE, false, false, true, one_piece, build_recursive_doubling},
+    {"binomial", COLLECTIVE_ALL_REDUCE, false, false, false, one_piece, build_binomial},
+    {"ring", COLLECTIVE_ALL_GATHER, true, false, true, ring_pieces, build_ring},
+    {"bruck", COLLECTIVE_ALL_GATHER, false, false, true, piece_per_rank, build_bruck_gather},
+    {"ring", REDUCE_SCATTER, true, false, true, ring_pieces, build_ring},
+    {"ring", COLLECTIVE_BROADCAST, true, false, false, chain_pieces, build_chain},
+    {"binomial", COLLECTIVE_BROADCAST, false, false, false, one_piece, build_binomial},
+    {"ring", COLLECTIVE_REDUCE, true, false, false, chain_pieces, build_chain},
+    {"binomial", COLLECTIVE_REDUCE, false, false, false, one_piece, build_binomial},
+    {"linear", COLLECTIVE_ALL_TO_ALL, false, true, false, pair_pieces, build_linear_exchange},
+    {"pairwise", COLLECTIVE_ALL_TO_ALL, false, false, false, pair_pieces, build_pairwise},
+    {"bruck", COLLECTIVE_ALL_TO_ALL, false, false, false, pair_pieces, build_bruck_exchange},
+    {"linear", COLLECTIVE_GATHER, false, true, false, piece_per_rank, build_linear_rooted},
+    {"binomial", COLLECTIVE_GATHER, false, false, false, piece_per_rank, build_binomial_rooted},
+    {"linear", COLLECTIVE_SCATTER, false, true, false, piece_per_rank, build_linear_rooted},
+    {"binomial", COLLECTIVE_SCATTER, false, false, false, piece_per_rank, build_binomial_rooted},
+    {"dissemination", COLLECTIVE_BARRIER, false, false, true, one_piece, build_dissemination},
+    {"direct", COLLECTIVE_SEND_RECV, false, false, false, piece_per_rank, build_shift},
 };
 #define ALGORITHM_COUNT (int)(sizeof algorithms / sizeof *algorithms)
 
@@ -60,7 +60,7 @@ Lane *new_lane(Party *party) {
 
 FlowStep *new_step(Party *party, Lane *lane, int to, int from) {
     CHECK(to != party->rank && from != party->rank);
-    LIST_PUSH(party->arena, lane, ((FlowStep){.to = to, .from = from}));
+    LIST_PUSH(party->arena, lane, ((FlowStep){.to = to, .from = from, .times = 1}));
     return &lane->items[lane->count - 1];
 }
 

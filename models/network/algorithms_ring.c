@@ -21,23 +21,26 @@ static int rank_at(const Party *party, int ring, int position) {
 }
 
 static int position_of(const Party *party, int ring, int rank) {
-    int block = block_of(party, rank), position = party->starts[block];
+    int block = block_of(party, rank), start = party->starts[block], size = block_size(party, block), position = start;
+    if (!party->order_count) {
+        int place = rank - start;
+        return start + (block % 2 ? ring + 2 * size - 1 - place : place + size - ring % size) % size;
+    }
     while (rank_at(party, ring, position) != rank) position++;
     return position;
 }
 
 // A rank's rings in the order of its place within them, so that ranks that do alike are seen to do alike.
-static int next_ring(const Party *party, int turn) {
-    int rings = ring_count(party), start = party->starts[block_of(party, party->rank)];
+static const int *rings_in_turn(Party *party) {
+    int rings = ring_count(party);
+    int *order = ARENA_ARRAY(party->arena, int, rings), *at = ARENA_ARRAY(party->arena, int, rings);
     for (int ring = 0; ring < rings; ring++) {
-        int before = 0, mine = position_of(party, ring, party->rank) - start;
-        for (int other = 0; other < rings; other++) {
-            int place = position_of(party, other, party->rank) - start;
-            before += place < mine || (place == mine && other < ring);
-        }
-        if (before == turn) return ring;
+        int turn = ring;
+        at[ring] = position_of(party, ring, party->rank);
+        for (; turn > 0 && at[order[turn - 1]] > at[ring]; turn--) order[turn] = order[turn - 1];
+        order[turn] = ring;
     }
-    return 0;
+    return order;
 }
 
 // The pieces of a ring are numbered by the rank that ends with the sum of them (or starts with them).
@@ -55,10 +58,11 @@ static void add_ring(Party *party, int ring) {
         last = party->op == COLLECTIVE_REDUCE_SCATTER ? n - 1 : 2 * (n - 1);
     int way = ring / smallest_block(party);
     Lane *lane = new_lane(party);
-    for (int k = first; k < last; k++) {
+    for (int k = first; k < (party->outline ? first + 1 : last); k++) {
         FlowStep *step = new_step(party, lane, next, before);
         step->tag = ring;
         step->way = way;
+        if (party->outline) step->times = last - first;
         send_pieces(party, step, piece_at(party, ring, at - 1 - k + 2 * n), 1);
         receive_pieces(party, step, piece_at(party, ring, at - 2 - k + 2 * n), 1, k < n - 1);
     }
@@ -66,7 +70,8 @@ static void add_ring(Party *party, int ring) {
 
 void build_ring(Party *party) {
     if (party->rank_count < 2) return;
-    for (int turn = 0; turn < ring_count(party); turn++) add_ring(party, next_ring(party, turn));
+    const int *order = rings_in_turn(party);
+    for (int turn = 0; turn < ring_count(party); turn++) add_ring(party, order[turn]);
 }
 
 // Chunk after chunk from the root round to the last, or from there back to the root.
@@ -92,7 +97,8 @@ static void add_chain(Party *party, int ring) {
 
 void build_chain(Party *party) {
     if (party->rank_count < 2) return;
-    for (int turn = 0; turn < ring_count(party); turn++) add_chain(party, next_ring(party, turn));
+    const int *order = rings_in_turn(party);
+    for (int turn = 0; turn < ring_count(party); turn++) add_chain(party, order[turn]);
 }
 
 // Everyone to the next, the last to the first, all at once.

@@ -72,8 +72,9 @@ static int32_t plan_of(MessageBook *book, const FlowPlan *flow, int32_t channel,
     return known->plan_count++;
 }
 
-int32_t message_plan_number(MessageBook *book, const FlowPlan *flow, int32_t channel, const FlowOp *op) {
-    op->kind == FLOW_SEND ? book->connections.items[channel].sent++ : book->connections.items[channel].received++;
+int32_t message_plan_number(MessageBook *book, const FlowPlan *flow, int32_t channel, const FlowOp *op, int times) {
+    Connection *connection = &book->connections.items[channel];
+    *(op->kind == FLOW_SEND ? &connection->sent : &connection->received) += times;
     return plan_of(book, flow, channel, op->way, op->bytes);
 }
 

@@ -216,8 +216,13 @@ Plan flow_lone_message(Arena *arena, const Network *network, LinkBook *book, Bac
     return message_plan(arena, book, &group, &style, from_rank, to_rank, 0, bytes);
 }
 
-FlowResult flow_run(Arena *arena, const FlowPlan *plan, const FlowSystem *flows, bool fold) {
-    System system = fold ? fold_system(arena, &flows->system).system : flows->system;
+void flow_fold(Arena *arena, FlowSystem *flows) {
+    if (!flows->folded.actor_count) flows->folded = fold_system(arena, &flows->system).system;
+}
+
+FlowResult flow_run(Arena *arena, const FlowPlan *plan, FlowSystem *flows, bool fold) {
+    if (fold) flow_fold(arena, flows);
+    System system = fold ? flows->folded : flows->system;
     RunResult run = run_system(arena, &system, &(RunOptions){0});
     if (run.stopped) return (FlowResult){.stopped = true};
     CHECK(run.beyond_clock || run.deadlocked_count == 0);

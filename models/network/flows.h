@@ -51,22 +51,28 @@ Plan flow_lone_message(Arena *arena, const Network *network, LinkBook *book, Bac
 typedef struct MessageBook MessageBook;
 MessageBook *message_book_create(Arena *arena, LinkBook *links, int places);
 int32_t message_channel(MessageBook *book, int collective, int from, int to, int tag);
-// The number of the plan by which a SEND or RECEIVE uses its channel.
-int32_t message_plan_number(MessageBook *book, const FlowPlan *flow, int32_t channel, const FlowOp *op);
+// The number of the plan by which a SEND or RECEIVE uses its channel, so many times.
+int32_t message_plan_number(MessageBook *book, const FlowPlan *flow, int32_t channel, const FlowOp *op, int times);
 const Plan *message_book_plan(const MessageBook *book, int32_t channel, int32_t plan);
 const Channel *message_book_channels(const MessageBook *book, int *count); // when all is sent that is received
 
 typedef struct FlowSystem {
     System system; // an actor for each rank in order of number
+    System folded; // after flow_fold
+    double ops_written;
     int64_t message_count;
     double bytes;            // of all messages
     const double *link_busy; // [link] seconds that its bytes take; the network's links, then those of software
     bool stopped;            // by the watch: there is no system
 } FlowSystem;
 FlowSystem flow_system(Arena *arena, const FlowPlan *plan);
-// About what it will be, before it is made.
+// The same from the scripts of all places, though they do alike. For tests.
+FlowSystem flow_system_of_each(Arena *arena, const FlowPlan *plan);
+// Ranks that do the same at the same time become one.
+void flow_fold(Arena *arena, FlowSystem *flows);
+// About what it takes to make it.
 typedef struct FlowEstimate {
-    double ops, bytes; // operations of all ranks; memory
+    double ops, bytes; // operations that are written; memory
 } FlowEstimate;
 FlowEstimate flow_estimate(const FlowPlan *plan);
 
@@ -80,6 +86,6 @@ typedef struct FlowResult {
     int64_t message_count, event_count;
     bool stopped; // by the watch
 } FlowResult;
-FlowResult flow_run(Arena *arena, const FlowPlan *plan, const FlowSystem *flows, bool fold);
+FlowResult flow_run(Arena *arena, const FlowPlan *plan, FlowSystem *flows, bool fold);
 
 #endif

@@ -80,11 +80,10 @@ static bool read_steps(const CollectiveAsked *asked, Arena *scratch, CollectiveR
     return request->steps != NULL;
 }
 
-static bool is_allowed(const CollectiveAsked *asked, Arena *scratch, const FlowPlan *plan) {
-    FlowEstimate estimate = flow_estimate(plan);
+static bool is_allowed(const CollectiveAsked *asked, Arena *scratch, double operations, double bytes) {
     const char *what = arena_printf(scratch, "%s of %d GPUs message by message", collective_op_name(asked->request.op),
                                     asked->request.rank_count);
-    return watch_allows_operations(estimate.ops, estimate.bytes, what, "use fidelity fluid, or fewer GPUs", (Where){0},
+    return watch_allows_operations(operations, bytes, what, "use fidelity fluid, or fewer GPUs", (Where){0},
                                    asked->problems);
 }
 
@@ -102,8 +101,13 @@ static void compute_row(const CollectiveAsked *asked, CollectiveRequest *request
     const FlowPlan *plan = collective_messages(scratch, asked, request, NULL);
     FlowSystem flows = {.stopped = true};
     FlowResult result = {.stopped = true};
-    if (is_allowed(asked, scratch, plan)) flows = flow_system(scratch, plan);
-    if (!flows.stopped) result = flow_run(scratch, plan, &flows, true);
+    FlowEstimate estimate = flow_estimate(plan);
+    if (is_allowed(asked, scratch, estimate.ops, estimate.bytes)) flows = flow_system(scratch, plan);
+    if (!flows.stopped) {
+        flow_fold(scratch, &flows);
+        double operations = system_op_count(&flows.folded), bytes = run_bytes(&flows.folded);
+        if (is_allowed(asked, scratch, operations, bytes)) result = flow_run(scratch, plan, &flows, true);
+    }
     if (result.stopped) {
         watch_tells((Where){0}, asked->problems);
         arena_close(scratch);

@@ -122,7 +122,7 @@ static Op op_of(Stretch *s, Part *part, const FlowPlan *flow, const FlowOp *op, 
     bool sends = op->kind == FLOW_SEND;
     int32_t channel = message_channel(messages, number, sends ? place : op->peer, sends ? op->peer : place, op->tag);
     made.kind = OP_TRANSFER;
-    made.id = message_plan_number(messages, flow, channel, op);
+    made.id = message_plan_number(messages, flow, channel, op, 1);
     made.slot = slot_of(s, s->e->kept_count + channel, last);
     part->messages += sends;
     return made;
