@@ -552,6 +552,7 @@ static const char *const only_transformers[] = {
     "training.fused_norms",
     "training.composed_gelu",
     "training.whole_head",
+    "training.classifies",
     "training.fused_loss",
     "training.gathers_logits",
     "training.tp_waits",

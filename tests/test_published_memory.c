@@ -115,6 +115,26 @@ TEST(fused_losses_and_places_of_adapters_are_read_from_notes) {
 #undef ROW
 }
 
+// What is asked of a model decides about its head: classes need neither logits nor a table of words for them.
+TEST(who_classifies_has_no_logits) {
+#define ROW(model, type, act, notes)                                                                                   \
+    "a,f," model "," type ",12,768,12," act ",30522,512,A100-SXM4-80GB,1,1,8,HF Trainer"                               \
+    ",1,1,1,0,32,32,bf16-true,none,1,3e10,adamw,step time,\"" notes "\",,\n"
+    Reading r =
+        read_text(COLUMNS ROW("BERT", "encoder", "gelu", "") ROW("BERT SST-2", "encoder", "gelu", "")
+                      ROW("LLaMA", "decoder", "swiglu", "") ROW("LLaMA", "decoder", "swiglu", "classification head")
+                          ROW("LLaMA", "decoder", "swiglu", "finetuned on SQuAD"));
+    for (int i = 0; i < 5; i++) EXPECT(r.runs.items[i].training.classifies == (i == 1 || i == 3));
+    for (int i = 0; i < 4; i += 2) {
+        const PredictedRun *words = &r.predicted[i], *classes = &r.predicted[i + 1];
+        EXPECT(!classes->skipped && classes->step_s < words->step_s && classes->memory_bytes < words->memory_bytes);
+    }
+    const Model *words = r.runs.items[2].training.model, *classes = r.runs.items[3].training.model;
+    EXPECT_NEAR(model_parameters(words) - model_parameters(classes), 30522.0 * 768, 1e-12);
+    arena_close(r.arena);
+#undef ROW
+}
+
 TEST(optimizers_of_less_state_are_read_by_their_names) {
 #define ROW(name) SMALL("a", "f", "PyTorch", "0,1,1,fp32,none,1,3e10," name ",,,,")
     Reading r = read_text(COLUMNS ROW("AdamW 8-bit") ROW("Adafactor") ROW("fused AdamW") ROW("sgd"));

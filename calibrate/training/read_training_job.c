@@ -247,7 +247,6 @@ static const Model *transformer_of(Row *row) {
     }
     Model *model = copy_of(row->arena, plain);
     if (mixture) add_experts(row, model);
-    if (encoder && says(row, MODEL, "squad")) model->head_share = 0; // two numbers per position, no vocabulary
     return model;
 }
 
@@ -664,10 +663,26 @@ static void say_loss(Row *row) {
     if (in_parts) say_number(row, JOB_TRAINING, "loss_chunks", ceil((double)model->vocab / model->hidden));
 }
 
+// Tasks of GLUE have classes, SQuAD two numbers a position.
+static void say_head(Row *row) {
+    static const char *const tasks[] = {"squad", "glue", "mnli", "sst-2", "classification head"};
+    static const Column told[] = {MODEL, NOTES, INFERRED};
+    const Model *model = row->said.model;
+    bool encoder = counts_tokens(model) && !model->causal && !model->patch && model->encoder_layers == 0;
+    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++)
+        for (size_t c = 0; c < sizeof told / sizeof *told; c++)
+            if (says(row, told[c], tasks[i]) && (encoder || strcmp(tasks[i], "classification head") == 0) &&
+                counts_tokens(model) && !model->patch) {
+                say_flag(row, JOB_TRAINING, "classifies", true);
+                return;
+            }
+}
+
 static void say_optimizer(Row *row) {
     say_optimizer_alone_offloaded(row);
     if (says(row, OVERLAP, "optimizer in backward")) say_flag(row, JOB_TRAINING, "optimizer_in_backward", true);
     say_loss(row);
+    say_head(row);
     const Model *model = row->said.model;
     bool by_adam = says(row, MODEL_TYPE, "diffusion") || model->dimensions == 1;
     bool sgd = (convolves(model) && !by_adam) || says(row, OPTIMIZER, "sgd");

@@ -314,14 +314,16 @@ static void settle_software(const Maker *m, const Software *software) {
     if (!says(m, JOB_TRAINING, "lora_everywhere") && spec->lora_rank == 0) spec->lora_everywhere = false;
 }
 
-// Logits at every position belong to the model: masked ones are a share of them.
+// Logits at every position belong to the model: masked ones are a share of them, and who classifies has none, nor a
+// table of words for them.
 static void set_head(const Maker *m) {
     const Model *model = m->spec->model;
-    bool encoder = counts_tokens(model) && !model->causal && !model->patch;
-    if (!m->spec->whole_head || !encoder) return;
+    bool words = counts_tokens(model) && !model->patch, classifies = m->spec->classifies && words;
+    if (!classifies && !(m->spec->whole_head && words && !model->causal)) return;
     Model *copy = ARENA_NEW(m->arena, Model);
     *copy = *model;
-    copy->head_share = 1;
+    copy->head_share = classifies ? 0 : 1;
+    copy->tied_embedding = model->tied_embedding && !classifies;
     m->spec->model = copy;
 }
 
@@ -351,8 +353,9 @@ static void check_length_said(const Maker *m) {
 
 // What only blocks of transformers have, or only experts.
 static void check_parts_said(const Maker *m) {
-    static const char *const of_blocks[] = {"fused_norms", "composed_gelu",  "whole_head", "fused_loss",
-                                            "loss_chunks", "gathers_logits", "tp_waits",   "scatter_gather"};
+    static const char *const of_blocks[] = {"fused_norms",    "composed_gelu", "whole_head",
+                                            "classifies",     "fused_loss",    "loss_chunks",
+                                            "gathers_logits", "tp_waits",      "scatter_gather"};
     if (names_parts(m->spec->model)) return;
     for (int i = 0; i < COUNT_OF(of_blocks); i++) {
         const Value *said = says(m, JOB_TRAINING, of_blocks[i]) ? value_of(m, JOB_TRAINING, of_blocks[i]) : NULL;

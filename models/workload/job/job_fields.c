@@ -125,6 +125,8 @@ static const Field training_fields[] = {
      .help = "GELU by tanh from eight elementary operators (Hugging Face's GPT-2)"},
     {"whole_head", SWITCH, .fallback = "false", .example = "true", .flag = "whole-head", BOOL(whole_head),
      .help = "an encoder's logits at every position, not at masked ones only"},
+    {"classifies", SWITCH, .fallback = "false", .example = "true", .flag = "classifies", BOOL(classifies),
+     .help = "a transformer's head gives a few classes or numbers, no logits over the vocabulary (GLUE, SQuAD, reward models)"},
     {"tp_waits", SWITCH, .fallback = "false", .example = "true", .flag = "tp-waits", BOOL(tp_waits),
      .help = "backward too waits for all tensor-parallel traffic (Megatron before 2022)"},
     {"recompute_stops_early", SWITCH, .fallback = "false", .example = "true", .flag = "recompute-stops-early",

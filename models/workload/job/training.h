@@ -174,6 +174,7 @@ typedef struct TrainingSpec {
     const struct Software *software; // the stack that was named (software.h), or NULL
     Framework framework;
     bool whole_head;      // an encoder's logits at every position, not at masked ones only
+    bool classifies;      // no logits over the vocabulary: a few classes or numbers
     bool tuned_products;  // which kernel does a product is found by timing it (XLA's autotuner), not by cuBLAS's rules
     bool fused_optimizer; // eager software whose Adam reads and writes each weight once (AdamW(fused=True), apex)
     bool fused_norms;     // eager software whose RMSNorm and rotary embedding are kernels of their own (apex, Liger)

@@ -338,13 +338,14 @@ static void add_embedding(OperatorList *to, const Model *model, const Portion *p
 // BERT's head has a dense layer with a norm before the logits, and a bias for each word.
 static void add_logits(OperatorList *to, const Model *model, const Portion *portion) {
     double h = model->hidden, vocab = model->vocab, tp = portion->tp, tokens = portion->tokens * model->head_share;
-    if (has_dense_head(model)) {
+    bool logits_wanted = model->head_share > 0;
+    if (has_dense_head(model) && logits_wanted) {
         add_product(to, "dense", tokens, h, h, (LayerWeights){.whole = h * h + h}, PART_OTHER,
                     (Kept){KEPT_ELEMENTS, 2 * tokens * h}, (Kept){0});
         stands(to, REGION_ENTERS_WAITING, 0, 0);
     }
-    double biases = model->patch || has_dense_head(model) ? vocab : 0;
-    double table = model->tied_embedding ? 0 : vocab * h;
+    double biases = (model->patch || has_dense_head(model)) && logits_wanted ? vocab : 0;
+    double table = model->tied_embedding || !logits_wanted ? 0 : vocab * h;
     add_product(to, "logits", tokens, vocab / tp, h, (LayerWeights){.split = table, .whole = biases}, PART_OTHER,
                 (Kept){KEPT_ELEMENTS, portion->tokens * portion->share * h}, (Kept){0});
     stands(to, REGION_ENTERS_WAITING, 0, 0);
