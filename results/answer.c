@@ -120,6 +120,14 @@ static AnswerForm form_asked(const Options *options) {
     return ANSWER_SCREEN;
 }
 
+void answer_choose_form(Options *options) {
+    static const char *const forms[] = {"json", "csv"}, *const endings[] = {".json", ".csv"};
+    const char *path = option_text(options, "output", "");
+    if (option_flag(options, "json") || option_flag(options, "csv") || option_flag(options, "plain")) return;
+    for (int i = 0; i < 2; i++)
+        if (file_ends_in(path, endings[i])) option_imply(options, forms[i]);
+}
+
 // The form's own option where the command has it, else JSON to be converted.
 static void ask_command_for_form(Options *options) {
     static const char *const names[] = {[ANSWER_PLAIN] = "plain", [ANSWER_CSV] = "csv", [ANSWER_JSON] = "json"};

@@ -22,6 +22,8 @@ int answer_end(int status);
 const OptionSpec *answer_option_rows(Arena *arena, int *count);
 
 // What has been asked for; until the command line is read the screen, not quiet.
+// For a command with an -o, a --json and a --csv of its own: the file's ending chooses the form where no option does.
+void answer_choose_form(Options *options);
 AnswerForm answer_form(void);
 bool answer_is_quiet(void);
 

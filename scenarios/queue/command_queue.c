@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "results/answer.h"
 #include "results/chart.h"
 #include "results/tables.h"
 #include "scenarios/queue/queue_options.h"
@@ -180,7 +181,8 @@ int command_queue_shown(int argc, char **argv, QueueShow *show, void *context) {
     Problems *problems = problems_create(arena);
     int count, status = DONE;
     const OptionSpec *rows = queue_option_rows(arena, &count);
-    const Options *options = options_parse(arena, rows, count, argc, argv, problems);
+    Options *options = options_parse(arena, rows, count, argc, argv, problems);
+    answer_choose_form(options);
     if (option_help(options))
         options_print_help(rows, count, usage, about, stdout);
     else if (problem_count(problems) || check_usage(options, problems))

@@ -82,7 +82,7 @@ static const OptionSpec own[] = {
     {"json", OPTION_FLAG, .of = OF_FORM, .help = "the answer as JSON"},
     {"csv", OPTION_FLAG, .of = OF_FORM, .help = "the first table as CSV"},
     {"plain", OPTION_FLAG, .of = OF_FORM, .help = "tables with tabs"},
-    {"output", OPTION_TEXT, "FILE", .of = OF_FORM, .help = "write there instead of the screen", .letter = 'o'},
+    {"output", OPTION_TEXT, "FILE", .of = OF_FORM, .help = "write to FILE, whole or not at all; .json and .csv choose the form", .letter = 'o'},
     {"outcomes", OPTION_TEXT, "FILE.csv", .of = OF_FORM, .help = "every job's arrival, start and end, of the first seed"},
     {"plot", OPTION_FLAG, .of = OF_QUESTION, .help = "GPUs in use, jobs that wait and waiting times, as curves"},
     {"plot-dir", OPTION_TEXT, "DIR", .of = OF_FORM, .help = "the curves as files there"},

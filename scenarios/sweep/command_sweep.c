@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "results/answer.h"
 #include "results/store_show.h"
 #include "scenarios/study/study_options.h"
 #include "scenarios/sweep/sweep_batch.h"
@@ -76,7 +77,7 @@ typedef struct Command {
     char **argv;
     const OptionSpec *specs;
     int spec_count;
-    const Options *options;
+    Options *options;
 } Command;
 
 static int fail(const Problems *problems, int status) {
@@ -268,7 +269,8 @@ static int run_with_store(const Command *command, Sweep *sweep, SweepRunner *run
 // ---- The command.
 
 static int show(const Command *command) {
-    const Options *options = command->options;
+    Options *options = command->options;
+    answer_choose_form(options);
     Style style = style_for(stdout, color_modes[option_choice(options, "color", 0)], option_flag(options, "plain"));
     StoreForm form = option_flag(options, "json") ? STORE_JSON : option_flag(options, "csv") ? STORE_CSV : STORE_SCREEN;
     OutputFile screen;
