@@ -149,6 +149,20 @@ TEST(arrivals_sizes_and_durations_have_the_means_that_were_asked_for) {
     }
 }
 
+TEST(durations_without_a_spread_last_their_median) {
+    Durations one = {.kind = DURATION_LOGNORMAL, .median_s = 600};
+    EXPECT_NEAR(durations_mean(&one), 600, 0);
+    one.least_s = 600, one.most_s = 600; // also where they are at an end
+    EXPECT_NEAR(durations_mean(&one), 600, 0);
+    // Far ends cut nothing off: mean = median exp(sigma^2 / 2).
+    one.sigma = 0.5, one.least_s = 1e-9, one.most_s = 1e12;
+    EXPECT_NEAR(durations_mean(&one), 600 * exp(0.125), 1e-9);
+    // Half of what is drawn counts as the median where that is the least, half where it is the most.
+    Durations least = one, most = one;
+    least.least_s = 600, most.most_s = 600;
+    EXPECT_NEAR(durations_mean(&least) + durations_mean(&most), 600 + durations_mean(&one), 1e-9);
+}
+
 TEST(nodes_are_down_for_repair_over_cycle) {
     Arena *arena = arena_open();
     QueueDemand demand = one_gpu(DURATION_FIXED, 0.5, 20000);

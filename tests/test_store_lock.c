@@ -1,4 +1,5 @@
 // The lock beside a store, as another sweep takes it away at the worst moment: between opening and locking it.
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/syscall.h>
@@ -10,12 +11,18 @@
 #include "tests/test.h"
 
 static void (*before_lock)(void); // once
+static int refused_with;          // an errno, once; 0: as the system answers
 
 // In place of the library's: what another process does just before a lock is asked for.
 int flock(int file, int operation) {
     void (*act)(void) = before_lock;
     before_lock = NULL;
     if (act) act();
+    if (refused_with) {
+        errno = refused_with;
+        refused_with = 0;
+        return -1;
+    }
     return (int)syscall(SYS_flock, file, operation);
 }
 
@@ -85,6 +92,31 @@ TEST(who_reads_a_store_leaves_the_lock_of_who_writes_and_every_other_file) {
     close(held);
     clear();
     arena_close(arena);
+}
+
+// A file system without locks; and a folder that became a file before it was asked who holds the name.
+static void replace_folder(void) { shell("mkdir {DIR}/away && mv {DIR}/in {DIR}/away && touch {DIR}/in"); }
+
+TEST(a_lock_that_the_system_refuses_is_a_sentence_and_opens_nothing) {
+    static const struct {
+        int refused_with;
+        void (*before)(void);
+        const char *said;
+    } cases[] = {{ENOLCK, NULL, "No locks available"}, {0, replace_folder, "Not a directory"}};
+    for (int i = 0; i < 2; i++) {
+        Arena *arena = arena_open();
+        Problems *problems = problems_create(arena);
+        StoreRefusal refusal = STORE_NOT_SOUND;
+        clear();
+        EXPECT_INT(shell("mkdir {DIR}/in"), 0);
+        refused_with = cases[i].refused_with, before_lock = cases[i].before;
+        EXPECT(store_open(arena, in_folder("in/s.db"), STORE_WRITE, problems, &refusal) == NULL);
+        EXPECT(refusal == STORE_REFUSED_BY_SYSTEM && problem_count(problems) == 1);
+        if (problem_count(problems)) EXPECT_CONTAINS(problem_at(problems, 0)->text, cases[i].said);
+        EXPECT(before_lock == NULL && refused_with == 0);
+        clear();
+        arena_close(arena);
+    }
 }
 
 // One for each status, as SQL counts them.
