@@ -2,6 +2,7 @@
 // shown to GSL as a generator of its own kind. GSL's generators keep only 32 bits of a seed.
 #include "sim/random.h"
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>
@@ -36,6 +37,8 @@ RandomStream random_stream_of(RandomFamily family, uint64_t item) {
     for (int i = 0; i < 4; i++) stream.state[i] = splitmix(place + (uint64_t)i * SPLITMIX_STEP);
     return stream;
 }
+
+uint64_t random_word_of(RandomFamily family, uint64_t item) { return splitmix(splitmix(family.place ^ item)); }
 
 static uint64_t rotate_left(uint64_t x, int bits) { return x << bits | x >> (64 - bits); }
 
@@ -90,6 +93,16 @@ double random_lognormal(RandomStream *stream, double zeta, double sigma) {
         square = u * u + v * v;
     } while (square > 1 || square == 0);
     return exp(sigma * (u * sqrt(-2 * log(square) / square)) + zeta);
+}
+
+double lognormal_beyond(const LognormalTable *table, double probability) {
+    return exp(table->sigma * (gsl_cdf_ugaussian_Pinv(probability) - 0.5 * table->sigma));
+}
+
+void lognormal_table_fill(LognormalTable *table, double sigma) {
+    table->sigma = sigma;
+    for (int i = 0; i <= LOGNORMAL_CELLS; i++)
+        table->quantile[i] = lognormal_beyond(table, (double)i / LOGNORMAL_CELLS);
 }
 
 double random_exponential(RandomStream *stream, double mean) {

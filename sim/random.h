@@ -16,12 +16,29 @@ typedef struct RandomFamily {
 } RandomFamily;
 RandomFamily random_family(uint64_t seed, const char *purpose);
 RandomStream random_stream_of(RandomFamily family, uint64_t item);
+uint64_t random_word_of(RandomFamily family, uint64_t item); // 64 even bits for an item that needs one draw
 
 uint64_t random_bits(RandomStream *stream);                  // 64 even bits
 double random_uniform(RandomStream *stream);                 // [0, 1), 53 bits
 uint64_t random_below(RandomStream *stream, uint64_t bound); // even over [0, bound); bound > 0
 double random_normal(RandomStream *stream);                  // mean 0, sigma 1 (GSL ziggurat)
 double random_lognormal(RandomStream *stream, double zeta, double sigma);
+// Quantiles of a lognormal factor of mean 1, for who draws very many: from a word to the quantile whose probability its
+// upper bits are. Between two of them the distribution is taken as even; beyond the outermost it is worked out.
+#define LOGNORMAL_CELLS 4096
+typedef struct LognormalTable {
+    double sigma;
+    double quantile[LOGNORMAL_CELLS + 1]; // the first and the last are not finite
+} LognormalTable;
+void lognormal_table_fill(LognormalTable *table, double sigma);
+double lognormal_beyond(const LognormalTable *table, double probability);
+static inline double lognormal_of(const LognormalTable *table, uint64_t word) {
+    uint64_t cell = word >> 52; // of 4096
+    double within = ((double)(word << 12 >> 24) + 0.5) * 0x1p-40;
+    if (cell == 0 || cell == LOGNORMAL_CELLS - 1) return lognormal_beyond(table, ((double)cell + within) * 0x1p-12);
+    double low = table->quantile[cell];
+    return low + within * (table->quantile[cell + 1] - low);
+}
 double random_exponential(RandomStream *stream, double mean);
 double random_gamma(RandomStream *stream, double shape, double scale);
 double random_weibull(RandomStream *stream, double scale, double shape);

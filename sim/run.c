@@ -83,10 +83,10 @@ static SimTime work_time(const Run *run, const StreamState *state, const Op *op)
     if (actor->slowness == 1 && actor->jitter == 0) return op->time;
     double time = (double)op->time * actor->slowness;
     if (actor->jitter > 0) {
+        if (actor->jitter != run->factors->sigma) lognormal_table_fill(run->factors, actor->jitter);
         uint64_t item = (uint64_t)(state - run->streams) << 32 | (uint64_t)state->done;
-        RandomStream stream = random_stream_of(run->jitter, item);
         // Mean 1, so that jitter alone makes no rank faster.
-        time *= random_lognormal(&stream, -0.5 * actor->jitter * actor->jitter, actor->jitter);
+        time *= lognormal_of(run->factors, random_word_of(run->jitter, item));
     }
     return ticks_nearest(time);
 }
@@ -392,6 +392,8 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
     bool sums = !options->all_meet && !options->timeline && !options->chain && !options->tell;
     WatchPiece piece;
     run.jitter = random_family(options->seed, "work jitter");
+    for (int a = 0; a < system->actor_count && !run.factors; a++)
+        if (system->actors[a].jitter > 0) run.factors = ARENA_NEW(scratch, LognormalTable);
     run.traced_as = trace_begin_run();
     if (sums) open_passes(scratch, &run);
     run.result.lacks_left_out = options->adds_left_out;

@@ -65,7 +65,8 @@ typedef struct Run {
     int32_t until_look; // events until it is told again
     bool share_due;
     RandomFamily jitter;
-    int traced_as; // its number in the trace of events; 0: none is kept
+    LognormalTable *factors; // of the first actor with jitter; NULL: none has any
+    int traced_as;           // its number in the trace of events; 0: none is kept
     StreamState *streams;
     int32_t *first_stream; // [actor + 1] its streams in `streams`
     SimTime **marks;       // [actor][mark]: time it was reached, or -1

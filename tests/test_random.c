@@ -153,3 +153,47 @@ TEST(lognormal_draws_are_those_of_gsl) {
             EXPECT_SAME(random_lognormal(&one, zeta, sigma), gsl_ran_lognormal(&rng, zeta, sigma));
     }
 }
+
+// By its table as by its formula: moments, the share below each quantile, and what lies beyond the outermost cells.
+TEST(a_table_of_quantiles_draws_the_lognormal_of_mean_1) {
+    enum { N = 2000000 };
+    static const double sigmas[] = {0.02, 0.3};
+    for (int k = 0; k < 2; k++) {
+        double sigma = sigmas[k], logs = 0, squares = 0, sum = 0, most = 0;
+        LognormalTable table;
+        lognormal_table_fill(&table, sigma);
+        RandomFamily family = random_family(3, "quantiles");
+        static const double at[] = {-4, -3, -1, 0, 0.5, 2, 3.5, 4.2};
+        int below[8] = {0};
+        for (uint64_t i = 0; i < N; i++) {
+            double draw = lognormal_of(&table, random_word_of(family, i)), z = log(draw) / sigma + sigma / 2;
+            sum += draw, logs += z, squares += z * z;
+            if (z > most) most = z;
+            for (int q = 0; q < 8; q++) below[q] += z < at[q];
+        }
+        EXPECT(fabs(sum / N - 1) < 5 * sigma / sqrt(N));
+        EXPECT(fabs(logs / N - 0) < 5 / sqrt(N));
+        EXPECT(fabs(squares / N - 1) < 5 * sqrt(2.0 / N));
+        EXPECT(most > 4.5);
+        for (int q = 0; q < 8; q++) {
+            double share = 0.5 * erfc(-at[q] / sqrt(2));
+            EXPECT(fabs((double)below[q] / N - share) < 5 * sqrt(share * (1 - share) / N));
+        }
+        EXPECT(lognormal_of(&table, 0) > 0 && isfinite(lognormal_of(&table, UINT64_MAX)));
+    }
+}
+
+// A word for each item: neighbours are not correlated, and a seed, a purpose or an item more is another word.
+TEST(words_of_items_are_not_correlated) {
+    enum { N = 20000 };
+    RandomFamily family = random_family(1, "x");
+    double sum = 0, far = 0;
+    for (uint64_t i = 0; i < N; i++) {
+        double here = (double)(random_word_of(family, i) >> 11) * 0x1p-53 - 0.5;
+        sum += here * ((double)(random_word_of(family, i + 1) >> 11) * 0x1p-53 - 0.5) * 12;
+        far += here * ((double)(random_word_of(family, i + (1ULL << 32)) >> 11) * 0x1p-53 - 0.5) * 12;
+    }
+    EXPECT(fabs(sum / N) < 5 / sqrt(N) && fabs(far / N) < 5 / sqrt(N));
+    EXPECT(random_word_of(family, 1) != random_word_of(random_family(2, "x"), 1));
+    EXPECT(random_word_of(family, 1) != random_word_of(random_family(1, "y"), 1));
+}
