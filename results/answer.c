@@ -62,6 +62,7 @@ static struct {
 
 AnswerForm answer_form(void) { return answer.form; }
 bool answer_is_quiet(void) { return answer.quiet; }
+bool answer_is_led(void) { return answer.read; }
 
 // ---- What is asked for.
 

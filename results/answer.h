@@ -26,6 +26,7 @@ const OptionSpec *answer_option_rows(Arena *arena, int *count);
 void answer_choose_form(Options *options);
 AnswerForm answer_form(void);
 bool answer_is_quiet(void);
+bool answer_is_led(void); // the command line was read without a mistake, and the way out was opened
 
 // Commands whose answer has no other form than the one it is printed in, and why: for tests and the manual.
 typedef struct AnswerExempt {

@@ -210,7 +210,7 @@ static void print_table(Page *page, const AnswerNode *node) {
     bool *shown = ARENA_ARRAY(page->arena, bool, from->column_count + 1);
     for (int c = 0; c < from->column_count; c++)
         shown[c] = from->columns[c].title && from->columns[c].drop != BELOW_ROW && is_filled(from, c);
-    const char *dropped = drop_columns(page, from, shown);
+    const char *dropped = page->verbose ? "" : drop_columns(page, from, shown);
     Table *table = table_create(page->arena);
     if (from->marked >= 0) table_column(table, "", false);
     for (int c = 0; c < from->column_count; c++)

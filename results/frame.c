@@ -1,6 +1,8 @@
 #include "results/frame.h"
 
+#include "results/answer.h"
 #include "results/as.h"
+#include "sim/list.h"
 #include "sim/pieces.h"
 #include "sim/watch.h"
 
@@ -22,22 +24,65 @@ const OptionSpec *frame_rows(Arena *arena, const Question *question, int *count)
     return join(arena, question->rows, count);
 }
 
-static void print_help(Arena *arena, const Question *question) {
-    int count = 0;
-    const OptionSpec *rows = join(arena, question->help_rows ? question->help_rows : question->rows, &count);
-    options_print_help(rows, count, question->usage, question->about, stdout);
+Answer *asking_another(Asking *asking) {
+    Answer *answer = answer_create(asking->arena, answer_kind(asking->answer));
+    LIST_PUSH(asking->arena, &asking->more, answer);
+    return answer;
 }
 
-static void give_form(const Asking *asking) {
+static int help(const Question *question, Asking *asking) {
+    int count = 0;
+    const OptionSpec *rows = join(asking->arena,
+                                  asking->is_script     ? question->script_rows
+                                  : question->help_rows ? question->help_rows
+                                                        : question->rows,
+                                  &count);
+    options_print_help(rows, count, question->usage, question->about, stdout);
+    return question->more_help ? question->more_help(asking) : EXIT_DONE;
+}
+
+// ---- The form. That a file's ending asks for is known where all options are, a script's own among them.
+
+static AnswerForm form_of(const Options *options) {
+    if (option_flag(options, "json")) return ANSWER_JSON;
+    if (option_flag(options, "csv")) return ANSWER_CSV;
+    return option_flag(options, "plain") ? ANSWER_PLAIN : answer_form();
+}
+
+bool frame_wants_objects(const Asking *asking) {
+    AnswerForm form = form_of(asking->options);
+    return form == ANSWER_JSON || form == ANSWER_PLAIN;
+}
+
+static void give(const Asking *asking, const Answer *answer, AnswerForm form) {
     Style style = style_for(stdout, NULL, false);
-    if (option_flag(asking->options, "json"))
-        answer_as_json(stdout, asking->answer);
-    else if (option_flag(asking->options, "csv"))
-        answer_as_csv(asking->arena, stdout, asking->answer);
-    else if (option_flag(asking->options, "plain"))
-        answer_as_plain(asking->arena, stdout, asking->answer);
-    else
-        answer_as_text(asking->arena, stdout, asking->answer, &style, option_flag(asking->options, "verbose"));
+    switch (form) {
+    case ANSWER_JSON:
+        answer_as_json(stdout, answer);
+        break;
+    case ANSWER_CSV:
+        answer_as_csv(asking->arena, stdout, answer);
+        break;
+    case ANSWER_PLAIN:
+        answer_as_plain(asking->arena, stdout, answer);
+        break;
+    case ANSWER_SCREEN:
+        answer_as_text(asking->arena, stdout, answer, &style, option_flag(asking->options, "verbose"));
+        break;
+    }
+}
+
+static void give_all(const Asking *asking) {
+    AnswerForm form = form_of(asking->options);
+    bool is_list = form == ANSWER_JSON && asking->more.count > 0;
+    if (asking->silent) return;
+    if (is_list) fputs("[\n", stdout);
+    give(asking, asking->answer, form);
+    for (int i = 0; i < asking->more.count; i++) {
+        fputs(is_list ? ",\n" : "\n", stdout);
+        give(asking, asking->more.items[i], form);
+    }
+    if (is_list) fputs("]\n", stdout);
 }
 
 typedef struct Showing {
@@ -45,36 +90,57 @@ typedef struct Showing {
     void *context;
 } Showing;
 
+// ---- The question.
+
 static int ask(const Question *question, Asking *asking, const Showing *showing) {
     if (question->processes) pieces_open_from(asking->options, question->processes, asking->problems);
     if (option_known(asking->options, "time-limit"))
         watch_open_from(asking->options, option_quantity(asking->options, "time-limit", WATCH_USUAL_SECONDS));
     int status = problem_count(asking->problems) ? EXIT_BAD_INPUT : question->ask(asking);
     bool answered = status == EXIT_DONE || status == EXIT_NO || asking->part;
-    if (answered && !showing->show) give_form(asking);
-    if (answered && showing->show && !showing->show(showing->context, asking->arena, asking->answer, asking->problems))
-        status = EXIT_FAILED;
+    if (answered && !showing->show) give_all(asking);
+    if (answered && showing->show && !showing->show(showing->context, asking)) status = EXIT_FAILED;
     problems_print(asking->problems, stderr);
     if (option_known(asking->options, "time-limit")) watch_close();
     if (question->processes) pieces_close();
     return answered ? status : problems_status(asking->problems, status);
 }
 
+static void parse(Asking *asking, const OptionSpec *(*rows)(Arena *arena, int *count), Problems *problems) {
+    Arena *arena = asking->arena;
+    asking->rows = join(arena, rows, &asking->row_count);
+    asking->options = options_parse(arena, asking->rows, asking->row_count, asking->argc, asking->argv, problems);
+}
+
+// A script's own options are not known yet: mistakes are told when they are. Where there are none, what is told is of
+// the way out.
+static void read_line(const Question *question, Asking *asking) {
+    if (question->names_script) {
+        Problems *problems = problems_create(asking->arena);
+        parse(asking, question->rows, problems);
+        asking->is_script = question->names_script(asking->options);
+        if (answer_is_led()) asking->problems = problems;
+    }
+    if (asking->is_script)
+        parse(asking, question->script_rows, problems_create(asking->arena));
+    else
+        parse(asking, question->rows, asking->problems);
+    if (!asking->is_script) options_refuse_positional(asking->options, question->positional, asking->problems);
+}
+
 static int run(const Question *question, int argc, char **argv, const Showing *showing) {
     Arena *arena = arena_open();
-    int count = 0, status = EXIT_DONE;
-    const OptionSpec *rows = frame_rows(arena, question, &count);
-    Problems *problems = problems_create(arena);
-    Asking asking = {.arena = arena, .problems = problems, .context = question->context};
-    asking.options = options_parse(arena, rows, count, argc, argv, problems);
+    int status = EXIT_DONE;
+    Asking asking = {
+        .arena = arena, .problems = problems_create(arena), .argc = argc, .argv = argv, .context = question->context};
     for (int i = 1; i < argc; i++) option_words_add(arena, &asking.words, argv[i]);
-    options_refuse_positional(asking.options, question->positional, problems);
     asking.answer = answer_create(arena, question->name);
+    read_line(question, &asking);
     if (option_help(asking.options)) {
-        print_help(arena, question);
-    } else if (problem_count(problems)) {
-        problems_print(problems, stderr);
-        status = problems_status(problems, EXIT_USAGE);
+        status = help(question, &asking);
+    } else if (problem_count(asking.problems)) {
+        problems_print(asking.problems, stderr);
+        status = problems_status(asking.problems, EXIT_USAGE);
     } else {
         status = ask(question, &asking, showing);
     }

@@ -69,7 +69,7 @@ const char *const plot_kinds[] = {"scaling", "breakdown", "gantt", "memory", "pa
 static ChartOf *const charts_of[] = {scaling_chart, breakdown_chart, gantt_chart, memory_chart, pareto_chart};
 const int plot_kind_count = (int)(sizeof plot_kinds / sizeof *plot_kinds);
 
-static bool make_chart(Arena *arena, const Record *record, const char *kind, Chart *chart, Problems *problems) {
+bool plot_chart(Arena *arena, const Record *record, const char *kind, Chart *chart, Problems *problems) {
     for (int i = 0; i < plot_kind_count; i++)
         if (same_name(kind, plot_kinds[i])) return charts_of[i](arena, record, chart, problems);
     problem_add(problems, (Where){record->scenario, 0}, "there is no plot called \"%s\"", kind);
@@ -85,7 +85,7 @@ int plot_kinds_for(const Record *record, const char **kinds, int room) {
     Arena *scratch = arena_open();
     for (int i = 0; i < wanted_count && count < room; i++) {
         Chart chart = {0};
-        if (make_chart(scratch, record, wanted[i], &chart, problems_create(scratch))) kinds[count++] = wanted[i];
+        if (plot_chart(scratch, record, wanted[i], &chart, problems_create(scratch))) kinds[count++] = wanted[i];
     }
     arena_close(scratch);
     return count;
@@ -203,13 +203,5 @@ bool chart_to_file(Arena *arena, const Chart *chart, const char *path, Problems 
 
 bool plot_to_file(Arena *arena, const Record *record, const char *kind, const char *path, Problems *problems) {
     Chart chart = {0};
-    return make_chart(arena, record, kind, &chart, problems) && chart_to_file(arena, &chart, path, problems);
-}
-
-bool plot_to_terminal(Arena *arena, const Record *record, const char *kind, FILE *out, const Style *style,
-                      Problems *problems) {
-    Chart chart = {0};
-    if (!make_chart(arena, record, kind, &chart, problems)) return false;
-    chart_to_terminal(arena, &chart, out, style);
-    return true;
+    return plot_chart(arena, record, kind, &chart, problems) && chart_to_file(arena, &chart, path, problems);
 }

@@ -10,6 +10,8 @@
 #include "sim/problem.h"
 #include "sim/record.h"
 
+struct Chart; // results/chart.h
+
 typedef struct Style {
     bool color;   // ANSI colours
     bool plain;   // stable tab-separated tables without decoration
@@ -23,13 +25,7 @@ Style style_for(FILE *out, const char *color_mode, bool plain);
 // What "auto" and NULL mean from here on: --color of commands that have no such option of their own.
 void style_prefer(const char *color_mode);
 
-// The screen: title, table of points (columns with units), memory of the fullest rank, breakdown of the step, published
-// against simulated, notes, assumptions (all when verbose, else those that matter most and how many more), digest.
-void results_print(FILE *out, const Record *record, const Style *style, bool verbose);
-void results_write_csv(FILE *out, const Record *record);  // one row a point; quoted as RFC 4180 says, lines end in LF
-void results_write_json(FILE *out, const Record *record); // keys of the interface, format_version 1
-
-// Two of its members, for answers of another shape.
+// Two members of a record's JSON, for answers of another shape.
 void results_json_assumptions(JsonWriter *json, const Record *record);
 void results_json_digest(JsonWriter *json, uint64_t digest);
 
@@ -50,10 +46,8 @@ void table_print(const Table *table, FILE *out, const Style *style);
 
 // ---- Plots through gnuplot (a program; a clear problem with the remedy when it is not there).
 // kind: "scaling", "breakdown", "gantt", "memory", "pareto". format by the path's ending: .png or .svg.
+bool plot_chart(Arena *arena, const Record *record, const char *kind, struct Chart *chart, Problems *problems);
 bool plot_to_file(Arena *arena, const Record *record, const char *kind, const char *path, Problems *problems);
-// The same as text in the terminal; falls back to block characters of our own when gnuplot is missing.
-bool plot_to_terminal(Arena *arena, const Record *record, const char *kind, FILE *out, const Style *style,
-                      Problems *problems);
 // What shows most of a record for which no plot was asked by name; at most `room` kinds, how many there are.
 int plot_kinds_for(const Record *record, const char **kinds, int room);
 extern const char *const plot_kinds[];

@@ -1,6 +1,7 @@
 // Showing a store: its studies as records, by the means that every record has.
 #include "results/store_show.h"
 
+#include "results/record_answer.h"
 #include "sim/text.h"
 
 enum { FAILED = 1, BAD_INPUT = 4 };
@@ -17,7 +18,7 @@ static void print_record(Arena *arena, const Record *record, const Style *style,
     Record shown = *record;
     bool all = verbose || style->plain || record->point_count <= POINTS_SHOWN;
     if (!all) shown.point_count = POINTS_SHOWN;
-    results_print(out, &shown, style, false);
+    record_write(out, &shown, RECORD_SCREEN, style, false);
     fprintf(out, "%s points, %s ran", text_count(arena, record->point_count, !style->plain),
             text_count(arena, count_ran(record), !style->plain));
     fprintf(out, all ? "\n" : "; %d are shown, -v shows all\n", POINTS_SHOWN);
@@ -29,8 +30,8 @@ static void print_records(Arena *arena, const Record *const *records, int count,
     if (many) fprintf(out, "[\n");
     for (int i = 0; i < count; i++) {
         if (i > 0) fprintf(out, many ? ",\n" : "\n");
-        if (form == STORE_CSV) results_write_csv(out, records[i]);
-        if (form == STORE_JSON) results_write_json(out, records[i]);
+        if (form == STORE_CSV) record_write(out, records[i], RECORD_CSV, style, true);
+        if (form == STORE_JSON) record_write(out, records[i], RECORD_JSON, style, true);
         if (form == STORE_SCREEN) print_record(arena, records[i], style, verbose, out);
     }
     if (many) fprintf(out, "]\n");

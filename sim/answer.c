@@ -169,6 +169,8 @@ static const AnswerNode *table_called(const AnswerNode *section, const char *key
 
 void answer_main_called(Answer *answer, const char *key) { answer->csv = table_called(&answer->root, key); }
 
+void answer_main_last(Answer *answer) { answer->csv = answer->table; }
+
 void answer_mark(Answer *answer) { answer->table->table->marked = answer_row_count(answer->table->table) - 1; }
 
 void answer_first_rows(Answer *answer, int count) { answer->table->table->first_rows = count; }

@@ -104,6 +104,7 @@ void answer_row(Answer *answer, const AnswerValue *cells, int count); // as many
                (int)(sizeof((const AnswerValue[]){__VA_ARGS__}) / sizeof(AnswerValue)))
 void answer_row_detail(Answer *answer, AnswerDetail detail); // of the row that has been filled last
 void answer_main_called(Answer *answer, const char *key);    // CSV is of that table or list
+void answer_main_last(Answer *answer);                       // CSV is of the last table, with a key or without
 void answer_mark(Answer *answer);                            // the row that has been filled last stands out
 void answer_first_rows(Answer *answer, int count); // so many of the last table on the first screen; -v has all
 

@@ -21,17 +21,35 @@ typedef struct Asking {
     Answer *answer;
     OptionWords words; // of the command line, without the command
     void *context;     // the question's
-    bool part; // the answer is of what was done until work was stopped, and is given all the same
+    struct {
+        Answer **items;
+        int count, room;
+    } more;      // answers after the first: a list in JSON
+    bool part;   // the answer is of what was done until work was stopped, and is given all the same
+    bool silent; // nothing is shown: --quiet of those that have it
+    // Of a script, whose own options are known when it is read: the command line, and the options that are not its own.
+    bool is_script;
+    int argc;
+    char **argv;
+    const OptionSpec *rows;
+    int row_count;
+    const void *found; // what the answer is made of, for those who show it in another way; or NULL
 } Asking;
+
+Answer *asking_another(Asking *asking); // one more answer
 
 typedef struct Question {
     const char *name, *help;
     const char *usage, *about;
     const OptionSpec *(*rows)(Arena *arena, int *count);      // NULL: those of the frame alone
     const OptionSpec *(*help_rows)(Arena *arena, int *count); // NULL: help tells of all rows
-    const char *processes; // the option that says how many work at it; NULL: one does
-    int positional;        // so many arguments at most
-    void *context;         // for those who ask it in another way than usual
+    // Of those that take a script: whether one is named, and the options beside which it may have any of its own.
+    bool (*names_script)(const Options *options); // NULL: none is taken
+    const OptionSpec *(*script_rows)(Arena *arena, int *count);
+    int (*more_help)(Asking *asking); // more than options; NULL: no more
+    const char *processes;            // the option that says how many work at it; NULL: one does
+    int positional;                   // so many arguments at most
+    void *context;                    // for those who ask it in another way than usual
     // EXIT_DONE or EXIT_NO with an answer; else the status, with problems.
     int (*ask)(Asking *asking);
 } Question;

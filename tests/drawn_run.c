@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/results.h"
+#include "results/record_answer.h"
 #include "scenarios/lua/scenario.h"
 #include "sim/check.h"
 #include "sim/json.h"
@@ -78,9 +78,8 @@ static void check_forms(Arena *arena, const Record *record) {
         size_t bytes = 0;
         FILE *out = open_memstream(&text, &bytes);
         CHECK(out);
-        if (form == 0) results_write_csv(out, record);
-        if (form == 1) results_write_json(out, record);
-        if (form >= 2) results_print(out, record, form == 2 ? &plain : &screen, true);
+        static const RecordForm forms[] = {RECORD_CSV, RECORD_JSON, RECORD_SCREEN, RECORD_SCREEN};
+        record_write(out, record, forms[form], form == 2 ? &plain : &screen, true);
         fclose(out);
         CHECK(bytes > 0);
         check_text(text);

@@ -167,7 +167,7 @@ TEST(results_go_whole_into_the_file_that_was_asked_for) {
     EXPECT_INT(run_script_text(simulates, "-q -o {DIR}/out.json", output, sizeof output, &wrote), 0);
     EXPECT(wrote);
     EXPECT_TEXT(output, "");
-    EXPECT_INT(run_script_text(simulates, "-q -o {DIR}/no/such/folder.json", output, sizeof output, &wrote), 1);
+    EXPECT_INT(run_script_text(simulates, "-q -o {DIR}/no/such/folder.json", output, sizeof output, &wrote), 2);
     EXPECT(!wrote);
     EXPECT_CONTAINS(output, "cannot be written");
     EXPECT_INT(run_script_text(simulates, "--json --wall=off", output, sizeof output, &wrote), 0);

@@ -2,7 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "results/results.h"
+#include "results/chart.h"
 #include "tests/records.h"
 #include "tests/test.h"
 
@@ -229,7 +229,9 @@ static char *shown(Arena *arena, const Record *record, const char *kind, const S
     size_t bytes = 0;
     Problems *problems = problems_create(arena);
     FILE *out = open_memstream(&text, &bytes);
-    EXPECT(plot_to_terminal(arena, record, kind, out, style, problems));
+    Chart chart = {0};
+    EXPECT(plot_chart(arena, record, kind, &chart, problems));
+    chart_to_terminal(arena, &chart, out, style);
     fclose(out);
     problems_print(problems, stdout);
     char *copy = arena_copy_text(arena, text);

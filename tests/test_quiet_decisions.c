@@ -350,7 +350,7 @@ TEST(what_is_said_is_taken_as_it_is_meant_or_asked_back) {
         {"run --model gpt2-124m --node nowhere --gpus 8 --micro-batch 1", 4, "no node is called"},
         {RUN "--attention flash3", 4, "A100-SXM4-80GB has no flash3"},
         {"run --model gpt2-124m --node dgx-h100 --gpus 8 --micro-batch 1 --attention flash4", 4, "has no flash4"},
-        {"run --model gpt2-124m --node dgx-h100 --gpus 8 --micro-batch 1 --attention flash3", 0, "Step time"},
+        {"run --model gpt2-124m --node dgx-h100 --gpus 8 --micro-batch 1 --attention flash3", 0, "a step takes"},
         {"explain --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --date 2026-01-01", 2,
          "no option is called \"--date\""},
         {"trace --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --date 2026-01-01", 2,

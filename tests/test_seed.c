@@ -97,7 +97,7 @@ TEST(a_64_bit_seed_comes_out_as_it_went_in) {
     EXPECT_TEXT(output, "  \"seed\": \"" LARGEST "\",\n");
     EXPECT_INT(shell("$LOCKSTEP explain " JOB "--seed " BEYOND_DOUBLES " --json | grep '\"seed\"'"), 0);
     EXPECT_TEXT(output, "  \"seed\": \"" BEYOND_DOUBLES "\",\n");
-    EXPECT_INT(shell("$LOCKSTEP run " JOB "--seed " LARGEST " | grep -o 'seed.*'"), 0);
+    EXPECT_INT(shell("$LOCKSTEP run " JOB "--seed " LARGEST " -v | grep -o 'seed.*'"), 0);
     EXPECT_TEXT(output, "seed " LARGEST "\n");
 }
 

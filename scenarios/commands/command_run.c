@@ -1,33 +1,24 @@
-// lockstep run FILE.lua: load a scenario, simulate what it returns, and show or write the results.
+// lockstep run FILE.lua: load a scenario, simulate what it returns, and answer with the records of that.
 #include "scenarios/commands/command_run.h"
-#include "results/tables.h"
-#include "scenarios/queue/queue_study.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "results/chart.h"
-#include "results/results.h"
+#include "results/record_answer.h"
 #include "scenarios/fields/fields.h"
 #include "scenarios/lua/scenario.h"
+#include "scenarios/queue/queue_study.h"
 #include "scenarios/study/study_anchors.h"
 #include "scenarios/study/study_options.h"
 #include "scenarios/study/study_point.h"
 #include "scenarios/study/study_vary.h"
-#include "sim/file.h"
 #include "sim/list.h"
-#include "sim/options.h"
 #include "sim/trace.h"
 #include "sim/wall.h"
 #include "sim/watch.h"
 
-enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
-
 #define MOST_OWN_PLOTS 4  // drawn for --plot alone
 #define TIMELINE_RANKS 64 // programs of so many ranks keep a timeline unasked
-
-static const char *const color_modes[] = {"auto", "always", "never"};
 
 static const char *const plot_formats[] = {"png", "svg"};
 
@@ -37,15 +28,6 @@ static const OptionSpec own_options[] = {
      .of = OF_QUESTION,
      .metavar = "PATH=VALUE",
      .help = "put a value in place of the script's (paths below); may be repeated"},
-    {.name = "json", .kind = OPTION_FLAG, .of = OF_FORM, .help = "results as JSON"},
-    {.name = "csv", .kind = OPTION_FLAG, .of = OF_FORM, .help = "results as CSV, one row a point"},
-    {.name = "plain", .kind = OPTION_FLAG, .of = OF_FORM, .help = "results as text with tabs, for other programs"},
-    {.name = "output",
-     .kind = OPTION_TEXT,
-     .of = OF_FORM,
-     .metavar = "FILE",
-     .letter = 'o',
-     .help = "write results to FILE, whole or not at all; .json and .csv choose the form"},
     {.name = "plot",
      .kind = OPTION_TEXT,
      .of = OF_QUESTION,
@@ -88,22 +70,11 @@ static const OptionSpec own_options[] = {
      .metavar = "FILE",
      .help = "what the engine does, event by event, as lines with tabs; for debugging, best with --unfolded"},
     {.name = "quiet", .kind = OPTION_FLAG, .of = OF_FORM, .letter = 'q', .help = "nothing on the screen"},
-    {.name = "verbose",
-     .kind = OPTION_FLAG,
-     .of = OF_QUESTION,
-     .letter = 'v',
-     .help = "all assumptions with their sources"},
     {.name = "date",
      .kind = OPTION_TEXT,
      .of = OF_QUESTION,
      .metavar = "DAY",
      .help = "prices of more than a year before are pointed out (default: today); 2026-11-21"},
-    {.name = "color",
-     .kind = OPTION_CHOICE,
-     .of = OF_FORM,
-     .choices = color_modes,
-     .choice_count = 3,
-     .help = "colours on the screen"},
     {.name = "allow-read",
      .kind = OPTION_TEXTS,
      .metavar = "DIR",
@@ -136,37 +107,21 @@ static const OptionSpec own_options[] = {
 };
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
 
-const OptionSpec *run_option_rows(Arena *arena, int *count);
-const OptionSpec *run_option_rows(Arena *arena, int *count) {
+static const OptionSpec *script_rows(Arena *arena, int *count) {
+    return options_join(arena, own_options, OWN_OPTIONS, NULL, 0, count);
+}
+
+static const OptionSpec *rows(Arena *arena, int *count) {
     return options_with_study(arena, own_options, OWN_OPTIONS, count);
 }
 
-static const char usage_line[] = "lockstep run FILE.lua [OPTIONS] [options of the script]\n"
-                                 "       lockstep run --model NAME --node NAME --gpus N [OPTIONS] [options of a job]";
-static const char about[] =
-    "Simulates a scenario.\n\n"
-    "  lockstep run scenarios/examples/scaling_efficiency.lua\n"
-    "  lockstep run my.lua --set cluster.gpus=64 --set training.batch.global=1024\n"
-    "  lockstep run my.lua --json -o my.json\n"
-    "  lockstep run my.lua --plot=scaling,breakdown --plot-dir plots\n"
-    "  lockstep run my.lua --help          with the script's own options\n"
-    "  lockstep run --model llama-2-7b --node dgx-h100 --gpus 8 --micro-batch 1 --global-batch 32\n"
-    "  lockstep run --help --model NAME    with the options of a job\n\n"
-    "Models in a script: a name (lockstep model list), sim.model.hf \"config.json\", or one of your own by "
-    "sim.model.transformer\n(with experts: a mixture), resnet, mlp, lstm or operators (docs/models.md; --print-api "
-    "lists "
-    "their fields).\n\n"
-    "Exit codes: 0 done, 1 failed, 2 usage, 3 the answer is no, 4 bad input or beyond a limit, 130 "
-    "interrupted.";
-
 typedef struct Run { // one `lockstep run`
     Arena *arena;
+    Asking *asking;
     const Options *options;
     Problems *problems;
-    Style style;
     const Anchors *anchors; // or NULL
-    const char *output;     // path, or NULL for the screen
-    enum { FORM_SCREEN, FORM_JSON, FORM_CSV } form;
+    Date today;
     struct {
         const Record **items;
         int count, room;
@@ -174,12 +129,9 @@ typedef struct Run { // one `lockstep run`
     struct {
         const StudySpec **items;
         int count, room;
-    } studies;   // of the records
-    bool is_job; // said in options, without a script
+    } studies; // of the records
     bool all_hold;
-    bool list_price; // where no price is said
-    RunShow *show;   // instead of ours, or NULL
-    void *context;
+    bool for_page; // with a timeline, and the list price where no price is said
 } Run;
 
 // ---- Simulating.
@@ -224,8 +176,8 @@ static const StudySpec *anchored_study(Run *run, const StudySpec *study) {
     StudySpec *anchored = ARENA_NEW(run->arena, StudySpec); // what the record keeps of it outlives this call
     *anchored = *study;
     anchored->training.anchors = run->anchors;
-    anchored->want_timeline |= run->show && study->vary_count == 0;
-    return run->list_price ? study_with_list_price(run->arena, anchored) : anchored;
+    anchored->want_timeline |= run->for_page && study->vary_count == 0;
+    return run->for_page ? study_with_list_price(run->arena, anchored) : anchored;
 }
 
 static void simulate(Run *run, const Scenario *scenario, uint64_t seed) {
@@ -251,57 +203,6 @@ static void simulate(Run *run, const Scenario *scenario, uint64_t seed) {
     if (watch_is_over() && problem_count(run->problems) == 0) watch_tells((Where){0}, run->problems);
 }
 
-// ---- Showing.
-
-static void write_json(const Run *run, FILE *out) {
-    if (run->records.count == 1) {
-        results_write_json(out, run->records.items[0]);
-        return;
-    }
-    for (int i = 0; i < run->records.count; i++) {
-        fprintf(out, i ? ",\n" : "[\n");
-        results_write_json(out, run->records.items[i]);
-    }
-    fprintf(out, "]\n");
-}
-
-static void write_form(const Run *run, FILE *out, const Style *style) {
-    if (run->form == FORM_JSON) {
-        write_json(run, out);
-        return;
-    }
-    for (int i = 0; i < run->records.count; i++) {
-        if (i > 0) fprintf(out, "\n");
-        if (run->form == FORM_CSV)
-            results_write_csv(out, run->records.items[i]);
-        else
-            results_print(out, run->records.items[i], style, option_flag(run->options, "verbose"));
-    }
-}
-
-static bool write_output(Run *run) {
-    OutputFile file;
-    if (!file_create(run->arena, run->output, &file, run->problems)) return false;
-    Style style = style_for(file.stream, "never", option_flag(run->options, "plain"));
-    style.today = run->style.today;
-    write_form(run, file.stream, &style);
-    return file_commit(&file, run->problems);
-}
-
-static bool write_screen(Run *run) {
-    OutputFile screen;
-    bool quiet = option_flag(run->options, "quiet");
-    if (quiet) return true;
-    if (!file_create(run->arena, "-", &screen, run->problems)) return false;
-    if (run->output) { // the file has the form that was asked for, the screen is for people
-        for (int i = 0; i < run->records.count; i++)
-            results_print(screen.stream, run->records.items[i], &run->style, option_flag(run->options, "verbose"));
-    } else {
-        write_form(run, screen.stream, &run->style);
-    }
-    return file_commit(&screen, run->problems);
-}
-
 // ---- Plots.
 
 typedef struct KindList {
@@ -316,7 +217,8 @@ static bool is_plot_kind(const char *kind) {
 }
 
 // "--plot" alone is read as "--plot=".
-static KindList wanted_kinds(Run *run, Problems *usage) {
+static KindList wanted_kinds(Run *run) {
+    Problems *usage = run->problems;
     KindList kinds = {0};
     const char *text = option_text(run->options, "plot", "");
     while (*text) {
@@ -348,68 +250,84 @@ static const char *plot_path(Run *run, const Record *record, const char *kind, i
                         kind, format);
 }
 
-static bool plot_charts(Run *run, const Record *record, int number) {
-    bool ok = true, screen = run->form == FORM_SCREEN && !run->output && !option_flag(run->options, "quiet");
-    for (int i = 0; i < record->chart_count; i++) {
-        const Chart chart = {.kind = CHART_LINES, .lines = record->charts[i]};
-        if (option_given(run->options, "plot-dir"))
-            ok = chart_to_file(run->arena, &chart, plot_path(run, record, chart.lines.name, number), run->problems) &&
-                 ok;
-        else if (screen)
-            chart_to_terminal(run->arena, &chart, stdout, &run->style);
-    }
-    return ok;
+typedef struct Drawing {
+    Run *run;
+    Answer *answer; // of the record: where its charts stand without --plot-dir
+    const Record *record;
+    int number;
+    bool sound;
+} Drawing;
+
+static void draw(Drawing *drawing, const Chart *chart, const char *kind) {
+    Run *run = drawing->run;
+    if (!option_given(run->options, "plot-dir"))
+        answer_chart(drawing->answer, kind, chart);
+    else if (!chart_to_file(run->arena, chart, plot_path(run, drawing->record, kind, drawing->number), run->problems))
+        drawing->sound = false;
 }
 
-static bool plot_record(Run *run, const KindList *wanted, int number) {
-    const Record *record = run->records.items[number];
-    if (record->chart_count > 0) return plot_charts(run, record, number);
+static void draw_kind(Drawing *drawing, const char *kind) {
+    Chart *chart = ARENA_NEW(drawing->run->arena, Chart);
+    if (plot_chart(drawing->run->arena, drawing->record, kind, chart, drawing->run->problems))
+        draw(drawing, chart, kind);
+    else
+        drawing->sound = false;
+}
+
+// What was asked for by name, or by the script, or what shows most.
+static void draw_record(Drawing *drawing, const KindList *wanted) {
+    const Record *record = drawing->record;
     const char *own[MOST_OWN_PLOTS];
     int count = wanted->count ? wanted->count : record->plot_count;
     const char *const *kinds = wanted->count ? wanted->items : record->plots;
+    for (int i = 0; i < record->chart_count; i++) {
+        Chart *chart = ARENA_NEW(drawing->run->arena, Chart);
+        *chart = (Chart){.kind = CHART_LINES, .lines = record->charts[i]};
+        draw(drawing, chart, record->charts[i].name);
+    }
+    if (record->chart_count > 0) return;
     if (count == 0) {
         count = plot_kinds_for(record, own, MOST_OWN_PLOTS);
         kinds = own;
     }
-    if (count == 0 || record->point_count == 0) {
+    if (count == 0 || record->point_count == 0)
         fprintf(stderr, "warning: %s has nothing to plot: it has no step that was simulated\n",
                 record->scenario ? record->scenario : "this");
-        return true;
+    for (int i = 0; i < count && record->point_count > 0; i++) draw_kind(drawing, kinds[i]);
+}
+
+// ---- The answer.
+
+// What to ask next, where a step ran.
+static void add_next(Run *run, Answer *answer, const Record *record) {
+    const char *words = run->asking->is_script && run->asking->argc == 2 ? run->asking->argv[1] : "--last";
+    if (record->point_count == 1 && record->points[0].ran)
+        answer_next(answer, arena_printf(run->arena, "lockstep explain %s", words), "what to change first, and why");
+}
+
+static bool answer_records(Run *run, const KindList *wanted) {
+    bool sound = true, plots = option_given(run->options, "plot") || option_given(run->options, "plot-dir");
+    for (int i = 0; i < run->records.count; i++) {
+        const Record *record = run->records.items[i];
+        Answer *answer = i ? asking_another(run->asking) : run->asking->answer;
+        record_answer(answer, run->arena, record, run->today, frame_wants_objects(run->asking));
+        Drawing drawing = {run, answer, record, i, true};
+        if (plots) draw_record(&drawing, wanted);
+        add_next(run, answer, record);
+        sound = sound && drawing.sound;
     }
-    bool to_files = option_given(run->options, "plot-dir"), ok = true;
-    bool screen_is_data = run->form != FORM_SCREEN && !run->output;
-    for (int i = 0; i < count; i++) {
-        if (to_files)
-            ok = plot_to_file(run->arena, record, kinds[i], plot_path(run, record, kinds[i], number), run->problems) &&
-                 ok;
-        else if (!screen_is_data && !option_flag(run->options, "quiet"))
-            ok = plot_to_terminal(run->arena, record, kinds[i], stdout, &run->style, run->problems) && ok;
-    }
-    return ok;
+    return sound;
 }
 
-static bool plot_all(Run *run, const KindList *wanted) {
-    bool ok = true;
-    bool asked = option_given(run->options, "plot") || option_given(run->options, "plot-dir");
-    for (int i = 0; i < run->records.count && asked; i++) ok = plot_record(run, wanted, i) && ok;
-    return ok;
-}
+// ---- The question.
 
-// ---- The command.
-
-static int show_problems(const Problems *problems, int status) {
-    problems_print(problems, stderr);
-    return problems_status(problems, status);
-}
-
-static int status_of(const Problems *problems) { return problems_have_fault(problems) ? FAILED : BAD_INPUT; }
-
-static ScenarioRequest request_of(const Options *options, int argc, char **argv) {
+static ScenarioRequest request_of(const Asking *asking) {
+    const Options *options = asking->options;
     ScenarioRequest request = {.file = option_positional_count(options) ? option_positional(options, 0) : NULL,
-                               .argc = argc,
-                               .argv = argv,
-                               .own = own_options,
-                               .own_count = OWN_OPTIONS,
+                               .argc = asking->argc,
+                               .argv = asking->argv,
+                               .own = asking->rows,
+                               .own_count = asking->row_count,
                                .seed = option_seed(options, "seed", 1),
                                .unfolded = option_flag(options, "unfolded"),
                                .help_only = option_help(options)};
@@ -417,9 +335,13 @@ static ScenarioRequest request_of(const Options *options, int argc, char **argv)
     request.allowed = option_texts(options, "allow-read", &request.allowed_count);
     request.limits = (LuaLimits){(size_t)option_quantity(options, "memory-limit", 0),
                                  option_count(options, "step-limit", 0), option_quantity(options, "cpu-limit", 0)};
-    const char *plots = option_text(options, "plot", "");
-    request.want_timeline = strstr(plots, "gantt") != NULL;
+    request.want_timeline = strstr(option_text(options, "plot", ""), "gantt") != NULL;
     return request;
+}
+
+// "-": the screen. All commands have the option; who asks run in its own name need not.
+static const char *output_of(const Options *options) {
+    return option_known(options, "output") ? option_text(options, "output", "-") : "-";
 }
 
 // From here on the process touches what the command line names, and nothing else. The script has not begun.
@@ -430,7 +352,7 @@ static bool raise_wall(Arena *arena, const Options *options, Problems *problems)
     wall_allow_texts(arena, &rules, options, "allow-read");
     wall_allow_settings(arena, &rules, options, "set");
     if (!option_help(options)) {
-        wall_allow_output(arena, &rules, WALL_REPLACE, option_text(options, "output", "-"));
+        wall_allow_output(arena, &rules, WALL_REPLACE, output_of(options));
         wall_allow_output(arena, &rules, WALL_REPLACE, option_text(options, "trace-events", "-"));
         if (option_given(options, "plot-dir"))
             wall_allow(arena, &rules, WALL_REPLACE, option_text(options, "plot-dir", "."));
@@ -440,68 +362,20 @@ static bool raise_wall(Arena *arena, const Options *options, Problems *problems)
     return wall_raise(arena, &rules, wall_mode_said(options), problems);
 }
 
-// Without a script --model says the job. Its options are read like a script's own: in the second look at the line.
-static void read_job_options(Run *run, int argc, char **argv, Problems *usage) {
-    int count;
-    const OptionSpec *rows = run_option_rows(run->arena, &count);
-    const Options *options = options_parse(run->arena, rows, count, argc, argv, problems_create(run->arena));
-    bool says_job = option_given(options, "model") || option_given(options, "node") || option_given(options, "gpus");
-    run->is_job = says_job && !options_name_a_script(options);
-    if (!run->is_job) return;
-    run->options = options_parse(run->arena, rows, count, argc, argv, usage);
-    options_refuse_positional(run->options, 0, usage);
-}
-
-static int print_help(Arena *arena, const Run *run, int argc, char **argv) {
-    const Options *options = run->options;
-    int count = OWN_OPTIONS;
-    const OptionSpec *rows = run->is_job ? run_option_rows(arena, &count) : own_options;
-    options_print_help(rows, count, usage_line, about, stdout);
-    if (run->is_job || options_offering()) return DONE;
-    if (option_positional_count(options) == 0) {
-        printf("\nPaths for --set:\n");
-        fields_print_settable(stdout);
-        return DONE;
-    }
-    ScenarioRequest request = request_of(options, argc, argv);
-    Problems *problems = problems_create(arena);
-    if (!raise_wall(arena, options, problems)) return show_problems(problems, FAILED);
-    const Scenario *scenario =
-        scenario_load(arena, catalogue_builtin(arena), &request, problems, problems_create(arena));
-    if (scenario->option_count == 0) {
-        printf("\n%s has no options of its own.\n", request.file);
-    } else {
-        const char *script_usage = arena_printf(arena, "lockstep run %s [OPTIONS]", request.file);
-        printf("\n");
-        options_print_help(scenario->options, scenario->option_count, script_usage,
-                           "Options of this scenario:", stdout);
-    }
-    return problem_count(problems) ? show_problems(problems, BAD_INPUT) : DONE;
-}
-
-static void choose_form(Run *run) {
-    run->output = option_text(run->options, "output", NULL);
-    const char *dot = run->output ? strrchr(run->output, '.') : NULL;
-    if (option_flag(run->options, "json") || (dot && strcmp(dot, ".json") == 0)) run->form = FORM_JSON;
-    if (option_flag(run->options, "csv") || (dot && strcmp(dot, ".csv") == 0 && run->form == FORM_SCREEN))
-        run->form = FORM_CSV;
-}
-
-static void check_usage(Run *run, Problems *usage) {
+static void check_usage(const Asking *asking) {
+    const Options *options = asking->options;
     int sets;
-    option_texts(run->options, "set", &sets);
-    if (!run->is_job && option_positional_count(run->options) > 0) {
-        if (!option_given(run->options, "vary")) return;
-        problem_add(usage, (Where){0}, "--vary is for jobs in options: a script varies what it says");
-        problem_hint(usage, "lockstep sweep FILE.lua --vary NAME=VALUES, or vary = { … } in the script");
-        return;
-    }
-    if (!run->is_job) {
-        problem_add(usage, (Where){0}, "which scenario?");
-        problem_hint(usage, "lockstep run FILE.lua, or lockstep run --model NAME --node NAME --gpus N");
+    option_texts(options, "set", &sets);
+    if (asking->is_script) {
+        if (!option_given(options, "vary")) return;
+        problem_add(asking->problems, (Where){0}, "--vary is for jobs in options: a script varies what it says");
+        problem_hint(asking->problems, "lockstep sweep FILE.lua --vary NAME=VALUES, or vary = { … } in the script");
+    } else if (!option_given(options, "model") && !option_given(options, "node") && !option_given(options, "gpus")) {
+        problem_add(asking->problems, (Where){0}, "which scenario?");
+        problem_hint(asking->problems, "lockstep run FILE.lua, or lockstep run --model NAME --node NAME --gpus N");
     } else if (sets > 0) {
-        problem_add(usage, (Where){0}, "--set is for scripts");
-        problem_hint(usage, "name the script, or say the job's options");
+        problem_add(asking->problems, (Where){0}, "--set is for scripts");
+        problem_hint(asking->problems, "name the script, or say the job's options");
     }
 }
 
@@ -533,17 +407,6 @@ static const Scenario *scenario_of_options(Run *run, const Catalogue *catalogue)
     return scenario;
 }
 
-static int show_otherwise(Run *run) {
-    RunAnswer answer = {.arena = run->arena,
-                        .records = run->records.items,
-                        .studies = run->studies.items,
-                        .record_count = run->records.count,
-                        .output = option_text(run->options, "output", NULL),
-                        .date = option_text(run->options, "date", NULL)};
-    if (!run->show(run->context, &answer, run->problems)) return show_problems(run->problems, FAILED);
-    return run->all_hold ? DONE : ANSWER_IS_NO;
-}
-
 // Runs of the job itself are of the one study that a scenario returns.
 static const Anchors *anchors_of(Run *run, const Scenario *scenario, const Catalogue *catalogue) {
     const StudySpec *study = scenario->item_count == 1 ? scenario->items[0].study : NULL;
@@ -551,86 +414,144 @@ static const Anchors *anchors_of(Run *run, const Scenario *scenario, const Catal
                          "this scenario is not one training job, so which of them was measured?", run->problems);
 }
 
-static int run_scenario(Run *run, int argc, char **argv) {
-    Problems *usage = problems_create(run->arena);
-    read_job_options(run, argc, argv, usage);
-    check_usage(run, usage);
-    KindList kinds = wanted_kinds(run, usage);
-    run->style.today = date_or_today(option_text(run->options, "date", NULL), usage);
-    if (problem_count(usage)) return show_problems(usage, BAD_USAGE);
+static int status_of(const Problems *problems) { return problems_have_fault(problems) ? EXIT_FAILED : EXIT_BAD_INPUT; }
 
-    watch_open_from(run->options, option_quantity(run->options, "time-limit", WATCH_USUAL_SECONDS));
-    ScenarioRequest request = request_of(run->options, argc, argv);
-    const Catalogue *catalogue = catalogue_with_options(run->arena, run->options, run->problems);
-    if (!catalogue) return show_problems(run->problems, BAD_INPUT);
-    const char *events = option_text(run->options, "trace-events", NULL);
-    if (events && !trace_open(run->arena, events, run->problems)) return show_problems(run->problems, FAILED);
-    if (!run->is_job && !raise_wall(run->arena, run->options, run->problems))
-        return show_problems(run->problems, FAILED);
-    const Scenario *scenario = run->is_job ? scenario_of_options(run, catalogue)
-                                           : scenario_load(run->arena, catalogue, &request, run->problems, usage);
-    if (!scenario)
-        return problem_count(run->problems) ? show_problems(run->problems, watch_status(status_of(run->problems)))
-                                            : show_problems(usage, BAD_USAGE);
-    run->anchors = anchors_of(run, scenario, catalogue);
-    if (problem_count(run->problems)) return show_problems(run->problems, BAD_INPUT);
-    run->all_hold = true;
-    simulate(run, scenario, request.seed);
-    anchors_tell_unheard(run->anchors);
-    bool is_refused = problem_count(run->problems) && !watch_is_over(); // not: it began, and was stopped
-    if (!is_refused && !trace_close(run->problems)) return show_problems(run->problems, FAILED);
-    if (problem_count(run->problems)) return show_problems(run->problems, watch_status(status_of(run->problems)));
-
-    if (run->show) return show_otherwise(run);
-    choose_form(run);
-    bool written = (!run->output || write_output(run)) && write_screen(run);
-    if (!written || !plot_all(run, &kinds)) return show_problems(run->problems, FAILED);
-    return run->all_hold ? DONE : ANSWER_IS_NO;
+static int print_api(Asking *asking) {
+    static const char *const forms[] = {"json", "csv", "plain"};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        options_refuse_both(asking->options, "print-api", forms[i], "it is a file for editors, and has one form",
+                            asking->problems);
+    if (problem_count(asking->problems)) return EXIT_USAGE;
+    fields_print_api(stdout);
+    asking->silent = true;
+    return EXIT_DONE;
 }
 
+// NULL: *status says why, with problems.
+static const Scenario *read_scenario(Run *run, const Catalogue **catalogue, int *status) {
+    Asking *asking = run->asking;
+    const char *events = option_text(run->options, "trace-events", NULL);
+    *catalogue = catalogue_with_options(run->arena, run->options, run->problems);
+    *status = EXIT_BAD_INPUT;
+    if (!*catalogue) return NULL;
+    *status = EXIT_FAILED;
+    if (events && !trace_open(run->arena, events, run->problems)) return NULL;
+    if (asking->is_script && !raise_wall(run->arena, run->options, run->problems)) return NULL;
+    Problems *usage = problems_create(run->arena);
+    ScenarioRequest request = request_of(asking);
+    const Scenario *scenario = asking->is_script ? scenario_load(run->arena, *catalogue, &request, run->problems, usage)
+                                                 : scenario_of_options(run, *catalogue);
+    if (scenario) return scenario;
+    *status = problem_count(run->problems) ? watch_status(status_of(run->problems)) : EXIT_USAGE;
+    if (problem_count(run->problems) == 0) asking->problems = usage;
+    return NULL;
+}
+
+static int run_scenario(Run *run, const KindList *wanted) {
+    const Catalogue *catalogue;
+    int status;
+    const Scenario *scenario = read_scenario(run, &catalogue, &status);
+    if (!scenario) return status;
+    run->anchors = anchors_of(run, scenario, catalogue);
+    if (problem_count(run->problems)) return EXIT_BAD_INPUT;
+    simulate(run, scenario, option_seed(run->options, "seed", 1));
+    anchors_tell_unheard(run->anchors);
+    bool is_refused = problem_count(run->problems) && !watch_is_over(); // not: it began, and was stopped
+    if (!is_refused && !trace_close(run->problems)) return EXIT_FAILED;
+    if (problem_count(run->problems)) return watch_status(status_of(run->problems));
+    RunAnswer *found = ARENA_NEW(run->arena, RunAnswer);
+    *found = (RunAnswer){run->records.items, run->studies.items, run->records.count,
+                         option_text(run->options, "date", NULL)};
+    run->asking->found = found;
+    if (!run->for_page && !answer_records(run, wanted)) return EXIT_FAILED;
+    return run->all_hold ? EXIT_DONE : EXIT_NO;
+}
+
+static int ask(Asking *asking, bool for_page) {
+    Run run = {.arena = asking->arena,
+               .asking = asking,
+               .options = asking->options,
+               .problems = asking->problems,
+               .all_hold = true,
+               .for_page = for_page};
+    if (option_flag(asking->options, "print-api")) return print_api(asking);
+    check_usage(asking);
+    KindList wanted = wanted_kinds(&run);
+    run.today = date_or_today(option_text(asking->options, "date", NULL), asking->problems);
+    asking->silent = option_flag(asking->options, "quiet") && strcmp(output_of(asking->options), "-") == 0;
+    int status = problem_count(asking->problems) ? EXIT_USAGE : run_scenario(&run, &wanted);
+    trace_abandon(); // of a run that was refused
+    return status;
+}
+
+static int ask_run(Asking *asking) { return ask(asking, false); }
+static int ask_page(Asking *asking) { return ask(asking, true); }
+
+// The script's own options, or the paths of --set.
+static int help(Asking *asking) {
+    if (options_offering()) return EXIT_DONE;
+    if (!asking->is_script) {
+        printf("\nPaths for --set:\n");
+        fields_print_settable(stdout);
+        return EXIT_DONE;
+    }
+    ScenarioRequest request = request_of(asking);
+    const Scenario *scenario = raise_wall(asking->arena, asking->options, asking->problems)
+                                   ? scenario_load(asking->arena, catalogue_builtin(asking->arena), &request,
+                                                   asking->problems, problems_create(asking->arena))
+                                   : NULL;
+    if (scenario && scenario->option_count == 0)
+        printf("\n%s has no options of its own.\n", request.file);
+    else if (scenario) {
+        const char *script_usage = arena_printf(asking->arena, "lockstep run %s [OPTIONS]", request.file);
+        printf("\n");
+        options_print_help(scenario->options, scenario->option_count, script_usage,
+                           "Options of this scenario:", stdout);
+    }
+    problems_print(asking->problems, stderr);
+    return problem_count(asking->problems) ? problems_status(asking->problems, EXIT_BAD_INPUT) : EXIT_DONE;
+}
+
+static const char usage_line[] = "lockstep run FILE.lua [OPTIONS] [options of the script]\n"
+                                 "       lockstep run --model NAME --node NAME --gpus N [OPTIONS] [options of a job]";
+static const char about[] =
+    "Simulates a scenario.\n\n"
+    "  lockstep run scenarios/examples/scaling_efficiency.lua\n"
+    "  lockstep run my.lua --set cluster.gpus=64 --set training.batch.global=1024\n"
+    "  lockstep run my.lua --json -o my.json\n"
+    "  lockstep run my.lua --plot=scaling,breakdown --plot-dir plots\n"
+    "  lockstep run my.lua --help          with the script's own options\n"
+    "  lockstep run --model llama-2-7b --node dgx-h100 --gpus 8 --micro-batch 1 --global-batch 32\n\n"
+    "Models in a script: a name (lockstep model list), sim.model.hf \"config.json\", or one of your own by "
+    "sim.model.transformer\n(with experts: a mixture), resnet, mlp, lstm or operators (docs/models.md; --print-api "
+    "lists "
+    "their fields).\n\n"
+    "Exit codes: 0 done, 1 failed, 2 usage, 3 the answer is no, 4 bad input or beyond a limit, 130 "
+    "interrupted.";
+
+#define RUN_QUESTION(ask_)                                                                                             \
+    {                                                                                                                  \
+        .name = "run", .usage = usage_line, .about = about, .rows = rows, .names_script = options_name_a_script,       \
+        .script_rows = script_rows, .more_help = help, .ask = (ask_)                                                   \
+    }
+
+const Question run_question = RUN_QUESTION(ask_run);
+const Question run_page_question = RUN_QUESTION(ask_page);
+
+const OptionSpec *run_option_rows(Arena *arena, int *count);
+const OptionSpec *run_option_rows(Arena *arena, int *count) { return frame_rows(arena, &run_question, count); }
+
 // An option with or without a value: "--plot" becomes "--plot=".
-static char **with_plot_value(Arena *arena, int argc, char **argv) {
+char **run_words(Arena *arena, int argc, char **argv) {
     char **list = ARENA_ARRAY(arena, char *, argc + 1);
     for (int i = 0; i < argc; i++)
         list[i] = strcmp(argv[i], "--plot") == 0 ? arena_copy_text(arena, "--plot=") : argv[i];
     return list;
 }
 
-static int print_api(const Run *run) {
-    static const char *const forms[] = {"json", "csv", "plain"};
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        options_refuse_both(run->options, "print-api", forms[i], "it is a file for editors, and has one form",
-                            run->problems);
-    if (problem_count(run->problems)) return show_problems(run->problems, BAD_USAGE);
-    fields_print_api(stdout);
-    return DONE;
-}
-
-static int help(Run *run, int argc, char **argv) {
-    read_job_options(run, argc, argv, problems_create(run->arena));
-    return print_help(run->arena, run, argc, argv);
-}
-
-int command_run_shown(int argc, char **argv, bool list_price, RunShow *show, void *context) {
+int command_run(int argc, char **argv) {
     Arena *arena = arena_open();
-    Run run = {
-        .arena = arena, .problems = problems_create(arena), .list_price = list_price, .show = show, .context = context};
-    int status = DONE;
-    argv = with_plot_value(arena, argc, argv);
-    // The script's own options are not known yet: mistakes are reported when they are (scenario_load).
-    run.options = options_parse(arena, own_options, OWN_OPTIONS, argc, argv, problems_create(arena));
-    run.style =
-        style_for(stdout, color_modes[option_choice(run.options, "color", 0)], option_flag(run.options, "plain"));
-    if (option_flag(run.options, "print-api"))
-        status = print_api(&run);
-    else if (option_help(run.options))
-        status = help(&run, argc, argv);
-    else
-        status = run_scenario(&run, argc, argv);
-    trace_abandon(); // of a run that was refused
-    watch_close();
+    int status = frame_run(&run_question, argc, run_words(arena, argc, argv));
     arena_close(arena);
     return status;
 }
-
-int command_run(int argc, char **argv) { return command_run_shown(argc, argv, false, NULL, NULL); }

@@ -95,18 +95,18 @@ static void refuse(Told *told, const char *why_not, const char *hint) {
     snprintf(told->hint, sizeof told->hint, "%s", hint);
 }
 
-static bool take_point(void *context, const RunAnswer *answer, Problems *problems) {
-    (void)problems;
+static bool take_point(void *context, const Asking *asking) {
+    const RunAnswer *answer = asking->found;
     Told *told = ((Asked *)context)->told;
     int points = 0;
     const RecordPoint *point = NULL;
     for (int i = 0; i < answer->record_count; i++)
         for (int k = 0; k < answer->records[i]->point_count; k++, points++) point = &answer->records[i]->points[k];
     if (points != 1)
-        refuse(told, arena_printf(answer->arena, "it has %d configurations, and one is compared", points),
+        refuse(told, arena_printf(asking->arena, "it has %d configurations, and one is compared", points),
                "name one of them: leave out what it varies");
     else if (!point->ran)
-        refuse(told, arena_printf(answer->arena, "it does not run: %s", point->why_not), "lockstep memory says more");
+        refuse(told, arena_printf(asking->arena, "it does not run: %s", point->why_not), "lockstep memory says more");
     else if (!isfinite(point->days) || point->days <= 0)
         refuse(told, "it does not say how long its run is", "add --tokens 1T, or samples and epochs");
     else if (!isfinite(point->cost_per_run))
@@ -139,7 +139,7 @@ static int run_in_child(const Words *words, FILE *into) {
     Told *told = calloc(1, sizeof *told);
     if (!told) return EXIT_FAILED;
     Asked asked = {told};
-    int status = command_run_shown(words->count, words->items, false, take_point, &asked);
+    int status = frame_show(&run_question, words->count, words->items, take_point, &asked);
     bool answered = status == EXIT_DONE || status == EXIT_NO; // no: it does not run, which is told
     bool written = !answered || fwrite(told, sizeof *told, 1, into) == 1;
     free(told);

@@ -6,7 +6,7 @@
 
 #include "results/answer.h"
 #include "results/chart.h"
-#include "results/tables.h"
+#include "results/record_answer.h"
 #include "scenarios/queue/queue_options.h"
 #include "sim/envelope.h"
 #include "sim/file.h"
@@ -85,11 +85,11 @@ static int show_mixes(Arena *arena, const Options *options, Problems *problems) 
 
 static void write_record(FILE *out, const Record *record, const Options *options, const Style *style) {
     if (option_flag(options, "json"))
-        results_write_json(out, record);
+        record_write(out, record, RECORD_JSON, style, true);
     else if (option_flag(options, "csv"))
-        results_write_csv(out, record);
+        record_write(out, record, RECORD_CSV, style, true);
     else
-        results_print(out, record, style, option_flag(options, "verbose"));
+        record_write(out, record, RECORD_SCREEN, style, option_flag(options, "verbose"));
 }
 
 static bool write_answer(Arena *arena, const Record *record, const Options *options, Problems *problems) {

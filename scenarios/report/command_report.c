@@ -15,6 +15,7 @@
 #include "scenarios/report/report_queue.h"
 #include "scenarios/report/report_run.h"
 #include "sim/file.h"
+#include "sim/wall.h"
 
 enum { DONE = 0, BAD_USAGE = 2, BAD_INPUT = 4 };
 
@@ -94,27 +95,31 @@ static void add_command(Report *report, const Writing *writing) {
     report_code(report, writing->command);
 }
 
-static bool show_run(void *context, const RunAnswer *answer, Problems *problems) {
+static bool show_run(void *context, const Asking *asking) {
+    const RunAnswer *answer = asking->found;
+    Arena *arena = asking->arena;
     const Writing *writing = context;
     const Record *first = answer->record_count > 0 ? answer->records[0] : NULL;
     const char *title = first && first->title && *first->title ? first->title : "lockstep run";
-    Report *report = report_create(answer->arena, title, writing->command, answer->date);
+    Report *report = report_create(arena, title, writing->command, answer->date);
     Date today = {0};
-    if (answer->date) today = date_or_today(answer->date, problems);
+    if (answer->date) today = date_or_today(answer->date, asking->problems);
     for (int i = 0; i < answer->record_count; i++) {
-        report_add_run(report, answer->arena, answer->studies[i], answer->records[i], today);
+        report_add_run(report, arena, answer->studies[i], answer->records[i], today);
     }
     add_command(report, writing);
-    return write_page(answer->arena, report, answer->output, problems);
+    return write_page(arena, report, writing->output, asking->problems);
 }
 
-static bool show_answer(void *context, Arena *arena, const Answer *answer, Problems *problems) {
+static bool show_answer(void *context, const Asking *asking) {
     const Writing *writing = context;
+    const Answer *answer = asking->answer;
+    Arena *arena = asking->arena;
     const char *title = answer_heading(answer) ? answer_heading(answer) : answer_kind(answer);
     Report *report = report_create(arena, title, writing->command, writing->date);
     answer_as_page(arena, report, answer);
     add_command(report, writing);
-    return write_page(arena, report, writing->output, problems);
+    return write_page(arena, report, writing->output, asking->problems);
 }
 
 static bool show_queue(void *context, Arena *arena, const QueueAnswer *answer, Problems *problems) {
@@ -184,7 +189,7 @@ static int refuse(const char *what, const char *hint) {
 // ---- Whose answers there are pages of.
 
 static int ask_run(int argc, char **argv, void *writing) {
-    return command_run_shown(argc, argv, true, show_run, writing);
+    return frame_show(&run_page_question, argc, argv, show_run, writing);
 }
 static int ask_plan(int argc, char **argv, void *writing) {
     return frame_show(&plan_question, argc, argv, show_answer, writing);
@@ -204,7 +209,7 @@ typedef struct Reported {
 } Reported;
 
 static const Reported reported[] = {
-    {"run", ask_run, true, true, false},
+    {"run", ask_run, false, true, false},
     {"plan", ask_plan, false, true, true},
     {"goodput", ask_goodput, false, false, false},
     {"queue", ask_queue, false, false, false},
@@ -255,6 +260,7 @@ static int report(Arena *arena, int argc, char **argv) {
     if (problem_count(mistakes)) return problems_print(mistakes, stderr), BAD_USAGE;
     if (!writing.output && isatty(STDOUT_FILENO) && !asks_for_help(argc, argv))
         return refuse("where to? A page is for a browser, not for a terminal", "add -o page.html");
+    if (writing.output && !what->has_output) wall_keep_output(WALL_REPLACE, writing.output);
     return what->ask(count, words, &writing);
 }
 

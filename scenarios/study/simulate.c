@@ -37,6 +37,20 @@ static NamedValue *named(Arena *arena, const char *const *names, const char *con
     return list;
 }
 
+// What ranks of a program do, as they were written: they name no strategy.
+static const char *program_title(int cause) {
+    switch (cause) {
+    case CAUSE_GEMM:
+        return "Compute";
+    case CAUSE_PP:
+        return "Sends and receives";
+    case CAUSE_DP:
+        return "Collectives";
+    default:
+        return cause < CAUSE_COUNT ? cause_titles[cause] : "Idle";
+    }
+}
+
 static double steps_of_run(const TrainingSpec *training, double global_batch) {
     double epochs = training->epochs > 0 ? training->epochs : 1;
     if (training->tokens > 0 && training->seq_len > 0)
@@ -306,6 +320,7 @@ RecordPoint simulate_program(Arena *arena, const Cluster *cluster, const System 
     }
     double ranks = 0, *spent = ARENA_ARRAY(arena, double, system->cause_count + 1);
     const char **names = ARENA_ARRAY(arena, const char *, system->cause_count + 1);
+    const char **titles = ARENA_ARRAY(arena, const char *, system->cause_count + 1);
     point.digest = DIGEST_START;
     for (int rank = 0; rank < system->actor_count; rank++) {
         int a = folded.class_of ? folded.class_of[rank] : rank;
@@ -323,12 +338,13 @@ RecordPoint simulate_program(Arena *arena, const Cluster *cluster, const System 
     for (int c = 0; c <= system->cause_count; c++) {
         spent[c] /= ranks;
         names[c] = c < system->cause_count ? system->causes[c] : "idle";
+        titles[c] = program_title(c < system->cause_count ? c : CAUSE_COUNT);
     }
     point.ran = true;
     point.step_p50_s = step_seconds(result.end) / steps;
     point.step_p5_s = point.step_p50_s * exp(-1.645 * 0.1);
     point.step_p95_s = point.step_p50_s * exp(1.645 * 0.1);
-    point.exposed = named(arena, names, NULL, spent, system->cause_count + 1);
+    point.exposed = named(arena, names, titles, spent, system->cause_count + 1);
     point.exposed_count = system->cause_count + 1;
     ClusterBill bill = cluster_bill(arena, cluster, &activity_idle); // what its ranks do, nobody says
     set_cost(&point, &bill);

@@ -1,0 +1,36 @@
+// A record as an answer (sim/answer.h): of one configuration or of many, with tables of its own, what was published
+// beside it, and what it rests on.
+#ifndef LOCKSTEP_RESULTS_RECORD_ANSWER_H
+#define LOCKSTEP_RESULTS_RECORD_ANSWER_H
+
+#include "results/results.h"
+#include "sim/answer.h"
+
+typedef struct RecordTelling {
+    Arena *arena;
+    Answer *answer;
+    const Record *record;
+    Date today;          // prices of more than a year before are pointed out; year 0: none are
+    const char **varied; // names of the parameters that differ between points
+    int varied_count;
+} RecordTelling;
+
+// What it answers of `record`. Objects of all points are made where `objects` says so: JSON and plain text have them.
+void record_answer(Answer *answer, Arena *arena, const Record *record, Date today, bool objects);
+
+// Its parts.
+void record_point_members(const RecordTelling *telling, const RecordPoint *point); // everything but its digest
+void record_one_point(const RecordTelling *telling, const RecordPoint *point);
+void record_points(const RecordTelling *telling);
+const char *record_settings(const RecordTelling *telling, const RecordPoint *point); // parameters that do not vary
+const char *record_figure(Arena *arena, double value, const char *unit);             // "4,000 samples/s"
+
+// "12.3 % gemm, 4 % data parallel": the largest first, as far as they matter.
+const char *record_largest(Arena *arena, const NamedValue *values, int count, int most);
+
+typedef enum RecordForm { RECORD_SCREEN, RECORD_JSON, RECORD_CSV } RecordForm; // the screen's plain, where style is
+void record_write(FILE *out, const Record *record, RecordForm form, const Style *style, bool verbose);
+
+void record_table(Answer *answer, Arena *arena, const RecordTable *table);
+
+#endif
