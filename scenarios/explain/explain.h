@@ -130,6 +130,8 @@ RecordPoint simulate_program_once(Arena *arena, const ProgramSpec *program, cons
 // The number-th study or program of a script, from 1; NULL: there are fewer.
 const ScenarioItem *scenario_item(const Scenario *scenario, int64_t number);
 
+#define EXPLAIN_MATTERS 0.005 // of the step: what gains less is said not to help
+
 // ---- Changes (explain_changes.c).
 typedef struct ChangeList {
     Change *items;
@@ -144,8 +146,6 @@ Change change_of_resource(Arena *arena, const Resource *resource);
 bool explain_fits(double chance_to_run_out);
 // The same; of a job that is less sure itself, no less so than that.
 bool fits_no_worse(const Explanation *now, const Change *change);
-// Changes that make a job fit together, where none alone does or at less cost. NULL: there are none.
-const Combination *fitting_together(const Explanation *now);
 // Those that ran by gain, most first; equal ones stay in the order in which they were tried.
 void sort_changes(ChangeList *list);
 // One resource so many times quicker: the point that comes of it. For tests too.
@@ -156,6 +156,8 @@ RecordPoint simulate_quicker(Arena *arena, const StudySpec *study, const Resourc
 // on top of the best pair, or of a quicker one that lacks the room.
 #define EXPLAIN_PAIRS 80
 CombinationList try_together_with(Arena *arena, const Explanation *now, int64_t most);
+// Changes that make a job fit together, where none alone does or at less cost. NULL: there are none.
+const Combination *fitting_together(const Explanation *now);
 // explain_together_words.c: the best pair beside the best single change, where it adds something, and its third.
 void explain_add_together(Answer *answer, Arena *arena, const Explanation *now);
 void explain_add_together_table(Answer *answer, const Explanation *now);
@@ -165,6 +167,8 @@ void list_life(Arena *arena, Explanation *explanation);
 
 // ---- explain_roofline.c
 void list_roofline(Arena *arena, Explanation *explanation);
+// "convolution", "matrix product", …; "other" of what is no operator of a block.
+const char *explain_operator_kind(const Explanation *explanation, const char *name);
 
 // ---- explain_charts.c: the same operators under the roofs of their GPU, and how busy each kind of link is on each
 // node that was simulated. NULL: there is nothing of the kind.
@@ -196,7 +200,5 @@ const char *explain_money(Arena *arena, const Explanation *explanation, const Ch
 
 // ---- explain_step.c: what is answered of it. Without `with_step` another answer has said what the step takes.
 void explain_step_answer(Answer *answer, Arena *arena, const Explanation *explanation, bool with_step);
-// "convolution", "matrix product", …; "other" of what is no operator of a block.
-const char *explain_operator_kind(const Explanation *explanation, const char *name);
 
 #endif

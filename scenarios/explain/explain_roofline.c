@@ -89,3 +89,23 @@ void list_roofline(Arena *arena, Explanation *now) {
     now->roofline = list.items;
     now->roofline_count = list.count;
 }
+
+// ---- Kinds of operators, in words.
+
+// What people call a kind of operator.
+static const char *kind_title(const char *kind) {
+    static const char *const titles[][2] = {{"gemm", "matrix product"},
+                                            {"norm", "normalization"},
+                                            {"elementwise", "element-wise"},
+                                            {"lookup", "embedding"},
+                                            {"contrast", "loss"}};
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        if (strcmp(titles[i][0], kind) == 0) return titles[i][1];
+    return kind;
+}
+
+const char *explain_operator_kind(const Explanation *now, const char *name) {
+    for (int i = 0; i < now->roofline_count; i++)
+        if (strcmp(now->roofline[i].name, name) == 0) return kind_title(now->roofline[i].kind);
+    return "other";
+}

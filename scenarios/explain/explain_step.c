@@ -12,8 +12,7 @@
 #include "sim/list.h"
 #include "sim/text.h"
 
-#define MATTERS 0.005 // of the step: what gains less is said not to help
-#define NOTHING 1e-3  // of the step: what changes less is for -v
+#define NOTHING 1e-3 // of the step: what changes less is for -v
 #define FEW 3
 #define CHANGES_SHOWN 4
 #define SURE_ENOUGH 0.999 // no chance is said to be more
@@ -122,7 +121,7 @@ static void add_next(Answer *answer, Arena *arena, const Explanation *now) {
 static void add_other(Answer *answer, Arena *arena, const Explanation *now) {
     for (int i = 0; i < now->ran_count; i++) {
         const Change *change = &now->changes[i];
-        if (change == now->first || change->gain_s < MATTERS * now->point.step_p50_s) return;
+        if (change == now->first || change->gain_s < EXPLAIN_MATTERS * now->point.step_p50_s) return;
         if (change->kind == CHANGE_RESOURCE) continue;
         const char *but = change->note ? change->note : "";
         if (!explain_fits(change->chance_to_run_out))
@@ -142,11 +141,11 @@ static void add_resources(Answer *answer, Arena *arena, const Explanation *now) 
     for (int i = 0; i < now->ran_count; i++) {
         const Change *change = &now->changes[i];
         if (change->kind != CHANGE_RESOURCE) continue;
-        if (change->gain_s >= MATTERS * step && helping++ < FEW - 1)
+        if (change->gain_s >= EXPLAIN_MATTERS * step && helping++ < FEW - 1)
             helps = listed(arena, helps,
                            arena_printf(arena, "%s saves %s (%s)", change->title, text_time(arena, change->gain_s),
                                         percent_of(arena, change->gain_s, step)));
-        if (change->gain_s < MATTERS * step) useless = listed(arena, useless, change->title);
+        if (change->gain_s < EXPLAIN_MATTERS * step) useless = listed(arena, useless, change->title);
     }
     if (*helps) answer_say(answer, "Machine", "%s", helps);
     answer_open(answer, NULL, NULL);
@@ -333,7 +332,7 @@ static void add_settings(Answer *answer, Arena *arena, const Explanation *now) {
         figure(answer, AS_NUMBER, change->memory_bytes / 1073741824.0);
         figure(answer, AS_SHARE, change->chance_to_run_out);
         cell(answer, change->note ? change->note : "");
-        bool first_screen = change->gain_s >= MATTERS * now->point.step_p50_s && shown < CHANGES_SHOWN;
+        bool first_screen = change->gain_s >= EXPLAIN_MATTERS * now->point.step_p50_s && shown < CHANGES_SHOWN;
         shown += first_screen;
         if (!first_screen) answer_row_detail(answer, FOR_VERBOSE);
         unsure = unsure || (first_screen && !explain_fits(change->chance_to_run_out));
@@ -521,24 +520,6 @@ static void add_operators(Answer *answer, const Explanation *now) {
     if (now->operator_count > LARGEST)
         answer_note(answer, "The largest %d; --json and --csv --table operators have all %d.", LARGEST,
                     now->operator_count);
-}
-
-// What people call a kind of operator.
-static const char *kind_title(const char *kind) {
-    static const char *const titles[][2] = {{"gemm", "matrix product"},
-                                            {"norm", "normalization"},
-                                            {"elementwise", "element-wise"},
-                                            {"lookup", "embedding"},
-                                            {"contrast", "loss"}};
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        if (strcmp(titles[i][0], kind) == 0) return titles[i][1];
-    return kind;
-}
-
-const char *explain_operator_kind(const Explanation *now, const char *name) {
-    for (int i = 0; i < now->roofline_count; i++)
-        if (strcmp(now->roofline[i].name, name) == 0) return kind_title(now->roofline[i].kind);
-    return "other";
 }
 
 #define MOST_KINDS 8

@@ -273,3 +273,11 @@ CombinationList try_together_with(Arena *arena, const Explanation *now, int64_t 
     if (search.found.count) qsort(search.found.items, (size_t)search.found.count, sizeof *search.found.items, by_gain);
     return search.found;
 }
+
+const Combination *fitting_together(const Explanation *now) {
+    const Combination *best = now->must_fit && now->together.count ? &now->together.items[0] : NULL;
+    bool alone = now->fitting && explain_fits(now->fitting->chance_to_run_out);
+    if (best && alone && best->whole.gain_s - now->fitting->gain_s < EXPLAIN_MATTERS * now->point.step_p50_s)
+        return NULL;
+    return best;
+}

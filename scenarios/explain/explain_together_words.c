@@ -6,8 +6,6 @@
 #include "scenarios/explain/explain_moves.h"
 #include "sim/text.h"
 
-#define MATTERS 0.005 // of the step: what adds less is not said
-
 static const Combination *best_of(const Explanation *now, int count) {
     for (int i = 0; i < now->together.count; i++)
         if (now->together.items[i].count == count) return &now->together.items[i];
@@ -27,18 +25,11 @@ static const char *risk_of(Arena *arena, const Explanation *now, const Change *c
 
 static const char *third_of(Arena *arena, const Explanation *now, const Combination *pair) {
     const Combination *three = best_of(now, TOGETHER_MOST);
-    if (!three || three->whole.gain_s - pair->whole.gain_s < MATTERS * now->point.step_p50_s) return "";
+    if (!three || three->whole.gain_s - pair->whole.gain_s < EXPLAIN_MATTERS * now->point.step_p50_s) return "";
     if (three->parts[0] == pair->parts[0] && three->parts[1] == pair->parts[1])
         return arena_printf(arena, " A third, %s, adds %s.", three->parts[TOGETHER_MOST - 1]->title,
                             text_time(arena, three->adds_s[TOGETHER_MOST - 1]));
     return arena_printf(arena, " Three, %s, save %s.", three->whole.title, text_time(arena, three->whole.gain_s));
-}
-
-const Combination *fitting_together(const Explanation *now) {
-    const Combination *best = now->must_fit && now->together.count ? &now->together.items[0] : NULL;
-    bool alone = now->fitting && explain_fits(now->fitting->chance_to_run_out);
-    if (best && alone && best->whole.gain_s - now->fitting->gain_s < MATTERS * now->point.step_p50_s) return NULL;
-    return best;
 }
 
 // Of a job that is not sure to fit: where no change alone makes it fit, or several do at less cost.
@@ -63,7 +54,7 @@ void explain_add_together(Answer *answer, Arena *arena, const Explanation *now) 
         add_what_fits(answer, arena, now);
         return;
     }
-    if (!pair || pair->whole.gain_s - (now->first ? now->first->gain_s : 0) < MATTERS * step) return;
+    if (!pair || pair->whole.gain_s - (now->first ? now->first->gain_s : 0) < EXPLAIN_MATTERS * step) return;
     const Change *whole = &pair->whole;
     answer_say(answer, "Together", "two, %s, save %s (%s; 90 %% range %s to %s)%s%s.%s", whole->title,
                text_time(arena, whole->gain_s), text_percent(arena, whole->gain_s / step),
