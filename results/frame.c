@@ -133,7 +133,6 @@ static int run(const Question *question, int argc, char **argv, const Showing *s
     int status = EXIT_DONE;
     Asking asking = {
         .arena = arena, .problems = problems_create(arena), .argc = argc, .argv = argv, .context = question->context};
-    for (int i = 1; i < argc; i++) option_words_add(arena, &asking.words, argv[i]);
     asking.answer = answer_create(arena, question->name);
     read_line(question, &asking);
     if (option_help(asking.options)) {

@@ -19,18 +19,16 @@ typedef struct Asking {
     Options *options;
     Problems *problems;
     Answer *answer;
-    OptionWords words; // of the command line, without the command
-    void *context;     // the question's
+    int argc;
+    char **argv;   // the command line
+    void *context; // the question's
     struct {
         Answer **items;
         int count, room;
-    } more;      // answers after the first: a list in JSON
-    bool part;   // the answer is of what was done until work was stopped, and is given all the same
-    bool silent; // nothing is shown: --quiet of those that have it
-    // Of a script, whose own options are known when it is read: the command line, and the options that are not its own.
-    bool is_script;
-    int argc;
-    char **argv;
+    } more;         // answers after the first: a list in JSON
+    bool part;      // the answer is of what was done until work was stopped, and is given all the same
+    bool silent;    // nothing is shown: --quiet of those that have it
+    bool is_script; // its own options are known when it is read, and these are those that are not its own:
     const OptionSpec *rows;
     int row_count;
     const void *found; // what the answer is made of, for those who show it in another way; or NULL

@@ -123,8 +123,8 @@ static int ask(Asking *asking) {
                       .result = result,
                       .profile = option_text(options, "profile", NULL),
                       .today = today,
-                      .words = asking->words,
                       .all_rows = option_flag(options, "all")};
+    for (int i = 1; i < asking->argc; i++) option_words_add(arena, &plan.words, asking->argv[i]);
     ask_further(&plan);
     if (watch_is_over()) {
         watch_tells(command_line, problems);
