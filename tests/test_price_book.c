@@ -7,6 +7,7 @@
 
 #include "models/hardware/quote.h"
 #include "scenarios/commands/command_run.h"
+#include "scenarios/plan/command_plan.h"
 #include "scenarios/questions/cost.h"
 #include "tests/command.h"
 #include "tests/test.h"
@@ -83,6 +84,22 @@ TEST(mistakes_in_a_price_book_have_a_line_a_column_and_a_remedy) {
     }
     remove(written("bad", ""));
     EXPECT_CONTAINS(run_command(command_cost, "cost --node dgx-h100 --price-book /nosuch.csv")->err, "/nosuch.csv");
+}
+
+// Its first row and its last too: what the catalogue does not have.
+TEST(providers_of_ones_own_book_may_be_asked_for) {
+    char line[512];
+    const char *path = written("asked", "provider,node,gpus,on_demand,date,source\nnobody,dgx-h100,8,18,2026-11-01,a\n"
+                                        "else,dgx-h100,8,16,2026-11-01,b\n");
+    snprintf(line, sizeof line,
+             "plan --model gpt2-124m --tokens 1B --seq 1024 --node dgx-h100 --gpus 8 --global-batch 64 -j 1 "
+             "--provider nobody,else --price-book %s",
+             path);
+    const Ended *ended = run_command(command_plan, line);
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "nobody, on demand");
+    EXPECT_CONTAINS(ended->out, "else, on demand");
+    remove(path);
 }
 
 TEST(a_price_book_is_heard_at_every_door_and_old_rows_are_pointed_out) {
