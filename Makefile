@@ -3,7 +3,7 @@ CC ?= cc
 PREFIX ?= /usr/local
 BUILD ?= build
 CFLAGS ?= -O2 -g
-PACKAGES = gsl lua5.4 libcjson expat yajl sqlite3 zlib
+PACKAGES = gsl lua5.4 libcjson expat yajl sqlite3 zlib yaml-0.1
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith -Wwrite-strings \
            -Wswitch-enum -Wcast-qual -Werror=implicit-function-declaration
 # -ffp-contract=off: every compiler and level of optimisation gives the same digits.
@@ -12,7 +12,7 @@ ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -ffp-contract=off -I. $(WARNINGS) $(CFLAGS) 
 LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm
 
 WORKLOAD = $(addprefix models/workload/,job model cost step life convergence queue money cluster)
-SCENARIOS = $(addprefix scenarios/,fields lua study program queue questions commands plan report explain trace sweep mpi)
+SCENARIOS = $(addprefix scenarios/,fields lua study program queue questions commands import plan report explain trace sweep mpi)
 FOLDERS = sim models/hardware models/network $(WORKLOAD) $(SCENARIOS) results \
           calibrate calibrate/gpu calibrate/collectives calibrate/training calibrate/tcp calibrate/queue
 PROGRAMS = models/hardware/write_catalogue.c calibrate/tcp/netbench.c scenarios/mpi/lockstep_mpi.c # with a main of their own

@@ -9,6 +9,7 @@
 #include "results/progress.h"
 #include "results/question.h"
 #include "scenarios/commands/completion.h"
+#include "scenarios/import/import.h"
 #include "scenarios/study/study_anchors.h"
 #include "sim/ending.h"
 #include "sim/envelope.h"
@@ -54,7 +55,7 @@ const OptionSpec *cost_option_rows(Arena *arena, int *count);
 const OptionSpec *power_option_rows(Arena *arena, int *count);
 const OptionSpec *queue_option_rows(Arena *arena, int *count);
 
-enum { BAD_USAGE = 2 };
+enum { BAD_USAGE = 2, BAD_INPUT = 4 };
 
 typedef struct Command {
     const char *name, *help;
@@ -157,6 +158,14 @@ static const OptionSpec *rows_asked_again(Arena *arena, const char *command, con
     return found < 0 ? NULL : asked_again[found].rows(arena, count);
 }
 
+// A launch script or a configuration in place of options.
+static bool read_subject(Arena *arena, int *argc, char ***argv, Problems *problems) {
+    int count = 0;
+    const OptionSpec *rows = *argc > 2 ? rows_asked_again(arena, (*argv)[1], NULL, &count) : NULL;
+    answer_tells(import_print);
+    return !rows || import_subject(arena, argc, argv, rows, count, problems);
+}
+
 static int command_completion(int argc, char **argv) {
     const char *names[COMMAND_COUNT];
     for (int i = 0; i < COMMAND_COUNT; i++) names[i] = commands[i].name;
@@ -174,8 +183,11 @@ int main(int argc, char **argv) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
     bool known = last_repeat(arena, &argc, &argv, problems);
+    bool readable = known && read_subject(arena, &argc, &argv, problems);
     envelope_command_line(argc, argv);
-    int status = known ? answer_end(run_command(argc, argv)) : BAD_USAGE;
+    int status = readable ? answer_end(run_command(argc, argv))
+                 : known  ? problems_status(problems, BAD_INPUT)
+                          : BAD_USAGE;
     problems_print(problems, stderr);
     arena_close(arena);
     return program_end(status);

@@ -265,8 +265,13 @@ static void print_next(int status) {
     if (answer.form == ANSWER_SCREEN) next_print(stdout, answer.argc - 1, answer.argv + 1);
 }
 
+static void (*tells)(FILE *out);
+
+void answer_tells(void (*print)(FILE *out)) { tells = print; }
+
 int answer_end(int status) {
     if (!answer.arena) return status; // no command was run
+    if (tells && has_answer(status) && answer.form == ANSWER_SCREEN && !answer.quiet) tells(stdout);
     give_output_back();
     if (answer.caught && has_answer(status)) write_converted(answer.file.stream ? answer.file.stream : stdout);
     if (answer.caught) fclose(answer.caught);

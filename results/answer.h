@@ -5,6 +5,7 @@
 #define LOCKSTEP_RESULTS_ANSWER_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "results/results.h"
 #include "sim/options.h"
@@ -17,6 +18,9 @@ void answer_begin(int argc, char **argv);
 // Once, after it: what it printed is where it belongs, whole or not at all. The exit status; 1 with a sentence where
 // the answer could not be written.
 int answer_end(int status);
+
+// What the screen says beneath an answer, of the file that was asked about; NULL: nothing.
+void answer_tells(void (*print)(FILE *out));
 
 // All of those options, --last and --no-last among them.
 const OptionSpec *answer_option_rows(Arena *arena, int *count);

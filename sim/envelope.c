@@ -10,6 +10,10 @@ static struct {
     int count;
 } line;
 
+static void (*tells)(JsonWriter *json);
+
+void envelope_tells(void (*write)(JsonWriter *json)) { tells = write; }
+
 void envelope_command_line(int argc, char **argv) {
     line.arguments = argv + 1;
     line.count = argc > 1 ? argc - 1 : 0;
@@ -36,6 +40,7 @@ void envelope_write_format(JsonWriter *json, const char *format, const char *kin
     for (int i = 0; i < line.count; i++) json_write_text(json, line.arguments[i]);
     json_end_list(json);
     if (watch_stopped() == WATCH_SIGNAL) json_bool_member(json, "partial", true);
+    if (is_answer && tells) tells(json);
 }
 
 void envelope_write(JsonWriter *json, const char *kind) { envelope_write_format(json, ANSWER_FORMAT, kind); }

@@ -15,6 +15,9 @@ void envelope_command_line(int argc, char **argv);
 // Its words after the program's name; none before it is said.
 const char *const *envelope_words(int *count);
 
+// What every answer says beside, of the file that was asked about; NULL: nothing.
+void envelope_tells(void (*write)(JsonWriter *json));
+
 // The first members of an object that has just begun. `kind` NULL: the command's own name.
 void envelope_write(JsonWriter *json, const char *kind);
 // The same for an object whose format has a name of its own ("lockstep-hardware").

@@ -512,8 +512,10 @@ static int help(Asking *asking) {
     return problem_count(asking->problems) ? problems_status(asking->problems, EXIT_BAD_INPUT) : EXIT_DONE;
 }
 
-static const char usage_line[] = "lockstep run FILE.lua [OPTIONS] [options of the script]\n"
-                                 "       lockstep run --model NAME --node NAME --gpus N [OPTIONS] [options of a job]";
+static const char usage_line[] =
+    "lockstep run FILE.lua [OPTIONS] [options of the script]\n"
+    "       lockstep run --model NAME --node NAME --gpus N [OPTIONS] [options of a job]\n"
+    "       lockstep run SCRIPT|CONFIG [--from KIND] [OPTIONS] [options of a job]   (docs/import.md)";
 static const char about[] =
     "Simulates a scenario.\n\n"
     "  lockstep run scenarios/examples/scaling_efficiency.lua\n"

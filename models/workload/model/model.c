@@ -126,6 +126,7 @@ static const char *nearest_model(const char *name, const char *const *names, int
 
 const Model *find_model(Arena *arena, const char *name, Where where, Problems *problems) {
     int count = 0;
+    if (model_is_spelt(name)) return spelt_model(arena, name, where, problems);
     const char *const *names = model_names(&count);
     const char *full = full_name(name);
     if (!full) {

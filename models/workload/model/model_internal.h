@@ -66,4 +66,8 @@ static inline bool has_dense_head(const Model *model) {
     return !model->causal && !model->patch && !model->encoder_layers;
 }
 
+// "transformer:layers=48,hidden=6656,heads=52" (model_text.c). NULL after problems.
+bool model_is_spelt(const char *name);
+const Model *spelt_model(Arena *arena, const char *name, Where where, Problems *problems);
+
 #endif

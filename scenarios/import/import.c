@@ -1,0 +1,434 @@
+// One import: the kind of file, what is said in it, what its software's table makes of that, and the three lists.
+#include "scenarios/import/import.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/workload/job/job_options.h"
+#include "scenarios/import/reading.h"
+#include "sim/file.h"
+#include "sim/list.h"
+
+// clang-format off
+const ImportKind import_kinds[] = {
+    {"shell", "shell and sbatch scripts: srun, torchrun, mpirun, deepspeed, accelerate, composer, colossalai, llamafactory-cli, docker, apptainer", "#! or #SBATCH at its head, or the name of a launcher"},
+    {"manifest", "Kubernetes' PyTorchJob, TrainJob, JobSet, Job, MPIJob and RayJob; SkyPilot tasks", "apiVersion and kind; resources.accelerators and run"},
+    {"toml", "torchtitan's TOML", "tables in brackets at the beginning of lines"},
+    {"config", "YAML and JSON: DeepSpeed, accelerate, axolotl, LLaMA-Factory, llm-foundry, GPT-NeoX, NeMo, AutoModel, Lightning, MaxText", "by their keys"},
+};
+// clang-format on
+const int import_kind_count = sizeof import_kinds / sizeof *import_kinds;
+enum { SHELL, MANIFEST, TOML, CONFIG };
+
+// ---- What is heard.
+
+// 110_000_000, as Python and TOML write it.
+static const char *without_marks(Arena *arena, const char *value) {
+    if (!strchr(value, '_') || value[strspn(value, "0123456789_.")]) return value;
+    char *copy = arena_copy_text(arena, value), *to = copy;
+    for (const char *from = value; *from; from++)
+        if (*from != '_') *to++ = *from;
+    *to = '\0';
+    return copy;
+}
+
+void hear(Reading *r, const char *key, const char *value, Where where) {
+    Heard new = {key, without_marks(r->arena, value), where};
+    for (int i = 0; i < r->heard_count; i++)
+        if (strcmp(r->heard[i].key, key) == 0) {
+            r->heard[i] = new;
+            return;
+        }
+    if (r->heard_count == r->heard_room) return;
+    r->heard[r->heard_count++] = new;
+}
+
+const Heard *heard(const Reading *r, const char *key) {
+    for (int i = 0; i < r->heard_count; i++)
+        if (strcmp(r->heard[i].key, key) == 0 && r->heard[i].value) return &r->heard[i];
+    return NULL;
+}
+
+void unhear(Reading *r, const char *key) {
+    for (int i = 0; i < r->heard_count; i++)
+        if (strcmp(r->heard[i].key, key) == 0) r->heard[i].value = NULL;
+}
+
+const char *heard_text(const Reading *r, const char *key) {
+    const Heard *h = heard(r, key);
+    return h ? h->value : NULL;
+}
+
+double heard_number(const Reading *r, const char *key, double fallback) {
+    const char *text = heard_text(r, key);
+    char *end;
+    double number = text ? strtod(text, &end) : fallback;
+    return text && end != text && !*end ? number : fallback;
+}
+
+void list_line(Reading *r, ImportLines *lines, const char *name, const char *value, const char *why, Where where) {
+    if (lines->count >= 2000) return;
+    ImportLine line = {name, value, why, where};
+    LIST_PUSH(r->arena, lines, line);
+}
+
+// ---- Other files.
+
+const char *reading_file(Reading *r, const char *path, Where where, size_t *bytes, const char **shown) {
+    if (r->shell) {
+        const char *own = shell_file(r->shell, path);
+        if (own) {
+            *bytes = strlen(own);
+            *shown = arena_copy_text(r->arena, path);
+            return own;
+        }
+    }
+    if (!r->gate || !is_known(path) || strlen(path) > 400 || r->files >= 40) return NULL;
+    Problems *aside = problems_create(r->arena);
+    const char *text = gate_read(r->gate, path, LARGEST_FILE, bytes, where, aside);
+    *shown = text ? gate_shown_path(r->gate, r->arena, path) : path;
+    if (text) r->files++;
+    return text;
+}
+
+void reading_config_text(Reading *r, const char *shown, const char *text, size_t bytes) {
+    SaidList list = {0};
+    const char *dot = strrchr(shown, '.');
+    if (dot && strcmp(dot, ".toml") == 0) {
+        toml_read(r->arena, &list, shown, text, bytes, BY_FILE, r->problems);
+    } else {
+        const char *first = text + strspn(text, " \t\r\n");
+        const Json *tree = *first == '{' ? json_or_yaml_read(r->arena, shown, text, bytes, r->problems) : NULL;
+        const Json *documents = tree || *first == '{' ? NULL : yaml_read(r->arena, shown, text, bytes, r->problems);
+        if (documents && documents->count > 0) tree = &documents->items[documents->count - 1];
+        if (tree) said_of_tree(r->arena, &list, tree, BY_FILE, r->problems);
+    }
+    said_resolve(r->arena, &list);
+    for (int i = 0; i < list.count; i++) {
+        said_add(r->arena, &r->said, list.items[i].name, list.items[i].value, list.items[i].where, list.items[i].by);
+        bool names = same_word(list.items[i].name, "deepspeed") ||
+                     same_word(list.items[i].name, "deepspeed_config.deepspeed_config_file");
+        if (names && strstr(list.items[i].value, ".json")) reading_config(r, list.items[i].value, list.items[i].where);
+        if (same_word(list.items[i].name, "hostfile")) read_hostfile(r, list.items[i].value, list.items[i].where);
+    }
+}
+
+bool reading_config(Reading *r, const char *path, Where where) {
+    size_t bytes = 0;
+    const char *shown, *text = reading_file(r, path, where, &bytes, &shown);
+    if (!text) {
+        const char *name = strrchr(path, '/');
+        if (name && path[0] == '/') text = reading_file(r, name + 1, where, &bytes, &shown);
+    }
+    if (!text) return false;
+    list_line(r, &r->import->taken, "file", shown, "what it says", where);
+    reading_config_text(r, shown, text, bytes);
+    return true;
+}
+
+// ---- Options of the software.
+
+static bool is_nothing(const char *value) {
+    static const char *const words[] = {"auto", "null", "none", "None", "", "~", "default"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(value, words[i]) == 0) return true;
+    return false;
+}
+
+// NULL: there is no such value in `how`. "": it says nothing.
+static const char *converted(Arena *arena, const char *how, const char *value) {
+    if (!how) return is_nothing(value) ? "" : value;
+    if (strncmp(how, "yes:", 4) == 0 && !strchr(how, ',')) return says_yes(value) ? how + 4 : "";
+    if (strncmp(how, "no:", 3) == 0 && !strchr(how, ',')) return says_yes(value) || is_nothing(value) ? "" : how + 3;
+    const char *bare = strrchr(value, '.') && strstr(value, "Strategy") ? strrchr(value, '.') + 1 : value;
+    bool known = false;
+    for (const char *at = how; *at;) {
+        size_t length = strcspn(at, ",");
+        const char *colon = memrchr(at, ':', length);
+        const char *key = arena_printf(arena, "%.*s", (int)(colon - at), at);
+        if (same_word(key, bare) || (strcmp(key, "yes") == 0 && says_yes(bare)) ||
+            (strcmp(key, "true") == 0 && says_yes(bare)))
+            return arena_printf(arena, "%.*s", (int)(length - (size_t)(colon - at) - 1), colon + 1);
+        known = true;
+        at += length + (at[length] == ',');
+    }
+    if (is_nothing(value) || strcmp(value, "false") == 0 || strcmp(value, "False") == 0) return "";
+    return known ? NULL : value;
+}
+
+// Words that name what stands beside the step in whatever software.
+static bool is_beside(const char *name) {
+    static const char *const words[] = {"lr",
+                                        "log",
+                                        "logs",
+                                        "logging",
+                                        "logger",
+                                        "wandb",
+                                        "tensorboard",
+                                        "tb",
+                                        "eval",
+                                        "evals",
+                                        "val",
+                                        "valid",
+                                        "validation",
+                                        "seed",
+                                        "tokenizer",
+                                        "warmup",
+                                        "save",
+                                        "saves",
+                                        "load",
+                                        "output",
+                                        "dir",
+                                        "path",
+                                        "paths",
+                                        "folder",
+                                        "dropout",
+                                        "beta1",
+                                        "beta2",
+                                        "betas",
+                                        "eps",
+                                        "epsilon",
+                                        "decay",
+                                        "scheduler",
+                                        "momentum",
+                                        "port",
+                                        "addr",
+                                        "address",
+                                        "endpoint",
+                                        "rdzv",
+                                        "timeout",
+                                        "epochs",
+                                        "epoch",
+                                        "description",
+                                        "print",
+                                        "printer",
+                                        "name",
+                                        "rank",
+                                        "hub",
+                                        "push",
+                                        "monitor",
+                                        "mail",
+                                        "job",
+                                        "restarts",
+                                        "token",
+                                        "file",
+                                        "index",
+                                        "std",
+                                        "clip",
+                                        "report",
+                                        "project",
+                                        "entity",
+                                        "prompt",
+                                        "text",
+                                        "column",
+                                        "metrics",
+                                        "metric",
+                                        "iters",
+                                        "steps",
+                                        "temperature",
+                                        "data",
+                                        "dataset",
+                                        "account",
+                                        "time",
+                                        "requeue",
+                                        "signal",
+                                        "comment",
+                                        "qos",
+                                        "resume",
+                                        "split",
+                                        "shuffle",
+                                        "image",
+                                        "imagePullPolicy",
+                                        "restartPolicy",
+                                        "backoffLimit",
+                                        "cleanPodPolicy",
+                                        "ttlSecondsAfterFinished"};
+    for (const char *at = name; *at;) {
+        size_t length = strcspn(at, "-_.");
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            if (strlen(words[i]) == length && strncasecmp(words[i], at, length) == 0) return true;
+        at += length + (at[length] != '\0');
+    }
+    return false;
+}
+
+static const char *shown_value(Reading *r, const char *value) {
+    char *copy = arena_printf(r->arena, "%.100s", value);
+    for (char *at = copy; *at; at++)
+        if (*at == NOT_KNOWN) *at = '?';
+    return copy;
+}
+
+static void take_option(Reading *r, const ImportSoftware *software, const Said *said, const ImportOption *table) {
+    const ImportOption *row = NULL;
+    for (const ImportOption *at = table; at && at->spelling && !row; at++)
+        if (spelling_means(at->spelling, said->name)) row = at;
+    if (!table) row = import_option(software, said->name);
+    const char *value = shown_value(r, said->value);
+    if (row && row->effect == TAKEN) {
+        const char *taken = converted(r->arena, row->how, said->value);
+        if (!taken || !is_known(taken)) {
+            list_line(r, &r->import->open, said->name, value,
+                      taken ? "its value is not known without running something" : "this value is not understood",
+                      said->where);
+        } else {
+            if (*taken) hear(r, row->to, taken, said->where);
+            list_line(r, &r->import->taken, said->name, value, *taken ? row->to : "as is assumed", said->where);
+        }
+    } else if (row && row->effect == OPEN && row->how && converted(r->arena, row->how, said->value)) {
+        list_line(r, &r->import->idle, said->name, value, "as is assumed", said->where);
+    } else if (row) {
+        list_line(r, row->effect == OPEN ? &r->import->open : &r->import->idle, said->name, value, row->to,
+                  said->where);
+    } else if (is_nothing(said->value) || is_beside(said->name)) {
+        list_line(r, &r->import->idle, said->name, value, "by its name beside the step", said->where);
+    } else {
+        list_line(r, &r->import->open, said->name, value, "not known here", said->where);
+    }
+}
+
+// ---- Which software.
+
+static bool is_marked(const Reading *r, const char *mark) {
+    if (*mark == '@') return r->program && strcasestr(r->program, mark + 1);
+    const char *plus = strchr(mark, '+');
+    if (!plus) return said_find(&r->said, mark);
+    return said_find(&r->said, arena_printf(r->arena, "%.*s", (int)(plus - mark), mark)) &&
+           said_find(&r->said, plus + 1);
+}
+
+static const ImportSoftware *which_software(const Reading *r) {
+    for (int s = 0; s < import_software_count; s++)
+        for (const char *at = import_software[s].marks; *at;) {
+            size_t length = strcspn(at, "|");
+            if (is_marked(r, arena_printf(r->arena, "%.*s", (int)length, at))) return &import_software[s];
+            at += length + (at[length] == '|');
+        }
+    return &import_software[import_software_count - 1];
+}
+
+// ---- Kinds.
+
+static bool has_line_with(const char *text, const char *begin) {
+    size_t length = strlen(begin);
+    for (const char *at = text; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
+        if (strncmp(at, begin, length) == 0) return true;
+    return false;
+}
+
+static int kind_of(const char *path, const char *text) {
+    const char *dot = strrchr(path, '.'), *first = text + strspn(text, " \t\r\n");
+    bool yaml = dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 || strcmp(dot, ".json") == 0);
+    if (dot && strcmp(dot, ".toml") == 0) return TOML;
+    if (*first == '{') return CONFIG;
+    if (has_line_with(text, "apiVersion:") && has_line_with(text, "kind:")) return MANIFEST;
+    if (has_line_with(text, "resources:") && has_line_with(text, "run:")) return MANIFEST;
+    if (yaml) return CONFIG;
+    if (strncmp(first, "#!", 2) == 0 || strstr(text, "#SBATCH")) return SHELL;
+    if (dot && (strcmp(dot, ".sh") == 0 || strcmp(dot, ".sbatch") == 0 || strcmp(dot, ".slurm") == 0 ||
+                strcmp(dot, ".bash") == 0))
+        return SHELL;
+    if (*first == '[' && strchr(first, ']')) return TOML;
+    return strstr(text, "torchrun") || strstr(text, "srun") || strstr(text, ".py") ? SHELL : CONFIG;
+}
+
+static void read_kind(Reading *r, int kind, const char *name, const char *text, size_t bytes) {
+    if (kind == SHELL) {
+        if (strncmp(text, "#!", 2) == 0 && memmem(text, strcspn(text, "\n"), "python", 6))
+            read_python(r, name, text, bytes);
+        else
+            read_shell(r, name, text, bytes);
+        launch_choose(r);
+    } else if (kind == MANIFEST) {
+        const Json *documents = yaml_read(r->arena, name, text, bytes, r->problems);
+        if (documents && read_manifest(r, name, documents)) launch_choose(r);
+    } else if (kind == TOML) {
+        toml_read(r->arena, &r->said, name, text, bytes, BY_FILE, r->problems);
+    } else {
+        reading_config_text(r, name, text, bytes);
+    }
+}
+
+static void take_all(Reading *r, const ImportSoftware *software) {
+    for (int by = BY_MACHINES; by <= BY_RULE; by++)
+        for (int i = 0; i < r->said.count; i++)
+            if ((int)r->said.items[i].by == by) take_option(r, software, &r->said.items[i], NULL);
+    for (int i = 0; i < r->environment.count; i++)
+        take_option(r, software, &r->environment.items[i], import_environment);
+    static const char *const reserved[] = {"nodes",         "ntasks",        "ntasks_per_node", "gres",     "gpus",
+                                           "gpus_per_node", "gpus_per_task", "constraint",      "mpi_ranks"};
+    for (int i = 0; i < r->machine.count; i++) {
+        const Said *said = &r->machine.items[i];
+        bool taken = false;
+        for (size_t k = 0; k < sizeof reserved / sizeof *reserved; k++)
+            taken = taken || same_word(said->name, reserved[k]);
+        if (strcmp(said->name, "by_srun") == 0) continue;
+        bool matters = same_word(said->name, "use_spot");
+        list_line(r,
+                  taken     ? &r->import->taken
+                  : matters ? &r->import->open
+                            : &r->import->idle,
+                  said->name, shown_value(r, said->value),
+                  taken     ? "machines"
+                  : matters ? "machines may be taken away"
+                            : "of the scheduler",
+                  said->where);
+    }
+}
+
+static const Import *finish(Reading *r, int kind) {
+    const ImportSoftware *software = which_software(r);
+    r->import->kind = import_kinds[kind].name;
+    r->import->software = software->title;
+    take_all(r, software);
+    if (r->said.count == 0 && r->launches.count == 0 && problem_count(r->problems) == 0) {
+        problem_add(r->problems, (Where){r->folder, 0},
+                    "nothing in it starts a training, as far as can be known without running it");
+        problem_hint(r->problems, "what is read: lockstep run --help, and docs/import.md");
+    }
+    if (problem_count(r->problems) == 0) settle(r, software);
+    return problem_count(r->problems) ? NULL : r->import;
+}
+
+static const Import *read_text(Reading *r, const char *path, const char *text, size_t bytes) {
+    int kind = kind_of(path, text);
+    r->heard_room = 200;
+    r->heard = ARENA_ARRAY(r->arena, Heard, r->heard_room);
+    for (int i = 0; r->asked->kind && i < import_kind_count; i++)
+        if (strcmp(r->asked->kind, import_kinds[i].name) == 0) kind = i;
+    read_kind(r, kind, path, text, bytes);
+    return problem_count(r->problems) ? NULL : finish(r, kind);
+}
+
+const Import *import_text(Arena *arena, const char *name, const char *text, size_t bytes, const ImportAsked *asked,
+                          Problems *problems) {
+    Reading r = {
+        .arena = arena, .problems = problems, .asked = asked, .import = ARENA_NEW(arena, Import), .folder = name};
+    if (memchr(text, '\0', bytes)) {
+        problem_add(problems, (Where){name, 0}, "this is no text");
+        problem_hint(problems, "a script or a configuration is");
+        return NULL;
+    }
+    return read_text(&r, name, text, bytes);
+}
+
+const Import *import_read(Arena *arena, const char *path, const ImportAsked *asked, Problems *problems) {
+    uint64_t digest = 0;
+    size_t bytes = 0;
+    const char *text = file_read(arena, path, LARGEST_FILE, &bytes, problems);
+    if (!text) return NULL;
+    if (strlen(text) != bytes) {
+        problem_add(problems, (Where){path, 0}, "this is no text");
+        problem_hint(problems, "a script or a configuration is");
+        return NULL;
+    }
+    const char *slash = strrchr(path, '/');
+    Reading r = {.arena = arena,
+                 .problems = problems,
+                 .asked = asked,
+                 .import = ARENA_NEW(arena, Import),
+                 .folder = slash ? arena_printf(arena, "%.*s", (int)(slash - path + 1), path) : ""};
+    r.gate = gate_create(arena, path, NULL, 0, &digest, problems);
+    return read_text(&r, path, text, bytes);
+}

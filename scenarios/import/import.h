@@ -1,0 +1,62 @@
+// A launch script or a configuration as a question of ours: `lockstep run my.sbatch` and the other commands of a job
+// take one where options would stand. It is read and never run; it becomes options (--model, --tp, …), which pass the
+// same table of fields as if they had been typed, and three lists: what was taken, what has no effect on time or
+// memory, and what would matter and is not understood.
+#ifndef LOCKSTEP_SCENARIOS_IMPORT_IMPORT_H
+#define LOCKSTEP_SCENARIOS_IMPORT_IMPORT_H
+
+#include <stdio.h>
+
+#include "scenarios/import/said.h"
+#include "scenarios/import/software.h"
+#include "sim/options.h"
+
+typedef struct ImportKind {
+    const char *name, *title, *known_by; // "shell", "a shell or sbatch script", "#! or #SBATCH at its head"
+} ImportKind;
+extern const ImportKind import_kinds[];
+extern const int import_kind_count;
+
+// What the command line says beside the file, which decides what the file leaves open.
+typedef struct ImportAsked {
+    const char *kind; // --from; NULL: by its content
+    const char *node, *gpus, *model;
+} ImportAsked;
+
+typedef struct ImportLine { // of one of the lists
+    const char *name, *value, *why;
+    Where where;
+} ImportLine;
+
+typedef struct ImportLines {
+    ImportLine *items;
+    int count, room;
+} ImportLines;
+
+typedef struct ImportWord { // an option of ours with its value
+    const char *option, *value;
+    Where where;
+} ImportWord;
+
+typedef struct Import {
+    const char *kind, *software;
+    ImportLines taken, idle, open, missing, job;
+    struct {
+        ImportWord *items;
+        int count, room;
+    } words;
+} Import;
+
+// NULL after problems.
+const Import *import_read(Arena *arena, const char *path, const ImportAsked *asked, Problems *problems);
+// The same of a text that stands in no file; other files cannot be read then.
+const Import *import_text(Arena *arena, const char *name, const char *text, size_t bytes, const ImportAsked *asked,
+                          Problems *problems);
+
+// Where a word of the command line names such a file: its options in its place, and what was typed after them. The file
+// is read by another process, behind the wall, within limits of time and memory. False after problems.
+bool import_subject(Arena *arena, int *argc, char ***argv, const OptionSpec *rows, int row_count, Problems *problems);
+// The lists, as the end of an answer on the screen; nothing where no file was read.
+void import_print(FILE *out);
+
+#endif

@@ -1,0 +1,283 @@
+// Jobs of Kubernetes and SkyPilot: how many machines with which GPUs, and the command that they start.
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenarios/import/reading.h"
+#include "sim/list.h"
+
+static const char *text_at(Reading *r, const Json *tree, const char *path) {
+    const char *text = tree_text(r->arena, tree_at(tree, path));
+    return text && strcmp(text, "null") != 0 ? text : NULL;
+}
+
+static double number_at(Reading *r, const Json *tree, const char *path, double fallback) {
+    const char *text = text_at(r, tree, path);
+    char *end;
+    double number = text ? strtod(text, &end) : fallback;
+    return text && end != text ? number : fallback;
+}
+
+static void note(Reading *r, const char *name, const char *value, const Json *at) {
+    if (value && at) said_add(r->arena, &r->machine, name, value, at->where, BY_MACHINES);
+}
+
+static Shell *shell_of(Reading *r) {
+    if (!r->shell) read_shell(r, "", "", 0);
+    return r->shell;
+}
+
+static void set(Reading *r, const char *name, double value) {
+    if (value > 0) shell_set(shell_of(r), name, arena_printf(r->arena, "%.0f", value), (Where){0}, false);
+}
+
+// ---- Pods.
+
+static const Json *gpus_of(const Json *container) {
+    static const char *const folders[] = {"resources.limits", "resources.requests"};
+    for (int f = 0; f < 2; f++) {
+        const Json *limits = tree_at(container, folders[f]);
+        for (int i = 0; limits && limits->kind == JSON_OBJECT && i < limits->count; i++)
+            if (strstr(limits->items[i].key, ".com/gpu") || strstr(limits->items[i].key, "gpu.com/"))
+                return &limits->items[i];
+    }
+    return NULL;
+}
+
+static double pod_gpus(Reading *r, const Json *pod) {
+    const Json *containers = tree_get(pod, "containers");
+    for (int i = 0; containers && containers->kind == JSON_LIST && i < containers->count; i++) {
+        const Json *gpus = gpus_of(&containers->items[i]);
+        if (gpus) return atof(tree_text(r->arena, gpus));
+    }
+    return 0;
+}
+
+static const char *pod_gpu(Reading *r, const Json *pod) {
+    const Json *selector = tree_get(pod, "nodeSelector");
+    for (int i = 0; selector && selector->kind == JSON_OBJECT && i < selector->count; i++) {
+        const char *key = selector->items[i].key, *value = tree_text(r->arena, &selector->items[i]);
+        if (value && (strstr(key, "gpu.product") || strstr(key, "accelerator"))) return value;
+    }
+    return NULL;
+}
+
+static void take_environment(Reading *r, const Json *container, const Json *documents) {
+    const Json *env = tree_get(container, "env"), *from = tree_get(container, "envFrom");
+    for (int i = 0; env && env->kind == JSON_LIST && i < env->count; i++) {
+        const char *name = text_at(r, &env->items[i], "name"), *value = text_at(r, &env->items[i], "value");
+        if (!name || !value) continue;
+        shell_set(shell_of(r), name, value, env->items[i].where, true);
+        said_add(r->arena, &r->environment, name, value, env->items[i].where, BY_ENVIRONMENT);
+    }
+    for (int i = 0; from && from->kind == JSON_LIST && i < from->count; i++) {
+        const char *name = text_at(r, &from->items[i], "configMapRef.name");
+        for (int d = 0; name && d < documents->count; d++) {
+            const Json *document = &documents->items[d], *data = tree_get(document, "data");
+            const char *own = text_at(r, document, "metadata.name");
+            for (int k = 0; own && strcmp(own, name) == 0 && data && k < data->count; k++)
+                said_add(r->arena, &r->environment, data->items[k].key, tree_text(r->arena, &data->items[k]),
+                         data->items[k].where, BY_ENVIRONMENT);
+        }
+    }
+}
+
+// "command" and "args" are words as they are; of "sh -c TEXT" the text is a script.
+static void take_command(Reading *r, const Json *container) {
+    static const char *const keys[] = {"command", "args"};
+    ShellWords *words = ARENA_NEW(r->arena, ShellWords);
+    Where where = container->where;
+    for (int k = 0; k < 2; k++) {
+        const Json *list = tree_get(container, keys[k]);
+        for (int i = 0; tree_is_list_of_plain(list) && i < list->count && i < 2000; i++) {
+            const char *text = tree_text(r->arena, &list->items[i]);
+            ShellWord word = {text, list->items[i].where.line};
+            where = list->items[0].where;
+            LIST_PUSH(r->arena, words, word);
+        }
+    }
+    launch_words(r, shell_of(r), words, where);
+}
+
+static void take_pod(Reading *r, const Json *pod, const Json *documents) {
+    const Json *containers = tree_get(pod, "containers");
+    for (int i = 0; containers && containers->kind == JSON_LIST && i < containers->count; i++) {
+        take_environment(r, &containers->items[i], documents);
+        note(r, "imagePullPolicy", text_at(r, &containers->items[i], "imagePullPolicy"), &containers->items[i]);
+        take_command(r, &containers->items[i]);
+    }
+}
+
+// ---- Kinds of job.
+
+static void reserve(Reading *r, double nodes, double per_node, const char *gpu, const Json *at) {
+    if (nodes > 0) note(r, "nodes", arena_printf(r->arena, "%.0f", nodes), at);
+    if (per_node > 0) note(r, "gpus_per_node", arena_printf(r->arena, "%.0f", per_node), at);
+    r->machines.nodes = nodes, r->machines.per_node = per_node, r->machines.gpus = nodes * per_node;
+    r->machines.where = at->where;
+    if (gpu) r->machines.gpu = gpu;
+}
+
+static const Json *pod_of(const Json *replica) { return tree_at(replica, "template.spec"); }
+
+static void read_pytorch_job(Reading *r, const Json *job, const Json *documents) {
+    const Json *master = tree_at(job, "spec.pytorchReplicaSpecs.Master"),
+               *worker = tree_at(job, "spec.pytorchReplicaSpecs.Worker");
+    const Json *pod = pod_of(worker ? worker : master), *first = pod_of(master ? master : worker);
+    if (!pod) return;
+    double nodes =
+        (master ? number_at(r, master, "replicas", 1) : 0) + (worker ? number_at(r, worker, "replicas", 1) : 0);
+    double own = number_at(r, job, "spec.nprocPerNode", 0), per_node = own > 0 ? own : pod_gpus(r, pod);
+    reserve(r, nodes, per_node, pod_gpu(r, pod), job);
+    set(r, "WORLD_SIZE", nodes), set(r, "PET_NNODES", nodes), set(r, "PET_NPROC_PER_NODE", per_node);
+    take_pod(r, first, documents);
+    for (int i = 0; i < r->launches.count; i++) { // torchrun takes both from the environment there
+        Launch *launch = &r->launches.items[i];
+        if (!said_find(&launch->own, "nnodes"))
+            said_add(r->arena, &launch->own, "nnodes", arena_printf(r->arena, "%.0f", nodes), job->where, BY_MACHINES);
+        if (!said_find(&launch->own, "nproc_per_node"))
+            said_add(r->arena, &launch->own, "nproc_per_node", arena_printf(r->arena, "%.0f", per_node), job->where,
+                     BY_MACHINES);
+    }
+}
+
+static void default_ranks(Reading *r, double nodes, double per_node, const Json *job) {
+    for (int i = 0; i < r->launches.count; i++) {
+        Launch *launch = &r->launches.items[i];
+        if (!said_find(&launch->own, "nnodes"))
+            said_add(r->arena, &launch->own, "nnodes", arena_printf(r->arena, "%.0f", nodes), job->where, BY_MACHINES);
+        if (!said_find(&launch->own, "nproc_per_node"))
+            said_add(r->arena, &launch->own, "nproc_per_node", arena_printf(r->arena, "%.0f", per_node), job->where,
+                     BY_MACHINES);
+    }
+}
+
+static void read_train_job(Reading *r, const Json *job, const Json *documents) {
+    const Json *trainer = tree_at(job, "spec.trainer");
+    if (!trainer) return;
+    const Json *resources = tree_get(trainer, "resourcesPerNode");
+    double nodes = number_at(r, trainer, "numNodes", 1), per_node = number_at(r, trainer, "numProcPerNode", 0);
+    for (int f = 0; f < 2 && per_node <= 0; f++) {
+        const Json *limits = tree_get(resources, f ? "requests" : "limits");
+        for (int i = 0; limits && i < limits->count; i++)
+            if (strstr(limits->items[i].key, ".com/gpu")) per_node = atof(tree_text(r->arena, &limits->items[i]));
+    }
+    const Json *overrides = tree_at(job, "spec.podTemplateOverrides"), *pod = NULL;
+    if (overrides && overrides->kind == JSON_LIST && overrides->count) pod = tree_get(&overrides->items[0], "spec");
+    reserve(r, nodes, per_node, pod ? pod_gpu(r, pod) : NULL, job);
+    set(r, "PET_NNODES", nodes), set(r, "PET_NPROC_PER_NODE", per_node);
+    take_environment(r, trainer, documents);
+    take_command(r, trainer);
+    default_ranks(r, nodes, per_node, job);
+}
+
+static void read_job_set(Reading *r, const Json *set_, const Json *documents) {
+    const Json *jobs = tree_at(set_, "spec.replicatedJobs");
+    for (int i = 0; jobs && jobs->kind == JSON_LIST && i < jobs->count; i++) {
+        const Json *job = &jobs->items[i], *pod = tree_at(job, "template.spec.template.spec");
+        double per_node = pod ? pod_gpus(r, pod) : 0;
+        if (per_node <= 0) continue;
+        double nodes = number_at(r, job, "replicas", 1) * number_at(r, job, "template.spec.parallelism", 1);
+        reserve(r, nodes, per_node, pod_gpu(r, pod), job);
+        take_pod(r, pod, documents);
+        default_ranks(r, nodes, per_node, job);
+    }
+}
+
+static void read_plain_job(Reading *r, const Json *job, const Json *documents) {
+    const Json *pod = tree_at(job, "spec.template.spec");
+    if (!pod) pod = tree_get(job, "spec");
+    double nodes = number_at(r, job, "spec.parallelism", 1), per_node = pod_gpus(r, pod);
+    reserve(r, nodes, per_node, pod_gpu(r, pod), job);
+    take_pod(r, pod, documents);
+    default_ranks(r, nodes, per_node, job);
+}
+
+static void read_mpi_job(Reading *r, const Json *job, const Json *documents) {
+    const Json *worker = tree_at(job, "spec.mpiReplicaSpecs.Worker"),
+               *launcher = tree_at(job, "spec.mpiReplicaSpecs.Launcher");
+    if (!worker || !launcher) return;
+    double nodes = number_at(r, worker, "replicas", 1), slots = number_at(r, job, "spec.slotsPerWorker", 0);
+    if (slots <= 0) slots = pod_gpus(r, pod_of(worker));
+    reserve(r, nodes, slots, pod_gpu(r, pod_of(worker)), job);
+    take_pod(r, pod_of(launcher), documents);
+    const char *ranks = said_value(&r->machine, "mpi_ranks");
+    if (!ranks) note(r, "mpi_ranks", arena_printf(r->arena, "%.0f", nodes * slots), job);
+}
+
+static void read_ray_job(Reading *r, const Json *job) {
+    const Json *groups = tree_at(job, "spec.rayClusterSpec.workerGroupSpecs");
+    double nodes = 0, per_node = 0;
+    const char *gpu = NULL;
+    for (int i = 0; groups && groups->kind == JSON_LIST && i < groups->count; i++) {
+        const Json *pod = pod_of(&groups->items[i]);
+        if (!pod || pod_gpus(r, pod) <= 0) continue;
+        nodes += number_at(r, &groups->items[i], "replicas", 1);
+        per_node = pod_gpus(r, pod);
+        gpu = pod_gpu(r, pod);
+    }
+    reserve(r, nodes, per_node, gpu, job);
+    const char *line = text_at(r, job, "spec.entrypoint");
+    if (line) shell_run_words(shell_of(r), line, tree_at(job, "spec.entrypoint")->where);
+}
+
+static void take_policies(Reading *r, const Json *job) {
+    static const char *const names[] = {"spec.runPolicy.cleanPodPolicy",          "spec.runPolicy.backoffLimit",
+                                        "spec.runPolicy.ttlSecondsAfterFinished", "spec.backoffLimit",
+                                        "spec.ttlSecondsAfterFinished",           "metadata.name"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        note(r, strrchr(names[i], '.') + 1, text_at(r, job, names[i]), tree_at(job, names[i]));
+}
+
+// SkyPilot: "A100-80GB:8", or {A100-80GB: 8}.
+static void read_sky(Reading *r, const char *file, const Json *task) {
+    const Json *accelerators = tree_at(task, "resources.accelerators"), *run = tree_get(task, "run"),
+               *envs = tree_get(task, "envs");
+    const char *text = tree_text(r->arena, accelerators);
+    double nodes = number_at(r, task, "num_nodes", 1), per_node = 1;
+    const char *gpu = text;
+    if (accelerators && accelerators->kind == JSON_OBJECT && accelerators->count) {
+        gpu = accelerators->items[0].key;
+        text = tree_text(r->arena, &accelerators->items[0]);
+        per_node = text ? atof(text) : 1;
+    } else if (text && strchr(text, ':')) {
+        gpu = arena_printf(r->arena, "%.*s", (int)strcspn(text, ":"), text);
+        per_node = atof(strchr(text, ':') + 1);
+    }
+    reserve(r, nodes, per_node, gpu, task);
+    set(r, "SKYPILOT_NUM_NODES", nodes), set(r, "SKYPILOT_NUM_GPUS_PER_NODE", per_node);
+    for (int i = 0; envs && envs->kind == JSON_OBJECT && i < envs->count; i++) {
+        const char *value = tree_text(r->arena, &envs->items[i]);
+        if (value) shell_set(shell_of(r), envs->items[i].key, value, envs->items[i].where, true);
+    }
+    const Json *resources = tree_get(task, "resources");
+    for (int i = 0; resources && resources->kind == JSON_OBJECT && i < resources->count; i++)
+        if (strcmp(resources->items[i].key, "accelerators") != 0)
+            note(r, resources->items[i].key, tree_text(r->arena, &resources->items[i]), &resources->items[i]);
+    const char *script = tree_text(r->arena, run);
+    if (script) shell_run(shell_of(r), file, script, strlen(script));
+}
+
+bool read_manifest(Reading *r, const char *file, const Json *documents) {
+    for (int i = 0; i < documents->count; i++) {
+        const Json *job = &documents->items[i];
+        const char *kind = text_at(r, job, "kind");
+        if (!kind && tree_get(job, "run")) read_sky(r, file, job);
+        if (!kind) continue;
+        if (strcmp(kind, "PyTorchJob") == 0)
+            read_pytorch_job(r, job, documents);
+        else if (strcmp(kind, "TrainJob") == 0)
+            read_train_job(r, job, documents);
+        else if (strcmp(kind, "JobSet") == 0)
+            read_job_set(r, job, documents);
+        else if (strcmp(kind, "MPIJob") == 0)
+            read_mpi_job(r, job, documents);
+        else if (strcmp(kind, "RayJob") == 0)
+            read_ray_job(r, job);
+        else if (strcmp(kind, "Job") == 0 || strcmp(kind, "Pod") == 0)
+            read_plain_job(r, job, documents);
+        else
+            continue;
+        take_policies(r, job);
+    }
+    return true;
+}

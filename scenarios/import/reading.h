@@ -1,0 +1,75 @@
+// What the files of this folder share while one import is read.
+#ifndef LOCKSTEP_SCENARIOS_IMPORT_READING_H
+#define LOCKSTEP_SCENARIOS_IMPORT_READING_H
+
+#include "scenarios/import/formats.h"
+#include "scenarios/import/import.h"
+#include "scenarios/import/shell.h"
+#include "sim/gate.h"
+
+enum { LARGEST_FILE = 4 << 20 };
+
+typedef struct Machines { // 0: not said
+    double nodes, per_node, tasks, tasks_per_node, gpus;
+    const char *gpu;
+    Where where;
+} Machines;
+
+// What is started: by whom, with which of his options, and the program with its own.
+typedef struct Launch {
+    const char *launcher, *program; // program: its file or module
+    SaidList own, arguments;
+    const ShellWords *words;
+    Where where;
+    int weight;
+} Launch;
+
+typedef struct Reading {
+    Arena *arena;
+    Problems *problems;
+    const ReadGate *gate; // NULL: no other file may be read
+    const ImportAsked *asked;
+    Import *import;
+    const char *folder; // with its slash
+    SaidList said;      // of the software, weakest first
+    SaidList machine;   // of launchers, schedulers, manifests
+    SaidList environment;
+    Machines machines;
+    struct {
+        Launch *items;
+        int count, room;
+    } launches;
+    struct Heard *heard;
+    int heard_count, heard_room;
+    const char *program;
+    Shell *shell;
+    int files; // that were read
+} Reading;
+
+typedef struct Heard { // what the options of the software come to, in our words
+    const char *key, *value;
+    Where where;
+} Heard;
+
+void hear(Reading *r, const char *key, const char *value, Where where);
+const Heard *heard(const Reading *r, const char *key); // NULL: not said
+double heard_number(const Reading *r, const char *key, double fallback);
+const char *heard_text(const Reading *r, const char *key);
+void unhear(Reading *r, const char *key);
+void list_line(Reading *r, ImportLines *lines, const char *name, const char *value, const char *why, Where where);
+
+// Another file that the first one names, beside it or below its folder; NULL where it may not be read or is none.
+const char *reading_file(Reading *r, const char *path, Where where, size_t *bytes, const char **shown);
+// A configuration by its name: said with that strength. False: it was not read.
+bool reading_config(Reading *r, const char *path, Where where);
+void reading_config_text(Reading *r, const char *shown, const char *text, size_t bytes);
+
+void read_shell(Reading *r, const char *file, const char *text, size_t bytes);     // launch.c
+void read_python(Reading *r, const char *file, const char *text, size_t bytes);    // read_python.c
+void launch_words(Reading *r, Shell *shell, const ShellWords *words, Where where); // launch.c
+void launch_choose(Reading *r);                                                    // launch.c
+void read_hostfile(Reading *r, const char *path, Where where);                     // launch.c
+bool read_manifest(Reading *r, const char *file, const Json *documents);           // manifests.c
+void settle(Reading *r, const ImportSoftware *software);                           // settle.c
+
+#endif

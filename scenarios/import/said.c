@@ -1,0 +1,164 @@
+#include "scenarios/import/said.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "sim/list.h"
+#include "sim/text.h"
+
+bool said_add(Arena *arena, SaidList *list, const char *name, const char *value, Where where, SaidBy by) {
+    if (list->count >= MOST_SAID) return false;
+    Said said = {name, value ? value : "true", where, by};
+    LIST_PUSH(arena, list, said);
+    return true;
+}
+
+// ---- Names.
+
+static char plain_letter(char letter) { return letter == '-' ? '_' : (char)tolower((unsigned char)letter); }
+
+static const char *without_dashes(const char *name) {
+    const char *bare = name + strspn(name, "-+~");
+    return *bare ? bare : name;
+}
+
+static bool same_letters(const char *a, size_t a_length, const char *b, size_t b_length) {
+    if (a_length != b_length) return false;
+    for (size_t i = 0; i < a_length; i++)
+        if (plain_letter(a[i]) != plain_letter(b[i])) return false;
+    return true;
+}
+
+bool same_word(const char *a, const char *b) {
+    a = without_dashes(a), b = without_dashes(b);
+    return same_letters(a, strlen(a), b, strlen(b));
+}
+
+static bool ends_path(const char *spelling, size_t length, const char *name) {
+    size_t whole = strlen(name);
+    if (whole < length) return false;
+    const char *tail = name + whole - length;
+    return (tail == name || tail[-1] == '.') && same_letters(spelling, length, tail, length);
+}
+
+static bool stands_above(const char *spelling, size_t length, const char *name) {
+    for (const char *at = name; at; at = strchr(at, '.') ? strchr(at, '.') + 1 : NULL)
+        if (strlen(at) > length && at[length] == '.' && same_letters(spelling, length, at, length)) return true;
+    return ends_path(spelling, length, name);
+}
+
+size_t spelling_length(const char *spelling, const char *name) {
+    size_t most = 0;
+    name = without_dashes(name);
+    while (*spelling) {
+        size_t length = strcspn(spelling, "|"), meant = 0;
+        bool above = length > 2 && spelling[length - 1] == '*' && spelling[length - 2] == '.';
+        if (above && stands_above(spelling, length - 2, name)) meant = 1;
+        if (!above && ends_path(spelling, length, name)) meant = length + 1;
+        if (meant > most) most = meant;
+        spelling += length + (spelling[length] == '|');
+    }
+    return most;
+}
+
+bool spelling_means(const char *spelling, const char *name) { return spelling_length(spelling, name) > 0; }
+
+const Said *said_find(const SaidList *list, const char *name) {
+    for (int i = list->count - 1; i >= 0; i--)
+        if (spelling_means(name, list->items[i].name)) return &list->items[i];
+    return NULL;
+}
+
+const char *said_value(const SaidList *list, const char *name) {
+    const Said *said = said_find(list, name);
+    return said ? said->value : NULL;
+}
+
+bool is_known(const char *text) { return !strchr(text, NOT_KNOWN); }
+
+bool says_yes(const char *text) {
+    static const char *const words[] = {"true", "yes", "on", "1", "y"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (same_word(text, words[i])) return true;
+    return false;
+}
+
+// ---- Trees.
+
+const Json *tree_get(const Json *object, const char *key) {
+    if (!object || object->kind != JSON_OBJECT) return NULL;
+    for (int i = object->count - 1; i >= 0; i--)
+        if (object->items[i].key && strcmp(object->items[i].key, key) == 0) return &object->items[i];
+    return NULL;
+}
+
+const Json *tree_at(const Json *tree, const char *path) {
+    char key[80];
+    while (tree && *path) {
+        size_t length = strcspn(path, ".");
+        if (length >= sizeof key) return NULL;
+        memcpy(key, path, length);
+        key[length] = '\0';
+        tree = tree_get(tree, key);
+        path += length + (path[length] == '.');
+    }
+    return tree;
+}
+
+static bool is_plain(const Json *value) { return value->kind != JSON_LIST && value->kind != JSON_OBJECT; }
+
+bool tree_is_list_of_plain(const Json *value) {
+    if (!value || value->kind != JSON_LIST) return false;
+    for (int i = 0; i < value->count; i++)
+        if (!is_plain(&value->items[i])) return false;
+    return true;
+}
+
+const char *tree_text(Arena *arena, const Json *value) {
+    if (!value || !is_plain(value)) return NULL;
+    if (value->text) return value->text;
+    if (value->kind == JSON_NULL) return "null";
+    if (value->kind == JSON_BOOL) return value->boolean ? "true" : "false";
+    return text_exact(arena, value->number);
+}
+
+enum { DEEPEST = 24, LONGEST_LIST = 64 };
+
+static const char *joined(Arena *arena, const Json *list) {
+    const char *text = "";
+    for (int i = 0; i < list->count && i < LONGEST_LIST; i++)
+        text = arena_printf(arena, "%s%s%.200s", text, i ? "," : "", tree_text(arena, &list->items[i]));
+    return text;
+}
+
+typedef struct Walk {
+    Arena *arena;
+    SaidList *list;
+    SaidBy by;
+    int visited; // aliases of aliases are few nodes and endless walks
+} Walk;
+
+static bool add_tree(Walk *walk, const Json *tree, const char *name, int depth) {
+    if (++walk->visited > 4 * MOST_SAID) return false;
+    bool list = tree_is_list_of_plain(tree);
+    if (list || is_plain(tree)) {
+        const char *value = list ? joined(walk->arena, tree) : tree_text(walk->arena, tree);
+        return said_add(walk->arena, walk->list, name, value, tree->where, walk->by);
+    }
+    for (int i = 0; i < tree->count; i++) {
+        const Json *item = &tree->items[i];
+        const char *own = item->key && tree->kind == JSON_OBJECT ? item->key : arena_printf(walk->arena, "%d", i);
+        const char *whole = *name ? arena_printf(walk->arena, "%s.%.120s", name, own) : own;
+        if (depth == DEEPEST || !add_tree(walk, item, whole, depth + 1)) return false;
+    }
+    return true;
+}
+
+bool said_of_tree(Arena *arena, SaidList *list, const Json *tree, SaidBy by, Problems *problems) {
+    Walk walk = {arena, list, by, 0};
+    if (add_tree(&walk, tree, "", 0)) return true;
+    problem_add(problems, tree->where,
+                "this says more than %d things, or lies more than %d deep: no configuration does", MOST_SAID, DEEPEST);
+    problem_hint(problems, "aliases of aliases grow like this; leave out what the job does not need");
+    return false;
+}

@@ -1,0 +1,56 @@
+// What a file says, as a flat list: a name as it stands there, its value, the file and the line. All readers of formats
+// end in such lists; which of them matter is a matter of tables (software.h).
+#ifndef LOCKSTEP_SCENARIOS_IMPORT_SAID_H
+#define LOCKSTEP_SCENARIOS_IMPORT_SAID_H
+
+#include <stdbool.h>
+
+#include "sim/arena.h"
+#include "sim/json.h"
+#include "sim/problem.h"
+
+#define NOT_KNOWN '\001' // in a text: here stands what nobody can know without running something
+
+// Whose word counts: later ones beat earlier ones.
+typedef enum SaidBy { BY_MACHINES, BY_ENVIRONMENT, BY_FILE, BY_COMMAND, BY_RULE } SaidBy;
+
+typedef struct Said {
+    const char *name;  // "--num-layers", "zero_optimization.stage", "NCCL_DEBUG"
+    const char *value; // "true" where it is a flag; it may hold NOT_KNOWN
+    Where where;
+    SaidBy by;
+} Said;
+
+typedef struct SaidList {
+    Said *items;
+    int count, room;
+} SaidList;
+
+enum { MOST_SAID = 20000 }; // of one file, and of all: more is no configuration
+
+// False: there are too many.
+bool said_add(Arena *arena, SaidList *list, const char *name, const char *value, Where where, SaidBy by);
+// The last of that name, dashes and case aside; or the last whose name ends in ".name". NULL: none.
+const Said *said_find(const SaidList *list, const char *name);
+const char *said_value(const SaidList *list, const char *name); // or NULL
+
+// "--num-layers" and "num_layers" are one name; components of a path stand between dots.
+bool same_word(const char *a, const char *b);
+// Whether a row's spelling ("lr", "optim.lr", "callbacks.*", "a|b") means the name: whole components from its end, or
+// with ".*" all that stands below such a one.
+// How much of the name is meant, in letters; 0: it is another.
+size_t spelling_length(const char *spelling, const char *name);
+bool spelling_means(const char *spelling, const char *name);
+bool is_known(const char *text); // it holds no NOT_KNOWN
+bool says_yes(const char *text); // true, True, yes, on, 1, or nothing at all
+
+// A tree of a format as such a list: members are components of a name, lists of plain values one text with commas.
+// False after a problem: too much of it.
+bool said_of_tree(Arena *arena, SaidList *list, const Json *tree, SaidBy by, Problems *problems);
+// A member of an object, in any of the trees here (json_get wants those of sim/json.h).
+const Json *tree_get(const Json *object, const char *key);
+const Json *tree_at(const Json *tree, const char *path); // "spec.template.spec"; NULL where there is none
+const char *tree_text(Arena *arena, const Json *value);  // of a plain value as it is written; NULL of others
+bool tree_is_list_of_plain(const Json *value);
+
+#endif

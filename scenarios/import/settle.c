@@ -1,0 +1,535 @@
+// From what the options of a software say to options of ours: how many GPUs, which replicas, which batch. The rules are
+// the software's own (docs/import.md says whose they are).
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/hardware/hardware.h"
+#include "models/workload/job/job_options.h"
+#include "scenarios/import/reading.h"
+#include "sim/list.h"
+
+static const char *number_text(Reading *r, double number) { return arena_printf(r->arena, "%.10g", number); }
+
+static void hear_number(Reading *r, const char *key, double number, Where where) {
+    if (number > 0) hear(r, key, number_text(r, number), where);
+}
+
+static bool is_software(const ImportSoftware *software, const char *name) { return strcmp(software->name, name) == 0; }
+
+static void ask(Reading *r, const char *what, const char *why) {
+    list_line(r, &r->import->missing, what, NULL, why, (Where){0});
+}
+
+// ---- Models.
+
+static const Model *model_called(Reading *r, const char *name) {
+    return find_model(r->arena, name, (Where){0}, problems_create(r->arena));
+}
+
+// "meta-llama/Meta-Llama-3-8B-Instruct": without its owner, and without what stands before or behind the name.
+static const char *library_name(Reading *r, const char *said) {
+    const char *slash = strrchr(said, '/');
+    const char *begin = slash ? slash + 1 : said;
+    for (int front = 0; front < 3 && *begin; front++) {
+        char *name = arena_printf(r->arena, "%.100s", begin);
+        while (*name) {
+            if (model_called(r, name)) return model_called(r, name)->name;
+            char *cut = strrchr(name, '-');
+            char *underline = strrchr(name, '_');
+            if (!cut || (underline && underline > cut)) cut = underline;
+            if (!cut) break;
+            *cut = '\0';
+            if (!strpbrk(name, "0123456789")) break;
+        }
+        begin += strcspn(begin, "-_");
+        begin += *begin != '\0';
+    }
+    return NULL;
+}
+
+static const char *config_beside(Reading *r, const char *name, Where where) {
+    size_t bytes;
+    const char *shown;
+    const char *path = strstr(name, ".json") ? name : arena_printf(r->arena, "%s/config.json", name);
+    if (path[0] == '/' || !reading_file(r, path, where, &bytes, &shown)) return NULL;
+    return shown;
+}
+
+static const struct {
+    const char *key;
+} shape_keys[] = {{"layers"},
+                  {"hidden"},
+                  {"heads"},
+                  {"kv_heads"},
+                  {"head_dim"},
+                  {"ffn"},
+                  {"vocab"},
+                  {"max_positions"},
+                  {"gated_mlp"},
+                  {"untied_embedding"},
+                  {"rms_norm"},
+                  {"experts"},
+                  {"experts_per_token"},
+                  {"expert_ffn"},
+                  {"shared_expert_ffn"},
+                  {"expert_every"}};
+enum { SHAPE_KEYS = sizeof shape_keys / sizeof *shape_keys };
+
+static const char *spelt_model(Reading *r) {
+    if (!heard(r, "layers") || !heard(r, "hidden") || !heard(r, "heads")) return NULL;
+    double expansion = heard_number(r, "expansion", 0);
+    if (expansion > 0 && !heard(r, "ffn"))
+        hear_number(r, "ffn", expansion * heard_number(r, "hidden", 0), heard(r, "expansion")->where);
+    if (!heard(r, "max_positions") && heard(r, "seq"))
+        hear(r, "max_positions", heard_text(r, "seq"), heard(r, "seq")->where);
+    const char *text = "transformer:";
+    for (int i = 0; i < SHAPE_KEYS; i++) {
+        const char *value = heard_text(r, shape_keys[i].key);
+        if (value && !strpbrk(value, ",=:"))
+            text = arena_printf(r->arena, "%s%s%s=%.30s", text, text[strlen(text) - 1] == ':' ? "" : ",",
+                                shape_keys[i].key, value);
+    }
+    if (!heard(r, "vocab")) ask(r, "vocabulary size", "a tokenizer is named, not its size; taken as 50,304");
+    return text;
+}
+
+static void settle_model(Reading *r) {
+    const Heard *name = heard(r, "model");
+    const char *recipe = heard_text(r, "recipe");
+    if (heard(r, "titan_model")) { // llama3 and 70B
+        const char *flavor = said_value(&r->said, "flavor"), *family = said_value(&r->said, "model.name");
+        if (flavor && family)
+            hear(r, "model", arena_printf(r->arena, "%.40s-%.40s", family, flavor), heard(r, "titan_model")->where);
+        name = heard(r, "model");
+    }
+    if (r->asked->model) return;
+    const char *spelt = spelt_model(r);
+    if (spelt) {
+        hear(r, "model", spelt, heard(r, "layers")->where);
+        return;
+    }
+    if (name) {
+        const char *config = config_beside(r, name->value, name->where), *known = library_name(r, name->value);
+        if (config || known) {
+            hear(r, "model", config ? config : known, name->where);
+            return;
+        }
+    }
+    if (recipe && library_name(r, recipe)) {
+        hear(r, "model", library_name(r, recipe), heard(r, "recipe")->where);
+        return;
+    }
+    unhear(r, "model");
+    problem_add(r->problems, name ? name->where : (Where){0},
+                name ? "which model is \"%s\"? It is none of the library, and no config.json lies beside"
+                     : "which model? Nothing here says it%.0s",
+                name ? name->value : "");
+    problem_hint(r->problems, "say --model NAME (lockstep model list) or --model its/config.json");
+    problem_is_usage(r->problems);
+}
+
+// ---- Machines.
+
+static bool letters_within(const char *name, const char *whole) {
+    const char *at = name;
+    for (; *whole && *at; whole++) {
+        while (*at && !isalnum((unsigned char)*at)) at++;
+        if (!*at) break;
+        if (!isalnum((unsigned char)*whole)) continue;
+        if (tolower((unsigned char)*whole) == tolower((unsigned char)*at))
+            at++;
+        else
+            return false;
+    }
+    while (*at && !isalnum((unsigned char)*at)) at++;
+    return !*at;
+}
+
+// Of what the scheduler or the cluster calls a GPU ("a100-80g", "NVIDIA-H200", "Tesla-V100-SXM2-16GB") the nodes that
+// have it, in the catalogue's order; so many to a node where that is known.
+static const char *node_with(Reading *r, const char *gpu, double per_node, const char **its_gpu) {
+    static const char *const makers[] = {"nvidia", "tesla", "amd", "geforce", "instinct"};
+    const Catalogue *catalogue = catalogue_builtin(r->arena);
+    const char *name = gpu;
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+        if (strncasecmp(name, makers[i], strlen(makers[i])) == 0) name += strlen(makers[i]) + 1;
+    if (!*name) return NULL;
+    const char *size = strpbrk(name, "0123456789");
+    for (const char *at = name; *at; at++) // "80g", "80GB": of the memory
+        if ((at == name || !isalnum((unsigned char)at[-1])) && isdigit((unsigned char)*at)) size = at;
+    double memory = size ? atof(size) : 0;
+    size_t first = strcspn(name, "-_ ");
+    const char *core = arena_printf(r->arena, "%.*s", (int)first, name);
+    const char *rough = NULL;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < catalogue->node_count; i++) {
+            const NodeType *node = &catalogue->nodes[i];
+            const char *type = node->gpu_name_count ? node->gpu_names[0] : NULL;
+            if (!type || !letters_within(core, type)) continue;
+            if (per_node > 0 && node->gpu_count != (int)per_node && !(pass == 1 && node->gpu_count > per_node))
+                continue;
+            const char *sized = memory > 0 ? arena_printf(r->arena, "-%.0fGB", memory) : "";
+            if (memory >= 8 && size != core && strcasestr(type, "GB") && !strcasestr(type, sized)) {
+                if (!rough) rough = node->name;
+                continue;
+            }
+            *its_gpu = type;
+            return node->name;
+        }
+    return rough;
+}
+
+static void settle_machines(Reading *r) {
+    Machines *m = &r->machines;
+    double nodes = heard_number(r, "nodes", 0), per_node = heard_number(r, "per_node", 0),
+           gpus = heard_number(r, "gpus", 0);
+    Where where = m->where;
+    if (r->asked->node) {
+        const NodeType *node =
+            find_node(r->arena, catalogue_builtin(r->arena), r->asked->node, (Where){0}, problems_create(r->arena));
+        if (node && m->per_node <= 0 && per_node <= 0) m->per_node = node->gpu_count;
+    }
+    if (per_node > 0) m->per_node = per_node;
+    if (nodes > 0) m->nodes = nodes;
+    if (gpus > 0) {
+        m->gpus = gpus;
+        if (m->nodes > 0) m->per_node = gpus / m->nodes;
+    } else if ((per_node > 0 || nodes > 0) && m->per_node > 0) {
+        m->gpus = (m->nodes > 0 ? m->nodes : 1) * m->per_node;
+    }
+    if (heard(r, "ray_workers") && m->gpus <= 0) m->gpus = heard_number(r, "ray_workers", 0);
+    if (m->gpus <= 0 && m->nodes > 0 && m->per_node > 0) m->gpus = m->nodes * m->per_node;
+    if (r->asked->gpus && atof(r->asked->gpus) > 0) m->gpus = atof(r->asked->gpus);
+    hear_number(r, "gpus", m->gpus, where);
+    if (!r->asked->gpus && m->gpus <= 0) {
+        problem_add(r->problems, where, "how many GPUs? Nothing here says it");
+        problem_hint(r->problems, "say --gpus N");
+        problem_is_usage(r->problems);
+    }
+    if (r->asked->node) return;
+    const char *gpu = NULL, *node = m->gpu ? node_with(r, m->gpu, m->per_node, &gpu) : NULL;
+    if (node) {
+        hear(r, "node", node, where);
+        list_line(r, &r->import->missing, "node type", node,
+                  arena_printf(r->arena, "%.40s is said; taken as these, --node says otherwise", m->gpu), where);
+    } else {
+        problem_add(r->problems, where,
+                    m->gpu ? "which machines? Of \"%.40s\" none is known"
+                           : "which machines? Nothing here says what GPUs they have%.0s",
+                    m->gpu ? m->gpu : "");
+        problem_hint(r->problems, "say --node NAME (lockstep hw list node)");
+        problem_is_usage(r->problems);
+    }
+}
+
+// ---- Batches and layouts, as each software counts them.
+
+static double world_of(const Reading *r) { return r->machines.gpus; }
+
+static double layout_of(const Reading *r) {
+    return fmax(heard_number(r, "tp", 1), 1) * fmax(heard_number(r, "pp", 1), 1) * fmax(heard_number(r, "cp", 1), 1);
+}
+
+static void settle_torchtitan(Reading *r, Where where) {
+    double replicate = heard_number(r, "replicate", 1), shard = heard_number(r, "shard_degree", -1),
+           pp = heard_number(r, "pp", 1);
+    double dp = fmax(1, floor(world_of(r) / layout_of(r))), cp = heard_number(r, "cp", 1);
+    double shared = shard > 0 ? shard : dp / fmax(1, replicate);
+    bool sharded = shared * cp > 1;
+    hear(r, "zero",
+         !sharded                                                                ? "0"
+         : heard(r, "reshard") && strcmp(heard_text(r, "reshard"), "never") == 0 ? "2"
+                                                                                 : "3",
+         where);
+    if (sharded && replicate > 1) hear_number(r, "zero-shard", shared * cp, where);
+    double local = heard_number(r, "local_batch", 1), global = heard_number(r, "titan_global", -1);
+    double micro = pp > 1 ? heard_number(r, "pipeline_micro", 1) : local;
+    hear_number(r, "micro-batch", micro, where);
+    hear_number(r, "global-batch", global > 0 ? global : local * dp * heard_number(r, "grad-accumulation", 1), where);
+    unhear(r, "grad-accumulation");
+    const char *schedule = heard_text(r, "schedule_word"), *converters = heard_text(r, "converters");
+    if (pp > 1 && schedule && strcasecmp(schedule, "Interleaved1F1B") == 0 && !heard(r, "layers_per_virtual_stage"))
+        hear(r, "vpp", "2", where);
+    if (pp > 1 && schedule && strcasecmp(schedule, "GPipe") == 0) hear(r, "schedule", "gpipe", where);
+    if (converters && (strstr(converters, "float8") || strstr(converters, ".mx"))) {
+        hear(r, "precision", "fp8", where);
+        hear(r, "fp8-recipe", strstr(converters, "float8") ? "tensorwise" : "mxfp8", where);
+    } else if (!heard(r, "precision")) {
+        hear(r, "precision", "bf16", where);
+    }
+    const char *every = heard_text(r, "selective_ac"), *recompute = heard_text(r, "recompute");
+    if (recompute && strcmp(recompute, "operations") == 0 && every && isdigit((unsigned char)*every)) {
+        hear(r, "recompute", "full", where);
+        if (atof(every) > 1) hear(r, "recompute-every", every, where);
+    }
+}
+
+static double axis(const Reading *r, const char *key) {
+    double value = heard_number(r, key, 1);
+    return value < 0 ? 0 : value;
+}
+
+static void settle_maxtext(Reading *r, Where where) {
+    static const char *const inner[] = {"ici_data",     "ici_fsdp",    "ici_tensor",
+                                        "ici_pipeline", "ici_context", "ici_expert"};
+    static const char *const outer[] = {"dcn_data", "dcn_fsdp", "dcn_pipeline", "dcn_tensor"};
+    double slice = r->machines.per_node > 0 ? r->machines.per_node : world_of(r), slices = fmax(1, world_of(r) / slice);
+    if (!heard(r, "ici_fsdp")) hear(r, "ici_fsdp", "-1", where);
+    if (!heard(r, "dcn_data")) hear(r, "dcn_data", "-1", where);
+    double product = 1, across = 1;
+    for (int i = 0; i < 6; i++) product *= axis(r, inner[i]) > 0 ? axis(r, inner[i]) : 1;
+    for (int i = 0; i < 4; i++) across *= axis(r, outer[i]) > 0 ? axis(r, outer[i]) : 1;
+    for (int i = 0; i < 6; i++)
+        if (axis(r, inner[i]) == 0) hear_number(r, inner[i], fmax(1, floor(slice / product)), where);
+    for (int i = 0; i < 4; i++)
+        if (axis(r, outer[i]) == 0) hear_number(r, outer[i], fmax(1, floor(slices / across)), where);
+    double tp = axis(r, "ici_tensor") * axis(r, "dcn_tensor"), pp = axis(r, "ici_pipeline") * axis(r, "dcn_pipeline"),
+           cp = axis(r, "ici_context");
+    double shard = axis(r, "ici_fsdp") * axis(r, "dcn_fsdp"), dp = shard * axis(r, "ici_data") * axis(r, "dcn_data");
+    hear_number(r, "tp", tp, where);
+    hear_number(r, "pp", pp, where);
+    hear_number(r, "cp", cp, where);
+    if (axis(r, "ici_expert") > 1) hear_number(r, "ep", axis(r, "ici_expert"), where);
+    hear(r, "zero", shard > 1 ? "3" : "0", where);
+    if (shard > 1 && dp > shard) hear_number(r, "zero-shard", shard, where);
+    hear_number(r, "micro-batch", heard_number(r, "per_device", 1) * tp * cp, where);
+    if (!heard(r, "precision")) hear(r, "precision", "bf16", where);
+}
+
+static void settle_sharding(Reading *r, Where where) {
+    static const struct {
+        const char *word, *zero;
+        bool hybrid;
+    } strategies[] = {{"FULL_SHARD", "3", false},
+                      {"SHARD_GRAD_OP", "2", false},
+                      {"NO_SHARD", "0", false},
+                      {"HYBRID_SHARD", "3", true},
+                      {"HYBRID_SHARD_ZERO2", "2", true},
+                      {"_HYBRID_SHARD_ZERO2", "2", true},
+                      {"1", "3", false},
+                      {"2", "2", false},
+                      {"3", "0", false},
+                      {"4", "3", true},
+                      {"5", "2", true},
+                      {"hybrid_shard_zero2", "2", true}};
+    const char *fsdp = heard_text(r, "fsdp");
+    if (fsdp && *fsdp) {
+        const char *word = strstr(fsdp, "hybrid_shard")    ? "HYBRID_SHARD"
+                           : strstr(fsdp, "shard_grad_op") ? "SHARD_GRAD_OP"
+                                                           : "FULL_SHARD";
+        hear(r, "sharding", word, heard(r, "fsdp")->where);
+        if (strstr(fsdp, "offload")) hear(r, "offload_both", "host", where);
+    }
+    const char *said = heard_text(r, "sharding"), *dot = said ? strrchr(said, '.') : NULL;
+    if (dot) said = dot + 1;
+    for (size_t i = 0; said && i < sizeof strategies / sizeof *strategies; i++) {
+        if (!same_word(said, strategies[i].word)) continue;
+        hear(r, "zero", strategies[i].zero, heard(r, "sharding")->where);
+        if (strategies[i].hybrid) hear_number(r, "zero-shard", r->machines.per_node, where);
+    }
+    const char *distributed = said_value(&r->said, "distributed_type");
+    if (distributed && strcmp(distributed, "FSDP") == 0 && !heard(r, "zero")) hear(r, "zero", "3", where);
+    if (heard(r, "offload_both")) {
+        hear(r, "offload-optimizer", "host", where);
+        const char *zero = heard_text(r, "zero");
+        if (zero && *zero == '3') hear(r, "offload-parameters", "host", where);
+    }
+}
+
+static void settle_lightning(Reading *r, Where where) {
+    const char *said = heard_text(r, "lightning_strategy"), *dot = said ? strrchr(said, '.') : NULL;
+    if (!said) return;
+    if (dot) said = dot + 1;
+    bool fsdp = strncasecmp(said, "fsdp", 4) == 0, deepspeed = strncasecmp(said, "deepspeed", 9) == 0;
+    if (fsdp && !heard(r, "zero")) hear(r, "zero", "3", where);
+    if (strncasecmp(said, "ddp", 3) == 0) hear(r, "zero", "0", where);
+    if (deepspeed && !heard(r, "zero"))
+        hear(r, "zero", strstr(said, "stage_3") ? "3" : strstr(said, "stage_1") ? "1" : "2", where);
+    if (strstr(said, "offload")) {
+        const char *to = strstr(said, "nvme") ? "nvme" : "host";
+        hear(r, "offload-optimizer", to, where);
+        if (fsdp || strstr(said, "stage_3")) hear(r, "offload-parameters", to, where);
+    }
+}
+
+static void settle_deepspeed(Reading *r, Where where) {
+    double micro = heard_number(r, "ds_micro", 0), all = heard_number(r, "ds_batch", 0),
+           accumulation = heard_number(r, "ds_accumulation", 0);
+    const char *own = heard(r, "micro-batch") ? "micro-batch" : NULL;
+    if (micro > 0 && own && heard_number(r, own, micro) != micro) {
+        problem_add(r->problems, heard(r, "ds_micro")->where,
+                    "%s samples a GPU are said here, and %s to the trainer: DeepSpeed refuses to start",
+                    number_text(r, micro), heard_text(r, own));
+        problem_hint(r->problems, "write \"auto\", or the same number");
+    }
+    if (micro > 0) hear_number(r, "micro-batch", micro, heard(r, "ds_micro")->where);
+    if (accumulation > 0) hear_number(r, "grad-accumulation", accumulation, heard(r, "ds_accumulation")->where);
+    double replicas = floor(world_of(r) / layout_of(r)), each = heard_number(r, "micro-batch", 0);
+    double steps = heard_number(r, "grad-accumulation", 0);
+    if (all <= 0) return;
+    bool whole = heard(r, "global-batch") != NULL;
+    if (each > 0 && steps > 0 && replicas > 0 && each * steps * replicas != all) {
+        problem_add(r->problems, heard(r, "ds_batch")->where,
+                    "a batch of %s is said, but %s x %s x %s (samples of a GPU x accumulated x replicas) are %s: "
+                    "DeepSpeed refuses to start",
+                    number_text(r, all), number_text(r, each), number_text(r, steps), number_text(r, replicas),
+                    number_text(r, each * steps * replicas));
+        problem_hint(r->problems, "write \"train_batch_size\": \"auto\", or numbers that agree");
+    } else if (whole && heard_number(r, "global-batch", all) != all) {
+        problem_add(r->problems, heard(r, "ds_batch")->where,
+                    "a batch of %s is said here and %s in the command: DeepSpeed refuses to start", number_text(r, all),
+                    heard_text(r, "global-batch"));
+        problem_hint(r->problems, "numbers must agree");
+    }
+    if (!whole) hear_number(r, "global-batch", all, where);
+}
+
+static void settle_colossal(Reading *r, Where where) {
+    double batch = heard_number(r, "rank_batch", 1), micro = heard_number(r, "rank_micro", 1),
+           more = heard_number(r, "rank_accumulation", 1);
+    bool pipeline = heard_number(r, "pp", 1) > 1;
+    if (!pipeline) micro = batch;
+    hear_number(r, "micro-batch", micro, where);
+    hear_number(r, "grad-accumulation", fmax(1, batch / micro) * more, where);
+    const char *plugin = heard_text(r, "colossal_plugin");
+    if (plugin && strstr(plugin, "gemini") && !heard(r, "zero")) hear(r, "zero", "3", where);
+    if (plugin && strstr(plugin, "zero2")) hear(r, "zero", "2", where);
+}
+
+static void settle_pipeline(Reading *r, Where where) {
+    double pp = heard_number(r, "pp", 1), each = heard_number(r, "layers_per_virtual_stage", 0),
+           layers = heard_number(r, "layers", 0);
+    if (heard(r, "pp") && pp < 1) hear(r, "pp", "1", where);
+    const Model *model = heard(r, "model") ? model_called(r, heard_text(r, "model")) : NULL;
+    if (layers <= 0 && model) layers = model->layers;
+    if (each > 0 && layers > 0 && pp > 1) hear_number(r, "vpp", fmax(1, floor(layers / pp / each)), where);
+    const char *partition = heard_text(r, "partition");
+    if (partition && strcmp(partition, "ends") == 0) {
+        hear(r, "account-for-embedding-in-pipeline-split", "true", where);
+        hear(r, "account-for-loss-in-pipeline-split", "true", where);
+    }
+}
+
+static void settle_precision(Reading *r, const ImportSoftware *software, Where where) {
+    const char *precision = heard_text(r, "precision");
+    const char *mixed = said_value(&r->said, "mixed_precision");
+    if (heard(r, "fp8")) hear(r, "precision", "fp8", heard(r, "fp8")->where);
+    if (mixed && strstr(mixed, "fp8") && strncmp(mixed, "bf16_with", 9) == 0)
+        hear(r, "fp8-recipe",
+             strstr(mixed, "current")      ? "tensorwise"
+             : strstr(mixed, "mxfp8")      ? "mxfp8"
+             : strstr(mixed, "subchannel") ? "blockwise"
+                                           : "delayed",
+             where);
+    if (!precision && (is_software(software, "megatron-bridge") || is_software(software, "automodel")))
+        hear(r, "precision", "bf16", where);
+}
+
+static void settle_software(Reading *r, const ImportSoftware *software) {
+    Where where = r->machines.where;
+    settle_sharding(r, where);
+    if (is_software(software, "torchtitan")) settle_torchtitan(r, where);
+    if (is_software(software, "maxtext")) settle_maxtext(r, where);
+    if (is_software(software, "lightning")) settle_lightning(r, where);
+    if (is_software(software, "colossalai")) settle_colossal(r, where);
+    if (is_software(software, "llama-factory") && !heard(r, "recompute")) hear(r, "recompute", "full", where);
+    if (is_software(software, "horovod")) hear(r, "strategy", "horovod", where);
+    const char *kind = heard_text(r, "automodel");
+    if (kind) hear(r, "zero", strcasestr(kind, "fsdp") ? "3" : "0", where);
+    if (kind && heard_number(r, "replicate", 1) > 1)
+        hear_number(r, "zero-shard",
+                    world_of(r) / layout_of(r) * heard_number(r, "cp", 1) / heard_number(r, "replicate", 1), where);
+    if (is_software(software, "megatron-bridge") && !heard(r, "zero")) hear(r, "zero", "1", where);
+    if (heard(r, "cycle_ms"))
+        hear(r, "horovod-cycle", arena_printf(r->arena, "%s ms", heard_text(r, "cycle_ms")), where);
+    if (heard(r, "fusion_bytes"))
+        hear(r, "horovod-fusion", arena_printf(r->arena, "%s B", heard_text(r, "fusion_bytes")), where);
+    if (heard_number(r, "bucket_elements", 0) > 0) // of 16 bits
+        hear(r, "bucket", arena_printf(r->arena, "%.0f B", 2 * heard_number(r, "bucket_elements", 0)), where);
+    settle_deepspeed(r, where);
+    settle_pipeline(r, where);
+    settle_precision(r, software, where);
+    if (software->stack) hear(r, "software", software->stack, where);
+    if (heard(r, "lora-everywhere") && !heard(r, "lora-rank")) unhear(r, "lora-everywhere");
+    if (heard(r, "nf4-weights") && !heard(r, "lora-rank")) hear(r, "lora-rank", "8", where);
+    if (heard(r, "global-batch") && heard(r, "micro-batch")) unhear(r, "grad-accumulation");
+    double micro = heard_number(r, "micro-batch", 0), zero = heard_number(r, "zero", 0);
+    if (micro <= 0 && is_software(software, "hf-trainer")) hear(r, "micro-batch", "8", where);
+    if (zero < 3 && heard(r, "offload-parameters")) unhear(r, "offload-parameters");
+}
+
+// ---- Options of ours.
+
+static void add_option(Reading *r, const char *option, const Heard *h) {
+    ImportWord word = {option, h->value, h->where};
+    LIST_PUSH(r->arena, &r->import->words, word);
+}
+
+static void add_job_options(Reading *r) {
+    for (int o = 0; o < JOB_OBJECT_COUNT; o++)
+        for (int i = 0; i < job_objects[o].field_count; i++) {
+            const Field *field = &job_objects[o].fields[i];
+            const Heard *h = field->flag ? heard(r, field->flag) : NULL;
+            if (!h) continue;
+            FieldReader reader = {.arena = r->arena, .problems = r->problems, .catalogue = catalogue_builtin(r->arena)};
+            Value value = {.given = true, .written = true, .where = h->where, .number = NAN};
+            bool sound = field->list
+                             ? field_list_from_text(&reader, field, job_objects[o].name, h->value, h->where, &value)
+                             : field_from_text(&reader, field, job_objects[o].name, h->value, h->where, &value);
+            if (!sound) continue;
+            add_option(r, field->flag, h);
+            const char *name = o == JOB_PARALLEL || !field->varied ? field->name : field->varied;
+            if (o == JOB_OVERLAP) name = arena_printf(r->arena, "overlap_%s", field->name);
+            list_line(r, &r->import->job, name, h->value, NULL, h->where);
+        }
+}
+
+static void list_model(Reading *r) {
+    const char *name = heard_text(r, "model");
+    const Model *model = name ? model_named(r->arena, name, NULL, problems_create(r->arena)) : NULL;
+    if (!model || !counts_tokens(model)) return;
+    const struct {
+        const char *name;
+        int value;
+    } sizes[] = {{"layers", model->layers},
+                 {"hidden", model->hidden},
+                 {"heads", model->heads},
+                 {"kv_heads", model->kv_heads},
+                 {"ffn", model->ffn},
+                 {"vocab", model->vocab},
+                 {"experts", model->experts.count},
+                 {"top_k", model->experts.per_token}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (sizes[i].value > 0)
+            list_line(r, &r->import->job, sizes[i].name, number_text(r, sizes[i].value), NULL,
+                      heard(r, "model")->where);
+}
+
+static void list_gpu(Reading *r) {
+    const char *name = r->asked->node ? r->asked->node : heard_text(r, "node");
+    const NodeType *node =
+        name ? find_node(r->arena, catalogue_builtin(r->arena), name, (Where){0}, problems_create(r->arena)) : NULL;
+    if (node && node->gpu_name_count) list_line(r, &r->import->job, "gpu", node->gpu_names[0], NULL, r->machines.where);
+    if (r->machines.nodes > 0)
+        list_line(r, &r->import->job, "nodes", number_text(r, r->machines.nodes), NULL, r->machines.where);
+}
+
+void settle(Reading *r, const ImportSoftware *software) {
+    static const char *const first[] = {"model", "node", "gpus"};
+    settle_machines(r);
+    settle_model(r);
+    settle_software(r, software);
+    if (problem_count(r->problems)) return;
+    for (int i = 0; i < 3; i++)
+        if (heard(r, first[i])) {
+            add_option(r, first[i], heard(r, first[i]));
+            if (i != 1)
+                list_line(r, &r->import->job, first[i], heard_text(r, first[i]), NULL, heard(r, first[i])->where);
+        }
+    list_gpu(r);
+    add_job_options(r);
+    list_model(r);
+    ask(r, "network", "--fabric NAME says it; else what such machines usually have is taken");
+}

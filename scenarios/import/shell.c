@@ -1,0 +1,759 @@
+// Commands of a script: lists, branches, loops, functions, here-documents.
+#include "scenarios/import/shell.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenarios/import/shell_internal.h"
+#include "sim/list.h"
+
+typedef struct Reader {
+    Shell *shell;
+    const char *at, *end;
+    const char *heredoc; // where the next here-document of this line begins; NULL: none is open
+    const char *file;
+    int line;
+    bool live, fixed; // live: commands count; fixed: a text within a line, all of which stands there
+} Reader;
+
+typedef enum Truth { IS_FALSE, IS_TRUE, IS_UNKNOWN } Truth;
+
+Shell *shell_create(Arena *arena, ShellHooks hooks) {
+    Shell *shell = ARENA_NEW(arena, Shell);
+    *shell = (Shell){.arena = arena, .hooks = hooks};
+    return shell;
+}
+
+void shell_note(Shell *shell, int line, const char *format, ...) {
+    if (shell->notes.count >= SHELL_NOTES) return;
+    va_list arguments;
+    va_start(arguments, format);
+    ShellNote note = {{shell->file, line}, arena_vprintf(shell->arena, format, arguments)};
+    va_end(arguments);
+    for (int i = 0; i < shell->notes.count; i++)
+        if (shell->notes.items[i].where.line == line && strcmp(shell->notes.items[i].text, note.text) == 0) return;
+    LIST_PUSH(shell->arena, &shell->notes, note);
+}
+
+const ShellNote *shell_notes(const Shell *shell, int *count) {
+    *count = shell->notes.count;
+    return shell->notes.items;
+}
+
+// ---- Variables and files.
+
+ShellVariable *shell_find(const Shell *shell, const char *name) {
+    for (int i = 0; i < shell->variables.count; i++)
+        if (strcmp(shell->variables.items[i].name, name) == 0) return &shell->variables.items[i];
+    return NULL;
+}
+
+static ShellVariable *variable_named(Shell *shell, const char *name, Where where) {
+    ShellVariable *there = shell_find(shell, name);
+    if (there || shell->variables.count >= SHELL_VARIABLES) return there;
+    ShellVariable variable = {.name = arena_copy_text(shell->arena, name), .where = where};
+    LIST_PUSH(shell->arena, &shell->variables, variable);
+    return &shell->variables.items[shell->variables.count - 1];
+}
+
+void shell_set(Shell *shell, const char *name, const char *value, Where where, bool exported) {
+    ShellVariable *variable = variable_named(shell, name, where);
+    if (!variable) return;
+    ShellWord word = {value, where.line};
+    variable->words = (ShellWords){0};
+    LIST_PUSH(shell->arena, &variable->words, word);
+    variable->exported |= exported;
+    variable->where = where;
+}
+
+const ShellVariable *shell_variables(const Shell *shell, int *count) {
+    *count = shell->variables.count;
+    return shell->variables.items;
+}
+
+const char *shell_value(const Shell *shell, const char *name) {
+    const ShellVariable *variable = shell_find(shell, name);
+    return variable && variable->words.count ? variable->words.items[0].text : NULL;
+}
+
+static const char *plain_path(const char *path) { return strncmp(path, "./", 2) == 0 ? path + 2 : path; }
+
+const char *shell_file(const Shell *shell, const char *path) {
+    for (int i = shell->files.count - 1; i >= 0; i--)
+        if (strcmp(plain_path(shell->files.items[i].path), plain_path(path)) == 0) return shell->files.items[i].text;
+    return NULL;
+}
+
+// ---- Reading on.
+
+static bool over(const Reader *r) { return r->at >= r->end || r->shell->steps > SHELL_STEPS; }
+
+static void move_to(Reader *r, const char *to) {
+    for (; r->at < to; r->at++)
+        if (*r->at == '\n' && !r->fixed) r->line++;
+}
+
+static void end_line(Reader *r) { // at a line's end; here-documents stand behind it
+    move_to(r, r->at + 1);
+    if (r->heredoc) move_to(r, r->heredoc);
+    r->heredoc = NULL;
+}
+
+static void skip_blanks(Reader *r) {
+    while (!over(r)) {
+        if (*r->at == ' ' || *r->at == '\t' || *r->at == '\r')
+            r->at++;
+        else if (*r->at == '\\' && r->end - r->at > 1 && r->at[1] == '\n')
+            move_to(r, r->at + 2);
+        else if (*r->at == '\\' && r->end - r->at > 2 && r->at[1] == '\r' && r->at[2] == '\n')
+            move_to(r, r->at + 3);
+        else if (*r->at == '#')
+            while (r->at < r->end && *r->at != '\n') r->at++;
+        else
+            return;
+    }
+}
+
+static void skip_empty(Reader *r) {
+    for (skip_blanks(r); !over(r) && (*r->at == '\n' || *r->at == ';'); skip_blanks(r)) {
+        if (r->end - r->at > 1 && strncmp(r->at, ";;", 2) == 0) return; // of case
+        if (*r->at == '\n')
+            end_line(r);
+        else
+            r->at++;
+    }
+}
+
+static const char *word_end(const Reader *r) {
+    const char *at = r->at;
+    while (at < r->end && !isspace((unsigned char)*at) && !strchr(";&|()", *at)) {
+        if ((*at == '<' || *at == '>') && !(r->end - at > 1 && at[1] == '(')) break;
+        if (*at == '\\' && r->end - at > 1 && at[1] == '\n') break;
+        at = shell_after(at, r->end, 0);
+    }
+    return at;
+}
+
+static bool next_is(const Reader *r, const char *word) {
+    size_t length = strlen(word);
+    if ((size_t)(r->end - r->at) < length || strncmp(r->at, word, length) != 0) return false;
+    return r->at + length == r->end || isspace((unsigned char)r->at[length]) || strchr(";()&|", r->at[length]);
+}
+
+static bool next_is_one_of(const Reader *r, const char *const *words) {
+    for (int i = 0; words[i]; i++)
+        if (next_is(r, words[i])) return true;
+    return false;
+}
+
+static Truth run_list(Reader *r, const char *const *until);
+
+static void run_text(Shell *shell, const char *file, const char *begin, const char *end, int line, bool fixed) {
+    if (shell->depth >= SHELL_DEEPEST) {
+        shell_note(shell, line, "this goes on within itself, and is not followed further");
+        return;
+    }
+    const char *outer = shell->file;
+    Reader r = {shell, begin, end, NULL, file, line, true, fixed};
+    static const char *const none[] = {NULL};
+    shell->depth++;
+    shell->file = file;
+    while (!over(&r)) {
+        run_list(&r, none);
+        if (!over(&r)) move_to(&r, r.at + 1); // a bracket that closes nothing
+    }
+    shell->file = outer;
+    shell->depth--;
+}
+
+void shell_run(Shell *shell, const char *file, const char *text, size_t bytes) {
+    run_text(shell, file, text, text + bytes, 1, false);
+}
+
+void shell_run_words(Shell *shell, const char *text, Where where) {
+    run_text(shell, where.file, text, text + strlen(text), where.line, true);
+}
+
+static void run_file(Shell *shell, const char *path, Where where) {
+    size_t bytes = 0;
+    if (!is_known(path)) return;
+    const char *text = shell_file(shell, path);
+    if (text) bytes = strlen(text);
+    if (!text && shell->depth < SHELL_DEEPEST / 3) text = shell->hooks.read(shell->hooks.context, path, where, &bytes);
+    if (text) run_text(shell, arena_copy_text(shell->arena, path), text, text + bytes, 1, false);
+}
+
+void shell_run_file(Shell *shell, const char *path, const ShellWords *arguments, Where where) {
+    const ShellWords *outer = shell->arguments;
+    shell->arguments = arguments;
+    run_file(shell, path, where);
+    shell->arguments = outer;
+}
+
+// ---- Conditions.
+
+static Truth of_bool(bool truth) { return truth ? IS_TRUE : IS_FALSE; }
+static Truth inverse(Truth truth) { return truth == IS_UNKNOWN ? IS_UNKNOWN : of_bool(truth == IS_FALSE); }
+
+// A pattern with stars, as case and [[ have them.
+static bool fits(const char *pattern, const char *text, int depth) {
+    for (; *pattern; pattern++, text++) {
+        if (*pattern == '*') {
+            if (depth > 8) return false;
+            for (pattern++; *text; text++)
+                if (fits(pattern, text, depth + 1)) return true;
+            return fits(pattern, text, depth + 1);
+        }
+        if (!*text || (*pattern != '?' && *pattern != *text)) return false;
+    }
+    return !*text;
+}
+
+static Truth compare(const char *a, const char *sign, const char *b) {
+    static const char *const signs[] = {"-eq", "-ne", "-lt", "-le", "-gt", "-ge"};
+    if (!is_known(a) || !is_known(b)) return IS_UNKNOWN;
+    if (strcmp(sign, "==") == 0 || strcmp(sign, "=") == 0) return of_bool(fits(b, a, 0));
+    if (strcmp(sign, "!=") == 0) return of_bool(!fits(b, a, 0));
+    long long x = strtoll(a, NULL, 10), y = strtoll(b, NULL, 10);
+    const bool holds[] = {x == y, x != y, x<y, x <= y, x> y, x >= y};
+    for (int i = 0; i < 6; i++)
+        if (strcmp(sign, signs[i]) == 0) return of_bool(holds[i]);
+    return IS_UNKNOWN;
+}
+
+static Truth one_test(const ShellWord *words, int count) {
+    if (count > 0 && strcmp(words[0].text, "!") == 0) return inverse(one_test(words + 1, count - 1));
+    if (count == 3) return compare(words[0].text, words[1].text, words[2].text);
+    if (count == 1) return is_known(words[0].text) ? of_bool(*words[0].text) : IS_UNKNOWN;
+    if (count == 2 && is_known(words[1].text)) {
+        if (strcmp(words[0].text, "-z") == 0) return of_bool(!*words[1].text);
+        if (strcmp(words[0].text, "-n") == 0) return of_bool(*words[1].text);
+    }
+    return count == 0 ? IS_FALSE : IS_UNKNOWN;
+}
+
+static Truth both(Truth a, Truth b) {
+    if (a == IS_FALSE || b == IS_FALSE) return IS_FALSE;
+    return a == IS_TRUE && b == IS_TRUE ? IS_TRUE : IS_UNKNOWN;
+}
+
+// "a == b && -n c": left to right.
+static Truth tested(const ShellWords *words) {
+    Truth all = IS_TRUE;
+    bool any = false;
+    int begin = 1, end = words->count;
+    if (end > 1 && words->items[end - 1].text[0] == ']') end--;
+    for (int i = begin; i <= end && end > begin; i++) {
+        const char *word = i < end ? words->items[i].text : "&&";
+        bool and = strcmp(word, "&&") == 0 || strcmp(word, "-a") == 0;
+        bool or = strcmp(word, "||") == 0 || strcmp(word, "-o") == 0;
+        if (!and&&! or) continue;
+        Truth one = one_test(&words->items[begin], i - begin);
+        all = any ? inverse(both(inverse(all), inverse(one))) : both(all, one);
+        any = or ;
+        begin = i + 1;
+    }
+    return all;
+}
+
+// "[[ … ]]": its words, && and || among them.
+static Truth run_double_test(Reader *r) {
+    ShellWords words = {0};
+    ShellWord first = {"[[", r->line};
+    LIST_PUSH(r->shell->arena, &words, first);
+    bool outer = r->shell->unset_is_empty;
+    r->shell->unset_is_empty = true;
+    for (skip_blanks(r); !over(r); skip_blanks(r)) {
+        if (*r->at == '\n') {
+            end_line(r);
+            continue;
+        }
+        bool is_sign = strchr("&|()<>;", *r->at) != NULL;
+        const char *stop = is_sign ? r->at + (r->end - r->at > 1 && r->at[1] == *r->at ? 2 : 1) : word_end(r);
+        if (stop == r->at) stop++;
+        bool last = stop - r->at == 2 && strncmp(r->at, "]]", 2) == 0;
+        ShellWord word = {is_sign ? arena_printf(r->shell->arena, "%.*s", (int)(stop - r->at), r->at)
+                                  : shell_expand_one(r->shell, r->at, stop, r->line),
+                          r->line};
+        if (!is_sign || word.text[0] != '(') LIST_PUSH(r->shell->arena, &words, word);
+        move_to(r, stop);
+        if (last) break;
+    }
+    r->shell->unset_is_empty = outer;
+    return tested(&words);
+}
+
+// ---- Assignments.
+
+static const char *assignment_sign(const char *begin, const char *end) {
+    const char *at = begin;
+    if (at >= end || !(isalpha((unsigned char)*at) || *at == '_')) return NULL;
+    while (at < end && (isalnum((unsigned char)*at) || *at == '_')) at++;
+    if (at < end && *at == '[') {
+        const char *close = memchr(at, ']', (size_t)(end - at));
+        at = close ? close + 1 : at;
+    }
+    if (at < end && *at == '=') return at;
+    return end - at > 1 && at[0] == '+' && at[1] == '=' ? at : NULL;
+}
+
+static void read_array(Reader *r, ShellVariable *variable, bool adds) {
+    ShellWords words = {0};
+    if (variable && adds) words = variable->words;
+    for (r->at++; !over(r);) {
+        skip_empty(r);
+        if (over(r) || *r->at == ')') break;
+        const char *stop = word_end(r);
+        if (stop == r->at) stop++;
+        shell_expand(r->shell, r->at, stop, r->line, true, &words);
+        move_to(r, stop);
+    }
+    if (r->at < r->end) r->at++;
+    if (!variable || !r->live) return;
+    variable->words = words;
+    variable->is_list = true;
+}
+
+// At NAME=… or NAME+=…; behind it.
+static void assign(Reader *r, const char *sign, bool exported) {
+    Shell *shell = r->shell;
+    const char *name_end = sign;
+    const char *bracket = memchr(r->at, '[', (size_t)(sign - r->at));
+    if (bracket) name_end = bracket;
+    const char *name = arena_printf(shell->arena, "%.*s", (int)(name_end - r->at), r->at);
+    bool adds = *sign == '+';
+    Where where = {r->file, r->line};
+    r->at = sign + (adds ? 2 : 1);
+    if (!over(r) && *r->at == '(') {
+        ShellVariable *variable = r->live ? variable_named(shell, name, where) : NULL;
+        read_array(r, variable, adds);
+        if (variable) variable->where = where, variable->exported |= exported;
+        return;
+    }
+    const char *stop = word_end(r);
+    if (r->live && !bracket) {
+        const char *value = shell_expand_one(shell, r->at, stop, r->line);
+        const char *before = adds ? shell_value(shell, name) : NULL;
+        if (before && strlen(before) + strlen(value) < SHELL_LONGEST && shell->bytes < SHELL_BYTES) {
+            value = arena_printf(shell->arena, "%s%s", before, value);
+            shell->bytes += strlen(value);
+        }
+        shell_set(shell, name, value, where, exported);
+    }
+    move_to(r, stop);
+}
+
+// ---- Simple commands.
+
+typedef struct Simple {
+    ShellWords words;
+    const char *input, *output; // a here-document, and where it is written to
+    bool shows_test;            // "[": what is not set is empty
+} Simple;
+
+static bool is_word(const Simple *simple, int i, const char *text) {
+    return simple->words.count > i && strcmp(simple->words.items[i].text, text) == 0;
+}
+
+static void take_heredoc(Reader *r, Simple *simple) { // at the word behind "<<"
+    const char *line = r->heredoc, *body;
+    if (!line) {
+        line = memchr(r->at, '\n', (size_t)(r->end - r->at));
+        line = line ? line + 1 : r->end;
+    }
+    size_t length;
+    bool quoted;
+    r->heredoc = shell_heredoc(r->shell, r->at, r->end, line, &body, &length, &quoted);
+    if (r->live)
+        simple->input = quoted ? arena_printf(r->shell->arena, "%.*s", (int)length, body)
+                               : shell_expand_body(r->shell, body, body + length, r->line);
+    if (*r->at == '-') r->at++;
+    skip_blanks(r);
+    move_to(r, word_end(r));
+}
+
+static void take_redirection(Reader *r, Simple *simple) {
+    bool writes = *r->at == '>';
+    if (r->end - r->at > 2 && strncmp(r->at, "<<<", 3) == 0) {
+        r->at += 3;
+        skip_blanks(r);
+        const char *stop = word_end(r);
+        if (r->live) simple->input = shell_expand_one(r->shell, r->at, stop, r->line);
+        move_to(r, stop > r->at ? stop : r->at + 1);
+        return;
+    }
+    if (r->end - r->at > 1 && strncmp(r->at, "<<", 2) == 0) {
+        r->at += 2;
+        take_heredoc(r, simple);
+        return;
+    }
+    while (!over(r) && strchr("<>&|", *r->at)) r->at++;
+    skip_blanks(r);
+    const char *stop = word_end(r);
+    if (writes && r->live) simple->output = shell_expand_one(r->shell, r->at, stop, r->line);
+    move_to(r, stop);
+}
+
+static bool is_descriptor(const char *begin, const char *end, const Reader *r) {
+    for (const char *at = begin; at < end; at++)
+        if (!isdigit((unsigned char)*at)) return false;
+    return end > begin && end < r->end && (*end == '<' || *end == '>');
+}
+
+static void run_function(Shell *shell, const ShellFunction *function, const ShellWords *words) {
+    const ShellWords *outer = shell->arguments;
+    ShellWords *own = ARENA_NEW(shell->arena, ShellWords);
+    *own = (ShellWords){words->items + 1, words->count - 1, words->count - 1};
+    shell->arguments = own;
+    run_text(shell, function->file, function->begin, function->end, function->line, false);
+    shell->arguments = outer;
+}
+
+static void keep_file(Shell *shell, const Simple *simple) {
+    if (!simple->output || !simple->input || !is_word(simple, 0, "cat") || shell->files.count >= 64) return;
+    ShellFile file = {simple->output, simple->input};
+    LIST_PUSH(shell->arena, &shell->files, file);
+}
+
+// read -r -d '' NAME <<EOT
+static void read_into(Shell *shell, const Simple *simple, Where where) {
+    const char *name = simple->words.items[simple->words.count - 1].text;
+    if (simple->input && simple->words.count > 1) shell_set(shell, name, simple->input, where, false);
+}
+
+static Truth run_words(Reader *r, const Simple *simple, int line) {
+    Shell *shell = r->shell;
+    const ShellWords *words = &simple->words;
+    Where where = {r->file, line};
+    keep_file(shell, simple);
+    if (words->count == 0) return IS_TRUE;
+    const char *first = words->items[0].text;
+    for (int i = shell->functions.count - 1; i >= 0; i--)
+        if (strcmp(shell->functions.items[i].name, first) == 0) {
+            run_function(shell, &shell->functions.items[i], words);
+            return IS_TRUE;
+        }
+    if (strcmp(first, "[") == 0 || strcmp(first, "test") == 0) return tested(words);
+    if (strcmp(first, "false") == 0) return IS_FALSE;
+    if (strcmp(first, "true") == 0 || strcmp(first, ":") == 0) return IS_TRUE;
+    if (strcmp(first, "read") == 0 || strcmp(first, "mapfile") == 0) {
+        read_into(shell, simple, where);
+    } else if ((strcmp(first, "source") == 0 || strcmp(first, ".") == 0) && words->count > 1) {
+        run_file(shell, words->items[1].text, where);
+    } else if (strcmp(first, "eval") == 0) {
+        const char *text = "";
+        for (int i = 1; i < words->count && strlen(text) < SHELL_LONGEST; i++)
+            text = arena_printf(shell->arena, "%s %s", text, words->items[i].text);
+        shell_run_words(shell, text, where);
+    } else {
+        ShellCommand command = {words, simple->input, where};
+        shell->hooks.on_command(shell->hooks.context, shell, &command);
+    }
+    return strcmp(first, "command") == 0 || strcmp(first, "which") == 0 || strcmp(first, "grep") == 0 ? IS_UNKNOWN
+                                                                                                      : IS_TRUE;
+}
+
+static bool is_declaration(const char *begin, const char *end) {
+    static const char *const words[] = {"export", "declare", "local", "readonly", "typeset"};
+    for (int i = 0; i < 5; i++)
+        if (strlen(words[i]) == (size_t)(end - begin) && strncmp(begin, words[i], (size_t)(end - begin)) == 0)
+            return true;
+    return false;
+}
+
+static void define_function(Reader *r, const char *name) {
+    static const char *const closes[] = {"}", NULL};
+    skip_empty(r);
+    if (over(r) || *r->at != '{') return;
+    r->at++;
+    ShellFunction function = {name, r->at, r->at, r->file, r->line};
+    bool live = r->live;
+    r->live = false;
+    run_list(r, closes);
+    r->live = live;
+    function.end = r->at;
+    if (!over(r)) r->at++;
+    if (live && r->shell->functions.count < 200) LIST_PUSH(r->shell->arena, &r->shell->functions, function);
+}
+
+static void export_name(Reader *r, const char *name) {
+    ShellVariable *variable = r->live ? shell_find(r->shell, name) : NULL;
+    if (variable) variable->exported = true;
+}
+
+static Truth run_simple(Reader *r) {
+    Shell *shell = r->shell;
+    Simple simple = {0};
+    bool declares = false, exports = false, any = false;
+    int line = r->line;
+    bool outer = shell->unset_is_empty;
+    if (next_is(r, "[") || next_is(r, "test")) shell->unset_is_empty = true;
+    for (skip_blanks(r); !over(r) && !strchr("\n;&|)", *r->at); skip_blanks(r)) {
+        if (*r->at == '<' || *r->at == '>') {
+            if (!(r->end - r->at > 1 && r->at[1] == '(')) {
+                take_redirection(r, &simple);
+                continue;
+            }
+        }
+        const char *stop = word_end(r);
+        if (stop == r->at) { // "(" within words
+            r->at++;
+            continue;
+        }
+        if (is_descriptor(r->at, stop, r)) {
+            r->at = stop;
+            continue;
+        }
+        const char *sign = !any || declares ? assignment_sign(r->at, stop) : NULL;
+        if (sign) {
+            assign(r, sign, exports);
+            continue;
+        }
+        if (!any && is_declaration(r->at, stop)) {
+            declares = any = true;
+            exports = *r->at == 'e' || *r->at == 'd';
+            r->at = stop;
+            continue;
+        }
+        if (declares) {
+            export_name(r, arena_printf(shell->arena, "%.*s", (int)(stop - r->at), r->at));
+            move_to(r, stop);
+            continue;
+        }
+        if (!any && stop < r->end && *stop == '(' && r->end - stop > 1 && stop[1] == ')') {
+            const char *name = arena_printf(shell->arena, "%.*s", (int)(stop - r->at), r->at);
+            r->at = stop + 2;
+            define_function(r, name);
+            return IS_TRUE;
+        }
+        any = true;
+        if (r->live) shell_expand(shell, r->at, stop, r->line, true, &simple.words);
+        move_to(r, stop);
+    }
+    Truth truth = r->live ? run_words(r, &simple, line) : IS_UNKNOWN;
+    shell->unset_is_empty = outer;
+    return truth;
+}
+
+// A command whose variables stand before it ("X=1 torchrun …") has them in its environment: they count as exported.
+static void export_prefixes(Reader *r) {
+    const char *at = r->at;
+    Reader look = *r;
+    bool any = false;
+    for (skip_blanks(&look); !over(&look);) {
+        const char *stop = word_end(&look), *sign = assignment_sign(look.at, stop);
+        if (!sign) break;
+        any = true;
+        look.at = stop;
+        if (look.at < look.end && *look.at == '(') return;
+        while (!over(&look) && (*look.at == ' ' || *look.at == '\t')) look.at++;
+    }
+    if (!any || over(&look) || strchr("\n;&|)#", *look.at)) return;
+    for (r->at = at; r->at < look.at;) {
+        skip_blanks(r);
+        if (r->at >= look.at) break;
+        const char *stop = word_end(r), *sign = assignment_sign(r->at, stop);
+        if (!sign) break;
+        assign(r, sign, true);
+    }
+}
+
+// ---- Compound commands.
+
+static Truth run_if(Reader *r) {
+    static const char *const then[] = {"then", NULL}, *const branch[] = {"elif", "else", "fi", NULL};
+    bool live = r->live, taken = false;
+    r->at += 2;
+    for (bool more = true; more && !over(r);) {
+        r->live = live && !taken;
+        Truth truth = run_list(r, then);
+        if (next_is(r, "then")) r->at += 4;
+        r->live = live && !taken && truth == IS_TRUE;
+        taken = taken || truth == IS_TRUE;
+        if (live && truth == IS_UNKNOWN && !taken)
+            shell_note(r->shell, r->line, "whether a branch is taken is not known; it is taken not to be");
+        run_list(r, branch);
+        more = next_is(r, "elif");
+        if (more) r->at += 4;
+    }
+    if (next_is(r, "else")) {
+        r->at += 4;
+        r->live = live && !taken;
+        run_list(r, branch);
+    }
+    if (next_is(r, "fi")) r->at += 2;
+    r->live = live;
+    return IS_TRUE;
+}
+
+static Truth run_loop(Reader *r) {
+    static const char *const begins[] = {"do", NULL}, *const ends[] = {"done", NULL};
+    bool is_for = next_is(r, "for") || next_is(r, "select"), live = r->live;
+    int line = r->line;
+    r->at += is_for && next_is(r, "for") ? 3 : is_for ? 6 : 5;
+    skip_blanks(r);
+    if (is_for && !over(r) && *r->at != '(') {
+        const char *stop = word_end(r);
+        const char *name = arena_printf(r->shell->arena, "%.*s", (int)(stop - r->at), r->at);
+        ShellWords words = {0};
+        move_to(r, stop);
+        skip_blanks(r);
+        if (next_is(r, "in")) r->at += 2;
+        for (skip_blanks(r); !over(r) && !strchr("\n;", *r->at); skip_blanks(r)) {
+            stop = word_end(r);
+            if (stop == r->at) stop++;
+            if (live) shell_expand(r->shell, r->at, stop, r->line, true, &words);
+            move_to(r, stop);
+        }
+        if (live && words.count) shell_set(r->shell, name, words.items[0].text, (Where){r->file, line}, false);
+    } else if (is_for) {
+        while (!over(r) && *r->at != '\n' && !next_is(r, "do")) r->at++;
+    } else {
+        r->live = false;
+        run_list(r, begins);
+        r->live = live;
+    }
+    skip_empty(r);
+    if (next_is(r, "do")) r->at += 2;
+    if (live) shell_note(r->shell, line, "a loop is gone through once");
+    run_list(r, ends);
+    if (next_is(r, "done")) r->at += 4;
+    return IS_TRUE;
+}
+
+static Truth run_case(Reader *r) {
+    static const char *const ends[] = {";;", "esac", NULL};
+    bool live = r->live, taken = false;
+    r->at += 4;
+    skip_blanks(r);
+    const char *stop = word_end(r);
+    bool outer = r->shell->unset_is_empty;
+    r->shell->unset_is_empty = true;
+    const char *subject = live ? shell_expand_one(r->shell, r->at, stop, r->line) : "";
+    r->shell->unset_is_empty = outer;
+    move_to(r, stop);
+    skip_blanks(r);
+    if (next_is(r, "in")) r->at += 2;
+    for (skip_empty(r); !over(r) && !next_is(r, "esac"); skip_empty(r)) {
+        bool hit = false;
+        while (!over(r) && *r->at != ')') {
+            stop = word_end(r);
+            const char *pattern = shell_expand_one(r->shell, r->at, stop, r->line);
+            hit = hit || (is_known(subject) && fits(pattern, subject, 0));
+            move_to(r, stop > r->at ? stop : r->at + 1);
+            skip_blanks(r);
+        }
+        if (!over(r)) r->at++;
+        r->live = live && hit && !taken;
+        taken = taken || hit;
+        run_list(r, ends);
+        r->live = live;
+        if (r->end - r->at > 1 && strncmp(r->at, ";;", 2) == 0) r->at += 2;
+    }
+    if (next_is(r, "esac")) r->at += 4;
+    return IS_TRUE;
+}
+
+static Truth run_group(Reader *r, const char *const *ends) {
+    r->at++;
+    Truth truth = run_list(r, ends);
+    if (!over(r)) r->at++;
+    return truth;
+}
+
+static Truth run_one(Reader *r) {
+    static const char *const brace[] = {"}", NULL}, *const bracket[] = {")", NULL};
+    static const char *const loops[] = {"for", "while", "until", "select", NULL};
+    skip_blanks(r);
+    r->shell->steps++;
+    if (next_is(r, "!")) {
+        r->at++;
+        return inverse(run_one(r));
+    }
+    if (++r->shell->depth > SHELL_DEEPEST) {
+        r->shell->depth--;
+        r->at = r->end;
+        return IS_UNKNOWN;
+    }
+    Truth truth;
+    if (next_is(r, "if")) {
+        truth = run_if(r);
+    } else if (next_is_one_of(r, loops)) {
+        truth = run_loop(r);
+    } else if (next_is(r, "case")) {
+        truth = run_case(r);
+    } else if (next_is(r, "[[")) {
+        r->at += 2;
+        truth = run_double_test(r);
+    } else if (r->end - r->at > 1 && strncmp(r->at, "((", 2) == 0) {
+        const char *begin = r->at + 2, *stop = begin;
+        while (stop < r->end && strncmp(stop, "))", 2) != 0 && *stop != '\n') stop++;
+        long long value = 0;
+        truth = shell_arithmetic(r->shell, begin, stop, &value) ? of_bool(value) : IS_UNKNOWN;
+        r->at = stop < r->end && *stop == ')' ? stop + 2 : stop;
+    } else if (next_is(r, "{")) {
+        truth = run_group(r, brace);
+    } else if (!over(r) && *r->at == '(') {
+        truth = run_group(r, bracket);
+    } else if (next_is(r, "function")) {
+        r->at += 8;
+        skip_blanks(r);
+        const char *stop = word_end(r);
+        const char *name = arena_printf(r->shell->arena, "%.*s", (int)(stop - r->at), r->at);
+        r->at = stop;
+        if (r->end - r->at > 1 && strncmp(r->at, "()", 2) == 0) r->at += 2;
+        define_function(r, name);
+        truth = IS_TRUE;
+    } else {
+        export_prefixes(r);
+        truth = run_simple(r);
+    }
+    r->shell->depth--;
+    return truth;
+}
+
+// Until one of the words stands where a command would; the truth of the last one.
+static Truth run_list(Reader *r, const char *const *until) {
+    Truth last = IS_TRUE;
+    bool live = r->live;
+    for (skip_empty(r); !over(r); skip_empty(r)) {
+        if (next_is_one_of(r, until) || (until[0] && strcmp(until[0], ";;") == 0 && strncmp(r->at, ";;", 2) == 0))
+            break;
+        if (*r->at == ')' || (*r->at == '}' && next_is(r, "}"))) break;
+        const char *before = r->at;
+        last = run_one(r);
+        for (bool more = true; more && !over(r);) {
+            skip_blanks(r);
+            more = false;
+            if (over(r) || (*r->at != '&' && *r->at != '|')) break;
+            bool twice = r->end - r->at > 1 && r->at[1] == *r->at, and = *r->at == '&';
+            if (!twice && and) { // in the background
+                r->at++;
+                break;
+            }
+            r->at += twice || (r->end - r->at > 1 && r->at[1] == '&') ? 2 : 1;
+            skip_empty(r);
+            bool runs = !twice || (and? last != IS_FALSE : last == IS_FALSE);
+            r->live = live && runs;
+            Truth next = run_one(r);
+            if (runs && twice) last = next;
+            r->live = live;
+            more = true;
+        }
+        if (!over(r) && until[0] && strcmp(until[0], ";;") == 0 && r->end - r->at > 1 && strncmp(r->at, ";;", 2) == 0)
+            break;
+        if (r->at == before) r->at++;
+    }
+    return last;
+}
+
+void shell_expand_words(Shell *shell, const char *begin, const char *end, int line, ShellWords *out) {
+    Reader r = {shell, begin, end, NULL, shell->file, line, true, true};
+    for (skip_blanks(&r); !over(&r); skip_blanks(&r)) {
+        const char *stop = word_end(&r);
+        if (stop == r.at) stop++;
+        shell_expand(shell, r.at, stop, line, true, out);
+        r.at = stop;
+    }
+}

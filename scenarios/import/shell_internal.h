@@ -1,0 +1,71 @@
+// What shell.c (commands) and shell_words.c (their words) share.
+#ifndef LOCKSTEP_SCENARIOS_IMPORT_SHELL_INTERNAL_H
+#define LOCKSTEP_SCENARIOS_IMPORT_SHELL_INTERNAL_H
+
+#include "scenarios/import/shell.h"
+
+// Limits of what a script may make the reader do. No launcher comes near.
+enum {
+    SHELL_DEEPEST = 24,      // files, functions and texts within each other
+    SHELL_NESTED = 40,       // quotes and substitutions within each other
+    SHELL_STEPS = 50000,     // commands
+    SHELL_VARIABLES = 2000,  // set
+    SHELL_LONGEST = 1 << 18, // bytes of a value
+    SHELL_BYTES = 1 << 24,   // of all values together
+    SHELL_NOTES = 40
+};
+
+typedef struct ShellFunction {
+    const char *name, *begin, *end, *file;
+    int line;
+} ShellFunction;
+
+typedef struct ShellFile {
+    const char *path, *text;
+} ShellFile;
+
+struct Shell {
+    Arena *arena;
+    ShellHooks hooks;
+    struct {
+        ShellVariable *items;
+        int count, room;
+    } variables;
+    struct {
+        ShellFunction *items;
+        int count, room;
+    } functions;
+    struct {
+        ShellFile *items;
+        int count, room;
+    } files;
+    struct {
+        ShellNote *items;
+        int count, room;
+    } notes;
+    const ShellWords *arguments; // $1, $2, …
+    const char *file;
+    int depth, steps;
+    size_t bytes;
+    bool unset_is_empty;   // within conditions
+    const char *not_known; // the name of what was last found not to be known
+};
+
+void shell_note(Shell *shell, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+ShellVariable *shell_find(const Shell *shell, const char *name);
+
+// Behind one letter, or behind what is quoted or substituted as a whole.
+const char *shell_after(const char *at, const char *end, int depth);
+// The body of a here-document whose word begins at `at` (behind "<<" or "<<-"), which stands from the next line on:
+// *body, *length; and what lies behind it. *quoted: nothing is expanded in it.
+const char *shell_heredoc(Shell *shell, const char *at, const char *end, const char *from, const char **body,
+                          size_t *length, bool *quoted);
+// A word as its fields; `split` false: exactly one, as behind "=".
+void shell_expand(Shell *shell, const char *begin, const char *end, int line, bool split, ShellWords *out);
+const char *shell_expand_one(Shell *shell, const char *begin, const char *end, int line);
+// As in a here-document: quotes are letters.
+const char *shell_expand_body(Shell *shell, const char *begin, const char *end, int line);
+// False: not known.
+bool shell_arithmetic(Shell *shell, const char *begin, const char *end, long long *value);
+
+#endif

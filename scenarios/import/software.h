@@ -1,0 +1,35 @@
+// What options of training software mean to a simulation: a table for each software, a row for each option.
+#ifndef LOCKSTEP_SCENARIOS_IMPORT_SOFTWARE_H
+#define LOCKSTEP_SCENARIOS_IMPORT_SOFTWARE_H
+
+typedef enum OptionEffect {
+    TAKEN, // into `to`: an option of lockstep run, or a word of import.c that it makes options of
+    IDLE,  // no effect on time or memory of a step; `to`: what it is
+    OPEN,  // it has one, and is not understood; `to`: what it does
+} OptionEffect;
+
+typedef struct ImportOption {
+    const char *spelling; // said.h: "a|b", "optim.lr", "callbacks.*"
+    OptionEffect effect;
+    const char *to;
+    // Of its value. NULL: as it is; "yes:X", "no:X": X where it is (not) true; "a:X,b:Y": X for a, Y for b.
+    const char *how;
+} ImportOption;
+
+typedef struct ImportSoftware {
+    const char *name, *title;
+    const char *stack; // as lockstep job software has it, or NULL
+    const char *marks; // it is this one where an option (said.h) or the program's name says so
+    const ImportOption *const *tables;
+    const char *source; // of its names
+} ImportSoftware;
+
+extern const ImportSoftware import_software[];
+extern const int import_software_count;
+extern const ImportOption import_environment[]; // ends in a row without spelling, as all tables
+extern const ImportOption import_any[];         // what all of them call alike
+
+// NULL: no row of the software's tables has it.
+const ImportOption *import_option(const ImportSoftware *software, const char *name);
+
+#endif

@@ -1,0 +1,358 @@
+// Where a command line names a launch file: the file is read by a process of its own, behind the wall and within limits
+// of time and memory, which can start nothing and read nothing but that folder; what it found comes back as JSON.
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "results/answer.h"
+#include "scenarios/import/import.h"
+#include "sim/envelope.h"
+#include "sim/file.h"
+#include "sim/letters.h"
+#include "sim/list.h"
+#include "sim/text.h"
+#include "sim/wall.h"
+
+enum { MOST_SECONDS = 5, LARGEST_REPLY = 16 << 20, FULL = 7 };
+#define MOST_MEMORY ((size_t)256 << 20)
+
+static const Json *imported; // what was read, for the answer's own words
+static const char *imported_file;
+static bool shows_all;
+
+// ---- The process that reads.
+
+static void write_lines(JsonWriter *json, const char *key, const ImportLines *lines) {
+    json_key(json, key);
+    json_begin_list(json);
+    for (int i = 0; i < lines->count; i++) {
+        const ImportLine *line = &lines->items[i];
+        json_begin_object(json);
+        json_text_member(json, "name", line->name);
+        if (line->value) json_text_member(json, "value", line->value);
+        if (line->why) json_text_member(json, "why", line->why);
+        if (line->where.file) json_text_member(json, "file", line->where.file);
+        if (line->where.line) json_integer_member(json, "line", line->where.line);
+        json_end_object(json);
+    }
+    json_end_list(json);
+}
+
+static void write_job(JsonWriter *json, const ImportLines *job) {
+    json_key(json, "job");
+    json_begin_object(json);
+    for (int i = 0; i < job->count; i++) {
+        bool again = false;
+        for (int k = i + 1; k < job->count; k++) again = again || strcmp(job->items[k].name, job->items[i].name) == 0;
+        if (again) continue;
+        const char *value = job->items[i].value;
+        char *end;
+        double number = strtod(value, &end);
+        json_key(json, job->items[i].name);
+        if (*value && !*end)
+            json_write_number(json, number);
+        else if (strcmp(value, "true") == 0 || strcmp(value, "false") == 0)
+            json_write_bool(json, *value == 't');
+        else
+            json_write_text(json, value);
+    }
+    json_end_object(json);
+}
+
+static void write_import(JsonWriter *json, const Import *import) {
+    json_text_member(json, "kind", import->kind);
+    json_text_member(json, "software", import->software);
+    write_job(json, &import->job);
+    write_lines(json, "taken", &import->taken);
+    write_lines(json, "without_effect", &import->idle);
+    write_lines(json, "not_understood", &import->open);
+    write_lines(json, "missing", &import->missing);
+    json_key(json, "words");
+    json_begin_list(json);
+    for (int i = 0; i < import->words.count; i++) {
+        json_write_text(json, import->words.items[i].option);
+        json_write_text(json, import->words.items[i].value);
+    }
+    json_end_list(json);
+}
+
+static void write_problems(JsonWriter *json, const Problems *problems) {
+    json_key(json, "problems");
+    json_begin_list(json);
+    for (int i = 0; i < problem_count(problems); i++) {
+        const Problem *problem = problem_at(problems, i);
+        json_begin_object(json);
+        json_text_member(json, "text", problem->text);
+        if (problem->hint) json_text_member(json, "hint", problem->hint);
+        if (problem->where.file) json_text_member(json, "file", problem->where.file);
+        json_integer_member(json, "line", problem->where.line);
+        json_end_object(json);
+    }
+    json_end_list(json);
+    json_bool_member(json, "usage", problems_status(problems, 4) == 2);
+}
+
+static void on_full(void *context) {
+    (void)context;
+    _exit(FULL);
+}
+
+static _Noreturn void read_apart(const char *path, const ImportAsked *asked, int out) {
+    struct rlimit seconds = {MOST_SECONDS, MOST_SECONDS + 1};
+    setrlimit(RLIMIT_CPU, &seconds);
+    signal(SIGXCPU, SIG_DFL);
+    arenas_limit((ArenaLimit){arenas_bytes_used() + MOST_MEMORY, on_full, NULL});
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena), *aside = problems_create(arena);
+    const char *slash = strrchr(path, '/');
+    WallRules rules = {0};
+    wall_allow(arena, &rules, WALL_READ, slash ? arena_printf(arena, "%.*s", (int)(slash - path + 1), path) : ".");
+    wall_raise(arena, &rules, WALL_SILENT, aside);
+    const Import *import = import_read(arena, path, asked, problems);
+    FILE *stream = fdopen(out, "w");
+    if (!stream) _exit(1);
+    JsonWriter json = json_writer(stream, 0);
+    json_begin_object(&json);
+    if (import) write_import(&json, import);
+    write_problems(&json, problems);
+    json_end_object(&json);
+    _exit(fflush(stream) == 0 ? 0 : 1);
+}
+
+// ---- The process that asks.
+
+static const Json *reply_of(Arena *arena, const char *path, const ImportAsked *asked, Problems *problems) {
+    int ends[2];
+    if (pipe(ends) != 0) {
+        problem_add(problems, (Where){path, 0}, "no pipe: %s", strerror(errno));
+        problem_is_fault(problems);
+        return NULL;
+    }
+    fflush(stdout);
+    fflush(stderr);
+    pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        read_apart(path, asked, ends[1]);
+    }
+    close(ends[1]);
+    if (child < 0) {
+        close(ends[0]);
+        problem_add(problems, (Where){path, 0}, "no process to read it: %s", strerror(errno));
+        problem_is_fault(problems);
+        return NULL;
+    }
+    size_t bytes = 0;
+    int status = 0;
+    char *text = file_read_open(arena, ends[0], path, LARGEST_REPLY, &bytes, problems);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && text)
+        return json_read_text(arena, path, text, bytes, problems);
+    bool full = WIFEXITED(status) && WEXITSTATUS(status) == FULL,
+         late = WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU;
+    problem_add(problems, (Where){path, 0},
+                full   ? "reading it takes more than 256 MiB"
+                : late ? "reading it takes more than 5 seconds"
+                       : "it could not be read");
+    problem_hint(problems, "no launch script needs that; say the job in options instead");
+    return NULL;
+}
+
+static const char *text_of(const Json *object, const char *key) {
+    const Json *value = json_get(object, key);
+    return value && value->kind == JSON_TEXT ? value->text : NULL;
+}
+
+static int line_of(const Json *object) {
+    const Json *value = json_get(object, "line");
+    return value && value->kind == JSON_NUMBER ? (int)value->number : 0;
+}
+
+static bool take_problems(const Json *reply, Problems *problems) {
+    const Json *list = json_get(reply, "problems"), *usage = json_get(reply, "usage");
+    for (int i = 0; list && i < list->count; i++) {
+        const Json *problem = &list->items[i];
+        problem_add(problems, (Where){text_of(problem, "file"), line_of(problem)}, "%s", text_of(problem, "text"));
+        if (text_of(problem, "hint")) problem_hint(problems, "%s", text_of(problem, "hint"));
+        if (usage && usage->boolean) problem_is_usage(problems);
+    }
+    return list && list->count == 0;
+}
+
+// ---- The command line.
+
+typedef struct Rows {
+    const OptionSpec *items;
+    int count;
+} Rows;
+
+static bool looks_like_one(const char *path) {
+    static const char *const endings[] = {".sh",  ".sbatch", ".slurm", ".bash", ".yaml",
+                                          ".yml", ".toml",   ".json",  ".py"};
+    struct stat info;
+    char head[4096];
+    if (file_ends_in(path, ".lua") || stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false;
+    FILE *file = file_peek(path);
+    if (!file) return false;
+    size_t bytes = fread(head, 1, sizeof head - 1, file);
+    fclose(file);
+    head[bytes] = '\0';
+    if (strstr(head, "\"lockstep-")) return false; // an answer, a profile
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (file_ends_in(path, endings[i])) return true;
+    return strncmp(head, "#!", 2) == 0 || strstr(head, "#SBATCH") != NULL;
+}
+
+// The place of the word, or 0; *from: of --from and its value.
+static int find_subject(Rows rows, int argc, char *const *argv, int *from) {
+    int found = 0;
+    *from = 0;
+    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        const char *attached;
+        if (strcmp(argv[i], "--from") == 0) {
+            *from = i++;
+        } else if (option_begins(argv[i])) {
+            const OptionSpec *row = option_row_of(rows.items, rows.count, argv[i], &attached);
+            if (row && !attached && option_takes_value(row)) i++;
+        } else if (!found && looks_like_one(argv[i])) {
+            found = i;
+        }
+    }
+    return found;
+}
+
+static const char *typed(Rows rows, int argc, char *const *argv, const char *name) {
+    for (int i = 2; i < argc; i++) {
+        const char *attached;
+        const OptionSpec *row =
+            option_begins(argv[i]) ? option_row_of(rows.items, rows.count, argv[i], &attached) : NULL;
+        if (row && strcmp(row->name, name) == 0)
+            return attached ? attached : i + 1 < argc && option_takes_value(row) ? argv[i + 1] : "";
+    }
+    return NULL;
+}
+
+static bool has_row(Rows rows, const char *name) {
+    for (int i = 0; i < rows.count; i++)
+        if (strcmp(rows.items[i].name, name) == 0) return true;
+    return false;
+}
+
+static void add_words(Arena *arena, OptionWords *line, const Json *words, Rows rows, int argc, char *const *argv) {
+    for (int i = 0; words && i + 1 < words->count; i += 2) {
+        const char *name = words->items[i].text, *value = words->items[i + 1].text;
+        bool counts = strcmp(name, "gpus") == 0 && !has_row(rows, "gpus");
+        bool said =
+            typed(rows, argc, argv, name) ||
+            (strcmp(name, "precision") == 0 && (typed(rows, argc, argv, "fp16") || typed(rows, argc, argv, "bf16")));
+        if (said || counts || !has_row(rows, name)) continue;
+        option_words_add(arena, line, arena_printf(arena, "--%s=%s", name, value));
+    }
+}
+
+static void write_in_answer(JsonWriter *json) {
+    static const char *const keys[] = {"kind", "software", "taken", "without_effect", "not_understood", "missing"};
+    const Json *job = json_get(imported, "job");
+    if (job) {
+        json_key(json, "job");
+        json_write_tree(json, job);
+    }
+    json_key(json, "import");
+    json_begin_object(json);
+    json_text_member(json, "subject", imported_file);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (json_get(imported, keys[i])) {
+            json_key(json, keys[i]);
+            json_write_tree(json, json_get(imported, keys[i]));
+        }
+    json_end_object(json);
+}
+
+bool import_subject(Arena *arena, int *argc, char ***argv, const OptionSpec *rows, int row_count, Problems *problems) {
+    int shared, all, from, at;
+    const OptionSpec *forms = answer_option_rows(arena, &shared);
+    Rows known = {rows, row_count};
+    Rows both = {options_join(arena, rows, row_count, forms, shared, &all), all};
+    if (!has_row(known, "model")) return true;
+    at = find_subject(both, *argc, *argv, &from);
+    if (!at) return true;
+    ImportAsked asked = {.kind = from && from + 1 < *argc ? (*argv)[from + 1] : NULL,
+                         .node = typed(known, *argc, *argv, "node"),
+                         .gpus = typed(known, *argc, *argv, "gpus"),
+                         .model = typed(known, *argc, *argv, "model")};
+    bool is_kind = !asked.kind;
+    const char *names[8];
+    for (int i = 0; i < import_kind_count; i++) {
+        names[i] = import_kinds[i].name;
+        is_kind = is_kind || strcmp(asked.kind, names[i]) == 0;
+    }
+    if (!is_kind) {
+        problem_add(problems, (Where){0}, "--from %s is no kind of file that is read", asked.kind);
+        problem_hint_names(problems, asked.kind, names, import_kind_count);
+        problem_is_usage(problems);
+        return false;
+    }
+    const Json *reply = reply_of(arena, (*argv)[at], &asked, problems);
+    if (!reply || !take_problems(reply, problems)) return false;
+    OptionWords line = {0};
+    option_words_add(arena, &line, (*argv)[0]);
+    option_words_add(arena, &line, (*argv)[1]);
+    add_words(arena, &line, json_get(reply, "words"), known, *argc, *argv);
+    for (int i = 2; i < *argc; i++) {
+        shows_all = shows_all || strcmp((*argv)[i], "-v") == 0 || strcmp((*argv)[i], "--verbose") == 0;
+        if (i != at && !(from && (i == from || i == from + 1))) option_words_add(arena, &line, (*argv)[i]);
+    }
+    imported = reply;
+    imported_file = (*argv)[at];
+    envelope_tells(write_in_answer);
+    char **words = ARENA_ARRAY(arena, char *, line.count + 1);
+    for (int i = 0; i < line.count; i++) words[i] = arena_copy_text(arena, line.items[i]);
+    *argv = words;
+    *argc = line.count;
+    return true;
+}
+
+// ---- On the screen.
+
+static void print_list(FILE *out, Arena *arena, const char *label, const Json *list, bool all) {
+    if (!list || list->count == 0) return;
+    fprintf(out, "%-14s%d", label, list->count);
+    int width = 20;
+    for (int i = 0; i < list->count && !all; i++) {
+        const char *name = text_clean(arena, text_of(&list->items[i], "name"), false);
+        if (width + text_width(name) > 74) {
+            fprintf(out, ", …");
+            break;
+        }
+        fprintf(out, "%s%s", i ? ", " : ": ", name);
+        width += text_width(name) + 2;
+    }
+    fprintf(out, "\n");
+    for (int i = 0; i < list->count && all; i++) {
+        const Json *item = &list->items[i];
+        const char *value = text_of(item, "value"), *why = text_of(item, "why"), *file = text_of(item, "file");
+        fprintf(out, "  %s%s%s", text_clean(arena, text_of(item, "name"), false), value ? " = " : "",
+                value ? text_clean(arena, value, false) : "");
+        if (why) fprintf(out, "  (%s)", text_clean(arena, why, false));
+        if (file && line_of(item)) fprintf(out, "  %s:%d", text_clean(arena, file, false), line_of(item));
+        fprintf(out, "\n");
+    }
+}
+
+void import_print(FILE *out) {
+    if (!imported) return;
+    Arena *arena = arena_open();
+    fprintf(out, "\nRead from %s (%s), nothing of it was run\n", text_clean(arena, imported_file, false),
+            text_of(imported, "software"));
+    print_list(out, arena, "Taken", json_get(imported, "taken"), shows_all);
+    print_list(out, arena, "No effect", json_get(imported, "without_effect"), shows_all);
+    print_list(out, arena, "Not taken", json_get(imported, "not_understood"), shows_all);
+    print_list(out, arena, "Left open", json_get(imported, "missing"), shows_all);
+    if (!shows_all) fprintf(out, "-v shows each with its line; \"not taken\" would matter and is not understood\n");
+    arena_close(arena);
+}

@@ -1,0 +1,174 @@
+// Launch files as questions: what they say is what is asked, whichever software and launcher say it, and nothing is
+// run.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "scenarios/import/import.h"
+#include "tests/test.h"
+
+static const ImportAsked nothing;
+
+static const Import *read_or_null(Arena *arena, const char *name, const char *text, const ImportAsked *asked,
+                                  Problems *problems) {
+    return import_text(arena, name, text, strlen(text), asked, problems);
+}
+
+static const Import *read_as(Arena *arena, const char *name, const char *text, const ImportAsked *asked) {
+    Problems *problems = problems_create(arena);
+    const Import *import = read_or_null(arena, name, text, asked, problems);
+    EXPECT_TEXT(problem_count(problems) ? problem_at(problems, 0)->text : "", "");
+    return import ? import : ARENA_NEW(arena, Import);
+}
+
+static const char *word(const Import *import, const char *option) {
+    for (int i = 0; i < import->words.count; i++)
+        if (strcmp(import->words.items[i].option, option) == 0) return import->words.items[i].value;
+    return "(not said)";
+}
+
+static bool lists(const ImportLines *lines, const char *name) {
+    for (int i = 0; i < lines->count; i++)
+        if (strcmp(lines->items[i].name, name) == 0) return true;
+    return false;
+}
+
+static const char *first_problem(Arena *arena, const char *name, const char *text, const ImportAsked *asked) {
+    Problems *problems = problems_create(arena);
+    EXPECT(!read_or_null(arena, name, text, asked, problems));
+    return problem_count(problems) ? problem_at(problems, 0)->text : "(none)";
+}
+
+static const char megatron[] =
+    "#!/bin/bash\n"
+    "#SBATCH --nodes=4 --ntasks-per-node=8\n"
+    "#SBATCH --gpus-per-node=h100:8   # of a kind\n"
+    "PP=${PP:-4}; GBS=$(( 16 * 8 ))\n"
+    "ARGS=(\n"
+    "  --num-layers 48 --hidden-size 6144   # no comment is an option\n"
+    "  --num-attention-heads 48 --ffn-hidden-size \"$((4 * 6144))\"\n"
+    "  --num-layers-per-virtual-pipeline-stage 3 --lr 1e-4 --tp-comm-overlap\n"
+    ")\n"
+    "if [[ $FP8 == 1 ]]; then ARGS+=(--fp8-format hybrid); else ARGS+=(--bf16); fi\n"
+    "srun --label python -u pretrain_gpt.py \"${ARGS[@]}\" \\\n"
+    "  --tensor-model-parallel-size 4 --pipeline-model-parallel-size $PP \\\n"
+    "  --micro-batch-size 1 --global-batch-size $GBS --seq-length 4096 --use-distributed-optimizer\n";
+
+TEST(a_scripts_variables_arrays_and_branches_are_its_job) {
+    Arena *arena = arena_open();
+    const Import *import = read_as(arena, "train.sbatch", megatron, &nothing);
+    EXPECT_TEXT(import->software, "Megatron-LM");
+    EXPECT_TEXT(word(import, "gpus"), "32");
+    EXPECT_TEXT(word(import, "node"), "dgx-h100");
+    EXPECT_TEXT(word(import, "tp"), "4");
+    EXPECT_TEXT(word(import, "pp"), "4");
+    EXPECT_TEXT(word(import, "vpp"), "4");
+    EXPECT_TEXT(word(import, "global-batch"), "128");
+    EXPECT_TEXT(word(import, "precision"), "bf16");
+    EXPECT_TEXT(word(import, "zero"), "1");
+    EXPECT_CONTAINS(word(import, "model"), "ffn=24576");
+    EXPECT(lists(&import->idle, "--lr"));
+    EXPECT(lists(&import->taken, "--tp-comm-overlap"));
+    arena_close(arena);
+}
+
+TEST(what_a_command_would_print_is_not_known_and_said) {
+    Arena *arena = arena_open();
+    const char *text =
+        "#!/bin/bash\ntorchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 24 --hidden-size 1024 \\\n"
+        "  --num-attention-heads 16 --tensor-model-parallel-size $(touch lockstep-was-here; echo 8) \\\n"
+        "  --micro-batch-size 1 --global-batch-size 64 --seq-length 1024 --bf16\n";
+    const Import *import = read_as(arena, "train.sh", text, &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(import, "tp"), "(not said)");
+    EXPECT(lists(&import->open, "--tensor-model-parallel-size"));
+    EXPECT(access("lockstep-was-here", F_OK) != 0);
+    arena_close(arena);
+}
+
+TEST(a_file_that_the_script_writes_is_read) {
+    Arena *arena = arena_open();
+    const char *text =
+        "#!/bin/bash\nMB=2\ncat > ds.json <<EOT\n"
+        "{\"train_batch_size\": 512, \"train_micro_batch_size_per_gpu\": $MB,\n"
+        " \"gradient_accumulation_steps\": 4, \"zero_optimization\": {\"stage\": 2}}\nEOT\n"
+        "torchrun --nnodes 2 --nproc_per_node=8 run_clm.py --model_name_or_path meta-llama/Llama-2-7b-hf "
+        "--per_device_train_batch_size $MB --gradient_accumulation_steps 4 --bf16 --deepspeed ds.json\n";
+    EXPECT_CONTAINS(first_problem(arena, "run.sh", text, &(ImportAsked){.node = "dgx-h100"}), "2 x 4 x 16");
+    arena_close(arena);
+}
+
+TEST(torchtitan_counts_replicas_as_it_does) {
+    Arena *arena = arena_open();
+    const char *text =
+        "[model]\nname = \"llama3\"\nflavor = \"8B\"\nconverters = [\"quantize.linear.float8\"]\n"
+        "[training]\nlocal_batch_size = 2\nseq_len = 8_192\n[parallelism]\n"
+        "data_parallel_replicate_degree = 2\ndata_parallel_shard_degree = -1\ntensor_parallel_degree = 2\n"
+        "[optimizer]\nlr = 3e-4\n";
+    const Import *import = read_as(arena, "job.toml", text, &(ImportAsked){.node = "dgx-h100", .gpus = "64"});
+    EXPECT_TEXT(word(import, "model"), "llama-3-8b");
+    EXPECT_TEXT(word(import, "zero-shard"), "16");
+    EXPECT_TEXT(word(import, "global-batch"), "64");
+    EXPECT_TEXT(word(import, "seq"), "8192");
+    EXPECT_TEXT(word(import, "fp8-recipe"), "tensorwise");
+    EXPECT(lists(&import->idle, "optimizer.lr"));
+    arena_close(arena);
+}
+
+TEST(a_manifest_says_machines_and_command) {
+    Arena *arena = arena_open();
+    const char *text =
+        "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nspec:\n  pytorchReplicaSpecs:\n    Master: &m\n"
+        "      replicas: 1\n      template:\n        spec:\n          nodeSelector: {nvidia.com/gpu.product: "
+        "NVIDIA-H200}\n"
+        "          containers:\n            - name: pytorch\n"
+        "              command: [torchrun, run_clm.py, --model_name_or_path, Qwen/Qwen2.5-7B, --fsdp, full_shard]\n"
+        "              args: [--per_device_train_batch_size, '2', --gradient_accumulation_steps, '4', --bf16]\n"
+        "              resources: {limits: {nvidia.com/gpu: 8}}\n    Worker:\n      <<: *m\n      replicas: 3\n";
+    const Import *import = read_as(arena, "job.yaml", text, &nothing);
+    EXPECT_TEXT(word(import, "gpus"), "32");
+    EXPECT_TEXT(word(import, "node"), "dgx-h200");
+    EXPECT_TEXT(word(import, "model"), "qwen2.5-7b");
+    EXPECT_TEXT(word(import, "zero"), "3");
+    EXPECT_TEXT(word(import, "grad-accumulation"), "4");
+    arena_close(arena);
+}
+
+TEST(a_command_that_is_a_list_in_python_is_read) {
+    Arena *arena = arena_open();
+    const char *text =
+        "#!/usr/bin/env python3\nTP, MB = 2, 4\n"
+        "cmd = [\"torchrun\", \"--nproc_per_node\", str(4 * TP), \"pretrain_gpt.py\"]\n"
+        "cmd += [\"--num-layers\", \"24\", \"--hidden-size\", \"2048\", f\"--tensor-model-parallel-size={TP}\"]\n"
+        "cmd += \"--num-attention-heads 16 --seq-length 2048 --global-batch-size 64 --fp16\".split()\n"
+        "cmd.extend([\"--micro-batch-size\", str(MB)])\n";
+    const Import *import = read_as(arena, "launch.py", text, &(ImportAsked){.node = "dgx-a100-80gb"});
+    EXPECT_TEXT(word(import, "gpus"), "8");
+    EXPECT_TEXT(word(import, "tp"), "2");
+    EXPECT_TEXT(word(import, "micro-batch"), "4");
+    EXPECT_TEXT(word(import, "precision"), "fp16");
+    arena_close(arena);
+}
+
+TEST(aliases_of_aliases_and_endless_scripts_end_in_a_sentence) {
+    Arena *arena = arena_open();
+    const char *text = "x0: &x0 {a: b}\n";
+    for (int i = 1; i < 20; i++)
+        text = arena_printf(arena, "%sx%d: &x%d [*x%d, *x%d, *x%d, *x%d]\n", text, i, i, i - 1, i - 1, i - 1, i - 1);
+    EXPECT_CONTAINS(first_problem(arena, "bomb.yaml", text, &nothing), "more than");
+    EXPECT_CONTAINS(first_problem(arena, "loop.yaml", "a: &a {b: *a}\n", &nothing), "within itself");
+    const char *endless = "#!/bin/bash\nf() { N=$((N + 1)); f; }; f\nwhile true; do P=$P$P$N; done\nP=${P//$P/$P$P}\n"
+                          "source ./other.sh; torchrun train.py $P\n";
+    EXPECT_CONTAINS(first_problem(arena, "endless.sh", endless, &(ImportAsked){.node = "dgx-h100"}), "which model?");
+    arena_close(arena);
+}
+
+TEST(a_value_that_cannot_be_says_its_line) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    const char *text =
+        "#!/bin/bash\ntorchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 24 --hidden-size 1024 \\\n"
+        "  --num-attention-heads 16 --micro-batch-size 1 \\\n  --tensor-model-parallel-size -2\n";
+    EXPECT(!read_or_null(arena, "train.sh", text, &(ImportAsked){.node = "dgx-h100"}, problems));
+    EXPECT_INT(problem_at(problems, 0)->where.line, 4);
+    EXPECT_TEXT(problem_at(problems, 0)->where.file, "train.sh");
+    arena_close(arena);
+}
