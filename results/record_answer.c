@@ -112,7 +112,7 @@ static AnswerValue value_of(Arena *arena, const RecordColumn *column, const Reco
                         column->unit == RECORD_SECONDS ? span_text(arena, cell->number) : NULL);
 }
 
-void record_table(Answer *answer, Arena *arena, const RecordTable *table) {
+static void record_table(Answer *answer, Arena *arena, const RecordTable *table) {
     AnswerColumn *columns = ARENA_ARRAY(arena, AnswerColumn, table->column_count);
     for (int c = 0; c < table->column_count; c++)
         columns[c] = (AnswerColumn){table->columns[c].name, table->title ? table->columns[c].title : NULL,
@@ -130,18 +130,17 @@ void record_table(Answer *answer, Arena *arena, const RecordTable *table) {
 #define HEADING 3
 #define FEW_ROWS 5
 
-static void add_tables(const RecordTelling *telling) {
-    Answer *answer = telling->answer;
+void record_tables(Answer *answer, Arena *arena, const RecordTable *tables, int count) {
     int room = ROOM;
     answer_open(answer, NULL, NULL);
-    for (int i = 0; i < telling->record->table_count; i++) {
-        const RecordTable *table = &telling->record->tables[i];
+    for (int i = 0; i < count; i++) {
+        const RecordTable *table = &tables[i];
         int rows = table->row_count, heading = i ? HEADING : 0;
         bool fits = rows + heading <= room, begins = !fits && room - heading > FEW_ROWS;
         answer_detail(answer, fits || begins ? FOR_ALL : FOR_VERBOSE);
-        record_table(answer, telling->arena, table);
+        record_table(answer, arena, table);
         if (begins) answer_first_rows(answer, i ? room - heading - 2 : ROOM);
-        if (table->title) room = begins ? 0 : fits ? room - rows - heading : room;
+        if (table->title && rows > 0) room = begins ? 0 : fits ? room - rows - heading : room;
     }
     answer_close(answer);
 }
@@ -232,7 +231,7 @@ static const char *old_prices(const RecordTelling *telling) {
     return results_old_prices(telling->arena, all.items, all.count, telling->today);
 }
 
-static void add_texts(Answer *answer, const char *key, const char *const *texts, int count) {
+void record_texts(Answer *answer, const char *key, const char *const *texts, int count) {
     answer_open_list(answer, key, NULL);
     answer_detail(answer, FOR_PROGRAMS);
     for (int i = 0; i < count; i++) answer_text(answer, NULL, NULL, texts[i]);
@@ -244,7 +243,7 @@ static void add_notes(const RecordTelling *telling) {
     Answer *answer = telling->answer;
     const char *old = old_prices(telling);
     int few = FIRST_NOTES - (record->point_count > 1) - (old != NULL && record->point_count > 1);
-    add_texts(answer, "notes", record->notes, record->note_count);
+    record_texts(answer, "notes", record->notes, record->note_count);
     answer_open(answer, NULL, NULL);
     if (old) answer_caution(answer, "%s", old);
     if (few == 0) answer_detail(answer, FOR_VERBOSE);
@@ -361,10 +360,10 @@ void record_answer(Answer *answer, Arena *arena, const Record *record, Date toda
     if (record->point_count == 1) record_one_point(&telling, &record->points[0]);
     if (record->point_count > 0) record_points(&telling);
     if (objects) add_objects(&telling);
-    add_tables(&telling);
+    record_tables(answer, arena, record->tables, record->table_count);
     add_published(&telling);
     add_notes(&telling);
-    if (record->expects) add_texts(answer, "unmet", record->unmet, record->unmet_count);
+    if (record->expects) record_texts(answer, "unmet", record->unmet, record->unmet_count);
     add_recommendation(answer, record->recommendation);
     add_assumed(&telling);
     answer_open(answer, NULL, NULL);

@@ -31,6 +31,8 @@ const char *record_largest(Arena *arena, const NamedValue *values, int count, in
 typedef enum RecordForm { RECORD_SCREEN, RECORD_JSON, RECORD_CSV } RecordForm; // the screen's plain, where style is
 void record_write(FILE *out, const Record *record, RecordForm form, const Style *style, bool verbose);
 
-void record_table(Answer *answer, Arena *arena, const RecordTable *table);
+// For answers of another shape: tables, as many rows as a first screen has room for, and a list for programs.
+void record_tables(Answer *answer, Arena *arena, const RecordTable *tables, int count);
+void record_texts(Answer *answer, const char *key, const char *const *texts, int count);
 
 #endif

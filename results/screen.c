@@ -1,10 +1,8 @@
-// Headings, labelled lines and notes of a plan on the screen.
+// Headings and notes of tables that commands print themselves.
 #include "results/screen.h"
 
 #include "results/terminal.h"
 #include "sim/text.h"
-
-#define LABEL_WIDTH 13
 
 const char *screen_count(const Screen *screen, double count) {
     return text_count(screen->arena, count, !screen->style->plain);
@@ -33,17 +31,6 @@ static void print_folded(FILE *out, const Style *style, const char *text, int in
 
 void screen_text(const Screen *screen, const char *text) {
     print_folded(screen->out, screen->style, text_clean(screen->arena, text, screen->style->unicode), 0);
-}
-
-void screen_line(const Screen *screen, const char *label, const char *text) {
-    if (!*text) return;
-    text = text_clean(screen->arena, text, screen->style->unicode);
-    if (screen->style->plain) {
-        fprintf(screen->out, "%s\t%s\n", label, text);
-        return;
-    }
-    fprintf(screen->out, "%-*s ", LABEL_WIDTH, label);
-    print_folded(screen->out, screen->style, text, LABEL_WIDTH + 1);
 }
 
 void screen_note(FILE *out, Arena *arena, const Style *style, const char *text) {

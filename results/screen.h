@@ -1,4 +1,4 @@
-// What printers of a plan share.
+// What commands share that print tables themselves: trace, and old prices of plans.
 #ifndef LOCKSTEP_RESULTS_SCREEN_H
 #define LOCKSTEP_RESULTS_SCREEN_H
 
@@ -14,10 +14,9 @@ typedef struct Screen {
     int varied_count;
 } Screen;
 
-void screen_heading(const Screen *screen, const char *text);                 // after an empty line
-void screen_text(const Screen *screen, const char *text);                    // folded
-void screen_line(const Screen *screen, const char *label, const char *text); // folded behind its label
-const char *screen_count(const Screen *screen, double count);                // grouped for people only
+void screen_heading(const Screen *screen, const char *text);  // after an empty line
+void screen_text(const Screen *screen, const char *text);     // folded
+const char *screen_count(const Screen *screen, double count); // grouped for people only
 
 void screen_note(FILE *out, Arena *arena, const Style *style, const char *text); // "! …", folded
 

@@ -7,7 +7,7 @@
 
 #include "models/hardware/quote.h"
 #include "scenarios/commands/command_run.h"
-#include "scenarios/plan/command_plan.h"
+#include "scenarios/plan/plan_question.h"
 #include "scenarios/questions/cost.h"
 #include "tests/command.h"
 #include "tests/test.h"

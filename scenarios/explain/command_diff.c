@@ -1,29 +1,21 @@
 #include "scenarios/explain/command_diff.h"
 
-#include <math.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/results.h"
-#include "results/screen.h"
-#include "results/tables.h"
-#include "results/terminal.h"
+#include "results/frame.h"
+#include "results/record_answer.h"
 #include "scenarios/explain/diff.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/lua/scenario.h"
 #include "scenarios/study/study_options.h"
-#include "sim/envelope.h"
 #include "sim/file.h"
 #include "sim/kineto.h"
 #include "sim/list.h"
-#include "sim/text.h"
 #include "sim/wall.h"
 #include "sim/watch.h"
-
-enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, BAD_INPUT = 4 };
-
-static const char *const color_modes[] = {"auto", "always", "never"};
 
 // clang-format off
 static const OptionSpec own_options[] = {
@@ -35,13 +27,8 @@ static const OptionSpec own_options[] = {
     {"row-b", OPTION_TEXT, "N|NAME", .help = "of the second's; with one file it is both"},
     {"study-a", OPTION_COUNT, "N", .help = "which of the first script's jobs and programs, counted from 1 (default 1)"},
     {"study-b", OPTION_COUNT, "N", .help = "of the second's"},
-    {"json", OPTION_FLAG, .help = "as JSON"},
-    {"csv", OPTION_FLAG, .help = "the parts of the time as CSV"},
-    {"plain", OPTION_FLAG, .help = "text with tabs, for other programs"},
-    {"output", OPTION_TEXT, "FILE", .help = "write to FILE, whole or not at all; .json and .csv choose the form", .letter = 'o'},
     {"brief", OPTION_FLAG, .help = "on the screen only the sentences"},
     {"quiet", OPTION_FLAG, .help = "nothing on the screen", .letter = 'q'},
-    {"color", OPTION_CHOICE, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
     PRICE_BOOK_OPTION,
     {"profile", OPTION_TEXT, "FILE.json", .help = "parts measured or written by yourself, in place of the catalogue's"},
     {"seed", OPTION_SEED, "N", .help = "of all random draws (default 1)"},
@@ -75,11 +62,6 @@ typedef struct Command {
     const Options *options;
     const Catalogue *catalogue;
 } Command;
-
-static int fail(const Problems *problems, int status) {
-    problems_print(problems, stderr);
-    return status;
-}
 
 // ---- Sides.
 
@@ -206,71 +188,35 @@ static bool raise_wall(const Command *command) {
     for (int side = 0; side < 2; side++) {
         wall_allow_settings(command->arena, &rules, options, side ? "set-b" : "set-a");
     }
-    wall_allow_output(command->arena, &rules, WALL_REPLACE, option_text(options, "output", "-"));
+    if (option_known(options, "output"))
+        wall_allow_output(command->arena, &rules, WALL_REPLACE, option_text(options, "output", "-"));
     return wall_raise(command->arena, &rules, wall_mode_said(options), command->problems);
 }
 
-// ---- Writing.
+// ---- The answer.
 
-static void print_answer(FILE *out, const Diff *diff, const Record *record, const Style *style, bool brief) {
-    Screen screen = {out, arena_open(), record, style, style->plain, NULL, 0};
-    screen_line(&screen, "A", diff->a->name);
-    screen_line(&screen, "B", diff->b->name);
-    fputc('\n', out);
-    for (int i = 0; i < record->note_count; i++) {
-        const char *text = text_clean(screen.arena, record->notes[i], style->unicode), *next;
-        for (; *text; text = next) {
-            int bytes = style->plain ? (int)strlen(text) : text_line(text, terminal_width_of(style), &next);
-            if (style->plain) next = text + bytes;
-            fprintf(out, "%.*s\n", bytes, text);
-        }
-    }
-    for (int i = 0; i < record->table_count && !brief; i++)
-        if (record->tables[i].row_count > 0) screen_table(&screen, &record->tables[i]);
-    arena_close(screen.arena);
-}
-
-static void write_json(FILE *out, const Diff *diff, const Record *record) {
+static void add_answer(Answer *answer, Arena *arena, const Diff *diff, bool brief) {
     static const char *const orders[] = {"none", "all", "possible", "listed"};
-    JsonWriter json = json_writer(out, 2);
-    json_begin_object(&json);
-    envelope_write(&json, NULL);
-    json_text_member(&json, "a", diff->a->name);
-    json_text_member(&json, "b", diff->b->name);
-    json_number_member(&json, "a_step_s", diff->a->step_s);
-    json_number_member(&json, "b_step_s", diff->b->step_s);
-    json_number_member(&json, "difference_s", diff->b->step_s - diff->a->step_s);
-    json_number_member(&json, "a_measured_s", diff->a->published_step_s);
-    json_number_member(&json, "b_measured_s", diff->b->published_step_s);
-    json_text_member(&json, "a_version", diff->a->version);
-    json_text_member(&json, "b_version", diff->b->version);
-    json_text_member(&json, "orders", orders[diff->order]);
-    json_key(&json, "sentences");
-    json_begin_list(&json);
-    for (int i = 0; i < record->note_count; i++) json_write_text(&json, record->notes[i]);
-    json_end_list(&json);
-    tables_write_json(&json, record);
-    json_end_object(&json);
-    fputc('\n', out);
-}
-
-static bool write_answer(const Command *command, const Diff *diff) {
-    const Options *options = command->options;
-    const char *path = option_text(options, "output", NULL);
-    OutputFile file;
-    if (option_flag(options, "quiet") && !path) return true;
-    if (!file_create(command->arena, path ? path : "-", &file, command->problems)) return false;
-    Style style = style_for(file.stream, path ? "never" : color_modes[option_choice(options, "color", 0)],
-                            option_flag(options, "plain"));
-    Record record = diff_record(command->arena, diff);
-    bool to_csv = option_flag(options, "csv") || (path && file_ends_in(path, ".csv") && !option_flag(options, "json"));
-    if (to_csv)
-        table_write_csv(file.stream, &record.tables[0]);
-    else if (option_flag(options, "json") || (path && file_ends_in(path, ".json")))
-        write_json(file.stream, diff, &record);
-    else
-        print_answer(file.stream, diff, &record, &style, option_flag(options, "brief"));
-    return file_commit(&file, command->problems);
+    Record record = diff_record(arena, diff);
+    answer_text(answer, "a", "A", diff->a->name);
+    answer_text(answer, "b", "B", diff->b->name);
+    answer_number(answer, "a_step_s", NULL, AS_SECONDS, diff->a->step_s);
+    answer_number(answer, "b_step_s", NULL, AS_SECONDS, diff->b->step_s);
+    answer_number(answer, "difference_s", NULL, AS_SECONDS, diff->b->step_s - diff->a->step_s);
+    answer_number(answer, "a_measured_s", NULL, AS_SECONDS, diff->a->published_step_s);
+    answer_number(answer, "b_measured_s", NULL, AS_SECONDS, diff->b->published_step_s);
+    answer_text(answer, "a_version", NULL, diff->a->version);
+    answer_text(answer, "b_version", NULL, diff->b->version);
+    answer_text(answer, "orders", NULL, orders[diff->order]);
+    record_texts(answer, "sentences", record.notes, record.note_count);
+    for (int i = 0; i < record.note_count; i++) answer_say(answer, NULL, "%s", record.notes[i]);
+    RecordTable *tables = ARENA_ARRAY(arena, RecordTable, record.table_count);
+    for (int i = 0; i < record.table_count; i++) {
+        tables[i] = record.tables[i];
+        if (brief) tables[i].title = NULL;
+    }
+    record_tables(answer, arena, tables, record.table_count);
+    answer_main_called(answer, "time");
 }
 
 // ---- The command.
@@ -300,34 +246,29 @@ static void check_usage(const Command *command, Problems *usage) {
     }
 }
 
-static int compare(Command *command) {
-    const Options *options = command->options;
-    watch_open_from(options, option_quantity(options, "time-limit", WATCH_USUAL_SECONDS));
-    command->catalogue = catalogue_with_options(command->arena, options, command->problems);
-    if (!command->catalogue) return fail(command->problems, BAD_INPUT);
-    if (!raise_wall(command)) return fail(command->problems, FAILED);
+static int ask(Asking *asking) {
+    const Options *options = asking->options;
+    Command command = {asking->arena, asking->problems, options, NULL};
+    check_usage(&command, asking->problems);
+    if (problem_count(asking->problems)) return EXIT_USAGE;
+    command.catalogue = catalogue_with_options(asking->arena, options, asking->problems);
+    if (!command.catalogue) return EXIT_BAD_INPUT;
+    if (!raise_wall(&command)) return EXIT_FAILED;
     DiffSide a, b;
-    if (!read_side(command, 0, &a) || !read_side(command, 1, &b))
-        return fail(command->problems, watch_status(BAD_INPUT));
-    Diff diff = diff_sides(command->arena, &a, &b, command->problems);
-    if (problem_count(command->problems)) return fail(command->problems, watch_status(BAD_INPUT));
-    return write_answer(command, &diff) ? DONE : fail(command->problems, FAILED);
+    if (!read_side(&command, 0, &a) || !read_side(&command, 1, &b)) return watch_status(EXIT_BAD_INPUT);
+    Diff diff = diff_sides(asking->arena, &a, &b, asking->problems);
+    if (problem_count(asking->problems)) return watch_status(EXIT_BAD_INPUT);
+    asking->silent =
+        option_flag(options, "quiet") && !(option_known(options, "output") && option_given(options, "output"));
+    add_answer(asking->answer, asking->arena, &diff, option_flag(options, "brief"));
+    return EXIT_DONE;
 }
 
-int command_diff(int argc, char **argv) {
-    Arena *arena = arena_open();
-    Command command = {.arena = arena, .problems = problems_create(arena)};
-    Problems *usage = problems_create(arena);
-    int status = BAD_USAGE;
-    command.options = options_parse(arena, own_options, OWN_OPTIONS, argc, argv, usage);
-    if (option_help(command.options)) {
-        options_print_help(own_options, OWN_OPTIONS, usage_line, about, stdout);
-        status = DONE;
-    } else {
-        check_usage(&command, usage);
-        status = problem_count(usage) ? fail(usage, BAD_USAGE) : compare(&command);
-    }
-    watch_close();
-    arena_close(arena);
-    return status;
+static const OptionSpec *rows(Arena *arena, int *count) {
+    return options_join(arena, own_options, OWN_OPTIONS, NULL, 0, count);
 }
+
+static const Question question_diff = {
+    .name = "diff", .usage = usage_line, .about = about, .rows = rows, .positional = INT_MAX, .ask = ask};
+
+int command_diff(int argc, char **argv) { return frame_run(&question_diff, argc, argv); }

@@ -317,9 +317,9 @@ enum { TABLES = 4 };
 
 Record diff_record(Arena *arena, const Diff *diff) {
     RecordTable *tables = ARENA_ARRAY(arena, RecordTable, TABLES);
-    tables[0] = table_of("time", "Where the time differs (mean over ranks; sums to the step)", COLUMNS(time_columns),
+    tables[1] = table_of("time", "Where the time differs (mean over ranks; sums to the step)", COLUMNS(time_columns),
                          time_cells(arena, diff));
-    tables[1] = table_of("settings", "Settings that differ", COLUMNS(setting_columns), setting_cells(arena, diff));
+    tables[0] = table_of("settings", "Settings that differ", COLUMNS(setting_columns), setting_cells(arena, diff));
     MoneyTable money = money_table(arena, diff);
     tables[2] = table_of("money", "Money and energy of the difference: seconds at the mean of both rates",
                          money.columns, money.column_count, money.cells);

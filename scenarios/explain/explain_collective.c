@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/screen.h"
 #include "scenarios/explain/explain_cells.h"
 #include "scenarios/questions/collective_asked.h"
 #include "sim/file.h"

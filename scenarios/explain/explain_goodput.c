@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "models/workload/life/life_choice.h"
-#include "results/screen.h"
 #include "scenarios/explain/explain_cells.h"
 #include "scenarios/explain/explain_goodput_internal.h"
 #include "scenarios/questions/goodput.h"
