@@ -21,6 +21,7 @@ extern const int import_kind_count;
 typedef struct ImportAsked {
     const char *kind; // --from; NULL: by its content
     const char *node, *gpus, *model;
+    bool no_machines; // the command has no use for machines, or one GPU is typed
 } ImportAsked;
 
 typedef struct ImportLine { // of one of the lists

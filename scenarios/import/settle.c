@@ -203,7 +203,7 @@ static void settle_machines(Reading *r) {
     if (m->gpus <= 0 && m->nodes > 0 && m->per_node > 0) m->gpus = m->nodes * m->per_node;
     if (r->asked->gpus && atof(r->asked->gpus) > 0) m->gpus = atof(r->asked->gpus);
     hear_number(r, "gpus", m->gpus, where);
-    if (!r->asked->gpus && m->gpus <= 0) {
+    if (!r->asked->gpus && m->gpus <= 0 && !r->asked->no_machines) {
         problem_add(r->problems, where, "how many GPUs? Nothing here says it");
         problem_hint(r->problems, "say --gpus N");
         problem_is_usage(r->problems);
@@ -214,7 +214,7 @@ static void settle_machines(Reading *r) {
         hear(r, "node", node, where);
         list_line(r, &r->import->missing, "node type", node,
                   arena_printf(r->arena, "%.40s is said; taken as these, --node says otherwise", m->gpu), where);
-    } else {
+    } else if (!r->asked->no_machines) {
         problem_add(r->problems, where,
                     m->gpu ? "which machines? Of \"%.40s\" none is known"
                            : "which machines? Nothing here says what GPUs they have%.0s",
@@ -455,6 +455,13 @@ static void settle_software(Reading *r, const ImportSoftware *software) {
     if (heard(r, "lora-everywhere") && !heard(r, "lora-rank")) unhear(r, "lora-everywhere");
     if (heard(r, "nf4-weights") && !heard(r, "lora-rank")) hear(r, "lora-rank", "8", where);
     if (heard(r, "global-batch") && heard(r, "micro-batch")) unhear(r, "grad-accumulation");
+    double steps = heard_number(r, "steps", 0), batch = heard_number(r, "global-batch", 0);
+    if (steps > 0 && batch > 0 && heard(r, "seq") && !heard(r, "samples"))
+        hear_number(r, "tokens", steps * batch * heard_number(r, "seq", 0), heard(r, "steps")->where);
+    if (heard(r, "samples") && heard(r, "seq")) { // sequences that are read once
+        hear_number(r, "tokens", heard_number(r, "samples", 0) * heard_number(r, "seq", 0), heard(r, "samples")->where);
+        unhear(r, "samples");
+    }
     double micro = heard_number(r, "micro-batch", 0), zero = heard_number(r, "zero", 0);
     if (micro <= 0 && is_software(software, "hf-trainer")) hear(r, "micro-batch", "8", where);
     if (zero < 3 && heard(r, "offload-parameters")) unhear(r, "offload-parameters");

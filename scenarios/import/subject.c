@@ -284,7 +284,8 @@ bool import_subject(Arena *arena, int *argc, char ***argv, const OptionSpec *row
     ImportAsked asked = {.kind = from && from + 1 < *argc ? (*argv)[from + 1] : NULL,
                          .node = typed(known, *argc, *argv, "node"),
                          .gpus = typed(known, *argc, *argv, "gpus"),
-                         .model = typed(known, *argc, *argv, "model")};
+                         .model = typed(known, *argc, *argv, "model"),
+                         .no_machines = !has_row(known, "node") || typed(known, *argc, *argv, "gpu")};
     bool is_kind = !asked.kind;
     const char *names[8];
     for (int i = 0; i < import_kind_count; i++) {
