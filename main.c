@@ -34,6 +34,7 @@ int command_model(int argc, char **argv);
 int command_job(int argc, char **argv);
 int command_topo(int argc, char **argv);
 int command_collective(int argc, char **argv);
+int command_packets(int argc, char **argv);
 int command_goodput(int argc, char **argv);
 int command_constants(int argc, char **argv);
 int command_cost(int argc, char **argv);
@@ -80,6 +81,7 @@ static const Command commands[] = {
     {"job", "what may be said of a training job: fields, software, strategies", command_job},
     {"topo", "a node's topology as nvidia-smi prints it, or as DOT", command_topo},
     {"collective", "nccl-tests' table for a simulated cluster", command_collective},
+    {"packets", "flows as packets: queues, marks, pauses, losses, by transport and routing", command_packets},
     {"goodput", "how much of a long job's time is training when machines fail", command_goodput},
     {"cost", "what a cluster costs to rent or to own, and which is cheaper", command_cost},
     {"power", "what a cluster draws: machines, racks, breakers, energy, carbon, power limits", command_power},

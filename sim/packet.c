@@ -6,6 +6,7 @@
 
 #include "sim/check.h"
 #include "sim/digest.h"
+#include "sim/list.h"
 #include "sim/packet_internal.h"
 #include "sim/watch.h"
 
@@ -61,7 +62,11 @@ struct PacketSim {
     int32_t *leaf, *down; // [host] its switch (or the other host), and the port down to it
     int32_t *to;          // [flow] host
     Ways *ways;           // [switch * switches + switch]
-    int32_t *way_ports;
+    struct {
+        int32_t *items;
+        int count, room;
+    } way_ports;
+    int32_t *first, *port_of; // [switch], [first[switch] … first[switch + 1]] its ports
     int64_t full_bytes;
     PacketWindows *windows;
     SimTime window_end;
@@ -216,7 +221,7 @@ static Port *way_of(PacketSim *sim, int32_t node, uint64_t word) {
     if (sim->leaf[host] == node) return &sim->ports[sim->down[host]];
     const Ways *ways = &sim->ways[(int64_t)(node - network->host_count) * network->switch_count + sim->leaf[host] -
                                   network->host_count];
-    const int32_t *ports = sim->way_ports + ways->first;
+    const int32_t *ports = sim->way_ports.items + ways->first;
     if (ways->count == 1) return &sim->ports[ports[0]];
     uint64_t key = (uint64_t)flow << 1 | (uint64_t)forth;
     if (network->switches.routing != PACKET_ECMP) key |= (uint64_t)(word_number(word) + 1) << 26;
@@ -663,46 +668,54 @@ static const char *lay_ports(PacketSim *sim, SimTime *least) {
 }
 
 // From a leaf to all switches, by breadth: who is one nearer is a way.
-static void lay_ways(PacketSim *sim, int32_t leaf, int32_t *far, int32_t *queue, int32_t *room) {
-    const PacketNetwork *network = sim->network;
-    int count = network->switch_count, head = 0, tail = 0;
+static void lay_ways(PacketSim *sim, int32_t leaf, int32_t *far, int32_t *queue) {
+    int hosts = sim->network->host_count, count = sim->network->switch_count, head = 0, tail = 0;
     for (int s = 0; s < count; s++) far[s] = INT32_MAX;
     far[leaf] = 0;
     queue[tail++] = leaf;
     while (head < tail) {
         int32_t s = queue[head++];
-        for (int p = 0; p < 2 * network->cable_count; p++) {
-            int32_t other = sim->ports[p].to - network->host_count;
-            if (sim->ports[p].from != s + network->host_count || other < 0 || far[other] != INT32_MAX) continue;
+        for (int i = sim->first[s]; i < sim->first[s + 1]; i++) {
+            int32_t other = sim->ports[sim->port_of[i]].to - hosts;
+            if (other < 0 || far[other] != INT32_MAX) continue;
             far[other] = far[s] + 1;
             queue[tail++] = other;
         }
     }
     for (int s = 0; s < count; s++) {
-        Ways ways = {*room, 0};
-        for (int p = 0; p < 2 * network->cable_count && s != leaf && far[s] != INT32_MAX; p++) {
-            int32_t other = sim->ports[p].to - network->host_count;
-            if (sim->ports[p].from != s + network->host_count || other < 0 || far[other] != far[s] - 1) continue;
-            sim->way_ports[ways.first + ways.count++] = p;
+        Ways *ways = &sim->ways[(int64_t)s * count + leaf];
+        *ways = (Ways){sim->way_ports.count, 0};
+        for (int i = sim->first[s]; i < sim->first[s + 1] && s != leaf && far[s] != INT32_MAX; i++) {
+            int32_t other = sim->ports[sim->port_of[i]].to - hosts;
+            if (other >= 0 && far[other] == far[s] - 1) LIST_PUSH(sim->arena, &sim->way_ports, sim->port_of[i]);
         }
-        *room += ways.count;
-        sim->ways[(int64_t)s * count + leaf] = ways;
+        ways->count = sim->way_ports.count - ways->first;
     }
+}
+
+// Ports by the switch that they are of.
+static void sort_ports(PacketSim *sim) {
+    int hosts = sim->network->host_count, count = sim->network->switch_count, ports = 2 * sim->network->cable_count;
+    sim->first = ARENA_ARRAY(sim->arena, int32_t, count + 2);
+    sim->port_of = ARENA_ARRAY(sim->arena, int32_t, ports);
+    for (int p = 0; p < ports; p++)
+        if (sim->ports[p].from >= hosts) sim->first[sim->ports[p].from - hosts + 2]++;
+    for (int s = 2; s <= count; s++) sim->first[s] += sim->first[s - 1];
+    for (int p = 0; p < ports; p++)
+        if (sim->ports[p].from >= hosts) sim->port_of[sim->first[sim->ports[p].from - hosts + 1]++] = p;
 }
 
 static void lay_all_ways(PacketSim *sim) {
     const PacketNetwork *network = sim->network;
     int count = network->switch_count;
-    int32_t *far = ARENA_ARRAY(sim->arena, int32_t, count), *queue = ARENA_ARRAY(sim->arena, int32_t, count), room = 0;
+    int32_t *far = ARENA_ARRAY(sim->arena, int32_t, count), *queue = ARENA_ARRAY(sim->arena, int32_t, count);
     bool *leaves = ARENA_ARRAY(sim->arena, bool, count);
+    sort_ports(sim);
     sim->ways = ARENA_ARRAY(sim->arena, Ways, (int64_t)count * count);
     for (int h = 0; h < network->host_count; h++)
         if (sim->leaf[h] >= network->host_count) leaves[sim->leaf[h] - network->host_count] = true;
-    int leaf_count = 0;
-    for (int s = 0; s < count; s++) leaf_count += leaves[s];
-    sim->way_ports = ARENA_ARRAY(sim->arena, int32_t, (int64_t)leaf_count * 2 * network->cable_count);
     for (int s = 0; s < count; s++)
-        if (leaves[s]) lay_ways(sim, s, far, queue, &room);
+        if (leaves[s]) lay_ways(sim, s, far, queue);
 }
 
 static bool reached(const PacketSim *sim, int32_t from, int32_t to) {

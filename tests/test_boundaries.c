@@ -15,6 +15,7 @@ int command_run(int argc, char **argv);
 int command_memory(int argc, char **argv);
 int command_flops(int argc, char **argv);
 int command_params(int argc, char **argv);
+int command_packets(int argc, char **argv);
 int command_topo(int argc, char **argv);
 int command_collective(int argc, char **argv);
 int command_goodput(int argc, char **argv);
@@ -292,6 +293,7 @@ static const struct {
     {command_power, "power --node dgx-h100 --nodes 4"},
     {command_queue, "queue --gpus 64 --load 0.8 --jobs 100 --seeds 1"},
     {command_plan, "plan --model gpt2-124m --tokens 1B --global-batch 64 --node dgx-a100 --gpus 8"},
+    {command_packets, "packets incast --hosts 4 --size 20kB"},
 };
 
 #define MOST_WORDS 64

@@ -26,6 +26,7 @@ static const char *const printing[] = {
     "flops --model gpt2-124m",
     "params --model gpt2-124m",
     "topo --node dgx-h100",
+    "packets incast --hosts 4 --size 20kB",
     "collective all_reduce --node dgx-h100 --gpus 8",
     "sweep --help",
     "merge --help",
@@ -63,9 +64,10 @@ TEST(a_reader_that_goes_away_ends_the_program_quietly) {
 }
 
 TEST(no_command_fails_without_a_word) {
-    static const char *const commands[] = {
-        "run",        "plan",    "sweep",     "merge", "memory", "flops", "params",    "hw",       "model",  "topo",
-        "collective", "goodput", "constants", "cost",  "power",  "queue", "calibrate", "validate", "nothing"};
+    static const char *const commands[] = {"run",        "plan",      "sweep",     "merge",   "memory",
+                                           "flops",      "params",    "hw",        "model",   "topo",
+                                           "collective", "goodput",   "constants", "cost",    "power",
+                                           "queue",      "calibrate", "validate",  "packets", "nothing"};
     static const char *const wrongs[] = {"",
                                          "--nothing",
                                          "/nowhere.lua",

@@ -10,7 +10,7 @@
 // Of commands whose answer is a tree (sim/question.h).
 static const char *const commands[] = {"memory", "flops",   "params",  "model", "job",   "constants",
                                        "hw",     "goodput", "explain", "cost",  "power", "collective",
-                                       "topo",   "plan",    "run",     "queue", "diff"};
+                                       "topo",   "plan",    "run",     "queue", "diff",  "packets"};
 static const char *const lists[] = {"model list",     "--operators", "job fields", "job software",
                                     "job strategies", "hw list",     "hw fields",  "--offers",
                                     "collective",     "topo",        "--mixes"}; // as long as they are

@@ -82,7 +82,7 @@ LONG_TEST(3, goodput_answers_as_it_did) { walk_is_kept("walk_life.txt", ",goodpu
 LONG_TEST(3, shared_clusters_answer_as_they_did) { walk_is_kept("walk_queue.txt", ",queue,"); }
 LONG_TEST(1, cost_and_power_answer_as_they_did) { walk_is_kept("walk_money.txt", ",cost,power,"); }
 LONG_TEST(2, the_catalogue_and_networks_answer_as_they_did) {
-    walk_is_kept("walk_parts.txt", ",hw,constants,model,job,topo,collective,");
+    walk_is_kept("walk_parts.txt", ",hw,constants,model,job,topo,collective,packets,");
 }
 
 // ---- Options together, as no line of the walk has them: each with a chance of a fifth, or an eighth where
