@@ -13,6 +13,7 @@
 #include "scenarios/study/study.h"
 #include "sim/event.h"
 #include "sim/fold.h"
+#include "sim/packet.h"
 #include "sim/random.h"
 #include "sim/run.h"
 #include "sim/statistics.h"
@@ -351,6 +352,34 @@ static void bench_erlang_c(void) {
            SEEDS * 100000, now_s() - start, mean, formula, 100 * (mean / formula - 1), 100 * error / formula);
 }
 
+// 2 MB from each of 1,024 hosts to another, on 32 leaves under 32 spines, a way a packet.
+static void bench_packets(bool full) {
+    enum { WIDE = 32, HOSTS = WIDE * WIDE };
+    Arena *arena = arena_open();
+    PacketCable *cables = ARENA_ARRAY(arena, PacketCable, 2 * HOSTS);
+    PacketFlow *flows = ARENA_ARRAY(arena, PacketFlow, HOSTS);
+    for (int h = 0; h < HOSTS; h++) {
+        cables[h] = (PacketCable){h, HOSTS + h / WIDE, 12.5e9, 1e-6, 0};
+        cables[HOSTS + h] = (PacketCable){HOSTS + h / WIDE, HOSTS + WIDE + h % WIDE, 12.5e9, 1e-6, 0};
+        flows[h] = (PacketFlow){h, (37 * h + 161) % HOSTS, 2000000, 0};
+    }
+    PacketNetwork network = {HOSTS, 2 * WIDE, cables, 2 * HOSTS, .payload_bytes = 4096, .header_bytes = 64};
+    network.control_bytes = 64;
+    network.transport = packet_transports[full ? PACKET_DCTCP : PACKET_WINDOW].usual;
+    network.transport.window_packets = full ? 40 : 1000;
+    network.switches = (PacketSwitch){.routing = PACKET_SPRAY};
+    if (full) network.switches = (PacketSwitch){PACKET_SPRAY, 16e6, 0, 1, 200e3, 200e3, 1, 200e3, false};
+    const char *wrong = NULL;
+    double start = now_s();
+    PacketResult result = packet_run(arena, &network, flows, HOSTS, SIM_TIME_NEVER, &wrong);
+    double seconds = now_s() - start;
+    printf("{\"bench\":\"packets_permutation\",\"hosts\":%d,\"pfc_ecn_buffers\":%s,\"cpu_s\":%.3f,\"end_us\":%.1f,"
+           "\"million_hops_per_s\":%.2f,\"target\":%d}\n",
+           HOSTS, full ? "true" : "false", seconds, 1e6 * step_seconds(result.end), (double)result.hops / seconds / 1e6,
+           full ? 10 : 20);
+    arena_close(arena);
+}
+
 int main(int argc, char **argv) {
     const char *only = argc > 1 ? argv[1] : "";
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -361,6 +390,8 @@ int main(int argc, char **argv) {
     if (!*only || strstr("periods", only)) bench_periods();
     if (!*only || strstr("flows", only)) bench_flows();
     if (!*only || strstr("shifts", only)) bench_shifts();
+    if (!*only || strstr("packets", only)) bench_packets(false);
+    if (!*only || strstr("packets", only)) bench_packets(true);
     bench_queue(only);
     if (!*only || strstr("queues", only)) bench_erlang_c();
     if (!*only || strstr("plan", only)) bench_plan();
