@@ -227,6 +227,8 @@ SimTime fluid_next_end(Fluid *fluid, int32_t *channel) {
     return *channel < 0 ? SIM_TIME_NEVER : fluid->activities[*channel].end;
 }
 
+void fluid_set_tolerance(Fluid *fluid, double tolerance) { filling_set_tolerance(fluid->filling, tolerance); }
+
 void fluid_set_patience(Fluid *fluid, int64_t patience) { filling_set_patience(fluid->filling, patience); }
 
 int64_t *fluid_carried(Fluid *fluid, int32_t channel) { return fluid->carried[channel]; }

@@ -16,6 +16,9 @@ void fluid_share(Fluid *fluid, SimTime now);
 // When the first of the transfers under way ends at the present rates, and which that is: of several the one of the
 // lowest number. SIM_TIME_NEVER: none does.
 SimTime fluid_next_end(Fluid *fluid, int32_t *channel);
+// A link may be as much too full or too empty, as a share of its rate, before it is shared out anew. 0, as at first:
+// shares are exact.
+void fluid_set_tolerance(Fluid *fluid, double tolerance);
 // How often a sharing may look at a link before it starts over from nothing, as a multiple of the links; rates do not
 // depend on it. For tests.
 void fluid_set_patience(Fluid *fluid, int64_t patience);

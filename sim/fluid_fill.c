@@ -21,6 +21,7 @@ typedef struct LinkState {
     int64_t watch;      // users that come to this level, or leave one above it, change more than the slack
     int64_t held_share; // of the users at the link's level
     int64_t share_sum;  // of all users
+    int64_t slop;       // so much too little or too much slack is let be; in units of 2^32 of a load; 0: none is
     bool queued;
     bool reached;  // by the change under way
     bool doubtful; // a user's level came so near to the link's that rounding decides which holds
@@ -83,6 +84,11 @@ Filling *filling_create(Arena *arena, const System *system, const Routes *routes
     return f;
 }
 
+void filling_set_tolerance(Filling *f, double tolerance) {
+    for (int32_t l = 0; l < f->link_count; l++)
+        f->links[l].slop = (int64_t)(tolerance * (double)(f->capacity[l] >> 32));
+}
+
 void filling_set_patience(Filling *f, int64_t patience) { f->patience = patience; }
 
 // ---- The queue: a heap of links by the level from which on they may change.
@@ -126,6 +132,7 @@ static bool is_next(const Filling *f, int64_t level) {
 // ---- Where the equations fail: a link is overloaded, or it holds users back that it has room for. Levels are rounded
 // down, and ties are for the link: so it may also hold users that are within a unit or so of what holds them elsewhere.
 static bool may_be_overloaded(const LinkState *link) {
+    if (link->slop) return (int64_t)(link->slack >> 32) < -link->slop;
     return link->slack < 0 || link->doubtful || (link->level == LEVEL_MOST && link->slack < link->share_sum);
 }
 
@@ -147,7 +154,10 @@ static void set_watch(LinkState *link) {
         link->watch = link->level - 2 - (link->share_sum >> (63 - __builtin_clzll((uint64_t)link->held_share)));
 }
 
-static bool has_room(const LinkState *link) { return link->level < LEVEL_MOST && link->slack >= link->held_share; }
+static bool has_room(const LinkState *link) {
+    if (link->slop && (int64_t)(link->slack >> 32) < link->slop) return false;
+    return link->level < LEVEL_MOST && link->slack >= link->held_share;
+}
 
 static inline void look_at(Filling *f, int32_t id) {
     const LinkState *link = &f->links[id];

@@ -81,6 +81,9 @@ void filling_add_alone(Filling *filling, int32_t channel);
 // Makes all levels fair again. Returns how many may have changed since the last time; `changed` lists the transfers,
 // among which some may be gone.
 int32_t filling_fill(Filling *filling, const int32_t **changed);
+// Links whose load is off by no more than this share of their capacity are let be: rates are fair, and links full, to
+// about as much. The account of loads stays exact, so that errors do not add up. 0: none are.
+void filling_set_tolerance(Filling *filling, double tolerance);
 // How often a fill may look at a link before it starts over from nothing, as a multiple of the number of links. Results
 // do not depend on it; for tests.
 void filling_set_patience(Filling *filling, int64_t patience);

@@ -374,6 +374,7 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
     Run run = {.system = system, .options = options, .until_look = EVENTS_PER_LOOK};
     run.events = event_queue_create(arena, system->channel_count + 16);
     run.fluid = fluid_create(arena, system);
+    fluid_set_tolerance(run.fluid, options->tolerance);
     run.channels = ARENA_ARRAY(arena, ChannelState, system->channel_count);
     for (int c = 0; c < system->channel_count; c++)
         run.channels[c].members = ARENA_ARRAY(arena, int32_t, system->channels[c].member_count);

@@ -59,6 +59,7 @@ typedef struct RunOptions {
     bool timeline;          // keep an Interval per WORK and TRANSFER
     int64_t timeline_limit; // at most so many (0: one million); the rest is counted in intervals_dropped
     bool uncontended;       // each transfer has its links to itself: quicker, and never later than with sharing
+    double tolerance;       // of links' loads, as a share of their rates (fluid.h); 0: exact
     bool all_meet;          // no transfer passes without its events: slower, the same times. For tests
     bool adds_left_out;     // of programs: see RunResult.lacks_left_out
     bool all_periods;       // what repeats is run through each time: the same. For tests

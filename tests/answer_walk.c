@@ -323,6 +323,7 @@ const WalkLine answer_walk[] = {
     {0, "collective all_to_all --node dgx-a100 --sizes 1M --matrix $DIR/matrix.csv"},
     {0, "collective all_to_all --node dgx-a100 --sizes 1M --uneven 0.5"},
     {0, "collective all_reduce --node dgx-a100 --sizes 1M --fidelity flow --version 2.18"},
+    {0, "collective all_to_all --node dgx-a100 --sizes 1M --uneven 2 --fidelity flow --tolerance 0.1%"},
     {0, "collective all_reduce --backend gloo --cpu --gpus 4 --node dgx-a100 --sizes 1M"},
     {0, "collective all_reduce --backend mpi --gpus 8 --gpus-per-process 1 --node dgx-a100 --sizes 1M"},
     {0, "collective --op send_recv --node dgx-a100 --sizes 1M --steps $DIR/steps.lua"},

@@ -158,3 +158,20 @@ TEST(collective_makes_an_uneven_all_to_all_slower_by_what_its_busiest_rank_gets)
         EXPECT_NEAR(seconds[1] / seconds[0], 4.0 / 19 * 16, 0.03);
     }
 }
+
+TEST(a_tolerance_is_said_where_messages_are_many_and_refused_where_there_are_none) {
+    const char *many = "collective all_to_all --node dgx-a100 --nodes 9 --fabric ib-hdr200 --sizes 1M --uneven 2 "
+                       "--fidelity flow --tolerance 0.1%";
+    const Ended *ended = collective(many);
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "Links are shared to within 0.1 % of their rates");
+    ended = collective("collective all_to_all --node dgx-a100 --sizes 1M --uneven 2 --fidelity flow --tolerance 0.1%");
+    EXPECT_INT(ended->code, 0);
+    EXPECT(!strstr(ended->out, "within"));
+    ended = collective("collective all_to_all --node dgx-a100 --sizes 1M --fidelity flow --tolerance 2%");
+    EXPECT_INT(ended->code, 2);
+    EXPECT_CONTAINS(ended->err, "from 0 to 1 %");
+    ended = collective("collective all_to_all --node dgx-a100 --sizes 1M --tolerance 0.1%");
+    EXPECT_INT(ended->code, 2);
+    EXPECT_CONTAINS(ended->err, "add --fidelity flow");
+}

@@ -1,4 +1,7 @@
 // Plain flows on a star and on fat trees, against formulas and against the folded system.
+#include <math.h>
+#include <stdlib.h>
+
 #include "sim/fold.h"
 #include "sim/run.h"
 #include "tests/bench/flows.h"
@@ -70,5 +73,46 @@ TEST(uneven_shifts_on_a_blocking_tree_with_a_slow_cable_end_when_simgrid_says) {
     System system = shifts_on_fat_tree(arena, &tree, 16, uneven, 0.5);
     // SimGrid 3.32, by tests/bench/simgrid_shifts.cpp, to the digit that it prints.
     EXPECT_NEAR(step_seconds(end_of(arena, &system)), 1.598857e-3, 1e-6);
+    arena_close(arena);
+}
+
+// ---- Links shared to within a tolerance.
+typedef struct Ends {
+    int peers;
+    SimTime *ends; // [host * peers + stream]
+} Ends;
+
+static void keep_end(void *owner, const RunSpan *span) {
+    Ends *ends = owner;
+    ends->ends[span->actor * ends->peers + span->stream] = span->end;
+}
+
+static SimTime *ends_of(Arena *arena, const System *system, double tolerance) {
+    Ends ends = {.peers = system->actor_count - 1, .ends = ARENA_ARRAY(arena, SimTime, system->channel_count)};
+    run_system(arena, system, &(RunOptions){.tolerance = tolerance, .tell = keep_end, .owner = &ends});
+    return ends.ends;
+}
+
+static int by_size(const void *a, const void *b) {
+    double one = *(const double *)a, other = *(const double *)b;
+    return (one > other) - (one < other);
+}
+
+TEST(flows_that_share_links_to_within_a_thousandth_end_about_when_exact_ones_do) {
+    Arena *arena = arena_open();
+    const FatTree tree = {{4, 4, 4}, {1, 4, 4}};
+    System system = all_to_all_on_fat_tree(arena, &tree, uneven, true);
+    int count = system.channel_count, moved = 0;
+    const SimTime *exact = ends_of(arena, &system, 0), *near = ends_of(arena, &system, 1e-3);
+    double *errors = ARENA_ARRAY(arena, double, count), sum = 0;
+    for (int i = 0; i < count; i++) {
+        errors[i] = fabs((double)near[i] / (double)exact[i] - 1);
+        sum += errors[i];
+        moved += near[i] != exact[i];
+    }
+    qsort(errors, (size_t)count, sizeof *errors, by_size);
+    EXPECT(moved > count / 2); // it does something
+    EXPECT(sum / count < 3e-4);
+    EXPECT(errors[count * 99 / 100] < 3e-3);
     arena_close(arena);
 }

@@ -12,6 +12,7 @@
 #define RANKS_MOST 65536
 #define EXCHANGE_RANKS_MOST 1024 // who all meet each other
 #define CHUNKS_MOST 256          // more would not show
+#define TOLERANT_MESSAGES 4096   // fewer are shared exactly all the same
 
 // ---- What can be asked for.
 static const char *known_algorithms(Arena *arena, CollectiveOp op) {
@@ -223,7 +224,8 @@ void flow_fold(Arena *arena, FlowSystem *flows) {
 FlowResult flow_run(Arena *arena, const FlowPlan *plan, FlowSystem *flows, bool fold) {
     if (fold) flow_fold(arena, flows);
     System system = fold ? flows->folded : flows->system;
-    RunResult run = run_system(arena, &system, &(RunOptions){0});
+    double tolerance = flows->message_count >= TOLERANT_MESSAGES ? plan->request.tolerance : 0;
+    RunResult run = run_system(arena, &system, &(RunOptions){.tolerance = tolerance});
     if (run.stopped) return (FlowResult){.stopped = true};
     CHECK(run.beyond_clock || run.deadlocked_count == 0);
     FlowResult result = {.seconds = run.beyond_clock ? INFINITY : step_seconds(run.end),
@@ -232,7 +234,8 @@ FlowResult flow_run(Arena *arena, const FlowPlan *plan, FlowSystem *flows, bool 
                          .channels = plan->style.channels,
                          .actor_count = system.actor_count,
                          .message_count = flows->message_count,
-                         .event_count = run.event_count};
+                         .event_count = run.event_count,
+                         .tolerance = tolerance};
     double busiest = 0.01 * result.seconds; // less is nothing
     for (int l = 0; l < flows->system.link_count; l++) {
         if (flows->link_busy[l] <= busiest) continue;

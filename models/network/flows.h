@@ -84,7 +84,8 @@ typedef struct FlowResult {
     const char *limited_by; // the busiest link; NULL: latency
     int actor_count;        // that were simulated
     int64_t message_count, event_count;
-    bool stopped; // by the watch
+    double tolerance; // with which links were shared; 0: exactly
+    bool stopped;     // by the watch
 } FlowResult;
 FlowResult flow_run(Arena *arena, const FlowPlan *plan, FlowSystem *flows, bool fold);
 

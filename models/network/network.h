@@ -204,6 +204,7 @@ typedef struct CollectiveRequest {
     int ranks_per_gpu;        // 0 or 1: each rank has its GPU; N: ranks of N processes take turns on one
     const struct WrittenSteps *steps;      // NULL; message by message: done so, whatever the algorithm
     const struct NcclConstants *constants; // NULL: shipped (models/network/constants.h)
+    double tolerance;                      // message by message: RunOptions.tolerance where messages are many; 0: exact
 } CollectiveRequest;
 
 typedef struct CollectivePlan {

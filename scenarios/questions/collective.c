@@ -9,6 +9,7 @@
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 #define ELEMENT_BYTES 4 // nccl-tests' float
+#define MOST_TOLERANCE 0.01
 
 static const char *const fidelity_names[] = {"fluid", "flow"};
 
@@ -21,6 +22,10 @@ static const OptionSpec own_rows[] = {
      .choices = fidelity_names, .choice_count = COUNT_OF(fidelity_names)},
     {"steps", OPTION_TEXT, "FILE.lua", .of = OF_QUESTION,
      .help = "an algorithm of your own: what each rank sends and receives, by step"},
+    {"tolerance", OPTION_QUANTITY, "SHARE", .of = OF_QUESTION,
+     .help = "message by message, of 4096 messages or more: a link may be so much too full or too empty before it is "
+             "shared out anew, at most 1 %; 0",
+     .quantity = QUANTITY_NUMBER},
     WALL_OPTION,
 };
 
@@ -37,6 +42,7 @@ typedef struct CollectiveRow {
     double bytes, seconds, low, high, algorithm_rate, bus_rate; // nine times in ten it takes low to high seconds
     CollectivePlan plan;
     const char *limited_by;
+    double tolerance;
 } CollectiveRow;
 
 // nccl-tests' factor from algorithm to bus bandwidth (its doc/PERFORMANCE.md).
@@ -122,6 +128,7 @@ static void compute_row(const CollectiveAsked *asked, CollectiveRequest *request
                     "%.0f bytes take longer than 106 days of simulated time, the most its clock holds", request->bytes);
         problem_hint(asked->problems, "ask for smaller sizes, or for a faster fabric");
     }
+    row->tolerance = result.tolerance;
     row->limited_by = result.limited_by ? arena_copy_text(asked->arena, result.limited_by) : "latency";
     arena_close(scratch);
 }
@@ -227,11 +234,30 @@ static void collective_answer(Answer *answer, const CollectiveAsked *asked, cons
     answer_number(answer, "nodes", NULL, AS_WHOLE, asked->cluster->node_count);
     answer_verbatim(answer, table_of(asked, rows, count, verbose));
     add_rows(answer, rows, count);
+    double tolerance = 0;
+    for (int i = 0; i < count; i++) tolerance = fmax(tolerance, rows[i].tolerance);
+    if (tolerance > 0)
+        answer_caution(answer,
+                       "Links are shared to within %g %% of their rates (--tolerance): times are about as exact",
+                       100 * tolerance);
+}
+
+static void ask_tolerance(CollectiveAsked *asked, const Options *options) {
+    double tolerance = asked->request.tolerance = option_quantity(options, "tolerance", 0);
+    if (!option_given(options, "tolerance")) return;
+    if (!(tolerance >= 0 && tolerance <= MOST_TOLERANCE))
+        problem_add(asked->problems, (Where){0}, "--tolerance is a share of a link's rate, from 0 to 1 %%");
+    if (!asked->by_messages) {
+        problem_add(asked->problems, (Where){0},
+                    "--tolerance belongs to messages, of which a whole collective has none");
+        problem_hint(asked->problems, "add --fidelity flow");
+    }
 }
 
 static int ask(Asking *asking) {
     CollectiveAsked asked = {.arena = asking->arena, .problems = asking->problems};
     collective_ask(&asked, asking->options);
+    ask_tolerance(&asked, asking->options);
     if (problem_count(asking->problems)) return EXIT_USAGE;
     collective_build(&asked, asking->options);
     CollectiveRow *rows = ARENA_ARRAY(asking->arena, CollectiveRow, COLLECTIVE_SIZES);
