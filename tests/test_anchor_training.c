@@ -136,8 +136,7 @@ TEST(anchors_that_agree_are_believed_more_than_one) {
     const AnchorCorrection *one = corrections_when(&c, 1.05, 1), *three = corrections_when(&c, 1.05, 3);
     EXPECT(three[SAME].factor > one[SAME].factor && three[SAME].factor < 1.05);
     EXPECT(three[SAME].variance_gone > one[SAME].variance_gone);
-    EXPECT(anchored_sigma(0.2, &any_job, &one[SAME]) < 0.07 &&
-           anchored_sigma(0.2, &any_job, &one[OTHER_BATCH]) >= 0.1);
+    EXPECT(anchored_sigma(0.2, &any_job, &one[SAME]) < 0.07 && anchored_sigma(0.2, &any_job, &one[OTHER_BATCH]) >= 0.1);
     arena_close(c.arena);
 }
 

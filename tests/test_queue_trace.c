@@ -237,8 +237,8 @@ TEST(a_trace_of_several_groups_runs_within_their_quotas) {
         command_queue, "queue --gpus 16 --trace tests/data/traces/sacct.csv --policy fifo,multifactor --quota "
                        "vision:8,*:4 --plain");
     EXPECT_INT(ended->code, 0);
-    EXPECT_CONTAINS(ended->out, "Beside the waits that the trace measured");
-    EXPECT_CONTAINS(ended->out, "quotas\t12.00\tGPUs\tassumed\tof 2 of 2 groups together, as asked");
+    EXPECT_CONTAINS(ended->out, "\nmeasured\ngpus\tsource\tjobs\twait_mean_s");
+    EXPECT_CONTAINS(ended->out, "quotas\t12\tGPUs\tof 2 of 2 groups together, as asked\tassumed");
     ended = run_command(command_queue, "queue --gpus 16 --trace tests/data/traces/sacct.csv --quota vision:4");
     EXPECT_INT(ended->code, 4);
     EXPECT_CONTAINS(ended->err, "a job of vision wants 8 GPUs, and its quota is 4");

@@ -299,8 +299,9 @@ int network_node_of(const Network *network, int rank) {
 
 const Link *network_links(const Network *network, int *count) {
     *count = network->link_count;
-    if (*network->links) return *network->links;
-    Link *links = ARENA_ARRAY(network->arena, Link, network->link_count);
+    Link *links = *network->links; // named once, when somebody asks for them
+    if (links) return links;
+    links = ARENA_ARRAY(network->arena, Link, network->link_count);
     for (int n = 0; n < network->node_count; n++) name_node_links(network, n, &links[network->nodes[n].first_link]);
     if (network->fabric_link_count)
         memcpy(&links[network->first_fabric_link], network->fabric_links,

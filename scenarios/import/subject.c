@@ -191,9 +191,27 @@ typedef struct Rows {
     int count;
 } Rows;
 
+// JSON is many things: by the words of those who start jobs.
+static bool is_job_in_json(const char *head) {
+    static const char *const words[] = {"\"zero_optimization\"",
+                                        "\"train_micro_batch_size",
+                                        "\"train_batch_size",
+                                        "\"gradient_accumulation",
+                                        "\"per_device_train_batch_size",
+                                        "\"apiVersion\"",
+                                        "\"fp16\"",
+                                        "\"bf16\"",
+                                        "\"trainer\"",
+                                        "\"parallelism\"",
+                                        "\"global_batch_size",
+                                        "\"micro_batch_size"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(head, words[i])) return true;
+    return false;
+}
+
 static bool looks_like_one(const char *path) {
-    static const char *const endings[] = {".sh",  ".sbatch", ".slurm", ".bash", ".yaml",
-                                          ".yml", ".toml",   ".json",  ".py"};
+    static const char *const endings[] = {".sh", ".sbatch", ".slurm", ".bash", ".yaml", ".yml", ".toml", ".py"};
     struct stat info;
     char head[4096];
     if (file_ends_in(path, ".lua") || stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false;
@@ -203,6 +221,7 @@ static bool looks_like_one(const char *path) {
     fclose(file);
     head[bytes] = '\0';
     if (strstr(head, "\"lockstep-")) return false; // an answer, a profile
+    if (file_ends_in(path, ".json")) return is_job_in_json(head);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         if (file_ends_in(path, endings[i])) return true;
     return strncmp(head, "#!", 2) == 0 || strstr(head, "#SBATCH") != NULL;

@@ -14,6 +14,7 @@
 
 #include "sim/check.h"
 #include "sim/digest.h"
+#include "sim/file.h"
 #include "sim/quantity.h"
 #include "sim/watch.h"
 
@@ -199,6 +200,7 @@ static char out_of_time[512];
 static void on_out_of_time(int signal_number) {
     (void)signal_number;
     (void)!write(STDERR_FILENO, out_of_time, strlen(out_of_time));
+    temporaries_remove();
     _exit(EXIT_BAD_INPUT);
 }
 

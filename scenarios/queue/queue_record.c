@@ -457,7 +457,6 @@ const Record *policies_record(Arena *arena, const QueueStudy *study, const Polic
     if (differ) tables[record->table_count++] = queue_differences(arena, study, answers);
     if (study->trace && study->trace->has_waits) tables[record->table_count++] = measured_table(arena, study, answers);
     if (stopped) add_note(arena, record, stopped);
-    queue_doubts(arena, study, answers, add_note, record);
     for (int p = 0; p < study->policy_count; p++) {
         record->digest = digest_u64(record->digest, answers[p].digest);
         given_up += answers[p].given_up;
@@ -467,6 +466,7 @@ const Record *policies_record(Arena *arena, const QueueStudy *study, const Polic
         add_note(arena, record,
                  arena_printf(arena, "%d jobs were stopped 1,000 times and given up: checkpoint more often", given_up));
     if (too_long) add_note(arena, record, "some jobs would end after 146 years: their times are cut there");
+    queue_doubts(arena, study, answers, add_note, record);
     set_charts(arena, record, study, answers);
     return record;
 }
