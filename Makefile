@@ -191,7 +191,7 @@ recovery: $(BUILD)/lockstep
 	$(BUILD)/lockstep calibrate recovery --trials 1000
 
 check: $(BUILD)/tests/run $(BUILD)/lockstep
-	LOCKSTEP=$(BUILD)/lockstep $(BUILD)/tests/run
+	LOCKSTEP=$(BUILD)/lockstep $(BUILD)/tests/run $(TESTS)
 
 # What tests/golden keeps, as this program answers now.
 golden: $(BUILD)/tests/run $(BUILD)/lockstep

@@ -69,7 +69,7 @@ const char *shell_after(const char *at, const char *end, int depth) {
 const char *shell_heredoc(Shell *shell, const char *at, const char *end, const char *from, const char **body,
                           size_t *length, bool *quoted) {
     (void)shell;
-    char word[80];
+    char word[80] = "";
     size_t letters = 0;
     bool tabs = at < end && *at == '-';
     if (tabs) at++;

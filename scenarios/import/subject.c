@@ -14,6 +14,7 @@
 #include "sim/envelope.h"
 #include "sim/file.h"
 #include "sim/letters.h"
+#include "sim/letters_out.h"
 #include "sim/list.h"
 #include "sim/text.h"
 #include "sim/wall.h"
@@ -114,7 +115,7 @@ static _Noreturn void read_apart(const char *path, const ImportAsked *asked, int
     wall_allow(arena, &rules, WALL_READ, slash ? arena_printf(arena, "%.*s", (int)(slash - path + 1), path) : ".");
     wall_raise(arena, &rules, WALL_SILENT, aside);
     const Import *import = import_read(arena, path, asked, problems);
-    FILE *stream = fdopen(out, "w");
+    FILE *stream = letters_out_open(out);
     if (!stream) _exit(1);
     JsonWriter json = json_writer(stream, 0);
     json_begin_object(&json);
