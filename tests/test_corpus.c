@@ -10,9 +10,9 @@
 
 typedef int Fuzzer(const uint8_t *data, size_t bytes);
 // tests/fuzz
-Fuzzer fuzz_anchor, fuzz_answer, fuzz_command, fuzz_diff, fuzz_fabric, fuzz_import, fuzz_json, fuzz_kineto, fuzz_lua,
-    fuzz_matrix, fuzz_nccl, fuzz_parts, fuzz_quantity, fuzz_steps, fuzz_store, fuzz_study, fuzz_sweep, fuzz_tables,
-    fuzz_topo, fuzz_topo_xml, fuzz_trace, fuzz_script, fuzz_yaml_job, fuzz_toml, fuzz_python_job;
+Fuzzer fuzz_anchor, fuzz_answer, fuzz_command, fuzz_diff, fuzz_fabric, fuzz_import, fuzz_json, fuzz_kineto, fuzz_launch,
+    fuzz_lua, fuzz_matrix, fuzz_nccl, fuzz_parts, fuzz_quantity, fuzz_steps, fuzz_store, fuzz_study, fuzz_sweep,
+    fuzz_tables, fuzz_topo, fuzz_topo_xml, fuzz_trace;
 
 static int is_visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
 
@@ -64,6 +64,7 @@ REPLAY(fabric)
 REPLAY(import)
 REPLAY(json)
 REPLAY(kineto)
+REPLAY(launch)
 REPLAY(lua)
 REPLAY(matrix)
 REPLAY(nccl)
@@ -77,10 +78,6 @@ REPLAY(tables)
 REPLAY(topo)
 REPLAY(topo_xml)
 REPLAY(trace)
-REPLAY(script)
-REPLAY(yaml_job)
-REPLAY(toml)
-REPLAY(python_job)
 
 // ---- The short form of make fuzz: inputs of the corpora, changed at random. LOCKSTEP_MUTATIONS=N draws N for each
 // reader instead, from seed LOCKSTEP_MUTATIONS_FROM on.
@@ -223,6 +220,7 @@ MUTATED(fabric, 200)
 MUTATED(import, 400)
 MUTATED(json, 1000)
 MUTATED(kineto, 400)
+MUTATED(launch, 1000)
 MUTATED(matrix, 400)
 MUTATED(nccl, 1000)
 MUTATED(parts, 200)
@@ -233,7 +231,3 @@ MUTATED(tables, 400)
 MUTATED(topo, 1000)
 MUTATED(topo_xml, 1000)
 MUTATED(trace, 400)
-MUTATED(script, 400)
-MUTATED(yaml_job, 400)
-MUTATED(toml, 400)
-MUTATED(python_job, 400)
