@@ -164,7 +164,6 @@ static const OptionSpec *rows_asked_again(Arena *arena, const char *command, con
 static bool read_subject(Arena *arena, int *argc, char ***argv, Problems *problems) {
     int count = 0;
     const OptionSpec *rows = *argc > 2 ? rows_asked_again(arena, (*argv)[1], NULL, &count) : NULL;
-    answer_tells(import_print);
     return !rows || import_subject(arena, argc, argv, rows, count, problems);
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "scenarios/import/import.h"
+#include "sim/file.h"
 #include "tests/test.h"
 
 static const ImportAsked nothing;
@@ -170,5 +171,164 @@ TEST(a_value_that_cannot_be_says_its_line) {
     EXPECT(!read_or_null(arena, "train.sh", text, &(ImportAsked){.node = "dgx-h100"}, problems));
     EXPECT_INT(problem_at(problems, 0)->where.line, 4);
     EXPECT_TEXT(problem_at(problems, 0)->where.file, "train.sh");
+    arena_close(arena);
+}
+
+// ---- Tables.
+
+TEST(the_page_has_a_row_for_each_kind_of_file) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    size_t bytes = 0;
+    const char *page = file_read(arena, "docs/import.md", 1 << 20, &bytes, problems);
+    int rows = 0;
+    for (const char *at = page; at && (at = strstr(at, "\n| `")); at++) rows++;
+    EXPECT_INT(rows, 1 + IMPORT_KINDS); // its head says --from
+    for (int i = 0; page && i < IMPORT_KINDS; i++)
+        EXPECT_CONTAINS(page, arena_printf(arena, "\n| `%s` |", import_kinds[i]));
+    for (int i = 0; page && i + 1 < import_software_count; i++) // the last is whatever is left
+        EXPECT_CONTAINS(page, import_software[i].title);
+    arena_close(arena);
+}
+
+TEST(a_file_is_known_by_its_name_or_its_beginning) {
+    static const struct {
+        const char *path, *text;
+        int kind;
+    } files[] = {{"train.sbatch", "", IMPORT_SHELL},
+                 {"launch.py", "", IMPORT_SHELL},
+                 {"start", "#!/bin/bash\n", IMPORT_SHELL},
+                 {"start", "echo\n#SBATCH -N 2\n", IMPORT_SHELL},
+                 {"apply.sh", "#!/bin/sh\napiVersion: v1\nkind: Job\n", IMPORT_SHELL},
+                 {"job.yaml", "apiVersion: v1\nkind: Job\n", IMPORT_MANIFEST},
+                 {"job.json", "{\"apiVersion\": \"v1\", \"kind\": \"Job\"}", IMPORT_MANIFEST},
+                 {"sky.yaml", "resources:\n  accelerators: H100:8\nrun: |\n", IMPORT_MANIFEST},
+                 {"titan.toml", "", IMPORT_TOML},
+                 {"axolotl.yml", "", IMPORT_CONFIG},
+                 {"ds.json", "{\"train_batch_size\": 8}", IMPORT_CONFIG},
+                 {"config.json", "{\"num_hidden_layers\": 8}", IMPORT_KINDS},
+                 {"notes.txt", "torchrun train.py", IMPORT_KINDS}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        EXPECT_INT(import_kind_of(files[i].path, files[i].text), files[i].kind);
+}
+
+TEST(an_option_of_unknown_effect_is_not_taken_for_one_of_logs) {
+    Arena *arena = arena_open();
+    const Import *import = read_as(arena, "x.sh",
+                                   "#!/bin/bash\ntorchrun --nproc_per_node 8 train.py --model resnet50 --save-every 5 "
+                                   "--data-parallel-size 2 --accum-every-steps 4 --lora-rank 8\n",
+                                   &(ImportAsked){.node = "dgx-h100"});
+    EXPECT(lists(&import->idle, "--save-every"));
+    EXPECT(lists(&import->open, "--data-parallel-size"));
+    EXPECT(lists(&import->open, "--accum-every-steps"));
+    EXPECT(lists(&import->open, "--lora-rank"));
+    arena_close(arena);
+}
+
+static const struct {
+    const char *software, *command;
+} starts[] = {
+    {"Megatron-DeepSpeed", "torchrun --nnodes 2 --nproc_per_node 8 train.py --deepspeed_config x --num-layers 48 "
+                           "--hidden-size 6144 --num-attention-heads 48 --pipeline-model-parallel-size 2"},
+    {"GPT-NeoX", "torchrun --nnodes 2 --nproc_per_node 8 train.py --num-layers 48 --hidden-size 6144 "
+                 "--num-attention-heads 48 --pipe-parallel-size 2"},
+    {"NeMo", "torchrun --nnodes 2 --nproc_per_node 8 megatron_gpt.py --num-layers 48 --hidden-size 6144 "
+             "--num-attention-heads 48 --pipeline-model-parallel-size 2"},
+    {"Megatron-Bridge", "torchrun --nnodes 2 --nproc_per_node 8 run_recipe.py --num-layers 48 --hidden-size 6144 "
+                        "--num-attention-heads 48 --pipeline-model-parallel-size 2"},
+    {"Megatron-LM", "torchrun --nnodes 2 --nproc_per_node 8 pretrain_gpt.py --num-layers 48 --hidden-size 6144 "
+                    "--num-attention-heads 48 --pipeline-model-parallel-size 2"},
+    {"torchtitan", "torchrun --nnodes 2 --nproc_per_node 8 -m torchtitan.train --model.name llama3 --model.flavor 8B "
+                   "--pipeline_parallel_degree 2"},
+    {"MaxText", "torchrun --nnodes 2 --nproc_per_node 8 MaxText.py --model_name llama2-7b"},
+    {"llm-foundry", "composer -n 8 --world_size 16 train.py --global_train_batch_size 64 "
+                    "--pretrained_model_name_or_path meta-llama/Llama-2-7b"},
+    {"NeMo AutoModel", "torchrun --nnodes 2 --nproc_per_node 8 automodel.py --pretrained_model_name_or_path "
+                       "meta-llama/Llama-2-7b"},
+    {"Lightning", "torchrun --nnodes 2 --nproc_per_node 8 main.py --trainer.accelerator gpu --model_name llama-2-7b"},
+    {"ColossalAI", "colossalai run --nproc_per_node 8 --host a,b train.py --config llama-2-7b"},
+    {"LLaMA-Factory", "torchrun --nnodes 2 --nproc_per_node 8 train.py --finetuning_type full --model_name_or_path "
+                      "meta-llama/Llama-2-7b"},
+    {"axolotl", "torchrun --nnodes 2 --nproc_per_node 8 train.py --base_model meta-llama/Llama-2-7b"},
+    {"Horovod", "torchrun --nnodes 2 --nproc_per_node 8 train_hvd.py --model resnet50"},
+    {"Hugging Face Trainer", "torchrun --nnodes 2 --nproc_per_node 8 run_clm.py --model_name_or_path "
+                             "meta-llama/Llama-2-7b"},
+    {"a script of its own", "torchrun --nnodes 2 --nproc_per_node 8 train.py --model resnet50"},
+};
+
+static const char *words_of(Arena *arena, const Import *import) {
+    const char *text = "";
+    for (int i = 0; i < import->words.count; i++)
+        text = arena_printf(arena, "%s --%s=%s", text, import->words.items[i].option, import->words.items[i].value);
+    return text;
+}
+
+// NULL: refused.
+static const Import *with(Arena *arena, const char *command, const char *name, const char *value) {
+    const char *text = arena_printf(arena, "#!/bin/bash\n%s %s%s %s\n", command, *name ? "--" : "", name, value);
+    return read_or_null(arena, "x.sh", text, &(ImportAsked){.node = "dgx-h100"}, problems_create(arena));
+}
+
+// Whether the option is said to be taken with that value, and the question another one with it.
+static bool changes(const ImportSoftware *software, const char *command, const char *name, const char *value) {
+    Arena *arena = arena_open();
+    const Import *bare = with(arena, command, "", ""), *import = with(arena, command, name, value);
+    bool changed = bare && import && strcmp(import->software, software->title) == 0 &&
+                   lists(&import->taken, arena_printf(arena, "--%s", name)) &&
+                   strcmp(words_of(arena, bare), words_of(arena, import)) != 0;
+    arena_close(arena);
+    return changed;
+}
+
+static bool any_value_changes(Arena *arena, const ImportSoftware *software, const char *command,
+                              const ImportOption *row, const char *name) {
+    static const char *const tried[] = {"4",      "3",        "1",     "full_shard", "NO_SHARD",
+                                        "gemini", "float8",   "GPipe", "moe_act",    "meta-llama/Llama-2-13b",
+                                        "fsdp",   "resnet101"};
+    for (size_t i = 0; !row->how && i < sizeof tried / sizeof *tried; i++)
+        if (changes(software, command, name, tried[i])) return true;
+    for (const char *at = row->how; at && *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
+        const char *colon = memrchr(at, ':', strcspn(at, ","));
+        const char *value = arena_printf(arena, "%.*s", (int)(colon - at), at);
+        if (strcmp(value, "yes") == 0) value = "true";
+        if (strcmp(value, "no") == 0) value = "false";
+        if (changes(software, command, name, value)) return true;
+    }
+    return false;
+}
+
+// Alone it changes nothing: sizes of a shape that is not whole, LoRA's and ZeRO 3's, what only a batch or a pipeline's
+// or another option's value makes of it; or what holds where nothing is said.
+static bool needs_another(const ImportSoftware *software, const char *to) {
+    static const char *const words[] = {
+        "layers",           "hidden",      "heads",        "kv_heads",          "ffn",
+        "head_dim",         "vocab",       "experts",      "experts_per_token", "gated_mlp",
+        "untied_embedding", "steps",       "recipe",       "partition",         "offload-parameters",
+        "lora-everywhere",  "ray_workers", "selective_ac", "expansion",         "replicate",
+        "rank_micro"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i], to) == 0) return true;
+    return strstr(software->unsaid, to) != NULL;
+}
+
+TEST(what_is_said_to_be_taken_changes_the_question) {
+    Arena *arena = arena_open();
+    const char *vain = "";
+    EXPECT_INT(import_software_count, (int)(sizeof starts / sizeof *starts));
+    for (int s = 0; s < import_software_count; s++) {
+        const ImportSoftware *software = &import_software[s];
+        const Import *bare = with(arena, starts[s].command, "", "");
+        EXPECT_TEXT(bare ? bare->software : "(refused)", software->title);
+        EXPECT_TEXT(starts[s].software, software->title);
+        for (int t = 0; software->tables[t]; t++)
+            for (const ImportOption *row = software->tables[t]; row->spelling; row++) {
+                const char *name = arena_printf(arena, "%.*s", (int)strcspn(row->spelling, "|"), row->spelling);
+                if (row->effect != TAKEN || import_option(software, name) != row || needs_another(software, row->to))
+                    continue;
+                if (!any_value_changes(arena, software, starts[s].command, row, name))
+                    vain = arena_printf(arena, "%s%s: %s\n", vain, software->title, name);
+            }
+    }
+    EXPECT_TEXT(vain, "");
     arena_close(arena);
 }

@@ -10,17 +10,6 @@
 #include "sim/file.h"
 #include "sim/list.h"
 
-// clang-format off
-const ImportKind import_kinds[] = {
-    {"shell", "shell and sbatch scripts: srun, torchrun, mpirun, deepspeed, accelerate, composer, colossalai, llamafactory-cli, docker, apptainer", "#! or #SBATCH at its head, or the name of a launcher"},
-    {"manifest", "Kubernetes' PyTorchJob, TrainJob, JobSet, Job, MPIJob and RayJob; SkyPilot tasks", "apiVersion and kind; resources.accelerators and run"},
-    {"toml", "torchtitan's TOML", "tables in brackets at the beginning of lines"},
-    {"config", "YAML and JSON: DeepSpeed, accelerate, axolotl, LLaMA-Factory, llm-foundry, GPT-NeoX, NeMo, AutoModel, Lightning, MaxText", "by their keys"},
-};
-// clang-format on
-const int import_kind_count = sizeof import_kinds / sizeof *import_kinds;
-enum { SHELL, MANIFEST, TOML, CONFIG };
-
 // ---- What is heard.
 
 // 110_000_000, as Python and TOML write it.
@@ -35,24 +24,23 @@ static const char *without_marks(Arena *arena, const char *value) {
 
 void hear(Reading *r, const char *key, const char *value, Where where) {
     Heard new = {key, without_marks(r->arena, value), where};
-    for (int i = 0; i < r->heard_count; i++)
-        if (strcmp(r->heard[i].key, key) == 0) {
-            r->heard[i] = new;
+    for (int i = 0; i < r->heard.count; i++)
+        if (strcmp(r->heard.items[i].key, key) == 0) {
+            r->heard.items[i] = new;
             return;
         }
-    if (r->heard_count == r->heard_room) return;
-    r->heard[r->heard_count++] = new;
+    LIST_PUSH(r->arena, &r->heard, new);
 }
 
 const Heard *heard(const Reading *r, const char *key) {
-    for (int i = 0; i < r->heard_count; i++)
-        if (strcmp(r->heard[i].key, key) == 0 && r->heard[i].value) return &r->heard[i];
+    for (int i = 0; i < r->heard.count; i++)
+        if (strcmp(r->heard.items[i].key, key) == 0 && r->heard.items[i].value) return &r->heard.items[i];
     return NULL;
 }
 
 void unhear(Reading *r, const char *key) {
-    for (int i = 0; i < r->heard_count; i++)
-        if (strcmp(r->heard[i].key, key) == 0) r->heard[i].value = NULL;
+    for (int i = 0; i < r->heard.count; i++)
+        if (strcmp(r->heard.items[i].key, key) == 0) r->heard.items[i].value = NULL;
 }
 
 const char *heard_text(const Reading *r, const char *key) {
@@ -159,98 +147,21 @@ static const char *converted(Arena *arena, const char *how, const char *value) {
 
 // Words that name what stands beside the step in whatever software.
 static bool is_beside(const char *name) {
-    static const char *const words[] = {"lr",
-                                        "log",
-                                        "logs",
-                                        "logging",
-                                        "logger",
-                                        "wandb",
-                                        "tensorboard",
-                                        "tb",
-                                        "eval",
-                                        "evals",
-                                        "val",
-                                        "valid",
-                                        "validation",
-                                        "seed",
-                                        "tokenizer",
-                                        "warmup",
-                                        "save",
-                                        "saves",
-                                        "load",
-                                        "output",
-                                        "dir",
-                                        "path",
-                                        "paths",
-                                        "folder",
-                                        "dropout",
-                                        "beta1",
-                                        "beta2",
-                                        "betas",
-                                        "eps",
-                                        "epsilon",
-                                        "decay",
-                                        "scheduler",
-                                        "momentum",
-                                        "port",
-                                        "addr",
-                                        "address",
-                                        "endpoint",
-                                        "rdzv",
-                                        "timeout",
-                                        "epochs",
-                                        "epoch",
-                                        "description",
-                                        "print",
-                                        "printer",
-                                        "name",
-                                        "rank",
-                                        "hub",
-                                        "push",
-                                        "monitor",
-                                        "mail",
-                                        "job",
-                                        "restarts",
-                                        "token",
-                                        "file",
-                                        "index",
-                                        "std",
-                                        "clip",
-                                        "report",
-                                        "project",
-                                        "entity",
-                                        "prompt",
-                                        "text",
-                                        "column",
-                                        "metrics",
-                                        "metric",
-                                        "iters",
-                                        "steps",
-                                        "temperature",
-                                        "data",
-                                        "dataset",
-                                        "account",
-                                        "time",
-                                        "requeue",
-                                        "signal",
-                                        "comment",
-                                        "qos",
-                                        "resume",
-                                        "split",
-                                        "shuffle",
-                                        "image",
-                                        "imagePullPolicy",
-                                        "restartPolicy",
-                                        "backoffLimit",
-                                        "cleanPodPolicy",
-                                        "ttlSecondsAfterFinished"};
-    for (const char *at = name; *at;) {
-        size_t length = strcspn(at, "-_.");
-        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-            if (strlen(words[i]) == length && strncasecmp(words[i], at, length) == 0) return true;
-        at += length + (at[length] != '\0');
+    static const char words[] =
+        " lr log logs logging logger wandb tensorboard tb eval evals val valid validation seed tokenizer warmup save "
+        "saves load output dir path paths folder dropout beta1 beta2 betas eps epsilon decay scheduler momentum port "
+        "addr address endpoint rdzv timeout epochs epoch description print printer name hub push monitor job restarts "
+        "token file index std clip report project entity prompt text column metrics metric iters temperature data "
+        "dataset time resume split shuffle ";
+    bool beside = false;
+    for (size_t length; *name; name += length + (name[length] != '\0')) {
+        char word[24];
+        length = strcspn(name, "-_.");
+        if (length == 8 && strncasecmp(name, "parallel", length) == 0) return false; // of the data, say
+        snprintf(word, sizeof word, " %.*s ", (int)length, name);
+        beside = beside || (length > 0 && strcasestr(words, word));
     }
-    return false;
+    return beside;
 }
 
 static const char *shown_value(Reading *r, const char *value) {
@@ -310,6 +221,18 @@ static const ImportSoftware *which_software(const Reading *r) {
 
 // ---- Kinds.
 
+static bool ends_in_one_of(const char *path, const char *const *endings) {
+    for (int i = 0; endings[i]; i++)
+        if (file_ends_in(path, endings[i])) return true;
+    return false;
+}
+
+static bool has_one_of(const char *text, const char *const *words) {
+    for (int i = 0; words[i]; i++)
+        if (strstr(text, words[i])) return true;
+    return false;
+}
+
 static bool has_line_with(const char *text, const char *begin) {
     size_t length = strlen(begin);
     for (const char *at = text; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
@@ -317,37 +240,78 @@ static bool has_line_with(const char *text, const char *begin) {
     return false;
 }
 
-static int kind_of(const char *path, const char *text) {
-    const char *dot = strrchr(path, '.'), *first = text + strspn(text, " \t\r\n");
-    bool yaml = dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 || strcmp(dot, ".json") == 0);
-    if (dot && strcmp(dot, ".toml") == 0) return TOML;
-    if (*first == '{') return CONFIG;
-    if (has_line_with(text, "apiVersion:") && has_line_with(text, "kind:")) return MANIFEST;
-    if (has_line_with(text, "resources:") && has_line_with(text, "run:")) return MANIFEST;
-    if (yaml) return CONFIG;
-    if (strncmp(first, "#!", 2) == 0 || strstr(text, "#SBATCH")) return SHELL;
-    if (dot && (strcmp(dot, ".sh") == 0 || strcmp(dot, ".sbatch") == 0 || strcmp(dot, ".slurm") == 0 ||
-                strcmp(dot, ".bash") == 0))
-        return SHELL;
-    if (*first == '[' && strchr(first, ']')) return TOML;
-    return strstr(text, "torchrun") || strstr(text, "srun") || strstr(text, ".py") ? SHELL : CONFIG;
+static bool is_manifest(const char *path, const char *text) {
+    (void)path;
+    if (strncmp(text, "#!", 2) == 0) return false; // a script that writes one
+    return (has_line_with(text, "apiVersion:") && has_line_with(text, "kind:")) ||
+           (has_line_with(text, "resources:") && has_line_with(text, "run:")) ||
+           (*text == '{' && strstr(text, "\"apiVersion\"") && strstr(text, "\"kind\""));
 }
 
-static void read_kind(Reading *r, int kind, const char *name, const char *text, size_t bytes) {
-    if (kind == SHELL) {
-        if (strncmp(text, "#!", 2) == 0 && memmem(text, strcspn(text, "\n"), "python", 6))
-            read_python(r, name, text, bytes);
-        else
-            read_shell(r, name, text, bytes);
-        launch_choose(r);
-    } else if (kind == MANIFEST) {
-        const Json *documents = yaml_read(r->arena, name, text, bytes, r->problems);
-        if (documents && read_manifest(r, name, documents)) launch_choose(r);
-    } else if (kind == TOML) {
-        toml_read(r->arena, &r->said, name, text, bytes, BY_FILE, r->problems);
-    } else {
-        reading_config_text(r, name, text, bytes);
-    }
+static bool is_toml(const char *path, const char *text) {
+    (void)text;
+    return file_ends_in(path, ".toml");
+}
+
+// JSON is many things: by the words of those who start jobs.
+static bool is_config(const char *path, const char *text) {
+    static const char *const yaml[] = {".yaml", ".yml", NULL};
+    static const char *const words[] = {"\"zero_optimization\"",
+                                        "\"train_micro_batch_size",
+                                        "\"train_batch_size",
+                                        "\"gradient_accumulation",
+                                        "\"per_device_train_batch_size",
+                                        "\"fp16\"",
+                                        "\"bf16\"",
+                                        "\"trainer\"",
+                                        "\"parallelism\"",
+                                        "\"global_batch_size",
+                                        "\"micro_batch_size",
+                                        NULL};
+    return ends_in_one_of(path, yaml) || (file_ends_in(path, ".json") && has_one_of(text, words));
+}
+
+static bool is_script(const char *path, const char *text) {
+    static const char *const endings[] = {".sh", ".sbatch", ".slurm", ".bash", ".py", NULL};
+    return ends_in_one_of(path, endings) || strncmp(text, "#!", 2) == 0 || strstr(text, "#SBATCH");
+}
+
+static void read_script(Reading *r, const char *name, const char *text, size_t bytes) {
+    bool python = strncmp(text, "#!", 2) == 0 && memmem(text, strcspn(text, "\n"), "python", 6);
+    if (python || file_ends_in(name, ".py"))
+        read_python(r, name, text, bytes);
+    else
+        read_shell(r, name, text, bytes);
+    launch_choose(r);
+}
+
+static void read_manifests(Reading *r, const char *name, const char *text, size_t bytes) {
+    const Json *documents = yaml_read(r->arena, name, text, bytes, r->problems);
+    if (!documents) return;
+    read_manifest(r, name, documents);
+    launch_choose(r);
+}
+
+static void read_toml(Reading *r, const char *name, const char *text, size_t bytes) {
+    toml_read(r->arena, &r->said, name, text, bytes, BY_FILE, r->problems);
+}
+
+// The first that knows it is taken.
+static const struct {
+    bool (*is)(const char *path, const char *text);
+    void (*read)(Reading *r, const char *name, const char *text, size_t bytes);
+} readers[] = {[IMPORT_TOML] = {is_toml, read_toml},
+               [IMPORT_MANIFEST] = {is_manifest, read_manifests},
+               [IMPORT_CONFIG] = {is_config, reading_config_text},
+               [IMPORT_SHELL] = {is_script, read_script}};
+
+const char *const import_kinds[IMPORT_KINDS] = {"toml", "manifest", "config", "shell"};
+
+int import_kind_of(const char *path, const char *text) {
+    text += strspn(text, " \t\r\n");
+    for (int i = 0; i < IMPORT_KINDS; i++)
+        if (readers[i].is(path, text)) return i;
+    return IMPORT_KINDS;
 }
 
 static void take_all(Reading *r, const ImportSoftware *software) {
@@ -379,11 +343,11 @@ static void take_all(Reading *r, const ImportSoftware *software) {
 
 static const Import *finish(Reading *r, int kind) {
     const ImportSoftware *software = which_software(r);
-    r->import->kind = import_kinds[kind].name;
+    r->import->kind = import_kinds[kind];
     r->import->software = software->title;
     take_all(r, software);
     if (r->said.count == 0 && r->launches.count == 0 && problem_count(r->problems) == 0) {
-        problem_add(r->problems, (Where){r->folder, 0},
+        problem_add(r->problems, (Where){r->file, 0},
                     "nothing in it starts a training, as far as can be known without running it");
         problem_hint(r->problems, "what is read: lockstep run --help, and docs/import.md");
     }
@@ -391,44 +355,35 @@ static const Import *finish(Reading *r, int kind) {
     return problem_count(r->problems) ? NULL : r->import;
 }
 
-static const Import *read_text(Reading *r, const char *path, const char *text, size_t bytes) {
-    int kind = kind_of(path, text);
-    r->heard_room = 200;
-    r->heard = ARENA_ARRAY(r->arena, Heard, r->heard_room);
-    for (int i = 0; r->asked->kind && i < import_kind_count; i++)
-        if (strcmp(r->asked->kind, import_kinds[i].name) == 0) kind = i;
-    read_kind(r, kind, path, text, bytes);
-    return problem_count(r->problems) ? NULL : finish(r, kind);
+static const Import *read_through(Arena *arena, const char *path, const char *text, size_t bytes,
+                                  const ImportAsked *asked, const ReadGate *gate, Problems *problems) {
+    Reading r = {.arena = arena,
+                 .problems = problems,
+                 .asked = asked,
+                 .gate = gate,
+                 .import = ARENA_NEW(arena, Import),
+                 .file = path};
+    int kind = import_kind_of(path, text);
+    for (int i = 0; asked->kind && i < IMPORT_KINDS; i++)
+        if (strcmp(asked->kind, import_kinds[i]) == 0) kind = i;
+    if (strlen(text) != bytes || kind == IMPORT_KINDS) {
+        problem_add(problems, (Where){path, 0}, "this is no script and no configuration");
+        problem_hint(problems, "--from KIND says which it is: toml, manifest, config, shell");
+        return NULL;
+    }
+    readers[kind].read(&r, path, text, bytes);
+    return problem_count(problems) ? NULL : finish(&r, kind);
 }
 
 const Import *import_text(Arena *arena, const char *name, const char *text, size_t bytes, const ImportAsked *asked,
                           Problems *problems) {
-    Reading r = {
-        .arena = arena, .problems = problems, .asked = asked, .import = ARENA_NEW(arena, Import), .folder = name};
-    if (memchr(text, '\0', bytes)) {
-        problem_add(problems, (Where){name, 0}, "this is no text");
-        problem_hint(problems, "a script or a configuration is");
-        return NULL;
-    }
-    return read_text(&r, name, text, bytes);
+    return read_through(arena, name, text, bytes, asked, NULL, problems);
 }
 
 const Import *import_read(Arena *arena, const char *path, const ImportAsked *asked, Problems *problems) {
     uint64_t digest = 0;
     size_t bytes = 0;
     const char *text = file_read(arena, path, LARGEST_FILE, &bytes, problems);
-    if (!text) return NULL;
-    if (strlen(text) != bytes) {
-        problem_add(problems, (Where){path, 0}, "this is no text");
-        problem_hint(problems, "a script or a configuration is");
-        return NULL;
-    }
-    const char *slash = strrchr(path, '/');
-    Reading r = {.arena = arena,
-                 .problems = problems,
-                 .asked = asked,
-                 .import = ARENA_NEW(arena, Import),
-                 .folder = slash ? arena_printf(arena, "%.*s", (int)(slash - path + 1), path) : ""};
-    r.gate = gate_create(arena, path, NULL, 0, &digest, problems);
-    return read_text(&r, path, text, bytes);
+    const ReadGate *gate = text ? gate_create(arena, path, NULL, 0, &digest, problems) : NULL;
+    return text ? read_through(arena, path, text, bytes, asked, gate, problems) : NULL;
 }

@@ -5,17 +5,14 @@
 #ifndef LOCKSTEP_SCENARIOS_IMPORT_IMPORT_H
 #define LOCKSTEP_SCENARIOS_IMPORT_IMPORT_H
 
-#include <stdio.h>
-
 #include "scenarios/import/said.h"
 #include "scenarios/import/software.h"
 #include "sim/options.h"
 
-typedef struct ImportKind {
-    const char *name, *title, *known_by; // "shell", "a shell or sbatch script", "#! or #SBATCH at its head"
-} ImportKind;
-extern const ImportKind import_kinds[];
-extern const int import_kind_count;
+// What a file is taken to be, by its name and the beginning of its text; the first that knows it.
+enum { IMPORT_TOML, IMPORT_MANIFEST, IMPORT_CONFIG, IMPORT_SHELL, IMPORT_KINDS };
+extern const char *const import_kinds[IMPORT_KINDS];    // as --from has them; docs/import.md says what they are
+int import_kind_of(const char *path, const char *text); // IMPORT_KINDS: none of them
 
 // What the command line says beside the file, which decides what the file leaves open.
 typedef struct ImportAsked {
@@ -36,7 +33,6 @@ typedef struct ImportLines {
 
 typedef struct ImportWord { // an option of ours with its value
     const char *option, *value;
-    Where where;
 } ImportWord;
 
 typedef struct Import {
@@ -57,7 +53,4 @@ const Import *import_text(Arena *arena, const char *name, const char *text, size
 // Where a word of the command line names such a file: its options in its place, and what was typed after them. The file
 // is read by another process, behind the wall, within limits of time and memory. False after problems.
 bool import_subject(Arena *arena, int *argc, char ***argv, const OptionSpec *rows, int row_count, Problems *problems);
-// The lists, as the end of an answer on the screen; nothing where no file was read.
-void import_print(FILE *out);
-
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "scenarios/import/reading.h"
+#include "sim/file.h"
 #include "sim/list.h"
 
 static const char *base_name(const char *path) {
@@ -12,38 +13,41 @@ static const char *base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-static bool ends_in(const char *text, const char *ending) {
-    size_t length = strlen(text), own = strlen(ending);
-    return length >= own && strcmp(text + length - own, ending) == 0;
-}
+// ---- What starts what.
 
-// ---- What starts what. `options`: words of it that have a value behind them and no dash would show it.
+typedef void MachinesOf(Reading *r, const Launch *launch);
+static MachinesOf machines_of_torchrun, machines_of_deepspeed, machines_of_accelerate, machines_of_composer,
+    machines_of_colossalai, machines_of_llamafactory;
 
-typedef struct Launcher {
+typedef enum WhatFollows { A_COMMAND, A_SCRIPT, A_WORD } WhatFollows; // A_SCRIPT: a .py file, or behind -m
+
+struct Launcher {
     const char *name, *title;
-    bool starts_program; // else what stands behind it is a command again
-} Launcher;
+    WhatFollows follows;
+    MachinesOf *machines; // NULL: as the scheduler says
+};
 
 static const Launcher launchers[] = {
-    {"torchrun", "torchrun", true},
-    {"torch.distributed.run", "torchrun", true},
-    {"torch.distributed.launch", "torchrun", true},
-    {"deepspeed", "deepspeed", true},
-    {"accelerate", "accelerate", true},
-    {"composer", "composer", true},
-    {"colossalai", "colossalai", true},
-    {"llamafactory-cli", "llamafactory-cli", true},
-    {"axolotl", "axolotl", true},
-    {"horovodrun", "horovodrun", false},
-    {"mpirun", "mpirun", false},
-    {"mpiexec", "mpirun", false},
-    {"srun", "srun", false},
-    {"accelerate-launch", "accelerate", true},
-    {"automodel", "automodel", true},
-    {"lightning", "lightning", true},
-    {"fabric", "lightning", true},
+    {"torchrun", "torchrun", A_SCRIPT, machines_of_torchrun},
+    {"torch.distributed.run", "torchrun", A_SCRIPT, machines_of_torchrun},
+    {"torch.distributed.launch", "torchrun", A_SCRIPT, machines_of_torchrun},
+    {"deepspeed", "deepspeed", A_SCRIPT, machines_of_deepspeed},
+    {"accelerate", "accelerate", A_SCRIPT, machines_of_accelerate},
+    {"accelerate-launch", "accelerate", A_SCRIPT, machines_of_accelerate},
+    {"composer", "composer", A_SCRIPT, machines_of_composer},
+    {"colossalai", "colossalai", A_SCRIPT, machines_of_colossalai},
+    {"llamafactory-cli", "llamafactory-cli", A_WORD, machines_of_llamafactory},
+    {"axolotl", "axolotl", A_WORD, NULL},
+    {"automodel", "automodel", A_WORD, NULL},
+    {"lightning", "lightning", A_WORD, NULL},
+    {"fabric", "lightning", A_WORD, NULL},
+    {"srun", "srun", A_COMMAND, NULL},
+    {"mpirun", "mpirun", A_COMMAND, NULL},
+    {"mpiexec", "mpirun", A_COMMAND, NULL},
+    {"horovodrun", "horovodrun", A_COMMAND, NULL},
 };
 enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
+static const Launcher python = {"python", "python", A_SCRIPT, NULL};
 
 static const Launcher *launcher_named(const char *word) {
     for (int i = 0; i < LAUNCHERS; i++)
@@ -62,13 +66,21 @@ static bool is_shell(const char *word) {
 }
 
 static bool is_config(const char *word) {
-    return ends_in(word, ".yaml") || ends_in(word, ".yml") || ends_in(word, ".toml") || ends_in(word, ".json");
+    return file_ends_in(word, ".yaml") || file_ends_in(word, ".yml") || file_ends_in(word, ".toml") ||
+           file_ends_in(word, ".json");
 }
 
 // ---- Options of whatever program.
 
 static void add_word(Reading *r, SaidList *list, const char *name, const char *value, int line, Where where) {
     said_add(r->arena, list, name, value, (Where){where.file, line ? line : where.line}, BY_COMMAND);
+}
+
+// Of "a,b,c", up to one of the letters.
+static int items_of(const char *text, const char *until) {
+    int count = 1;
+    for (; *text && !strchr(until, *text); text++) count += *text == ',';
+    return count;
 }
 
 static bool is_number(const char *word) {
@@ -83,10 +95,7 @@ static void read_options(Reading *r, const ShellWords *words, int at, SaidList *
         const ShellWord *word = &words->items[at++];
         const char *equals = strchr(word->text, '=');
         bool is_option = word->text[0] == '-' && word->text[1] && !is_number(word->text);
-        if (equals && equals > word->text && (is_option || !strpbrk(word->text, " /<"))) {
-            add_word(r, list, arena_printf(r->arena, "%.*s", (int)(equals - word->text), word->text), equals + 1,
-                     word->line, where);
-        } else if (equals && !is_option && equals > word->text) {
+        if (equals && equals > word->text) {
             add_word(r, list, arena_printf(r->arena, "%.*s", (int)(equals - word->text), word->text), equals + 1,
                      word->line, where);
         } else if (is_option) {
@@ -107,32 +116,31 @@ static void read_options(Reading *r, const ShellWords *words, int at, SaidList *
 
 // ---- Launchers.
 
-// The word at which the program stands: a .py file, or what follows -m.
-static int find_program(const ShellWords *words, int at, const char *launcher) {
+// The word at which the program stands.
+static int find_program(const ShellWords *words, int at, const Launcher *launcher) {
     bool by_module = false;
     for (; at < words->count; at++) {
         const char *word = words->items[at].text;
         if (strcmp(word, "-m") == 0 || strcmp(word, "--module") == 0) by_module = true;
-        if (ends_in(word, ".py") || ends_in(word, ".pyz")) return at;
+        if (file_ends_in(word, ".py") || file_ends_in(word, ".pyz")) return at;
         if (by_module && word[0] != '-') return at;
         bool plain = word[0] != '-' &&
                      (at == 0 || words->items[at - 1].text[0] != '-' || strchr(words->items[at - 1].text, '='));
-        bool cli = strcmp(launcher, "llamafactory-cli") == 0 || strcmp(launcher, "axolotl") == 0 ||
-                   strcmp(launcher, "automodel") == 0 || strcmp(launcher, "lightning") == 0;
-        if (cli && plain && at > 0) return at;
+        if (launcher->follows == A_WORD && plain && at > 0) return at;
     }
     return at;
 }
 
-static void add_launch(Reading *r, const char *launcher, const ShellWords *words, int begin, int program, Where where) {
-    Launch launch = {.launcher = launcher, .where = where, .program = "", .words = words};
+static void add_launch(Reading *r, const Launcher *launcher, const ShellWords *words, int begin, int program,
+                       Where where) {
+    Launch launch = {.launcher = launcher, .where = where, .program = ""};
     ShellWords own = {words->items, program, program}, rest = {words->items, words->count, words->count};
     read_options(r, &own, begin, &launch.own, where, false);
     if (program < words->count) {
         launch.program = words->items[program].text;
         read_options(r, &rest, program + 1, &launch.arguments, where, true);
     }
-    launch.weight = launch.arguments.count + (strcmp(launcher, "python") == 0 ? 0 : 40);
+    launch.weight = launch.arguments.count + (launcher == &python ? 0 : 40);
     static const char *const trains[] = {"train", "pretrain", "finetune", "sft", "run_", "main"};
     for (size_t i = 0; i < sizeof trains / sizeof *trains; i++)
         if (strstr(launch.program, trains[i])) launch.weight += 20;
@@ -145,6 +153,7 @@ static void read_srun(Reading *r, const ShellWords *words, int begin, int end, W
     } letters[] = {{"-N", "--nodes"}, {"-n", "--ntasks"}, {"-G", "--gpus"}, {"-np", "--ntasks"}};
     SaidList own = {0};
     ShellWords part = {words->items, end, end};
+    said_add(r->arena, &r->machine, "by_srun", "true", where, BY_COMMAND);
     read_options(r, &part, begin, &own, where, false);
     for (int i = 0; i < own.count; i++) {
         const char *name = own.items[i].name;
@@ -166,63 +175,62 @@ static void read_environment(Reading *r, const ShellWords *words, int end, Where
     }
 }
 
+static void read_mpirun(Reading *r, const ShellWords *words, int begin, int end, Where where) {
+    for (int i = begin; i + 1 < end; i++) {
+        const char *option = words->items[i].text, *value = words->items[i + 1].text;
+        if (strcmp(option, "-np") == 0 || strcmp(option, "-n") == 0 || strcmp(option, "--np") == 0)
+            said_add(r->arena, &r->machine, "mpi_ranks", value, where, BY_COMMAND);
+        if (strcmp(option, "-H") == 0) said_add(r->arena, &r->machine, "mpi_hosts", value, where, BY_COMMAND);
+        if (strcmp(option, "--hostfile") == 0) read_hostfile(r, value, where);
+    }
+    read_environment(r, words, end, where);
+}
+
+// Behind a launcher's own words.
+static int next_command(const ShellWords *words, int at) {
+    for (; at < words->count; at++) {
+        const char *word = words->items[at].text;
+        if (launcher_named(word) || is_python(word) || is_shell(word) || file_ends_in(word, ".sh")) break;
+    }
+    return at;
+}
+
 static void read_docker_gpus(Reading *r, const ShellWords *words, int end, Where where) {
     for (int i = 1; i < end; i++) {
         const char *text = words->items[i].text;
         if (strcmp(words->items[i - 1].text, "--gpus") != 0) continue;
-        int count = 1;
-        for (const char *at = text; *at; at++) count += *at == ',';
         if (strstr(text, "device="))
-            r->machines.per_node = count;
+            r->machines.per_node = items_of(text, "");
         else if (is_number(text))
             r->machines.per_node = atof(text);
         r->machines.where = where;
     }
 }
 
-static const char *joined(Reading *r, const ShellWords *words, int at) {
-    const char *text = "";
-    for (; at < words->count && strlen(text) < 200000; at++)
-        text = arena_printf(r->arena, "%s %s", text, words->items[at].text);
-    return text;
+// The script at words[at], with what stands behind it.
+static void run_script(Reading *r, const ShellWords *words, int at, Where where) {
+    ShellWords *arguments = ARENA_NEW(r->arena, ShellWords);
+    *arguments = (ShellWords){words->items + at + 1, words->count - at - 1, words->count - at - 1};
+    shell_run_file(r->shell, words->items[at].text, arguments, where);
 }
 
 // Words of a command, from `at`: launchers and wrappers are peeled off one by one.
-static void launch_from(Reading *r, Shell *shell, const ShellWords *words, int begin, Where where) {
-    for (int at = begin; at < words->count; at++) {
+static void launch_from(Reading *r, const ShellWords *words, Where where) {
+    for (int at = 0; at < words->count; at++) {
         const char *word = words->items[at].text;
         ShellWords rest = {words->items + at, words->count - at, words->count - at};
         const Launcher *launcher = launcher_named(word);
-        if (launcher && launcher->starts_program) {
-            int program = find_program(&rest, 1, launcher->title);
-            add_launch(r, launcher->title, &(ShellWords){rest.items, rest.count, rest.count}, 1, program, where);
-            r->launches.items[r->launches.count - 1].words = NULL;
+        if (launcher && launcher->follows != A_COMMAND) {
+            int program = find_program(&rest, 1, launcher);
+            add_launch(r, launcher, &rest, 1, program, where);
             return;
         }
-        if (launcher && strcmp(launcher->title, "srun") == 0) {
-            int stop = at + 1;
-            while (stop < words->count && !launcher_named(words->items[stop].text) &&
-                   !is_python(words->items[stop].text) && !is_shell(words->items[stop].text) &&
-                   !ends_in(words->items[stop].text, ".sh"))
-                stop++;
-            read_srun(r, words, at + 1, stop, where);
-            said_add(r->arena, &r->machine, "by_srun", "true", where, BY_COMMAND);
-        } else if (launcher) {
-            int stop = at + 1;
-            while (stop < words->count && !is_python(words->items[stop].text) &&
-                   !launcher_named(words->items[stop].text) && !is_shell(words->items[stop].text))
-                stop++;
-            for (int i = at + 1; i < stop; i++) {
-                const char *option = words->items[i].text;
-                bool counts = strcmp(option, "-np") == 0 || strcmp(option, "-n") == 0 || strcmp(option, "--np") == 0;
-                if (counts && i + 1 < stop)
-                    said_add(r->arena, &r->machine, "mpi_ranks", words->items[i + 1].text, where, BY_COMMAND);
-                if (strcmp(option, "-H") == 0 && i + 1 < stop)
-                    said_add(r->arena, &r->machine, "mpi_hosts", words->items[i + 1].text, where, BY_COMMAND);
-                if (strcmp(option, "--hostfile") == 0 && i + 1 < stop)
-                    read_hostfile(r, words->items[i + 1].text, where);
-            }
-            read_environment(r, words, stop, where);
+        if (launcher) {
+            int stop = next_command(words, at + 1);
+            if (strcmp(launcher->name, "srun") == 0)
+                read_srun(r, words, at + 1, stop, where);
+            else
+                read_mpirun(r, words, at + 1, stop, where);
         } else if (strcmp(base_name(word), "docker") == 0 || strcmp(base_name(word), "podman") == 0) {
             read_environment(r, words, words->count, where);
             read_docker_gpus(r, words, words->count, where);
@@ -230,53 +238,46 @@ static void launch_from(Reading *r, Shell *shell, const ShellWords *words, int b
             for (int i = at + 1; i < words->count; i++) {
                 const char *option = words->items[i].text;
                 if (option[0] == '-' && option[1] != '-' && strchr(option, 'c') && i + 1 < words->count) {
-                    if (shell) shell_run_words(shell, words->items[i + 1].text, where);
+                    shell_run_words(r->shell, words->items[i + 1].text, where);
                     return;
                 }
                 if (option[0] == '-') continue;
-                ShellWords *arguments = ARENA_NEW(r->arena, ShellWords);
-                *arguments = (ShellWords){words->items + i + 1, words->count - i - 1, words->count - i - 1};
-                if (shell) shell_run_file(shell, option, arguments, where);
+                run_script(r, words, i, where);
                 return;
             }
-        } else if (at == begin && ends_in(word, ".sh") && shell) {
-            ShellWords *arguments = ARENA_NEW(r->arena, ShellWords);
-            *arguments = (ShellWords){words->items + at + 1, words->count - at - 1, words->count - at - 1};
-            shell_run_file(shell, word, arguments, where);
+        } else if (at == 0 && file_ends_in(word, ".sh")) {
+            run_script(r, words, at, where);
             return;
-        } else if (strcmp(base_name(word), "ssh") == 0 && shell && at == begin) {
-            shell_run_words(shell, joined(r, words, at + 2), where);
+        } else if (strcmp(base_name(word), "ssh") == 0 && at == 0) {
+            shell_run_words(r->shell, shell_joined(r->shell, words, 2), where);
             return;
         } else if (is_python(word)) {
             if (at + 1 < words->count && strcmp(words->items[at + 1].text, "-c") == 0) return;
             for (int i = at + 1; i < words->count; i++) {
                 const char *option = words->items[i].text;
-                if (launcher_named(option) || ends_in(option, "deepy.py")) {
-                    launcher = launcher_named(option);
-                    break;
-                }
-                if (option[0] != '-') break;
+                launcher = launcher_named(option);
+                if (launcher || option[0] != '-') break;
             }
             if (launcher) continue; // -m torch.distributed.run
-            add_launch(r, "python", &rest, 1, find_program(&rest, 1, "python"), where);
-            r->launches.items[r->launches.count - 1].words = NULL;
+            add_launch(r, &python, &rest, 1, find_program(&rest, 1, &python), where);
             return;
-        } else if (at == begin && ends_in(word, ".py")) {
-            add_launch(r, "python", words, at, at, where);
+        } else if (at == 0 && file_ends_in(word, ".py")) {
+            add_launch(r, &python, words, at, at, where);
             return;
         }
     }
 }
 
-void launch_words(Reading *r, Shell *shell, const ShellWords *words, Where where) {
+void launch_words(Reading *r, const ShellWords *words, Where where) {
     static const char *const shows[] = {"echo", "printf", "cat",      "mkdir",  "ls",    "grep",    "cp",
                                         "rm",   "pip",    "pip3",     "touch",  "which", "command", "module",
                                         "ml",   "cd",     "set",      "ulimit", "trap",  "ln",      "curl",
                                         "wget", "git",    "hostname", "conda",  "tee",   "chmod",   "sleep"};
     if (words->count == 0) return;
+    reading_shell(r);
     for (size_t i = 0; i < sizeof shows / sizeof *shows; i++)
         if (strcmp(base_name(words->items[0].text), shows[i]) == 0) return;
-    launch_from(r, shell, words, 0, where);
+    launch_from(r, words, where);
 }
 
 // ---- The machines of a launch.
@@ -310,70 +311,73 @@ void read_hostfile(Reading *r, const char *path, Where where) {
     list_line(r, &r->import->taken, "hostfile", path, "its machines", where);
 }
 
-static void machines_of_launch(Reading *r, const Launch *launch) {
+static void machines_of_torchrun(Reading *r, const Launch *launch) {
     Machines *m = &r->machines;
-    const char *hosts = said_value(&launch->own, "hostfile");
     double nodes = number_of(&launch->own, "nnodes"), per_node = number_of(&launch->own, "nproc_per_node");
-    m->where = launch->where;
-    if (strcmp(launch->launcher, "torchrun") == 0) {
-        const char *count = said_value(&launch->own, "nproc_per_node|nproc-per-node");
-        if (said_find(&launch->own, "standalone")) nodes = 1;
-        if (!said_find(&launch->own, "nnodes") && !m->nodes) nodes = 1;
-        if (nodes > 0) m->nodes = nodes;
-        if (per_node > 0) m->per_node = per_node;
-        if (!count) m->per_node = m->per_node > 0 && m->nodes > 1 ? m->per_node : 1;
-        m->gpus = m->nodes * m->per_node;
-    } else if (strcmp(launch->launcher, "deepspeed") == 0) {
-        if (hosts) read_hostfile(r, hosts, launch->where);
-        const char *include = said_value(&launch->own, "include");
-        double cut = number_of(&launch->own, "num_nodes"), gpus = number_of(&launch->own, "num_gpus");
-        if (include) {
-            double machines = 0, count = 0;
-            for (const char *at = include; *at; at += strcspn(at, "@") + (at[strcspn(at, "@")] == '@')) {
-                const char *colon = memchr(at, ':', strcspn(at, "@"));
-                double slots = m->per_node;
-                if (colon) {
-                    slots = 1;
-                    for (const char *c = colon; *c && *c != '@'; c++) slots += *c == ',';
-                }
-                machines++, count += slots;
-            }
-            m->nodes = machines, m->gpus = count, m->per_node = count / machines;
-        }
-        if (cut > 0) m->nodes = cut;
-        if (gpus > 0) m->per_node = gpus;
-        if (!m->nodes) m->nodes = 1;
-        const char *visible = r->shell ? shell_value(r->shell, "CUDA_VISIBLE_DEVICES") : NULL;
-        if (visible && is_known(visible) && !hosts && !gpus) {
-            m->per_node = 1;
-            for (const char *at = visible; *at; at++) m->per_node += *at == ',';
-        }
-        m->gpus = m->nodes * m->per_node;
-    } else if (strcmp(launch->launcher, "composer") == 0) {
-        double world = number_of(&launch->own, "world_size"), ranks = number_of(&launch->own, "nproc|n");
-        if (ranks > 0) m->per_node = ranks;
-        m->gpus = world > 0 ? world : ranks;
-        if (ranks > 0) m->nodes = m->gpus / ranks;
-    } else if (strcmp(launch->launcher, "colossalai") == 0) {
-        if (hosts) read_hostfile(r, hosts, launch->where);
-        const char *host = said_value(&launch->own, "host");
-        if (host) {
-            m->nodes = 1;
-            for (const char *at = host; *at; at++) m->nodes += *at == ',';
-        }
-        if (per_node > 0) m->per_node = per_node;
-        if (!m->nodes) m->nodes = 1;
-        m->gpus = m->nodes * m->per_node;
-    } else if (strcmp(launch->launcher, "llamafactory-cli") == 0 && r->shell) {
-        double n = number_or(shell_value(r->shell, "NNODES"), 0),
-               p = number_or(shell_value(r->shell, "NPROC_PER_NODE"), 0);
-        m->nodes = n > 0 ? n : m->nodes > 0 ? m->nodes : 1;
-        if (p > 0) m->per_node = p;
-        m->gpus = m->nodes * m->per_node;
-    } else if (strcmp(launch->launcher, "accelerate") == 0) {
-        for (int i = 0; i < launch->own.count; i++)
-            said_add(r->arena, &r->said, launch->own.items[i].name, launch->own.items[i].value,
-                     launch->own.items[i].where, BY_COMMAND);
+    if (said_find(&launch->own, "standalone") || (!said_find(&launch->own, "nnodes") && !m->nodes)) nodes = 1;
+    if (nodes > 0) m->nodes = nodes;
+    if (per_node > 0) m->per_node = per_node;
+    if (!said_find(&launch->own, "nproc_per_node") && (m->per_node <= 0 || m->nodes <= 1)) m->per_node = 1;
+    m->gpus = m->nodes * m->per_node;
+}
+
+// --include node1:0,2@node2
+static void include_machines(Machines *m, const char *include) {
+    double nodes = 0, gpus = 0;
+    for (const char *at = include; *at; at += strcspn(at, "@") + (at[strcspn(at, "@")] == '@')) {
+        const char *colon = memchr(at, ':', strcspn(at, "@"));
+        nodes++, gpus += colon ? items_of(colon, "@") : m->per_node;
+    }
+    if (nodes > 0) m->nodes = nodes, m->gpus = gpus, m->per_node = gpus / nodes;
+}
+
+static void machines_of_deepspeed(Reading *r, const Launch *launch) {
+    Machines *m = &r->machines;
+    const char *hosts = said_value(&launch->own, "hostfile"), *include = said_value(&launch->own, "include");
+    double nodes = number_of(&launch->own, "num_nodes"), gpus = number_of(&launch->own, "num_gpus");
+    if (hosts) read_hostfile(r, hosts, launch->where);
+    if (include) include_machines(m, include);
+    if (nodes > 0) m->nodes = nodes;
+    if (gpus > 0) m->per_node = gpus;
+    if (!m->nodes) m->nodes = 1;
+    const char *visible = shell_value(r->shell, "CUDA_VISIBLE_DEVICES");
+    if (visible && is_known(visible) && !hosts && !gpus) m->per_node = items_of(visible, "");
+    m->gpus = m->nodes * m->per_node;
+}
+
+static void machines_of_composer(Reading *r, const Launch *launch) {
+    Machines *m = &r->machines;
+    double world = number_of(&launch->own, "world_size"), ranks = number_of(&launch->own, "nproc|n");
+    m->gpus = world > 0 ? world : ranks;
+    if (ranks > 0) m->per_node = ranks, m->nodes = m->gpus / ranks;
+}
+
+static void machines_of_colossalai(Reading *r, const Launch *launch) {
+    Machines *m = &r->machines;
+    const char *hosts = said_value(&launch->own, "hostfile"), *host = said_value(&launch->own, "host");
+    double per_node = number_of(&launch->own, "nproc_per_node");
+    if (hosts) read_hostfile(r, hosts, launch->where);
+    if (host) m->nodes = items_of(host, "");
+    if (per_node > 0) m->per_node = per_node;
+    if (!m->nodes) m->nodes = 1;
+    m->gpus = m->nodes * m->per_node;
+}
+
+static void machines_of_llamafactory(Reading *r, const Launch *launch) {
+    (void)launch;
+    Machines *m = &r->machines;
+    double nodes = number_or(shell_value(r->shell, "NNODES"), 0),
+           per_node = number_or(shell_value(r->shell, "NPROC_PER_NODE"), 0);
+    m->nodes = nodes > 0 ? nodes : m->nodes > 0 ? m->nodes : 1;
+    if (per_node > 0) m->per_node = per_node;
+    m->gpus = m->nodes * m->per_node;
+}
+
+// Its options are a table's, as those of its configuration.
+static void machines_of_accelerate(Reading *r, const Launch *launch) {
+    for (int i = 0; i < launch->own.count; i++) {
+        const Said *said = &launch->own.items[i];
+        said_add(r->arena, &r->said, said->name, said->value, said->where, BY_COMMAND);
     }
 }
 
@@ -416,7 +420,7 @@ static void machines_of_scheduler(Reading *r) {
 static void machines_of_tasks(Reading *r, const Launch *launch) {
     Machines *m = &r->machines;
     double ranks = number_of(&r->machine, "mpi_ranks");
-    if (strcmp(launch->launcher, "python") != 0) return;
+    if (launch->launcher != &python) return;
     if (ranks > 0) m->gpus = ranks;
     if (ranks > 0 && m->per_node > 0) m->nodes = ranks / m->per_node;
     if (!said_find(&r->machine, "by_srun")) return;
@@ -428,9 +432,8 @@ static void machines_of_tasks(Reading *r, const Launch *launch) {
 // ---- Its configurations and its arguments.
 
 static bool names_config(const char *name) {
-    static const char *const names[] = {"config",          "config_file",     "deepspeed",   "deepspeed_config",
-                                        "job.config_file", "job.config-file", "config-file", "c",
-                                        "fsdp_config",     "hparams_file"};
+    static const char *const names[] = {"config",          "config_file", "deepspeed",   "deepspeed_config",
+                                        "job.config_file", "c",           "fsdp_config", "hparams_file"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (same_word(name, names[i])) return true;
     return false;
@@ -445,7 +448,8 @@ static void take_configs(Reading *r, const SaidList *list) {
     // Hydra: --config-path DIR --config-name NAME
     const Said *path = said_find(list, "config-path"), *name = said_find(list, "config-name");
     if (name) {
-        const char *file = ends_in(name->value, ".yaml") ? name->value : arena_printf(r->arena, "%s.yaml", name->value);
+        const char *file =
+            file_ends_in(name->value, ".yaml") ? name->value : arena_printf(r->arena, "%s.yaml", name->value);
         bool found = path && is_known(path->value) && path->value[0] != '/' &&
                      reading_config(r, arena_printf(r->arena, "%s/%s", path->value, file), name->where);
         if (!found && !reading_config(r, file, name->where))
@@ -467,7 +471,7 @@ static void take_neox(Reading *r, const Launch *launch) {
     for (const char *at = comma ? comma + 1 : NULL; at && *at;) {
         size_t length = strcspn(at, ",");
         const char *name = arena_printf(r->arena, "%.*s", (int)length, at);
-        if (!ends_in(name, ".yml") && !ends_in(name, ".yaml")) name = arena_printf(r->arena, "%s.yml", name);
+        if (!file_ends_in(name, ".yml") && !file_ends_in(name, ".yaml")) name = arena_printf(r->arena, "%s.yml", name);
         reading_config(r, arena_printf(r->arena, "%s/%s", dir, name), folder->where);
         at += length + (at[length] == ',');
     }
@@ -479,17 +483,25 @@ static void take_neox(Reading *r, const Launch *launch) {
         }
 }
 
+static void list_notes(Reading *r) {
+    int count = 0;
+    const ShellNote *notes = r->shell ? shell_notes(r->shell, &count) : NULL;
+    for (int i = 0; i < count; i++) list_line(r, &r->import->missing, "not known", NULL, notes[i].text, notes[i].where);
+}
+
 void launch_choose(Reading *r) {
     const Launch *best = NULL;
+    list_notes(r);
     for (int i = 0; i < r->launches.count; i++)
         if (!best || r->launches.items[i].weight > best->weight) best = &r->launches.items[i];
     machines_of_scheduler(r);
     if (!best) return;
-    r->program = arena_printf(r->arena, "%s %s", best->launcher, best->program);
+    r->program = arena_printf(r->arena, "%s %s", best->launcher->title, best->program);
     machines_of_tasks(r, best);
     take_configs(r, &best->own);
     take_neox(r, best);
-    machines_of_launch(r, best);
+    r->machines.where = best->where;
+    if (best->launcher->machines) best->launcher->machines(r, best);
     if (!strstr(best->program, "deepy.py")) take_configs(r, &best->arguments);
     for (int i = 0; i < best->arguments.count; i++) {
         const Said *said = &best->arguments.items[i];
@@ -507,12 +519,21 @@ static void on_command(void *context, Shell *shell, const ShellCommand *command)
     const ShellWords *words = command->words;
     if (command->input && words->count > 0 && is_shell(words->items[words->count - 1].text))
         shell_run_words(shell, command->input, command->where);
-    launch_words(r, shell, words, command->where);
+    launch_words(r, words, command->where);
 }
 
 static const char *read_beside(void *context, const char *path, Where where, size_t *bytes) {
     const char *shown;
     return reading_file(context, path, where, bytes, &shown);
+}
+
+Shell *reading_shell(Reading *r) {
+    if (!r->shell) r->shell = shell_create(r->arena, (ShellHooks){r, on_command, read_beside});
+    return r->shell;
+}
+
+void set_number(Reading *r, const char *name, double value) {
+    if (value > 0) shell_set(reading_shell(r), name, arena_printf(r->arena, "%.0f", value), (Where){0}, false);
 }
 
 static void read_directives(Reading *r, const char *file, const char *text) {
@@ -539,10 +560,6 @@ static void read_directives(Reading *r, const char *file, const char *text) {
         }
         at += length + (at[length] == '\n');
     }
-}
-
-static void set_number(Reading *r, const char *name, double value) {
-    if (value > 0) shell_set(r->shell, name, arena_printf(r->arena, "%.0f", value), (Where){0}, false);
 }
 
 static void set_slurm(Reading *r) {
@@ -576,12 +593,9 @@ static void take_environment(Reading *r) {
 }
 
 void read_shell(Reading *r, const char *file, const char *text, size_t bytes) {
-    if (!r->shell) r->shell = shell_create(r->arena, (ShellHooks){r, on_command, read_beside});
+    reading_shell(r);
     read_directives(r, file, text);
     set_slurm(r);
     shell_run(r->shell, file, text, bytes);
     take_environment(r);
-    int count;
-    const ShellNote *notes = shell_notes(r->shell, &count);
-    for (int i = 0; i < count; i++) list_line(r, &r->import->missing, "not known", NULL, notes[i].text, notes[i].where);
 }

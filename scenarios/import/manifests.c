@@ -21,33 +21,27 @@ static void note(Reading *r, const char *name, const char *value, const Json *at
     if (value && at) said_add(r->arena, &r->machine, name, value, at->where, BY_MACHINES);
 }
 
-static Shell *shell_of(Reading *r) {
-    if (!r->shell) read_shell(r, "", "", 0);
-    return r->shell;
-}
-
-static void set(Reading *r, const char *name, double value) {
-    if (value > 0) shell_set(shell_of(r), name, arena_printf(r->arena, "%.0f", value), (Where){0}, false);
-}
-
 // ---- Pods.
 
-static const Json *gpus_of(const Json *container) {
-    static const char *const folders[] = {"resources.limits", "resources.requests"};
+// 0: none are asked for.
+static double gpus_of(Reading *r, const Json *resources) {
+    static const char *const folders[] = {"limits", "requests"};
     for (int f = 0; f < 2; f++) {
-        const Json *limits = tree_at(container, folders[f]);
+        const Json *limits = tree_get(resources, folders[f]);
         for (int i = 0; limits && limits->kind == JSON_OBJECT && i < limits->count; i++)
-            if (strstr(limits->items[i].key, ".com/gpu") || strstr(limits->items[i].key, "gpu.com/"))
-                return &limits->items[i];
+            if (strstr(limits->items[i].key, ".com/gpu") || strstr(limits->items[i].key, "gpu.com/")) {
+                const char *text = tree_text(r->arena, &limits->items[i]);
+                return text ? atof(text) : 0;
+            }
     }
-    return NULL;
+    return 0;
 }
 
 static double pod_gpus(Reading *r, const Json *pod) {
     const Json *containers = tree_get(pod, "containers");
     for (int i = 0; containers && containers->kind == JSON_LIST && i < containers->count; i++) {
-        const Json *gpus = gpus_of(&containers->items[i]);
-        if (gpus) return atof(tree_text(r->arena, gpus));
+        double gpus = gpus_of(r, tree_get(&containers->items[i], "resources"));
+        if (gpus > 0) return gpus;
     }
     return 0;
 }
@@ -66,7 +60,7 @@ static void take_environment(Reading *r, const Json *container, const Json *docu
     for (int i = 0; env && env->kind == JSON_LIST && i < env->count; i++) {
         const char *name = text_at(r, &env->items[i], "name"), *value = text_at(r, &env->items[i], "value");
         if (!name || !value) continue;
-        shell_set(shell_of(r), name, value, env->items[i].where, true);
+        shell_set(reading_shell(r), name, value, env->items[i].where, true);
         said_add(r->arena, &r->environment, name, value, env->items[i].where, BY_ENVIRONMENT);
     }
     for (int i = 0; from && from->kind == JSON_LIST && i < from->count; i++) {
@@ -95,7 +89,7 @@ static void take_command(Reading *r, const Json *container) {
             LIST_PUSH(r->arena, words, word);
         }
     }
-    launch_words(r, shell_of(r), words, where);
+    launch_words(r, words, where);
 }
 
 static void take_pod(Reading *r, const Json *pod, const Json *documents) {
@@ -119,27 +113,7 @@ static void reserve(Reading *r, double nodes, double per_node, const char *gpu, 
 
 static const Json *pod_of(const Json *replica) { return tree_at(replica, "template.spec"); }
 
-static void read_pytorch_job(Reading *r, const Json *job, const Json *documents) {
-    const Json *master = tree_at(job, "spec.pytorchReplicaSpecs.Master"),
-               *worker = tree_at(job, "spec.pytorchReplicaSpecs.Worker");
-    const Json *pod = pod_of(worker ? worker : master), *first = pod_of(master ? master : worker);
-    if (!pod) return;
-    double nodes =
-        (master ? number_at(r, master, "replicas", 1) : 0) + (worker ? number_at(r, worker, "replicas", 1) : 0);
-    double own = number_at(r, job, "spec.nprocPerNode", 0), per_node = own > 0 ? own : pod_gpus(r, pod);
-    reserve(r, nodes, per_node, pod_gpu(r, pod), job);
-    set(r, "WORLD_SIZE", nodes), set(r, "PET_NNODES", nodes), set(r, "PET_NPROC_PER_NODE", per_node);
-    take_pod(r, first, documents);
-    for (int i = 0; i < r->launches.count; i++) { // torchrun takes both from the environment there
-        Launch *launch = &r->launches.items[i];
-        if (!said_find(&launch->own, "nnodes"))
-            said_add(r->arena, &launch->own, "nnodes", arena_printf(r->arena, "%.0f", nodes), job->where, BY_MACHINES);
-        if (!said_find(&launch->own, "nproc_per_node"))
-            said_add(r->arena, &launch->own, "nproc_per_node", arena_printf(r->arena, "%.0f", per_node), job->where,
-                     BY_MACHINES);
-    }
-}
-
+// torchrun takes both from the environment there.
 static void default_ranks(Reading *r, double nodes, double per_node, const Json *job) {
     for (int i = 0; i < r->launches.count; i++) {
         Launch *launch = &r->launches.items[i];
@@ -151,20 +125,30 @@ static void default_ranks(Reading *r, double nodes, double per_node, const Json 
     }
 }
 
+static void read_pytorch_job(Reading *r, const Json *job, const Json *documents) {
+    const Json *master = tree_at(job, "spec.pytorchReplicaSpecs.Master"),
+               *worker = tree_at(job, "spec.pytorchReplicaSpecs.Worker");
+    const Json *pod = pod_of(worker ? worker : master), *first = pod_of(master ? master : worker);
+    if (!pod) return;
+    double nodes =
+        (master ? number_at(r, master, "replicas", 1) : 0) + (worker ? number_at(r, worker, "replicas", 1) : 0);
+    double own = number_at(r, job, "spec.nprocPerNode", 0), per_node = own > 0 ? own : pod_gpus(r, pod);
+    reserve(r, nodes, per_node, pod_gpu(r, pod), job);
+    set_number(r, "WORLD_SIZE", nodes), set_number(r, "PET_NNODES", nodes),
+        set_number(r, "PET_NPROC_PER_NODE", per_node);
+    take_pod(r, first, documents);
+    default_ranks(r, nodes, per_node, job);
+}
+
 static void read_train_job(Reading *r, const Json *job, const Json *documents) {
     const Json *trainer = tree_at(job, "spec.trainer");
     if (!trainer) return;
-    const Json *resources = tree_get(trainer, "resourcesPerNode");
     double nodes = number_at(r, trainer, "numNodes", 1), per_node = number_at(r, trainer, "numProcPerNode", 0);
-    for (int f = 0; f < 2 && per_node <= 0; f++) {
-        const Json *limits = tree_get(resources, f ? "requests" : "limits");
-        for (int i = 0; limits && i < limits->count; i++)
-            if (strstr(limits->items[i].key, ".com/gpu")) per_node = atof(tree_text(r->arena, &limits->items[i]));
-    }
+    if (per_node <= 0) per_node = gpus_of(r, tree_get(trainer, "resourcesPerNode"));
     const Json *overrides = tree_at(job, "spec.podTemplateOverrides"), *pod = NULL;
     if (overrides && overrides->kind == JSON_LIST && overrides->count) pod = tree_get(&overrides->items[0], "spec");
     reserve(r, nodes, per_node, pod ? pod_gpu(r, pod) : NULL, job);
-    set(r, "PET_NNODES", nodes), set(r, "PET_NPROC_PER_NODE", per_node);
+    set_number(r, "PET_NNODES", nodes), set_number(r, "PET_NPROC_PER_NODE", per_node);
     take_environment(r, trainer, documents);
     take_command(r, trainer);
     default_ranks(r, nodes, per_node, job);
@@ -204,7 +188,8 @@ static void read_mpi_job(Reading *r, const Json *job, const Json *documents) {
     if (!ranks) note(r, "mpi_ranks", arena_printf(r->arena, "%.0f", nodes * slots), job);
 }
 
-static void read_ray_job(Reading *r, const Json *job) {
+static void read_ray_job(Reading *r, const Json *job, const Json *documents) {
+    (void)documents;
     const Json *groups = tree_at(job, "spec.rayClusterSpec.workerGroupSpecs");
     double nodes = 0, per_node = 0;
     const char *gpu = NULL;
@@ -217,7 +202,7 @@ static void read_ray_job(Reading *r, const Json *job) {
     }
     reserve(r, nodes, per_node, gpu, job);
     const char *line = text_at(r, job, "spec.entrypoint");
-    if (line) shell_run_words(shell_of(r), line, tree_at(job, "spec.entrypoint")->where);
+    if (line) shell_run_words(reading_shell(r), line, tree_at(job, "spec.entrypoint")->where);
 }
 
 static void take_policies(Reading *r, const Json *job) {
@@ -244,40 +229,34 @@ static void read_sky(Reading *r, const char *file, const Json *task) {
         per_node = atof(strchr(text, ':') + 1);
     }
     reserve(r, nodes, per_node, gpu, task);
-    set(r, "SKYPILOT_NUM_NODES", nodes), set(r, "SKYPILOT_NUM_GPUS_PER_NODE", per_node);
+    set_number(r, "SKYPILOT_NUM_NODES", nodes), set_number(r, "SKYPILOT_NUM_GPUS_PER_NODE", per_node);
     for (int i = 0; envs && envs->kind == JSON_OBJECT && i < envs->count; i++) {
         const char *value = tree_text(r->arena, &envs->items[i]);
-        if (value) shell_set(shell_of(r), envs->items[i].key, value, envs->items[i].where, true);
+        if (value) shell_set(reading_shell(r), envs->items[i].key, value, envs->items[i].where, true);
     }
     const Json *resources = tree_get(task, "resources");
     for (int i = 0; resources && resources->kind == JSON_OBJECT && i < resources->count; i++)
         if (strcmp(resources->items[i].key, "accelerators") != 0)
             note(r, resources->items[i].key, tree_text(r->arena, &resources->items[i]), &resources->items[i]);
     const char *script = tree_text(r->arena, run);
-    if (script) shell_run(shell_of(r), file, script, strlen(script));
+    if (script) read_shell(r, file, script, strlen(script));
 }
 
-bool read_manifest(Reading *r, const char *file, const Json *documents) {
+void read_manifest(Reading *r, const char *file, const Json *documents) {
+    static const struct {
+        const char *kind;
+        void (*read)(Reading *r, const Json *job, const Json *documents);
+    } kinds[] = {{"PyTorchJob", read_pytorch_job}, {"TrainJob", read_train_job}, {"JobSet", read_job_set},
+                 {"MPIJob", read_mpi_job},         {"RayJob", read_ray_job},     {"Job", read_plain_job},
+                 {"Pod", read_plain_job}};
     for (int i = 0; i < documents->count; i++) {
         const Json *job = &documents->items[i];
         const char *kind = text_at(r, job, "kind");
         if (!kind && tree_get(job, "run")) read_sky(r, file, job);
-        if (!kind) continue;
-        if (strcmp(kind, "PyTorchJob") == 0)
-            read_pytorch_job(r, job, documents);
-        else if (strcmp(kind, "TrainJob") == 0)
-            read_train_job(r, job, documents);
-        else if (strcmp(kind, "JobSet") == 0)
-            read_job_set(r, job, documents);
-        else if (strcmp(kind, "MPIJob") == 0)
-            read_mpi_job(r, job, documents);
-        else if (strcmp(kind, "RayJob") == 0)
-            read_ray_job(r, job);
-        else if (strcmp(kind, "Job") == 0 || strcmp(kind, "Pod") == 0)
-            read_plain_job(r, job, documents);
-        else
-            continue;
-        take_policies(r, job);
+        for (size_t k = 0; kind && k < sizeof kinds / sizeof *kinds; k++)
+            if (strcmp(kind, kinds[k].kind) == 0) {
+                kinds[k].read(r, job, documents);
+                take_policies(r, job);
+            }
     }
-    return true;
 }

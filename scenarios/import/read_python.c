@@ -17,7 +17,7 @@ typedef struct Name {
 
 typedef struct Python {
     Reading *r;
-    const char *file, *at, *end;
+    const char *at, *end;
     int line, depth, steps;
     Name names[MOST_NAMES];
     int count;
@@ -236,7 +236,7 @@ static void assign(Python *p, const char *name, size_t length, const ShellWords 
 
 // NAME = …, A, B = …, NAME += …, NAME.append(…), NAME.extend(…) at the beginning of a line.
 static void read_statement(Python *p) {
-    const char *begin = p->at, *names[8];
+    const char *names[8];
     size_t lengths[8];
     int count = 0;
     while (count < 8) {
@@ -249,7 +249,6 @@ static void read_statement(Python *p) {
         p->at++;
         while (p->at < p->end && *p->at == ' ') p->at++;
     }
-    (void)begin;
     bool adds = p->end - p->at > 1 && p->at[0] == '+' && p->at[1] == '=', method = false;
     static const char *const methods[] = {".append(", ".extend("};
     for (int i = 0; i < 2; i++)
@@ -267,19 +266,17 @@ static void read_statement(Python *p) {
 
 void read_python(Reading *r, const char *file, const char *text, size_t bytes) {
     Python *p = ARENA_NEW(r->arena, Python);
-    *p = (Python){.r = r, .file = file, .at = text, .end = text + bytes, .line = 1};
+    *p = (Python){.r = r, .at = text, .end = text + bytes, .line = 1};
     while (p->at < p->end && p->steps < 100000) {
         while (p->at < p->end && (*p->at == ' ' || *p->at == '\t')) p->at++;
         if (p->at < p->end && (isalpha((unsigned char)*p->at) || *p->at == '_')) read_statement(p);
-        const char *line = memchr(p->at, '\n', (size_t)(p->end - p->at));
         if (p->at < p->end && (*p->at == '"' || *p->at == '\'')) read_text(p, false);
-        line = p->at < p->end ? memchr(p->at, '\n', (size_t)(p->end - p->at)) : NULL;
+        const char *line = p->at < p->end ? memchr(p->at, '\n', (size_t)(p->end - p->at)) : NULL;
         if (!line) break;
         p->at = line + 1;
         p->line++;
     }
-    if (!r->shell) read_shell(r, file, "", 0);
     for (int i = 0; i < p->count; i++)
         if (p->names[i].is_list && p->names[i].words.count > 2)
-            launch_words(r, r->shell, &p->names[i].words, (Where){file, p->names[i].words.items[0].line});
+            launch_words(r, &p->names[i].words, (Where){file, p->names[i].words.items[0].line});
 }

@@ -16,13 +16,19 @@ typedef struct Machines { // 0: not said
 } Machines;
 
 // What is started: by whom, with which of his options, and the program with its own.
+typedef struct Launcher Launcher; // launch.c
 typedef struct Launch {
-    const char *launcher, *program; // program: its file or module
+    const Launcher *launcher;
+    const char *program; // its file or module
     SaidList own, arguments;
-    const ShellWords *words;
     Where where;
     int weight;
 } Launch;
+
+typedef struct Heard { // what the options of the software come to, in our words
+    const char *key, *value;
+    Where where;
+} Heard;
 
 typedef struct Reading {
     Arena *arena;
@@ -30,26 +36,23 @@ typedef struct Reading {
     const ReadGate *gate; // NULL: no other file may be read
     const ImportAsked *asked;
     Import *import;
-    const char *folder; // with its slash
-    SaidList said;      // of the software, weakest first
-    SaidList machine;   // of launchers, schedulers, manifests
+    const char *file;
+    SaidList said;    // of the software, weakest first
+    SaidList machine; // of launchers, schedulers, manifests
     SaidList environment;
     Machines machines;
     struct {
         Launch *items;
         int count, room;
     } launches;
-    struct Heard *heard;
-    int heard_count, heard_room;
+    struct {
+        Heard *items;
+        int count, room;
+    } heard;
     const char *program;
     Shell *shell;
     int files; // that were read
 } Reading;
-
-typedef struct Heard { // what the options of the software come to, in our words
-    const char *key, *value;
-    Where where;
-} Heard;
 
 void hear(Reading *r, const char *key, const char *value, Where where);
 const Heard *heard(const Reading *r, const char *key); // NULL: not said
@@ -64,12 +67,17 @@ const char *reading_file(Reading *r, const char *path, Where where, size_t *byte
 bool reading_config(Reading *r, const char *path, Where where);
 void reading_config_text(Reading *r, const char *shown, const char *text, size_t bytes);
 
-void read_shell(Reading *r, const char *file, const char *text, size_t bytes);     // launch.c
-void read_python(Reading *r, const char *file, const char *text, size_t bytes);    // read_python.c
-void launch_words(Reading *r, Shell *shell, const ShellWords *words, Where where); // launch.c
-void launch_choose(Reading *r);                                                    // launch.c
-void read_hostfile(Reading *r, const char *path, Where where);                     // launch.c
-bool read_manifest(Reading *r, const char *file, const Json *documents);           // manifests.c
-void settle(Reading *r, const ImportSoftware *software);                           // settle.c
+void read_shell(Reading *r, const char *file, const char *text, size_t bytes);  // launch.c
+void read_python(Reading *r, const char *file, const char *text, size_t bytes); // read_python.c
+Shell *reading_shell(Reading *r);                                               // launch.c: the only one of an import
+void set_number(Reading *r, const char *name, double value);         // launch.c: a variable, where the number is known
+void launch_words(Reading *r, const ShellWords *words, Where where); // launch.c
+void launch_choose(Reading *r);                                      // launch.c
+void read_hostfile(Reading *r, const char *path, Where where);       // launch.c
+void read_manifest(Reading *r, const char *file, const Json *documents); // manifests.c
+void settle_torchtitan(Reading *r, Where where), settle_maxtext(Reading *r, Where where);
+void settle_lightning(Reading *r, Where where), settle_automodel(Reading *r, Where where);
+void settle_colossal(Reading *r, Where where);           // rules of software.c's rows
+void settle(Reading *r, const ImportSoftware *software); // settle.c
 
 #endif

@@ -16,8 +16,6 @@ static void hear_number(Reading *r, const char *key, double number, Where where)
     if (number > 0) hear(r, key, number_text(r, number), where);
 }
 
-static bool is_software(const ImportSoftware *software, const char *name) { return strcmp(software->name, name) == 0; }
-
 static void ask(Reading *r, const char *what, const char *why) {
     list_line(r, &r->import->missing, what, NULL, why, (Where){0});
 }
@@ -57,27 +55,7 @@ static const char *config_beside(Reading *r, const char *name, Where where) {
     return shown;
 }
 
-static const struct {
-    const char *key;
-} shape_keys[] = {{"layers"},
-                  {"hidden"},
-                  {"heads"},
-                  {"kv_heads"},
-                  {"head_dim"},
-                  {"ffn"},
-                  {"vocab"},
-                  {"max_positions"},
-                  {"gated_mlp"},
-                  {"untied_embedding"},
-                  {"rms_norm"},
-                  {"experts"},
-                  {"experts_per_token"},
-                  {"expert_ffn"},
-                  {"shared_expert_ffn"},
-                  {"expert_every"}};
-enum { SHAPE_KEYS = sizeof shape_keys / sizeof *shape_keys };
-
-static const char *spelt_model(Reading *r) {
+static const char *spell_model(Reading *r) {
     if (!heard(r, "layers") || !heard(r, "hidden") || !heard(r, "heads")) return NULL;
     double expansion = heard_number(r, "expansion", 0);
     if (expansion > 0 && !heard(r, "ffn"))
@@ -85,11 +63,11 @@ static const char *spelt_model(Reading *r) {
     if (!heard(r, "max_positions") && heard(r, "seq"))
         hear(r, "max_positions", heard_text(r, "seq"), heard(r, "seq")->where);
     const char *text = "transformer:";
-    for (int i = 0; i < SHAPE_KEYS; i++) {
-        const char *value = heard_text(r, shape_keys[i].key);
+    const char *size;
+    for (int i = 0; (size = model_size_name(i)); i++) {
+        const char *value = heard_text(r, size);
         if (value && !strpbrk(value, ",=:"))
-            text = arena_printf(r->arena, "%s%s%s=%.30s", text, text[strlen(text) - 1] == ':' ? "" : ",",
-                                shape_keys[i].key, value);
+            text = arena_printf(r->arena, "%s%s%s=%.30s", text, text[strlen(text) - 1] == ':' ? "" : ",", size, value);
     }
     if (!heard(r, "vocab")) ask(r, "vocabulary size", "a tokenizer is named, not its size; taken as 50,304");
     return text;
@@ -105,7 +83,7 @@ static void settle_model(Reading *r) {
         name = heard(r, "model");
     }
     if (r->asked->model) return;
-    const char *spelt = spelt_model(r);
+    const char *spelt = spell_model(r);
     if (spelt) {
         hear(r, "model", spelt, heard(r, "layers")->where);
         return;
@@ -232,7 +210,7 @@ static double layout_of(const Reading *r) {
     return fmax(heard_number(r, "tp", 1), 1) * fmax(heard_number(r, "pp", 1), 1) * fmax(heard_number(r, "cp", 1), 1);
 }
 
-static void settle_torchtitan(Reading *r, Where where) {
+void settle_torchtitan(Reading *r, Where where) {
     double replicate = heard_number(r, "replicate", 1), shard = heard_number(r, "shard_degree", -1),
            pp = heard_number(r, "pp", 1);
     double dp = fmax(1, floor(world_of(r) / layout_of(r))), cp = heard_number(r, "cp", 1);
@@ -256,8 +234,6 @@ static void settle_torchtitan(Reading *r, Where where) {
     if (converters && (strstr(converters, "float8") || strstr(converters, ".mx"))) {
         hear(r, "precision", "fp8", where);
         hear(r, "fp8-recipe", strstr(converters, "float8") ? "tensorwise" : "mxfp8", where);
-    } else if (!heard(r, "precision")) {
-        hear(r, "precision", "bf16", where);
     }
     const char *every = heard_text(r, "selective_ac"), *recompute = heard_text(r, "recompute");
     if (recompute && strcmp(recompute, "operations") == 0 && every && isdigit((unsigned char)*every)) {
@@ -271,7 +247,7 @@ static double axis(const Reading *r, const char *key) {
     return value < 0 ? 0 : value;
 }
 
-static void settle_maxtext(Reading *r, Where where) {
+void settle_maxtext(Reading *r, Where where) {
     static const char *const inner[] = {"ici_data",     "ici_fsdp",    "ici_tensor",
                                         "ici_pipeline", "ici_context", "ici_expert"};
     static const char *const outer[] = {"dcn_data", "dcn_fsdp", "dcn_pipeline", "dcn_tensor"};
@@ -295,7 +271,6 @@ static void settle_maxtext(Reading *r, Where where) {
     hear(r, "zero", shard > 1 ? "3" : "0", where);
     if (shard > 1 && dp > shard) hear_number(r, "zero-shard", shard, where);
     hear_number(r, "micro-batch", heard_number(r, "per_device", 1) * tp * cp, where);
-    if (!heard(r, "precision")) hear(r, "precision", "bf16", where);
 }
 
 static void settle_sharding(Reading *r, Where where) {
@@ -312,8 +287,7 @@ static void settle_sharding(Reading *r, Where where) {
                       {"2", "2", false},
                       {"3", "0", false},
                       {"4", "3", true},
-                      {"5", "2", true},
-                      {"hybrid_shard_zero2", "2", true}};
+                      {"5", "2", true}};
     const char *fsdp = heard_text(r, "fsdp");
     if (fsdp && *fsdp) {
         const char *word = strstr(fsdp, "hybrid_shard")    ? "HYBRID_SHARD"
@@ -338,7 +312,7 @@ static void settle_sharding(Reading *r, Where where) {
     }
 }
 
-static void settle_lightning(Reading *r, Where where) {
+void settle_lightning(Reading *r, Where where) {
     const char *said = heard_text(r, "lightning_strategy"), *dot = said ? strrchr(said, '.') : NULL;
     if (!said) return;
     if (dot) said = dot + 1;
@@ -386,7 +360,7 @@ static void settle_deepspeed(Reading *r, Where where) {
     if (!whole) hear_number(r, "global-batch", all, where);
 }
 
-static void settle_colossal(Reading *r, Where where) {
+void settle_colossal(Reading *r, Where where) {
     double batch = heard_number(r, "rank_batch", 1), micro = heard_number(r, "rank_micro", 1),
            more = heard_number(r, "rank_accumulation", 1);
     bool pipeline = heard_number(r, "pp", 1) > 1;
@@ -396,6 +370,15 @@ static void settle_colossal(Reading *r, Where where) {
     const char *plugin = heard_text(r, "colossal_plugin");
     if (plugin && strstr(plugin, "gemini") && !heard(r, "zero")) hear(r, "zero", "3", where);
     if (plugin && strstr(plugin, "zero2")) hear(r, "zero", "2", where);
+}
+
+void settle_automodel(Reading *r, Where where) {
+    const char *kind = heard_text(r, "automodel");
+    double replicate = heard_number(r, "replicate", 1);
+    if (!kind) return;
+    hear(r, "zero", strcasestr(kind, "fsdp") ? "3" : "0", where);
+    if (replicate > 1)
+        hear_number(r, "zero-shard", world_of(r) / layout_of(r) * heard_number(r, "cp", 1) / replicate, where);
 }
 
 static void settle_pipeline(Reading *r, Where where) {
@@ -412,8 +395,7 @@ static void settle_pipeline(Reading *r, Where where) {
     }
 }
 
-static void settle_precision(Reading *r, const ImportSoftware *software, Where where) {
-    const char *precision = heard_text(r, "precision");
+static void settle_precision(Reading *r, Where where) {
     const char *mixed = said_value(&r->said, "mixed_precision");
     if (heard(r, "fp8")) hear(r, "precision", "fp8", heard(r, "fp8")->where);
     if (mixed && strstr(mixed, "fp8") && strncmp(mixed, "bf16_with", 9) == 0)
@@ -423,25 +405,37 @@ static void settle_precision(Reading *r, const ImportSoftware *software, Where w
              : strstr(mixed, "subchannel") ? "blockwise"
                                            : "delayed",
              where);
-    if (!precision && (is_software(software, "megatron-bridge") || is_software(software, "automodel")))
-        hear(r, "precision", "bf16", where);
+}
+
+// What is said and comes to nothing beside the rest is no longer listed as taken.
+static void set_aside(Reading *r, const char *key, const char *why) {
+    ImportLines *taken = &r->import->taken;
+    int kept = 0;
+    unhear(r, key);
+    for (int i = 0; i < taken->count; i++) {
+        ImportLine line = taken->items[i];
+        if (line.why && strcmp(line.why, key) == 0)
+            list_line(r, &r->import->idle, line.name, line.value, why, line.where);
+        else
+            taken->items[kept++] = line;
+    }
+    taken->count = kept;
+}
+
+// "a:x,b:y": what holds where the files say nothing.
+static void hear_unsaid(Reading *r, const char *pairs, Where where) {
+    for (const char *at = pairs; *at;) {
+        size_t key = strcspn(at, ":"), whole = strcspn(at, ",");
+        const char *name = arena_printf(r->arena, "%.*s", (int)key, at);
+        if (!heard(r, name)) hear(r, name, arena_printf(r->arena, "%.*s", (int)(whole - key - 1), at + key + 1), where);
+        at += whole + (at[whole] == ',');
+    }
 }
 
 static void settle_software(Reading *r, const ImportSoftware *software) {
     Where where = r->machines.where;
     settle_sharding(r, where);
-    if (is_software(software, "torchtitan")) settle_torchtitan(r, where);
-    if (is_software(software, "maxtext")) settle_maxtext(r, where);
-    if (is_software(software, "lightning")) settle_lightning(r, where);
-    if (is_software(software, "colossalai")) settle_colossal(r, where);
-    if (is_software(software, "llama-factory") && !heard(r, "recompute")) hear(r, "recompute", "full", where);
-    if (is_software(software, "horovod")) hear(r, "strategy", "horovod", where);
-    const char *kind = heard_text(r, "automodel");
-    if (kind) hear(r, "zero", strcasestr(kind, "fsdp") ? "3" : "0", where);
-    if (kind && heard_number(r, "replicate", 1) > 1)
-        hear_number(r, "zero-shard",
-                    world_of(r) / layout_of(r) * heard_number(r, "cp", 1) / heard_number(r, "replicate", 1), where);
-    if (is_software(software, "megatron-bridge") && !heard(r, "zero")) hear(r, "zero", "1", where);
+    if (software->rule) software->rule(r, where);
     if (heard(r, "cycle_ms"))
         hear(r, "horovod-cycle", arena_printf(r->arena, "%s ms", heard_text(r, "cycle_ms")), where);
     if (heard(r, "fusion_bytes"))
@@ -450,10 +444,11 @@ static void settle_software(Reading *r, const ImportSoftware *software) {
         hear(r, "bucket", arena_printf(r->arena, "%.0f B", 2 * heard_number(r, "bucket_elements", 0)), where);
     settle_deepspeed(r, where);
     settle_pipeline(r, where);
-    settle_precision(r, software, where);
+    settle_precision(r, where);
+    hear_unsaid(r, software->unsaid, where);
     if (software->stack) hear(r, "software", software->stack, where);
-    if (heard(r, "lora-everywhere") && !heard(r, "lora-rank")) unhear(r, "lora-everywhere");
     if (heard(r, "nf4-weights") && !heard(r, "lora-rank")) hear(r, "lora-rank", "8", where);
+    if (!heard(r, "lora-rank")) set_aside(r, "lora-everywhere", "there is no LoRA");
     if (heard(r, "global-batch") && heard(r, "micro-batch")) unhear(r, "grad-accumulation");
     double steps = heard_number(r, "steps", 0), batch = heard_number(r, "global-batch", 0);
     if (steps > 0 && batch > 0 && heard(r, "seq") && !heard(r, "samples"))
@@ -462,15 +457,13 @@ static void settle_software(Reading *r, const ImportSoftware *software) {
         hear_number(r, "tokens", heard_number(r, "samples", 0) * heard_number(r, "seq", 0), heard(r, "samples")->where);
         unhear(r, "samples");
     }
-    double micro = heard_number(r, "micro-batch", 0), zero = heard_number(r, "zero", 0);
-    if (micro <= 0 && is_software(software, "hf-trainer")) hear(r, "micro-batch", "8", where);
-    if (zero < 3 && heard(r, "offload-parameters")) unhear(r, "offload-parameters");
+    if (heard_number(r, "zero", 0) < 3) set_aside(r, "offload-parameters", "only with ZeRO 3");
 }
 
 // ---- Options of ours.
 
 static void add_option(Reading *r, const char *option, const Heard *h) {
-    ImportWord word = {option, h->value, h->where};
+    ImportWord word = {option, h->value};
     LIST_PUSH(r->arena, &r->import->words, word);
 }
 

@@ -175,6 +175,13 @@ void shell_run_words(Shell *shell, const char *text, Where where) {
     run_text(shell, where.file, text, text + strlen(text), where.line, true);
 }
 
+const char *shell_joined(const Shell *shell, const ShellWords *words, int from) {
+    const char *text = "";
+    for (int i = from; i < words->count && strlen(text) < SHELL_LONGEST; i++)
+        text = arena_printf(shell->arena, "%s %s", text, words->items[i].text);
+    return text;
+}
+
 static void run_file(Shell *shell, const char *path, Where where) {
     size_t bytes = 0;
     if (!is_known(path)) return;
@@ -442,10 +449,7 @@ static Truth run_words(Reader *r, const Simple *simple, int line) {
     } else if ((strcmp(first, "source") == 0 || strcmp(first, ".") == 0) && words->count > 1) {
         run_file(shell, words->items[1].text, where);
     } else if (strcmp(first, "eval") == 0) {
-        const char *text = "";
-        for (int i = 1; i < words->count && strlen(text) < SHELL_LONGEST; i++)
-            text = arena_printf(shell->arena, "%s %s", text, words->items[i].text);
-        shell_run_words(shell, text, where);
+        shell_run_words(shell, shell_joined(shell, words, 1), where);
     } else {
         ShellCommand command = {words, simple->input, where};
         shell->hooks.on_command(shell->hooks.context, shell, &command);

@@ -45,6 +45,7 @@ void shell_set(Shell *shell, const char *name, const char *value, Where where, b
 void shell_run(Shell *shell, const char *file, const char *text, size_t bytes);
 // A text that a command runs ("bash -c TEXT"), as a part of the script.
 void shell_run_words(Shell *shell, const char *text, Where where);
+const char *shell_joined(const Shell *shell, const ShellWords *words, int from); // with blanks between
 // Another script, with what stands behind its name.
 void shell_run_file(Shell *shell, const char *path, const ShellWords *arguments, Where where);
 const ShellVariable *shell_variables(const Shell *shell, int *count);

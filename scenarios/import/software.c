@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "scenarios/import/said.h"
+#include "scenarios/import/reading.h"
 
 // clang-format off
 #define PRECISIONS "no:fp32,none:fp32,fp32:fp32,32:fp32,32-true:fp32,float32:fp32,fp16:fp16,16:fp16,16-mixed:fp16,16-true:fp16,float16:fp16,amp_fp16:fp16,half:fp16,bf16:bf16,bf16-mixed:bf16,bf16-true:bf16,bfloat16:bf16,amp_bf16:bf16,bf16_mixed:bf16,fp8:fp8,amp_fp8:fp8,transformer-engine:fp8,fp8_e4m3:fp8,int8:int8,fp32_mixed:fp32,16-true:fp16," \
@@ -150,8 +150,9 @@ static const ImportOption trainer[] = {
     {"tp_size|tensor_parallel_size", TAKEN, "tp", NULL},
     {"packing|sample_packing|pad_to_sequence_len|eval_packing", OPEN, "whether samples are filled to the whole length, as is assumed", NULL},
     {"torch_compile|neftune_noise_alpha|group_by_length|ddp_bucket_cap_mb|ddp_find_unused_parameters|use_unsloth", OPEN, "how the step runs", NULL},
+    {"load_in_8bit", OPEN, "weights in 8 bits", "false:"},
     {"liger.*|plugins", OPEN, "other kernels", NULL},
-    {"use_peft|adapter|finetuning_type|peft.*|deepspeed|config_file|trust_remote_code|tf32|strict|val_set_size|special_tokens.*|gradient_checkpointing_kwargs.*|template|stage|do_train|do_eval|do_predict|plot_loss|ddp_timeout|lora_alpha|lora_dropout|lora_model_dir|bnb_4bit_quant_type|bnb_4bit_compute_dtype|torch_dtype|use_gpu|overwrite_cache|max_samples|preprocessing_num_workers|low_cpu_mem_usage|remove_unused_columns|use_bnb_nested_quant|load_in_8bit|chat_template|type|fsdp_config.*|fsdp_transformer_layer_cls_to_wrap|ddp_backend|upcast_layernorm|additional_target|visual_inputs|quantization_method", IDLE, "as is assumed, or beside the step", NULL},
+    {"use_peft|adapter|finetuning_type|peft.*|deepspeed|config_file|trust_remote_code|tf32|strict|val_set_size|special_tokens.*|gradient_checkpointing_kwargs.*|template|stage|do_train|do_eval|do_predict|plot_loss|ddp_timeout|lora_alpha|lora_dropout|lora_model_dir|bnb_4bit_quant_type|bnb_4bit_compute_dtype|torch_dtype|use_gpu|overwrite_cache|max_samples|preprocessing_num_workers|low_cpu_mem_usage|remove_unused_columns|use_bnb_nested_quant|chat_template|type|fsdp_config.*|fsdp_transformer_layer_cls_to_wrap|ddp_backend|upcast_layernorm|additional_target|visual_inputs|quantization_method", IDLE, "as is assumed, or beside the step", NULL},
     {NULL, IDLE, NULL, NULL},
 };
 
@@ -327,10 +328,8 @@ static const ImportOption automodel[] = {
 
 // Horovod's examples for PyTorch, and its environment.
 static const ImportOption horovod[] = {
-    {"model|arch", TAKEN, "model", NULL},
-    {"batch-size|batch_size", TAKEN, "micro-batch", NULL},
     {"batches-per-allreduce", TAKEN, "grad-accumulation", NULL},
-    {"amp|use-amp|use_amp|use-mixed-precision", TAKEN, "precision", "yes:amp"},
+    {"amp|use-amp|use-mixed-precision", TAKEN, "precision", "yes:amp"},
     {"fp16-allreduce|gradient-predivide-factor|use-adasum", OPEN, "how gradients travel", NULL},
     {"train-dir|val-dir|data-dir|checkpoint-format|base-lr|wd|no-cuda", IDLE, "beside the step", NULL},
     {NULL, IDLE, NULL, NULL},
@@ -357,8 +356,8 @@ static const ImportOption colossal[] = {
 
 // PyTorch's own examples, timm: what a script of one's own is usually told.
 static const ImportOption plain[] = {
-    {"model|arch", TAKEN, "model", NULL},
-    {"batch-size|batch_size", TAKEN, "micro-batch", NULL},
+    {"model|arch|model_name|model_name_or_path", TAKEN, "model", NULL},
+    {"batch-size", TAKEN, "micro-batch", NULL},
     {"grad-accum-steps|gradient_accumulation_steps|accum_steps", TAKEN, "grad-accumulation", NULL},
     {"amp", TAKEN, "precision", "yes:amp"},
     {"workers|num_workers", TAKEN, "loader-workers", NULL},
@@ -366,7 +365,7 @@ static const ImportOption plain[] = {
 };
 
 const ImportOption import_any[] = {
-    {"lr|min_lr|learning_rate|weight_decay|betas|eps|beta1|beta2|momentum|max_norm|max_grad_norm|clip_grad|gradient_clipping|gradient_clip_val|seed|seed_everything|epochs|num_epochs|num_train_epochs|max_epochs|max_steps|train_iters|max_duration|steps|report_to|output_dir|dataset|dataset_name|data_path|data|train_data_path|valid_data_path|test_data_path|cache_dir|save|load|save_interval|save_dir|save_folder|resume|name|run_name|description|dropout|lora_alpha|lora_dropout|vocab_file|merge_file|exp_dir|init_method_std|splits_string|split|restore_from_path|ckpt_path|overwrite_output_dir|steps_per_print|log_interval|tensorboard_dir|distributed_timeout_minutes|datasets.*|dataset.*|logger.*|exp_manager.*|callbacks.*|checkpoint.*|wandb.*|logging.*|tokenizer.*|data.*|hydra.*|sched.*|optim.*|lr_scheduler.*|profiling.*", IDLE, "numbers of the optimizer, of data and of logs", NULL},
+    {"local_rank|node_rank|lr|min_lr|learning_rate|weight_decay|betas|eps|beta1|beta2|momentum|max_norm|max_grad_norm|clip_grad|gradient_clipping|gradient_clip_val|seed|seed_everything|epochs|num_epochs|num_train_epochs|max_epochs|max_steps|train_iters|max_duration|steps|report_to|output_dir|dataset|dataset_name|data_path|data|train_data_path|valid_data_path|test_data_path|cache_dir|save|load|save_interval|save_dir|save_folder|resume|name|run_name|description|dropout|lora_alpha|lora_dropout|vocab_file|merge_file|exp_dir|init_method_std|splits_string|split|restore_from_path|ckpt_path|overwrite_output_dir|steps_per_print|log_interval|tensorboard_dir|distributed_timeout_minutes|datasets.*|dataset.*|logger.*|exp_manager.*|callbacks.*|checkpoint.*|wandb.*|logging.*|tokenizer.*|data.*|hydra.*|sched.*|optim.*|lr_scheduler.*|profiling.*", IDLE, "numbers of the optimizer, of data and of logs", NULL},
     {NULL, IDLE, NULL, NULL},
 };
 
@@ -380,22 +379,22 @@ const ImportOption import_environment[] = {
 
 #define TABLES(...) (const ImportOption *const[]){__VA_ARGS__, NULL}
 const ImportSoftware import_software[] = {
-    {"megatron-deepspeed", "Megatron-DeepSpeed", "megatron-deepspeed", "deepspeed_config+tensor_model_parallel_size|deepspeed_config+num_layers", TABLES(megatron, deepspeed, import_any), "deepspeedai/Megatron-DeepSpeed"},
-    {"gpt-neox", "GPT-NeoX", "megatron-deepspeed", "pipe-parallel-size|model-parallel-size|@deepy.py", TABLES(deepspeed, megatron, import_any), "EleutherAI/gpt-neox"},
-    {"nemo", "NeMo", "nemo", "exp_manager.*+num_layers|megatron_amp_O2|mcore_gpt|@megatron_gpt", TABLES(megatron, import_any), "NVIDIA/NeMo 2.6"},
-    {"megatron-bridge", "Megatron-Bridge", "megatron bridge", "train.global_batch_size|train.micro_batch_size|@run_recipe|@megatron-bridge", TABLES(megatron, import_any), "NVIDIA-NeMo/Megatron-Bridge 0.6"},
-    {"megatron-lm", "Megatron-LM", "megatron-lm", "tensor_model_parallel_size|pipeline_model_parallel_size|micro_batch_size+num_layers|@pretrain_gpt|@pretrain_", TABLES(megatron, deepspeed, import_any), "NVIDIA/Megatron-LM core 0.20"},
-    {"torchtitan", "torchtitan", "torchtitan", "tensor_parallel_degree|data_parallel_shard_degree|training.local_batch_size|@torchtitan", TABLES(torchtitan, import_any), "pytorch/torchtitan v0.2.2"},
-    {"maxtext", "MaxText", "maxtext", "ici_fsdp_parallelism|ici_tensor_parallelism|dcn_data_parallelism|base_emb_dim|per_device_batch_size+max_target_length|@MaxText", TABLES(maxtext, import_any), "AI-Hypercomputer/maxtext"},
-    {"llm-foundry", "llm-foundry", "llm-foundry fsdp", "device_train_microbatch_size|global_train_batch_size", TABLES(foundry, import_any), "mosaicml/llm-foundry"},
-    {"automodel", "NeMo AutoModel", "fsdp2", "step_scheduler.*|@nemo_automodel|@automodel", TABLES(automodel, import_any), "NVIDIA-NeMo/Automodel"},
-    {"lightning", "Lightning", "lightning", "trainer.devices|trainer.strategy|trainer.accelerator|accumulate_grad_batches", TABLES(lightning, import_any), "Lightning-AI/pytorch-lightning 2.3"},
-    {"colossalai", "ColossalAI", NULL, "@colossalai", TABLES(colossal, import_any), "hpcaitech/ColossalAI"},
-    {"llama-factory", "LLaMA-Factory", "llama factory", "finetuning_type|cutoff_len|@llamafactory", TABLES(trainer, accelerate, deepspeed, import_any), "hiyouga/LLaMA-Factory"},
-    {"axolotl", "axolotl", "axolotl", "base_model|@axolotl", TABLES(trainer, accelerate, deepspeed, import_any), "axolotl-ai-cloud/axolotl"},
-    {"horovod", "Horovod", NULL, "batches-per-allreduce|fp16-allreduce|@horovod|@hvd", TABLES(horovod, import_any), "horovod/horovod"},
-    {"hf-trainer", "Hugging Face Trainer", "transformers", "per_device_train_batch_size|model_name_or_path|distributed_type|zero_optimization.stage|train_micro_batch_size_per_gpu", TABLES(trainer, accelerate, deepspeed, import_any), "huggingface/transformers, trl, accelerate 1.15"},
-    {"script", "a script of its own", NULL, "", TABLES(plain, import_any), ""},
+    {"Megatron-DeepSpeed", "megatron-deepspeed", "deepspeed_config+tensor_model_parallel_size|deepspeed_config+num_layers", TABLES(megatron, deepspeed, import_any), "", NULL}, // deepspeedai/Megatron-DeepSpeed
+    {"GPT-NeoX", "megatron-deepspeed", "pipe-parallel-size|model-parallel-size|@deepy.py", TABLES(deepspeed, megatron, import_any), "", NULL}, // EleutherAI/gpt-neox
+    {"NeMo", "nemo", "exp_manager.*+num_layers|megatron_amp_O2|mcore_gpt|@megatron_gpt", TABLES(megatron, import_any), "", NULL}, // NVIDIA/NeMo 2.6
+    {"Megatron-Bridge", "megatron bridge", "train.global_batch_size|train.micro_batch_size|@run_recipe|@megatron-bridge", TABLES(megatron, import_any), "zero:1,precision:bf16", NULL}, // NVIDIA-NeMo/Megatron-Bridge 0.6
+    {"Megatron-LM", "megatron-lm", "tensor_model_parallel_size|pipeline_model_parallel_size|micro_batch_size+num_layers|@pretrain_gpt|@pretrain_", TABLES(megatron, deepspeed, import_any), "", NULL}, // NVIDIA/Megatron-LM core 0.20
+    {"torchtitan", "torchtitan", "tensor_parallel_degree|data_parallel_shard_degree|training.local_batch_size|@torchtitan", TABLES(torchtitan, import_any), "precision:bf16", settle_torchtitan}, // pytorch/torchtitan v0.2.2
+    {"MaxText", "maxtext", "ici_fsdp_parallelism|ici_tensor_parallelism|dcn_data_parallelism|base_emb_dim|per_device_batch_size+max_target_length|@MaxText", TABLES(maxtext, import_any), "precision:bf16", settle_maxtext}, // AI-Hypercomputer/maxtext
+    {"llm-foundry", "llm-foundry fsdp", "device_train_microbatch_size|global_train_batch_size", TABLES(foundry, import_any), "", NULL}, // mosaicml/llm-foundry
+    {"NeMo AutoModel", "fsdp2", "step_scheduler.*|@nemo_automodel|@automodel", TABLES(automodel, import_any), "precision:bf16", settle_automodel}, // NVIDIA-NeMo/Automodel
+    {"Lightning", "lightning", "trainer.devices|trainer.strategy|trainer.accelerator|accumulate_grad_batches", TABLES(lightning, import_any), "", settle_lightning}, // Lightning-AI/pytorch-lightning 2.3
+    {"ColossalAI", NULL, "@colossalai", TABLES(colossal, import_any), "", settle_colossal}, // hpcaitech/ColossalAI
+    {"LLaMA-Factory", "llama factory", "finetuning_type|cutoff_len|@llamafactory", TABLES(trainer, accelerate, deepspeed, import_any), "recompute:full", NULL}, // hiyouga/LLaMA-Factory
+    {"axolotl", "axolotl", "base_model|@axolotl", TABLES(trainer, accelerate, deepspeed, import_any), "", NULL}, // axolotl-ai-cloud/axolotl
+    {"Horovod", NULL, "batches-per-allreduce|fp16-allreduce|@horovod|@hvd", TABLES(horovod, plain, import_any), "strategy:horovod", NULL}, // horovod/horovod
+    {"Hugging Face Trainer", "transformers", "per_device_train_batch_size|model_name_or_path|distributed_type|zero_optimization.stage|train_micro_batch_size_per_gpu", TABLES(trainer, accelerate, deepspeed, import_any), "micro-batch:8", NULL}, // huggingface/transformers, trl, accelerate 1.15
+    {"a script of its own", NULL, "", TABLES(plain, import_any), "", NULL},
 };
 // clang-format on
 const int import_software_count = sizeof import_software / sizeof *import_software;

@@ -2,6 +2,8 @@
 #ifndef LOCKSTEP_SCENARIOS_IMPORT_SOFTWARE_H
 #define LOCKSTEP_SCENARIOS_IMPORT_SOFTWARE_H
 
+#include "sim/problem.h"
+
 typedef enum OptionEffect {
     TAKEN, // into `to`: an option of lockstep run, or a word of import.c that it makes options of
     IDLE,  // no effect on time or memory of a step; `to`: what it is
@@ -16,12 +18,14 @@ typedef struct ImportOption {
     const char *how;
 } ImportOption;
 
+struct Reading;
 typedef struct ImportSoftware {
-    const char *name, *title;
+    const char *title;
     const char *stack; // as lockstep job software has it, or NULL
     const char *marks; // it is this one where an option (said.h) or the program's name says so
     const ImportOption *const *tables;
-    const char *source; // of its names
+    const char *unsaid;                                 // "zero:1,precision:bf16": where the files say nothing
+    void (*rule)(struct Reading *reading, Where where); // how it counts, where that is its own (settle.c), or NULL
 } ImportSoftware;
 
 extern const ImportSoftware import_software[];

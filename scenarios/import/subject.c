@@ -192,54 +192,32 @@ typedef struct Rows {
     int count;
 } Rows;
 
-// JSON is many things: by the words of those who start jobs.
-static bool is_job_in_json(const char *head) {
-    static const char *const words[] = {"\"zero_optimization\"",
-                                        "\"train_micro_batch_size",
-                                        "\"train_batch_size",
-                                        "\"gradient_accumulation",
-                                        "\"per_device_train_batch_size",
-                                        "\"apiVersion\"",
-                                        "\"fp16\"",
-                                        "\"bf16\"",
-                                        "\"trainer\"",
-                                        "\"parallelism\"",
-                                        "\"global_batch_size",
-                                        "\"micro_batch_size"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strstr(head, words[i])) return true;
-    return false;
-}
-
-static bool looks_like_one(const char *path) {
-    static const char *const endings[] = {".sh", ".sbatch", ".slurm", ".bash", ".yaml", ".yml", ".toml", ".py"};
+static bool is_subject(const char *path, bool is_said) {
     struct stat info;
     char head[4096];
     if (file_ends_in(path, ".lua") || stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false;
     FILE *file = file_peek(path);
     if (!file) return false;
-    size_t bytes = fread(head, 1, sizeof head - 1, file);
+    head[fread(head, 1, sizeof head - 1, file)] = '\0';
     fclose(file);
-    head[bytes] = '\0';
     if (strstr(head, "\"lockstep-")) return false; // an answer, a profile
-    if (file_ends_in(path, ".json")) return is_job_in_json(head);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (file_ends_in(path, endings[i])) return true;
-    return strncmp(head, "#!", 2) == 0 || strstr(head, "#SBATCH") != NULL;
+    return is_said || import_kind_of(path, head) < IMPORT_KINDS;
 }
 
 // The place of the word, or 0; *from: of --from and its value.
 static int find_subject(Rows rows, int argc, char *const *argv, int *from) {
     int found = 0;
     *from = 0;
+    for (int i = 2; i < argc && !*from && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--from") == 0) *from = i;
     for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
         const char *attached;
-        if (strcmp(argv[i], "--from") == 0) {
-            *from = i++;
+        if (i == *from && *from) {
+            i++;
         } else if (option_begins(argv[i])) {
             const OptionSpec *row = option_row_of(rows.items, rows.count, argv[i], &attached);
             if (row && !attached && option_takes_value(row)) i++;
-        } else if (!found && looks_like_one(argv[i])) {
+        } else if (!found && is_subject(argv[i], *from > 0)) {
             found = i;
         }
     }
@@ -293,51 +271,6 @@ static void write_in_answer(JsonWriter *json) {
     json_end_object(json);
 }
 
-bool import_subject(Arena *arena, int *argc, char ***argv, const OptionSpec *rows, int row_count, Problems *problems) {
-    int shared, all, from, at;
-    const OptionSpec *forms = answer_option_rows(arena, &shared);
-    Rows known = {rows, row_count};
-    Rows both = {options_join(arena, rows, row_count, forms, shared, &all), all};
-    if (!has_row(known, "model")) return true;
-    at = find_subject(both, *argc, *argv, &from);
-    if (!at) return true;
-    ImportAsked asked = {.kind = from && from + 1 < *argc ? (*argv)[from + 1] : NULL,
-                         .node = typed(known, *argc, *argv, "node"),
-                         .gpus = typed(known, *argc, *argv, "gpus"),
-                         .model = typed(known, *argc, *argv, "model"),
-                         .no_machines = !has_row(known, "node") || typed(known, *argc, *argv, "gpu")};
-    bool is_kind = !asked.kind;
-    const char *names[8];
-    for (int i = 0; i < import_kind_count; i++) {
-        names[i] = import_kinds[i].name;
-        is_kind = is_kind || strcmp(asked.kind, names[i]) == 0;
-    }
-    if (!is_kind) {
-        problem_add(problems, (Where){0}, "--from %s is no kind of file that is read", asked.kind);
-        problem_hint_names(problems, asked.kind, names, import_kind_count);
-        problem_is_usage(problems);
-        return false;
-    }
-    const Json *reply = reply_of(arena, (*argv)[at], &asked, problems);
-    if (!reply || !take_problems(reply, problems)) return false;
-    OptionWords line = {0};
-    option_words_add(arena, &line, (*argv)[0]);
-    option_words_add(arena, &line, (*argv)[1]);
-    add_words(arena, &line, json_get(reply, "words"), known, *argc, *argv);
-    for (int i = 2; i < *argc; i++) {
-        shows_all = shows_all || strcmp((*argv)[i], "-v") == 0 || strcmp((*argv)[i], "--verbose") == 0;
-        if (i != at && !(from && (i == from || i == from + 1))) option_words_add(arena, &line, (*argv)[i]);
-    }
-    imported = reply;
-    imported_file = (*argv)[at];
-    envelope_tells(write_in_answer);
-    char **words = ARENA_ARRAY(arena, char *, line.count + 1);
-    for (int i = 0; i < line.count; i++) words[i] = arena_copy_text(arena, line.items[i]);
-    *argv = words;
-    *argc = line.count;
-    return true;
-}
-
 // ---- On the screen.
 
 static void print_list(FILE *out, Arena *arena, const char *label, const Json *list, bool all) {
@@ -365,8 +298,8 @@ static void print_list(FILE *out, Arena *arena, const char *label, const Json *l
     }
 }
 
-void import_print(FILE *out) {
-    if (!imported) return;
+// The lists, as the end of an answer.
+static void print_on_screen(FILE *out) {
     Arena *arena = arena_open();
     fprintf(out, "\nRead from %s (%s), nothing of it was run\n", text_clean(arena, imported_file, false),
             text_of(imported, "software"));
@@ -376,4 +309,48 @@ void import_print(FILE *out) {
     print_list(out, arena, "Left open", json_get(imported, "missing"), shows_all);
     if (!shows_all) fprintf(out, "-v shows each with its line; \"not taken\" would matter and is not understood\n");
     arena_close(arena);
+}
+
+// ---- In its place.
+
+bool import_subject(Arena *arena, int *argc, char ***argv, const OptionSpec *rows, int row_count, Problems *problems) {
+    int shared, all, from, at;
+    const OptionSpec *forms = answer_option_rows(arena, &shared);
+    Rows known = {rows, row_count};
+    Rows both = {options_join(arena, rows, row_count, forms, shared, &all), all};
+    if (!has_row(known, "model")) return true;
+    at = find_subject(both, *argc, *argv, &from);
+    if (!at) return true;
+    ImportAsked asked = {.kind = from && from + 1 < *argc ? (*argv)[from + 1] : NULL,
+                         .node = typed(known, *argc, *argv, "node"),
+                         .gpus = typed(known, *argc, *argv, "gpus"),
+                         .model = typed(known, *argc, *argv, "model"),
+                         .no_machines = !has_row(known, "node") || typed(known, *argc, *argv, "gpu")};
+    bool is_kind = !asked.kind;
+    for (int i = 0; i < IMPORT_KINDS; i++) is_kind = is_kind || strcmp(asked.kind, import_kinds[i]) == 0;
+    if (!is_kind) {
+        problem_add(problems, (Where){0}, "--from %s is no kind of file that is read", asked.kind);
+        problem_hint_names(problems, asked.kind, import_kinds, IMPORT_KINDS);
+        problem_is_usage(problems);
+        return false;
+    }
+    const Json *reply = reply_of(arena, (*argv)[at], &asked, problems);
+    if (!reply || !take_problems(reply, problems)) return false;
+    OptionWords line = {0};
+    option_words_add(arena, &line, (*argv)[0]);
+    option_words_add(arena, &line, (*argv)[1]);
+    add_words(arena, &line, json_get(reply, "words"), known, *argc, *argv);
+    for (int i = 2; i < *argc; i++) {
+        shows_all = shows_all || strcmp((*argv)[i], "-v") == 0 || strcmp((*argv)[i], "--verbose") == 0;
+        if (i != at && !(from && (i == from || i == from + 1))) option_words_add(arena, &line, (*argv)[i]);
+    }
+    imported = reply;
+    imported_file = (*argv)[at];
+    envelope_tells(write_in_answer);
+    answer_tells(print_on_screen);
+    char **words = ARENA_ARRAY(arena, char *, line.count + 1);
+    for (int i = 0; i < line.count; i++) words[i] = arena_copy_text(arena, line.items[i]);
+    *argv = words;
+    *argc = line.count;
+    return true;
 }

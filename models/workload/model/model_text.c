@@ -1,4 +1,5 @@
 // A transformer spelt out where a name would stand: "transformer:layers=48,hidden=6656,heads=52,ffn=17920".
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,47 +7,51 @@
 
 static const char prefix[] = "transformer:";
 
-typedef struct Size {
+#define PLACE(member) offsetof(TransformerShape, member)
+static const struct Size {
     const char *name;
-    int *number; // or
-    bool *flag;
-} Size;
+    size_t place;
+    bool is_flag; // else a whole number
+} sizes[] = {
+    {"layers", PLACE(layers), false},
+    {"hidden", PLACE(hidden), false},
+    {"heads", PLACE(heads), false},
+    {"kv_heads", PLACE(kv_heads), false},
+    {"head_dim", PLACE(head_dim), false},
+    {"ffn", PLACE(ffn), false},
+    {"vocab", PLACE(vocab), false},
+    {"max_positions", PLACE(max_positions), false},
+    {"gated_mlp", PLACE(gated_mlp), true},
+    {"untied_embedding", PLACE(untied_embedding), true},
+    {"rms_norm", PLACE(rms_norm), true},
+    {"causal", PLACE(causal), true},
+    {"experts", PLACE(experts.count), false},
+    {"experts_per_token", PLACE(experts.per_token), false},
+    {"expert_ffn", PLACE(experts.ffn), false},
+    {"shared_expert_ffn", PLACE(experts.shared_ffn), false},
+    {"dense_layers", PLACE(experts.first_dense), false},
+    {"expert_every", PLACE(experts.every), false},
+};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+const char *model_size_name(int index) { return index < SIZES ? sizes[index].name : NULL; }
 
 bool model_is_spelt(const char *name) { return strncmp(name, prefix, sizeof prefix - 1) == 0; }
 
-static bool read_size(const Size *size, const char *value) {
-    char *end;
+static bool read_size(TransformerShape *shape, const struct Size *size, const char *value) {
+    char *end, *place = (char *)shape + size->place;
     long number = strtol(value, &end, 10);
     bool yes = strcmp(value, "true") == 0;
-    if (size->flag) *size->flag = yes;
-    if (size->flag) return yes || strcmp(value, "false") == 0;
-    *size->number = (int)number;
+    if (size->is_flag) {
+        *(bool *)place = yes;
+        return yes || strcmp(value, "false") == 0;
+    }
+    *(int *)(void *)place = (int)number;
     return end != value && !*end && number >= 0 && number <= 1000000000;
 }
 
 const Model *spelt_model(Arena *arena, const char *name, Where where, Problems *problems) {
     TransformerShape shape = {.name = "transformer", .vocab = 50304, .max_positions = 2048, .causal = true};
-    const Size sizes[] = {
-        {"layers", &shape.layers, NULL},
-        {"hidden", &shape.hidden, NULL},
-        {"heads", &shape.heads, NULL},
-        {"kv_heads", &shape.kv_heads, NULL},
-        {"head_dim", &shape.head_dim, NULL},
-        {"ffn", &shape.ffn, NULL},
-        {"vocab", &shape.vocab, NULL},
-        {"max_positions", &shape.max_positions, NULL},
-        {"gated_mlp", NULL, &shape.gated_mlp},
-        {"untied_embedding", NULL, &shape.untied_embedding},
-        {"rms_norm", NULL, &shape.rms_norm},
-        {"causal", NULL, &shape.causal},
-        {"experts", &shape.experts.count, NULL},
-        {"experts_per_token", &shape.experts.per_token, NULL},
-        {"expert_ffn", &shape.experts.ffn, NULL},
-        {"shared_expert_ffn", &shape.experts.shared_ffn, NULL},
-        {"dense_layers", &shape.experts.first_dense, NULL},
-        {"expert_every", &shape.experts.every, NULL},
-    };
-    enum { SIZES = sizeof sizes / sizeof *sizes };
     const char *names[SIZES];
     for (int i = 0; i < SIZES; i++) names[i] = sizes[i].name;
     for (const char *at = name + sizeof prefix - 1; *at;) {
@@ -60,9 +65,9 @@ const Model *spelt_model(Arena *arena, const char *name, Where where, Problems *
             problem_hint_names(problems, key, names, SIZES);
             return NULL;
         }
-        if (!equals || !read_size(&sizes[i], equals + 1)) {
+        if (!equals || !read_size(&shape, &sizes[i], equals + 1)) {
             problem_add(problems, where, "\"%s\" is no size of a transformer", pair);
-            problem_hint(problems, "%s", sizes[i].flag ? "true or false" : "a whole number: layers=32");
+            problem_hint(problems, "%s", sizes[i].is_flag ? "true or false" : "a whole number: layers=32");
             return NULL;
         }
         at += length + (at[length] == ',');
