@@ -1,5 +1,6 @@
 // Folding: actors that must do the same at the same time become one. Colours are refined over actors, channels and
 // links until they no longer split (an equitable partition); the quotient then takes exactly the times of the whole.
+// Whom the watch stops folds nothing: what follows is the whole system, and stops too.
 #ifndef LOCKSTEP_SIM_FOLD_H
 #define LOCKSTEP_SIM_FOLD_H
 

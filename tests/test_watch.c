@@ -16,6 +16,7 @@
 #include "results/progress.h"
 #include "scenarios/questions/collective_asked.h"
 #include "scenarios/queue/command_queue.h"
+#include "sim/fold.h"
 #include "sim/run.h"
 #include "tests/command.h"
 #include "tests/networks.h"
@@ -123,6 +124,41 @@ TEST(seconds_of_the_processor_end_all_that_follows) {
     EXPECT_INT(watch_status(4), 4);
     watch_close();
     EXPECT(!run_system(arena, &system, &(RunOptions){0}).stopped);
+    arena_close(arena);
+}
+
+// Two chains of actors alike, each of whom meets the one before and the one behind.
+static System two_chains(Arena *arena, int length) {
+    static const Plan plans[] = {{.latency = 1000, .fairness = 1}};
+    static const Program program = {.slot_count = 2};
+    int32_t *slots = ARENA_ARRAY(arena, int32_t, 4 * length);
+    Actor *actors = ARENA_ARRAY(arena, Actor, 2 * length);
+    Channel *channels = ARENA_ARRAY(arena, Channel, 2 * length);
+    for (int i = 0; i < 2 * length; i++) {
+        channels[i] = (Channel){.plans = plans, .plan_count = 1, .member_count = 2}; // the last of a chain is nobody's
+        slots[2 * i] = i % length ? i - 1 : -1;
+        slots[2 * i + 1] = (i + 1) % length ? i : -1;
+        actors[i] = (Actor){.channels = &slots[2 * i], .slowness = 1, .multiplicity = 1};
+    }
+    return (System){.programs = &program,
+                    .program_count = 1,
+                    .actors = actors,
+                    .actor_count = 2 * length,
+                    .channels = channels,
+                    .channel_count = 2 * length};
+}
+
+TEST(seconds_of_the_processor_end_a_fold_that_takes_many_rounds) {
+    Arena *arena = arena_open();
+    System system = two_chains(arena, 500);
+    WatchPiece piece;
+    EXPECT_INT(fold_system(arena, &system).system.actor_count, 500);
+    watch_open(&(WatchLimits){.cpu_seconds = 1e-9});
+    watch_begin(&piece, "the sizes", 1, WATCH_NO_LIMIT);
+    EXPECT_INT(fold_system(arena, &system).system.actor_count, 1000);
+    EXPECT(watch_is_over());
+    watch_end(&piece);
+    watch_close();
     arena_close(arena);
 }
 

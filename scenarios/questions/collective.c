@@ -112,7 +112,8 @@ static void compute_row(const CollectiveAsked *asked, CollectiveRequest *request
     if (!flows.stopped) {
         flow_fold(scratch, &flows);
         double operations = system_op_count(&flows.folded), bytes = run_bytes(&flows.folded);
-        if (is_allowed(asked, scratch, operations, bytes)) result = flow_run(scratch, plan, &flows, true);
+        if (!watch_is_over() && is_allowed(asked, scratch, operations, bytes))
+            result = flow_run(scratch, plan, &flows, true);
     }
     if (result.stopped) {
         watch_tells((Where){0}, asked->problems);
