@@ -663,16 +663,17 @@ static void say_loss(Row *row) {
     if (in_parts) say_number(row, JOB_TRAINING, "loss_chunks", ceil((double)model->vocab / model->hidden));
 }
 
-// Tasks of GLUE have classes, SQuAD two numbers a position.
+// Encoders have classes for tasks of GLUE and two numbers a position for SQuAD (Devlin et al., 2019, 4.1 and 4.2); of
+// decoders the row says so (ds3lab-megatron-8v100 and its like).
 static void say_head(Row *row) {
-    static const char *const tasks[] = {"squad", "glue", "mnli", "sst-2", "classification head"};
+    static const char *const tasks[] = {"classification head", "squad", "glue", "mnli", "sst-2"};
     static const Column told[] = {MODEL, NOTES, INFERRED};
     const Model *model = row->said.model;
-    bool encoder = counts_tokens(model) && !model->causal && !model->patch && model->encoder_layers == 0;
-    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++)
+    if (!counts_tokens(model) || model->patch) return;
+    size_t count = !model->causal && model->encoder_layers == 0 ? sizeof tasks / sizeof *tasks : 1;
+    for (size_t i = 0; i < count; i++)
         for (size_t c = 0; c < sizeof told / sizeof *told; c++)
-            if (says(row, told[c], tasks[i]) && (encoder || strcmp(tasks[i], "classification head") == 0) &&
-                counts_tokens(model) && !model->patch) {
+            if (says(row, told[c], tasks[i])) {
                 say_flag(row, JOB_TRAINING, "classifies", true);
                 return;
             }

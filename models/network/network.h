@@ -136,7 +136,7 @@ typedef struct LinkAbove {
 } LinkAbove;
 const LinkAbove *network_links_above(Arena *arena, const Network *network, int *count); // none in other fabrics
 // Whether nodes and NVLink domains are all alike and whole, NICs equally fast, and links of the fabric carry all that
-// NICs bring; in all but trees without rails however many ranks of a domain send to other domains in one collective.
+// NICs bring where so many ranks of a domain send to other domains in one collective (collective_price_senders).
 bool network_is_even(const Network *network, int senders);
 double network_node_seconds(const Network *network, int from, int to); // of switches, from node to node
 int network_domain_nodes(const Network *network);                      // of the first node's domain
@@ -196,7 +196,7 @@ typedef struct CollectiveRequest {
     int nccl_version;         // 22105 is 2.21.5; 0: one usual with the GPU's generation
     int threads_per_process;  // 0 or 1; N: one process has a thread for each GPU, and so few calls that launches show
     // 0 or 1; N: the ranks are the first of N parts that are alike, each `stride` ranks after the one before: whole
-    // NVLink domains, in a fabric whose links hold nobody back (network_is_ample). Of collective_price_create and
+    // NVLink domains, in a fabric whose links hold nobody back (network_is_even). Of collective_price_create and
     // ring-like operations alone; loads are those of the first part.
     int repeats, stride;
     const double *pair_bytes; // ALL_TO_ALL: [from * rank_count + to] bytes to each, `bytes` their mean per rank, ranks
