@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "results/as.h"
 #include "results/last.h"
 #include "results/next.h"
 #include "results/progress.h"
@@ -238,10 +239,8 @@ static const Json *caught_answer(void) {
 static void write_converted(FILE *out) {
     const Json *json = caught_answer();
     if (!json) return;
-    if (answer.form == ANSWER_CSV)
-        answer_write_csv(answer.arena, out, json);
-    else
-        answer_write_plain(answer.arena, out, json);
+    const Answer *tree = answer_of_json(answer.arena, json);
+    (answer.form == ANSWER_CSV ? answer_as_csv : answer_as_plain)(answer.arena, out, tree);
 }
 
 static bool has_answer(int status) { return status == DONE || status == ANSWER_IS_NO || status == INTERRUPTED; }
@@ -258,12 +257,14 @@ static void give_output_back(void) {
 }
 
 // On terminals, and where LOCKSTEP_NEXT=always asks for it; only of what --last can repeat.
-static void print_next(int status) {
+static const NextCommand *next_command(void) {
     const char *asked = getenv("LOCKSTEP_NEXT");
     bool wanted = asked ? strcmp(asked, "always") == 0 : isatty(STDOUT_FILENO);
-    if (!wanted || status != DONE || !answer.read || !answer.kept || answer.quiet || answer.written) return;
-    if (answer.form == ANSWER_SCREEN) next_print(stdout, answer.argc - 1, answer.argv + 1);
+    if (!wanted || !answer.read || !answer.kept || answer.quiet || answer.written) return NULL;
+    return answer.form == ANSWER_SCREEN ? next_after(answer.argc - 1, answer.argv + 1) : NULL;
 }
+
+bool answer_names_next(void) { return next_command() != NULL; }
 
 static void (*tells)(FILE *out);
 
@@ -283,7 +284,8 @@ int answer_end(int status) {
             file_abandon(&answer.file);
     }
     bool failed = problem_count(answer.problems) > 0;
-    print_next(failed ? FAILED : status);
+    const NextCommand *next = failed || status != DONE ? NULL : next_command();
+    if (next) printf("Next      %s   %s\n", next->line, next->why);
     problems_print(answer.problems, stderr);
     arena_close(answer.arena);
     return failed && has_answer(status) ? FAILED : status;

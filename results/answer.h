@@ -30,7 +30,8 @@ const OptionSpec *answer_option_rows(Arena *arena, int *count);
 void answer_choose_form(Options *options);
 AnswerForm answer_form(void);
 bool answer_is_quiet(void);
-bool answer_is_led(void); // the command line was read without a mistake, and the way out was opened
+bool answer_names_next(void); // a line below it, of results/next.c: it has none of its own
+bool answer_is_led(void);     // the command line was read without a mistake, and the way out was opened
 
 // Commands whose answer has no other form than the one it is printed in, and why: for tests and the manual.
 typedef struct AnswerExempt {
@@ -39,14 +40,5 @@ typedef struct AnswerExempt {
 } AnswerExempt;
 extern const AnswerExempt answer_exempt[];
 extern const int answer_exempt_count;
-
-// ---- Tables of a JSON answer: results/answer_table.c.
-
-// A row for each element of its main list (the first list of objects, or the one that is named for its kind), or one
-// row where there is none. Nested objects become columns "memory_bytes.peak", lists of plain values a cell with
-// semicolons; keys carry their units.
-void answer_write_csv(Arena *arena, FILE *out, const Json *answer);
-// All of it: a line "key<TAB>value" for every value outside lists, then every list of objects as a table with tabs.
-void answer_write_plain(Arena *arena, FILE *out, const Json *answer);
 
 #endif

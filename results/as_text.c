@@ -44,7 +44,8 @@ static void collect(Arena *arena, Shown *shown, const AnswerNode *section, bool 
             if (heads && shown->count == before + 1) shown->count = before;
         } else if (answer_has_words(node)) {
             bool is_seen = node->detail == FOR_ALL || (verbose && node->detail == FOR_VERBOSE);
-            if (node->kind == NODE_NEXT && answer_is_quiet()) continue;
+            if (node->kind == NODE_NEXT && (answer_is_quiet() || (is_seen && !verbose && answer_names_next())))
+                continue;
             if (node->kind == NODE_TABLE && node->table->details.count > 0) {
                 shown->hides = shown->hides || (is_seen && !verbose);
                 is_seen = is_seen &&
@@ -316,4 +317,15 @@ void answer_as_text(Arena *arena, FILE *out, const Answer *answer, const Style *
         for (; i < end; i++) labelled_line(&page, shown.items[i], &columns);
     }
     if (shown.hides) folded(&page, "-v shows all", 0, 0);
+}
+
+void answer_give(Arena *arena, FILE *out, const Answer *answer, AnswerForm form, const Style *style, bool verbose) {
+    if (form == ANSWER_JSON)
+        answer_as_json(out, answer);
+    else if (form == ANSWER_CSV)
+        answer_as_csv(arena, out, answer);
+    else if (form == ANSWER_PLAIN || style->plain)
+        answer_as_plain(arena, out, answer);
+    else
+        answer_as_text(arena, out, answer, style, verbose);
 }

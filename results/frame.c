@@ -56,20 +56,7 @@ bool frame_wants_objects(const Asking *asking) {
 
 static void give(const Asking *asking, const Answer *answer, AnswerForm form) {
     Style style = style_for(stdout, NULL, false);
-    switch (form) {
-    case ANSWER_JSON:
-        answer_as_json(stdout, answer);
-        break;
-    case ANSWER_CSV:
-        answer_as_csv(asking->arena, stdout, answer);
-        break;
-    case ANSWER_PLAIN:
-        answer_as_plain(asking->arena, stdout, answer);
-        break;
-    case ANSWER_SCREEN:
-        answer_as_text(asking->arena, stdout, answer, &style, option_flag(asking->options, "verbose"));
-        break;
-    }
+    answer_give(asking->arena, stdout, answer, form, &style, option_flag(asking->options, "verbose"));
 }
 
 static void give_all(const Asking *asking) {
@@ -92,10 +79,18 @@ typedef struct Showing {
 
 // ---- The question.
 
+// By a --quiet of its own, where the screen is where the answer would go.
+static bool is_silenced(const Options *options) {
+    bool has_own = option_known(options, "quiet") && !option_shared(options, "quiet");
+    return has_own && option_flag(options, "quiet") &&
+           !(option_known(options, "output") && option_given(options, "output"));
+}
+
 static int ask(const Question *question, Asking *asking, const Showing *showing) {
     if (question->processes) pieces_open_from(asking->options, question->processes, asking->problems);
     if (option_known(asking->options, "time-limit"))
         watch_open_from(asking->options, option_quantity(asking->options, "time-limit", WATCH_USUAL_SECONDS));
+    asking->silent = is_silenced(asking->options);
     int status = problem_count(asking->problems) ? EXIT_BAD_INPUT : question->ask(asking);
     bool answered = status == EXIT_DONE || status == EXIT_NO || asking->part;
     if (answered && !showing->show) give_all(asking);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 const NextCommand next_commands[] = {
-    {"run", NULL, "lockstep report --last -o page.html", "the same with charts, as one page"},
     {"plan", NULL, "lockstep report --last -o plan.html", "the same with charts, as one page"},
     {"memory", "--over-time", "lockstep memory --last --over-time", "when it is full, pass by pass"},
     {"goodput", "--checkpoint-every", "lockstep goodput --last --checkpoint-every best",
@@ -27,9 +26,4 @@ const NextCommand *next_after(int argc, char **argv) {
         if (strcmp(next->after, argv[0]) == 0 && !(next->unless && says(argc, argv, next->unless))) return next;
     }
     return NULL;
-}
-
-void next_print(FILE *out, int argc, char **argv) {
-    const NextCommand *next = next_after(argc, argv);
-    if (next) fprintf(out, "\nNext    %s   %s\n", next->line, next->why);
 }

@@ -1,8 +1,7 @@
-// The quiet line at the end of an answer on a terminal that names the next useful command.
+// The line at the end of an answer on a terminal that names the next useful command, where that is the same for all
+// answers of a command; in place of one that the answer has itself (answer_next).
 #ifndef LOCKSTEP_RESULTS_NEXT_H
 #define LOCKSTEP_RESULTS_NEXT_H
-
-#include <stdio.h>
 
 // What is worth asking after a question: the first row of its command that fits.
 typedef struct NextCommand {
@@ -16,8 +15,5 @@ extern const int next_command_count;
 
 // argv[0] is the command. NULL: nothing.
 const NextCommand *next_after(int argc, char **argv);
-
-// "Next    lockstep …   what for", after an empty line.
-void next_print(FILE *out, int argc, char **argv);
 
 #endif

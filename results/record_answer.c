@@ -203,10 +203,12 @@ static const char *day_text(Arena *arena, Date day) {
 }
 
 const char *results_old_prices(Arena *arena, const DatedPrice *prices, int count, Date today) {
+    NameIndex *names = name_index_create(arena, strcmp);
     const char *list = "";
     int old = 0;
     for (int i = 0; i < count && today.year > 0; i++) {
         Date date;
+        if (name_index_add(names, prices[i].name, i) >= 0) continue;
         if (!prices[i].date || !date_parse(prices[i].date, &date) || !date_is_a_year_before(date, today)) continue;
         if (old++ < MOST_TOLD)
             list = arena_printf(arena, "%s%s%s (%s)", list, *list ? ", " : "", prices[i].name, prices[i].date);
@@ -222,12 +224,9 @@ static const char *old_prices(const RecordTelling *telling) {
         DatedPrice *items;
         int count, room;
     } all = {0};
-    NameIndex *names = name_index_create(telling->arena, strcmp);
-    for (int i = 0; i < telling->record->point_count; i++)
-        for (int k = 0; k < telling->record->points[i].price_count; k++) {
-            const DatedPrice *price = &telling->record->points[i].prices[k];
-            if (name_index_add(names, price->name, all.count) < 0) LIST_PUSH(telling->arena, &all, *price);
-        }
+    for (int i = 0; i < telling->record->point_count && telling->today.year > 0; i++)
+        for (int k = 0; k < telling->record->points[i].price_count; k++)
+            LIST_PUSH(telling->arena, &all, telling->record->points[i].prices[k]);
     return results_old_prices(telling->arena, all.items, all.count, telling->today);
 }
 
@@ -284,24 +283,22 @@ static void add_assumed(const RecordTelling *telling) {
     if (named) answer_say(telling->answer, "Assumed", more ? "%s; and %d more" : "%s", text, more);
 }
 
-static void add_assumptions(const RecordTelling *telling) {
+void record_assumptions(Answer *answer, Arena *arena, const Record *record) {
     static const AnswerColumn columns[] = {
         {"name", "assumption", AS_TEXT, 0},       {"value", "value", AS_NUMBER, 0}, {"unit", NULL, AS_TEXT, 0},
         {"source", "source", AS_TEXT, BELOW_ROW}, {"kind", "kind", AS_TEXT, 0},
     };
-    const Record *record = telling->record;
-    answer_table(telling->answer, "assumptions", NULL, columns, COUNT_OF(columns));
+    answer_table(answer, "assumptions", NULL, columns, COUNT_OF(columns));
     for (int rank = 0; rank <= COUNT_OF(kinds); rank++)
         for (int i = 0; i < record->assumption_count; i++) {
             const Assumption *assumption = &record->assumptions[i];
             if (kind_rank(assumption) != rank) continue;
-            const char *text = text_of(telling->arena, assumption);
-            answer_cell(telling->answer, answer_of_text(assumption->name));
-            answer_cell(telling->answer, isfinite(assumption->value) ? answer_shown(AS_NUMBER, assumption->value, text)
-                                                                     : answer_of_text(assumption->text));
-            answer_cell(telling->answer, answer_of_text(assumption->unit));
-            answer_cell(telling->answer, answer_of_text(assumption->source));
-            answer_cell(telling->answer, answer_of_text(assumption->kind));
+            const char *text = text_of(arena, assumption);
+            ANSWER_ROW(answer, answer_of_text(assumption->name),
+                       isfinite(assumption->value) ? answer_shown(AS_NUMBER, assumption->value, text)
+                                                   : answer_of_text(assumption->text),
+                       answer_of_text(assumption->unit), answer_of_text(assumption->source),
+                       answer_of_text(assumption->kind));
         }
 }
 
@@ -368,25 +365,18 @@ void record_answer(Answer *answer, Arena *arena, const Record *record, Date toda
     add_assumed(&telling);
     answer_open(answer, NULL, NULL);
     answer_detail(answer, FOR_VERBOSE);
-    add_assumptions(&telling);
+    record_assumptions(answer, arena, record);
     add_engine(&telling);
     answer_close(answer);
 }
 
 // ---- In a form.
 
-void record_write(FILE *out, const Record *record, RecordForm form, const Style *style, bool verbose) {
+void record_write(FILE *out, const Record *record, AnswerForm form, const Style *style, bool verbose) {
     Arena *arena = arena_open();
     Answer *answer = answer_create(arena, NULL);
-    bool plain = form == RECORD_SCREEN && style->plain;
-    record_answer(answer, arena, record, style ? style->today : (Date){0}, form == RECORD_JSON || plain);
-    if (form == RECORD_JSON)
-        answer_as_json(out, answer);
-    else if (form == RECORD_CSV)
-        answer_as_csv(arena, out, answer);
-    else if (plain)
-        answer_as_plain(arena, out, answer);
-    else
-        answer_as_text(arena, out, answer, style, verbose);
+    bool objects = form == ANSWER_JSON || form == ANSWER_PLAIN || style->plain;
+    record_answer(answer, arena, record, (Date){0}, objects);
+    answer_give(arena, out, answer, form, style, verbose);
     arena_close(arena);
 }

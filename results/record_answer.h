@@ -3,7 +3,7 @@
 #ifndef LOCKSTEP_RESULTS_RECORD_ANSWER_H
 #define LOCKSTEP_RESULTS_RECORD_ANSWER_H
 
-#include "results/results.h"
+#include "results/answer.h"
 #include "sim/answer.h"
 
 typedef struct RecordTelling {
@@ -28,11 +28,11 @@ const char *record_figure(Arena *arena, double value, const char *unit);        
 // "12.3 % gemm, 4 % data parallel": the largest first, as far as they matter.
 const char *record_largest(Arena *arena, const NamedValue *values, int count, int most);
 
-typedef enum RecordForm { RECORD_SCREEN, RECORD_JSON, RECORD_CSV } RecordForm; // the screen's plain, where style is
-void record_write(FILE *out, const Record *record, RecordForm form, const Style *style, bool verbose);
+void record_write(FILE *out, const Record *record, AnswerForm form, const Style *style, bool verbose);
 
 // For answers of another shape: tables, as many rows as a first screen has room for, and a list for programs.
 void record_tables(Answer *answer, Arena *arena, const RecordTable *tables, int count);
+void record_assumptions(Answer *answer, Arena *arena, const Record *record); // the least certain first
 void record_texts(Answer *answer, const char *key, const char *const *texts, int count);
 
 #endif

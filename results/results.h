@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "sim/date.h"
-#include "sim/json.h"
 #include "sim/problem.h"
 #include "sim/record.h"
 
@@ -17,7 +16,6 @@ typedef struct Style {
     bool plain;   // stable tab-separated tables without decoration
     bool unicode; // ticks and dots; false under LANG=C
     int width;    // of the terminal; 0: 100
-    Date today;   // prices of more than a year before are pointed out; year 0: none are
 } Style;
 
 // Colour by --color=auto|always|never (NULL: auto), NO_COLOR, TERM and whether `out` is a terminal.
@@ -25,14 +23,9 @@ Style style_for(FILE *out, const char *color_mode, bool plain);
 // What "auto" and NULL mean from here on: --color of commands that have no such option of their own.
 void style_prefer(const char *color_mode);
 
-// Two members of a record's JSON, for answers of another shape.
-void results_json_assumptions(JsonWriter *json, const Record *record);
-void results_json_digest(JsonWriter *json, uint64_t digest);
-
 // "Prices that may be more than a year older than 2026-11-21: aws-p5-2025 (2025-05)"; NULL when all are of late.
+// Of those with one name the first.
 const char *results_old_prices(Arena *arena, const DatedPrice *prices, int count, Date today);
-// The same behind "! "; nothing when all are of late.
-void results_print_old_prices(FILE *out, const DatedPrice *prices, int count, const Style *style);
 
 // ---- A text table: columns are measured, numbers right-aligned.
 typedef struct Table Table;

@@ -5,20 +5,18 @@
 
 enum { FAILED = 1, BAD_INPUT = 4 };
 
-static void print_records(const Record *const *records, int count, StoreForm form, const Style *style, bool verbose,
+static void print_records(const Record *const *records, int count, AnswerForm form, const Style *style, bool verbose,
                           FILE *out) {
-    bool many = form == STORE_JSON && count != 1;
+    bool many = form == ANSWER_JSON && count != 1;
     if (many) fprintf(out, "[\n");
     for (int i = 0; i < count; i++) {
         if (i > 0) fprintf(out, many ? ",\n" : "\n");
-        if (form == STORE_CSV) record_write(out, records[i], RECORD_CSV, style, true);
-        if (form == STORE_JSON) record_write(out, records[i], RECORD_JSON, style, true);
-        if (form == STORE_SCREEN) record_write(out, records[i], RECORD_SCREEN, style, verbose);
+        record_write(out, records[i], form, style, verbose);
     }
     if (many) fprintf(out, "]\n");
 }
 
-int store_show(Arena *arena, const char *path, StoreForm form, const Style *style, bool verbose, FILE *out,
+int store_show(Arena *arena, const char *path, AnswerForm form, const Style *style, bool verbose, FILE *out,
                Problems *problems) {
     StoreRefusal refusal;
     StoreCounts counts = {0};

@@ -27,7 +27,7 @@ typedef struct Asking {
         int count, room;
     } more;         // answers after the first: a list in JSON
     bool part;      // the answer is of what was done until work was stopped, and is given all the same
-    bool silent;    // nothing is shown: --quiet of those that have it
+    bool silent;    // nothing is shown
     bool is_script; // its own options are known when it is read, and these are those that are not its own:
     const OptionSpec *rows;
     int row_count;

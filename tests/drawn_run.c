@@ -78,7 +78,7 @@ static void check_forms(Arena *arena, const Record *record) {
         size_t bytes = 0;
         FILE *out = open_memstream(&text, &bytes);
         CHECK(out);
-        static const RecordForm forms[] = {RECORD_CSV, RECORD_JSON, RECORD_SCREEN, RECORD_SCREEN};
+        static const AnswerForm forms[] = {ANSWER_CSV, ANSWER_JSON, ANSWER_SCREEN, ANSWER_SCREEN};
         record_write(out, record, forms[form], form == 2 ? &plain : &screen, true);
         fclose(out);
         CHECK(bytes > 0);

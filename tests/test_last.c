@@ -124,7 +124,6 @@ TEST(explain_asks_why_of_the_last_question_of_any_kind_that_it_explains) {
 static const struct {
     const char *command, *line;
 } questions[] = {
-    {"run", "run --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8 --seq 1024"},
     {"plan", "plan --model gpt2-124m --tokens 1B --seq 1024 --node dgx-a100 --gpus 8 --global-batch 64 --price 2 -j 1"},
     {"memory", "memory --model gpt2-124m --gpu A100 --micro-batch 1"},
     {"goodput", "goodput --node dgx-h100 --gpus 64 --days 3d --runs 20"},
@@ -162,5 +161,9 @@ TEST(only_answers_for_people_name_the_next_command) {
     EXPECT_INT(asked("./lockstep " ASKED " | grep -c Next"), 1); // no terminal
     EXPECT_INT(asked("LOCKSTEP_NEXT=always ./lockstep " ASKED " --plot | grep -c Next"), 1);
     EXPECT_INT(asked("LOCKSTEP_NEXT=always ./lockstep " ASKED " | grep -c '^Next '"), 0);
+    EXPECT_INT(asked("LOCKSTEP_NEXT=always ./lockstep goodput --node dgx-h100 --gpus 64 --days 3d --runs 20 | "
+                     "grep -c '^Next '"),
+               0);
+    EXPECT_TEXT(said, "1\n"); // this one, in place of the answer's own
     remove_folder();
 }

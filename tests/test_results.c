@@ -7,7 +7,7 @@ static const Style people = {.unicode = true, .width = 100};
 
 // ---- What a writer writes, as text.
 
-static char *form_of(Arena *arena, const Record *record, RecordForm form, const Style *style, bool verbose) {
+static char *form_of(Arena *arena, const Record *record, AnswerForm form, const Style *style, bool verbose) {
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
@@ -19,12 +19,12 @@ static char *form_of(Arena *arena, const Record *record, RecordForm form, const 
 }
 
 static char *screen_of(Arena *arena, const Record *record, const Style *style, bool verbose) {
-    return form_of(arena, record, RECORD_SCREEN, style, verbose);
+    return form_of(arena, record, ANSWER_SCREEN, style, verbose);
 }
 
-static char *csv_of(Arena *arena, const Record *record) { return form_of(arena, record, RECORD_CSV, &people, true); }
+static char *csv_of(Arena *arena, const Record *record) { return form_of(arena, record, ANSWER_CSV, &people, true); }
 static char *json_form(Arena *arena, const Record *record) {
-    return form_of(arena, record, RECORD_JSON, &people, true);
+    return form_of(arena, record, ANSWER_JSON, &people, true);
 }
 
 static bool has_nan(const char *text) { return strstr(text, "nan") || strstr(text, "inf") || strstr(text, "NaN"); }

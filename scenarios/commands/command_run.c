@@ -339,11 +339,6 @@ static ScenarioRequest request_of(const Asking *asking) {
     return request;
 }
 
-// "-": the screen. All commands have the option; who asks run in its own name need not.
-static const char *output_of(const Options *options) {
-    return option_known(options, "output") ? option_text(options, "output", "-") : "-";
-}
-
 // From here on the process touches what the command line names, and nothing else. The script has not begun.
 static bool raise_wall(Arena *arena, const Options *options, Problems *problems) {
     WallRules rules = {0};
@@ -352,7 +347,8 @@ static bool raise_wall(Arena *arena, const Options *options, Problems *problems)
     wall_allow_texts(arena, &rules, options, "allow-read");
     wall_allow_settings(arena, &rules, options, "set");
     if (!option_help(options)) {
-        wall_allow_output(arena, &rules, WALL_REPLACE, output_of(options));
+        if (option_known(options, "output")) // who asks run in its own name need not have it
+            wall_allow_output(arena, &rules, WALL_REPLACE, option_text(options, "output", "-"));
         wall_allow_output(arena, &rules, WALL_REPLACE, option_text(options, "trace-events", "-"));
         if (option_given(options, "plot-dir"))
             wall_allow(arena, &rules, WALL_REPLACE, option_text(options, "plot-dir", "."));
@@ -478,7 +474,6 @@ static int ask(Asking *asking, bool for_page) {
     check_usage(asking);
     KindList wanted = wanted_kinds(&run);
     run.today = date_or_today(option_text(asking->options, "date", NULL), asking->problems);
-    asking->silent = option_flag(asking->options, "quiet") && strcmp(output_of(asking->options), "-") == 0;
     int status = problem_count(asking->problems) ? EXIT_USAGE : run_scenario(&run, &wanted);
     trace_abandon(); // of a run that was refused
     return status;

@@ -258,8 +258,6 @@ static int ask(Asking *asking) {
     if (!read_side(&command, 0, &a) || !read_side(&command, 1, &b)) return watch_status(EXIT_BAD_INPUT);
     Diff diff = diff_sides(asking->arena, &a, &b, asking->problems);
     if (problem_count(asking->problems)) return watch_status(EXIT_BAD_INPUT);
-    asking->silent =
-        option_flag(options, "quiet") && !(option_known(options, "output") && option_given(options, "output"));
     add_answer(asking->answer, asking->arena, &diff, option_flag(options, "brief"));
     return EXIT_DONE;
 }

@@ -131,13 +131,11 @@ static const Explanation *explain_script(Command *command, const Catalogue *cata
 
 // ---- The answer.
 
-typedef enum Form { FORM_SCREEN, FORM_JSON, FORM_CSV } Form;
-
-static Form form_of(const Options *options, const char *path) {
+static AnswerForm form_of(const Options *options, const char *path) {
     const char *dot = path ? strrchr(path, '.') : NULL;
-    if (option_flag(options, "csv")) return FORM_CSV;
-    if (option_flag(options, "json") || (dot && strcmp(dot, ".json") == 0)) return FORM_JSON;
-    return dot && strcmp(dot, ".csv") == 0 ? FORM_CSV : FORM_SCREEN;
+    if (option_flag(options, "csv")) return ANSWER_CSV;
+    if (option_flag(options, "json") || (dot && strcmp(dot, ".json") == 0)) return ANSWER_JSON;
+    return dot && strcmp(dot, ".csv") == 0 ? ANSWER_CSV : ANSWER_SCREEN;
 }
 
 // ---- Plots.
@@ -190,7 +188,7 @@ static bool draw_plot(const Command *command, const Explanation *explanation, in
 static bool draw_plots(const Command *command, const Explanation *explanation) {
     const Options *options = command->options;
     const char *folder = option_text(options, "plot-dir", NULL), *output = option_text(options, "output", NULL);
-    bool wanted[PLOTS], screen = form_of(options, output) == FORM_SCREEN || output;
+    bool wanted[PLOTS], screen = form_of(options, output) == ANSWER_SCREEN || output;
     wanted_plots(command, wanted, command->problems);
     if (option_given(options, "plot") && !folder && !screen)
         fprintf(stderr, "warning: --plot draws on the screen, which holds data here: --plot-dir DIR writes files\n");
@@ -214,21 +212,9 @@ static bool write_answer(const Command *command, const Explanation *explanation)
     Style style = style_for(file.stream, color, option_flag(options, "plain"));
     Answer *answer = answer_create(command->arena, "explain");
     explain_step_answer(answer, command->arena, explanation, true);
-    switch (form_of(options, path)) {
-    case FORM_SCREEN:
-        if (style.plain)
-            answer_as_plain(command->arena, file.stream, answer);
-        else
-            answer_as_text(command->arena, file.stream, answer, &style, option_flag(options, "verbose"));
-        break;
-    case FORM_JSON:
-        answer_as_json(file.stream, answer);
-        break;
-    case FORM_CSV:
-        answer_main_called(answer, table_names[option_choice(options, "table", 0)]);
-        answer_as_csv(command->arena, file.stream, answer);
-        break;
-    }
+    AnswerForm form = form_of(options, path);
+    if (form == ANSWER_CSV) answer_main_called(answer, table_names[option_choice(options, "table", 0)]);
+    answer_give(command->arena, file.stream, answer, form, &style, option_flag(options, "verbose"));
     return file_commit(&file, command->problems);
 }
 
@@ -236,7 +222,7 @@ static bool write_answer(const Command *command, const Explanation *explanation)
 
 static bool check_usage(const Command *command, Problems *usage) {
     const Options *options = command->options;
-    if (option_given(options, "table") && form_of(options, option_text(options, "output", NULL)) != FORM_CSV) {
+    if (option_given(options, "table") && form_of(options, option_text(options, "output", NULL)) != ANSWER_CSV) {
         problem_add(usage, (Where){0}, "--table chooses what --csv writes");
         problem_hint(usage, "say --csv too; the screen and --json have all tables");
     }

@@ -10,6 +10,7 @@
 #include "models/workload/life/life.h"
 #include "models/workload/money/money.h"
 #include "results/chart.h"
+#include "results/record_answer.h"
 #include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_words.h"
 #include "sim/list.h"
@@ -207,21 +208,14 @@ static void add_assumed(Answer *answer, const PlanStudy *plan, const PlanRow *ro
     if (*list.text) answer_say(answer, "Assumed", "%s", list.text);
 }
 
-typedef struct PriceList {
-    DatedPrice *items;
-    int count, room;
-} PriceList;
-
-// Of the plans, each once.
 static void add_old_prices(Answer *answer, const PlanStudy *plan) {
-    PriceList all = {0};
+    struct {
+        DatedPrice *items;
+        int count, room;
+    } all = {0};
     for (int i = 0; i < plan->result->row_count; i++) {
         const RecordPoint *point = &plan->result->rows[i].point;
-        for (int k = 0; k < point->price_count; k++) {
-            bool seen = false;
-            for (int n = 0; n < all.count; n++) seen = seen || strcmp(all.items[n].name, point->prices[k].name) == 0;
-            if (!seen) LIST_PUSH(plan->arena, &all, point->prices[k]);
-        }
+        for (int k = 0; k < point->price_count; k++) LIST_PUSH(plan->arena, &all, point->prices[k]);
     }
     const char *old = results_old_prices(plan->arena, all.items, all.count, plan->today);
     if (old) answer_caution(answer, "%s", old);
@@ -525,20 +519,8 @@ static void add_memory(Answer *answer, const PlanStudy *plan) {
 }
 
 static void add_assumptions(Answer *answer, const PlanStudy *plan) {
-    static const AnswerColumn columns[] = {{"name", "name", AS_TEXT, 0},
-                                           {"value", "value", AS_NUMBER, 0},
-                                           {"unit", "unit", AS_TEXT, 0},
-                                           {"source", "source", AS_TEXT, 1},
-                                           {"kind", "how it is known", AS_TEXT, 0}};
     answer_open_on_pages(answer, "What it rests on", FOR_VERBOSE);
-    answer_table(answer, "assumptions", "Assumptions", COLUMNS(columns));
-    for (int i = 0; i < plan->chosen->assumption_count; i++) {
-        const Assumption *one = &plan->chosen->assumptions[i];
-        AnswerValue value =
-            isfinite(one->value) ? answer_shown(AS_NUMBER, one->value, one->text) : answer_of_text(one->text);
-        ANSWER_ROW(answer, answer_of_text(one->name), value, answer_of_text(one->unit), answer_of_text(one->source),
-                   answer_of_text(one->kind));
-    }
+    record_assumptions(answer, plan->arena, plan->chosen);
     answer_close(answer);
     answer_digest(answer, plan->chosen->digest);
 }

@@ -12,13 +12,12 @@ static const OptionSpec options[] = {
     {"quiet", OPTION_FLAG, .letter = 'q', .help = "nothing on the screen"},
 };
 
-static void add_answer(Answer *answer, const char *path, const StoreMerge *old, const StoreMerge *merge, bool quiet) {
+static void add_answer(Answer *answer, const char *path, const StoreMerge *old, const StoreMerge *merge) {
     answer_text(answer, "store", NULL, path);
     answer_number(answer, "points", NULL, AS_COUNT, (double)(old->added + merge->added));
     answer_number(answer, "new", NULL, AS_COUNT, (double)merge->added);
     answer_number(answer, "met_again", NULL, AS_COUNT, (double)merge->equal);
     answer_number(answer, "replaced", NULL, AS_COUNT, (double)merge->replaced);
-    if (quiet) return;
     answer_say(answer, NULL, "%s: %lld points, %lld of them new.", path, old->added + merge->added, merge->added);
     if (merge->equal) answer_say(answer, NULL, "%lld met more than once with equal results.", merge->equal);
     if (merge->replaced) answer_say(answer, NULL, "%lld failed in one file but not in another.", merge->replaced);
@@ -59,7 +58,7 @@ static int ask(Asking *asking) {
     for (int b = 0; b < (int)(sizeof beside / sizeof *beside); b++)
         temporary_drop(arena_printf(asking->arena, "%s%s", temporary, beside[b]));
     if (!merged) return refusal == STORE_NOT_SOUND ? EXIT_BAD_INPUT : EXIT_FAILED;
-    add_answer(asking->answer, path, &old, &merge, option_flag(asking->options, "quiet"));
+    add_answer(asking->answer, path, &old, &merge);
     return EXIT_DONE;
 }
 

@@ -85,11 +85,11 @@ static int show_mixes(Arena *arena, const Options *options, Problems *problems) 
 
 static void write_record(FILE *out, const Record *record, const Options *options, const Style *style) {
     if (option_flag(options, "json"))
-        record_write(out, record, RECORD_JSON, style, true);
+        record_write(out, record, ANSWER_JSON, style, true);
     else if (option_flag(options, "csv"))
-        record_write(out, record, RECORD_CSV, style, true);
+        record_write(out, record, ANSWER_CSV, style, true);
     else
-        record_write(out, record, RECORD_SCREEN, style, option_flag(options, "verbose"));
+        record_write(out, record, ANSWER_SCREEN, style, option_flag(options, "verbose"));
 }
 
 static bool write_answer(Arena *arena, const Record *record, const Options *options, Problems *problems) {

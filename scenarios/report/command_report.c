@@ -44,37 +44,14 @@ static const char usage[] =
 
 typedef struct Writing {
     const char *command; // as a shell reads it
-    const char *output;  // of plan, which has no -o of its own; NULL: standard output
+    const char *output;  // NULL: standard output
     const char *date;
 } Writing;
 
-// ---- The command line, so that a shell reads it as it was given.
-
-static bool is_plain(const char *word) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,:/@%";
-    return *word && strspn(word, plain) == strlen(word);
-}
-
-static const char *quoted(Arena *arena, const char *word) {
-    if (is_plain(word)) return word;
-    char *text = arena_alloc(arena, 4 * strlen(word) + 3), *end = text;
-    *end++ = '\'';
-    for (; *word; word++) {
-        if (*word == '\'') {
-            memcpy(end, "'\\''", 4);
-            end += 4;
-        } else {
-            *end++ = *word;
-        }
-    }
-    *end++ = '\'';
-    *end = '\0';
-    return text;
-}
-
+// As a shell reads it.
 static const char *command_text(Arena *arena, int argc, char **argv) {
     const char *text = "lockstep";
-    for (int i = 0; i < argc; i++) text = arena_printf(arena, "%s %s", text, quoted(arena, argv[i]));
+    for (int i = 0; i < argc; i++) text = arena_printf(arena, "%s %s", text, option_word_quoted(arena, argv[i]));
     return text;
 }
 
@@ -145,14 +122,13 @@ static const char *value_of(const char *name, char **words, int left, int *taken
 }
 
 // Where the page goes, and its date; what the command that is asked does not know is taken away.
-static int read_words(int argc, char **argv, bool takes_output, bool takes_date, Writing *writing, char **rest) {
+static int read_words(int argc, char **argv, bool takes_date, Writing *writing, char **rest) {
     int count = 0;
     for (int i = 0, taken; i < argc; i++) {
         const char *path = value_of("--output", argv + i, argc - i, &taken);
         if (!path) path = value_of("-o", argv + i, argc - i, &taken);
         if (path) {
             writing->output = path;
-            for (int k = 0; k < taken && !takes_output; k++) rest[count++] = argv[i + k];
             i += taken - 1;
             continue;
         }
@@ -204,15 +180,15 @@ static int ask_queue(int argc, char **argv, void *writing) {
 typedef struct Reported {
     const char *command;
     int (*ask)(int argc, char **argv, void *writing);
-    bool has_output, has_date; // -o and --date are options of its own, which it is to see
-    bool is_of_a_day;          // dates and old prices are counted from it: today, where none is said
+    bool has_date;    // --date is an option of its own, which it is to see
+    bool is_of_a_day; // dates and old prices are counted from it: today, where none is said
 } Reported;
 
 static const Reported reported[] = {
-    {"run", ask_run, false, true, false},
-    {"plan", ask_plan, false, true, true},
-    {"goodput", ask_goodput, false, false, false},
-    {"queue", ask_queue, false, false, false},
+    {"run", ask_run, true, false},
+    {"plan", ask_plan, true, true},
+    {"goodput", ask_goodput, false, false},
+    {"queue", ask_queue, false, false},
 };
 enum { REPORTED = sizeof reported / sizeof *reported };
 
@@ -247,7 +223,7 @@ static int report(Arena *arena, int argc, char **argv) {
                       arena_printf(arena, "lockstep %s %s gives the numbers", argv[1], form));
     Writing writing = {.command = command_text(arena, argc, argv)};
     char **words = ARENA_ARRAY(arena, char *, argc + 3);
-    int count = read_words(argc - 1, argv + 1, !what->has_output, !what->has_date, &writing, words);
+    int count = read_words(argc - 1, argv + 1, !what->has_date, &writing, words);
     if (what->is_of_a_day && !writing.date && !asks_for_help(argc, argv)) {
         Date today = date_or_today(NULL, problems_create(arena));
         writing.date = arena_printf(arena, "%04d-%02d-%02d", today.year, today.month, today.day);
@@ -260,7 +236,7 @@ static int report(Arena *arena, int argc, char **argv) {
     if (problem_count(mistakes)) return problems_print(mistakes, stderr), BAD_USAGE;
     if (!writing.output && isatty(STDOUT_FILENO) && !asks_for_help(argc, argv))
         return refuse("where to? A page is for a browser, not for a terminal", "add -o page.html");
-    if (writing.output && !what->has_output) wall_keep_output(WALL_REPLACE, writing.output);
+    if (writing.output) wall_keep_output(WALL_REPLACE, writing.output);
     return what->ask(count, words, &writing);
 }
 

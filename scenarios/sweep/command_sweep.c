@@ -272,7 +272,9 @@ static int show(const Command *command) {
     Options *options = command->options;
     answer_choose_form(options);
     Style style = style_for(stdout, color_modes[option_choice(options, "color", 0)], option_flag(options, "plain"));
-    StoreForm form = option_flag(options, "json") ? STORE_JSON : option_flag(options, "csv") ? STORE_CSV : STORE_SCREEN;
+    AnswerForm form = option_flag(options, "json")  ? ANSWER_JSON
+                      : option_flag(options, "csv") ? ANSWER_CSV
+                                                    : ANSWER_SCREEN;
     OutputFile screen;
     options_parse(command->arena, command->specs, command->spec_count, command->argc, command->argv, command->problems);
     if (problem_count(command->problems)) return fail(command->problems, BAD_USAGE);

@@ -220,7 +220,7 @@ static void print_answer(const Command *command, const SpanSet *set, FILE *out) 
         .verbose = option_flag(options, "verbose"),
         .top = option_flag(options, "top") || (!breakdown && (!lines || form == ANSWER_CSV) && !plots_alone(command)),
         .breakdown = breakdown,
-        .lines = lines && form != ANSWER_CSV};
+        .lines = lines && (form == ANSWER_SCREEN || form == ANSWER_PLAIN)};
     trace_print(command->arena, out, set, &answer);
 }
 

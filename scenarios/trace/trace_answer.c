@@ -1,27 +1,22 @@
-// The answer of a trace as text: tables of what was recorded.
+// The answer of a trace: tables of what was recorded.
 #include "scenarios/trace/trace_answer.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "results/screen.h"
-#include "results/tables.h"
-#include "sim/envelope.h"
+#include "results/as.h"
 #include "sim/text.h"
 
+#define COLUMNS(array) (array), (int)(sizeof(array) / sizeof *(array))
 #define ROWS_SHOWN 12 // of a rank
 
-// ---- What took longest.
+static AnswerValue seconds(Arena *arena, double value) {
+    return answer_shown(AS_SECONDS, value, text_time(arena, value));
+}
 
-static const RecordColumn top_columns[] = {
-    {"rank", "rank", RECORD_COUNT},          {"stream", "stream", RECORD_TEXT},
-    {"operation", "operation", RECORD_TEXT}, {"cause", "cause", RECORD_TEXT},
-    {"count", "count", RECORD_COUNT},        {"total_s", "total", RECORD_SECONDS},
-    {"mean_s", "mean", RECORD_SECONDS},      {"longest_s", "longest", RECORD_SECONDS},
-    {"share", "of the step", RECORD_SHARE},
-};
-enum { TOP_COLUMNS = sizeof top_columns / sizeof *top_columns };
+static AnswerValue share(double value) { return answer_of(AS_SHARE, value); }
+
+// ---- What took longest.
 
 static int by_total(const void *a, const void *b) {
     const SpanSum *one = a, *other = b;
@@ -31,146 +26,95 @@ static int by_total(const void *a, const void *b) {
     return (one->name > other->name) - (one->name < other->name);
 }
 
-static RecordCell number(double value) { return (RecordCell){.number = value}; }
-static RecordCell text(const char *value) { return (RecordCell){.text = value}; }
-
-static RecordTable operations_table(Arena *arena, const SpanSet *set) {
+// The first rows of every rank on the first screen.
+static void add_operations(Answer *answer, Arena *arena, const SpanSet *set) {
+    static const AnswerColumn columns[] = {
+        {"rank", "rank", AS_WHOLE, 0},          {"stream", "stream", AS_TEXT, 3},
+        {"operation", "operation", AS_TEXT, 0}, {"cause", "cause", AS_TEXT, 2},
+        {"count", "count", AS_COUNT, 0},        {"total_s", "total", AS_SECONDS, 0},
+        {"mean_s", "mean", AS_SECONDS, 1},      {"longest_s", "longest", AS_SECONDS, 1},
+        {"share", "of the step", AS_SHARE, 0},
+    };
     SpanSum *sums = ARENA_ARRAY(arena, SpanSum, set->sum_count);
     for (int i = 0; i < set->sum_count; i++) sums[i] = set->sums[i];
     qsort(sums, (size_t)set->sum_count, sizeof *sums, by_total);
-    RecordCell *cells = ARENA_ARRAY(arena, RecordCell, set->sum_count * TOP_COLUMNS);
-    for (int i = 0; i < set->sum_count; i++) {
+    answer_table(answer, "operations", "What takes longest, by rank", COLUMNS(columns));
+    for (int i = 0, of_rank = 0; i < set->sum_count; i++) {
         const SpanSum *sum = &sums[i];
         double total = step_seconds(sum->total);
-        const RecordCell row[TOP_COLUMNS] = {number(set->processes[sum->process].id),
-                                             text(sum->main ? "main" : "beside"),
-                                             text(set->names[sum->name]),
-                                             text(set->categories[sum->category]),
-                                             number((double)sum->count),
-                                             number(total),
-                                             number(total / (double)sum->count),
-                                             number(step_seconds(sum->longest)),
-                                             number(total / step_seconds(set->end))};
-        memcpy(&cells[i * TOP_COLUMNS], row, sizeof row);
+        of_rank = i > 0 && sum->process == sums[i - 1].process ? of_rank + 1 : 0;
+        ANSWER_ROW(answer, answer_of(AS_WHOLE, set->processes[sum->process].id),
+                   answer_of_text(sum->main ? "main" : "beside"), answer_of_text(set->names[sum->name]),
+                   answer_of_text(set->categories[sum->category]), answer_of(AS_COUNT, (double)sum->count),
+                   seconds(arena, total), seconds(arena, total / (double)sum->count),
+                   seconds(arena, step_seconds(sum->longest)), share(total / step_seconds(set->end)));
+        if (of_rank >= ROWS_SHOWN) answer_row_detail(answer, FOR_VERBOSE);
     }
-    return (RecordTable){"operations", "What takes longest, by rank", top_columns, TOP_COLUMNS, cells, set->sum_count,
-                         NULL};
 }
 
 // ---- What is resident, in the terms of Holistic Trace Analysis (facebookresearch/HolisticTraceAnalysis,
 // hta/analyzers/breakdown_analysis.py and communication_analysis.py): communication beside computation is computation,
 // what is exposed of it is "non compute", the rest idle.
 
-static const RecordColumn breakdown_columns[] = {
-    {"rank", "rank", RECORD_COUNT},
-    {"compute_s", "compute", RECORD_SECONDS},
-    {"compute_share", "of the step", RECORD_SHARE},
-    {"exposed_communication_s", "exposed communication", RECORD_SECONDS},
-    {"exposed_communication_share", "of the step", RECORD_SHARE},
-    {"exposed_memory_s", "exposed copies", RECORD_SECONDS},
-    {"idle_host_s", "idle, host", RECORD_SECONDS},
-    {"idle_other_s", "idle, other", RECORD_SECONDS},
-    {"idle_share", "of the step", RECORD_SHARE},
-    {"communication_s", "communication", RECORD_SECONDS},
-    {"overlap_share", "overlapped", RECORD_SHARE},
-};
-enum { BREAKDOWN_COLUMNS = sizeof breakdown_columns / sizeof *breakdown_columns };
-
-static RecordTable breakdown_table(Arena *arena, const SpanSet *set) {
-    RecordCell *cells = ARENA_ARRAY(arena, RecordCell, set->process_count * BREAKDOWN_COLUMNS);
+static void add_breakdown(Answer *answer, Arena *arena, const SpanSet *set) {
+    static const AnswerColumn columns[] = {
+        {"rank", "rank", AS_WHOLE, 0},
+        {"compute_s", "compute", AS_SECONDS, 0},
+        {"compute_share", "of the step", AS_SHARE, 0},
+        {"exposed_communication_s", "exposed communication", AS_SECONDS, 0},
+        {"exposed_communication_share", "of the step", AS_SHARE, 0},
+        {"exposed_memory_s", "exposed copies", AS_SECONDS, 0},
+        {"idle_host_s", "idle, host", AS_SECONDS, 0},
+        {"idle_other_s", "idle, other", AS_SECONDS, 0},
+        {"idle_share", "of the step", AS_SHARE, 0},
+        {"communication_s", "communication", AS_SECONDS, 0},
+        {"overlap_share", "overlapped", AS_SHARE, 0},
+    };
+    answer_table(answer, "breakdown", "What GPUs had resident (Holistic Trace Analysis)", COLUMNS(columns));
     for (int p = 0; p < set->process_count; p++) {
         const SpanBreakdown *b = &set->breakdowns[p];
-        double end = step_seconds(set->end), communication = step_seconds(b->communication);
-        const RecordCell row[BREAKDOWN_COLUMNS] = {
-            number(set->processes[p].id),
-            number(step_seconds(b->compute)),
-            number(step_seconds(b->compute) / end),
-            number(step_seconds(b->exposed_communication)),
-            number(step_seconds(b->exposed_communication) / end),
-            number(step_seconds(b->exposed_memory)),
-            number(step_seconds(b->idle_host)),
-            number(step_seconds(b->idle_other)),
-            number((step_seconds(b->idle_host) + step_seconds(b->idle_other)) / end),
-            number(communication),
-            number(communication > 0 ? step_seconds(b->overlap) / communication : NAN),
-        };
-        memcpy(&cells[p * BREAKDOWN_COLUMNS], row, sizeof row);
+        double end = step_seconds(set->end), compute = step_seconds(b->compute), host = step_seconds(b->idle_host),
+               other = step_seconds(b->idle_other), exposed = step_seconds(b->exposed_communication),
+               communication = step_seconds(b->communication);
+        ANSWER_ROW(answer, answer_of(AS_WHOLE, set->processes[p].id), seconds(arena, compute), share(compute / end),
+                   seconds(arena, exposed), share(exposed / end), seconds(arena, step_seconds(b->exposed_memory)),
+                   seconds(arena, host), seconds(arena, other), share((host + other) / end),
+                   seconds(arena, communication),
+                   share(communication > 0 ? step_seconds(b->overlap) / communication : NAN));
     }
-    return (RecordTable){"breakdown",
-                         "What GPUs had resident (Holistic Trace Analysis)",
-                         breakdown_columns,
-                         BREAKDOWN_COLUMNS,
-                         cells,
-                         set->process_count,
-                         NULL};
 }
 
 // ---- The answer.
 
 // why_not NULL: it runs.
-static void write_json(FILE *out, const Record *record, const SpanSet *set, const char *why_not) {
-    JsonWriter json = json_writer(out, 2);
-    json_begin_object(&json);
-    envelope_write(&json, NULL);
-    json_text_member(&json, "title", record->title);
-    json_bool_member(&json, "ran", !why_not);
-    if (why_not) json_text_member(&json, "why_not", why_not);
-    json_number_member(&json, "step_s", why_not ? NAN : step_seconds(set->end));
-    json_integer_member(&json, "operation_count", set->seen);
-    tables_write_json(&json, record);
-    json_end_object(&json);
-    fputc('\n', out);
+static Answer *answer_for(Arena *arena, const SpanSet *set, const char *why_not) {
+    Answer *answer = answer_create(arena, NULL);
+    answer_title(answer, set->title);
+    answer_bool(answer, "ran", NULL, !why_not);
+    if (why_not) answer_text(answer, "why_not", NULL, why_not);
+    answer_number(answer, "step_s", NULL, AS_SECONDS, why_not ? NAN : step_seconds(set->end));
+    answer_number(answer, "operation_count", NULL, AS_WHOLE, (double)set->seen);
+    return answer;
 }
 
-// The first rows of every rank, and how many more there are.
-static RecordTable first_rows(Arena *arena, const RecordTable *table, int *hidden) {
-    RecordTable shown = *table;
-    RecordCell *cells = ARENA_ARRAY(arena, RecordCell, table->row_count * table->column_count);
-    shown.row_count = 0;
-    for (int i = 0, of_rank = 0; i < table->row_count; i++) {
-        const RecordCell *row = &table->cells[i * table->column_count];
-        of_rank = i > 0 && row[0].number == row[-table->column_count].number ? of_rank + 1 : 0;
-        if (of_rank >= ROWS_SHOWN) continue;
-        memcpy(&cells[shown.row_count++ * table->column_count], row, (size_t)table->column_count * sizeof *row);
-    }
-    shown.cells = cells;
-    *hidden = table->row_count - shown.row_count;
-    return shown;
-}
-
-static void print_screen(FILE *out, const Record *record, const SpanSet *set, const TraceAnswer *answer) {
-    const Style *style = &answer->style;
-    Screen screen = {out, arena_open(), record, style, true, NULL, 0};
-    fprintf(out, "%s%s: a step of %s\n", style->plain ? "# " : "", text_clean(screen.arena, set->title, style->unicode),
-            text_time(screen.arena, step_seconds(set->end)));
-    if (answer->lines) trace_print_lines(screen.arena, out, set, answer);
-    for (int i = 0; i < record->table_count; i++) {
-        int hidden = 0;
-        RecordTable table = record->tables[i];
-        if (!answer->verbose && !style->plain) table = first_rows(screen.arena, &table, &hidden);
-        screen_table(&screen, &table);
-        if (hidden) fprintf(out, "and %d row%s more: -v\n", hidden, hidden == 1 ? "" : "s");
-    }
-    arena_close(screen.arena);
-}
-
-void trace_print(Arena *arena, FILE *out, const SpanSet *set, const TraceAnswer *answer) {
-    RecordTable tables[2];
-    Record record = {.title = set->title, .tables = tables};
-    bool all = answer->form == ANSWER_JSON;
-    if (answer->top || all) tables[record.table_count++] = operations_table(arena, set);
-    if (answer->breakdown || all) tables[record.table_count++] = breakdown_table(arena, set);
-    if (answer->form == ANSWER_JSON)
-        write_json(out, &record, set, NULL);
-    else if (answer->form == ANSWER_CSV)
-        table_write_csv(out, &tables[0]);
-    else
-        print_screen(out, &record, set, answer);
+void trace_print(Arena *arena, FILE *out, const SpanSet *set, const TraceAnswer *wanted) {
+    const Style *style = &wanted->style;
+    bool all = wanted->form == ANSWER_JSON;
+    Answer *answer = answer_for(arena, set, NULL);
+    if (wanted->top || all) add_operations(answer, arena, set);
+    if (wanted->breakdown || all) add_breakdown(answer, arena, set);
+    if (wanted->form == ANSWER_SCREEN)
+        fprintf(out, "%s: a step of %s\n", text_clean(arena, set->title, style->unicode),
+                text_time(arena, step_seconds(set->end)));
+    if (wanted->lines) trace_print_lines(arena, out, set, wanted);
+    if (wanted->form == ANSWER_SCREEN && (wanted->top || wanted->breakdown)) fputc('\n', out);
+    answer_give(arena, out, answer, wanted->form, style, wanted->verbose);
 }
 
 void trace_print_refusal(Arena *arena, FILE *out, const char *title, const char *why_not) {
     const SpanSet none = {.title = title};
-    const RecordTable tables[] = {operations_table(arena, &none), breakdown_table(arena, &none)};
-    const Record record = {.title = title, .tables = tables, .table_count = 2};
-    write_json(out, &record, &none, why_not);
+    Answer *answer = answer_for(arena, &none, why_not);
+    add_operations(answer, arena, &none);
+    add_breakdown(answer, arena, &none);
+    answer_as_json(out, answer);
 }

@@ -4,9 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "results/as.h"
 #include "results/chart.h"
 #include "results/progress.h"
-#include "results/tables.h"
+#include "results/record_answer.h"
 #include "results/terminal.h"
 #include "sim/file.h"
 #include "sim/list.h"
@@ -313,7 +314,9 @@ static bool write_table(const Drawing *drawing, const RecordTable *table) {
     OutputFile file;
     const char *path = arena_printf(drawing->arena, "%s/trace-%s.csv", drawing->folder, table->name);
     if (!file_create(drawing->arena, path, &file, drawing->problems)) return false;
-    table_write_csv(file.stream, table);
+    Answer *answer = answer_create(drawing->arena, NULL);
+    record_tables(answer, drawing->arena, table, 1);
+    answer_as_csv(drawing->arena, file.stream, answer);
     if (!file_commit(&file, drawing->problems)) return false;
     progress_written(path);
     return true;

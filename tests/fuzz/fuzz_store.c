@@ -120,10 +120,10 @@ static const char *damaged_store(const uint8_t *data, size_t bytes) {
     return path;
 }
 
-static void show(const char *path, StoreForm form) {
+static void show(const char *path, AnswerForm form) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
-    const Style style = {.plain = form == STORE_SCREEN};
+    const Style style = {.plain = form == ANSWER_SCREEN};
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
@@ -168,12 +168,12 @@ static void merge(const char *path) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     if (bytes == 0) return 0;
     const char *path = damaged_store(data, bytes);
-    show(path, (StoreForm)(bytes % 3));
+    show(path, (AnswerForm)(bytes % 4));
     if (bytes % 2) {
         merge(path);
     } else {
         write_more(path);
-        show(path, STORE_CSV);
+        show(path, ANSWER_CSV);
     }
     return 0;
 }
