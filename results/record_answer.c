@@ -350,9 +350,19 @@ static void add_recommendation(Answer *answer, const Recommendation *advice) {
     answer_recommend(answer, advice);
 }
 
+static double shortest_step(const Record *record) {
+    double shortest = INFINITY;
+    for (int i = 0; i < record->point_count; i++) {
+        double step = if_ran(&record->points[i], record->points[i].step_p50_s);
+        if (step > 0) shortest = fmin(shortest, step);
+    }
+    return shortest;
+}
+
 void record_answer(Answer *answer, Arena *arena, const Record *record, Date today, bool objects) {
     RecordTelling telling = {.arena = arena, .answer = answer, .record = record, .today = today};
     if (record->point_count > 0) telling.varied = varied_parameters(arena, record, &telling.varied_count);
+    telling.shortest_s = shortest_step(record);
     add_head(&telling);
     if (record->point_count == 1) record_one_point(&telling, &record->points[0]);
     if (record->point_count > 0) record_points(&telling);

@@ -13,6 +13,7 @@ typedef struct RecordTelling {
     Date today;          // prices of more than a year before are pointed out; year 0: none are
     const char **varied; // names of the parameters that differ between points
     int varied_count;
+    double shortest_s; // step of any point; INFINITY: none is known
 } RecordTelling;
 
 // What it answers of `record`. Objects of all points are made where `objects` says so: JSON and plain text have them.

@@ -66,13 +66,9 @@ typedef AnswerValue CellOf(const RecordTelling *telling, const RecordPoint *poin
 
 // All in the unit that suits the shortest, so that the eye can compare.
 static AnswerValue step_cell(const RecordTelling *telling, const RecordPoint *point) {
-    double shortest = INFINITY, step = if_ran(point, point->step_p50_s);
-    for (int i = 0; i < telling->record->point_count; i++) {
-        double other = if_ran(&telling->record->points[i], telling->record->points[i].step_p50_s);
-        if (other > 0 && other < shortest) shortest = other;
-    }
-    if (!isfinite(step) || !isfinite(shortest)) return answer_of(AS_SECONDS, NAN);
-    TextUnit unit = text_time_unit(shortest);
+    double step = if_ran(point, point->step_p50_s);
+    if (!isfinite(step) || !isfinite(telling->shortest_s)) return answer_of(AS_SECONDS, NAN);
+    TextUnit unit = text_time_unit(telling->shortest_s);
     return answer_shown(
         AS_SECONDS, step,
         arena_printf(telling->arena, "%s %s", text_figures(telling->arena, step / unit.scale, 4), unit.name));
