@@ -12,7 +12,7 @@
 #define FLOWS_MOST 1000000
 #define HEADER_BYTES 62   // Ethernet, IP, UDP, RoCE, gap and preamble, about
 #define CONTROL_BYTES 84  // the smallest frame, with gap and preamble
-#define LINE_SECONDS 8e-6 // of the line may wait before a mark: 100 kB at 100 Gb/s
+#define LINE_SECONDS 8e-6 // of the line may wait before a mark, assumed: about the bare round trip of two tiers
 #define MARKS_MOST 0.2    // DCQCN's Pmax, as HPCC's public configuration has it (Li et al. 2019)
 #define TRIMMED_QUEUE 8   // packets (Handley et al. 2017)
 #define EVENTS_A_HOP 3    // about, with those of acknowledgements
@@ -118,7 +118,8 @@ static void set_switches(Asked *asked) {
         rules->mark_most = row->pauses ? MARKS_MOST : 1;
     }
     // What comes after the pause was sent needs room: the rest is divided among all ports.
-    int ports = asked->leaf_hosts < asked->hosts ? 2 * asked->leaf_hosts : asked->hosts;
+    int leaves = asked->hosts / asked->leaf_hosts, ports = asked->hosts;
+    if (leaves > 1) ports = leaves > 2 * asked->leaf_hosts ? leaves : 2 * asked->leaf_hosts; // of a spine or a leaf
     if (row->pauses)
         rules->pause_bytes =
             fmax(rules->buffer_bytes / ports - 2 * asked->rate * asked->latency - 3 * packet, 2 * packet);
