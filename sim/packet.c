@@ -8,6 +8,7 @@
 #include "sim/digest.h"
 #include "sim/list.h"
 #include "sim/packet_internal.h"
+#include "sim/random.h"
 #include "sim/watch.h"
 
 #define WINDOW_MOST (SimTime)(1 << 20) // ticks: two passes of ten bits sort it
@@ -17,7 +18,7 @@
 
 typedef struct Waiting {
     uint64_t word;
-    uint32_t stamp;
+    SimTime sent;
     int32_t in; // port by which it came; -1: made here
 } Waiting;
 
@@ -70,8 +71,10 @@ struct PacketSim {
     int64_t full_bytes;
     PacketWindows *windows;
     SimTime window_end;
-    PacketEvent *soon; // of the node at work, within the window: the earliest is last
-    int soon_count, soon_room;
+    struct { // of the node at work, within the window: the earliest is last
+        PacketEvent *items;
+        int count, room;
+    } soon;
     int64_t left; // flows
     PacketResult result;
 };
@@ -81,16 +84,10 @@ double sim_line_rate(const PacketSim *sim, int32_t host) {
     return 1e12 / sim->ports[sim->hosts[host].port].ticks_per_byte;
 }
 
-static uint64_t mixed(uint64_t x) { // splitmix64
-    x += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 // The draws of a port are its own, in the order of its packets.
 static double draw(const PacketSim *sim, Port *port) {
-    uint64_t bits = mixed(sim->network->seed ^ mixed((uint64_t)(port - sim->ports) << 40 ^ port->draws++));
+    uint64_t item = random_mixed((uint64_t)(port - sim->ports) << 40 ^ port->draws++);
+    uint64_t bits = random_mixed(sim->network->seed ^ item);
     return (double)(bits >> 11) * 0x1p-53;
 }
 
@@ -115,21 +112,20 @@ static Waiting queue_pop(Queue *queue) {
 }
 
 // ---- Time.
-static void at(PacketSim *sim, int32_t node, PacketEvent event) {
+static void at(PacketSim *sim, PacketEvent event) {
     if (event.time >= sim->window_end) {
-        windows_add(sim->windows, &event, node);
+        windows_add(sim->windows, &event);
         return;
     }
-    if (sim->soon_count == sim->soon_room) {
-        int room = sim->soon_room ? 2 * sim->soon_room : 64;
-        PacketEvent *soon = ARENA_ARRAY(sim->arena, PacketEvent, room);
-        if (sim->soon_count) memcpy(soon, sim->soon, (size_t)sim->soon_count * sizeof *soon);
-        sim->soon = soon;
-        sim->soon_room = room;
-    }
-    int place = sim->soon_count++;
-    for (; place > 0 && sim->soon[place - 1].time <= event.time; place--) sim->soon[place] = sim->soon[place - 1];
-    sim->soon[place] = event;
+    LIST_PUSH(sim->arena, &sim->soon, event);
+    PacketEvent *soon = sim->soon.items;
+    int place = sim->soon.count - 1;
+    for (; place > 0 && soon[place - 1].time <= event.time; place--) soon[place] = soon[place - 1];
+    soon[place] = event;
+}
+
+static void at_host(PacketSim *sim, int32_t host, SimTime time, PacketKind kind, int32_t flow) {
+    at(sim, (PacketEvent){time, word_of(kind, flow, 0), .node = host});
 }
 
 // ---- Ports.
@@ -150,14 +146,14 @@ static void transmit(PacketSim *sim, Port *port, const Waiting *item, SimTime no
         sim->result.lost++;
         return;
     }
-    at(sim, port->to,
-       (PacketEvent){now + takes + port->latency, item->word, item->stamp, (int32_t)(port - sim->ports)});
+    int32_t number = (int32_t)(port - sim->ports);
+    at(sim, (PacketEvent){now + takes + port->latency, item->word, item->sent, number, port->to});
 }
 
 static void tell_when_free(PacketSim *sim, Port *port) {
     if (port->told) return;
     port->told = true;
-    at(sim, port->from, (PacketEvent){port->free_at, word_of(KIND_FREE, 0, 0), 0, (int32_t)(port - sim->ports)});
+    at(sim, (PacketEvent){port->free_at, word_of(KIND_FREE, 0, 0), 0, (int32_t)(port - sim->ports), port->from});
 }
 
 static void count_waiting(Port *port, int64_t more, SimTime now) {
@@ -171,9 +167,9 @@ static void count_waiting(Port *port, int64_t more, SimTime now) {
 static void pause_sender(PacketSim *sim, Port *in, bool pause, SimTime now) {
     const Port *back = &sim->ports[(in - sim->ports) ^ 1];
     SimTime there = now + llround(sim->network->control_bytes * back->ticks_per_byte) + back->latency;
+    uint64_t word = word_of(pause ? KIND_PAUSE : KIND_RESUME, 0, 0);
     in->pauses = pause;
-    at(sim, in->from,
-       (PacketEvent){there, word_of(pause ? KIND_PAUSE : KIND_RESUME, 0, 0), 0, (int32_t)(in - sim->ports)});
+    at(sim, (PacketEvent){there, word, 0, (int32_t)(in - sim->ports), in->from});
 }
 
 static Waiting take_data(PacketSim *sim, Port *port, SimTime now) {
@@ -225,8 +221,8 @@ static Port *way_of(PacketSim *sim, int32_t node, uint64_t word) {
     if (ways->count == 1) return &sim->ports[ports[0]];
     uint64_t key = (uint64_t)flow << 1 | (uint64_t)forth;
     if (network->switches.routing != PACKET_ECMP) key |= (uint64_t)(word_number(word) + 1) << 26;
-    int32_t first =
-        (int32_t)((mixed(network->seed ^ mixed(key ^ (uint64_t)node << 52)) >> 32) * (uint64_t)ways->count >> 32);
+    uint64_t hash = random_mixed(network->seed ^ random_mixed(key ^ (uint64_t)node << 52));
+    int32_t first = (int32_t)((hash >> 32) * (uint64_t)ways->count >> 32);
     if (network->switches.routing != PACKET_ADAPTIVE) return &sim->ports[ports[first]];
     int32_t best = first;
     for (int32_t i = 1; i < ways->count; i++) {
@@ -254,21 +250,23 @@ static bool is_marked(PacketSim *sim, Port *port, int64_t bytes) {
            rules->mark_most * (depth - rules->mark_from_bytes) / (rules->mark_to_bytes - rules->mark_from_bytes);
 }
 
-static void forward(PacketSim *sim, const PacketEvent *event, int32_t node) {
+static void forward(PacketSim *sim, const PacketEvent *event) {
     const PacketSwitch *rules = &sim->network->switches;
-    Port *port = way_of(sim, node, event->word);
-    int64_t *used = &sim->used[node - sim->network->host_count], bytes = wire_bytes(sim, event->word);
-    Waiting item = {event->word, event->stamp, event->where};
-    if (word_kind(event->word) != KIND_DATA) {
-        queue_push(sim->arena, &port->control, item);
-    } else if (!has_room(sim, port, *used, bytes) && rules->trim) {
-        port->counted.trims++;
-        item.word = word_as(item.word, KIND_HEADER);
-        queue_push(sim->arena, &port->control, item);
-    } else if (!has_room(sim, port, *used, bytes)) {
+    Port *port = way_of(sim, event->node, event->word);
+    int64_t *used = &sim->used[event->node - sim->network->host_count], bytes = wire_bytes(sim, event->word);
+    Waiting item = {event->word, event->sent, event->where};
+    bool is_data = word_kind(event->word) == KIND_DATA, finds_room = !is_data || has_room(sim, port, *used, bytes);
+    if (!finds_room && !rules->trim) {
         port->counted.drops++;
         sim->result.dropped++;
         return;
+    }
+    if (!finds_room) {
+        port->counted.trims++;
+        item.word = word_as(item.word, KIND_HEADER);
+    }
+    if (!is_data || !finds_room) {
+        queue_push(sim->arena, &port->control, item);
     } else {
         Port *in = &sim->ports[event->where];
         if (!(item.word & WORD_MARKED) && is_marked(sim, port, bytes)) {
@@ -300,6 +298,18 @@ static SimTime patience(const PacketSim *sim, const FlowState *flow) {
     return (usual > least ? usual : least) << flow->backoff;
 }
 
+static void start_timer(PacketSim *sim, FlowState *flow, int32_t number) {
+    if (flow->timing && flow->timer_at <= flow->timeout_at) return; // that one starts the next
+    flow->timing = true;
+    flow->timer_at = flow->timeout_at;
+    at_host(sim, flow->from, flow->timer_at, KIND_TIMEOUT, number);
+}
+
+static void set_timeout(PacketSim *sim, FlowState *flow, int32_t number, SimTime now) {
+    flow->timeout_at = now + patience(sim, flow);
+    start_timer(sim, flow, number);
+}
+
 static int32_t take_number(FlowState *flow) {
     if (!flow->lost) return flow->next++;
     while (flow->states[flow->lost_from] != STATE_LOST) flow->lost_from++;
@@ -321,21 +331,17 @@ static bool host_next(PacketSim *sim, Host *host, SimTime now, Waiting *item) {
             sim->ends[number].resent++;
         else
             flow->highest = packet + 1;
-        *item = (Waiting){word_of(KIND_DATA, number, packet), (uint32_t)(now / 1000), -1};
+        *item = (Waiting){word_of(KIND_DATA, number, packet), now, -1};
         if (packet == flow->packets - 1) item->word |= WORD_SHORT;
         sim->result.sent++;
         if (sim->acts->sent) sim->acts->sent(sim, flow, (double)wire_bytes(sim, item->word), now);
-        if (flow->flying == 1) flow->timeout_at = now + patience(sim, flow);
-        if (!flow->timing) {
-            flow->timing = true;
-            at(sim, flow->from, (PacketEvent){flow->timeout_at, word_of(KIND_TIMEOUT, number, 0), 0, flow->from});
-        }
+        if (flow->flying == 1) set_timeout(sim, flow, number, now);
         if (may_send(sim, flow) && flow->next_send <= now) {
             flow->ready = true;
             queue_push(sim->arena, &host->ready, (Waiting){(uint64_t)number, 0, 0});
         } else if (may_send(sim, flow) && !flow->pacing) {
             flow->pacing = true;
-            at(sim, flow->from, (PacketEvent){flow->next_send, word_of(KIND_SEND, number, 0), 0, flow->from});
+            at_host(sim, flow->from, flow->next_send, KIND_SEND, number);
         }
         return true;
     }
@@ -348,7 +354,7 @@ static void wake(PacketSim *sim, int32_t number, SimTime now) {
     if (flow->ready || flow->pacing || !may_send(sim, flow)) return;
     if (flow->next_send > now) {
         flow->pacing = true;
-        at(sim, flow->from, (PacketEvent){flow->next_send, word_of(KIND_SEND, number, 0), 0, flow->from});
+        at_host(sim, flow->from, flow->next_send, KIND_SEND, number);
         return;
     }
     flow->ready = true;
@@ -381,7 +387,7 @@ static void find_losses(PacketSim *sim, FlowState *flow, int32_t packet) {
         }
     if (!found) return;
     flow->recover = flow->next;
-    sim->acts->lost(flow);
+    if (sim->acts->lost) sim->acts->lost(flow);
 }
 
 static void measure(FlowState *flow, SimTime round_trip) { // RFC 6298
@@ -396,18 +402,18 @@ static void measure(FlowState *flow, SimTime round_trip) { // RFC 6298
 }
 
 // The first that is missing is another one: there is time for it again (RFC 6298, 5.3).
-static void restart_timer(const PacketSim *sim, FlowState *flow, SimTime now) {
+static void restart_timer(PacketSim *sim, FlowState *flow, int32_t number, SimTime now) {
     int32_t before = flow->missing;
     while (flow->missing < flow->packets && flow->states[flow->missing] == STATE_ACKNOWLEDGED) flow->missing++;
     if (flow->missing == before) return;
     flow->backoff = 0;
-    flow->timeout_at = now + patience(sim, flow);
+    set_timeout(sim, flow, number, now);
 }
 
 static void acknowledged(PacketSim *sim, const PacketEvent *event) {
     int32_t number = word_flow(event->word), packet = word_number(event->word);
     FlowState *flow = &sim->flows[number];
-    SimTime round_trip = (SimTime)((uint32_t)(event->time / 1000) - event->stamp) * 1000;
+    SimTime round_trip = event->time - event->sent;
     bool in_recovery = packet < flow->recover;
     measure(flow, round_trip);
     if (sim->row->in_order) {
@@ -416,10 +422,11 @@ static void acknowledged(PacketSim *sim, const PacketEvent *event) {
     } else {
         settle(flow, packet);
     }
-    restart_timer(sim, flow, event->time);
+    restart_timer(sim, flow, number, event->time);
     if (!sim->row->in_order && !sim->acts->pulled && sim->network->switches.routing == PACKET_ECMP)
         find_losses(sim, flow, packet);
-    if (!in_recovery) sim->acts->acknowledged(sim, flow, event->word & WORD_MARKED, round_trip, event->time);
+    if (!in_recovery && sim->acts->acknowledged)
+        sim->acts->acknowledged(sim, flow, event->word & WORD_MARKED, round_trip, event->time);
     sim->ends[number].acknowledged = flow->acknowledged;
     wake(sim, number, event->time);
 }
@@ -441,9 +448,14 @@ static void asked_again(PacketSim *sim, const PacketEvent *event) {
 static void timed_out(PacketSim *sim, const PacketEvent *event) {
     int32_t number = word_flow(event->word);
     FlowState *flow = &sim->flows[number];
+    if (event->time != flow->timer_at) return; // an earlier one has come
     flow->timing = false;
     if (flow->acknowledged == flow->packets) return;
-    if (event->time >= flow->timeout_at && flow->flying > 0) {
+    if (event->time < flow->timeout_at) {
+        start_timer(sim, flow, number);
+        return;
+    }
+    if (flow->flying > 0) {
         sim->ends[number].timeouts++;
         if (flow->backoff < TIMEOUT_DOUBLINGS) flow->backoff++;
         for (int32_t p = flow->missing; p < flow->next; p++)
@@ -451,17 +463,15 @@ static void timed_out(PacketSim *sim, const PacketEvent *event) {
         flow->recover = flow->next;
         flow->scanned = sim->row->in_order ? flow->scanned : flow->next;
         flow->credit = flow->credit > 0 ? flow->credit : 1;
-        sim->acts->timed_out(flow);
+        if (sim->acts->timed_out) sim->acts->timed_out(flow);
     }
-    if (event->time >= flow->timeout_at) flow->timeout_at = event->time + patience(sim, flow);
-    flow->timing = true;
-    at(sim, flow->from, (PacketEvent){flow->timeout_at, word_of(KIND_TIMEOUT, number, 0), 0, flow->from});
+    set_timeout(sim, flow, number, event->time);
     wake(sim, number, event->time);
 }
 
 // ---- Receivers.
-static void answer(PacketSim *sim, Host *host, uint64_t word, uint32_t stamp) {
-    queue_push(sim->arena, &sim->ports[host->port].control, (Waiting){word, stamp, -1});
+static void answer(PacketSim *sim, Host *host, uint64_t word, SimTime sent) {
+    queue_push(sim->arena, &sim->ports[host->port].control, (Waiting){word, sent, -1});
 }
 
 static void pull(PacketSim *sim, Host *host, SimTime now) {
@@ -476,7 +486,7 @@ static void pull(PacketSim *sim, Host *host, SimTime now) {
     }
     if (!host->pulls.count) return;
     host->pulling = true;
-    at(sim, port->from, (PacketEvent){host->next_pull, word_of(KIND_PULLING, 0, 0), 0, port->from});
+    at_host(sim, port->from, host->next_pull, KIND_PULLING, 0);
 }
 
 static void wants_more(PacketSim *sim, Host *host, int32_t number, SimTime now) {
@@ -487,8 +497,7 @@ static void wants_more(PacketSim *sim, Host *host, int32_t number, SimTime now) 
         return;
     }
     host->pulling = true;
-    at(sim, sim->ports[host->port].from,
-       (PacketEvent){host->next_pull, word_of(KIND_PULLING, 0, 0), 0, sim->ports[host->port].from});
+    at_host(sim, sim->ports[host->port].from, host->next_pull, KIND_PULLING, 0);
 }
 
 static void arrived(PacketSim *sim, FlowState *flow, int32_t number, int32_t packet, SimTime now) {
@@ -521,13 +530,13 @@ static void receive_data(PacketSim *sim, Host *host, const PacketEvent *event) {
         arrived(sim, flow, number, packet, event->time);
         if (packet == flow->expected) flow->asked_again = false;
         while (flow->expected < flow->packets && flow->there[flow->expected]) flow->expected++;
-        answer(sim, host, word_of(KIND_ACK, number, packet) | (event->word & WORD_MARKED), event->stamp);
+        answer(sim, host, word_of(KIND_ACK, number, packet) | (event->word & WORD_MARKED), event->sent);
     }
     if (sim->acts->pulled && flow->received < flow->packets) wants_more(sim, host, number, event->time);
 }
 
-static void receive(PacketSim *sim, const PacketEvent *event, int32_t node) {
-    Host *host = &sim->hosts[node];
+static void receive(PacketSim *sim, const PacketEvent *event) {
+    Host *host = &sim->hosts[event->node];
     int32_t number = word_flow(event->word);
     switch (word_kind(event->word)) {
     case KIND_DATA:
@@ -569,9 +578,8 @@ static void set_paused(PacketSim *sim, Port *port, bool paused, SimTime now) {
     if (!paused) port_go(sim, port, now);
 }
 
-static void happen(PacketSim *sim, const PacketEvent *event, int32_t node) {
+static void happen(PacketSim *sim, const PacketEvent *event) {
     int32_t number = word_flow(event->word);
-    sim->result.events++;
     switch (word_kind(event->word)) {
     case KIND_FREE:
         sim->ports[event->where].told = false;
@@ -591,8 +599,8 @@ static void happen(PacketSim *sim, const PacketEvent *event, int32_t node) {
         timed_out(sim, event);
         return;
     case KIND_PULLING:
-        pull(sim, &sim->hosts[node], event->time);
-        port_go(sim, &sim->ports[sim->hosts[node].port], event->time);
+        pull(sim, &sim->hosts[event->node], event->time);
+        port_go(sim, &sim->ports[sim->hosts[event->node].port], event->time);
         return;
     case KIND_DATA:
     case KIND_HEADER:
@@ -602,18 +610,19 @@ static void happen(PacketSim *sim, const PacketEvent *event, int32_t node) {
     case KIND_PULL:
         break;
     }
-    if (node < sim->network->host_count)
-        receive(sim, event, node);
+    if (event->node < sim->network->host_count)
+        receive(sim, event);
     else
-        forward(sim, event, node);
+        forward(sim, event);
 }
 
 // One node's events, and those that they make within the window.
-static void run_node(PacketSim *sim, const PacketEvent *events, int count, int32_t node) {
-    for (int i = 0; i < count || sim->soon_count;) {
-        bool soon = sim->soon_count && (i == count || sim->soon[sim->soon_count - 1].time <= events[i].time);
-        PacketEvent event = soon ? sim->soon[--sim->soon_count] : events[i++];
-        happen(sim, &event, node);
+static void run_node(PacketSim *sim, const PacketEvent *events, int count) {
+    for (int i = 0; i < count || sim->soon.count;) {
+        const PacketEvent *next = sim->soon.count ? &sim->soon.items[sim->soon.count - 1] : NULL;
+        bool soon = next && (i == count || next->time <= events[i].time);
+        PacketEvent event = soon ? sim->soon.items[--sim->soon.count] : events[i++];
+        happen(sim, &event);
     }
 }
 
@@ -622,8 +631,8 @@ static void run_windows(PacketSim *sim, SimTime until) {
     while (sim->left > 0 && windows_next(sim->windows, &window)) {
         sim->window_end = window.end;
         for (int i = 0, end; i < window.count; i = end) {
-            for (end = i + 1; end < window.count && window.nodes[end] == window.nodes[i];) end++;
-            run_node(sim, window.events + i, end - i, window.nodes[i]);
+            for (end = i + 1; end < window.count && window.events[end].node == window.events[i].node;) end++;
+            run_node(sim, window.events + i, end - i);
         }
         if (!watch_goes_on(window.count)) {
             sim->result.stopped = true;
@@ -737,14 +746,13 @@ static const char *lay_flows(PacketSim *sim, const PacketFlow *flows, int count)
         if (!reached(sim, flows[f].from, flows[f].to)) return "there is no way from a flow's sender to its receiver";
         if (flows[f].bytes < 1 || packets > PACKET_NUMBERS_MOST)
             return "a flow has no bytes, or more than 67,108,864 packets";
-        *flow = (FlowState){.from = flows[f].from, .to = flows[f].to, .packets = (int32_t)packets, .pacing = true};
+        *flow = (FlowState){.from = flows[f].from, .packets = (int32_t)packets, .pacing = true};
         flow->last_payload = (int32_t)(flows[f].bytes - (packets - 1) * network->payload_bytes);
         flow->states = ARENA_ARRAY(sim->arena, uint8_t, packets);
         flow->there = ARENA_ARRAY(sim->arena, uint8_t, packets);
         sim->to[f] = flows[f].to;
         sim->ends[f].end = SIM_TIME_NEVER;
-        PacketEvent start = {flows[f].start, word_of(KIND_SEND, f, 0), 0, flows[f].from};
-        windows_add(sim->windows, &start, flows[f].from);
+        at_host(sim, flows[f].from, flows[f].start, KIND_SEND, f);
     }
     return NULL;
 }

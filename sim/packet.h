@@ -35,7 +35,7 @@ typedef struct PacketSwitch { // all switches are alike
     bool trim;                                        // what finds no room loses its payload instead (NDP)
 } PacketSwitch;
 
-// What the senders do. Each row of packet_transports says by which text.
+// What the senders do.
 typedef enum PacketTransportId {
     PACKET_WINDOW,
     PACKET_RENO,
@@ -59,7 +59,7 @@ typedef struct PacketTransport {
 } PacketTransport;
 
 typedef struct PacketTransportRow {
-    const char *name, *source;
+    const char *name;
     bool pauses;   // meant for a fabric without loss
     bool in_order; // the receiver drops what comes out of order, the sender goes back (RoCE's go-back-N)
     PacketTransport usual;
@@ -100,7 +100,7 @@ typedef struct PacketResult {
     const PacketEnd *flows;
     const PacketPort *ports;
     SimTime end;
-    int64_t hops, events, sent, delivered, dropped, lost, duplicates; // packets; delivered: payload, first copies
+    int64_t hops, sent, delivered, dropped, lost, duplicates; // packets; delivered: payload, first copies
     uint64_t digest;
     bool stopped; // by the watch
 } PacketResult;

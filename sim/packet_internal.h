@@ -4,7 +4,7 @@
 
 #include "sim/packet.h"
 
-// ---- The word: flow 24 bits, number 26, kind 4, marked, short, sent again.
+// ---- The word: flow 24 bits, number 26, kind 4, marked, short.
 typedef enum PacketKind { // first those that travel; of these the first are for the flow's receiver
     KIND_DATA,
     KIND_HEADER, // of a packet whose payload was cut off
@@ -37,19 +37,18 @@ static inline uint64_t word_as(uint64_t word, PacketKind kind) {
 typedef struct PacketEvent {
     SimTime time;
     uint64_t word;
-    uint32_t stamp; // ns, of the sender's clock
-    int32_t where;  // port by which it comes, that is free or that pauses; else the host
+    SimTime sent;  // the packet, or the one that it answers
+    int32_t where; // port by which it comes, that is free or that pauses
+    int32_t node;  // at which it happens
 } PacketEvent;
 
 // ---- Windows (packet_windows.c).
 typedef struct PacketWindows PacketWindows;
 PacketWindows *windows_create(Arena *arena, SimTime length, int node_count);
-void windows_add(PacketWindows *windows, const PacketEvent *event,
-                 int32_t node); // not before the end of the one under way
-// The next one that has anything, by node and time. NULL: there is none. *nodes[i]: of event i.
+void windows_add(PacketWindows *windows, const PacketEvent *event); // not before the end of the one under way
+// The next one that has anything, by node and time. False: there is none.
 typedef struct PacketWindow {
     const PacketEvent *events;
-    const int32_t *nodes;
     int count;
     SimTime end;
 } PacketWindow;
@@ -59,14 +58,14 @@ bool windows_next(PacketWindows *windows, PacketWindow *window);
 typedef enum PacketState { STATE_UNSENT, STATE_SENT, STATE_LOST, STATE_ACKNOWLEDGED } PacketState;
 
 typedef struct FlowState {
-    int32_t from, to;
+    int32_t from;
     int32_t packets, last_payload;
     uint8_t *states; // [packet], of the sender
     uint8_t *there;  // [packet], of the receiver
     // The sender.
     int32_t next, lost_from, lost, flying, acknowledged, highest, scanned, recover, missing;
-    double window, threshold, rate; // packets; bytes a second
-    SimTime next_send, timeout_at, smoothed, variance;
+    double window, threshold, rate;                              // packets; bytes a second
+    SimTime next_send, timeout_at, timer_at, smoothed, variance; // timer_at: of the event that tells
     int backoff;
     bool ready, timing, pacing;
     double alpha;
@@ -88,6 +87,7 @@ const PacketNetwork *sim_network(const PacketSim *sim);
 double sim_line_rate(const PacketSim *sim, int32_t host);
 
 // What a transport does about an acknowledgement, a loss found, a timeout, a congestion notification, a packet sent.
+// Where it has nothing to do but start: NULL.
 typedef struct TransportActs {
     void (*start)(const PacketSim *sim, FlowState *flow, SimTime now);
     void (*acknowledged)(const PacketSim *sim, FlowState *flow, bool marked, SimTime round_trip, SimTime now);

@@ -13,23 +13,17 @@
 #define DCQCN_RATE_LEAST 1e-3 // of the line
 
 const PacketTransportRow packet_transports[PACKET_TRANSPORTS] = {
-    [PACKET_WINDOW] = {"window",
-                       "a window that stays as it is",
-                       false,
-                       false,
-                       {.id = PACKET_WINDOW, .window_packets = 64, .timeout_least = 1e-3}},
-    [PACKET_RENO] = {"reno",
-                     "RFC 5681, with selective acknowledgements",
-                     false,
-                     false,
-                     {.id = PACKET_RENO, .window_packets = 10, .timeout_least = 0.2}},
+    // A window that stays as it is.
+    [PACKET_WINDOW] = {"window", false, false, {.id = PACKET_WINDOW, .window_packets = 64, .timeout_least = 1e-3}},
+    // RFC 5681, with selective acknowledgements.
+    [PACKET_RENO] = {"reno", false, false, {.id = PACKET_RENO, .window_packets = 10, .timeout_least = 0.2}},
+    // RFC 8257; Alizadeh et al. 2010.
     [PACKET_DCTCP] = {"dctcp",
-                      "RFC 8257; Alizadeh et al. 2010",
                       false,
                       false,
                       {.id = PACKET_DCTCP, .window_packets = 10, .timeout_least = 10e-3, .gain = 1.0 / 16}},
+    // Zhu et al. 2015.
     [PACKET_DCQCN] = {"dcqcn",
-                      "Zhu et al. 2015",
                       true,
                       true,
                       {.id = PACKET_DCQCN,
@@ -39,13 +33,13 @@ const PacketTransportRow packet_transports[PACKET_TRANSPORTS] = {
                        .notify_seconds = 50e-6,
                        .timer_seconds = 55e-6,
                        .counter_bytes = 10e6}},
+    // Kumar et al. 2020, without the scaling of targets by flows.
     [PACKET_SWIFT] = {"swift",
-                      "Kumar et al. 2020, without the scaling of targets by flows",
                       false,
                       false,
                       {.id = PACKET_SWIFT, .window_packets = 10, .timeout_least = 1e-3, .target_seconds = 25e-6}},
-    [PACKET_NDP] =
-        {"ndp", "Handley et al. 2017", false, false, {.id = PACKET_NDP, .window_packets = 30, .timeout_least = 2e-3}},
+    // Handley et al. 2017.
+    [PACKET_NDP] = {"ndp", false, false, {.id = PACKET_NDP, .window_packets = 30, .timeout_least = 2e-3}},
 };
 const char *const packet_transport_names[PACKET_TRANSPORTS] = {"window", "reno", "dctcp", "dcqcn", "swift", "ndp"};
 
@@ -55,12 +49,6 @@ static void window_start(const PacketSim *sim, FlowState *flow, SimTime now) {
     flow->window = sim_network(sim)->transport.window_packets;
     flow->threshold = INFINITY;
 }
-
-static void window_acknowledged(const PacketSim *sim, FlowState *flow, bool marked, SimTime round_trip, SimTime now) {
-    (void)sim, (void)flow, (void)marked, (void)round_trip, (void)now;
-}
-
-static void window_lost(FlowState *flow) { (void)flow; }
 
 static void reno_grow(FlowState *flow) { flow->window += flow->window < flow->threshold ? 1 : 1 / flow->window; }
 
@@ -188,10 +176,7 @@ static void ndp_start(const PacketSim *sim, FlowState *flow, SimTime now) {
 }
 
 static const TransportActs acts[PACKET_TRANSPORTS] = {
-    [PACKET_WINDOW] = {.start = window_start,
-                       .acknowledged = window_acknowledged,
-                       .lost = window_lost,
-                       .timed_out = window_lost},
+    [PACKET_WINDOW] = {.start = window_start},
     [PACKET_RENO] = {.start = window_start,
                      .acknowledged = reno_acknowledged,
                      .lost = reno_lost,
@@ -200,22 +185,13 @@ static const TransportActs acts[PACKET_TRANSPORTS] = {
                       .acknowledged = dctcp_acknowledged,
                       .lost = reno_lost,
                       .timed_out = reno_timed_out},
-    [PACKET_DCQCN] = {.start = dcqcn_start,
-                      .acknowledged = window_acknowledged,
-                      .lost = window_lost,
-                      .timed_out = window_lost,
-                      .notified = dcqcn_notified,
-                      .sent = dcqcn_sent},
+    [PACKET_DCQCN] = {.start = dcqcn_start, .notified = dcqcn_notified, .sent = dcqcn_sent},
     [PACKET_SWIFT] = {.start = window_start,
                       .acknowledged = swift_acknowledged,
                       .lost = swift_lost,
                       .timed_out = swift_lost,
                       .sent = swift_sent},
-    [PACKET_NDP] = {.start = ndp_start,
-                    .acknowledged = window_acknowledged,
-                    .lost = window_lost,
-                    .timed_out = window_lost,
-                    .pulled = true},
+    [PACKET_NDP] = {.start = ndp_start, .pulled = true},
 };
 
 const TransportActs *transport_acts(PacketTransportId id) { return &acts[id]; }

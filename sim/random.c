@@ -13,17 +13,8 @@
 
 _Static_assert(sizeof(unsigned long) == sizeof(uint64_t), "GSL hands out unsigned long, which must hold 64 bits");
 
-#define SPLITMIX_STEP UINT64_C(0x9e3779b97f4a7c15)
-
-static uint64_t splitmix(uint64_t x) {
-    x += SPLITMIX_STEP;
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 RandomFamily random_family(uint64_t seed, const char *purpose) {
-    return (RandomFamily){splitmix(splitmix(seed) ^ digest_bytes(DIGEST_START, purpose, strlen(purpose)))};
+    return (RandomFamily){random_mixed(random_mixed(seed) ^ digest_bytes(DIGEST_START, purpose, strlen(purpose)))};
 }
 
 RandomStream random_stream(uint64_t seed, const char *purpose, uint64_t item) {
@@ -32,13 +23,13 @@ RandomStream random_stream(uint64_t seed, const char *purpose, uint64_t item) {
 
 // Each mixing step is one to one, so two streams that differ in one of the three always start apart.
 RandomStream random_stream_of(RandomFamily family, uint64_t item) {
-    uint64_t place = splitmix(family.place ^ item);
+    uint64_t place = random_mixed(family.place ^ item);
     RandomStream stream;
-    for (int i = 0; i < 4; i++) stream.state[i] = splitmix(place + (uint64_t)i * SPLITMIX_STEP);
+    for (int i = 0; i < 4; i++) stream.state[i] = random_mixed(place + (uint64_t)i * RANDOM_MIX_STEP);
     return stream;
 }
 
-uint64_t random_word_of(RandomFamily family, uint64_t item) { return splitmix(splitmix(family.place ^ item)); }
+uint64_t random_word_of(RandomFamily family, uint64_t item) { return random_mixed(random_mixed(family.place ^ item)); }
 
 static uint64_t rotate_left(uint64_t x, int bits) { return x << bits | x >> (64 - bits); }
 

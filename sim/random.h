@@ -9,6 +9,15 @@ typedef struct RandomStream { // a plain value: copy it, keep it in an array; no
     uint64_t state[4];
 } RandomStream;
 
+// SplitMix64 (Steele et al., 2014): one to one, for hashes that cost little.
+#define RANDOM_MIX_STEP UINT64_C(0x9e3779b97f4a7c15)
+static inline uint64_t random_mixed(uint64_t x) {
+    x += RANDOM_MIX_STEP;
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
 RandomStream random_stream(uint64_t seed, const char *purpose, uint64_t item);
 // The same, for who makes very many of one purpose.
 typedef struct RandomFamily {
