@@ -13,8 +13,9 @@ LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm
 
 WORKLOAD = $(addprefix models/workload/,job model cost step life convergence queue money cluster)
 SCENARIOS = $(addprefix scenarios/,fields lua study program queue questions commands import plan report explain trace sweep mpi)
-FOLDERS = sim models/hardware models/network $(WORKLOAD) $(SCENARIOS) results \
-          calibrate calibrate/gpu calibrate/collectives calibrate/training calibrate/tcp calibrate/queue
+FOLDERS = sim $(addprefix sim/,base system data packet) models/hardware models/network $(addprefix models/network/,messages collectives) \
+          $(WORKLOAD) $(SCENARIOS) results $(addprefix results/,chart page answer store) \
+          calibrate $(addprefix calibrate/,gpu gpu/bench gpu/fit collectives training tcp queue)
 PROGRAMS = models/hardware/write_catalogue.c calibrate/tcp/netbench.c scenarios/mpi/lockstep_mpi.c # with a main of their own
 SOURCES = $(filter-out $(PROGRAMS),$(sort $(wildcard $(addsuffix /*.c,$(FOLDERS)))))
 TABLES = $(BUILD)/models/hardware/catalogue_tables.o # made of the catalogue
@@ -93,8 +94,8 @@ $(BUILD)/tests/run: $(TEST_OBJECTS) $(OBJECTS) | $(BUILD)/tests/unguarded $(BUIL
 
 # Needs nothing but libc, so that it can be copied to any host.
 NETBENCH_OBJECTS = $(addprefix $(BUILD)/,calibrate/tcp/netbench.o calibrate/tcp/schedule.o calibrate/tcp/wire.o \
-                   $(patsubst %.c,%.o,$(wildcard models/network/algorithms*.c)) \
-                   sim/arena.o sim/letters.o sim/options.o sim/problem.o sim/quantity.o sim/seed.o)
+                   $(patsubst %.c,%.o,$(wildcard models/network/messages/algorithms*.c)) \
+                   $(addprefix sim/base/,arena.o letters.o options.o problem.o quantity.o seed.o))
 $(BUILD)/netbench: $(NETBENCH_OBJECTS)
 	@echo "  LINK  $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
@@ -130,7 +131,7 @@ $(TABLES): $(BUILD)/catalogue_tables.c
 	@$(CC) $(filter-out -Wcast-qual,$(ALL_CFLAGS)) -c -o $@ $<
 
 # So is the style and the script of reports.
-$(BUILD)/results/report_write.o: $(wildcard results/report/*)
+$(BUILD)/results/report_write.o: $(wildcard results/page/page.*)
 # So are the answers' schemas.
 $(BUILD)/results/command_schema.o: results/schema.json
 
@@ -147,8 +148,8 @@ CUDA_CODES = $(filter $(CUDA_KNOWN),$(CUDA_FAMILIES))
 NVCC_FLAGS = -std=c++17 -O2 -I. -Xcompiler -Wall,-Wextra -Wno-deprecated-gpu-targets \
              $(foreach code,$(CUDA_CODES),-gencode arch=compute_$(code),code=sm_$(code)) \
              -gencode arch=compute_$(lastword $(CUDA_CODES)),code=compute_$(lastword $(CUDA_CODES))
-CUDA_OBJECTS = $(patsubst %.cu,$(BUILD)/cuda/%.o,$(sort $(wildcard calibrate/gpu/*.cu)))
-BENCH_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard calibrate/gpu/bench*.c)))
+CUDA_OBJECTS = $(patsubst %.cu,$(BUILD)/cuda/%.o,$(sort $(wildcard calibrate/gpu/bench/*.cu)))
+BENCH_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard calibrate/gpu/bench/bench*.c)))
 
 cuda:
 ifeq ($(NVCC),)
@@ -161,7 +162,7 @@ $(BUILD)/cuda/lockstep-bench: $(CUDA_OBJECTS) $(BENCH_OBJECTS)
 	@echo "  LINK  $@"
 	@$(NVCC) -o $@ $^ -lcublasLt -ldl -Xlinker -rpath -Xlinker $(dir $(NVCC))../lib64
 
-$(BUILD)/cuda/%.o: %.cu $(wildcard calibrate/gpu/bench.h calibrate/gpu/cuda_*.h)
+$(BUILD)/cuda/%.o: %.cu $(wildcard calibrate/gpu/bench/bench.h calibrate/gpu/bench/cuda_*.h)
 	@mkdir -p $(@D)
 	@echo "  NVCC  $<"
 	@$(NVCC) $(NVCC_FLAGS) -c -o $@ $<

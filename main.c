@@ -3,20 +3,20 @@
 #include <string.h>
 
 #include "calibrate/training/anchor_training.h"
-#include "results/answer.h"
-#include "results/command_schema.h"
-#include "results/last.h"
+#include "results/answer/answer.h"
+#include "results/answer/command_schema.h"
+#include "results/answer/last.h"
+#include "results/answer/question.h"
 #include "results/progress.h"
-#include "results/question.h"
 #include "scenarios/commands/completion.h"
 #include "scenarios/import/import.h"
 #include "scenarios/study/study_anchors.h"
-#include "sim/ending.h"
-#include "sim/envelope.h"
-#include "sim/problem.h"
-#include "sim/version.h"
-#include "sim/wall.h"
-#include "sim/watch.h"
+#include "sim/base/problem.h"
+#include "sim/base/version.h"
+#include "sim/data/envelope.h"
+#include "sim/system/ending.h"
+#include "sim/system/wall.h"
+#include "sim/system/watch.h"
 
 int command_run(int argc, char **argv);
 int command_plan(int argc, char **argv);

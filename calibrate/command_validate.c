@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/pieces.h"
-#include "sim/problem.h"
-#include "sim/watch.h"
+#include "sim/base/problem.h"
+#include "sim/system/pieces.h"
+#include "sim/system/watch.h"
 
 #define EXIT_USAGE 2
 

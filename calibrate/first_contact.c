@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "calibrate/command_validate.h"
-#include "sim/date.h"
-#include "sim/file.h"
-#include "sim/letters.h"
-#include "sim/letters_out.h"
-#include "sim/options.h"
-#include "sim/version.h"
+#include "sim/base/date.h"
+#include "sim/base/letters.h"
+#include "sim/base/options.h"
+#include "sim/base/version.h"
+#include "sim/system/file.h"
+#include "sim/system/letters_out.h"
 
 #define EXIT_USAGE 2
 #define EXIT_INPUT 4

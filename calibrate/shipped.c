@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sim/file.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
+#include "sim/system/file.h"
 
 // Of the program, without "/lockstep"; NULL where the system does not say.
 static const char *program_folder(Arena *arena) {

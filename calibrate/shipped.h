@@ -2,8 +2,8 @@
 #ifndef LOCKSTEP_CALIBRATE_SHIPPED_H
 #define LOCKSTEP_CALIBRATE_SHIPPED_H
 
-#include "sim/arena.h"
-#include "sim/problem.h"
+#include "sim/base/arena.h"
+#include "sim/base/problem.h"
 
 #define SHIPPED_MEASUREMENTS "calibrate/measurements"
 

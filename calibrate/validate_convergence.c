@@ -7,12 +7,12 @@
 
 #include "calibrate/command_validate.h"
 #include "models/workload/convergence/critical_batch.h"
-#include "sim/csv.h"
-#include "sim/envelope.h"
-#include "sim/list.h"
-#include "sim/name_index.h"
-#include "sim/options.h"
-#include "sim/statistics.h"
+#include "sim/base/list.h"
+#include "sim/base/name_index.h"
+#include "sim/base/options.h"
+#include "sim/base/statistics.h"
+#include "sim/data/csv.h"
+#include "sim/data/envelope.h"
 
 enum { DONE = 0, BAD_USAGE = 2, BAD_INPUT = 4 };
 

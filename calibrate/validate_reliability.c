@@ -8,11 +8,11 @@
 #include "calibrate/shipped.h"
 #include "models/hardware/storage_units.h"
 #include "models/workload/life/life.h"
-#include "sim/csv.h"
-#include "sim/envelope.h"
-#include "sim/json.h"
-#include "sim/options.h"
-#include "sim/watch.h"
+#include "sim/base/options.h"
+#include "sim/data/csv.h"
+#include "sim/data/envelope.h"
+#include "sim/data/json.h"
+#include "sim/system/watch.h"
 
 enum { DONE = 0, BAD_USAGE = 2, BAD_INPUT = 4 };
 

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "sim/record.h"
+#include "sim/data/record.h"
 
 enum { POINT_COLUMNS = 33 };
 extern const char *const point_columns[POINT_COLUMNS]; // SI units in the names

@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sim/letters_out.h"
-#include "sim/text.h"
+#include "sim/base/text.h"
+#include "sim/system/letters_out.h"
 
 #define BAR_WIDTH 20
 #define CLEAR_LINE "\r\033[K"

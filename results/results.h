@@ -5,11 +5,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "sim/date.h"
-#include "sim/problem.h"
-#include "sim/record.h"
+#include "sim/base/date.h"
+#include "sim/base/problem.h"
+#include "sim/data/record.h"
 
-struct Chart; // results/chart.h
+struct Chart; // results/chart/chart.h
 
 typedef struct Style {
     bool color;   // ANSI colours

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "results/results.h"
-#include "sim/letters_out.h"
+#include "sim/system/letters_out.h"
 
 static bool is_set(const char *name) {
     const char *value = getenv(name);

@@ -2,9 +2,9 @@
 // folded; otherwise columns move to a second panel below, with the first columns repeated.
 #include "results/results.h"
 #include "results/terminal.h"
-#include "sim/check.h"
-#include "sim/list.h"
-#include "sim/text.h"
+#include "sim/base/check.h"
+#include "sim/base/list.h"
+#include "sim/base/text.h"
 
 #define GAP 2
 #define BELOW_INDENT 4

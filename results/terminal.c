@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sim/letters_out.h"
+#include "sim/system/letters_out.h"
 
 static int cube_step(int level) { return level < 48 ? 0 : level < 115 ? 1 : (level - 35) / 40; }
 

@@ -10,11 +10,11 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "sim/check.h"
-#include "sim/envelope.h"
-#include "sim/file.h"
-#include "sim/json.h"
-#include "sim/text.h"
+#include "sim/base/check.h"
+#include "sim/base/text.h"
+#include "sim/data/envelope.h"
+#include "sim/data/json.h"
+#include "sim/system/file.h"
 
 #define BYTES_PER_SPAN 100 // the least that one takes
 

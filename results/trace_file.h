@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "sim/arena.h"
-#include "sim/problem.h"
+#include "sim/base/arena.h"
+#include "sim/base/problem.h"
 #include "sim/spans.h"
 
 // Whether a file of this name is a timeline: by its end, with ".gz" or without.

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/list.h"
-#include "sim/text.h"
+#include "sim/base/list.h"
+#include "sim/base/text.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/record.h"
+#include "sim/data/record.h"
 
 // Names of the parameters whose text differs between points, in their order in the record.
 const char **varied_parameters(Arena *arena, const Record *record, int *count);

@@ -1,7 +1,7 @@
 // Simulated time: the one conversion that does not fail.
 #include "sim/clock.h"
 
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 SimTime step_ticks(double seconds) {
     SimTime ticks = SIM_TIME_NEVER;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 typedef struct Entry {
     SimTime time;

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 #include "sim/clock.h"
 
 typedef struct EventQueue EventQueue;

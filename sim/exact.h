@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 __extension__ typedef __int128 Load; // bytes per second on a link, in units of 2^-46
 

@@ -12,8 +12,8 @@
 
 #include <string.h>
 
-#include "sim/check.h"
-#include "sim/watch.h"
+#include "sim/base/check.h"
+#include "sim/system/watch.h"
 
 #define ROUNDS_PER_LOOK 16 // most systems take fewer
 

@@ -1,6 +1,6 @@
 #include "sim/longest.h"
 
-#include "sim/quantity.h"
+#include "sim/base/quantity.h"
 
 static Longest longest_transfer(const System *system, const Plan *plan) {
     Longest found = {.seconds = plan->rate_limit > 0 ? plan->bytes / plan->rate_limit : 0};

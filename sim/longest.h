@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_SIM_LONGEST_H
 #define LOCKSTEP_SIM_LONGEST_H
 
-#include "sim/problem.h"
+#include "sim/base/problem.h"
 #include "sim/program.h"
 
 typedef struct Longest {

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "sim/digest.h"
-#include "sim/list.h"
+#include "sim/base/digest.h"
+#include "sim/base/list.h"
 
 double weight_round(double weight) { return nearbyint(weight * 16777216.0) / 16777216.0; }
 

@@ -4,12 +4,12 @@
 
 #include <math.h>
 
-#include "sim/check.h"
-#include "sim/digest.h"
-#include "sim/random.h"
+#include "sim/base/check.h"
+#include "sim/base/digest.h"
+#include "sim/base/random.h"
 #include "sim/run_internal.h"
+#include "sim/system/watch.h"
 #include "sim/trace.h"
-#include "sim/watch.h"
 
 #define EVENTS_PER_LOOK 256 // at the watch
 

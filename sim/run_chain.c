@@ -3,7 +3,7 @@
 // who reached the mark, where that came later; for a transfer, the last step of the member that came last. Steps begin
 // where the one before ends, so going back from the last end gives a chain without gaps. (Critical path of event
 // graphs: Kelley and Walker, 1959; of message-passing programs: Yang and Miller, 1988.)
-#include "sim/check.h"
+#include "sim/base/check.h"
 #include "sim/run_internal.h"
 
 #define CHUNK 65536 // steps

@@ -2,9 +2,9 @@
 #ifndef LOCKSTEP_SIM_RUN_INTERNAL_H
 #define LOCKSTEP_SIM_RUN_INTERNAL_H
 
+#include "sim/base/random.h"
 #include "sim/event.h"
 #include "sim/fluid.h"
-#include "sim/random.h"
 #include "sim/run.h"
 
 typedef struct StreamState {

@@ -12,11 +12,11 @@
 // more, from a copy of all that matters to a comparison with all of it.
 #include <string.h>
 
-#include "sim/check.h"
-#include "sim/digest.h"
-#include "sim/list.h"
+#include "sim/base/check.h"
+#include "sim/base/digest.h"
+#include "sim/base/list.h"
 #include "sim/run_internal.h"
-#include "sim/watch.h"
+#include "sim/system/watch.h"
 
 #define FEWEST_PERIODS 6 // of a program that are worth looking at
 #define MOST_ATTEMPTS 8  // that come to nothing, of a stretch

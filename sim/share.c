@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 void share_links(Arena *arena, const Link *links, int link_count, const Plan *const *plans, int plan_count,
                  double *rates) {

@@ -1,7 +1,7 @@
 // A free list through an array of places.
 #include "sim/slots.h"
 
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 #define NONE (-1)
 #define TAKEN (-2)

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 typedef struct Slots {
     int32_t *next; // free list through the places; -2 marks a taken one

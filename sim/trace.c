@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "sim/file.h"
+#include "sim/system/file.h"
 
 static struct {
     OutputFile file; // stream NULL: none is open

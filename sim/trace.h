@@ -4,9 +4,9 @@
 #ifndef LOCKSTEP_SIM_TRACE_H
 #define LOCKSTEP_SIM_TRACE_H
 
-#include "sim/arena.h"
+#include "sim/base/arena.h"
+#include "sim/base/problem.h"
 #include "sim/clock.h"
-#include "sim/problem.h"
 
 #define TRACE_LINES_MOST 200000 // then they are counted only
 

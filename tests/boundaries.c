@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 static void add(BoundaryValues *values, const char *text) {
     CHECK(values->count < BOUNDARY_VALUES);

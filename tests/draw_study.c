@@ -14,8 +14,8 @@
 #include "models/workload/job/training.h"
 #include "models/workload/model/model.h"
 #include "scenarios/fields/fields.h"
-#include "sim/check.h"
-#include "sim/random.h"
+#include "sim/base/check.h"
+#include "sim/base/random.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 #define ROOM_LEFT 6 // settings that rules and lists may still need

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/record_answer.h"
+#include "results/answer/record_answer.h"
 #include "scenarios/lua/scenario.h"
-#include "sim/check.h"
-#include "sim/json.h"
-#include "sim/watch.h"
+#include "sim/base/check.h"
+#include "sim/data/json.h"
+#include "sim/system/watch.h"
 #include "tests/fuzz/folder.h"
 #include "tests/fuzz/kept.h"
 

@@ -1,6 +1,6 @@
 #include "tests/explain_jobs.h"
 
-#include "sim/random.h"
+#include "sim/base/random.h"
 
 void job_on(Job *job, Arena *arena, const Catalogue *catalogue, const char *node, const char *link, int gpus,
             const char *model) {

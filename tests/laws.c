@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "scenarios/lua/scenario.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 #include "tests/script.h"
 #include "tests/test.h"
 

@@ -1,6 +1,6 @@
 // Collectives alone: a further node never makes one shorter.
 #include "models/network/network.h"
-#include "sim/random.h"
+#include "sim/base/random.h"
 #include "tests/laws_internal.h"
 #include "tests/script.h"
 

@@ -1,6 +1,6 @@
 // Lives of jobs: what fails more is not done sooner, under the same failures.
 #include "models/workload/life/life.h"
-#include "sim/random.h"
+#include "sim/base/random.h"
 #include "tests/laws_internal.h"
 
 #define DAY 86400.0

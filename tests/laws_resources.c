@@ -2,8 +2,8 @@
 #include "models/workload/cost/cost.h"
 #include "tests/laws_internal.h"
 
-#include "sim/check.h"
-#include "sim/quantity.h"
+#include "sim/base/check.h"
+#include "sim/base/quantity.h"
 #include "tests/script.h"
 #include "tests/test.h"
 

@@ -1,6 +1,6 @@
 #include "tests/networks.h"
 
-#include "sim/check.h"
+#include "sim/base/check.h"
 #include "tests/test.h"
 
 NodeShape dgx_h100(void) {

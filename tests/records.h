@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_TESTS_RECORDS_H
 #define LOCKSTEP_TESTS_RECORDS_H
 
-#include "sim/record.h"
+#include "sim/data/record.h"
 
 Record *record_of_one(Arena *arena);      // one point of 8 GPUs with everything known
 Record *record_of_scaling(Arena *arena);  // 1, 8, 64, 512 GPUs and one that does not run

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sim/random.h"
+#include "sim/base/random.h"
 #include "tests/fuzz/kept.h"
 #include "tests/test.h"
 

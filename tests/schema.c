@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 static const char *const type_names[] = {[JSON_NULL] = "null",   [JSON_BOOL] = "boolean", [JSON_NUMBER] = "number",
                                          [JSON_TEXT] = "string", [JSON_LIST] = "array",   [JSON_OBJECT] = "object"};

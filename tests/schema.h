@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "sim/json.h"
+#include "sim/data/json.h"
 
 // Whether the value is as the schema (a node of `root`) says, and has no key that the schema leaves unsaid. `why` says
 // where it is not.

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/check.h"
+#include "sim/base/check.h"
 #include "tests/test.h"
 
 const Catalogue *test_catalogue(void) {

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/check.h"
-#include "sim/random.h"
+#include "sim/base/check.h"
+#include "sim/base/random.h"
 
 enum { GROUP_CHANNEL, ALL_CHANNEL, OWN_CHANNEL, SLOTS };
 

@@ -1,7 +1,7 @@
 // Algorithms of collectives, by symbols: a slow machine passes sets of contributions around, and at the end every rank
 // must hold exactly what its operation promises.
-#include "models/network/algorithm.h"
-#include "sim/list.h"
+#include "models/network/messages/algorithm.h"
+#include "sim/base/list.h"
 #include "tests/test.h"
 
 #define MOST_RANKS 17

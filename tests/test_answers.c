@@ -4,12 +4,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "results/answer.h"
-#include "results/as.h"
-#include "sim/csv.h"
-#include "sim/file.h"
-#include "sim/json.h"
-#include "sim/list.h"
+#include "results/answer/answer.h"
+#include "results/answer/as.h"
+#include "sim/base/list.h"
+#include "sim/data/csv.h"
+#include "sim/data/json.h"
+#include "sim/system/file.h"
 #include "tests/answer_walk.h"
 #include "tests/test.h"
 

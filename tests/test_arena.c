@@ -1,8 +1,8 @@
 // The arena: zeroed, aligned, apart from each other, and an end with a sentence when memory runs out.
 #include <stdint.h>
 
-#include "sim/arena.h"
-#include "sim/random.h"
+#include "sim/base/arena.h"
+#include "sim/base/random.h"
 #include "tests/child.h"
 #include "tests/test.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/check.h"
-#include "sim/options.h"
+#include "sim/base/check.h"
+#include "sim/base/options.h"
 #include "tests/test.h"
 
 static char said[1 << 16], folder[64];

@@ -3,9 +3,9 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "calibrate/gpu/bench.h"
+#include "calibrate/gpu/bench/bench.h"
 #include "calibrate/gpu/command_calibrate.h"
-#include "sim/json.h"
+#include "sim/data/json.h"
 #include "tests/command.h"
 #include "tests/test.h"
 

@@ -3,9 +3,9 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
-#include "sim/arena.h"
-#include "sim/check.h"
-#include "sim/digest.h"
+#include "sim/base/arena.h"
+#include "sim/base/check.h"
+#include "sim/base/digest.h"
 #include "tests/boundaries.h"
 #include "tests/child.h"
 #include "tests/golden.h"

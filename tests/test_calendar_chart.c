@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "scenarios/questions/goodput.h"
-#include "sim/random.h"
+#include "sim/base/random.h"
 #include "tests/test.h"
 
 #define HOUR 3600.0

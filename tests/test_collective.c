@@ -1,7 +1,7 @@
 // Collectives: formulas, laws, and what groups of every form put on the links.
 #include "models/network/constants.h"
+#include "sim/base/random.h"
 #include "sim/clock.h"
-#include "sim/random.h"
 #include "sim/share.h"
 #include "tests/networks.h"
 #include "tests/test.h"

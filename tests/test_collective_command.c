@@ -1,6 +1,6 @@
 // lockstep collective: nccl-tests' table, and how the command ends.
 #include "scenarios/questions/collective_asked.h"
-#include "sim/json.h"
+#include "sim/data/json.h"
 #include "tests/command.h"
 #include "tests/test.h"
 

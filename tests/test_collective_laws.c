@@ -1,7 +1,7 @@
 // Laws of predicted collectives, drawn over GPUs, links, transports and sizes: time does not fall as sizes grow, and
 // nothing passes faster than its wires.
 #include "models/network/network_constants.h"
-#include "sim/random.h"
+#include "sim/base/random.h"
 #include "tests/networks.h"
 #include "tests/test.h"
 

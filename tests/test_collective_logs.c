@@ -1,5 +1,5 @@
 // Against the world: published nccl-tests logs, predicted from a description of the cluster alone.
-#include "sim/statistics.h"
+#include "sim/base/statistics.h"
 #include "tests/networks.h"
 #include "tests/test.h"
 

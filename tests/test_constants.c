@@ -4,8 +4,8 @@
 
 #include "models/hardware/hardware_constants.h"
 #include "scenarios/questions/constants.h"
-#include "sim/csv.h"
-#include "sim/json.h"
+#include "sim/data/csv.h"
+#include "sim/data/json.h"
 #include "tests/command.h"
 #include "tests/test.h"
 

@@ -2,8 +2,8 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "sim/arena.h"
-#include "sim/check.h"
+#include "sim/base/arena.h"
+#include "sim/base/check.h"
 #include "tests/test.h"
 
 #define PAGE "CONTRIBUTING.md"
@@ -88,7 +88,7 @@ TEST(the_recipes_of_the_contributing_page_run) {
     arena_close(recipe.arena);
 }
 
-// `models/network/nccl.c`, but no `--algo`, `make lint` or `build/tests/run WORD`.
+// `models/network/collectives/nccl.c`, but no `--algo`, `make lint` or `build/tests/run WORD`.
 static bool is_path(const char *word, size_t length) {
     return memchr(word, '/', length) && !memchr(word, ' ', length) && !memchr(word, '*', length) && *word != '-' &&
            strncmp(word, "build/", 6) != 0;

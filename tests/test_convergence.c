@@ -5,7 +5,7 @@
 #include "calibrate/command_validate.h"
 #include "models/workload/convergence/critical_batch.h"
 #include "scenarios/plan/plan_question.h"
-#include "sim/json.h"
+#include "sim/data/json.h"
 #include "tests/command.h"
 #include "tests/test.h"
 

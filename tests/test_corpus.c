@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "sim/file.h"
-#include "sim/random.h"
+#include "sim/base/random.h"
+#include "sim/system/file.h"
 #include "tests/child.h"
 #include "tests/test.h"
 

@@ -8,7 +8,7 @@
 
 #include "scenarios/commands/command_run.h"
 #include "scenarios/questions/cost.h"
-#include "sim/random.h"
+#include "sim/base/random.h"
 #include "tests/command.h"
 #include "tests/test.h"
 

@@ -2,9 +2,9 @@
 #include "scenarios/explain/diff.h"
 
 #include "scenarios/explain/command_diff.h"
-#include "sim/file.h"
-#include "sim/kineto.h"
-#include "sim/random.h"
+#include "sim/base/random.h"
+#include "sim/data/kineto.h"
+#include "sim/system/file.h"
 #include "tests/child.h"
 #include "tests/command.h"
 #include "tests/script.h"

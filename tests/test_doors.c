@@ -14,7 +14,7 @@
 #include "scenarios/study/study_options.h"
 #include "scenarios/study/study_point.h"
 #include "scenarios/sweep/sweep.h"
-#include "sim/random.h"
+#include "sim/base/random.h"
 #include "tests/script.h"
 #include "tests/test.h"
 

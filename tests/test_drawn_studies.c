@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "scenarios/fields/fields.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 #include "tests/drawn_run.h"
 #include "tests/test.h"
 

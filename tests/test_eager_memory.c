@@ -127,9 +127,9 @@ TEST(a_tied_table_has_three_gradients_for_a_moment) {
 // Convolutions have a workspace on a GPU (cuDNN's), too, and on the CPU that the steps were counted on none.
 #define CONV_WORKSPACE_BYTES (0.25 * GIB)
 
-// Models of the training script (calibrate/gpu/train_models.py), most of them of 4 layers: each allocation and release
-// of a step counted by PyTorch's profiler. Functions that save what they save stood in for flash attention, the fused
-// RMSNorm and dropout of CUDA, and for its lists of what autocast casts.
+// Models of the training script (calibrate/gpu/bench/train_models.py), most of them of 4 layers: each allocation and
+// release of a step counted by PyTorch's profiler. Functions that save what they save stood in for flash attention, the
+// fused RMSNorm and dropout of CUDA, and for its lists of what autocast casts.
 TEST(pytorchs_own_count_of_a_step_is_met) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);

@@ -1,5 +1,5 @@
+#include "sim/base/random.h"
 #include "sim/event.h"
-#include "sim/random.h"
 #include "tests/test.h"
 
 TEST(events_at_the_same_time_fire_in_scheduling_order) {

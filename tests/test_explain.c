@@ -11,7 +11,7 @@
 #include "models/workload/life/life.h"
 #include "scenarios/explain/command_explain.h"
 #include "scenarios/study/study_point.h"
-#include "sim/watch.h"
+#include "sim/system/watch.h"
 #include "tests/child.h"
 #include "tests/command.h"
 #include "tests/draw_study.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/check.h"
+#include "sim/base/check.h"
 #include "tests/child.h"
 #include "tests/test.h"
 

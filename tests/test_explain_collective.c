@@ -7,7 +7,7 @@
 
 #include "scenarios/explain/command_explain.h"
 #include "scenarios/questions/collective_asked.h"
-#include "sim/json.h"
+#include "sim/data/json.h"
 #include "tests/command.h"
 #include "tests/test.h"
 

@@ -6,7 +6,7 @@
 
 #include "scenarios/explain/command_explain.h"
 #include "scenarios/questions/goodput.h"
-#include "sim/json.h"
+#include "sim/data/json.h"
 #include "tests/command.h"
 #include "tests/test.h"
 

@@ -5,7 +5,7 @@
 
 #include "scenarios/explain/command_explain.h"
 #include "scenarios/explain/explain_moves.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 #include "tests/child.h"
 #include "tests/command.h"
 #include "tests/explain_jobs.h"

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/as.h"
+#include "results/answer/as.h"
 #include "scenarios/commands/command_run.h"
 #include "scenarios/explain/command_explain.h"
 #include "scenarios/explain/explain.h"
-#include "sim/text.h"
+#include "sim/base/text.h"
 #include "tests/command.h"
 #include "tests/script.h"
 #include "tests/test.h"

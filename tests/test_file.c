@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sim/file.h"
+#include "sim/system/file.h"
 #include "tests/test.h"
 
 typedef struct Folder { // a folder of our own, with everything the tests need

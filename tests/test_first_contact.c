@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/file.h"
-#include "sim/version.h"
+#include "sim/base/version.h"
+#include "sim/system/file.h"
 #include "tests/test.h"
 
 // A folder for each test, since they run at once.

@@ -7,7 +7,7 @@
 #define MOST_LINES 24
 #define MOST_COLUMNS 80
 
-// Of commands whose answer is a tree (sim/question.h).
+// Of commands whose answer is a tree (sim/data/question.h).
 static const char *const commands[] = {"memory", "flops",   "params",  "model", "job",   "constants",
                                        "hw",     "goodput", "explain", "cost",  "power", "collective",
                                        "topo",   "plan",    "run",     "queue", "diff",  "packets"};

@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include "calibrate/gpu/command_calibrate.h"
-#include "calibrate/gpu/fit_generations.h"
-#include "calibrate/gpu/fit_split.h"
-#include "sim/csv.h"
-#include "sim/random.h"
+#include "calibrate/gpu/fit/fit_generations.h"
+#include "calibrate/gpu/fit/fit_split.h"
+#include "sim/base/random.h"
+#include "sim/data/csv.h"
 #include "tests/command.h"
 #include "tests/test.h"
 

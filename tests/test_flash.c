@@ -1,7 +1,7 @@
 // Kernels of flash attention, by formula, by law, and against what was measured.
-#include "calibrate/gpu/fit_attention.h"
+#include "calibrate/gpu/fit/fit_attention.h"
 #include "models/hardware/kernel.h"
-#include "sim/random.h"
+#include "sim/base/random.h"
 #include "tests/test.h"
 
 #define MEASUREMENTS "calibrate/measurements/kernels/attention.csv"

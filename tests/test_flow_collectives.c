@@ -2,12 +2,12 @@
 // where the two must agree.
 #include <string.h>
 
-#include "models/network/algorithm.h"
 #include "models/network/constants.h"
-#include "models/network/flows.h"
+#include "models/network/messages/algorithm.h"
+#include "models/network/messages/flows.h"
 #include "models/network/topology.h"
+#include "sim/base/random.h"
 #include "sim/clock.h"
-#include "sim/random.h"
 #include "tests/fabric_cases.h"
 #include "tests/networks.h"
 #include "tests/test.h"

@@ -1,14 +1,14 @@
 // The gate for files that a scenario names: what is inside comes through, what is outside does not even show whether it
 // is there.
-#include "sim/gate.h"
+#include "sim/system/gate.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sim/check.h"
-#include "sim/digest.h"
-#include "sim/file.h"
+#include "sim/base/check.h"
+#include "sim/base/digest.h"
+#include "sim/system/file.h"
 #include "tests/test.h"
 
 // own/: the scenario s.lua, in.txt, deep/in.txt, a FIFO and links; other/: out.txt; allowed/: open.txt

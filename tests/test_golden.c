@@ -7,8 +7,8 @@
 
 #include "calibrate/training/family_classes.h"
 #include "scenarios/study/study.h"
-#include "sim/csv.h"
-#include "sim/digest.h"
+#include "sim/base/digest.h"
+#include "sim/data/csv.h"
 #include "tests/child.h"
 #include "tests/command.h"
 #include "tests/draw_study.h"

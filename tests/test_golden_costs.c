@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "models/workload/job/recompute.h"
-#include "sim/digest.h"
-#include "sim/random.h"
+#include "sim/base/digest.h"
+#include "sim/base/random.h"
 #include "tests/child.h"
 #include "tests/golden.h"
 #include "tests/jobs.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/digest.h"
-#include "sim/random.h"
+#include "sim/base/digest.h"
+#include "sim/base/random.h"
 #include "tests/answer_walk.h"
 #include "tests/child.h"
 #include "tests/command.h"

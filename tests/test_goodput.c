@@ -4,7 +4,7 @@
 #include "scenarios/lua/scenario.h"
 #include "scenarios/plan/plan_question.h"
 #include "scenarios/questions/goodput.h"
-#include "sim/json.h"
+#include "sim/data/json.h"
 #include "tests/command.h"
 #include "tests/script.h"
 #include "tests/test.h"

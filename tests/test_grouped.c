@@ -1,6 +1,6 @@
 // Routed experts of one rank, by law and against what was measured.
-#include "calibrate/gpu/fit_experts.h"
-#include "sim/random.h"
+#include "calibrate/gpu/fit/fit_experts.h"
+#include "sim/base/random.h"
 #include "tests/test.h"
 
 #define MEASUREMENTS "calibrate/measurements/kernels/experts.csv"

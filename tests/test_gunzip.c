@@ -1,13 +1,13 @@
 // Packed or not, what is read is what was written: in pieces of every size, members one after another, cut and damaged.
-#include "sim/gunzip.h"
+#include "sim/data/gunzip.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include "sim/check.h"
-#include "sim/random.h"
+#include "sim/base/check.h"
+#include "sim/base/random.h"
 #include "tests/test.h"
 
 static size_t pack(unsigned char *text, size_t bytes, unsigned char *into, size_t room) {

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "scenarios/import/import.h"
-#include "sim/file.h"
+#include "sim/system/file.h"
 #include "tests/test.h"
 
 static const ImportAsked nothing;

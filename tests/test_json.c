@@ -1,8 +1,8 @@
 // JSON: what is read and where it stood, what is refused and why, and the way back.
 #include <unistd.h>
 
-#include "sim/json.h"
-#include "sim/random.h"
+#include "sim/base/random.h"
+#include "sim/data/json.h"
 #include "tests/test.h"
 
 static const Json *read_bytes(Arena *arena, const char *text, size_t bytes, Problems *problems) {

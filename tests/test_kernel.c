@@ -1,7 +1,7 @@
 // Laws of kernel time: nothing beats the peak or the bandwidth, more work is not faster, and tiles show in waves.
 #include "models/hardware/hardware_constants.h"
 #include "models/hardware/kernel.h"
-#include "sim/random.h"
+#include "sim/base/random.h"
 #include "tests/test.h"
 
 static double seconds(const Gpu *gpu, Precision precision, int64_t batch, int64_t m, int64_t n, int64_t k) {

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "scenarios/sweep/command_sweep.h"
-#include "sim/random.h"
+#include "sim/base/random.h"
 #include "tests/laws.h"
 #include "tests/sweep_store.h"
 #include "tests/test.h"

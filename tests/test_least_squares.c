@@ -1,5 +1,5 @@
-#include "sim/random.h"
-#include "sim/statistics.h"
+#include "sim/base/random.h"
+#include "sim/base/statistics.h"
 #include "tests/test.h"
 
 typedef struct Decay {

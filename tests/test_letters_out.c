@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "results/terminal.h"
-#include "sim/csv.h"
-#include "sim/file.h"
-#include "sim/json.h"
-#include "sim/letters.h"
-#include "sim/letters_out.h"
+#include "sim/base/letters.h"
+#include "sim/data/csv.h"
+#include "sim/data/json.h"
+#include "sim/system/file.h"
+#include "sim/system/letters_out.h"
 #include "tests/test.h"
 
 #define TEXT (1 << 22)

@@ -3,9 +3,9 @@
 
 #include "models/workload/life/life.h"
 #include "models/workload/life/life_internal.h"
-#include "sim/arena.h"
-#include "sim/digest.h"
-#include "sim/random.h"
+#include "sim/base/arena.h"
+#include "sim/base/digest.h"
+#include "sim/base/random.h"
 #include "tests/golden.h"
 #include "tests/test.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "scenarios/questions/goodput.h"
-#include "sim/json.h"
+#include "sim/data/json.h"
 #include "tests/command.h"
 #include "tests/script.h"
 #include "tests/test.h"

@@ -1,9 +1,9 @@
 // The index of names against a plain list, and parts of a file found as by looking at each.
-#include "sim/name_index.h"
+#include "sim/base/name_index.h"
 
 #include "models/hardware/parts.h"
-#include "sim/check.h"
-#include "sim/random.h"
+#include "sim/base/check.h"
+#include "sim/base/random.h"
 #include "tests/script.h"
 #include "tests/test.h"
 

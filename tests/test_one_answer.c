@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "models/workload/job/job_fields.h"
-#include "sim/check.h"
-#include "sim/json.h"
-#include "sim/options.h"
-#include "sim/random.h"
+#include "sim/base/check.h"
+#include "sim/base/options.h"
+#include "sim/base/random.h"
+#include "sim/data/json.h"
 #include "tests/test.h"
 
 #define ADVICES_TRIED 6 // of each job, evenly over all

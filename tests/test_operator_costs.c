@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "models/workload/job/recompute.h"
-#include "sim/random.h"
+#include "sim/base/random.h"
 #include "tests/jobs.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
 // Options: what is read from a command line, and what is said about the rest.
-#include "sim/options.h"
+#include "sim/base/options.h"
 #include "tests/test.h"
 
 static const char *const colours[] = {"red", "green"};

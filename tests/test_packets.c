@@ -1,8 +1,8 @@
 // The packet engine: every queue, switch and transport against its formula.
 #include <math.h>
 
-#include "sim/packet.h"
-#include "sim/random.h"
+#include "sim/base/random.h"
+#include "sim/packet/packet.h"
 #include "tests/test.h"
 
 #define PAYLOAD 1438 // with its header 1,500 bytes

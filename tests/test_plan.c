@@ -9,8 +9,8 @@
 #include "models/workload/step/simulate.h"
 #include "scenarios/plan/plan_bound.h"
 #include "scenarios/plan/plan_space.h"
-#include "sim/random.h"
-#include "sim/watch.h"
+#include "sim/base/random.h"
+#include "sim/system/watch.h"
 #include "tests/command.h"
 #include "tests/test.h"
 

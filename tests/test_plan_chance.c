@@ -10,9 +10,9 @@
 #include "scenarios/plan/plan_reach.h"
 #include "scenarios/plan/plan_settings.h"
 #include "scenarios/plan/plan_words.h"
-#include "sim/json.h"
-#include "sim/random.h"
-#include "sim/statistics.h"
+#include "sim/base/random.h"
+#include "sim/base/statistics.h"
+#include "sim/data/json.h"
 #include "tests/test.h"
 
 #define Z95 1.6448536269514722

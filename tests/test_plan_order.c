@@ -5,7 +5,7 @@
 
 #include "scenarios/plan/plan.h"
 #include "scenarios/plan/plan_question.h"
-#include "sim/random.h"
+#include "sim/base/random.h"
 #include "tests/command.h"
 #include "tests/test.h"
 

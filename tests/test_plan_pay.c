@@ -10,7 +10,7 @@
 #include "scenarios/plan/plan_chance.h"
 #include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_question.h"
-#include "sim/json.h"
+#include "sim/data/json.h"
 #include "tests/command.h"
 #include "tests/test.h"
 

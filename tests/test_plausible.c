@@ -5,8 +5,8 @@
 #include "models/workload/model/model.h"
 #include "models/workload/step/plausible.h"
 #include "models/workload/step/simulate.h"
-#include "sim/check.h"
-#include "sim/random.h"
+#include "sim/base/check.h"
+#include "sim/base/random.h"
 #include "tests/script.h"
 #include "tests/test.h"
 

@@ -2,7 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "results/chart.h"
+#include "results/chart/chart.h"
 #include "tests/records.h"
 #include "tests/test.h"
 

@@ -1,6 +1,6 @@
 // Problems: what the user sees, to the letter.
 #include "models/workload/model/model.h"
-#include "sim/problem.h"
+#include "sim/base/problem.h"
 #include "tests/test.h"
 
 static const char *const gpus[] = {"A100", "B200", "H100", "H200"};

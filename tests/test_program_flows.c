@@ -1,10 +1,10 @@
 // Rank programs at fidelity flow: an algorithm written by hand against the library's, calls in and beside each other,
 // and what is said when it cannot be.
-#include "models/network/flows.h"
+#include "models/network/messages/flows.h"
 #include "scenarios/program/program.h"
-#include "sim/file.h"
 #include "sim/fold.h"
 #include "sim/run.h"
+#include "sim/system/file.h"
 #include "tests/script.h"
 #include "tests/test.h"
 

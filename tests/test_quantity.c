@@ -1,6 +1,6 @@
 // Quantities: what is read, what is refused and why, and the way back.
-#include "sim/quantity.h"
-#include "sim/random.h"
+#include "sim/base/quantity.h"
+#include "sim/base/random.h"
 #include "tests/test.h"
 
 static double parsed(const char *text, QuantityKind kind) {

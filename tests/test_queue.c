@@ -2,7 +2,7 @@
 #include "models/workload/queue/queue.h"
 
 #include "models/workload/queue/queue_jobs.h"
-#include "sim/random.h"
+#include "sim/base/random.h"
 #include "tests/queue_twin.h"
 #include "tests/test.h"
 

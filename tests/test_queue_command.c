@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include "scenarios/queue/command_queue.h"
-#include "sim/csv.h"
-#include "sim/json.h"
+#include "sim/data/csv.h"
+#include "sim/data/json.h"
 #include "tests/command.h"
 #include "tests/script.h"
 #include "tests/test.h"

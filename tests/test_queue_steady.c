@@ -6,8 +6,8 @@
 
 #include "models/workload/queue/queue_jobs.h"
 #include "scenarios/queue/command_queue.h"
-#include "sim/json.h"
-#include "sim/random.h"
+#include "sim/base/random.h"
+#include "sim/data/json.h"
 #include "tests/command.h"
 #include "tests/test.h"
 

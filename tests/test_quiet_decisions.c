@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "models/workload/job/software.h"
-#include "sim/arena.h"
-#include "sim/date.h"
+#include "sim/base/arena.h"
+#include "sim/base/date.h"
 #include "tests/script.h"
 #include "tests/test.h"
 

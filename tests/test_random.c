@@ -1,5 +1,5 @@
 // Random streams: the published sequence, independence by name, and moments against their formulas.
-#include "sim/random.h"
+#include "sim/base/random.h"
 
 #include "tests/child.h"
 #include "tests/test.h"

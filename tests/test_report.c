@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "results/report.h"
-#include "results/report_page.h"
-#include "sim/file.h"
-#include "sim/sha256.h"
-#include "sim/text.h"
+#include "results/page/report.h"
+#include "results/page/report_page.h"
+#include "sim/base/sha256.h"
+#include "sim/base/text.h"
+#include "sim/system/file.h"
 #include "tests/records.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
-#include "results/record_answer.h"
-#include "sim/json.h"
+#include "results/answer/record_answer.h"
+#include "sim/data/json.h"
 #include "tests/records.h"
 #include "tests/test.h"
 

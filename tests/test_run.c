@@ -1,9 +1,9 @@
 // The engine: formulas first, then laws over random systems, then folded against unfolded.
 #include <string.h>
 
+#include "sim/base/random.h"
 #include "sim/fold.h"
 #include "sim/least.h"
-#include "sim/random.h"
 #include "sim/run.h"
 #include "sim/share.h"
 #include "tests/child.h"

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/check.h"
+#include "sim/base/check.h"
 #include "tests/child.h"
 #include "tests/test.h"
 

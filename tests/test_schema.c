@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/answer.h"
+#include "results/answer/answer.h"
 #include "scenarios/study/study_options.h"
-#include "sim/file.h"
-#include "sim/json.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
+#include "sim/data/json.h"
+#include "sim/system/file.h"
 #include "tests/answer_walk.h"
 #include "tests/child.h"
 #include "tests/schema.h"

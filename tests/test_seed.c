@@ -1,9 +1,9 @@
 // Seeds: 64 bits at every door, and two that differ are never one.
 #include <string.h>
 
-#include "sim/file.h"
-#include "sim/json.h"
-#include "sim/seed.h"
+#include "sim/base/seed.h"
+#include "sim/data/json.h"
+#include "sim/system/file.h"
 #include "tests/sweep_store.h"
 #include "tests/test.h"
 

@@ -1,7 +1,7 @@
 #include <math.h>
 
+#include "sim/base/random.h"
 #include "sim/fluid_internal.h"
-#include "sim/random.h"
 #include "sim/share.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
 // Slots against a slow twin, and the mistakes they catch.
-#include "sim/random.h"
+#include "sim/base/random.h"
 #include "sim/slots.h"
 #include "tests/child.h"
 #include "tests/test.h"

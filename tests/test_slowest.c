@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "models/hardware/kernel.h"
-#include "sim/random.h"
-#include "sim/statistics.h"
+#include "sim/base/random.h"
+#include "sim/base/statistics.h"
 #include "tests/jobs.h"
 #include "tests/test.h"
 

@@ -1,6 +1,6 @@
 // Summaries against hand-worked samples and slow formulas.
-#include "sim/random.h"
-#include "sim/statistics.h"
+#include "sim/base/random.h"
+#include "sim/base/statistics.h"
 #include "tests/child.h"
 #include "tests/test.h"
 

@@ -3,9 +3,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "results/store_base.h"
-#include "sim/check.h"
-#include "sim/random.h"
+#include "results/store/store_base.h"
+#include "sim/base/check.h"
+#include "sim/base/random.h"
 #include "tests/child.h"
 #include "tests/sweep_store.h"
 #include "tests/test.h"

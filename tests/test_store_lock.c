@@ -5,8 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "results/store.h"
-#include "sim/check.h"
+#include "results/store/store.h"
+#include "sim/base/check.h"
 #include "tests/sweep_store.h"
 #include "tests/test.h"
 

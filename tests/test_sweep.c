@@ -2,10 +2,10 @@
 #include <unistd.h>
 
 #include "results/progress.h"
-#include "results/store_row.h"
+#include "results/store/store_row.h"
 #include "scenarios/sweep/sweep.h"
 #include "scenarios/sweep/sweep_batch.h"
-#include "sim/random.h"
+#include "sim/base/random.h"
 #include "tests/sweep_store.h"
 #include "tests/test.h"
 

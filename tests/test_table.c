@@ -1,5 +1,5 @@
 #include "results/results.h"
-#include "sim/text.h"
+#include "sim/base/text.h"
 #include "tests/test.h"
 
 static const Style people = {.unicode = true, .width = 60};

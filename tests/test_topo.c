@@ -7,7 +7,7 @@
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/cluster/imported_node.h"
 #include "scenarios/questions/collective_asked.h"
-#include "sim/file.h"
+#include "sim/system/file.h"
 #include "tests/command.h"
 #include "tests/test.h"
 

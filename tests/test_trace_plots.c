@@ -7,7 +7,7 @@
 #include "scenarios/trace/command_trace.h"
 #include "scenarios/trace/trace.h"
 #include "scenarios/trace/trace_plots.h"
-#include "sim/file.h"
+#include "sim/system/file.h"
 #include "tests/child.h"
 #include "tests/command.h"
 #include "tests/script.h"

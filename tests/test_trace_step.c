@@ -8,7 +8,7 @@
 #include "scenarios/explain/explain.h"
 #include "scenarios/trace/command_trace.h"
 #include "scenarios/trace/trace.h"
-#include "sim/file.h"
+#include "sim/system/file.h"
 #include "tests/command.h"
 #include "tests/script.h"
 #include "tests/test.h"

@@ -1,26 +1,27 @@
-// The script that trains models on a GPU (calibrate/gpu/train_steps.py): its tables, what it writes whatever its cases
-// do, and that lockstep simulates the very steps it runs. Where there is no python3 there is nothing to test.
+// The script that trains models on a GPU (calibrate/gpu/bench/train_steps.py): its tables, what it writes whatever its
+// cases do, and that lockstep simulates the very steps it runs. Where there is no python3 there is nothing to test.
 #include <unistd.h>
 
 #include "calibrate/training/predict_training.h"
 #include "calibrate/training/training_facts.h"
-#include "sim/csv.h"
+#include "sim/data/csv.h"
 #include "tests/test.h"
 
 TEST(the_training_script_knows_its_models_without_pytorch) {
     char output[8192];
     if (test_shell("command -v python3", output, sizeof output) != 0) return;
-    EXPECT_INT(test_shell("python3 -B calibrate/gpu/train_steps.py --self-test", output, sizeof output), 0);
+    EXPECT_INT(test_shell("python3 -B calibrate/gpu/bench/train_steps.py --self-test", output, sizeof output), 0);
     EXPECT_CONTAINS(output, "12 models, 44 cases, 70 columns");
-    EXPECT_INT(test_shell("python3 -B calibrate/gpu/train_steps.py --list --models resnet-50", output, sizeof output),
-               0);
+    EXPECT_INT(
+        test_shell("python3 -B calibrate/gpu/bench/train_steps.py --list --models resnet-50", output, sizeof output),
+        0);
     EXPECT_CONTAINS(output, "6 cases");
-    EXPECT_INT(test_shell("python3 -B calibrate/gpu/train_steps.py --models gpt9", output, sizeof output), 2);
+    EXPECT_INT(test_shell("python3 -B calibrate/gpu/bench/train_steps.py --models gpt9", output, sizeof output), 2);
     EXPECT_CONTAINS(output, "no model is called \"gpt9\"");
     if (test_shell("python3 -c 'import torch'", output, sizeof output) == 0) return;
-    EXPECT_INT(test_shell("python3 -B calibrate/gpu/train_zoo.py --list", output, sizeof output), 0);
+    EXPECT_INT(test_shell("python3 -B calibrate/gpu/bench/train_zoo.py --list", output, sizeof output), 0);
     EXPECT(strstr(output, " 82  ") != NULL);
-    EXPECT_INT(test_shell("python3 -B calibrate/gpu/train_steps.py", output, sizeof output), 1);
+    EXPECT_INT(test_shell("python3 -B calibrate/gpu/bench/train_steps.py", output, sizeof output), 1);
     EXPECT_CONTAINS(output, "error: this needs PyTorch");
 }
 

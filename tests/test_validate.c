@@ -5,7 +5,7 @@
 #include "calibrate/command_validate.h"
 #include "models/network/constants.h"
 #include "models/network/network_constants.h"
-#include "sim/json.h"
+#include "sim/data/json.h"
 #include "tests/command.h"
 #include "tests/networks.h"
 #include "tests/test.h"

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "calibrate/command_validate.h"
-#include "calibrate/gpu/measured.h"
+#include "calibrate/gpu/fit/measured.h"
 #include "calibrate/gpu/predict_kernels.h"
-#include "sim/json.h"
+#include "sim/data/json.h"
 #include "tests/command.h"
 #include "tests/script.h"
 #include "tests/test.h"

@@ -3,7 +3,7 @@
 
 #include "calibrate/command_validate.h"
 #include "calibrate/queue/replay_queue.h"
-#include "sim/json.h"
+#include "sim/data/json.h"
 #include "tests/command.h"
 #include "tests/test.h"
 

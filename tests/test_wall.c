@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "sim/check.h"
+#include "sim/base/check.h"
 #include "tests/child.h"
 #include "tests/test.h"
 

@@ -1,7 +1,7 @@
 // Simulations under the watch: the same numbers as without it, a limit that holds at the same event everywhere, what
 // would be too much known beforehand, and a stop that leaves nothing behind.
 #include "scenarios/questions/goodput.h"
-#include "sim/watch.h"
+#include "sim/system/watch.h"
 
 #include <fcntl.h>
 #include <pty.h>
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "models/network/flows.h"
+#include "models/network/messages/flows.h"
 #include "results/progress.h"
 #include "scenarios/questions/collective_asked.h"
 #include "scenarios/queue/command_queue.h"

@@ -1,6 +1,6 @@
 // What a life would take, said before it is lived; and lives that are stopped.
 #include "models/workload/life/life.h"
-#include "sim/watch.h"
+#include "sim/system/watch.h"
 #include "tests/test.h"
 
 #define HOUR 3600.0

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/json.h"
+#include "sim/data/json.h"
 
 // ---- Slices.
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 typedef struct TraceSeen {
     const char *wrong; // the first rule that it breaks, as a sentence; NULL: none

@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "calibrate/collectives/nccl_log.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 #define LOOPBACK_GIGABITS 100 // more than sockets move
 

@@ -5,7 +5,7 @@
 
 #include "calibrate/collectives/nccl_log.h"
 #include "models/workload/cluster/cluster.h"
-#include "sim/csv.h"
+#include "sim/data/csv.h"
 
 typedef struct DescribedCluster {
     const char *family; // "Hopper nvswitch, infiniband": what shares hardware of one kind

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "calibrate/collectives/measured_collective.h"
-#include "sim/check.h"
-#include "sim/statistics.h"
+#include "sim/base/check.h"
+#include "sim/base/statistics.h"
 
 #define NOISE 0.15        // of a logarithm: protocol switches make curves step by as much
 #define SMALL_WEIGHT 0.7  // of sizes that latency decides, against the others

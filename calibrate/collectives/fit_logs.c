@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "calibrate/collectives/measured_collective.h"
-#include "sim/file.h"
-#include "sim/json.h"
-#include "sim/list.h"
-#include "sim/statistics.h"
+#include "sim/base/list.h"
+#include "sim/base/statistics.h"
+#include "sim/data/json.h"
+#include "sim/system/file.h"
 
 #define DONE 0
 #define FAILED 1

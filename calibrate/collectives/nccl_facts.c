@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 #define RANKS_MOST 16384
 

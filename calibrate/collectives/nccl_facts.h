@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "sim/name_index.h"
+#include "sim/base/name_index.h"
 
 // In the words and columns of clusters.csv.
 typedef struct NcclFact {

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/file.h"
-#include "sim/json.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
+#include "sim/data/json.h"
+#include "sim/system/file.h"
 
 #define LOG_LIMIT (16u << 20)
 #define WORD_LIMIT 64

@@ -7,8 +7,8 @@
 
 #include "calibrate/collectives/nccl_facts.h"
 #include "models/network/network.h"
-#include "sim/arena.h"
-#include "sim/problem.h"
+#include "sim/base/arena.h"
+#include "sim/base/problem.h"
 
 typedef struct NcclRow {
     int line;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "calibrate/collectives/validation.h"
-#include "sim/statistics.h"
+#include "sim/base/statistics.h"
 
 #define TOUCHED 0.02      // of a logarithm, at any size
 #define WORTH_NAMING 0.01 // of an error

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "calibrate/collectives/validation.h"
-#include "sim/pieces.h"
+#include "sim/system/pieces.h"
 
 void predict(MeasuredCollective *measured, const NcclConstants *constants) {
     for (int r = 0; r < measured->log->row_count; r++)

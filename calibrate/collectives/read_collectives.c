@@ -5,8 +5,8 @@
 
 #include "calibrate/collectives/validation.h"
 #include "calibrate/shipped.h"
-#include "sim/list.h"
-#include "sim/name_index.h"
+#include "sim/base/list.h"
+#include "sim/base/name_index.h"
 
 // Logs whose descriptions agree in these are of one machine with one NCCL, or of one network.
 static const char *const setup_columns[] = {"gpu",      "intra_link", "nvlink_links_per_gpu",

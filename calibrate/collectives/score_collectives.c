@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "calibrate/collectives/validation.h"
-#include "sim/statistics.h"
+#include "sim/base/statistics.h"
 
 static double spread_of_row(const MeasuredCollective *measured, const NcclRow *row) {
     if (row->bytes < LARGE_BYTES) return measured->small_spread;

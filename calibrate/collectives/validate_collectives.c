@@ -4,8 +4,8 @@
 
 #include "calibrate/collectives/validation.h"
 #include "calibrate/command_validate.h"
-#include "sim/pieces.h"
-#include "sim/watch.h"
+#include "sim/system/pieces.h"
+#include "sim/system/watch.h"
 
 #define EXIT_USAGE 2
 #define EXIT_INPUT 4

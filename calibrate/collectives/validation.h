@@ -3,7 +3,7 @@
 #define LOCKSTEP_CALIBRATE_VALIDATION_H
 
 #include "calibrate/collectives/measured_collective.h"
-#include "sim/options.h"
+#include "sim/base/options.h"
 
 #define SHIPPED_FOLDER "calibrate/measurements/nccl"
 

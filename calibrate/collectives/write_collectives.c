@@ -3,10 +3,10 @@
 #include <stdio.h>
 
 #include "calibrate/collectives/validation.h"
-#include "sim/csv.h"
-#include "sim/envelope.h"
-#include "sim/file.h"
-#include "sim/json.h"
+#include "sim/data/csv.h"
+#include "sim/data/envelope.h"
+#include "sim/data/json.h"
+#include "sim/system/file.h"
 
 static void write_number(JsonWriter *json, const char *key, double number) {
     json_key(json, key);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "calibrate/gpu/bench.h"
+#include "calibrate/gpu/bench/bench.h"
 
 #define EXIT_USAGE 2
 

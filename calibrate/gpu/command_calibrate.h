@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_CALIBRATE_COMMAND_CALIBRATE_H
 #define LOCKSTEP_CALIBRATE_COMMAND_CALIBRATE_H
 
-#include "sim/options.h"
+#include "sim/base/options.h"
 
 int command_calibrate(int argc, char **argv);
 int command_calibrate_network(int argc, char **argv); // the part that begins with "network"

@@ -6,16 +6,16 @@
 
 #include "calibrate/collectives/fit_logs.h"
 #include "calibrate/gpu/command_calibrate.h"
-#include "calibrate/gpu/fit_attention.h"
-#include "calibrate/gpu/fit_experts.h"
-#include "calibrate/gpu/fit_generations.h"
+#include "calibrate/gpu/fit/fit_attention.h"
+#include "calibrate/gpu/fit/fit_experts.h"
+#include "calibrate/gpu/fit/fit_generations.h"
 #include "calibrate/gpu/import.h"
 #include "calibrate/gpu/profile.h"
 #include "models/network/constants.h"
-#include "sim/envelope.h"
-#include "sim/json.h"
-#include "sim/kineto.h"
-#include "sim/options.h"
+#include "sim/base/options.h"
+#include "sim/data/envelope.h"
+#include "sim/data/json.h"
+#include "sim/data/kineto.h"
 
 #define EXIT_USAGE 2
 #define EXIT_INPUT 4

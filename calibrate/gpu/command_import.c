@@ -1,7 +1,7 @@
 // lockstep calibrate import: a table of formats.
 #include "calibrate/gpu/command_calibrate.h"
 #include "calibrate/gpu/import.h"
-#include "sim/file.h"
+#include "sim/system/file.h"
 
 static const char *const format_names[] = {"nccl-tests", "gemm-csv", "kineto", "iperf3", "fio"};
 static bool (*const readers[])(Import *import) = {import_nccl_tests, import_gemm_csv, import_kineto, import_iperf3,

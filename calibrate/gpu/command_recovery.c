@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "calibrate/gpu/bench.h"
+#include "calibrate/gpu/bench/bench.h"
 #include "calibrate/gpu/command_calibrate.h"
-#include "calibrate/gpu/recovery.h"
-#include "sim/envelope.h"
+#include "calibrate/gpu/fit/recovery.h"
+#include "sim/data/envelope.h"
 
 static const OptionSpec specs[] = {
     {.name = "trials", .kind = OPTION_COUNT, .metavar = "N", .help = "how many (default 200)"},

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "calibrate/gpu/command_calibrate.h"
-#include "calibrate/gpu/fit_device.h"
-#include "sim/envelope.h"
-#include "sim/file.h"
-#include "sim/other_program.h"
+#include "calibrate/gpu/fit/fit_device.h"
+#include "sim/data/envelope.h"
+#include "sim/system/file.h"
+#include "sim/system/other_program.h"
 
 static const OptionSpec specs[] = {
     {.name = "profile",

@@ -7,11 +7,11 @@
 #include <strings.h>
 
 #include "calibrate/collectives/nccl_log.h"
-#include "calibrate/gpu/fit_gemm.h"
+#include "calibrate/gpu/fit/fit_gemm.h"
 #include "models/hardware/hardware.h"
-#include "sim/csv.h"
-#include "sim/file.h"
-#include "sim/json.h"
+#include "sim/data/csv.h"
+#include "sim/data/json.h"
+#include "sim/system/file.h"
 
 #define LARGEST_FILE_BYTES ((size_t)64 << 20)
 

@@ -1,5 +1,5 @@
-// Kineto traces (sim/kineto.h), which may be gigabytes: memory holds a row for each kind of kernel, and 24 bytes for
-// each matrix product whose shape was recorded (record_shapes=True).
+// Kineto traces (sim/data/kineto.h), which may be gigabytes: memory holds a row for each kind of kernel, and 24 bytes
+// for each matrix product whose shape was recorded (record_shapes=True).
 //
 // A product is an operator of PyTorch and its kernels, which bear the same "External id". Operators may stand behind
 // their kernels, so the file is read twice: for the shapes, then for the times.
@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "calibrate/gpu/import_kineto.h"
-#include "sim/file.h"
-#include "sim/json.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
+#include "sim/data/json.h"
+#include "sim/system/file.h"
 
 static KernelSum *sum_of(Trace *trace) {
     char both[KINETO_NAME + 40];

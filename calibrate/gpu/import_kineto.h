@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 #include "calibrate/gpu/import.h"
-#include "sim/kineto.h"
-#include "sim/name_index.h"
+#include "sim/base/name_index.h"
+#include "sim/data/kineto.h"
 
 typedef struct KernelSum {
     char *name;

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "calibrate/gpu/import_kineto.h"
-#include "sim/json.h"
-#include "sim/list.h"
-#include "sim/statistics.h"
+#include "sim/base/list.h"
+#include "sim/base/statistics.h"
+#include "sim/data/json.h"
 
 // ---- Products: operators by the names of PyTorch's.
 

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/gpu/fit_experts.h"
-#include "calibrate/gpu/fit_generations.h"
-#include "calibrate/gpu/measured.h"
+#include "calibrate/gpu/fit/fit_experts.h"
+#include "calibrate/gpu/fit/fit_generations.h"
+#include "calibrate/gpu/fit/measured.h"
 #include "calibrate/gpu/predict_kernels.h"
 #include "models/hardware/flash.h"
 #include "models/hardware/grouped.h"
 #include "models/hardware/hardware_constants.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 #define COLUMNS_MOST 8
 

@@ -4,7 +4,7 @@
 #define LOCKSTEP_CALIBRATE_KERNEL_TABLES_H
 
 #include "models/hardware/hardware.h"
-#include "sim/csv.h"
+#include "sim/data/csv.h"
 
 typedef struct KernelRow {
     const char *file, *gpu, *operation, *shape;

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/file.h"
-#include "sim/json.h"
+#include "sim/data/json.h"
+#include "sim/system/file.h"
 
 static double rounded(double value) { return round(value * 1e4) / 1e4; }
 

@@ -3,9 +3,9 @@
 #ifndef LOCKSTEP_CALIBRATE_PROFILE_H
 #define LOCKSTEP_CALIBRATE_PROFILE_H
 
-#include "calibrate/gpu/fit_device.h"
-#include "calibrate/gpu/fit_gemm.h"
-#include "calibrate/gpu/fit_generations.h"
+#include "calibrate/gpu/fit/fit_device.h"
+#include "calibrate/gpu/fit/fit_gemm.h"
+#include "calibrate/gpu/fit/fit_generations.h"
 
 // False after a problem: the file could not be written.
 bool profile_write_gemm(Arena *arena, const GemmFit *fit, const char *measurements, const char *path,

@@ -3,17 +3,17 @@
 #include <string.h>
 
 #include "calibrate/command_validate.h"
-#include "calibrate/gpu/fit_device.h"
-#include "calibrate/gpu/fit_gemm.h"
+#include "calibrate/gpu/fit/fit_device.h"
+#include "calibrate/gpu/fit/fit_gemm.h"
 #include "calibrate/gpu/kernel_tables.h"
 #include "calibrate/shipped.h"
-#include "sim/csv.h"
-#include "sim/envelope.h"
-#include "sim/file.h"
-#include "sim/json.h"
-#include "sim/list.h"
-#include "sim/options.h"
-#include "sim/statistics.h"
+#include "sim/base/list.h"
+#include "sim/base/options.h"
+#include "sim/base/statistics.h"
+#include "sim/data/csv.h"
+#include "sim/data/envelope.h"
+#include "sim/data/json.h"
+#include "sim/system/file.h"
 
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, BAD_INPUT = 4 };
 

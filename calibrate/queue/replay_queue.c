@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "models/workload/queue/queue_steady.h"
-#include "sim/csv.h"
-#include "sim/list.h"
-#include "sim/pieces.h"
-#include "sim/random.h"
-#include "sim/watch.h"
+#include "sim/base/list.h"
+#include "sim/base/random.h"
+#include "sim/data/csv.h"
+#include "sim/system/pieces.h"
+#include "sim/system/watch.h"
 
 #define HOUR 3600.0
 #define DAY 86400.0

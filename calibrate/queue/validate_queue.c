@@ -5,10 +5,10 @@
 
 #include "calibrate/command_validate.h"
 #include "calibrate/queue/replay_queue.h"
-#include "sim/envelope.h"
-#include "sim/json.h"
-#include "sim/options.h"
-#include "sim/pieces.h"
+#include "sim/base/options.h"
+#include "sim/data/envelope.h"
+#include "sim/data/json.h"
+#include "sim/system/pieces.h"
 
 enum { DONE = 0, BAD_USAGE = 2, BAD_INPUT = 4 };
 

@@ -4,9 +4,9 @@
 
 #include "calibrate/gpu/command_calibrate.h"
 #include "calibrate/tcp/fit_network.h"
-#include "sim/envelope.h"
-#include "sim/options.h"
-#include "sim/statistics.h"
+#include "sim/base/options.h"
+#include "sim/base/statistics.h"
+#include "sim/data/envelope.h"
 
 #define EXIT_USAGE 2
 #define EXIT_INPUT 4

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/csv.h"
-#include "sim/list.h"
-#include "sim/statistics.h"
+#include "sim/base/list.h"
+#include "sim/base/statistics.h"
+#include "sim/data/csv.h"
 
 #define MOST_HOSTS 64
 #define MOST_BYTES 4e9

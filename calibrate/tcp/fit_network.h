@@ -4,7 +4,7 @@
 #define LOCKSTEP_CALIBRATE_FIT_NETWORK_H
 
 #include "calibrate/tcp/predict_network.h"
-#include "sim/problem.h"
+#include "sim/base/problem.h"
 
 typedef struct NetworkRow {
     BenchOp op;

@@ -10,7 +10,7 @@
 
 #include "calibrate/tcp/schedule.h"
 #include "calibrate/tcp/wire.h"
-#include "sim/options.h"
+#include "sim/base/options.h"
 
 #define EXIT_USAGE 2
 #define MOST_RANKS 256

@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "models/network/network.h"
-#include "sim/check.h"
-#include "sim/list.h"
+#include "sim/base/check.h"
+#include "sim/base/list.h"
 #include "sim/run.h"
 
 #define SEGMENT_HEADERS 52         // IP and TCP with timestamps

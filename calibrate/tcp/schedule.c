@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "models/network/algorithm.h"
-#include "sim/check.h"
-#include "sim/list.h"
+#include "models/network/messages/algorithm.h"
+#include "sim/base/check.h"
+#include "sim/base/list.h"
 
 static const struct {
     const char *name;

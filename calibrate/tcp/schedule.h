@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 typedef enum BenchOp {
     BENCH_PING_PONG,          // 0 to 1 and back

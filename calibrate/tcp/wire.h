@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "sim/arena.h"
+#include "sim/base/arena.h"
 
 typedef struct Wire {
     int rank, rank_count;

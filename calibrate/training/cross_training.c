@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/list.h"
-#include "sim/statistics.h"
+#include "sim/base/list.h"
+#include "sim/base/statistics.h"
 
 #define PRIOR_SIGMA 0.2  // of a factor's log: constants are known to about 20 % before any training run
 #define ERROR_SCALE 0.10 // of a row's log error; beyond twice that it counts less

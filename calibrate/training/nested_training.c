@@ -7,8 +7,8 @@
 #include "calibrate/training/cross_training.h"
 #include "calibrate/training/family_classes.h"
 #include "calibrate/training/untrained.h"
-#include "sim/list.h"
-#include "sim/pieces.h"
+#include "sim/base/list.h"
+#include "sim/system/pieces.h"
 
 #define WORTH_TELLING 0.003
 

@@ -10,9 +10,9 @@
 #include "calibrate/training/nested_training.h"
 #include "calibrate/training/range_training.h"
 #include "calibrate/training/regret_training.h"
-#include "sim/csv.h"
-#include "sim/envelope.h"
-#include "sim/json.h"
+#include "sim/data/csv.h"
+#include "sim/data/envelope.h"
+#include "sim/data/json.h"
 
 static double factor_of(const double *factors, int row) { return factors ? factors[row] : 1; }
 static double error_of(const PredictedRun *run, double factor) {

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "models/workload/step/step_constants.h"
-#include "sim/digest.h"
-#include "sim/statistics.h"
+#include "sim/base/digest.h"
+#include "sim/base/statistics.h"
 
 #define TAIL 0.05 // on either side of a range of 90 %
 #define Z_OF_90_PERCENT 1.645

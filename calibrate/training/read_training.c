@@ -7,9 +7,9 @@
 #include "calibrate/training/read_training_internal.h"
 #include "calibrate/training/training_facts.h"
 #include "models/workload/job/recompute.h"
-#include "sim/csv.h"
-#include "sim/list.h"
-#include "sim/name_index.h"
+#include "sim/base/list.h"
+#include "sim/base/name_index.h"
+#include "sim/data/csv.h"
 
 typedef struct ColumnRule {
     const char *word;

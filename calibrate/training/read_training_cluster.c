@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "calibrate/training/read_training_internal.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 // ---- The GPU.
 

@@ -5,7 +5,7 @@
 #include "calibrate/training/read_training_internal.h"
 #include "calibrate/training/training_facts.h"
 #include "models/workload/job/recompute.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 // ---- The model.
 

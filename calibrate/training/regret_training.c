@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "calibrate/training/read_training_internal.h"
-#include "sim/statistics.h"
+#include "sim/base/statistics.h"
 
 static bool agree(const PredictedRun *a, const PredictedRun *b, const Column *columns, size_t count) {
     for (size_t i = 0; i < count; i++)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/statistics.h"
+#include "sim/base/statistics.h"
 
 #define LEAST_ROWS_TO_ORDER 4
 

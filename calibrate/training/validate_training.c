@@ -11,10 +11,10 @@
 #include "calibrate/training/predict_training.h"
 #include "calibrate/training/print_training.h"
 #include "calibrate/training/score_training.h"
-#include "sim/list.h"
-#include "sim/options.h"
-#include "sim/pieces.h"
-#include "sim/watch.h"
+#include "sim/base/list.h"
+#include "sim/base/options.h"
+#include "sim/system/pieces.h"
+#include "sim/system/watch.h"
 
 #define EXIT_USAGE 2
 #define EXIT_INPUT 4

@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "calibrate/training/print_training.h"
-#include "sim/csv.h"
-#include "sim/file.h"
+#include "sim/data/csv.h"
+#include "sim/system/file.h"
 
 static void write_positive(CsvWriter *csv, double value) { csv_number(csv, "%.9g", value > 0 ? value : NAN); }
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "models/hardware/read_part.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 // The files from which write_catalogue.c makes the program's tables, and tests know these to be right, lie in the
 // program's read-only data, zero-terminated. Paths are as make sees them, from the root.

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "models/hardware/kernel.h"
-#include "sim/arena.h"
-#include "sim/random.h"
+#include "sim/base/arena.h"
+#include "sim/base/random.h"
 
 #define DRAWS 12
 #define EXPERTS_MOST 4096

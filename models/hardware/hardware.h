@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "models/hardware/architecture.h"
-#include "sim/arena.h"
-#include "sim/problem.h"
+#include "sim/base/arena.h"
+#include "sim/base/problem.h"
 
 typedef enum Precision { FP64, FP32, TF32, FP16, BF16, FP8, FP4, INT8, PRECISION_COUNT } Precision;
 

@@ -3,7 +3,7 @@
 #ifndef LOCKSTEP_HARDWARE_CONSTANTS_H
 #define LOCKSTEP_HARDWARE_CONSTANTS_H
 
-#include "sim/constant.h"
+#include "sim/base/constant.h"
 
 typedef enum HardwareConstantId {
     VECTOR_FEED_BYTES,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "models/hardware/hardware_constants.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 #define USUAL_EXPONENTIALS 16.0 // a clock and SM
 #define FAR_BYTES 4294967296.0  // what the 32-bit offsets of AMD's buffer instructions reach

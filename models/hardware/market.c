@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "models/hardware/parts.h"
-#include "sim/date.h"
+#include "sim/base/date.h"
 
 const char *const terms_names[TERMS_COUNT] = {"on_demand", "reserved_1y", "reserved_3y", "spot", "monthly", "block"};
 const char *const terms_titles[TERMS_COUNT] = {"on demand", "reserved for 1 year", "reserved for 3 years",

@@ -7,8 +7,8 @@
 #include <strings.h>
 
 #include "models/hardware/parts.h"
-#include "sim/check.h"
-#include "sim/list.h"
+#include "sim/base/check.h"
+#include "sim/base/list.h"
 
 typedef struct PrecisionRow {
     const char *name;

@@ -4,9 +4,9 @@
 #define LOCKSTEP_HARDWARE_PARTS_H
 
 #include "models/hardware/market.h"
-#include "sim/json.h"
-#include "sim/name_index.h"
-#include "sim/quantity.h"
+#include "sim/base/name_index.h"
+#include "sim/base/quantity.h"
+#include "sim/data/json.h"
 
 typedef enum FieldType {
     PART_FIELD_TEXT,

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "models/hardware/parts.h"
-#include "sim/csv.h"
-#include "sim/date.h"
-#include "sim/list.h"
+#include "sim/base/date.h"
+#include "sim/base/list.h"
+#include "sim/data/csv.h"
 
 typedef struct Column {
     const char *word;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 // clang-format off
 const Resource resources[] = {

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "models/hardware/parts.h"
-#include "sim/date.h"
-#include "sim/list.h"
-#include "sim/statistics.h"
+#include "sim/base/date.h"
+#include "sim/base/list.h"
+#include "sim/base/statistics.h"
 
 #define ENOUGH_PROVIDERS 3 // for a median that leaves out old prices, or providers that lack one of what is compared
 

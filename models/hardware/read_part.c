@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 #define LONGEST_EXPANDED ((size_t)4096)
 

@@ -3,7 +3,7 @@
 #include "models/hardware/slowest.h"
 
 #include "models/hardware/hardware_constants.h"
-#include "sim/statistics.h"
+#include "sim/base/statistics.h"
 
 #define NODE 8
 #define RANGE_OF_EIGHT 2.85

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "models/hardware/parts.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 static void write_text(const char *text) {
     if (!text) {

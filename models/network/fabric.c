@@ -4,8 +4,8 @@
 #include "models/network/constants.h"
 #include "models/network/fabrics.h"
 #include "models/network/network_constants.h"
-#include "sim/check.h"
-#include "sim/list.h"
+#include "sim/base/check.h"
+#include "sim/base/list.h"
 
 static const FabricRow *const rows[FABRIC_KIND_COUNT] = {
     [FABRIC_SINGLE_SWITCH] = &single_switch_row,

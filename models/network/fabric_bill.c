@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "models/network/fabrics.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 static int64_t divided_up(double ports, double per_switch) { return (int64_t)ceil(ports / per_switch - 1e-9); }
 

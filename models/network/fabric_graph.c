@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "models/network/fabrics.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 #define SWITCH_LIMIT 256
 #define FAR INT64_MAX

@@ -2,7 +2,7 @@
 // the links that it crosses.
 #include "models/network/loads.h"
 
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 typedef struct Traffic {
     const Network *network;

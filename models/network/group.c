@@ -2,7 +2,7 @@
 // worst way between neighbours is.
 #include "models/network/loads.h"
 
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 static int by_number(const void *a, const void *b) {
     int x = *(const int *)a, y = *(const int *)b;

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "sim/arena.h"
-#include "sim/problem.h"
+#include "sim/base/arena.h"
+#include "sim/base/problem.h"
 
 // From near to far; a cell of the matrix is one of these, or CELL_NVLINK and as many links as it says.
 typedef enum Cell { CELL_UNKNOWN, CELL_SELF, CELL_PIX, CELL_PXB, CELL_PHB, CELL_NODE, CELL_SYS, CELL_NVLINK } Cell;

@@ -3,8 +3,8 @@
 // GPUs.
 #include "models/network/loads.h"
 
-#include "sim/check.h"
-#include "sim/list.h"
+#include "sim/base/check.h"
+#include "sim/base/list.h"
 
 // ---- Sums for the node at hand.
 typedef struct Window {

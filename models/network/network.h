@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "sim/arena.h"
-#include "sim/problem.h"
+#include "sim/base/arena.h"
+#include "sim/base/problem.h"
 #include "sim/program.h"
 
 // ---- What a node is made of, in numbers (filled from the catalogue by models/workload/cluster/cluster.c).

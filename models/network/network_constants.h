@@ -3,7 +3,7 @@
 #ifndef LOCKSTEP_NETWORK_CONSTANTS_TABLE_H
 #define LOCKSTEP_NETWORK_CONSTANTS_TABLE_H
 
-#include "sim/constant.h"
+#include "sim/base/constant.h"
 
 typedef enum NetworkConstantId {
     NVLINK_SHARE,

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "models/network/topology.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 #define NVLINK_LIMIT 36
 

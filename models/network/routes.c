@@ -2,7 +2,7 @@
 #include "models/network/topology.h"
 
 #include "models/network/network_constants.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 #define PART_LIMIT 256
 

@@ -5,7 +5,7 @@
 #include "models/network/constants.h"
 #include "models/network/network_constants.h"
 #include "models/network/placement.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 #define CUBE_MESH_GPUS 8
 

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 static const TransportRow rows[] = {
     // A core of a current server moves about 40 Gb/s of TCP with segmentation offload; one connection 20 to 30 Gb/s.

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "results/chart.h"
-#include "results/record_answer.h"
+#include "results/answer/record_answer.h"
+#include "results/chart/chart.h"
 #include "scenarios/fields/fields.h"
 #include "scenarios/lua/scenario.h"
 #include "scenarios/queue/queue_study.h"
@@ -12,10 +12,10 @@
 #include "scenarios/study/study_options.h"
 #include "scenarios/study/study_point.h"
 #include "scenarios/study/study_vary.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
+#include "sim/system/wall.h"
+#include "sim/system/watch.h"
 #include "sim/trace.h"
-#include "sim/wall.h"
-#include "sim/watch.h"
 
 #define MOST_OWN_PLOTS 4  // drawn for --plot alone
 #define TIMELINE_RANKS 64 // programs of so many ranks keep a timeline unasked

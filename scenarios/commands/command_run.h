@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_SCENARIOS_COMMAND_RUN_H
 #define LOCKSTEP_SCENARIOS_COMMAND_RUN_H
 
-#include "results/frame.h"
+#include "results/answer/frame.h"
 #include "scenarios/study/study.h"
 
 int command_run(int argc, char **argv);

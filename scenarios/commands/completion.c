@@ -7,8 +7,8 @@
 #include "models/hardware/hardware.h"
 #include "models/hardware/parts.h"
 #include "models/workload/model/model.h"
-#include "sim/arena.h"
-#include "sim/options.h"
+#include "sim/base/arena.h"
+#include "sim/base/options.h"
 
 static const struct {
     const char *name, *script;

@@ -5,17 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/frame.h"
-#include "results/record_answer.h"
+#include "results/answer/frame.h"
+#include "results/answer/record_answer.h"
 #include "scenarios/explain/diff.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/lua/scenario.h"
 #include "scenarios/study/study_options.h"
-#include "sim/file.h"
-#include "sim/kineto.h"
-#include "sim/list.h"
-#include "sim/wall.h"
-#include "sim/watch.h"
+#include "sim/base/list.h"
+#include "sim/data/kineto.h"
+#include "sim/system/file.h"
+#include "sim/system/wall.h"
+#include "sim/system/watch.h"
 
 // clang-format off
 static const OptionSpec own_options[] = {

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "results/as.h"
-#include "results/last.h"
+#include "results/answer/as.h"
+#include "results/answer/last.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/explain/explain_answer.h"
 #include "scenarios/explain/explain_cells.h"
@@ -15,10 +15,10 @@
 #include "scenarios/lua/scenario.h"
 #include "scenarios/study/study_anchors.h"
 #include "scenarios/study/study_options.h"
-#include "sim/file.h"
-#include "sim/seed.h"
-#include "sim/wall.h"
-#include "sim/watch.h"
+#include "sim/base/seed.h"
+#include "sim/system/file.h"
+#include "sim/system/wall.h"
+#include "sim/system/watch.h"
 
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
 

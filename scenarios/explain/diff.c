@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "models/workload/cost/cost.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 #define ALL_CAUSES ((UINT32_C(1) << CAUSE_COUNT) - 1)
 

@@ -4,8 +4,8 @@
 #define LOCKSTEP_SCENARIOS_DIFF_H
 
 #include "scenarios/study/study.h"
-#include "sim/csv.h"
-#include "sim/json.h"
+#include "sim/data/csv.h"
+#include "sim/data/json.h"
 
 typedef struct DiffText {
     const char *name, *text;

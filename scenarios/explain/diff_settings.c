@@ -7,8 +7,8 @@
 
 #include "models/workload/job/job_fields.h"
 #include "scenarios/explain/diff.h"
-#include "sim/list.h"
-#include "sim/watch.h"
+#include "sim/base/list.h"
+#include "sim/system/watch.h"
 
 typedef struct Group { // what changes at once
     const char *name, *a, *b;

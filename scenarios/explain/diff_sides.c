@@ -6,10 +6,10 @@
 
 #include "models/workload/cost/cost.h"
 #include "results/columns.h"
-#include "results/store.h"
+#include "results/store/store.h"
 #include "scenarios/explain/diff.h"
-#include "sim/list.h"
-#include "sim/version.h"
+#include "sim/base/list.h"
+#include "sim/base/version.h"
 
 #define JOULES_PER_KWH 3.6e6
 

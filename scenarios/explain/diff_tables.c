@@ -4,8 +4,8 @@
 
 #include "models/workload/cost/cost.h"
 #include "scenarios/explain/diff.h"
-#include "sim/list.h"
-#include "sim/text.h"
+#include "sim/base/list.h"
+#include "sim/base/text.h"
 
 // ---- Words.
 

@@ -1,4 +1,4 @@
-// A step of a Kineto trace (sim/kineto.h), which may be gigabytes: memory holds three numbers for each kernel.
+// A step of a Kineto trace (sim/data/kineto.h), which may be gigabytes: memory holds three numbers for each kernel.
 //
 // Every instant of a marked step is counted once, for what the GPU does then: computing before copying before
 // communicating, so that communication is what nothing hides. What no kernel fills is a stretch of its own. Kernels do
@@ -10,9 +10,9 @@
 
 #include "models/workload/cost/cost.h"
 #include "scenarios/explain/diff.h"
-#include "sim/file.h"
-#include "sim/kineto.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
+#include "sim/data/kineto.h"
+#include "sim/system/file.h"
 
 #define BIT(cause) (UINT32_C(1) << (cause))
 

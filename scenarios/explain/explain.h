@@ -7,12 +7,12 @@
 #include "models/workload/step/simulate.h"
 #include "models/workload/step/step_chain.h"
 #include "models/workload/step/step_operators.h"
-#include "results/chart.h"
+#include "results/chart/chart.h"
 #include "scenarios/explain/explain_cells.h"
 #include "scenarios/lua/scenario.h"
 #include "scenarios/program/program.h"
 #include "scenarios/study/study.h"
-#include "sim/answer.h"
+#include "sim/data/answer.h"
 
 typedef enum ChangeKind {
     CHANGE_RESOURCE, // of the machine: "network twice as fast"

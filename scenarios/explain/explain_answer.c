@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "results/last.h"
+#include "results/answer/last.h"
 #include "scenarios/explain/explain_cells.h"
-#include "sim/json.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
+#include "sim/data/json.h"
 
 typedef struct Asked {
     Arena *arena;

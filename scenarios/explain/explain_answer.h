@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_SCENARIOS_EXPLAIN_ANSWER_H
 #define LOCKSTEP_SCENARIOS_EXPLAIN_ANSWER_H
 
-#include "sim/options.h"
+#include "sim/base/options.h"
 
 // Puts in place of the file (argv[1]) what it answers: of a run its words, of a plan the words of the plan it chose; of
 // other commands their name too. Words that are given after the file take the place of those in it. `rows` are the

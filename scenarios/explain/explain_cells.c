@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "results/terminal.h"
-#include "sim/list.h"
-#include "sim/text.h"
+#include "sim/base/list.h"
+#include "sim/base/text.h"
 
 void text_cell(Arena *arena, Cells *cells, const char *text) {
     LIST_PUSH(arena, cells, ((RecordCell){.text = text, .number = NAN}));

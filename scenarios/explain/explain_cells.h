@@ -3,7 +3,7 @@
 #define LOCKSTEP_SCENARIOS_EXPLAIN_CELLS_H
 
 #include "results/results.h"
-#include "sim/options.h"
+#include "sim/base/options.h"
 
 typedef struct Cells {
     RecordCell *items;

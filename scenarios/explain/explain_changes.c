@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "scenarios/explain/explain_moves.h"
-#include "sim/list.h"
-#include "sim/watch.h"
+#include "sim/base/list.h"
+#include "sim/system/watch.h"
 
 #define TWICE 2.0
 #define A_TENTH 1.1

@@ -6,8 +6,8 @@
 
 #include "models/hardware/kernel.h"
 #include "scenarios/explain/explain.h"
-#include "sim/list.h"
-#include "sim/text.h"
+#include "sim/base/list.h"
+#include "sim/base/text.h"
 
 // ---- The roofline: what the memory feeds, up to what the GPU computes (Williams, Waterman and Patterson, 2009).
 

@@ -8,10 +8,10 @@
 
 #include "scenarios/explain/explain_cells.h"
 #include "scenarios/questions/collective_asked.h"
-#include "sim/file.h"
-#include "sim/list.h"
-#include "sim/text.h"
-#include "sim/watch.h"
+#include "sim/base/list.h"
+#include "sim/base/text.h"
+#include "sim/system/file.h"
+#include "sim/system/watch.h"
 
 #define MATTERS 0.005        // of the time: what gains less is said not to help
 #define SMALLEST 8.0         // bytes: between these sizes changes of the choice are looked for

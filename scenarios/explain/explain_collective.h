@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_SCENARIOS_EXPLAIN_COLLECTIVE_H
 #define LOCKSTEP_SCENARIOS_EXPLAIN_COLLECTIVE_H
 
-#include "results/frame.h"
+#include "results/answer/frame.h"
 
 extern const Question explain_collective_question; // of argv[0] "collective": what it takes, of one size
 

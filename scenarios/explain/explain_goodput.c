@@ -9,11 +9,11 @@
 #include "scenarios/explain/explain_cells.h"
 #include "scenarios/explain/explain_goodput_internal.h"
 #include "scenarios/questions/goodput.h"
-#include "sim/list.h"
-#include "sim/pieces.h"
-#include "sim/statistics.h"
-#include "sim/text.h"
-#include "sim/watch.h"
+#include "sim/base/list.h"
+#include "sim/base/statistics.h"
+#include "sim/base/text.h"
+#include "sim/system/pieces.h"
+#include "sim/system/watch.h"
 
 #define STRIKES 3
 #define OFTEN_S 60.0 // between checkpoints that cost training next to nothing

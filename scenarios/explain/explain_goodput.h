@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_SCENARIOS_EXPLAIN_GOODPUT_H
 #define LOCKSTEP_SCENARIOS_EXPLAIN_GOODPUT_H
 
-#include "results/frame.h"
+#include "results/answer/frame.h"
 
 extern const Question explain_goodput_question; // of argv[0] "goodput"
 

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "results/chart.h"
+#include "results/chart/chart.h"
 #include "scenarios/explain/explain_cells.h"
 #include "scenarios/explain/explain_goodput_internal.h"
-#include "sim/text.h"
+#include "sim/base/text.h"
 
 #define FEW 3
 #define TELLING 0.01 // of the lost hours: less is summed up

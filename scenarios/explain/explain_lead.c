@@ -9,8 +9,8 @@
 #include "models/workload/model/model.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/explain/explain_moves.h"
-#include "sim/quantity.h"
-#include "sim/text.h"
+#include "sim/base/quantity.h"
+#include "sim/base/text.h"
 
 #define SEEN 0.002 // of the step: what falls by less is not worth a clause
 

@@ -6,7 +6,7 @@
 #include "models/workload/life/life.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/study/job_life.h"
-#include "sim/watch.h"
+#include "sim/system/watch.h"
 
 typedef struct Life { // what a change may change
     ClusterSpec cluster;

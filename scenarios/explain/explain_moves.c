@@ -7,8 +7,8 @@
 
 #include "models/workload/cost/cost.h"
 #include "models/workload/job/layout.h"
-#include "sim/list.h"
-#include "sim/watch.h"
+#include "sim/base/list.h"
+#include "sim/system/watch.h"
 
 #define BALANCED 1.01  // times an even share, on the fullest rank
 #define GROUPS_MOST 16 // of nodes, whose parts are tried

@@ -3,9 +3,9 @@
 #include <math.h>
 
 #include "scenarios/explain/explain.h"
+#include "sim/base/list.h"
 #include "sim/fold.h"
-#include "sim/list.h"
-#include "sim/watch.h"
+#include "sim/system/watch.h"
 
 static StudySpec study_of(const ProgramSpec *program, const ScenarioRequest *request) {
     return (StudySpec){.where = program->where,

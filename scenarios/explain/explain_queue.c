@@ -8,10 +8,10 @@
 #include "scenarios/explain/explain_cells.h"
 #include "scenarios/explain/explain_queue_internal.h"
 #include "scenarios/queue/queue_options.h"
-#include "sim/list.h"
-#include "sim/statistics.h"
-#include "sim/text.h"
-#include "sim/watch.h"
+#include "sim/base/list.h"
+#include "sim/base/statistics.h"
+#include "sim/base/text.h"
+#include "sim/system/watch.h"
 
 #define USUAL_POLICY "easy"
 #define ELASTIC 0.5

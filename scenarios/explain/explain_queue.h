@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_SCENARIOS_EXPLAIN_QUEUE_H
 #define LOCKSTEP_SCENARIOS_EXPLAIN_QUEUE_H
 
-#include "results/frame.h"
+#include "results/answer/frame.h"
 #include "scenarios/queue/queue_study.h"
 
 extern const Question explain_queue_question; // of argv[0] "queue"

@@ -5,7 +5,7 @@
 
 #include "scenarios/explain/explain_cells.h"
 #include "scenarios/explain/explain_queue_internal.h"
-#include "sim/text.h"
+#include "sim/base/text.h"
 
 #define FEW 3
 #define LOOSE 0.5 // of the mean wait: half of its 90 % range

@@ -9,7 +9,7 @@
 #include "models/workload/model/model.h"
 #include "models/workload/model/operators.h"
 #include "scenarios/explain/explain.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 typedef struct RooflineList {
     RooflineRow *items;

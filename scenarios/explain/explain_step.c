@@ -9,8 +9,8 @@
 #include "results/view.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/explain/explain_cells.h"
-#include "sim/list.h"
-#include "sim/text.h"
+#include "sim/base/list.h"
+#include "sim/base/text.h"
 
 #define NOTHING 1e-3 // of the step: what changes less is for -v
 #define FEW 3

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "scenarios/explain/explain_moves.h"
-#include "sim/list.h"
-#include "sim/watch.h"
+#include "sim/base/list.h"
+#include "sim/system/watch.h"
 
 #define ROOM 2.0         // of the GPU's memory: pairs that need more by the product, which sees too much, are not tried
 #define NEARLY 1.05      // of the step: what leaves more of it alone is no third

@@ -4,7 +4,7 @@
 
 #include "scenarios/explain/explain.h"
 #include "scenarios/explain/explain_moves.h"
-#include "sim/text.h"
+#include "sim/base/text.h"
 
 static const Combination *best_of(const Explanation *now, int count) {
     for (int i = 0; i < now->together.count; i++)

@@ -4,7 +4,7 @@
 
 #include "scenarios/explain/explain.h"
 #include "scenarios/study/study_options.h"
-#include "sim/wall.h"
+#include "sim/system/wall.h"
 
 StepQuestion step_question(Arena *arena, const char *verb, const OptionSpec *own, int own_count, int argc,
                            char **argv) {

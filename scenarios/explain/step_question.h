@@ -4,7 +4,7 @@
 #define LOCKSTEP_SCENARIOS_EXPLAIN_STEP_QUESTION_H
 
 #include "scenarios/lua/scenario.h"
-#include "sim/options.h"
+#include "sim/base/options.h"
 
 typedef struct StepQuestion {
     Arena *arena;

@@ -6,7 +6,7 @@
 #include "models/workload/job/training.h"
 #include "results/columns.h"
 #include "scenarios/fields/field_rows.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 static const char *const plot_choices[] = {"scaling", "breakdown", "gantt", "memory", "pareto"};
 static const char *const copy_ends[] = {"host", "device"};

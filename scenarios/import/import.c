@@ -7,8 +7,8 @@
 
 #include "models/workload/job/job_options.h"
 #include "scenarios/import/reading.h"
-#include "sim/file.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
+#include "sim/system/file.h"
 
 // ---- What is heard.
 

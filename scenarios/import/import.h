@@ -7,7 +7,7 @@
 
 #include "scenarios/import/said.h"
 #include "scenarios/import/software.h"
-#include "sim/options.h"
+#include "sim/base/options.h"
 
 // What a file is taken to be, by its name and the beginning of its text; the first that knows it.
 enum { IMPORT_TOML, IMPORT_MANIFEST, IMPORT_CONFIG, IMPORT_SHELL, IMPORT_KINDS };

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "scenarios/import/reading.h"
-#include "sim/file.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
+#include "sim/system/file.h"
 
 static const char *base_name(const char *path) {
     const char *slash = strrchr(path, '/');

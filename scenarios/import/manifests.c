@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "scenarios/import/reading.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 static const char *text_at(Reading *r, const Json *tree, const char *path) {
     const char *text = tree_text(r->arena, tree_at(tree, path));

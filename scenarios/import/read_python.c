@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "scenarios/import/reading.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 enum { MOST_NAMES = 400, MOST_WORDS = 2000, DEEPEST = 12 };
 

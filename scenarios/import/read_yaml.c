@@ -5,8 +5,8 @@
 #include <yaml.h>
 
 #include "scenarios/import/formats.h"
-#include "sim/list.h"
-#include "sim/quantity.h"
+#include "sim/base/list.h"
+#include "sim/base/quantity.h"
 
 enum { DEEPEST = 64, MOST_NODES = 200000, MOST_MEMBERS = 4096, LONGEST_MERGE = 16 };
 

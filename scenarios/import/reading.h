@@ -5,7 +5,7 @@
 #include "scenarios/import/formats.h"
 #include "scenarios/import/import.h"
 #include "scenarios/import/shell.h"
-#include "sim/gate.h"
+#include "sim/system/gate.h"
 
 enum { LARGEST_FILE = 4 << 20 };
 

@@ -3,8 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "sim/list.h"
-#include "sim/text.h"
+#include "sim/base/list.h"
+#include "sim/base/text.h"
 
 bool said_add(Arena *arena, SaidList *list, const char *name, const char *value, Where where, SaidBy by) {
     if (list->count >= MOST_SAID) return false;

@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-#include "sim/arena.h"
-#include "sim/json.h"
-#include "sim/problem.h"
+#include "sim/base/arena.h"
+#include "sim/base/problem.h"
+#include "sim/data/json.h"
 
 #define NOT_KNOWN '\001' // in a text: here stands what nobody can know without running something
 
@@ -47,7 +47,7 @@ bool says_yes(const char *text); // true, True, yes, on, 1, or nothing at all
 // A tree of a format as such a list: members are components of a name, lists of plain values one text with commas.
 // False after a problem: too much of it.
 bool said_of_tree(Arena *arena, SaidList *list, const Json *tree, SaidBy by, Problems *problems);
-// A member of an object, in any of the trees here (json_get wants those of sim/json.h).
+// A member of an object, in any of the trees here (json_get wants those of sim/data/json.h).
 const Json *tree_get(const Json *object, const char *key);
 const Json *tree_at(const Json *tree, const char *path); // "spec.template.spec"; NULL where there is none
 const char *tree_text(Arena *arena, const Json *value);  // of a plain value as it is written; NULL of others

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "scenarios/import/shell_internal.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 typedef struct Reader {
     Shell *shell;

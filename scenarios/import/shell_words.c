@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "scenarios/import/shell_internal.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 static const char unknown_text[] = {NOT_KNOWN, '\0'};
 

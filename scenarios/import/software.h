@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_SCENARIOS_IMPORT_SOFTWARE_H
 #define LOCKSTEP_SCENARIOS_IMPORT_SOFTWARE_H
 
-#include "sim/problem.h"
+#include "sim/base/problem.h"
 
 typedef enum OptionEffect {
     TAKEN, // into `to`: an option of lockstep run, or a word of import.c that it makes options of

@@ -9,15 +9,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "results/answer.h"
+#include "results/answer/answer.h"
 #include "scenarios/import/import.h"
-#include "sim/envelope.h"
-#include "sim/file.h"
-#include "sim/letters.h"
-#include "sim/letters_out.h"
-#include "sim/list.h"
-#include "sim/text.h"
-#include "sim/wall.h"
+#include "sim/base/letters.h"
+#include "sim/base/list.h"
+#include "sim/base/text.h"
+#include "sim/data/envelope.h"
+#include "sim/system/file.h"
+#include "sim/system/letters_out.h"
+#include "sim/system/wall.h"
 
 enum { MOST_SECONDS = 5, LARGEST_REPLY = 16 << 20, FULL = 7 };
 #define MOST_MEMORY ((size_t)256 << 20)

@@ -12,11 +12,11 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "sim/check.h"
-#include "sim/digest.h"
-#include "sim/file.h"
-#include "sim/quantity.h"
-#include "sim/watch.h"
+#include "sim/base/check.h"
+#include "sim/base/digest.h"
+#include "sim/base/quantity.h"
+#include "sim/system/file.h"
+#include "sim/system/watch.h"
 
 #define EXIT_BAD_INPUT 4
 #define HINT_MARK "\n  hint: "

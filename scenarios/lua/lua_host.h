@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/arena.h"
-#include "sim/gate.h"
-#include "sim/problem.h"
-#include "sim/random.h"
+#include "sim/base/arena.h"
+#include "sim/base/problem.h"
+#include "sim/base/random.h"
+#include "sim/system/gate.h"
 
 #define STEPS_PER_HOOK 1000
 

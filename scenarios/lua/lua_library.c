@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "scenarios/lua/lua_host.h"
-#include "sim/letters.h"
+#include "sim/base/letters.h"
 
 static const char *const base_functions[] = {
     "assert", "error",  "getmetatable", "ipairs",   "pcall", "rawequal",

@@ -4,8 +4,8 @@
 
 #include "models/hardware/kernel.h"
 #include "scenarios/lua/lua_recorder.h"
-#include "sim/check.h"
-#include "sim/digest.h"
+#include "sim/base/check.h"
+#include "sim/base/digest.h"
 
 #define METHODS "lockstep.rank"
 

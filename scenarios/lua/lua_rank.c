@@ -6,7 +6,7 @@
 
 #include "models/hardware/kernel.h"
 #include "scenarios/lua/lua_recorder.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 typedef struct Call { // one operation being read
     lua_State *L;

@@ -7,7 +7,7 @@
 #include "scenarios/lua/lua_read.h"
 #include "scenarios/lua/lua_value.h"
 #include "scenarios/lua/scenario.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 typedef struct OptionRows {
     OptionSpec *items;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "scenarios/lua/lua_script.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 #define HANDLE_METATABLE "lockstep.handle"
 #define LONGEST_LIST 10000

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "scenarios/lua/lua_script.h"
-#include "sim/digest.h"
-#include "sim/statistics.h"
-#include "sim/watch.h"
+#include "sim/base/digest.h"
+#include "sim/base/statistics.h"
+#include "sim/system/watch.h"
 
 // A script that is only asked for its options need not simulate anything.
 void stop_when_only_help_is_wanted(lua_State *L) {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "scenarios/lua/lua_host.h"
-#include "sim/file.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
+#include "sim/system/file.h"
 
 #define FUNCTION "lockstep.steps"
 #define FILE_LIMIT (1 << 20)

@@ -3,9 +3,9 @@
 #ifndef LOCKSTEP_SCENARIOS_LUA_STEPS_H
 #define LOCKSTEP_SCENARIOS_LUA_STEPS_H
 
-#include "models/network/steps.h"
-#include "sim/problem.h"
-#include "sim/wall.h"
+#include "models/network/messages/steps.h"
+#include "sim/base/problem.h"
+#include "sim/system/wall.h"
 
 typedef struct StepReader StepReader;
 

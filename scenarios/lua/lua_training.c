@@ -2,7 +2,7 @@
 #include "models/workload/model/hf_config.h"
 #include "models/workload/model/written.h"
 #include "scenarios/lua/lua_script.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 // ---- Models.
 

@@ -6,7 +6,7 @@
 #include "scenarios/lua/lua_host.h"
 #include "scenarios/program/program.h"
 #include "scenarios/study/study.h"
-#include "sim/options.h"
+#include "sim/base/options.h"
 
 typedef struct ScenarioRequest {
     const char *file;

@@ -12,11 +12,11 @@
 
 #include "scenarios/plan/plan_question.h"
 #include "scenarios/sweep/command_sweep.h"
-#include "sim/check.h"
-#include "sim/ending.h"
-#include "sim/envelope.h"
-#include "sim/wall.h"
-#include "sim/watch.h"
+#include "sim/base/check.h"
+#include "sim/data/envelope.h"
+#include "sim/system/ending.h"
+#include "sim/system/wall.h"
+#include "sim/system/watch.h"
 
 enum { TAG_ERRAND = 1, TAG_ANSWER, TAG_ENDED, TAG_KILLED, TAG_STOP, TAG_BYE };
 enum { BAD_USAGE = 2, ID_ROOM = 24, PAUSE_US = 50, BUSY_LOOKS = 200, WORK_WAIT_MS = 50 };

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "sim/csv.h"
+#include "sim/data/csv.h"
 
 bool batch_law_given(const BatchLaw *law) { return law->point_count > 0 || law->least_steps > 0; }
 

@@ -2,8 +2,8 @@
 #ifndef LOCKSTEP_SCENARIOS_BATCH_LAW_H
 #define LOCKSTEP_SCENARIOS_BATCH_LAW_H
 
-#include "sim/arena.h"
-#include "sim/problem.h"
+#include "sim/base/arena.h"
+#include "sim/base/problem.h"
 
 typedef struct BatchPoint {
     double batch, steps;

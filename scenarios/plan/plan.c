@@ -10,11 +10,11 @@
 #include "scenarios/plan/plan_chance.h"
 #include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_space.h"
-#include "sim/check.h"
-#include "sim/digest.h"
-#include "sim/version.h"
-#include "sim/watch.h"
-#include "sim/worker_pool.h"
+#include "sim/base/check.h"
+#include "sim/base/digest.h"
+#include "sim/base/version.h"
+#include "sim/system/watch.h"
+#include "sim/system/worker_pool.h"
 
 #define LEAST_FIT 0.05 // what is less likely to fit is not worth naming: no command would run it
 #define SLICES 8       // of the candidates of one row, when every one of them is simulated by many hands

@@ -6,8 +6,8 @@
 #include "models/workload/job/job.h"
 #include "scenarios/plan/batch_law.h"
 #include "scenarios/study/study.h"
-#include "sim/date.h"
-#include "sim/worker_pool.h"
+#include "sim/base/date.h"
+#include "sim/system/worker_pool.h"
 
 typedef enum PlanObjective { PLAN_COST, PLAN_TIME, PLAN_ENERGY, PLAN_CARBON, PLAN_OBJECTIVE_COUNT } PlanObjective;
 extern const char *const plan_objective_names[PLAN_OBJECTIVE_COUNT];

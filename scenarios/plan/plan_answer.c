@@ -9,12 +9,12 @@
 #include "models/workload/job/software.h"
 #include "models/workload/life/life.h"
 #include "models/workload/money/money.h"
-#include "results/chart.h"
-#include "results/record_answer.h"
+#include "results/answer/record_answer.h"
+#include "results/chart/chart.h"
 #include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_words.h"
-#include "sim/list.h"
-#include "sim/text.h"
+#include "sim/base/list.h"
+#include "sim/base/text.h"
 
 #define COLUMNS(array) (array), (int)(sizeof(array) / sizeof *(array))
 #define GIB 1073741824.0

@@ -6,8 +6,8 @@
 #include "scenarios/plan/plan_learn.h"
 #include "scenarios/plan/plan_reach.h"
 #include "scenarios/plan/plan_settings.h"
-#include "sim/answer.h"
-#include "sim/options.h"
+#include "sim/base/options.h"
+#include "sim/data/answer.h"
 
 extern const OptionSpec plan_options[];
 extern const int plan_option_count;

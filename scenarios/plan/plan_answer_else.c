@@ -2,11 +2,11 @@
 // would be chosen if one thing were otherwise.
 #include <math.h>
 
-#include "results/chart.h"
+#include "results/chart/chart.h"
 #include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_words.h"
-#include "sim/statistics.h"
-#include "sim/text.h"
+#include "sim/base/statistics.h"
+#include "sim/base/text.h"
 
 #define COLUMNS(array) (array), (int)(sizeof(array) / sizeof *(array))
 #define MATTERS 0.01 // of the variance, or of the width of what is not known

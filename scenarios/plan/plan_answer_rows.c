@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "models/workload/job/schedule.h"
-#include "results/chart.h"
+#include "results/chart/chart.h"
 #include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_words.h"
-#include "sim/list.h"
-#include "sim/text.h"
+#include "sim/base/list.h"
+#include "sim/base/text.h"
 
 #define FIRST_PLANS 5 // on the first screen
 #define GIB 1073741824.0

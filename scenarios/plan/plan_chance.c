@@ -9,9 +9,9 @@
 #include "models/workload/step/step_constants.h"
 #include "models/workload/step/step_range.h"
 #include "scenarios/plan/plan_pay.h"
-#include "sim/list.h"
-#include "sim/random.h"
-#include "sim/statistics.h"
+#include "sim/base/list.h"
+#include "sim/base/random.h"
+#include "sim/base/statistics.h"
 
 #define SEED 1
 #define DAY 86400.0

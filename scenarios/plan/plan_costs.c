@@ -5,7 +5,7 @@
 
 #include "models/hardware/slowest.h"
 #include "models/workload/job/schedule.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 // All that the cost of a block depends on, but for what every candidate of a search shares.
 typedef struct BlockKey {

@@ -7,10 +7,10 @@
 #include "models/hardware/hardware.h"
 #include "models/workload/step/step_constants.h"
 #include "scenarios/plan/plan_pay.h"
-#include "sim/check.h"
-#include "sim/list.h"
-#include "sim/random.h"
-#include "sim/statistics.h"
+#include "sim/base/check.h"
+#include "sim/base/list.h"
+#include "sim/base/random.h"
+#include "sim/base/statistics.h"
 
 #define ROUNDING 1e-9 // of a mean over all worlds, summed in another order
 #define TRIFLE 1e-3   // of the loss expected: a measurement that saves less changes no choice worth the name

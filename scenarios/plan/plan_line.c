@@ -8,7 +8,7 @@
 #include "scenarios/plan/plan_words.h"
 #include "scenarios/study/study_anchors.h"
 #include "scenarios/study/study_options.h"
-#include "sim/text.h"
+#include "sim/base/text.h"
 
 static const OptionSpec beside_a_study[] = {
     ANCHOR_OPTIONS,

@@ -13,10 +13,10 @@
 #include "models/workload/money/money.h"
 #include "scenarios/plan/plan_answer.h"
 #include "scenarios/study/study_anchors.h"
-#include "sim/date.h"
-#include "sim/list.h"
-#include "sim/pieces.h"
-#include "sim/watch.h"
+#include "sim/base/date.h"
+#include "sim/base/list.h"
+#include "sim/system/pieces.h"
+#include "sim/system/watch.h"
 
 #define MOST_GPUS 1000000
 

@@ -3,9 +3,9 @@
 
 #include "models/workload/cluster/rent_options.h"
 #include "models/workload/job/job_options.h"
-#include "results/frame.h"
+#include "results/answer/frame.h"
 #include "scenarios/plan/plan_answer.h"
-#include "sim/watch.h"
+#include "sim/system/watch.h"
 
 static const Where command_line = {NULL, 0};
 

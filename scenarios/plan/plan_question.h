@@ -3,7 +3,7 @@
 #define LOCKSTEP_SCENARIOS_PLAN_QUESTION_H
 
 #include "scenarios/plan/plan.h"
-#include "sim/question.h"
+#include "sim/data/question.h"
 
 extern const Question plan_question;
 int command_plan(int argc, char **argv); // argv[0] is "plan"; the answer is the exit code

@@ -7,7 +7,7 @@
 #include "models/workload/job/layout.h"
 #include "models/workload/job/schedule.h"
 #include "models/workload/job/software.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 #define MOST_TP 128 // no framework splits a product further
 #define MOST_CP 64

@@ -4,7 +4,7 @@
 
 #include "models/workload/life/life.h"
 #include "scenarios/plan/plan.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 #define RIVALS 6
 #define Z90 1.645

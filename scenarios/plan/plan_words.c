@@ -6,7 +6,7 @@
 #include "models/hardware/quote.h"
 #include "models/workload/cluster/cluster_money.h"
 #include "scenarios/plan/plan_pay.h"
-#include "sim/text.h"
+#include "sim/base/text.h"
 
 const char *plan_human(Arena *arena, double value, QuantityKind kind) {
     return quantity_format(value, kind, arena_alloc(arena, 64), 64);

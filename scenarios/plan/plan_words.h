@@ -3,7 +3,7 @@
 #define LOCKSTEP_SCENARIOS_PLAN_WORDS_H
 
 #include "scenarios/plan/plan_answer.h"
-#include "sim/quantity.h"
+#include "sim/base/quantity.h"
 
 const char *plan_human(Arena *arena, double value, QuantityKind kind); // "1.34 M"
 const char *plan_money(const PlanStudy *plan, double amount);          // "$1.88 M"; "" when unknown

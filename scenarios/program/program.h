@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_SCENARIOS_PROGRAM_H
 #define LOCKSTEP_SCENARIOS_PROGRAM_H
 
-#include "models/network/flows.h"
+#include "models/network/messages/flows.h"
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/cost/cost.h"
 #include "sim/program.h"

@@ -1,7 +1,7 @@
 // A deadlock as sentences: for each call in which ranks wait for good, who waits, and what those they wait for do
 // instead.
 #include "scenarios/program/program.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 #define CALLS_SHOWN 6
 #define ABSENT_MOST 4096

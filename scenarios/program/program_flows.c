@@ -5,8 +5,8 @@
 
 #include "scenarios/program/program.h"
 #include "scenarios/program/program_match.h"
-#include "sim/list.h"
-#include "sim/watch.h"
+#include "sim/base/list.h"
+#include "sim/system/watch.h"
 
 #define TAGS_OF_A_CALL 65536
 #define SAMPLE 8 // ranks tell what all of them will do

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/check.h"
-#include "sim/list.h"
-#include "sim/quantity.h"
+#include "sim/base/check.h"
+#include "sim/base/list.h"
+#include "sim/base/quantity.h"
 
 #define PROBLEMS_OF_A_KIND 5
 #define LINKS_MOST (NETWORK_ROUTE_LIMIT + 2)

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "scenarios/program/program_match.h"
-#include "sim/check.h"
-#include "sim/digest.h"
-#include "sim/list.h"
+#include "sim/base/check.h"
+#include "sim/base/digest.h"
+#include "sim/base/list.h"
 
 #define OPERATIONS_MOST 50000000 // 24 bytes each
 #define SLOTS_MOST 65536

@@ -3,8 +3,8 @@
 #define LOCKSTEP_QUESTIONS_CLUSTER_OPTIONS_H
 
 #include "models/workload/money/money.h"
-#include "sim/date.h"
-#include "sim/options.h"
+#include "sim/base/date.h"
+#include "sim/base/options.h"
 
 extern const OptionSpec cluster_options[];
 extern const int cluster_option_count;

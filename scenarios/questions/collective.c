@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "results/frame.h"
+#include "results/answer/frame.h"
 #include "scenarios/questions/collective_asked.h"
-#include "sim/watch.h"
+#include "sim/system/watch.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 #define ELEMENT_BYTES 4 // nccl-tests' float

@@ -8,7 +8,7 @@
 #include "models/workload/cluster/fabric_kinds.h"
 #include "models/workload/cluster/imported_node.h"
 #include "models/workload/cluster/pair_matrix.h"
-#include "sim/watch.h"
+#include "sim/system/watch.h"
 
 const char *const collective_backends[] = {"nccl", "gloo", "mpi"};
 const char *const collective_algorithms[] = {"ring",

@@ -3,10 +3,10 @@
 #define LOCKSTEP_QUESTIONS_COLLECTIVE_ASKED_H
 
 #include "models/hardware/quicker.h"
-#include "models/network/flows.h"
+#include "models/network/messages/flows.h"
 #include "models/workload/cluster/cluster.h"
 #include "scenarios/lua/lua_steps.h"
-#include "sim/options.h"
+#include "sim/base/options.h"
 
 #define COLLECTIVE_SIZES 256          // of one table, at most
 #define COLLECTIVE_FLUID_ALGORITHMS 6 // the first of the names; the others exist message by message only

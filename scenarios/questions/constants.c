@@ -8,7 +8,7 @@
 #include "models/network/network_constants.h"
 #include "models/workload/cost/cost_constants.h"
 #include "models/workload/step/step_constants.h"
-#include "results/frame.h"
+#include "results/answer/frame.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 

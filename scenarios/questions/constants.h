@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_QUESTIONS_CONSTANTS_H
 #define LOCKSTEP_QUESTIONS_CONSTANTS_H
 
-#include "sim/constant.h"
+#include "sim/base/constant.h"
 
 typedef struct ConstantTable {
     const char *name, *title;

@@ -6,10 +6,10 @@
 
 #include "models/hardware/parts.h"
 #include "models/workload/cluster/rent_options.h"
-#include "results/frame.h"
+#include "results/answer/frame.h"
 #include "scenarios/questions/cluster_options.h"
 #include "scenarios/questions/cost_compare.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 static const OptionSpec own_options[] = {
     {"offers", OPTION_FLAG, .of = OF_QUESTION,

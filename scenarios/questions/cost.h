@@ -3,8 +3,8 @@
 #define LOCKSTEP_QUESTIONS_COST_H
 
 #include "models/workload/money/money.h"
-#include "sim/answer.h"
-#include "sim/date.h"
+#include "sim/base/date.h"
+#include "sim/data/answer.h"
 
 // A line of the price book for the same GPUs, beside what the cluster costs.
 typedef struct Rival {

@@ -4,7 +4,7 @@
 #include "models/hardware/parts.h"
 #include "results/results.h"
 #include "scenarios/questions/cost.h"
-#include "sim/text.h"
+#include "sim/base/text.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 

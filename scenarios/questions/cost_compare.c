@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "models/hardware/quote.h"
-#include "sim/list.h"
-#include "sim/text.h"
+#include "sim/base/list.h"
+#include "sim/base/text.h"
 
 #define HOUR 3600.0
 

@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_QUESTIONS_COST_COMPARE_H
 #define LOCKSTEP_QUESTIONS_COST_COMPARE_H
 
-#include "sim/question.h"
+#include "sim/data/question.h"
 
 #define DESIGN_ROWS 40
 #define DESIGN_TEXT 64

@@ -9,7 +9,7 @@
 
 #include "scenarios/commands/command_run.h"
 #include "scenarios/questions/cost_compare.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 #define HOUR 3600.0
 

@@ -8,10 +8,10 @@
 
 #include "models/hardware/storage_units.h"
 #include "models/workload/job/job_options.h"
-#include "results/frame.h"
+#include "results/answer/frame.h"
 #include "scenarios/questions/goodput_best.h"
-#include "sim/pieces.h"
-#include "sim/watch.h"
+#include "sim/system/pieces.h"
+#include "sim/system/watch.h"
 
 #define MOST_NODES 200000
 #define MOST_RUNS 100000

@@ -5,8 +5,8 @@
 #include "models/hardware/quote.h"
 #include "models/workload/life/life.h"
 #include "models/workload/model/model.h"
-#include "results/chart.h"
-#include "sim/question.h"
+#include "results/chart/chart.h"
+#include "sim/data/question.h"
 
 #define GOODPUT_BEST_RUNS 40 // lives for each interval that is tried
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "scenarios/questions/goodput.h"
-#include "sim/text.h"
+#include "sim/base/text.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 #define SHOWN 0.0005 // of all time: less is 0.0 %

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/workload/cluster/cluster_money.h"
-#include "sim/text.h"
+#include "sim/base/text.h"
 
 static const Where command_line = {NULL, 0};
 

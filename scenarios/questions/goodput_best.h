@@ -4,7 +4,7 @@
 
 #include "models/workload/life/life_choice.h"
 #include "scenarios/questions/goodput.h"
-#include "sim/options.h"
+#include "sim/base/options.h"
 
 #define BEST_WAY_RUNS 300 // lives of each way in the answer at most, when --runs says nothing
 

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "sim/text.h"
+#include "sim/base/text.h"
 
 #define HOUR_S 3600.0
 #define DAY_S 86400.0

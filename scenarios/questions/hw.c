@@ -2,8 +2,8 @@
 
 #include "models/hardware/kernel.h"
 #include "models/hardware/parts.h"
-#include "results/frame.h"
-#include "sim/text.h"
+#include "results/answer/frame.h"
+#include "sim/base/text.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 #define MOST_ROWS 12 // of facts and their sources on the first screen

@@ -6,7 +6,7 @@
 #include "models/workload/job/software.h"
 #include "models/workload/job/strategy_words.h"
 #include "models/workload/model/model.h"
-#include "results/frame.h"
+#include "results/answer/frame.h"
 
 // ---- Fields.
 

@@ -2,7 +2,7 @@
 #include "models/workload/cost/memory_time.h"
 #include "models/workload/job/job_options.h"
 #include "models/workload/job/recompute.h"
-#include "results/frame.h"
+#include "results/answer/frame.h"
 
 #define MOST_GPUS 1e7
 

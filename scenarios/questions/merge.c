@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "results/frame.h"
-#include "results/store.h"
-#include "sim/file.h"
+#include "results/answer/frame.h"
+#include "results/store/store.h"
+#include "sim/system/file.h"
 
 static const OptionSpec options[] = {
     {"quiet", OPTION_FLAG, .letter = 'q', .help = "nothing on the screen"},

@@ -4,7 +4,7 @@
 
 #include "models/workload/job/job_options.h"
 #include "models/workload/model/hf_config.h"
-#include "results/frame.h"
+#include "results/answer/frame.h"
 #include "scenarios/questions/models.h"
 
 #define MOST_TOKENS 100000000.0

@@ -3,7 +3,7 @@
 #define LOCKSTEP_QUESTIONS_MODELS_H
 
 #include "models/workload/model/model.h"
-#include "sim/question.h"
+#include "sim/data/question.h"
 
 // What each block runs in forward of one sample of so many tokens (model_operators.c).
 void add_operators(const Asking *asking, const Model *model, double seq_len);

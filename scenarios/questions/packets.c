@@ -2,10 +2,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "results/frame.h"
-#include "sim/packet.h"
-#include "sim/statistics.h"
-#include "sim/watch.h"
+#include "results/answer/frame.h"
+#include "sim/base/statistics.h"
+#include "sim/packet/packet.h"
+#include "sim/system/watch.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 #define HOSTS_MOST 4096

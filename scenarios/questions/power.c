@@ -2,10 +2,10 @@
 // what a power limit would change.
 #include <math.h>
 
-#include "results/frame.h"
+#include "results/answer/frame.h"
 #include "scenarios/questions/cluster_options.h"
 #include "scenarios/questions/cost.h"
-#include "sim/text.h"
+#include "sim/base/text.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 #define USUAL_LIMIT 0.7 // of the TDP: what is told of where no limit is asked for

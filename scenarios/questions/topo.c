@@ -2,8 +2,8 @@
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/cluster/fabric_kinds.h"
 #include "models/workload/cluster/imported_node.h"
-#include "results/frame.h"
-#include "sim/file.h"
+#include "results/answer/frame.h"
+#include "sim/system/file.h"
 
 static const OptionSpec topo_rows[] = {
     {"node", OPTION_TEXT, "NAME",

@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "results/answer.h"
-#include "results/chart.h"
-#include "results/record_answer.h"
+#include "results/answer/answer.h"
+#include "results/answer/record_answer.h"
+#include "results/chart/chart.h"
 #include "scenarios/queue/queue_options.h"
-#include "sim/envelope.h"
-#include "sim/file.h"
-#include "sim/pieces.h"
-#include "sim/watch.h"
+#include "sim/data/envelope.h"
+#include "sim/system/file.h"
+#include "sim/system/pieces.h"
+#include "sim/system/watch.h"
 
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
 

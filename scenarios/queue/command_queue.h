@@ -2,8 +2,8 @@
 #define LOCKSTEP_SCENARIOS_COMMAND_QUEUE_H
 
 #include "scenarios/queue/queue_study.h"
-#include "sim/problem.h"
-#include "sim/record.h"
+#include "sim/base/problem.h"
+#include "sim/data/record.h"
 
 int command_queue(int argc, char **argv); // argv[0] is "queue"; the answer is the exit code
 

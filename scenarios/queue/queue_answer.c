@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "sim/digest.h"
-#include "sim/pieces.h"
-#include "sim/watch.h"
+#include "sim/base/digest.h"
+#include "sim/system/pieces.h"
+#include "sim/system/watch.h"
 
 const QueueJobs *queue_study_jobs(Arena *arena, const QueueStudy *study, int seed) {
     bool again = study->trace && study->find && seed > 0; // the trace itself, and what it might have been

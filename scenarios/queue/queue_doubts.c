@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "scenarios/queue/queue_answer.h"
-#include "sim/quantity.h"
+#include "sim/base/quantity.h"
 
 static const char *const figure_words[QUEUE_FIGURE_COUNT] = {
     [QUEUE_WAIT_MEAN] = "the mean wait", [QUEUE_WAIT_P50] = "the median wait", [QUEUE_WAIT_P95] = "the p95 wait",

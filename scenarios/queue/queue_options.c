@@ -7,8 +7,8 @@
 
 #include "models/workload/cluster/fabric_kinds.h"
 #include "models/workload/job/job_options.h"
-#include "sim/pieces.h"
-#include "sim/watch.h"
+#include "sim/system/pieces.h"
+#include "sim/system/watch.h"
 
 #define MOST_NODES 200000
 #define MOST_SEEDS 1000

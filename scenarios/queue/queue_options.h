@@ -3,7 +3,7 @@
 #define LOCKSTEP_SCENARIOS_QUEUE_OPTIONS_H
 
 #include "scenarios/queue/queue_study.h"
-#include "sim/options.h"
+#include "sim/base/options.h"
 
 const OptionSpec *queue_option_rows(Arena *arena, int *count); // with those of models and jobs
 QueueStudy *queue_study_from_options(Arena *arena, const Options *options, Problems *problems);

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sim/digest.h"
-#include "sim/list.h"
+#include "sim/base/digest.h"
+#include "sim/base/list.h"
 
 #define BINS 240
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "scenarios/queue/queue_answer.h"
-#include "sim/csv.h"
-#include "sim/pieces.h"
-#include "sim/watch.h"
+#include "sim/data/csv.h"
+#include "sim/system/pieces.h"
+#include "sim/system/watch.h"
 
 // ---- What was asked.
 

@@ -4,7 +4,7 @@
 
 #include "models/workload/queue/queue_jobs.h"
 #include "models/workload/queue/queue_size.h"
-#include "sim/record.h"
+#include "sim/data/record.h"
 
 #define QUEUE_MOST_JOBS 2000000
 #define QUEUE_MOST_POLICIES 64 // times sizes

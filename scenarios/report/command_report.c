@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "results/as.h"
-#include "results/last.h"
-#include "results/report.h"
+#include "results/answer/as.h"
+#include "results/answer/last.h"
+#include "results/page/report.h"
 #include "scenarios/commands/command_run.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/explain/explain_goodput.h"
@@ -14,8 +14,8 @@
 #include "scenarios/queue/command_queue.h"
 #include "scenarios/report/report_queue.h"
 #include "scenarios/report/report_run.h"
-#include "sim/file.h"
-#include "sim/wall.h"
+#include "sim/system/file.h"
+#include "sim/system/wall.h"
 
 enum { DONE = 0, BAD_USAGE = 2, BAD_INPUT = 4 };
 

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "results/as.h"
+#include "results/answer/as.h"
 #include "scenarios/explain/explain_queue.h"
-#include "sim/recommendation.h"
-#include "sim/text.h"
+#include "sim/base/text.h"
+#include "sim/data/recommendation.h"
 
 #define DAY_S 86400.0
 

@@ -1,7 +1,7 @@
 // The page of a run: its answer, then why it takes what it takes and what would help, each change simulated again.
 #include "scenarios/report/report_run.h"
 
-#include "results/as.h"
+#include "results/answer/as.h"
 #include "scenarios/explain/explain.h"
 
 static const Explanation *explanation_of(Arena *arena, const StudySpec *study, const Record *record) {

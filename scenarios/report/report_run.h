@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_SCENARIOS_REPORT_RUN_H
 #define LOCKSTEP_SCENARIOS_REPORT_RUN_H
 
-#include "results/report.h"
+#include "results/page/report.h"
 #include "scenarios/commands/command_run.h"
 
 // The answer; of a study of one point what to change first and what decides it, in words and tables; then the rest.

@@ -4,10 +4,10 @@
 #include <math.h>
 
 #include "models/hardware/storage_units.h"
-#include "sim/check.h"
-#include "sim/digest.h"
-#include "sim/random.h"
-#include "sim/watch.h"
+#include "sim/base/check.h"
+#include "sim/base/digest.h"
+#include "sim/base/random.h"
+#include "sim/system/watch.h"
 
 #define LIVES 200
 #define WITHOUT_LENGTH_S (30 * 86400.0) // of calendar, for a job that does not say how long it is

@@ -5,7 +5,7 @@
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/job/training.h"
 #include "models/workload/life/life.h"
-#include "sim/record.h"
+#include "sim/data/record.h"
 
 // Sets goodput, and turns days, cost and energy of the run into those of its life; nothing where neither the cluster
 // says how its machines fail nor the job how it is saved, or where the point did not run. A job that fails too often to

@@ -11,14 +11,14 @@
 #include "models/workload/step/step_constants.h"
 #include "scenarios/program/program.h"
 #include "scenarios/study/study.h"
-#include "sim/check.h"
-#include "sim/digest.h"
+#include "sim/base/check.h"
+#include "sim/base/digest.h"
+#include "sim/base/list.h"
+#include "sim/base/quantity.h"
 #include "sim/fold.h"
-#include "sim/list.h"
 #include "sim/longest.h"
-#include "sim/quantity.h"
 #include "sim/run.h"
-#include "sim/watch.h"
+#include "sim/system/watch.h"
 
 static double cpu_seconds(void) {
     struct timespec now;

@@ -13,10 +13,10 @@
 #include "models/workload/step/step_range.h"
 #include "scenarios/fields/fields.h"
 #include "scenarios/study/study_point.h"
-#include "sim/digest.h"
-#include "sim/list.h"
-#include "sim/quantity.h"
-#include "sim/watch.h"
+#include "sim/base/digest.h"
+#include "sim/base/list.h"
+#include "sim/base/quantity.h"
+#include "sim/system/watch.h"
 
 typedef struct Study {
     Arena *arena;

@@ -4,8 +4,8 @@
 
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/job/job.h"
-#include "sim/problem.h"
-#include "sim/record.h"
+#include "sim/base/problem.h"
+#include "sim/data/record.h"
 
 typedef struct Variation { // one varied parameter and its values
     const char *name;      // "gpus", "fabric", "global_batch", "micro_batch", "tp", "pp", "precision", …

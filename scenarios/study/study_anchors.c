@@ -6,9 +6,9 @@
 
 #include "models/workload/step/simulate.h"
 #include "scenarios/study/study_point.h"
-#include "sim/check.h"
-#include "sim/csv.h"
-#include "sim/list.h"
+#include "sim/base/check.h"
+#include "sim/base/list.h"
+#include "sim/data/csv.h"
 
 AnchorsReader *anchors_reader = NULL;
 

@@ -6,7 +6,7 @@
 
 #include "models/workload/step/anchor.h"
 #include "scenarios/study/study.h"
-#include "sim/options.h"
+#include "sim/base/options.h"
 
 // How a program reads rows that describe their job is set where it begins (main.c), since it takes the folder of
 // measurements.

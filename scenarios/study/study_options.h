@@ -4,7 +4,7 @@
 
 #include "models/workload/cluster/rent_options.h"
 #include "scenarios/study/study.h"
-#include "sim/options.h"
+#include "sim/base/options.h"
 
 const OptionSpec *study_option_rows(Arena *arena, int *count);
 // A command's own rows, and those of a study that it has not.

@@ -9,7 +9,7 @@
 #include "models/workload/cost/cost.h"
 #include "scenarios/fields/fields.h"
 #include "scenarios/study/job_life.h"
-#include "sim/quantity.h"
+#include "sim/base/quantity.h"
 
 // What one point simulates: copies of the study's cluster and job with the varied values in place.
 typedef struct PointSpec {

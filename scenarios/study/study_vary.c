@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/csv.h"
-#include "sim/list.h"
-#include "sim/seed.h"
+#include "sim/base/list.h"
+#include "sim/base/seed.h"
+#include "sim/data/csv.h"
 
 #define MOST_VALUES 1000000
 

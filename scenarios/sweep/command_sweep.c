@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "results/answer.h"
-#include "results/store_show.h"
+#include "results/answer/answer.h"
+#include "results/store/store_show.h"
 #include "scenarios/study/study_options.h"
 #include "scenarios/sweep/sweep_batch.h"
-#include "sim/file.h"
-#include "sim/wall.h"
-#include "sim/watch.h"
+#include "sim/system/file.h"
+#include "sim/system/wall.h"
+#include "sim/system/watch.h"
 
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4, RESUMABLE = 75, INTERRUPTED = 130 };
 

@@ -8,13 +8,13 @@
 
 #include "scenarios/program/program.h"
 #include "scenarios/study/study_options.h"
-#include "sim/check.h"
-#include "sim/digest.h"
-#include "sim/file.h"
-#include "sim/json.h"
-#include "sim/list.h"
-#include "sim/seed.h"
-#include "sim/version.h"
+#include "sim/base/check.h"
+#include "sim/base/digest.h"
+#include "sim/base/list.h"
+#include "sim/base/seed.h"
+#include "sim/base/version.h"
+#include "sim/data/json.h"
+#include "sim/system/file.h"
 
 #define MOST_POINTS 100000000
 

@@ -3,11 +3,11 @@
 #ifndef LOCKSTEP_SCENARIOS_SWEEP_H
 #define LOCKSTEP_SCENARIOS_SWEEP_H
 
-#include "results/store.h"
+#include "results/store/store.h"
 #include "scenarios/lua/scenario.h"
 #include "scenarios/study/study_point.h"
 #include "scenarios/study/study_vary.h"
-#include "sim/wall.h"
+#include "sim/system/wall.h"
 
 typedef enum SweepKind {
     SWEEP_STUDY,  // a name that studies vary

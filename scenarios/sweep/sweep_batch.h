@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "sim/problem.h"
+#include "sim/base/problem.h"
 
 // "3/64": *shard 2 of *count 64; "auto": from SLURM_ARRAY_TASK_ID, _MIN and _COUNT. False after a problem.
 bool shard_read(const char *text, int *shard, int *count, Problems *problems);

@@ -4,7 +4,7 @@
 
 #include "results/progress.h"
 #include "scenarios/sweep/sweep.h"
-#include "sim/worker_pool.h"
+#include "sim/system/worker_pool.h"
 
 // What a worker does: context is a Sweep, the answer a packed row.
 char *sweep_work(void *context, Arena *arena, int64_t point, size_t *bytes);

@@ -12,10 +12,10 @@
 #include "scenarios/trace/trace.h"
 #include "scenarios/trace/trace_answer.h"
 #include "scenarios/trace/trace_plots.h"
-#include "sim/file.h"
-#include "sim/text.h"
-#include "sim/wall.h"
-#include "sim/watch.h"
+#include "sim/base/text.h"
+#include "sim/system/file.h"
+#include "sim/system/wall.h"
+#include "sim/system/watch.h"
 
 enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
 

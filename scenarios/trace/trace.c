@@ -9,7 +9,7 @@
 #include "scenarios/program/program.h"
 #include "sim/fold.h"
 #include "sim/longest.h"
-#include "sim/watch.h"
+#include "sim/system/watch.h"
 
 // ---- Recording.
 

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "results/as.h"
-#include "sim/text.h"
+#include "results/answer/as.h"
+#include "sim/base/text.h"
 
 #define COLUMNS(array) (array), (int)(sizeof(array) / sizeof *(array))
 #define ROWS_SHOWN 12 // of a rank

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "results/answer.h"
+#include "results/answer/answer.h"
 #include "results/results.h"
 #include "sim/spans.h"
 

@@ -4,7 +4,7 @@
 #include "results/terminal.h"
 #include "results/view.h"
 #include "scenarios/trace/trace_answer.h"
-#include "sim/text.h"
+#include "sim/base/text.h"
 
 #define MOST_LINES 32 // ranks; all with -v
 #define WIDEST 200

@@ -4,14 +4,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "results/as.h"
-#include "results/chart.h"
+#include "results/answer/as.h"
+#include "results/answer/record_answer.h"
+#include "results/chart/chart.h"
 #include "results/progress.h"
-#include "results/record_answer.h"
 #include "results/terminal.h"
-#include "sim/file.h"
-#include "sim/list.h"
-#include "sim/text.h"
+#include "sim/base/list.h"
+#include "sim/base/text.h"
+#include "sim/system/file.h"
 
 #define GIB (1024.0 * 1024.0 * 1024.0)
 #define WIDEST 120 // of curves in the terminal

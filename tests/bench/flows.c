@@ -1,6 +1,6 @@
 #include "tests/bench/flows.h"
 
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 #define LINK_BYTES_PER_SECOND 50e9
 #define LINK_LATENCY 1000000 // 1 us

@@ -8,7 +8,7 @@
 #include "models/workload/job/job_options.h"
 #include "models/workload/step/simulate.h"
 #include "scenarios/plan/plan_space.h"
-#include "sim/digest.h"
+#include "sim/base/digest.h"
 
 #define SIMULATED 100
 

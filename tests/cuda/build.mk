@@ -7,10 +7,10 @@ EMULATED_FLAGS = -std=c++17 -O2 -g1 -U_FORTIFY_SOURCE -Itests/cuda/include -I. -
 KERNEL_FLAGS = $(EMULATED_FLAGS) $(WATCH) -fsanitize=undefined -fno-sanitize=vptr \
                -fno-sanitize-recover=undefined -Dmain=lockstep_bench_main \
                -DCOPY_BYTES=16384 -DRING_BYTES=8192 -DRANK_THREADS=32 -DSLOT_BYTES=4096
-EMULATOR_HEADERS = $(wildcard tests/cuda/*.h tests/cuda/include/*.h tests/cuda/include/calibrate/gpu/*.h \
-                   calibrate/gpu/bench.h calibrate/gpu/cuda_layer.h)
+EMULATOR_HEADERS = $(wildcard tests/cuda/*.h tests/cuda/include/*.h tests/cuda/include/calibrate/gpu/bench/*.h \
+                   calibrate/gpu/bench/bench.h calibrate/gpu/bench/cuda_layer.h)
 EMULATOR_OBJECTS = $(patsubst %,$(EMULATED)/%.o,threads memory runtime streams cublaslt shrink check check_right check_wrong)
-SUITE = $(basename $(notdir $(sort $(wildcard calibrate/gpu/*.cu))))
+SUITE = $(basename $(notdir $(sort $(wildcard calibrate/gpu/bench/*.cu))))
 MUTATED = $(addprefix cuda_,gemm launch nccl streams virtual) # files that mutants.sed has rules for
 # The emulator's objects come first: its own copies of what templates make are not to be watched.
 EMULATED_LINK = $(GXX) -o $@ $(filter %.o,$^) -fsanitize=undefined -rdynamic -ldl -lrt \
@@ -47,11 +47,11 @@ $(EMULATED)/libnvidia-ml.so.1: tests/cuda/libnvml.cpp
 	@$(GXX) $(EMULATED_FLAGS) -fPIC -shared -o $@ $<
 
 # The suite's own files, with launches that g++ understands and the line numbers they had.
-$(EMULATED)/suite/%.cpp: calibrate/gpu/%.cu tests/cuda/rewrite.sed
+$(EMULATED)/suite/%.cpp: calibrate/gpu/bench/%.cu tests/cuda/rewrite.sed
 	@mkdir -p $(@D)
 	@{ echo '#line 1 "$<"'; sed -f tests/cuda/rewrite.sed $<; } >$@
 
-$(EMULATED)/mutated/%.cpp: calibrate/gpu/%.cu tests/cuda/rewrite.sed tests/cuda/mutants.sed
+$(EMULATED)/mutated/%.cpp: calibrate/gpu/bench/%.cu tests/cuda/rewrite.sed tests/cuda/mutants.sed
 	@mkdir -p $(@D)
 	@{ echo '#line 1 "$<"'; sed -f tests/cuda/mutants.sed $< | sed -f tests/cuda/rewrite.sed; } >$@
 
@@ -60,7 +60,7 @@ $(EMULATED)/wrong_kernels.cpp: tests/cuda/wrong_kernels.cu tests/cuda/rewrite.se
 	@{ echo '#line 1 "$<"'; sed -f tests/cuda/rewrite.sed $<; } >$@
 
 $(EMULATED)/suite/%.o: $(EMULATED)/suite/%.cpp $(EMULATOR_HEADERS)
-	@echo "  G++   calibrate/gpu/$*.cu"
+	@echo "  G++   calibrate/gpu/bench/$*.cu"
 	@$(GXX) $(KERNEL_FLAGS) -c -o $@ $<
 $(EMULATED)/mutated/%.o: $(EMULATED)/mutated/%.cpp $(EMULATOR_HEADERS)
 	@$(GXX) $(KERNEL_FLAGS) -c -o $@ $<

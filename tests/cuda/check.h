@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/gpu/cuda_layer.h"
+#include "calibrate/gpu/bench/cuda_layer.h"
 #include "tests/cuda/emulator.h"
 
 // Counts as passed or failed; says `what` when it failed.

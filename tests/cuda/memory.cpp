@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "calibrate/gpu/cuda_order.h"
+#include "calibrate/gpu/bench/cuda_order.h"
 
 #define ARENA_BYTES ((size_t)16 << 30) // of addresses, which are never used twice
 #define PAGE ((size_t)4096)

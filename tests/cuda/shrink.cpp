@@ -1,7 +1,7 @@
 // The real plan made small enough for an emulated GPU: every operation, type, variant, number of ranks and of blocks
 // stays; sides and messages become short ones that are as even or odd, and cases that are then alike become one. The
 // linker puts these functions in place of bench_plan.c's own (--wrap), so that all of lockstep-bench runs on them.
-#include "calibrate/gpu/bench.h"
+#include "calibrate/gpu/bench/bench.h"
 
 #include <stdlib.h>
 #include <string.h>

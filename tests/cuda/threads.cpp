@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include "calibrate/gpu/cuda_order.h"
+#include "calibrate/gpu/bench/cuda_order.h"
 #include <cooperative_groups.h>
 
 #define CYCLES_PER_STEP 5000 // of the emulated clock, which is no measure of anything

@@ -4,7 +4,7 @@
 
 #include <cooperative_groups.h>
 
-#include "calibrate/gpu/cuda_order.h"
+#include "calibrate/gpu/bench/cuda_order.h"
 
 #define THREADS 64
 #define FLOATS 256

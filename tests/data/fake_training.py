@@ -8,7 +8,7 @@ import time
 import types
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, "calibrate/gpu")
+sys.path.insert(0, "calibrate/gpu/bench")
 import train_models
 import train_steps
 

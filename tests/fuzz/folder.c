@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 static char folder[64];
 static pid_t owner; // children that are forked leave the folder alone

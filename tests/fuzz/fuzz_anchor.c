@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "calibrate/training/anchor_training.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 #include "tests/fuzz/folder.h"
 #include "tests/fuzz/kept.h"
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "scenarios/explain/explain_answer.h"
-#include "sim/check.h"
-#include "sim/file.h"
+#include "sim/base/check.h"
+#include "sim/system/file.h"
 #include "tests/fuzz/folder.h"
 
 int lockstep_main_asked_again(int argc, char **argv);

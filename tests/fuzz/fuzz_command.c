@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "sim/check.h"
+#include "sim/base/check.h"
 #include "tests/fuzz/folder.h"
 
 int lockstep_main(int argc, char **argv);

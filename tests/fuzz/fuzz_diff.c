@@ -10,7 +10,7 @@
 
 #include "models/workload/cost/cost.h"
 #include "scenarios/explain/diff.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

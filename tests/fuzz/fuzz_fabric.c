@@ -8,7 +8,7 @@
 
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/cluster/fabric_kinds.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 #include "tests/fuzz/folder.h"
 #include "tests/fuzz/kept.h"
 

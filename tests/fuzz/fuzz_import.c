@@ -7,10 +7,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "calibrate/gpu/fit/measured.h"
 #include "calibrate/gpu/import.h"
-#include "calibrate/gpu/measured.h"
-#include "sim/check.h"
-#include "sim/json.h"
+#include "sim/base/check.h"
+#include "sim/data/json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

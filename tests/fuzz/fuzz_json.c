@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "models/workload/model/hf_config.h"
-#include "sim/check.h"
-#include "sim/json.h"
+#include "sim/base/check.h"
+#include "sim/data/json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

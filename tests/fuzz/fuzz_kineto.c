@@ -9,9 +9,9 @@
 
 #include "calibrate/gpu/import.h"
 #include "scenarios/explain/diff.h"
-#include "sim/check.h"
-#include "sim/digest.h"
-#include "sim/kineto.h"
+#include "sim/base/check.h"
+#include "sim/base/digest.h"
+#include "sim/data/kineto.h"
 #include "tests/fuzz/folder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

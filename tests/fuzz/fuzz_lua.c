@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "scenarios/lua/scenario.h"
-#include "sim/check.h"
-#include "sim/digest.h"
+#include "sim/base/check.h"
+#include "sim/base/digest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "calibrate/collectives/nccl_log.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

@@ -7,7 +7,7 @@
 
 #include "models/workload/cluster/cluster.h"
 #include "scenarios/study/study.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 #include "tests/fuzz/folder.h"
 #include "tests/fuzz/kept.h"
 

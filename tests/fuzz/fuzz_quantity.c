@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "sim/check.h"
-#include "sim/quantity.h"
+#include "sim/base/check.h"
+#include "sim/base/quantity.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

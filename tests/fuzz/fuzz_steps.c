@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "scenarios/lua/lua_steps.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 #include "tests/fuzz/folder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

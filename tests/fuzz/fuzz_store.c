@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "results/store_show.h"
-#include "sim/check.h"
-#include "sim/file.h"
+#include "results/store/store_show.h"
+#include "sim/base/check.h"
+#include "sim/system/file.h"
 #include "tests/fuzz/folder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

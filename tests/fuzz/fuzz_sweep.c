@@ -6,7 +6,7 @@
 
 #include "scenarios/sweep/command_sweep.h"
 #include "scenarios/sweep/sweep.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 #include "tests/fuzz/folder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "calibrate/collectives/describe_cluster.h"
-#include "calibrate/gpu/fit_gemm.h"
+#include "calibrate/gpu/fit/fit_gemm.h"
 #include "models/hardware/price_book.h"
 #include "models/hardware/quote.h"
 #include "models/workload/model/hf_config.h"
 #include "scenarios/plan/batch_law.h"
-#include "sim/check.h"
-#include "sim/csv.h"
+#include "sim/base/check.h"
+#include "sim/data/csv.h"
 #include "tests/fuzz/folder.h"
 #include "tests/fuzz/kept.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "models/network/interior.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

@@ -8,7 +8,7 @@
 #include "models/network/constants.h"
 #include "models/network/interior.h"
 #include "models/workload/cluster/cluster_money.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 // PCIe raw payload rate of an x16 slot and direction, before protocol overhead, by generation (PCI-SIG).
 double pcie_bytes_per_second(int generation, int lanes) {

@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "sim/check.h"
-#include "sim/list.h"
-#include "sim/name_index.h"
+#include "sim/base/check.h"
+#include "sim/base/list.h"
+#include "sim/base/name_index.h"
 
 const char *const fabric_words[FABRIC_WORD_COUNT] = {"single_switch", "leaf_spine", "fat_tree",       "rail_fat_tree",
                                                      "rail_only",     "dragonfly",  "dragonfly_plus", "torus",

@@ -4,8 +4,8 @@
 
 #include "models/hardware/hardware.h"
 #include "models/network/network.h"
-#include "sim/gate.h"
-#include "sim/quantity.h"
+#include "sim/base/quantity.h"
+#include "sim/system/gate.h"
 
 typedef enum FabricWord {
     WORD_SINGLE_SWITCH,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/workload/cluster/fabric_kinds.h"
-#include "sim/json.h"
+#include "sim/data/json.h"
 
 static FabricMaker *maker_named(Arena *arena, const char *word, Where where, Problems *problems) {
     for (int i = 0; i < FABRIC_WORD_COUNT; i++)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "models/network/interior.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 #define LARGEST_FILE ((size_t)4 << 20)
 

@@ -4,7 +4,7 @@
 #define LOCKSTEP_WORKLOAD_IMPORTED_NODE_H
 
 #include "models/hardware/hardware.h"
-#include "sim/gate.h"
+#include "sim/system/gate.h"
 
 struct NodeInterior;
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/file.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
+#include "sim/system/file.h"
 
 #define FILE_LIMIT (64 << 20)
 #define RANKS_MOST 4096

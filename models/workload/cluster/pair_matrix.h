@@ -3,7 +3,7 @@
 #ifndef LOCKSTEP_WORKLOAD_PAIR_MATRIX_H
 #define LOCKSTEP_WORKLOAD_PAIR_MATRIX_H
 
-#include "sim/problem.h"
+#include "sim/base/problem.h"
 
 // [from * ranks + to] bytes. NULL after problems.
 const double *pair_matrix_read(Arena *arena, const char *file, int ranks, Problems *problems);

@@ -6,7 +6,7 @@
 
 #include "models/hardware/parts.h"
 #include "models/hardware/price_book.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 #define MOST_RENT 1e6 // of a GPU-hour, in any currency
 #define MOST_NODE_PRICE 1e12

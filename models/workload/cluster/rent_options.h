@@ -4,7 +4,7 @@
 
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/cluster/cluster_money.h"
-#include "sim/options.h"
+#include "sim/base/options.h"
 
 // --price, --provider, --region, --terms, --price-book, --discount, --support, --tax, --without, --currency
 #define PRICE_BOOK_OPTION                                                                                              \

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 double critical_batch_growth(double critical_batch, double batch) { return 1 + batch / critical_batch; }
 

@@ -5,7 +5,7 @@
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/job/schedule.h"
 #include "models/workload/model/model_internal.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 // Optimizer steps move these bytes per parameter: reading and writing what they keep in fp32, the gradient, its norm
 // and unscaling. Mixed precision adds the 16-bit copy of weight and gradient.

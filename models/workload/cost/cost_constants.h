@@ -3,7 +3,7 @@
 #ifndef LOCKSTEP_WORKLOAD_COST_CONSTANTS_H
 #define LOCKSTEP_WORKLOAD_COST_CONSTANTS_H
 
-#include "sim/constant.h"
+#include "sim/base/constant.h"
 
 typedef enum CostConstantId {
     ISSUE_SHARPNESS,

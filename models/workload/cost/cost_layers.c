@@ -2,7 +2,7 @@
 #include "models/workload/cost/cost_layers.h"
 
 #include "models/workload/model/model_internal.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 static const struct {
     LayerCost *at_once, *in_turn; // all places together, or one after the other

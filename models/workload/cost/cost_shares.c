@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/workload/cost/cost_internal.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 #define NOBODY "other"
 

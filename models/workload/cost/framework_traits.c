@@ -16,7 +16,7 @@
 // batch while the GPU is idle: 14 to 30 ms are left when the same models' steps of 4, 8 and 32 micro-batches are
 // extrapolated to none.
 #include "models/workload/cost/cost_internal.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 // What a step of TensorFlow takes whatever its batch, beyond its kernels: published U-Nets of 1 and 8 images, and of 2,
 // 4 and 8 volumes, by two versions, two GPUs and two precisions leave 3 to 9 ms.

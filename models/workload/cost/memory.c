@@ -8,7 +8,7 @@
 #include "models/workload/job/schedule.h"
 #include "models/workload/job/software.h"
 #include "models/workload/model/model_internal.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 #define GIB 1073741824.0
 // PyTorch takes cuBLAS's workspaces from its allocator, one for the thread of forward and one for that of backward:

@@ -3,8 +3,8 @@
 #include "models/workload/cost/memory_internal.h"
 #include "models/workload/job/recompute.h"
 #include "models/workload/model/written.h"
-#include "sim/check.h"
-#include "sim/quantity.h"
+#include "sim/base/check.h"
+#include "sim/base/quantity.h"
 
 #define MOST_MICRO_BATCHES 100000.0 // of a step
 #define MOST_TP 8                   // beyond a node's GPUs tensor parallelism does not pay

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "models/workload/cost/cost_internal.h"
-#include "sim/random.h"
+#include "sim/base/random.h"
 
 static void zipf_shares(const TrainingSpec *training, int count, double *shares) {
     for (int e = 0; e < count; e++) shares[e] = pow(e + 1, -training->expert_skew);

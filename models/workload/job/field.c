@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "models/workload/model/model.h"
-#include "sim/check.h"
-#include "sim/letters.h"
-#include "sim/seed.h"
+#include "sim/base/check.h"
+#include "sim/base/letters.h"
+#include "sim/base/seed.h"
 
 #define LONGEST_TEXT 4096
 

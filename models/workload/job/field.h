@@ -9,14 +9,14 @@
 #include <stdint.h>
 
 #include "models/hardware/hardware.h"
-#include "sim/problem.h"
-#include "sim/quantity.h"
+#include "sim/base/problem.h"
+#include "sim/base/quantity.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 
 typedef enum FieldKind {
     FIELD_QUANTITY, // a number, or a text with a unit of the row's QuantityKind
-    FIELD_SEED,     // of random draws: a whole number of 64 bits (sim/seed.h)
+    FIELD_SEED,     // of random draws: a whole number of 64 bits (sim/base/seed.h)
     FIELD_FLAG,     // true or false
     FIELD_TEXT,
     FIELD_CHOICE, // one of the row's names

@@ -11,7 +11,7 @@
 #include "models/workload/job/software.h"
 #include "models/workload/job/strategy_words.h"
 #include "models/workload/life/checkpoint.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 #define MIB 1048576.0
 #define FLASH_SINCE 2020 // the first GPUs that FlashAttention's published kernels run on

@@ -8,7 +8,7 @@
 #include "models/workload/job/strategy_words.h"
 #include "models/workload/job/training.h"
 #include "models/workload/life/checkpoint.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 const char *const precision_choices[10] = {"fp64", "fp32", "tf32", "fp16", "bf16",
                                            "fp8",  "fp4",  "int8", "amp",  "mixed"};

@@ -3,7 +3,7 @@
 #define LOCKSTEP_WORKLOAD_JOB_OPTIONS_H
 
 #include "models/workload/job/job.h"
-#include "sim/options.h"
+#include "sim/base/options.h"
 
 // A command's own rows followed by those of the model (--model with --as, --image-size, --classes) and of the job.
 const OptionSpec *options_with_job(Arena *arena, const OptionSpec *own, int own_count, int *count);

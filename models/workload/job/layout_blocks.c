@@ -1,6 +1,6 @@
 // Which blocks lie on which stage, and the batches that follow from what is said.
 #include "models/workload/job/layout.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 // ---- Blocks on stages.
 

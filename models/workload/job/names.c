@@ -1,6 +1,6 @@
 // Names as flags, Lua and JSON spell them; the index is the enum value.
 #include "models/workload/job/training.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 const char *const strategy_names[STRATEGY_COUNT] = {"auto",    "single",   "data-parallel",         "ddp",
                                                     "horovod", "mirrored", "multi-worker-mirrored", "layers"};

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/workload/model/model.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 const char *const recompute_module_names[RECOMPUTE_MODULE_COUNT] = {
     "core_attn", "layernorm", "mla_up_proj", "mlp", "moe", "moe_act", "shared_experts",

@@ -3,8 +3,8 @@
 #define LOCKSTEP_WORKLOAD_RECOMPUTE_H
 
 #include "models/workload/job/training.h"
-#include "sim/arena.h"
-#include "sim/problem.h"
+#include "sim/base/arena.h"
+#include "sim/base/problem.h"
 
 // Parts of a layer by Megatron-Core's names (--recompute-modules): the attention core; both norms; what unfolds latent
 // attention's queries, keys and values; the dense feed-forward part; all of the experts with router and exchanges; only

@@ -2,7 +2,7 @@
 // Narayanan et al. 2021, zero bubble after Qi et al. 2023 and 2024, DualPipe after DeepSeek-V3 (2024) and its code.
 #include "models/workload/job/schedule.h"
 
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 typedef struct Writer {
     Arena *arena;

@@ -4,7 +4,7 @@
 #define LOCKSTEP_WORKLOAD_SCHEDULE_H
 
 #include "models/workload/job/training.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 typedef enum PassKind {
     PASS_FORWARD,

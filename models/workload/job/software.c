@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 #define KEPT (-1)          // what the rules before say stays
 #define EVERYTHING (~0ull) // a library of its own: nothing of the rules before stays
@@ -48,7 +48,7 @@ static const SoftwareRule rules[] = {
     {"torchtitan|torchtune|fsdp|yafsdp|lightning|litgpt|kempner", 0, 0, 2023.8, 0, KEPT, KEPT, STOPS_RECOMPUTING, 0, 0, 0,
      "checkpoints of PyTorch 2.1 without re-entry, which these use, stop once all that backward needs is there"},
     {"train steps", 0, 0, 0, 0, KEPT, ATTENTION_PLAIN, STOPS_RECOMPUTING | WHOLE_HEAD | FUSES_OPTIMIZER, KEEPS_ACTIVATIONS, 0, 0,
-     "calibrate/gpu/train_steps.py: eager PyTorch, logits at every position, checkpoints that stop early, fused AdamW"},
+     "calibrate/gpu/bench/train_steps.py: eager PyTorch, logits at every position, checkpoints that stop early, fused AdamW"},
     {"liger|swiglu", 0, 0, 0, 0, KEPT, KEPT, FUSES_NORMS | FUSES_GATES, 0, 0, 0,
      "Liger's kernels, or others like them: RMSNorm, rotary embedding and SwiGLU are one each"},
     {"fsdp", 0, "fsdp2|torchtitan|kempner|yafsdp|deepspeed", 0, 0, KEPT, KEPT, HOLDS_INPUTS, 0, 0, 0,

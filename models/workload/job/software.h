@@ -5,7 +5,7 @@
 #define LOCKSTEP_WORKLOAD_SOFTWARE_H
 
 #include "models/workload/job/training.h"
-#include "sim/problem.h"
+#include "sim/base/problem.h"
 
 typedef enum SoftwareTrait {
     OVERLAPS_GRADIENTS = 1 << 0,

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "models/hardware/storage_units.h"
-#include "sim/check.h"
-#include "sim/quantity.h"
+#include "sim/base/check.h"
+#include "sim/base/quantity.h"
 
 const char *const checkpoint_mode_names[CHECKPOINT_MODE_COUNT] = {"sync", "async", "memory"};
 

@@ -4,9 +4,9 @@
 #include <math.h>
 
 #include "models/workload/life/life_internal.h"
-#include "sim/check.h"
-#include "sim/digest.h"
-#include "sim/watch.h"
+#include "sim/base/check.h"
+#include "sim/base/digest.h"
+#include "sim/system/watch.h"
 
 #define EVENTS_PER_LOOK 4096 // at the watch
 

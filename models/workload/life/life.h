@@ -7,8 +7,8 @@
 
 #include "models/hardware/hardware.h"
 #include "models/workload/life/checkpoint.h"
+#include "sim/base/statistics.h"
 #include "sim/clock.h"
-#include "sim/statistics.h"
 
 // What the job's time goes to. Training is net of what was lost later.
 typedef enum LifeTime {

@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "models/workload/life/life_internal.h"
-#include "sim/check.h"
-#include "sim/statistics.h"
+#include "sim/base/check.h"
+#include "sim/base/statistics.h"
 
 #define HOUR_S 3600.0
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "models/workload/life/life_internal.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 SimTime life_ticks(double seconds) {
     SimTime ticks;

@@ -4,9 +4,9 @@
 #include <math.h>
 
 #include "models/hardware/storage_units.h"
-#include "sim/check.h"
-#include "sim/list.h"
-#include "sim/watch.h"
+#include "sim/base/check.h"
+#include "sim/base/list.h"
+#include "sim/system/watch.h"
 
 enum {
     SCOUTS = 60,        // lives of a way that is only looked at

@@ -4,7 +4,7 @@
 
 #include "models/workload/life/life.h"
 #include "models/workload/life/life_internal.h"
-#include "sim/quantity.h"
+#include "sim/base/quantity.h"
 
 // ---- Events.
 

@@ -3,8 +3,8 @@
 #define LOCKSTEP_WORKLOAD_LIFE_INTERNAL_H
 
 #include "models/workload/life/life.h"
+#include "sim/base/random.h"
 #include "sim/event.h"
-#include "sim/random.h"
 
 typedef enum LifeEvent {
     EVENT_PHASE, // what the job is at is over

@@ -1,6 +1,6 @@
 // The machines of a life: which node sits in which slot of the job, which wait as spares, which are being mended.
 #include "models/workload/life/life_internal.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 void life_place_nodes(Life *life) {
     for (int i = 0; i < life->node_count; i++) {

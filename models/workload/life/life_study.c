@@ -3,11 +3,11 @@
 
 #include "models/workload/life/life.h"
 #include "models/workload/life/life_internal.h"
-#include "sim/check.h"
-#include "sim/digest.h"
-#include "sim/pieces.h"
-#include "sim/random.h"
-#include "sim/watch.h"
+#include "sim/base/check.h"
+#include "sim/base/digest.h"
+#include "sim/base/random.h"
+#include "sim/system/pieces.h"
+#include "sim/system/watch.h"
 
 static double seconds(SimTime ticks) { return seconds_from_ticks(ticks, TICKS_PER_SECOND_LIFE); }
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/file.h"
+#include "sim/system/file.h"
 
 typedef struct Keys {
     const char *layers, *hidden, *heads, *kv_heads, *head_dim, *ffn, *vocab, *positions;

@@ -3,7 +3,7 @@
 #define LOCKSTEP_WORKLOAD_HF_CONFIG_H
 
 #include "models/workload/model/model.h"
-#include "sim/json.h"
+#include "sim/data/json.h"
 
 // A key that is absent or null has the value of that model_type's class. as: read it as this model_type, or NULL for
 // the file's own. NULL after problems, which name the key.

@@ -2,7 +2,7 @@
 #include "models/workload/model/image_layers.h"
 
 #include "models/workload/model/model_internal.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 ImageBuilder image_builder(Arena *arena, int image_size) {
     return (ImageBuilder){.arena = arena, .channels = 3, .size = image_size};

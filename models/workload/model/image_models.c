@@ -3,7 +3,7 @@
 
 #include "models/workload/model/image_layers.h"
 #include "models/workload/model/model_internal.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 #define HE "He et al. 2015, v1.5"
 #define REGNET "Radosavovic et al. 2020"

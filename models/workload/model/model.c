@@ -6,7 +6,7 @@
 
 #include "models/workload/model/image_layers.h"
 #include "models/workload/model/model_internal.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 #define NAMES_ROOM 512
 

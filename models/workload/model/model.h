@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/arena.h"
-#include "sim/problem.h"
+#include "sim/base/arena.h"
+#include "sim/base/problem.h"
 
 typedef enum ModelKind { MODEL_TRANSFORMER, MODEL_CNN, MODEL_MLP, MODEL_OPERATORS } ModelKind;
 

@@ -5,7 +5,7 @@
 #define LOCKSTEP_WORKLOAD_OPERATORS_H
 
 #include "models/workload/model/model.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 typedef enum OperatorKind {
     OPERATOR_GEMM,

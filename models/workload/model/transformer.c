@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "models/workload/model/model_internal.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 typedef struct PublishedShape {
     const char *name, *family, *source;

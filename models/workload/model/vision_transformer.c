@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "models/workload/model/model_internal.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 typedef struct VisionShape {
     const char *name;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "models/hardware/parts.h"
-#include "sim/list.h"
-#include "sim/name_index.h"
+#include "sim/base/list.h"
+#include "sim/base/name_index.h"
 
 // ---- The bill.
 

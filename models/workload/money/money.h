@@ -10,7 +10,7 @@
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/cluster/cluster_money.h"
 #include "models/workload/cost/cost.h"
-#include "sim/record.h"
+#include "sim/data/record.h"
 
 // ---- Power of a whole cluster.
 

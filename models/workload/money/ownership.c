@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "models/workload/money/money.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 // ---- Formulas.
 

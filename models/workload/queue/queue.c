@@ -2,10 +2,10 @@
 #include "models/workload/queue/queue.h"
 
 #include "models/workload/queue/queue_internal.h"
-#include "sim/check.h"
-#include "sim/digest.h"
-#include "sim/list.h"
-#include "sim/watch.h"
+#include "sim/base/check.h"
+#include "sim/base/digest.h"
+#include "sim/base/list.h"
+#include "sim/system/watch.h"
 
 #define WEEK_S (7 * 86400.0)
 #define EVENTS_PER_LOOK 256 // at the watch: a pass over many jobs takes its time

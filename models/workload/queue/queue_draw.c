@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "models/workload/queue/queue_jobs.h"
-#include "sim/check.h"
-#include "sim/random.h"
+#include "sim/base/check.h"
+#include "sim/base/random.h"
 
 static SimTime ticks(double seconds) {
     SimTime time = queue_ticks(seconds);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "models/workload/queue/queue_internal.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 static SimTime now(const Queue *queue) { return event_now(queue->events); }
 

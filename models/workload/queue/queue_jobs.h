@@ -3,7 +3,7 @@
 #define LOCKSTEP_WORKLOAD_QUEUE_JOBS_H
 
 #include "models/workload/queue/queue.h"
-#include "sim/gate.h"
+#include "sim/system/gate.h"
 
 // ---- How long jobs run.
 typedef enum DurationKind {

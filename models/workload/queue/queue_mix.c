@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "models/workload/queue/queue_jobs.h"
-#include "sim/check.h"
-#include "sim/quantity.h"
+#include "sim/base/check.h"
+#include "sim/base/quantity.h"
 
 #define DAY 86400.0
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/workload/step/simulate.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 typedef struct Simulated { // by placement and oversubscription of its leaves
     Spread spread;

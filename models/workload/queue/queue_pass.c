@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "models/workload/queue/queue_internal.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 const QueuePolicy queue_policies[] = {
     {"fifo", "in order of arrival; nobody passes", QUEUE_BY_ARRIVAL, QUEUE_NOBODY_PASSES, false},

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "models/workload/queue/queue_internal.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 const char *const queue_placement_names[QUEUE_PLACEMENT_COUNT] = {"pack-leaves", "pack-nodes", "spread", "scatter"};
 const char *const queue_placement_help[QUEUE_PLACEMENT_COUNT] = {

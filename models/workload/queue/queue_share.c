@@ -2,7 +2,7 @@
 // of its node when its first job comes and given back when its last one leaves; a job goes to the fullest one with
 // room.
 #include "models/workload/queue/queue_internal.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 // ---- MIG (NVIDIA MIG User Guide, A100 and H100): compute in sevenths, memory in eighths.
 

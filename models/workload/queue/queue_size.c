@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "sim/list.h"
-#include "sim/watch.h"
+#include "sim/base/list.h"
+#include "sim/system/watch.h"
 
 typedef struct Search {
     Arena *arena;

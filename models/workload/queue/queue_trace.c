@@ -6,9 +6,9 @@
 
 #include "models/workload/queue/queue_jobs.h"
 #include "models/workload/queue/queue_slurm.h"
-#include "sim/csv.h"
-#include "sim/list.h"
-#include "sim/name_index.h"
+#include "sim/base/list.h"
+#include "sim/base/name_index.h"
+#include "sim/data/csv.h"
 
 // ---- Columns: our own name first, then those of Helios and Acme (job_id, gpu_num, submit_time, …), of Philly's JSON
 // as a table (jobid, submitted_time, …) and of Slurm's sacct (JobID, Submit, AllocTRES, …). Capitals do not matter.

@@ -10,7 +10,7 @@
 
 #include "models/workload/step/step_constants.h"
 #include "models/workload/step/step_range.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 #define REWEIGHTINGS 20
 #define ALIKE 0.005 // of a step

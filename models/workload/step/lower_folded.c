@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/workload/step/lower_internal.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 #include "sim/exact.h"
 
 // A load of so much, in whatever link.

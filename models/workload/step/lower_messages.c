@@ -3,12 +3,12 @@
 // passes between two pipeline stages is one message already.
 #include <math.h>
 
-#include "models/network/flows.h"
+#include "models/network/messages/flows.h"
 #include "models/workload/step/lower_internal.h"
-#include "sim/check.h"
-#include "sim/list.h"
+#include "sim/base/check.h"
+#include "sim/base/list.h"
 #include "sim/program.h"
-#include "sim/watch.h"
+#include "sim/system/watch.h"
 
 #define MESSAGES_MOST 20000000.0 // of a step, some gigabytes
 #define EVENTS_PER_MESSAGE 2     // at least: it is sent, and it is there

@@ -9,15 +9,15 @@
 #include "models/workload/step/step_constants.h"
 #include "models/workload/step/step_timeline.h"
 #include "models/workload/step/step_trace.h"
-#include "sim/check.h"
-#include "sim/digest.h"
+#include "sim/base/check.h"
+#include "sim/base/digest.h"
+#include "sim/base/list.h"
+#include "sim/base/statistics.h"
 #include "sim/fold.h"
 #include "sim/least.h"
-#include "sim/list.h"
 #include "sim/longest.h"
 #include "sim/run.h"
-#include "sim/statistics.h"
-#include "sim/watch.h"
+#include "sim/system/watch.h"
 
 // Waiting for the slowest rank after one's own work is done counts as what joins the ranks.
 static Cause tail_cause(const Resolved *r) { return r->pp > 1 ? CAUSE_PP : r->data_ranks > 1 ? CAUSE_DP : CAUSE_OTHER; }

@@ -5,7 +5,7 @@
 #include "models/workload/step/anchor.h"
 #include "models/workload/step/lower.h"
 #include "models/workload/step/step_range.h"
-#include "sim/record.h"
+#include "sim/data/record.h"
 
 typedef struct SimulationOptions {
     int runs; // repetitions with other random draws, when there is jitter; 0: 1

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 static const char *const stream_names[STREAM_COUNT] = {
     [STREAM_MAIN] = "compute",

@@ -3,7 +3,7 @@
 #define LOCKSTEP_WORKLOAD_STAGE_H
 
 #include "models/workload/step/lower.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 // The channels an actor may have. A slot that a job does not need has channel -1 and no operations.
 enum {

@@ -5,7 +5,7 @@
 
 #include "models/workload/step/stage_internal.h"
 #include "models/workload/step/step_constants.h"
-#include "sim/check.h"
+#include "sim/base/check.h"
 
 // Reading, updating and writing overlap in so many pieces.
 #define PIECES 8

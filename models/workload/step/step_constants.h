@@ -3,7 +3,7 @@
 #define LOCKSTEP_STEP_CONSTANTS_TABLE_H
 
 #include "models/workload/cost/cost.h"
-#include "sim/constant.h"
+#include "sim/base/constant.h"
 
 typedef enum StepConstantId {
     HOST_ADAM_SHARE,

@@ -6,7 +6,7 @@
 
 #include "models/workload/job/recompute.h"
 #include "models/workload/job/schedule.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 // Passes are labelled by their kind and micro-batch.
 int step_piece_way(const StepPiece *piece) {

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 // ---- A bar under way: spans of one stream that are told as one.
 

@@ -1,10 +1,10 @@
-// What the stages of a job's first replica do over a step, as bars (sim/record.h): the pipeline as one draws it, with
-// the transfers of each stage in a row below its passes.
+// What the stages of a job's first replica do over a step, as bars (sim/data/record.h): the pipeline as one draws it,
+// with the transfers of each stage in a row below its passes.
 #ifndef LOCKSTEP_WORKLOAD_STEP_TIMELINE_H
 #define LOCKSTEP_WORKLOAD_STEP_TIMELINE_H
 
 #include "models/workload/step/lower.h"
-#include "sim/record.h"
+#include "sim/data/record.h"
 #include "sim/run.h"
 
 typedef struct StepTimeline StepTimeline;

@@ -3,7 +3,7 @@
 #define LOCKSTEP_WORKLOAD_STEP_TRACE_INTERNAL_H
 
 #include "models/workload/step/step_trace.h"
-#include "sim/list.h"
+#include "sim/base/list.h"
 
 // An amount over time, in bins of one width: as many as there are from the start, twice as wide when time goes on.
 #define BINS 512

@@ -1,0 +1,376 @@
+// One GPU's fit. Parameters live on the whole line (shares as logits, times as logarithms). Residuals are logarithms of
+// predicted over measured with a robust loss. Parameters that the data say too little of keep the catalogue's value.
+#include "calibrate/gpu/fit/fit_device.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/gpu/fit/fit_parameters.h"
+#include "sim/base/check.h"
+#include "sim/base/digest.h"
+#include "sim/base/random.h"
+#include "sim/base/statistics.h"
+
+#define HUBER 0.10
+#define PRIOR_RESIDUAL 0.005  // so weak that it moves nothing that is measured: it only keeps the search in bounds
+#define PRIOR_SIGMA 1.5       // on the whole line: a share between 0.4 and 0.93 around 0.75, a time within a factor 4.5
+#define IDENTIFIED_SIGMA 0.35 // on the whole line; beyond it the catalogue knows better
+#define QUANTILE_95 1.959964
+#define OUTLIER_SIGMAS 4
+#define OUTLIER_LEAST 0.15
+#define USUAL_NOISE 0.03   // of a measurement that says nothing of its own
+#define NOISE_FREEDOM 10.0 // measurements that the noise of repeats counts as, beside the residuals
+
+// The fit of one group.
+typedef struct Task {
+    Constants start; // what is not free is as it stands here
+    FitGroup group;
+    const Measured *rows;
+    const bool *taken; // NULL: all
+    int row_count;
+    Free frees[MOST_DEVICE_PARAMETERS];
+    double line[MOST_DEVICE_PARAMETERS]; // where the search begins
+    int count;
+} Task;
+
+// The answer to a task: what is free in the end, where it stands, and how sure.
+typedef struct Answer {
+    double x[MOST_DEVICE_PARAMETERS], sigma[MOST_DEVICE_PARAMETERS];
+    double covariance[MOST_DEVICE_PARAMETERS * MOST_DEVICE_PARAMETERS];
+} Answer;
+
+static Constants trial_constants(const Task *task, const double *x) {
+    Constants constants = task->start;
+    for (int p = 0; p < task->count; p++) *free_place(&constants, &task->frees[p]) = value_of(&task->frees[p], x[p]);
+    return constants;
+}
+
+static bool is_taken(const Task *task, int row) {
+    const Measured *measured = &task->rows[row];
+    if (measured->watched || group_of_kind(measured->kind) != task->group) return false;
+    return !task->taken || task->taken[row];
+}
+
+static int taken_count(const Task *task) {
+    int count = 0;
+    for (int i = 0; i < task->row_count; i++) count += is_taken(task, i);
+    return count;
+}
+
+static bool is_informed(const Task *task, const Free *free) {
+    int informing = 0;
+    for (int i = 0; i < task->row_count; i++) informing += is_taken(task, i) && free_informed(free, &task->rows[i]);
+    return informing >= free->row->fewest;
+}
+
+static Task task_create(const Constants *start, FitGroup group, const Measured *rows, int count, const bool *taken) {
+    Task task = {.start = *start, .group = group, .rows = rows, .row_count = count, .taken = taken};
+    Free frees[MOST_DEVICE_PARAMETERS];
+    int all = list_frees(&start->gpu, frees);
+    for (int f = 0; f < all; f++) {
+        if (frees[f].row->group != group || !is_informed(&task, &frees[f])) continue;
+        task.frees[task.count] = frees[f];
+        task.line[task.count++] = line_of(&frees[f], *free_place(&task.start, &frees[f]));
+    }
+    return task;
+}
+
+static double log_error(const Constants *constants, const Measured *row) {
+    return log(constants_prediction(constants, row) / row->seconds);
+}
+
+static void residuals(const double *x, void *data, double *out) {
+    const Task *task = data;
+    Constants constants = trial_constants(task, x);
+    for (int p = 0; p < task->count; p++) *out++ = PRIOR_RESIDUAL * (x[p] - task->line[p]) / PRIOR_SIGMA;
+    for (int i = 0; i < task->row_count; i++)
+        if (is_taken(task, i)) *out++ = soften_residual(log_error(&constants, &task->rows[i]), HUBER);
+}
+
+// Of a robust fit (Huber, 1981): the spread that counts is that of the loss's slope over its mean curvature. A few
+// residuals say little of it, so how far the repeats of the measurements strayed counts with them. *softened: mean
+// square of the derivative of softened residuals, by which the Jacobian was multiplied.
+static double noise_of(Arena *arena, const Task *task, const double *x, double *softened) {
+    Constants constants = trial_constants(task, x);
+    double *told = ARENA_ARRAY(arena, double, task->row_count + 1);
+    double slopes = 0, curvatures = 0, derivatives = 0;
+    int rows = 0, count = 0;
+    for (int i = 0; i < task->row_count; i++) {
+        if (!is_taken(task, i)) continue;
+        double error = log_error(&constants, &task->rows[i]), square = error * error / (HUBER * HUBER);
+        double slope = error / sqrt(1 + square), soft = soften_residual(error, HUBER);
+        rows++;
+        slopes += slope * slope;
+        curvatures += pow(1 + square, -1.5);
+        derivatives += fabs(soft) > 1e-9 ? slope / soft * (slope / soft) : 1;
+        if (task->rows[i].noise > 0) told[count++] = task->rows[i].noise;
+    }
+    double repeats = count > 0 ? quantile(arena, told, count, 0.5) : USUAL_NOISE;
+    double freedom = fmax(rows - task->count, 0), curvature = curvatures / rows;
+    double squares = slopes / (curvature * curvature);
+    *softened = derivatives / rows;
+    if (count == 0 && rows >= 5 * task->count) return sqrt(squares / fmax(freedom, 1));
+    return sqrt((squares + NOISE_FREEDOM * repeats * repeats) / (freedom + NOISE_FREEDOM));
+}
+
+static double solve(Arena *arena, Task *task, Answer *answer) {
+    int count = task->count;
+    memcpy(answer->x, task->line, (size_t)count * sizeof *answer->x);
+    LeastSquares problem = {.parameter_count = count,
+                            .residual_count = count + taken_count(task),
+                            .residuals = residuals,
+                            .data = task,
+                            .difference_step = 1e-5,
+                            .most_iterations = 60,
+                            .covariance = answer->covariance};
+    double found = least_squares_solve(arena, &problem, answer->x, answer->sigma);
+    // The door scales by the residuals alone.
+    double softened, noise = noise_of(arena, task, answer->x, &softened);
+    int freedom = problem.residual_count - count;
+    double scaled = found * sqrt((double)problem.residual_count / (freedom > 0 ? freedom : 1));
+    double factor = scaled > 0 ? noise * sqrt(softened) / scaled : 1;
+    for (int p = 0; p < count; p++) answer->sigma[p] *= factor;
+    for (int p = 0; p < count * count; p++) answer->covariance[p] *= factor * factor;
+    return noise;
+}
+
+// Parameters that the data do not tell go back to where they stood, one at a time and the vaguest first, since each
+// that goes makes the others clearer. Returns the noise.
+static double solve_identified(Arena *arena, Task *task, Answer *answer) {
+    for (;;) {
+        int vaguest = 0;
+        if (task->count == 0) return USUAL_NOISE;
+        double noise = solve(arena, task, answer);
+        for (int p = 1; p < task->count; p++)
+            if (!(answer->sigma[p] <= answer->sigma[vaguest])) vaguest = p;
+        if (answer->sigma[vaguest] <= IDENTIFIED_SIGMA) return noise;
+        for (int p = vaguest; p + 1 < task->count; p++) {
+            task->frees[p] = task->frees[p + 1];
+            task->line[p] = task->line[p + 1];
+        }
+        task->count--;
+    }
+}
+
+// ---- What is told of the parameters.
+
+static DeviceParameter parameter_of(Arena *arena, const Free *free, double kept) {
+    return (DeviceParameter){.key = free_key(arena, free),
+                             .unit = free->row->unit,
+                             .scale = free->row->scale,
+                             .precision = free->precision,
+                             .in_catalogue = free->row->in_catalogue,
+                             .value = kept,
+                             .low = kept,
+                             .high = kept};
+}
+
+static void identify(const Free *free, double x, double sigma, DeviceParameter *parameter) {
+    double step = 1e-4;
+    parameter->identified = true;
+    parameter->value = value_of(free, x);
+    parameter->low = value_of(free, x - QUANTILE_95 * sigma);
+    parameter->high = value_of(free, x + QUANTILE_95 * sigma);
+    parameter->sigma = (value_of(free, x + step) - value_of(free, x - step)) / (2 * step) * sigma / parameter->value;
+}
+
+static int place_among(const Free *frees, int count, const Free *free) {
+    for (int i = 0; i < count; i++)
+        if (frees[i].row == free->row && frees[i].precision == free->precision) return i;
+    return -1;
+}
+
+// All groups in one list, as the table has them.
+typedef struct Whole {
+    Free frees[MOST_DEVICE_PARAMETERS];
+    double x[MOST_DEVICE_PARAMETERS];
+    double *covariance;
+    double noise[GROUP_COUNT];
+    bool asked[MOST_DEVICE_PARAMETERS], identified[MOST_DEVICE_PARAMETERS];
+    int count;
+} Whole;
+
+static void add_answer(const Task *asked, const Task *task, const Answer *answer, Whole *whole) {
+    for (int a = 0; a < asked->count; a++)
+        whole->asked[place_among(whole->frees, whole->count, &asked->frees[a])] = true;
+    for (int a = 0; a < task->count; a++) {
+        int at = place_among(whole->frees, whole->count, &task->frees[a]);
+        whole->identified[at] = true;
+        whole->x[at] = answer->x[a];
+        for (int b = 0; b < task->count; b++)
+            whole->covariance[at * whole->count + place_among(whole->frees, whole->count, &task->frees[b])] =
+                answer->covariance[a * task->count + b];
+    }
+}
+
+// Only what was asked: a constant that nothing measured is not worth a line.
+static void tell_parameters(Arena *arena, const Whole *whole, DeviceFit *fit) {
+    int places[MOST_DEVICE_PARAMETERS] = {0};
+    for (int f = 0; f < whole->count; f++) {
+        if (!whole->asked[f]) continue;
+        DeviceParameter *parameter = &fit->parameters[fit->count];
+        *parameter = parameter_of(arena, &whole->frees[f], *free_place(&fit->constants, &whole->frees[f]));
+        double sigma = sqrt(whole->covariance[f * whole->count + f]);
+        if (whole->identified[f]) identify(&whole->frees[f], whole->x[f], sigma, parameter);
+        places[fit->count++] = f;
+    }
+    fit->correlation = ARENA_ARRAY(arena, double, fit->count * fit->count + 1);
+    for (int a = 0; a < fit->count; a++)
+        for (int b = 0; b < fit->count; b++) {
+            const double *c = whole->covariance;
+            int at = places[a], other = places[b], n = whole->count;
+            if (!whole->identified[at] || !whole->identified[other]) continue;
+            fit->correlation[a * fit->count + b] = c[at * n + other] / sqrt(c[at * n + at] * c[other * n + other]);
+        }
+}
+
+// ---- Errors by operation.
+
+static OperationError error_of(Arena *arena, const char *operation, const Constants *constants, const Measured *rows,
+                               int count, const bool *left_out) {
+    double *errors = ARENA_ARRAY(arena, double, count + 1), *sizes = ARENA_ARRAY(arena, double, count + 1);
+    OperationError error = {.operation = operation};
+    for (int i = 0; i < count; i++) {
+        if (strcmp(rows[i].operation, operation) != 0 || (left_out && left_out[i])) continue;
+        errors[error.count] = constants_prediction(constants, &rows[i]) / rows[i].seconds - 1;
+        sizes[error.count] = fabs(errors[error.count]);
+        error.watched = rows[i].watched;
+        error.count++;
+    }
+    if (error.count == 0) return error;
+    error.median = quantile(arena, sizes, error.count, 0.5);
+    error.p90 = quantile(arena, sizes, error.count, 0.9);
+    error.bias = quantile(arena, errors, error.count, 0.5);
+    return error;
+}
+
+static OperationError *errors_of(Arena *arena, const Constants *constants, const Measured *rows, int count,
+                                 const bool *left_out, int *error_count) {
+    OperationError *errors = ARENA_ARRAY(arena, OperationError, count + 1);
+    *error_count = 0;
+    for (int i = 0; i < count; i++) {
+        bool seen = false;
+        for (int e = 0; e < *error_count && !seen; e++) seen = strcmp(errors[e].operation, rows[i].operation) == 0;
+        if (seen) continue;
+        OperationError error = error_of(arena, rows[i].operation, constants, rows, count, left_out);
+        if (error.count > 0) errors[(*error_count)++] = error;
+    }
+    return errors;
+}
+
+OperationError *device_errors(Arena *arena, const Constants *constants, const Measured *rows, int count,
+                              int *error_count) {
+    return errors_of(arena, constants, rows, count, NULL, error_count);
+}
+
+// Shapes are drawn, not rows, so that a shape falls on the same side in every type.
+static bool *draw_half(Arena *arena, const Measured *rows, int count, uint64_t seed) {
+    bool *taken = ARENA_ARRAY(arena, bool, count + 1);
+    for (int i = 0; i < count; i++) {
+        const Gemm *gemm = &rows[i].gemm;
+        uint64_t digest = digest_u64(digest_u64(DIGEST_START, (uint64_t)gemm->m), (uint64_t)gemm->n);
+        digest = digest_u64(digest_u64(digest, (uint64_t)gemm->k), (uint64_t)gemm->batch);
+        digest = digest_u64(digest_u64(digest, (uint64_t)rows[i].bytes), (uint64_t)rows[i].ranks);
+        RandomStream stream = random_stream(seed, "measurements held out", digest);
+        taken[i] = random_uniform(&stream) < 0.5;
+    }
+    return taken;
+}
+
+static void hold_out(Arena *arena, const Constants *start, const Measured *rows, int count, uint64_t seed,
+                     DeviceFit *fit) {
+    bool *taken = draw_half(arena, rows, count, seed);
+    Constants half = *start;
+    Answer *answer = ARENA_NEW(arena, Answer);
+    for (int g = 0; g < GROUP_COUNT; g++) {
+        Task task = task_create(start, (FitGroup)g, rows, count, taken);
+        if (task.count == 0 || taken_count(&task) < 2 * task.count) {
+            for (int i = 0; i < count; i++) taken[i] |= group_of_kind(rows[i].kind) == (FitGroup)g; // nothing to tell
+            continue;
+        }
+        solve_identified(arena, &task, answer);
+        for (int p = 0; p < task.count; p++)
+            *free_place(&half, &task.frees[p]) = value_of(&task.frees[p], answer->x[p]);
+    }
+    fit->held_out = errors_of(arena, &half, rows, count, taken, &fit->held_out_count);
+}
+
+// ---- Outliers.
+
+static int by_size(const void *a, const void *b) {
+    double x = fabs(((const Outlier *)a)->error), y = fabs(((const Outlier *)b)->error);
+    if (x != y) return x < y ? 1 : -1;
+    return ((const Outlier *)a)->row->line - ((const Outlier *)b)->row->line;
+}
+
+static void find_outliers(Arena *arena, const Measured *rows, int count, DeviceFit *fit) {
+    double *sizes = ARENA_ARRAY(arena, double, count + 1);
+    fit->outliers = ARENA_ARRAY(arena, Outlier, count + 1);
+    for (int g = 0; g < GROUP_COUNT; g++) {
+        int in_group = 0;
+        for (int i = 0; i < count; i++)
+            if (group_of_kind(rows[i].kind) == (FitGroup)g && !rows[i].watched)
+                sizes[in_group++] = fabs(log_error(&fit->constants, &rows[i]));
+        if (in_group == 0) continue;
+        double limit = fmax(OUTLIER_LEAST, OUTLIER_SIGMAS * 1.4826 * quantile(arena, sizes, in_group, 0.5));
+        for (int i = 0; i < count; i++) {
+            if (group_of_kind(rows[i].kind) != (FitGroup)g || rows[i].watched) continue;
+            double error = log_error(&fit->constants, &rows[i]);
+            if (fabs(error) > limit) fit->outliers[fit->outlier_count++] = (Outlier){&rows[i], exp(error) - 1};
+        }
+    }
+    qsort(fit->outliers, (size_t)fit->outlier_count, sizeof *fit->outliers, by_size);
+}
+
+// ---- The fit.
+
+// What no measurement tells strays as far as the catalogue says, or as what is just not identified.
+static void doubt_the_rest(const Constants *constants, Whole *whole) {
+    for (int f = 0; f < whole->count; f++) {
+        const Free *free = &whole->frees[f];
+        if (whole->identified[f]) continue;
+        Constants known = *constants;
+        whole->x[f] = line_of(free, *free_place(&known, free));
+        whole->covariance[f * whole->count + f] = IDENTIFIED_SIGMA * IDENTIFIED_SIGMA;
+    }
+}
+
+static double noise_of_all(const Constants *constants, const Measured *rows, int count) {
+    double squares = 0;
+    int used = 0;
+    for (int i = 0; i < count; i++) {
+        if (rows[i].watched) continue;
+        double residual = soften_residual(log_error(constants, &rows[i]), HUBER);
+        squares += residual * residual;
+        used++;
+    }
+    return used > 0 ? sqrt(squares / used) : 0;
+}
+
+DeviceFit device_fit(Arena *arena, const Catalogue *catalogue, const Gpu *start, const Measured *rows, int count,
+                     uint64_t seed, bool brief) {
+    DeviceFit fit = {.constants = {*start, block_channel_usual()}};
+    const Constants begin = fit.constants;
+    Whole *whole = ARENA_NEW(arena, Whole);
+    Answer *answer = ARENA_NEW(arena, Answer);
+    whole->count = list_frees(start, whole->frees);
+    whole->covariance = ARENA_ARRAY(arena, double, whole->count * whole->count);
+    for (int g = 0; g < GROUP_COUNT; g++) {
+        Task asked = task_create(&begin, (FitGroup)g, rows, count, NULL), task = asked;
+        whole->noise[g] = solve_identified(arena, &task, answer);
+        for (int p = 0; p < task.count; p++)
+            *free_place(&fit.constants, &task.frees[p]) = value_of(&task.frees[p], answer->x[p]);
+        add_answer(&asked, &task, answer, whole);
+    }
+    tell_parameters(arena, whole, &fit);
+    fit.noise = noise_of_all(&fit.constants, rows, count);
+    if (brief) return fit;
+    fit.errors = device_errors(arena, &fit.constants, rows, count, &fit.error_count);
+    find_outliers(arena, rows, count, &fit);
+    hold_out(arena, &begin, rows, count, seed, &fit);
+    doubt_the_rest(&fit.constants, whole);
+    Belief belief = {whole->frees, whole->x, whole->covariance, whole->count, whole->noise};
+    if (catalogue) advise(arena, catalogue, &fit.constants, &belief, &fit);
+    return fit;
+}

@@ -1,0 +1,80 @@
+// Fitting the constants of a GPU's GEMM time (models/hardware/kernel.h) to measured GEMMs.
+#ifndef LOCKSTEP_CALIBRATE_FIT_GEMM_H
+#define LOCKSTEP_CALIBRATE_FIT_GEMM_H
+
+#include "models/hardware/kernel.h"
+#include "sim/data/csv.h"
+
+typedef struct GemmPoint {
+    Gemm gemm;
+    double seconds;
+} GemmPoint;
+
+// A row of the table. `gpu` is NULL, with the reason in `why_not`, where nothing can be said of it.
+typedef struct GemmRow {
+    const char *gpu_name, *why_not;
+    const Gpu *gpu;
+    GemmPoint point;
+    int line;
+} GemmRow;
+
+typedef struct GemmRows {
+    GemmRow *items;
+    int count, room;
+} GemmRows;
+
+// All points of one GPU and precision: they share an efficiency, a memory efficiency and a launch time.
+typedef struct GemmGroup {
+    const Gpu *gpu;
+    Precision precision;
+    GemmPoint *points;
+    int count, room;
+} GemmGroup;
+
+typedef struct GemmData {
+    GemmGroup *groups;
+    int group_count;
+    int used, best_shapes, unknown_gpus, too_few; // rows, and why the others were left out
+    const char *unknown_names;                    // "MI325X, MI355X"
+} GemmData;
+
+// From CSV columns gpu, dtype, op, batch, M, N, K, latency_ms: rows as they stand, or in groups large enough for a fit.
+// NULL after adding problems.
+const GemmRows *gemm_rows_read(Arena *arena, const Catalogue *catalogue, const char *path, Problems *problems);
+const GemmData *gemm_data_read(Arena *arena, const Catalogue *catalogue, const char *path, Problems *problems);
+bool gemm_row_has_depth_as_n(const Csv *csv, int row);
+
+typedef struct Estimate {
+    double value, sigma; // sigma is relative
+} Estimate;
+
+typedef struct GroupFit {
+    const Gpu *gpu;
+    Precision precision;
+    int count;
+    Estimate compute_efficiency, memory_efficiency, launch_seconds;
+    // Zero where they are no constants of these units, or no shape tells them.
+    Estimate long_rate, untransposed_gain, odd_rate;
+    // |predicted / measured - 1|, each half of the shapes predicted from the other; bias: median of the signed
+    double median_error, p90_error, bias;
+} GroupFit;
+
+typedef struct GemmFit {
+    Estimate ramp, wave_weight, sharpness; // shared by all GPUs with tensor cores; the others are fitted with these
+    GroupFit *groups;
+    int group_count;
+} GemmFit;
+
+// Errors come from fits to halves of the shapes, values from all; the halves are drawn from streams named by the seed.
+GemmFit gemm_fit(Arena *arena, const GemmData *data, uint64_t seed);
+
+// What it supposes of every GPU, since no single table tells it.
+#define GEMM_FIT_FEED_BYTES 64
+#define GEMM_FIT_SPLIT_SECONDS 1e-6
+
+bool gemm_fit_on_tensor_cores(const Gpu *gpu, Precision precision);
+
+// A launch this long is the measuring program's, not the GPU's: it is fitted, but no constant of the GPU.
+#define HARNESS_LAUNCH_SECONDS 10e-6
+
+#endif

@@ -1,0 +1,523 @@
+// The fit of many types of GPU: least squares on the log of time, a prior for what all have, deviations from it for
+// generations and from these for types.
+#include "calibrate/gpu/fit/fit_generations.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/shipped.h"
+#include "models/hardware/hardware_constants.h"
+#include "sim/base/check.h"
+#include "sim/base/digest.h"
+#include "sim/base/list.h"
+#include "sim/base/statistics.h"
+
+#define HUBER 0.1          // log residuals beyond this count linearly: a library's odd choice of kernel is no physics
+#define FAR 1.0            // so far a search that starts anywhere still has a slope
+#define PRIOR_RESIDUAL 0.1 // a prior one sigma off weighs as much as four points that are 5 % off
+#define MOST_ITERATIONS 40
+#define LEAST_PRODUCT                                                                                                  \
+    0.5                 // of a measured time; where the cast is more of it, the difference tells little of the product
+#define USUAL_ROWS 40.0 // each campaign weighs as much as so many rows, however many it has
+#define OUR_GEMMS SHIPPED_MEASUREMENTS "/gemm.csv"
+
+enum { FEED, SPLIT, QUIET, SCALING, SHARED = SCALING + 2 }; // SCALING: of 8 bits, of 4
+enum { DRAWN_KIN = KIN_CONSTANTS };
+
+typedef struct Prior {
+    double mean, sigma;
+} Prior;
+
+static double share_of(double x) { return 1 / (1 + exp(-x)); }
+
+static const Prior kin_spread[KIN_CONSTANTS] = {{0, 1}, {0, 0.7}, {0, 0.7}, {0, 0.25}};
+
+static Prior shared_prior(int which) {
+    switch (which) {
+    case FEED:
+        return (Prior){log(64), 0.5};
+    case SPLIT:
+        return (Prior){log(2e-6), 0.7};
+    case QUIET:
+        return (Prior){0, 1};
+    default:
+        return (Prior){log(2e-6), 1};
+    }
+}
+
+static Prior kin_prior(int which) {
+    switch (which) {
+    case KIN_WAVE:
+        return (Prior){0, 1};
+    case KIN_HEATING:
+        return (Prior){log(0.15), 1};
+    case KIN_L2_GAIN:
+        return (Prior){log(0.3), 1};
+    default:
+        return (Prior){log(2e-6), 0.5};
+    }
+}
+
+static const Prior efficiency_prior = {1.386, 1}; // logit of 0.8
+#define TYPE_SPREAD 0.3                           // of a type of GPU about its generation, as a logit: 5 % at 0.8
+
+// ---- Rows.
+
+typedef struct Columns {
+    int gpu, dtype, framework, weights, m, n, k, latency, cast;
+} Columns;
+
+static int column_of(const Csv *csv, const char *word) {
+    for (int i = 0; i < csv->column_count; i++)
+        if (strcmp(csv->columns[i], word) == 0) return i;
+    return -1;
+}
+
+static Columns find_columns(const Csv *csv) {
+    return (Columns){column_of(csv, "gpu"),     column_of(csv, "dtype"),      column_of(csv, "framework"),
+                     column_of(csv, "weights"), column_of(csv, "m"),          column_of(csv, "n"),
+                     column_of(csv, "k"),       column_of(csv, "latency_us"), column_of(csv, "cast_us")};
+}
+
+static bool are_there(Columns at) {
+    return at.gpu >= 0 && at.dtype >= 0 && at.framework >= 0 && at.weights >= 0 && at.m >= 0 && at.n >= 0 &&
+           at.k >= 0 && at.latency >= 0 && at.cast >= 0;
+}
+
+bool kernel_table_is_of_gemms(const char *path) {
+    Arena *arena = arena_open();
+    const Csv *csv = csv_read_file(arena, path, problems_create(arena));
+    bool is_one = csv && are_there(find_columns(csv));
+    arena_close(arena);
+    return is_one;
+}
+
+// Types of number whose kernels are the libraries' that training calls; the others are of inference alone.
+static bool precision_of(const char *dtype, Precision *precision) {
+    static const struct {
+        const char *word;
+        Precision precision;
+    } known[] = {{"bf16", BF16}, {"fp8_tensor", FP8}, {"nvfp4", FP4}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(dtype, known[i].word) == 0) {
+            *precision = known[i].precision;
+            return true;
+        }
+    return false;
+}
+
+int generation_fit_kin(const GenerationFit *fit, const Gpu *gpu) {
+    for (int i = 0; i < fit->kin_count; i++)
+        if (fit->kins[i].generation == gpu->generation && fit->kins[i].of_servers == gpu_is_of_servers(gpu)) return i;
+    return -1;
+}
+
+static int kin_of(Arena *arena, GenerationFit *fit, const Gpu *gpu) {
+    int known = generation_fit_kin(fit, gpu);
+    if (known >= 0) return known;
+    Kin kin = {.name = arena_printf(arena, "%s%s", gpu->architecture, gpu_is_of_servers(gpu) ? ", servers" : ""),
+               .generation = gpu->generation,
+               .of_servers = gpu_is_of_servers(gpu)};
+    struct {
+        Kin *items;
+        int count, room;
+    } list = {fit->kins, fit->kin_count, fit->kin_room};
+    LIST_PUSH(arena, &list, kin);
+    fit->kins = list.items, fit->kin_count = list.count, fit->kin_room = list.room;
+    return fit->kin_count - 1;
+}
+
+static int type_of(Arena *arena, GenerationFit *fit, const Gpu *gpu, Precision precision) {
+    for (int i = 0; i < fit->type_count; i++)
+        if (fit->types[i].gpu == gpu && fit->types[i].precision == precision) return i;
+    TypeOfGpu type = {.gpu = gpu, .precision = precision};
+    struct {
+        TypeOfGpu *items;
+        int count, room;
+    } list = {fit->types, fit->type_count, fit->type_room};
+    LIST_PUSH(arena, &list, type);
+    fit->types = list.items, fit->type_count = list.count, fit->type_room = list.room;
+    return fit->type_count - 1;
+}
+
+static Campaign *campaign_of(Arena *arena, GenerationFit *fit, Campaign like) {
+    for (int i = 0; i < fit->campaign_count; i++) {
+        Campaign *is = &fit->campaigns[i];
+        if (is->gpu == like.gpu && strcmp(is->dtype, like.dtype) == 0 && strcmp(is->framework, like.framework) == 0 &&
+            strcmp(is->weights, like.weights) == 0)
+            return is;
+    }
+    like.kin = kin_of(arena, fit, like.gpu);
+    type_of(arena, fit, like.gpu, like.precision);
+    struct {
+        Campaign *items;
+        int count, room;
+    } list = {fit->campaigns, fit->campaign_count, fit->campaign_room};
+    LIST_PUSH(arena, &list, like);
+    fit->campaigns = list.items, fit->campaign_count = list.count, fit->campaign_room = list.room;
+    return &fit->campaigns[fit->campaign_count - 1];
+}
+
+static void add_point(Arena *arena, Campaign *campaign, GemmPoint point) {
+    struct {
+        GemmPoint *items;
+        int count, room;
+    } list = {campaign->points, campaign->count, campaign->room};
+    LIST_PUSH(arena, &list, point);
+    campaign->points = list.items, campaign->count = list.count, campaign->room = list.room;
+}
+
+// The programs that timed them replay several copies of a layer in turn, with weights of their own and one input.
+void gemm_in_a_loop(Gemm *gemm, const char *framework, const char *weights) {
+    double copies = strcmp(framework, "trtllm") == 0 ? 5 : 6, bytes = precision_bytes(gemm->precision);
+    double m = (double)gemm->m, n = (double)gemm->n, k = (double)gemm->k;
+    gemm->loop_bytes = copies * bytes * n * k + bytes * m * k + 2 * m * n;
+    bool few_values = strcmp(weights, "unset") == 0 || strcmp(weights, "constant") == 0;
+    gemm->quiet = few_values ? hardware_constant(QUIET_SHARE) : 0;
+}
+
+// This machine was slower in long products over zeros than another of its type over random weights, against the rule.
+static bool is_throttled(const Campaign *like, double microseconds) {
+    return like->gpu && strcmp(like->gpu->name, "GB200-186GB") == 0 && strcmp(like->weights, "unset") == 0 &&
+           microseconds > 1000;
+}
+
+static void read_row(Arena *arena, const Catalogue *catalogue, const Csv *csv, int row, Columns at, GenerationFit *fit,
+                     Problems *problems) {
+    const Gpu *gpu = catalogue_gpu(catalogue, csv_cell(csv, row, at.gpu));
+    Campaign like = {.gpu = gpu,
+                     .dtype = csv_cell(csv, row, at.dtype),
+                     .framework = csv_cell(csv, row, at.framework),
+                     .weights = csv_cell(csv, row, at.weights),
+                     .in_graph = true};
+    if (is_throttled(&like, csv_positive(csv, row, at.latency, problems))) {
+        fit->left_out++;
+        return;
+    }
+    double m = csv_positive(csv, row, at.m, problems), n = csv_positive(csv, row, at.n, problems);
+    double k = csv_positive(csv, row, at.k, problems), seconds = csv_positive(csv, row, at.latency, problems) / 1e6;
+    bool has_cast = *csv_cell(csv, row, at.cast) != '\0';
+    double product = seconds - (has_cast ? csv_positive(csv, row, at.cast, problems) / 1e6 : 0);
+    fit->unknown_gpus += !gpu;
+    if (!gpu || m > 1e9 || n > 1e9 || k > 1e9) return;
+    if (!precision_of(like.dtype, &like.precision) || !gpu_supports(gpu, like.precision) ||
+        product < LEAST_PRODUCT * seconds) {
+        fit->left_out++;
+        return;
+    }
+    Gemm gemm = {.precision = like.precision, .batch = 1, .m = (int64_t)m, .n = (int64_t)n, .k = (int64_t)k};
+    gemm_in_a_loop(&gemm, like.framework, like.weights);
+    add_point(arena, campaign_of(arena, fit, like), (GemmPoint){gemm, product});
+}
+
+// Those on matrix units in 16 bits, timed one by one in a stream.
+static void read_our_own(Arena *arena, const Catalogue *catalogue, GenerationFit *fit, Problems *problems) {
+    const GemmData *data = gemm_data_read(arena, catalogue, shipped_file(arena, OUR_GEMMS), problems);
+    for (int g = 0; data && g < data->group_count; g++) {
+        const GemmGroup *group = &data->groups[g];
+        if (group->precision != FP16 || !gemm_fit_on_tensor_cores(group->gpu, FP16)) continue;
+        Campaign like = {.gpu = group->gpu, .dtype = "fp16", .framework = "our own", .weights = "", .precision = FP16};
+        Campaign *campaign = campaign_of(arena, fit, like);
+        for (int i = 0; i < group->count; i++) add_point(arena, campaign, group->points[i]);
+    }
+}
+
+// ---- The search. x: what all share, kin constants' means and each kin's, efficiencies' means and each type's.
+
+typedef enum { SEES_ALL, SEES_HALF, SEES_ALL_BUT_ONE_TYPE } Sees;
+
+typedef struct Task {
+    const GenerationFit *fit;
+    Sees sees;
+    int half;
+    const Gpu *without;
+    double huber;
+    int residual_count;
+    double *last, *kept; // of the campaigns: what they were last asked for, and said
+    int *at;             // where a campaign's residuals stand
+} Task;
+
+static int first_mean(void) { return SHARED; }
+static int first_kin(void) { return SHARED + DRAWN_KIN; }
+static int first_kin_efficiency(const GenerationFit *fit) { return first_kin() + DRAWN_KIN * fit->kin_count; }
+
+static int efficiency_place(Precision precision) { return precision == FP8 ? 1 : precision == FP4 ? 2 : 0; }
+
+static int first_type(const GenerationFit *fit) { return first_kin_efficiency(fit) + 3 * fit->kin_count; }
+
+static int parameter_count(const GenerationFit *fit) { return first_type(fit) + fit->type_count; }
+
+static int of_type(const GenerationFit *fit, const Campaign *campaign) {
+    for (int i = 0; i < fit->type_count; i++)
+        if (fit->types[i].gpu == campaign->gpu && fit->types[i].precision == campaign->precision)
+            return first_type(fit) + i;
+    CHECK(false);
+}
+
+static bool half_of(const Gemm *gemm) {
+    uint64_t digest = digest_u64(digest_u64(DIGEST_START, (uint64_t)gemm->n), (uint64_t)gemm->k);
+    return (digest >> 32) & 1;
+}
+
+static bool sees(const Task *task, const Campaign *campaign, const GemmPoint *point) {
+    if (task->sees == SEES_ALL_BUT_ONE_TYPE) return campaign->gpu != task->without;
+    return task->sees == SEES_ALL || half_of(&point->gemm) != task->half;
+}
+
+// What a parameter vector says of a campaign's GPU.
+enum { OF_CAMPAIGN = KIN_CONSTANTS + 1 + SHARED };
+
+static void constants_of(const GenerationFit *fit, const double *x, const Campaign *campaign, double *out) {
+    memcpy(out, x + first_kin() + DRAWN_KIN * campaign->kin, KIN_CONSTANTS * sizeof *out);
+    out[KIN_CONSTANTS] = x[of_type(fit, campaign)];
+    memcpy(out + KIN_CONSTANTS + 1, x, SHARED * sizeof *out);
+}
+
+typedef struct Trial {
+    Gpu gpu;
+    double launch_seconds, quiet;
+} Trial;
+
+static Trial trial_of(const Campaign *campaign, const double *constants) {
+    const double *shared = constants + KIN_CONSTANTS + 1;
+    Gpu gpu = *campaign->gpu;
+    gpu.wave_weight = share_of(constants[KIN_WAVE]);
+    gpu.gemm_heating = exp(constants[KIN_HEATING]);
+    gpu.gemm_l2_gain = 1 + exp(constants[KIN_L2_GAIN]);
+    gpu.gemm_efficiency[campaign->precision] = share_of(constants[KIN_CONSTANTS]);
+    gpu.gemm_feed_bytes = exp(shared[FEED]);
+    gpu.split_k_seconds = exp(shared[SPLIT]);
+    Trial trial = {gpu, campaign->in_graph ? exp(constants[KIN_GRAPH_LAUNCH]) : gpu.launch_seconds,
+                   share_of(shared[QUIET])};
+    if (campaign->precision == FP8 || campaign->precision == FP4)
+        trial.launch_seconds += exp(shared[SCALING + (campaign->precision == FP4)]);
+    return trial;
+}
+
+static double log_error(const Trial *trial, const GemmPoint *point) {
+    Gemm gemm = point->gemm;
+    if (gemm.quiet > 0) gemm.quiet = trial->quiet;
+    return log((trial->launch_seconds + gemm_seconds(&trial->gpu, &gemm)) / point->seconds);
+}
+
+static void ask(const Task *task, const double *constants, int c, double *out) {
+    const Campaign *campaign = &task->fit->campaigns[c];
+    Trial trial = trial_of(campaign, constants);
+    double weight = sqrt(USUAL_ROWS / campaign->count);
+    for (int i = 0; i < campaign->count; i++)
+        if (sees(task, campaign, &campaign->points[i]))
+            *out++ = weight * soften_residual(log_error(&trial, &campaign->points[i]), task->huber);
+}
+
+static double drawn(double x, Prior prior) { return PRIOR_RESIDUAL * (x - prior.mean) / prior.sigma; }
+
+static double *prior_residuals(const GenerationFit *fit, const double *x, double *out) {
+    for (int s = 0; s < SHARED; s++) *out++ = drawn(x[s], shared_prior(s));
+    for (int k = 0; k < KIN_CONSTANTS; k++) {
+        double mean = x[first_mean() + k];
+        *out++ = drawn(mean, kin_prior(k));
+        for (int i = 0; i < fit->kin_count; i++)
+            *out++ = drawn(x[first_kin() + DRAWN_KIN * i + k], (Prior){mean, kin_spread[k].sigma});
+    }
+    for (int i = 0; i < 3 * fit->kin_count; i++) *out++ = drawn(x[first_kin_efficiency(fit) + i], efficiency_prior);
+    for (int t = 0; t < fit->type_count; t++) {
+        const TypeOfGpu *type = &fit->types[t];
+        int kin = generation_fit_kin(fit, type->gpu);
+        double mean = x[first_kin_efficiency(fit) + 3 * kin + efficiency_place(type->precision)];
+        *out++ = drawn(x[first_type(fit) + t], (Prior){mean, TYPE_SPREAD});
+    }
+    return out;
+}
+
+static bool same_constants(const double *a, const double *b) {
+    for (int i = 0; i < OF_CAMPAIGN; i++)
+        if (a[i] != b[i]) return false;
+    return true;
+}
+
+static void residuals(const double *x, void *data, double *out) {
+    const Task *task = data;
+    double *first = out = prior_residuals(task->fit, x, out);
+    for (int c = 0; c < task->fit->campaign_count; c++) {
+        double constants[OF_CAMPAIGN];
+        double *last = task->last + c * OF_CAMPAIGN;
+        constants_of(task->fit, x, &task->fit->campaigns[c], constants);
+        if (!same_constants(constants, last)) {
+            ask(task, constants, c, task->kept + task->at[c]);
+            memcpy(last, constants, sizeof constants);
+        }
+    }
+    memcpy(first, task->kept, (size_t)task->at[task->fit->campaign_count] * sizeof *out);
+}
+
+static void start_at_priors(const GenerationFit *fit, double *x) {
+    for (int s = 0; s < SHARED; s++) x[s] = shared_prior(s).mean;
+    for (int i = 0; i <= fit->kin_count; i++)
+        for (int k = 0; k < KIN_CONSTANTS; k++) x[first_mean() + DRAWN_KIN * i + k] = kin_prior(k).mean;
+    for (int p = first_kin_efficiency(fit); p < parameter_count(fit); p++) x[p] = efficiency_prior.mean;
+}
+
+static int place_residuals(Arena *arena, Task *task) {
+    const GenerationFit *fit = task->fit;
+    int count = 0;
+    task->at = ARENA_ARRAY(arena, int, fit->campaign_count + 1);
+    for (int c = 0; c < fit->campaign_count; c++) {
+        task->at[c] = count;
+        for (int i = 0; i < fit->campaigns[c].count; i++)
+            count += sees(task, &fit->campaigns[c], &fit->campaigns[c].points[i]);
+    }
+    task->at[fit->campaign_count] = count;
+    task->kept = ARENA_ARRAY(arena, double, count + 1);
+    return count;
+}
+
+// First with residuals that count as far as they are, so that a start far away has a slope; then as they should.
+static void solve(Arena *arena, Task *task, double *x, double *sigma) {
+    const GenerationFit *fit = task->fit;
+    int priors = SHARED + KIN_CONSTANTS * (1 + fit->kin_count) + 3 * fit->kin_count + fit->type_count;
+    LeastSquares problem = {.parameter_count = parameter_count(fit),
+                            .residual_count = priors + place_residuals(arena, task),
+                            .residuals = residuals,
+                            .data = task,
+                            .difference_step = 1e-4,
+                            .most_iterations = MOST_ITERATIONS,
+                            .tolerance = 1e-5};
+    static const double hubers[] = {FAR, HUBER};
+    for (int i = 0; i < 2; i++) {
+        task->huber = hubers[i];
+        task->last = ARENA_ARRAY(arena, double, (fit->campaign_count + 1) * OF_CAMPAIGN);
+        least_squares_solve(arena, &problem, x, i ? sigma : NULL);
+    }
+}
+
+// ---- Scores.
+
+typedef struct Errors {
+    double *sizes, *signed_errors;
+    int count;
+} Errors;
+
+static void score(Arena *arena, const Errors *errors, double *median, double *p90, double *bias) {
+    if (errors->count == 0) return;
+    *median = quantile(arena, errors->sizes, errors->count, 0.5);
+    *p90 = quantile(arena, errors->sizes, errors->count, 0.9);
+    *bias = quantile(arena, errors->signed_errors, errors->count, 0.5);
+}
+
+static void add_errors(const Task *task, const double *x, const Campaign *campaign, Errors *errors) {
+    double constants[OF_CAMPAIGN];
+    constants_of(task->fit, x, campaign, constants);
+    Trial trial = trial_of(campaign, constants);
+    for (int i = 0; i < campaign->count; i++) {
+        if (sees(task, campaign, &campaign->points[i])) continue;
+        double error = exp(log_error(&trial, &campaign->points[i])) - 1;
+        errors->sizes[errors->count] = fabs(error);
+        errors->signed_errors[errors->count++] = error;
+    }
+}
+
+static Errors *errors_of(Arena *arena, const GenerationFit *fit) {
+    Errors *errors = ARENA_ARRAY(arena, Errors, fit->campaign_count);
+    for (int c = 0; c < fit->campaign_count; c++) {
+        errors[c].sizes = ARENA_ARRAY(arena, double, fit->campaigns[c].count);
+        errors[c].signed_errors = ARENA_ARRAY(arena, double, fit->campaigns[c].count);
+    }
+    return errors;
+}
+
+static void hold_out_shapes(Arena *arena, GenerationFit *fit, double *x) {
+    Errors *errors = errors_of(arena, fit);
+    for (int half = 0; half < 2; half++) {
+        Task task = {.fit = fit, .sees = SEES_HALF, .half = half};
+        start_at_priors(fit, x);
+        solve(arena, &task, x, NULL);
+        for (int c = 0; c < fit->campaign_count; c++) add_errors(&task, x, &fit->campaigns[c], &errors[c]);
+    }
+    for (int c = 0; c < fit->campaign_count; c++)
+        score(arena, &errors[c], &fit->campaigns[c].median_error, &fit->campaigns[c].p90_error,
+              &fit->campaigns[c].bias);
+}
+
+// Without rows a type's efficiency is its generation's, whose own constants are drawn to what all have.
+static void hold_out_types(Arena *arena, GenerationFit *fit, double *x) {
+    for (int t = 0; t < fit->type_count; t++) {
+        const Gpu *gpu = fit->types[t].gpu;
+        bool done = false;
+        for (int before = 0; before < t; before++) done |= fit->types[before].gpu == gpu;
+        if (done) continue;
+        Task task = {.fit = fit, .sees = SEES_ALL_BUT_ONE_TYPE, .without = gpu};
+        start_at_priors(fit, x);
+        solve(arena, &task, x, NULL);
+        Errors *errors = errors_of(arena, fit);
+        for (int c = 0; c < fit->campaign_count; c++) {
+            Campaign *campaign = &fit->campaigns[c];
+            if (campaign->gpu != gpu) continue;
+            add_errors(&task, x, campaign, &errors[c]);
+            score(arena, &errors[c], &campaign->out_median_error, &campaign->out_p90_error, &campaign->out_bias);
+        }
+    }
+}
+
+// ---- Values.
+
+static Estimate share_estimate(double x, double sigma) {
+    double share = share_of(x);
+    return (Estimate){share, (1 - share) * sigma};
+}
+
+static Estimate log_estimate(double x, double sigma) { return (Estimate){exp(x), sigma}; }
+
+static void take_values(GenerationFit *fit, const double *x, const double *sigma) {
+    fit->feed_bytes = log_estimate(x[FEED], sigma[FEED]);
+    fit->split_seconds = log_estimate(x[SPLIT], sigma[SPLIT]);
+    fit->quiet = share_estimate(x[QUIET], sigma[QUIET]);
+    fit->scaling_seconds[FP8] = log_estimate(x[SCALING], sigma[SCALING]);
+    fit->scaling_seconds[FP4] = log_estimate(x[SCALING + 1], sigma[SCALING + 1]);
+    for (int i = 0; i < fit->kin_count; i++) {
+        int at = first_kin() + DRAWN_KIN * i;
+        Estimate *constants = fit->kins[i].constants;
+        constants[KIN_WAVE] = share_estimate(x[at + KIN_WAVE], sigma[at + KIN_WAVE]);
+        constants[KIN_HEATING] = log_estimate(x[at + KIN_HEATING], sigma[at + KIN_HEATING]);
+        double gain = exp(x[at + KIN_L2_GAIN]);
+        constants[KIN_L2_GAIN] = (Estimate){1 + gain, sigma[at + KIN_L2_GAIN] * gain / (1 + gain)};
+        constants[KIN_GRAPH_LAUNCH] = log_estimate(x[at + KIN_GRAPH_LAUNCH], sigma[at + KIN_GRAPH_LAUNCH]);
+    }
+    for (int t = 0; t < fit->type_count; t++)
+        fit->types[t].efficiency = share_estimate(x[first_type(fit) + t], sigma[first_type(fit) + t]);
+}
+
+static void count_kin(GenerationFit *fit) {
+    for (int c = 0; c < fit->campaign_count; c++) {
+        const Campaign *campaign = &fit->campaigns[c];
+        bool counted = false;
+        for (int before = 0; before < c; before++) counted |= fit->campaigns[before].gpu == campaign->gpu;
+        fit->kins[campaign->kin].gpu_count += !counted;
+        fit->kins[campaign->kin].count += campaign->count;
+    }
+}
+
+const GenerationFit *generation_fit(Arena *arena, const Catalogue *catalogue, const char *path, bool without_types,
+                                    Problems *problems) {
+    int before = problems_added(problems);
+    const Csv *csv = csv_read_file(arena, path, problems);
+    if (!csv) return NULL;
+    GenerationFit *fit = ARENA_NEW(arena, GenerationFit);
+    Columns at = find_columns(csv);
+    CHECK(are_there(at));
+    for (int i = 0; i < csv->row_count; i++) read_row(arena, catalogue, csv, i, at, fit, problems);
+    if (problems_added(problems) == before && fit->campaign_count == 0)
+        problem_add(problems, (Where){path, 0}, "no row is of a GPU and a type of number that are known");
+    if (problems_added(problems) > before) return NULL;
+    read_our_own(arena, catalogue, fit, problems);
+    count_kin(fit);
+    double *x = ARENA_ARRAY(arena, double, parameter_count(fit)),
+           *sigma = ARENA_ARRAY(arena, double, parameter_count(fit));
+    hold_out_shapes(arena, fit, x);
+    if (without_types) hold_out_types(arena, fit, x);
+    Task task = {.fit = fit, .sees = SEES_ALL};
+    start_at_priors(fit, x);
+    solve(arena, &task, x, sigma);
+    take_values(fit, x, sigma);
+    return fit;
+}

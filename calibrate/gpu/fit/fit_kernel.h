@@ -1,0 +1,25 @@
+// Fitting the few constants of a kernel to rows of it: least squares on the log of time, with priors, and errors on
+// halves that the fit has not seen.
+#ifndef LOCKSTEP_CALIBRATE_FIT_KERNEL_H
+#define LOCKSTEP_CALIBRATE_FIT_KERNEL_H
+
+#include "sim/base/arena.h"
+
+#define KERNEL_CONSTANTS_MOST 8
+
+typedef struct KernelFitRows {
+    const void *rows;
+    int count, constants;
+    const double *prior_mean, *prior_sigma; // of the constants' logs
+    double (*log_error)(const void *rows, int row, const double *x);
+    int (*half)(const void *rows, int row);
+} KernelFitRows;
+
+typedef struct KernelFitted {
+    double x[KERNEL_CONSTANTS_MOST], sigma[KERNEL_CONSTANTS_MOST];
+    double median_error, p90_error, bias; // |predicted / measured - 1|, each half from the other; bias is signed
+} KernelFitted;
+
+KernelFitted kernel_fit(Arena *arena, const KernelFitRows *rows);
+
+#endif

@@ -1,0 +1,23 @@
+// What was measured and no constant takes: how much of it, its best figures, and why nothing takes it.
+#ifndef LOCKSTEP_CALIBRATE_UNTAKEN_H
+#define LOCKSTEP_CALIBRATE_UNTAKEN_H
+
+#include "calibrate/gpu/bench/bench.h"
+
+enum { MOST_UNTAKEN = 12 };
+
+typedef struct Untaken {
+    const char *what, *why;
+    int count;
+    double least_seconds, most_rate; // bytes per second; 0 where nothing moves
+    bool is_link;                    // its rate is one of the GPU's links
+} Untaken;
+
+typedef struct UntakenList {
+    Untaken items[MOST_UNTAKEN];
+    int count;
+} UntakenList;
+
+void untaken_note(UntakenList *list, const BenchCase *of, double seconds);
+
+#endif

@@ -1,0 +1,251 @@
+// What one step of NCCL costs: which protocol it may take, how many channels, how long a hop is, and what software
+// moves at most where that is less than the links.
+#include "models/network/collectives/nccl_steps.h"
+
+#include <math.h>
+
+#include "models/network/messages/message.h"
+#include "models/network/network_constants.h"
+#include "models/network/transports.h"
+
+#define VERSION_OF_SHORT_FILL 20900
+#define PCIE_4_BYTES 20e9  // a slot of 16 lanes carries more raw from PCIe 4 on
+#define CONNECTION_SLOTS 8 // NCCL_STEPS
+
+double nccl_constant(const Group *group, int id) {
+    return group->constants ? group->constants->values[id] : constant_rows[id].value * constant_rows[id].scale;
+}
+
+bool nccl_rule(const Group *group, RuleId rule) { return !group->constants || !group->constants->without[rule]; }
+
+// ---- What changes with the GPU's generation, and the NCCL version usual with it.
+int nccl_generation(const Group *group) {
+    return group->year < 2019 ? 0 : group->year < 2022 ? 1 : group->year < 2024 ? 2 : 3;
+}
+int nccl_age(const Group *group) { return group->year < 2022 ? 0 : 1; }
+
+int nccl_version_of(const Group *group, int asked) {
+    static const int usual[] = {21200, 21600, 22100, 22800}; // Volta, Ampere, Hopper, Blackwell
+    return asked ? asked : usual[nccl_generation(group)];
+}
+
+// ---- Protocols.
+// LL128 needs NVLink (or one GPU per node) and NICs that reach GPU memory in order; Slingshot's plug-in does not
+// promise that. The first EFA's plug-in leaves Simple only. Within a node of Blackwells logs show LL128 from 2.28 on,
+// and none with Grace.
+bool nccl_protocol_allowed(const Group *group, Protocol protocol) {
+    Transport transport = group->network->fabric.transport;
+    bool first_efa =
+        nccl_rule(group, RULE_FIRST_EFA) && group->block_count > 1 && transport == NET_EFA && group->year < 2022;
+    if (protocol == PROTOCOL_SIMPLE) return true;
+    if (protocol == PROTOCOL_LL || first_efa) return !first_efa;
+    if (group->year < 2017 || (group->most > 1 && group->medium != MEDIUM_NVLINK)) return false;
+    if (group->block_count == 1)
+        return nccl_generation(group) < 3 || (group->nccl_version >= 22800 && !group->superchip);
+    bool ordered = transport == NET_INFINIBAND || transport == NET_ROCE || transport == NET_EFA;
+    return ordered && group->rdma && !group->host_bridge;
+}
+
+// About how fast one GPU passes payload on to the others of its block over NVLink.
+double nccl_nvlink_rate(const Group *group) {
+    const Layout *layout = layout_of(group->network, node_of_rank(group->network, group->ranks[0]));
+    double raw = layout->shape->gpu_fabric == GPU_FABRIC_SWITCH
+                     ? layout->shape->nvlink_bytes_per_second
+                     : layout->shape->pair_bytes_per_second * (group->most - 1);
+    return network_constant(NVLINK_SHARE) * raw;
+}
+
+double nccl_inside_share(const Group *group, Protocol protocol) {
+    if (protocol == PROTOCOL_SIMPLE) return 1;
+    if (protocol == PROTOCOL_LL128) return nccl_constant(group, LL128_SHARE);
+    double share = nccl_constant(group, LL_SHARE);
+    if (group->medium != MEDIUM_NVLINK || group->most < 2 || !nccl_rule(group, RULE_LL_RATE)) return share;
+    return fmin(share, nccl_constant(group, LL_RATE + nccl_generation(group)) / nccl_nvlink_rate(group));
+}
+
+double nccl_between_share(const Group *group, Protocol protocol) {
+    if (protocol == PROTOCOL_SIMPLE) return 1;
+    return nccl_constant(group, protocol == PROTOCOL_LL128 ? NETWORK_LL128_SHARE : NETWORK_LL_SHARE);
+}
+
+// Where a node has two below it, its NICs take turns between them and the one above, and are not always busy.
+double nccl_tree_network_share(const Group *group) {
+    return group->block_count > 2 ? nccl_constant(group, TREE_NETWORK_SHARE) : 1;
+}
+
+// A rank's kernel first sends and at last receives, and in between does both at once. Over host memory the sender
+// writes to it and the receiver reads from it, each for as long as the bytes take: a step more than the ring has. Over
+// NVLink the last step only copies what has come to where it belongs, which takes a part of a step; over a bridge's few
+// links it does not show.
+double nccl_staged_phases(const Group *group, CollectiveOp op) {
+    double n = group->rank_count;
+    bool rooted = op == COLLECTIVE_BROADCAST || op == COLLECTIVE_REDUCE;
+    bool twice = op == COLLECTIVE_ALL_REDUCE || op == COLLECTIVE_BARRIER;
+    if (rooted || group->rank_count < 2) return 1;
+    const Layout *layout = layout_of(group->network, node_of_rank(group->network, group->ranks[0]));
+    bool bridge = layout->shape->gpu_fabric == GPU_FABRIC_PAIRS;
+    if (group->medium == MEDIUM_NVLINK && group->most > 1 && !bridge && nccl_rule(group, RULE_RING_LAST_STEP))
+        return 1 + nccl_constant(group, RING_LAST_STEP) / (twice ? 2 * n - 2 : n - 1);
+    if (group->medium != MEDIUM_HOST || !nccl_rule(group, RULE_STAGED_PHASES)) return 1;
+    return twice ? (2 * n - 1) / (2 * n - 2) : n / (n - 1);
+}
+
+int nccl_channel_limit(const Group *group) {
+    if (group->block_count > 1) {
+        int channels = 2 * group->nics;
+        return channels < 2 ? 2 : channels > 16 ? 16 : channels;
+    }
+    if (group->medium != MEDIUM_NVLINK) return 2;
+    return group->year < 2019 ? 12 : 24;
+}
+
+// Small messages use few channels: each gets NCCL's threads x threshold at least.
+int nccl_channels_used(const Group *group, Protocol protocol, bool ring, double bytes) {
+    static const double channel_bytes[PROTOCOL_COUNT] = {4096, 5120, 32768};
+    double threshold = channel_bytes[protocol] * (ring && protocol == PROTOCOL_LL ? group->rank_count : 1);
+    double channels = bytes / threshold;
+    int limit = nccl_channel_limit(group);
+    return channels < 1 ? 1 : channels > limit ? limit : (int)channels;
+}
+
+// Channels that lengthen a ring's step. Those of several nodes are all under way with Simple, and share the NICs, whose
+// time is counted by bytes.
+int nccl_lengthening_channels(const Group *group, Protocol protocol, int channels) {
+    return protocol == PROTOCOL_SIMPLE && group->block_count > 1 ? 1 : channels;
+}
+
+// ---- Latency.
+// Of a step of LL over NVLink, against Hopper.
+static double hop_factor(const Group *group, Protocol protocol) {
+    bool known = group->medium == MEDIUM_NVLINK && protocol == PROTOCOL_LL && nccl_rule(group, RULE_HOP_GENERATION);
+    return known ? nccl_constant(group, HOP_GENERATION + nccl_generation(group)) : 1;
+}
+
+double nccl_hop_inside(const Group *group, Protocol protocol, int channels) {
+    double seconds = nccl_constant(group, HOP_TIME + (int)(group->medium * PROTOCOL_COUNT + protocol)) +
+                     nccl_constant(group, RAMP_TIME + (int)protocol) * log2(channels);
+    return hop_factor(group, protocol) * seconds * nccl_constant(group, PLATFORM_INSIDE_HOP);
+}
+
+// A step passes on its chunk in slices, so that a hop hides behind the bytes of the slice that goes on before it.
+// Between nodes that has not shown.
+bool nccl_hops_hide(const Group *group) {
+    return group->block_count == 1 && group->medium == MEDIUM_NVLINK && nccl_rule(group, RULE_HOPS_HIDE);
+}
+
+// Of any step between nodes, against InfiniBand.
+double nccl_network_factor(const Group *group) {
+    return latency_factor(group->network_seconds) *
+           nccl_constant(group, TRANSPORT_HOP + (int)group->network->fabric.transport) *
+           (group->rdma ? 1 : nccl_constant(group, BOUNCED_HOP)) * nccl_constant(group, PLATFORM_BETWEEN_HOP);
+}
+
+// A message of LL has as many flags as data. Longer ones than the transport sends at once agree with the receiver
+// first.
+static double rendezvous_seconds(const Group *group, Protocol protocol, double message) {
+    double eager = transport_row(group->network->fabric.transport)->eager_bytes;
+    bool agrees = nccl_rule(group, RULE_RENDEZVOUS) && eager > 0 && message * (protocol == PROTOCOL_LL ? 2 : 1) > eager;
+    return agrees ? nccl_constant(group, RENDEZVOUS_TIME) : 0;
+}
+
+// `message` is what one channel sends at a time, of payload.
+double nccl_hop_between(const Group *group, Protocol protocol, int channels, double message) {
+    double seconds =
+        nccl_constant(group, NETWORK_HOP_TIME + (int)protocol) + rendezvous_seconds(group, protocol, message);
+    double moving = nccl_constant(group, NETWORK_RAMP_TIME + (int)protocol) * log2(channels);
+    return seconds * nccl_network_factor(group) + moving * nccl_constant(group, PLATFORM_BETWEEN_HOP);
+}
+
+// A connection takes eight messages at once; each further one waits for a proxy that has the last ones matched and
+// their slots given back. NCCL's tuner counts 1 to 2 us for that, which hide behind the hops; over Slingshot they do
+// not.
+double nccl_posting_seconds(const Group *group, Protocol protocol, int steps, double message) {
+    if (group->network->fabric.transport != NET_SLINGSHOT || group->block_count < 2 || steps <= CONNECTION_SLOTS ||
+        !nccl_rule(group, RULE_SLINGSHOT_POSTS))
+        return 0;
+    double each = nccl_constant(group, SLINGSHOT_POST_TIME) * nccl_constant(group, PLATFORM_BETWEEN_HOP) +
+                  rendezvous_seconds(group, protocol, message) * nccl_network_factor(group);
+    return (steps - CONNECTION_SLOTS) * each;
+}
+
+// Filling the pipeline of chunks: hidden for small messages, the same for all large ones. It goes with the version of
+// NCCL, not with the GPU; since it became short, LL and LL128 show none within a node.
+double nccl_fill_seconds(const Group *group, Protocol protocol, double bytes) {
+    bool old = group->nccl_version < VERSION_OF_SHORT_FILL, alone = group->block_count == 1;
+    int age = nccl_rule(group, RULE_FILL_BY_AGE) && old ? 0 : 1;
+    double seconds = 0;
+    if (protocol != PROTOCOL_SIMPLE && alone && !old && nccl_rule(group, RULE_FILL_SIMPLE)) return 0;
+    if (group->most > 1) seconds += nccl_constant(group, FILL_INSIDE + age);
+    if (!alone) seconds += nccl_constant(group, FILL_BETWEEN + age) * nccl_network_factor(group);
+    return nccl_constant(group, PLATFORM_FILL) * seconds * bytes / (bytes + nccl_constant(group, FILL_BYTES));
+}
+
+// Of any collective.
+double nccl_floor_seconds(const Group *group) {
+    return nccl_constant(group, PLATFORM_FLOOR) * nccl_constant(group, FLOOR_TIME + nccl_generation(group));
+}
+
+// Of the NICs' rate in the catalogue, and never above what packets leave for payload.
+double nccl_transport_share(const Group *group) {
+    const FabricShape *fabric = &group->network->fabric;
+    const TransportRow *row = transport_row(fabric->transport);
+    double share = nccl_constant(group, TRANSPORT_RATE + (int)fabric->transport);
+    return fmin(share, fmax(1, transport_payload_share(row, row->mtu) / fabric->efficiency));
+}
+
+// What a collective that waits for other nodes adds to that.
+double nccl_floor_between_seconds(const Group *group) {
+    if (group->block_count < 2 || !nccl_rule(group, RULE_FLOOR_BETWEEN)) return 0;
+    return nccl_constant(group, PLATFORM_FLOOR) * nccl_constant(group, FLOOR_BETWEEN);
+}
+
+// ---- Limits that are not a link's.
+// Connections are one core's work each, and more interfaces have more of them; but all bytes pass the host's memory
+// three or four times.
+double nccl_socket_rate(const Group *group) {
+    return nccl_constant(group, SOCKET_RATE) *
+           (group->nics > 1 && nccl_rule(group, RULE_SOCKETS_BY_ROOT) ? sqrt(group->nics) : 1);
+}
+
+// Platforms since 2022 have patched drivers for desktop cards, and switches that pass what comes at full rate.
+double nccl_peer_share(const Group *group) {
+    return nccl_constant(group, PCIE_PEER_SHARE + (nccl_rule(group, RULE_PEER_BY_AGE) ? nccl_age(group) : 0));
+}
+
+// Older slots leave the host's memory more time for each byte: they reach about two thirds of raw, newer ones half.
+double nccl_staged_share(const Group *group) {
+    bool old = group->pcie_bytes_per_second < PCIE_4_BYTES && nccl_rule(group, RULE_STAGED_BY_SLOT);
+    return nccl_constant(group, STAGED_SHARE + (old ? 0 : 1));
+}
+
+// `inside` and `between` are what the busiest GPU sends per byte of the pattern, to GPUs of its node and beyond.
+static double bridge_limit(const Group *group, double directions) {
+    double raw = group->pcie_bytes_per_second;
+    double one_way = nccl_constant(group, BRIDGE_SHARE) * raw, both = nccl_constant(group, BRIDGE_DUPLEX_SHARE) * raw;
+    return directions < 2 ? one_way : fmin(one_way, both / 2);
+}
+
+void nccl_limit_software(const Group *group, double directions, double inside, double between, Candidate *candidate) {
+    double raw = group->pcie_bytes_per_second, network = 0;
+    if (group->medium == MEDIUM_PCIE) candidate->inside_limit = nccl_peer_share(group) * raw / inside;
+    if (group->medium == MEDIUM_HOST) candidate->inside_limit = nccl_staged_share(group) * raw / inside;
+    if (!group->rdma)
+        network = nccl_constant(group, BOUNCED_SHARE) * raw / directions;
+    else if (group->across_sockets && nccl_rule(group, RULE_ACROSS_SOCKETS))
+        network = nccl_constant(group, FAR_RATE);
+    else if (group->host_bridge && nccl_rule(group, RULE_HOST_BRIDGE))
+        network = bridge_limit(group, directions);
+    else if (group->medium != MEDIUM_NVLINK && group->nics >= group->most)
+        network = raw; // through the slot that its neighbours in the node are reached by
+    candidate->between_limit = network / between;
+    candidate->limits_add = group->medium != MEDIUM_NVLINK && network > 0;
+    if (group->network->fabric.transport != NET_TCP) return;
+    double sockets = nccl_socket_rate(group) / (between * group->least);
+    if (network > 0 && sockets >= candidate->between_limit) return;
+    candidate->between_limit = sockets;
+    candidate->limits_add = false;
+}
+
+int nccl_channels(const Group *group, Protocol protocol, double bytes) {
+    return nccl_channels_used(group, protocol, true, bytes);
+}

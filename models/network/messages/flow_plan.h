@@ -1,0 +1,29 @@
+// What a FlowPlan is. For files of this folder only.
+#ifndef LOCKSTEP_NETWORK_FLOW_PLAN_H
+#define LOCKSTEP_NETWORK_FLOW_PLAN_H
+
+#include "models/network/messages/flows.h"
+#include "models/network/messages/message.h"
+#include "models/network/messages/steps.h"
+
+// Steps of NCCL's buffers: so many messages of one connection are under way at most.
+#define FLOW_WINDOW 8
+
+struct FlowPlan {
+    const Network *network;
+    CollectiveRequest request;
+    Group group; // its ranks in node order; places in schedules are indices of these
+    const Algorithm *algorithm;
+    MessageStyle style;
+    Protocol protocol;
+    Party party; // of nobody yet
+    int piece_count, window;
+    bool apart;         // latencies pass on streams of their own, not in the transfers
+    double piece_bytes; // when they are all alike
+    double start_seconds;
+};
+
+// The script of a place where the request has steps.
+FlowScript flow_script_of_steps(Arena *arena, const FlowPlan *plan, int place);
+
+#endif

@@ -1,0 +1,208 @@
+// From the steps of a place to streams of operations. A lane has streams that send and streams that receive, each in
+// order. In a piped algorithm each neighbour has its own, and the next message follows on the wire while the last is
+// still under way: its latency passes on streams of its own at the receiver, as many as messages may be under way.
+// Elsewhere a message takes its latency and its bytes before the next one begins. Messages that are handed over all at
+// once (NCCL's grouped sends and receives) each wait for those before to be handed over.
+#include "models/network/messages/flow_plan.h"
+#include "sim/base/check.h"
+#include "sim/base/list.h"
+
+#define STREAM_PEERS 16 // of a lane
+#define LATENCIES_KEPT 16
+
+// Which of a lane's streams: the first are those of its neighbours, numbered as met.
+typedef struct LaneStreams {
+    int peers[STREAM_PEERS];     // sends to a peer: 2 * peer; receives: 2 * peer + 1
+    int receivers[STREAM_PEERS]; // number among those that receive
+    int turns[STREAM_PEERS];     // messages received so far
+    int count, receiver_count;   // then the latencies: a window's worth for each that receives
+} LaneStreams;
+
+typedef struct Touch { // a receive of the lane that touched a piece
+    int32_t mark, before;
+} Touch;
+
+typedef struct Writer {
+    Arena *arena;
+    const FlowPlan *plan;
+    LinkBook *book; // for latencies only
+    int place;
+    FlowScript script;
+    SimTime handing; // the last message over to the back end
+    Touch *touches;
+    int touch_count, touch_room;
+    int32_t *touched; // [piece] latest touch + 1
+    int32_t *waited;  // [mark] the stream that last waited for it, + 1
+    struct Known {    // latencies asked for lately
+        int from, to, way;
+        SimTime latency;
+    } known[LATENCIES_KEPT];
+    int known_count;
+} Writer;
+
+static int stream_in_lane(const FlowPlan *plan, LaneStreams *streams, int peer, bool receives) {
+    int key = plan->window > 1 ? 2 * peer + receives : receives;
+    for (int i = 0; i < streams->count; i++)
+        if (streams->peers[i] == key) return i;
+    CHECK(streams->count < STREAM_PEERS);
+    streams->peers[streams->count] = key;
+    streams->receivers[streams->count] = receives ? streams->receiver_count++ : -1;
+    return streams->count++;
+}
+
+static LaneStreams lane_streams(const FlowPlan *plan, const Lane *lane) {
+    LaneStreams streams = {.count = 0};
+    for (int s = 0; s < lane->count; s++) {
+        if (lane->items[s].to >= 0) stream_in_lane(plan, &streams, lane->items[s].to, false);
+        if (lane->items[s].from >= 0) stream_in_lane(plan, &streams, lane->items[s].from, true);
+    }
+    return streams;
+}
+
+// Where the latency of the next message received by a stream passes.
+static int latency_stream(const FlowPlan *plan, LaneStreams *streams, int stream) {
+    return streams->count + streams->receivers[stream] * plan->window + streams->turns[stream]++ % plan->window;
+}
+
+static int stream_count(const FlowPlan *plan, const LaneStreams *streams) {
+    return streams->count + (plan->window > 1 ? streams->receiver_count * plan->window : 0);
+}
+
+static bool hands_over(const FlowPlan *plan) { return plan->apart && plan->algorithm->at_once; }
+
+// ---- Operations.
+static void push(Writer *w, int stream, FlowOp op) { LIST_PUSH(w->arena, &w->script.streams[stream], op); }
+
+static SimTime latency_of(Writer *w, int from, int to, int way) {
+    const Group *group = &w->plan->group;
+    for (int i = 0; i < LATENCIES_KEPT && i < w->known_count; i++)
+        if (w->known[i].from == from && w->known[i].to == to && w->known[i].way == way) return w->known[i].latency;
+    Arena *scratch = arena_open();
+    Plan plan = message_plan(scratch, w->book, group, &w->plan->style, group->ranks[from], group->ranks[to], way, 0);
+    arena_close(scratch);
+    w->known[w->known_count++ % LATENCIES_KEPT] = (struct Known){from, to, way, plan.latency};
+    return plan.latency;
+}
+
+static double step_bytes(const FlowPlan *plan, const int32_t *pieces, int count) {
+    double bytes = 0;
+    if (!plan->request.pair_bytes) return count * plan->piece_bytes;
+    for (int i = 0; i < count; i++) bytes += plan->request.pair_bytes[pieces[i]];
+    return bytes;
+}
+
+// Pieces that came together have one touch: it is looked at once.
+static void wait_for(Writer *w, int stream, const FlowStep *step) {
+    for (int i = 0; i < step->send_count; i++) {
+        if (i > 0 && w->touched[step->send[i]] == w->touched[step->send[i - 1]]) continue;
+        for (int32_t t = w->touched[step->send[i]]; t; t = w->touches[t - 1].before) {
+            int32_t mark = w->touches[t - 1].mark;
+            if (w->waited[mark] == stream + 1) continue;
+            w->waited[mark] = stream + 1;
+            push(w, stream, (FlowOp){.kind = FLOW_WAIT, .mark = mark});
+        }
+    }
+}
+
+static void touch(Writer *w, const FlowStep *step, int32_t mark) {
+    int32_t last = -1; // before this step, of the piece before
+    for (int i = 0; i < step->receive_count; i++) {
+        int32_t *touched = &w->touched[step->receive[i]], before = step->add ? *touched : 0;
+        if (before != last) {
+            CHECK(w->touch_count < w->touch_room);
+            w->touches[w->touch_count++] = (Touch){mark, before};
+        }
+        last = before;
+        *touched = w->touch_count;
+    }
+}
+
+static void record(Writer *w, int stream) {
+    push(w, stream, (FlowOp){.kind = FLOW_RECORD, .mark = w->script.mark_count++});
+}
+
+// When the last byte is there, on the stream of its turn.
+static void pass_latency(Writer *w, int stream, SimTime latency) {
+    push(w, stream, (FlowOp){.kind = FLOW_WAIT, .mark = w->script.mark_count - 1});
+    push(w, stream, (FlowOp){.kind = FLOW_WORK, .time = latency});
+    record(w, stream);
+}
+
+static void write_step(Writer *w, const FlowStep *step, LaneStreams *streams, int first) {
+    const FlowPlan *plan = w->plan;
+    FlowOp op = {.tag = step->tag, .way = step->way};
+    if (step->to >= 0) {
+        int stream = first + stream_in_lane(plan, streams, step->to, false);
+        wait_for(w, stream, step);
+        op.kind = FLOW_SEND, op.peer = step->to, op.bytes = step_bytes(plan, step->send, step->send_count);
+        push(w, stream, op);
+    }
+    if (hands_over(plan))
+        w->handing = step->to >= 0 ? latency_of(w, w->place, step->to, step->way)
+                                   : latency_of(w, step->from, w->place, step->way);
+    if (step->from < 0) return;
+    int number = stream_in_lane(plan, streams, step->from, true);
+    op.kind = FLOW_RECEIVE, op.peer = step->from, op.bytes = step_bytes(plan, step->receive, step->receive_count);
+    push(w, first + number, op);
+    record(w, first + number);
+    if (plan->window > 1)
+        pass_latency(w, first + latency_stream(plan, streams, number), latency_of(w, step->from, w->place, step->way));
+    touch(w, step, w->script.mark_count - 1);
+}
+
+static void forget_touches(Writer *w, const Lane *lane) {
+    for (int s = 0; s < lane->count; s++)
+        for (int i = 0; i < lane->items[s].receive_count; i++) w->touched[lane->items[s].receive[i]] = 0;
+    w->touch_count = 0;
+}
+
+static int write_lane(Writer *w, const Lane *lane, int first) {
+    LaneStreams streams = lane_streams(w->plan, lane);
+    int handed = w->script.mark_count, hands = w->script.count - 1;
+    if (hands_over(w->plan)) {
+        for (int i = 0; i < streams.count; i++) push(w, first + i, (FlowOp){.kind = FLOW_WAIT, .mark = handed});
+        w->script.mark_count++;
+    }
+    for (int s = 0; s < lane->count; s++) write_step(w, &lane->items[s], &streams, first);
+    if (hands_over(w->plan)) {
+        push(w, hands, (FlowOp){.kind = FLOW_WORK, .time = w->handing});
+        push(w, hands, (FlowOp){.kind = FLOW_RECORD, .mark = handed});
+    }
+    forget_touches(w, lane);
+    return first + stream_count(w->plan, &streams);
+}
+
+static void make_room(Writer *w, const Party *party) {
+    int receives = 0, streams = hands_over(w->plan);
+    for (int l = 0; l < party->lanes.count; l++) {
+        const Lane *lane = &party->lanes.items[l];
+        LaneStreams found = lane_streams(w->plan, lane);
+        int touches = 0;
+        streams += stream_count(w->plan, &found);
+        for (int s = 0; s < lane->count; s++) {
+            receives += lane->items[s].from >= 0;
+            touches += lane->items[s].receive_count;
+        }
+        if (touches > w->touch_room) w->touch_room = touches;
+    }
+    w->script.count = streams > 0 ? streams : 1;
+    w->script.streams = ARENA_ARRAY(w->arena, FlowStream, w->script.count);
+    w->touches = ARENA_ARRAY(w->arena, Touch, w->touch_room);
+    w->touched = ARENA_ARRAY(w->arena, int32_t, w->plan->piece_count);
+    w->waited = ARENA_ARRAY(w->arena, int32_t, 2 * receives + party->lanes.count);
+}
+
+FlowScript flow_script(Arena *arena, const FlowPlan *plan, int place) {
+    if (plan->request.steps) return flow_script_of_steps(arena, plan, place);
+    Party party = plan->party;
+    Writer w = {.arena = arena, .plan = plan, .place = place};
+    party.arena = arena;
+    party.rank = place;
+    plan->algorithm->build(&party);
+    if (plan->apart) w.book = link_book_create(arena, plan->network, NULL, 0);
+    make_room(&w, &party);
+    for (int s = 0; s < w.script.count && plan->start_seconds > 0; s++)
+        push(&w, s, (FlowOp){.kind = FLOW_WORK, .time = step_ticks(plan->start_seconds)});
+    for (int l = 0, first = 0; l < party.lanes.count; l++) first = write_lane(&w, &party.lanes.items[l], first);
+    return w.script;
+}

@@ -1,0 +1,92 @@
+// A collective as the messages it is made of ("flow" beside collectives.c's "fluid"): every piece of every step is a
+// transfer with its own route, and waits for what it needs and no more. So skew, pipelining and collisions are real.
+#ifndef LOCKSTEP_NETWORK_FLOWS_H
+#define LOCKSTEP_NETWORK_FLOWS_H
+
+#include "models/network/messages/algorithm.h"
+#include "sim/run.h"
+
+// How a request is run: by which algorithm, at what cost per message. NULL when it has no flows: `why` says so, and
+// `remedy` what to do.
+typedef struct FlowPlan FlowPlan;
+const FlowPlan *flow_plan(Arena *arena, const Network *network, const CollectiveRequest *request, const char **why,
+                          const char **remedy);
+
+// What one place of the group does: a few streams of operations, each in order. A message from one place to another
+// under one tag always leaves from one stream and arrives in one.
+typedef enum FlowOpKind { FLOW_SEND, FLOW_RECEIVE, FLOW_WORK, FLOW_RECORD, FLOW_WAIT } FlowOpKind;
+
+typedef struct FlowOp {
+    FlowOpKind kind;
+    int32_t peer, tag, way; // SEND, RECEIVE: a place
+    int32_t mark;           // RECORD, WAIT
+    double bytes;
+    SimTime time; // WORK
+} FlowOp;
+
+typedef struct FlowStream {
+    FlowOp *items;
+    int count, room;
+} FlowStream;
+
+typedef struct FlowScript {
+    FlowStream *streams;
+    int count, mark_count;
+} FlowScript;
+FlowScript flow_script(Arena *arena, const FlowPlan *plan, int place);
+int flow_place(const FlowPlan *plan, int rank); // -1: not in the group
+int flow_rank(const FlowPlan *plan, int place);
+
+// Links, and behind them those of software, numbered as messages first use them.
+typedef struct LinkBook LinkBook;
+LinkBook *link_book_create(Arena *arena, const Network *network, const Link *links, int count);
+const Link *link_book_links(const LinkBook *book, int *count);
+// The transfer between a SEND and its RECEIVE; and of a back end's lone send to another rank.
+Plan flow_message(Arena *arena, const FlowPlan *plan, LinkBook *book, int from, int to, int way, double bytes);
+Plan flow_lone_message(Arena *arena, const Network *network, LinkBook *book, Backend backend, int from_rank,
+                       int to_rank, double bytes);
+
+// Channels of messages, numbered as they are first asked for; `collective` tells apart those whose places and tags are
+// alike. `places`: about how many there are.
+typedef struct MessageBook MessageBook;
+MessageBook *message_book_create(Arena *arena, LinkBook *links, int places);
+int32_t message_channel(MessageBook *book, int collective, int from, int to, int tag);
+// The number of the plan by which a SEND or RECEIVE uses its channel, so many times.
+int32_t message_plan_number(MessageBook *book, const FlowPlan *flow, int32_t channel, const FlowOp *op, int times);
+const Plan *message_book_plan(const MessageBook *book, int32_t channel, int32_t plan);
+const Channel *message_book_channels(const MessageBook *book, int *count); // when all is sent that is received
+
+typedef struct FlowSystem {
+    System system; // an actor for each rank in order of number
+    System folded; // after flow_fold
+    double ops_written;
+    int64_t message_count;
+    double bytes;            // of all messages
+    const double *link_busy; // [link] seconds that its bytes take; the network's links, then those of software
+    bool stopped;            // by the watch: there is no system
+} FlowSystem;
+FlowSystem flow_system(Arena *arena, const FlowPlan *plan);
+// The same from the scripts of all places, though they do alike. For tests.
+FlowSystem flow_system_of_each(Arena *arena, const FlowPlan *plan);
+// Ranks that do the same at the same time become one.
+void flow_fold(Arena *arena, FlowSystem *flows);
+// About what it takes to make it.
+typedef struct FlowEstimate {
+    double ops, bytes; // operations that are written; memory
+} FlowEstimate;
+FlowEstimate flow_estimate(const FlowPlan *plan);
+
+typedef struct FlowResult {
+    double seconds; // infinite: longer than the clock
+    const char *algorithm;
+    Protocol protocol;
+    int channels;
+    const char *limited_by; // the busiest link; NULL: latency
+    int actor_count;        // that were simulated
+    int64_t message_count, event_count;
+    double tolerance; // with which links were shared; 0: exactly
+    bool stopped;     // by the watch
+} FlowResult;
+FlowResult flow_run(Arena *arena, const FlowPlan *plan, FlowSystem *flows, bool fold);
+
+#endif

@@ -1,0 +1,64 @@
+// What one message of a collective costs: the links it crosses, its latency, and the limits of the software that moves
+// it. From the same constants as whole collectives (constants.h). For files of this folder only.
+#ifndef LOCKSTEP_NETWORK_MESSAGE_H
+#define LOCKSTEP_NETWORK_MESSAGE_H
+
+#include "models/network/messages/flows.h"
+#include "models/network/loads.h"
+
+#define MESSAGE_USES_LIMIT 4096
+
+// How messages of a collective are sent.
+typedef struct MessageStyle {
+    Backend backend;
+    Protocol protocol;
+    int channels;
+    int lengthening_channels; // of these, as nccl_lengthening_channels says
+    double message_bytes;     // that a channel sends at a time; all of a direct one
+    double phases;            // of a ring's steps, as nccl_staged_phases says; 0: 1
+    bool tree;                // between nodes
+    bool ring;                // whose ranks all send at once
+    bool direct;              // NCCL's grouped sends and receives
+    bool exchange;            // of everyone with everyone
+} MessageStyle;
+
+// Bytes per second of one rank's sends, and of its sends and receives together, in a block and beyond it; and of all
+// sends of a node beyond it. 0: no limit but the links.
+typedef struct SoftwareLimits {
+    double inside_out, inside_both, between_out, between_both, node_out;
+    double process_in, process_out; // of one process, whatever the other end
+} SoftwareLimits;
+
+// From here on NCCL's part of it (nccl_messages.c, nccl_steps.c). `group` may be that of two ranks alone: its medium
+// and network_seconds count.
+typedef struct NcclMessage {
+    double seconds;    // latency
+    double share;      // of the links' rate that is payload
+    double rate_limit; // of one connection; 0: none
+} NcclMessage;
+NcclMessage nccl_message(const Group *group, const MessageStyle *style, bool remote);
+double nccl_start_seconds(const Group *group, const MessageStyle *style, double bytes, double message_bytes);
+int nccl_version_of(const Group *group, int asked); // asked, or usual with its GPUs where that is 0
+int nccl_channels(const Group *group, Protocol protocol, double bytes);
+int nccl_lengthening_channels(const Group *group, Protocol protocol, int channels); // that lengthen a ring's step
+double nccl_staged_phases(const Group *group, CollectiveOp op); // steps of a ring that take time, against those it has
+SoftwareLimits nccl_software_limits(const Group *group, const MessageStyle *style);
+
+#define SOFTWARE_LINKS 6 // of a rank
+
+struct LinkBook {
+    Arena *arena;
+    const Network *network;
+    int32_t *software; // [rank * SOFTWARE_LINKS + which]; [rank_count * SOFTWARE_LINKS + node]: link + 1
+    Link *items;       // those that are there anyway first
+    int count, room;
+};
+
+// The plan of one message, its uses in the arena. The `way` chooses among NICs that are all the sender's own.
+Plan message_plan(Arena *arena, LinkBook *book, const Group *group, const MessageStyle *style, int from_rank,
+                  int to_rank, int way, double bytes);
+
+// What everyone sends to everyone, [from * rank_count + to] bytes, per byte of `bytes`.
+Loads uneven_loads(Arena *arena, const Group *group, const double *pair_bytes, double bytes);
+
+#endif

@@ -1,0 +1,34 @@
+// An algorithm that the user writes: for every rank a list of steps, each the messages it sends and receives at once.
+// A rank's next step begins when all messages of the one before are through. It says how many bytes go where, not what
+// is in them.
+#ifndef LOCKSTEP_NETWORK_STEPS_H
+#define LOCKSTEP_NETWORK_STEPS_H
+
+#include "sim/base/arena.h"
+
+typedef struct StepMessage {
+    int peer; // index in the request's ranks
+    double bytes;
+} StepMessage;
+
+typedef struct RankStep {
+    const StepMessage *sends, *receives;
+    int send_count, receive_count;
+} RankStep;
+
+typedef struct RankSteps {
+    const RankStep *items;
+    int count;
+} RankSteps;
+
+typedef struct WrittenSteps {
+    const char *name;
+    const RankSteps *ranks; // [rank]
+} WrittenSteps;
+
+// A sentence that names rank and step when a send meets no receive, or another size, or when ranks wait for each other
+// for ever; NULL when all is well. The i-th send from one rank to another meets the i-th receive there. Steps count
+// from 1.
+const char *steps_check(Arena *arena, const WrittenSteps *steps, int ranks);
+
+#endif

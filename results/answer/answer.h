@@ -1,0 +1,44 @@
+// How an answer leaves the program, the same for every command: where it goes (-o, -q), its form (--json, --csv,
+// --plain, --color). A command that has such an option itself does it itself; what it does not have is done here, to
+// what it prints: standard output is led to the file, and tables for other programs are made of its JSON.
+#ifndef LOCKSTEP_RESULTS_ANSWER_H
+#define LOCKSTEP_RESULTS_ANSWER_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "results/results.h"
+#include "sim/base/options.h"
+
+typedef enum AnswerForm { ANSWER_SCREEN, ANSWER_PLAIN, ANSWER_CSV, ANSWER_JSON } AnswerForm;
+
+// Before a command: argv[1] is its name. From here on its options are joined by those of all commands. Again before
+// another that is only asked for its help.
+void answer_begin(int argc, char **argv);
+// Once, after it: what it printed is where it belongs, whole or not at all. The exit status; 1 with a sentence where
+// the answer could not be written.
+int answer_end(int status);
+
+// What the screen says beneath an answer, of the file that was asked about; NULL: nothing.
+void answer_tells(void (*print)(FILE *out));
+
+// All of those options, --last and --no-last among them.
+const OptionSpec *answer_option_rows(Arena *arena, int *count);
+
+// What has been asked for; until the command line is read the screen, not quiet.
+// For a command with an -o, a --json and a --csv of its own: the file's ending chooses the form where no option does.
+void answer_choose_form(Options *options);
+AnswerForm answer_form(void);
+bool answer_is_quiet(void);
+bool answer_names_next(void); // a line below it, of results/answer/next.c: it has none of its own
+bool answer_is_led(void);     // the command line was read without a mistake, and the way out was opened
+
+// Commands whose answer has no other form than the one it is printed in, and why: for tests and the manual.
+typedef struct AnswerExempt {
+    const char *command; // "calibrate import"
+    const char *reason;
+} AnswerExempt;
+extern const AnswerExempt answer_exempt[];
+extern const int answer_exempt_count;
+
+#endif

@@ -1,0 +1,149 @@
+#include "results/answer/frame.h"
+
+#include "results/answer/answer.h"
+#include "results/answer/as.h"
+#include "sim/base/list.h"
+#include "sim/system/pieces.h"
+#include "sim/system/watch.h"
+
+static const OptionSpec form_rows[] = {
+    {"json", OPTION_FLAG, .of = OF_FORM, .help = "the answer as JSON (lockstep schema)"},
+    {"csv", OPTION_FLAG, .of = OF_FORM, .help = "its main table as CSV"},
+    {"plain", OPTION_FLAG, .of = OF_FORM, .help = "text with tabs, for other programs"},
+    {"verbose", OPTION_FLAG, .of = OF_FORM, .help = "all figures, not those of the first screen alone", .letter = 'v'},
+};
+enum { FORM_ROWS = sizeof form_rows / sizeof *form_rows };
+
+static const OptionSpec *join(Arena *arena, const OptionSpec *(*own)(Arena *arena, int *count), int *count) {
+    int own_count = 0;
+    const OptionSpec *rows = own ? own(arena, &own_count) : NULL;
+    return options_join(arena, rows, own_count, form_rows, FORM_ROWS, count);
+}
+
+const OptionSpec *frame_rows(Arena *arena, const Question *question, int *count) {
+    return join(arena, question->rows, count);
+}
+
+Answer *asking_another(Asking *asking) {
+    Answer *answer = answer_create(asking->arena, answer_kind(asking->answer));
+    LIST_PUSH(asking->arena, &asking->more, answer);
+    return answer;
+}
+
+static int help(const Question *question, Asking *asking) {
+    int count = 0;
+    const OptionSpec *rows = join(asking->arena,
+                                  asking->is_script     ? question->script_rows
+                                  : question->help_rows ? question->help_rows
+                                                        : question->rows,
+                                  &count);
+    options_print_help(rows, count, question->usage, question->about, stdout);
+    return question->more_help ? question->more_help(asking) : EXIT_DONE;
+}
+
+// ---- The form. That a file's ending asks for is known where all options are, a script's own among them.
+
+static AnswerForm form_of(const Options *options) {
+    if (option_flag(options, "json")) return ANSWER_JSON;
+    if (option_flag(options, "csv")) return ANSWER_CSV;
+    return option_flag(options, "plain") ? ANSWER_PLAIN : answer_form();
+}
+
+bool frame_wants_objects(const Asking *asking) {
+    AnswerForm form = form_of(asking->options);
+    return form == ANSWER_JSON || form == ANSWER_PLAIN;
+}
+
+static void give(const Asking *asking, const Answer *answer, AnswerForm form) {
+    Style style = style_for(stdout, NULL, false);
+    answer_give(asking->arena, stdout, answer, form, &style, option_flag(asking->options, "verbose"));
+}
+
+static void give_all(const Asking *asking) {
+    AnswerForm form = form_of(asking->options);
+    bool is_list = form == ANSWER_JSON && asking->more.count > 0;
+    if (asking->silent) return;
+    if (is_list) fputs("[\n", stdout);
+    give(asking, asking->answer, form);
+    for (int i = 0; i < asking->more.count; i++) {
+        fputs(is_list ? ",\n" : "\n", stdout);
+        give(asking, asking->more.items[i], form);
+    }
+    if (is_list) fputs("]\n", stdout);
+}
+
+typedef struct Showing {
+    ShowAnswer *show; // NULL: the form that was asked for
+    void *context;
+} Showing;
+
+// ---- The question.
+
+// By a --quiet of its own, where the screen is where the answer would go.
+static bool is_silenced(const Options *options) {
+    bool has_own = option_known(options, "quiet") && !option_shared(options, "quiet");
+    return has_own && option_flag(options, "quiet") &&
+           !(option_known(options, "output") && option_given(options, "output"));
+}
+
+static int ask(const Question *question, Asking *asking, const Showing *showing) {
+    if (question->processes) pieces_open_from(asking->options, question->processes, asking->problems);
+    if (option_known(asking->options, "time-limit"))
+        watch_open_from(asking->options, option_quantity(asking->options, "time-limit", WATCH_USUAL_SECONDS));
+    asking->silent = is_silenced(asking->options);
+    int status = problem_count(asking->problems) ? EXIT_BAD_INPUT : question->ask(asking);
+    bool answered = status == EXIT_DONE || status == EXIT_NO || asking->part;
+    if (answered && !showing->show) give_all(asking);
+    if (answered && showing->show && !showing->show(showing->context, asking)) status = EXIT_FAILED;
+    problems_print(asking->problems, stderr);
+    if (option_known(asking->options, "time-limit")) watch_close();
+    if (question->processes) pieces_close();
+    return answered ? status : problems_status(asking->problems, status);
+}
+
+static void parse(Asking *asking, const OptionSpec *(*rows)(Arena *arena, int *count), Problems *problems) {
+    Arena *arena = asking->arena;
+    asking->rows = join(arena, rows, &asking->row_count);
+    asking->options = options_parse(arena, asking->rows, asking->row_count, asking->argc, asking->argv, problems);
+}
+
+// A script's own options are not known yet: mistakes are told when they are. Where there are none, what is told is of
+// the way out.
+static void read_line(const Question *question, Asking *asking) {
+    if (question->names_script) {
+        Problems *problems = problems_create(asking->arena);
+        parse(asking, question->rows, problems);
+        asking->is_script = question->names_script(asking->options);
+        if (answer_is_led()) asking->problems = problems;
+    }
+    if (asking->is_script)
+        parse(asking, question->script_rows, problems_create(asking->arena));
+    else
+        parse(asking, question->rows, asking->problems);
+    if (!asking->is_script) options_refuse_positional(asking->options, question->positional, asking->problems);
+}
+
+static int run(const Question *question, int argc, char **argv, const Showing *showing) {
+    Arena *arena = arena_open();
+    int status = EXIT_DONE;
+    Asking asking = {
+        .arena = arena, .problems = problems_create(arena), .argc = argc, .argv = argv, .context = question->context};
+    asking.answer = answer_create(arena, question->name);
+    read_line(question, &asking);
+    if (option_help(asking.options)) {
+        status = help(question, &asking);
+    } else if (problem_count(asking.problems)) {
+        problems_print(asking.problems, stderr);
+        status = problems_status(asking.problems, EXIT_USAGE);
+    } else {
+        status = ask(question, &asking, showing);
+    }
+    arena_close(arena);
+    return status;
+}
+
+int frame_run(const Question *question, int argc, char **argv) { return run(question, argc, argv, &(Showing){0}); }
+
+int frame_show(const Question *question, int argc, char **argv, ShowAnswer *show, void *context) {
+    return run(question, argc, argv, &(Showing){show, context});
+}

@@ -1,0 +1,63 @@
+// The last question of each command that simulates, kept between runs of the program: one file per user,
+// $XDG_STATE_HOME/lockstep/last.json (else ~/.local/state/lockstep/last.json), for `--last`. It holds command lines and
+// nothing of their answers: the same question has the same answer, to the digest.
+//
+// A question is kept when its command line was understood and standard error is a terminal, so that scripts leave no
+// trace; LOCKSTEP_LAST=always or never, or --no-last, say otherwise. That it cannot be kept is no error.
+#ifndef LOCKSTEP_RESULTS_LAST_H
+#define LOCKSTEP_RESULTS_LAST_H
+
+#include <stdbool.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/problem.h"
+
+typedef struct LastQuestion {
+    const char *command;      // "plan"
+    const char *const *words; // what followed; read, without where the answer went and in which form
+    int count;
+    const char *folder; // that it was asked in
+    const char *time;   // UTC: "2026-11-23T13:48:00Z"
+} LastQuestion;
+
+// Whether questions of this command are kept, and --last means something to it.
+bool last_keeps(const char *command);
+bool last_follows(const char *command);
+
+// argv[0] is the command. Whether it was kept.
+bool last_keep(int argc, char **argv);
+
+// What is typed now, behind --last or an answer's name: it takes the place of what a file says, and may say what a file
+// may not (results/answer/question.h).
+typedef struct Typed {
+    const char *const *words;
+    int count;
+} Typed;
+
+// The newest question of a command; of several ("run", "plan", NULL) the newest of them. NULL after a problem. Of its
+// words those that are the question's.
+const LastQuestion *last_question(Arena *arena, const char *const *commands, const Typed *typed, Problems *problems);
+
+// Its words as they are said from here, and behind them those of `again`.
+const char *const *last_words(Arena *arena, const LastQuestion *question, const char *const *again, int again_count,
+                              int *count);
+
+// The question that a file of an answer in JSON is of, by the command line in it: "command", or "run_command" for that
+// of the job a plan chose; `time` is the file's name, and its files are looked for from here, and only here and beside
+// it. NULL after a problem: it is no such file, has no such line, or says what only who asks may say.
+typedef struct Json Json;
+const LastQuestion *last_question_of_answer(Arena *arena, const char *path, const char *key, const Typed *typed,
+                                            const Json **answer, Problems *problems);
+bool last_names_answer(const char *word); // "plan.json"
+// A question asked again, said on standard error: its own words, then those that are said now.
+void last_tell(Arena *arena, const char *const *words, int count, const LastQuestion *question);
+// Words on standard error, each behind a space, quoted where a shell needs it; what a terminal would obey is a '?'.
+void last_print_words(Arena *arena, const char *const *words, int count);
+
+// `lockstep plan --last --by 30d` is the last plan with another date; `lockstep report --last -o page.html` is a report
+// of the last run or plan, `lockstep explain --last` asks why, of the last run, queue, goodput or collective. An option
+// that is given again takes the place of the old one. argv[1] is the command; false after a problem. What is asked is
+// said on standard error unless -q is given.
+bool last_repeat(Arena *arena, int *argc, char ***argv, Problems *problems);
+
+#endif

@@ -1,0 +1,41 @@
+// Words that stand in a file become a question. An answer in JSON, and what --last keeps, hold a command line; who
+// wrote the file may be a stranger, so that of its words only those are taken that say what is simulated: options whose
+// row is of the question (sim/base/options.h), and what belongs to none (a scenario, its own options). What says where an
+// answer goes is left out, and what only who asks may say (walls, limits, folders to read, stores) is refused, unless
+// it is typed now. This is the one door for such words, whoever asks again.
+#ifndef LOCKSTEP_RESULTS_QUESTION_H
+#define LOCKSTEP_RESULTS_QUESTION_H
+
+#include "sim/base/options.h"
+
+// The options of each command whose words may stand in a file, as it reads them; NULL: of no such command. `first`: the
+// first word behind the command ("queue" of explain), or NULL. main.c says it.
+typedef const OptionSpec *QuestionRows(Arena *arena, const char *command, const char *first, int *count);
+extern QuestionRows *question_rows;
+
+typedef struct Words {
+    const char **items;
+    int count, room;
+} Words;
+
+typedef struct QuestionFile {
+    const char *path;    // the answer; NULL: what --last keeps
+    const char *command; // whose words stand there
+    const char *const *words;
+    int count;
+    const char *const *typed; // options on the command line now take the place of those in the file
+    int typed_count;
+} QuestionFile;
+
+// The words of the question, each value behind its option or, where it begins with a dash, within that word. Every
+// option that is refused becomes a problem; they are none of the words.
+Words question_words(Arena *arena, const QuestionFile *file, Problems *problems);
+
+// From here on files are read only if they are regular and stand in the folder of that answer, in the current one,
+// below those, or below one that is named with --allow-read among the typed words; and files that the typed words name.
+// Problems: a folder of --allow-read that is none.
+void question_reads_near(Arena *arena, const QuestionFile *file, Problems *problems);
+// The typed words as the command reads them: without --allow-read where it has no such option.
+Words question_typed(Arena *arena, const QuestionFile *file);
+
+#endif

@@ -1,0 +1,392 @@
+#include "results/answer/record_answer.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "results/answer/as.h"
+#include "results/view.h"
+#include "sim/base/list.h"
+#include "sim/base/name_index.h"
+#include "sim/base/text.h"
+
+#define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
+#define FIRST_ROWS 6      // of a table, on the first screen
+#define FIRST_NOTES 2     // likewise, of sentences beside the answer
+#define FEW_ASSUMED 4     // named there
+#define MOST_TOLD 40      // of old prices
+#define WORTH_SAYING 0.05 // chance to run out of memory
+
+// ---- In one sentence.
+
+static const char *on_gpus(Arena *arena, const RecordPoint *point) {
+    if (point->gpu_count < 1) return "";
+    return point->gpu_count == 1 ? " on one GPU"
+                                 : arena_printf(arena, " on %s GPUs", text_count(arena, point->gpu_count, true));
+}
+
+// "10.34 to 44.42 ms": a unit that both share is said once.
+static const char *time_range(Arena *arena, double low, double high) {
+    const char *from = text_time(arena, low), *to = text_time(arena, high), *unit = strchr(from, ' ');
+    bool shared = unit && strchr(to, ' ') && strcmp(unit, strchr(to, ' ')) == 0;
+    return arena_printf(arena, "%.*s to %s", shared ? (int)(unit - from) : (int)strlen(from), from, to);
+}
+
+static const char *lead_of_point(const RecordTelling *telling, const RecordPoint *point, const char *title) {
+    Arena *arena = telling->arena;
+    if (!point->ran)
+        return arena_printf(arena, "%s does not run: %s.", title, point->why_not ? point->why_not : "nobody says why");
+    const char *fits = "a step takes", *range = "";
+    if (point->memory_capacity_bytes > 0 && point->chance_to_run_out > WORTH_SAYING)
+        fits = arena_printf(arena, "memory runs out with a chance of %s; if it fits, a step takes",
+                            text_percent(arena, point->chance_to_run_out));
+    if (point->step_p95_s > point->step_p5_s)
+        range = arena_printf(arena, " (nine times in ten %s)", time_range(arena, point->step_p5_s, point->step_p95_s));
+    const char *run =
+        isfinite(point->days)
+            ? arena_printf(arena, "; the run takes %s%s%s", text_days(arena, point->days),
+                           isfinite(point->cost_per_run) ? " and costs " : "",
+                           isfinite(point->cost_per_run) ? text_money(arena, point->cost_per_run, point->currency) : "")
+            : "";
+    return arena_printf(arena, "%s: %s %s%s%s%s.", title, fits, text_time(arena, point->step_p50_s), range,
+                        on_gpus(arena, point), run);
+}
+
+static const char *lead_of_points(const RecordTelling *telling, const char *title) {
+    Arena *arena = telling->arena;
+    const Record *record = telling->record;
+    const RecordPoint *best = NULL;
+    int ran = 0;
+    for (int i = 0; i < record->point_count; i++) {
+        const RecordPoint *point = &record->points[i];
+        double rate = point_rate(record, point);
+        ran += point->ran;
+        if (isfinite(rate) && (!best || rate > point_rate(record, best))) best = point;
+    }
+    const char *count = text_count(arena, record->point_count, true);
+    const char *text = ran == record->point_count
+                           ? arena_printf(arena, "%s: %s points", title, count)
+                           : arena_printf(arena, "%s: %s points, of which %s run%s", title, count,
+                                          ran ? text_count(arena, ran, true) : "none", ran == 1 ? "s" : "");
+    const char *label = best ? point_label(arena, record, best, NULL) : "";
+    if (!*label) return arena_printf(arena, "%s.", text);
+    return arena_printf(arena, "%s; %s %s the most, at %s = %s.", text,
+                        text_count(arena, point_rate(record, best), true), rate_unit(arena, record),
+                        point_label_title(arena, record, NULL), label);
+}
+
+static const char *lead(const RecordTelling *telling) {
+    const Record *record = telling->record;
+    const Recommendation *advice = record->recommendation;
+    const char *title = record->title ? record->title : "lockstep";
+    if (record->point_count == 1) return lead_of_point(telling, &record->points[0], title);
+    if (record->point_count > 1) return lead_of_points(telling, title);
+    if (!advice || !advice->chance) return arena_printf(telling->arena, "%s.", title);
+    return arena_printf(telling->arena, advice->choice ? "%s: take %s, %s." : "%s: %sno size is recommended, %s.",
+                        title, advice->choice ? advice->choice : "", advice->chance);
+}
+
+// ---- Tables of its own.
+
+static AnswerUnit unit_of(RecordUnit unit) {
+    static const AnswerUnit units[] = {[RECORD_TEXT] = AS_TEXT,
+                                       [RECORD_COUNT] = AS_COUNT,
+                                       [RECORD_SECONDS] = AS_SECONDS,
+                                       [RECORD_SHARE] = AS_SHARE,
+                                       [RECORD_NUMBER] = AS_NUMBER};
+    return units[unit];
+}
+
+// Waits and lengths: three figures are enough, and from an hour on people count in hours and days.
+static const char *span_text(Arena *arena, double seconds) {
+    if (!isfinite(seconds)) return NULL;
+    if (seconds != 0 && fabs(seconds) < 1) return text_time(arena, seconds);
+    if (fabs(seconds) < 60) return arena_printf(arena, "%.3g s", seconds);
+    if (fabs(seconds) < 3600) return arena_printf(arena, "%.3g min", seconds / 60);
+    return fabs(seconds) < 86400 ? arena_printf(arena, "%.3g h", seconds / 3600)
+                                 : arena_printf(arena, "%.3g d", seconds / 86400);
+}
+
+static AnswerValue value_of(Arena *arena, const RecordColumn *column, const RecordCell *cell) {
+    if (column->unit == RECORD_TEXT) return answer_of_text(cell->text);
+    return answer_shown(unit_of(column->unit), cell->number,
+                        column->unit == RECORD_SECONDS ? span_text(arena, cell->number) : NULL);
+}
+
+static void record_table(Answer *answer, Arena *arena, const RecordTable *table) {
+    AnswerColumn *columns = ARENA_ARRAY(arena, AnswerColumn, table->column_count);
+    for (int c = 0; c < table->column_count; c++)
+        columns[c] = (AnswerColumn){table->columns[c].name, table->title ? table->columns[c].title : NULL,
+                                    unit_of(table->columns[c].unit), c > 1 ? c : 0};
+    const char *heading = table->title && *table->title ? table->title : NULL;
+    answer_table(answer, table->name, heading, columns, table->column_count);
+    if (table->note) answer_note(answer, "%s", table->note);
+    for (int i = 0; i < table->row_count * table->column_count; i++)
+        answer_cell(answer, value_of(arena, &table->columns[i % table->column_count], &table->cells[i]));
+}
+
+// The first screen has room for so many rows, and for a heading of each table after the first. What does not fit is for
+// -v, but for the first rows of a table where there is room for a few.
+#define ROOM 10
+#define HEADING 3
+#define FEW_ROWS 5
+
+void record_tables(Answer *answer, Arena *arena, const RecordTable *tables, int count) {
+    int room = ROOM;
+    answer_open(answer, NULL, NULL);
+    for (int i = 0; i < count; i++) {
+        const RecordTable *table = &tables[i];
+        int rows = table->row_count, heading = i ? HEADING : 0;
+        bool fits = rows + heading <= room, begins = !fits && room - heading > FEW_ROWS;
+        answer_detail(answer, fits || begins ? FOR_ALL : FOR_VERBOSE);
+        record_table(answer, arena, table);
+        if (begins) answer_first_rows(answer, i ? room - heading - 2 : ROOM);
+        if (table->title && rows > 0) room = begins ? 0 : fits ? room - rows - heading : room;
+    }
+    answer_close(answer);
+}
+
+// ---- What was published beside it.
+
+const char *record_figure(Arena *arena, double value, const char *unit) {
+    if (!isfinite(value)) return NULL;
+    bool is_share = unit && strcmp(unit, "%") == 0;
+    const char *figures = is_share ? text_figures(arena, value, 3) : text_count(arena, value, true);
+    return unit && *unit ? arena_printf(arena, "%s %s", figures, unit) : figures;
+}
+
+// Beside a long table of points theirs is for -v.
+static void say_published(const RecordTelling *telling) {
+    const Record *record = telling->record;
+    double least = INFINITY, most = -INFINITY;
+    for (int i = 0; i < record->published_count; i++) {
+        double error = 100 * (record->published[i].simulated / record->published[i].published - 1);
+        least = fmin(least, error);
+        most = fmax(most, error);
+    }
+    if (isfinite(least))
+        answer_say(telling->answer, "Published", "%d figures stand against simulated ones: errors of %+.1f to %+.1f %%",
+                   record->published_count, least, most);
+    answer_detail(telling->answer, FOR_VERBOSE);
+}
+
+static void add_published(const RecordTelling *telling) {
+    static const AnswerColumn columns[] = {
+        {"name", "figure", AS_TEXT, 0},           {"unit", NULL, AS_TEXT, 0},
+        {"published", "published", AS_NUMBER, 0}, {"simulated", "simulated", AS_NUMBER, 0},
+        {"error", "error", AS_NUMBER, 0},         {"source", "source", AS_TEXT, 1},
+    };
+    const Record *record = telling->record;
+    Arena *arena = telling->arena;
+    answer_open(telling->answer, NULL, NULL);
+    if (record->point_count > 1 && record->published_count > record->point_count) say_published(telling);
+    answer_table(telling->answer, "published", "Published against simulated", columns, COUNT_OF(columns));
+    for (int i = 0; i < record->published_count; i++) {
+        const Published *figure = &record->published[i];
+        double error = figure->simulated / figure->published - 1;
+        ANSWER_ROW(
+            telling->answer, answer_of_text(figure->name), answer_of_text(figure->unit),
+            answer_shown(AS_NUMBER, figure->published, record_figure(arena, figure->published, figure->unit)),
+            answer_shown(AS_NUMBER, figure->simulated, record_figure(arena, figure->simulated, figure->unit)),
+            answer_shown(AS_NUMBER, error, isfinite(error) ? arena_printf(arena, "%+.1f %%", 100 * error) : NULL),
+            answer_of_text(figure->source));
+    }
+    if (record->published_count > 2 * FIRST_ROWS) answer_first_rows(telling->answer, 2 * FIRST_ROWS - 1);
+    answer_close(telling->answer);
+}
+
+// ---- Beside the answer.
+
+static const char *day_text(Arena *arena, Date day) {
+    if (day.month == 0) return arena_printf(arena, "%d", day.year);
+    if (day.day == 0) return arena_printf(arena, "%d-%02d", day.year, day.month);
+    return arena_printf(arena, "%d-%02d-%02d", day.year, day.month, day.day);
+}
+
+const char *results_old_prices(Arena *arena, const DatedPrice *prices, int count, Date today) {
+    NameIndex *names = name_index_create(arena, strcmp);
+    const char *list = "";
+    int old = 0;
+    for (int i = 0; i < count && today.year > 0; i++) {
+        Date date;
+        if (name_index_add(names, prices[i].name, i) >= 0) continue;
+        if (!prices[i].date || !date_parse(prices[i].date, &date) || !date_is_a_year_before(date, today)) continue;
+        if (old++ < MOST_TOLD)
+            list = arena_printf(arena, "%s%s%s (%s)", list, *list ? ", " : "", prices[i].name, prices[i].date);
+    }
+    if (old > MOST_TOLD) list = arena_printf(arena, "%s, and %d more", list, old - MOST_TOLD);
+    return old ? arena_printf(arena, "Prices that may be more than a year older than %s: %s", day_text(arena, today),
+                              list)
+               : NULL;
+}
+
+static const char *old_prices(const RecordTelling *telling) {
+    struct {
+        DatedPrice *items;
+        int count, room;
+    } all = {0};
+    for (int i = 0; i < telling->record->point_count && telling->today.year > 0; i++)
+        for (int k = 0; k < telling->record->points[i].price_count; k++)
+            LIST_PUSH(telling->arena, &all, telling->record->points[i].prices[k]);
+    return results_old_prices(telling->arena, all.items, all.count, telling->today);
+}
+
+void record_texts(Answer *answer, const char *key, const char *const *texts, int count) {
+    answer_open_list(answer, key, NULL);
+    answer_detail(answer, FOR_PROGRAMS);
+    for (int i = 0; i < count; i++) answer_text(answer, NULL, NULL, texts[i]);
+    answer_close(answer);
+}
+
+static void add_notes(const RecordTelling *telling) {
+    const Record *record = telling->record;
+    Answer *answer = telling->answer;
+    const char *old = old_prices(telling);
+    int few = FIRST_NOTES - (record->point_count > 1) - (old != NULL && record->point_count > 1);
+    record_texts(answer, "notes", record->notes, record->note_count);
+    answer_open(answer, NULL, NULL);
+    if (old) answer_caution(answer, "%s", old);
+    if (few == 0) answer_detail(answer, FOR_VERBOSE);
+    for (int i = 0; i < record->note_count; i++) {
+        if (i == few) answer_detail(answer, FOR_VERBOSE);
+        answer_caution(answer, "%s", record->notes[i]);
+    }
+    answer_close(answer);
+}
+
+// ---- What it rests on: the least certain first.
+
+static const char *const kinds[] = {"assumed", "fitted", "datasheet", "measured", "stated"};
+
+static int kind_rank(const Assumption *assumption) {
+    for (int i = 0; i < COUNT_OF(kinds); i++)
+        if (same_name(assumption->kind, kinds[i])) return i;
+    return COUNT_OF(kinds);
+}
+
+static const char *text_of(Arena *arena, const Assumption *assumption) {
+    const char *text = assumption->text ? assumption->text : text_figures(arena, assumption->value, 4);
+    bool says_unit = !assumption->unit || !*assumption->unit || strstr(text, assumption->unit);
+    return says_unit ? text : arena_printf(arena, "%s %s", text, assumption->unit);
+}
+
+static void add_assumed(const RecordTelling *telling) {
+    Arena *arena = telling->arena;
+    const char *text = "";
+    int named = 0;
+    for (int i = 0; i < telling->record->assumption_count && named < FEW_ASSUMED; i++) {
+        const Assumption *assumption = &telling->record->assumptions[i];
+        if (kind_rank(assumption) != 0) continue;
+        text =
+            arena_printf(arena, "%s%s%s %s", text, named++ ? "; " : "", assumption->name, text_of(arena, assumption));
+    }
+    int more = telling->record->assumption_count - named;
+    if (named) answer_say(telling->answer, "Assumed", more ? "%s; and %d more" : "%s", text, more);
+}
+
+void record_assumptions(Answer *answer, Arena *arena, const Record *record) {
+    static const AnswerColumn columns[] = {
+        {"name", "assumption", AS_TEXT, 0},       {"value", "value", AS_NUMBER, 0}, {"unit", NULL, AS_TEXT, 0},
+        {"source", "source", AS_TEXT, BELOW_ROW}, {"kind", "kind", AS_TEXT, 0},
+    };
+    answer_table(answer, "assumptions", NULL, columns, COUNT_OF(columns));
+    for (int rank = 0; rank <= COUNT_OF(kinds); rank++)
+        for (int i = 0; i < record->assumption_count; i++) {
+            const Assumption *assumption = &record->assumptions[i];
+            if (kind_rank(assumption) != rank) continue;
+            const char *text = text_of(arena, assumption);
+            ANSWER_ROW(answer, answer_of_text(assumption->name),
+                       isfinite(assumption->value) ? answer_shown(AS_NUMBER, assumption->value, text)
+                                                   : answer_of_text(assumption->text),
+                       answer_of_text(assumption->unit), answer_of_text(assumption->source),
+                       answer_of_text(assumption->kind));
+        }
+}
+
+static void add_engine(const RecordTelling *telling) {
+    const Record *record = telling->record;
+    double events = 0, seconds = 0;
+    for (int i = 0; i < record->point_count; i++) {
+        events += (double)record->points[i].event_count;
+        seconds += record->points[i].simulate_seconds;
+    }
+    answer_say(telling->answer, NULL, "digest %016llx  seed %llu", (unsigned long long)record->digest,
+               (unsigned long long)record->seed);
+    if (seconds > 0)
+        answer_say(telling->answer, NULL, "%s events simulated in %s of CPU time",
+                   text_count(telling->arena, events, true), text_time(telling->arena, seconds));
+}
+
+// ---- All of it.
+
+static void add_objects(const RecordTelling *telling) {
+    Answer *answer = telling->answer;
+    answer_open_list(answer, "points", NULL);
+    answer_detail(answer, FOR_PROGRAMS);
+    for (int i = 0; i < telling->record->point_count; i++) {
+        answer_open(answer, NULL, NULL);
+        record_point_members(telling, &telling->record->points[i]);
+        answer_text(answer, "digest", NULL,
+                    arena_printf(telling->arena, "%016llx", (unsigned long long)telling->record->points[i].digest));
+        answer_close(answer);
+    }
+    answer_close(answer);
+}
+
+static void add_head(const RecordTelling *telling) {
+    const Record *record = telling->record;
+    Answer *answer = telling->answer;
+    answer_title(answer, record->title);
+    answer_text(answer, "scenario", NULL, record->scenario);
+    answer_seed(answer, record->seed);
+    answer_text(answer, "digest", NULL, arena_printf(telling->arena, "%016llx", (unsigned long long)record->digest));
+    if (record->point_count > 0) answer_currency(answer, record->points[0].currency);
+    answer_say(answer, NULL, "%s", lead(telling));
+}
+
+static void add_recommendation(Answer *answer, const Recommendation *advice) {
+    if (!advice) return;
+    if (advice->weakest) answer_say(answer, "Weakest", "%s", advice->weakest);
+    if (advice->measure) answer_say(answer, "Measure", "%s", advice->measure);
+    answer_recommend(answer, advice);
+}
+
+static double shortest_step(const Record *record) {
+    double shortest = INFINITY;
+    for (int i = 0; i < record->point_count; i++) {
+        double step = if_ran(&record->points[i], record->points[i].step_p50_s);
+        if (step > 0) shortest = fmin(shortest, step);
+    }
+    return shortest;
+}
+
+void record_answer(Answer *answer, Arena *arena, const Record *record, Date today, bool objects) {
+    RecordTelling telling = {.arena = arena, .answer = answer, .record = record, .today = today};
+    if (record->point_count > 0) telling.varied = varied_parameters(arena, record, &telling.varied_count);
+    telling.shortest_s = shortest_step(record);
+    add_head(&telling);
+    if (record->point_count == 1) record_one_point(&telling, &record->points[0]);
+    if (record->point_count > 0) record_points(&telling);
+    if (objects) add_objects(&telling);
+    record_tables(answer, arena, record->tables, record->table_count);
+    add_published(&telling);
+    add_notes(&telling);
+    if (record->expects) record_texts(answer, "unmet", record->unmet, record->unmet_count);
+    add_recommendation(answer, record->recommendation);
+    add_assumed(&telling);
+    answer_open(answer, NULL, NULL);
+    answer_detail(answer, FOR_VERBOSE);
+    record_assumptions(answer, arena, record);
+    add_engine(&telling);
+    answer_close(answer);
+}
+
+// ---- In a form.
+
+void record_write(FILE *out, const Record *record, AnswerForm form, const Style *style, bool verbose) {
+    Arena *arena = arena_open();
+    Answer *answer = answer_create(arena, NULL);
+    bool objects = form == ANSWER_JSON || form == ANSWER_PLAIN || style->plain;
+    record_answer(answer, arena, record, (Date){0}, objects);
+    answer_give(arena, out, answer, form, style, verbose);
+    arena_close(arena);
+}

@@ -1,0 +1,39 @@
+// A record as an answer (sim/data/answer.h): of one configuration or of many, with tables of its own, what was published
+// beside it, and what it rests on.
+#ifndef LOCKSTEP_RESULTS_RECORD_ANSWER_H
+#define LOCKSTEP_RESULTS_RECORD_ANSWER_H
+
+#include "results/answer/answer.h"
+#include "sim/data/answer.h"
+
+typedef struct RecordTelling {
+    Arena *arena;
+    Answer *answer;
+    const Record *record;
+    Date today;          // prices of more than a year before are pointed out; year 0: none are
+    const char **varied; // names of the parameters that differ between points
+    int varied_count;
+    double shortest_s; // step of any point; INFINITY: none is known
+} RecordTelling;
+
+// What it answers of `record`. Objects of all points are made where `objects` says so: JSON and plain text have them.
+void record_answer(Answer *answer, Arena *arena, const Record *record, Date today, bool objects);
+
+// Its parts.
+void record_point_members(const RecordTelling *telling, const RecordPoint *point); // everything but its digest
+void record_one_point(const RecordTelling *telling, const RecordPoint *point);
+void record_points(const RecordTelling *telling);
+const char *record_settings(const RecordTelling *telling, const RecordPoint *point); // parameters that do not vary
+const char *record_figure(Arena *arena, double value, const char *unit);             // "4,000 samples/s"
+
+// "12.3 % gemm, 4 % data parallel": the largest first, as far as they matter.
+const char *record_largest(Arena *arena, const NamedValue *values, int count, int most);
+
+void record_write(FILE *out, const Record *record, AnswerForm form, const Style *style, bool verbose);
+
+// For answers of another shape: tables, as many rows as a first screen has room for, and a list for programs.
+void record_tables(Answer *answer, Arena *arena, const RecordTable *tables, int count);
+void record_assumptions(Answer *answer, Arena *arena, const Record *record); // the least certain first
+void record_texts(Answer *answer, const char *key, const char *const *texts, int count);
+
+#endif

@@ -1,0 +1,69 @@
+// A report before it is written: sections of sentences, facts, charts and tables. Who answers something fills it in;
+// report_write makes one HTML file of it that needs nothing else: no network, and no script to be read.
+#ifndef LOCKSTEP_RESULTS_REPORT_H
+#define LOCKSTEP_RESULTS_REPORT_H
+
+#include "results/chart/chart.h"
+
+// A table as people read it; a number's cell keeps its exact value for "copy CSV".
+typedef struct ReportColumn {
+    const char *title; // with its unit: "step time (s)"
+    bool is_number;    // aligned to the right
+} ReportColumn;
+
+typedef struct ReportCell {
+    const char *text;
+    double exact; // NAN: the text is all
+} ReportCell;
+
+typedef struct ReportTable {
+    const char *caption;
+    struct {
+        ReportColumn *items;
+        int count, room;
+    } columns;
+    struct {
+        ReportCell *items; // row by row
+        int count, room;
+    } cells;
+    int marked; // a row that stands out, or -1
+} ReportTable;
+
+ReportTable *report_table_create(Arena *arena, const char *caption);
+void report_column(Arena *arena, ReportTable *table, const char *title, bool is_number);
+void report_cell(Arena *arena, ReportTable *table, const char *text);
+void report_number(Arena *arena, ReportTable *table, const char *text, double exact);
+int report_row_count(const ReportTable *table);
+
+typedef struct Report Report;
+
+// `command` is the line that makes this page again; `date` the day of writing, or NULL for none.
+Report *report_create(Arena *arena, const char *title, const char *command, const char *date);
+void report_lead(Report *report, const char *text);       // the answer in a sentence or two, under the title
+void report_section(Report *report, const char *heading); // what follows stands in it
+void report_text(Report *report, const char *text);       // a paragraph
+void report_caution(Report *report, const char *text);    // what to beware of
+void report_code(Report *report, const char *text);       // a command line
+void report_fact(Report *report, const char *label, const char *value, const char *range); // range: "", or beside it
+void report_first_fact(Report *report, const char *label, const char *value,
+                       const char *range);                                     // before all others of the next answer
+void report_add_table(Report *report, const ReportTable *table, bool is_open); // not open: behind "the numbers"
+
+// `says` is what one sees in it, for those who cannot. The numbers stand behind it as a table.
+void report_chart(Report *report, const Chart *chart, const char *says);
+
+// Everything that a record has to show: the answer, why, scaling, timeline, memory, money, published figures, caveats,
+// assumptions. `today` as in Style: year 0, and prices of long ago are not pointed out.
+void report_add_record(Report *report, const Record *record, Date today);
+// The same in two halves, for those who have more to say behind the answer.
+void report_add_answer(Report *report, const Record *record, Date today);
+void report_add_rest(Report *report, const Record *record);
+void report_add_tables(Report *report, const RecordTable *tables, int count); // those with a title
+// Parts of it, for answers of another shape: where time, memory and money go, as far as it knows.
+void report_add_why(Report *report, const Record *record);
+// What it rests on.
+void report_add_assumptions(Report *report, const Record *record);
+
+void report_write(FILE *out, const Report *report); // the same bytes for the same report
+
+#endif

@@ -1,0 +1,27 @@
+// What the store needs of its rows beside results/store/store.h.
+#ifndef LOCKSTEP_RESULTS_STORE_ROW_H
+#define LOCKSTEP_RESULTS_STORE_ROW_H
+
+#include "results/store/store.h"
+
+bool store_row_is_sound(Arena *arena, const StoreRow *row); // its texts are there and read as what they are
+RecordPoint store_row_point(Arena *arena, const StoreRow *row, Problems *problems);
+
+// Beside the store, rows that are not yet committed: written at once, so that a killed process loses none, and cheaply,
+// so that commits to disk can wait. For the store only.
+
+typedef struct Spool {
+    const char *path;
+    int file; // -1: none
+} Spool;
+
+bool spool_exists(Arena *arena, const char *store);
+bool spool_open(Arena *arena, const char *store, Spool *spool); // false: errno says why
+bool spool_add(Spool *spool, const StoreRow *row);
+// The rows that a process before left; what was half written, or broken by a loss of power, is left out. A problem when
+// the file cannot be read.
+const StoreRow *spool_rows(Arena *arena, const Spool *spool, int *count, Problems *problems);
+bool spool_empty(Spool *spool);  // after a commit
+void spool_remove(Spool *spool); // and the file with it
+
+#endif

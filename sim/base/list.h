@@ -1,0 +1,22 @@
+// Growing arrays for building time. LIST_PUSH doubles the room in an arena; the old room stays with the arena.
+#ifndef LOCKSTEP_SIM_LIST_H
+#define LOCKSTEP_SIM_LIST_H
+
+#include <string.h>
+
+#include "sim/base/arena.h"
+
+// Usage: typedef struct { Op *items; int count, room; } OpList;   LIST_PUSH(arena, &list, op);
+#define LIST_PUSH(arena, list, value)                                                                                  \
+    do {                                                                                                               \
+        if ((list)->count == (list)->room) {                                                                           \
+            int list_room_ = (list)->room ? 2 * (list)->room : 8;                                                      \
+            void *list_items_ = arena_array((arena), (size_t)list_room_, sizeof *(list)->items);                       \
+            if ((list)->items) memcpy(list_items_, (list)->items, (size_t)(list)->count * sizeof *(list)->items);      \
+            (list)->items = list_items_;                                                                               \
+            (list)->room = list_room_;                                                                                 \
+        }                                                                                                              \
+        (list)->items[(list)->count++] = (value);                                                                      \
+    } while (0)
+
+#endif

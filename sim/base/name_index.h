@@ -1,0 +1,19 @@
+// Which number a name has, among any number of names, in a time that grows with the logarithm of their number whatever
+// they are: names come from files of others, who could choose such as meet in one place of a hash table.
+#ifndef LOCKSTEP_SIM_NAME_INDEX_H
+#define LOCKSTEP_SIM_NAME_INDEX_H
+
+#include "sim/base/arena.h"
+
+typedef struct NameIndex NameIndex;
+// Below, at or above 0, as strcmp; names of which it says 0 are one.
+typedef int NameOrder(const char *a, const char *b);
+
+NameIndex *name_index_create(Arena *arena, NameOrder *order);  // strcmp, for letter by letter
+int name_index_find(const NameIndex *index, const char *name); // -1: there is no such name
+// The number that the name had before stays and is returned; -1: it is new, and has `number` (0 or more) from now on.
+// Names are not copied.
+int name_index_add(NameIndex *index, const char *name, int number);
+void name_index_set(NameIndex *index, const char *name, int number); // whatever it had before
+
+#endif

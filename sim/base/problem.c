@@ -1,0 +1,188 @@
+// Problems are kept in the order found, each once, and printed together.
+#include "sim/base/problem.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/letters.h"
+
+#define MOST_KEPT 50
+#define LONGEST_NAME 63
+
+struct Problems {
+    Arena *arena;
+    Problem kept[MOST_KEPT];
+    int kept_count, more_count, added_count;
+    bool have_fault, have_usage;
+    Problem *newest; // takes the hints; NULL when the newest problem was not kept
+};
+
+Problems *problems_create(Arena *arena) {
+    Problems *problems = ARENA_NEW(arena, Problems);
+    problems->arena = arena;
+    return problems;
+}
+
+// User text may hold anything; one problem stays on one line and commands no terminal.
+static const char *one_line(char *text) { return letters_make_harmless(text, ""); }
+
+static bool same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
+
+static bool is_known(const Problems *problems, Where where, const char *text) {
+    for (int i = 0; i < problems->kept_count; i++) {
+        const Problem *kept = &problems->kept[i];
+        if (same_text(kept->text, text) && same_text(kept->where.file, where.file) && kept->where.line == where.line)
+            return true;
+    }
+    return false;
+}
+
+static void keep(Problems *problems, Where where, const char *text) {
+    problems->newest = &problems->kept[problems->kept_count++];
+    problems->newest->where = (Where){arena_copy_text(problems->arena, where.file), where.line};
+    problems->newest->text = arena_copy_text(problems->arena, text);
+}
+
+// In memory of its own: a script may make a million problems, of which fifty are kept.
+void problem_add(Problems *problems, Where where, const char *format, ...) {
+    Arena *scratch = arena_open();
+    va_list arguments;
+    va_start(arguments, format);
+    const char *text = one_line(arena_vprintf(scratch, format, arguments));
+    va_end(arguments);
+
+    problems->newest = NULL;
+    problems->added_count++;
+    if (where.file) where.file = one_line(arena_copy_text(scratch, where.file));
+    bool known = is_known(problems, where, text);
+    if (!known && problems->kept_count == MOST_KEPT)
+        problems->more_count++;
+    else if (!known)
+        keep(problems, where, text);
+    arena_close(scratch);
+}
+
+void problem_is_fault(Problems *problems) { problems->have_fault = true; }
+bool problems_have_fault(const Problems *problems) { return problems->have_fault; }
+
+void problem_is_usage(Problems *problems) { problems->have_usage = true; }
+
+int problems_status(const Problems *problems, int status) {
+    enum { USAGE = 2, BAD_INPUT = 4 };
+    return status == BAD_INPUT && problems->have_usage ? USAGE : status;
+}
+
+void problem_hint(Problems *problems, const char *format, ...) {
+    if (!problems->newest) return;
+    va_list arguments;
+    va_start(arguments, format);
+    const char *hint = one_line(arena_vprintf(problems->arena, format, arguments));
+    va_end(arguments);
+
+    const char *earlier = problems->newest->hint;
+    problems->newest->hint = earlier ? arena_printf(problems->arena, "%s; %s", earlier, hint) : hint;
+}
+
+bool problem_unless_one_line(Problems *problems, Where where, const char *what, const char *text) {
+    for (const unsigned char *next = (const unsigned char *)text; next && *next;) {
+        int32_t letter = letter_next(&next);
+        if (!letter_is_control(letter)) continue;
+        problem_add(problems, where, "%s holds the control character U+%04X", what, (unsigned)letter);
+        problem_hint(problems, "names and notes are of one line, and only of letters that are shown: take it out");
+        return false;
+    }
+    return true;
+}
+
+bool problem_takes_hints(const Problems *problems) { return problems->newest != NULL; }
+
+static const char *list_names(Arena *arena, const char *const *names, int name_count) {
+    size_t bytes = 1;
+    for (int i = 0; i < name_count; i++) bytes += strlen(names[i]) + 2;
+    char *list = arena_alloc(arena, bytes), *end = list;
+    for (int i = 0; i < name_count; i++) end += sprintf(end, "%s%s", i ? ", " : "", names[i]);
+    return list;
+}
+
+void problem_hint_names(Problems *problems, const char *given, const char *const *names, int name_count) {
+    if (name_count == 0 || !problem_takes_hints(problems)) return;
+    const char *near = nearest_name(given, names, name_count);
+    if (near)
+        problem_hint(problems, "did you mean \"%s\"?", near);
+    else
+        problem_hint(problems, "known: %s", list_names(problems->arena, names, name_count));
+}
+
+int problem_count(const Problems *problems) { return problems->kept_count; }
+
+int problems_added(const Problems *problems) { return problems->added_count; }
+
+const Problem *problem_at(const Problems *problems, int index) { return &problems->kept[index]; }
+
+void problems_print(const Problems *problems, FILE *out) {
+    for (int i = 0; i < problems->kept_count; i++) {
+        const Problem *problem = &problems->kept[i];
+        if (problem->where.file) fprintf(out, "%s:", problem->where.file);
+        if (problem->where.file && problem->where.line > 0) fprintf(out, "%d:", problem->where.line);
+        fprintf(out, "%serror: %s\n", problem->where.file ? " " : "", problem->text);
+        if (problem->hint) fprintf(out, "  hint: %s\n", problem->hint);
+    }
+    if (problems->more_count) fprintf(out, "error: and %d more like these\n", problems->more_count);
+}
+
+// ---- Names that are near.
+
+// The letters that count, in lower case; -1 when the name is too long to be compared.
+static int fold_name(const char *name, char folded[LONGEST_NAME + 1]) {
+    int length = 0;
+    for (; *name; name++) {
+        if (*name == '-' || *name == '_' || *name == ' ') continue;
+        if (length == LONGEST_NAME) return -1;
+        folded[length++] = (char)tolower((unsigned char)*name);
+    }
+    folded[length] = '\0';
+    return length;
+}
+
+static int least(int a, int b) { return a < b ? a : b; }
+
+// Edits that turn a into b: insert, delete, replace, or swap two neighbours (Damerau, 1964; Levenshtein, 1966).
+static int edit_distance(const char *a, int a_length, const char *b, int b_length) {
+    int edits[LONGEST_NAME + 1][LONGEST_NAME + 1];
+    for (int i = 0; i <= a_length; i++) {
+        for (int j = 0; j <= b_length; j++) {
+            if (i == 0 || j == 0) {
+                edits[i][j] = i + j;
+                continue;
+            }
+            int best = least(edits[i - 1][j], edits[i][j - 1]) + 1;
+            best = least(best, edits[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                best = least(best, edits[i - 2][j - 2] + 1);
+            edits[i][j] = best;
+        }
+    }
+    return edits[a_length][b_length];
+}
+
+const char *nearest_name(const char *given, const char *const *names, int name_count) {
+    char wanted[LONGEST_NAME + 1], offered[LONGEST_NAME + 1];
+    int wanted_length = given ? fold_name(given, wanted) : -1;
+    if (wanted_length < 0) return NULL;
+
+    const char *nearest = NULL;
+    int nearest_distance = 2 + wanted_length / 4; // one more than is near enough
+    for (int i = 0; i < name_count; i++) {
+        int offered_length = fold_name(names[i], offered);
+        if (offered_length < 0) continue;
+        if (abs(offered_length - wanted_length) >= nearest_distance) continue; // so many edits at least
+        int distance = edit_distance(wanted, wanted_length, offered, offered_length);
+        bool shares_a_letter = distance < wanted_length && distance < offered_length;
+        if (shares_a_letter && distance < nearest_distance) {
+            nearest = names[i];
+            nearest_distance = distance;
+        }
+    }
+    return nearest;
+}

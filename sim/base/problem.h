@@ -1,0 +1,59 @@
+// Problems: the user's mistakes as sentences with a place and a remedy, collected so that all are shown at once.
+#ifndef LOCKSTEP_SIM_PROBLEM_H
+#define LOCKSTEP_SIM_PROBLEM_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "sim/base/arena.h"
+
+// Where something was said. file NULL: on the command line or in code. line 0: the whole file.
+typedef struct Where {
+    const char *file;
+    int line;
+} Where;
+
+typedef struct Problem {
+    Where where;
+    const char *text;
+    const char *hint; // or NULL
+} Problem;
+
+typedef struct Problems Problems;
+
+Problems *problems_create(Arena *arena);
+
+// "FILE:LINE: error: TEXT". The same text at the same place is kept once; at most 50 are kept, the rest counted.
+void problem_add(Problems *problems, Where where, const char *format, ...) __attribute__((format(printf, 3, 4)));
+// Adds a hint to the newest problem.
+void problem_hint(Problems *problems, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// False: the newest problem was one too many, or known already, so that a hint that is long to find is of no use.
+bool problem_takes_hints(const Problems *problems);
+// Hints "did you mean "X"?" when one of the names is near the given one, else "known: A, B, C".
+void problem_hint_names(Problems *problems, const char *given, const char *const *names, int name_count);
+
+// True: `text`, or NULL, is of one line and holds no control character. Else a problem, in which `what` ("a cell") says
+// what is shown where such letters would be the form's, or the terminal's.
+bool problem_unless_one_line(Problems *problems, Where where, const char *what, const char *text);
+
+// The newest problem is no mistake of the user's: exit status 1, not 4.
+void problem_is_fault(Problems *problems);
+bool problems_have_fault(const Problems *problems);
+
+// The newest problem is of the command line itself: an option is missing, cannot be read, is said twice or against
+// another. Then the exit status is 2; what it names or describes and cannot be is 4, at every command.
+void problem_is_usage(Problems *problems);
+// `status`, or 2 in place of 4 where a problem is of the command line itself.
+int problems_status(const Problems *problems, int status);
+
+int problem_count(const Problems *problems); // those kept, for problem_at
+// All that were ever added, repeats and those beyond the limit too: unchanged, when nothing went wrong in between.
+int problems_added(const Problems *problems);
+const Problem *problem_at(const Problems *problems, int index);
+void problems_print(const Problems *problems, FILE *out);
+
+// The nearest of the names by Damerau-Levenshtein distance, ignoring case, '-', '_' and spaces;
+// NULL when none is near enough to be what was meant.
+const char *nearest_name(const char *given, const char *const *names, int name_count);
+
+#endif

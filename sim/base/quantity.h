@@ -1,0 +1,55 @@
+// Quantities with units, both ways: "400 Gb/s", "80 GiB", "25 us", "2T", "0.35".
+// Bits are written b or bit, bytes B; k M G T P E are powers of 1000, Ki Mi Gi Ti Pi powers of 1024.
+#ifndef LOCKSTEP_SIM_QUANTITY_H
+#define LOCKSTEP_SIM_QUANTITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sim/base/arena.h"
+
+typedef enum QuantityKind {
+    QUANTITY_NUMBER,     // plain number: "0.35", "1e9", "40 %" (0.4)
+    QUANTITY_COUNT,      // a whole number of things: "2T", "1.5M", "300B" (B = billion here), "512"
+    QUANTITY_BYTES,      // in bytes: "80 GiB", "25 MB", "4096 B"; a plain number is bytes
+    QUANTITY_BANDWIDTH,  // in bytes per second: "400 Gb/s", "400Gbps", "25 GB/s", "10 Gbit/s"; of plain numbers 0 alone
+    QUANTITY_TIME,       // in seconds: "25 us", "30 min", "6 h", "54 d", "2 weeks"; of plain numbers 0 alone
+    QUANTITY_FLOPS,      // in FLOP: "2e12", "312 TFLOP"; a plain number is FLOP
+    QUANTITY_FLOPS_RATE, // in FLOP per second: "312 TFLOP/s", "19.5 TFLOPS"
+    QUANTITY_POWER,      // in watts: "700 W", "6.5 kW"
+    QUANTITY_ENERGY,     // in joules: "3 kWh", "12 MJ"
+    QUANTITY_FREQUENCY,  // in hertz: "1410 MHz"
+    QUANTITY_KIND_COUNT
+} QuantityKind;
+
+// Reads a whole text as a quantity of that kind into SI units (see above). On failure returns false and *why
+// points to a static sentence that says what was expected, with an example (never NULL then).
+// Refuses NaN, infinity, overflow, unknown units, trailing text, and the ambiguous: "GB" where bits per second are
+// asked for ("25 GB" is no bandwidth), "400G" as a bandwidth (bits or bytes?).
+// Signs: negative numbers parse for QUANTITY_NUMBER only.
+bool quantity_parse(const char *text, QuantityKind kind, double *value, const char **why);
+
+// Whether a plain number has two likely readings there ("30" as a time: days or seconds? "25" as an amount of data: MiB
+// or bytes?): then `out` is a sentence with both. 0 has one, and so has what stands under a name that says its unit
+// ("seconds", "sample_bytes"). `usual`: such a value in the unit that is usual there ("30 d"), the first reading; NULL:
+// what is usual of the kind.
+bool quantity_unit_missing(const char *name, const char *text, QuantityKind kind, const char *usual, char *out,
+                           size_t out_bytes);
+
+// quantity_parse for what users write under a name, by that rule. On failure `why` is a sentence of up to 200 bytes.
+#define QUANTITY_WHY 200
+bool quantity_read(const char *name, const char *text, QuantityKind kind, const char *usual, double *value,
+                   char why[QUANTITY_WHY]);
+
+// Human text in `out` (always terminated): three significant figures by default and a fitting prefix.
+// BYTES print binary ("76.3 GiB"), BANDWIDTH decimal bytes ("25 GB/s"), TIME "1.42 s", "25 us", "26.7 days",
+// COUNT "70.6 B" for 70.6e9 things.  Returns out.
+char *quantity_format(double value, QuantityKind kind, char *out, size_t out_bytes);
+
+// What the kind is called and an example, for help and hints: "a bandwidth such as \"400 Gb/s\"".
+const char *quantity_describe(QuantityKind kind);
+
+// A parameter's number: the shortest text that reads back equal, whole numbers without 'e'.
+const char *quantity_exact(Arena *arena, double number);
+
+#endif

@@ -1,0 +1,45 @@
+// How names and figures are written for people, the same in tables, charts and the terminal. What is unknown is a dash.
+#ifndef LOCKSTEP_SIM_TEXT_H
+#define LOCKSTEP_SIM_TEXT_H
+
+#include <stdbool.h>
+
+#include "sim/base/arena.h"
+
+#define TEXT_UNKNOWN "–"
+
+// One line that is safe to print: control characters and bad UTF-8 become '?' (tabs and line ends a space);
+// without `unicode` the signs that we use get ASCII spellings and all else outside ASCII becomes '?'.
+const char *text_clean(Arena *arena, const char *text, bool unicode);
+const char *text_lower_first(Arena *arena, const char *title); // "Data parallel" within a sentence
+int text_width(const char *text);                              // columns in a terminal, of clean text
+
+// Folding: the bytes of clean text that fit in a line so wide, up to a space but at least a word; *next: the line
+// after. A figure and its unit stay together.
+int text_line(const char *text, int width, const char **next);
+
+// A unit that suits a largest value: values are divided by `scale` and called `name`.
+typedef struct TextUnit {
+    double scale;
+    const char *name;
+} TextUnit;
+
+TextUnit text_time_unit(double seconds);
+TextUnit text_byte_unit(double bytes);
+
+const char *text_time(Arena *arena, double seconds);                       // "142.3 ms"
+const char *text_percent(Arena *arena, double share);                      // 0.312 is "31.2 %"
+const char *text_bytes(Arena *arena, double bytes);                        // "46.1 GiB"
+const char *text_bytes_of(Arena *arena, double bytes, double capacity);    // "46.1/80 GiB"
+const char *text_count(Arena *arena, double count, bool grouped);          // "14,392"; four figures below 1000
+const char *text_rate(Arena *arena, double value);                         // four figures, grouped: "16,900,000"
+const char *text_money(Arena *arena, double amount, const char *currency); // "$1.43 M", "3,120 CHF"
+const char *text_days(Arena *arena, double days);                          // "26.7 days", "5.2 h"
+const char *text_energy(Arena *arena, double kwh);                         // "412 MWh"
+const char *text_mass(Arena *arena, double kilograms);                     // "3.2 t"
+const char *text_power(Arena *arena, double watts);                        // "6.5 kW"
+const char *text_figures(Arena *arena, double value,
+                         int figures);              // so many significant figures, never an exponent below 1e15
+const char *text_exact(Arena *arena, double value); // shortest that reads back equal; "" for NaN and infinity
+
+#endif

@@ -1,0 +1,186 @@
+// What a command answers: a tree of few kinds of node. Screen, plain text, CSV, JSON and page are made of it
+// (results/as_*.c); who answers prints nothing. A figure gets its key, title and unit where it is computed, once.
+//
+// A node with a key stands in JSON, CSV and plain text; one with a title (a sentence, a table with a heading or titled
+// columns) is shown to people, as far as its detail goes. Texts are kept as they are given: they live as long as the
+// answer's arena. Nodes stand in the order in which they are added, in the section that was opened last.
+#ifndef LOCKSTEP_SIM_ANSWER_H
+#define LOCKSTEP_SIM_ANSWER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/arena.h"
+#include "sim/data/recommendation.h"
+#include "sim/base/statistics.h"
+
+// How a value is written for people. JSON and CSV have the number itself, in the unit said here.
+typedef enum AnswerUnit {
+    AS_NOTHING, // an empty cell: no member in JSON
+    AS_TEXT,    // a name or a sentence; NULL: unknown, null in JSON
+    AS_BOOL,
+    AS_COUNT,      // of things: "14,392"
+    AS_MANY,       // three figures of them: "175 B"
+    AS_WHOLE,      // as AS_COUNT without marks between thousands: an identifier, a size of a layout
+    AS_NUMBER,     // three figures
+    AS_SHARE,      // 0.312 is "31.2 %"
+    AS_PERCENT,    // 0.312 is "31 %"
+    AS_SECONDS,    // "142 ms", "26.7 days"
+    AS_DAYS,       // "26.7 days", "5.2 h"
+    AS_BYTES,      // "46.1 GiB"
+    AS_BANDWIDTH,  // bytes a second: "25 GB/s"
+    AS_FLOPS,      // "2.1 TFLOP"
+    AS_FLOPS_RATE, // "312 TFLOP/s"
+    AS_MONEY,      // in the answer's currency: "$1.43 M"
+    AS_WATTS,      // "6.5 kW"
+    AS_KWH,        // "412 MWh"
+    AS_KILOGRAMS,  // "3.2 t"
+    ANSWER_UNIT_COUNT
+} AnswerUnit;
+
+typedef struct AnswerValue {
+    AnswerUnit unit;
+    double number;    // NAN: unknown
+    const char *text; // of AS_TEXT; of the others what people read in place of the number, or NULL
+} AnswerValue;
+
+AnswerValue answer_of(AnswerUnit unit, double number);
+AnswerValue answer_of_text(const char *text);
+AnswerValue answer_shown(AnswerUnit unit, double number, const char *text); // people read the text
+
+// For whom a node is: the first screen, -v, pages, or programs alone.
+typedef enum AnswerDetail { FOR_ALL, FOR_VERBOSE, FOR_PAGES, FOR_PROGRAMS } AnswerDetail;
+
+typedef struct Answer Answer;
+struct Chart; // results/chart/chart.h
+
+Answer *answer_create(Arena *arena, const char *kind); // kind: of the envelope, "goodput"
+void answer_rename(Answer *answer, const char *kind);
+void answer_title(Answer *answer, const char *title);   // of what: heads a page, "title" in JSON
+void answer_format(Answer *answer, const char *format); // of a file that the program reads too: "lockstep-hardware"
+void answer_currency(Answer *answer, const char *code); // of AS_MONEY; USD when it is not said
+void answer_one_row(Answer *answer);                    // CSV is one row of all facts, not the first table
+
+// ---- Parts. A section is an object in JSON; without a key its members stand in the object around it.
+
+void answer_open(Answer *answer, const char *key, const char *heading);
+void answer_open_on_pages(Answer *answer, const char *heading, AnswerDetail inside); // heading on pages alone, no key
+void answer_open_list(Answer *answer, const char *key, const char *heading);         // its sections have no keys
+void answer_close(Answer *answer);
+void answer_detail(Answer *answer, AnswerDetail detail); // of what follows in this section
+
+// ---- Facts.
+
+void answer_fact(Answer *answer, const char *key, const char *title, AnswerValue value);
+void answer_note(Answer *answer, const char *format, ...)
+    __attribute__((format(printf, 2, 3))); // beside the last fact, below the last table, for people
+
+void answer_text(Answer *answer, const char *key, const char *title, const char *text);
+void answer_bool(Answer *answer, const char *key, const char *title, bool value);
+void answer_number(Answer *answer, const char *key, const char *title, AnswerUnit unit, double number);
+
+// A number with its range: an object of those that are finite in JSON.
+typedef struct AnswerRange {
+    double mean, p5, p50, p95;
+} AnswerRange;
+AnswerRange answer_range_of(const Summary *summary);
+void answer_range(Answer *answer, const char *key, const char *title, AnswerUnit unit, AnswerRange range);
+
+// ---- Tables: a list of objects in JSON. A key "goodput.mean" is a member of a member there.
+
+#define BELOW_ROW (-1) // in place of drop: the text stands on lines of its own below the row
+typedef struct AnswerColumn {
+    const char *key;   // NULL: for people only
+    const char *title; // NULL: for programs only
+    AnswerUnit unit;   // chooses the side on which it stands; cells bring their own
+    int drop;          // where a screen is too narrow: columns of the highest go first; 0 never
+} AnswerColumn;
+
+void answer_table(Answer *answer, const char *key, const char *heading, const AnswerColumn *columns, int count);
+void answer_cell(Answer *answer, AnswerValue value);                  // of the last table, row by row
+void answer_row(Answer *answer, const AnswerValue *cells, int count); // as many as it has columns
+#define ANSWER_ROW(answer, ...)                                                                                        \
+    answer_row(answer, (const AnswerValue[]){__VA_ARGS__},                                                             \
+               (int)(sizeof((const AnswerValue[]){__VA_ARGS__}) / sizeof(AnswerValue)))
+void answer_row_detail(Answer *answer, AnswerDetail detail); // of the row that has been filled last
+void answer_main_called(Answer *answer, const char *key);    // CSV is of that table or list
+void answer_main_last(Answer *answer);                       // CSV is of the last table, with a key or without
+void answer_mark(Answer *answer);                            // the row that has been filled last stands out
+void answer_first_rows(Answer *answer, int count); // so many of the last table on the first screen; -v has all
+
+// ---- Words.
+
+void answer_say(Answer *answer, const char *label, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));               // behind a label, or with NULL a sentence by itself
+void answer_verbatim(Answer *answer, const char *lines); // in a form that people know: never folded; with their ends
+void answer_caution(Answer *answer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void answer_next(Answer *answer, const char *command, const char *what_for); // a line that can be typed as it stands
+void answer_recommend(Answer *answer, const Recommendation *recommendation);
+void answer_chart(Answer *answer, const char *name, const struct Chart *chart);
+void answer_says(Answer *answer, const char *text); // what one sees in the last chart, for those who cannot
+void answer_seed(Answer *answer, uint64_t seed);    // above 2^53 its digits, for readers that keep numbers in doubles
+void answer_digest(Answer *answer, uint64_t digest);
+
+// ---- For those who give the tree a form.
+
+typedef enum AnswerNodeKind {
+    NODE_SECTION,
+    NODE_LIST,
+    NODE_FACT,
+    NODE_TABLE,
+    NODE_SENTENCE,
+    NODE_VERBATIM,
+    NODE_CAUTION,
+    NODE_NEXT,
+    NODE_CHART
+} AnswerNodeKind;
+
+typedef struct AnswerTable {
+    const AnswerColumn *columns;
+    int column_count;
+    struct {
+        AnswerValue *items; // row by row
+        int count, room;
+    } cells;
+    int marked; // row, or -1
+    struct {
+        struct AnswerRowDetail {
+            int row;
+            AnswerDetail detail;
+        } * items;
+        int count, room;
+    } details;      // of rows that are not for all, in their order
+    int first_rows; // on the first screen; 0: all
+} AnswerTable;
+
+typedef struct AnswerNode AnswerNode;
+struct AnswerNode {
+    AnswerNodeKind kind;
+    AnswerDetail detail, inside; // inside: of what is added to a section
+    const char *key, *title;     // title: also a heading, the label of a sentence
+    AnswerValue value;           // of a fact; the words of a sentence, caution, next
+    AnswerRange range;
+    bool has_range;
+    const char *note;
+    AnswerTable *table;
+    const struct Chart *chart;
+    AnswerNode *first, *last, *next, *parent;
+};
+
+const AnswerNode *answer_root(const Answer *answer);
+const char *answer_format_name(const Answer *answer); // or NULL
+const char *answer_kind(const Answer *answer);
+const char *answer_heading(const Answer *answer);    // its title, or NULL
+const AnswerNode *answer_main(const Answer *answer); // the table that is its CSV; NULL: one row
+int answer_row_count(const AnswerTable *table);
+// The table with those of its rows that are for them: FOR_VERBOSE has those for all, too.
+const AnswerTable *answer_rows_for(Arena *arena, const AnswerTable *table, AnswerDetail most);
+// As people read it; "–" where nothing is known.
+const char *answer_value_text(Arena *arena, const Answer *answer, AnswerValue value);
+const char *answer_range_text(Arena *arena, const Answer *answer, AnswerUnit unit, double low, double high);
+bool answer_unit_is_number(AnswerUnit unit); // stands on the right
+// Beside a fact: its range and its note; "".
+const char *answer_beside(Arena *arena, const Answer *answer, const AnswerNode *fact);
+bool answer_has_words(const AnswerNode *node); // there is something for people in it; false for sections
+
+#endif

@@ -1,0 +1,26 @@
+// What every JSON answer begins with, so that whoever reads one knows what it is, from which program and which command
+// line: {"format": "lockstep-answer", "format_version": 2, "kind": "memory", "program": {…}, "command": […], …}.
+// "partial": true follows where a signal ended the work and the answer is of what was done until then.
+// `lockstep schema` prints the JSON Schema of each kind.
+#ifndef LOCKSTEP_SIM_ENVELOPE_H
+#define LOCKSTEP_SIM_ENVELOPE_H
+
+#include "sim/data/json.h"
+
+#define ANSWER_FORMAT "lockstep-answer"
+enum { ANSWER_FORMAT_VERSION = 2 };
+
+// The command line of the process, argv[0] the program. Kept as long as the process lives; main.c says it.
+void envelope_command_line(int argc, char **argv);
+// Its words after the program's name; none before it is said.
+const char *const *envelope_words(int *count);
+
+// What every answer says beside, of the file that was asked about; NULL: nothing.
+void envelope_tells(void (*write)(JsonWriter *json));
+
+// The first members of an object that has just begun. `kind` NULL: the command's own name.
+void envelope_write(JsonWriter *json, const char *kind);
+// The same for an object whose format has a name of its own ("lockstep-hardware").
+void envelope_write_format(JsonWriter *json, const char *format, const char *kind);
+
+#endif

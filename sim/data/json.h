@@ -1,0 +1,92 @@
+// The one door to JSON: strict reading with places in the file (cJSON does the parsing; this adds what it lacks:
+// line numbers, no duplicate keys, no trailing text, no "01", no infinities, depth limit), and a streaming writer.
+#ifndef LOCKSTEP_SIM_JSON_H
+#define LOCKSTEP_SIM_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "sim/base/arena.h"
+#include "sim/system/gate.h"
+
+typedef enum JsonKind { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_TEXT, JSON_LIST, JSON_OBJECT } JsonKind;
+
+typedef struct Json Json;
+struct Json {
+    JsonKind kind;
+    Where where; // file and line of this value
+    bool boolean;
+    double number;
+    const char *text;
+    const char *key;   // when it is a member of an object
+    const Json *items; // members or elements, `count` of them
+    int count;
+    const Json *const *by_key; // an object's members in the order of their keys
+};
+
+// Reads a file, or a text under a name for messages. NULL after adding problems. What stands in a file's texts may be
+// shown, so they are of one line: control characters in them are problems.
+const Json *json_read_file(Arena *arena, const char *path, Problems *problems);
+// Of a path that a scenario names, at `where`; gate NULL: as above.
+const Json *json_read_gated(Arena *arena, const ReadGate *gate, const char *path, Where where, Problems *problems);
+// The same of a file in which other programs keep texts of theirs, with line breaks: what is taken out of it is held to
+// json_texts_are_names by itself. So is json_read_text.
+const Json *json_read_loose(Arena *arena, const ReadGate *gate, const char *path, Where where, Problems *problems);
+bool json_texts_are_names(const Json *json, Problems *problems); // and keys, in all that it holds
+const Json *json_read_text(Arena *arena, const char *name, const char *text, size_t bytes, Problems *problems);
+
+const Json *json_get(const Json *object, const char *key); // NULL when absent; case matters
+// Typed access with a problem (place, key, what was expected) when absent or of the wrong kind.
+double json_number(const Json *object, const char *key, Problems *problems);
+const char *json_text(const Json *object, const char *key, Problems *problems); // "" after a problem
+// A problem with did-you-mean for each member whose key is not among the names.
+void json_known_keys(const Json *object, const char *const *names, int name_count, Problems *problems);
+
+// ---- Writing: straight to a stream, commas and escapes looked after, no tree in memory.
+typedef struct JsonWriter {
+    FILE *out;
+    int depth;
+    bool first[32]; // nothing written yet at this depth
+    bool after_key;
+    int indent; // spaces per level; 0 writes one line
+} JsonWriter;
+
+JsonWriter json_writer(FILE *out, int indent);
+void json_begin_object(JsonWriter *writer);
+void json_end_object(JsonWriter *writer);
+void json_begin_list(JsonWriter *writer);
+void json_end_list(JsonWriter *writer);
+void json_key(JsonWriter *writer, const char *key);
+void json_write_text(JsonWriter *writer, const char *text); // NULL writes null; bad UTF-8 is replaced by U+FFFD
+void json_write_number(JsonWriter *writer,
+                       double number); // shortest text that reads back equal; NaN and infinity write null
+void json_write_integer(JsonWriter *writer, int64_t number);
+void json_write_bool(JsonWriter *writer, bool value);
+void json_write_tree(JsonWriter *writer, const Json *value); // as it was read
+
+// A key with its value.
+static inline void json_text_member(JsonWriter *writer, const char *key, const char *text) {
+    json_key(writer, key);
+    json_write_text(writer, text);
+}
+
+static inline void json_number_member(JsonWriter *writer, const char *key, double number) {
+    json_key(writer, key);
+    json_write_number(writer, number);
+}
+
+static inline void json_integer_member(JsonWriter *writer, const char *key, int64_t number) {
+    json_key(writer, key);
+    json_write_integer(writer, number);
+}
+
+// "seed": a number up to 2^53; above, its digits as a text, for readers that keep numbers in doubles.
+void json_seed_member(JsonWriter *writer, uint64_t seed);
+
+static inline void json_bool_member(JsonWriter *writer, const char *key, bool value) {
+    json_key(writer, key);
+    json_write_bool(writer, value);
+}
+
+#endif

@@ -1,0 +1,142 @@
+#include "sim/data/kineto.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/system/file.h"
+#include "sim/data/gunzip.h"
+#include "sim/data/json_stream.h"
+#include "sim/base/letters.h"
+
+typedef struct KinetoRead {
+    const KinetoReader *reader;
+    void *context;
+    int maps, lists; // open ones
+    bool in_events, in_devices;
+    char key[32], argument[32];
+    KinetoEvent event;
+} KinetoRead;
+
+static bool in_event(const KinetoRead *read) { return read->in_events && read->lists == 1 && read->maps == 2; }
+
+// Lists may be open: those of an operator's dimensions and types.
+static bool in_arguments(const KinetoRead *read) {
+    return read->in_events && read->maps == 3 && strcmp(read->key, "args") == 0;
+}
+
+static int on_map_start(void *context) {
+    KinetoRead *read = context;
+    read->maps++;
+    if (!in_event(read)) return 1;
+    read->event.name[0] = read->event.category[0] = read->argument[0] = '\0';
+    read->event.start_us = NAN, read->event.duration_us = -1;
+    if (read->reader->begin_event) read->reader->begin_event(read->context);
+    return 1;
+}
+
+static int on_map_end(void *context) {
+    KinetoRead *read = context;
+    if (in_event(read) && read->reader->end_event) read->reader->end_event(read->context, &read->event);
+    read->maps--;
+    return 1;
+}
+
+static int on_list_start(void *context) {
+    KinetoRead *read = context;
+    read->lists++;
+    if (read->lists > 1) return 1;
+    read->in_events = read->maps == 1 && strcmp(read->key, "traceEvents") == 0;
+    read->in_devices = read->maps == 1 && strcmp(read->key, "deviceProperties") == 0;
+    return 1;
+}
+
+static int on_list_end(void *context) {
+    KinetoRead *read = context;
+    if (in_arguments(read) && read->reader->argument_list_end)
+        read->reader->argument_list_end(read->context, read->argument, read->lists - 2);
+    read->lists--;
+    if (read->lists == 0) read->in_events = read->in_devices = false;
+    return 1;
+}
+
+void kineto_keep(char *place, size_t room, const unsigned char *text, size_t length) {
+    size_t kept = length < room - 1 ? length : room - 1;
+    memcpy(place, text, kept);
+    place[kept] = '\0';
+    letters_make_harmless(place, "");
+}
+
+static int on_key(void *context, const unsigned char *text, size_t length) {
+    KinetoRead *read = context;
+    if (in_arguments(read))
+        kineto_keep(read->argument, sizeof read->argument, text, length);
+    else
+        kineto_keep(read->key, sizeof read->key, text, length);
+    return 1;
+}
+
+static int on_text(void *context, const unsigned char *text, size_t length) {
+    KinetoRead *read = context;
+    const KinetoReader *reader = read->reader;
+    if (in_arguments(read) && reader->argument_text)
+        reader->argument_text(read->context, read->argument, read->lists - 1, text, length);
+    bool names_device = read->in_devices && read->lists == 1 && read->maps == 2 && strcmp(read->key, "name") == 0;
+    if (names_device && reader->device_name) reader->device_name(read->context, text, length);
+    if (!in_event(read)) return 1;
+    if (strcmp(read->key, "name") == 0) kineto_keep(read->event.name, sizeof read->event.name, text, length);
+    if (strcmp(read->key, "cat") == 0) kineto_keep(read->event.category, sizeof read->event.category, text, length);
+    return 1;
+}
+
+static int on_number(void *context, const char *text, size_t length) {
+    KinetoRead *read = context;
+    char digits[64];
+    if (!in_event(read) && !in_arguments(read)) return 1;
+    kineto_keep(digits, sizeof digits, (const unsigned char *)text, length);
+    double value = strtod(digits, NULL);
+    if (in_event(read)) {
+        if (strcmp(read->key, "ts") == 0) read->event.start_us = value;
+        if (strcmp(read->key, "dur") == 0) read->event.duration_us = value;
+    } else if (read->reader->argument_number) {
+        read->reader->argument_number(read->context, read->argument, read->lists - 1, value);
+    }
+    return 1;
+}
+
+static const JsonStream stream = {.on_number = on_number,
+                                  .on_text = on_text,
+                                  .on_map_start = on_map_start,
+                                  .on_key = on_key,
+                                  .on_map_end = on_map_end,
+                                  .on_list_start = on_list_start,
+                                  .on_list_end = on_list_end};
+
+bool kineto_read(FILE *file, const char *path, const KinetoReader *reader, void *context, Problems *problems) {
+    KinetoRead read = {.reader = reader, .context = context};
+    return json_stream_read(file, path, &stream, &read, problems);
+}
+
+bool kineto_is_trace(const char *path) {
+    static const char *const marks[] = {"\"schemaVersion\"", "\"deviceProperties\"", "\"traceEvents\""};
+    char head[65536];
+    size_t length = 0, more;
+    FILE *file = file_peek(path);
+    if (!file) return false;
+    Gunzip *gunzip = gunzip_open(file);
+    while (length < sizeof head - 1 && (more = gunzip_read(gunzip, head + length, sizeof head - 1 - length)) > 0)
+        length += more;
+    gunzip_close(gunzip);
+    fclose(file);
+    head[length] = '\0';
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (strstr(head, marks[i])) return true;
+    return false;
+}
+
+bool kineto_is_on_gpu(const KinetoEvent *event) {
+    static const char *const categories[] = {"kernel", "gpu_memcpy", "gpu_memset"};
+    for (size_t i = 0; i < sizeof categories / sizeof *categories; i++)
+        if (strcmp(event->category, categories[i]) == 0) return true;
+    return false;
+}

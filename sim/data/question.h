@@ -1,0 +1,55 @@
+// A question that the program answers: a row of its table of commands. The frame (results/answer/frame.c) reads its options,
+// watches the work, gives the answer a form and ends.
+#ifndef LOCKSTEP_SIM_QUESTION_H
+#define LOCKSTEP_SIM_QUESTION_H
+
+#include "sim/data/answer.h"
+#include "sim/base/options.h"
+
+enum {
+    EXIT_DONE = 0,
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2,
+    EXIT_NO = 3, // the answer is no
+    EXIT_BAD_INPUT = 4
+};
+
+typedef struct Asking {
+    Arena *arena;
+    Options *options;
+    Problems *problems;
+    Answer *answer;
+    int argc;
+    char **argv;   // the command line
+    void *context; // the question's
+    struct {
+        Answer **items;
+        int count, room;
+    } more;         // answers after the first: a list in JSON
+    bool part;      // the answer is of what was done until work was stopped, and is given all the same
+    bool silent;    // nothing is shown
+    bool is_script; // its own options are known when it is read, and these are those that are not its own:
+    const OptionSpec *rows;
+    int row_count;
+    const void *found; // what the answer is made of, for those who show it in another way; or NULL
+} Asking;
+
+Answer *asking_another(Asking *asking); // one more answer
+
+typedef struct Question {
+    const char *name, *help;
+    const char *usage, *about;
+    const OptionSpec *(*rows)(Arena *arena, int *count);      // NULL: those of the frame alone
+    const OptionSpec *(*help_rows)(Arena *arena, int *count); // NULL: help tells of all rows
+    // Of those that take a script: whether one is named, and the options beside which it may have any of its own.
+    bool (*names_script)(const Options *options); // NULL: none is taken
+    const OptionSpec *(*script_rows)(Arena *arena, int *count);
+    int (*more_help)(Asking *asking); // more than options; NULL: no more
+    const char *processes;            // the option that says how many work at it; NULL: one does
+    int positional;                   // so many arguments at most
+    void *context;                    // for those who ask it in another way than usual
+    // EXIT_DONE or EXIT_NO with an answer; else the status, with problems.
+    int (*ask)(Asking *asking);
+} Question;
+
+#endif

@@ -1,0 +1,805 @@
+// The packet engine: ports, switches, hosts, window by window.
+#include "sim/packet/packet.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/base/check.h"
+#include "sim/base/digest.h"
+#include "sim/base/list.h"
+#include "sim/packet/packet_internal.h"
+#include "sim/base/random.h"
+#include "sim/system/watch.h"
+
+#define WINDOW_MOST (SimTime)(1 << 20) // ticks: two passes of ten bits sort it
+#define GAP_TOLD 3                     // later packets acknowledged: one before them is lost (RFC 5681)
+#define TIMEOUT_DOUBLINGS 8
+#define RESUME_BELOW 2 // full packets below the threshold at which a port was paused
+
+typedef struct Waiting {
+    uint64_t word;
+    SimTime sent;
+    int32_t in; // port by which it came; -1: made here
+} Waiting;
+
+typedef struct Queue { // a ring
+    Waiting *items;
+    int head, count, room;
+} Queue;
+
+typedef struct Port {
+    int32_t from, to;
+    double ticks_per_byte, loss;
+    SimTime latency, full_ticks, free_at, since, paused_since;
+    Queue control, data;
+    int64_t waiting, from_here; // bytes of data that wait here; that came by this port and wait in its switch
+    bool told, paused, pauses;  // its FREE is on the way; it may not send; its sender has been told not to
+    uint64_t draws;
+    PacketPort counted;
+} Port;
+
+typedef struct Host {
+    int32_t port;
+    Queue ready, pulls; // flows
+    SimTime next_pull;
+    bool pulling;
+} Host;
+
+typedef struct Ways {
+    int32_t first;
+    int32_t count;
+} Ways;
+
+struct PacketSim {
+    Arena *arena;
+    const PacketNetwork *network;
+    const TransportActs *acts;
+    const PacketTransportRow *row;
+    Port *ports;
+    Host *hosts;
+    FlowState *flows;
+    PacketEnd *ends;
+    int64_t *used;        // [switch] bytes of its buffer
+    int32_t *leaf, *down; // [host] its switch (or the other host), and the port down to it
+    int32_t *to;          // [flow] host
+    Ways *ways;           // [switch * switches + switch]
+    struct {
+        int32_t *items;
+        int count, room;
+    } way_ports;
+    int32_t *first, *port_of; // [switch], [first[switch] … first[switch + 1]] its ports
+    int64_t full_bytes;
+    PacketWindows *windows;
+    SimTime window_end;
+    struct { // of the node at work, within the window: the earliest is last
+        PacketEvent *items;
+        int count, room;
+    } soon;
+    int64_t left; // flows
+    PacketResult result;
+};
+
+const PacketNetwork *sim_network(const PacketSim *sim) { return sim->network; }
+double sim_line_rate(const PacketSim *sim, int32_t host) {
+    return 1e12 / sim->ports[sim->hosts[host].port].ticks_per_byte;
+}
+
+// The draws of a port are its own, in the order of its packets.
+static double draw(const PacketSim *sim, Port *port) {
+    uint64_t item = random_mixed((uint64_t)(port - sim->ports) << 40 ^ port->draws++);
+    uint64_t bits = random_mixed(sim->network->seed ^ item);
+    return (double)(bits >> 11) * 0x1p-53;
+}
+
+// ---- Queues.
+static void queue_push(Arena *arena, Queue *queue, Waiting item) {
+    if (queue->count == queue->room) {
+        int room = queue->room ? 2 * queue->room : 16;
+        Waiting *items = ARENA_ARRAY(arena, Waiting, room);
+        for (int i = 0; i < queue->count; i++) items[i] = queue->items[(queue->head + i) & (queue->room - 1)];
+        queue->items = items;
+        queue->head = 0;
+        queue->room = room;
+    }
+    queue->items[(queue->head + queue->count++) & (queue->room - 1)] = item;
+}
+
+static Waiting queue_pop(Queue *queue) {
+    Waiting item = queue->items[queue->head];
+    queue->head = (queue->head + 1) & (queue->room - 1);
+    queue->count--;
+    return item;
+}
+
+// ---- Time.
+static void at(PacketSim *sim, PacketEvent event) {
+    if (event.time >= sim->window_end) {
+        windows_add(sim->windows, &event);
+        return;
+    }
+    LIST_PUSH(sim->arena, &sim->soon, event);
+    PacketEvent *soon = sim->soon.items;
+    int place = sim->soon.count - 1;
+    for (; place > 0 && soon[place - 1].time <= event.time; place--) soon[place] = soon[place - 1];
+    soon[place] = event;
+}
+
+static void at_host(PacketSim *sim, int32_t host, SimTime time, PacketKind kind, int32_t flow) {
+    at(sim, (PacketEvent){time, word_of(kind, flow, 0), .node = host});
+}
+
+// ---- Ports.
+static int64_t wire_bytes(const PacketSim *sim, uint64_t word) {
+    if (word_kind(word) != KIND_DATA) return sim->network->control_bytes;
+    if (!(word & WORD_SHORT)) return sim->full_bytes;
+    return sim->flows[word_flow(word)].last_payload + sim->network->header_bytes;
+}
+
+static void transmit(PacketSim *sim, Port *port, const Waiting *item, SimTime now) {
+    int64_t bytes = wire_bytes(sim, item->word);
+    SimTime takes = bytes == sim->full_bytes ? port->full_ticks : llround((double)bytes * port->ticks_per_byte);
+    port->free_at = now + takes;
+    port->counted.packets++;
+    port->counted.bytes += bytes;
+    sim->result.hops++;
+    if (port->loss > 0 && word_kind(item->word) == KIND_DATA && draw(sim, port) < port->loss) {
+        sim->result.lost++;
+        return;
+    }
+    int32_t number = (int32_t)(port - sim->ports);
+    at(sim, (PacketEvent){now + takes + port->latency, item->word, item->sent, number, port->to});
+}
+
+static void tell_when_free(PacketSim *sim, Port *port) {
+    if (port->told) return;
+    port->told = true;
+    at(sim, (PacketEvent){port->free_at, word_of(KIND_FREE, 0, 0), 0, (int32_t)(port - sim->ports), port->from});
+}
+
+static void count_waiting(Port *port, int64_t more, SimTime now) {
+    port->counted.waited += (double)port->waiting * step_seconds(now - port->since);
+    port->since = now;
+    port->waiting += more;
+    if (port->waiting > port->counted.most_waiting) port->counted.most_waiting = port->waiting;
+}
+
+// A pause frame goes the other way on the same cable.
+static void pause_sender(PacketSim *sim, Port *in, bool pause, SimTime now) {
+    const Port *back = &sim->ports[(in - sim->ports) ^ 1];
+    SimTime there = now + llround(sim->network->control_bytes * back->ticks_per_byte) + back->latency;
+    uint64_t word = word_of(pause ? KIND_PAUSE : KIND_RESUME, 0, 0);
+    in->pauses = pause;
+    at(sim, (PacketEvent){there, word, 0, (int32_t)(in - sim->ports), in->from});
+}
+
+static Waiting take_data(PacketSim *sim, Port *port, SimTime now) {
+    Waiting item = queue_pop(&port->data);
+    int64_t bytes = wire_bytes(sim, item.word);
+    double pause = sim->network->switches.pause_bytes;
+    count_waiting(port, -bytes, now);
+    sim->used[port->from - sim->network->host_count] -= bytes;
+    Port *in = &sim->ports[item.in];
+    in->from_here -= bytes;
+    if (in->pauses && (double)in->from_here <= fmax(pause - RESUME_BELOW * (double)sim->full_bytes, 0))
+        pause_sender(sim, in, false, now);
+    return item;
+}
+
+static bool host_next(PacketSim *sim, Host *host, SimTime now, Waiting *item);
+
+// What is to be sent next, if the port may.
+static void port_go(PacketSim *sim, Port *port, SimTime now) {
+    bool of_host = port->from < sim->network->host_count;
+    Waiting item;
+    if (now < port->free_at) {
+        tell_when_free(sim, port);
+        return;
+    }
+    if (port->control.count)
+        item = queue_pop(&port->control);
+    else if (port->paused || (!of_host && !port->data.count))
+        return;
+    else if (!of_host)
+        item = take_data(sim, port, now);
+    else if (!host_next(sim, &sim->hosts[port->from], now, &item))
+        return;
+    transmit(sim, port, &item, now);
+    if (port->control.count || (of_host ? sim->hosts[port->from].ready.count : port->data.count))
+        tell_when_free(sim, port);
+}
+
+// ---- Switches.
+static Port *way_of(PacketSim *sim, int32_t node, uint64_t word) {
+    const PacketNetwork *network = sim->network;
+    int32_t flow = word_flow(word);
+    bool forth = word_kind(word) <= KIND_HEADER;
+    int32_t host = forth ? sim->to[flow] : sim->flows[flow].from;
+    if (sim->leaf[host] == node) return &sim->ports[sim->down[host]];
+    const Ways *ways = &sim->ways[(int64_t)(node - network->host_count) * network->switch_count + sim->leaf[host] -
+                                  network->host_count];
+    const int32_t *ports = sim->way_ports.items + ways->first;
+    if (ways->count == 1) return &sim->ports[ports[0]];
+    uint64_t key = (uint64_t)flow << 1 | (uint64_t)forth;
+    if (network->switches.routing != PACKET_ECMP) key |= (uint64_t)(word_number(word) + 1) << 26;
+    uint64_t hash = random_mixed(network->seed ^ random_mixed(key ^ (uint64_t)node << 52));
+    int32_t first = (int32_t)((hash >> 32) * (uint64_t)ways->count >> 32);
+    if (network->switches.routing != PACKET_ADAPTIVE) return &sim->ports[ports[first]];
+    int32_t best = first;
+    for (int32_t i = 1; i < ways->count; i++) {
+        int32_t other = first + i < ways->count ? first + i : first + i - ways->count;
+        if (sim->ports[ports[other]].waiting < sim->ports[ports[best]].waiting) best = other;
+    }
+    return &sim->ports[ports[best]];
+}
+
+static bool has_room(const PacketSim *sim, const Port *port, int64_t used, int64_t bytes) {
+    const PacketSwitch *rules = &sim->network->switches;
+    double queue = (double)(port->waiting + bytes);
+    if (rules->buffer_bytes > 0 && (double)(used + bytes) > rules->buffer_bytes) return false;
+    if (rules->pause_bytes > 0) return true;
+    if (rules->queue_bytes > 0) return queue <= rules->queue_bytes;
+    return rules->buffer_bytes <= 0 || queue <= rules->alpha * (rules->buffer_bytes - (double)used);
+}
+
+static bool is_marked(PacketSim *sim, Port *port, int64_t bytes) {
+    const PacketSwitch *rules = &sim->network->switches;
+    double depth = (double)(port->waiting + bytes);
+    if (rules->mark_most <= 0 || depth <= rules->mark_from_bytes) return false;
+    if (depth > rules->mark_to_bytes) return true;
+    return draw(sim, port) <
+           rules->mark_most * (depth - rules->mark_from_bytes) / (rules->mark_to_bytes - rules->mark_from_bytes);
+}
+
+static void forward(PacketSim *sim, const PacketEvent *event) {
+    const PacketSwitch *rules = &sim->network->switches;
+    Port *port = way_of(sim, event->node, event->word);
+    int64_t *used = &sim->used[event->node - sim->network->host_count], bytes = wire_bytes(sim, event->word);
+    Waiting item = {event->word, event->sent, event->where};
+    bool is_data = word_kind(event->word) == KIND_DATA, finds_room = !is_data || has_room(sim, port, *used, bytes);
+    if (!finds_room && !rules->trim) {
+        port->counted.drops++;
+        sim->result.dropped++;
+        return;
+    }
+    if (!finds_room) {
+        port->counted.trims++;
+        item.word = word_as(item.word, KIND_HEADER);
+    }
+    if (!is_data || !finds_room) {
+        queue_push(sim->arena, &port->control, item);
+    } else {
+        Port *in = &sim->ports[event->where];
+        if (!(item.word & WORD_MARKED) && is_marked(sim, port, bytes)) {
+            item.word |= WORD_MARKED;
+            port->counted.marks++;
+        }
+        *used += bytes;
+        in->from_here += bytes;
+        count_waiting(port, bytes, event->time);
+        queue_push(sim->arena, &port->data, item);
+        if (rules->pause_bytes > 0 && !in->pauses && (double)in->from_here > rules->pause_bytes)
+            pause_sender(sim, in, true, event->time);
+    }
+    port_go(sim, port, event->time);
+}
+
+// ---- Senders.
+static bool has_more(const FlowState *flow) { return flow->lost > 0 || flow->next < flow->packets; }
+
+static bool may_send(const PacketSim *sim, const FlowState *flow) {
+    if (!has_more(flow)) return false;
+    if (sim->acts->pulled) return flow->credit > 0;
+    return flow->flying < fmax(floor(flow->window), 1);
+}
+
+static SimTime patience(const PacketSim *sim, const FlowState *flow) {
+    SimTime usual = flow->smoothed + 4 * flow->variance; // RFC 6298
+    SimTime least = step_ticks(sim->network->transport.timeout_least);
+    return (usual > least ? usual : least) << flow->backoff;
+}
+
+static void start_timer(PacketSim *sim, FlowState *flow, int32_t number) {
+    if (flow->timing && flow->timer_at <= flow->timeout_at) return; // that one starts the next
+    flow->timing = true;
+    flow->timer_at = flow->timeout_at;
+    at_host(sim, flow->from, flow->timer_at, KIND_TIMEOUT, number);
+}
+
+static void set_timeout(PacketSim *sim, FlowState *flow, int32_t number, SimTime now) {
+    flow->timeout_at = now + patience(sim, flow);
+    start_timer(sim, flow, number);
+}
+
+static int32_t take_number(FlowState *flow) {
+    if (!flow->lost) return flow->next++;
+    while (flow->states[flow->lost_from] != STATE_LOST) flow->lost_from++;
+    flow->lost--;
+    return flow->lost_from;
+}
+
+static bool host_next(PacketSim *sim, Host *host, SimTime now, Waiting *item) {
+    while (host->ready.count) {
+        int32_t number = (int32_t)queue_pop(&host->ready).word;
+        FlowState *flow = &sim->flows[number];
+        flow->ready = false;
+        if (!may_send(sim, flow)) continue;
+        int32_t packet = take_number(flow);
+        flow->states[packet] = STATE_SENT;
+        flow->flying++;
+        flow->credit--;
+        if (packet < flow->highest)
+            sim->ends[number].resent++;
+        else
+            flow->highest = packet + 1;
+        *item = (Waiting){word_of(KIND_DATA, number, packet), now, -1};
+        if (packet == flow->packets - 1) item->word |= WORD_SHORT;
+        sim->result.sent++;
+        if (sim->acts->sent) sim->acts->sent(sim, flow, (double)wire_bytes(sim, item->word), now);
+        if (flow->flying == 1) set_timeout(sim, flow, number, now);
+        if (may_send(sim, flow) && flow->next_send <= now) {
+            flow->ready = true;
+            queue_push(sim->arena, &host->ready, (Waiting){(uint64_t)number, 0, 0});
+        } else if (may_send(sim, flow) && !flow->pacing) {
+            flow->pacing = true;
+            at_host(sim, flow->from, flow->next_send, KIND_SEND, number);
+        }
+        return true;
+    }
+    return false;
+}
+
+static void wake(PacketSim *sim, int32_t number, SimTime now) {
+    FlowState *flow = &sim->flows[number];
+    Host *host = &sim->hosts[flow->from];
+    if (flow->ready || flow->pacing || !may_send(sim, flow)) return;
+    if (flow->next_send > now) {
+        flow->pacing = true;
+        at_host(sim, flow->from, flow->next_send, KIND_SEND, number);
+        return;
+    }
+    flow->ready = true;
+    queue_push(sim->arena, &host->ready, (Waiting){(uint64_t)number, 0, 0});
+    port_go(sim, &sim->ports[host->port], now);
+}
+
+static void lose(FlowState *flow, int32_t packet) {
+    flow->states[packet] = STATE_LOST;
+    flow->flying--;
+    if (packet < flow->lost_from || !flow->lost) flow->lost_from = packet;
+    flow->lost++;
+}
+
+static void settle(FlowState *flow, int32_t packet) {
+    if (flow->states[packet] == STATE_ACKNOWLEDGED) return;
+    flow->flying -= flow->states[packet] == STATE_SENT;
+    flow->lost -= flow->states[packet] == STATE_LOST;
+    flow->states[packet] = STATE_ACKNOWLEDGED;
+    flow->acknowledged++;
+}
+
+// Where every flow has one way, packets do not overtake each other: what lies well before one that is there is lost.
+static void find_losses(PacketSim *sim, FlowState *flow, int32_t packet) {
+    bool found = false;
+    for (; flow->scanned + GAP_TOLD <= packet; flow->scanned++)
+        if (flow->states[flow->scanned] == STATE_SENT) {
+            if (flow->scanned >= flow->recover) found = true;
+            lose(flow, flow->scanned);
+        }
+    if (!found) return;
+    flow->recover = flow->next;
+    if (sim->acts->lost) sim->acts->lost(flow);
+}
+
+static void measure(FlowState *flow, SimTime round_trip) { // RFC 6298
+    if (!flow->smoothed) {
+        flow->smoothed = round_trip;
+        flow->variance = round_trip / 2;
+        return;
+    }
+    SimTime off = round_trip > flow->smoothed ? round_trip - flow->smoothed : flow->smoothed - round_trip;
+    flow->variance += (off - flow->variance) / 4;
+    flow->smoothed += (round_trip - flow->smoothed) / 8;
+}
+
+// The first that is missing is another one: there is time for it again (RFC 6298, 5.3).
+static void restart_timer(PacketSim *sim, FlowState *flow, int32_t number, SimTime now) {
+    int32_t before = flow->missing;
+    while (flow->missing < flow->packets && flow->states[flow->missing] == STATE_ACKNOWLEDGED) flow->missing++;
+    if (flow->missing == before) return;
+    flow->backoff = 0;
+    set_timeout(sim, flow, number, now);
+}
+
+static void acknowledged(PacketSim *sim, const PacketEvent *event) {
+    int32_t number = word_flow(event->word), packet = word_number(event->word);
+    FlowState *flow = &sim->flows[number];
+    SimTime round_trip = event->time - event->sent;
+    bool in_recovery = packet < flow->recover;
+    measure(flow, round_trip);
+    if (sim->row->in_order) {
+        for (; flow->scanned <= packet; flow->scanned++) settle(flow, flow->scanned);
+        if (flow->next < flow->scanned) flow->next = flow->scanned;
+    } else {
+        settle(flow, packet);
+    }
+    restart_timer(sim, flow, number, event->time);
+    if (!sim->row->in_order && !sim->acts->pulled && sim->network->switches.routing == PACKET_ECMP)
+        find_losses(sim, flow, packet);
+    if (!in_recovery && sim->acts->acknowledged)
+        sim->acts->acknowledged(sim, flow, event->word & WORD_MARKED, round_trip, event->time);
+    sim->ends[number].acknowledged = flow->acknowledged;
+    wake(sim, number, event->time);
+}
+
+static void asked_again(PacketSim *sim, const PacketEvent *event) {
+    int32_t number = word_flow(event->word), packet = word_number(event->word);
+    FlowState *flow = &sim->flows[number];
+    if (!sim->row->in_order) {
+        if (flow->states[packet] == STATE_SENT) lose(flow, packet);
+        return;
+    }
+    for (; flow->scanned < packet; flow->scanned++) settle(flow, flow->scanned);
+    for (int32_t p = packet; p < flow->next; p++) flow->states[p] = STATE_UNSENT;
+    flow->next = packet;
+    flow->flying = flow->lost = 0;
+    wake(sim, number, event->time);
+}
+
+static void timed_out(PacketSim *sim, const PacketEvent *event) {
+    int32_t number = word_flow(event->word);
+    FlowState *flow = &sim->flows[number];
+    if (event->time != flow->timer_at) return; // an earlier one has come
+    flow->timing = false;
+    if (flow->acknowledged == flow->packets) return;
+    if (event->time < flow->timeout_at) {
+        start_timer(sim, flow, number);
+        return;
+    }
+    if (flow->flying > 0) {
+        sim->ends[number].timeouts++;
+        if (flow->backoff < TIMEOUT_DOUBLINGS) flow->backoff++;
+        for (int32_t p = flow->missing; p < flow->next; p++)
+            if (flow->states[p] == STATE_SENT) lose(flow, p);
+        flow->recover = flow->next;
+        flow->scanned = sim->row->in_order ? flow->scanned : flow->next;
+        flow->credit = flow->credit > 0 ? flow->credit : 1;
+        if (sim->acts->timed_out) sim->acts->timed_out(flow);
+    }
+    set_timeout(sim, flow, number, event->time);
+    wake(sim, number, event->time);
+}
+
+// ---- Receivers.
+static void answer(PacketSim *sim, Host *host, uint64_t word, SimTime sent) {
+    queue_push(sim->arena, &sim->ports[host->port].control, (Waiting){word, sent, -1});
+}
+
+static void pull(PacketSim *sim, Host *host, SimTime now) {
+    const Port *port = &sim->ports[host->port];
+    host->pulling = false;
+    while (host->pulls.count) {
+        int32_t number = (int32_t)queue_pop(&host->pulls).word;
+        if (sim->flows[number].received == sim->flows[number].packets) continue;
+        answer(sim, host, word_of(KIND_PULL, number, 0), 0);
+        host->next_pull = now + port->full_ticks;
+        break;
+    }
+    if (!host->pulls.count) return;
+    host->pulling = true;
+    at_host(sim, port->from, host->next_pull, KIND_PULLING, 0);
+}
+
+static void wants_more(PacketSim *sim, Host *host, int32_t number, SimTime now) {
+    queue_push(sim->arena, &host->pulls, (Waiting){(uint64_t)number, 0, 0});
+    if (host->pulling) return;
+    if (host->next_pull <= now) {
+        pull(sim, host, now);
+        return;
+    }
+    host->pulling = true;
+    at_host(sim, sim->ports[host->port].from, host->next_pull, KIND_PULLING, 0);
+}
+
+static void arrived(PacketSim *sim, FlowState *flow, int32_t number, int32_t packet, SimTime now) {
+    if (flow->there[packet]) {
+        sim->result.duplicates++;
+        return;
+    }
+    flow->there[packet] = 1;
+    flow->received++;
+    sim->result.delivered++;
+    if (flow->received < flow->packets) return;
+    sim->ends[number].end = now;
+    if (now > sim->result.end) sim->result.end = now;
+    sim->left--;
+}
+
+static void receive_data(PacketSim *sim, Host *host, const PacketEvent *event) {
+    int32_t number = word_flow(event->word), packet = word_number(event->word);
+    FlowState *flow = &sim->flows[number];
+    bool marked = event->word & WORD_MARKED;
+    if (marked && sim->acts->notified && event->time >= flow->notified) { // at most one in a while
+        flow->notified = event->time + step_ticks(sim->network->transport.notify_seconds);
+        answer(sim, host, word_of(KIND_NOTIFY, number, 0), 0);
+    }
+    if (sim->row->in_order && packet > flow->expected) {
+        sim->result.duplicates++; // it has come for nothing
+        if (!flow->asked_again) answer(sim, host, word_of(KIND_NACK, number, flow->expected), 0);
+        flow->asked_again = true;
+    } else {
+        arrived(sim, flow, number, packet, event->time);
+        if (packet == flow->expected) flow->asked_again = false;
+        while (flow->expected < flow->packets && flow->there[flow->expected]) flow->expected++;
+        answer(sim, host, word_of(KIND_ACK, number, packet) | (event->word & WORD_MARKED), event->sent);
+    }
+    if (sim->acts->pulled && flow->received < flow->packets) wants_more(sim, host, number, event->time);
+}
+
+static void receive(PacketSim *sim, const PacketEvent *event) {
+    Host *host = &sim->hosts[event->node];
+    int32_t number = word_flow(event->word);
+    switch (word_kind(event->word)) {
+    case KIND_DATA:
+        receive_data(sim, host, event);
+        break;
+    case KIND_HEADER:
+        answer(sim, host, word_of(KIND_NACK, number, word_number(event->word)), 0);
+        wants_more(sim, host, number, event->time);
+        break;
+    case KIND_ACK:
+        acknowledged(sim, event);
+        break;
+    case KIND_NACK:
+        asked_again(sim, event);
+        break;
+    case KIND_NOTIFY:
+        sim->acts->notified(sim, &sim->flows[number], event->time);
+        break;
+    case KIND_PULL:
+        sim->flows[number].credit++;
+        wake(sim, number, event->time);
+        break;
+    case KIND_FREE:
+    case KIND_PAUSE:
+    case KIND_RESUME:
+    case KIND_SEND:
+    case KIND_TIMEOUT:
+    case KIND_PULLING:
+        CHECK(false);
+    }
+    port_go(sim, &sim->ports[host->port], event->time);
+}
+
+// ---- Events.
+static void set_paused(PacketSim *sim, Port *port, bool paused, SimTime now) {
+    if (port->paused && !paused) port->counted.paused += now - port->paused_since;
+    port->paused = paused;
+    port->paused_since = now;
+    if (!paused) port_go(sim, port, now);
+}
+
+static void happen(PacketSim *sim, const PacketEvent *event) {
+    int32_t number = word_flow(event->word);
+    switch (word_kind(event->word)) {
+    case KIND_FREE:
+        sim->ports[event->where].told = false;
+        port_go(sim, &sim->ports[event->where], event->time);
+        return;
+    case KIND_PAUSE:
+    case KIND_RESUME:
+        set_paused(sim, &sim->ports[event->where], word_kind(event->word) == KIND_PAUSE, event->time);
+        return;
+    case KIND_SEND:
+        sim->flows[number].pacing = false;
+        if (!sim->flows[number].highest && !sim->flows[number].acknowledged)
+            sim->acts->start(sim, &sim->flows[number], event->time);
+        wake(sim, number, event->time);
+        return;
+    case KIND_TIMEOUT:
+        timed_out(sim, event);
+        return;
+    case KIND_PULLING:
+        pull(sim, &sim->hosts[event->node], event->time);
+        port_go(sim, &sim->ports[sim->hosts[event->node].port], event->time);
+        return;
+    case KIND_DATA:
+    case KIND_HEADER:
+    case KIND_ACK:
+    case KIND_NACK:
+    case KIND_NOTIFY:
+    case KIND_PULL:
+        break;
+    }
+    if (event->node < sim->network->host_count)
+        receive(sim, event);
+    else
+        forward(sim, event);
+}
+
+// One node's events, and those that they make within the window.
+static void run_node(PacketSim *sim, const PacketEvent *events, int count) {
+    for (int i = 0; i < count || sim->soon.count;) {
+        const PacketEvent *next = sim->soon.count ? &sim->soon.items[sim->soon.count - 1] : NULL;
+        bool soon = next && (i == count || next->time <= events[i].time);
+        PacketEvent event = soon ? sim->soon.items[--sim->soon.count] : events[i++];
+        happen(sim, &event);
+    }
+}
+
+static void run_windows(PacketSim *sim, SimTime until) {
+    PacketWindow window;
+    while (sim->left > 0 && windows_next(sim->windows, &window)) {
+        sim->window_end = window.end;
+        for (int i = 0, end; i < window.count; i = end) {
+            for (end = i + 1; end < window.count && window.events[end].node == window.events[i].node;) end++;
+            run_node(sim, window.events + i, end - i);
+        }
+        if (!watch_goes_on(window.count)) {
+            sim->result.stopped = true;
+            return;
+        }
+        if (window.end >= until) {
+            sim->result.end = until;
+            return;
+        }
+    }
+}
+
+// ---- Laying it.
+static const char *lay_ports(PacketSim *sim, SimTime *least) {
+    const PacketNetwork *network = sim->network;
+    int nodes = network->host_count + network->switch_count;
+    for (int h = 0; h < network->host_count; h++) sim->hosts[h].port = -1;
+    for (int p = 0; p < 2 * network->cable_count; p++) {
+        const PacketCable *cable = &network->cables[p / 2];
+        int32_t from = p & 1 ? cable->b : cable->a, to = p & 1 ? cable->a : cable->b;
+        if (from < 0 || from >= nodes || to < 0 || to >= nodes || from == to) return "a cable ends nowhere";
+        if (!(cable->bytes_per_second > 0) || !(cable->latency_seconds > 0))
+            return "a cable needs a rate and a latency above 0";
+        Port *port = &sim->ports[p];
+        port->from = from;
+        port->to = to;
+        port->ticks_per_byte = 1e12 / cable->bytes_per_second;
+        port->full_ticks = llround((double)sim->full_bytes * port->ticks_per_byte);
+        port->latency = step_ticks(cable->latency_seconds);
+        port->loss = cable->loss;
+        if (port->latency < *least) *least = port->latency;
+        if (from < network->host_count) {
+            if (sim->hosts[from].port >= 0) return "a host has more than one cable";
+            sim->hosts[from].port = p;
+            sim->leaf[from] = to;
+            sim->down[from] = p ^ 1;
+        }
+    }
+    for (int h = 0; h < network->host_count; h++)
+        if (sim->hosts[h].port < 0) return "a host has no cable";
+    return *least > 0 ? NULL : "a cable's latency is below a picosecond";
+}
+
+// From a leaf to all switches, by breadth: who is one nearer is a way.
+static void lay_ways(PacketSim *sim, int32_t leaf, int32_t *far, int32_t *queue) {
+    int hosts = sim->network->host_count, count = sim->network->switch_count, head = 0, tail = 0;
+    for (int s = 0; s < count; s++) far[s] = INT32_MAX;
+    far[leaf] = 0;
+    queue[tail++] = leaf;
+    while (head < tail) {
+        int32_t s = queue[head++];
+        for (int i = sim->first[s]; i < sim->first[s + 1]; i++) {
+            int32_t other = sim->ports[sim->port_of[i]].to - hosts;
+            if (other < 0 || far[other] != INT32_MAX) continue;
+            far[other] = far[s] + 1;
+            queue[tail++] = other;
+        }
+    }
+    for (int s = 0; s < count; s++) {
+        Ways *ways = &sim->ways[(int64_t)s * count + leaf];
+        *ways = (Ways){sim->way_ports.count, 0};
+        for (int i = sim->first[s]; i < sim->first[s + 1] && s != leaf && far[s] != INT32_MAX; i++) {
+            int32_t other = sim->ports[sim->port_of[i]].to - hosts;
+            if (other >= 0 && far[other] == far[s] - 1) LIST_PUSH(sim->arena, &sim->way_ports, sim->port_of[i]);
+        }
+        ways->count = sim->way_ports.count - ways->first;
+    }
+}
+
+// Ports by the switch that they are of.
+static void sort_ports(PacketSim *sim) {
+    int hosts = sim->network->host_count, count = sim->network->switch_count, ports = 2 * sim->network->cable_count;
+    sim->first = ARENA_ARRAY(sim->arena, int32_t, count + 2);
+    sim->port_of = ARENA_ARRAY(sim->arena, int32_t, ports);
+    for (int p = 0; p < ports; p++)
+        if (sim->ports[p].from >= hosts) sim->first[sim->ports[p].from - hosts + 2]++;
+    for (int s = 2; s <= count; s++) sim->first[s] += sim->first[s - 1];
+    for (int p = 0; p < ports; p++)
+        if (sim->ports[p].from >= hosts) sim->port_of[sim->first[sim->ports[p].from - hosts + 1]++] = p;
+}
+
+static void lay_all_ways(PacketSim *sim) {
+    const PacketNetwork *network = sim->network;
+    int count = network->switch_count;
+    int32_t *far = ARENA_ARRAY(sim->arena, int32_t, count), *queue = ARENA_ARRAY(sim->arena, int32_t, count);
+    bool *leaves = ARENA_ARRAY(sim->arena, bool, count);
+    sort_ports(sim);
+    sim->ways = ARENA_ARRAY(sim->arena, Ways, (int64_t)count * count);
+    for (int h = 0; h < network->host_count; h++)
+        if (sim->leaf[h] >= network->host_count) leaves[sim->leaf[h] - network->host_count] = true;
+    for (int s = 0; s < count; s++)
+        if (leaves[s]) lay_ways(sim, s, far, queue);
+}
+
+static bool reached(const PacketSim *sim, int32_t from, int32_t to) {
+    const PacketNetwork *network = sim->network;
+    int32_t a = sim->leaf[from] - network->host_count, b = sim->leaf[to] - network->host_count;
+    if (a < 0 || b < 0) return sim->leaf[from] == to;
+    return a == b || sim->ways[(int64_t)a * network->switch_count + b].count > 0;
+}
+
+static const char *lay_flows(PacketSim *sim, const PacketFlow *flows, int count) {
+    const PacketNetwork *network = sim->network;
+    if (count > PACKET_FLOWS_MOST) return "more than 16,777,216 flows";
+    for (int f = 0; f < count; f++) {
+        FlowState *flow = &sim->flows[f];
+        int64_t packets = (flows[f].bytes + network->payload_bytes - 1) / network->payload_bytes;
+        if (flows[f].from < 0 || flows[f].from >= network->host_count || flows[f].to < 0 ||
+            flows[f].to >= network->host_count || flows[f].from == flows[f].to)
+            return "a flow is not from one host to another";
+        if (!reached(sim, flows[f].from, flows[f].to)) return "there is no way from a flow's sender to its receiver";
+        if (flows[f].bytes < 1 || packets > PACKET_NUMBERS_MOST)
+            return "a flow has no bytes, or more than 67,108,864 packets";
+        *flow = (FlowState){.from = flows[f].from, .packets = (int32_t)packets, .pacing = true};
+        flow->last_payload = (int32_t)(flows[f].bytes - (packets - 1) * network->payload_bytes);
+        flow->states = ARENA_ARRAY(sim->arena, uint8_t, packets);
+        flow->there = ARENA_ARRAY(sim->arena, uint8_t, packets);
+        sim->to[f] = flows[f].to;
+        sim->ends[f].end = SIM_TIME_NEVER;
+        at_host(sim, flows[f].from, flows[f].start, KIND_SEND, f);
+    }
+    return NULL;
+}
+
+// ---- What came of it.
+static void finish(PacketSim *sim, int flow_count) {
+    const PacketNetwork *network = sim->network;
+    PacketPort *ports = ARENA_ARRAY(sim->arena, PacketPort, 2 * network->cable_count);
+    uint64_t digest = DIGEST_START;
+    for (int p = 0; p < 2 * network->cable_count; p++) {
+        Port *port = &sim->ports[p];
+        if (port->paused && sim->result.end > port->paused_since)
+            port->counted.paused += sim->result.end - port->paused_since;
+        ports[p] = port->counted;
+        digest = digest_u64(digest_u64(digest, (uint64_t)ports[p].packets), (uint64_t)ports[p].most_waiting);
+        digest = digest_u64(digest_u64(digest, (uint64_t)ports[p].marks), (uint64_t)ports[p].drops);
+    }
+    for (int f = 0; f < flow_count; f++)
+        digest = digest_u64(digest_u64(digest, (uint64_t)sim->ends[f].end), (uint64_t)sim->ends[f].resent);
+    sim->result.ports = ports;
+    sim->result.flows = sim->ends;
+    sim->result.digest = digest;
+}
+
+PacketResult packet_run(Arena *arena, const PacketNetwork *network, const PacketFlow *flows, int flow_count,
+                        SimTime until, const char **wrong) {
+    int nodes = network->host_count + network->switch_count;
+    PacketSim sim = {.arena = arena, .network = network, .left = flow_count};
+    SimTime least = WINDOW_MOST;
+    sim.acts = transport_acts(network->transport.id);
+    sim.row = &packet_transports[network->transport.id];
+    sim.full_bytes = network->payload_bytes + network->header_bytes;
+    sim.ports = ARENA_ARRAY(arena, Port, 2 * network->cable_count);
+    sim.hosts = ARENA_ARRAY(arena, Host, network->host_count);
+    sim.leaf = ARENA_ARRAY(arena, int32_t, network->host_count);
+    sim.down = ARENA_ARRAY(arena, int32_t, network->host_count);
+    sim.used = ARENA_ARRAY(arena, int64_t, network->switch_count);
+    sim.flows = ARENA_ARRAY(arena, FlowState, flow_count);
+    sim.ends = ARENA_ARRAY(arena, PacketEnd, flow_count);
+    sim.to = ARENA_ARRAY(arena, int32_t, flow_count);
+    *wrong = lay_ports(&sim, &least);
+    if (*wrong) return (PacketResult){0};
+    lay_all_ways(&sim);
+    sim.windows = windows_create(arena, least, nodes);
+    *wrong = lay_flows(&sim, flows, flow_count);
+    if (*wrong) return (PacketResult){0};
+    run_windows(&sim, until);
+    finish(&sim, flow_count);
+    return sim.result;
+}

@@ -1,0 +1,112 @@
+// Packets: hosts and switches joined by cables, flows between hosts, queues, marks, pauses and losses, and what a
+// transport does about them. It knows no GPUs and no collectives.
+//
+// A packet is one 64-bit word. All that arrives within a window as long as the smallest latency is known when the
+// window begins, and nodes of a window are independent: it is sorted by counting and worked off node by node (the
+// lookahead of DONS, Gao et al. 2023, and Unison, Bai et al. 2024). There is no queue of all events.
+#ifndef LOCKSTEP_SIM_PACKET_H
+#define LOCKSTEP_SIM_PACKET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/arena.h"
+#include "sim/clock.h"
+
+typedef struct PacketCable { // as much each way
+    int32_t a, b;            // hosts from 0, switches behind them
+    double bytes_per_second, latency_seconds;
+    double loss; // share of data packets that it loses
+} PacketCable;
+
+typedef enum PacketRouting {
+    PACKET_ECMP,    // one of the shortest ways per flow, by hash
+    PACKET_SPRAY,   // per packet, by hash
+    PACKET_ADAPTIVE // per packet, where fewest bytes wait
+} PacketRouting;
+
+typedef struct PacketSwitch { // all switches are alike
+    PacketRouting routing;
+    double buffer_bytes; // shared by all ports; 0: without end
+    double queue_bytes;  // of one port, of data; 0: as much as `alpha` allows
+    double alpha;        // dynamic threshold: a queue may grow to alpha times what is free (Choudhury and Hahne 1998)
+    double mark_from_bytes, mark_to_bytes, mark_most; // ECN by depth; 0, 0, 0: none; from = to: all above
+    double pause_bytes;                               // PFC: of one ingress; above it the sender pauses. 0: no PFC
+    bool trim;                                        // what finds no room loses its payload instead (NDP)
+} PacketSwitch;
+
+// What the senders do.
+typedef enum PacketTransportId {
+    PACKET_WINDOW,
+    PACKET_RENO,
+    PACKET_DCTCP,
+    PACKET_DCQCN,
+    PACKET_SWIFT,
+    PACKET_NDP,
+    PACKET_TRANSPORTS
+} PacketTransportId;
+
+typedef struct PacketTransport {
+    PacketTransportId id;
+    double window_packets; // at first; WINDOW: always; NDP: sent unasked
+    double timeout_least;  // seconds: of retransmission
+    double gain;           // DCTCP's and DCQCN's g
+    double increase;       // bytes a second, DCQCN's R_AI; ten times as much after as many stages again
+    double target_seconds; // SWIFT: delay aimed at
+    double notify_seconds; // DCQCN: a CNP at most once in
+    double timer_seconds;  // DCQCN: of increase, and of alpha
+    double counter_bytes;  // DCQCN: of increase
+} PacketTransport;
+
+typedef struct PacketTransportRow {
+    const char *name;
+    bool pauses;   // meant for a fabric without loss
+    bool in_order; // the receiver drops what comes out of order, the sender goes back (RoCE's go-back-N)
+    PacketTransport usual;
+} PacketTransportRow;
+extern const PacketTransportRow packet_transports[PACKET_TRANSPORTS];
+extern const char *const packet_transport_names[PACKET_TRANSPORTS];
+
+typedef struct PacketFlow {
+    int32_t from, to; // hosts
+    int64_t bytes;    // of payload
+    SimTime start;
+} PacketFlow;
+
+typedef struct PacketNetwork {
+    int host_count, switch_count; // a host has one cable
+    const PacketCable *cables;
+    int cable_count;
+    PacketSwitch switches;
+    PacketTransport transport;
+    int payload_bytes, header_bytes, control_bytes; // of a full packet; beside it on the wire; of an acknowledgement
+    uint64_t seed;
+} PacketNetwork;
+
+typedef struct PacketPort { // what leaves by one end of a cable: 2 * cable from a to b, and 1 more for the way back
+    int64_t packets, bytes, drops, marks, trims;
+    int64_t most_waiting; // bytes, without the packet on the wire
+    double waited;        // byte-seconds: over a time, the mean depth
+    SimTime paused;       // in all
+} PacketPort;
+
+typedef struct PacketEnd {
+    SimTime end; // its last byte is there; SIM_TIME_NEVER: it is not
+    int64_t resent, timeouts;
+    int64_t acknowledged; // packets
+} PacketEnd;
+
+typedef struct PacketResult {
+    const PacketEnd *flows;
+    const PacketPort *ports;
+    SimTime end;
+    int64_t hops, sent, delivered, dropped, lost, duplicates; // packets; delivered: payload, first copies
+    uint64_t digest;
+    bool stopped; // by the watch
+} PacketResult;
+
+// Until all has arrived, or until a time. NULL in *wrong: done; else what cannot be.
+PacketResult packet_run(Arena *arena, const PacketNetwork *network, const PacketFlow *flows, int flow_count,
+                        SimTime until, const char **wrong);
+
+#endif

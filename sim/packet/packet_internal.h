@@ -1,0 +1,102 @@
+// What the files of the packet engine share.
+#ifndef LOCKSTEP_SIM_PACKET_INTERNAL_H
+#define LOCKSTEP_SIM_PACKET_INTERNAL_H
+
+#include "sim/packet/packet.h"
+
+// ---- The word: flow 24 bits, number 26, kind 4, marked, short.
+typedef enum PacketKind { // first those that travel; of these the first are for the flow's receiver
+    KIND_DATA,
+    KIND_HEADER, // of a packet whose payload was cut off
+    KIND_ACK,
+    KIND_NACK, // go-back-N: the number that is waited for; trimming: the one that was cut
+    KIND_NOTIFY,
+    KIND_PULL,
+    KIND_FREE, // a port may send again
+    KIND_PAUSE,
+    KIND_RESUME,
+    KIND_SEND, // a flow may send (again)
+    KIND_TIMEOUT,
+    KIND_PULLING // a host's next pull
+} PacketKind;
+
+#define PACKET_FLOWS_MOST (1 << 24)
+#define PACKET_NUMBERS_MOST (1 << 26)
+#define WORD_MARKED (UINT64_C(1) << 54)
+#define WORD_SHORT (UINT64_C(1) << 55)
+static inline uint64_t word_of(PacketKind kind, int32_t flow, int64_t number) {
+    return (uint64_t)flow | (uint64_t)number << 24 | (uint64_t)kind << 50;
+}
+static inline int32_t word_flow(uint64_t word) { return (int32_t)(word & 0xffffff); }
+static inline int32_t word_number(uint64_t word) { return (int32_t)(word >> 24 & 0x3ffffff); }
+static inline PacketKind word_kind(uint64_t word) { return (PacketKind)(word >> 50 & 15); }
+static inline uint64_t word_as(uint64_t word, PacketKind kind) {
+    return (word & ~(UINT64_C(15) << 50)) | (uint64_t)kind << 50;
+}
+
+typedef struct PacketEvent {
+    SimTime time;
+    uint64_t word;
+    SimTime sent;  // the packet, or the one that it answers
+    int32_t where; // port by which it comes, that is free or that pauses
+    int32_t node;  // at which it happens
+} PacketEvent;
+
+// ---- Windows (packet_windows.c).
+typedef struct PacketWindows PacketWindows;
+PacketWindows *windows_create(Arena *arena, SimTime length, int node_count);
+void windows_add(PacketWindows *windows, const PacketEvent *event); // not before the end of the one under way
+// The next one that has anything, by node and time. False: there is none.
+typedef struct PacketWindow {
+    const PacketEvent *events;
+    int count;
+    SimTime end;
+} PacketWindow;
+bool windows_next(PacketWindows *windows, PacketWindow *window);
+
+// ---- Hosts.
+typedef enum PacketState { STATE_UNSENT, STATE_SENT, STATE_LOST, STATE_ACKNOWLEDGED } PacketState;
+
+typedef struct FlowState {
+    int32_t from;
+    int32_t packets, last_payload;
+    uint8_t *states; // [packet], of the sender
+    uint8_t *there;  // [packet], of the receiver
+    // The sender.
+    int32_t next, lost_from, lost, flying, acknowledged, highest, scanned, recover, missing;
+    double window, threshold, rate;                              // packets; bytes a second
+    SimTime next_send, timeout_at, timer_at, smoothed, variance; // timer_at: of the event that tells
+    int backoff;
+    bool ready, timing, pacing;
+    double alpha;
+    int32_t seen, marked, round, cut_until; // DCTCP: since the round began; when so many are acknowledged it ends
+    double target_rate;                     // DCQCN
+    SimTime alpha_due, increase_due;
+    double bytes_since;
+    int by_timer, by_bytes;
+    SimTime last_cut; // SWIFT
+    int32_t credit;   // NDP: may be sent
+    // The receiver.
+    int32_t expected, received;
+    bool asked_again;
+    SimTime notified;
+} FlowState;
+
+typedef struct PacketSim PacketSim;
+const PacketNetwork *sim_network(const PacketSim *sim);
+double sim_line_rate(const PacketSim *sim, int32_t host);
+
+// What a transport does about an acknowledgement, a loss found, a timeout, a congestion notification, a packet sent.
+// Where it has nothing to do but start: NULL.
+typedef struct TransportActs {
+    void (*start)(const PacketSim *sim, FlowState *flow, SimTime now);
+    void (*acknowledged)(const PacketSim *sim, FlowState *flow, bool marked, SimTime round_trip, SimTime now);
+    void (*lost)(FlowState *flow);
+    void (*timed_out)(FlowState *flow);
+    void (*notified)(const PacketSim *sim, FlowState *flow, SimTime now);
+    void (*sent)(const PacketSim *sim, FlowState *flow, double wire_bytes, SimTime now);
+    bool pulled;
+} TransportActs;
+const TransportActs *transport_acts(PacketTransportId id);
+
+#endif

@@ -1,0 +1,197 @@
+// What senders do about marks, delays and losses: a row for each transport, with the text that its numbers are from.
+#include <math.h>
+
+#include "sim/packet/packet_internal.h"
+
+#define DUPLICATES_KEEP 2  // packets: a threshold is not below it
+#define SWIFT_INCREASE 1.0 // packets a round trip (Kumar et al. 2020)
+#define SWIFT_BETA 0.8     // ibid.
+#define SWIFT_MOST_CUT 0.5 // ibid.
+#define SWIFT_WINDOW_LEAST 0.01
+#define DCQCN_STAGES 5        // of fast recovery (Zhu et al. 2015)
+#define DCQCN_HYPER 10        // times R_AI
+#define DCQCN_RATE_LEAST 1e-3 // of the line
+
+const PacketTransportRow packet_transports[PACKET_TRANSPORTS] = {
+    // A window that stays as it is.
+    [PACKET_WINDOW] = {"window", false, false, {.id = PACKET_WINDOW, .window_packets = 64, .timeout_least = 1e-3}},
+    // RFC 5681, with selective acknowledgements.
+    [PACKET_RENO] = {"reno", false, false, {.id = PACKET_RENO, .window_packets = 10, .timeout_least = 0.2}},
+    // RFC 8257; Alizadeh et al. 2010.
+    [PACKET_DCTCP] = {"dctcp",
+                      false,
+                      false,
+                      {.id = PACKET_DCTCP, .window_packets = 10, .timeout_least = 10e-3, .gain = 1.0 / 16}},
+    // Zhu et al. 2015.
+    [PACKET_DCQCN] = {"dcqcn",
+                      true,
+                      true,
+                      {.id = PACKET_DCQCN,
+                       .timeout_least = 4e-3,
+                       .gain = 1.0 / 256,
+                       .increase = 40e6 / 8,
+                       .notify_seconds = 50e-6,
+                       .timer_seconds = 55e-6,
+                       .counter_bytes = 10e6}},
+    // Kumar et al. 2020, without the scaling of targets by flows.
+    [PACKET_SWIFT] = {"swift",
+                      false,
+                      false,
+                      {.id = PACKET_SWIFT, .window_packets = 10, .timeout_least = 1e-3, .target_seconds = 25e-6}},
+    // Handley et al. 2017.
+    [PACKET_NDP] = {"ndp", false, false, {.id = PACKET_NDP, .window_packets = 30, .timeout_least = 2e-3}},
+};
+const char *const packet_transport_names[PACKET_TRANSPORTS] = {"window", "reno", "dctcp", "dcqcn", "swift", "ndp"};
+
+// ---- Windows.
+static void window_start(const PacketSim *sim, FlowState *flow, SimTime now) {
+    (void)now;
+    flow->window = sim_network(sim)->transport.window_packets;
+    flow->threshold = INFINITY;
+}
+
+static void reno_grow(FlowState *flow) { flow->window += flow->window < flow->threshold ? 1 : 1 / flow->window; }
+
+static void reno_acknowledged(const PacketSim *sim, FlowState *flow, bool marked, SimTime round_trip, SimTime now) {
+    (void)sim, (void)marked, (void)round_trip, (void)now;
+    reno_grow(flow);
+}
+
+static void reno_lost(FlowState *flow) {
+    flow->threshold = fmax(flow->window / 2, DUPLICATES_KEEP);
+    flow->window = flow->threshold;
+}
+
+static void reno_timed_out(FlowState *flow) {
+    flow->threshold = fmax(flow->window / 2, DUPLICATES_KEEP);
+    flow->window = 1;
+}
+
+// Once a window what share of it was marked; once a window, at the first mark, a cut by half of its mean.
+static void dctcp_acknowledged(const PacketSim *sim, FlowState *flow, bool marked, SimTime round_trip, SimTime now) {
+    (void)round_trip, (void)now;
+    double gain = sim_network(sim)->transport.gain;
+    flow->seen++;
+    flow->marked += marked;
+    if (flow->acknowledged >= flow->round) {
+        flow->alpha = (1 - gain) * flow->alpha + gain * flow->marked / flow->seen;
+        flow->seen = flow->marked = 0;
+        flow->round = flow->acknowledged + flow->flying;
+    }
+    if (!marked) {
+        reno_grow(flow);
+    } else if (flow->acknowledged >= flow->cut_until) {
+        flow->window = fmax(flow->window * (1 - flow->alpha / 2), 1);
+        flow->threshold = flow->window;
+        flow->cut_until = flow->acknowledged + flow->flying;
+    }
+}
+
+static void dctcp_start(const PacketSim *sim, FlowState *flow, SimTime now) {
+    window_start(sim, flow, now);
+    flow->alpha = 1;
+}
+
+static void swift_acknowledged(const PacketSim *sim, FlowState *flow, bool marked, SimTime round_trip, SimTime now) {
+    (void)marked;
+    double target = sim_network(sim)->transport.target_seconds, delay = step_seconds(round_trip);
+    if (delay < target) {
+        flow->window += flow->window >= 1 ? SWIFT_INCREASE / flow->window : SWIFT_INCREASE;
+    } else if (now - flow->last_cut >= round_trip) {
+        flow->window *= fmax(1 - SWIFT_BETA * (delay - target) / delay, 1 - SWIFT_MOST_CUT);
+        flow->last_cut = now;
+    }
+    flow->window = fmax(flow->window, SWIFT_WINDOW_LEAST);
+}
+
+static void swift_lost(FlowState *flow) {
+    flow->window = fmax(flow->window * (1 - SWIFT_MOST_CUT), SWIFT_WINDOW_LEAST);
+}
+
+// With less than a packet in flight one is sent now and then.
+static void swift_sent(const PacketSim *sim, FlowState *flow, double wire_bytes, SimTime now) {
+    (void)sim, (void)wire_bytes;
+    if (flow->window < 1) flow->next_send = now + ticks_nearest((double)flow->smoothed / flow->window);
+}
+
+// ---- DCQCN: rates.
+static void dcqcn_start(const PacketSim *sim, FlowState *flow, SimTime now) {
+    const PacketTransport *transport = &sim_network(sim)->transport;
+    flow->window = INFINITY;
+    flow->rate = flow->target_rate = sim_line_rate(sim, flow->from);
+    flow->alpha = 1;
+    flow->alpha_due = flow->increase_due = now + step_ticks(transport->timer_seconds);
+}
+
+static void dcqcn_increase(const PacketSim *sim, FlowState *flow) {
+    int least = flow->by_timer < flow->by_bytes ? flow->by_timer : flow->by_bytes;
+    int most = flow->by_timer < flow->by_bytes ? flow->by_bytes : flow->by_timer;
+    double step = sim_network(sim)->transport.increase;
+    if (least > DCQCN_STAGES)
+        flow->target_rate += DCQCN_HYPER * step * (least - DCQCN_STAGES);
+    else if (most > DCQCN_STAGES)
+        flow->target_rate += step;
+    flow->target_rate = fmin(flow->target_rate, sim_line_rate(sim, flow->from));
+    flow->rate = (flow->rate + flow->target_rate) / 2;
+}
+
+// The timers that have run out by now, in their order.
+static void dcqcn_pass(const PacketSim *sim, FlowState *flow, SimTime now) {
+    const PacketTransport *transport = &sim_network(sim)->transport;
+    SimTime timer = step_ticks(transport->timer_seconds);
+    for (; flow->alpha_due <= now; flow->alpha_due += timer) flow->alpha *= 1 - transport->gain;
+    for (; flow->increase_due <= now; flow->increase_due += timer) {
+        flow->by_timer++;
+        dcqcn_increase(sim, flow);
+    }
+}
+
+static void dcqcn_notified(const PacketSim *sim, FlowState *flow, SimTime now) {
+    const PacketTransport *transport = &sim_network(sim)->transport;
+    dcqcn_pass(sim, flow, now);
+    flow->target_rate = flow->rate;
+    flow->rate = fmax(flow->rate * (1 - flow->alpha / 2), DCQCN_RATE_LEAST * sim_line_rate(sim, flow->from));
+    flow->alpha = (1 - transport->gain) * flow->alpha + transport->gain;
+    flow->by_timer = flow->by_bytes = 0;
+    flow->bytes_since = 0;
+    flow->alpha_due = flow->increase_due = now + step_ticks(transport->timer_seconds);
+}
+
+static void dcqcn_sent(const PacketSim *sim, FlowState *flow, double wire_bytes, SimTime now) {
+    dcqcn_pass(sim, flow, now);
+    flow->bytes_since += wire_bytes;
+    if (flow->bytes_since >= sim_network(sim)->transport.counter_bytes) {
+        flow->bytes_since -= sim_network(sim)->transport.counter_bytes;
+        flow->by_bytes++;
+        dcqcn_increase(sim, flow);
+    }
+    flow->next_send = now + ticks_nearest(1e12 * wire_bytes / flow->rate);
+}
+
+// ---- NDP: the receiver asks for each packet after the first ones.
+static void ndp_start(const PacketSim *sim, FlowState *flow, SimTime now) {
+    (void)now;
+    flow->window = INFINITY;
+    flow->credit = (int32_t)sim_network(sim)->transport.window_packets;
+}
+
+static const TransportActs acts[PACKET_TRANSPORTS] = {
+    [PACKET_WINDOW] = {.start = window_start},
+    [PACKET_RENO] = {.start = window_start,
+                     .acknowledged = reno_acknowledged,
+                     .lost = reno_lost,
+                     .timed_out = reno_timed_out},
+    [PACKET_DCTCP] = {.start = dctcp_start,
+                      .acknowledged = dctcp_acknowledged,
+                      .lost = reno_lost,
+                      .timed_out = reno_timed_out},
+    [PACKET_DCQCN] = {.start = dcqcn_start, .notified = dcqcn_notified, .sent = dcqcn_sent},
+    [PACKET_SWIFT] = {.start = window_start,
+                      .acknowledged = swift_acknowledged,
+                      .lost = swift_lost,
+                      .timed_out = swift_lost,
+                      .sent = swift_sent},
+    [PACKET_NDP] = {.start = ndp_start, .pulled = true},
+};
+
+const TransportActs *transport_acts(PacketTransportId id) { return &acts[id]; }

@@ -1,0 +1,71 @@
+// Files that are written whole or not at all, and read with a limit.
+#ifndef LOCKSTEP_SIM_FILE_H
+#define LOCKSTEP_SIM_FILE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/problem.h"
+
+// Opens what the user names on the command line: a regular file, or what the shell has opened (/dev/stdin, /dev/fd/63
+// of a process substitution), be that a pipe. Anything else may never begin or never end and is refused: a pipe with a
+// name, a device, a folder. -1 after a problem. What a scenario names goes through sim/system/gate.h.
+int file_open(const char *path, Problems *problems);
+// For who opens it himself: true, or false after a problem, of what is there and is no regular file.
+bool file_is_regular_or_none(const char *path, Problems *problems);
+FILE *file_open_stream(const char *path, Problems *problems); // NULL after a problem
+FILE *file_peek(const char *path); // NULL and nothing said: for a first look at a file that is read in full later
+
+// From here on file_open goes through a gate, but for paths that stand in these words of the command line: what is
+// asked was found in a file. NULL: no longer.
+typedef struct ReadGate ReadGate;
+void file_read_through(const ReadGate *gate, const char *const *typed, int typed_count);
+bool file_may_read(const char *path); // a folder or a file: whether that gate holds it; true where there is none
+
+// The whole file, zero-terminated, its length in *bytes. NULL after adding a problem (strerror, or too large).
+char *file_read(Arena *arena, const char *path, size_t limit_bytes, size_t *bytes, Problems *problems);
+
+// The same of a file that is open already, and closes it. `path` is for messages.
+char *file_read_open(Arena *arena, int descriptor, const char *path, size_t limit_bytes, size_t *bytes,
+                     Problems *problems);
+
+// Whether a file's name has an ending like ".json", after something else.
+bool file_ends_in(const char *path, const char *ending);
+
+// A file under a temporary name in the same folder; file_commit checks every write, flushes, closes and renames.
+// Until then the old file, if any, is untouched. "-" is standard output.
+typedef struct OutputFile {
+    FILE *stream;
+    const char *path, *temporary;
+} OutputFile;
+
+bool file_create(Arena *arena, const char *path, OutputFile *file, Problems *problems); // of text: sim/system/letters_out.h
+bool file_create_bytes(Arena *arena, const char *path, OutputFile *file,
+                       Problems *problems); // pictures, what is zipped
+bool file_commit(OutputFile *file, Problems *problems);
+void file_abandon(OutputFile *file);
+
+// Text that is written piece by piece. Out of memory ends the program.
+typedef struct TextStream {
+    FILE *stream;
+    struct TextStreamEnd {
+        char *text;
+        size_t bytes;
+    } * end;
+} TextStream;
+
+TextStream text_stream_open(void);
+char *text_stream_close(Arena *arena, TextStream *text);
+
+// Files that are to be gone when the program ends before they have become what they should be. They are removed however
+// it ends: by exit, by a signal that can be caught; kill -9 and a loss of power leave them.
+
+// Opens a file that is not there yet, as open does with O_CREAT and O_EXCL, and remembers it. -1: errno says why.
+int temporary_open(const char *path, int flags);
+void temporary_add(const char *path);  // one that somebody else opens, or that may never come to be
+void temporary_drop(const char *path); // it has another name now, or is removed
+// Those of this process; not those of the one that it was forked from. Safe in a signal handler.
+void temporaries_remove(void);
+
+#endif

@@ -1,0 +1,38 @@
+// The gate for files that a scenario names. Who writes a scenario may be a stranger; who runs it says what it may read:
+// the folder of the scenario, and folders named on the command line (--allow-read). Of these, regular files only.
+#ifndef LOCKSTEP_SIM_GATE_H
+#define LOCKSTEP_SIM_GATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/problem.h"
+
+typedef struct ReadGate ReadGate;
+
+// `scenario` is a path; one that comes through a pipe has no folder. A folder of `allowed` that is none is a problem.
+// All that is read goes into *digest.
+ReadGate *gate_create(Arena *arena, const char *scenario, const char *const *allowed, int allowed_count,
+                      uint64_t *digest, Problems *problems);
+
+// For the files that a question names which itself stands in a file: regular ones in these folders and in the current
+// one, where relative paths begin, unless that is the whole machine. A folder that is none is a problem.
+ReadGate *gate_of_question(Arena *arena, const char *const *folders, int count, Problems *problems);
+// Whether a path leads to something that may be read.
+bool gate_holds(const ReadGate *gate, const char *path);
+// Opens a regular file for reading; -1 after a problem.
+int gate_open(const ReadGate *gate, const char *path, Where where, Problems *problems);
+
+// As file_read, of a path that starts in the scenario's folder or at the root. NULL after a problem at `where`: the
+// same whether or not there is anything outside, and a pipe or device is never waited for.
+char *gate_read(const ReadGate *gate, const char *path, size_t limit_bytes, size_t *bytes, Where where,
+                Problems *problems);
+
+// For readers that serve both: through the gate, or where there is none of the user's own naming, at any place.
+char *gate_read_or_free(const ReadGate *gate, Arena *arena, const char *path, size_t limit_bytes, size_t *bytes,
+                        Where where, Problems *problems);
+// The path as messages about the file's content say it: behind the scenario's folder as the user wrote that.
+const char *gate_shown_path(const ReadGate *gate, Arena *arena, const char *path);
+
+#endif

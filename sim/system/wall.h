@@ -1,0 +1,74 @@
+// The second wall round a scenario: the system itself (Landlock and seccomp on Linux) keeps the process from files,
+// programs and machines that its command line does not name, should a scenario ever get out of its Lua sandbox.
+// Once raised it stands until the process ends, and round every process that it starts.
+#ifndef LOCKSTEP_SIM_WALL_H
+#define LOCKSTEP_SIM_WALL_H
+
+#include <stdbool.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/options.h"
+#include "sim/base/problem.h"
+
+typedef enum WallMode { WALL_AUTO, WALL_ON, WALL_OFF, WALL_SILENT } WallMode; // silent: auto without its warning
+extern const char *const wall_modes[];                                        // of those that users choose
+
+#define WALL_OPTION                                                                                                    \
+    {                                                                                                                  \
+        .name = "wall", .kind = OPTION_CHOICE, .choices = wall_modes, .choice_count = 3,                               \
+        .help = "the system's guard round the script (docs/security.md); auto: go on without it, with a warning, "     \
+                "where the kernel has none; on: refuse"                                                                \
+    }
+
+typedef enum WallRight {
+    WALL_READ,    // a file, or a folder and all below
+    WALL_REPLACE, // a folder where files are written whole or not at all: made, renamed, removed
+    WALL_STORE,   // a folder where a database lives: the same, and read
+    WALL_WRITE,   // a device or a pipe
+    WALL_START,   // a program
+} WallRight;
+
+typedef struct WallPath {
+    WallRight right;
+    const char *path;
+} WallPath;
+
+typedef struct WallRules { // {0}: nothing may be read, written or started
+    WallPath *items;
+    int count, room;
+} WallRules;
+
+// Paths that do not exist are left out: whoever opens them says so.
+void wall_allow(Arena *arena, WallRules *rules, WallRight right, const char *path);
+// The files that a setting of the user's names: "cluster.fabric=ib-ndr400:mine.json", "gpus=8,16": none.
+void wall_allow_setting(Arena *arena, WallRules *rules, const char *setting);
+// The script and the modules beside it.
+void wall_allow_script(Arena *arena, WallRules *rules, const char *file);
+// A file that is written, as sim/system/file.h does it, or as a database ("-": none).
+void wall_allow_output(Arena *arena, WallRules *rules, WallRight right, const char *file);
+// As options say it, each of which may be given again: files and folders to read; settings (--set, --vary), which may
+// name files.
+void wall_allow_texts(Arena *arena, WallRules *rules, const Options *options, const char *name);
+void wall_allow_settings(Arena *arena, WallRules *rules, const Options *options, const char *name);
+// The same in every wall that will be raised, whoever raises it: files that main.c writes when a command is done. Few;
+// `file` stays where it is.
+void wall_keep_output(WallRight right, const char *file);
+// Programs of this name in the folders of PATH, and what drawing programs read: libraries, fonts.
+void wall_allow_program(Arena *arena, WallRules *rules, const char *name);
+
+// Walls are raised in processes that say so at their beginning; elsewhere (in tests of commands) wall_raise does
+// nothing, since there would be no way back.
+void wall_permit(void);
+
+// False after a problem: the mode is WALL_ON and the system has no such wall. With WALL_AUTO a warning says what is
+// missing.
+bool wall_raise(Arena *arena, const WallRules *rules, WallMode mode, Problems *problems);
+WallMode wall_mode_said(const Options *options); // --wall; without it as the machine can, silently with --quiet
+
+// ---- The system's side: wall_linux.c.
+
+// What the system lacks, in words, or NULL. Both halves are tried.
+const char *wall_guard_files(Arena *arena, const WallRules *rules);
+const char *wall_guard_calls(Arena *arena, const WallRules *rules);
+
+#endif
