@@ -327,10 +327,11 @@ coverage:
 MEASURED = measurements measurements/kernels measurements/nccl measurements/nccl/batch-3 measurements/training measurements/training/batch-2 measurements/training/batch-3 measurements/training/own
 install: $(BUILD)/lockstep
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/lockstep
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/lockstep/,examples/algorithms $(MEASURED))
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/lockstep/,examples/algorithms examples/launch $(MEASURED))
 	install -m 755 $(BUILD)/lockstep $(wildcard $(BUILD)/cuda/lockstep-bench) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 scenarios/examples/*.lua scenarios/lessons/*.lua $(DESTDIR)$(PREFIX)/share/lockstep/examples
 	install -m 644 scenarios/examples/algorithms/*.lua $(DESTDIR)$(PREFIX)/share/lockstep/examples/algorithms
+	install -m 644 scenarios/examples/launch/* $(DESTDIR)$(PREFIX)/share/lockstep/examples/launch
 	install -m 644 results/schema.json $(DESTDIR)$(PREFIX)/share/lockstep
 	$(foreach folder,$(MEASURED),install -m 644 $(filter-out %/,$(wildcard calibrate/$(folder)/*.*)) $(DESTDIR)$(PREFIX)/share/lockstep/$(folder) &&) true
 	install -m 644 README.md ARCHITECTURE.md CHANGELOG.md COPYING $(DESTDIR)$(PREFIX)/share/doc/lockstep
