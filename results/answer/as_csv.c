@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "results/answer/as.h"
-#include "sim/data/csv.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
+#include "sim/data/csv.h"
 
 typedef struct Cells {
     struct Cell {

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/data/json.h"
 #include "sim/base/options.h"
+#include "sim/data/json.h"
 
 enum { DONE = 0, BAD_USAGE = 2 };
 

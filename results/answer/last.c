@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "results/answer/question.h"
-#include "sim/data/envelope.h"
-#include "sim/system/file.h"
-#include "sim/data/json.h"
 #include "sim/base/letters.h"
 #include "sim/base/list.h"
+#include "sim/data/envelope.h"
+#include "sim/data/json.h"
+#include "sim/system/file.h"
 
 #define FORMAT "lockstep-last"
 #define FORMAT_VERSION 1

@@ -5,9 +5,9 @@
 
 #include "results/answer/answer.h"
 #include "results/answer/last.h"
+#include "sim/base/list.h"
 #include "sim/system/file.h"
 #include "sim/system/gate.h"
-#include "sim/base/list.h"
 
 #define MOST_BYTES (1 << 16) // of a command line that a file holds
 

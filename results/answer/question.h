@@ -1,8 +1,8 @@
 // Words that stand in a file become a question. An answer in JSON, and what --last keeps, hold a command line; who
 // wrote the file may be a stranger, so that of its words only those are taken that say what is simulated: options whose
-// row is of the question (sim/base/options.h), and what belongs to none (a scenario, its own options). What says where an
-// answer goes is left out, and what only who asks may say (walls, limits, folders to read, stores) is refused, unless
-// it is typed now. This is the one door for such words, whoever asks again.
+// row is of the question (sim/base/options.h), and what belongs to none (a scenario, its own options). What says where
+// an answer goes is left out, and what only who asks may say (walls, limits, folders to read, stores) is refused,
+// unless it is typed now. This is the one door for such words, whoever asks again.
 #ifndef LOCKSTEP_RESULTS_QUESTION_H
 #define LOCKSTEP_RESULTS_QUESTION_H
 

@@ -1,5 +1,5 @@
-// A record as an answer (sim/data/answer.h): of one configuration or of many, with tables of its own, what was published
-// beside it, and what it rests on.
+// A record as an answer (sim/data/answer.h): of one configuration or of many, with tables of its own, what was
+// published beside it, and what it rests on.
 #ifndef LOCKSTEP_RESULTS_RECORD_ANSWER_H
 #define LOCKSTEP_RESULTS_RECORD_ANSWER_H
 

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "results/columns.h"
 #include "results/answer/record_answer.h"
+#include "results/columns.h"
 #include "results/view.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"

@@ -5,9 +5,9 @@
 
 #include "results/page/report_page.h"
 #include "results/view.h"
-#include "sim/system/file.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
+#include "sim/system/file.h"
 
 static double left_margin(const Paper *paper) { return paper->narrow ? 44 : 62; }
 

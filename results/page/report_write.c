@@ -6,10 +6,10 @@
 
 #include "results/page/report_page.h"
 #include "sim/base/check.h"
-#include "sim/system/file.h"
 #include "sim/base/sha256.h"
 #include "sim/base/text.h"
 #include "sim/base/version.h"
+#include "sim/system/file.h"
 
 // As the catalogue is: files that people edit, within the program's read-only data.
 #define EMBED(name_, path_)                                                                                            \

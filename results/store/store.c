@@ -18,9 +18,9 @@
 #include "results/store/store_row.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
-#include "sim/system/file.h"
-#include "sim/data/json.h"
 #include "sim/base/list.h"
+#include "sim/data/json.h"
+#include "sim/system/file.h"
 
 #define SAY_AFTER_MS 500
 #define SHARE_OF_TIME 0.1 // for commits

@@ -8,8 +8,8 @@
 #include "results/store/store_base.h"
 #include "results/store/store_row.h"
 #include "sim/base/digest.h"
-#include "sim/data/json.h"
 #include "sim/base/text.h"
+#include "sim/data/json.h"
 
 #define LOST_NAMED 5
 #define NAME_WIDTH 80

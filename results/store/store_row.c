@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "sim/base/digest.h"
-#include "sim/system/file.h"
-#include "sim/data/json.h"
 #include "sim/base/list.h"
 #include "sim/base/quantity.h"
+#include "sim/data/json.h"
+#include "sim/system/file.h"
 
 static bool is_kept(const char *name, const char *const *keep, int keep_count) {
     for (int i = 0; i < keep_count; i++)

@@ -5,7 +5,8 @@
 #include "results/answer/answer.h"
 #include "results/store/store.h"
 
-// The exit code: that of its points (results/store/store.h); 1 and 4 with problems. What is to be known of it goes to stderr.
+// The exit code: that of its points (results/store/store.h); 1 and 4 with problems. What is to be known of it goes to
+// stderr.
 int store_show(Arena *arena, const char *path, AnswerForm form, const Style *style, bool verbose, FILE *out,
                Problems *problems);
 

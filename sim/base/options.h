@@ -55,8 +55,8 @@ typedef struct Options Options;
 Options *options_parse(Arena *arena, const OptionSpec *specs, int spec_count, int argc, char **argv,
                        Problems *problems);
 
-// Rows that every command has beside its own, unless it has a row of that name itself (results/answer/answer.h; main.c says
-// them). `read` is told of every command line that was read; it may add problems. NULL, 0, NULL: none.
+// Rows that every command has beside its own, unless it has a row of that name itself (results/answer/answer.h; main.c
+// says them). `read` is told of every command line that was read; it may add problems. NULL, 0, NULL: none.
 typedef void OptionsRead(Options *options, Problems *problems);
 void options_share(const OptionSpec *rows, int count, OptionsRead *read);
 bool option_known(const Options *options, const char *name);  // a row has that name

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "sim/base/arena.h"
-#include "sim/data/recommendation.h"
 #include "sim/base/statistics.h"
+#include "sim/data/recommendation.h"
 
 // How a value is written for people. JSON and CSV have the number itself, in the unit said here.
 typedef enum AnswerUnit {

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/system/file.h"
 #include "sim/base/letters.h"
 #include "sim/base/list.h"
+#include "sim/system/file.h"
 
 #define LARGEST_FILE_BYTES ((size_t)64 << 20)
 #define BYTE_ORDER_MARK "\xef\xbb\xbf" // as spreadsheets write it

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "sim/base/check.h"
-#include "sim/system/file.h"
 #include "sim/base/letters.h"
 #include "sim/base/list.h"
+#include "sim/system/file.h"
 
 #define LARGEST_FILE_BYTES ((size_t)256 << 20)
 #define DEEPEST 100

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/system/file.h"
+#include "sim/base/letters.h"
 #include "sim/data/gunzip.h"
 #include "sim/data/json_stream.h"
-#include "sim/base/letters.h"
+#include "sim/system/file.h"
 
 typedef struct KinetoRead {
     const KinetoReader *reader;

@@ -1,10 +1,10 @@
-// A question that the program answers: a row of its table of commands. The frame (results/answer/frame.c) reads its options,
-// watches the work, gives the answer a form and ends.
+// A question that the program answers: a row of its table of commands. The frame (results/answer/frame.c) reads its
+// options, watches the work, gives the answer a form and ends.
 #ifndef LOCKSTEP_SIM_QUESTION_H
 #define LOCKSTEP_SIM_QUESTION_H
 
-#include "sim/data/answer.h"
 #include "sim/base/options.h"
+#include "sim/data/answer.h"
 
 enum {
     EXIT_DONE = 0,

@@ -7,8 +7,8 @@
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
 #include "sim/base/list.h"
-#include "sim/packet/packet_internal.h"
 #include "sim/base/random.h"
+#include "sim/packet/packet_internal.h"
 #include "sim/system/watch.h"
 
 #define WINDOW_MOST (SimTime)(1 << 20) // ticks: two passes of ten bits sort it

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "sim/base/check.h"
-#include "sim/event.h"
 #include "sim/base/list.h"
+#include "sim/event.h"
 #include "sim/packet/packet_internal.h"
 
 #define RING 256

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "sim/base/check.h"
+#include "sim/base/quantity.h"
 #include "sim/system/gate.h"
 #include "sim/system/letters_out.h"
-#include "sim/base/quantity.h"
 #include "sim/system/watch.h"
 
 // ---- Reading.

@@ -40,7 +40,8 @@ typedef struct OutputFile {
     const char *path, *temporary;
 } OutputFile;
 
-bool file_create(Arena *arena, const char *path, OutputFile *file, Problems *problems); // of text: sim/system/letters_out.h
+bool file_create(Arena *arena, const char *path, OutputFile *file,
+                 Problems *problems); // of text: sim/system/letters_out.h
 bool file_create_bytes(Arena *arena, const char *path, OutputFile *file,
                        Problems *problems); // pictures, what is zipped
 bool file_commit(OutputFile *file, Problems *problems);

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "sim/base/check.h"
-#include "sim/system/file.h"
 #include "sim/base/list.h"
+#include "sim/system/file.h"
 
 const char *const wall_modes[] = {"auto", "on", "off"};
 

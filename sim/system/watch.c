@@ -12,9 +12,9 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/check.h"
-#include "sim/system/file.h"
 #include "sim/base/letters.h"
 #include "sim/base/quantity.h"
+#include "sim/system/file.h"
 
 #define USUAL_PIECE_SECONDS 60
 #define MOST_MEMORY 17179869184.0

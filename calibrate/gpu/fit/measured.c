@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "models/workload/cluster/cluster.h"
-#include "sim/system/file.h"
-#include "sim/data/json.h"
 #include "sim/base/list.h"
 #include "sim/base/name_index.h"
 #include "sim/base/statistics.h"
+#include "sim/data/json.h"
+#include "sim/system/file.h"
 
 #define LARGEST_FILE_BYTES ((size_t)64 << 20)
 #define MOST_SIZE 1e15   // of any number of a case: beyond it is nonsense

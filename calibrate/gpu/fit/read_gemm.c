@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "calibrate/gpu/fit/fit_gemm.h"
-#include "sim/data/csv.h"
 #include "sim/base/list.h"
+#include "sim/data/csv.h"
 
 #define LONGEST_TOLD 4096 // of names that nobody knows
 #define FEWEST_POINTS 8

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/network/messages/message.h"
 #include "models/network/collectives/nccl_steps.h"
+#include "models/network/messages/message.h"
 #include "models/network/network_constants.h"
 
 #define TREE_CHUNK_BYTES 128e3

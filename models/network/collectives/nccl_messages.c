@@ -2,8 +2,8 @@
 // the messages they are made of (message.h).
 #include <math.h>
 
-#include "models/network/messages/message.h"
 #include "models/network/collectives/nccl_steps.h"
+#include "models/network/messages/message.h"
 
 #define PAIR_CHANNELS 32 // of all messages within a node
 #define PAIR_LL_BYTES 16384.0

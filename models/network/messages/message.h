@@ -3,8 +3,8 @@
 #ifndef LOCKSTEP_NETWORK_MESSAGE_H
 #define LOCKSTEP_NETWORK_MESSAGE_H
 
-#include "models/network/messages/flows.h"
 #include "models/network/loads.h"
+#include "models/network/messages/flows.h"
 
 #define MESSAGE_USES_LIMIT 4096
 

@@ -1,5 +1,5 @@
-// The emulated GPU's own form of calibrate/gpu/bench/cuda_order.h. A line of LL is written and read as two halves of 8 bytes,
-// between which other threads may run; volatile accesses are points where they may run in any case.
+// The emulated GPU's own form of calibrate/gpu/bench/cuda_order.h. A line of LL is written and read as two halves of 8
+// bytes, between which other threads may run; volatile accesses are points where they may run in any case.
 #ifndef LOCKSTEP_EMULATED_CUDA_ORDER_H
 #define LOCKSTEP_EMULATED_CUDA_ORDER_H
 
