@@ -176,6 +176,15 @@ TEST(a_value_that_cannot_be_says_its_line) {
 
 // ---- Tables.
 
+TEST(a_shape_that_is_half_said_names_what_is_missing) {
+    Arena *arena = arena_open();
+    static const char text[] = "#!/bin/bash\ntorchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 24 \\\n"
+                               "  --hiden-size 1024 --micro-batch-size 1 --global-batch-size 8 --seq-length 1024\n";
+    const char *said = first_problem(arena, "half.sh", text, &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_CONTAINS(said, "the model's shape is half said: hidden, heads are missing");
+    arena_close(arena);
+}
+
 TEST(the_page_has_a_row_for_each_kind_of_file) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);

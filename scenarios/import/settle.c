@@ -55,8 +55,23 @@ static const char *config_beside(Reading *r, const char *name, Where where) {
     return shown;
 }
 
+static const char *const shape[] = {"layers", "hidden", "heads"}; // without which no transformer is spelt
+
+static const char *half_spelt(const Reading *r) { // one of the shape that is said, or NULL
+    for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
+        if (heard(r, shape[i])) return shape[i];
+    return NULL;
+}
+
+static const char *missing_of_shape(const Reading *r) {
+    const char *list = "";
+    for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
+        if (!heard(r, shape[i])) list = arena_printf(r->arena, "%s%s%s", list, *list ? ", " : "", shape[i]);
+    return *list ? arena_printf(r->arena, "%s %s", list, strchr(list, ',') ? "are" : "is") : list;
+}
+
 static const char *spell_model(Reading *r) {
-    if (!heard(r, "layers") || !heard(r, "hidden") || !heard(r, "heads")) return NULL;
+    if (*missing_of_shape(r)) return NULL;
     double expansion = heard_number(r, "expansion", 0);
     if (expansion > 0 && !heard(r, "ffn"))
         hear_number(r, "ffn", expansion * heard_number(r, "hidden", 0), heard(r, "expansion")->where);
@@ -100,6 +115,14 @@ static void settle_model(Reading *r) {
         return;
     }
     unhear(r, "model");
+    const char *half = half_spelt(r);
+    if (half && !name) {
+        problem_add(r->problems, heard(r, half)->where, "the model's shape is half said: %s missing",
+                    missing_of_shape(r));
+        problem_hint(r->problems, "is an option misspelt? Or say --model NAME (lockstep model list)");
+        problem_is_usage(r->problems);
+        return;
+    }
     problem_add(r->problems, name ? name->where : (Where){0},
                 name ? "which model is \"%s\"? It is none of the library, and no config.json lies beside"
                      : "which model? Nothing here says it%.0s",
