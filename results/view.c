@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/base/list.h"
+#include "sim/base/name_index.h"
 #include "sim/base/text.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
@@ -30,22 +30,11 @@ static bool varies(const Record *record, const char *name) {
     return false;
 }
 
-typedef struct Names {
-    const char **items;
-    int count, room;
-} Names;
-
-static void add_name(Arena *arena, Names *names, const char *name) {
-    for (int i = 0; i < names->count; i++)
-        if (strcmp(names->items[i], name) == 0) return;
-    LIST_PUSH(arena, names, name);
-}
-
 const char **varied_parameters(Arena *arena, const Record *record, int *count) {
     Names names = {0};
     for (int i = 0; i < record->point_count; i++)
         for (int k = 0; k < record->points[i].parameter_count; k++)
-            add_name(arena, &names, record->points[i].parameters[k].name);
+            names_add(arena, &names, record->points[i].parameters[k].name);
     *count = 0;
     for (int i = 0; i < names.count; i++)
         if (varies(record, names.items[i])) names.items[(*count)++] = names.items[i];

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/base/list.h"
+#include "sim/base/name_index.h"
 
 static const char *const type_names[] = {[JSON_NULL] = "null",   [JSON_BOOL] = "boolean", [JSON_NUMBER] = "number",
                                          [JSON_TEXT] = "string", [JSON_LIST] = "array",   [JSON_OBJECT] = "object"};
@@ -135,17 +136,6 @@ bool schema_holds(const Json *root, const Json *schema, const Json *value, char 
 
 // ---- Writing.
 
-typedef struct Names {
-    const char **items;
-    int count, room;
-} Names;
-
-static void add_name(Arena *arena, Names *names, const char *name) {
-    for (int i = 0; i < names->count; i++)
-        if (strcmp(names->items[i], name) == 0) return;
-    LIST_PUSH(arena, names, name);
-}
-
 static void copy_member(JsonWriter *json, const Json *old, const char *word) {
     const Json *kept = old ? json_get(old, word) : NULL;
     if (!kept) return;
@@ -186,9 +176,9 @@ static void write_required(Arena *arena, JsonWriter *json, const Json *old, cons
     const Json *required = old ? json_get(old, "required") : NULL;
     Names kept = {0};
     for (int i = 0; (!old || samples->count >= ENOUGH) && i < keys->count; i++)
-        if (is_in_all(samples, keys->items[i])) add_name(arena, &kept, keys->items[i]);
+        if (is_in_all(samples, keys->items[i])) names_add(arena, &kept, keys->items[i]);
     for (int i = 0; required && i < required->count; i++)
-        if (is_in_all(samples, required->items[i].text)) add_name(arena, &kept, required->items[i].text);
+        if (is_in_all(samples, required->items[i].text)) names_add(arena, &kept, required->items[i].text);
     if (kept.count == 0) return;
     json_key(json, "required");
     json_begin_list(json);
@@ -199,10 +189,10 @@ static void write_required(Arena *arena, JsonWriter *json, const Json *old, cons
 static void write_members(Arena *arena, JsonWriter *json, const Json *old, const SchemaSamples *samples) {
     const Json *properties = old ? json_get(old, "properties") : NULL;
     Names keys = {0};
-    for (int i = 0; properties && i < properties->count; i++) add_name(arena, &keys, properties->items[i].key);
+    for (int i = 0; properties && i < properties->count; i++) names_add(arena, &keys, properties->items[i].key);
     for (int i = 0; i < samples->count; i++)
         for (int k = 0; samples->items[i]->kind == JSON_OBJECT && k < samples->items[i]->count; k++)
-            add_name(arena, &keys, samples->items[i]->items[k].key);
+            names_add(arena, &keys, samples->items[i]->items[k].key);
     if (keys.count == 0) return;
     json_key(json, "properties");
     json_begin_object(json);

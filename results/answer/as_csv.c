@@ -4,6 +4,7 @@
 
 #include "results/answer/as.h"
 #include "sim/base/list.h"
+#include "sim/base/name_index.h"
 #include "sim/base/text.h"
 #include "sim/data/csv.h"
 
@@ -119,11 +120,6 @@ static Rows rows_of(Arena *arena, const AnswerNode *node) {
 }
 
 // ---- Columns: in the order first met; rows of a table have all of them in one order.
-
-typedef struct Names {
-    const char **items;
-    int count, room;
-} Names;
 
 static int find_name(const Names *names, const char *name, int guess) {
     if (guess < names->count && strcmp(names->items[guess], name) == 0) return guess;

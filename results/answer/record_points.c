@@ -6,6 +6,7 @@
 #include "results/columns.h"
 #include "results/view.h"
 #include "sim/base/list.h"
+#include "sim/base/name_index.h"
 #include "sim/base/text.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
@@ -186,17 +187,6 @@ static const char *people_title(const RecordTelling *telling, const PeopleColumn
 
 // ---- Names met in any point, in the order first met.
 
-typedef struct Names {
-    const char **items;
-    int count, room;
-} Names;
-
-static void add_name(Arena *arena, Names *names, const char *name) {
-    for (int i = 0; i < names->count; i++)
-        if (strcmp(names->items[i], name) == 0) return;
-    LIST_PUSH(arena, names, name);
-}
-
 static bool is_fixed_column(const char *name) {
     for (int i = 0; i < POINT_COLUMNS; i++)
         if (strcmp(point_columns[i], name) == 0) return true;
@@ -219,9 +209,10 @@ static Layout find_names(const RecordTelling *telling) {
         const RecordPoint *point = &telling->record->points[i];
         for (int k = 0; k < point->parameter_count; k++)
             if (!is_fixed_column(point->parameters[k].name))
-                add_name(telling->arena, &layout.parameters, point->parameters[k].name);
-        for (int k = 0; k < point->exposed_count; k++) add_name(telling->arena, &layout.causes, point->exposed[k].name);
-        for (int k = 0; k < point->memory_count; k++) add_name(telling->arena, &layout.classes, point->memory[k].name);
+                names_add(telling->arena, &layout.parameters, point->parameters[k].name);
+        for (int k = 0; k < point->exposed_count; k++)
+            names_add(telling->arena, &layout.causes, point->exposed[k].name);
+        for (int k = 0; k < point->memory_count; k++) names_add(telling->arena, &layout.classes, point->memory[k].name);
     }
     return layout;
 }
@@ -318,7 +309,7 @@ static Names names_worth_a_column(const RecordTelling *telling, PartsOf *parts_o
         Parts parts = parts_of(&telling->record->points[i]);
         for (int k = 0; k < parts.count; k++)
             if (parts.whole > 0 && parts.values[k].value >= SMALLEST_SHARE * parts.whole)
-                add_name(telling->arena, &names, parts.values[k].name);
+                names_add(telling->arena, &names, parts.values[k].name);
     }
     return names;
 }

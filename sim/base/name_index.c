@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "sim/base/list.h"
+
 typedef struct Node {
     const char *name;
     int number, level;
@@ -78,4 +80,10 @@ int name_index_add(NameIndex *index, const char *name, int number) {
 void name_index_set(NameIndex *index, const char *name, int number) {
     index->root = put(index, index->root, name);
     index->found->number = number;
+}
+
+void names_add(Arena *arena, Names *names, const char *name) {
+    for (int i = 0; i < names->count; i++)
+        if (strcmp(names->items[i], name) == 0) return;
+    LIST_PUSH(arena, names, name);
 }

@@ -16,4 +16,12 @@ int name_index_find(const NameIndex *index, const char *name); // -1: there is n
 int name_index_add(NameIndex *index, const char *name, int number);
 void name_index_set(NameIndex *index, const char *name, int number); // whatever it had before
 
+// A few names in the order in which they were first met.
+typedef struct Names {
+    const char **items;
+    int count, room;
+} Names;
+
+void names_add(Arena *arena, Names *names, const char *name); // nothing where it is among them; it is not copied
+
 #endif

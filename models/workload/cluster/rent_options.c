@@ -7,6 +7,7 @@
 #include "models/hardware/parts.h"
 #include "models/hardware/price_book.h"
 #include "sim/base/list.h"
+#include "sim/base/name_index.h"
 
 #define MOST_RENT 1e6 // of a GPU-hour, in any currency
 #define MOST_NODE_PRICE 1e12
@@ -180,11 +181,6 @@ void rent_concerns(const RentSpec *rent, const NodeType *const *nodes, int node_
 void own_concerns(const OwnSpec *own, const NodeType *const *nodes, int node_count, Problems *problems) {
     concerns(own->node_prices, own->node_price_count, own->where, nodes, node_count, problems);
 }
-
-typedef struct Names {
-    const char **items;
-    int count, room;
-} Names;
 
 static Names split_commas(Arena *arena, const char *text) {
     Names list = {0};

@@ -46,11 +46,11 @@ static const char *const column_names[TRACE_COLUMN_COUNT][5] = {
     [COLUMN_ASKED_TRES] = {"reqtres", NULL},
 };
 
-typedef struct Names {
+typedef struct NumberedNames {
     const char **items;
     int count, room;
     NameIndex *index;
-} Names;
+} NumberedNames;
 
 typedef struct Reading {
     Arena *arena;
@@ -67,7 +67,7 @@ typedef struct Reading {
         int count, room;
     } submitted; // seconds since 1970 or since anything
     double *waits_s;
-    Names users, groups;
+    NumberedNames users, groups;
 } Reading;
 
 static void find_columns(Reading *reading) {
@@ -181,7 +181,7 @@ static bool number_cell(const Reading *reading, int row, TraceColumn column, boo
     return false;
 }
 
-static int number_of(Arena *arena, Names *names, const char *name) {
+static int number_of(Arena *arena, NumberedNames *names, const char *name) {
     if (!names->index) names->index = name_index_create(arena, strcmp);
     int before = name_index_add(names->index, name, names->count);
     if (before >= 0) return before;
