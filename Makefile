@@ -110,10 +110,10 @@ $(BUILD)/%.o: %.c
 	@$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # What decides results: a sweep's store knows by the checksum which engine a point comes from. Comments do not.
-ENGINE_FILES = $(sort $(wildcard $(addsuffix /*.[ch],sim models/hardware models/network $(WORKLOAD) $(SCENARIOS)) \
+ENGINE_FILES = $(sort $(wildcard $(addsuffix /*.[ch],$(filter-out results% calibrate%,$(FOLDERS))) \
                  models/hardware/catalogue/*.json))
-$(BUILD)/sim/version.o: ALL_CFLAGS += -DLOCKSTEP_ENGINE='"$(shell awk -f sim/engine_text.awk $(ENGINE_FILES) | sha256sum | cut -c1-12)"'
-$(BUILD)/sim/version.o: $(ENGINE_FILES) sim/engine_text.awk
+$(BUILD)/sim/base/version.o: ALL_CFLAGS += -DLOCKSTEP_ENGINE='"$(shell awk -f sim/engine_text.awk $(ENGINE_FILES) | sha256sum | cut -c1-12)"'
+$(BUILD)/sim/base/version.o: $(ENGINE_FILES) sim/engine_text.awk
 
 # The catalogue is part of the program (.incbin), so a change to it is a change to this file; and it is made into tables.
 $(BUILD)/models/hardware/catalogue.o: $(wildcard models/hardware/catalogue/*.json)
@@ -131,9 +131,9 @@ $(TABLES): $(BUILD)/catalogue_tables.c
 	@$(CC) $(filter-out -Wcast-qual,$(ALL_CFLAGS)) -c -o $@ $<
 
 # So is the style and the script of reports.
-$(BUILD)/results/report_write.o: $(wildcard results/page/page.*)
+$(BUILD)/results/page/report_write.o: $(wildcard results/page/page.*)
 # So are the answers' schemas.
-$(BUILD)/results/command_schema.o: results/schema.json
+$(BUILD)/results/answer/command_schema.o: results/schema.json
 
 # Collectives over real TCP between network namespaces, against their simulation. NETBOX=--quick for a short form.
 netbox: $(BUILD)/netbench $(BUILD)/lockstep

@@ -1,6 +1,7 @@
 // The checksum of the engine: which changes of the source count.
 #include <string.h>
 
+#include "sim/base/version.h"
 #include "tests/test.h"
 
 static void engine_text(const char *source, char *text, size_t bytes) {
@@ -25,4 +26,10 @@ TEST(code_and_texts_make_another_engine) {
     engine_text("text(\"//a\", 2);\n", second, sizeof second);
     EXPECT(strcmp(first, second) != 0);
     EXPECT_CONTAINS(first, "//a");
+}
+
+// A store knows by it which engine a point comes from: without it all engines would be one.
+TEST(the_program_knows_its_engine) {
+    const char *engine = strchr(engine_version(), '+');
+    EXPECT(engine && strlen(engine) == 1 + 12 && strspn(engine + 1, "0123456789abcdef") == 12);
 }
