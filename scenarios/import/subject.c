@@ -9,17 +9,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "results/answer/answer.h"
+#include "results/answer/as.h"
 #include "scenarios/import/import.h"
 #include "sim/base/letters.h"
 #include "sim/base/list.h"
-#include "sim/base/text.h"
+#include "sim/data/answer.h"
 #include "sim/data/envelope.h"
 #include "sim/system/file.h"
 #include "sim/system/letters_out.h"
 #include "sim/system/wall.h"
 
-enum { MOST_SECONDS = 5, LARGEST_REPLY = 16 << 20, FULL = 7 };
+enum { MOST_SECONDS = 5, LARGEST_REPLY = 16 << 20, FULL = 7, FIRST_NAMES = 1 };
 #define MOST_MEMORY ((size_t)256 << 20)
 
 static const Json *imported; // what was read, for the answer's own words
@@ -273,41 +273,60 @@ static void write_in_answer(JsonWriter *json) {
 
 // ---- On the screen.
 
-static void print_list(FILE *out, Arena *arena, const char *label, const Json *list, bool all) {
+static int count_of(const char *key) {
+    const Json *list = json_get(imported, key);
+    return list ? list->count : 0;
+}
+
+static const char *names_of(Arena *arena, const char *key) { // the first
+    const Json *list = json_get(imported, key);
+    const char *names = "";
+    int count = list ? list->count : 0, shown = count > FIRST_NAMES ? FIRST_NAMES : count;
+    for (int i = 0; i < shown; i++)
+        names = arena_printf(arena, "%s%s%s", names, i ? ", " : "", text_of(&list->items[i], "name"));
+    return shown < count ? arena_printf(arena, "%s and %d more", names, count - shown) : names;
+}
+
+static const char *place_of(Arena *arena, const Json *item) {
+    const char *file = text_of(item, "file");
+    if (!file || !line_of(item)) return "";
+    bool own = strcmp(file, imported_file) == 0;
+    return arena_printf(arena, own ? "%.0s%d" : "%s:%d", file, line_of(item));
+}
+
+static void add_list(Arena *arena, Answer *said, const char *key, const char *heading) {
+    static const AnswerColumn columns[] = {
+        {NULL, "said", AS_TEXT, 0}, {NULL, "is", AS_TEXT, 2}, {NULL, "line", AS_NUMBER, 1}};
+    const Json *list = json_get(imported, key);
     if (!list || list->count == 0) return;
-    fprintf(out, "%-14s%d", label, list->count);
-    int width = 20;
-    for (int i = 0; i < list->count && !all; i++) {
-        const char *name = text_clean(arena, text_of(&list->items[i], "name"), false);
-        if (width + text_width(name) > 74) {
-            fprintf(out, ", …");
-            break;
-        }
-        fprintf(out, "%s%s", i ? ", " : ": ", name);
-        width += text_width(name) + 2;
-    }
-    fprintf(out, "\n");
-    for (int i = 0; i < list->count && all; i++) {
+    answer_table(said, NULL, heading, columns, sizeof columns / sizeof *columns);
+    for (int i = 0; i < list->count; i++) {
         const Json *item = &list->items[i];
-        const char *value = text_of(item, "value"), *why = text_of(item, "why"), *file = text_of(item, "file");
-        fprintf(out, "  %s%s%s", text_clean(arena, text_of(item, "name"), false), value ? " = " : "",
-                value ? text_clean(arena, value, false) : "");
-        if (why) fprintf(out, "  (%s)", text_clean(arena, why, false));
-        if (file && line_of(item)) fprintf(out, "  %s:%d", text_clean(arena, file, false), line_of(item));
-        fprintf(out, "\n");
+        const char *name = text_of(item, "name"), *value = text_of(item, "value"), *why = text_of(item, "why");
+        ANSWER_ROW(said, answer_of_text(value ? arena_printf(arena, "%s = %s", name, value) : name),
+                   answer_of_text(why ? why : ""), answer_of_text(place_of(arena, item)));
     }
 }
 
-// The lists, as the end of an answer.
+// What became of the file, below an answer.
 static void print_on_screen(FILE *out) {
     Arena *arena = arena_open();
-    fprintf(out, "\nRead from %s (%s), nothing of it was run\n", text_clean(arena, imported_file, false),
-            text_of(imported, "software"));
-    print_list(out, arena, "Taken", json_get(imported, "taken"), shows_all);
-    print_list(out, arena, "No effect", json_get(imported, "without_effect"), shows_all);
-    print_list(out, arena, "Not taken", json_get(imported, "not_understood"), shows_all);
-    print_list(out, arena, "Left open", json_get(imported, "missing"), shows_all);
-    if (!shows_all) fprintf(out, "-v shows each with its line; \"not taken\" would matter and is not understood\n");
+    Answer *said = answer_create(arena, "import");
+    Style style = style_for(out, NULL, false);
+    const char *open = names_of(arena, "missing"), *unknown = names_of(arena, "not_understood");
+    const char *slash = strrchr(imported_file, '/');
+    answer_say(said, "Read", "%s (%s): %d taken, %d without effect%s%s%s%s", slash ? slash + 1 : imported_file,
+               text_of(imported, "software"), count_of("taken"), count_of("without_effect"),
+               *open ? "; left open: " : "", open, *unknown ? "; not understood: " : "", unknown);
+    static const struct {
+        const char *key, *heading;
+    } lists[] = {{"taken", "Taken"},
+                 {"without_effect", "Without effect on time and memory"},
+                 {"not_understood", "Not understood, and would matter"},
+                 {"missing", "Left open"}};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists && shows_all; i++)
+        add_list(arena, said, lists[i].key, lists[i].heading);
+    answer_as_text(arena, out, said, &style, shows_all);
     arena_close(arena);
 }
 
