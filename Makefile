@@ -272,7 +272,7 @@ $(BUILD)/tests/fuzz/%.o: ALL_CFLAGS += $(FUZZ_NAMED)
 FUZZ_HOT =
 HOT_OBJECTS = $(filter-out $(BUILD)/models/network/read_%,$(filter $(addprefix $(BUILD)/,models/network/% \
               models/workload/life/% models/workload/step/% models/workload/cost/% models/workload/model/% \
-              sim/run% sim/fluid% sim/event% sim/fold% sim/exact% sim/clock% sim/least% sim/arena% sim/name_index% \
+              sim/run% sim/fluid% sim/event% sim/fold% sim/exact% sim/clock% sim/least% sim/base/arena% sim/base/name_index% \
               sim/program_book%),$(OBJECTS)))
 $(HOT_OBJECTS): ALL_CFLAGS += $(FUZZ_HOT)
 FUZZ_WRAP = $(KEPT) -Wl,--wrap=lua_host_open
