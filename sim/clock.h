@@ -27,6 +27,11 @@ static inline SimTime time_later(SimTime time, SimTime by) { // neither is negat
     return __builtin_add_overflow(time, by, &sum) ? SIM_TIME_NEVER : sum;
 }
 
+static inline SimTime time_moved(SimTime time,
+                                 SimTime by) { // to earlier where `by` is negative, never before the start
+    return by >= 0 ? time_later(time, by) : time == SIM_TIME_NEVER ? time : time + by > 0 ? time + by : 0;
+}
+
 static inline SimTime time_times(SimTime time, int64_t count) {
     SimTime product;
     return __builtin_mul_overflow(time, count, &product) ? SIM_TIME_NEVER : product;

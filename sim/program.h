@@ -82,6 +82,8 @@ typedef struct Channel {
     int plan_count;
     int member_count; // joins that must arrive
     int32_t label;
+    double ranks; // of a sample (sample.h): how many of the whole meet here
+    bool crosses; // of a sample: its members are of different copies
 } Channel;
 
 typedef struct Actor {
@@ -110,6 +112,8 @@ typedef struct System {
     int cause_count;
     const Label *labels; // label 0 is unnamed
     int label_count;
+    int samples; // copies of what few actors do that stand for many (sample.h); 0: each stands for itself, or for as
+                 // many that do the same at the same time
 } System;
 
 #define CAUSE_LIMIT 24

@@ -78,24 +78,36 @@ static void make_ready(Run *run, StreamState *state) {
     run->ready[run->ready_count++] = (int32_t)(state - run->streams);
 }
 
-static SimTime work_time(const Run *run, const StreamState *state, const Op *op) {
-    const Actor *actor = &run->system->actors[state->actor];
-    if (actor->slowness == 1 && actor->jitter == 0) return op->time;
-    double time = (double)op->time * actor->slowness;
-    if (actor->jitter > 0) {
-        if (actor->jitter != run->factors->sigma) lognormal_table_fill(run->factors, actor->jitter);
-        uint64_t item = (uint64_t)(state - run->streams) << 32 | (uint64_t)state->done;
-        // Mean 1, so that jitter alone makes no rank faster.
-        time *= lognormal_of(run->factors, random_word_of(run->jitter, item));
-    }
-    return ticks_nearest(time);
+// Of a sample: all wait for the slowest of those that this actor stands for.
+static void wait_for_slowest(Run *run, StreamState *state, const Op *op, const MeetingOfMany *meeting) {
+    double later = slowest_after(run, state, meeting);
+    meet_slowest(run, state, meeting, later);
+    if (later != 0) pass_time(run, state, op, time_moved(state->clock, ticks_nearest(later)));
 }
 
-static void reach_mark(Run *run, const StreamState *state, int32_t mark) {
+// Who goes on from a mark waits for the slowest; this stream does not, and comes when it comes.
+static SimTime slowest_at_mark(Run *run, StreamState *state, const Op *op) {
+    Followed *many = state->many;
+    many->recorded = meeting_after_mark(run, state->actor, op->id);
+    if (many->recorded.level < 0) wait_for_slowest(run, state, op, &many->recorded);
+    many->recorded_works = many->works;
+    many->recorded_later = slowest_after(run, state, &many->recorded);
+    return ticks_nearest(many->recorded_later);
+}
+
+// It has waited for what others did from the mark on.
+static void meet_since_mark(Run *run, StreamState *state) {
+    Followed *many = state->many;
+    many->works = many->recorded_works;
+    meet_slowest(run, state, &many->recorded, many->recorded_later);
+    many->works = many->recorded_works = (Works){0};
+}
+
+static void reach_mark(Run *run, const StreamState *state, int32_t mark, SimTime later) {
     SimTime *time = &run->marks[state->actor][mark];
     if (*time >= 0) return; // a mark holds from its first record on
     if (run->chain) chain_record(run, state, mark);
-    *time = state->clock;
+    *time = time_moved(state->clock, later);
     for (int32_t s = run->first_stream[state->actor]; s < run->first_stream[state->actor + 1]; s++)
         if (run->streams[s].waiting_mark == mark) {
             run->streams[s].waiting_mark = -1;
@@ -107,6 +119,7 @@ static void reach_mark(Run *run, const StreamState *state, int32_t mark) {
 static void begin_transfer(Run *run, int32_t channel) {
     ChannelState *state = &run->channels[channel];
     const Plan *plan = &run->system->channels[channel].plans[state->plan];
+    if (run->jitter) state->start = slowest_to_come(run, channel);
     bool flows = plan->bytes > 0 && (plan->use_count > 0 || plan->rate_limit > 0);
     if (run->options->uncontended) {
         SimTime alone = state->alone[state->plan];
@@ -168,7 +181,7 @@ static bool do_op(Run *run, StreamState *state, const Op *op) {
         return true;
     }
     case OP_RECORD:
-        reach_mark(run, state, op->id);
+        reach_mark(run, state, op->id, run->jitter ? slowest_at_mark(run, state, op) : 0);
         return true;
     case OP_WAIT:
     case OP_TAKE: {
@@ -179,15 +192,21 @@ static bool do_op(Run *run, StreamState *state, const Op *op) {
         }
         if (run->chain) chain_wait(run, state, op->id, reached);
         if (op->kind == OP_TAKE) run->marks[state->actor][op->id] = -1;
+        if (run->jitter && reached > state->many->waited_until) state->many->waited_until = reached;
         if (reached > state->clock) {
             tell_span(run, state, op, state->clock, reached, true);
             pass_time(run, state, op, reached);
+            if (run->jitter) meet_since_mark(run, state);
         }
         return true;
     }
     case OP_TRANSFER: // the stream goes on from on_done
     case OP_ROUTINE:  // never: op_at looks into it
         break;
+    }
+    if (run->jitter) {
+        MeetingOfMany meeting = meeting_before(run, state->actor, op);
+        wait_for_slowest(run, state, op, &meeting);
     }
     if (pass_alone(run, state, op)) return true;
     if (!lets_others_go_first(run, state, op)) join(run, state, op);
@@ -201,6 +220,11 @@ static void advance(Run *run, StreamState *state) {
         if (op->kind == OP_ROUTINE && pass_routine(run, state)) continue;
         if (!do_op(run, state, op_at(state))) return;
         step_on(state);
+    }
+    if (run->jitter && state->many->works.sum > 0) {
+        const Op *last = &state->stream->ops[state->next - 1];
+        if (last->kind == OP_ROUTINE) last = &state->routines[last->id].ops[state->routines[last->id].count - 1];
+        wait_for_slowest(run, state, last, &(MeetingOfMany){.ranks = 1, .level = -1});
     }
 }
 
@@ -364,6 +388,7 @@ static void collect_ends(Arena *arena, Run *run) {
         for (int c = 0; c < system->cause_count; c++)
             digest = digest_u64(digest, (uint64_t)run->spent[(int64_t)a * system->cause_count + c]);
     }
+    if (run->jitter) run->result.end = slowest_end(run, ends, run->result.end);
     run->result.actor_end = ends;
     run->result.deadlocked = deadlocked;
     run->result.digest = digest;
@@ -378,6 +403,8 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
     run.channels = ARENA_ARRAY(arena, ChannelState, system->channel_count);
     for (int c = 0; c < system->channel_count; c++)
         run.channels[c].members = ARENA_ARRAY(arena, int32_t, system->channels[c].member_count);
+    for (int c = 0; c < system->channel_count && system->samples; c++)
+        run.channels[c].variance = ARENA_ARRAY(arena, double, system->channels[c].plan_count);
     run.spent = ARENA_ARRAY(arena, SimTime, (size_t)system->actor_count * (size_t)system->cause_count);
     if (options->timeline) {
         run.interval_room = options->timeline_limit > 0 ? options->timeline_limit : 1000000;
@@ -392,9 +419,7 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
         find_alone(scratch, &run);
     bool sums = !options->all_meet && !options->timeline && !options->chain && !options->tell;
     WatchPiece piece;
-    run.jitter = random_family(options->seed, "work jitter");
-    for (int a = 0; a < system->actor_count && !run.factors; a++)
-        if (system->actors[a].jitter > 0) run.factors = ARENA_NEW(scratch, LognormalTable);
+    open_jitter(scratch, &run);
     run.traced_as = trace_begin_run();
     if (sums) open_passes(scratch, &run);
     run.result.lacks_left_out = options->adds_left_out;

@@ -7,6 +7,46 @@
 #include "sim/fluid.h"
 #include "sim/run.h"
 
+// ---- Of a sample (sample.h), whose actors stand for many ranks: what run_jitter.c keeps.
+// Works since those who do alike last waited for each other.
+typedef struct Works {
+    double sum, squares; // of their times, ticks
+} Works;
+
+static inline void add_work(Works *works, double time) {
+    works->sum += time;
+    works->squares += time * time;
+}
+
+// Where ranks that do alike wait for the slowest of them.
+typedef struct MeetingOfMany {
+    double ranks; // that meet; 0: nobody does
+    int level;    // of JITTER_LEVELS ways in which they meet; -1 none: each goes on alone
+} MeetingOfMany;
+
+// How far apart ranks have come since they last met in a way.
+enum { JITTER_LEVELS = 3 };
+typedef struct Difference {
+    double sum;             // of works since then, ticks
+    double variance, drawn; // of how late they are, and how late the one that is followed is
+} Difference;
+
+// What the slowest of many add to a routine.
+typedef struct PassSpread {
+    double mean;                         // ticks
+    Difference apart[JITTER_LEVELS + 1]; // at its end; the last: of all of it
+} PassSpread;
+
+typedef struct Followed {
+    Works works;
+    Difference apart[JITTER_LEVELS + 1];
+    MeetingOfMany
+        recorded; // of the last mark that others go on from: who meets, works until then, how late the slowest
+    Works recorded_works;
+    double recorded_later;
+    SimTime waited_until; // the latest mark that it has waited for
+} Followed;
+
 typedef struct StreamState {
     int32_t actor;
     int32_t waiting_mark;      // the mark it waits for, or -1
@@ -17,6 +57,7 @@ typedef struct StreamState {
     int32_t last;              // of a chain: the step that its clock comes from, -1 the start
     SimTime spare;             // and by how much that came after all else that it waited for
     SimTime clock;
+    Followed *many; // of a sample, else NULL
     const Stream *stream;
     const Routine *routines; // of its program
 } StreamState;
@@ -29,6 +70,9 @@ typedef struct RoutinePass {
     int32_t overlapped; // that routine, -1 none
     int32_t channel_count, channels[ROUTINE_CHANNELS];
     SimTime time, overlapped_end;
+    PassSpread spread;                 // of a sample: beside that
+    Works before, rest;                // works that it begins with, and that come after its last meeting
+    uint8_t waits_as;                  // the cause of that meeting
     SimTime *spent;                    // [cause]
     int64_t passed, overlapped_passed; // so often
 } RoutinePass;
@@ -48,12 +92,15 @@ typedef struct ChannelState {
     int32_t joined;
     int32_t plan;     // of the transfer under way
     SimTime start;    // latest join so far
+    int64_t met;      // of a sample: so often
+    double *variance; // of a sample: [plan] of when its members came, lately
     int32_t *members; // streams that have joined
 } ChannelState;
 
 typedef struct Foresight Foresight;
 typedef struct Period Period;
 typedef struct Chain Chain;
+typedef struct Jitter Jitter;
 
 typedef struct Run {
     const System *system;
@@ -64,8 +111,9 @@ typedef struct Run {
     int64_t told;       // operations that the watch knows of
     int32_t until_look; // events until it is told again
     bool share_due;
-    RandomFamily jitter;
+    RandomFamily work_jitter;
     LognormalTable *factors; // of the first actor with jitter; NULL: none has any
+    Jitter *jitter;          // of a sample; NULL: each actor draws for itself, or none does
     int traced_as;           // its number in the trace of events; 0: none is kept
     StreamState *streams;
     int32_t *first_stream; // [actor + 1] its streams in `streams`
@@ -98,6 +146,26 @@ void open_passes(Arena *arena, Run *run);
 bool pass_routine(Run *run, StreamState *state);
 // The bytes of transfers in routines that were.
 void count_passes(Run *run);
+
+// ---- run_jitter.c: times that are random.
+void open_jitter(Arena *arena, Run *run);
+SimTime work_time(Run *run, StreamState *state, const Op *op);
+// Of a sample alone (run->jitter). Who waits for the slowest before a transfer, and before that to which another stream
+// goes on from a mark.
+MeetingOfMany meeting_before(const Run *run, int actor, const Op *transfer);
+MeetingOfMany meeting_after_mark(const Run *run, int actor, int32_t mark);
+// How much later than the stream's clock the slowest comes, ticks, drawn; may be below 0.
+double slowest_after(const Run *run, const StreamState *state, const MeetingOfMany *meeting);
+// They have met: the clock has gone on by so much for it.
+void meet_slowest(Run *run, StreamState *state, const MeetingOfMany *meeting, double later);
+// The same of a routine: a meeting after those works; what all of them draw; and what stays of it.
+void pass_meeting(Run *run, PassSpread *pass, const Works *works, const MeetingOfMany *meeting);
+double draw_pass(const Run *run, const StreamState *state, const PassSpread *pass);
+void leave_pass(StreamState *state, const PassSpread *pass, double drawn);
+// When the last of all who meet comes: all members have.
+SimTime slowest_to_come(Run *run, int32_t channel);
+// When the last of all ends, of those that are followed at these times.
+SimTime slowest_end(const Run *run, const SimTime *ends, SimTime last);
 
 // ---- run_period.c: what repeats is not run through, where nothing but the end and sums are asked for.
 void open_period(Arena *arena, Run *run);

@@ -100,7 +100,7 @@ const System *random_system(Arena *arena, uint64_t seed) {
         limited.random = limits;
         for (int p = 0; p < shape.plans; p++)
             plans[p] = plan(arena, &limited, latencies[p], bytes[p], ids, uses, weights[p]);
-        channels[c] = (Channel){plans, shape.plans, members, 0};
+        channels[c] = (Channel){.plans = plans, .plan_count = shape.plans, .member_count = members};
     }
     Actor *actors = ARENA_ARRAY(arena, Actor, actor_count);
     for (int a = 0; a < actor_count; a++) {
@@ -112,8 +112,18 @@ const System *random_system(Arena *arena, uint64_t seed) {
             (Actor){.program = alike ? 0 : a % shape.width, .channels = slots, .slowness = 1, .multiplicity = 1};
     }
     if (random_below(&shape.random, 4) == 0) actors[random_below(&shape.random, (uint64_t)actor_count)].slowness = 1.25;
-    *system = (System){programs, shape.width, actors, actor_count, channels, channel_count,
-                       links,    link_count,  causes, 3,           labels,   1};
+    *system = (System){.programs = programs,
+                       .program_count = shape.width,
+                       .actors = actors,
+                       .actor_count = actor_count,
+                       .channels = channels,
+                       .channel_count = channel_count,
+                       .links = links,
+                       .link_count = link_count,
+                       .causes = causes,
+                       .cause_count = 3,
+                       .labels = labels,
+                       .label_count = 1};
     const char *wrong = system_check(arena, system);
     if (wrong) fprintf(stderr, "random system %llu: %s\n", (unsigned long long)seed, wrong);
     CHECK(!wrong);
@@ -264,7 +274,7 @@ const System *beside_system(Arena *arena, uint64_t seed, bool taken) {
             *one = (Plan){.latency = 2000000, .bytes = 1e5 + 3e5 * (double)random_below(&random, 4), .fairness = 1};
             one->uses = uses;
             one->use_count = c && ring && actors > 1 ? 2 : 1;
-            channels[2 * a + c] = (Channel){one, 1, 1, 0};
+            channels[2 * a + c] = (Channel){.plans = one, .plan_count = 1, .member_count = 1};
         }
         int32_t *slots = ARENA_ARRAY(arena, int32_t, BESIDE_SLOTS);
         slots[NEAR_CHANNEL] = 2 * a;
@@ -276,9 +286,19 @@ const System *beside_system(Arena *arena, uint64_t seed, bool taken) {
     }
     Plan *meeting = ARENA_NEW(arena, Plan);
     *meeting = (Plan){.latency = 1000000, .bytes = 2e5, .fairness = 1, .uses = all, .use_count = actors};
-    channels[2 * actors] = (Channel){meeting, 1, actors, 0};
-    *system =
-        (System){programs, actors, made, actors, channels, 2 * actors + 1, links, 2 * actors, causes, 3, labels, 1};
+    channels[2 * actors] = (Channel){.plans = meeting, .plan_count = 1, .member_count = actors};
+    *system = (System){.programs = programs,
+                       .program_count = actors,
+                       .actors = made,
+                       .actor_count = actors,
+                       .channels = channels,
+                       .channel_count = 2 * actors + 1,
+                       .links = links,
+                       .link_count = 2 * actors,
+                       .causes = causes,
+                       .cause_count = 3,
+                       .labels = labels,
+                       .label_count = 1};
     return system;
 }
 

@@ -307,8 +307,10 @@ static const Channel *list_channels(Box *box, int *count) {
     Channel *channels = ARENA_ARRAY(box->arena, Channel, *count);
     for (int rank = 0; rank < box->host_count; rank++) {
         const Host *host = &box->hosts[rank];
-        channels[2 * rank] = (Channel){host->cpu_plans.items, host->cpu_plans.count, 1, 0};
-        channels[2 * rank + 1] = (Channel){host->wire_plans.items, host->wire_plans.count, 1, 0};
+        channels[2 * rank] =
+            (Channel){.plans = host->cpu_plans.items, .plan_count = host->cpu_plans.count, .member_count = 1};
+        channels[2 * rank + 1] =
+            (Channel){.plans = host->wire_plans.items, .plan_count = host->wire_plans.count, .member_count = 1};
     }
     for (int i = 0; i < box->messages.count; i++) {
         const Message *message = &box->messages.items[i];
@@ -320,7 +322,7 @@ static const Channel *list_channels(Box *box, int *count) {
         if (message->from % cores != message->to % cores) latency += box->cost->wake_seconds;
         if (message->wire_bytes > box->cable->burst_bytes) latency += box->cost->timer_seconds;
         *plan = (Plan){.latency = step_ticks(latency), .fairness = 1};
-        channels[message->channel] = (Channel){plan, 1, 2, 0};
+        channels[message->channel] = (Channel){.plans = plan, .plan_count = 1, .member_count = 2};
     }
     return channels;
 }

@@ -4,6 +4,8 @@
 #include "models/workload/job/recompute.h"
 #include "models/workload/job/schedule.h"
 
+#define MOST_JITTER_BY_CLASS 0.5
+
 // What is frozen can be stored in fewer bits; what is trained cannot.
 static void check_adapters(const TrainingSpec *training, Problems *problems) {
     bool in_4_bits = training->nf4_weights || training->gptq_weights;
@@ -107,7 +109,25 @@ static void check_offloaded_activations(const TrainingSpec *training, Problems *
     problem_hint(problems, "use recompute = \"full\", or leave offload.activations out");
 }
 
+// Classes are of ranks that do alike, and whose collectives are one transfer each.
+static void check_jitter_by_class(const TrainingSpec *training, Problems *problems) {
+    if (training->jitter_by != JITTER_BY_CLASS || training->jitter == 0) return;
+    const char *why =
+        training->by_messages                          ? "collectives are simulated message by message"
+        : training->straggler > 1                      ? "one rank is slower than those of its class"
+        : training->sample_bytes > 0                   ? "loaders share what they read from"
+        : training->offload_optimizer != OFFLOAD_GPU   ? "hosts share what is offloaded to them"
+        : training->offload_parameters != OFFLOAD_GPU  ? "hosts share what is offloaded to them"
+        : training->strategy == STRATEGY_DATA_PARALLEL ? "DataParallel's first GPU does more than the others"
+        : training->jitter > MOST_JITTER_BY_CLASS      ? "sums of times that vary so much are far from lognormal"
+                                                       : NULL;
+    if (!why) return;
+    problem_add(problems, training->where, "jitter cannot be drawn by class where %s", why);
+    problem_hint(problems, "use jitter_by = \"gpu\" (--jitter-by gpu)");
+}
+
 void job_check(const TrainingSpec *training, Problems *problems) {
+    check_jitter_by_class(training, problems);
     check_offloaded_activations(training, problems);
     check_loss_chunks(training, problems);
     check_optimizer_in_backward(training, problems);

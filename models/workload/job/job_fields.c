@@ -14,6 +14,7 @@ const char *const precision_choices[10] = {"fp64", "fp32", "tf32", "fp16", "bf16
                                            "fp8",  "fp4",  "int8", "amp",  "mixed"};
 const char *const backend_choices[3] = {"nccl", "gloo", "mpi"};
 const char *const fidelity_choices[2] = {"fluid", "flow"};
+static const char *const jitter_by_names[JITTER_BY_COUNT] = {"gpu", "class"};
 
 #define SWITCH .kind = FIELD_FLAG
 #define INT(member_) .stored = STORED_INT, .at = offsetof(TrainingSpec, member_)
@@ -155,6 +156,8 @@ static const Field training_fields[] = {
      DOUBLE(cpu_seconds_per_step), .help = "host work of a step that nothing hides"},
     {"jitter", NUMBER(0, 2), .fallback = "0", .example = "0.02", .flag = "jitter", .varied = "jitter", DOUBLE(jitter),
      .help = "sigma of the log of each kernel's time"},
+    {"jitter_by", CHOICE(jitter_by_names, JITTER_BY_COUNT), .fallback = "\"gpu\"", .example = "\"class\"", .flag = "jitter-by",
+     INT(jitter_by), .help = "gpu: each GPU draws its own times; class: the slowest of those that do alike, drawn at once, for any number of GPUs"},
     {"straggler", NUMBER(1, 1000), .example = "1.2", .flag = "straggler", .varied = "straggler", DOUBLE(straggler),
      .help = "one rank is this many times slower"},
 };

@@ -139,6 +139,8 @@ typedef struct Routing {
     int token_count;
 } Routing;
 
+typedef enum JitterBy { JITTER_BY_GPU, JITTER_BY_CLASS, JITTER_BY_COUNT } JitterBy;
+
 typedef struct TrainingSpec {
     Where where;
     const Model *model;
@@ -220,6 +222,7 @@ typedef struct TrainingSpec {
     const struct CheckpointSpec *checkpoint; // or NULL: none are counted
     const struct Anchors *anchors;           // measured steps of one's own that correct this one, or NULL
     double jitter;                           // sigma of log of each kernel's time
+    JitterBy jitter_by;
     double straggler;                        // one rank this much slower (1.2); 0 or 1 none
 } TrainingSpec;
 

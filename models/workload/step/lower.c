@@ -173,7 +173,7 @@ void make_actors(Lowering *l) {
         l->actors[rank] = (Actor){.program = l->program_of[l->part ? rank_of_part(l->part, rank) : rank],
                                   .channels = &channels[rank * SLOT_COUNT],
                                   .slowness = 1,
-                                  .jitter = l->training->jitter,
+                                  .jitter = l->draft ? 0 : l->training->jitter, // a draft is of classes
                                   .multiplicity = l->part ? l->part->repeats : 1};
     if (l->training->straggler > 1) l->actors[l->rank_count - 1].slowness = l->training->straggler;
 }
@@ -387,7 +387,7 @@ static double *bytes_between_chunks(Arena *arena, const Lowering *l) {
 }
 
 static const Resolved *resolved_for_programs(const Lowering *l) {
-    if (!l->may_shorten || !is_plain(l)) return &l->r;
+    if (!l->may_shorten || !is_plain(l) || l->training->jitter > 0) return &l->r;
     Resolved *shorter = ARENA_NEW(l->arena, Resolved);
     *shorter = l->r;
     shorter->pipeline = pipeline_shortened(&l->r.pipeline);

@@ -6,6 +6,10 @@
 #include "models/workload/step/lower_internal.h"
 #include "sim/base/check.h"
 #include "sim/exact.h"
+#include "sim/sample.h"
+
+// Replicas that are simulated of those that differ by chance: so many, and more of those that few actors make.
+enum { FEWEST_REPLICAS = 8, SAMPLED_ACTORS = 128 };
 
 // A load of so much, in whatever link.
 typedef struct LoadKind {
@@ -56,6 +60,7 @@ typedef struct ClassFamily { // of operations
 
 typedef struct ChannelClass {
     int stage, slot; // of its shapes
+    double ranks;    // of one of its channels
     ClassFamily families[COLLECTIVE_OP_COUNT];
 } ChannelClass;
 
@@ -332,6 +337,7 @@ static const ChannelClass *classes_of_channels(Arena *arena, const Lowering *l, 
         const ChannelGroup *group = &l->groups.items[first];
         made[k].stage = stage_of_shapes(l, group->shapes);
         made[k].slot = (int)(group->shapes - l->shapes[made[k].stage].slot);
+        made[k].ranks = (double)group->count * group->repeats;
         for (int p = 0; p < system->channels[first].plan_count; p++) {
             int number = (int)system->channels[first].plans[p].fairness;
             ClassFamily *family = &made[k].families[number];
@@ -453,6 +459,29 @@ static Channel *priced_channels(const Lowering *l, const KnownLayout *known) {
     return channels;
 }
 
+// ---- Random times of classes.
+
+// Replicas exchange gradients and shards; all else is within one.
+static bool crosses_replicas(int slot) {
+    return slot == SLOT_SHARD || slot == SLOT_DP || slot == SLOT_EXPERT_DP || slot == SLOT_REPLICAS;
+}
+
+// Each rank as one of a class; ranks of a class are those of the copies in turn.
+static Folded sampled_system(const Lowering *l, const System *system, const KnownLayout *known,
+                             const int32_t *class_of) {
+    Crowd *crowds = ARENA_ARRAY(l->arena, Crowd, known->channel_count);
+    for (int k = 0; k < known->channel_count; k++)
+        crowds[k] = (Crowd){known->channels[k].ranks, crosses_replicas(known->channels[k].slot)};
+    int most = SAMPLED_ACTORS / system->actor_count;
+    System sampled =
+        sample_system(l->arena, system, crowds, most > FEWEST_REPLICAS ? most : FEWEST_REPLICAS, l->training->jitter);
+    int32_t *of = ARENA_ARRAY(l->arena, int32_t, l->cluster->gpu_count);
+    int *seen = ARENA_ARRAY(l->arena, int, system->actor_count);
+    for (int rank = 0; rank < l->cluster->gpu_count; rank++)
+        of[rank] = class_of[rank] + seen[class_of[rank]]++ % sampled.samples * system->actor_count;
+    return (Folded){sampled, of};
+}
+
 // Sizes that happen to be equal may make more ranks alike than the layout does: what is left is folded again.
 static Folded priced_system(Lowering *l, const KnownLayout *known) {
     System *system = start_system(l);
@@ -464,14 +493,19 @@ static Folded priced_system(Lowering *l, const KnownLayout *known) {
     system->links = known->links;
     system->link_count = known->link_count;
     fold_count_members(l->arena, system, channels);
-    Folded again = fold_system(l->arena, system);
+    bool by_class = l->training->jitter > 0;
+    Folded again = {*system, NULL};
+    if (!by_class) again = fold_system(l->arena, system);
     int32_t *class_of = ARENA_ARRAY(l->arena, int32_t, l->cluster->gpu_count);
     int repeats = known->part.ranks ? known->part.repeats : 1, rank = 0;
     int ranks = known->part.ranks ? known->part.ranks : l->cluster->gpu_count;
     for (int32_t *to = class_of, *end = class_of + l->cluster->gpu_count; to < end; rank += ranks)
         for (int i = 0; i < repeats; i++)
-            for (int k = 0; k < ranks; k++) *to++ = again.class_of[known->actor_classes.of[rank + k]];
-    return (Folded){again.system, class_of};
+            for (int k = 0; k < ranks; k++) {
+                int32_t class = known->actor_classes.of[rank + k];
+                *to++ = by_class ? class : again.class_of[class];
+            }
+    return by_class ? sampled_system(l, system, known, class_of) : (Folded){again.system, class_of};
 }
 
 // ---- A step.
@@ -480,8 +514,8 @@ bool is_plain(const Lowering *l) {
     const TrainingSpec *training = l->training;
     bool offloads = training->offload_optimizer != OFFLOAD_GPU || training->offload_parameters != OFFLOAD_GPU;
     bool reads = training->sample_bytes > 0;
-    return !training->by_messages && training->jitter == 0 && training->straggler <= 1 && !offloads && !reads &&
-           l->r.strategy != STRATEGY_DATA_PARALLEL;
+    return !training->by_messages && (training->jitter == 0 || training->jitter_by == JITTER_BY_CLASS) &&
+           training->straggler <= 1 && !offloads && !reads && l->r.strategy != STRATEGY_DATA_PARALLEL;
 }
 
 const Lowered *lower_shortened(Arena *arena, const Cluster *cluster, const TrainingSpec *training, StepBook *book,

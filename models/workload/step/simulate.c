@@ -192,8 +192,10 @@ static bool is_allowed(Arena *arena, const Cluster *cluster, const TrainingSpec 
     if (!watch_is_open()) return true;
     const char *what = arena_printf(arena, "a step on %d GPUs%s", cluster->gpu_count, unfolded ? ", unfolded" : "");
     if (runs > 1) what = arena_printf(arena, "%d runs of %s", runs, what);
+    bool draws = training->jitter > 0 && training->jitter_by == JITTER_BY_GPU && cluster->gpu_count > 128;
     return watch_allows_operations(system_op_count(system) * runs, run_bytes(system), what,
-                                   runs > 1   ? "fewer seeds"
+                                   draws      ? runs > 1 ? "fewer seeds, or --jitter-by class" : "--jitter-by class"
+                                   : runs > 1 ? "fewer seeds"
                                    : unfolded ? "leave --unfolded out"
                                               : "fewer GPUs or micro-batches, or fidelity = \"fluid\"",
                                    training->where, problems);
