@@ -39,6 +39,13 @@ typedef struct Reading {
 // ---- What was measured, in words.
 
 static void set(Reading *reading, MeasuredStep *step, const char *name, const char *text) {
+    int most;
+    study_vary_names(&most);
+    if (step->settings.count > most) return;
+    if (step->settings.count == most) {
+        problem_add(reading->problems, step->where, "this says more than the %d settings of a job", most);
+        problem_hint(reading->problems, "say only what this run had otherwise than the job");
+    }
     const char **texts = ARENA_NEW(reading->arena, const char *);
     double *number = ARENA_NEW(reading->arena, double);
     char *end, *field = arena_copy_text(reading->arena, name);
