@@ -1,11 +1,12 @@
 // The test runner: runs every registered test once, in as many processes as there are cores, and counts.
 //
-//     tests/run [-j N] [-v] [--list] [--slowest N] [--shuffle SEED] [--until-failure SECONDS] [WORD…] [^WORD…]
+//     tests/run [-j N] [-v] [--list] [--slowest N] [--shuffle SEED] [--until-failure FILE] [WORD…] [^WORD…]
 //
 // Workers take the next test from a counter that they share: the long ones first, then in file and name order, or
-// shuffled. ^WORD leaves out what contains it. With --until-failure the long ones come last, no more begin once one
-// has failed, and one that takes more than so many seconds of processor time fails. One that dies fails the test it was
-// in, and another takes its place. What a test prints is kept and shown only when it fails, or with -v.
+// shuffled. ^WORD leaves out what contains it. With --until-failure they are those that FILE has, a line each, in its
+// order; before the name stands how many seconds of processor time it may take, and no more begin once one has failed.
+// One that dies fails the test it was in, and another takes its place. What a test prints is kept and shown only when
+// it fails, or with -v.
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -128,8 +129,8 @@ typedef struct Suite {
     Board *board;
     bool verbose;
     int slowest_shown;
-    int most_seconds; // of processor time for a test, the first that fails being the last; 0: any, and all run
-    int screen;       // standard output, while a worker's own is a file in memory
+    int *most_seconds; // of processor time for each test, the first that fails being the last; NULL: any, and all run
+    int screen;        // standard output, while a worker's own is a file in memory
 } Suite;
 
 static void *shared(size_t bytes) {
@@ -176,13 +177,27 @@ static void shuffle(Suite *suite, uint64_t seed) {
     }
 }
 
-// What takes long last.
-static void turn_round(Suite *suite) {
-    for (int i = 0, j = suite->count - 1; i < j; i++, j--) {
-        const Test *test = suite->tests[i];
-        suite->tests[i] = suite->tests[j];
-        suite->tests[j] = test;
+static const Test *test_called(const char *name) {
+    for (const Test *test = tests; test; test = test->next)
+        if (strcmp(test->name, name) == 0) return test;
+    return NULL;
+}
+
+// Only the tests of the file, in its order.
+static void read_until_failure(Suite *suite, const char *path) {
+    char name[256];
+    int seconds, all = suite->count;
+    FILE *file = fopen(path, "r");
+    suite->most_seconds = calloc((size_t)all + 1, sizeof *suite->most_seconds);
+    suite->count = 0;
+    while (file && suite->count < all && fscanf(file, "%d %255s", &seconds, name) == 2) {
+        const Test *test = test_called(name);
+        if (!test) continue;
+        suite->most_seconds[suite->count] = seconds;
+        suite->tests[suite->count++] = test;
     }
+    if (file) fclose(file);
+    setenv("LOCKSTEP_UNTIL_FAILURE", "1", 1); // a long test may end at its first failure
 }
 
 // ---- A worker.
@@ -235,7 +250,7 @@ static void run_test(const Suite *suite, const Worker *worker, int index) {
     result->outcome = RUNNING;
     failures_in_test = 0;
     seed_in_test = 0;
-    if (suite->most_seconds) limit_time(suite->most_seconds);
+    if (suite->most_seconds) limit_time(suite->most_seconds[index]);
     test->run();
     fflush(stdout);
     fflush(stderr);
@@ -350,8 +365,8 @@ static int count_and_print(const Suite *suite, bool sound) {
 }
 
 typedef struct Asked {
-    long jobs, slowest, most_seconds;
-    const char *seed; // of the order, or NULL
+    long jobs, slowest;
+    const char *seed, *until_failure; // of the order; a file; or NULL
     bool list, verbose;
     int words; // index of the first
 } Asked;
@@ -371,10 +386,10 @@ static Asked read_arguments(int argc, char **argv) {
         else if (strcmp(option, "--shuffle") == 0 && value)
             asked.seed = argv[++asked.words];
         else if (strcmp(option, "--until-failure") == 0 && value)
-            asked.most_seconds = strtol(argv[++asked.words], NULL, 10);
+            asked.until_failure = argv[++asked.words];
         else {
             fprintf(stderr,
-                    "usage: %s [-j N] [-v] [--list] [--slowest N] [--shuffle SEED] [--until-failure SECONDS] [WORD…] "
+                    "usage: %s [-j N] [-v] [--list] [--slowest N] [--shuffle SEED] [--until-failure FILE] [WORD…] "
                     "[^WORD…]\n",
                     argv[0]);
             exit(2);
@@ -394,11 +409,7 @@ int main(int argc, char **argv) {
     Suite suite = suite_of(argc - asked.words, argv + asked.words);
     suite.verbose = asked.verbose;
     suite.slowest_shown = (int)asked.slowest;
-    suite.most_seconds = (int)asked.most_seconds;
-    if (suite.most_seconds) {
-        turn_round(&suite);
-        setenv("LOCKSTEP_UNTIL_FAILURE", "1", 1); // a long test may end at its first failure
-    }
+    if (asked.until_failure) read_until_failure(&suite, asked.until_failure);
     if (asked.seed) shuffle(&suite, strtoull(asked.seed, NULL, 10));
     if (asked.list) {
         for (int i = 0; i < suite.count; i++) printf("%s: %s\n", suite.tests[i]->file, suite.tests[i]->name);
@@ -412,5 +423,6 @@ int main(int argc, char **argv) {
     print_slowest(&suite);
     int status = count_and_print(&suite, sound);
     free(suite.tests);
+    free(suite.most_seconds);
     return status;
 }

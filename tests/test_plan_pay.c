@@ -1,6 +1,7 @@
 // How a plan's machines are paid for: the same step at other prices, and terms that are paid for whole.
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -305,4 +306,36 @@ TEST(spot_is_interrupted_whether_or_not_failures_are_counted) {
         EXPECT(!(demand->point.goodput > 0) && spot->spares_cost == 0);
     }
     arena_close(r.arena);
+}
+
+// Of rent R with half of it off: R (1 - 0.5), support and tax on what is left, each by its name and nothing else.
+TEST(each_row_of_what_a_plan_costs_stands_by_its_name_and_they_sum_to_it) {
+    const Ended *ended = run_wide(
+        command_plan, "plan --model gpt2-124m --tokens 1B --node dgx-a100 --gpus 8 --global-batch 64 --price 2 "
+                      "--discount 0.5 --support 0.1 --tax 0.2 --date 2026-11-21 -v");
+    EXPECT_INT(ended->code, 0);
+    const char *table = strstr(ended->out, "What the cost is made of, as planned");
+    EXPECT(table != NULL);
+    if (!table) return;
+    double paid = (1 - 0.5) * (1 + 0.1) * (1 + 0.2);
+    struct {
+        const char *row;
+        double share;
+    } rows[] = {{"Rent of the machines", 1 / paid},
+                {"Discount", -0.5 / paid},
+                {"Support", 0.5 * 0.1 / paid},
+                {"Tax", 0.5 * 1.1 * 0.2 / paid},
+                {"The run", 1}};
+    for (int i = 0; i < 5; i++) {
+        const char *row = strstr(table, rows[i].row), *end = row ? strchr(row, '\n') : NULL;
+        EXPECT(row != NULL);
+        if (!row || !end) return;
+        while (end[-1] != '%') end--;
+        const char *share = end - 2;
+        while (share[-1] != ' ') share--;
+        EXPECT_NEAR(atof(share), 100 * rows[i].share, 0.06);
+        table = end;
+    }
+    const char *other = strstr(ended->out, "\n   Other ");
+    EXPECT(other == NULL || other > table);
 }

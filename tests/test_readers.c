@@ -32,6 +32,15 @@
 #define JOBS "user,group,submit_s,gpus,duration_s\n"
 #define GRAPH "{\"kind\":\"graph\",\"links\":[{\"from\":\"s0\",\"to\":\"s1\",\"bandwidth\":\"1 GB/s\"}"
 #define COLLECTIVE "collective all_reduce --node dgx-h100 --nodes 2 --sizes 1M --fabric "
+#define JOB "run --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8"
+#define ASKED                                                                                                          \
+    "{\"format\":\"lockstep-answer\",\"format_version\":2,\"command\":[\"lockstep\",\"run\",\"--model\",\"gpt2-"       \
+    "124m\","                                                                                                          \
+    "\"--node\",\"dgx-a100\",\"--gpus\",\"8\",\"--micro-batch\",\"1\",\"--global-batch\",\"8\","
+#define LAUNCH "memory {} --node dgx-a100 --gpus 8"
+#define TORCHRUN                                                                                                       \
+    "torchrun --nproc_per_node=8 pretrain_gpt.py --num-layers 12 --hidden-size 768 --num-attention-heads 12 "          \
+    "--seq-length 1024 --micro-batch-size 1"
 #define ANSWER "{\"format\":\"lockstep-answer\",\"format_version\":1,\"kind\":\"run\",\"points\":[{}"
 
 // A file of `head`, then `row` again and again, then, where `middle` is given, that and `more` as often, then `tail`.
@@ -179,6 +188,35 @@ static const Shape shapes[] = {
     {"reliability figures", "validate reliability {}", "v.csv", 20 * KB,
      "figure,what,unit,published,bound,gpus,days,checkpoint_tb,storage,rates,relation,source\n",
      "f%1$d,w,stops,419,,x,54,,,llama3-h100,s,s\n", .tail = ""},
+    {"settings of a measured step", JOB " --anchor {}", "a.csv", 0, "step_time", ",tp", .middle = "\n0.1", ",1", "\n"},
+    {"other settings of a measured step", JOB " --anchor {}", "a.csv", 0, "step_time", ",c%1$d", .middle = "\n0.1",
+     ",1", "\n"},
+    {"measured steps", JOB " --anchor {}", "a.csv", 0, "step_time,zero\n", "x%1$d,%1$d\n", .tail = ""},
+    {"a question with a long measured step", "explain {}", "a.json", 0, ASKED "\"--measured\",\"8", ",8=0.1s",
+     .tail = "=1s\"]}"},
+    {"a question with many measured steps", "explain {}", "a.json", 0, ASKED "\"-v\"", ",\"--measured\",\"8=%1$ds\"",
+     .tail = "]}"},
+    {"a question that varies much", "explain {}", "a.json", 0, ASKED "\"-v\"", ",\"--vary\",\"c%1$d=1\"", .tail = "]}"},
+    {"a question of many words", "explain {}", "a.json", 0, ASKED "\"-v\"", ",\"word %1$d\"", .tail = "]}"},
+    {"launch script", LAUNCH, "l.sh", 0, TORCHRUN, " --key-%1$d %1$d", .tail = "\n", .most = 4 * MB},
+    {"variables of a launch script", LAUNCH, "l.sh", 0, "#!/bin/bash\n", "V%1$d=$V%2$d-%1$d\n",
+     .tail = TORCHRUN " $V1\n", .most = 4 * MB},
+    {"lines of a launch script", LAUNCH, "l.sh", 0, "#!/bin/bash\n", "if [ $A = %1$d ]; then echo $B; fi\n",
+     .tail = TORCHRUN "\n", .most = 4 * MB},
+    {"programs of a launch script", LAUNCH, "l.sh", 0, TORCHRUN "\n", "python train.py --model-%1$d x\n", .tail = "",
+     .most = 4 * MB},
+    {"configuration in YAML", LAUNCH, "l.yaml", 0, "base_model: gpt2\nmicro_batch_size: 1\n", "key%1$d: %1$d\n",
+     .tail = "", .most = 4 * MB},
+    {"lists of YAML", LAUNCH, "l.yaml", 0, "base_model: gpt2\nmicro_batch_size: 1\nlist:\n", "- {a: %1$d}\n",
+     .tail = "", .most = 4 * MB},
+    {"configuration in TOML", LAUNCH, "l.toml", 0, "[model]\nname = 'llama3'\nflavor = '8B'\n", "[t%1$d]\nkey = %1$d\n",
+     .tail = "", .most = 4 * MB},
+    {"lists of TOML", LAUNCH, "l.toml", 0, "[model]\nname = 'llama3'\nflavor = '8B'\nlist = [0", ",%1$d", .tail = "]\n",
+     .most = 4 * MB},
+    {"configuration in JSON", LAUNCH " --from config", "l.json", 0, "{\"train_micro_batch_size_per_gpu\":1",
+     ",\"key %1$d\":%1$d", .tail = "}", .most = 4 * MB},
+    {"launcher in Python", LAUNCH, "l.py", 0, "cmd = ['torchrun', '--nproc_per_node=8', 'train.py'",
+     ", '--key-%1$d', '1'", .tail = "]\nsubprocess.run(cmd)\n", .most = 4 * MB},
     {"answer of a run", "explain {}", "a.json", 0, ANSWER, ",{\"name\":\"p%1$d\",\"step_s\":%1$d}", .tail = "]}"},
     {"answer of a run, drawn", "report {}", "a.json", 0, ANSWER, ",{\"name\":\"p%1$d\",\"step_s\":%1$d}", .tail = "]}"},
 };

@@ -168,3 +168,14 @@ TEST(what_anchors_do_not_speak_of_gains_as_much_of_a_step_as_without_them) {
            measured = bf16_leaves("explain " JOB "--json --measured 8=80ms");
     EXPECT(fabs(measured / alone - 1) < 1e-6);
 }
+
+TEST(no_more_measured_steps_are_taken_than_anchors_may_be) {
+    const char *path = "/tmp/lockstep-many-measured.csv";
+    char rows[8192] = "gpus,step_time\n";
+    for (int row = 0; row <= 500; row++) strcat(rows, "8,1s\n");
+    write_rows(path, rows);
+    const Ended *ended = run_command(command_run, "run " JOB "--anchor /tmp/lockstep-many-measured.csv");
+    EXPECT_INT(ended->code, 4);
+    EXPECT_CONTAINS(ended->err, "lockstep-many-measured.csv: error: 501 runs to anchor on, and 500 are the most");
+    remove(path);
+}

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_ANCHORS 500   // what they share is a matrix, which is inverted
 #define MOST_TIMES_OFF 5.0 // 1 in 400 of all published steps is further off; then it is more likely another job
 
 Anchor step_of(const PredictedRun *run) {
@@ -131,12 +130,7 @@ Anchors *anchors_read(Arena *arena, const Catalogue *catalogue, const char *cons
         problem_add(problems, (Where){paths[i], 0}, "the file holds no run to anchor on");
         problem_hint(problems, "its columns are those of calibrate/measurements/training/README.md");
     }
-    if (measured.count > MOST_ANCHORS) {
-        problem_add(problems, (Where){paths[0], 0}, "%d runs to anchor on, and %d are the most", measured.count,
-                    MOST_ANCHORS);
-        problem_hint(problems, "give those that are most like what is asked");
-        measured.count = 0;
-    }
+    if (!anchors_may_be(measured.count, (Where){paths[0], 0}, problems)) measured.count = 0;
     PredictedRun *runs = ARENA_ARRAY(arena, PredictedRun, measured.count);
     for (int i = 0; i < measured.count; i++) {
         const MeasuredRun *run = &measured.items[i];

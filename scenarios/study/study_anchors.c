@@ -39,6 +39,13 @@ typedef struct Reading {
 // ---- What was measured, in words.
 
 static void set(Reading *reading, MeasuredStep *step, const char *name, const char *text) {
+    int most;
+    study_vary_names(&most);
+    if (step->settings.count > most) return;
+    if (step->settings.count == most) {
+        problem_add(reading->problems, step->where, "this says more than the %d settings of a job", most);
+        problem_hint(reading->problems, "say only what this run had otherwise than the job");
+    }
     const char **texts = ARENA_NEW(reading->arena, const char *);
     double *number = ARENA_NEW(reading->arena, double);
     char *end, *field = arena_copy_text(reading->arena, name);
@@ -228,6 +235,7 @@ static void say_what_of(const Anchors *anchors) {
 static void read_words(Reading *reading, const Options *options) {
     int count = 0;
     const char *const *words = option_texts(options, "measured", &count);
+    if (!anchors_may_be(reading->anchors.count + count, (Where){"--measured", 0}, reading->problems)) return;
     for (int i = 0; i < count; i++) {
         int before = problems_added(reading->problems);
         MeasuredStep step = step_of_words(reading, words[i]);
@@ -236,6 +244,7 @@ static void read_words(Reading *reading, const Options *options) {
 }
 
 static void read_rows(Reading *reading, const Csv *csv) {
+    if (!anchors_may_be(reading->anchors.count + csv->row_count, (Where){csv->file, 0}, reading->problems)) return;
     for (int row = 0; row < csv->row_count; row++) {
         int before = problems_added(reading->problems);
         MeasuredStep step = step_of_row(reading, csv, row);
@@ -279,7 +288,8 @@ const Anchors *study_anchors(Arena *arena, const Options *options, const Catalog
         problem_hint(problems,
                      "--anchor FILE.csv takes runs that say their job (calibrate/measurements/training/README.md)");
     }
-    if (problems_added(problems) > before) return NULL;
+    int all_count = reading.anchors.count + (files ? files->count : 0);
+    if (problems_added(problems) > before || !anchors_may_be(all_count, (Where){"--anchor", 0}, problems)) return NULL;
     for (int i = 0; files && i < files->count; i++) LIST_PUSH(arena, &reading.anchors, files->items[i]);
     Anchors *all = ARENA_NEW(arena, Anchors);
     *all = (Anchors){.items = reading.anchors.items, .count = reading.anchors.count};

@@ -230,8 +230,7 @@ static const BillSpec *bill_from_options(Arena *arena, const Options *options, P
                        .support = share(options, "support", 1, problems),
                        .tax = share(options, "tax", 1, problems),
                        .without = option_text(options, "without", NULL)};
-    bool said = bill->discount > 0 || bill->support > 0 || bill->tax > 0 || bill->without;
-    return said ? bill : NULL;
+    return bill;
 }
 
 static RentSpec *read_rent(Arena *arena, const Catalogue *catalogue, const Options *options, const char *provider,

@@ -133,6 +133,14 @@ static void let_surprise(Anchors *anchors) {
     }
 }
 
+bool anchors_may_be(int count, Where where, Problems *problems) {
+    enum { MOST_ANCHORS = 500 };
+    if (count <= MOST_ANCHORS) return true;
+    problem_add(problems, where, "%d runs to anchor on, and %d are the most", count, MOST_ANCHORS);
+    problem_hint(problems, "give those that are most like what is asked");
+    return false;
+}
+
 void anchors_solve(Arena *arena, Anchors *anchors) {
     int n = anchors->count;
     double usual = square(step_constant(PECULIAR_SIGMA)), freedom = step_constant(PECULIAR_FREEDOM);

@@ -28,6 +28,9 @@ typedef struct Anchors {
     bool *heard;      // [count] whether a step that it speaks of was corrected
 } Anchors;
 
+// What they share is a matrix, which is inverted: more than 500 are a problem.
+bool anchors_may_be(int count, Where where, Problems *problems);
+
 // Weighs the anchors against each other. A lone one is believed however far it is from what is simulated: constants
 // that allow less are then wrong by more than they say. Of several, one that the others contradict counts less.
 void anchors_solve(Arena *arena, Anchors *anchors);
