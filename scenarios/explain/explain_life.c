@@ -76,10 +76,10 @@ static const struct {
 enum { ROWS = sizeof rows / sizeof *rows };
 
 static Life life_of(const Explanation *now) {
-    const ClusterSpec *cluster = now->cluster->spec;
-    Life life = {.cluster = *cluster, .training = now->study->training, .nodes = now->cluster->node_count};
+    const ClusterSpec *cluster = now->job.cluster->spec;
+    Life life = {.cluster = *cluster, .training = now->job.study->training, .nodes = now->job.cluster->node_count};
     if (cluster->faults) life.faults = *cluster->faults;
-    life.rates = life.faults.rates ? *life.faults.rates : *catalogue_faults(now->study->catalogue, FAULTS_USUAL);
+    life.rates = life.faults.rates ? *life.faults.rates : *catalogue_faults(now->job.study->catalogue, FAULTS_USUAL);
     if (life.training.checkpoint) life.checkpoint = *life.training.checkpoint;
     if (cluster->storage) life.storages[0] = *cluster->storage;
     if (life.checkpoint.storage) life.storages[1] = *life.checkpoint.storage;
@@ -88,9 +88,9 @@ static Life life_of(const Explanation *now) {
 
 // The same step, lived as `life` has it.
 static RecordPoint lived(Arena *arena, const Explanation *now, Life *life) {
-    RecordPoint point = now->point;
-    Cluster cluster = *now->cluster;
-    bool has_faults = now->cluster->spec->faults != NULL;
+    RecordPoint point = now->job.point;
+    Cluster cluster = *now->job.cluster;
+    bool has_faults = now->job.cluster->spec->faults != NULL;
     life->faults.rates = &life->rates;
     if (has_faults) life->cluster.faults = &life->faults;
     if (life->cluster.storage) life->cluster.storage = &life->storages[0];
@@ -98,14 +98,15 @@ static RecordPoint lived(Arena *arena, const Explanation *now, Life *life) {
     bool said = life->training.checkpoint || life->checkpoint.mode != CHECKPOINT_SYNC;
     if (said) life->training.checkpoint = &life->checkpoint;
     cluster.spec = &life->cluster;
-    job_live(arena, now->study->catalogue, &cluster, &life->training, now->study->seed, &point, problems_create(arena));
+    job_live(arena, now->job.study->catalogue, &cluster, &life->training, now->job.study->seed, &point,
+             problems_create(arena));
     return point;
 }
 
 static double goodput_of(const RecordPoint *point) { return point->ran && point->goodput > 0 ? point->goodput : NAN; }
 
 void list_life(Arena *arena, Explanation *now) {
-    if (!now->cluster->spec->faults && !now->study->training.checkpoint) return;
+    if (!now->job.cluster->spec->faults && !now->job.study->training.checkpoint) return;
     LifeChange *changes = ARENA_ARRAY(arena, LifeChange, ROWS);
     Life as_is = life_of(now);
     RecordPoint point = lived(arena, now, &as_is);

@@ -6,15 +6,15 @@
 
 static const Explanation *explanation_of(Arena *arena, const StudySpec *study, const Record *record) {
     if (!study || study->vary_count > 0 || record->point_count != 1) return NULL;
-    ExplainRequest request = {.study = study, .pairs = EXPLAIN_PAIRS};
+    ExplainRequest request = {.study = study, .pairs = WHATIF_PAIRS};
     const Explanation *explanation = explain_study(arena, &request, problems_create(arena));
-    return explanation && explanation->step.chain ? explanation : NULL;
+    return explanation && explanation->job.step.chain ? explanation : NULL;
 }
 
 void report_add_run(Report *report, Arena *arena, const StudySpec *study, const Record *record, Date today) {
     const Explanation *explanation = explanation_of(arena, study, record);
     Lead lead;
-    if (explanation && explain_lead(arena, explanation, &lead))
+    if (explanation && step_lead(arena, &explanation->job, &lead))
         report_first_fact(report, lead.label, lead.value, lead.note);
     report_add_answer(report, record, today);
     if (explanation) {
