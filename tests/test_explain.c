@@ -1,5 +1,6 @@
 // Explaining a step: causes add up to the tick, what-ifs are what a run of that machine is, the advice is the best.
 #include "scenarios/explain/explain.h"
+#include "scenarios/whatif/whatif_life.h"
 
 #include <math.h>
 #include <string.h>
@@ -368,12 +369,12 @@ TEST(a_job_that_fails_says_what_keeps_its_goodput_down) {
     const Explanation *now = explain_study(arena, &(ExplainRequest){.study = &job.study}, job.problems);
     EXPECT(now && now->goodput > 0.5 && now->goodput < 1);
     bool fewer = false, restart = false;
-    for (int i = 0; now && i < now->life_count; i++) {
-        const LifeChange *change = &now->life[i];
-        fewer = fewer || (strcmp(change->name, "failures") == 0 && change->goodput > now->goodput);
-        restart = restart || (strcmp(change->name, "restart") == 0 && change->goodput > now->goodput);
-        if (change->goodput > now->goodput) EXPECT(change->days < now->days);
-        if (i > 0) EXPECT(change->goodput <= now->life[i - 1].goodput);
+    for (int i = 0; now && i < now->life.count; i++) {
+        const WhatIf *change = &now->life.items[i];
+        fewer = fewer || (strcmp(change->move->name, "failures") == 0 && change->then > now->goodput);
+        restart = restart || (strcmp(change->move->name, "restart") == 0 && change->then > now->goodput);
+        if (change->then > now->goodput) EXPECT(change->life->days < now->days);
+        if (i > 0) EXPECT(change->then <= now->life.items[i - 1].then);
     }
     EXPECT(fewer && restart);
     // As it stands it is what a study of it says.

@@ -22,12 +22,6 @@ typedef struct RooflineRow {
     double of_peak, of_bandwidth; // shares of the GPU's rates that one reaches
 } RooflineRow;
 
-// The job's weeks with one thing of its life changed, under the same failures.
-typedef struct LifeChange {
-    const char *name, *title;
-    double goodput, days; // share of the time that is training; of the whole run, NAN without a length
-} LifeChange;
-
 typedef struct Explanation {
     const char *title;
     JobNow job; // as it is, and all that was tried of it
@@ -37,8 +31,7 @@ typedef struct Explanation {
     int operator_count;
     const char *varied;     // by the study, and left alone: "gpus and fabric"; NULL: nothing
     double goodput, days;   // with failures and checkpoints counted in; NAN where the job says nothing of them
-    const LifeChange *life; // what changes the goodput, most first
-    int life_count;
+    WhatIfs life;           // the job's weeks with one thing of them changed, under the same failures
 } Explanation;
 
 typedef struct ExplainRequest {

@@ -82,7 +82,13 @@ static void try_resources(Arena *arena, Explanation *now, const ProgramSource *s
         if (twice < step) then->limit_s = step - step_on(now, source, &resources[r], 1e6);
         const Move *move = move_of_resource(arena, &resources[r]);
         LIST_PUSH(arena, &now->job.tried,
-                  ((WhatIf){move, move->title, true, NULL, twice, {step - twice, NAN, NAN}, NAN, then}));
+                  ((WhatIf){.move = move,
+                            .title = move->title,
+                            .ran = true,
+                            .then = twice,
+                            .gain = {step - twice, NAN, NAN, NAN, NAN},
+                            .cost = NAN,
+                            .step = then}));
     }
     watch_end(&piece);
     whatif_rank(&now->job.tried);

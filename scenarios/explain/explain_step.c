@@ -9,6 +9,7 @@
 #include "results/view.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/explain/explain_cells.h"
+#include "scenarios/whatif/whatif_life.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 
@@ -123,7 +124,7 @@ static void add_next(Answer *answer, Arena *arena, const Explanation *now) {
 static void add_other(Answer *answer, Arena *arena, const Explanation *now) {
     for (int i = 0; i < now->job.tried.ran; i++) {
         const WhatIf *change = &now->job.tried.items[i];
-        if (change == now->job.first || change->gain.mean < STEP_MATTERS * now->job.point.step_p50_s) return;
+        if (change == now->job.first || change->gain.mean < WHATIF_MATTERS * now->job.point.step_p50_s) return;
         if (change->move->kind == MOVE_RESOURCE) continue;
         const char *but = change->move->note ? change->move->note : "";
         if (!fits_surely(change->step->chance_to_run_out))
@@ -137,18 +138,9 @@ static void add_other(Answer *answer, Arena *arena, const Explanation *now) {
 }
 
 static void add_resources(Answer *answer, Arena *arena, const Explanation *now) {
-    const char *helps = "", *useless = "";
-    int helping = 0;
     double step = now->job.point.step_p50_s;
-    for (int i = 0; i < now->job.tried.ran; i++) {
-        const WhatIf *change = &now->job.tried.items[i];
-        if (change->move->kind != MOVE_RESOURCE) continue;
-        if (change->gain.mean >= STEP_MATTERS * step && helping++ < FEW - 1)
-            helps = listed(arena, helps,
-                           arena_printf(arena, "%s saves %s (%s)", change->title, text_time(arena, change->gain.mean),
-                                        percent_of(arena, change->gain.mean, step)));
-        if (change->gain.mean < STEP_MATTERS * step) useless = listed(arena, useless, change->title);
-    }
+    const char *helps = whatif_saves(arena, &now->job.tried, step, FEW - 1),
+               *useless = whatif_below(arena, &now->job.tried, step);
     if (*helps) answer_say(answer, "Machine", "%s", helps);
     answer_open(answer, NULL, NULL);
     answer_detail(answer, FOR_VERBOSE);
@@ -257,10 +249,10 @@ static void add_waiting(Answer *answer, Arena *arena, const Explanation *now) {
 static void add_life(Answer *answer, Arena *arena, const Explanation *now) {
     const char *list = "";
     if (isnan(now->goodput)) return;
-    for (int i = 0; i < now->life_count && i < FEW; i++)
-        if (now->life[i].goodput > now->goodput)
-            list = arena_printf(arena, "%s; %s makes it %s", list, now->life[i].title,
-                                text_percent(arena, now->life[i].goodput));
+    for (int i = 0; i < now->life.count && i < FEW; i++)
+        if (now->life.items[i].then > now->goodput)
+            list = arena_printf(arena, "%s; %s makes it %s", list, now->life.items[i].title,
+                                text_percent(arena, now->life.items[i].then));
     answer_say(answer, "Weeks", "with failures and checkpoints %s of the time is training%s%s",
                text_percent(arena, now->goodput),
                isfinite(now->days) ? arena_printf(arena, ", %s in all", text_days(arena, now->days)) : "", list);
@@ -334,7 +326,7 @@ static void add_settings(Answer *answer, Arena *arena, const Explanation *now) {
         figure(answer, AS_NUMBER, change->step->memory_bytes / 1073741824.0);
         figure(answer, AS_SHARE, change->step->chance_to_run_out);
         cell(answer, change->move->note ? change->move->note : "");
-        bool first_screen = change->gain.mean >= STEP_MATTERS * now->job.point.step_p50_s && shown < CHANGES_SHOWN;
+        bool first_screen = change->gain.mean >= WHATIF_MATTERS * now->job.point.step_p50_s && shown < CHANGES_SHOWN;
         shown += first_screen;
         if (!first_screen) answer_row_detail(answer, FOR_VERBOSE);
         unsure = unsure || (first_screen && !fits_surely(change->step->chance_to_run_out));
@@ -381,12 +373,10 @@ static void add_resource_table(Answer *answer, const Explanation *now) {
         "not asked, for it saves too little.");
 }
 
-static void add_life_row(Answer *answer, const Explanation *now, const LifeChange *change) {
-    cell(answer, change->name);
-    cell(answer, change->title);
-    figure(answer, AS_SHARE, change->goodput);
-    figure(answer, AS_SHARE, change->goodput - now->goodput);
-    figure(answer, AS_NUMBER, change->days);
+static void add_life_row(Answer *answer, const Explanation *now, const char *name, const char *title, double goodput,
+                         double days) {
+    ANSWER_ROW(answer, answer_of_text(name), answer_of_text(title), answer_of(AS_SHARE, goodput),
+               answer_of(AS_SHARE, goodput - now->goodput), answer_of(AS_NUMBER, days));
 }
 
 static void add_life_table(Answer *answer, const Explanation *now) {
@@ -396,8 +386,11 @@ static void add_life_table(Answer *answer, const Explanation *now) {
                                            {"goodput_gain", "more", AS_SHARE, 0},
                                            {"days", "days", AS_NUMBER, 0}};
     answer_table(answer, "life", "Failures and checkpoints: the same weeks with one thing changed", COLUMNS(columns));
-    if (isfinite(now->goodput)) add_life_row(answer, now, &(LifeChange){"now", "as it is", now->goodput, now->days});
-    for (int i = 0; i < now->life_count; i++) add_life_row(answer, now, &now->life[i]);
+    if (isfinite(now->goodput)) add_life_row(answer, now, "now", "as it is", now->goodput, now->days);
+    for (int i = 0; i < now->life.count; i++) {
+        const WhatIf *change = &now->life.items[i];
+        add_life_row(answer, now, change->move->name, change->title, change->then, change->life->days);
+    }
 }
 
 static void add_refused(Answer *answer, const Explanation *now) {

@@ -24,7 +24,8 @@ static const char *risk_of(Arena *arena, const Explanation *now, const WhatIf *c
 
 static const char *third_of(Arena *arena, const Explanation *now, const Combination *pair) {
     const Combination *three = best_of(now, TOGETHER_MOST);
-    if (!three || three->whole.gain.mean - pair->whole.gain.mean < STEP_MATTERS * now->job.point.step_p50_s) return "";
+    if (!three || three->whole.gain.mean - pair->whole.gain.mean < WHATIF_MATTERS * now->job.point.step_p50_s)
+        return "";
     if (three->parts[0] == pair->parts[0] && three->parts[1] == pair->parts[1])
         return arena_printf(arena, " A third, %s, adds %s.", three->parts[TOGETHER_MOST - 1]->title,
                             text_time(arena, three->adds_s[TOGETHER_MOST - 1]));
@@ -53,7 +54,8 @@ void explain_add_together(Answer *answer, Arena *arena, const Explanation *now) 
         add_what_fits(answer, arena, now);
         return;
     }
-    if (!pair || pair->whole.gain.mean - (now->job.first ? now->job.first->gain.mean : 0) < STEP_MATTERS * step) return;
+    if (!pair || pair->whole.gain.mean - (now->job.first ? now->job.first->gain.mean : 0) < WHATIF_MATTERS * step)
+        return;
     const WhatIf *whole = &pair->whole;
     answer_say(answer, "Together", "two, %s, save %s (%s; 90 %% range %s to %s)%s%s.%s", whole->title,
                text_time(arena, whole->gain.mean), text_percent(arena, whole->gain.mean / step),

@@ -98,7 +98,7 @@ void weigh_step(Arena *arena, const JobNow *now, const RecordPoint *point, WhatI
     double gain = now->point.step_p50_s - whatif->then;
     double sigma = step_gain_sigma(&now->study->training, before, step->spent, gain);
     double most = now->point.step_p50_s - point->step_p5_s * factor; // what is left takes time, too
-    whatif->gain = (Gain){gain, gain - 1.645 * sigma, fmin(gain + 1.645 * sigma, most)};
+    whatif->gain = (Gain){gain, NAN, gain - 1.645 * sigma, fmin(gain + 1.645 * sigma, most), NAN};
 }
 
 // What the variant's simulation leaves is dropped, but for what is kept of it.
@@ -188,7 +188,7 @@ bool fits_no_worse(const JobNow *now, const WhatIf *whatif) {
 
 static bool is_advice(const JobNow *now, const WhatIf *whatif) {
     return step_is_free(whatif->move) && fits_no_worse(now, whatif) &&
-           whatif->gain.mean >= STEP_MATTERS * now->point.step_p50_s;
+           whatif->gain.mean >= WHATIF_MATTERS * now->point.step_p50_s;
 }
 
 // Of a job that may run out of memory: the quickest move with which it surely fits, else the one that helps most.

@@ -48,8 +48,6 @@ typedef struct JobNow {
     double better_chance;       // that their order holds
 } JobNow;
 
-#define STEP_MATTERS 0.005 // of the step: what gains less is said not to help
-
 // All that could be changed of a job that ran, tried alone and in so many pairs at most; and what to change first.
 void whatif_try_step(Arena *arena, JobNow *now, int64_t pairs);
 // A resource twice as quick, and nothing of what came of it.

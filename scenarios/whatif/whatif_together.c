@@ -278,7 +278,7 @@ CombinationList try_together_with(Arena *arena, const JobNow *now, int64_t most)
 const Combination *fitting_together(const JobNow *now) {
     const Combination *best = now->must_fit && now->together.count ? &now->together.items[0] : NULL;
     bool alone = now->fitting && fits_surely(now->fitting->step->chance_to_run_out);
-    if (best && alone && best->whole.gain.mean - now->fitting->gain.mean < STEP_MATTERS * now->point.step_p50_s)
+    if (best && alone && best->whole.gain.mean - now->fitting->gain.mean < WHATIF_MATTERS * now->point.step_p50_s)
         return NULL;
     return best;
 }
