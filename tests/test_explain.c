@@ -1,5 +1,6 @@
 // Explaining a step: causes add up to the tick, what-ifs are what a run of that machine is, the advice is the best.
 #include "scenarios/explain/explain.h"
+#include "scenarios/whatif/whatif_life.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,13 +25,13 @@
 // Operators of a block sum to what it costs, by cause, in each of its passes.
 static void expect_block(const Explanation *now, int block, uint64_t seed) {
     Arena *arena = arena_open();
-    const Lowered *lowered = now->step.lowered;
+    const Lowered *lowered = now->job.step.lowered;
     const TrainingSpec *training = lowered->training;
     double micro_batch = lowered->resolved.micro_batch;
     OperatorTimes times = {0};
     BlockCost *cost = ARENA_NEW(arena, BlockCost);
-    *cost = block_cost(training->model, block, training, micro_batch, now->cluster->gpu_of[0]);
-    block_operator_times(arena, block, training, micro_batch, now->cluster->gpu_of[0], &times);
+    *cost = block_cost(training->model, block, training, micro_batch, now->job.cluster->gpu_of[0]);
+    block_operator_times(arena, block, training, micro_batch, now->job.cluster->gpu_of[0], &times);
     bool splits = schedule_splits_backward(training->schedule);
     const CostList *lists[PASS_WAYS] = {&cost->forward, splits ? &cost->backward_input : &cost->backward,
                                         &cost->backward_weight};
@@ -54,7 +55,7 @@ static void expect_block(const Explanation *now, int block, uint64_t seed) {
 // To the tick, what the path has within passes of a cause is what operators have of it.
 static void expect_operators(const Explanation *now, uint64_t seed) {
     SimTime left[PASS_WAYS][CAUSE_COUNT] = {{0}};
-    const StepChain *chain = now->step.chain;
+    const StepChain *chain = now->job.step.chain;
     for (int64_t i = 0; i < chain->count; i++) {
         int way = step_piece_way(&chain->pieces[i]);
         if (way >= 0) left[way][chain->pieces[i].cause] += chain->pieces[i].end - chain->pieces[i].start;
@@ -68,13 +69,13 @@ static void expect_operators(const Explanation *now, uint64_t seed) {
             if (left[way][cause] != 0)
                 test_fail(__FILE__, __LINE__, "study %llu: operators miss %lld ticks of %s", (unsigned long long)seed,
                           (long long)left[way][cause], cause_names[cause]);
-    int blocks = now->step.lowered->training->model->block_count;
+    int blocks = now->job.step.lowered->training->model->block_count;
     for (int block = 0; block < blocks && block < 3; block++) expect_block(now, block, seed);
     expect_block(now, blocks - 1, seed);
 }
 
 static void expect_whole(const Explanation *now, uint64_t seed) {
-    const StepChain *chain = now->step.chain;
+    const StepChain *chain = now->job.step.chain;
     SimTime causes = 0, at = 0, ranks = 0;
     for (int c = 0; c < CAUSE_COUNT; c++) {
         causes += chain->by_cause[c];
@@ -94,9 +95,9 @@ static void expect_whole(const Explanation *now, uint64_t seed) {
         test_fail(__FILE__, __LINE__, "the causes of study %llu miss its end", (unsigned long long)seed);
     EXPECT_INT(at, chain->end);
     EXPECT_INT(ranks, chain->end);
-    bool alike = now->study->seeds == 1 || now->study->training.jitter == 0; // one run, as the path's
-    if (alike) EXPECT_SAME(now->step.digest, now->point.digest);             // keeping the path moves nothing
-    if (now->step.lowered) expect_operators(now, seed);
+    bool alike = now->job.study->seeds == 1 || now->job.study->training.jitter == 0; // one run, as the path's
+    if (alike) EXPECT_SAME(now->job.step.digest, now->job.point.digest);             // keeping the path moves nothing
+    if (now->job.step.lowered) expect_operators(now, seed);
 }
 
 static char *text_of(const DrawnStudy *study, size_t *bytes) {
@@ -118,7 +119,7 @@ static int explain_drawn(uint64_t seed) {
         if (!loaded.scenario->items[i].study) continue;
         ExplainRequest request = {.study = loaded.scenario->items[i].study, .only_why = true};
         const Explanation *now = explain_study(loaded.arena, &request, loaded.problems);
-        if (!now || !now->step.chain) continue;
+        if (!now || !now->job.step.chain) continue;
         expect_whole(now, seed);
         explained = 1;
         break;
@@ -237,12 +238,12 @@ TEST(folded_and_whole_the_path_takes_the_same_time_and_ranks_do_the_same) {
     unfolded.unfolded = true;
     request.study = &unfolded;
     const Explanation *whole = explain_study(arena, &request, job.problems);
-    EXPECT(folded && whole && folded->step.chain && whole->step.chain);
+    EXPECT(folded && whole && folded->job.step.chain && whole->job.step.chain);
     if (folded && whole) {
-        EXPECT_INT(folded->step.chain->end, whole->step.chain->end);
-        EXPECT(folded->step.chain->rank_count < whole->step.chain->rank_count);
+        EXPECT_INT(folded->job.step.chain->end, whole->job.step.chain->end);
+        EXPECT(folded->job.step.chain->rank_count < whole->job.step.chain->rank_count);
         for (int c = 0; c < CAUSE_COUNT; c++)
-            EXPECT_INT(folded->step.chain->ranks[0].spent[c], whole->step.chain->ranks[0].spent[c]);
+            EXPECT_INT(folded->job.step.chain->ranks[0].spent[c], whole->job.step.chain->ranks[0].spent[c]);
     }
     arena_close(arena);
 }
@@ -257,13 +258,14 @@ TEST(each_resource_changes_the_step_of_a_job_that_lives_on_it) {
     job_say_flag(arena, &job.said, JOB_OVERLAP, "grad_reduce", false); // nothing hides the network
     job_made(&job);
     const Explanation *now = explain_study(arena, &(ExplainRequest){.study = &job.study}, job.problems);
-    EXPECT(now && now->step.chain);
+    EXPECT(now && now->job.step.chain);
     static const char *const felt[] = {"matrix", "memory", "nvlink", "network", "network-latency", "collective-latency",
                                        "launch"};
     for (size_t i = 0; now && i < sizeof felt / sizeof *felt; i++) {
         bool found = false;
-        for (int c = 0; c < now->ran_count; c++)
-            found = found || (strcmp(now->changes[c].name, felt[i]) == 0 && now->changes[c].gain_s > 0);
+        for (int c = 0; c < now->job.tried.ran; c++)
+            found = found ||
+                    (strcmp(now->job.tried.items[c].move->name, felt[i]) == 0 && now->job.tried.items[c].gain.mean > 0);
         if (!found) test_fail(__FILE__, __LINE__, "twice the %s gains nothing", felt[i]);
     }
     arena_close(arena);
@@ -284,7 +286,7 @@ static void try_value(const Job *job, const Explanation *now, const char *name, 
     JobObject object;
     const Field *accumulation = job_field_varied("accumulation", &object);
     said = job_said_with(scratch, &said, object, accumulation, &nothing);
-    job_say_number(scratch, &said, JOB_BATCH, "global", now->point.global_batch);
+    job_say_number(scratch, &said, JOB_BATCH, "global", now->job.point.global_batch);
     Variation vary = {.name = name, .texts = &text, .numbers = &number, .count = 1};
     StudySpec study = job->study;
     study.said = &said;
@@ -293,8 +295,8 @@ static void try_value(const Job *job, const Explanation *now, const char *name, 
     Baseline baseline = {0};
     RecordPoint point = study_point(scratch, &study, (int[]){0}, &baseline, problems_create(scratch));
     if (point.ran && point.step_p50_s < best->step_s &&
-        (point.chance_to_run_out <= 0.05 || (!now->must_fit && now->point.chance_to_run_out > 0.05 &&
-                                             point.chance_to_run_out <= now->point.chance_to_run_out))) {
+        (point.chance_to_run_out <= 0.05 || (!now->job.must_fit && now->job.point.chance_to_run_out > 0.05 &&
+                                             point.chance_to_run_out <= now->job.point.chance_to_run_out))) {
         best->step_s = point.step_p50_s;
         snprintf(best->what, sizeof best->what, "%s = %s", name, text);
     }
@@ -303,8 +305,9 @@ static void try_value(const Job *job, const Explanation *now, const char *name, 
 
 static Best search(const Job *job, const Explanation *now) {
     static const char *const counts[] = {"tp", "pp", "vpp", "cp", "micro_batch"};
-    Best best = {now->point.step_p50_s, "nothing"};
-    double value[] = {now->point.tp, now->point.pp, now->point.vpp, now->point.cp, now->point.micro_batch};
+    Best best = {now->job.point.step_p50_s, "nothing"};
+    double value[] = {now->job.point.tp, now->job.point.pp, now->job.point.vpp, now->job.point.cp,
+                      now->job.point.micro_batch};
     char text[32];
     for (int i = 0; i < 5; i++)
         for (int half = 0; half < 2; half++) {
@@ -314,7 +317,7 @@ static Best search(const Job *job, const Explanation *now) {
             try_value(job, now, counts[i], text, &best);
         }
     for (int zero = 0; zero <= 3; zero++) {
-        if (!layout_zero_is_usual(zero, now->point.pp, now->point.ep)) continue;
+        if (!layout_zero_is_usual(zero, now->job.point.pp, now->job.point.ep)) continue;
         snprintf(text, sizeof text, "%d", zero);
         try_value(job, now, "zero", text, &best);
     }
@@ -334,16 +337,16 @@ LONG_TEST(8, the_first_advice_is_the_best_single_change_that_an_exhaustive_searc
         Job job;
         draw_job(&job, arena, catalogue_builtin(arena), seed);
         const Explanation *now = explain_study(arena, &(ExplainRequest){.study = &job.study}, job.problems);
-        if (now && now->step.chain) {
+        if (now && now->job.step.chain) {
             Best best = search(&job, now);
-            double advised = now->first ? now->first->step_s : now->point.step_p50_s;
+            double advised = now->job.first ? now->job.first->then : now->job.point.step_p50_s;
             // Gains below half a percent are no advice.
-            bool is_right = advised <= best.step_s * (1 + 1e-12) || best.step_s > 0.995 * now->point.step_p50_s;
+            bool is_right = advised <= best.step_s * (1 + 1e-12) || best.step_s > 0.995 * now->job.point.step_p50_s;
             jobs++;
             right += is_right;
             if (!is_right)
                 printf("seed %llu: advised %s, best %s\n", (unsigned long long)seed,
-                       now->first ? now->first->title : "nothing", best.what);
+                       now->job.first ? now->job.first->title : "nothing", best.what);
         }
         arena_close(arena);
     }
@@ -366,12 +369,12 @@ TEST(a_job_that_fails_says_what_keeps_its_goodput_down) {
     const Explanation *now = explain_study(arena, &(ExplainRequest){.study = &job.study}, job.problems);
     EXPECT(now && now->goodput > 0.5 && now->goodput < 1);
     bool fewer = false, restart = false;
-    for (int i = 0; now && i < now->life_count; i++) {
-        const LifeChange *change = &now->life[i];
-        fewer = fewer || (strcmp(change->name, "failures") == 0 && change->goodput > now->goodput);
-        restart = restart || (strcmp(change->name, "restart") == 0 && change->goodput > now->goodput);
-        if (change->goodput > now->goodput) EXPECT(change->days < now->days);
-        if (i > 0) EXPECT(change->goodput <= now->life[i - 1].goodput);
+    for (int i = 0; now && i < now->life.count; i++) {
+        const WhatIf *change = &now->life.items[i];
+        fewer = fewer || (strcmp(change->move->name, "failures") == 0 && change->then > now->goodput);
+        restart = restart || (strcmp(change->move->name, "restart") == 0 && change->then > now->goodput);
+        if (change->then > now->goodput) EXPECT(change->life->days < now->days);
+        if (i > 0) EXPECT(change->then <= now->life.items[i - 1].then);
     }
     EXPECT(fewer && restart);
     // As it stands it is what a study of it says.

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "scenarios/explain/explain_moves.h"
+#include "scenarios/explain/explain.h"
 #include "tests/explain_jobs.h"
 #include "tests/script.h"
 #include "tests/test.h"
@@ -10,30 +10,30 @@
 static const Explanation *explain(Job *job) {
     ExplainRequest request = {.study = &job->study, .pairs = 400};
     const Explanation *now = explain_study(job->arena, &request, job->problems);
-    return now && now->step.chain && !now->must_fit ? now : NULL;
+    return now && now->job.step.chain && !now->job.must_fit ? now : NULL;
 }
 
 static double alone(const Explanation *now, const Move *move) {
-    for (int i = 0; i < now->change_count; i++) {
-        const Change *change = &now->changes[i];
-        if (change->move == move && change->ran && fits_no_worse(now, change)) return change->gain_s;
+    for (int i = 0; i < now->job.tried.count; i++) {
+        const WhatIf *change = &now->job.tried.items[i];
+        if (change->move == move && change->ran && fits_no_worse(&now->job, change)) return change->gain.mean;
     }
     return 0;
 }
 
 // More than each of its parts that could be advised alone, and more than nothing.
 static void expect_quicker(const Explanation *now) {
-    if (now->first) EXPECT(now->first->gain_s > 0 && now->first->step_s < now->point.step_p50_s);
-    for (int i = 0; i < now->together.count; i++) {
-        const Combination *one = &now->together.items[i];
-        if (!(one->whole.gain_s > 0 && one->whole.step_s < now->point.step_p50_s))
-            test_fail(__FILE__, __LINE__, "%s together save %g s of %g s", one->whole.title, one->whole.gain_s,
-                      now->point.step_p50_s);
-        EXPECT(one->whole.ran && fits_no_worse(now, &one->whole));
-        for (int part = 0; part < one->count; part++) EXPECT(one->whole.gain_s > alone(now, one->parts[part]));
+    if (now->job.first) EXPECT(now->job.first->gain.mean > 0 && now->job.first->then < now->job.point.step_p50_s);
+    for (int i = 0; i < now->job.together.count; i++) {
+        const Combination *one = &now->job.together.items[i];
+        if (!(one->whole.gain.mean > 0 && one->whole.then < now->job.point.step_p50_s))
+            test_fail(__FILE__, __LINE__, "%s together save %g s of %g s", one->whole.title, one->whole.gain.mean,
+                      now->job.point.step_p50_s);
+        EXPECT(one->whole.ran && fits_no_worse(&now->job, &one->whole));
+        for (int part = 0; part < one->count; part++) EXPECT(one->whole.gain.mean > alone(now, one->parts[part]));
     }
-    const Combination *pair = explain_leading_pair(now);
-    if (pair) EXPECT(pair->whole.gain_s > (now->first ? now->first->gain_s : 0));
+    const Combination *pair = step_leading_pair(&now->job);
+    if (pair) EXPECT(pair->whole.gain.mean > (now->job.first ? now->job.first->gain.mean : 0));
 }
 
 TEST(no_combination_that_slows_a_step_is_advised) {
@@ -45,7 +45,7 @@ TEST(no_combination_that_slows_a_step_is_advised) {
         const Explanation *now = explain(&job);
         if (now) expect_quicker(now);
         jobs += now != NULL;
-        together += now ? now->together.count : 0;
+        together += now ? now->job.together.count : 0;
         arena_close(arena);
     }
     EXPECT(jobs >= 4 && together > 20);
@@ -74,9 +74,9 @@ TEST(no_combination_that_slows_a_step_is_advised_where_memory_is_short) {
         job_say_name(arena, &job.said, JOB_TRAINING, "recompute", cases[i].recompute);
         job_made(&job);
         const Explanation *now = explain(&job);
-        EXPECT(now && now->point.memory_peak_bytes > 0.6 * now->point.memory_capacity_bytes);
+        EXPECT(now && now->job.point.memory_peak_bytes > 0.6 * now->job.point.memory_capacity_bytes);
         if (now) expect_quicker(now);
-        together += now ? now->together.count : 0;
+        together += now ? now->job.together.count : 0;
         arena_close(arena);
     }
     EXPECT(together > 50);
@@ -96,13 +96,14 @@ TEST(slow_partners_are_left_out_first_and_no_change_saves_all_of_a_step) {
     EXPECT(loaded.scenario && loaded.scenario->item_count == 1);
     ExplainRequest request = {.study = loaded.scenario->items[0].study, .pairs = 20};
     const Explanation *now = explain_study(loaded.arena, &request, loaded.problems);
-    EXPECT(now && now->first);
-    EXPECT_TEXT(now->first->title, "only 1 x RTX4090");
-    EXPECT(now->first->step_s < 0.1 * now->point.step_p50_s);
+    EXPECT(now && now->job.first);
+    EXPECT_TEXT(now->job.first->title, "only 1 x RTX4090");
+    EXPECT(now->job.first->then < 0.1 * now->job.point.step_p50_s);
     bool without = false;
-    for (int i = 0; i < now->change_count; i++) {
-        const Change *change = &now->changes[i];
-        if (change->ran) EXPECT(change->gain_high_s < now->point.step_p50_s && change->gain_s <= now->first->gain_s);
+    for (int i = 0; i < now->job.tried.count; i++) {
+        const WhatIf *change = &now->job.tried.items[i];
+        if (change->ran)
+            EXPECT(change->gain.high < now->job.point.step_p50_s && change->gain.mean <= now->job.first->gain.mean);
         without = without || strcmp(change->title, "without 1 x T4") == 0;
     }
     EXPECT(without);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "scenarios/explain/command_explain.h"
-#include "scenarios/explain/explain_moves.h"
+#include "scenarios/explain/explain.h"
 #include "sim/base/check.h"
 #include "tests/child.h"
 #include "tests/command.h"
@@ -14,17 +14,18 @@
 static const Explanation *explain_with(Job *job, int64_t pairs) {
     ExplainRequest request = {.study = &job->study, .pairs = pairs};
     const Explanation *now = explain_study(job->arena, &request, job->problems);
-    return now && now->step.chain ? now : NULL;
+    return now && now->job.step.chain ? now : NULL;
 }
 
 // What two moves gain, 0 where they cannot be advised.
 static double gain_of(const Explanation *now, const Move *one, const Move *other) {
     Arena *scratch = arena_open();
-    Change change = {.ran = false};
-    RecordPoint point = simulate_moves(scratch, now, (const Move *const[]){one, other}, 2, problems_create(scratch));
-    weigh_change(now, &point, &change);
+    WhatIf change = {.ran = false};
+    RecordPoint point =
+        simulate_moves(scratch, &now->job, (const Move *const[]){one, other}, 2, problems_create(scratch));
+    weigh_step(scratch, &now->job, &point, &change);
     arena_close(scratch);
-    return change.ran && fits_no_worse(now, &change) ? change.gain_s : 0;
+    return change.ran && fits_no_worse(&now->job, &change) ? change.gain.mean : 0;
 }
 
 TEST(a_change_is_weighed_by_the_samples_of_the_step_that_it_changes) {
@@ -35,33 +36,34 @@ TEST(a_change_is_weighed_by_the_samples_of_the_step_that_it_changes) {
         draw_job(&job, arena, catalogue_builtin(arena), seed);
         now = explain_with(&job, 0);
     }
-    RecordPoint twice = now->point; // twice the samples in a step that takes three times as long
+    RecordPoint twice = now->job.point; // twice the samples in a step that takes three times as long
     twice.global_batch *= 2;
     twice.step_p50_s *= 3;
     twice.cost_per_step = 10;
-    Change change = {.ran = false};
-    weigh_change(now, &twice, &change);
-    EXPECT_NEAR(change.step_s, 1.5 * now->point.step_p50_s, 1e-12);
-    EXPECT_NEAR(change.gain_s, -0.5 * now->point.step_p50_s, 1e-12);
-    EXPECT_NEAR(change.step_cost, 5, 1e-12);
-    EXPECT_NEAR(change.spent[CAUSE_GEMM], now->point.exposed[CAUSE_GEMM].value / 2, 1e-12);
-    EXPECT(change.gain_low_s < change.gain_s && change.gain_s < change.gain_high_s);
+    WhatIf change = {.ran = false};
+    weigh_step(arena, &now->job, &twice, &change);
+    EXPECT_NEAR(change.then, 1.5 * now->job.point.step_p50_s, 1e-12);
+    EXPECT_NEAR(change.gain.mean, -0.5 * now->job.point.step_p50_s, 1e-12);
+    EXPECT_NEAR(change.cost, 5, 1e-12);
+    EXPECT_NEAR(change.step->spent[CAUSE_GEMM], now->job.point.exposed[CAUSE_GEMM].value / 2, 1e-12);
+    EXPECT(change.gain.low < change.gain.mean && change.gain.mean < change.gain.high);
     arena_close(arena);
 }
 
 // Of a step of a second: more than one change is said where they gain half a hundredth more than the one that fits.
 TEST(several_changes_are_said_to_fit_where_they_gain_more_than_one_that_does) {
-    Change alone = {.ran = true, .gain_s = 0.3, .chance_to_run_out = 0.01};
-    Combination pair = {.count = 2, .whole = {.ran = true, .gain_s = 0.3}};
-    Explanation now = {.must_fit = true, .fitting = &alone, .together = {.items = &pair, .count = 1}};
+    StepThen fits = {.chance_to_run_out = 0.01};
+    WhatIf alone = {.ran = true, .gain = {.mean = 0.3}, .step = &fits};
+    Combination pair = {.count = 2, .whole = {.ran = true, .gain = {.mean = 0.3}}};
+    JobNow now = {.must_fit = true, .fitting = &alone, .together = {.items = &pair, .count = 1}};
     now.point.step_p50_s = 1;
     EXPECT(!fitting_together(&now)); // no more than the one
-    pair.whole.gain_s = 0.304;
+    pair.whole.gain.mean = 0.304;
     EXPECT(!fitting_together(&now));
-    pair.whole.gain_s = 0.306;
+    pair.whole.gain.mean = 0.306;
     EXPECT(fitting_together(&now) == &pair);
-    pair.whole.gain_s = -0.2; // slower, but the one alone does not fit, or none does
-    alone.chance_to_run_out = 0.5;
+    pair.whole.gain.mean = -0.2; // slower, but the one alone does not fit, or none does
+    fits.chance_to_run_out = 0.5;
     EXPECT(fitting_together(&now) == &pair);
     now.fitting = NULL;
     EXPECT(fitting_together(&now) == &pair);
@@ -71,9 +73,9 @@ TEST(several_changes_are_said_to_fit_where_they_gain_more_than_one_that_does) {
 
 static double best_of_all_pairs(const Explanation *now) {
     double best = 0;
-    for (int i = 0; i < now->move_count; i++)
-        for (int j = i + 1; j < now->move_count; j++) {
-            const Move *one = &now->moves[i], *other = &now->moves[j];
+    for (int i = 0; i < now->job.moves.count; i++)
+        for (int j = i + 1; j < now->job.moves.count; j++) {
+            const Move *one = &now->job.moves.items[i], *other = &now->job.moves.items[j];
             if (one->note || other->note || !moves_go_together(one, other)) continue;
             best = fmax(best, gain_of(now, one, other));
         }
@@ -83,11 +85,12 @@ static double best_of_all_pairs(const Explanation *now) {
 // Of two changes, or of one where a second adds nothing.
 static double best_found(const Explanation *now) {
     double best = 0;
-    for (int i = 0; i < now->together.count; i++)
-        if (now->together.items[i].count == 2) best = fmax(best, now->together.items[i].whole.gain_s);
-    for (int i = 0; i < now->ran_count; i++) {
-        const Change *change = &now->changes[i];
-        if (change->move && !change->note && fits_no_worse(now, change)) best = fmax(best, change->gain_s);
+    for (int i = 0; i < now->job.together.count; i++)
+        if (now->job.together.items[i].count == 2) best = fmax(best, now->job.together.items[i].whole.gain.mean);
+    for (int i = 0; i < now->job.tried.ran; i++) {
+        const WhatIf *change = &now->job.tried.items[i];
+        if (change->move && !change->move->note && fits_no_worse(&now->job, change))
+            best = fmax(best, change->gain.mean);
     }
     return best;
 }
@@ -100,10 +103,10 @@ LONG_TEST(6, the_best_pair_is_that_of_an_exhaustive_search_in_19_of_20_jobs) {
         Arena *arena = arena_open();
         Job job;
         draw_job(&job, arena, catalogue_builtin(arena), seed);
-        const Explanation *now = explain_with(&job, EXPLAIN_PAIRS);
+        const Explanation *now = explain_with(&job, WHATIF_PAIRS);
         if (now) {
             double best = best_of_all_pairs(now), found = best_found(now);
-            bool is_right = found >= best - 1e-12 * now->point.step_p50_s;
+            bool is_right = found >= best - 1e-12 * now->job.point.step_p50_s;
             jobs++;
             right += is_right;
             if (!is_right)
@@ -144,9 +147,9 @@ static void expect_run_of(const Combination *one) {
     const Cluster *cluster = cluster_create(arena, job.study.catalogue, &job.cluster, job.problems);
     RecordPoint point = simulate_training(arena, cluster, &job.study.training, &job.study, job.problems);
     EXPECT(point.ran);
-    EXPECT_SAME(point.step_p50_s, one->whole.step_s);
-    EXPECT_SAME(point.digest, one->whole.digest);
-    EXPECT_SAME(point.memory_peak_bytes, one->whole.memory_bytes);
+    EXPECT_SAME(point.step_p50_s, one->whole.then);
+    EXPECT_SAME(point.digest, one->whole.step->digest);
+    EXPECT_SAME(point.memory_peak_bytes, one->whole.step->memory_bytes);
     arena_close(arena);
 }
 
@@ -154,9 +157,9 @@ TEST(changes_together_are_a_run_with_all_of_them_to_the_tick) {
     Arena *arena = arena_open();
     Job job;
     job_to_change(&job, arena);
-    const Explanation *now = explain_with(&job, EXPLAIN_PAIRS);
-    EXPECT(now && now->together.count > 10);
-    for (int i = 0; now && i < now->together.count; i++) expect_run_of(&now->together.items[i]);
+    const Explanation *now = explain_with(&job, WHATIF_PAIRS);
+    EXPECT(now && now->job.together.count > 10);
+    for (int i = 0; now && i < now->job.together.count; i++) expect_run_of(&now->job.together.items[i]);
     arena_close(arena);
 }
 
@@ -165,19 +168,19 @@ TEST(what_changes_add_to_each_other_is_what_they_save_together) {
     Arena *arena = arena_open();
     Job job;
     job_to_change(&job, arena);
-    const Explanation *now = explain_with(&job, EXPLAIN_PAIRS);
+    const Explanation *now = explain_with(&job, WHATIF_PAIRS);
     EXPECT(now != NULL);
     int threes = 0;
-    for (int i = 0; now && i < now->together.count; i++) {
-        const Combination *one = &now->together.items[i];
+    for (int i = 0; now && i < now->job.together.count; i++) {
+        const Combination *one = &now->job.together.items[i];
         double sum = 0;
         for (int part = 0; part < one->count; part++) sum += one->adds_s[part];
-        EXPECT_NEAR(sum, one->whole.gain_s, 1e-9 * now->point.step_p50_s);
+        EXPECT_NEAR(sum, one->whole.gain.mean, 1e-9 * now->job.point.step_p50_s);
         EXPECT(one->adds_s[one->count - 1] > 0);
-        if (i > 0) EXPECT(one->whole.gain_s <= now->together.items[i - 1].whole.gain_s);
+        if (i > 0) EXPECT(one->whole.gain.mean <= now->job.together.items[i - 1].whole.gain.mean);
         for (int j = 0; j < i; j++)
-            EXPECT(one->whole.digest != now->together.items[j].whole.digest ||
-                   one->whole.memory_bytes != now->together.items[j].whole.memory_bytes);
+            EXPECT(one->whole.step->digest != now->job.together.items[j].whole.step->digest ||
+                   one->whole.step->memory_bytes != now->job.together.items[j].whole.step->memory_bytes);
         threes += one->count == 3;
     }
     EXPECT_INT(threes, 1);
@@ -196,17 +199,17 @@ TEST(a_change_that_lacks_memory_is_advised_with_one_that_makes_room) {
     job_say_number(arena, &job.said, JOB_TRAINING, "zero", 0);
     job_say_name(arena, &job.said, JOB_TRAINING, "recompute", "full");
     job_made(&job);
-    const Explanation *now = explain_with(&job, EXPLAIN_PAIRS);
-    EXPECT(now && now->together.count > 1);
+    const Explanation *now = explain_with(&job, WHATIF_PAIRS);
+    EXPECT(now && now->job.together.count > 1);
     const Combination *pair = NULL;
-    for (int i = 0; now && i < now->together.count && !pair; i++)
-        if (now->together.items[i].count == 2) pair = &now->together.items[i];
+    for (int i = 0; now && i < now->job.together.count && !pair; i++)
+        if (now->job.together.items[i].count == 2) pair = &now->job.together.items[i];
     EXPECT(pair != NULL);
     if (pair) EXPECT_TEXT(pair->whole.title, "zero = 1 and recompute = none");
-    if (pair && now->first) EXPECT(pair->whole.gain_s > 10 * now->first->gain_s);
-    for (int i = 0; now && i < now->change_count; i++)
-        if (strcmp(now->changes[i].title, "recompute = none") == 0)
-            EXPECT(!explain_fits(now->changes[i].chance_to_run_out));
+    if (pair && now->job.first) EXPECT(pair->whole.gain.mean > 10 * now->job.first->gain.mean);
+    for (int i = 0; now && i < now->job.tried.count; i++)
+        if (strcmp(now->job.tried.items[i].title, "recompute = none") == 0)
+            EXPECT(!fits_surely(now->job.tried.items[i].step->chance_to_run_out));
     arena_close(arena);
 }
 

@@ -160,15 +160,15 @@ TEST(the_first_change_is_told_with_what_the_step_becomes_and_what_it_takes_away)
     Loaded loaded;
     const Explanation *now = explain_slow_network(&loaded);
     Lead lead;
-    EXPECT(now->first && explain_lead(loaded.arena, now, &lead));
-    EXPECT_TEXT(lead.value, now->first->title);
-    const char *first = explain_first(loaded.arena, now);
-    EXPECT_CONTAINS(first, text_time(loaded.arena, now->first->step_s));
-    EXPECT_CONTAINS(lead.note, text_time(loaded.arena, now->first->step_s));
-    EXPECT_CONTAINS(first, text_percent(loaded.arena, now->first->gain_s / now->point.step_p50_s));
+    EXPECT(now->job.first && step_lead(loaded.arena, &now->job, &lead));
+    EXPECT_TEXT(lead.value, now->job.first->title);
+    const char *first = step_first(loaded.arena, &now->job);
+    EXPECT_CONTAINS(first, text_time(loaded.arena, now->job.first->then));
+    EXPECT_CONTAINS(lead.note, text_time(loaded.arena, now->job.first->then));
+    EXPECT_CONTAINS(first, text_percent(loaded.arena, now->job.first->gain.mean / now->job.point.step_p50_s));
     EXPECT_CONTAINS(first, "time in data parallel falls from");
-    EXPECT_CONTAINS(first, text_time(loaded.arena, now->point.exposed[CAUSE_DP].value));
-    EXPECT(now->first->gain_s >= now->next->gain_s);
+    EXPECT_CONTAINS(first, text_time(loaded.arena, now->job.point.exposed[CAUSE_DP].value));
+    EXPECT(now->job.first->gain.mean >= now->job.next->gain.mean);
     unload(&loaded);
 }
 
@@ -206,11 +206,12 @@ TEST(the_first_screen_has_the_changes_that_help_most_and_verbose_all) {
     const Answer *answer = answered(&loaded, now);
     const char *first = shown(&loaded, answer, false), *all = shown(&loaded, answer, true);
     int rows = 0;
-    for (int i = 0; i < now->ran_count; i++) {
-        if (now->changes[i].kind == CHANGE_RESOURCE) continue;
-        const char *row = arena_printf(loaded.arena, "\n%s ", now->changes[i].title);
+    for (int i = 0; i < now->job.tried.ran; i++) {
+        if (now->job.tried.items[i].move->kind == MOVE_RESOURCE) continue;
+        const char *row = arena_printf(loaded.arena, "\n%s ", now->job.tried.items[i].title);
         EXPECT(strstr(all, row) != NULL);
-        EXPECT((strstr(first, row) != NULL) == (rows < 4 && now->changes[i].gain_s >= 0.005 * now->point.step_p50_s));
+        EXPECT((strstr(first, row) != NULL) ==
+               (rows < 4 && now->job.tried.items[i].gain.mean >= 0.005 * now->job.point.step_p50_s));
         rows++;
     }
     EXPECT(rows > 4 && strstr(first, "-v shows all"));

@@ -7,8 +7,7 @@
 #include "models/workload/life/life.h"
 #include "models/workload/step/step_constants.h"
 #include "scenarios/plan/plan_learn.h"
-#include "scenarios/plan/plan_reach.h"
-#include "scenarios/plan/plan_settings.h"
+#include "scenarios/plan/plan_what_if.h"
 #include "scenarios/plan/plan_words.h"
 #include "sim/base/random.h"
 #include "sim/base/statistics.h"
@@ -268,17 +267,19 @@ TEST(what_would_be_enough_is_and_what_is_less_is_not) {
     double today = fmax(made.rows[0].chance.both, made.rows[1].chance.both);
     EXPECT(today < 0.8);
     made.rows[0].owned = true; // no price to be looked for
-    PlanReaches reaches = plan_reaches(&made.request, &result);
+    WhatIfs reaches = plan_reaches(made.arena, &made.request, &result);
     EXPECT_INT(reaches.count, 2);
-    const PlanReach *budget = &reaches.items[0], *date = &reaches.items[1];
-    EXPECT(budget->kind == REACH_BUDGET && budget->row >= 0 && budget->value > 110e3 && budget->chance >= 0.8);
-    EXPECT(date->kind == REACH_DATE && date->row == -1 && isnan(date->value)); // the budget alone is too small
-    EXPECT(date->chance < 0.8 && date->chance >= today);
+    const WhatIf *budget = &reaches.items[0], *date = &reaches.items[1];
+    EXPECT(budget->move == &plan_reach_moves[REACH_BUDGET] && budget->plan->best >= 0 && budget->then > 110e3 &&
+           budget->plan->both >= 0.8);
+    EXPECT(date->move == &plan_reach_moves[REACH_DATE] && date->plan->best == -1 &&
+           isnan(date->then)); // the budget alone is too small
+    EXPECT(date->plan->both < 0.8 && date->plan->both >= today);
     for (int less = 0; less < 2; less++) {
-        made.request.budget = budget->value * (less ? 0.99 : 1);
+        made.request.budget = budget->then * (less ? 0.99 : 1);
         plan_find_chances(&made.request, made.rows, 2);
         EXPECT_INT(made.rows[0].kept || made.rows[1].kept, !less);
-        if (!less) EXPECT_NEAR(made.rows[budget->row].chance.both, budget->chance, 1e-12);
+        if (!less) EXPECT_NEAR(made.rows[budget->plan->best].chance.both, budget->plan->both, 1e-12);
     }
     arena_close(made.arena);
 }
@@ -396,15 +397,15 @@ TEST(dearer_earlier_and_failing_more_often_is_kept_no_more_often) {
     plan_find_chances(&made.request, made.rows, 2);
     PlanResult result = {.rows = made.rows, .row_count = 2};
     double today = fmax(made.rows[0].chance.both, made.rows[1].chance.both);
-    PlanShifts shifts = plan_shifts(&made.request, &result);
+    WhatIfs shifts = plan_shifts(made.arena, &made.request, &result);
     EXPECT_INT(shifts.count, 7);
     for (int i = 0; i < shifts.count; i++) {
-        const PlanShift *shift = &shifts.items[i];
-        bool harder = strstr(shift->what, "earlier") || strstr(shift->what, "smaller") ||
-                      strstr(shift->what, "higher") || strstr(shift->what, "failures");
-        if (shift->chosen < 0 && harder) EXPECT(shift->both <= today + 0.01);
-        if (!harder) EXPECT(shift->both >= fmin(today, made.request.confidence) - 0.01);
-        if (strstr(shift->what, "failures")) EXPECT(shift->days >= made.rows[shift->best].point.days);
+        const WhatIf *shift = &shifts.items[i];
+        bool harder = strstr(shift->title, "earlier") || strstr(shift->title, "smaller") ||
+                      strstr(shift->title, "higher") || strstr(shift->title, "failures");
+        if (shift->plan->chosen < 0 && harder) EXPECT(shift->plan->both <= today + 0.01);
+        if (!harder) EXPECT(shift->plan->both >= fmin(today, made.request.confidence) - 0.01);
+        if (strstr(shift->title, "failures")) EXPECT(shift->then >= made.rows[shift->plan->best].point.days);
     }
     arena_close(made.arena);
 }
@@ -418,19 +419,19 @@ TEST(a_shifted_budget_has_the_chance_of_a_plan_that_asks_for_it) {
     made.request.budget = 110e3;
     plan_find_chances(&made.request, made.rows, 2);
     PlanResult result = {.rows = made.rows, .row_count = 2, .chosen = -1};
-    PlanShifts shifts = plan_shifts(&made.request, &result);
+    WhatIfs shifts = plan_shifts(made.arena, &made.request, &result);
     int compared = 0;
     for (int i = 0; i < shifts.count; i++) {
         PlanRow rows[2] = {made.rows[0], made.rows[1]};
         PlanRequest asked = made.request;
-        if (strcmp(shifts.items[i].what, "a budget 10 % larger") == 0)
+        if (strcmp(shifts.items[i].title, "a budget 10 % larger") == 0)
             asked.budget *= 1.1;
-        else if (strcmp(shifts.items[i].what, "a date 10 % later") == 0)
+        else if (strcmp(shifts.items[i].title, "a date 10 % later") == 0)
             asked.deadline_s *= 1.1;
         else
             continue;
         plan_find_chances(&asked, rows, 2);
-        EXPECT_NEAR(shifts.items[i].both, rows[shifts.items[i].best].chance.both, 1e-12);
+        EXPECT_NEAR(shifts.items[i].plan->both, rows[shifts.items[i].plan->best].chance.both, 1e-12);
         compared++;
     }
     EXPECT_INT(compared, 2);

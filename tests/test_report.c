@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "results/answer/record_answer.h"
 #include "results/page/report.h"
 #include "results/page/report_page.h"
 #include "sim/base/sha256.h"
@@ -20,7 +21,7 @@ static char *page_of(Arena *arena, const Report *report) {
 
 static char *page_of_record(Arena *arena, const Record *record) {
     Report *report = report_create(arena, record->title, "lockstep report run x.lua", NULL);
-    report_add_record(report, record, (Date){0});
+    record_on_page(arena, report, &(RecordPage){.record = record});
     return page_of(arena, report);
 }
 
@@ -129,7 +130,7 @@ TEST(nothing_of_a_users_is_markup_in_a_report) {
     record->assumption_count = 1;
     Report *report = report_create(arena, hostile, hostile, hostile);
     report_lead(report, hostile);
-    report_add_record(report, record, (Date){0});
+    record_on_page(arena, report, &(RecordPage){.record = record});
     report_code(report, hostile);
     const char *page = page_of(arena, report);
     EXPECT(!strstr(page, "<script>alert") && !strstr(page, "\" onload"));

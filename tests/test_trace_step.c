@@ -88,7 +88,7 @@ TEST(a_step_that_is_traced_takes_what_it_takes_untraced) {
     Traced traced = trace_text(PIPELINE, NULL, 1000000);
     ExplainRequest request = {.study = scenario_item(traced.loaded.scenario, 1)->study, .only_why = true};
     const Explanation *now = explain_study(traced.arena, &request, traced.problems);
-    EXPECT_INT(traced.set->end, now->step.chain->end);
+    EXPECT_INT(traced.set->end, now->job.step.chain->end);
     end(&traced);
 }
 

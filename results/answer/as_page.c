@@ -4,6 +4,8 @@
 #include "results/answer/as.h"
 #include "sim/base/list.h"
 
+#define MANY_ROWS 60 // of a table that stands open
+
 static const char *value_text(Arena *arena, const Answer *answer, AnswerValue value) {
     return answer_value_text(arena, answer, value);
 }
@@ -37,7 +39,7 @@ static void add_table(Arena *arena, Report *report, const Answer *answer, const 
             report_cell(arena, table, text);
     }
     table->marked = from->marked;
-    report_add_table(report, table, true);
+    report_add_table(report, table, rows <= MANY_ROWS);
     if (node->note) report_text(report, node->note);
 }
 

@@ -74,7 +74,7 @@ static const char *lead_of_points(const RecordTelling *telling, const char *titl
                         point_label_title(arena, record, NULL), label);
 }
 
-static const char *lead(const RecordTelling *telling) {
+const char *record_lead(const RecordTelling *telling) {
     const Record *record = telling->record;
     const Recommendation *advice = record->recommendation;
     const char *title = record->title ? record->title : "lockstep";
@@ -339,8 +339,7 @@ static void add_head(const RecordTelling *telling) {
     answer_text(answer, "scenario", NULL, record->scenario);
     answer_seed(answer, record->seed);
     answer_text(answer, "digest", NULL, arena_printf(telling->arena, "%016llx", (unsigned long long)record->digest));
-    if (record->point_count > 0) answer_currency(answer, record->points[0].currency);
-    answer_say(answer, NULL, "%s", lead(telling));
+    answer_say(answer, NULL, "%s", record_lead(telling));
 }
 
 static void add_recommendation(Answer *answer, const Recommendation *advice) {
@@ -359,25 +358,57 @@ static double shortest_step(const Record *record) {
     return shortest;
 }
 
-void record_answer(Answer *answer, Arena *arena, const Record *record, Date today, bool objects) {
+RecordTelling record_telling(Arena *arena, Answer *answer, const Record *record, Date today) {
     RecordTelling telling = {.arena = arena, .answer = answer, .record = record, .today = today};
     if (record->point_count > 0) telling.varied = varied_parameters(arena, record, &telling.varied_count);
+    if (record->point_count > 0) answer_currency(answer, record->points[0].currency);
     telling.shortest_s = shortest_step(record);
+    return telling;
+}
+
+static void add_points(const RecordTelling *telling) {
+    const Record *record = telling->record;
+    if (record->point_count == 1) record_one_point(telling, &record->points[0]);
+    if (record->point_count > 0) record_points(telling);
+}
+
+static void add_rest(const RecordTelling *telling) {
+    const Record *record = telling->record;
+    add_notes(telling);
+    if (record->expects) record_texts(telling->answer, "unmet", record->unmet, record->unmet_count);
+    add_recommendation(telling->answer, record->recommendation);
+    add_assumed(telling);
+}
+
+static void add_ground(const RecordTelling *telling) {
+    answer_open_on_pages(telling->answer, "What it rests on", FOR_VERBOSE);
+    record_assumptions(telling->answer, telling->arena, telling->record);
+    add_engine(telling);
+    answer_close(telling->answer);
+}
+
+void record_answer(Answer *answer, Arena *arena, const Record *record, Date today, bool objects) {
+    RecordTelling telling = record_telling(arena, answer, record, today);
     add_head(&telling);
-    if (record->point_count == 1) record_one_point(&telling, &record->points[0]);
-    if (record->point_count > 0) record_points(&telling);
+    add_points(&telling);
     if (objects) add_objects(&telling);
     record_tables(answer, arena, record->tables, record->table_count);
     add_published(&telling);
-    add_notes(&telling);
-    if (record->expects) record_texts(answer, "unmet", record->unmet, record->unmet_count);
-    add_recommendation(answer, record->recommendation);
-    add_assumed(&telling);
-    answer_open(answer, NULL, NULL);
-    answer_detail(answer, FOR_VERBOSE);
-    record_assumptions(answer, arena, record);
-    add_engine(&telling);
-    answer_close(answer);
+    add_rest(&telling);
+    add_ground(&telling);
+}
+
+void record_found(const RecordTelling *telling) {
+    add_points(telling);
+    record_tables(telling->answer, telling->arena, telling->record->tables, telling->record->table_count);
+    add_rest(telling);
+}
+
+void record_rests_on(const RecordTelling *telling) {
+    answer_open_on_pages(telling->answer, "Held against what others measured", FOR_ALL);
+    add_published(telling);
+    answer_close(telling->answer);
+    add_ground(telling);
 }
 
 // ---- In a form.

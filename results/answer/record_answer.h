@@ -4,6 +4,7 @@
 #define LOCKSTEP_RESULTS_RECORD_ANSWER_H
 
 #include "results/answer/answer.h"
+#include "results/page/report.h"
 #include "sim/data/answer.h"
 
 typedef struct RecordTelling {
@@ -19,7 +20,11 @@ typedef struct RecordTelling {
 // What it answers of `record`. Objects of all points are made where `objects` says so: JSON and plain text have them.
 void record_answer(Answer *answer, Arena *arena, const Record *record, Date today, bool objects);
 
-// Its parts.
+// Its parts: how it is told, in a sentence, what was found, what that rests on and was published beside it.
+RecordTelling record_telling(Arena *arena, Answer *answer, const Record *record, Date today);
+const char *record_lead(const RecordTelling *telling);
+void record_found(const RecordTelling *telling);
+void record_rests_on(const RecordTelling *telling);
 void record_point_members(const RecordTelling *telling, const RecordPoint *point); // everything but its digest
 void record_one_point(const RecordTelling *telling, const RecordPoint *point);
 void record_points(const RecordTelling *telling);
@@ -30,6 +35,15 @@ const char *record_figure(Arena *arena, double value, const char *unit);        
 const char *record_largest(Arena *arena, const NamedValue *values, int count, int most);
 
 void record_write(FILE *out, const Record *record, AnswerForm form, const Style *style, bool verbose);
+
+// On a page (record_page.c): the answer, what explains it, charts, and what it rests on.
+typedef struct RecordPage {
+    const Record *record;
+    Date today;
+    const char *first, *first_value, *first_note; // a figure that stands before all others; NULL: none does
+    const Answer *explained;                      // what to change first, and why; or NULL
+} RecordPage;
+void record_on_page(Arena *arena, Report *report, const RecordPage *page);
 
 // For answers of another shape: tables, as many rows as a first screen has room for, and a list for programs.
 void record_tables(Answer *answer, Arena *arena, const RecordTable *tables, int count);

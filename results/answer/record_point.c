@@ -436,8 +436,23 @@ static void add_more_gpus(const RecordTelling *telling, const RecordPoint *point
     if (says) answer_caution(telling->answer, "%s", says);
 }
 
+// Pages have a figure of what their first sentence says.
+static void add_step(const RecordTelling *telling, const RecordPoint *point) {
+    Answer *answer = telling->answer;
+    if (!point->ran) return;
+    answer_open(answer, NULL, NULL);
+    answer_detail(answer, FOR_PAGES);
+    answer_fact(answer, NULL, "Time of a step",
+                answer_shown(AS_SECONDS, point->step_p50_s, text_time(telling->arena, point->step_p50_s)));
+    if (point->step_p95_s > point->step_p5_s)
+        answer_note(answer, "90 %% range %s to %s", text_time(telling->arena, point->step_p5_s),
+                    text_time(telling->arena, point->step_p95_s));
+    answer_close(answer);
+}
+
 void record_one_point(const RecordTelling *telling, const RecordPoint *point) {
     Answer *answer = telling->answer;
+    add_step(telling, point);
     add_more_gpus(telling, point);
     record_point_members(telling, point);
     line(answer, "Settings", record_settings(telling, point));

@@ -56,17 +56,18 @@ void report_fact(Report *report, const char *label, const char *value, const cha
     add(report, (Block){.kind = BLOCK_FACT, .text = label, .value = value, .range = range ? range : ""});
 }
 
-void report_first_fact(Report *report, const char *label, const char *value, const char *range) {
-    report->first = (Block){.kind = BLOCK_FACT, .text = label, .value = value, .range = range};
-}
-
 void report_add_table(Report *report, const ReportTable *table, bool is_open) {
     add(report, (Block){.kind = BLOCK_TABLE, .text = table->caption, .table = table, .is_open = is_open});
 }
 
 void report_chart(Report *report, const Chart *chart, const char *says) {
-    const ReportTable *table = chart->kind == CHART_BARS    ? table_of_bars(report->arena, &chart->bars)
+    Chart *shown = ARENA_NEW(report->arena, Chart);
+    const char *left_out = "";
+    *shown = *chart;
+    if (chart->kind == CHART_BARS) shown->bars = *thinned_bars(report->arena, &chart->bars, &left_out);
+    const ReportTable *table = chart->kind == CHART_BARS    ? table_of_bars(report->arena, &shown->bars)
                                : chart->kind == CHART_LINES ? table_of_lines(report->arena, &chart->lines)
                                                             : table_of_heat(report->arena, &chart->heat);
-    add(report, (Block){.kind = BLOCK_CHART, .text = says, .table = table, .chart = chart});
+    says = arena_printf(report->arena, "%s%s", says, left_out);
+    add(report, (Block){.kind = BLOCK_CHART, .text = says, .table = table, .chart = shown});
 }

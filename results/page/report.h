@@ -45,24 +45,10 @@ void report_text(Report *report, const char *text);       // a paragraph
 void report_caution(Report *report, const char *text);    // what to beware of
 void report_code(Report *report, const char *text);       // a command line
 void report_fact(Report *report, const char *label, const char *value, const char *range); // range: "", or beside it
-void report_first_fact(Report *report, const char *label, const char *value,
-                       const char *range);                                     // before all others of the next answer
 void report_add_table(Report *report, const ReportTable *table, bool is_open); // not open: behind "the numbers"
 
 // `says` is what one sees in it, for those who cannot. The numbers stand behind it as a table.
 void report_chart(Report *report, const Chart *chart, const char *says);
-
-// Everything that a record has to show: the answer, why, scaling, timeline, memory, money, published figures, caveats,
-// assumptions. `today` as in Style: year 0, and prices of long ago are not pointed out.
-void report_add_record(Report *report, const Record *record, Date today);
-// The same in two halves, for those who have more to say behind the answer.
-void report_add_answer(Report *report, const Record *record, Date today);
-void report_add_rest(Report *report, const Record *record);
-void report_add_tables(Report *report, const RecordTable *tables, int count); // those with a title
-// Parts of it, for answers of another shape: where time, memory and money go, as far as it knows.
-void report_add_why(Report *report, const Record *record);
-// What it rests on.
-void report_add_assumptions(Report *report, const Record *record);
 
 void report_write(FILE *out, const Report *report); // the same bytes for the same report
 

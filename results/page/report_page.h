@@ -26,7 +26,6 @@ typedef struct Block {
 struct Report {
     Arena *arena;
     const char *title, *command, *date, *lead;
-    Block first; // a fact that waits for the next answer; without text: none
     struct {
         Block *items;
         int count, room;

@@ -112,7 +112,7 @@ static const Explanation *explain_job(Command *command, const StudySpec *read, c
     if (problem_count(command->problems)) return NULL;
     ExplainRequest request = {.study = study,
                               .only_why = option_flag(command->options, "why-only"),
-                              .pairs = option_count(command->options, "pairs", EXPLAIN_PAIRS)};
+                              .pairs = option_count(command->options, "pairs", WHATIF_PAIRS)};
     return explain_study(command->arena, &request, command->problems);
 }
 
@@ -245,15 +245,15 @@ static int explain(Command *command) {
                                                                           "lockstep explain", command->problems),
                                                        catalogue);
     if (!explanation && problem_count(command->problems) == 0) return fail(usage, BAD_USAGE);
-    if (explanation && watch_is_over()) watch_tells(explanation->study->where, command->problems);
+    if (explanation && watch_is_over()) watch_tells(explanation->job.study->where, command->problems);
     if (!explanation || problem_count(command->problems)) return fail(command->problems, watch_status(BAD_INPUT));
-    if (!explanation->step.chain) {
-        fprintf(stderr, "the job does not run: %s\n", explanation->point.why_not);
+    if (!explanation->job.step.chain) {
+        fprintf(stderr, "the job does not run: %s\n", explanation->job.point.why_not);
         return ANSWER_IS_NO;
     }
     if (!write_answer(command, explanation) || !draw_plots(command, explanation))
         return fail(command->problems, FAILED);
-    return explanation->lacks ? ANSWER_IS_NO : DONE;
+    return explanation->job.lacks ? ANSWER_IS_NO : DONE;
 }
 
 static int explain_asked(Arena *arena, int argc, char **argv) {

@@ -68,8 +68,8 @@ const Chart *explain_roofline_chart(Arena *arena, const Explanation *now) {
     RecordCurve *curves = ARENA_ARRAY(arena, RecordCurve, now->roofline_count + 1);
     int count = add_points(arena, now, curves + 1);
     if (count == 0) return NULL;
-    const Gpu *gpu = now->cluster->gpu_of[0];
-    double peak = gpu_peak(gpu, now->step.lowered->training->precision), bandwidth = gpu->memory_bytes_per_second;
+    const Gpu *gpu = now->job.cluster->gpu_of[0];
+    double peak = gpu_peak(gpu, now->job.step.lowered->training->precision), bandwidth = gpu->memory_bytes_per_second;
     curves[0] = roof_of(arena, curves + 1, count, peak, bandwidth);
     Chart *chart = ARENA_NEW(arena, Chart);
     *chart = (Chart){
@@ -190,9 +190,9 @@ static void fill(Arena *arena, const HeatChart *chart, double *values, const cha
 }
 
 const Chart *explain_links_chart(Arena *arena, const Explanation *now) {
-    if (!now->step.chain) return NULL;
+    if (!now->job.step.chain) return NULL;
     Kinds kinds = {0};
-    Places places = places_of(arena, now->step.chain, &kinds);
+    Places places = places_of(arena, now->job.step.chain, &kinds);
     if (places.count == 0) return NULL;
     qsort(places.items, (size_t)places.count, sizeof *places.items, by_node);
     int nodes = nodes_of(&places), per_column = (nodes + MOST_COLUMNS - 1) / MOST_COLUMNS;

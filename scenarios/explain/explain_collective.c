@@ -8,12 +8,12 @@
 
 #include "scenarios/explain/explain_cells.h"
 #include "scenarios/questions/collective_asked.h"
+#include "scenarios/whatif/whatif.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 #include "sim/system/file.h"
 #include "sim/system/watch.h"
 
-#define MATTERS 0.005        // of the time: what gains less is said not to help
 #define SMALLEST 8.0         // bytes: between these sizes changes of the choice are looked for
 #define LARGEST 17179869184. // 16 GiB
 #define CLOSE_ENOUGH 1.01    // a size at which something changes is known to a hundredth
@@ -47,17 +47,6 @@ typedef struct Priced { // one collective
     double seconds, latency_s, bytes_s; // the first is the sum of the others
 } Priced;
 
-typedef struct Trial { // another way, or another machine
-    const char *name, *title;
-    Priced priced;
-    double gain_s;
-} Trial;
-
-typedef struct Trials {
-    Trial *items;
-    int count, room;
-} Trials;
-
 typedef struct Choice { // from this size on
     double bytes;
     Priced priced;
@@ -74,7 +63,7 @@ typedef struct Explained {
     CollectiveAsked asked;
     double bytes, low_s, high_s; // 90 % range
     Priced now;
-    Trials ways, machines; // quickest first
+    WhatIfs ways, machines; // quickest first
     Choices choices;
     double balance_bytes; // latency and bytes take as long there, this way; NAN: nowhere
 } Explained;
@@ -109,18 +98,21 @@ static bool same_way(const Priced *one, const Priced *other) {
     return strcmp(one->algorithm, other->algorithm) == 0 && strcmp(one->protocol, other->protocol) == 0;
 }
 
-static int by_seconds(const void *a, const void *b) {
-    const Trial *one = a, *other = b;
-    if (one->priced.seconds != other->priced.seconds) return one->priced.seconds < other->priced.seconds ? -1 : 1;
-    return strcmp(one->title, other->title);
-}
-
-static void sort_trials(Trials *list) {
-    if (list->count > 0) qsort(list->items, (size_t)list->count, sizeof *list->items, by_seconds);
-}
-
-static void add_trial(Explained *all, Trials *list, const char *name, const char *title, const Priced *priced) {
-    LIST_PUSH(all->arena, list, ((Trial){name, title, *priced, all->now.seconds - priced->seconds}));
+static void add_trial(Explained *all, WhatIfs *list, MoveKind kind, const char *name, const char *title,
+                      const Priced *priced) {
+    Move *move = ARENA_NEW(all->arena, Move);
+    Priced *price = ARENA_NEW(all->arena, Priced);
+    *move = (Move){.kind = kind, .name = name, .title = title};
+    *price = *priced;
+    Gain gain = {all->now.seconds - priced->seconds, NAN, NAN, NAN, NAN};
+    LIST_PUSH(all->arena, list,
+              ((WhatIf){.move = move,
+                        .title = title,
+                        .ran = true,
+                        .then = priced->seconds,
+                        .gain = gain,
+                        .cost = NAN,
+                        .price = price}));
 }
 
 // ---- Other algorithms and protocols, asked for by name.
@@ -146,14 +138,14 @@ static void try_way(Explained *all, const char *algorithm, int protocol) {
     Priced priced = price(all->arena, &all->asked, &request);
     if (same_way(&priced, &all->now)) return;
     for (int i = 0; i < all->ways.count; i++)
-        if (same_way(&all->ways.items[i].priced, &priced)) return;
-    add_trial(all, &all->ways, priced.algorithm, title_of_way(all->arena, &priced), &priced);
+        if (same_way(all->ways.items[i].price, &priced)) return;
+    add_trial(all, &all->ways, MOVE_SETTING, priced.algorithm, title_of_way(all->arena, &priced), &priced);
 }
 
 static void try_ways(Explained *all) {
     for (int a = 0; a < COLLECTIVE_FLUID_ALGORITHMS && watch_goes_on(0); a++)
         for (int p = 0; p <= PROTOCOL_COUNT; p++) try_way(all, collective_algorithms[a], p);
-    sort_trials(&all->ways);
+    whatif_rank(&all->ways);
 }
 
 // ---- Sizes at which something changes.
@@ -225,7 +217,7 @@ static void try_machine(Explained *all, const char *name, const char *title, con
     collective_build(&asked, all->options);
     if (problem_count(asked.problems) || !watch_goes_on(0)) return;
     Priced priced = price_size(all->arena, &asked, all->bytes);
-    add_trial(all, &all->machines, name, title, &priced);
+    add_trial(all, &all->machines, MOVE_RESOURCE, name, title, &priced);
 }
 
 static void try_resource(Explained *all, const Resource *resource) {
@@ -248,7 +240,7 @@ static void try_machines(Explained *all) {
         if (concerns_collectives(&resources[r])) try_resource(all, &resources[r]);
     for (int r = 0; r < HALVES && between; r++) try_resource(all, &halves[r]);
     if (between) try_machine(all, "tiers", "one switch in place of the fabric's tiers", NULL, true);
-    sort_trials(&all->machines);
+    whatif_rank(&all->machines);
 }
 
 // ---- In words.
@@ -328,30 +320,20 @@ static void add_sizes(Answer *answer, const Explained *all) {
 
 static void add_change(Answer *answer, const Explained *all) {
     Arena *arena = all->arena;
-    const Trial *best = all->ways.count > 0 ? &all->ways.items[0] : NULL;
+    const WhatIf *best = all->ways.count > 0 ? &all->ways.items[0] : NULL;
     if (!best)
         answer_say(answer, "Change", "nothing: there is no other algorithm or protocol for it on this machine");
-    else if (best->gain_s > 0)
+    else if (best->gain.mean > 0)
         answer_say(answer, "Change", "%s would save %s (%s): ask for it by name, and measure", best->title,
-                   text_time(arena, best->gain_s), text_percent(arena, best->gain_s / all->now.seconds));
+                   text_time(arena, best->gain.mean), text_percent(arena, best->gain.mean / all->now.seconds));
     else
         answer_say(answer, "Change", "nothing: no other algorithm or protocol is quicker; %s would take %s",
-                   best->title, text_time(arena, best->priced.seconds));
+                   best->title, text_time(arena, best->then));
 }
 
 static void add_machines(Answer *answer, const Explained *all) {
-    Arena *arena = all->arena;
-    const char *helps = "", *useless = "";
-    for (int i = 0; i < all->machines.count; i++) {
-        const Trial *trial = &all->machines.items[i];
-        double part = trial->gain_s / all->now.seconds;
-        if (part >= MATTERS)
-            helps = listed(arena, helps,
-                           arena_printf(arena, "%s saves %s (%s)", trial->title, text_time(arena, trial->gain_s),
-                                        text_percent(arena, part)));
-        else if (part > -MATTERS)
-            useless = listed(arena, useless, trial->title);
-    }
+    const char *helps = whatif_saves(all->arena, &all->machines, all->now.seconds, all->machines.count),
+               *useless = whatif_below(all->arena, &all->machines, all->now.seconds);
     if (*helps) answer_say(answer, "Machine", "%s", helps);
     if (*useless) answer_say(answer, "No help", "below half a percent each: %s", useless);
 }
@@ -381,19 +363,19 @@ static const AnswerColumn machine_columns[] = {
     {"gain_s", "saves", AS_SECONDS, 0}, {"gain_share", "of it", AS_SHARE, 0},    {"latency_s", NULL, AS_SECONDS, 0},
     {"done_by", "done by", AS_TEXT, 2}, {"limited_by", "limited by", AS_TEXT, 1}};
 
-static void add_trials(Answer *answer, const Explained *all, const Trials *list, const char *key, const char *title,
+static void add_trials(Answer *answer, const Explained *all, const WhatIfs *list, const char *key, const char *title,
                        const AnswerColumn *columns, int column_count) {
     answer_table(answer, key, title, columns, column_count);
     for (int i = 0; i < list->count; i++) {
-        const Trial *trial = &list->items[i];
-        answer_cell(answer, answer_of_text(trial->name));
+        const WhatIf *trial = &list->items[i];
+        answer_cell(answer, answer_of_text(trial->move->name));
         answer_cell(answer, answer_of_text(trial->title));
-        answer_cell(answer, answer_of(AS_SECONDS, trial->priced.seconds));
-        answer_cell(answer, answer_of(AS_SECONDS, trial->gain_s));
-        answer_cell(answer, answer_of(AS_SHARE, trial->gain_s / all->now.seconds));
-        answer_cell(answer, answer_of(AS_SECONDS, trial->priced.latency_s));
-        answer_cell(answer, answer_of_text(way_text(all->arena, &trial->priced)));
-        answer_cell(answer, answer_of_text(trial->priced.limit));
+        answer_cell(answer, answer_of(AS_SECONDS, trial->then));
+        answer_cell(answer, answer_of(AS_SECONDS, trial->gain.mean));
+        answer_cell(answer, answer_of(AS_SHARE, trial->gain.mean / all->now.seconds));
+        answer_cell(answer, answer_of(AS_SECONDS, trial->price->latency_s));
+        answer_cell(answer, answer_of_text(way_text(all->arena, trial->price)));
+        answer_cell(answer, answer_of_text(trial->price->limit));
     }
 }
 

@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/workload/life/life_choice.h"
 #include "scenarios/explain/explain_cells.h"
 #include "scenarios/explain/explain_goodput_internal.h"
-#include "scenarios/questions/goodput.h"
 #include "sim/base/list.h"
 #include "sim/base/statistics.h"
 #include "sim/base/text.h"
@@ -34,16 +32,13 @@ typedef struct Explained {
     Problems *problems;
     GoodputAsked asked;
     LifeStudy now;
-    struct {
-        GoodputTrial *items;
-        int count, room;
-    } trials;
+    WhatIfs trials;
 } Explained;
 
 // ---- The same runs again.
 
 // Run by run under the same failures: what one had of luck the other has too.
-static Paired paired(const double *with, const double *without, int runs) {
+static Gain paired(const double *with, const double *without, int runs) {
     double sum = 0, squares = 0;
     Arena *scratch = arena_open();
     double *apart = ARENA_ARRAY(scratch, double, runs + 1);
@@ -52,7 +47,7 @@ static Paired paired(const double *with, const double *without, int runs) {
     for (int i = 0; i < runs; i++) squares += pow(apart[i] - mean, 2);
     Summary summary = summarise(scratch, apart, runs);
     arena_close(scratch);
-    return (Paired){mean, runs > 1 ? 1.645 * sqrt(squares / (runs - 1) / runs) : NAN, summary.p5, summary.p95};
+    return (Gain){mean, runs > 1 ? 1.645 * sqrt(squares / (runs - 1) / runs) : NAN, summary.p5, summary.p95, NAN};
 }
 
 // Of each run, in hours of all GPUs: what is trained of a calendar, less what is paid for. Work to do is the same
@@ -68,145 +63,65 @@ static const double *gpu_hours_of(const Explained *all, const LifeStudy *study, 
 }
 
 // By how much the end is sooner, or how much more of the calendar is training.
-static Paired hours_given_back(const Explained *all, const GoodputTrial *trial, int runs) {
+static Gain hours_given_back(const Explained *all, const Gain *gain, const LifeStudy *then, int runs) {
     const LifeStudy *now = &all->now;
-    Paired hours = all->asked.spec.work_s > 0 ? paired(now->run_days, trial->study.run_days, runs) : trial->gain;
+    Gain hours = all->asked.spec.work_s > 0 ? paired(now->run_days, then->run_days, runs) : *gain;
     double scale = all->asked.spec.work_s > 0 ? 24 : 24 * now->days.mean;
-    return (Paired){scale * hours.mean, scale * hours.half, scale * hours.low, scale * hours.high};
+    return (Gain){scale * hours.mean, scale * hours.half, scale * hours.low, scale * hours.high, NAN};
 }
 
-static GoodputVerdict verdict_on(const GoodputTrial *trial, int spares_now) {
-    const Paired *gain = &trial->gain, *gpu_hours = &trial->gpu_hours;
-    if (trial->spares < spares_now && gain->mean < GOODPUT_MATTERS && !(gpu_hours->mean <= gpu_hours->half))
-        return GOODPUT_FREES;
-    if (gain->mean < -gain->half) return GOODPUT_WORSE;
-    if (gain->mean <= gain->half || gain->mean == 0) return GOODPUT_CHANCE;
-    if (gain->mean < GOODPUT_MATTERS) return GOODPUT_LITTLE;
-    return gpu_hours->mean < 0 ? GOODPUT_DEARER : GOODPUT_HELPS;
+// Nodes that stand by for nothing are set free, and more of them may be paid for longer than they train.
+static Verdict verdict_on(const Move *move, const Gain *gain, const LifeThen *then, int spares_now) {
+    const Gain *gpu_hours = &then->gpu_hours;
+    if (then->spares < spares_now && gain->mean < GOODPUT_MATTERS && !(gpu_hours->mean <= gpu_hours->half))
+        return VERDICT_FREES;
+    Verdict verdict = whatif_verdict(move, gain, GOODPUT_MATTERS);
+    return verdict == VERDICT_HELPS && gpu_hours->mean < 0 ? VERDICT_DEARER : verdict;
 }
 
-static void compare(const Explained *all, GoodputTrial *trial) {
-    const LifeStudy *now = &all->now, *then = &trial->study;
-    int runs = then->runs < now->runs ? then->runs : now->runs, spares = all->asked.spec.spares;
-    trial->gain = paired(then->run_goodput, now->run_goodput, runs);
-    trial->hours = hours_given_back(all, trial, runs);
-    trial->gpu_hours = paired(gpu_hours_of(all, then, trial->spares), gpu_hours_of(all, now, spares), runs);
-    trial->verdict = verdict_on(trial, spares);
-}
-
-static void try_trial(Explained *all, const LifeSpec *spec, GoodputTrial trial) {
+static void try_life(Explained *all, const LifeSpec *spec, const Move *move) {
     if (watch_is_over() || life_goes_nowhere(all->arena, spec, all->asked.runs)) return;
-    trial.spares = spec->spares;
-    trial.study = life_study(all->arena, spec, all->asked.runs, all->asked.seed);
-    if (trial.study.runs == 0) return;
-    compare(all, &trial);
-    LIST_PUSH(all->arena, &all->trials, trial);
-}
-
-static void try_machine(Explained *all, const LifeSpec *spec, const char *name, const char *title) {
-    try_trial(all, spec, (GoodputTrial){.name = name, .title = title, .pinned = ""});
+    const LifeStudy *now = &all->now;
+    int spares = all->asked.spec.spares;
+    LifeThen *then = ARENA_NEW(all->arena, LifeThen);
+    *then = (LifeThen){.study = life_study(all->arena, spec, all->asked.runs, all->asked.seed), .spares = spec->spares};
+    int runs = then->study.runs < now->runs ? then->study.runs : now->runs;
+    if (runs == 0) return;
+    Gain gain = paired(then->study.run_goodput, now->run_goodput, runs);
+    then->days = then->study.days.mean;
+    then->hours = hours_given_back(all, &gain, &then->study, runs);
+    then->gpu_hours = paired(gpu_hours_of(all, &then->study, spec->spares), gpu_hours_of(all, now, spares), runs);
+    LIST_PUSH(all->arena, &all->trials,
+              ((WhatIf){.move = move,
+                        .title = move->title,
+                        .ran = true,
+                        .then = now->goodput.mean + gain.mean,
+                        .gain = gain,
+                        .verdict = verdict_on(move, &gain, then, spares),
+                        .cost = NAN,
+                        .life = then}));
 }
 
 // An interval that was found stays what it was, unless the option says another: looked for again it would differ.
 static void try_setting(Explained *all, const LifeSpec *spec, const char *name, const char *title, const char *option) {
     const GoodputAsked *asked = &all->asked;
     bool keeps = asked->interval_found && spec->checkpoint.every_s == asked->spec.checkpoint.every_s;
-    const char *pinned = keeps ? arena_printf(all->arena, " --checkpoint-every %ss",
-                                              text_exact(all->arena, asked->spec.checkpoint.every_s))
-                               : "";
-    try_trial(all, spec, (GoodputTrial){.name = name, .title = title, .option = option, .pinned = pinned});
+    Move *move = ARENA_NEW(all->arena, Move);
+    *move = (Move){.kind = MOVE_SETTING, .name = name, .value = option, .title = title, .option = option};
+    if (keeps)
+        move->option = arena_printf(all->arena, "%s --checkpoint-every %ss", option,
+                                    text_exact(all->arena, asked->spec.checkpoint.every_s));
+    try_life(all, spec, move);
 }
 
-// ---- Machines, as rows. False: there is nothing of that to change.
-
-typedef bool LifeSetter(const GoodputAsked *asked, LifeSpec *spec);
-
-static bool fewer_failures(const GoodputAsked *asked, LifeSpec *spec) {
-    (void)asked;
-    life_scale_failures(spec, 0.5);
-    return life_unplanned_rate(spec) > 0;
+static LifeNow life_now(const GoodputAsked *asked) {
+    return (LifeNow){asked->spec, asked->held, asked->bytes, asked->node, asked->gpu};
 }
-
-static bool quicker_detection(const GoodputAsked *asked, LifeSpec *spec) {
-    (void)asked;
-    spec->crash_detection_s /= 2;
-    spec->hang_detection_s /= 2;
-    spec->silent_detection_s /= 2;
-    return true;
-}
-
-static bool quicker_restart(const GoodputAsked *asked, LifeSpec *spec) {
-    (void)asked;
-    spec->restart_s /= 2;
-    return spec->restart_s > 0;
-}
-
-static bool quicker_repair(const GoodputAsked *asked, LifeSpec *spec) {
-    (void)asked;
-    spec->repair_s /= 2;
-    spec->rack_repair_s /= 2;
-    return spec->repair_s > 0;
-}
-
-static bool fewer_slow_nodes(const GoodputAsked *asked, LifeSpec *spec) {
-    (void)asked;
-    spec->slow_rate /= 2;
-    return spec->slow_rate > 0;
-}
-
-static bool no_bad_nodes(const GoodputAsked *asked, LifeSpec *spec) {
-    (void)asked;
-    bool has = spec->bad_share > 0 && spec->bad_factor > 1;
-    spec->bad_share = 0;
-    return has;
-}
-
-static bool fewer_taken_back(const GoodputAsked *asked, LifeSpec *spec) {
-    (void)asked;
-    spec->spot_rate /= 2;
-    return spec->spot_rate > 0;
-}
-
-// Of a checkpoint whose size nobody said, half of the times that were assumed or given.
-static bool quicker_storage(const GoodputAsked *asked, LifeSpec *spec) {
-    CheckpointPlan *plan = &spec->checkpoint;
-    if (!asked->held) {
-        if (plan->mode == CHECKPOINT_SYNC) plan->stall_s /= 2;
-        plan->write_s /= 2;
-        plan->reload_s /= 2;
-        return true;
-    }
-    StorageType quicker = *asked->held;
-    quicker.read_bytes_per_second *= 2;
-    quicker.write_bytes_per_second *= 2;
-    CheckpointPlan again = checkpoint_plan(plan->mode, asked->bytes, spec->nodes, asked->node, asked->gpu, &quicker);
-    CheckpointPlan before =
-        checkpoint_plan(plan->mode, asked->bytes, spec->nodes, asked->node, asked->gpu, asked->held);
-    if (before.stall_s > 0) plan->stall_s *= again.stall_s / before.stall_s; // --checkpoint-stall goes its way too
-    plan->write_s = again.write_s;
-    plan->reload_s = again.reload_s;
-    return true;
-}
-
-static const struct {
-    const char *name, *title;
-    LifeSetter *set;
-} machines[] = {
-    {"failures", "half as many failures", fewer_failures},
-    {"detection", "failures seen in half the time", quicker_detection},
-    {"restart", "restarts in half the time", quicker_restart},
-    {"repair", "repairs in half the time", quicker_repair},
-    {"slow-nodes", "half as many slow nodes", fewer_slow_nodes},
-    {"bad-nodes", "failures spread evenly over nodes", no_bad_nodes},
-    {"spot", "nodes taken back half as often", fewer_taken_back},
-    {"storage", "storage twice as fast", quicker_storage},
-};
-enum { MACHINES = sizeof machines / sizeof *machines };
 
 static void try_machines(Explained *all) {
-    for (int i = 0; i < MACHINES; i++) {
-        LifeSpec spec = all->asked.spec;
-        if (machines[i].set(&all->asked, &spec)) try_machine(all, &spec, machines[i].name, machines[i].title);
+    for (int i = 0; i < life_machine_count; i++) {
+        LifeNow life = life_now(&all->asked);
+        if (life_machines[i].make(&life)) try_life(all, &life.spec, &life_machines[i].says);
     }
 }
 
@@ -229,17 +144,13 @@ static void try_interval(Explained *all) {
 
 // As goodput prices them: of a checkpoint whose size nobody said, a second for the copy.
 static CheckpointPlan beside_training(const GoodputAsked *asked, CheckpointMode mode) {
-    CheckpointPlan plan =
-        asked->held ? checkpoint_plan(mode, asked->bytes, asked->spec.nodes, asked->node, asked->gpu, asked->held)
-                    : goodput_assumed_checkpoint(mode);
+    LifeNow life = life_now(asked);
+    if (asked->held) return life_checkpoint(&life, mode);
+    CheckpointPlan plan = goodput_assumed_checkpoint(mode);
     plan.every_s = asked->spec.checkpoint.every_s;
     plan.storage_every_s = asked->spec.checkpoint.storage_every_s;
     return plan;
 }
-
-static const char *const mode_titles[CHECKPOINT_MODE_COUNT] = {"checkpoints that training waits for",
-                                                               "checkpoints written while training goes on",
-                                                               "checkpoints copied to another node's memory"};
 
 static void try_modes(Explained *all) {
     if (option_given(all->options, "checkpoint-stall")) return; // it is of the mode that was asked for
@@ -248,11 +159,11 @@ static void try_modes(Explained *all) {
         const char *name = checkpoint_mode_names[mode];
         const char *option = arena_printf(all->arena, "--checkpoint %s", name);
         spec.checkpoint = beside_training(&all->asked, (CheckpointMode)mode);
-        try_setting(all, &spec, arena_printf(all->arena, "checkpoint-%s", name), mode_titles[mode], option);
+        try_setting(all, &spec, arena_printf(all->arena, "checkpoint-%s", name), life_mode_titles[mode], option);
         if (spec.checkpoint.every_s <= OFTEN_S) continue;
         spec.checkpoint.every_s = OFTEN_S;
         try_setting(all, &spec, arena_printf(all->arena, "checkpoint-%s-often", name),
-                    arena_printf(all->arena, "%s, every %s", mode_titles[mode], span(all->arena, OFTEN_S)),
+                    arena_printf(all->arena, "%s, every %s", life_mode_titles[mode], span(all->arena, OFTEN_S)),
                     arena_printf(all->arena, "%s --checkpoint-every %gs", option, OFTEN_S));
     }
 }
@@ -277,18 +188,12 @@ static void try_nodes(Explained *all) {
                     arena_printf(all->arena, "--strikes %d", STRIKES));
 }
 
-static int by_gain(const void *a, const void *b) {
-    const GoodputTrial *one = a, *other = b;
-    if (one->gain.mean != other->gain.mean) return one->gain.mean > other->gain.mean ? -1 : 1;
-    return strcmp(one->name, other->name);
-}
-
 static void try_changes(Explained *all) {
     try_machines(all);
     try_interval(all);
     try_modes(all);
     try_nodes(all);
-    if (all->trials.count > 0) qsort(all->trials.items, (size_t)all->trials.count, sizeof(GoodputTrial), by_gain);
+    whatif_rank(&all->trials);
 }
 
 // ---- What a GPU-hour costs: as the user says, or the median that providers ask on demand.
@@ -397,11 +302,7 @@ static int ask(Asking *asking) {
         try_changes(all);
     }
     if (problem_count(problems) || watch_tells((Where){0}, problems)) return watch_status(EXIT_BAD_INPUT);
-    GoodputFound found = {.arena = arena,
-                          .asked = asked,
-                          .now = &all->now,
-                          .trials = all->trials.items,
-                          .trial_count = all->trials.count};
+    GoodputFound found = {.arena = arena, .asked = asked, .now = &all->now, .trials = all->trials};
     find_price(all, &found);
     goodput_explained(asking->answer, &found);
     return all->now.unfinished == all->now.runs ? EXIT_NO : EXIT_DONE;

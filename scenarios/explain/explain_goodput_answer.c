@@ -24,17 +24,13 @@ static const char *hours_text(const GoodputFound *found, double share) {
 
 // ---- Figures of a change.
 
-static double goodput_after(const GoodputFound *found, const GoodputTrial *trial) {
-    return found->now->goodput.mean + trial->gain.mean;
-}
-
 // As many decimals as its range has to say.
 static const char *points(Arena *arena, double gain, double half) {
     return arena_printf(arena, "%.*f", half < 0.001 || fabs(gain) < 0.001 ? 2 : 1, 100 * gain);
 }
 
 // "2.12 points more (mean 2.07 to 2.17, a single run 1.68 to 2.58)".
-static const char *more_text(Arena *arena, const Paired *gain) {
+static const char *more_text(Arena *arena, const Gain *gain) {
     const char *more = arena_printf(arena, "%s points more", points(arena, gain->mean, gain->half));
     if (isnan(gain->half)) return more;
     return arena_printf(arena, "%s (mean %s to %s, a single run %s to %s)", more,
@@ -44,7 +40,7 @@ static const char *more_text(Arena *arena, const Paired *gain) {
 }
 
 // "2.12 ± 0.05", never "-0.00".
-static const char *points_cell(Arena *arena, const Paired *gain) {
+static const char *points_cell(Arena *arena, const Gain *gain) {
     double shown = round(1e4 * gain->mean) / 100 + 0.0;
     return isnan(gain->half) ? arena_printf(arena, "%.2f", shown)
                              : arena_printf(arena, "%.2f ± %.2f", shown, 100 * gain->half);
@@ -60,27 +56,16 @@ static const char *gpu_hours_text(Arena *arena, double gpu_hours) {
 }
 
 // "$26.2 k (14.8 to 61.7 …)": at what providers ask, or as far as the gain is known where the price is.
-static const char *worth_text(const GoodputFound *found, const GoodputTrial *trial) {
+static const char *worth_text(const GoodputFound *found, const WhatIf *trial) {
     if (!found->paid) return "";
     Arena *arena = found->arena;
-    const Paired *gpu_hours = &trial->gpu_hours;
+    const Gain *gpu_hours = &trial->life->gpu_hours;
     bool many = found->most > found->least;
     double low = many ? found->least * gpu_hours->mean : found->price * (gpu_hours->mean - gpu_hours->half);
     double high = many ? found->most * gpu_hours->mean : found->price * (gpu_hours->mean + gpu_hours->half);
     const char *worth = text_money(arena, found->price * gpu_hours->mean, "USD");
     if (isnan(low)) return worth;
     return arena_printf(arena, "%s (%s to %s)", worth, text_money(arena, low, "USD"), text_money(arena, high, "USD"));
-}
-
-// What one types to have it, to the digit.
-static const char *typed(Arena *arena, const GoodputTrial *trial) {
-    return trial->option ? arena_printf(arena, "%s%s", trial->option, trial->pinned) : "";
-}
-
-static const GoodputTrial *first_of(const GoodputFound *found) {
-    for (int i = 0; i < found->trial_count; i++)
-        if (found->trials[i].option && found->trials[i].verdict == GOODPUT_HELPS) return &found->trials[i];
-    return NULL;
 }
 
 // ---- What to change.
@@ -105,7 +90,7 @@ static const char *mostly_lost(const GoodputFound *found) {
 
 static void add_first(Answer *answer, const GoodputFound *found) {
     Arena *arena = found->arena;
-    const GoodputTrial *first = first_of(found);
+    const WhatIf *first = whatif_first(&found->trials, false);
     const char *now = text_percent(arena, found->now->goodput.mean);
     answer_open(answer, "change_first", NULL);
     if (!first) {
@@ -117,80 +102,45 @@ static void add_first(Answer *answer, const GoodputFound *found) {
         answer_close(answer);
         return;
     }
-    const char *worth = worth_text(found, first), *becomes = text_percent(arena, goodput_after(found, first));
+    const char *worth = worth_text(found, first), *becomes = text_percent(arena, first->then);
     answer_say(answer, NULL,
                "Change first: %s (%s). Goodput, the share of all time that is training, becomes %s "
                "instead of %s.",
-               first->title, typed(arena, first), becomes, now);
+               first->title, first->move->option, becomes, now);
     answer_detail(answer, FOR_PAGES);
     answer_fact(answer, "goodput", "Change first",
-                answer_shown(AS_SHARE, goodput_after(found, first), arena_printf(arena, "%s → %s", now, becomes)));
-    answer_note(answer, "goodput with %s", typed(arena, first));
+                answer_shown(AS_SHARE, first->then, arena_printf(arena, "%s → %s", now, becomes)));
+    answer_note(answer, "goodput with %s", first->move->option);
     answer_detail(answer, FOR_ALL);
-    answer_text(answer, "option", NULL, typed(arena, first));
+    answer_text(answer, "option", NULL, first->move->option);
     answer_text(answer, "title", NULL, first->title);
     answer_say(answer, "Gain", "%s", more_text(arena, &first->gain));
-    answer_fact(answer, "gpu_hours", has_work(found) ? "Saved" : "Given back",
-                answer_shown(AS_COUNT, first->gpu_hours.mean, gpu_hours_text(arena, first->gpu_hours.mean)));
-    answer_note(answer, "%s%s%s%s", text_days(arena, first->hours.mean / 24),
+    answer_fact(
+        answer, "gpu_hours", has_work(found) ? "Saved" : "Given back",
+        answer_shown(AS_COUNT, first->life->gpu_hours.mean, gpu_hours_text(arena, first->life->gpu_hours.mean)));
+    answer_note(answer, "%s%s%s%s", text_days(arena, first->life->hours.mean / 24),
                 has_work(found) ? " sooner" : arena_printf(arena, " of %s", text_days(arena, found->now->days.mean)),
                 *worth ? "; " : "", worth);
     answer_close(answer);
 }
 
-// Settings that help beside the first, most first, or machines: "--checkpoint async 98.4 %; …".
-static const char *others(const GoodputFound *found, bool machines) {
-    const GoodputTrial *first = first_of(found);
-    const char *list = "";
-    for (int i = 0, told = 0; i < found->trial_count && told < FEW; i++) {
-        const GoodputTrial *trial = &found->trials[i];
-        if (!trial->option != machines || trial == first || trial->verdict != GOODPUT_HELPS) continue;
-        list = arena_printf(found->arena, "%s%s%s %s", list, *list ? "; " : "",
-                            machines ? trial->title : typed(found->arena, trial),
-                            text_percent(found->arena, goodput_after(found, trial)));
-        told++;
-    }
-    return list;
-}
-
 static void add_freed(Answer *answer, const GoodputFound *found) {
     Arena *arena = found->arena;
-    for (int i = 0; i < found->trial_count; i++) {
-        const GoodputTrial *trial = &found->trials[i];
-        if (trial->verdict != GOODPUT_FREES) continue;
+    for (int i = 0; i < found->trials.count; i++) {
+        const WhatIf *trial = &found->trials.items[i];
+        if (trial->verdict != VERDICT_FREES) continue;
         const char *worth = worth_text(found, trial);
-        answer_say(answer, "Pay less", "%s: goodput %s (%s points), and all in all %s%s%s less", typed(arena, trial),
-                   text_percent(arena, goodput_after(found, trial)), points_cell(arena, &trial->gain),
-                   gpu_hours_text(arena, trial->gpu_hours.mean), *worth ? ", " : "", worth);
+        answer_say(answer, "Pay less", "%s: goodput %s (%s points), and all in all %s%s%s less", trial->move->option,
+                   text_percent(arena, trial->then), points_cell(arena, &trial->gain),
+                   gpu_hours_text(arena, trial->life->gpu_hours.mean), *worth ? ", " : "", worth);
     }
 }
 
-static const struct {
-    GoodputVerdict verdict;
-    const char *says;
-} useless[] = {
-    {GOODPUT_CHANCE, "no difference beyond chance"},
-    {GOODPUT_LITTLE, "below 0.05 points"},
-    {GOODPUT_DEARER, "nodes that cost more than they give back"},
-    {GOODPUT_WORSE, "worse than now"},
-};
-
-// Grouped by reason.
-static void add_useless(Answer *answer, const GoodputFound *found) {
-    Arena *arena = found->arena;
-    const char *text = "";
-    for (size_t u = 0; u < sizeof useless / sizeof *useless; u++) {
-        const char *list = "";
-        for (int i = 0; i < found->trial_count; i++)
-            if (found->trials[i].verdict == useless[u].verdict)
-                list = arena_printf(arena, "%s%s%s", list, *list ? "; " : "", found->trials[i].title);
-        if (*list) text = arena_printf(arena, "%s%s%s: %s", text, *text ? ". " : "", useless[u].says, list);
-    }
-    answer_open(answer, NULL, NULL);
-    answer_detail(answer, FOR_VERBOSE);
-    if (*text) answer_say(answer, "No help", "%s", text);
-    answer_close(answer);
-}
+static const char *const useless[VERDICT_COUNT] = {[VERDICT_SAME] = "no difference",
+                                                   [VERDICT_CHANCE] = "no difference beyond chance",
+                                                   [VERDICT_LITTLE] = "below 0.05 points",
+                                                   [VERDICT_DEARER] = "nodes that cost more than they give back",
+                                                   [VERDICT_WORSE] = "worse than now"};
 
 // ---- How it is now.
 
@@ -305,16 +255,7 @@ static void add_stops_table(Answer *answer, const GoodputFound *found) {
     }
 }
 
-static const char *const verdict_names[GOODPUT_VERDICT_COUNT] = {
-    [GOODPUT_HELPS] = "helps",       [GOODPUT_FREES] = "pays less", [GOODPUT_CHANCE] = "by chance",
-    [GOODPUT_LITTLE] = "too little", [GOODPUT_DEARER] = "too dear", [GOODPUT_WORSE] = "worse"};
-
-// Changes are shown as what one types, those of machines in words.
-static const AnswerColumn trial_columns[] = {{"name", NULL, AS_TEXT, 0},
-                                             {"title", NULL, AS_TEXT, 0},
-                                             {"change", "change", AS_TEXT, 0},
-                                             {"option", NULL, AS_TEXT, 0},
-                                             {"verdict", "verdict", AS_TEXT, 0},
+static const AnswerColumn trial_columns[] = {WHATIF_COLUMNS,
                                              {"goodput", "goodput", AS_SHARE, 0},
                                              {"gain", "points", AS_SHARE, 0},
                                              {"half", NULL, AS_SHARE, 0},
@@ -325,28 +266,25 @@ static const AnswerColumn trial_columns[] = {{"name", NULL, AS_TEXT, 0},
                                              {"p95", NULL, AS_SHARE, 0},
                                              {"days", NULL, AS_NUMBER, 0}};
 
-static void add_trial(Answer *answer, const GoodputFound *found, const GoodputTrial *trial) {
-    Arena *arena = found->arena;
-    answer_cell(answer, answer_of_text(trial->name));
-    answer_cell(answer, answer_of_text(trial->title));
-    answer_cell(answer, answer_of_text(trial->option ? trial->option : trial->title));
-    answer_cell(answer, answer_of_text(typed(arena, trial)));
-    answer_cell(answer, answer_of_text(verdict_names[trial->verdict]));
-    answer_cell(answer, answer_of(AS_SHARE, trial->study.goodput.mean));
-    answer_cell(answer, answer_shown(AS_SHARE, trial->gain.mean, points_cell(arena, &trial->gain)));
+static void add_trial(Answer *answer, const GoodputFound *found, const WhatIf *trial) {
+    const LifeThen *then = trial->life;
+    whatif_add_cells(answer, trial);
+    answer_cell(answer, answer_of(AS_SHARE, then->study.goodput.mean));
+    answer_cell(answer, answer_shown(AS_SHARE, trial->gain.mean, points_cell(found->arena, &trial->gain)));
     answer_cell(answer, answer_of(AS_SHARE, trial->gain.half));
-    answer_cell(answer, answer_of(AS_SECONDS, round(3600 * trial->hours.mean) + 0.0));
-    answer_cell(answer, answer_of(AS_COUNT, round(trial->gpu_hours.mean) + 0.0));
-    answer_cell(answer, answer_of(AS_NUMBER, trial->gpu_hours.half));
-    answer_cell(answer, answer_of(AS_SHARE, trial->study.goodput.p5));
-    answer_cell(answer, answer_of(AS_SHARE, trial->study.goodput.p95));
-    answer_cell(answer, answer_of(AS_NUMBER, trial->study.days.mean));
+    answer_cell(answer, answer_of(AS_SECONDS, round(3600 * then->hours.mean) + 0.0));
+    answer_cell(answer, answer_of(AS_COUNT, round(then->gpu_hours.mean) + 0.0));
+    answer_cell(answer, answer_of(AS_NUMBER, then->gpu_hours.half));
+    answer_cell(answer, answer_of(AS_SHARE, then->study.goodput.p5));
+    answer_cell(answer, answer_of(AS_SHARE, then->study.goodput.p95));
+    answer_cell(answer, answer_of(AS_NUMBER, then->study.days.mean));
 }
 
 static void add_trials(Answer *answer, const GoodputFound *found, bool machines, const char *key, const char *title) {
     answer_table(answer, key, table_title(found, title), COLUMNS(trial_columns));
-    for (int i = 0; i < found->trial_count; i++)
-        if (!found->trials[i].option == machines) add_trial(answer, found, &found->trials[i]);
+    for (int i = 0; i < found->trials.count; i++)
+        if ((found->trials.items[i].move->kind == MOVE_RESOURCE) == machines)
+            add_trial(answer, found, &found->trials.items[i]);
 }
 
 // ---- As pictures.
@@ -422,7 +360,6 @@ void goodput_explained(Answer *answer, const GoodputFound *found) {
                                   asked->node->name, spec->spares, spec->spares == 1 ? "" : "s",
                                   text_count(arena, found->now->runs, true), found->now->runs == 1 ? "" : "s");
     bool loses = lost_share(found) > 0;
-    const char *other = others(found, false), *machines = others(found, true);
     answer_rename(answer, "explain-goodput");
     if (loses)
         add_first(answer, found);
@@ -438,10 +375,10 @@ void goodput_explained(Answer *answer, const GoodputFound *found) {
     goodput_checkpoint_fact(answer, asked);
     answer_close(answer);
     answer_open_on_pages(answer, "What else would help, and what would not", FOR_ALL);
-    if (*other) answer_say(answer, "Or", "%s (each alone)", other);
-    if (*machines) answer_say(answer, "Machines", "%s (each alone)", machines);
+    whatif_add_others(answer, arena, &found->trials, false, text_percent);
+    whatif_add_others(answer, arena, &found->trials, true, text_percent);
     add_freed(answer, found);
-    add_useless(answer, found);
+    whatif_add_useless(answer, arena, &found->trials, useless);
     if (found->price_source) answer_say(answer, "Assumed", "%s", found->price_source);
     goodput_doubts(answer, asked, found->now);
     answer_detail(answer, FOR_VERBOSE);

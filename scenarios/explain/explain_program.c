@@ -32,11 +32,12 @@ RecordPoint simulate_program_once(Arena *arena, const ProgramSpec *program, cons
 
 static void keep_path(Arena *arena, Explanation *now, const System *system) {
     Folded folded =
-        now->study->unfolded ? (Folded){merge_equal_links(arena, system), NULL} : fold_system(arena, system);
+        now->job.study->unfolded ? (Folded){merge_equal_links(arena, system), NULL} : fold_system(arena, system);
     Arena *scratch = arena_open();
-    RunResult result = run_system(scratch, &folded.system, &(RunOptions){.seed = now->study->seed, .chain = true});
+    RunResult result = run_system(scratch, &folded.system, &(RunOptions){.seed = now->job.study->seed, .chain = true});
     if (!result.stopped)
-        now->step.chain = step_chain(arena, NULL, &folded.system, folded.class_of, now->cluster->gpu_count, &result);
+        now->job.step.chain =
+            step_chain(arena, NULL, &folded.system, folded.class_of, now->job.cluster->gpu_count, &result);
     arena_close(scratch);
 }
 
@@ -51,7 +52,7 @@ const ScenarioItem *scenario_item(const Scenario *scenario, int64_t number) {
 static double step_on(const Explanation *now, const ProgramSource *source, const Resource *resource, double factor) {
     Arena *scratch = arena_open();
     Problems *problems = problems_create(scratch);
-    const Catalogue *quicker = catalogue_quicker(scratch, now->study->catalogue, resource, factor);
+    const Catalogue *quicker = catalogue_quicker(scratch, now->job.study->catalogue, resource, factor);
     const Scenario *scenario = scenario_load(scratch, quicker, source->request, problems, problems);
     const ScenarioItem *item = scenario ? scenario_item(scenario, source->number) : NULL;
     const System *system = item && item->program ? program_system(scratch, item->program, problems) : NULL;
@@ -66,30 +67,31 @@ static double step_on(const Explanation *now, const ProgramSource *source, const
 }
 
 static void try_resources(Arena *arena, Explanation *now, const ProgramSource *source) {
-    Change *changes = ARENA_ARRAY(arena, Change, resource_count);
+    double step = now->job.point.step_p50_s;
     WatchPiece piece;
     watch_begin(&piece, "the changes", resource_count, WATCH_NO_LIMIT);
     for (int r = 0; r < resource_count && !watch_is_over(); r++) {
-        const NodeType *node = now->study->cluster->groups->type;
-        if (!part_can_be_quicker(PART_GPU, node_gpu(now->study->catalogue, node, 0), &resources[r], 2)) continue;
+        const NodeType *node = now->job.study->cluster->groups->type;
+        if (!part_can_be_quicker(PART_GPU, node_gpu(now->job.study->catalogue, node, 0), &resources[r], 2)) continue;
         double twice = step_on(now, source, &resources[r], 2);
         watch_goes_on(1);
         if (isnan(twice)) continue;
-        Change *change = &changes[now->ran_count];
-        *change = change_of_resource(arena, &resources[r]);
-        change->ran = true;
-        change->step_s = twice;
-        change->gain_s = now->point.step_p50_s - twice;
-        change->gain_low_s = change->gain_high_s = change->step_cost = change->memory_bytes = NAN;
-        if (change->gain_s > 0) change->tenth_s = now->point.step_p50_s - step_on(now, source, &resources[r], 1.1);
-        if (change->gain_s > 0) change->limit_s = now->point.step_p50_s - step_on(now, source, &resources[r], 1e6);
-        now->ran_count++;
+        StepThen *then = ARENA_NEW(arena, StepThen);
+        *then = (StepThen){.memory_bytes = NAN, .tenth_s = NAN, .limit_s = NAN};
+        if (twice < step) then->tenth_s = step - step_on(now, source, &resources[r], 1.1);
+        if (twice < step) then->limit_s = step - step_on(now, source, &resources[r], 1e6);
+        const Move *move = move_of_resource(arena, &resources[r]);
+        LIST_PUSH(arena, &now->job.tried,
+                  ((WhatIf){.move = move,
+                            .title = move->title,
+                            .ran = true,
+                            .then = twice,
+                            .gain = {step - twice, NAN, NAN, NAN, NAN},
+                            .cost = NAN,
+                            .step = then}));
     }
     watch_end(&piece);
-    ChangeList list = {changes, now->ran_count, resource_count};
-    sort_changes(&list);
-    now->changes = changes;
-    now->change_count = now->ran_count;
+    whatif_rank(&now->job.tried);
 }
 
 const Explanation *explain_program(Arena *arena, const ProgramSpec *program, const ProgramSource *source, bool only_why,
@@ -98,14 +100,15 @@ const Explanation *explain_program(Arena *arena, const ProgramSpec *program, con
     Explanation *now = ARENA_NEW(arena, Explanation);
     StudySpec *study = ARENA_NEW(arena, StudySpec);
     *study = study_of(program, source->request);
-    *now = (Explanation){
-        .study = study, .cluster = program->cluster, .better_chance = NAN, .goodput = NAN, .title = study->title};
+    *now = (Explanation){.job = {.study = study, .cluster = program->cluster, .better_chance = NAN},
+                         .goodput = NAN,
+                         .title = study->title};
     const System *system = program_system(arena, program, problems);
     if (!system) return NULL;
-    now->point = simulate(arena, program, system, study, problems);
+    now->job.point = simulate(arena, program, system, study, problems);
     if (problems_added(problems) > before) return NULL;
-    if (!now->point.ran) return now;
+    if (!now->job.point.ran) return now;
     keep_path(arena, now, system);
-    if (now->step.chain && !only_why) try_resources(arena, now, source);
+    if (now->job.step.chain && !only_why) try_resources(arena, now, source);
     return now;
 }

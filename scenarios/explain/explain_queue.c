@@ -95,36 +95,35 @@ static Waited wait_under(const QueueFound *all, const QueueStudy *study, bool ke
 // ---- The same again, with one thing changed.
 
 // Student's t of the gain is t.95 at the end of its 90 % interval.
-static double chance_of_less(const QueueTrial *trial, int samples) {
-    if (isnan(trial->half_s)) return NAN;
-    if (trial->half_s == 0) return trial->gain_s > 0 ? 1 : trial->gain_s < 0 ? 0 : NAN;
-    return student_below(trial->gain_s / trial->half_s * student_90(samples - 1), samples - 1);
+static double chance_of_less(const Gain *gain, int samples) {
+    if (isnan(gain->half)) return NAN;
+    if (gain->half == 0) return gain->mean > 0 ? 1 : gain->mean < 0 ? 0 : NAN;
+    return student_below(gain->mean / gain->half * student_90(samples - 1), samples - 1);
 }
 
-static QueueVerdict verdict_on(const QueueFound *found, const QueueTrial *trial) {
-    double half = isnan(trial->half_s) ? 0 : trial->half_s;
-    if (trial->gain_s == 0 && half == 0) return QUEUE_SAME;
-    if (trial->gain_s < -half) return QUEUE_WORSE;
-    bool matters = queue_gain_share(found, trial) >= QUEUE_MATTERS;
-    if (trial->gain_s <= half) return matters && trial->chance >= QUEUE_LIKELY ? QUEUE_MAYBE : QUEUE_CHANCE;
-    if (!matters) return QUEUE_LITTLE;
-    if (trial->given) return QUEUE_IF;
-    if (trial->but) return QUEUE_BUT;
-    bool harms = !trial->is_machine && trial->waited.p95_s > found->now.p95_s;
-    return harms ? QUEUE_HARMS : QUEUE_HELPS;
-}
-
-// With its name, title, option and kind.
-static void try_study(QueueFound *all, const QueueStudy *study, QueueTrial trial) {
+static void try_study(QueueFound *all, const QueueStudy *study, Move says) {
     if (watch_is_over()) return;
-    trial.waited = wait_under(all, study, false);
-    int samples = trial.waited.sample_count < all->now.sample_count ? trial.waited.sample_count : all->now.sample_count;
-    trial.gain_s = all->now.mean_s - trial.waited.mean_s;
-    trial.half_s =
-        queue_difference(all->now.samples, trial.waited.samples, samples, QUEUE_WAIT_MEAN, study->seeds == 1).half;
-    trial.chance = chance_of_less(&trial, samples);
-    trial.verdict = verdict_on(all, &trial);
-    LIST_PUSH(all->arena, &all->trials, trial);
+    Move *move = ARENA_NEW(all->arena, Move);
+    Waited *waited = ARENA_NEW(all->arena, Waited);
+    *move = says;
+    move->value = move->option;
+    *waited = wait_under(all, study, false);
+    int samples = waited->sample_count < all->now.sample_count ? waited->sample_count : all->now.sample_count;
+    Gain gain = {
+        .mean = all->now.mean_s - waited->mean_s,
+        .half = queue_difference(all->now.samples, waited->samples, samples, QUEUE_WAIT_MEAN, study->seeds == 1).half};
+    gain.chance = chance_of_less(&gain, samples);
+    Verdict verdict = whatif_verdict(move, &gain, WHATIF_MATTERS * all->now.mean_s);
+    bool harms = verdict == VERDICT_HELPS && move->kind != MOVE_RESOURCE && waited->p95_s > all->now.p95_s;
+    LIST_PUSH(all->arena, &all->trials,
+              ((WhatIf){.move = move,
+                        .title = move->title,
+                        .ran = true,
+                        .then = waited->mean_s,
+                        .gain = gain,
+                        .verdict = harms ? VERDICT_HARMS : verdict,
+                        .cost = NAN,
+                        .wait = waited}));
 }
 
 static void try_policies(QueueFound *all) {
@@ -134,12 +133,12 @@ static void try_policies(QueueFound *all) {
         study.policies[0] = policy;
         if (policy == all->study->policies[0]) continue;
         try_study(all, &study,
-                  (QueueTrial){.name = arena_printf(all->arena, "policy-%s", policy->name),
-                               .title = arena_printf(all->arena, "the policy %s", policy->name),
-                               .option = arena_printf(all->arena, "--policy %s", policy->name),
-                               .but = policy->order == QUEUE_BY_ESTIMATE
-                                          ? "long jobs would wait for all shorter ones to come"
-                                          : NULL});
+                  (Move){.kind = MOVE_SETTING,
+                         .name = arena_printf(all->arena, "policy-%s", policy->name),
+                         .title = arena_printf(all->arena, "the policy %s", policy->name),
+                         .option = arena_printf(all->arena, "--policy %s", policy->name),
+                         .but = policy->order == QUEUE_BY_ESTIMATE ? "long jobs would wait for all shorter ones to come"
+                                                                   : NULL});
     }
 }
 
@@ -150,9 +149,9 @@ static void try_placements(QueueFound *all) {
         study.spec.placement = (QueuePlacement)i;
         if (study.spec.placement == all->study->spec.placement) continue;
         bool is_free = study.spec.placement == QUEUE_SCATTER && !study.spec.network;
-        try_study(
-            all, &study,
-            (QueueTrial){.name = arena_printf(all->arena, "placement-%s", name),
+        try_study(all, &study,
+                  (Move){.kind = MOVE_SETTING,
+                         .name = arena_printf(all->arena, "placement-%s", name),
                          .title = arena_printf(all->arena, "the placement %s", name),
                          .option = arena_printf(all->arena, "--placement %s", name),
                          .but = is_free ? "what scattered jobs lose in speed is simulated with --model alone" : NULL});
@@ -173,12 +172,12 @@ static void try_gpus(QueueFound *all) {
         if (study.spec.nodes == tenth) continue;
         if (i == 0) tenth = study.spec.nodes;
         int gpus = study.spec.nodes * study.spec.gpus_per_node;
-        try_study(all, &study,
-                  (QueueTrial){
-                      .name = larger[i].name,
-                      .title = arena_printf(all->arena, "%s (%s)", larger[i].title, text_count(all->arena, gpus, true)),
-                      .option = arena_printf(all->arena, "--gpus %d", gpus),
-                      .is_machine = true});
+        try_study(
+            all, &study,
+            (Move){.kind = MOVE_RESOURCE,
+                   .name = larger[i].name,
+                   .title = arena_printf(all->arena, "%s (%s)", larger[i].title, text_count(all->arena, gpus, true)),
+                   .option = arena_printf(all->arena, "--gpus %d", gpus)});
     }
 }
 
@@ -187,20 +186,20 @@ static void try_failures(QueueFound *all) {
     if (!now->spec.faults) return;
     QueueStudy study = *now;
     study.spec.faults = NULL;
-    try_study(all, &study, (QueueTrial){.name = "failures", .title = "no failures", .option = "", .is_machine = true});
+    try_study(all, &study, (Move){.kind = MOVE_RESOURCE, .name = "failures", .title = "no failures"});
     study = *now;
     LifeSpec faults = *now->spec.faults;
     faults.repair_s /= 2;
     study.spec.faults = &faults;
-    try_study(all, &study,
-              (QueueTrial){.name = "repair", .title = "repairs in half the time", .option = "", .is_machine = true});
+    try_study(all, &study, (Move){.kind = MOVE_RESOURCE, .name = "repair", .title = "repairs in half the time"});
     study = *now;
     study.spec.checkpoint_every_s = SAVES_EVERY_S;
     if (now->spec.checkpoint_every_s == 0)
         try_study(all, &study,
-                  (QueueTrial){.name = "checkpoint-every",
-                               .title = "a checkpoint of each job every hour",
-                               .option = "--checkpoint-every 1h"});
+                  (Move){.kind = MOVE_SETTING,
+                         .name = "checkpoint-every",
+                         .title = "a checkpoint of each job every hour",
+                         .option = "--checkpoint-every 1h"});
 }
 
 static bool estimates_err(const QueueStudy *study) {
@@ -233,28 +232,24 @@ static void try_demand(QueueFound *all) {
         study.demand.estimate_error = 0;
         if (study.trace) study.trace = trace_with_true_estimates(all->arena, study.trace);
         try_study(all, &study,
-                  (QueueTrial){.name = "estimates",
-                               .title = "true estimates of how long jobs run",
-                               .option = study.trace ? "" : "--estimate-error 0"});
+                  (Move){.kind = MOVE_SETTING,
+                         .name = "estimates",
+                         .title = "true estimates of how long jobs run",
+                         .option = study.trace ? NULL : "--estimate-error 0"});
     }
     study = *all->study;
     study.spec.quotas = NULL;
     if (all->study->spec.quotas)
-        try_study(all, &study, (QueueTrial){.name = "quota", .title = "no quotas", .option = ""});
+        try_study(all, &study, (Move){.kind = MOVE_SETTING, .name = "quota", .title = "no quotas"});
     study = *all->study;
     study.elastic = ELASTIC;
     if (all->study->elastic > 0) return;
     try_study(all, &study,
-              (QueueTrial){.name = "elastic",
-                           .title = "jobs that run on half their GPUs too",
-                           .option = "--elastic 0.5",
-                           .given = "jobs can run on half their GPUs"});
-}
-
-static int by_gain(const void *a, const void *b) {
-    const QueueTrial *one = a, *other = b;
-    if (one->gain_s != other->gain_s) return one->gain_s > other->gain_s ? -1 : 1;
-    return strcmp(one->name, other->name);
+              (Move){.kind = MOVE_SETTING,
+                     .name = "elastic",
+                     .title = "jobs that run on half their GPUs too",
+                     .option = "--elastic 0.5",
+                     .given = "jobs can run on half their GPUs"});
 }
 
 static void try_changes(QueueFound *all) {
@@ -263,7 +258,7 @@ static void try_changes(QueueFound *all) {
     try_gpus(all);
     try_failures(all);
     try_demand(all);
-    if (all->trials.count > 0) qsort(all->trials.items, (size_t)all->trials.count, sizeof(QueueTrial), by_gain);
+    whatif_rank(&all->trials);
 }
 
 // ---- The command.

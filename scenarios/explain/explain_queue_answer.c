@@ -7,36 +7,20 @@
 #include "scenarios/explain/explain_queue_internal.h"
 #include "sim/base/text.h"
 
-#define FEW 3
 #define LOOSE 0.5 // of the mean wait: half of its 90 % range
 
 static const char *wait_text(Arena *arena, double seconds) { return text_days(arena, seconds / 86400); }
-
-double queue_gain_share(const QueueFound *all, const QueueTrial *trial) {
-    return all->now.mean_s > 0 ? trial->gain_s / all->now.mean_s : 0;
-}
 
 static bool is_drawn(const QueueStudy *study) { return !study->trace && !study->list; }
 
 // ---- Figures of a change.
 
 // "18.3 h less (90 % range 9.76 h to 26.7 h)".
-static const char *less_text(Arena *arena, const QueueTrial *trial) {
-    const char *less = arena_printf(arena, "%s less", wait_text(arena, trial->gain_s));
-    if (isnan(trial->half_s)) return less;
-    return arena_printf(arena, "%s (90 %% range %s to %s)", less, wait_text(arena, trial->gain_s - trial->half_s),
-                        wait_text(arena, trial->gain_s + trial->half_s));
-}
-
-static const char *with_option(Arena *arena, const QueueTrial *trial) {
-    return *trial->option ? arena_printf(arena, "%s (%s)", trial->title, trial->option) : trial->title;
-}
-
-static const QueueTrial *first_of(const QueueFound *all, bool is_machine) {
-    for (int i = 0; i < all->trials.count; i++)
-        if (all->trials.items[i].is_machine == is_machine && all->trials.items[i].verdict == QUEUE_HELPS)
-            return &all->trials.items[i];
-    return NULL;
+static const char *less_text(Arena *arena, const WhatIf *trial) {
+    const char *less = arena_printf(arena, "%s less", wait_text(arena, trial->gain.mean));
+    if (isnan(trial->gain.half)) return less;
+    return arena_printf(arena, "%s (90 %% range %s to %s)", less, wait_text(arena, trial->gain.mean - trial->gain.half),
+                        wait_text(arena, trial->gain.mean + trial->gain.half));
 }
 
 // Of a Student's t: never quite sure.
@@ -44,39 +28,32 @@ static const char *chance_text(Arena *arena, double chance) {
     return chance > 0.999 ? "above 99.9 %" : text_percent(arena, chance);
 }
 
-// What helps surely where something that is not simulated is given: that jobs can run on fewer GPUs.
-static const QueueTrial *helps_where(const QueueFound *all) {
-    for (int i = 0; i < all->trials.count; i++)
-        if (all->trials.items[i].verdict == QUEUE_IF) return &all->trials.items[i];
-    return NULL;
-}
-
 // ---- What to change.
 
-static const char *makes_it(Arena *arena, const QueueTrial *trial) {
-    return arena_printf(arena, "%s makes it %s, %s", trial->title, wait_text(arena, trial->waited.mean_s),
+static const char *makes_it(Arena *arena, const WhatIf *trial) {
+    return arena_printf(arena, "%s makes it %s, %s", trial->title, wait_text(arena, trial->then),
                         less_text(arena, trial));
 }
 
-static const char *becomes_text(const QueueFound *all, const QueueTrial *trial) {
+static const char *becomes_text(const QueueFound *all, const WhatIf *trial) {
     return arena_printf(all->arena, "%s → %s", wait_text(all->arena, all->now.mean_s),
-                        wait_text(all->arena, trial->waited.mean_s));
+                        wait_text(all->arena, trial->then));
 }
 
 // How sure it is, and what becomes of those who wait longest.
-static void add_gain(Answer *answer, const QueueFound *all, const QueueTrial *first) {
+static void add_gain(Answer *answer, const QueueFound *all, const WhatIf *first) {
     Arena *arena = all->arena;
     const char *now = wait_text(arena, all->now.p95_s);
-    answer_number(answer, "wait_mean_s", NULL, AS_SECONDS, first->waited.mean_s);
-    answer_number(answer, "gain_s", NULL, AS_SECONDS, first->gain_s);
-    answer_number(answer, "chance", NULL, AS_SHARE, first->chance);
+    answer_number(answer, "wait_mean_s", NULL, AS_SECONDS, first->then);
+    answer_number(answer, "gain_s", NULL, AS_SECONDS, first->gain.mean);
+    answer_number(answer, "chance", NULL, AS_SHARE, first->gain.chance);
     answer_say(answer, "Gain", "%s%s", less_text(arena, first),
-               isnan(first->chance)
-                   ? ""
-                   : arena_printf(arena, ", and less at all with a chance of %s", chance_text(arena, first->chance)));
-    if (first->waited.p95_s > 0)
+               isnan(first->gain.chance) ? ""
+                                         : arena_printf(arena, ", and less at all with a chance of %s",
+                                                        chance_text(arena, first->gain.chance)));
+    if (first->wait->p95_s > 0)
         answer_say(answer, "Longest", "one job in twenty then waits longer than %s, now %s",
-                   wait_text(arena, first->waited.p95_s), now);
+                   wait_text(arena, first->wait->p95_s), now);
     else
         answer_say(answer, "Longest", "fewer than one job in twenty then wait at all; now one waits longer than %s",
                    now);
@@ -84,16 +61,18 @@ static void add_gain(Answer *answer, const QueueFound *all, const QueueTrial *fi
 
 static void add_first(Answer *answer, const QueueFound *all) {
     Arena *arena = all->arena;
-    const QueueTrial *first = first_of(all, false);
+    const WhatIf *first = whatif_first(&all->trials, false);
     answer_open(answer, "change_first", NULL);
-    answer_text(answer, "option", NULL, first ? first->option : NULL);
+    answer_text(answer, "option", NULL, first && first->move->option ? first->move->option : first ? "" : NULL);
     if (first) {
-        answer_say(answer, NULL, "Change first: %s. The mean wait becomes %s instead of %s.", with_option(arena, first),
-                   wait_text(arena, first->waited.mean_s), wait_text(arena, all->now.mean_s));
+        answer_say(answer, NULL, "Change first: %s. The mean wait becomes %s instead of %s.",
+                   first->move->option ? arena_printf(arena, "%s (%s)", first->title, first->move->option)
+                                       : first->title,
+                   wait_text(arena, first->then), wait_text(arena, all->now.mean_s));
         answer_text(answer, "title", NULL, first->title);
         answer_detail(answer, FOR_PAGES);
         answer_text(answer, NULL, "Change first", becomes_text(all, first));
-        answer_note(answer, "mean wait with %s", *first->option ? first->option : first->title);
+        answer_note(answer, "mean wait with %s", first->move->option ? first->move->option : first->title);
         answer_detail(answer, FOR_ALL);
         add_gain(answer, all, first);
     } else {
@@ -105,38 +84,28 @@ static void add_first(Answer *answer, const QueueFound *all) {
     answer_close(answer);
 }
 
-// What helps beside the first, of rules or of machines.
-static void add_others(Answer *answer, const QueueFound *all, bool machines, const char *label) {
-    const char *list = "";
-    for (int i = 0, told = 0; i < all->trials.count && told < FEW; i++) {
-        const QueueTrial *trial = &all->trials.items[i];
-        if (trial->is_machine != machines || trial->verdict != QUEUE_HELPS) continue;
-        if (!machines && trial == first_of(all, false)) continue;
-        list = arena_printf(all->arena, "%s%s%s %s", list, *list ? "; " : "",
-                            *trial->option ? trial->option : trial->title, wait_text(all->arena, trial->waited.mean_s));
-        told++;
-    }
-    if (*list) answer_say(answer, label, "%s (each alone)", list);
-}
-
+// What helps surely where something that is not simulated is given: that jobs can run on fewer GPUs.
 static void add_where(Answer *answer, const QueueFound *all) {
-    const QueueTrial *where = helps_where(all);
-    if (where)
-        answer_say(answer, "If", "%s: %s makes it %s, %s", where->given, where->option,
-                   wait_text(all->arena, where->waited.mean_s), less_text(all->arena, where));
+    for (int i = 0; i < all->trials.count; i++) {
+        const WhatIf *where = &all->trials.items[i];
+        if (where->verdict != VERDICT_IF) continue;
+        answer_say(answer, "If", "%s: %s makes it %s, %s", where->move->given, where->move->option,
+                   wait_text(all->arena, where->then), less_text(all->arena, where));
+        return;
+    }
 }
 
 // What gains more than what is advised, at the cost of those who wait longest or of what is not simulated.
 static void add_not_advised(Answer *answer, const QueueFound *all) {
     Arena *arena = all->arena;
-    const QueueTrial *first = first_of(all, false);
+    const WhatIf *first = whatif_first(&all->trials, false);
     for (int i = 0; i < all->trials.count && &all->trials.items[i] != first; i++) {
-        const QueueTrial *trial = &all->trials.items[i];
-        if (trial->verdict != QUEUE_HARMS && trial->verdict != QUEUE_BUT) continue;
-        const char *but = trial->but
-                              ? trial->but
+        const WhatIf *trial = &all->trials.items[i];
+        if (trial->verdict != VERDICT_HARMS && trial->verdict != VERDICT_BUT) continue;
+        const char *but = trial->move->but
+                              ? trial->move->but
                               : arena_printf(arena, "one job in twenty would wait longer than %s, now %s",
-                                             wait_text(arena, trial->waited.p95_s), wait_text(arena, all->now.p95_s));
+                                             wait_text(arena, trial->wait->p95_s), wait_text(arena, all->now.p95_s));
         answer_say(answer, "Not advised", "%s, but %s", makes_it(arena, trial), but);
     }
 }
@@ -145,38 +114,20 @@ static void add_perhaps(Answer *answer, const QueueFound *all) {
     Arena *arena = all->arena;
     const char *list = "";
     for (int i = 0; i < all->trials.count; i++) {
-        const QueueTrial *trial = &all->trials.items[i];
-        if (trial->verdict != QUEUE_MAYBE) continue;
+        const WhatIf *trial = &all->trials.items[i];
+        if (trial->verdict != VERDICT_MAYBE) continue;
         list = arena_printf(arena, "%s%s%s makes it %s, less with a chance of %s", list, *list ? "; " : "",
-                            trial->title, wait_text(arena, trial->waited.mean_s), text_percent(arena, trial->chance));
+                            trial->title, wait_text(arena, trial->then), text_percent(arena, trial->gain.chance));
     }
     const char *more = is_drawn(all->study) ? ". More --seeds or --jobs tell" : "";
     if (*list) answer_say(answer, "Perhaps", "%s%s", list, more);
 }
 
-static const struct {
-    QueueVerdict verdict;
-    const char *says;
-} useless[] = {
-    {QUEUE_SAME, "no wait differs at all, as nothing of these jobs asks for it"},
-    {QUEUE_CHANCE, "no difference beyond chance"},
-    {QUEUE_LITTLE, "less than half a percent of the wait"},
-    {QUEUE_WORSE, "a longer wait than now"},
-};
-
-// Grouped by reason.
-static void add_useless(Answer *answer, const QueueFound *all) {
-    Arena *arena = all->arena;
-    const char *text = "";
-    for (size_t u = 0; u < sizeof useless / sizeof *useless; u++) {
-        const char *list = "";
-        for (int i = 0; i < all->trials.count; i++)
-            if (all->trials.items[i].verdict == useless[u].verdict)
-                list = listed(arena, list, all->trials.items[i].title);
-        if (*list) text = arena_printf(arena, "%s%s%s: %s", text, *text ? ". " : "", useless[u].says, list);
-    }
-    if (*text) answer_say(answer, "No help", "%s", text);
-}
+static const char *const useless[VERDICT_COUNT] = {[VERDICT_SAME] =
+                                                       "no wait differs at all, as nothing of these jobs asks for it",
+                                                   [VERDICT_CHANCE] = "no difference beyond chance",
+                                                   [VERDICT_LITTLE] = "less than half a percent of the wait",
+                                                   [VERDICT_WORSE] = "a longer wait than now"};
 
 // ---- How it is now.
 
@@ -306,34 +257,32 @@ static void add_classes_table(Answer *answer, const QueueFound *all) {
     }
 }
 
-static const char *const verdict_names[QUEUE_VERDICT_COUNT] = {
-    [QUEUE_HELPS] = "helps",       [QUEUE_IF] = "helps, if",  [QUEUE_BUT] = "not advised",
-    [QUEUE_HARMS] = "not advised", [QUEUE_MAYBE] = "perhaps", [QUEUE_CHANCE] = "by chance",
-    [QUEUE_LITTLE] = "too little", [QUEUE_SAME] = "the same", [QUEUE_WORSE] = "worse"};
-
-static const AnswerColumn trial_columns[] = {
-    {"name", NULL, AS_TEXT, 0},           {"title", NULL, AS_TEXT, 0},
-    {"option", NULL, AS_TEXT, 0},         {"change", "change", AS_TEXT, 0},
-    {"verdict", "verdict", AS_TEXT, 0},   {"wait_mean_s", "mean wait", AS_SECONDS, 0},
-    {"gain_s", "less by", AS_SECONDS, 0}, {"half_s", "± 90 %", AS_SECONDS, 0},
-    {"gain_share", NULL, AS_SHARE, 0},    {"chance", "chance", AS_SHARE, 2},
-    {"wait_p95_s", "p95", AS_SECONDS, 1}, {"wait_max_s", NULL, AS_SECONDS, 0},
-    {"in_use", "in use", AS_SHARE, 3},    {"goodput", NULL, AS_SHARE, 0}};
-enum { TRIAL_TEXTS = 5 };
+static const AnswerColumn trial_columns[] = {WHATIF_COLUMNS,
+                                             {"wait_mean_s", "mean wait", AS_SECONDS, 0},
+                                             {"gain_s", "less by", AS_SECONDS, 0},
+                                             {"half_s", "± 90 %", AS_SECONDS, 0},
+                                             {"gain_share", NULL, AS_SHARE, 0},
+                                             {"chance", "chance", AS_SHARE, 2},
+                                             {"wait_p95_s", "p95", AS_SECONDS, 1},
+                                             {"wait_max_s", NULL, AS_SECONDS, 0},
+                                             {"in_use", "in use", AS_SHARE, 3},
+                                             {"goodput", NULL, AS_SHARE, 0}};
 
 static void add_trials(Answer *answer, const QueueFound *all, bool machines, const char *key, const char *title) {
     answer_table(answer, key, title, COLUMNS(trial_columns));
     for (int i = 0; i < all->trials.count; i++) {
-        const QueueTrial *trial = &all->trials.items[i];
-        if (trial->is_machine != machines) continue;
-        const char *texts[TRIAL_TEXTS] = {trial->name, trial->title, trial->option,
-                                          *trial->option ? trial->option : trial->title, verdict_names[trial->verdict]};
-        const double numbers[] = {trial->waited.mean_s,         trial->gain_s,        trial->half_s,
-                                  queue_gain_share(all, trial), trial->chance,        trial->waited.p95_s,
-                                  trial->waited.max_s,          trial->waited.in_use, trial->waited.goodput};
-        for (int t = 0; t < TRIAL_TEXTS; t++) answer_cell(answer, answer_of_text(texts[t]));
-        for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
-            answer_cell(answer, answer_of(trial_columns[TRIAL_TEXTS + n].unit, numbers[n]));
+        const WhatIf *trial = &all->trials.items[i];
+        if ((trial->move->kind == MOVE_RESOURCE) != machines) continue;
+        whatif_add_cells(answer, trial);
+        answer_cell(answer, answer_of(AS_SECONDS, trial->then));
+        answer_cell(answer, answer_of(AS_SECONDS, trial->gain.mean));
+        answer_cell(answer, answer_of(AS_SECONDS, trial->gain.half));
+        answer_cell(answer, answer_of(AS_SHARE, trial->gain.mean / all->now.mean_s));
+        answer_cell(answer, answer_of(AS_SHARE, trial->gain.chance));
+        answer_cell(answer, answer_of(AS_SECONDS, trial->wait->p95_s));
+        answer_cell(answer, answer_of(AS_SECONDS, trial->wait->max_s));
+        answer_cell(answer, answer_of(AS_SHARE, trial->wait->in_use));
+        answer_cell(answer, answer_of(AS_SHARE, trial->wait->goodput));
     }
 }
 
@@ -371,9 +320,9 @@ void queue_explained(Answer *answer, const QueueFound *all) {
         add_load(answer, all);
         add_why(answer, all);
         add_class(answer, all);
-        add_others(answer, all, false, "Or");
+        whatif_add_others(answer, all->arena, &all->trials, false, wait_text);
         add_where(answer, all);
-        add_others(answer, all, true, "Machines");
+        whatif_add_others(answer, all->arena, &all->trials, true, wait_text);
     }
     if (is_drawn(all->study) && all->half_s > LOOSE * all->now.mean_s)
         answer_caution(
@@ -382,7 +331,7 @@ void queue_explained(Answer *answer, const QueueFound *all) {
     answer_detail(answer, FOR_VERBOSE);
     add_not_advised(answer, all);
     add_perhaps(answer, all);
-    add_useless(answer, all);
+    whatif_add_useless(answer, all->arena, &all->trials, useless);
     add_tables(answer, all);
     answer_close(answer);
 }

@@ -41,8 +41,8 @@ static void add_row(Arena *arena, RooflineList *list, const RooflineRow *row) {
 }
 
 static Portion portion_of(const Explanation *now, int block) {
-    const Resolved *r = &now->step.lowered->resolved;
-    const TrainingSpec *training = now->step.lowered->training;
+    const Resolved *r = &now->job.step.lowered->resolved;
+    const TrainingSpec *training = now->job.step.lowered->training;
     Portion portion = portion_of_sample(training->model, block, training->seq_len);
     bool counts = counts_tokens(training->model);
     portion.samples = r->micro_batch;
@@ -56,8 +56,8 @@ static Portion portion_of(const Explanation *now, int block) {
 }
 
 static void add_block(Arena *arena, const Explanation *now, int block, RooflineList *list) {
-    const TrainingSpec *training = now->step.lowered->training;
-    const Gpu *gpu = now->cluster->gpu_of[0];
+    const TrainingSpec *training = now->job.step.lowered->training;
+    const Gpu *gpu = now->job.cluster->gpu_of[0];
     Precision precision = training->precision;
     double peak = gpu_peak(gpu, precision), element = precision_bytes(precision);
     OperatorList *operators = ARENA_NEW(arena, OperatorList);
@@ -82,7 +82,7 @@ static void add_block(Arena *arena, const Explanation *now, int block, RooflineL
 
 // Of the blocks that one GPU of the first stage holds; the head is the last stage's.
 void list_roofline(Arena *arena, Explanation *now) {
-    const Resolved *r = &now->step.lowered->resolved;
+    const Resolved *r = &now->job.step.lowered->resolved;
     RooflineList list = {0};
     int chunks = r->pipeline.chunks, blocks = r->first_block[chunks];
     for (int block = 0; block < blocks; block++) add_block(arena, now, block, &list);

@@ -9,6 +9,7 @@
 #include "results/view.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/explain/explain_cells.h"
+#include "scenarios/whatif/whatif_life.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 
@@ -30,27 +31,28 @@ static void figure(Answer *answer, AnswerUnit unit, double number) { answer_cell
 // ---- The step.
 
 static const char *machines(Arena *arena, const Explanation *now) {
-    return arena_printf(arena, "%s GPU%s", text_count(arena, now->point.gpu_count, true),
-                        now->point.gpu_count == 1 ? "" : "s");
+    return arena_printf(arena, "%s GPU%s", text_count(arena, now->job.point.gpu_count, true),
+                        now->job.point.gpu_count == 1 ? "" : "s");
 }
 
 static void add_step(Answer *answer, Arena *arena, const Explanation *now) {
-    const RecordPoint *point = &now->point;
-    if (!now->step.lowered)
+    const RecordPoint *point = &now->job.point;
+    if (!now->job.step.lowered)
         answer_say(answer, NULL, "A step of the program takes %s on %s.", text_time(arena, point->step_p50_s),
                    machines(arena, now));
     else
         answer_say(answer, NULL, "A step of %s samples %s %s (nine times in ten %s to %s) on %s.",
                    text_count(arena, point->global_batch, true),
-                   now->lacks ? "would take, if memory were enough," : "takes", text_time(arena, point->step_p50_s),
+                   now->job.lacks ? "would take, if memory were enough," : "takes", text_time(arena, point->step_p50_s),
                    text_time(arena, point->step_p5_s), text_time(arena, point->step_p95_s), machines(arena, now));
 }
 
 // Before all else: that fewer GPUs do as well.
 static void add_fewer_gpus(Answer *answer, Arena *arena, const Explanation *now) {
-    if (!now->step.lowered) return;
-    Record record = {.points = &now->point, .point_count = 1, .sample_name = sample_name(now->study->training.model)};
-    const char *says = more_gpus_say(arena, &record, &now->point);
+    if (!now->job.step.lowered) return;
+    Record record = {
+        .points = &now->job.point, .point_count = 1, .sample_name = sample_name(now->job.study->training.model)};
+    const char *says = more_gpus_say(arena, &record, &now->job.point);
     if (says) answer_caution(answer, "%s", says);
 }
 
@@ -60,19 +62,20 @@ static const char *signed_gain(Arena *arena, double gain_s, double step) {
 }
 
 static void add_fit(Answer *answer, Arena *arena, const Explanation *now) {
-    double chance = now->point.chance_to_run_out;
-    const Change *fitting = now->fitting;
-    if (explain_fits(chance)) return;
-    const char *text = now->lacks ? arena_printf(arena, "It does not run: %s.", now->lacks)
-                                  : arena_printf(arena, "It is not sure to fit: memory runs out with a chance of %s.",
-                                                 text_percent(arena, chance));
-    if (fitting && fitting != now->first)
-        text =
-            arena_printf(arena, "%s %s: with %s memory runs out with a chance of %s, and it %s.", text,
-                         explain_fits(fitting->chance_to_run_out) ? "Make it fit first" : "Nothing alone makes it sure",
-                         fitting->title, text_percent(arena, fitting->chance_to_run_out),
-                         signed_gain(arena, fitting->gain_s, now->point.step_p50_s));
-    else if (!fitting && now->change_count)
+    double chance = now->job.point.chance_to_run_out;
+    const WhatIf *fitting = now->job.fitting;
+    if (fits_surely(chance)) return;
+    const char *text = now->job.lacks
+                           ? arena_printf(arena, "It does not run: %s.", now->job.lacks)
+                           : arena_printf(arena, "It is not sure to fit: memory runs out with a chance of %s.",
+                                          text_percent(arena, chance));
+    if (fitting && fitting != now->job.first)
+        text = arena_printf(arena, "%s %s: with %s memory runs out with a chance of %s, and it %s.", text,
+                            fits_surely(fitting->step->chance_to_run_out) ? "Make it fit first"
+                                                                          : "Nothing alone makes it sure",
+                            fitting->title, text_percent(arena, fitting->step->chance_to_run_out),
+                            signed_gain(arena, fitting->gain.mean, now->job.point.step_p50_s));
+    else if (!fitting && now->job.tried.count)
         text = arena_printf(arena, "%s No single change that was tried makes it fit.", text);
     answer_caution(answer, "%s", text);
 }
@@ -80,73 +83,64 @@ static void add_fit(Answer *answer, Arena *arena, const Explanation *now) {
 // ---- What to change.
 
 static void add_first(Answer *answer, Arena *arena, const Explanation *now) {
-    const Combination *pair = explain_leading_pair(now);
-    const Change *first = pair ? &pair->whole : now->first;
+    const Combination *pair = step_leading_pair(&now->job);
+    const WhatIf *first = pair ? &pair->whole : now->job.first;
     Lead lead;
     answer_open(answer, "change_first", NULL);
     answer_text(answer, "change", NULL, first ? first->title : NULL);
     if (first) {
-        answer_number(answer, "step_s", NULL, AS_SECONDS, first->step_s);
-        answer_number(answer, "gain_s", NULL, AS_SECONDS, first->gain_s);
+        answer_number(answer, "step_s", NULL, AS_SECONDS, first->then);
+        answer_number(answer, "gain_s", NULL, AS_SECONDS, first->gain.mean);
     }
     answer_detail(answer, FOR_PAGES);
-    if (explain_lead(arena, now, &lead)) {
+    if (step_lead(arena, &now->job, &lead)) {
         answer_text(answer, NULL, lead.label, lead.value);
         answer_note(answer, "%s", lead.note);
     }
     answer_close(answer);
     if (pair)
-        answer_say(answer, "Change first", "%s", explain_first_pair(arena, now, pair));
-    else if (now->first)
-        answer_say(answer, now->fitting && now->fitting != now->first ? "Then" : "Change first", "%s",
-                   explain_first(arena, now));
-    else if (now->change_count && now->step.lowered && !now->must_fit)
+        answer_say(answer, "Change first", "%s", step_first_pair(arena, &now->job, pair));
+    else if (now->job.first)
+        answer_say(answer, now->job.fitting && now->job.fitting != now->job.first ? "Then" : "Change first", "%s",
+                   step_first(arena, &now->job));
+    else if (now->job.tried.count && now->job.step.lowered && !now->job.must_fit)
         answer_say(answer, "Change first",
                    "nothing alone: no single setting that was tried saves half a percent of a step");
 }
 
 static void add_next(Answer *answer, Arena *arena, const Explanation *now) {
-    const Change *next = now->next;
-    const Combination *pair = explain_leading_pair(now);
-    const char *surer = pair ? explain_surer_pair(arena, now, pair) : NULL;
-    if (pair) answer_say(answer, "Alone", "%s", explain_best_alone(arena, now));
+    const WhatIf *next = now->job.next;
+    const Combination *pair = step_leading_pair(&now->job);
+    const char *surer = pair ? step_surer_pair(arena, &now->job, pair) : NULL;
+    if (pair) answer_say(answer, "Alone", "%s", step_best_alone(arena, &now->job));
     if (surer) answer_say(answer, "Or", "%s", surer);
-    if (!next || !now->first || pair) return;
+    if (!next || !now->job.first || pair) return;
     answer_say(answer, "Or", "%s saves %s (%s of a step); it is %s sure that it saves less.%s", next->title,
-               text_time(arena, next->gain_s), percent_of(arena, next->gain_s, now->point.step_p50_s),
-               text_percent(arena, fmin(now->better_chance, SURE_ENOUGH)), explain_reason(arena, now, next));
+               text_time(arena, next->gain.mean), percent_of(arena, next->gain.mean, now->job.point.step_p50_s),
+               text_percent(arena, fmin(now->job.better_chance, SURE_ENOUGH)), step_reason(arena, &now->job, next));
 }
 
 // What gains more, but is another job: said, not advised.
 static void add_other(Answer *answer, Arena *arena, const Explanation *now) {
-    for (int i = 0; i < now->ran_count; i++) {
-        const Change *change = &now->changes[i];
-        if (change == now->first || change->gain_s < EXPLAIN_MATTERS * now->point.step_p50_s) return;
-        if (change->kind == CHANGE_RESOURCE) continue;
-        const char *but = change->note ? change->note : "";
-        if (!explain_fits(change->chance_to_run_out))
+    for (int i = 0; i < now->job.tried.ran; i++) {
+        const WhatIf *change = &now->job.tried.items[i];
+        if (change == now->job.first || change->gain.mean < WHATIF_MATTERS * now->job.point.step_p50_s) return;
+        if (change->move->kind == MOVE_RESOURCE) continue;
+        const char *but = change->move->note ? change->move->note : "";
+        if (!fits_surely(change->step->chance_to_run_out))
             but = arena_printf(arena, "%s%smemory runs out with a chance of %s", but, *but ? ", and " : "",
-                               text_percent(arena, change->chance_to_run_out));
+                               text_percent(arena, change->step->chance_to_run_out));
         answer_say(answer, "Not that", "%s would save %s (%s of a step), but %s.%s", change->title,
-                   text_time(arena, change->gain_s), percent_of(arena, change->gain_s, now->point.step_p50_s), but,
-                   explain_reason(arena, now, change));
+                   text_time(arena, change->gain.mean), percent_of(arena, change->gain.mean, now->job.point.step_p50_s),
+                   but, step_reason(arena, &now->job, change));
         return;
     }
 }
 
 static void add_resources(Answer *answer, Arena *arena, const Explanation *now) {
-    const char *helps = "", *useless = "";
-    int helping = 0;
-    double step = now->point.step_p50_s;
-    for (int i = 0; i < now->ran_count; i++) {
-        const Change *change = &now->changes[i];
-        if (change->kind != CHANGE_RESOURCE) continue;
-        if (change->gain_s >= EXPLAIN_MATTERS * step && helping++ < FEW - 1)
-            helps = listed(arena, helps,
-                           arena_printf(arena, "%s saves %s (%s)", change->title, text_time(arena, change->gain_s),
-                                        percent_of(arena, change->gain_s, step)));
-        if (change->gain_s < EXPLAIN_MATTERS * step) useless = listed(arena, useless, change->title);
-    }
+    double step = now->job.point.step_p50_s;
+    const char *helps = whatif_saves(arena, &now->job.tried, step, FEW - 1),
+               *useless = whatif_below(arena, &now->job.tried, step);
     if (*helps) answer_say(answer, "Machine", "%s", helps);
     answer_open(answer, NULL, NULL);
     answer_detail(answer, FOR_VERBOSE);
@@ -223,18 +217,18 @@ static void add_hottest(Answer *answer, Arena *arena, const Explanation *now) {
             if (is_among(told, count, name)) continue;
             if (!best || time_of_operator(now, name) > time_of_operator(now, best)) best = name;
         }
-        if (!best || (double)time_of_operator(now, best) < 0.01 * (double)now->step.chain->end) break;
+        if (!best || (double)time_of_operator(now, best) < 0.01 * (double)now->job.step.chain->end) break;
         told[count] = best;
-        list =
-            listed(arena, list,
-                   arena_printf(arena, "%s %s", best,
-                                percent_of(arena, (double)time_of_operator(now, best), (double)now->step.chain->end)));
+        list = listed(
+            arena, list,
+            arena_printf(arena, "%s %s", best,
+                         percent_of(arena, (double)time_of_operator(now, best), (double)now->job.step.chain->end)));
     }
     if (count > 0) answer_say(answer, "Operators", "the hottest on that path: %s", list);
 }
 
 static void add_waiting(Answer *answer, Arena *arena, const Explanation *now) {
-    const RecordPoint *point = &now->point;
+    const RecordPoint *point = &now->job.point;
     double most = 0;
     int cause = -1;
     for (int c = CAUSE_TP; c < point->exposed_count; c++)
@@ -255,10 +249,10 @@ static void add_waiting(Answer *answer, Arena *arena, const Explanation *now) {
 static void add_life(Answer *answer, Arena *arena, const Explanation *now) {
     const char *list = "";
     if (isnan(now->goodput)) return;
-    for (int i = 0; i < now->life_count && i < FEW; i++)
-        if (now->life[i].goodput > now->goodput)
-            list = arena_printf(arena, "%s; %s makes it %s", list, now->life[i].title,
-                                text_percent(arena, now->life[i].goodput));
+    for (int i = 0; i < now->life.count && i < FEW; i++)
+        if (now->life.items[i].then > now->goodput)
+            list = arena_printf(arena, "%s; %s makes it %s", list, now->life.items[i].title,
+                                text_percent(arena, now->life.items[i].then));
     answer_say(answer, "Weeks", "with failures and checkpoints %s of the time is training%s%s",
                text_percent(arena, now->goodput),
                isfinite(now->days) ? arena_printf(arena, ", %s in all", text_days(arena, now->days)) : "", list);
@@ -266,8 +260,8 @@ static void add_life(Answer *answer, Arena *arena, const Explanation *now) {
 
 // At the price that was said, or the list price.
 static void add_price(Answer *answer, Arena *arena, const Explanation *now) {
-    const RecordPoint *point = &now->point;
-    const StudySpec *study = now->study;
+    const RecordPoint *point = &now->job.point;
+    const StudySpec *study = now->job.study;
     if (!isfinite(point->cost_per_step)) {
         if (study->price_assumed) answer_say(answer, "Money", "not counted: %s", study->price_source);
         return;
@@ -289,17 +283,17 @@ static void add_price(Answer *answer, Arena *arena, const Explanation *now) {
 // ---- Changes as tables.
 
 static bool does_nothing(const Explanation *now, double gain_s) {
-    return fabs(gain_s) < NOTHING * now->point.step_p50_s;
+    return fabs(gain_s) < NOTHING * now->job.point.step_p50_s;
 }
 
-static const char *marked_title(Arena *arena, const Change *change) {
-    return arena_printf(arena, "%s%s%s", change->title, explain_fits(change->chance_to_run_out) ? "" : " ?",
-                        change->note ? " *" : "");
+static const char *marked_title(Arena *arena, const WhatIf *change) {
+    return arena_printf(arena, "%s%s%s", change->title, fits_surely(change->step->chance_to_run_out) ? "" : " ?",
+                        change->move->note ? " *" : "");
 }
 
 static void add_settings(Answer *answer, Arena *arena, const Explanation *now) {
     AnswerColumn *columns = ARENA_ARRAY(arena, AnswerColumn, 12);
-    bool priced = isfinite(now->point.cost_per_step);
+    bool priced = isfinite(now->job.point.cost_per_step);
     const AnswerColumn all[] = {{"kind", NULL, AS_TEXT, 0},
                                 {"change", NULL, AS_TEXT, 0},
                                 {NULL, "Change", AS_TEXT, 0},
@@ -317,26 +311,27 @@ static void add_settings(Answer *answer, Arena *arena, const Explanation *now) {
     int shown = 0;
     bool unsure = false;
     answer_table(answer, "settings", NULL, columns, 12);
-    for (int i = 0; i < now->ran_count; i++) {
-        const Change *change = &now->changes[i];
-        if (change->kind == CHANGE_RESOURCE) continue;
-        cell(answer, change_kind_names[change->kind]);
+    for (int i = 0; i < now->job.tried.ran; i++) {
+        const WhatIf *change = &now->job.tried.items[i];
+        if (change->move->kind == MOVE_RESOURCE) continue;
+        cell(answer, move_kind_names[change->move->kind]);
         cell(answer, change->title);
         cell(answer, marked_title(arena, change));
-        figure(answer, AS_SECONDS, change->step_s);
-        figure(answer, AS_SECONDS, change->gain_s);
-        figure(answer, AS_SHARE, change->gain_s / now->point.step_p50_s);
-        figure(answer, AS_SECONDS, change->gain_low_s);
-        figure(answer, AS_SECONDS, change->gain_high_s);
-        figure(answer, AS_MONEY, change->step_cost);
-        figure(answer, AS_NUMBER, change->memory_bytes / 1073741824.0);
-        figure(answer, AS_SHARE, change->chance_to_run_out);
-        cell(answer, change->note ? change->note : "");
-        bool first_screen = change->gain_s >= EXPLAIN_MATTERS * now->point.step_p50_s && shown < CHANGES_SHOWN;
+        figure(answer, AS_SECONDS, change->then);
+        figure(answer, AS_SECONDS, change->gain.mean);
+        figure(answer, AS_SHARE, change->gain.mean / now->job.point.step_p50_s);
+        figure(answer, AS_SECONDS, change->gain.low);
+        figure(answer, AS_SECONDS, change->gain.high);
+        figure(answer, AS_MONEY, change->cost);
+        figure(answer, AS_NUMBER, change->step->memory_bytes / 1073741824.0);
+        figure(answer, AS_SHARE, change->step->chance_to_run_out);
+        cell(answer, change->move->note ? change->move->note : "");
+        bool first_screen = change->gain.mean >= WHATIF_MATTERS * now->job.point.step_p50_s && shown < CHANGES_SHOWN;
         shown += first_screen;
         if (!first_screen) answer_row_detail(answer, FOR_VERBOSE);
-        unsure = unsure || (first_screen && !explain_fits(change->chance_to_run_out));
-        if (first_screen && change->note && !strstr(told, change->note)) told = listed(arena, told, change->note);
+        unsure = unsure || (first_screen && !fits_surely(change->step->chance_to_run_out));
+        if (first_screen && change->move->note && !strstr(told, change->move->note))
+            told = listed(arena, told, change->move->note);
     }
     const char *note = unsure ? "? does not surely fit: memory runs out with a chance above 5 %." : "";
     if (*told) note = arena_printf(arena, "%s%s* is not the same training: %s.", note, *note ? " " : "", told);
@@ -357,19 +352,19 @@ static void add_resource_table(Answer *answer, const Explanation *now) {
     };
     answer_table(answer, "resources", "What a quicker machine would give: one resource twice as quick",
                  COLUMNS(columns));
-    for (int i = 0; i < now->ran_count; i++) {
-        const Change *change = &now->changes[i];
-        if (change->kind != CHANGE_RESOURCE) continue;
-        cell(answer, change->name);
+    for (int i = 0; i < now->job.tried.ran; i++) {
+        const WhatIf *change = &now->job.tried.items[i];
+        if (change->move->kind != MOVE_RESOURCE) continue;
+        cell(answer, change->move->name);
         cell(answer, change->title);
-        figure(answer, AS_SECONDS, change->step_s);
-        figure(answer, AS_SECONDS, change->gain_s);
-        figure(answer, AS_SHARE, change->gain_s / now->point.step_p50_s);
-        figure(answer, AS_SECONDS, change->gain_low_s);
-        figure(answer, AS_SECONDS, change->gain_high_s);
-        figure(answer, AS_SECONDS, change->tenth_s);
-        figure(answer, AS_SECONDS, change->limit_s);
-        if (does_nothing(now, change->gain_s)) answer_row_detail(answer, FOR_PROGRAMS);
+        figure(answer, AS_SECONDS, change->then);
+        figure(answer, AS_SECONDS, change->gain.mean);
+        figure(answer, AS_SHARE, change->gain.mean / now->job.point.step_p50_s);
+        figure(answer, AS_SECONDS, change->gain.low);
+        figure(answer, AS_SECONDS, change->gain.high);
+        figure(answer, AS_SECONDS, change->step->tenth_s);
+        figure(answer, AS_SECONDS, change->step->limit_s);
+        if (does_nothing(now, change->gain.mean)) answer_row_detail(answer, FOR_PROGRAMS);
     }
     answer_note(
         answer,
@@ -378,12 +373,10 @@ static void add_resource_table(Answer *answer, const Explanation *now) {
         "not asked, for it saves too little.");
 }
 
-static void add_life_row(Answer *answer, const Explanation *now, const LifeChange *change) {
-    cell(answer, change->name);
-    cell(answer, change->title);
-    figure(answer, AS_SHARE, change->goodput);
-    figure(answer, AS_SHARE, change->goodput - now->goodput);
-    figure(answer, AS_NUMBER, change->days);
+static void add_life_row(Answer *answer, const Explanation *now, const char *name, const char *title, double goodput,
+                         double days) {
+    ANSWER_ROW(answer, answer_of_text(name), answer_of_text(title), answer_of(AS_SHARE, goodput),
+               answer_of(AS_SHARE, goodput - now->goodput), answer_of(AS_NUMBER, days));
 }
 
 static void add_life_table(Answer *answer, const Explanation *now) {
@@ -393,17 +386,20 @@ static void add_life_table(Answer *answer, const Explanation *now) {
                                            {"goodput_gain", "more", AS_SHARE, 0},
                                            {"days", "days", AS_NUMBER, 0}};
     answer_table(answer, "life", "Failures and checkpoints: the same weeks with one thing changed", COLUMNS(columns));
-    if (isfinite(now->goodput)) add_life_row(answer, now, &(LifeChange){"now", "as it is", now->goodput, now->days});
-    for (int i = 0; i < now->life_count; i++) add_life_row(answer, now, &now->life[i]);
+    if (isfinite(now->goodput)) add_life_row(answer, now, "now", "as it is", now->goodput, now->days);
+    for (int i = 0; i < now->life.count; i++) {
+        const WhatIf *change = &now->life.items[i];
+        add_life_row(answer, now, change->move->name, change->title, change->then, change->life->days);
+    }
 }
 
 static void add_refused(Answer *answer, const Explanation *now) {
     static const AnswerColumn columns[] = {{"change", "change", AS_TEXT, 0},
                                            {"why_not", "why it is not possible", AS_TEXT, 0}};
     answer_table(answer, "not_possible", "Not possible", COLUMNS(columns));
-    for (int i = now->ran_count; i < now->change_count; i++) {
-        cell(answer, now->changes[i].title);
-        cell(answer, now->changes[i].why_not);
+    for (int i = now->job.tried.ran; i < now->job.tried.count; i++) {
+        cell(answer, now->job.tried.items[i].title);
+        cell(answer, now->job.tried.items[i].why_not);
     }
     answer_note(answer, "What lacks memory is refused from a chance of 95 %% on that memory runs out; below that it is "
                         "tried.");
@@ -513,7 +509,7 @@ static void add_operators(Answer *answer, const Explanation *now) {
         cell(answer, cause_titles[one->cause]);
         figure(answer, AS_COUNT, one->blocks > 0 ? one->blocks : NAN);
         figure(answer, AS_SECONDS, seconds_of(one->time));
-        figure(answer, AS_SHARE, (double)one->time / (double)now->step.chain->end);
+        figure(answer, AS_SHARE, (double)one->time / (double)now->job.step.chain->end);
         figure(answer, AS_NUMBER, (double)one->time);
         if (i >= LARGEST) answer_row_detail(answer, FOR_PROGRAMS);
     }
@@ -563,7 +559,7 @@ static void add_kinds(Answer *answer, const Explanation *now) {
         cell(answer, kinds[i].name);
         figure(answer, AS_SECONDS, kinds[i].forward_s);
         figure(answer, AS_SECONDS, kinds[i].backward_s);
-        figure(answer, AS_SHARE, (kinds[i].forward_s + kinds[i].backward_s) / seconds_of(now->step.chain->end));
+        figure(answer, AS_SHARE, (kinds[i].forward_s + kinds[i].backward_s) / seconds_of(now->job.step.chain->end));
     }
     answer_note(answer, "Passes alone; backward has what is recomputed in it.");
 }
@@ -733,12 +729,12 @@ static void add_figures(Answer *answer, const Explanation *now) {
     answer_open(answer, NULL, NULL);
     answer_detail(answer, FOR_PROGRAMS);
     answer_title(answer, now->title);
-    answer_text(answer, "scenario", NULL, now->study->scenario);
-    answer_seed(answer, now->study->seed);
-    answer_number(answer, "step_s", NULL, AS_SECONDS, now->point.step_p50_s);
-    answer_number(answer, "step_ticks", NULL, AS_NUMBER, (double)now->step.chain->end);
-    answer_text(answer, "lacks", NULL, now->lacks);
-    answer_number(answer, "better_chance", NULL, AS_SHARE, now->better_chance);
+    answer_text(answer, "scenario", NULL, now->job.study->scenario);
+    answer_seed(answer, now->job.study->seed);
+    answer_number(answer, "step_s", NULL, AS_SECONDS, now->job.point.step_p50_s);
+    answer_number(answer, "step_ticks", NULL, AS_NUMBER, (double)now->job.step.chain->end);
+    answer_text(answer, "lacks", NULL, now->job.lacks);
+    answer_number(answer, "better_chance", NULL, AS_SHARE, now->job.better_chance);
     answer_close(answer);
 }
 
@@ -761,17 +757,17 @@ static void add_charts(Answer *answer, Arena *arena, const Explanation *now) {
 }
 
 void explain_step_answer(Answer *answer, Arena *arena, const Explanation *now, bool with_step) {
-    const StepChain *chain = now->step.chain;
-    answer_currency(answer, now->point.currency);
+    const StepChain *chain = now->job.step.chain;
+    answer_currency(answer, now->job.point.currency);
     add_figures(answer, now);
     if (with_step) add_step(answer, arena, now);
     add_fewer_gpus(answer, arena, now);
     add_fit(answer, arena, now);
     add_first(answer, arena, now);
-    if (now->must_fit) explain_add_together(answer, arena, now);
+    if (now->job.must_fit) explain_add_together(answer, arena, now);
     add_settings(answer, arena, now);
     answer_open_on_pages(answer, NULL, FOR_VERBOSE);
-    if (!now->must_fit && !explain_leading_pair(now)) explain_add_together(answer, arena, now);
+    if (!now->job.must_fit && !step_leading_pair(&now->job)) explain_add_together(answer, arena, now);
     add_next(answer, arena, now);
     add_other(answer, arena, now);
     answer_close(answer);
@@ -804,5 +800,5 @@ void explain_step_answer(Answer *answer, Arena *arena, const Explanation *now, b
     add_chain(answer, chain);
     answer_close(answer);
     add_charts(answer, arena, now);
-    answer_digest(answer, now->point.digest);
+    answer_digest(answer, now->job.point.digest);
 }

@@ -3,63 +3,64 @@
 #include <string.h>
 
 #include "scenarios/explain/explain.h"
-#include "scenarios/explain/explain_moves.h"
 #include "sim/base/text.h"
 
 static const Combination *best_of(const Explanation *now, int count) {
-    for (int i = 0; i < now->together.count; i++)
-        if (now->together.items[i].count == count) return &now->together.items[i];
+    for (int i = 0; i < now->job.together.count; i++)
+        if (now->job.together.items[i].count == count) return &now->job.together.items[i];
     return NULL;
 }
 
 static const char *more_than_one(Arena *arena, const Explanation *now, const Combination *pair) {
-    if (!now->first) return "";
-    return arena_printf(arena, ", %s more than %s alone", text_time(arena, pair->whole.gain_s - now->first->gain_s),
-                        now->first->title);
+    if (!now->job.first) return "";
+    return arena_printf(arena, ", %s more than %s alone",
+                        text_time(arena, pair->whole.gain.mean - now->job.first->gain.mean), now->job.first->title);
 }
 
-static const char *risk_of(Arena *arena, const Explanation *now, const Change *change) {
-    const char *risk = explain_risk(arena, now, change);
+static const char *risk_of(Arena *arena, const Explanation *now, const WhatIf *change) {
+    const char *risk = step_risk(arena, &now->job, change);
     return *risk ? arena_printf(arena, "; %s", risk) : "";
 }
 
 static const char *third_of(Arena *arena, const Explanation *now, const Combination *pair) {
     const Combination *three = best_of(now, TOGETHER_MOST);
-    if (!three || three->whole.gain_s - pair->whole.gain_s < EXPLAIN_MATTERS * now->point.step_p50_s) return "";
+    if (!three || three->whole.gain.mean - pair->whole.gain.mean < WHATIF_MATTERS * now->job.point.step_p50_s)
+        return "";
     if (three->parts[0] == pair->parts[0] && three->parts[1] == pair->parts[1])
         return arena_printf(arena, " A third, %s, adds %s.", three->parts[TOGETHER_MOST - 1]->title,
                             text_time(arena, three->adds_s[TOGETHER_MOST - 1]));
-    return arena_printf(arena, " Three, %s, save %s.", three->whole.title, text_time(arena, three->whole.gain_s));
+    return arena_printf(arena, " Three, %s, save %s.", three->whole.title, text_time(arena, three->whole.gain.mean));
 }
 
 // Of a job that is not sure to fit: where no change alone makes it fit, or several do at less cost.
 static void add_what_fits(Answer *answer, Arena *arena, const Explanation *now) {
-    const Combination *some = fitting_together(now);
-    const Change *alone = now->fitting;
+    const Combination *some = fitting_together(&now->job);
+    const WhatIf *alone = now->job.fitting;
     const char *less = "";
     if (!some) return;
-    if (alone && explain_fits(alone->chance_to_run_out))
+    if (alone && fits_surely(alone->step->chance_to_run_out))
         less = arena_printf(arena, "; that is %s less than with %s alone",
-                            text_time(arena, some->whole.gain_s - alone->gain_s), alone->title);
-    answer_say(answer, "Together",
-               "%s make it fit, %s: memory then runs out with a chance of %s, and a step takes %s%s",
-               some->count == 2 ? "two" : "three", some->whole.title,
-               text_percent(arena, some->whole.chance_to_run_out), explain_becomes(arena, now, &some->whole), less);
+                            text_time(arena, some->whole.gain.mean - alone->gain.mean), alone->title);
+    answer_say(
+        answer, "Together", "%s make it fit, %s: memory then runs out with a chance of %s, and a step takes %s%s",
+        some->count == 2 ? "two" : "three", some->whole.title, text_percent(arena, some->whole.step->chance_to_run_out),
+        step_becomes(arena, &now->job, &some->whole), less);
 }
 
 void explain_add_together(Answer *answer, Arena *arena, const Explanation *now) {
     const Combination *pair = best_of(now, 2);
-    double step = now->point.step_p50_s;
-    if (now->must_fit) {
+    double step = now->job.point.step_p50_s;
+    if (now->job.must_fit) {
         add_what_fits(answer, arena, now);
         return;
     }
-    if (!pair || pair->whole.gain_s - (now->first ? now->first->gain_s : 0) < EXPLAIN_MATTERS * step) return;
-    const Change *whole = &pair->whole;
+    if (!pair || pair->whole.gain.mean - (now->job.first ? now->job.first->gain.mean : 0) < WHATIF_MATTERS * step)
+        return;
+    const WhatIf *whole = &pair->whole;
     answer_say(answer, "Together", "two, %s, save %s (%s; 90 %% range %s to %s)%s%s.%s", whole->title,
-               text_time(arena, whole->gain_s), text_percent(arena, whole->gain_s / step),
-               text_time(arena, whole->gain_low_s), text_time(arena, whole->gain_high_s),
-               more_than_one(arena, now, pair), risk_of(arena, now, whole), third_of(arena, now, pair));
+               text_time(arena, whole->gain.mean), text_percent(arena, whole->gain.mean / step),
+               text_time(arena, whole->gain.low), text_time(arena, whole->gain.high), more_than_one(arena, now, pair),
+               risk_of(arena, now, whole), third_of(arena, now, pair));
 }
 
 static const AnswerColumn columns[] = {
@@ -79,20 +80,20 @@ static const AnswerColumn columns[] = {
 
 void explain_add_together_table(Answer *answer, const Explanation *now) {
     answer_table(answer, "together", "What would help together: changes simulated as one", COLUMNS(columns));
-    for (int k = 0; k < now->together.count; k++) {
-        const Combination *one = &now->together.items[k];
-        const Change *whole = &one->whole;
+    for (int k = 0; k < now->job.together.count; k++) {
+        const Combination *one = &now->job.together.items[k];
+        const WhatIf *whole = &one->whole;
         answer_cell(answer, answer_of_text(whole->title));
-        answer_cell(answer, answer_of(AS_SECONDS, whole->step_s));
-        answer_cell(answer, answer_of(AS_SECONDS, whole->gain_s));
-        answer_cell(answer, answer_of(AS_SHARE, whole->gain_s / now->point.step_p50_s));
-        answer_cell(answer, answer_of(AS_SECONDS, whole->gain_low_s));
-        answer_cell(answer, answer_of(AS_SECONDS, whole->gain_high_s));
+        answer_cell(answer, answer_of(AS_SECONDS, whole->then));
+        answer_cell(answer, answer_of(AS_SECONDS, whole->gain.mean));
+        answer_cell(answer, answer_of(AS_SHARE, whole->gain.mean / now->job.point.step_p50_s));
+        answer_cell(answer, answer_of(AS_SECONDS, whole->gain.low));
+        answer_cell(answer, answer_of(AS_SECONDS, whole->gain.high));
         for (int i = 0; i < TOGETHER_MOST; i++)
             answer_cell(answer, answer_of(AS_SECONDS, i < one->count ? one->adds_s[i] : NAN));
-        answer_cell(answer, answer_of(AS_MONEY, whole->step_cost));
-        answer_cell(answer, answer_of(AS_NUMBER, whole->memory_bytes / 1073741824.0));
-        answer_cell(answer, answer_of(AS_SHARE, whole->chance_to_run_out));
+        answer_cell(answer, answer_of(AS_MONEY, whole->cost));
+        answer_cell(answer, answer_of(AS_NUMBER, whole->step->memory_bytes / 1073741824.0));
+        answer_cell(answer, answer_of(AS_SHARE, whole->step->chance_to_run_out));
     }
     answer_note(
         answer,

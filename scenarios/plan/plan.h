@@ -181,21 +181,4 @@ void plan_rank(const PlanRequest *request, PlanResult *result);
 // The cheapest plan that takes at most half as long as the chosen one; -1 none.
 int plan_twice_as_fast(const PlanResult *result);
 
-// ---- What would change the choice (plan_what_if.c): one thing at the end of its plausible range, for all plans that
-// come near, each with its layout.
-typedef struct PlanWhatIf {
-    const char *what;  // "fabric 30 % slower"
-    int chosen;        // index of the row that is then best; -1 none keeps date and budget
-    RecordPoint point; // of that row
-} PlanWhatIf;
-
-typedef struct PlanWhatIfs {
-    PlanWhatIf *items;
-    int count;
-    double price_margin; // the chosen plan stays until its price alone rises by this share; NAN: no other, or no prices
-    int price_rival;     // the row that is chosen then
-} PlanWhatIfs;
-
-PlanWhatIfs plan_what_if(Arena *arena, const PlanRequest *request, const PlanResult *result);
-
 #endif

@@ -110,19 +110,20 @@ static void add_why(Answer *answer, const PlanStudy *plan, const PlanRow *row) {
 }
 
 // What would make a plan that is not sure enough so, where no setting does.
-static const PlanReach *reach_of(const PlanStudy *plan) {
-    const PlanSettings *settings = &plan->settings;
+static const WhatIf *reach_of(const PlanStudy *plan) {
+    const WhatIfs *settings = &plan->settings.list;
     if (plan->result->chosen >= 0) return NULL;
-    if (settings->count > 1 && settings->items[settings->count - 1].both >= plan->request->confidence) return NULL;
+    if (settings->count > 1 && settings->items[settings->count - 1].plan->both >= plan->request->confidence)
+        return NULL;
     for (int i = 0; i < plan->reaches.count; i++)
-        if (plan->reaches.items[i].row >= 0) return &plan->reaches.items[i];
+        if (plan->reaches.items[i].plan->best >= 0) return &plan->reaches.items[i];
     return NULL;
 }
 
 static void add_setting(Answer *answer, const PlanStudy *plan) {
     const PlanSettings *settings = &plan->settings;
-    const PlanSetting *items = settings->items, *all = &items[settings->count - 1];
-    const PlanSetting *first = settings->first > 0 ? &items[settings->first] : NULL;
+    const WhatIf *items = settings->list.items, *all = &items[settings->list.count - 1];
+    const WhatIf *first = settings->first > 0 ? &items[settings->first] : NULL;
     if (!first) {
         answer_say(answer, "Change",
                    "nothing: no number of spares, way or interval of checkpoints and no storage that was tried does "
@@ -131,14 +132,14 @@ static void add_setting(Answer *answer, const PlanStudy *plan) {
     }
     if (plan_setting_is_idle(&items[0], first)) {
         answer_say(answer, "Change", "little is to be gained by how it runs: of what was tried the best (%s) %s",
-                   first->what, plan_setting_gives(plan, first));
+                   first->title, plan_setting_gives(plan, first));
         return;
     }
-    answer_say(answer, "Change", "%s: %s", first->what, plan_setting_gives(plan, first));
-    if (!all->parts || settings->best != settings->count - 1) return;
+    answer_say(answer, "Change", "%s: %s", first->title, plan_setting_gives(plan, first));
+    if (!all->plan->parts || settings->best != settings->list.count - 1) return;
     answer_open(answer, NULL, NULL);
     answer_detail(answer, FOR_VERBOSE);
-    answer_say(answer, "All at once", "%s: %s", all->parts, plan_setting_gives(plan, all));
+    answer_say(answer, "All at once", "%s: %s", all->plan->parts, plan_setting_gives(plan, all));
     answer_close(answer);
 }
 
@@ -147,18 +148,18 @@ static void add_halving(Answer *answer, const PlanStudy *plan, const PlanRow *ro
     if (fast < 0) return;
     const PlanRow *other = &plan->result->rows[fast];
     double more = other->point.cost_per_run - row->point.cost_per_run;
-    answer_say(answer, plan->settings.count > 1 ? "Or" : "Change", "%s %s half the time for %s %s",
+    answer_say(answer, plan->settings.list.count > 1 ? "Or" : "Change", "%s %s half the time for %s %s",
                plan_cluster_text(plan, other), other->gpus == 1 ? "takes" : "take", plan_money(plan, fabs(more)),
                more >= 0 ? "more" : "less");
 }
 
 static void add_change(Answer *answer, const PlanStudy *plan, const PlanRow *row) {
-    const PlanReach *reach = reach_of(plan);
+    const WhatIf *reach = reach_of(plan);
     if (reach) answer_say(answer, "Change", "%s", plan_reach_text(plan, reach));
     answer_open(answer, NULL, NULL);
     answer_detail(answer, reach ? FOR_VERBOSE : FOR_ALL);
-    if (plan->settings.count > 1) add_setting(answer, plan);
-    answer_detail(answer, reach || plan->settings.count > 1 ? FOR_VERBOSE : FOR_ALL);
+    if (plan->settings.list.count > 1) add_setting(answer, plan);
+    answer_detail(answer, reach || plan->settings.list.count > 1 ? FOR_VERBOSE : FOR_ALL);
     add_halving(answer, plan, row);
     answer_close(answer);
 }

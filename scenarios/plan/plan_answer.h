@@ -4,8 +4,7 @@
 
 #include "results/results.h"
 #include "scenarios/plan/plan_learn.h"
-#include "scenarios/plan/plan_reach.h"
-#include "scenarios/plan/plan_settings.h"
+#include "scenarios/plan/plan_what_if.h"
 #include "sim/base/options.h"
 #include "sim/data/answer.h"
 
@@ -21,11 +20,10 @@ typedef struct PlanStudy { // all that was asked and found
     Arena *arena;
     const PlanRequest *request;
     const PlanResult *result;
-    PlanWhatIfs what_if;
+    PlanRanges ranges;
     PlanUnknowns unknowns;
-    PlanReaches reaches;
+    WhatIfs reaches, shifts;
     PlanSettings settings;
-    PlanShifts shifts;
     const Record *chosen; // the plan chosen, else the nearest miss, with its assumptions; NULL: nothing ran
     const char *profile;  // file of measured constants, or NULL
     Date today;

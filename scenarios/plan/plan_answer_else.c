@@ -241,7 +241,7 @@ static void add_reaches(Answer *answer, const PlanStudy *plan) {
                                            {"plan", NULL, AS_WHOLE, 0},
                                            {"value", NULL, AS_NUMBER, 0},
                                            {"chance", NULL, AS_SHARE, 0}};
-    const PlanReaches *reaches = &plan->reaches;
+    const WhatIfs *reaches = &plan->reaches;
     if (reaches->count > 0)
         answer_open_on_pages(answer,
                              plan->result->chosen >= 0 ? "How little would still be enough" : "What would be enough",
@@ -251,9 +251,9 @@ static void add_reaches(Answer *answer, const PlanStudy *plan) {
     if (reaches->count > 0) answer_close(answer);
     answer_table(answer, "reach", NULL, COLUMNS(columns));
     for (int i = 0; i < reaches->count; i++) {
-        const PlanReach *reach = &reaches->items[i];
-        ANSWER_ROW(answer, text(plan_reach_names[reach->kind]), index_value(reach->row),
-                   answer_of(AS_NUMBER, reach->value), answer_of(AS_SHARE, reach->chance));
+        const WhatIf *reach = &reaches->items[i];
+        ANSWER_ROW(answer, text(reach->move->name), index_value(reach->plan->best), answer_of(AS_NUMBER, reach->then),
+                   answer_of(AS_SHARE, reach->plan->both));
     }
 }
 
@@ -267,18 +267,19 @@ static void add_settings(Answer *answer, const PlanStudy *plan) {
     };
     const PlanSettings *settings = &plan->settings;
     answer_table(answer, "settings", "What else may be set of the plan in front", COLUMNS(columns));
-    for (int i = 0; i < settings->count; i++) {
-        const PlanSetting *setting = &settings->items[i];
-        ANSWER_ROW(answer, text(setting->what), setting->parts ? text(setting->parts) : answer_of(AS_NOTHING, NAN),
-                   answer_of(AS_SHARE, setting->goodput), plan_days_value(plan, setting->days),
+    for (int i = 0; i < settings->list.count; i++) {
+        const WhatIf *setting = &settings->list.items[i];
+        ANSWER_ROW(answer, text(setting->title),
+                   setting->plan->parts ? text(setting->plan->parts) : answer_of(AS_NOTHING, NAN),
+                   answer_of(AS_SHARE, setting->plan->goodput), plan_days_value(plan, setting->then),
                    plan_money_value(plan, setting->cost),
-                   answer_shown(AS_SHARE, setting->both,
+                   answer_shown(AS_SHARE, setting->plan->both,
                                 plan_has_wishes(plan->request)
-                                    ? plan_percent_beside(plan->arena, setting->both, plan->request->confidence)
+                                    ? plan_percent_beside(plan->arena, setting->plan->both, plan->request->confidence)
                                     : ""),
-                   text(setting->parts ? setting->parts : ""));
+                   text(setting->plan->parts ? setting->plan->parts : ""));
         if (i == settings->best) answer_mark(answer);
-        if (settings->count < 2) answer_row_detail(answer, FOR_PROGRAMS);
+        if (settings->list.count < 2) answer_row_detail(answer, FOR_PROGRAMS);
     }
     answer_note(answer, "Each is lived through with the others as planned, the last with all that help at once. Spare "
                         "nodes and storage are paid for. The best is marked.");
@@ -302,20 +303,20 @@ static void add_shifts(Answer *answer, const PlanStudy *plan) {
     };
     answer_table(answer, "shifts", "Which plan is in front if the wish or the world were otherwise", COLUMNS(columns));
     for (int i = 0; i < plan->shifts.count; i++) {
-        const PlanShift *shift = &plan->shifts.items[i];
-        ANSWER_ROW(answer, text(shift->what), index_value(shift->chosen), index_value(shift->best),
-                   text(then_text(plan, shift->chosen, "none is sure enough")), plan_days_value(plan, shift->days),
-                   plan_money_value(plan, shift->cost),
-                   answer_shown(AS_SHARE, shift->both, plan_percent(plan->arena, shift->both)));
+        const WhatIf *shift = &plan->shifts.items[i];
+        ANSWER_ROW(answer, text(shift->title), index_value(shift->plan->chosen), index_value(shift->plan->best),
+                   text(then_text(plan, shift->plan->chosen, "none is sure enough")),
+                   plan_days_value(plan, shift->then), plan_money_value(plan, shift->cost),
+                   answer_shown(AS_SHARE, shift->plan->both, plan_percent(plan->arena, shift->plan->both)));
     }
 }
 
 // The same choice, and days and cost as they are to half a percent.
-static bool moves_nothing(const PlanStudy *plan, const PlanWhatIf *item) {
-    const RecordPoint *now = &plan->result->rows[plan->result->chosen].point, *then = &item->point;
-    if (item->chosen != plan->result->chosen) return false;
-    bool costs = isfinite(now->cost_per_run) && fabs(then->cost_per_run / now->cost_per_run - 1) >= HALF_A_PERCENT;
-    return !costs && fabs(then->days / now->days - 1) < HALF_A_PERCENT;
+static bool moves_nothing(const PlanStudy *plan, const WhatIf *item) {
+    const RecordPoint *now = &plan->result->rows[plan->result->chosen].point;
+    if (item->plan->chosen != plan->result->chosen) return false;
+    bool costs = isfinite(now->cost_per_run) && fabs(item->cost / now->cost_per_run - 1) >= HALF_A_PERCENT;
+    return !costs && fabs(item->then / now->days - 1) < HALF_A_PERCENT;
 }
 
 static void sort_swings(const Swings *swings) { // the widest first
@@ -330,15 +331,14 @@ static void sort_swings(const Swings *swings) { // the widest first
 }
 
 static void add_what_if_chart(Answer *answer, const PlanStudy *plan) {
-    const PlanWhatIfs *list = &plan->what_if;
+    const WhatIfs *list = &plan->ranges.list;
     Swings swings = {.plan = plan, .row = &plan->result->rows[plan->result->chosen]};
     swings.middle = end_of(&swings, swings.row->point.days, swings.row->point.cost_per_run);
     swings.rows = ARENA_ARRAY(plan->arena, SwingRow, list->count + 1);
     for (int i = 0; i < list->count; i++) {
-        const RecordPoint *point = &list->items[i].point;
-        double end = end_of(&swings, point->days, point->cost_per_run);
-        if (list->items[i].chosen < 0 || !isfinite(end) || moves_nothing(plan, &list->items[i])) continue;
-        add_swing(&swings, list->items[i].what, end < swings.middle ? end : NAN, end < swings.middle ? NAN : end);
+        double end = end_of(&swings, list->items[i].then, list->items[i].cost);
+        if (list->items[i].plan->chosen < 0 || !isfinite(end) || moves_nothing(plan, &list->items[i])) continue;
+        add_swing(&swings, list->items[i].title, end < swings.middle ? end : NAN, end < swings.middle ? NAN : end);
     }
     if (swings.count == 0) return;
     sort_swings(&swings);
@@ -352,23 +352,24 @@ static void add_what_if(Answer *answer, const PlanStudy *plan) {
         {"what", "if", AS_TEXT, 0},     {"chosen", NULL, AS_WHOLE, 0}, {NULL, "chosen then", AS_TEXT, 0},
         {"days", "days", AS_NUMBER, 0}, {"cost", "cost", AS_MONEY, 0},
     };
-    const PlanWhatIfs *list = &plan->what_if;
+    const PlanRanges *ranges = &plan->ranges;
+    const WhatIfs *list = &ranges->list;
     if (list->count > 0 && plan->result->chosen >= 0) add_what_if_chart(answer, plan);
     answer_detail(answer, FOR_VERBOSE);
     answer_table(answer, "what_if", "What would change the choice", COLUMNS(columns));
     for (int i = 0; i < list->count; i++) {
-        const PlanWhatIf *item = &list->items[i];
-        ANSWER_ROW(answer, text(item->what), index_value(item->chosen),
-                   text(then_text(plan, item->chosen,
+        const WhatIf *item = &list->items[i];
+        ANSWER_ROW(answer, text(item->title), index_value(item->plan->chosen),
+                   text(then_text(plan, item->plan->chosen,
                                   arena_printf(plan->arena, "none keeps %s", plan_wishes_name(plan->request)))),
-                   plan_days_value(plan, item->point.days), plan_money_value(plan, item->point.cost_per_run));
+                   plan_days_value(plan, item->then), plan_money_value(plan, item->cost));
     }
     answer_note(answer, "Each is the plan that is then the best by days and cost as planned, not by chance.");
-    answer_number(answer, "price_margin", NULL, AS_SHARE, list->price_margin);
-    answer_fact(answer, "price_rival", NULL, index_value(list->price_rival));
-    if (list->price_rival >= 0)
+    answer_number(answer, "price_margin", NULL, AS_SHARE, ranges->price_margin);
+    answer_fact(answer, "price_rival", NULL, index_value(ranges->price_rival));
+    if (ranges->price_rival >= 0)
         answer_say(answer, "Price", "its GPU-hour dearer by %.0f %%, others' as they are: then %s",
-                   100 * list->price_margin, plan_cluster_text(plan, &plan->result->rows[list->price_rival]));
+                   100 * ranges->price_margin, plan_cluster_text(plan, &plan->result->rows[ranges->price_rival]));
 }
 
 void plan_answer_else(Answer *answer, const PlanStudy *plan) {

@@ -64,11 +64,11 @@ static const Record *record_of_first(Arena *arena, const PlanRequest *request, c
 // What is not known of the answer, what else could be done, and what would change it.
 static void ask_further(PlanStudy *plan) {
     Arena *arena = plan->arena;
-    plan->what_if = plan_what_if(arena, plan->request, plan->result);
+    plan->ranges = plan_ranges(arena, plan->request, plan->result);
     plan->unknowns = plan_unknowns(arena, plan->request, plan->result);
     plan->settings = plan_settings(arena, plan->request, plan->result);
-    plan->shifts = plan_shifts(plan->request, plan->result);
-    plan->reaches = plan_reaches(plan->request, plan->result);
+    plan->shifts = plan_shifts(arena, plan->request, plan->result);
+    plan->reaches = plan_reaches(arena, plan->request, plan->result);
     if (!watch_is_over()) plan->chosen = record_of_first(arena, plan->request, plan->result);
 }
 

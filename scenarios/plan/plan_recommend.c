@@ -18,10 +18,10 @@ PlanAdvice plan_advice(const PlanStudy *plan) {
                          .cost = point->cost_per_run,
                          .both = result->rows[row].chance.both};
     if (row != 0 || settings->best <= 0) return advice; // they are of the plan in front
-    const PlanSetting *best = &settings->items[settings->best];
-    bool sure = best->both >= plan->request->confidence;
-    if ((result->chosen < 0 && !sure) || plan_setting_is_idle(&settings->items[0], best)) return advice;
-    return (PlanAdvice){row, settings->best, best->days, best->cost, best->both};
+    const WhatIf *best = &settings->list.items[settings->best];
+    bool sure = best->plan->both >= plan->request->confidence;
+    if ((result->chosen < 0 && !sure) || plan_setting_is_idle(&settings->list.items[0], best)) return advice;
+    return (PlanAdvice){row, settings->best, best->then, best->cost, best->plan->both};
 }
 
 static const char *the_choice(const PlanStudy *plan, const PlanAdvice *advice) {
@@ -29,8 +29,8 @@ static const char *the_choice(const PlanStudy *plan, const PlanAdvice *advice) {
     const PlanRow *row = &plan->result->rows[advice->row];
     const char *text = plan_cluster_text(plan, row);
     if (advice->setting > 0) {
-        const PlanSetting *setting = &plan->settings.items[advice->setting];
-        text = arena_printf(plan->arena, "%s, %s", text, setting->parts ? setting->parts : setting->what);
+        const WhatIf *setting = &plan->settings.list.items[advice->setting];
+        text = arena_printf(plan->arena, "%s, %s", text, setting->plan->parts ? setting->plan->parts : setting->title);
     }
     text = arena_printf(plan->arena, "%s: %s", text, plan_length_text(plan->arena, advice->days));
     if (isnan(advice->cost)) return text;

@@ -147,20 +147,21 @@ const char *plan_spares_text(const PlanStudy *plan, const PlanRow *row) {
 #define HALF_A_PERCENT 0.005
 #define WORTH_A_WORD 0.0005 // of days or cost, that a change moves
 
-bool plan_setting_is_idle(const PlanSetting *now, const PlanSetting *then) {
+bool plan_setting_is_idle(const WhatIf *now, const WhatIf *then) {
     bool costs = fabs(then->cost / now->cost - 1) >= HALF_A_PERCENT; // false of what nobody knows a price of
-    return !costs && fabs(then->days / now->days - 1) < HALF_A_PERCENT && fabs(then->both - now->both) < HALF_A_PERCENT;
+    return !costs && fabs(then->then / now->then - 1) < HALF_A_PERCENT &&
+           fabs(then->plan->both - now->plan->both) < HALF_A_PERCENT;
 }
 
-static const char *moves(const PlanStudy *plan, const PlanSetting *now, const PlanSetting *then) {
+static const char *moves(const PlanStudy *plan, const WhatIf *now, const WhatIf *then) {
     Arena *arena = plan->arena;
     const char *text = "";
-    double money = then->cost - now->cost, days = then->days - now->days;
+    double money = then->cost - now->cost, days = then->then - now->then;
     bool pays = isfinite(money) && fabs(money) > WORTH_A_WORD * now->cost;
     if (pays)
         text = arena_printf(arena, "%s %s (%.1f %%)", money < 0 ? "saves" : "costs", plan_money(plan, fabs(money)),
                             100 * fabs(money) / now->cost);
-    if (fabs(days) > WORTH_A_WORD * now->days) {
+    if (fabs(days) > WORTH_A_WORD * now->then) {
         const char *verb = days > 0 ? "takes " : pays && money < 0 ? "" : "saves ";
         text = arena_printf(arena, "%s%s%s%s%s", text, pays ? " and " : "", verb, plan_length_text(arena, fabs(days)),
                             days > 0 ? " more" : "");
@@ -168,39 +169,42 @@ static const char *moves(const PlanStudy *plan, const PlanSetting *now, const Pl
     return *text ? text : "moves days and cost by less than 0.05 %";
 }
 
-const char *plan_setting_gives(const PlanStudy *plan, const PlanSetting *then) {
+const char *plan_setting_gives(const PlanStudy *plan, const WhatIf *then) {
     Arena *arena = plan->arena;
     const PlanRequest *request = plan->request;
-    const PlanSetting *now = &plan->settings.items[0];
+    const WhatIf *now = &plan->settings.list.items[0];
     const char *moved = moves(plan, now, then), *name = plan_wishes_name(request);
     if (!plan_has_wishes(request)) return moved;
-    const char *before = plan_percent_beside(arena, now->both, request->confidence),
-               *after = plan_percent_beside(arena, then->both, request->confidence);
+    const char *before = plan_percent_beside(arena, now->plan->both, request->confidence),
+               *after = plan_percent_beside(arena, then->plan->both, request->confidence);
     if (strcmp(before, after) == 0)
         return arena_printf(arena, "%s; the chance to keep %s stays at %s", moved, name, before);
-    double error = fmax(plan_chance_error(now->both), plan_chance_error(then->both));
+    double error = fmax(plan_chance_error(now->plan->both), plan_chance_error(then->plan->both));
     const char *unsure = error < WORTH_A_WORD ? "" : arena_printf(arena, " (standard error %.1f %%)", 100 * error);
     return arena_printf(arena, "%s; the chance to keep %s goes from %s to %s%s", moved, name, before, after, unsure);
 }
 
 // ---- What date, budget or price would be reached.
 
-const char *plan_reach_text(const PlanStudy *plan, const PlanReach *reach) {
+const char *plan_reach_text(const PlanStudy *plan, const WhatIf *reach) {
     static const char *const none[REACH_KIND_COUNT] = {"no larger budget alone", "no later date alone",
                                                        "no lower price of its GPUs alone"};
     Arena *arena = plan->arena;
-    const char *chance = plan_percent(arena, reach->chance), *with;
-    if (reach->row < 0)
-        return arena_printf(arena, "%s reaches %s: the chance would be %s at most", none[reach->kind],
-                            plan_percent(arena, plan->request->confidence), chance);
-    if (reach->kind == REACH_DATE)
-        with = arena_printf(arena, "with %s from today", plan_length_text(arena, reach->value));
-    else if (reach->kind == REACH_PRICE)
-        with = arena_printf(arena, "at %s per GPU-hour or less, agreed beforehand,", plan_money(plan, reach->value));
+    const char *chance = plan_percent(arena, reach->plan->both), *with;
+    if (reach->plan->best < 0)
+        return arena_printf(arena, "%s reaches %s: the chance would be %s at most",
+                            none[reach->move - plan_reach_moves], plan_percent(arena, plan->request->confidence),
+                            chance);
+    if (reach->move == &plan_reach_moves[REACH_DATE])
+        with = arena_printf(arena, "with %s from today", plan_length_text(arena, reach->then));
+    else if (reach->move == &plan_reach_moves[REACH_PRICE])
+        with = arena_printf(arena, "at %s per GPU-hour or less, agreed beforehand,", plan_money(plan, reach->then));
     else
-        with = arena_printf(arena, "with a budget of %s", plan_money(plan, reach->value));
+        with = arena_printf(arena, "with a budget of %s", plan_money(plan, reach->then));
     const char *on =
-        reach->row == 0 ? "" : arena_printf(arena, " (%s)", plan_cluster_text(plan, &plan->result->rows[reach->row]));
+        reach->plan->best == 0
+            ? ""
+            : arena_printf(arena, " (%s)", plan_cluster_text(plan, &plan->result->rows[reach->plan->best]));
     return arena_printf(arena, "%s the chance would %sbe %s%s", with, plan->result->chosen >= 0 ? "still " : "", chance,
                         on);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "results/answer/as.h"
+#include "results/answer/record_answer.h"
 #include "scenarios/explain/explain_queue.h"
 #include "sim/base/text.h"
 #include "sim/data/recommendation.h"
@@ -165,5 +166,5 @@ void report_add_queue(Report *report, Arena *arena, const QueueAnswer *answer, D
         if (leads) report_text(report, lead_of_waits(arena, &figures));
         tell_waits(report, arena, &figures);
     }
-    report_add_record(report, record, today);
+    record_on_page(arena, report, &(RecordPage){.record = record, .today = today});
 }

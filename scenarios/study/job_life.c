@@ -42,6 +42,11 @@ static LifeSpec faults_of(Arena *arena, const Catalogue *catalogue, const Cluste
     return spec;
 }
 
+double job_usual_interval(const LifeSpec *spec) {
+    double rate = life_unplanned_rate(spec), stall = spec->checkpoint.stall_s;
+    return rate > 0 && stall > 0 ? fmax(1, daly_interval(stall, 1 / rate)) : 1800;
+}
+
 // Without a word of the user: synchronous, as often as Daly says.
 static void set_checkpoint(Arena *arena, LifeSpec *spec, const Catalogue *catalogue, const Cluster *cluster,
                            const TrainingSpec *training) {
@@ -52,10 +57,7 @@ static void set_checkpoint(Arena *arena, LifeSpec *spec, const Catalogue *catalo
         checkpoint_plan(said ? said->mode : CHECKPOINT_SYNC, bytes, spec->nodes, cluster->node_of[0],
                         cluster->gpu_of[0], storage_of_units(arena, storage.unit, storage.units, cluster->gpu_count));
     spec->checkpoint.storage_every_s = 3 * 3600;
-    double rate = life_unplanned_rate(spec), stall = spec->checkpoint.stall_s;
-    spec->checkpoint.every_s = said && said->every_s > 0 ? said->every_s
-                               : rate > 0 && stall > 0   ? fmax(1, daly_interval(stall, 1 / rate))
-                                                         : 1800;
+    spec->checkpoint.every_s = said && said->every_s > 0 ? said->every_s : job_usual_interval(spec);
 }
 
 LifeSpec job_life_spec(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training) {
@@ -111,14 +113,17 @@ static bool live(Arena *arena, const LifeSpec *spec, uint64_t seed, Where where,
 void job_live(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training,
               uint64_t seed, RecordPoint *point, Problems *problems) {
     if (!point->ran || (!cluster->spec->faults && !training->checkpoint)) return;
-    LifeSpec spec = job_life_spec(arena, catalogue, cluster, training);
+    job_live_as(arena, job_life_spec(arena, catalogue, cluster, training), training->where, seed, point, problems);
+}
+
+void job_live_as(Arena *arena, LifeSpec spec, Where where, uint64_t seed, RecordPoint *point, Problems *problems) {
     bool has_length = isfinite(point->days) && point->days > 0;
     SimTime work;
     if (has_length && !ticks_from_seconds(point->days * 86400, TICKS_PER_SECOND_LIFE, &work)) return; // of centuries
     spec.work_s = has_length ? point->days * 86400 : 0;
     spec.horizon_s = has_length ? 0 : WITHOUT_LENGTH_S;
     LifeStudy study;
-    if (!live(arena, &spec, seed, training->where, &study, point, problems)) return;
+    if (!live(arena, &spec, seed, where, &study, point, problems)) return;
     point->goodput = study.goodput.mean;
     point->digest = digest_u64(point->digest, study.digest);
     if (has_length) set_days(arena, &study, seed, point);

@@ -12,6 +12,8 @@
 // get anything done has not run either, nor one whose lives are beyond the watch's limits (a problem).
 void job_live(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training,
               uint64_t seed, RecordPoint *point, Problems *problems);
+// The same of a life that is given.
+void job_live_as(Arena *arena, LifeSpec spec, Where where, uint64_t seed, RecordPoint *point, Problems *problems);
 // Where its checkpoints go: as the job has it, else the cluster, else what is usual.
 typedef struct JobStorage {
     const StorageType *unit;
@@ -19,6 +21,8 @@ typedef struct JobStorage {
 } JobStorage;
 JobStorage job_storage(const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training);
 // How its machines fail and how it is saved; its length is left open.
+// As often as Daly says, where nobody says how often.
+double job_usual_interval(const LifeSpec *spec);
 LifeSpec job_life_spec(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training);
 
 #endif

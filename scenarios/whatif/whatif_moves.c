@@ -1,19 +1,17 @@
-// What may be turned of a job: moves, each from what the job has now.
-#include "scenarios/explain/explain_moves.h"
-
+// What may be turned of a job, and mended of its cluster: moves, each from what the job has now.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "models/workload/cost/cost.h"
 #include "models/workload/job/layout.h"
+#include "scenarios/whatif/whatif_step.h"
 #include "sim/base/list.h"
-#include "sim/system/watch.h"
 
 #define BALANCED 1.01  // times an even share, on the fullest rank
 #define GROUPS_MOST 16 // of nodes, whose parts are tried
 
-// ---- Switches of a job.
+// ---- Settings of a job.
 
 typedef enum Choosing {
     TWICE_AND_HALF, // whole numbers
@@ -23,52 +21,126 @@ typedef enum Choosing {
     OTHER_WAY // of a flag
 } Choosing;
 
-typedef struct SwitchRow {
+// What must hold of the job for a setting to say something: ways of a pipeline say nothing without stages.
+enum {
+    MANY_GPUS = 1 << 0,
+    TRANSFORMER = 1 << 1,
+    EXPERTS = 1 << 2,
+    CONVOLUTIONS = 1 << 3,
+    TENSOR_PARALLEL = 1 << 4,
+    PIPELINE = 1 << 5,
+    EXPERTS_APART = 1 << 6,
+    REPLICAS = 1 << 7,
+    ACCUMULATES = 1 << 8,
+    EAGER = 1 << 9,
+    ADAM = 1 << 10,
+    ONE_PROCESS = 1 << 11,
+    GRADIENTS_OVERLAP = 1 << 12,
+    ZERO_1 = 1 << 13,
+    DATA_WORKERS = 1 << 14
+};
+
+static unsigned what_holds(const JobNow *now) {
+    const Resolved *r = &now->step.lowered->resolved;
+    const TrainingSpec *training = &now->study->training;
+    const Model *model = training->model;
+    const bool holds[] = {now->cluster->gpu_count > 1,
+                          names_parts(model),
+                          model->experts.count > 0,
+                          convolves(model),
+                          r->tp > 1,
+                          r->pp > 1,
+                          r->ep > 1,
+                          r->data_ranks > 1,
+                          r->micro_batches > 1,
+                          training->framework == FRAMEWORK_EAGER,
+                          training->optimizer == OPTIMIZER_ADAM,
+                          r->strategy == STRATEGY_DATA_PARALLEL,
+                          training->overlap_grad_reduce,
+                          training->layout.zero == 1,
+                          training->samples_per_second_per_worker > 0};
+    unsigned all = 0;
+    for (size_t i = 0; i < sizeof holds / sizeof *holds; i++) all |= (unsigned)holds[i] << i;
+    return all;
+}
+
+typedef struct SettingRow {
     JobObject object;
     const char *field;
     Choosing choosing;
-    const char *only; // this one name alone
-    const char *note;
-} SwitchRow;
+    unsigned when;
+    const char *needs;       // where that does not hold, it becomes a choice beside a move of this field
+    const char *only;        // this one name alone
+    const char *note;        // NULL: the same training
+    const char *more, *less; // why it may help when the number grows, or the flag is set; when not; NULL: nobody says
+} SettingRow;
 
-// What a user may turn without another result of training, but where a note says so.
-static const SwitchRow switches[] = {
-    {JOB_PARALLEL, "tp", TWICE_AND_HALF, NULL, NULL},
-    {JOB_PARALLEL, "pp", TWICE_AND_HALF, NULL, NULL},
-    {JOB_PARALLEL, "vpp", TWICE_AND_HALF, NULL, NULL},
-    {JOB_PARALLEL, "cp", TWICE_AND_HALF, NULL, NULL},
-    {JOB_PARALLEL, "ep", TWICE_AND_HALF, NULL, NULL},
-    {JOB_PARALLEL, "sequence_parallel", OTHER_WAY, NULL, NULL},
-    {JOB_TRAINING, "zero", EVERY_COUNT, NULL, NULL},
-    {JOB_BATCH, "micro", TWICE_AND_HALF, NULL, NULL},
-    {JOB_TRAINING, "schedule", EVERY_NAME, NULL, NULL},
-    {JOB_TRAINING, "recompute", EVERY_NAME, NULL, NULL},
-    {JOB_TRAINING, "attention", EVERY_NAME, NULL, NULL},
-    {JOB_TRAINING, "precision", EVERY_NAME, NULL, "numbers are rounded otherwise"},
-    {JOB_TRAINING, "framework", EVERY_NAME, "compiled", "the model must compile"},
-    {JOB_TRAINING, "image_layout", EVERY_NAME, "nhwc", NULL},
-    {JOB_TRAINING, "backend", EVERY_NAME, "nccl", NULL},
-    {JOB_TRAINING, "strategy", EVERY_NAME, "ddp", NULL},
-    {JOB_TRAINING, "bucket", FOUR_TIMES, NULL, NULL},
-    {JOB_TRAINING, "no_sync", OTHER_WAY, NULL, NULL},
-    {JOB_TRAINING, "cuda_graphs", OTHER_WAY, NULL, NULL},
-    {JOB_TRAINING, "fused_loss", OTHER_WAY, NULL, NULL},
-    {JOB_TRAINING, "fused_norms", OTHER_WAY, NULL, NULL},
-    {JOB_TRAINING, "fused_optimizer", OTHER_WAY, NULL, NULL},
-    {JOB_TRAINING, "fused_dispatch", OTHER_WAY, NULL, NULL},
-    {JOB_TRAINING, "scatter_gather", OTHER_WAY, NULL, NULL},
-    {JOB_TRAINING, "fp32_grad_reduce", OTHER_WAY, NULL, "gradients are rounded otherwise"},
-    {JOB_OVERLAP, "grad_reduce", OTHER_WAY, NULL, NULL},
-    {JOB_OVERLAP, "param_gather", OTHER_WAY, NULL, NULL},
-    {JOB_OVERLAP, "tp", OTHER_WAY, NULL, NULL},
-    {JOB_OFFLOAD, "optimizer", EVERY_NAME, "gpu", NULL},
-    {JOB_OFFLOAD, "parameters", EVERY_NAME, "gpu", NULL},
-    {JOB_DATA, "workers", TWICE_AND_HALF, NULL, NULL},
+#define EITHER_WAY(text) .more = (text), .less = (text)
+
+static const SettingRow settings[] = {
+    {JOB_PARALLEL, "tp", TWICE_AND_HALF, MANY_GPUS | TRANSFORMER,
+     .more = "more GPUs share each layer, so there are fewer stages or replicas to wait for",
+     .less = "layers are cut less, so products are larger and traffic within layers shrinks"},
+    {JOB_PARALLEL, "pp", TWICE_AND_HALF, MANY_GPUS, .more = "each GPU holds fewer layers and exchanges fewer gradients",
+     .less = "a shorter pipeline fills and drains faster"},
+    {JOB_PARALLEL, "vpp", TWICE_AND_HALF, PIPELINE, .needs = "pp",
+     .more = "smaller chunks of the model let the pipeline fill and drain faster",
+     .less = "fewer chunks send fewer messages between stages"},
+    {JOB_PARALLEL, "cp", TWICE_AND_HALF, MANY_GPUS | TRANSFORMER,
+     .more = "more GPUs share each sequence, so each pass is shorter",
+     .less = "sequences are cut less, so attention exchanges less"},
+    {JOB_PARALLEL, "ep", TWICE_AND_HALF, EXPERTS, .more = "each GPU holds fewer experts, which see more tokens each",
+     .less = "tokens travel to fewer GPUs"},
+    {JOB_PARALLEL, "sequence_parallel", OTHER_WAY, TENSOR_PARALLEL, .needs = "tp",
+     .more = "norms and element-wise kernels are shared among tensor-parallel ranks"},
+    {JOB_TRAINING, "zero", EVERY_COUNT, REPLICAS,
+     EITHER_WAY("gradients and weights travel in shards, each GPU updates only its own")},
+    {JOB_BATCH, "micro", TWICE_AND_HALF, .more = "larger kernels and fewer messages for the same samples",
+     .less = "more and smaller micro-batches fill the pipeline better"},
+    {JOB_TRAINING, "schedule", EVERY_NAME, PIPELINE, .needs = "pp",
+     EITHER_WAY("another order of passes leaves less idle between them")},
+    {JOB_TRAINING, "recompute", EVERY_NAME, TRANSFORMER,
+     EITHER_WAY("less of the forward pass is computed a second time")},
+    {JOB_TRAINING, "attention", EVERY_NAME, TRANSFORMER, EITHER_WAY("another kernel computes attention")},
+    {JOB_TRAINING, "precision", EVERY_NAME, .note = "numbers are rounded otherwise"},
+    {JOB_TRAINING, "framework", EVERY_NAME, EAGER, .only = "compiled", .note = "the model must compile",
+     EITHER_WAY("compiled kernels are fused, and fewer are launched")},
+    {JOB_TRAINING, "image_layout", EVERY_NAME, CONVOLUTIONS, .only = "nhwc",
+     EITHER_WAY("convolutions read channels-last without transposing")},
+    {JOB_TRAINING, "backend", EVERY_NAME, .only = "nccl", EITHER_WAY("NCCL moves data between GPUs without the host")},
+    {JOB_TRAINING, "strategy", EVERY_NAME, ONE_PROCESS, .only = "ddp",
+     EITHER_WAY("each GPU has a process of its own, and gradients overlap the backward pass")},
+    {JOB_TRAINING, "bucket", FOUR_TIMES, REPLICAS | GRADIENTS_OVERLAP,
+     .more = "fewer, larger messages of gradients use the network better",
+     .less = "smaller messages of gradients start earlier"},
+    {JOB_TRAINING, "no_sync", OTHER_WAY, REPLICAS | ACCUMULATES,
+     .more = "gradients travel once a step, not after every micro-batch"},
+    {JOB_TRAINING, "cuda_graphs", OTHER_WAY, TRANSFORMER, .more = "kernels are launched as one graph, not one by one"},
+    {JOB_TRAINING, "fused_loss", OTHER_WAY, TRANSFORMER, .more = "the loss reads the logits once"},
+    {JOB_TRAINING, "fused_norms", OTHER_WAY, TRANSFORMER | EAGER, .more = "norms read their input once"},
+    {JOB_TRAINING, "fused_optimizer", OTHER_WAY, ADAM | EAGER,
+     .more = "the optimizer reads and writes each weight once"},
+    {JOB_TRAINING, "fused_dispatch", OTHER_WAY, EXPERTS | EXPERTS_APART,
+     .more = "tokens are permuted and sent by one kernel"},
+    {JOB_TRAINING, "scatter_gather", OTHER_WAY, TENSOR_PARALLEL | PIPELINE, .needs = "pp",
+     .more = "stages send each activation once over the network, and spread it inside the node"},
+    {JOB_TRAINING, "fp32_grad_reduce", OTHER_WAY, REPLICAS, .note = "gradients are rounded otherwise",
+     .less = "half as many bytes of gradients"},
+    {JOB_OVERLAP, "grad_reduce", OTHER_WAY, REPLICAS, .more = "gradients travel while the backward pass computes",
+     .less = "no traffic slows kernels of the backward pass"},
+    {JOB_OVERLAP, "param_gather", OTHER_WAY, REPLICAS | ZERO_1,
+     .more = "weights travel while the forward pass computes", .less = "no traffic slows kernels of the forward pass"},
+    {JOB_OVERLAP, "tp", OTHER_WAY, TENSOR_PARALLEL,
+     .more = "traffic within layers runs beside the products that it belongs to"},
+    {JOB_OFFLOAD, "optimizer", EVERY_NAME, .only = "gpu",
+     EITHER_WAY("the optimizer's state stays on the GPU, off the PCIe lanes")},
+    {JOB_OFFLOAD, "parameters", EVERY_NAME, .only = "gpu", EITHER_WAY("weights stay on the GPU, off the PCIe lanes")},
+    {JOB_DATA, "workers", TWICE_AND_HALF, DATA_WORKERS, .more = "the data loader keeps up with the GPU"},
 };
-enum { SWITCHES = sizeof switches / sizeof *switches };
+enum { SETTINGS = sizeof settings / sizeof *settings };
 
 // What the job has now: as resolved, else as said or decided.
-static double value_now(const Explanation *now, const SwitchRow *row, const Field *field) {
+static double value_now(const JobNow *now, const SettingRow *row, const Field *field) {
     const Resolved *r = &now->step.lowered->resolved;
     const struct {
         const char *name;
@@ -100,7 +172,7 @@ static double value_now(const Explanation *now, const SwitchRow *row, const Fiel
     return NAN;
 }
 
-static bool is_now(const Explanation *now, const SwitchRow *row, const Field *field, int choice) {
+static bool is_now(const JobNow *now, const SettingRow *row, const Field *field, int choice) {
     const TrainingSpec *training = &now->study->training;
     Precision precision;
     // Of two names for one precision the first is tried; nothing is trained in integers.
@@ -110,80 +182,41 @@ static bool is_now(const Explanation *now, const SwitchRow *row, const Field *fi
     return value_now(now, row, field) == choice;
 }
 
-// Settings that say nothing of this job are left out: ways of a pipeline without stages, of experts without any.
-static bool applies(const Explanation *now, const SwitchRow *row) {
-    const Resolved *r = &now->step.lowered->resolved;
-    const TrainingSpec *training = &now->study->training;
-    const Model *model = training->model;
-    bool many = now->cluster->gpu_count > 1, transformer = names_parts(model);
-    const struct {
-        const char *field;
-        bool applies;
-    } rows[] = {{"tp", many && transformer && row->object == JOB_PARALLEL},
-                {"pp", many},
-                {"vpp", r->pp > 1},
-                {"cp", many && transformer},
-                {"ep", model->experts.count > 0},
-                {"sequence_parallel", r->tp > 1},
-                {"zero", r->data_ranks > 1},
-                {"schedule", r->pp > 1},
-                {"recompute", transformer},
-                {"attention", transformer},
-                {"framework", training->framework == FRAMEWORK_EAGER},
-                {"image_layout", convolves(model)},
-                {"strategy", r->strategy == STRATEGY_DATA_PARALLEL},
-                {"bucket", r->data_ranks > 1 && training->overlap_grad_reduce},
-                {"no_sync", r->data_ranks > 1 && r->micro_batches > 1},
-                {"cuda_graphs", transformer},
-                {"fused_loss", transformer},
-                {"fused_norms", transformer && training->framework == FRAMEWORK_EAGER},
-                {"fused_optimizer", training->optimizer == OPTIMIZER_ADAM && training->framework == FRAMEWORK_EAGER},
-                {"fused_dispatch", model->experts.count > 0 && r->ep > 1},
-                {"scatter_gather", r->tp > 1 && r->pp > 1},
-                {"fp32_grad_reduce", r->data_ranks > 1},
-                {"grad_reduce", r->data_ranks > 1},
-                {"param_gather", r->data_ranks > 1 && training->layout.zero == 1},
-                {"workers", training->samples_per_second_per_worker > 0}};
-    if (row->object == JOB_OVERLAP && strcmp(row->field, "tp") == 0) return r->tp > 1;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i].field, row->field) == 0) return rows[i].applies;
-    return true;
-}
-
-// Some of those become a choice once another is made: a way of a pipeline where there is none yet. NULL: not so.
-static const char *needs(const Explanation *now, const SwitchRow *row) {
-    static const char *const after[][2] = {
-        {"vpp", "pp"}, {"schedule", "pp"}, {"scatter_gather", "pp"}, {"sequence_parallel", "tp"}};
-    if (applies(now, row)) return NULL;
-    for (size_t i = 0; i < sizeof after / sizeof *after; i++) {
-        SwitchRow other = {JOB_PARALLEL, after[i][1], TWICE_AND_HALF, NULL, NULL};
-        if (strcmp(after[i][0], row->field) == 0 && applies(now, &other)) return after[i][1];
-    }
-    return NULL;
-}
-
 // ---- Moves listed.
 
 typedef struct Lister {
     Arena *arena;
-    const Explanation *now;
+    const JobNow *now;
+    unsigned holds;
     MoveList list;
 } Lister;
 
-static const char *name_of(Arena *arena, const SwitchRow *row, const Field *field) {
+static bool applies(const Lister *lister, const SettingRow *row) { return (row->when & ~lister->holds) == 0; }
+
+// Only beside a move of another field, and that one is a choice.
+static bool is_for_two(const Lister *lister, const SettingRow *row) {
+    for (int i = 0; i < SETTINGS && row->needs && !applies(lister, row); i++)
+        if (settings[i].object == JOB_PARALLEL && strcmp(settings[i].field, row->needs) == 0)
+            return applies(lister, &settings[i]);
+    return false;
+}
+
+static const char *name_of(Arena *arena, const SettingRow *row, const Field *field) {
     if (row->object == JOB_OVERLAP) return arena_printf(arena, "overlap.%s", field->name);
     if (row->object == JOB_OFFLOAD) return arena_printf(arena, "offload.%s", field->name);
     return strcmp(field->name, "micro") == 0 ? "micro_batch" : field->name;
 }
 
-static void add_move(Lister *lister, const SwitchRow *row, const Field *field, Value set, const char *value) {
+static void add_move(Lister *lister, const SettingRow *row, const Field *field, Value set, const char *value,
+                     bool more) {
     set.given = set.written = true;
     set.where = lister->now->study->said->where;
-    Move move = {.kind = CHANGE_SETTING,
+    Move move = {.kind = MOVE_SETTING,
                  .name = name_of(lister->arena, row, field),
                  .value = value,
                  .note = row->note,
-                 .needs = needs(lister->now, row),
+                 .reason = more ? row->more : row->less,
+                 .needs = is_for_two(lister, row) ? row->needs : NULL,
                  .object = row->object,
                  .field = field,
                  .set = set};
@@ -192,52 +225,53 @@ static void add_move(Lister *lister, const SwitchRow *row, const Field *field, V
 }
 
 // False: the field cannot be that.
-static bool add_number(Lister *lister, const SwitchRow *row, const Field *field, double value) {
+static bool add_number(Lister *lister, const SettingRow *row, const Field *field, double value) {
     char text[32];
     if (value < field->least || (field->most > 0 && value > field->most)) return false;
     if (field->quantity == QUANTITY_COUNT || value != floor(value))
         snprintf(text, sizeof text, "%.6g", value);
     else
         quantity_format(value, field->quantity, text, sizeof text);
-    add_move(lister, row, field, (Value){.number = value}, arena_copy_text(lister->arena, text));
+    add_move(lister, row, field, (Value){.number = value}, arena_copy_text(lister->arena, text),
+             value > value_now(lister->now, row, field));
     return true;
 }
 
-static void add_name(Lister *lister, const SwitchRow *row, const Field *field, int choice) {
+static void add_name(Lister *lister, const SettingRow *row, const Field *field, int choice) {
     const char *name = field->names[choice];
     if (is_now(lister->now, row, field, choice)) return;
     if (row->only && strcmp(name, row->only) != 0) return;
-    add_move(lister, row, field, (Value){.choice = choice, .text = name, .number = NAN}, name);
+    add_move(lister, row, field, (Value){.choice = choice, .text = name, .number = NAN}, name, true);
 }
 
-static void add_flag(Lister *lister, const SwitchRow *row, const Field *field, bool flag) {
-    add_move(lister, row, field, (Value){.flag = flag, .number = NAN}, flag ? "true" : "false");
+static void add_flag(Lister *lister, const SettingRow *row, const Field *field, bool flag) {
+    add_move(lister, row, field, (Value){.flag = flag, .number = NAN}, flag ? "true" : "false", flag);
 }
 
 // A job that lacks memory is split until it fits, others are tried once.
-static void add_doubled(Lister *lister, const SwitchRow *row, const Field *field, double value) {
+static void add_doubled(Lister *lister, const SettingRow *row, const Field *field, double value) {
     bool splits = lister->now->lacks && row->object == JOB_PARALLEL;
     add_number(lister, row, field, 2 * value);
     while (splits && (value *= 2) < lister->now->point.gpu_count && add_number(lister, row, field, 2 * value))
         lister->list.items[lister->list.count - 1].further = true;
 }
 
-static void add_halved(Lister *lister, const SwitchRow *row, const Field *field, double value) {
+static void add_halved(Lister *lister, const SettingRow *row, const Field *field, double value) {
     bool splits = lister->now->lacks && row->object != JOB_PARALLEL, is_first = true;
     for (; value >= 2 && value / 2 == floor(value / 2) && (is_first || splits); is_first = false, value /= 2)
         if (add_number(lister, row, field, value / 2)) lister->list.items[lister->list.count - 1].further = !is_first;
 }
 
 // As plan has it; who shards more in a pipeline already may shard otherwise.
-static bool is_usual(const Explanation *now, const Field *field, double value, double then) {
+static bool is_usual(const JobNow *now, const Field *field, double value, double then) {
     const Resolved *r = &now->step.lowered->resolved;
     if (strcmp(field->name, "zero") != 0 || !layout_zero_is_usual((int)value, r->pp, r->ep)) return true;
     return layout_zero_is_usual((int)then, r->pp, r->ep);
 }
 
-static void list_switch(Lister *lister, const SwitchRow *row) {
+static void list_setting(Lister *lister, const SettingRow *row) {
     const Field *field = &job_objects[row->object].fields[job_field_index(row->object, row->field)];
-    if (!applies(lister->now, row) && !needs(lister->now, row)) return;
+    if (!applies(lister, row) && !is_for_two(lister, row)) return;
     double value = value_now(lister->now, row, field);
     switch (row->choosing) {
     case TWICE_AND_HALF:
@@ -263,21 +297,27 @@ static void list_switch(Lister *lister, const SwitchRow *row) {
 
 // ---- Fewer GPUs: half of them, and as few as hold the job; of a mixed cluster those of one kind.
 
+static const char *reason_of_gpus(int gpus) {
+    return gpus == 1 ? "one GPU exchanges no gradients"
+                     : "fewer replicas exchange gradients less often for the same samples";
+}
+
 static void add_gpus(Lister *lister, int gpus) {
-    Move move = {.kind = CHANGE_SETTING,
+    Move move = {.kind = MOVE_SETTING,
                  .name = "gpus",
                  .value = arena_printf(lister->arena, "%d", gpus),
                  .title = arena_printf(lister->arena, "gpus = %d", gpus),
+                 .reason = reason_of_gpus(gpus),
                  .gpus = gpus};
     LIST_PUSH(lister->arena, &lister->list, move);
 }
 
-static const Gpu *gpu_of_group(const Explanation *now, const NodeGroup *group) {
+static const Gpu *gpu_of_group(const JobNow *now, const NodeGroup *group) {
     return group->gpu ? group->gpu : node_gpu(now->study->catalogue, group->type, 0);
 }
 
 // Groups with the same GPUs, as a bit each.
-static unsigned groups_like(const Explanation *now, int group) {
+static unsigned groups_like(const JobNow *now, int group) {
     const ClusterSpec *cluster = now->study->cluster;
     unsigned like = 0;
     for (int g = 0; g < cluster->group_count; g++)
@@ -296,10 +336,11 @@ static void add_groups(Lister *lister, unsigned groups, const char *word, unsign
         gpu = gpu_of_group(lister->now, &cluster->groups[g]);
     }
     if (!gpu) return;
-    Move move = {.kind = CHANGE_SETTING,
+    Move move = {.kind = MOVE_SETTING,
                  .name = "gpus",
                  .value = arena_printf(lister->arena, "%d", gpus),
                  .title = arena_printf(lister->arena, "%s %d x %s", word, named, gpu->name),
+                 .reason = reason_of_gpus(gpus),
                  .gpus = gpus,
                  .groups = groups};
     LIST_PUSH(lister->arena, &lister->list, move);
@@ -332,34 +373,36 @@ static void list_fewer_gpus(Lister *lister) {
 
 // ---- Faults.
 
-static void add_job_fault(Lister *lister, const char *field, double sound, const char *title) {
+static void add_job_fault(Lister *lister, const char *field, double sound, const char *title, const char *reason) {
     Value set = {.given = true, .written = true, .where = lister->now->study->said->where, .number = sound};
-    Move move = {.kind = CHANGE_FAULT,
+    Move move = {.kind = MOVE_FAULT,
                  .name = field,
                  .value = "none",
                  .title = title,
+                 .reason = reason,
                  .object = JOB_TRAINING,
                  .field = &job_objects[JOB_TRAINING].fields[job_field_index(JOB_TRAINING, field)],
                  .set = set};
     LIST_PUSH(lister->arena, &lister->list, move);
 }
 
-static void add_cluster_fault(Lister *lister, ClusterFault fault, const char *name, const char *title) {
-    LIST_PUSH(lister->arena, &lister->list,
-              ((Move){.kind = CHANGE_FAULT, .name = name, .value = "none", .title = title, .fault = fault}));
+static void add_cluster_fault(Lister *lister, ClusterFault fault, const char *name, const char *title,
+                              const char *reason) {
+    Move move = {.kind = MOVE_FAULT, .name = name, .value = "none", .title = title, .reason = reason, .fault = fault};
+    LIST_PUSH(lister->arena, &lister->list, move);
 }
 
 // Tokens that choose some experts more than others make every rank wait for the one with most.
 static void list_balance(Lister *lister) {
-    static const SwitchRow capacity = {JOB_TRAINING, "capacity_factor", FOUR_TIMES, NULL,
-                                       "tokens beyond it are dropped"};
+    static const SettingRow capacity = {JOB_TRAINING, "capacity_factor", FOUR_TIMES,
+                                        .note = "tokens beyond it are dropped"};
     static const double factors[] = {1.25, 1};
     const TrainingSpec *training = &lister->now->study->training;
     if (training->model->experts.count == 0 || training->layout.ep <= 1) return;
     RoutedShares shares = routed_shares(training);
     if (shares.fullest * training->layout.ep < BALANCED * shares.kept) return;
     if (training->routing.kind == ROUTING_ZIPF)
-        add_job_fault(lister, "expert_skew", 0, "tokens spread evenly over experts");
+        add_job_fault(lister, "expert_skew", 0, "tokens spread evenly over experts", NULL);
     const Field *field = &job_objects[JOB_TRAINING].fields[job_field_index(JOB_TRAINING, "capacity_factor")];
     for (int i = 0; i < COUNT_OF(factors); i++)
         if (!(training->capacity_factor > 0 && training->capacity_factor <= factors[i]))
@@ -370,17 +413,23 @@ static void list_faults(Lister *lister) {
     const StudySpec *study = lister->now->study;
     list_balance(lister);
     const ClusterSpec *cluster = study->cluster;
-    if (study->training.straggler > 1) add_job_fault(lister, "straggler", 1, "no straggler");
-    if (study->training.jitter > 0) add_job_fault(lister, "jitter", 0, "no jitter");
-    if (cluster->link_speed) add_cluster_fault(lister, SLOW_LINKS, "link_speed", "no slow links");
+    if (study->training.straggler > 1)
+        add_job_fault(lister, "straggler", 1, "no straggler", "all others wait for the slowest rank");
+    if (study->training.jitter > 0)
+        add_job_fault(lister, "jitter", 0, "no jitter", "ranks that differ from step to step wait for each other");
+    if (cluster->link_speed)
+        add_cluster_fault(lister, SLOW_LINKS, "link_speed", "no slow links",
+                          "all others wait for what crosses the slow links");
     if (cluster->oversubscription > 1 && !cluster->layout)
-        add_cluster_fault(lister, OVERSUBSCRIPTION, "oversubscription", "a fabric without oversubscription");
-    if (cluster->power_cap_watts > 0) add_cluster_fault(lister, POWER_CAP, "power_cap", "no power limit");
+        add_cluster_fault(lister, OVERSUBSCRIPTION, "oversubscription", "a fabric without oversubscription",
+                          "links between leaves carry all that the nodes send");
+    if (cluster->power_cap_watts > 0)
+        add_cluster_fault(lister, POWER_CAP, "power_cap", "no power limit", "the limit lowers the clock of every GPU");
 }
 
-MoveList list_moves(Arena *arena, const Explanation *now) {
-    Lister lister = {.arena = arena, .now = now};
-    for (int i = 0; i < SWITCHES; i++) list_switch(&lister, &switches[i]);
+MoveList list_moves(Arena *arena, const JobNow *now) {
+    Lister lister = {.arena = arena, .now = now, .holds = what_holds(now)};
+    for (int i = 0; i < SETTINGS; i++) list_setting(&lister, &settings[i]);
     list_fewer_gpus(&lister);
     list_faults(&lister);
     return lister.list;
@@ -407,7 +456,7 @@ static void mend(Variant *variant, ClusterFault fault) {
 }
 
 // Where degrees change replicas follow; the global batch stays, and so many micro-batches as it takes.
-static void keep_batch(Arena *arena, const Explanation *now, JobObject object, JobSaid *said) {
+static void keep_batch(Arena *arena, const JobNow *now, JobObject object, JobSaid *said) {
     const Field *accumulation = &job_objects[JOB_BATCH].fields[job_field_index(JOB_BATCH, "accumulation")];
     const Field *dp = &job_objects[JOB_PARALLEL].fields[job_field_index(JOB_PARALLEL, "dp")];
     const Value nothing = {.number = NAN};
@@ -418,7 +467,7 @@ static void keep_batch(Arena *arena, const Explanation *now, JobObject object, J
     job_say_number(arena, said, JOB_BATCH, "global", now->step.lowered->resolved.global_batch);
 }
 
-static void shrink(Arena *arena, const Explanation *now, const Move *move, Variant *variant) {
+static void shrink(Arena *arena, const JobNow *now, const Move *move, Variant *variant) {
     const ClusterSpec *before = now->study->cluster;
     NodeGroup *groups = ARENA_ARRAY(arena, NodeGroup, before->group_count);
     int count = 0;
@@ -430,10 +479,10 @@ static void shrink(Arena *arena, const Explanation *now, const Move *move, Varia
     keep_batch(arena, now, JOB_PARALLEL, &variant->said);
 }
 
-void make_move(Arena *arena, const Explanation *now, const Move *move, Variant *variant) {
+void make_move(Arena *arena, const JobNow *now, const Move *move, Variant *variant) {
     mend(variant, move->fault);
     if (move->gpus > 0) shrink(arena, now, move, variant);
     if (!move->field) return;
-    if (move->kind == CHANGE_SETTING) keep_batch(arena, now, move->object, &variant->said);
+    if (move->kind == MOVE_SETTING) keep_batch(arena, now, move->object, &variant->said);
     variant->said = job_said_with(arena, &variant->said, move->object, move->field, &move->set);
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/explain/explain_moves.h"
+#include "scenarios/whatif/whatif_step.h"
 #include "sim/base/list.h"
 #include "sim/system/watch.h"
 
@@ -19,7 +19,7 @@
 
 typedef struct Part {
     const Move *move;
-    const Change *alone; // NULL: says nothing alone
+    const WhatIf *alone; // NULL: says nothing alone
     double left, memory; // of the step and of memory, as shares of now; 1 where nobody knows
 } Part;
 
@@ -40,7 +40,7 @@ typedef struct PairList {
 
 typedef struct Search {
     Arena *arena;
-    const Explanation *now;
+    const JobNow *now;
     PartList parts;
     CombinationList found;
     Combination tempting;   // the quickest pair that is not sure to fit; count 0: none is
@@ -50,12 +50,14 @@ typedef struct Search {
 
 // ---- What each part does alone.
 
-static bool is_known(const Search *search, const Change *change) {
-    if (change->digest == search->now->point.digest && change->memory_bytes == search->now->point.memory_peak_bytes)
+static bool is_known(const Search *search, const WhatIf *change) {
+    if (change->step->digest == search->now->point.digest &&
+        change->step->memory_bytes == search->now->point.memory_peak_bytes)
         return true;
     for (int i = 0; i < search->parts.count; i++) {
-        const Change *other = search->parts.items[i].alone;
-        if (other && other->ran && other->digest == change->digest && other->memory_bytes == change->memory_bytes)
+        const WhatIf *other = search->parts.items[i].alone;
+        if (other && other->ran && other->step->digest == change->step->digest &&
+            other->step->memory_bytes == change->step->memory_bytes)
             return true;
     }
     return false;
@@ -74,25 +76,25 @@ static double left_without_fitting(const Search *search, const Move *move) {
     return isfinite(left) ? left / search->now->point.step_p50_s : 1;
 }
 
-static void add_part(Search *search, const Move *move, const Change *alone) {
+static void add_part(Search *search, const Move *move, const WhatIf *alone) {
     Part part = {move, alone, 1, 1};
     double memory = search->now->point.memory_peak_bytes;
-    bool is_slower = move->gpus > 0 && !(alone && alone->ran && alone->gain_s > 0); // fewer GPUs are tried for money
+    bool is_slower = move->gpus > 0 && !(alone && alone->ran && alone->gain.mean > 0); // fewer GPUs are tried for money
     if (is_slower || (alone && alone->ran && is_known(search, alone))) return;
-    if (alone && alone->memory_bytes > 0 && memory > 0) part.memory = alone->memory_bytes / memory;
+    if (alone && alone->step->memory_bytes > 0 && memory > 0) part.memory = alone->step->memory_bytes / memory;
     if (alone && alone->ran)
-        part.left = alone->step_s / search->now->point.step_p50_s;
-    else if (alone && alone->memory_bytes > 0)
+        part.left = alone->then / search->now->point.step_p50_s;
+    else if (alone && alone->step->memory_bytes > 0)
         part.left = left_without_fitting(search, move);
     LIST_PUSH(search->arena, &search->parts, part);
 }
 
 static void list_parts(Search *search) {
-    const Explanation *now = search->now;
-    for (int i = 0; i < now->change_count; i++)
-        if (now->changes[i].move && !now->changes[i].note) add_part(search, now->changes[i].move, &now->changes[i]);
-    for (int i = 0; i < now->move_count; i++)
-        if (now->moves[i].needs && !now->moves[i].note) add_part(search, &now->moves[i], NULL);
+    const JobNow *now = search->now;
+    for (int i = 0; i < now->tried.count; i++)
+        if (step_is_free(now->tried.items[i].move)) add_part(search, now->tried.items[i].move, &now->tried.items[i]);
+    for (int i = 0; i < now->moves.count; i++)
+        if (now->moves.items[i].needs && !now->moves.items[i].note) add_part(search, &now->moves.items[i], NULL);
 }
 
 // ---- Which may be made together.
@@ -130,8 +132,7 @@ static PairList list_pairs(Search *search) {
 
 // ---- Made together.
 
-RecordPoint simulate_moves(Arena *arena, const Explanation *now, const Move *const *moves, int count,
-                           Problems *problems) {
+RecordPoint simulate_moves(Arena *arena, const JobNow *now, const Move *const *moves, int count, Problems *problems) {
     Variant variant = variant_of(now->study);
     for (int i = 0; i < count; i++) make_move(arena, now, moves[i], &variant);
     return simulate_variant(arena, now->study, &variant, problems);
@@ -152,8 +153,8 @@ static bool is_taken(const Combination *one, const Move *move) {
 
 static bool is_found(const Search *search, const Combination *one) {
     for (int i = 0; i < search->found.count; i++)
-        if (search->found.items[i].whole.digest == one->whole.digest &&
-            search->found.items[i].whole.memory_bytes == one->whole.memory_bytes)
+        if (search->found.items[i].whole.step->digest == one->whole.step->digest &&
+            search->found.items[i].whole.step->memory_bytes == one->whole.step->memory_bytes)
             return true;
     return false;
 }
@@ -163,7 +164,7 @@ static void simulate_together(Search *search, Combination *one) {
     RecordPoint point = simulate_moves(scratch, search->now, one->parts, one->count, problems_create(scratch));
     if (point.ran) search->left--; // what does not fit costs next to nothing
     watch_goes_on(1);
-    weigh_change(search->now, &point, &one->whole);
+    weigh_step(search->arena, search->now, &point, &one->whole);
     arena_close(scratch);
 }
 
@@ -177,7 +178,7 @@ static double bar_of(const Search *search, double gain_before) {
 // save as far as they may be advised; NAN: they may not.
 static bool try_together(Search *search, Combination *one, double before) {
     simulate_together(search, one);
-    return one->whole.ran && one->whole.gain_s > bar_of(search, before) && fits_no_worse(search->now, &one->whole) &&
+    return one->whole.ran && one->whole.gain.mean > bar_of(search, before) && fits_no_worse(search->now, &one->whole) &&
            !is_found(search, one);
 }
 
@@ -188,11 +189,11 @@ static void keep(Search *search, Combination one) {
 
 static double gain_alone(const Search *search, const Part *part) {
     bool may_be = part->alone && part->alone->ran && fits_no_worse(search->now, part->alone);
-    return may_be ? part->alone->gain_s : NAN;
+    return may_be ? part->alone->gain.mean : NAN;
 }
 
 // Whether or not it may be advised. NAN: nobody knows.
-static double saved_alone(const Part *part) { return part->alone && part->alone->ran ? part->alone->gain_s : NAN; }
+static double saved_alone(const Part *part) { return part->alone && part->alone->ran ? part->alone->gain.mean : NAN; }
 
 static double larger(double a, double b) { return isnan(a) || b > a ? b : a; }
 
@@ -208,10 +209,10 @@ static void try_pair(Search *search, const Pair *which) {
     }
     Combination pair = {.parts = {one->move, other->move}, .count = 2, .adds_s = {saved_alone(one)}};
     bool may_be = try_together(search, &pair, first);
-    pair.adds_s[1] = pair.whole.gain_s - pair.adds_s[0];
+    pair.adds_s[1] = pair.whole.gain.mean - pair.adds_s[0];
     if (may_be) keep(search, pair);
     bool is_sure = !pair.whole.ran || fits_no_worse(search->now, &pair.whole);
-    if (is_sure || (search->tempting.count && search->tempting.whole.gain_s >= pair.whole.gain_s)) return;
+    if (is_sure || (search->tempting.count && search->tempting.whole.gain.mean >= pair.whole.gain.mean)) return;
     search->tempting = pair;
     search->tempting_before = first;
 }
@@ -219,7 +220,7 @@ static void try_pair(Search *search, const Pair *which) {
 static int best_of(const Search *search) {
     int best = -1;
     for (int i = 0; i < search->found.count; i++)
-        if (best < 0 || search->found.items[i].whole.gain_s > search->found.items[best].whole.gain_s) best = i;
+        if (best < 0 || search->found.items[i].whole.gain.mean > search->found.items[best].whole.gain.mean) best = i;
     return best;
 }
 
@@ -233,8 +234,8 @@ static void try_third(Search *search, const Combination *pair, double before, Co
         bool helps = is_sure ? part->left < NEARLY || !part->alone || !part->alone->ran : part->memory < 1;
         if (is_taken(pair, part->move) || !helps) continue;
         three.parts[three.count++] = part->move;
-        if (!try_together(search, &three, before) || three.whole.gain_s <= best->whole.gain_s) continue;
-        three.adds_s[TOGETHER_MOST - 1] = three.whole.gain_s - pair->whole.gain_s;
+        if (!try_together(search, &three, before) || three.whole.gain.mean <= best->whole.gain.mean) continue;
+        three.adds_s[TOGETHER_MOST - 1] = three.whole.gain.mean - pair->whole.gain.mean;
         *best = three;
     }
 }
@@ -242,12 +243,12 @@ static void try_third(Search *search, const Combination *pair, double before, Co
 // On the best pair, and on one that is quicker still and lacks room: the best of three is kept.
 static void try_thirds(Search *search) {
     int at = best_of(search);
-    Combination best = {.whole.gain_s = -INFINITY}, *tempting = &search->tempting;
+    Combination best = {.whole.gain.mean = -INFINITY}, *tempting = &search->tempting;
     if (at >= 0) {
         best = search->found.items[at];
-        try_third(search, &search->found.items[at], best.whole.gain_s, &best);
+        try_third(search, &search->found.items[at], best.whole.gain.mean, &best);
     }
-    if (tempting->count && (at < 0 || tempting->whole.gain_s > search->found.items[at].whole.gain_s)) {
+    if (tempting->count && (at < 0 || tempting->whole.gain.mean > search->found.items[at].whole.gain.mean)) {
         try_third(search, tempting, search->tempting_before, &best);
     }
     if (best.count == TOGETHER_MOST) keep(search, best);
@@ -255,11 +256,11 @@ static void try_thirds(Search *search) {
 
 static int by_gain(const void *a, const void *b) {
     const Combination *one = a, *other = b;
-    if (one->whole.gain_s != other->whole.gain_s) return one->whole.gain_s > other->whole.gain_s ? -1 : 1;
+    if (one->whole.gain.mean != other->whole.gain.mean) return one->whole.gain.mean > other->whole.gain.mean ? -1 : 1;
     return (one->count > other->count) - (one->count < other->count);
 }
 
-CombinationList try_together_with(Arena *arena, const Explanation *now, int64_t most) {
+CombinationList try_together_with(Arena *arena, const JobNow *now, int64_t most) {
     Search search = {.arena = arena, .now = now, .left = most};
     double affordable = floor(MOST_EVENTS / fmax((double)now->point.event_count, 1));
     if ((double)search.left > affordable) search.left = (int64_t)affordable;
@@ -274,10 +275,10 @@ CombinationList try_together_with(Arena *arena, const Explanation *now, int64_t 
     return search.found;
 }
 
-const Combination *fitting_together(const Explanation *now) {
+const Combination *fitting_together(const JobNow *now) {
     const Combination *best = now->must_fit && now->together.count ? &now->together.items[0] : NULL;
-    bool alone = now->fitting && explain_fits(now->fitting->chance_to_run_out);
-    if (best && alone && best->whole.gain_s - now->fitting->gain_s < EXPLAIN_MATTERS * now->point.step_p50_s)
+    bool alone = now->fitting && fits_surely(now->fitting->step->chance_to_run_out);
+    if (best && alone && best->whole.gain.mean - now->fitting->gain.mean < WHATIF_MATTERS * now->point.step_p50_s)
         return NULL;
     return best;
 }

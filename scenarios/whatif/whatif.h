@@ -1,0 +1,119 @@
+// What if: a move is one thing changed, all else as it was; what comes of it is simulated, weighed against what there
+// is now, judged, ranked and said. Of steps, lives, queues, collectives and plans alike.
+#ifndef LOCKSTEP_SCENARIOS_WHATIF_H
+#define LOCKSTEP_SCENARIOS_WHATIF_H
+
+#include "models/hardware/quicker.h"
+#include "models/workload/job/job_fields.h"
+#include "sim/data/answer.h"
+
+typedef enum MoveKind {
+    MOVE_RESOURCE, // of the machine: "network twice as fast"
+    MOVE_SETTING,  // of the job, the cluster or its rules: "tp = 4"
+    MOVE_FAULT,    // something broken is mended: "no straggler"
+    MOVE_KIND_COUNT
+} MoveKind;
+extern const char *const move_kind_names[MOVE_KIND_COUNT];
+
+typedef enum ClusterFault { NO_FAULT, SLOW_LINKS, OVERSUBSCRIPTION, POWER_CAP } ClusterFault;
+
+typedef struct Move {
+    MoveKind kind;
+    const char *name;   // "network", "tp", "straggler"
+    const char *value;  // "x 2", "4", "none", "--spares 4"
+    const char *title;  // "network (NICs and fabric) twice as fast", "tp = 4"
+    const char *note;   // NULL: the same training; else what else it changes: "numbers are rounded otherwise"
+    const char *reason; // why it may help; NULL: nobody says
+    const char *option; // what one types to have it, besides what was asked; NULL: none says it
+    const char
+        *given;      // helps only where that is so, which is not simulated: "jobs can run on half their GPUs"; or NULL
+    const char *but; // why it is not advised, whatever it gains; or NULL
+    // Of a job (whatif_moves.c).
+    const char *needs;  // says something only beside a move of this field: "pp"; NULL: alone too
+    JobObject object;   // a field of the job that takes another value
+    const Field *field; // NULL: it is the cluster that is mended, or made smaller
+    Value set;
+    ClusterFault fault;
+    const Resource *resource;
+    int gpus;        // of a smaller cluster; 0: as many as now
+    unsigned groups; // of nodes, a bit each, that these are of; 0: of the only one
+    bool further;    // than the move before it in the list: for where that one runs and lacks memory still
+} Move;
+
+typedef struct MoveList {
+    Move *items;
+    int count, room;
+} MoveList;
+
+// By how much the measure is better than now; below 0: worse.
+typedef struct Gain {
+    double mean, half; // half of the 90 % interval of that mean; NAN: nobody knows
+    double low, high;  // nine times in ten, of one step or one run
+    double chance;     // that it is above 0; NAN: nobody knows
+} Gain;
+
+typedef enum Verdict {
+    VERDICT_HELPS,
+    VERDICT_IF,     // surely, where what the move is given is so
+    VERDICT_BUT,    // surely, and is not advised
+    VERDICT_HARMS,  // the measure, surely; another gets worse
+    VERDICT_FREES,  // less is paid, and the measure hardly moves
+    VERDICT_MAYBE,  // likely, but within its 90 % range
+    VERDICT_SAME,   // nothing differs
+    VERDICT_CHANCE, // the difference is within its 90 % range
+    VERDICT_LITTLE, // surely, but below what matters
+    VERDICT_DEARER, // it is paid for longer than it gives back
+    VERDICT_WORSE,  // surely
+    VERDICT_COUNT
+} Verdict;
+
+typedef struct WhatIf {
+    const Move *move;
+    const char *title; // of the move, or of several
+    bool ran;
+    const char *why_not; // it did not
+    double then;         // the measure with it: seconds of a step, goodput, a mean wait
+    Gain gain;
+    Verdict verdict;
+    double cost; // NAN: nobody knows a price
+    union {      // what else is known of it
+        struct StepThen *step;
+        const struct LifeThen *life;
+        const struct Waited *wait;
+        const struct Priced *price; // of a collective
+        const struct PlanThen *plan;
+    };
+} WhatIf;
+
+typedef struct WhatIfs {
+    WhatIf *items; // once ranked: those that ran by gain, most first; then those that did not
+    int count, room;
+    int ran;
+} WhatIfs;
+
+void whatif_rank(WhatIfs *list); // equal ones by kind, then in the order in which they were tried
+Verdict whatif_verdict(const Move *move, const Gain *gain, double matters);
+// What helps most: of the machine, or of all else. NULL: nothing does.
+const WhatIf *whatif_first(const WhatIfs *list, bool machines);
+
+// ---- In words.
+
+// What helps beside the first, a few: "Or  --checkpoint async 98.4 %; … (each alone)". `then` says the measure.
+typedef const char *WhatIfSays(Arena *arena, double then);
+void whatif_add_others(Answer *answer, Arena *arena, const WhatIfs *list, bool machines, WhatIfSays *then);
+// Of machines, in seconds of `whole`: "twice the NVLink saves 3 ms (5 %), …", so many at most; and which gain less than
+// matters.
+#define WHATIF_MATTERS 0.005 // of the whole: what gains less is said not to help
+const char *whatif_saves(Arena *arena, const WhatIfs *list, double whole, int most);
+const char *whatif_below(Arena *arena, const WhatIfs *list, double whole);
+// Which do not help, by verdict; those that are called NULL are left out.
+void whatif_add_useless(Answer *answer, Arena *arena, const WhatIfs *list, const char *const says[VERDICT_COUNT]);
+// What a table of them begins with; people are shown what one types, or the title.
+#define WHATIF_COLUMNS                                                                                                 \
+    {"name", NULL, AS_TEXT, 0}, {"title", NULL, AS_TEXT, 0}, {"change", "change", AS_TEXT, 0},                         \
+        {"option", NULL, AS_TEXT, 0}, {                                                                                \
+        "verdict", "verdict", AS_TEXT, 0                                                                               \
+    }
+void whatif_add_cells(Answer *answer, const WhatIf *whatif);
+
+#endif

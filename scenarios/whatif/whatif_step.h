@@ -1,0 +1,113 @@
+// A training step as it is, and all that was tried of it: its settings, its machine, what is broken; one by one and
+// several together.
+#ifndef LOCKSTEP_SCENARIOS_WHATIF_STEP_H
+#define LOCKSTEP_SCENARIOS_WHATIF_STEP_H
+
+#include "models/workload/step/simulate.h"
+#include "scenarios/study/study.h"
+#include "scenarios/whatif/whatif.h"
+
+typedef struct StepThen { // for the global batch that the job has now
+    double memory_bytes;  // peak of the fullest GPU
+    double chance_to_run_out;
+    double spent[CAUSE_COUNT]; // seconds, mean over ranks
+    uint64_t digest;
+    double tenth_s, limit_s; // of a resource: what it gains a tenth quicker, and without any end to its rate; NAN: not
+                             // asked
+} StepThen;
+
+#define TOGETHER_MOST 3
+
+// Several moves at once, simulated as one.
+typedef struct Combination {
+    const Move *parts[TOGETHER_MOST]; // of a pair that which saves more alone stands first; then the third
+    int count;
+    double adds_s[TOGETHER_MOST]; // the first alone, then what each adds to those before; NAN: it does not run alone
+    WhatIf whole;
+} Combination;
+
+typedef struct CombinationList {
+    Combination *items;
+    int count, room;
+} CombinationList;
+
+typedef struct JobNow {
+    const StudySpec *study;
+    const Cluster *cluster;
+    RecordPoint point;  // as it is
+    SimulatedStep step; // the same, with its chain
+    const char *lacks;  // memory: "needs 177.8 GiB of 79.6 GiB", and all else is as if it were there; NULL: it is
+    bool must_fit;      // it is not sure to fit, and something that was tried is: nothing else is advised
+    MoveList moves;     // all that could be turned or mended, also what says nothing alone
+    WhatIfs tried;
+    CombinationList together; // by gain, most first: those that fit and whose last part adds something. At most one of
+                              // three
+    const WhatIf *fitting;    // what makes it fit in memory, when that is not sure; NULL: it is, or nothing helps
+    const WhatIf *first, *next; // settings or faults to change first, and the next best: those that gain, change
+                                // nothing else and likely fit; NULL: none does
+    double better_chance;       // that their order holds
+} JobNow;
+
+// All that could be changed of a job that ran, tried alone and in so many pairs at most; and what to change first.
+void whatif_try_step(Arena *arena, JobNow *now, int64_t pairs);
+// A resource twice as quick, and nothing of what came of it.
+const Move *move_of_resource(Arena *arena, const Resource *resource);
+bool step_is_free(const Move *move); // the user's to make, and the same training
+// As sure to fit as a plan asks for (MEMORY_FITS).
+bool fits_surely(double chance_to_run_out);
+// The same; of a job that is less sure itself, no less so than that.
+bool fits_no_worse(const JobNow *now, const WhatIf *whatif);
+// One resource so many times quicker: the point that comes of it. For tests too.
+RecordPoint simulate_quicker(Arena *arena, const StudySpec *study, const Resource *resource, double factor,
+                             Problems *problems);
+
+// ---- A study with something changed.
+typedef struct Variant {
+    const Catalogue *catalogue;
+    ClusterSpec cluster;
+    JobSaid said;
+} Variant;
+
+Variant variant_of(const StudySpec *study);
+// Of a variant that cannot be, why_not says the reason.
+RecordPoint simulate_variant(Arena *arena, const StudySpec *study, const Variant *variant, Problems *problems);
+// What came of a point, for the global batch of now.
+void weigh_step(Arena *arena, const JobNow *now, const RecordPoint *point, WhatIf *whatif);
+
+// ---- Moves of a job (whatif_moves.c): settings in the order of the table, then fewer GPUs, then faults.
+MoveList list_moves(Arena *arena, const JobNow *now);
+// Where degrees change replicas follow; the global batch stays, and so many micro-batches as it takes.
+void make_move(Arena *arena, const JobNow *now, const Move *move, Variant *variant);
+
+// ---- Together (whatif_together.c): the pairs of moves that promise most by what each does alone, so many at most, and
+// a third on top of the best pair, or of a quicker one that lacks the room.
+#define WHATIF_PAIRS 80
+CombinationList try_together_with(Arena *arena, const JobNow *now, int64_t most);
+// Changes that make a job fit together, where none alone does or at less cost. NULL: there are none.
+const Combination *fitting_together(const JobNow *now);
+// Not two values of one field, nor one that says nothing without a third.
+bool moves_go_together(const Move *one, const Move *other);
+// All of them made, in their order.
+RecordPoint simulate_moves(Arena *arena, const JobNow *now, const Move *const *moves, int count, Problems *problems);
+
+// ---- In words (whatif_step_words.c): what to change first, what the step becomes, and why.
+typedef struct Lead {
+    const char *label, *value, *note; // "Change first", "vpp = 2", "a step takes 54.46 s instead of 55.84 s: …"
+} Lead;
+bool step_lead(Arena *arena, const JobNow *now, Lead *lead); // false: nothing was tried
+const char *step_first(Arena *arena, const JobNow *now);     // the same as sentences; it has a first
+// Two changes that give far more together than the best alone, and fit; NULL: there are none.
+const Combination *step_leading_pair(const JobNow *now);
+const char *step_first_pair(Arena *arena, const JobNow *now, const Combination *pair);
+// Another pair that saves nearly as much, and is surer to fit; NULL: there is none. And what saves most alone.
+const char *step_surer_pair(Arena *arena, const JobNow *now, const Combination *pair);
+const char *step_best_alone(Arena *arena, const JobNow *now);
+// " Why: …." of a change that ran, by what it takes away; or "".
+const char *step_reason(Arena *arena, const JobNow *now, const WhatIf *whatif);
+// "14.61 s instead of 15.08 s: 3.1 % less (90 % range …), 287,080 tokens/s instead of 278,102, $1.05 less per …"
+const char *step_becomes(Arena *arena, const JobNow *now, const WhatIf *whatif);
+// "memory then runs out with a chance of 4.3 % instead of 1.5 %"; "" where it surely fits before and after, and the
+// chance does not rise by more than a point.
+const char *step_risk(Arena *arena, const JobNow *now, const WhatIf *whatif);
+
+#endif
