@@ -18,9 +18,13 @@ EMBED(page_collectives, "docs/collectives-accuracy.md");
 
 // By track, in the order in which they are numbered.
 #define PROBLEMS(ROW)                                                                                                  \
-    ROW(2, ring_factor)                                                                                                \
-    ROW(2, half_speed) ROW(2, many_steps) ROW(2, nvlink_or_pcie) ROW(2, slowest_link) ROW(2, hide_traffic)             \
-        ROW(2, who_waits)
+    ROW(1, launch_bound)                                                                                               \
+    ROW(1, batch_fills)                                                                                                \
+    ROW(1, fewer_bits) ROW(1, roofline) ROW(1, one_column) ROW(1, fuse) ROW(2, ring_factor) ROW(2, half_speed)         \
+        ROW(2, many_steps) ROW(2, nvlink_or_pcie) ROW(2, slowest_link) ROW(2, hide_traffic) ROW(2, who_waits)          \
+            ROW(3, one_thread) ROW(3, accumulate) ROW(3, half_gradients) ROW(3, zero_memory) ROW(3, shard_nearby)      \
+                ROW(3, sync_once) ROW(4, tensor_where) ROW(4, bubble) ROW(4, interleave) ROW(4, sequence_parallel)     \
+                    ROW(4, experts_skew) ROW(4, experts_exchange)
 
 #define EMBED_PROBLEM(track_, name_) EMBED(name_, "scenarios/lessons/course/" #name_ ".lua");
 PROBLEMS(EMBED_PROBLEM)

@@ -34,6 +34,22 @@ function say.bytes(bytes) return scaled(bytes, { { 2 ^ 40, "TiB" }, { 2 ^ 30, "G
 function say.number(number) return ("%.3g"):format(number) end
 function say.money(amount) return scaled(amount, { { 1e9, "billion USD" }, { 1e6, "million USD" }, { 1e3, "thousand USD" }, { 1, "USD" } }) end
 
+-- Whether it takes at most this share of the time that it took; a sentence where not.
+function say.quicker(new, old, share)
+  return new.step_time <= share * old.step_time or ("A step takes %s; it took %s. At most %s are asked for."):format(
+    say.time(new.step_time), say.time(old.step_time), say.time(share * old.step_time))
+end
+-- Whether so many times as much is done in a second.
+function say.more(new, old, factor, what)
+  return new[what] >= factor * old[what] or ("It does %s times as much in a second as before; %s are asked for."):format(
+    say.number(new[what] / old[what]), say.number(factor))
+end
+function say.share(answer, ...)                    -- of a step that these causes take
+  local sum = 0
+  for _, cause in ipairs { ... } do sum = sum + (answer.exposed[cause] or 0) end
+  return sum / answer.step_time
+end
+
 -- ---- Problems.
 
 local function draw(seed, key, count)              -- FNV-1a: which of `count`, the same on every machine
@@ -260,14 +276,18 @@ local function judge_change(p, set)
     end
   end
   local new = run(p, set)
-  local verdict = p.said.goal(new, old, set)
+  local verdict
+  if new.ran == false then
+    verdict = "It does not run: " .. tostring(new.why_not)
+  else
+    verdict = p.said.goal(new, old, set, p.usual)
+  end
   if verdict == true then return true, nil, new, old end
   for _, wrong in ipairs(p.said.wrong or {}) do
     if wrong.change and same(changes_of(p, with(p, wrong.change)), changes) then
       return false, words(p, wrong.why, new, old), new, old
     end
   end
-  if new.ran == false and (not verdict) then verdict = "It does not run: " .. tostring(new.why_not) end
   return false, verdict and fill(verdict, p.numbers) or "Not yet.", new, old
 end
 
