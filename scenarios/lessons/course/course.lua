@@ -102,6 +102,7 @@ local function problem(row, seed)
     local value = setting[2]
     p.usual[setting[1]] = type(value) == "string" and fill(value, p.numbers) or value
     if value == nil then p.usual[setting[1]] = p.numbers[setting[1]] end
+    if p.usual[setting[1]] == nil then error(row.name .. " has no number for its setting " .. setting[1]) end
   end
   p.free = {}
   for _, name in ipairs(said.change) do p.free[name] = true end
