@@ -95,30 +95,31 @@ static void add_title(lua_State *L, Lesson *lesson) {
 static void take_list(lua_State *L, void *context) {
     static const AnswerColumn columns[] = {{"id", "no.", AS_TEXT, 0},
                                            {"title", "problem", AS_TEXT, 0},
-                                           {"name", "file", AS_TEXT, 1},
+                                           {"name", "file", AS_TEXT, 0},
                                            {"track", NULL, AS_TEXT, 0}};
     Lesson *lesson = context;
-    const char *track = NULL;
+    const char *track = "", *tracks = NULL;
     if (is_refused(L, lesson)) return;
     answer_table(lesson->answer, "problems", NULL, columns, COUNT_OF(columns));
     for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, -1); i++) {
         lua_rawgeti(L, -1, i);
-        const char *now = course_text(L, "track");
-        bool begins = !track || strcmp(track, now) != 0;
+        const char *id = course_text(L, "id"), *now = course_text(L, "track"), *name = course_text(L, "name");
+        ANSWER_ROW(lesson->answer, answer_of_text(id), answer_of_text(course_text(L, "title")), answer_of_text(name),
+                   answer_of_text(now));
+        if (strcmp(track, now) != 0)
+            tracks = arena_printf(lesson->arena, "%s%s%.*s %s", tracks ? tracks : "", tracks ? "; " : "",
+                                  (int)strcspn(id, "."), id, now);
         track = now;
-        ANSWER_ROW(lesson->answer, answer_of_text(course_text(L, "id")),
-                   answer_of_text(begins ? arena_printf(lesson->arena, "%s  [%s]", course_text(L, "title"), now)
-                                         : course_text(L, "title")),
-                   answer_of_text(arena_printf(lesson->arena, "%s.lua", course_text(L, "name"))), answer_of_text(now));
         lua_pop(L, 1);
     }
+    answer_say(lesson->answer, "Tracks", "%s", tracks);
     answer_next(lesson->answer, "lockstep lesson start 2.1", "writes a problem's file, and asks");
 }
 
 static void add_settings(lua_State *L, Lesson *lesson, AnswerDetail detail) {
     static const AnswerColumn columns[] = {{"name", "setting", AS_TEXT, 0},
                                            {"value", "is", AS_TEXT, 0},
-                                           {"free", NULL, AS_BOOL, 0},
+                                           {"free", "yours", AS_BOOL, 0},
                                            {"help", "what", AS_TEXT, 0}};
     answer_detail(lesson->answer, detail);
     answer_table(lesson->answer, "settings", NULL, columns, COUNT_OF(columns));
@@ -127,9 +128,8 @@ static void add_settings(lua_State *L, Lesson *lesson, AnswerDetail detail) {
         lua_rawgeti(L, -1, i);
         bool free_to_change = course_truth(L, "free");
         ANSWER_ROW(lesson->answer, answer_of_text(course_text(L, "name")), answer_of_text(course_text(L, "value")),
-                   answer_of(AS_BOOL, free_to_change),
-                   answer_of_text(arena_printf(lesson->arena, "%s%s", course_text(L, "help"),
-                                               free_to_change ? "  (yours to change)" : "")));
+                   answer_shown(AS_BOOL, free_to_change, free_to_change ? "yes" : ""),
+                   answer_of_text(course_text(L, "help")));
         lua_pop(L, 1);
     }
     lua_pop(L, 1);
@@ -155,7 +155,7 @@ static void take_start(lua_State *L, void *context) {
     fact(L, lesson, "file", NULL);
     fact(L, lesson, "text", NULL);
     answer_detail(lesson->answer, FOR_ALL);
-    answer_say(lesson->answer, "Written", "%s: the scenario, for lockstep run too; change what is yours in it",
+    answer_say(lesson->answer, "Written", "%s: a scenario, for lockstep run and explain too; change what is yours",
                lesson->file);
     answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep lesson guess %s VALUE", lesson->file),
                 course_text(L, "guess_help"));
@@ -233,10 +233,12 @@ static void take_check(lua_State *L, void *context) {
     say(L, lesson, "measured", "Measured");
     for_programs(L, lesson, "code");
     const char *next = course_text(L, "next");
-    if (!right)
+    if (!right) {
         answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep lesson hint %s", course_text(L, "id")),
                     "the concept; 2 the principle, 3 the answer");
-    else if (next)
+        answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep explain %s", lesson->file),
+                    "what it takes its time for");
+    } else if (next)
         answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep lesson start %s", next), "the next problem");
 }
 

@@ -1,14 +1,15 @@
 local say = ...
 return {
   title = "Exchange less often",
-  question = "GPT-2 (355 M) on two machines of eight A100, joined by one cable of $fabric. After every micro-batch of four sequences "
+  question = "GPT-2 (355 M) on two machines of eight A100, joined by one cable of $fabric. After every micro-batch of $micro sequences "
     .. "all gradients are exchanged.",
   ask = "What percentage of a step waits for the exchange?",
   task = "Train at least four times as many tokens a second over the same cable.",
-  numbers = { fabric = { "eth-10g", "eth-25g" } },
+  numbers = { fabric = { "eth-10g", "eth-25g" }, micro = { 3, 4 } },
   settings = {
     { "accumulation", 1, "micro-batches whose gradients are added up before they are exchanged" },
     { "fabric", nil, "network between the machines" },
+    { "micro", nil, "sequences of a micro-batch" },
     { "gpus", 16, "GPUs" },
   },
   change = { "accumulation" },
@@ -16,7 +17,7 @@ return {
 local sim = require "lockstep"
 return sim.study {
   on = sim.cluster { node = "dgx-a100", gpus = set.gpus, fabric = set.fabric, nics = 1 },
-  run = sim.training { model = "gpt2-355m", seq_len = 1024, batch = { micro = 4, accumulation = set.accumulation } },
+  run = sim.training { model = "gpt2-355m", seq_len = 1024, batch = { micro = set.micro, accumulation = set.accumulation } },
 }]],
   guess = { unit = "%", within = 0.15, answer = function(old) return 100 * say.share(old, "dp") end },
   goal = function(new, old) return say.more(new, old, 4, "tokens_per_s") end,

@@ -4,18 +4,19 @@ return {
   question = "GPT-3 of 2.7 billion on one A100, $micro sequence at a time, with Adam in mixed precision: for each parameter a master weight and two moments in 32 bits.",
   ask = "How many GiB does the optimizer's state take?",
   task = "Bring memory to at most 35 GiB, without a longer step.",
-  numbers = { micro = { 1, 2 } },
+  numbers = { micro = { 1, 2 }, tokens = { 1024, 1536, 2048 } },
   settings = {
     { "optimizer", "adam", "adam, adam-8bit, sgd" },
     { "precision", "bf16", "of products: bf16, fp16" },
     { "micro", nil, "sequences at a time" },
+    { "tokens", nil, "tokens of a sequence" },
   },
   change = { "optimizer", "precision" },
   scenario = [[
 local sim = require "lockstep"
 return sim.study {
   on = sim.cluster { node = "dgx-a100", gpus = 1 },
-  run = sim.training { model = "gpt3-2.7b", seq_len = 2048, optimizer = set.optimizer, precision = set.precision, recompute = "full",
+  run = sim.training { model = "gpt3-2.7b", seq_len = set.tokens, optimizer = set.optimizer, precision = set.precision, recompute = "full",
                        batch = { micro = set.micro } },
 }]],
   guess = { unit = "GiB", within = 0.15, answer = function(old) return old.memory_by_class.optimizer / 2 ^ 30 end },

@@ -1,22 +1,23 @@
 local say = ...
 return {
   title = "Train little of it",
-  question = "Llama 2 7B is to be fine-tuned on one RTX 4090 of 24 GB, $micro sequence of 2,048 tokens at a time. Trained whole, it needs "
+  question = "Llama 2 7B is to be fine-tuned on one RTX 4090 of 24 GB, $micro sequence of $tokens tokens at a time. Trained whole, it needs "
     .. "gradients and optimizer state for all weights. LoRA trains two thin matrices of rank r beside each of them instead.",
   ask = "With LoRA and full recomputation: how many GiB are taken in all?",
   task = "Make it fit.",
-  numbers = { micro = { 1, 2 } },
+  numbers = { micro = { 1, 2 }, tokens = { 1024, 1536, 2048 } },
   settings = {
     { "lora_rank", 0, "0: all weights are trained; 16: two matrices of rank 16 beside each" },
     { "recompute", "none", "none or full" },
     { "micro", nil, "sequences at a time" },
+    { "tokens", nil, "tokens of a sequence" },
   },
   change = { "lora_rank", "recompute" },
   scenario = [[
 local sim = require "lockstep"
 return sim.study {
   on = sim.cluster { node = "rtx4090-workstation", gpus = 1 },
-  run = sim.training { model = "llama-2-7b", seq_len = 2048, lora_rank = set.lora_rank > 0 and set.lora_rank or nil,
+  run = sim.training { model = "llama-2-7b", seq_len = set.tokens, lora_rank = set.lora_rank > 0 and set.lora_rank or nil,
                        recompute = set.recompute, batch = { micro = set.micro } },
 }]],
   guess = {

@@ -5,7 +5,7 @@ return {
     .. "10 billion x (1 + B / $critical million) (McCandlish et al. 2018: the critical batch). Now a batch has 1,024 sequences of 2,048 tokens.",
   ask = "How many billion tokens does it take?",
   task = "Reach the loss in at most 0.7 of the time, with the same GPUs.",
-  numbers = { critical = { 1, 1.2, 0.8 } },
+  numbers = { critical = { 0.8, 0.9, 1, 1.1, 1.2 } },
   settings = {
     { "batch", 1024, "sequences of a step, of all GPUs together" },
     { "recompute", "none", "none, selective, full" },

@@ -1,21 +1,22 @@
 local say = ...
 return {
   title = "A batch fills the GPU",
-  question = "GPT-2 (124 M) on one $gpu, one sequence of 1,024 tokens at a time. The optimizer's step, every launch and reading "
+  question = "GPT-2 (124 M) on one $gpu, one sequence of $tokens tokens at a time. The optimizer's step, every launch and reading "
     .. "the weights cost the same for one sequence as for many.",
   ask = "How many times as long does a step of eight sequences take as a step of one?",
   task = "Train at least 2.5 times as many tokens a second. Only the batch may change.",
-  numbers = { gpu = { "A100", "H100" } },
+  numbers = { gpu = { "A100", "H100" }, tokens = { 512, 768, 1024 } },
   settings = {
     { "micro", 1, "sequences at a time" },
     { "gpu", nil, "the GPU" },
+    { "tokens", nil, "tokens of a sequence" },
   },
   change = { "micro" },
   scenario = [[
 local sim = require "lockstep"
 return sim.study {
   on = sim.cluster { node = set.gpu == "A100" and "dgx-a100" or "dgx-h100", gpus = 1 },
-  run = sim.training { model = "gpt2-124m", seq_len = 1024, framework = "eager", batch = { micro = set.micro } },
+  run = sim.training { model = "gpt2-124m", seq_len = set.tokens, framework = "eager", batch = { micro = set.micro } },
 }]],
   guess = { unit = "times", within = 0.25, answer = function(old, n, run) return run { micro = 8 }.step_time / old.step_time end },
   goal = function(new, old) return say.more(new, old, 2.5, "tokens_per_s") end,

@@ -5,7 +5,7 @@ return {
     .. "micro-batch arrives, and at the end the first waits for the last gradients.",
   ask = "What percentage of a step do GPUs wait in the pipeline?",
   task = "Bring it to at most 30 % without another schedule.",
-  numbers = { stages = { 8 }, batches = { 6, 8, 10 } },
+  numbers = { stages = { 8 }, batches = { 6, 7, 8, 9, 10 } },
   settings = {
     { "batches", nil, "micro-batches of a step" },
     { "schedule", "1f1b", "order of micro-batches: gpipe, 1f1b" },

@@ -286,7 +286,7 @@ local function judge_change(p, set)
   if verdict == true then return true, nil, new, old end
   for _, wrong in ipairs(p.said.wrong or {}) do
     if wrong.change and same(changes_of(p, with(p, wrong.change)), changes) then
-      return false, words(p, wrong.why, new, old), new, old
+      return false, words(p, wrong.why, new, old) .. (new.ran == false and " (" .. tostring(new.why_not) .. ")" or ""), new, old
     end
   end
   return false, verdict and fill(verdict, p.numbers) or "Not yet.", new, old
@@ -471,6 +471,13 @@ function course.guess(text, value)
            text = (read.text:gsub("(\n%s*guess%s*=%s*)nil", "%1" .. literal(guess):gsub("%%", "%%%%"), 1)) }
 end
 
+local job_causes = {
+  gemm = "matrix products", ["memory-bound"] = "memory-bound kernels", attention = "attention", launch = "kernel launches",
+  host = "host", dp = "data parallel", tp = "tensor parallel", pp = "pipeline", ep = "experts", cp = "context parallel",
+  data = "data loading", copy = "copies", optimizer = "optimizer", recompute = "computed again", idle = "idle",
+}
+local program_causes = { gemm = "compute", dp = "collectives", pp = "sends and receives" }
+
 -- Figures of both, beside each other: { title, unit, old, new }.
 local function figures(new, old)
   local list = {}
@@ -489,7 +496,10 @@ local function figures(new, old)
   for name in pairs(after) do causes[name] = true end
   for name in pairs(causes) do
     local a, b = before[name] or 0, after[name] or 0
-    if a > 0.01 * (old.step_time or 0) or b > 0.01 * (new.step_time or 0) then row("  " .. name, "time", a, b) end
+    if a > 0.01 * (old.step_time or 0) or b > 0.01 * (new.step_time or 0) then
+      local by_hand = new.mfu ~= new.mfu or new.mfu == nil
+      row("  " .. (by_hand and program_causes[name] or job_causes[name] or name), "time", a, b)
+    end
   end
   for _, figure in ipairs { { "memory", "bytes" }, { "mfu", "share" }, { "efficiency", "share" }, { "days", "days" },
                             { "cost_per_run", "money" }, { "energy", "kwh" } } do
@@ -509,7 +519,7 @@ function course.check(text)
   local guess_right, truth, guess_why = judge_guess(p, read.guess)
   local right, why, new, old = judge_change(p, read.set)
   local told = { id = p.id, name = p.name, title = text_of(p, "title"), right = right, why = why, guess = shown(p, read.guess),
-                 truth = shown(p, truth), guess_right = guess_right, guess_why = guess_why, figures = figures(new, old) }
+                 truth = shown(p, truth), guess_right = guess_right, guess_why = right and guess_why or nil, figures = figures(new, old) }
   if right then
     told.notice = words(p, p.said.notice, new, old)
     told.formula = text_of(p, "formula")
@@ -548,6 +558,9 @@ function course.prove(word, seed)
   claim(close(p, truth, truth), "the right guess is wrong")
   local right, why, new = judge_change(p, with(p, p.said.solution))
   claim(right, "the solution is refused: %s", tostring(why))
+  local choices = 1
+  for _, list in pairs(p.said.numbers) do choices = choices * #list end
+  claim(choices >= 3 or p.track == 8, "seeds give %d forms of it", choices) -- a published run is as it was
   claim(#p.said.hints == 3, "there are %d hints", #p.said.hints)
   for i = 1, 3 do fill(p.said.hints[i], p.numbers) end
   local guesses, changes = 0, 0

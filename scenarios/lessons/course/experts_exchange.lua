@@ -5,10 +5,11 @@ return {
     .. "and back, in forward and in backward.",
   ask = "What percentage of a step waits for that exchange?",
   task = "Bring the exchange of experts to at most half of its time. Model, batch and network stay.",
-  numbers = { tp = { 2 } },
+  numbers = { tp = { 2 }, tokens = { 2048, 3072, 4096 } },
   settings = {
     { "ep", 8, "GPUs over which the experts are spread: 8, 4 or 2" },
     { "fused_dispatch", false, "true: one kernel puts tokens in order and sends them" },
+    { "tokens", nil, "tokens of a sequence" },
     { "tp", nil, "GPUs that share a matrix" },
   },
   change = { "ep", "fused_dispatch" },
@@ -16,7 +17,7 @@ return {
 local sim = require "lockstep"
 return sim.study {
   on = sim.cluster { node = "dgx-h100", gpus = 64, fabric = "ib-ndr400" },
-  run = sim.training { model = "mixtral-8x7b", seq_len = 4096, zero = 1, recompute = "full", fused_dispatch = set.fused_dispatch,
+  run = sim.training { model = "mixtral-8x7b", seq_len = set.tokens, zero = 1, recompute = "full", fused_dispatch = set.fused_dispatch,
                        parallel = { tp = set.tp, ep = set.ep }, batch = { micro = 1 } },
 }]],
   guess = { unit = "%", within = 0.4, answer = function(old) return 100 * say.share(old, "ep") end },

@@ -5,7 +5,7 @@ return {
     .. "chosen gets a share like 1 / k^$skew. All wait for the GPU whose expert has most to do.",
   ask = "How many times as long is a step as with even shares?",
   task = "Bring the step to at most 0.75 of its time. A router's loss, or a limit on each expert, is allowed.",
-  numbers = { skew = { 0.5, 0.7, 1 } },
+  numbers = { skew = { 0.5, 0.6, 0.7, 0.8, 1 } },
   settings = {
     { "skew", nil, "0: even shares" },
     { "fabric", "ib-ndr400", "network between machines" },

@@ -5,7 +5,7 @@ return {
     .. "some 15 times as fast as its ordinary cores do in 32.",
   ask = "How many times as fast is a step in bf16?",
   task = "Make the step at least 3.2 times as fast, with the precision alone.",
-  numbers = { micro = { 4, 6 }, gpu = { "H100" } },
+  numbers = { micro = { 4, 5, 6, 7 }, gpu = { "H100" } },
   settings = {
     { "precision", "fp32", "fp32, tf32, bf16, fp16, fp8" },
     { "gpu", nil, "the GPU" },

@@ -5,10 +5,11 @@ return {
     .. "million parameters.",
   ask = "How many times as long is a step as it would be with gradients in 16 bits?",
   task = "Bring the step to at most 0.65 of its time. Network and batch stay.",
-  numbers = { fabric = { "eth-10g", "eth-25g", "eth-40g" } },
+  numbers = { fabric = { "eth-10g", "eth-25g", "eth-40g" }, micro = { 2, 3, 4 } },
   settings = {
     { "fp32_grad_reduce", true, "true: in 32 bits; false: in 16" },
     { "bucket", "25 MiB", "gradients that are exchanged in one go" },
+    { "micro", nil, "sequences on each GPU" },
     { "fabric", nil, "network between the machines" },
   },
   change = { "fp32_grad_reduce", "bucket" },
@@ -17,7 +18,7 @@ local sim = require "lockstep"
 return sim.study {
   on = sim.cluster { node = "dgx-a100", gpus = 16, fabric = set.fabric, nics = 1 },
   run = sim.training { model = "gpt2-355m", seq_len = 1024, fp32_grad_reduce = set.fp32_grad_reduce, bucket = set.bucket,
-                       batch = { micro = 4 } },
+                       batch = { micro = set.micro } },
 }]],
   guess = {
     unit = "times", within = 0.15,

@@ -5,7 +5,7 @@ return {
     .. "message does not see it.",
   ask = "What percentage of 25 GB/s does it attain (bytes / time)?",
   task = "Find a message of at most 64 MiB that attains at least 60 %.",
-  numbers = { kib = { 32, 64, 128 } },
+  numbers = { kib = { 32, 48, 64, 96, 128 } },
   settings = {
     { "kib", nil, "KiB to add up" },
     { "fabric", "ib-hdr200", "network between the machines" },

@@ -5,7 +5,7 @@ return {
     .. "until backward is through, and then reduce all at once. Gradients of the last layers are ready long before the first's.",
   ask = "How many milliseconds does the all-reduce alone take?",
   task = "Cut the gradients into buckets, each reduced as soon as it is ready, until at most 40 % of that time is still waited for.",
-  numbers = { mb = { 500, 600, 700 }, gpus = { 16 } },
+  numbers = { mb = { 500, 550, 600, 650, 700 }, gpus = { 16 } },
   settings = {
     { "buckets", 1, "pieces that the gradients are reduced in" },
     { "gpus", nil, "GPUs, eight in a machine" },

@@ -5,18 +5,19 @@ return {
     .. "a row. It could hold two pieces of two layers, or four of one, from different places of the model.",
   ask = "With four pieces on each GPU, what percentage of a step does it wait?",
   task = "Bring the step to at most 0.85 of its time; micro-batches stay.",
-  numbers = { batches = { 8, 16 } },
+  numbers = { batches = { 8, 16 }, tokens = { 1024, 2048 } },
   settings = {
     { "pieces", 1, "of the model on each GPU: 1, 2 or 4" },
     { "recompute", "none", "none, selective, full" },
     { "batches", nil, "micro-batches of a step" },
+    { "tokens", nil, "tokens of a sequence" },
   },
   change = { "pieces", "recompute" },
   scenario = [[
 local sim = require "lockstep"
 return sim.study {
   on = sim.cluster { node = "dgx-a100", gpus = 8 },
-  run = sim.training { model = "gpt3-6.7b", seq_len = 2048, schedule = set.pieces > 1 and "interleaved" or "1f1b",
+  run = sim.training { model = "gpt3-6.7b", seq_len = set.tokens, schedule = set.pieces > 1 and "interleaved" or "1f1b",
                        parallel = { pp = 8, vpp = set.pieces > 1 and set.pieces or nil }, recompute = set.recompute,
                        batch = { micro = 1, accumulation = set.batches } },
 }]],

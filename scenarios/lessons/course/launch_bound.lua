@@ -1,22 +1,23 @@
 local say = ...
 return {
   title = "A GPU that waits for its host",
-  question = "GPT-2 (124 M) is trained on one H100, $micro sequence of 1,024 tokens at a time, in eager PyTorch. Each operation is "
+  question = "GPT-2 (124 M) is trained on one H100, $micro sequence of $tokens tokens at a time, in eager PyTorch. Each operation is "
     .. "a kernel that the host starts, and for so few tokens most are over in a few microseconds.",
   ask = "What percentage of a step does the GPU wait for launches and for the host?",
   task = "Bring the step to at most 0.7 of its time. The model and the batch stay.",
-  numbers = { micro = { 1 } },
+  numbers = { micro = { 1 }, tokens = { 512, 640, 768, 1024 } },
   settings = {
     { "cuda_graphs", false, "true: kernels are recorded once, and started together" },
     { "node", "dgx-h100", "type of machine" },
     { "micro", nil, "sequences at a time" },
+    { "tokens", nil, "tokens of a sequence" },
   },
   change = { "cuda_graphs", "node" },
   scenario = [[
 local sim = require "lockstep"
 return sim.study {
   on = sim.cluster { node = set.node, gpus = 1 },
-  run = sim.training { model = "gpt2-124m", seq_len = 1024, framework = "eager", cuda_graphs = set.cuda_graphs,
+  run = sim.training { model = "gpt2-124m", seq_len = set.tokens, framework = "eager", cuda_graphs = set.cuda_graphs,
                        batch = { micro = set.micro } },
 }]],
   guess = { unit = "%", within = 0.3, answer = function(old) return 100 * say.share(old, "launch", "host") end },

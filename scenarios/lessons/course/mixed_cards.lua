@@ -4,7 +4,7 @@ return {
   question = "Somebody has eight A100 and eight H100, and trains GPT-2 (1.5 B) on all sixteen, $micro sequences on each. Each GPU gets the same batch.",
   ask = "What percentage of a step do GPUs wait for gradients, on average over all sixteen?",
   task = "Train more tokens a second than these sixteen do, without buying anything.",
-  numbers = { micro = { 8, 10, 12 } },
+  numbers = { micro = { 8, 9, 10, 12 } },
   settings = {
     { "a100s", 8, "A100 that take part: 0 or 8" },
     { "h100s", 8, "H100 that take part: 0 or 8" },

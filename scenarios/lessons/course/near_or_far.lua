@@ -5,7 +5,7 @@ return {
     .. "eight machines on one leaf.",
   ask = "How many times as long does \"far\" take as \"near\"?",
   task = "Bring the exchange to at most half, with the same cables.",
-  numbers = { mib = { 32, 64, 128 } },
+  numbers = { mib = { 32, 48, 64, 96, 128 } },
   settings = {
     { "group", "far", "far: one GPU of each machine; near: eight machines of one leaf" },
     { "oversubscription", 4, "cables down for each one up" },

@@ -5,7 +5,7 @@ return {
     .. "25 GB/s that they share. There are machines with the same GPUs on NVLink, 300 GB/s a GPU and direction.",
   ask = "How many times as fast is the all-reduce on NVLink?",
   task = "Choose a machine of eight A100 on which it takes at most a fifth.",
-  numbers = { mib = { 256, 512, 1024 } },
+  numbers = { mib = { 256, 384, 512, 768, 1024 } },
   settings = {
     { "node", "pcie-8gpu-a100", "type of machine (lockstep hw list node)" },
     { "mib", nil, "MiB on each GPU" },

@@ -5,18 +5,19 @@ return {
     .. "gradients go over PCIe, the processors update, weights come back.",
   ask = "What percentage of a step of one micro-batch do update and copies take then?",
   task = "Make it run, with update and copies at most a quarter of a step.",
-  numbers = { micro = { 1, 2 } },
+  numbers = { micro = { 1, 2 }, tokens = { 1536, 1792, 2048 } },
   settings = {
     { "optimizer_on", "gpu", "gpu or host: where the state lies and is updated" },
     { "accumulation", 1, "micro-batches of a step" },
     { "micro", nil, "sequences of a micro-batch" },
+    { "tokens", nil, "tokens of a sequence" },
   },
   change = { "optimizer_on", "accumulation" },
   scenario = [[
 local sim = require "lockstep"
 return sim.study {
   on = sim.cluster { node = "dgx-a100", gpus = 1 },
-  run = sim.training { model = "gpt3-6.7b", seq_len = 2048, recompute = "full",
+  run = sim.training { model = "gpt3-6.7b", seq_len = set.tokens, recompute = "full",
                        offload = set.optimizer_on == "host" and { optimizer = "host" } or nil,
                        batch = { micro = set.micro, accumulation = set.accumulation } },
 }]],

@@ -5,7 +5,7 @@ return {
     .. "1,024 x 4,096 is multiplied by one of 4,096 x $width; its neighbour of 3,456 columns gives exactly 108 tiles.",
   ask = "How many percent longer does it take than with 3,456 columns (0.03 % more arithmetic)?",
   task = "Choose a width of at least $width whose FLOP/s are at least 7 % higher.",
-  numbers = { width = { 3457, 3460, 3472 } },
+  numbers = { width = { 3457, 3460, 3464, 3472 } },
   settings = { { "width", nil, "columns of the right matrix" } },
   change = { "width" },
   scenario = [[

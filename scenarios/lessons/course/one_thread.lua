@@ -5,7 +5,7 @@ return {
     .. "it hands out the batch and the weights each step, and gathers the outputs on the first GPU.",
   ask = "How many times as much do the eight train as one GPU alone?",
   task = "Reach at least twice the throughput with the same eight GPUs and the same batch.",
-  numbers = { micro = { 32, 48 } },
+  numbers = { micro = { 32, 40, 48 } },
   settings = {
     { "strategy", "data-parallel", "data-parallel: one process; ddp: a process for each GPU" },
     { "node", "dgx-1", "type of machine" },

@@ -4,18 +4,19 @@ return {
   question = "Llama 3 8B on eight H100 of 700 W each. A GPU's power falls faster than its clock: the last few percent of speed take the most.",
   ask = "With a limit of 400 W: how many percent longer is a step?",
   task = "Bring the energy of the run to at most 0.9, with at most 1.25 times the days.",
-  numbers = { micro = { 1, 2 } },
+  numbers = { micro = { 1, 2 }, tokens = { 4096, 8192 } },
   settings = {
     { "limit", "700 W", "power limit of each GPU" },
     { "precision", "bf16", "bf16 or fp16" },
     { "micro", nil, "sequences on each GPU" },
+    { "tokens", nil, "tokens of a sequence" },
   },
   change = { "limit", "precision" },
   scenario = [[
 local sim = require "lockstep"
 return sim.study {
   on = sim.cluster { node = "dgx-h100", gpus = 8, power_cap = set.limit },
-  run = sim.training { model = "llama-3-8b", seq_len = 8192, zero = 3, recompute = "full", precision = set.precision, tokens = "1B",
+  run = sim.training { model = "llama-3-8b", seq_len = set.tokens, zero = 3, recompute = "full", precision = set.precision, tokens = "1B",
                        batch = { micro = set.micro, global = 32 } },
 }]],
   guess = {

@@ -5,17 +5,18 @@ return {
     .. "its input alone, and compute the rest again when backward needs it.",
   ask = "How many percent longer is a step then?",
   task = "Bring memory to at most 60 GiB with a step at most 1.4 times as long.",
-  numbers = { micro = { 4 } },
+  numbers = { micro = { 4 }, tokens = { 1792, 1920, 2048 } },
   settings = {
     { "recompute", "none", "none, selective (attention's inside alone), full (all of each layer)" },
     { "micro", nil, "sequences at a time" },
+    { "tokens", nil, "tokens of a sequence" },
   },
   change = { "recompute" },
   scenario = [[
 local sim = require "lockstep"
 return sim.study {
   on = sim.cluster { node = "dgx-a100", gpus = 1 },
-  run = sim.training { model = "gpt3-2.7b", seq_len = 2048, recompute = set.recompute, batch = { micro = set.micro } },
+  run = sim.training { model = "gpt3-2.7b", seq_len = set.tokens, recompute = set.recompute, batch = { micro = set.micro } },
 }]],
   guess = { unit = "%", within = 0.3, answer = function(old, n, run) return 100 * (run { recompute = "full" }.step_time / old.step_time - 1) end },
   goal = function(new, old)

@@ -5,7 +5,7 @@ return {
     .. "The matrix has 33.6 MB, whatever the rows.",
   ask = "What limits the product: \"compute\" or \"memory\"?",
   task = "Find rows, 512 at most, with which it attains at least half of 312 TFLOP/s.",
-  numbers = { rows = { 4, 16, 32 } },
+  numbers = { rows = { 4, 8, 16, 24, 32 } },
   settings = { { "rows", nil, "rows of the left matrix: tokens of a batch" } },
   change = { "rows" },
   scenario = [[

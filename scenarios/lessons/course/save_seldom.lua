@@ -5,7 +5,7 @@ return {
     .. "that was trained since the last one is lost.",
   ask = "What percentage of the time is training in the end (goodput)?",
   task = "Bring goodput to at least 95 %.",
-  numbers = { hours = { 8, 12, 16 } },
+  numbers = { hours = { 8, 10, 12, 14, 16 } },
   settings = {
     { "every", "$hours h", "between checkpoints" },
     { "spares", 4, "machines that stand by" },

@@ -5,10 +5,11 @@ return {
     .. "are gathered in forward, again in backward, and gradients are scattered, over all sixteen.",
   ask = "How many times as long is a step as with ZeRO 1, where only gradients and new weights travel?",
   task = "Bring the step to at most half, with at most 12 GiB on a GPU.",
-  numbers = { fabric = { "eth-10g", "eth-25g" } },
+  numbers = { fabric = { "eth-10g", "eth-25g" }, micro = { 1, 2 } },
   settings = {
     { "shard", 16, "GPUs that share one copy of the state: 16 or 8" },
     { "zero", 3, "1, 2 or 3" },
+    { "micro", nil, "sequences on each GPU" },
     { "fabric", nil, "network between the machines" },
   },
   change = { "shard", "zero" },
@@ -16,7 +17,7 @@ return {
 local sim = require "lockstep"
 return sim.study {
   on = sim.cluster { node = "dgx-a100", gpus = 16, fabric = set.fabric, nics = 1 },
-  run = sim.training { model = "gpt2-1.5b", seq_len = 1024, parallel = { zero = set.zero, shard = set.shard }, batch = { micro = 2 } },
+  run = sim.training { model = "gpt2-1.5b", seq_len = 1024, parallel = { zero = set.zero, shard = set.shard }, batch = { micro = set.micro } },
 }]],
   guess = { unit = "times", within = 0.2, answer = function(old, n, run) return old.step_time / run { zero = 1 }.step_time end },
   goal = function(new, old)

@@ -5,7 +5,7 @@ return {
     .. "weights are gathered from all, so all wait for it, every layer.",
   ask = "How many percent of the throughput are lost?",
   task = "Train at least 1.1 times as many tokens a second, without mending the GPU.",
-  numbers = { slow = { 1.4, 1.5, 1.6 } },
+  numbers = { slow = { 1.4, 1.45, 1.5, 1.55, 1.6 } },
   settings = {
     { "machines", 8, "machines of eight that take part; the slow GPU is in the eighth" },
     { "fabric", "ib-ndr400", "network between machines" },

@@ -5,7 +5,7 @@ return {
     .. "there is $nics network card of 100 Gb/s a machine.",
   ask = "How many times as long does it take as the same all-reduce among the eight GPUs of one machine?",
   task = "Bring it to at most a quarter of its time. The kind of network stays.",
-  numbers = { mib = { 512, 1024, 2048 }, nics = { 1 } },
+  numbers = { mib = { 512, 768, 1024, 1536, 2048 }, nics = { 1 } },
   settings = {
     { "nics", nil, "network cards of a machine on this network, 1 to 8" },
     { "fabric", "ib-hdr100", "network between machines" },

@@ -4,7 +4,7 @@ return {
   question = "The same job on machines that fail every $mtbf hours each and are a day in repair. Without a machine the job does not go on; $spares stand by.",
   ask = "What percentage of the time is training?",
   task = "Bring goodput to at least 92 %.",
-  numbers = { mtbf = { 2000, 2500 }, spares = { 3, 4 } },
+  numbers = { mtbf = { 2000, 2200, 2500 }, spares = { 3, 4 } },
   settings = {
     { "spares", nil, "machines that stand by" },
     { "every", "30 min", "between checkpoints" },

@@ -5,7 +5,7 @@ return {
     .. "took 80 s, all four 548 s. (Image size and host work are as the example student_cluster.lua fits them.)",
   ask = "What percentage of a step do the four wait for gradients?",
   task = "Train at least four times as many images a second with the cards that are there.",
-  numbers = { lan = { "eth-1g" }, batch = { 192, 256 } },
+  numbers = { lan = { "eth-1g" }, batch = { 192, 224, 256 } },
   settings = {
     { "cards", "all", "all four, or pair: the two 4080 alone" },
     { "lan", nil, "network between the PCs" },

@@ -5,7 +5,7 @@ return {
     .. "The loop was copied from an example, and DDP exchanges gradients after every one of them.",
   ask = "How many times as long is a step as if they were exchanged once?",
   task = "Have gradients exchanged once a step.",
-  numbers = { accumulation = { 4, 8, 16 } },
+  numbers = { accumulation = { 4, 6, 8, 12, 16 } },
   settings = {
     { "no_sync", false, "true: only the last micro-batch's backward exchanges" },
     { "bucket", "25 MiB", "gradients that are exchanged in one go" },

@@ -1,13 +1,14 @@
 local say = ...
 return {
   title = "What grows with the batch",
-  question = "GPT-3 of 1.3 billion on one A100 of 80 GiB, $micro sequence of 2,048 tokens at a time. Weights, gradients and the optimizer's "
+  question = "GPT-3 of 1.3 billion on one A100 of 80 GiB, $micro sequence of $tokens tokens at a time. Weights, gradients and the optimizer's "
     .. "state do not depend on the batch; what forward keeps for backward does.",
   ask = "How many GiB are kept for backward, for each sequence?",
   task = "Find a batch of at least 10 sequences that fits.",
-  numbers = { micro = { 1 } },
+  numbers = { micro = { 1 }, tokens = { 1536, 1792, 2048 } },
   settings = {
     { "micro", nil, "sequences at a time" },
+    { "tokens", nil, "tokens of a sequence" },
     { "attention", "flash", "flash or plain" },
   },
   change = { "micro", "attention" },
@@ -15,7 +16,7 @@ return {
 local sim = require "lockstep"
 return sim.study {
   on = sim.cluster { node = "dgx-a100", gpus = 1 },
-  run = sim.training { model = "gpt3-1.3b", seq_len = 2048, attention = set.attention, batch = { micro = set.micro } },
+  run = sim.training { model = "gpt3-1.3b", seq_len = set.tokens, attention = set.attention, batch = { micro = set.micro } },
 }]],
   guess = { unit = "GiB", within = 0.35, answer = function(old, n) return old.memory_by_class.activations / 2 ^ 30 / n.micro end },
   goal = function(new, old, set)
@@ -24,7 +25,7 @@ return sim.study {
   end,
   hints = {
     "Everything that backward will multiply with must still be there: inputs of products, of norms, of activations.",
-    "About 34 bytes x tokens x hidden for each layer, with flash attention: 34 x 2,048 x 2,048 x 24, and the logits.",
+    "About 34 bytes x tokens x hidden for each layer, with flash attention: 34 x $tokens x 2,048 x 24, and the logits.",
     "micro = 12.",
   },
   notice = function(new, old)

@@ -1,14 +1,15 @@
 local say = ...
 return {
   title = "Sixteen bytes for each parameter",
-  question = "GPT-3 of 1.3 billion parameters on $gpus A100, with Adam in mixed precision. Plain data parallelism keeps weights, "
+  question = "A GPT of $billion billion parameters on $gpus A100, with Adam in mixed precision. Plain data parallelism keeps weights, "
     .. "gradients and the optimizer's state whole on every GPU.",
   ask = "How many GiB do these three take on each GPU?",
-  task = "Bring the memory of a GPU to at most 12 GiB, with ZeRO and without a longer step.",
-  numbers = { gpus = { 8 } },
+  task = "Bring the memory of a GPU to at most 0.45 of it, with ZeRO and without a longer step.",
+  numbers = { gpus = { 8 }, billion = { 1.3, 1.7, 1.5 } },
   settings = {
     { "zero", 0, "0: nothing is spread; 1: the optimizer's state; 2: gradients too; 3: weights too" },
     { "recompute", "none", "none, selective, full: activations computed again in backward" },
+    { "billion", nil, "billion parameters" },
     { "gpus", nil, "GPUs" },
   },
   change = { "zero", "recompute" },
@@ -16,7 +17,7 @@ return {
 local sim = require "lockstep"
 return sim.study {
   on = sim.cluster { node = "dgx-a100", gpus = set.gpus },
-  run = sim.training { model = "gpt3-1.3b", seq_len = 2048, zero = set.zero, recompute = set.recompute, batch = { micro = 1 } },
+  run = sim.training { model = ({ [1.3] = "gpt3-1.3b", [1.5] = "gpt2-1.5b", [1.7] = "megatron-1.7b" })[set.billion], seq_len = 1024, zero = set.zero, recompute = set.recompute, batch = { micro = 1 } },
 }]],
   guess = {
     unit = "GiB", within = 0.25,
@@ -26,7 +27,7 @@ return sim.study {
     end,
   },
   goal = function(new, old)
-    if new.memory > 12 * 2 ^ 30 then return ("It takes %s."):format(say.bytes(new.memory)) end
+    if new.memory > 0.45 * old.memory then return ("It takes %s, after %s."):format(say.bytes(new.memory), say.bytes(old.memory)) end
     return say.quicker(new, old, 1)
   end,
   hints = {
