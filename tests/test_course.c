@@ -42,7 +42,6 @@ static Ids ids_of(Arena *arena, Course *course) {
 LONG_TEST(20, every_problem_is_solved_by_its_solution_and_by_no_wrong_guess_or_change) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
-    static const char *const seeds[] = {"1", "2", "3", "17", "30"};
     Course *course = course_open(arena, test_catalogue(), problems);
     EXPECT(course != NULL);
     Ids ids = {0};
@@ -53,10 +52,8 @@ LONG_TEST(20, every_problem_is_solved_by_its_solution_and_by_no_wrong_guess_or_c
         Arena *own = arena_open();
         Problems *raised = problems_create(own);
         Course *asked = course_open(own, test_catalogue(), raised);
-        for (int s = 0; asked && s < 5; s++) {
-            CourseCall call = {"prove", {ids.items[i], seeds[s]}, take_wrongs, NULL};
-            if (!course_call(asked, &call)) EXPECT_TEXT(ids.names[i], "no error");
-        }
+        CourseCall call = {"prove", {ids.items[i], "60"}, take_wrongs, NULL};
+        if (!asked || !course_call(asked, &call)) EXPECT_TEXT(ids.names[i], "no error");
         problems_print(raised, stdout);
         if (asked) course_close(asked);
         arena_close(own);

@@ -550,9 +550,9 @@ end
 
 -- ---- For tests: everything a problem claims of itself, in sentences that say what is not so.
 
-function course.prove(word, seed)
-  local wrongs, p = {}, problem(find(word), math.tointeger(seed))
-  local function claim(holds, text, ...) if not holds then wrongs[#wrongs + 1] = ("%s, seed %d: "):format(word, seed) .. text:format(...) end end
+local function prove(p)
+  local wrongs, word = {}, p.id
+  local function claim(holds, text, ...) if not holds then wrongs[#wrongs + 1] = ("%s, seed %d: "):format(word, p.seed) .. text:format(...) end end
   local truth, old = truth_of(p)
   claim(truth ~= nil and truth == truth, "the guess has no answer")
   claim(close(p, truth, truth), "the right guess is wrong")
@@ -591,6 +591,21 @@ function course.prove(word, seed)
   claim(course.check(file_of(p, {}, truth)).right == false, "unchanged it is right")
   claim(course.check(file_of(p, {}, nil)).problem, "without a guess it is checked")
   return wrongs
+end
+
+-- Of each form that the first `seeds` students see: mistakes, and under "forms" how many there are.
+function course.prove(word, seeds)
+  local all, seen = { forms = 0 }, {}
+  for seed = 1, math.tointeger(seeds) do
+    local p, key = problem(find(word), seed), ""
+    for name, value in pairs(p.numbers) do key = key .. name .. "=" .. tostring(value) .. " " end
+    if not seen[key] then
+      seen[key] = true
+      all.forms = all.forms + 1
+      for _, wrong in ipairs(prove(p)) do all[#all + 1] = wrong end
+    end
+  end
+  return all
 end
 
 return course

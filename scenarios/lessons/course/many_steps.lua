@@ -4,7 +4,7 @@ return {
   question = "$gpus machines with one GPU each add up $kib KiB, so little that a 200 Gb/s cable moves it in a few "
     .. "microseconds. They do it in a ring, as large messages are best added up: 2 (n - 1) steps, one after the other.",
   ask = "What do they wait for: the cable's \"rate\", or the number of \"steps\"?",
-  task = "Make it at least four times quicker by another algorithm.",
+  task = "Make it at least three times as quick by another algorithm.",
   numbers = { gpus = { 32, 64 }, kib = { 16, 32, 64 } },
   settings = {
     { "algorithm", "ring", "ring, tree, halving_doubling, recursive_doubling" },
@@ -29,7 +29,7 @@ return sim.program {
     end,
   },
   goal = function(new, old)
-    return new.step_time <= old.step_time / 4 or ("It takes %s; it took %s."):format(say.time(new.step_time), say.time(old.step_time))
+    return new.step_time <= old.step_time / 3 or ("It takes %s; it took %s."):format(say.time(new.step_time), say.time(old.step_time))
   end,
   hints = {
     "A message takes a latency, whatever its size, and then its bytes. Which of the two is more here?",

@@ -5,7 +5,7 @@ return {
     .. "a machine has: sums of activations cross the network four times a layer.",
   ask = "What percentage of a step waits for tensor-parallel exchanges?",
   task = "Bring the step to at most 0.58 of its time with another layout of the same GPUs.",
-  numbers = { gpus = { 16, 32 }, micro = { 2, 3, 4 } },
+  numbers = { gpus = { 16, 32 }, micro = { 2, 3 } },
   settings = {
     { "tp", 16, "GPUs that share a layer" },
     { "gpus", nil, "GPUs" },
@@ -18,7 +18,7 @@ local sim = require "lockstep"
 return sim.study {
   on = sim.cluster { node = "dgx-a100", gpus = set.gpus, fabric = set.fabric },
   run = sim.training { model = "gpt3-6.7b", seq_len = 2048, zero = 1, recompute = "selective", parallel = { tp = set.tp },
-                       batch = { micro = set.micro, global = 48 } },
+                       batch = { micro = set.micro, global = 96 } },
 }]],
   guess = { unit = "%", within = 0.25, answer = function(old) return 100 * say.share(old, "tp") end },
   goal = function(new, old) return say.quicker(new, old, 0.58) end,
@@ -36,6 +36,6 @@ return sim.study {
   solution = { tp = 4 },
   wrong = {
     { guess = 5, why = "That is about right inside one machine." },
-    { change = { tp = 8 }, why = "Inside the machine now; yet an eighth of each matrix is small work for a GPU." },
+    { change = { tp = 12 }, why = "A dozen divides neither 32 heads nor a machine of eight." },
   },
 }
