@@ -40,6 +40,7 @@ int command_constants(int argc, char **argv);
 int command_cost(int argc, char **argv);
 int command_power(int argc, char **argv);
 int command_queue(int argc, char **argv);
+int command_lesson(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
 int command_validate(int argc, char **argv);
 static int command_completion(int argc, char **argv);
@@ -86,6 +87,7 @@ static const Command commands[] = {
     {"cost", "what a cluster costs to rent or to own, and which is cheaper", command_cost},
     {"power", "what a cluster draws: machines, racks, breakers, energy, carbon, power limits", command_power},
     {"queue", "jobs on a shared cluster: waiting, utilisation, fairness, how many GPUs", command_queue},
+    {"lesson", "the course: guess, change a scenario, see why", command_lesson},
     {"calibrate", "measure, import, fit and show: from measurements to a profile", command_calibrate},
     {"validate", "predictions against published measurements", command_validate},
     {"schema", "JSON Schema of what --json answers", command_schema},

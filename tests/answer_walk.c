@@ -70,6 +70,13 @@ const AnswerCase answer_cases[] = {
     {"report run --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8 --seq 1024", NULL},
     {"validate queue $DIR/months --repetitions 2", "validate-queue"},
     {"validate convergence", "validate-convergence"},
+    {"lesson list", "lesson-list"},
+    {"lesson start 2.2 --in $DIR", "lesson"},
+    {"lesson guess $DIR/lesson/half_speed.lua 5", "lesson-guess"},
+    {"lesson check $DIR/lesson/solved.lua", "lesson-check"},
+    {"lesson hint 2.1", "lesson-hint"},
+    {"lesson grade $DIR/ana.code", "lesson-grade"},
+    {"lesson sheet --track 2", "lesson-sheet"},
     {"completion bash", NULL},
 };
 const int answer_case_count = sizeof answer_cases / sizeof *answer_cases;
@@ -398,6 +405,26 @@ const WalkLine answer_walk[] = {
     {4, "queue --gpus 8 --load 0.5 --jobs 20 --sizes 16:1"},
     {4, "queue --gpus 64 --trace nothing.csv"},
 
+    // ---- the course
+    {0, "lesson list"},
+    {0, "lesson list --track 2"},
+    {0, "lesson start 2.1 --seed 7 --in $DIR/lesson"},
+    {0, "lesson guess $DIR/lesson/half_speed.lua 5"},
+    {0, "lesson check $DIR/lesson/solved.lua --code $DIR/lesson/bob.code --wall auto"},
+    {3, "lesson check $DIR/lesson/half_speed.lua"},
+    {0, "lesson hint 2.1 3 --seed 2"},
+    {0, "lesson grade $DIR/ana.code"},
+    {3, "lesson grade $DIR/altered.code"},
+    {0, "lesson sheet --track 2 --answers"},
+    {2, "lesson"},
+    {2, "lesson nonsense"},
+    {2, "lesson check"},
+    {4, "lesson start nonsense"},
+    {4, "lesson hint 2.1 4"},
+    {4, "lesson list --track 99"},
+    {4, "lesson check $DIR/met.lua"},
+    {4, "lesson check $DIR/lesson/fresh.lua"},
+
     // ---- measurements
     {0, "calibrate recovery --trials 1 --noise 0.01 --gpu A100"},
     {0, "calibrate network calibrate/measurements/netbox.csv"},
@@ -496,6 +523,10 @@ static const char *const inputs[] = {
     "mkdir $DIR/months; cd calibrate/measurements; head -n 3 reliability.csv >$DIR/stops.csv; "
     "for file in queue/*.csv; do head -n 1000 $file >$DIR/months/${file#queue/}; done",
     "$LOCKSTEP calibrate import --from gemm-csv " GEMMS " --gpu \"Tesla T4\" -o $DIR/gemms.json",
+    "mkdir $DIR/lesson; $LOCKSTEP lesson start 2.2 --seed 7 --in $DIR/lesson; cp $DIR/lesson/half_speed.lua "
+    "$DIR/lesson/fresh.lua; $LOCKSTEP lesson guess $DIR/lesson/half_speed.lua 5; sed 's/ kib = [0-9]*/ kib = 65536/' "
+    "$DIR/lesson/half_speed.lua >$DIR/lesson/solved.lua; $LOCKSTEP lesson check $DIR/lesson/solved.lua --code "
+    "$DIR/ana.code; sed 's/guess=5/guess=6/' $DIR/ana.code >$DIR/altered.code",
 };
 
 // Answers to be read again, answers that say no, and what else the walk names.

@@ -64,10 +64,10 @@ TEST(a_reader_that_goes_away_ends_the_program_quietly) {
 }
 
 TEST(no_command_fails_without_a_word) {
-    static const char *const commands[] = {"run",        "plan",      "sweep",     "merge",   "memory",
-                                           "flops",      "params",    "hw",        "model",   "topo",
-                                           "collective", "goodput",   "constants", "cost",    "power",
-                                           "queue",      "calibrate", "validate",  "packets", "nothing"};
+    static const char *const commands[] = {"run",       "plan",   "sweep",  "merge", "memory",     "flops",
+                                           "params",    "hw",     "model",  "topo",  "collective", "goodput",
+                                           "constants", "cost",   "power",  "queue", "calibrate",  "validate",
+                                           "packets",   "lesson", "nothing"};
     static const char *const wrongs[] = {"",
                                          "--nothing",
                                          "/nowhere.lua",

@@ -210,3 +210,20 @@ TEST(the_pipeline_by_hand_idles_as_its_lesson_says) {
         EXPECT(fabs(idle - 3.0 / (batches[i] + 3)) < 0.005);
     }
 }
+
+TEST(networks_are_compared_in_one_table_in_the_order_in_which_they_are_said) {
+    static char said[1 << 14];
+    static const char *const orders[] = {"eth-1g,eth-10g", "eth-10g,eth-1g"};
+    for (int i = 0; i < 2; i++) {
+        char command[256];
+        snprintf(
+            command, sizeof command,
+            "$LOCKSTEP run --model gpt2-124m --node dgx-a100 --gpus 16 --micro-batch 4 --seq 1024 --vary fabric=%s",
+            orders[i]);
+        EXPECT_INT(test_shell(command, said, sizeof said), 0);
+        const char *slow = strstr(said, "\neth-1g "), *quick = strstr(said, "\neth-10g "),
+                   *head = strstr(said, "\nfabric ");
+        EXPECT(head && slow && quick && head < slow && head < quick && !strstr(head + 1, "\nfabric "));
+        EXPECT((slow < quick) == (i == 0));
+    }
+}

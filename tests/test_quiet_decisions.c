@@ -176,6 +176,7 @@ TEST(what_is_missing_on_the_line_ends_with_2_and_what_cannot_be_with_4_at_every_
         {"collective", 2, "collective needs an operation"},
         {"topo", 2, "topo needs a node"},
         {"packets", 2, "packets needs a pattern"},
+        {"lesson", 2, "lesson needs a word"},
         {"hw show", 2, "hw show needs a name"},
         {"model show", 2, "which model"},
         {"sweep", 2, "what is to be simulated?"},

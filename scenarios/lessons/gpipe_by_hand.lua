@@ -2,7 +2,8 @@
 --
 -- Forward all micro-batches, then backward all, in opposite order (Huang et al. 2019). With p stages and m
 -- micro-batches the pipeline idles (p - 1) / (m + p - 1) of the time: 43 % with 4 of each, 16 % with 16, 4.5 % with 64,
--- all that is not gemm below. Messages are small here; large ones share the stream with the work, and it waits longer.
+-- all that is not compute below: who waits in a receive waits for its neighbour's work. Messages are small here; large
+-- ones share the stream with the work, and it waits longer.
 -- Question to try: with --message "64 MiB", how many micro-batches does it take to idle less than a fifth of the time?
 local sim = require "lockstep"
 

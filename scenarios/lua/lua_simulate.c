@@ -28,10 +28,10 @@ static void set_values(lua_State *L, const char *key, const NamedValue *values, 
 }
 
 static void push_point(lua_State *L, const RecordPoint *point) {
-    static const char *const metrics[] = {"samples_per_s", "tokens_per_s",  "efficiency",     "mfu",          "hfu",
-                                          "memory",        "cost_per_hour", "cost_per_month", "cost_per_run", "days",
-                                          "total_time",    "energy",        "carbon",         "power"};
-    lua_createtable(L, 0, 20);
+    static const char *const metrics[] = {
+        "samples_per_s", "tokens_per_s", "efficiency", "mfu",    "hfu",    "memory", "cost_per_hour", "cost_per_month",
+        "cost_per_run",  "days",         "total_time", "energy", "carbon", "power",  "goodput"};
+    lua_createtable(L, 0, 21);
     lua_pushboolean(L, point->ran);
     lua_setfield(L, -2, "ran");
     if (point->why_not) {

@@ -1,0 +1,611 @@
+-- The course: what every problem is made of, how a file is written for it, and when a guess or a change is right.
+--
+-- A problem is a file beside this one that returns a table: docs/course.md says what stands in it. Numbers differ by
+-- seed; figures are those of the engine, when they are asked for.
+local host, files = ...
+local sim = require "lockstep"
+local course = {}
+
+local tracks = {
+  "One GPU", "Moving data", "Data parallel", "Splitting a model",
+  "Memory", "The cluster", "Weeks and money", "Reading a published run",
+}
+local RULE = ("-"):rep(100)
+
+-- ---- Words for figures, for problems to speak in.
+
+local say = {}
+
+local function scaled(value, units)
+  for _, unit in ipairs(units) do
+    if math.abs(value) >= unit[1] then return ("%.3g %s"):format(value / unit[1], unit[2]) end
+  end
+  local last = units[#units]
+  return ("%.3g %s"):format(value / last[1], last[2])
+end
+
+function say.time(seconds)
+  return scaled(seconds, { { 2 * 86400, "" }, { 3600, "h" }, { 60, "min" }, { 1, "s" }, { 1e-3, "ms" }, { 1e-6, "us" } })
+end
+function say.days(days) return ("%.3g days"):format(days) end
+function say.percent(share) return ("%.0f %%"):format(share * 100) end
+function say.times(factor) return (factor < 10 and "%.2g times" or "%.0f times"):format(factor) end
+function say.bytes(bytes) return scaled(bytes, { { 2 ^ 40, "TiB" }, { 2 ^ 30, "GiB" }, { 2 ^ 20, "MiB" }, { 2 ^ 10, "KiB" } }) end
+function say.number(number) return ("%.3g"):format(number) end
+function say.money(amount) return scaled(amount, { { 1e9, "billion USD" }, { 1e6, "million USD" }, { 1e3, "thousand USD" }, { 1, "USD" } }) end
+
+-- Whether it takes at most this share of the time that it took; a sentence where not.
+function say.quicker(new, old, share)
+  return new.step_time <= share * old.step_time or ("A step takes %s; it took %s. At most %s are asked for."):format(
+    say.time(new.step_time), say.time(old.step_time), say.time(share * old.step_time))
+end
+-- Whether so many times as much is done in a second.
+function say.more(new, old, factor, what)
+  return new[what] >= factor * old[what] or ("It does %s times as much in a second as before; %s are asked for."):format(
+    say.number(new[what] / old[what]), say.number(factor))
+end
+function say.share(answer, ...)                    -- of a step that these causes take
+  local sum = 0
+  for _, cause in ipairs { ... } do sum = sum + (answer.exposed[cause] or 0) end
+  return sum / answer.step_time
+end
+
+-- ---- Problems.
+
+local function draw(seed, key, count)              -- FNV-1a: which of `count`, the same on every machine
+  local hash = 0xcbf29ce484222325
+  for _, byte in ipairs { (seed .. "/" .. key):byte(1, -1) } do hash = (hash ~ byte) * 0x100000001b3 end
+  return ((hash >> 33) % count) + 1
+end
+
+local function literal(value)
+  return type(value) == "string" and '"' .. value .. '"' or tostring(value)
+end
+
+local order                                        -- { id, name, track } of all
+local function all()
+  if order then return order end
+  order = {}
+  local last, index = 0, 0
+  for _, file in ipairs(files) do
+    index = file.track == last and index + 1 or 1
+    last = file.track
+    order[#order + 1] = { id = ("%d.%d"):format(file.track, index), name = file.name, track = file.track, text = file.text }
+  end
+  return order
+end
+
+local function find(word)
+  for _, row in ipairs(all()) do
+    if row.id == word or row.name == word then return row end
+  end
+end
+
+local function fill(text, numbers)
+  return (text:gsub("%$([%a_]+)", function(name)
+    if numbers[name] == nil then error("a problem speaks of $" .. name .. ", which it does not have") end
+    return tostring(numbers[name])
+  end))
+end
+
+local known = {}
+local function problem(row, seed)
+  local key = row.id .. "/" .. seed
+  if known[key] then return known[key] end
+  local said = host.compile(row.text, row.name .. ".lua")(say)
+  local p = { id = row.id, name = row.name, track = row.track, seed = seed, said = said, numbers = {} }
+  for name, choices in pairs(said.numbers or {}) do
+    p.numbers[name] = choices[draw(seed, row.name .. "/" .. name, #choices)]
+  end
+  p.usual = {}
+  for _, setting in ipairs(said.settings) do
+    local value = setting[2]
+    p.usual[setting[1]] = type(value) == "string" and fill(value, p.numbers) or value
+    if value == nil then p.usual[setting[1]] = p.numbers[setting[1]] end
+    if p.usual[setting[1]] == nil then error(row.name .. " has no number for its setting " .. setting[1]) end
+  end
+  p.free = {}
+  for _, name in ipairs(said.change) do p.free[name] = true end
+  for name, value in pairs(p.usual) do if p.numbers[name] == nil then p.numbers[name] = value end end
+  known[key] = p
+  return p
+end
+
+local function text_of(p, field) return p.said[field] and fill(p.said[field], p.numbers) end
+
+-- What a problem says as a text, or as a function of what the engine answered.
+local function words(p, what, new, old)
+  if type(what) == "function" then what = what(new, old, p.numbers) end
+  return what and fill(what, p.numbers)
+end
+
+-- ---- The file that a student changes.
+
+local function fold(text, width)
+  local lines, line = {}, ""
+  for word in text:gmatch("%S+") do
+    if #line > 0 and #line + 1 + #word > width then
+      lines[#lines + 1] = line
+      line = word
+    else
+      line = #line > 0 and line .. " " .. word or word
+    end
+  end
+  lines[#lines + 1] = line
+  return lines
+end
+
+local function head_of(p)
+  local lines = { ("-- Problem %s of lockstep's course, numbers of seed %d: %s"):format(p.id, p.seed, text_of(p, "title")), "--" }
+  local function paragraph(text)
+    for _, line in ipairs(fold(text, 96)) do lines[#lines + 1] = "-- " .. line end
+  end
+  paragraph(text_of(p, "question"))
+  paragraph(("1. Guess before you run anything: %s  lockstep lesson guess %s.lua VALUE"):format(text_of(p, "ask"), p.name))
+  paragraph(("2. %s  Change the table below, nothing else; then: lockstep lesson check %s.lua"):format(text_of(p, "task"), p.name))
+  return lines
+end
+
+local function guess_help(p)
+  local guess = p.said.guess
+  return guess.choices and "one of " .. table.concat(guess.choices, ", ") or "in " .. guess.unit
+end
+
+local function file_of(p, set, guess)
+  local lines = head_of(p)
+  lines[#lines + 1] = "local set = {"
+  local function row(name, value, help)
+    lines[#lines + 1] = ("  %-28s -- %s"):format(("%s = %s,"):format(name, literal(value)), help)
+  end
+  row("guess", guess, guess_help(p))
+  for _, setting in ipairs(p.said.settings) do
+    local value = set[setting[1]]
+    if value == nil then value = p.usual[setting[1]] end
+    row(setting[1], value, (p.free[setting[1]] and "yours: " or "fixed: ") .. setting[3])
+  end
+  lines[#lines + 1] = "}"
+  lines[#lines + 1] = RULE
+  for line in (fill(p.said.scenario, p.numbers) .. "\n"):gmatch("(.-)\n") do lines[#lines + 1] = line end
+  while lines[#lines] == "" do lines[#lines] = nil end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+-- ---- Asking the engine.
+
+local answers = {}
+local function run(p, set)
+  local key = p.id .. "/" .. p.seed
+  for _, setting in ipairs(p.said.settings) do
+    local value = set[setting[1]]
+    key = key .. "/" .. tostring(value == nil and p.usual[setting[1]] or value)
+  end
+  if answers[key] then return answers[key] end
+  local answer, why = host.attempt(function()
+    local made = host.compile(file_of(p, set), p.name .. ".lua")()
+    if type(made) ~= "table" then return sim.simulate(made) end
+    local list = {}
+    for i, item in ipairs(made) do list[i] = sim.simulate(item) end
+    return list
+  end)
+  answer = answer or { ran = false, why_not = why }
+  answers[key] = answer
+  return answer
+end
+
+local function with(p, changes)
+  local set = {}
+  for name, value in pairs(p.usual) do set[name] = value end
+  for name, value in pairs(changes) do set[name] = type(value) == "string" and fill(value, p.numbers) or value end
+  return set
+end
+
+-- ---- Guesses.
+
+local function close(p, guess, truth)
+  local said = p.said.guess
+  if said.choices then return guess == truth end
+  local within = said.within or 0.25
+  return math.abs(guess - truth) <= within * math.abs(truth) + (said.give or 0)
+end
+
+local function truth_of(p)
+  local old = run(p, p.usual)
+  return p.said.guess.answer(old, p.numbers, function(changes) return run(p, with(p, changes)) end), old
+end
+
+local function wrong_value(p, wrong, old)
+  local value = wrong.guess
+  if type(value) == "function" then value = value(old, p.numbers) end
+  return value
+end
+
+local function judge_guess(p, guess)
+  local truth, old = truth_of(p)
+  local right, why = close(p, guess, truth)
+  if not right then
+    for _, wrong in ipairs(p.said.wrong or {}) do
+      local value = wrong.guess and wrong_value(p, wrong, old)
+      if value ~= nil and (value == guess or (type(value) == "number" and math.abs(guess - value) <= 0.1 * math.abs(value))) then
+        why = words(p, wrong.why, old, old)
+        break
+      end
+    end
+  end
+  return right, truth, why
+end
+
+local function shown(p, value)
+  local guess = p.said.guess
+  return guess.choices and tostring(value) or ("%.3g %s"):format(value, guess.unit)
+end
+
+-- "12", "12 ms"; a choice as it is written. nil, why it is none.
+local function read_guess(p, text)
+  local guess = p.said.guess
+  if guess.choices then
+    for _, choice in ipairs(guess.choices) do if choice == text then return choice end end
+    return nil, ("the guess is one of %s"):format(table.concat(guess.choices, ", "))
+  end
+  local number, unit = text:match("^%s*([%d.eE+-]+)%s*(.-)%s*$")
+  if not tonumber(number) or (unit ~= "" and unit ~= guess.unit) then
+    return nil, ("the guess is a number, in %s"):format(guess.unit)
+  end
+  return tonumber(number)
+end
+
+-- ---- Changes.
+
+local function same(one, other)
+  for name, value in pairs(one) do if other[name] ~= value then return false end end
+  for name in pairs(other) do if one[name] == nil then return false end end
+  return true
+end
+
+local function changes_of(p, set)
+  local changes = {}
+  for name, value in pairs(set) do if value ~= p.usual[name] then changes[name] = value end end
+  return changes
+end
+
+-- Whether a change solves the problem, and why not.
+local function judge_change(p, set)
+  local old, changes = run(p, p.usual), changes_of(p, set)
+  if not next(changes) then return false, "Nothing has been changed yet: the lines marked \"yours\" are to be.", old, old end
+  for name in pairs(changes) do
+    if not p.free[name] then
+      return false, ("%s is part of the question, and stays %s."):format(name, literal(p.usual[name])), old, old
+    end
+  end
+  local new = run(p, set)
+  local verdict
+  if new.ran == false then
+    verdict = "It does not run: " .. tostring(new.why_not)
+  else
+    verdict = p.said.goal(new, old, set, p.usual)
+  end
+  if verdict == true then return true, nil, new, old end
+  for _, wrong in ipairs(p.said.wrong or {}) do
+    if wrong.change and same(changes_of(p, with(p, wrong.change)), changes) then
+      return false, words(p, wrong.why, new, old) .. (new.ran == false and " (" .. tostring(new.why_not) .. ")" or ""), new, old
+    end
+  end
+  return false, verdict and fill(verdict, p.numbers) or "Not yet.", new, old
+end
+
+-- ---- Reading a student's file: only the table counts, and only plain values stand in it.
+
+local function plain_value(text)
+  if text == "nil" then return nil, true end
+  if text == "true" or text == "false" then return text == "true", true end
+  local quoted = text:match('^"([^"\\]*)"$') or text:match("^'([^'\\]*)'$")
+  if quoted then return quoted, true end
+  if text:match("^[%d.eE+x-]+$") and tonumber(text) then return tonumber(text), true end
+  return nil, false
+end
+
+local function mistake(line, text, hint) return { problem = text, line = line, hint = hint } end
+
+local function read_file(text)
+  text = text:gsub("\r\n", "\n")
+  local id, seed = text:match("^%-%- Problem ([%d.]+) of lockstep's course, numbers of seed (%d+)")
+  local row = id and math.tointeger(tonumber(seed)) and find(id)
+  if not row then return nil, mistake(1, "this is no file of the course", "lockstep lesson start 2.1 writes one; its first line says which problem it is") end
+  local p, set, guess = problem(row, math.tointeger(tonumber(seed))), {}, nil
+  local number, inside, done, seen, rest = 0, false, false, {}, {}
+  for line in (text .. "\n"):gmatch("(.-)\n") do
+    number = number + 1
+    if done then
+      rest[#rest + 1] = line
+    elseif not inside then
+      inside = line:match("^local set = {%s*$") ~= nil
+    elseif line:match("^}%s*$") then
+      done = true
+    else
+      local code = line:gsub("%-%-.*$", "")
+      local name, value = code:match("^%s*([%a_][%w_]*)%s*=%s*(.-)%s*,?%s*$")
+      if name and p.usual[name] == nil and name ~= "guess" then
+        return nil, mistake(number, ("the table has no \"%s\""):format(name), "lockstep lesson start writes it again, in another folder")
+      elseif name and seen[name] then
+        return nil, mistake(number, ("\"%s\" stands twice"):format(name), "keep one of the lines")
+      elseif name then
+        local read, plain = plain_value(value)
+        if not plain then return nil, mistake(number, ("%s is no plain value"):format(name), "a number, a text in quotes, true or false") end
+        seen[name] = true
+        if name == "guess" then guess = read else set[name] = read end
+      elseif code:match("%S") then
+        return nil, mistake(number, "this line cannot be read", "a line says NAME = VALUE, and nothing else")
+      end
+    end
+  end
+  if not done then return nil, mistake(number, "the table of settings is gone", "it begins with \"local set = {\" and ends with \"}\"") end
+  while rest[#rest] == "" do rest[#rest] = nil end
+  local whole = file_of(p, {})
+  local below = whole:sub(whole:find("\n}\n", 1, true) + 3)
+  local at, first = 0, number - #rest
+  for line in below:gmatch("(.-)\n") do
+    at = at + 1
+    if not rest[at] or rest[at]:gsub("%s+$", "") ~= line:gsub("%s+$", "") then
+      return nil, mistake(nil, "something below the table is not as it was: " .. (line ~= "" and "\"" .. line .. "\"" or "an empty line"),
+                          "only the table may change; lockstep lesson start writes the file again, in another folder")
+    end
+  end
+  if #rest > at then return nil, mistake(nil, "there are lines below the scenario that were not there", "only the table may change") end
+  for name, value in pairs(p.usual) do if set[name] == nil then set[name] = value end end
+  if guess ~= nil then
+    local read, why = read_guess(p, tostring(guess))
+    if read == nil then return nil, mistake(nil, why, "lockstep lesson guess FILE VALUE puts it down") end
+    guess = read
+  end
+  return { problem = p, set = set, guess = guess, text = text }
+end
+
+-- ---- What is measured of it: the line of a page of docs that a test holds against the measurements.
+
+local function measured_of(p)
+  local said = p.said.measured
+  if not said then return nil end
+  local page, family = said[1], said[2]
+  for line in (host.page(page) or ""):gmatch("[^\n]+") do
+    local count, first, second
+    if line:sub(1, #family) == family then count, first, second = line:sub(#family + 1):match("^ +(%d+) +([%d.]+) +([%d.]+)") end
+    if count and page == "training-accuracy" then
+      return ("%s (%s: %s runs, predicted without them within %s %% on average; docs/%s.md)"):format(fill(said[3], p.numbers), family, count, second, page)
+    elseif count then
+      return ("%s (%s: %s logs, predicted without them within %s %% in the median; docs/%s.md)"):format(fill(said[3], p.numbers), family, count, first, page)
+    end
+  end
+  error(("problem %s rests on %s, of which docs/%s.md has no line"):format(p.id, family, page))
+end
+
+-- ---- A line of a progress code: what was guessed and changed, so that a teacher's program can do it again.
+
+local function code_line(p, set, guess)
+  local parts, changes = {}, changes_of(p, set)
+  for _, setting in ipairs(p.said.settings) do
+    if changes[setting[1]] ~= nil then parts[#parts + 1] = ("%s=%s"):format(setting[1], literal(changes[setting[1]])) end
+  end
+  return ("%s seed=%d guess=%s %s"):format(p.id, p.seed, literal(guess), table.concat(parts, " "))
+end
+
+-- ---- What the program asks.
+
+function course.list(track)
+  local list = {}
+  for _, row in ipairs(all()) do
+    if not track or tostring(row.track) == track then
+      local p = problem(row, 1)
+      list[#list + 1] = { id = row.id, name = row.name, track = tracks[row.track], title = text_of(p, "title") }
+    end
+  end
+  if #list == 0 then return { problem = ("there is no track %s"):format(track), hint = "tracks count from 1 to " .. #tracks } end
+  return list
+end
+
+local function next_of(p)
+  local rows = all()
+  for i, row in ipairs(rows) do
+    if row.id == p.id then return rows[i + 1] and rows[i + 1].id end
+  end
+end
+
+local function asked(p, answers_too)
+  local told = {
+    id = p.id, name = p.name, track = tracks[p.track], seed = p.seed, title = text_of(p, "title"), question = text_of(p, "question"),
+    ask = text_of(p, "ask"), guess_help = guess_help(p), task = text_of(p, "task"), text = file_of(p, {}), file = p.name .. ".lua",
+    settings = {},
+  }
+  for i, setting in ipairs(p.said.settings) do
+    told.settings[i] = { name = setting[1], value = literal(p.usual[setting[1]]), help = setting[3],
+                         free = p.free[setting[1]] or false }
+  end
+  if answers_too then
+    local _, _, new, old = judge_change(p, with(p, p.said.solution))
+    told.answer = shown(p, (truth_of(p)))
+    told.solution = code_line(p, with(p, p.said.solution), 0):match("guess=0 (.*)$")
+    told.notice = words(p, p.said.notice, new, old)
+    told.formula = text_of(p, "formula")
+    told.measured = measured_of(p)
+  end
+  return told
+end
+
+local function no_such(word)
+  return { problem = ("the course has no problem \"%s\""):format(word), hint = "lockstep lesson list has them, by number and name" }
+end
+
+function course.start(word, seed)
+  local row = find(word)
+  return row and asked(problem(row, math.tointeger(seed))) or no_such(word)
+end
+
+function course.sheet(track, seed, answers_too)
+  local list = {}
+  for _, row in ipairs(all()) do
+    if not track or tostring(row.track) == track then list[#list + 1] = asked(problem(row, math.tointeger(seed)), answers_too) end
+  end
+  if #list == 0 then return { problem = ("there is no track %s"):format(track), hint = "tracks count from 1 to " .. #tracks } end
+  return list
+end
+
+function course.hint(word, number, seed)
+  number = math.tointeger(number)
+  local row = find(word)
+  if not row then return no_such(word) end
+  local p, kinds = problem(row, math.tointeger(seed)), { "Concept", "Principle", "Answer" }
+  return { id = p.id, title = text_of(p, "title"), number = number, kind = kinds[number], hint = fill(p.said.hints[number], p.numbers) }
+end
+
+function course.guess(text, value)
+  local read, wrong = read_file(text)
+  if not read then return wrong end
+  local p = read.problem
+  if read.guess ~= nil and read.guess ~= read_guess(p, value) then
+    return { problem = ("a guess stands in the file already: %s"):format(literal(read.guess)), hint = "lockstep lesson check FILE goes on" }
+  end
+  local guess, why = read_guess(p, value)
+  if guess == nil then return { problem = why, hint = text_of(p, "ask") } end
+  local right, truth, explained = judge_guess(p, guess)
+  return { id = p.id, title = text_of(p, "title"), name = p.name, right = right, guess = shown(p, guess), truth = shown(p, truth),
+           number = not p.said.guess.choices and truth or nil, guessed = not p.said.guess.choices and guess or nil,
+           why = explained or (not right and fill(p.said.hints[1], p.numbers)) or nil, task = text_of(p, "task"),
+           text = (read.text:gsub("(\n%s*guess%s*=%s*)nil", "%1" .. literal(guess):gsub("%%", "%%%%"), 1)) }
+end
+
+local job_causes = {
+  gemm = "matrix products", ["memory-bound"] = "memory-bound kernels", attention = "attention", launch = "kernel launches",
+  host = "host", dp = "data parallel", tp = "tensor parallel", pp = "pipeline", ep = "experts", cp = "context parallel",
+  data = "data loading", copy = "copies", optimizer = "optimizer", recompute = "computed again", idle = "idle",
+}
+local program_causes = { gemm = "compute", dp = "collectives", pp = "sends and receives" }
+
+-- Figures of both, beside each other: { title, unit, old, new }.
+local function figures(new, old)
+  local list = {}
+  local function row(title, unit, before, after)
+    if type(before) == "number" or type(after) == "number" then list[#list + 1] = { title = title, unit = unit, old = before, new = after } end
+  end
+  if #new > 0 or #old > 0 then
+    for i = 1, math.max(#new, #old) do
+      row(("step, run %d"):format(i), "time", (old[i] or {}).step_time, (new[i] or {}).step_time)
+    end
+    return list
+  end
+  row("step time", "time", old.step_time, new.step_time)
+  local causes, before, after = {}, old.exposed or {}, new.exposed or {}
+  for name in pairs(before) do causes[name] = true end
+  for name in pairs(after) do causes[name] = true end
+  for name in pairs(causes) do
+    local a, b = before[name] or 0, after[name] or 0
+    if a > 0.01 * (old.step_time or 0) or b > 0.01 * (new.step_time or 0) then
+      local by_hand = new.mfu ~= new.mfu or new.mfu == nil
+      row("  " .. (by_hand and program_causes[name] or job_causes[name] or name), "time", a, b)
+    end
+  end
+  for _, figure in ipairs { { "memory", "bytes" }, { "mfu", "share" }, { "efficiency", "share" }, { "days", "days" },
+                            { "cost_per_run", "money" }, { "energy", "kwh" } } do
+    local a, b = old[figure[1]], new[figure[1]]
+    if a and a == a and b and b == b and math.abs(a - b) > 0.005 * math.abs(a) then row(figure[1]:gsub("_", " "), figure[2], a, b) end
+  end
+  return list
+end
+
+function course.check(text)
+  local read, wrong = read_file(text)
+  if not read then return wrong end
+  local p = read.problem
+  if read.guess == nil then
+    return { problem = "guess first: " .. text_of(p, "ask"), hint = ("lockstep lesson guess %s.lua VALUE, %s"):format(p.name, guess_help(p)) }
+  end
+  local guess_right, truth, guess_why = judge_guess(p, read.guess)
+  local right, why, new, old = judge_change(p, read.set)
+  local told = { id = p.id, name = p.name, title = text_of(p, "title"), right = right, why = why, guess = shown(p, read.guess),
+                 truth = shown(p, truth), guess_right = guess_right, guess_why = right and guess_why or nil, figures = figures(new, old) }
+  if right then
+    told.notice = words(p, p.said.notice, new, old)
+    told.formula = text_of(p, "formula")
+    told.measured = measured_of(p)
+    told.code = code_line(p, read.set, read.guess)
+    told.next = next_of(p)
+  end
+  return told
+end
+
+-- One line of a progress code, done again.
+function course.grade(line)
+  local id, seed, guess_text, rest = line:match("^([%d.]+) seed=(%d+) guess=(%S+) ?(.*)$")
+  if id and guess_text:sub(1, 1) == '"' then id, seed, guess_text, rest = line:match('^([%d.]+) seed=(%d+) guess="([^"]*)" ?(.*)$') end
+  local row = id and math.tointeger(tonumber(seed)) and find(id)
+  if not row then return { right = false, note = "cannot be read" } end
+  local p = problem(row, math.tointeger(tonumber(seed)))
+  local set = with(p, {})
+  for name, value in rest:gmatch('([%a_][%w_]*)=("[^"]*")') do set[name] = plain_value(value) end
+  for name, value in (" " .. rest:gsub('"[^"]*"', '""')):gmatch(' ([%a_][%w_]*)=([^%s"]+)') do set[name] = plain_value(value) end
+  local guess = read_guess(p, guess_text)
+  if guess == nil then return { id = id, title = text_of(p, "title"), seed = p.seed, right = false, note = "its guess cannot be read" } end
+  local guess_right, truth = judge_guess(p, guess)
+  local right, why = judge_change(p, set)
+  return { id = id, title = text_of(p, "title"), seed = p.seed, right = right, guess_right = guess_right, guess = shown(p, guess),
+           truth = shown(p, truth), note = not right and why or nil }
+end
+
+-- ---- For tests: everything a problem claims of itself, in sentences that say what is not so.
+
+local function prove(p)
+  local wrongs, word = {}, p.id
+  local function claim(holds, text, ...) if not holds then wrongs[#wrongs + 1] = ("%s, seed %d: "):format(word, p.seed) .. text:format(...) end end
+  local truth, old = truth_of(p)
+  claim(truth ~= nil and truth == truth, "the guess has no answer")
+  claim(close(p, truth, truth), "the right guess is wrong")
+  local right, why, new = judge_change(p, with(p, p.said.solution))
+  claim(right, "the solution is refused: %s", tostring(why))
+  local choices = 1
+  for _, list in pairs(p.said.numbers) do choices = choices * #list end
+  claim(choices >= 3 or p.track == 8, "seeds give %d forms of it", choices) -- a published run is as it was
+  claim(#p.said.hints == 3, "there are %d hints", #p.said.hints)
+  for i = 1, 3 do fill(p.said.hints[i], p.numbers) end
+  local guesses, changes = 0, 0
+  for i, wrong in ipairs(p.said.wrong) do
+    claim(words(p, wrong.why, new, old), "wrong %d has no reason", i)
+    if wrong.guess ~= nil then
+      guesses = guesses + 1
+      local value = wrong_value(p, wrong, old)
+      claim(value ~= nil and not close(p, value, truth), "wrong guess %s is right: it is %s", tostring(value), tostring(truth))
+    end
+    if wrong.change then
+      changes = changes + 1
+      local solved = judge_change(p, with(p, wrong.change))
+      claim(not solved, "wrong change %d solves it", i)
+    end
+  end
+  claim(guesses > 0 and changes > 0, "it names %d wrong guesses and %d wrong changes", guesses, changes)
+  claim(#(words(p, p.said.notice, new, old) or "") > 40, "there is nothing to notice")
+  claim(p.said.formula and p.said.measured, "formula or measurement is missing")
+  measured_of(p)
+  local text = file_of(p, with(p, p.said.solution), truth)
+  local told = course.check(text)
+  claim(told.right and told.guess_right, "its file is refused: %s", tostring(told.problem or told.why))
+  if told.code then
+    local graded = course.grade(told.code)
+    claim(graded.right and graded.guess_right, "its code is refused: %s", tostring(graded.note))
+  end
+  claim(course.check(file_of(p, {}, truth)).right == false, "unchanged it is right")
+  claim(course.check(file_of(p, {}, nil)).problem, "without a guess it is checked")
+  return wrongs
+end
+
+-- Of each form that the first `seeds` students see: mistakes, and under "forms" how many there are.
+function course.prove(word, seeds)
+  local all, seen = { forms = 0 }, {}
+  for seed = 1, math.tointeger(seeds) do
+    local p, key = problem(find(word), seed), ""
+    for name, value in pairs(p.numbers) do key = key .. name .. "=" .. tostring(value) .. " " end
+    if not seen[key] then
+      seen[key] = true
+      all.forms = all.forms + 1
+      for _, wrong in ipairs(prove(p)) do all[#all + 1] = wrong end
+    end
+  end
+  return all
+end
+
+return course

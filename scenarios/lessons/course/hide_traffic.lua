@@ -1,0 +1,54 @@
+local say = ...
+return {
+  title = "Traffic behind compute",
+  question = "Backward takes 60 ms and leaves $mb MB of gradients, which $gpus GPUs over 100 Gb/s must add up. Today they wait "
+    .. "until backward is through, and then reduce all at once. Gradients of the last layers are ready long before the first's.",
+  ask = "How many milliseconds does the all-reduce alone take?",
+  task = "Cut the gradients into buckets, each reduced as soon as it is ready, until at most 40 % of that time is still waited for.",
+  numbers = { mb = { 500, 550, 600, 650, 700 }, gpus = { 16 } },
+  settings = {
+    { "buckets", 1, "pieces that the gradients are reduced in" },
+    { "gpus", nil, "GPUs, eight in a machine" },
+    { "fabric", "roce-100", "network between machines" },
+  },
+  change = { "buckets" },
+  scenario = [[
+local sim = require "lockstep"
+local gradients, backward = $mb * 1e6, 0.060
+return sim.program {
+  title = "Buckets", on = sim.cluster { node = "dgx-a100", gpus = set.gpus, fabric = set.fabric, nics = 2 },
+  rank = function(r)
+    local comm = r:stream "comm"
+    for b = 1, set.buckets do
+      r:compute { seconds = backward / set.buckets, name = "backward " .. b }
+      r:record("ready " .. b)
+      comm:wait("ready " .. b)
+      comm:all_reduce { bytes = gradients / set.buckets, name = "bucket " .. b }
+    end
+    comm:record "reduced"
+    r:wait "reduced"
+  end,
+}]],
+  guess = { unit = "ms", within = 0.35, answer = function(old) return (old.step_time - 0.060) * 1e3 end },
+  goal = function(new, old)
+    local before, now = old.step_time - 0.060, new.step_time - 0.060
+    return now <= 0.4 * before or ("Of %s of all-reduce %s are still waited for."):format(say.time(before), say.time(now))
+  end,
+  hints = {
+    "What travels while something computes costs no time. What part of the gradients cannot travel while backward computes?",
+    "Only the last bucket must wait for the end of backward. The more buckets, the less is left; but each pays a latency.",
+    "buckets = 8 will do.",
+  },
+  notice = function(new, old)
+    return ("The step took %s, and takes %s: the same bytes over the same cable, hidden. PyTorch's buckets are 25 MiB, for this reason."):format(
+      say.time(old.step_time), say.time(new.step_time))
+  end,
+  formula = "exposed = max(last bucket, all traffic - (b - 1) / b x backward). Limits: traffic takes no time from compute here; on a GPU it takes some of its cores and memory.",
+  measured = { "training-accuracy", "lambda-deeplearning-benchmark", "training with DDP, on many machines of GPUs" },
+  solution = { buckets = 8 },
+  wrong = {
+    { guess = 60, why = "That is backward." },
+    { guess = function(old, n) return n.mb / 12.5 end, why = "That is every byte once over one cable. A ring sends them nearly twice, here over two cards." },
+    { change = { buckets = 2 }, why = "Half of the gradients still wait for the end." },
+  },
+}

@@ -1,0 +1,47 @@
+local say = ...
+return {
+  title = "Llama 3 on 16,384 GPUs",
+  question = "Llama 3 405B: a batch of 2,048 sequences of 8,192 tokens, tensor parallel 8, 16 stages. Meta report 430 TFLOP/s a GPU on 8,192 H100 and 400 on 16,384, with "
+    .. "the same batch.",
+  ask = "By how many percent is MFU lower on 16,384 than on 8,192, as simulated?",
+  task = "Find a number of GPUs that trains with an MFU of at least 44 %.",
+  numbers = { gpus = { 16384 } },
+  settings = {
+    { "gpus", nil, "GPUs: 4,096, 8,192 or 16,384" },
+    { "schedule", "interleaved", "order of micro-batches" },
+    { "fabric", "roce-400", "network" },
+  },
+  change = { "gpus", "fabric" },
+  scenario = [[
+local sim = require "lockstep"
+local layers = {}
+for chunk = 1, 128 do layers[chunk] = (chunk == 1 or chunk == 128) and 0 or 1 end
+return sim.study {
+  on = sim.cluster { node = "dgx-h100", gpus = set.gpus, fabric = sim.rail_fat_tree { link = set.fabric } },
+  run = sim.training { model = "llama-3.1-405b", seq_len = 8192, batch = { global = 2048, micro = 1 }, zero = 1, precision = "bf16",
+    parallel = { tp = 8, pp = 16, vpp = 8, layers = layers, sequence_parallel = true }, schedule = set.schedule,
+    framework = "megatron", attention = "flash", optimizer = "adam" },
+}]],
+  guess = {
+    unit = "%", within = 0.4,
+    answer = function(old, n, run) return 100 * (1 - old.mfu / run { gpus = 8192 }.mfu) end,
+  },
+  goal = function(new) return new.mfu >= 0.44 or ("MFU is %.1f %%."):format(100 * new.mfu) end,
+  hints = {
+    "The batch is the same. How many micro-batches does each pipeline have then?",
+    "2,048 sequences over 128 replicas are 16 micro-batches, over 64 they are 32: the bubble is twice as large with more GPUs.",
+    "gpus = 8192.",
+  },
+  notice = function(new, old)
+    return ("Waiting in the pipeline takes %s with 16,384 and %s now; MFU %s and %s. Twice the GPUs were still %.2f times as quick."):format(
+      say.percent(say.share(old, "pp")), say.percent(say.share(new, "pp")), say.percent(old.mfu), say.percent(new.mfu), new.step_time / old.step_time)
+  end,
+  formula = "m = batch / (replicas x micro); bubble = (p - 1) / v / m about. Limits: published figures are averages over weeks, with stragglers.",
+  measured = { "training-accuracy", "megatron-core-h100-weak", "Megatron on up to thousands of H100" },
+  solution = { gpus = 8192 },
+  wrong = {
+    { guess = 50, why = "Then twice the GPUs would be no quicker at all." },
+    { guess = 1, why = "Meta's own figures differ by 7 %." },
+    { change = { fabric = "ib-xdr800" }, why = "They wait for stages, not for the network." },
+  },
+}

@@ -1,0 +1,42 @@
+local say = ...
+return {
+  title = "Hungry GPUs",
+  question = "ResNet-50 on eight A100, $micro images on each. $workers loader processes a GPU decode JPEGs at 120 images a second each.",
+  ask = "What percentage of a step do GPUs wait for data?",
+  task = "Bring it below 5 %.",
+  numbers = { micro = { 96, 128 }, workers = { 3, 4, 5 } },
+  settings = {
+    { "workers", nil, "loader processes of each GPU" },
+    { "storage", "local-nvme", "where the images lie" },
+    { "micro", nil, "images on each GPU" },
+  },
+  change = { "workers", "storage" },
+  scenario = [[
+local sim = require "lockstep"
+return sim.study {
+  on = sim.cluster { node = "dgx-a100", gpus = 8 },
+  run = sim.training { model = "resnet-50", batch = { micro = set.micro },
+    data = { storage = set.storage, sample_bytes = "110 kB", workers = set.workers, samples_per_second_per_worker = 120 } },
+}]],
+  guess = { unit = "%", within = 0.2, answer = function(old) return 100 * say.share(old, "data") end },
+  goal = function(new)
+    return say.share(new, "data") < 0.05 or ("They wait for %s of a step."):format(say.percent(say.share(new, "data")))
+  end,
+  hints = {
+    "How many images a second does a GPU want, and how many do its loaders give?",
+    "An A100 trains some 1,400 a second. Divide by 120.",
+    "workers = 16.",
+  },
+  notice = function(new, old)
+    return ("%.0f images a second, and %.0f now. A GPU that waits for data looks busy to no one but its bill: look at this row first."):format(
+      old.samples_per_s, new.samples_per_s)
+  end,
+  formula = "rate = min(GPU's, workers x 120, storage's / bytes). Limits: a machine has so many cores; decoding on the GPU (DALI) takes some of its time.",
+  measured = { "training-accuracy", "tf-benchmarks-2017", "ResNet-50 with real and with synthetic images" },
+  solution = { workers = 16 },
+  wrong = {
+    { guess = 10, why = "A few hundred images a second against well over a thousand." },
+    { change = { storage = "local-nvme-raid" }, why = "The bytes were there in time; they were not decoded." },
+    { change = { workers = 8 }, why = "Nearer, but 960 a second are still too few." },
+  },
+}

@@ -1,0 +1,45 @@
+local say = ...
+return {
+  title = "Fewer cables upward",
+  question = "512 H100 in 64 machines, sixteen machines on a leaf switch. To save money the leaves have a $oversubscription-th of the cables upward that they have downward. "
+    .. "All GPUs exchange $mib MiB with all others, as experts' tokens do.",
+  ask = "How many times as long does it take as with as many cables up as down?",
+  task = "Bring it to at most 0.65 of its time.",
+  numbers = { oversubscription = { 4, 6, 8 }, mib = { 32, 64 } },
+  settings = {
+    { "oversubscription", nil, "cables down for each one up" },
+    { "shape", "fat_tree", "fat_tree, or rail_fat_tree: the i-th card of every machine on one leaf" },
+    { "mib", nil, "MiB of each GPU for all" },
+  },
+  change = { "oversubscription", "shape" },
+  scenario = [[
+local sim = require "lockstep"
+return sim.program {
+  title = "All to all",
+  on = sim.cluster { node = "dgx-h100", gpus = 512,
+                     fabric = sim[set.shape] { link = "ib-ndr400", oversubscription = set.oversubscription, nodes_per_leaf = 16 } },
+  rank = function(r) r:all_to_all { bytes = set.mib * 1024 * 1024 } end,
+}]],
+  guess = {
+    unit = "times", within = 0.3,
+    answer = function(old, n, run) return old.step_time / run { oversubscription = 1 }.step_time end,
+  },
+  goal = function(new, old) return say.quicker(new, old, 0.65) end,
+  hints = {
+    "Three of four partners are on another leaf. How many cables lead there?",
+    "What leaves the leaf takes $oversubscription times as long, what stays does not; and even with all cables a network card is not always what is waited for.",
+    "oversubscription = 1. A ring would not have noticed: its neighbours are on the same leaf.",
+  },
+  notice = function(new, old)
+    return ("%s, now %s. Try all_reduce in its place: a ring crosses each leaf's edge once, and hardly cares. Networks are built for the traffic."):format(
+      say.time(old.step_time), say.time(new.step_time))
+  end,
+  formula = "time >= bytes that leave a leaf / (its cables up x rate). Limits: hashes that collide take more (ECMP); placing a job on few leaves takes less.",
+  measured = { "collectives-accuracy", "CoreWeave HGX A100", "collectives over trees of switches, measured with nccl-tests" },
+  solution = { oversubscription = 1 },
+  wrong = {
+    { guess = function(old, n) return 2 * n.oversubscription end, why = "Twice too much: it cannot be longer than all bytes through the fewer cables." },
+    { guess = 1, why = "That is right for a ring." },
+    { change = { shape = "rail_fat_tree" }, why = "With rails as many bytes go up." },
+  },
+}

@@ -1,0 +1,520 @@
+// lockstep lesson: the course. What a problem says and when it is solved stands in scenarios/lessons/course; this reads
+// command lines and files, and tells.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "results/answer/frame.h"
+#include "scenarios/lua/lua_course.h"
+#include "sim/base/list.h"
+#include "sim/base/sha256.h"
+#include "sim/system/file.h"
+#include "sim/system/letters_out.h"
+#include "sim/system/wall.h"
+
+#define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
+#define LARGEST_FILE ((size_t)1 << 20)
+#define ARGUMENTS_MOST 64
+#define TAG_BYTES 6
+
+static const OptionSpec own_options[] = {
+    {"seed", OPTION_COUNT, "N", .of = OF_QUESTION,
+     .help = "start, hint, sheet: the numbers of one student (default 1)"},
+    {"in", OPTION_TEXT, "DIR", .of = OF_FORM,
+     .help = "start: the folder where the file is written (default: this one)"},
+    {"code", OPTION_TEXT, "FILE", .of = OF_FORM, .help = "check: what is solved is added to this file, for grade"},
+    {"track", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "list, sheet: of one track alone"},
+    {"answers", OPTION_FLAG, .of = OF_QUESTION, .help = "sheet: with what is right, for the one who teaches"},
+    WALL_OPTION,
+};
+
+static const char usage[] =
+    "lockstep lesson list | start N | guess FILE VALUE | check FILE | hint N [1-3] | grade FILE… "
+    "| sheet [OPTIONS]";
+static const char about[] =
+    "The course: problems of one idea each (docs/course.md). start writes a scenario; guess first, then change it and\n"
+    "have it checked. Three hints: concept, principle, answer. sheet prints problems; as a page with -o sheet.html.\n\n"
+    "  lockstep lesson start 2.1\n"
+    "  lockstep lesson guess ring_factor.lua \"80 ms\"\n"
+    "  lockstep lesson check ring_factor.lua --code ana.code\n"
+    "  lockstep lesson grade ana.code";
+
+typedef struct Lesson {
+    Arena *arena;
+    Answer *answer;
+    const Options *options;
+    Problems *problems;
+    Course *course;
+    const char *file;       // that the student named, or will have
+    const char *write;      // what is to be written there, or NULL
+    const char *code;       // a line for the student's code, or NULL
+    const char *student;    // whose code is graded
+    bool altered;           // the line that is graded is not as the program wrote it
+    int graded, right;      // lines so far
+    bool refused, is_wrong; // a problem was told; the answer is no
+} Lesson;
+
+// ---- What a call gave, as an answer.
+
+static bool is_refused(lua_State *L, Lesson *lesson) {
+    const char *text = course_text(L, "problem"), *hint = course_text(L, "hint");
+    if (!text) return false;
+    double line = course_number(L, "line");
+    problem_add(lesson->problems, (Where){lesson->file, line > 0 ? (int)line : 0}, "%s", text);
+    if (hint) problem_hint(lesson->problems, "%s", hint);
+    lesson->refused = true;
+    return true;
+}
+
+static void fact(lua_State *L, Lesson *lesson, const char *key, const char *title) {
+    const char *text = course_text(L, key);
+    if (text) answer_text(lesson->answer, key, title, text);
+}
+
+static void say(lua_State *L, Lesson *lesson, const char *key, const char *label) {
+    const char *text = course_text(L, key);
+    if (!text) return;
+    answer_say(lesson->answer, label, "%s", text);
+    answer_detail(lesson->answer, FOR_PROGRAMS);
+    answer_text(lesson->answer, key, NULL, text);
+    answer_detail(lesson->answer, FOR_ALL);
+}
+
+static void for_programs(lua_State *L, Lesson *lesson, const char *key) {
+    answer_detail(lesson->answer, FOR_PROGRAMS);
+    fact(L, lesson, key, NULL);
+    answer_detail(lesson->answer, FOR_ALL);
+}
+
+static void add_title(lua_State *L, Lesson *lesson) {
+    answer_say(lesson->answer, NULL, "%s %s", course_text(L, "id"), course_text(L, "title"));
+    for_programs(L, lesson, "id");
+    for_programs(L, lesson, "title");
+}
+
+static void take_list(lua_State *L, void *context) {
+    static const AnswerColumn columns[] = {{"id", "no.", AS_TEXT, 0},
+                                           {"title", "problem", AS_TEXT, 0},
+                                           {"name", "file", AS_TEXT, 0},
+                                           {"track", NULL, AS_TEXT, 0}};
+    Lesson *lesson = context;
+    const char *track = "", *tracks = NULL;
+    if (is_refused(L, lesson)) return;
+    answer_table(lesson->answer, "problems", NULL, columns, COUNT_OF(columns));
+    for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, -1); i++) {
+        lua_rawgeti(L, -1, i);
+        const char *id = course_text(L, "id"), *now = course_text(L, "track"), *name = course_text(L, "name");
+        ANSWER_ROW(lesson->answer, answer_of_text(id), answer_of_text(course_text(L, "title")), answer_of_text(name),
+                   answer_of_text(now));
+        if (strcmp(track, now) != 0)
+            tracks = arena_printf(lesson->arena, "%s%s%.*s %s", tracks ? tracks : "", tracks ? "; " : "",
+                                  (int)strcspn(id, "."), id, now);
+        track = now;
+        lua_pop(L, 1);
+    }
+    answer_say(lesson->answer, "Tracks", "%s", tracks);
+    answer_next(lesson->answer, "lockstep lesson start 2.1", "writes a problem's file, and asks");
+}
+
+static void add_settings(lua_State *L, Lesson *lesson, AnswerDetail detail) {
+    static const AnswerColumn columns[] = {{"name", "setting", AS_TEXT, 0},
+                                           {"value", "is", AS_TEXT, 0},
+                                           {"free", "yours", AS_BOOL, 0},
+                                           {"help", "what", AS_TEXT, 0}};
+    answer_detail(lesson->answer, detail);
+    answer_table(lesson->answer, "settings", NULL, columns, COUNT_OF(columns));
+    lua_getfield(L, -1, "settings");
+    for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, -1); i++) {
+        lua_rawgeti(L, -1, i);
+        bool free_to_change = course_truth(L, "free");
+        ANSWER_ROW(lesson->answer, answer_of_text(course_text(L, "name")), answer_of_text(course_text(L, "value")),
+                   answer_shown(AS_BOOL, free_to_change, free_to_change ? "yes" : ""),
+                   answer_of_text(course_text(L, "help")));
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+    answer_detail(lesson->answer, FOR_ALL);
+}
+
+static void take_start(lua_State *L, void *context) {
+    Lesson *lesson = context;
+    if (is_refused(L, lesson)) return;
+    const char *folder = option_text(lesson->options, "in", NULL);
+    lesson->file = course_text(L, "file");
+    if (folder) lesson->file = arena_printf(lesson->arena, "%s/%s", folder, lesson->file);
+    lesson->write = course_text(L, "text");
+    add_title(L, lesson);
+    say(L, lesson, "question", NULL);
+    say(L, lesson, "ask", "Guess");
+    say(L, lesson, "task", "Then");
+    add_settings(L, lesson, FOR_ALL);
+    answer_detail(lesson->answer, FOR_PROGRAMS);
+    fact(L, lesson, "track", NULL);
+    fact(L, lesson, "name", NULL);
+    fact(L, lesson, "guess_help", NULL);
+    fact(L, lesson, "file", NULL);
+    fact(L, lesson, "text", NULL);
+    answer_detail(lesson->answer, FOR_ALL);
+    answer_say(lesson->answer, "Written", "%s: a scenario, for lockstep run and explain too; change what is yours",
+               lesson->file);
+    answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep lesson guess %s VALUE", lesson->file),
+                course_text(L, "guess_help"));
+}
+
+static void add_guess(lua_State *L, Lesson *lesson, const char *right, const char *why) {
+    bool is_right = course_truth(L, right);
+    answer_say(lesson->answer, "Guess", "%s; the simulation says %s: %s", course_text(L, "guess"),
+               course_text(L, "truth"), is_right ? "right" : "not near enough");
+    answer_detail(lesson->answer, FOR_PROGRAMS);
+    answer_bool(lesson->answer, "guess_right", NULL, is_right);
+    fact(L, lesson, "guess", NULL);
+    fact(L, lesson, "truth", NULL);
+    answer_detail(lesson->answer, FOR_ALL);
+    say(L, lesson, why, "Why");
+}
+
+static void take_guess(lua_State *L, void *context) {
+    Lesson *lesson = context;
+    if (is_refused(L, lesson)) return;
+    lesson->write = course_text(L, "text");
+    add_title(L, lesson);
+    add_guess(L, lesson, "right", "why");
+    say(L, lesson, "task", "Now");
+    answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep lesson check %s", lesson->file),
+                "when its table is changed");
+    answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep lesson hint %s", course_text(L, "id")),
+                "the concept; 2 the principle, 3 the answer");
+}
+
+static AnswerUnit unit_of(const char *name) {
+    static const struct {
+        const char *name;
+        AnswerUnit unit;
+    } units[] = {{"time", AS_SECONDS}, {"bytes", AS_BYTES}, {"share", AS_SHARE},
+                 {"days", AS_DAYS},    {"money", AS_MONEY}, {"kwh", AS_KWH}};
+    for (int i = 0; i < COUNT_OF(units); i++)
+        if (strcmp(units[i].name, name) == 0) return units[i].unit;
+    return AS_NUMBER;
+}
+
+static void add_figures(lua_State *L, Lesson *lesson) {
+    static const AnswerColumn columns[] = {
+        {"figure", "figure", AS_TEXT, 0}, {"as_asked", "as asked", AS_NUMBER, 0}, {"changed", "changed", AS_NUMBER, 0}};
+    answer_table(lesson->answer, "figures", NULL, columns, COUNT_OF(columns));
+    lua_getfield(L, -1, "figures");
+    for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, -1); i++) {
+        lua_rawgeti(L, -1, i);
+        AnswerUnit unit = unit_of(course_text(L, "unit"));
+        ANSWER_ROW(lesson->answer, answer_of_text(course_text(L, "title")), answer_of(unit, course_number(L, "old")),
+                   answer_of(unit, course_number(L, "new")));
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+}
+
+static void take_check(lua_State *L, void *context) {
+    Lesson *lesson = context;
+    if (is_refused(L, lesson)) return;
+    bool right = course_truth(L, "right");
+    lesson->is_wrong = !right;
+    lesson->code = course_text(L, "code");
+    answer_say(lesson->answer, NULL, "%s %s: %s", course_text(L, "id"), course_text(L, "title"),
+               right ? "solved." : "not solved.");
+    for_programs(L, lesson, "id");
+    for_programs(L, lesson, "title");
+    answer_detail(lesson->answer, FOR_PROGRAMS);
+    answer_bool(lesson->answer, "right", NULL, right);
+    answer_detail(lesson->answer, FOR_ALL);
+    say(L, lesson, "why", NULL);
+    add_figures(L, lesson);
+    add_guess(L, lesson, "guess_right", "guess_why");
+    say(L, lesson, "notice", "Notice");
+    say(L, lesson, "formula", "Formula");
+    say(L, lesson, "measured", "Measured");
+    for_programs(L, lesson, "code");
+    const char *next = course_text(L, "next");
+    if (!right) {
+        answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep lesson hint %s", course_text(L, "id")),
+                    "the concept; 2 the principle, 3 the answer");
+        answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep explain %s", lesson->file),
+                    "what it takes its time for");
+    } else if (next)
+        answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep lesson start %s", next), "the next problem");
+}
+
+static void take_hint(lua_State *L, void *context) {
+    Lesson *lesson = context;
+    if (is_refused(L, lesson)) return;
+    add_title(L, lesson);
+    say(L, lesson, "hint", course_text(L, "kind"));
+}
+
+static void add_sheet_answers(lua_State *L, Lesson *lesson) {
+    fact(L, lesson, "answer", "Right guess");
+    fact(L, lesson, "solution", "Right change");
+    fact(L, lesson, "notice", "To notice");
+    fact(L, lesson, "formula", "Formula");
+    fact(L, lesson, "measured", "Measured");
+}
+
+static void take_sheet(lua_State *L, void *context) {
+    Lesson *lesson = context;
+    if (is_refused(L, lesson)) return;
+    answer_title(lesson->answer, "The course");
+    answer_open_list(lesson->answer, "problems", NULL);
+    for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, -1); i++) {
+        lua_rawgeti(L, -1, i);
+        answer_open(lesson->answer, NULL,
+                    arena_printf(lesson->arena, "%s %s", course_text(L, "id"), course_text(L, "title")));
+        for_programs(L, lesson, "id");
+        for_programs(L, lesson, "title");
+        fact(L, lesson, "track", "Track");
+        fact(L, lesson, "question", "Question");
+        fact(L, lesson, "ask", "Guess");
+        fact(L, lesson, "guess_help", "Answer");
+        fact(L, lesson, "task", "Task");
+        add_settings(L, lesson, FOR_ALL);
+        add_sheet_answers(L, lesson);
+        answer_close(lesson->answer);
+        lua_pop(L, 1);
+    }
+    answer_close(lesson->answer);
+}
+
+// ---- A code: a line of what was solved, and a tag that shows slips of the pen. It proves nothing of who solved it.
+
+static const char *tag_of(Arena *arena, const char *student, const char *line) {
+    static const char salt[] = "lockstep course 1";
+    const char *text = arena_printf(arena, "%s\n%s\n%s", salt, student, line);
+    unsigned char digest[SHA256_BYTES];
+    sha256(text, strlen(text), digest);
+    char *tag = arena_printf(arena, "%*s", 2 * TAG_BYTES, "");
+    for (int i = 0; i < TAG_BYTES; i++) snprintf(tag + 2 * (size_t)i, 3, "%02x", digest[i]);
+    return tag;
+}
+
+// "out/ana.code" is Ana's.
+static const char *student_of(Arena *arena, const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    return arena_printf(arena, "%.*s", dot ? (int)(dot - name) : (int)strlen(name), name);
+}
+
+static bool write_text(Lesson *lesson, const char *path, const char *text) {
+    OutputFile file;
+    if (!file_create(lesson->arena, path, &file, lesson->problems)) return false;
+    fputs(text, file.stream);
+    return file_commit(&file, lesson->problems);
+}
+
+static void take_grade(lua_State *L, void *context) {
+    Lesson *lesson = context;
+    bool right = course_truth(L, "right") && !lesson->altered;
+    lesson->graded++;
+    lesson->right += right;
+    const char *note = lesson->altered ? "this line is not as it was written" : course_text(L, "note");
+    ANSWER_ROW(lesson->answer, answer_of_text(lesson->student), answer_of_text(course_text(L, "id")),
+               answer_of_text(course_text(L, "title")), answer_of(AS_WHOLE, course_number(L, "seed")),
+               answer_shown(AS_BOOL, right, right ? "yes" : "no"),
+               answer_shown(AS_BOOL, course_truth(L, "guess_right"), course_truth(L, "guess_right") ? "yes" : "no"),
+               answer_of_text(course_text(L, "guess")), answer_of_text(course_text(L, "truth")),
+               answer_of_text(note ? note : ""));
+}
+
+static bool call(Lesson *lesson, const char *function, const char *first, const char *second, const char *third,
+                 CourseTake *take) {
+    CourseCall asked = {function, {first, second, third}, take, lesson};
+    return course_call(lesson->course, &asked) && !lesson->refused;
+}
+
+static void grade_line(Lesson *lesson, char *line) {
+    char *space = strrchr(line, ' ');
+    lesson->altered =
+        !space || strcmp(space + 1, tag_of(lesson->arena, lesson->student,
+                                           arena_printf(lesson->arena, "%.*s", (int)(space - line), line))) != 0;
+    if (space) *space = '\0';
+    call(lesson, "grade", line, NULL, NULL, take_grade);
+}
+
+// ---- Questions.
+
+typedef struct Ask {
+    const char *word, *kind;
+    int least, most; // arguments behind the word
+    bool (*ask)(Lesson *lesson, const char *const *arguments, int count);
+} Ask;
+
+static const char *seed_text(const Lesson *lesson) {
+    return arena_printf(lesson->arena, "%lld", (long long)option_count(lesson->options, "seed", 1));
+}
+
+static const char *track_text(const Lesson *lesson) {
+    return option_given(lesson->options, "track")
+               ? arena_printf(lesson->arena, "%lld", (long long)option_count(lesson->options, "track", 0))
+               : NULL;
+}
+
+static bool ask_list(Lesson *lesson, const char *const *arguments, int count) {
+    (void)arguments, (void)count;
+    return call(lesson, "list", track_text(lesson), NULL, NULL, take_list);
+}
+
+static bool ask_start(Lesson *lesson, const char *const *arguments, int count) {
+    (void)count;
+    if (!call(lesson, "start", arguments[0], seed_text(lesson), NULL, take_start)) return false;
+    FILE *there = file_peek(lesson->file);
+    if (!there) return write_text(lesson, lesson->file, lesson->write);
+    fclose(there);
+    size_t bytes = 0;
+    const char *stands = file_read(lesson->arena, lesson->file, LARGEST_FILE, &bytes, lesson->problems);
+    if (!stands || strcmp(stands, lesson->write) == 0) return stands != NULL;
+    problem_add(lesson->problems, (Where){lesson->file, 0}, "the file is there already, changed, and stays as it is");
+    problem_hint(lesson->problems, "go on with it, or begin anew in another folder");
+    return false;
+}
+
+static const char *read_given(Lesson *lesson, const char *path) {
+    size_t bytes = 0;
+    lesson->file = path;
+    const char *text = file_read(lesson->arena, path, LARGEST_FILE, &bytes, lesson->problems);
+    if (text && strlen(text) < bytes) {
+        problem_add(lesson->problems, (Where){path, 0}, "the file holds a NUL, which no text has");
+        problem_hint(lesson->problems, "lockstep lesson start writes files of the course");
+        return NULL;
+    }
+    return text;
+}
+
+static bool raise_wall(const Lesson *lesson, const char *output) {
+    WallRules rules = {0};
+    if (output) wall_allow_output(lesson->arena, &rules, WALL_REPLACE, output);
+    return wall_raise(lesson->arena, &rules, wall_mode_said(lesson->options), lesson->problems);
+}
+
+static bool ask_guess(Lesson *lesson, const char *const *arguments, int count) {
+    (void)count;
+    const char *text = read_given(lesson, arguments[0]);
+    return text && raise_wall(lesson, arguments[0]) && call(lesson, "guess", text, arguments[1], NULL, take_guess) &&
+           write_text(lesson, arguments[0], lesson->write);
+}
+
+static bool ask_check(Lesson *lesson, const char *const *arguments, int count) {
+    (void)count;
+    const char *code = option_text(lesson->options, "code", NULL), *before = "";
+    const char *text = read_given(lesson, arguments[0]);
+    FILE *there = text && code ? file_peek(code) : NULL;
+    if (there) {
+        fclose(there);
+        before = read_given(lesson, code);
+        lesson->file = arguments[0];
+    }
+    if (!text || !before || !raise_wall(lesson, code) || !call(lesson, "check", text, NULL, NULL, take_check))
+        return false;
+    if (!code || !lesson->code) return true;
+    const char *line = arena_printf(lesson->arena, "%s %s\n", lesson->code,
+                                    tag_of(lesson->arena, student_of(lesson->arena, code), lesson->code));
+    answer_say(lesson->answer, "Code", "a line in %s", code);
+    return strstr(before, line) || write_text(lesson, code, arena_printf(lesson->arena, "%s%s", before, line));
+}
+
+static bool ask_hint(Lesson *lesson, const char *const *arguments, int count) {
+    const char *number = count > 1 ? arguments[1] : "1";
+    if (strlen(number) == 1 && *number >= '1' && *number <= '3')
+        return call(lesson, "hint", arguments[0], number, seed_text(lesson), take_hint);
+    problem_add(lesson->problems, (Where){0}, "there is no hint \"%.20s\"", number);
+    problem_hint(lesson->problems, "1 is the concept, 2 the principle, 3 the answer");
+    return false;
+}
+
+static bool ask_grade(Lesson *lesson, const char *const *arguments, int count) {
+    static const AnswerColumn columns[] = {
+        {"student", "student", AS_TEXT, 0}, {"id", "no.", AS_TEXT, 0},          {"title", "problem", AS_TEXT, 3},
+        {"seed", "seed", AS_WHOLE, 0},      {"right", "solved", AS_BOOL, 0},    {"guess_right", "guessed", AS_BOOL, 0},
+        {"guess", "guess", AS_TEXT, 2},     {"truth", "simulated", AS_TEXT, 2}, {"note", "note", AS_TEXT, BELOW_ROW},
+    };
+    const char *texts[ARGUMENTS_MOST] = {0};
+    for (int i = 0; i < count; i++)
+        if (!(texts[i] = read_given(lesson, arguments[i]))) return false;
+    if (!raise_wall(lesson, NULL)) return false;
+    answer_table(lesson->answer, "lines", NULL, columns, COUNT_OF(columns));
+    for (int i = 0; i < count; i++) {
+        lesson->student = student_of(lesson->arena, arguments[i]);
+        char *rest = arena_copy_text(lesson->arena, texts[i]), *state = NULL;
+        for (char *line = strtok_r(rest, "\r\n", &state); line; line = strtok_r(NULL, "\r\n", &state))
+            grade_line(lesson, line);
+    }
+    lesson->is_wrong = lesson->right < lesson->graded;
+    answer_detail(lesson->answer, FOR_PROGRAMS);
+    answer_bool(lesson->answer, "all_right", NULL, !lesson->is_wrong);
+    answer_detail(lesson->answer, FOR_ALL);
+    answer_say(lesson->answer, NULL, "%d of %d lines are solved. Each was simulated again here.", lesson->right,
+               lesson->graded);
+    return problem_count(lesson->problems) == 0;
+}
+
+static bool ask_sheet(Lesson *lesson, const char *const *arguments, int count) {
+    (void)arguments, (void)count;
+    return call(lesson, "sheet", track_text(lesson), seed_text(lesson),
+                option_flag(lesson->options, "answers") ? "answers" : NULL, take_sheet);
+}
+
+static const Ask asks[] = {
+    {"list", "lesson-list", 0, 0, ask_list},    {"start", "lesson", 1, 1, ask_start},
+    {"guess", "lesson-guess", 2, 2, ask_guess}, {"check", "lesson-check", 1, 1, ask_check},
+    {"hint", "lesson-hint", 1, 2, ask_hint},    {"grade", "lesson-grade", 1, ARGUMENTS_MOST, ask_grade},
+    {"sheet", "lesson-sheet", 0, 0, ask_sheet},
+};
+
+static const Ask *asked(const Options *options, Problems *problems) {
+    const char *names[COUNT_OF(asks)], *word = option_positional_count(options) ? option_positional(options, 0) : NULL;
+    for (int i = 0; i < COUNT_OF(asks); i++) {
+        names[i] = asks[i].word;
+        if (!word || strcmp(word, asks[i].word) != 0) continue;
+        int count = option_positional_count(options) - 1;
+        if (count >= asks[i].least && count <= asks[i].most) return &asks[i];
+        problem_add(problems, (Where){0}, "lesson %s takes another number of words behind it than %d", word, count);
+        problem_hint(problems, "%s", usage);
+        problem_is_usage(problems);
+        return NULL;
+    }
+    if (word)
+        problem_add(problems, (Where){0}, "lesson knows no \"%.40s\"", word);
+    else
+        problem_add(problems, (Where){0}, "lesson needs a word");
+    if (word)
+        problem_hint_names(problems, word, names, COUNT_OF(asks));
+    else
+        problem_hint(problems, "for example: lockstep lesson list");
+    problem_is_usage(problems);
+    return NULL;
+}
+
+static const OptionSpec *rows(Arena *arena, int *count) {
+    return options_join(arena, own_options, COUNT_OF(own_options), NULL, 0, count);
+}
+
+static int ask(Asking *asking) {
+    const Ask *question = asked(asking->options, asking->problems);
+    if (!question) return EXIT_BAD_INPUT;
+    Lesson lesson = {
+        .arena = asking->arena, .answer = asking->answer, .options = asking->options, .problems = asking->problems};
+    const char *arguments[ARGUMENTS_MOST];
+    int count = option_positional_count(asking->options) - 1;
+    for (int i = 0; i < count; i++) arguments[i] = option_positional(asking->options, i + 1);
+    answer_rename(asking->answer, question->kind);
+    lesson.course = course_open(asking->arena, catalogue_builtin(asking->arena), asking->problems);
+    if (!lesson.course) return EXIT_BAD_INPUT;
+    bool good = question->ask(&lesson, arguments, count);
+    course_close(lesson.course);
+    return !good ? EXIT_BAD_INPUT : lesson.is_wrong ? EXIT_NO : EXIT_DONE;
+}
+
+static const Question lesson_question = {.name = "lesson",
+                                         .help = "the course: guess, change, see why",
+                                         .usage = usage,
+                                         .about = about,
+                                         .rows = rows,
+                                         .positional = ARGUMENTS_MOST,
+                                         .ask = ask};
+
+int command_lesson(int argc, char **argv);
+int command_lesson(int argc, char **argv) { return frame_run(&lesson_question, argc, argv); }
