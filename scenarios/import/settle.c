@@ -539,12 +539,25 @@ static void list_gpu(Reading *r) {
         list_line(r, &r->import->job, "nodes", number_text(r, r->machines.nodes), NULL, r->machines.where);
 }
 
+// The range is wider for each of those.
+static void count_unread(Reading *r) {
+    const ImportLines *open = &r->import->open;
+    int count = 0;
+    for (int i = 0; i < open->count; i++) {
+        bool again = false;
+        for (int k = 0; k < i; k++) again = again || strcmp(open->items[k].name, open->items[i].name) == 0;
+        count += !again;
+    }
+    if (count > 0) hear_number(r, "unread-options", count, open->items[0].where);
+}
+
 void settle(Reading *r, const ImportSoftware *software) {
     static const char *const first[] = {"model", "node", "gpus"};
     settle_machines(r);
     settle_model(r);
     settle_software(r, software);
     if (problem_count(r->problems)) return;
+    count_unread(r);
     for (int i = 0; i < 3; i++)
         if (heard(r, first[i])) {
             add_option(r, first[i], heard(r, first[i]));

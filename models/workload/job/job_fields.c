@@ -157,6 +157,8 @@ static const Field training_fields[] = {
      .help = "sigma of the log of each kernel's time"},
     {"straggler", NUMBER(1, 1000), .example = "1.2", .flag = "straggler", .varied = "straggler", DOUBLE(straggler),
      .help = "one rank is this many times slower"},
+    {"unread_options", COUNT(0, 1e4), .fallback = "0", .example = "3", .flag = "unread-options", INT(unread_options),
+     .help = "options of its launch file that would matter and are not understood: each widens the range of a step"},
 };
 
 static const Field batch_fields[] = {
