@@ -336,11 +336,11 @@ static bool any_value_changes(Arena *arena, const ImportSoftware *software, cons
 // or another option's value makes of it; or what holds where nothing is said.
 static bool needs_another(const ImportSoftware *software, const char *to) {
     static const char *const words[] = {
-        "layers",           "hidden",      "heads",        "kv_heads",          "ffn",
-        "head_dim",         "vocab",       "experts",      "experts_per_token", "gated_mlp",
-        "untied_embedding", "steps",       "recipe",       "partition",         "offload-parameters",
-        "lora-everywhere",  "ray_workers", "selective_ac", "expansion",         "replicate",
-        "rank_micro"};
+        "layers",           "hidden",          "heads",        "kv_heads",          "ffn",
+        "head_dim",         "vocab",           "experts",      "experts_per_token", "gated_mlp",
+        "untied_embedding", "steps",           "recipe",       "partition",         "offload-parameters",
+        "lora-everywhere",  "ray_workers",     "selective_ac", "expansion",         "replicate",
+        "rank_micro",       "recompute_method"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i], to) == 0) return true;
     return strstr(software->unsaid, to) != NULL;

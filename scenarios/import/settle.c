@@ -480,6 +480,9 @@ static void settle_software(Reading *r, const ImportSoftware *software) {
         hear_number(r, "tokens", heard_number(r, "samples", 0) * heard_number(r, "seq", 0), heard(r, "samples")->where);
         unhear(r, "samples");
     }
+    const char *method = heard_text(r, "recompute_method");
+    if (method && strcmp(method, "uniform") == 0)
+        set_aside(r, "recompute-num-layers", "all layers are recomputed, by so many at a time");
     if (heard_number(r, "zero", 0) < 3) set_aside(r, "offload-parameters", "only with ZeRO 3");
 }
 
