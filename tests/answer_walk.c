@@ -23,6 +23,9 @@ const AnswerCase answer_cases[] = {
     {"explain collective all_reduce --node dgx-a100 --sizes 1M", "explain-collective"},
     {"explain goodput --gpus 64 --days 5 --runs 20", "explain-goodput"},
     {"explain queue --gpus 64 --load 0.9 --jobs 400 --seeds 2", "explain-queue"},
+    {"check --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8 --seq 1024 --log "
+     "$DIR/steps.csv",
+     "check"},
     {"trace --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8 --seq 1024", "trace"},
     {"diff scenarios/examples/megatron_22b_175b.lua --study-b 2", "diff"},
     {"sweep --show $DIR/store.db", "sweep"},
@@ -88,6 +91,11 @@ const WalkLine answer_walk[] = {
     {0, "run " GPT2 " --tokens 1B --price 2 --date 2026-11-21 --currency EUR --verbose"},
     {0, "run --model gpt2-124m --node aws-p4d.24xlarge --gpus 8 --micro-batch 1 --seq 1024 --tokens 1B --provider aws --terms spot"},
     {0, "run --model resnet-50 --node dgx-a100 --gpus 8 --micro-batch 32 --samples 1.28M --epochs 90"},
+    {0, "check " GPT2 " --log $DIR/steps.csv -v --seed 3"},
+    {3, "check " GPT2 " --log $DIR/trainer.log --unfolded"},
+    {3, "check $DIR/met.lua --log $DIR/trainer.log --log $DIR/steps.csv --study 1 --set cluster.gpus=8"},
+    {2, "check " GPT2},
+    {4, "check " GPT2 " --log README.md"},
     {0, "run " GPT2 " --unfolded --seed 18446744073709551615 --jitter 0.05 --trace-events /dev/null"},
     {0, "run " GPT2 " --anchor $DIR/anchor.csv --plot=breakdown --plot-dir $DIR --plot-format svg"},
     {0, "run " GPT2 " --measured 8=20ms"},
@@ -522,6 +530,9 @@ static const char *const inputs[] = {
     // The beginnings of files that take seconds in whole.
     "mkdir $DIR/months; cd calibrate/measurements; head -n 3 reliability.csv >$DIR/stops.csv; "
     "for file in queue/*.csv; do head -n 1000 $file >$DIR/months/${file#queue/}; done",
+    "printf 'gpus,step_time\\n8,36 ms\\n' >$DIR/steps.csv; for i in 1 2 3 4 5; do echo \"iteration $i/ 5 | elapsed "
+    "time per "
+    "iteration (ms): 500 |\"; echo 'memory (MB) | max allocated: 4000.5'; done >$DIR/trainer.log",
     "$LOCKSTEP calibrate import --from gemm-csv " GEMMS " --gpu \"Tesla T4\" -o $DIR/gemms.json",
     "mkdir $DIR/lesson; $LOCKSTEP lesson start 2.2 --seed 7 --in $DIR/lesson; cp $DIR/lesson/half_speed.lua "
     "$DIR/lesson/fresh.lua; $LOCKSTEP lesson guess $DIR/lesson/half_speed.lua 5; sed 's/ kib = [0-9]*/ kib = 65536/' "

@@ -174,6 +174,32 @@ TEST(a_value_that_cannot_be_says_its_line) {
     arena_close(arena);
 }
 
+TEST(what_is_not_understood_widens_the_range_and_moves_nothing_else) {
+    Arena *arena = arena_open();
+    static const char *const more[] = {"", "--fuse-every-product 4", "--fuse-every-product 4 --wave-order 2"};
+    double low[3], middle[3], high[3];
+    for (int i = 0; i < 3; i++) {
+        char out[1 << 16];
+        const char *line = arena_printf(
+            arena,
+            "d=$(mktemp -d); printf '#!/bin/bash\\ntorchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 24 "
+            "--hidden-size 1024 --num-attention-heads 16 --micro-batch-size 1 --global-batch-size 64 --seq-length 1024 "
+            "--bf16 %s\\n' >$d/x.sh; $LOCKSTEP run $d/x.sh --node dgx-h100 --json; rm -r $d",
+            more[i]);
+        EXPECT_INT(test_shell(line, out, sizeof out), 0);
+        Problems *problems = problems_create(arena);
+        const Json *step = json_get(json_read_text(arena, "out", out, strlen(out), problems), "step_time_s");
+        EXPECT(step != NULL);
+        if (!step) break;
+        low[i] = json_number(step, "p5", problems);
+        middle[i] = json_number(step, "p50", problems);
+        high[i] = json_number(step, "p95", problems);
+        EXPECT_NEAR(middle[i], middle[0], 0);
+        EXPECT(i == 0 || (low[i] < low[i - 1] && high[i] > high[i - 1]));
+    }
+    arena_close(arena);
+}
+
 // ---- Tables.
 
 TEST(a_shape_that_is_half_said_names_what_is_missing) {
@@ -310,11 +336,11 @@ static bool any_value_changes(Arena *arena, const ImportSoftware *software, cons
 // or another option's value makes of it; or what holds where nothing is said.
 static bool needs_another(const ImportSoftware *software, const char *to) {
     static const char *const words[] = {
-        "layers",           "hidden",      "heads",        "kv_heads",          "ffn",
-        "head_dim",         "vocab",       "experts",      "experts_per_token", "gated_mlp",
-        "untied_embedding", "steps",       "recipe",       "partition",         "offload-parameters",
-        "lora-everywhere",  "ray_workers", "selective_ac", "expansion",         "replicate",
-        "rank_micro"};
+        "layers",           "hidden",          "heads",        "kv_heads",          "ffn",
+        "head_dim",         "vocab",           "experts",      "experts_per_token", "gated_mlp",
+        "untied_embedding", "steps",           "recipe",       "partition",         "offload-parameters",
+        "lora-everywhere",  "ray_workers",     "selective_ac", "expansion",         "replicate",
+        "rank_micro",       "recompute_method"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i], to) == 0) return true;
     return strstr(software->unsaid, to) != NULL;

@@ -87,7 +87,7 @@ static bool says_no(const Json *answer) {
     if (strcmp(kind, "plan") == 0) return is_null(answer, "chosen");
     if (strcmp(kind, "goodput") == 0) return number_of(answer, "unfinished") == number_of(answer, "runs");
     const Json *unmet = json_get(answer, "unmet"), *sizes = json_get(answer, "answers");
-    return none_ran(answer) || is_false(answer, "ran") || is_false(answer, "may_fit") ||
+    return none_ran(answer) || is_false(answer, "ran") || is_false(answer, "may_fit") || is_false(answer, "within") ||
            is_false(answer, "facility_is_enough") || is_false(answer, "right") || is_false(answer, "all_right") ||
            (sizes && sizes->count > 0 && none_is_found(sizes)) || (unmet && unmet->count > 0);
 }

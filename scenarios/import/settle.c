@@ -480,6 +480,9 @@ static void settle_software(Reading *r, const ImportSoftware *software) {
         hear_number(r, "tokens", heard_number(r, "samples", 0) * heard_number(r, "seq", 0), heard(r, "samples")->where);
         unhear(r, "samples");
     }
+    const char *method = heard_text(r, "recompute_method");
+    if (method && strcmp(method, "uniform") == 0)
+        set_aside(r, "recompute-num-layers", "all layers are recomputed, by so many at a time");
     if (heard_number(r, "zero", 0) < 3) set_aside(r, "offload-parameters", "only with ZeRO 3");
 }
 
@@ -539,12 +542,25 @@ static void list_gpu(Reading *r) {
         list_line(r, &r->import->job, "nodes", number_text(r, r->machines.nodes), NULL, r->machines.where);
 }
 
+// The range is wider for each of those.
+static void count_unread(Reading *r) {
+    const ImportLines *open = &r->import->open;
+    int count = 0;
+    for (int i = 0; i < open->count; i++) {
+        bool again = false;
+        for (int k = 0; k < i; k++) again = again || strcmp(open->items[k].name, open->items[i].name) == 0;
+        count += !again;
+    }
+    if (count > 0) hear_number(r, "unread-options", count, open->items[0].where);
+}
+
 void settle(Reading *r, const ImportSoftware *software) {
     static const char *const first[] = {"model", "node", "gpus"};
     settle_machines(r);
     settle_model(r);
     settle_software(r, software);
     if (problem_count(r->problems)) return;
+    count_unread(r);
     for (int i = 0; i < 3; i++)
         if (heard(r, first[i])) {
             add_option(r, first[i], heard(r, first[i]));

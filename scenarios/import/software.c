@@ -1,6 +1,7 @@
 #include "scenarios/import/software.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "scenarios/import/reading.h"
 
@@ -12,7 +13,8 @@
 static const ImportOption megatron[] = {
     {"tensor_model_parallel_size|tensor_parallel_size|model-parallel-size", TAKEN, "tp", NULL},
     {"pipeline_model_parallel_size|pipeline_parallel_size|pipe-parallel-size", TAKEN, "pp", NULL},
-    {"virtual_pipeline_model_parallel_size|num_virtual_stages_per_pipeline_rank|virtual_pipeline_parallel_size", TAKEN, "vpp", NULL},
+    {"num_virtual_stages_per_pipeline_rank", TAKEN, "vpp", NULL},
+    {"virtual_pipeline_model_parallel_size|virtual_pipeline_parallel_size", TAKEN, "vpp", NULL},
     {"num_layers_per_virtual_pipeline_stage", TAKEN, "layers_per_virtual_stage", NULL},
     {"context_parallel_size|ds_sequence_parallel_size", TAKEN, "cp", NULL},
     {"cp_comm_type", TAKEN, "cp-exchange", "p2p:ring,a2a:ulysses,allgather:all-gather,all_gather:all-gather"},
@@ -20,9 +22,9 @@ static const ImportOption megatron[] = {
     {"expert_tensor_parallel_size", TAKEN, "etp", NULL},
     {"sequence_parallel", TAKEN, "sequence-parallel", "true:true,false:false"},
     {"use_distributed_optimizer", TAKEN, "zero", "yes:1"},
+    {"data_parallel_sharding_strategy", TAKEN, "zero", "no_shard:0,optim:1,optim_grads:2,optim_grads_params:3"},
     {"optim.name", TAKEN, "zero", "distributed_fused_adam:1,fused_adam:0"},
     {"zero_stage", TAKEN, "zero", NULL},
-    {"data_parallel_sharding_strategy", TAKEN, "zero", "no_shard:0,optim:1,optim_grads:2,optim_grads_params:3"},
     {"use_torch_fsdp2", TAKEN, "zero", "yes:3"},
     {"micro_batch_size", TAKEN, "micro-batch", NULL},
     {"global_batch_size", TAKEN, "global-batch", NULL},
@@ -43,7 +45,7 @@ static const ImportOption megatron[] = {
     {"moe_expert_capacity_factor", TAKEN, "capacity-factor", NULL},
     {"swiglu", TAKEN, "gated_mlp", "yes:true"},
     {"model.activation", TAKEN, "gated_mlp", "swiglu:true,fast-swiglu:true,gelu:false,squared-relu:false,relu:false"},
-    {"normalization|norm", TAKEN, "rms_norm", "rmsnorm:true,layernorm:false,layernorm1p:false,rms:true"},
+    {"normalization|norm", TAKEN, "rms_norm", "RMSNorm:true,LayerNorm:false,layernorm1p:false,rms:true"},
     {"untie_embeddings_and_output_weights|no-weight-tying", TAKEN, "untied_embedding", "yes:true"},
     {"share_embeddings_and_output_weights", TAKEN, "untied_embedding", "no:true"},
     {"group_query_attention", IDLE, "num-query-groups says how many", NULL},
@@ -51,14 +53,14 @@ static const ImportOption megatron[] = {
     {"fp16|fp16.enabled", TAKEN, "precision", "yes:fp16"},
     {"bf16.enabled", TAKEN, "precision", "yes:bf16"},
     {"trainer.precision|mixed_precision", TAKEN, "precision", PRECISIONS},
-    {"fp8_format", TAKEN, "fp8", "yes:true,hybrid:true,e4m3:true"},
+    {"fp8_format", TAKEN, "fp8", "hybrid:true,e4m3:true,yes:true"},
     {"fp8|transformer_engine_fp8", TAKEN, "fp8", "yes:true,hybrid:true,e4m3:true"},
     {"fp8_recipe", TAKEN, "fp8-recipe", "delayed:delayed,tensorwise:tensorwise,mxfp8:mxfp8,blockwise:blockwise"},
     {"recompute_activations", TAKEN, "recompute", "yes:selective"},
     {"recompute_granularity|activations_checkpoint_granularity", TAKEN, "recompute", "full:full,selective:selective"},
     {"checkpoint_activations", TAKEN, "recompute", "yes:full"},
     {"recompute_num_layers|activations_checkpoint_num_layers", TAKEN, "recompute-num-layers", NULL},
-    {"recompute_method|activations_checkpoint_method", OPEN, "which layers of a stage are recomputed", NULL},
+    {"recompute_method|activations_checkpoint_method", TAKEN, "recompute_method", "uniform:uniform,block:block"},
     {"recompute_modules", TAKEN, "recompute-modules", NULL},
     {"overlap_grad_reduce|overlap_grad_sync", TAKEN, "overlap-grad-reduce", "true:true,false:false"},
     {"overlap_param_gather|overlap_param_sync", TAKEN, "overlap-param-gather", "true:true,false:false"},
@@ -97,8 +99,8 @@ static const ImportOption megatron[] = {
 // DeepSpeed's JSON (0.19), also within GPT-NeoX.
 static const ImportOption deepspeed[] = {
     {"zero_optimization.stage", TAKEN, "zero", NULL},
-    {"offload_optimizer.device", TAKEN, "offload-optimizer", "cpu:host,nvme:nvme,none:gpu"},
-    {"offload_param.device", TAKEN, "offload-parameters", "cpu:host,nvme:nvme,none:gpu"},
+    {"zero_optimization.offload_optimizer.device|offload_optimizer.device", TAKEN, "offload-optimizer", "cpu:host,nvme:nvme,none:gpu"},
+    {"zero_optimization.offload_param.device|offload_param.device", TAKEN, "offload-parameters", "cpu:host,nvme:nvme,none:gpu"},
     {"zero_optimization.cpu_offload", TAKEN, "offload-optimizer", "yes:host"},
     {"train_micro_batch_size_per_gpu", TAKEN, "ds_micro", NULL},
     {"train_batch_size", TAKEN, "ds_batch", NULL},
@@ -123,7 +125,7 @@ static const ImportOption trainer[] = {
     {"model_name_or_path|base_model|pretrained_model_name_or_path|model_id", TAKEN, "model", NULL},
     {"per_device_train_batch_size|per_gpu_train_batch_size|micro_batch_size", TAKEN, "micro-batch", NULL},
     {"gradient_accumulation_steps", TAKEN, "grad-accumulation", NULL},
-    {"max_seq_length|block_size|sequence_len|cutoff_len|max_length|model_max_length|max_seq_len|seq_length", TAKEN, "seq", NULL},
+    {"block_size|max_seq_length|sequence_len|cutoff_len|max_length|model_max_length|max_seq_len|seq_length", TAKEN, "seq", NULL},
     {"bf16", TAKEN, "precision", "yes:bf16,auto:bf16,full:bf16"},
     {"fp16", TAKEN, "precision", "yes:fp16"},
     {"fp32|pure_bf16", TAKEN, "precision", "yes:bf16"},
@@ -161,17 +163,17 @@ static const ImportOption accelerate[] = {
     {"num_processes", TAKEN, "gpus", NULL},
     {"num_machines", TAKEN, "nodes", NULL},
     {"mixed_precision", TAKEN, "precision", PRECISIONS},
-    {"fsdp_sharding_strategy", TAKEN, "sharding", NULL},
-    {"fsdp_reshard_after_forward", TAKEN, "sharding", "true:FULL_SHARD,false:SHARD_GRAD_OP,FULL_SHARD:FULL_SHARD,SHARD_GRAD_OP:SHARD_GRAD_OP,NO_SHARD:NO_SHARD,HYBRID_SHARD:HYBRID_SHARD"},
-    {"fsdp_activation_checkpointing", TAKEN, "recompute", "yes:full"},
-    {"fsdp_offload_params", TAKEN, "offload_both", "yes:host"},
+    {"fsdp_config.fsdp_sharding_strategy|fsdp_sharding_strategy", TAKEN, "sharding", NULL},
+    {"fsdp_config.fsdp_reshard_after_forward|fsdp_reshard_after_forward", TAKEN, "sharding", "true:FULL_SHARD,false:SHARD_GRAD_OP,FULL_SHARD:FULL_SHARD,SHARD_GRAD_OP:SHARD_GRAD_OP,NO_SHARD:NO_SHARD,HYBRID_SHARD:HYBRID_SHARD"},
+    {"fsdp_config.fsdp_activation_checkpointing|fsdp_activation_checkpointing", TAKEN, "recompute", "yes:full"},
+    {"fsdp_config.fsdp_offload_params|fsdp_offload_params", TAKEN, "offload_both", "yes:host"},
     {"zero_stage", TAKEN, "zero", NULL},
     {"offload_optimizer_device", TAKEN, "offload-optimizer", "cpu:host,nvme:nvme,none:gpu"},
     {"offload_param_device", TAKEN, "offload-parameters", "cpu:host,nvme:nvme,none:gpu"},
     {"deepspeed_config.gradient_accumulation_steps", TAKEN, "grad-accumulation", NULL},
     {"parallelism_config_tp_size", TAKEN, "tp", NULL},
     {"parallelism_config_cp_size|parallelism_config_sp_size", TAKEN, "cp", NULL},
-    {"fsdp_backward_prefetch", TAKEN, "prefetch", "BACKWARD_PRE:1,BACKWARD_POST:0,NO_PREFETCH:0"},
+    {"fsdp_config.fsdp_backward_prefetch|fsdp_backward_prefetch", TAKEN, "prefetch", "BACKWARD_PRE:1,BACKWARD_POST:0,NO_PREFETCH:0"},
     {"dynamo_backend|dynamo_config.*", OPEN, "compiled kernels", "no:"},
     {"fsdp_forward_prefetch", OPEN, "weights are gathered earlier", "false:"},
     {"distributed_type|compute_environment|debug|downcast_bf16|enable_cpu_affinity|fsdp_config.*|fsdp_version|machine_rank|main_training_function|main_process_ip|main_process_port|rdzv_backend|same_network|tpu_env|tpu_use_cluster|tpu_use_sudo|use_cpu|deepspeed_multinode_launcher|zero3_init_flag|zero3_save_16bit_model|gpu_ids|use_fsdp|use_deepspeed|multi_gpu|deepspeed_config.*|num_cpu_threads_per_process", IDLE, "as is assumed, or beside the step", NULL},
@@ -181,30 +183,30 @@ static const ImportOption accelerate[] = {
 // torchtitan v0.2.2's TOML.
 static const ImportOption torchtitan[] = {
     {"model.name|flavor|model.flavor", TAKEN, "titan_model", NULL},
-    {"local_batch_size|training.batch_size", TAKEN, "local_batch", NULL},
-    {"global_batch_size", TAKEN, "titan_global", NULL},
+    {"training.local_batch_size|local_batch_size|training.batch_size", TAKEN, "local_batch", NULL},
+    {"training.global_batch_size|global_batch_size", TAKEN, "titan_global", NULL},
     {"gradient_accumulation_steps", TAKEN, "grad-accumulation", NULL},
     {"training.seq_len", TAKEN, "seq", NULL},
     {"training.steps", TAKEN, "steps", NULL},
-    {"data_parallel_replicate_degree", TAKEN, "replicate", NULL},
-    {"data_parallel_shard_degree", TAKEN, "shard_degree", NULL},
-    {"tensor_parallel_degree", TAKEN, "tp", NULL},
-    {"pipeline_parallel_degree", TAKEN, "pp", NULL},
-    {"context_parallel_degree", TAKEN, "cp", NULL},
-    {"context_parallel_rotate_method", TAKEN, "cp-exchange", "allgather:all-gather,alltoall:ring"},
-    {"expert_parallel_degree", TAKEN, "ep", NULL},
-    {"expert_tensor_parallel_degree", TAKEN, "etp", NULL},
-    {"pipeline_parallel_schedule", TAKEN, "schedule_word", NULL},
-    {"pipeline_parallel_layers_per_stage", TAKEN, "layers_per_virtual_stage", NULL},
-    {"pipeline_parallel_microbatch_size", TAKEN, "pipeline_micro", NULL},
-    {"fsdp_reshard_after_forward", TAKEN, "reshard", "always:always,never:never,default:"},
+    {"parallelism.data_parallel_replicate_degree|data_parallel_replicate_degree", TAKEN, "replicate", NULL},
+    {"parallelism.data_parallel_shard_degree|data_parallel_shard_degree", TAKEN, "shard_degree", NULL},
+    {"parallelism.tensor_parallel_degree|tensor_parallel_degree", TAKEN, "tp", NULL},
+    {"parallelism.pipeline_parallel_degree|pipeline_parallel_degree", TAKEN, "pp", NULL},
+    {"parallelism.context_parallel_degree|context_parallel_degree", TAKEN, "cp", NULL},
+    {"parallelism.context_parallel_rotate_method|context_parallel_rotate_method", TAKEN, "cp-exchange", "allgather:all-gather,alltoall:ring"},
+    {"parallelism.expert_parallel_degree|expert_parallel_degree", TAKEN, "ep", NULL},
+    {"parallelism.expert_tensor_parallel_degree|expert_tensor_parallel_degree", TAKEN, "etp", NULL},
+    {"parallelism.pipeline_parallel_schedule|pipeline_parallel_schedule", TAKEN, "schedule_word", NULL},
+    {"parallelism.pipeline_parallel_layers_per_stage|pipeline_parallel_layers_per_stage", TAKEN, "layers_per_virtual_stage", NULL},
+    {"parallelism.pipeline_parallel_microbatch_size|pipeline_parallel_microbatch_size", TAKEN, "pipeline_micro", NULL},
+    {"parallelism.fsdp_reshard_after_forward|fsdp_reshard_after_forward", TAKEN, "reshard", "always:always,never:never,default:"},
     {"activation_checkpoint.mode", TAKEN, "recompute", "full:full,selective:operations,none:none"},
-    {"selective_ac_option", TAKEN, "selective_ac", NULL},
-    {"mixed_precision_param", TAKEN, "precision", "bfloat16:bf16,float32:fp32"},
-    {"mixed_precision_reduce", TAKEN, "fp32-grad-reduce", "float32:true,bfloat16:false"},
+    {"activation_checkpoint.selective_ac_option|selective_ac_option", TAKEN, "selective_ac", NULL},
+    {"training.mixed_precision_param|mixed_precision_param", TAKEN, "precision", "bfloat16:bf16,float32:fp32"},
+    {"training.mixed_precision_reduce|mixed_precision_reduce", TAKEN, "fp32-grad-reduce", "float32:true,bfloat16:false"},
     {"converters", TAKEN, "converters", NULL},
-    {"enable_async_tensor_parallel", TAKEN, "tp-comm-overlap", "yes:true"},
-    {"enable_cpu_offload", TAKEN, "offload-optimizer", "yes:host"},
+    {"parallelism.enable_async_tensor_parallel|enable_async_tensor_parallel", TAKEN, "tp-comm-overlap", "yes:true"},
+    {"training.enable_cpu_offload|enable_cpu_offload", TAKEN, "offload-optimizer", "yes:host"},
     {"optimizer.name", TAKEN, "optimizer", "adamw:adam,adam:adam"},
     {"enable_fsdp_float8_all_gather|precompute_float8_dynamic_scale_for_fsdp|filter_fqns|recipe_name|quantize.*", OPEN, "which products are in 8 bits, and what is gathered so", NULL},
     {"compile.*|training.compile", OPEN, "compiled kernels", NULL},
@@ -383,7 +385,7 @@ const ImportSoftware import_software[] = {
     {"GPT-NeoX", "megatron-deepspeed", "pipe-parallel-size|model-parallel-size|@deepy.py", TABLES(deepspeed, megatron, import_any), "", NULL}, // EleutherAI/gpt-neox
     {"NeMo", "nemo", "exp_manager.*+num_layers|megatron_amp_O2|mcore_gpt|@megatron_gpt", TABLES(megatron, import_any), "", NULL}, // NVIDIA/NeMo 2.6
     {"Megatron-Bridge", "megatron bridge", "train.global_batch_size|train.micro_batch_size|@run_recipe|@megatron-bridge", TABLES(megatron, import_any), "zero:1,precision:bf16", NULL}, // NVIDIA-NeMo/Megatron-Bridge 0.6
-    {"Megatron-LM", "megatron-lm", "tensor_model_parallel_size|pipeline_model_parallel_size|micro_batch_size+num_layers|@pretrain_gpt|@pretrain_", TABLES(megatron, deepspeed, import_any), "", NULL}, // NVIDIA/Megatron-LM core 0.20
+    {"Megatron-LM", "megatron-lm", "tensor_model_parallel_size|pipeline_model_parallel_size|micro_batch_size+num_layers|@pretrain_gpt|@pretrain_", TABLES(megatron, deepspeed, import_any), "sequence-parallel:false,overlap-grad-reduce:false", NULL}, // NVIDIA/Megatron-LM core 0.20
     {"torchtitan", "torchtitan", "tensor_parallel_degree|data_parallel_shard_degree|training.local_batch_size|@torchtitan", TABLES(torchtitan, import_any), "precision:bf16", settle_torchtitan}, // pytorch/torchtitan v0.2.2
     {"MaxText", "maxtext", "ici_fsdp_parallelism|ici_tensor_parallelism|dcn_data_parallelism|base_emb_dim|per_device_batch_size+max_target_length|@MaxText", TABLES(maxtext, import_any), "precision:bf16", settle_maxtext}, // AI-Hypercomputer/maxtext
     {"llm-foundry", "llm-foundry fsdp", "device_train_microbatch_size|global_train_batch_size", TABLES(foundry, import_any), "", NULL}, // mosaicml/llm-foundry
@@ -408,4 +410,35 @@ const ImportOption *import_option(const ImportSoftware *software, const char *na
             if (length > most) most = length, best = row;
         }
     return best;
+}
+
+// ---- The other way.
+
+static const char *first_spelling(Arena *arena, const char *spelling) {
+    return arena_printf(arena, "%.*s", (int)strcspn(spelling, "|"), spelling);
+}
+
+// What `how` makes the value of; NULL: nothing.
+static const char *said_for(Arena *arena, const char *how, const char *value) {
+    if (!how) return value;
+    for (const char *at = how; *at;) {
+        size_t length = strcspn(at, ",");
+        const char *colon = memrchr(at, ':', length);
+        if (strlen(value) == length - (size_t)(colon - at) - 1 && strncmp(colon + 1, value, strlen(value)) == 0) {
+            const char *said = arena_printf(arena, "%.*s", (int)(colon - at), at);
+            return strcmp(said, "yes") == 0 ? "true" : strcmp(said, "no") == 0 ? "false" : said;
+        }
+        at += length + (at[length] == ',');
+    }
+    return NULL;
+}
+
+ImportSpelling import_spell(Arena *arena, const ImportOption *table, const char *to, const char *value,
+                            const char *avoid) {
+    for (const ImportOption *row = table; row->spelling; row++) {
+        if (row->effect != TAKEN || strcmp(row->to, to) != 0) continue;
+        const char *name = first_spelling(arena, row->spelling), *said = said_for(arena, row->how, value);
+        if (said && !strstr(avoid, name)) return (ImportSpelling){name, said};
+    }
+    return (ImportSpelling){NULL, NULL};
 }

@@ -2,6 +2,7 @@
 #ifndef LOCKSTEP_SCENARIOS_IMPORT_SOFTWARE_H
 #define LOCKSTEP_SCENARIOS_IMPORT_SOFTWARE_H
 
+#include "sim/base/arena.h"
 #include "sim/base/problem.h"
 
 typedef enum OptionEffect {
@@ -35,5 +36,12 @@ extern const ImportOption import_any[];         // what all of them call alike
 
 // NULL: no row of the software's tables has it.
 const ImportOption *import_option(const ImportSoftware *software, const char *name);
+
+// The same rows the other way: how the first of them that can says a word of ours with that value. Name NULL: none can.
+typedef struct ImportSpelling {
+    const char *name, *value;
+} ImportSpelling;
+ImportSpelling import_spell(Arena *arena, const ImportOption *table, const char *to, const char *value,
+                            const char *avoid); // names that are not to be used, in one text
 
 #endif

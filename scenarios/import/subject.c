@@ -317,12 +317,12 @@ static void print_on_screen(FILE *out) {
     const char *slash = strrchr(imported_file, '/');
     answer_say(said, "Read", "%s (%s): %d taken, %d without effect%s%s%s%s", slash ? slash + 1 : imported_file,
                text_of(imported, "software"), count_of("taken"), count_of("without_effect"),
-               *open ? "; left open: " : "", open, *unknown ? "; not understood: " : "", unknown);
+               *open ? "; left open: " : "", open, *unknown ? "; range wider for " : "", unknown);
     static const struct {
         const char *key, *heading;
     } lists[] = {{"taken", "Taken"},
                  {"without_effect", "Without effect on time and memory"},
-                 {"not_understood", "Not understood, and would matter"},
+                 {"not_understood", "Not understood, and would matter: the range is wider"},
                  {"missing", "Left open"}};
     for (size_t i = 0; i < sizeof lists / sizeof *lists && shows_all; i++)
         add_list(arena, said, lists[i].key, lists[i].heading);

@@ -379,7 +379,10 @@ static void add_others(Arena *arena, Rivals *rivals, PlanUnknowns *unknowns) {
     if (spread.step[FACTOR_UNSAID] > 0) {
         Signal signal = {.row = front};
         signal.factors[FACTOR_UNSAID] = true;
-        add_measurement(rivals, unknowns, "which software runs it", "--software", 0, &signal);
+        bool unread = rivals->request->training.unread_options > 0 && !rivals->request->training.software_assumed;
+        add_measurement(rivals, unknowns,
+                        unread ? "what the options do that are not understood" : "which software runs it",
+                        unread ? "--unread-options 0" : "--software", 0, &signal);
     }
     if (spread.fleet > 0 && spread.lost > 0) {
         Signal signal = {.row = front};

@@ -137,6 +137,9 @@ static AssumptionList list_assumptions(Study *study) {
     if (training->software_assumed)
         assume_text(study, &list, "software", training->software ? "own: kernels as usual" : "not said: as usual",
                     "far from what was measured: the range is wider; say software or framework");
+    if (training->unread_options > 0)
+        assume_text(study, &list, "options not understood", arena_printf(study->arena, "%d", training->unread_options),
+                    "they would matter: the range is wider for each of them");
     if (training->own_code)
         assume_text(study, &list, "training loop",
                     arena_printf(study->arena, "own: %.2f times a tuned one", step_loss(training)),

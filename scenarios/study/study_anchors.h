@@ -21,8 +21,9 @@ extern AnchorsReader *anchors_reader;
      .metavar = "GPUS=TIME",                                                                                           \
      .help = "correct steps by one of this job that you measured: 8=0.412s, 16,tp=8,global_batch=64=9.1s"},            \
     {                                                                                                                  \
-        .name = "anchor", .kind = OPTION_TEXTS, .of = OF_QUESTION, .metavar = "FILE.csv",                              \
-        .help = "the same from a file: gpus,step_time, or whole jobs (calibrate/measurements/training/README.md)"      \
+        .name = "anchor", .kind = OPTION_TEXTS, .of = OF_QUESTION, .metavar = "FILE",                                  \
+        .help = "the same from a trainer's log, or a file: gpus,step_time, or whole jobs "                             \
+                "(calibrate/measurements/training/README.md)"                                                          \
     }
 
 bool study_has_anchors(const Options *options);

@@ -160,6 +160,8 @@ static const Field training_fields[] = {
      INT(jitter_by), .help = "gpu: each GPU draws its own times; class: the slowest of those that do alike, drawn at once, for any number of GPUs"},
     {"straggler", NUMBER(1, 1000), .example = "1.2", .flag = "straggler", .varied = "straggler", DOUBLE(straggler),
      .help = "one rank is this many times slower"},
+    {"unread_options", COUNT(0, 1e4), .fallback = "0", .example = "3", .flag = "unread-options", INT(unread_options),
+     .help = "options of its launch file that would matter and are not understood: each widens the range of a step"},
 };
 
 static const Field batch_fields[] = {

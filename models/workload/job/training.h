@@ -172,6 +172,7 @@ typedef struct TrainingSpec {
     int recompute_every;        // of each pipeline chunk every so-manieth; 0: all
     Attention attention;
     bool software_assumed;           // nobody said it, nor the framework
+    int unread_options;              // of its launch file: they would matter and are not understood
     bool own_code;                   // no software whose makers tuned the whole step is stated
     const struct Software *software; // the stack that was named (software.h), or NULL
     Framework framework;

@@ -23,7 +23,8 @@ double step_kind_sigma(const TrainingSpec *training) {
 
 double step_unsaid_sigma(const TrainingSpec *training) {
     double kind = step_kind_sigma(training), unsaid = step_constant(ASSUMED_SOFTWARE_SIGMA);
-    return training->software_assumed ? sqrt(fmax(0, unsaid * unsaid - kind * kind)) : 0;
+    double unread = sqrt(training->unread_options) * step_constant(UNREAD_OPTION_SIGMA);
+    return hypot(training->software_assumed ? sqrt(fmax(0, unsaid * unsaid - kind * kind)) : 0, unread);
 }
 
 double step_software_variance(const TrainingSpec *training) {

@@ -20,7 +20,8 @@ double step_loss(const TrainingSpec *training);
 double step_loss_sigma(const TrainingSpec *training);
 
 // Relative 1-sigma of what the kind of software takes, and what it adds that nobody said which kind it is: together the
-// widest of all kinds, so that saying one never widens a range.
+// widest of all kinds, so that saying one never widens a range. Options that are said and not understood add theirs,
+// each by itself.
 double step_kind_sigma(const TrainingSpec *training);
 double step_unsaid_sigma(const TrainingSpec *training);
 double step_software_variance(const TrainingSpec *training); // of both

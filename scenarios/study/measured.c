@@ -1,0 +1,188 @@
+// What was measured, and the job it is of.
+#include "scenarios/study/measured.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/workload/step/anchor.h"
+#include "scenarios/study/study_point.h"
+#include "sim/base/list.h"
+#include "sim/data/csv.h"
+#include "sim/system/file.h"
+
+typedef struct Measuring {
+    Arena *arena;
+    Problems *problems;
+} Measuring;
+
+// ---- What was measured, in words.
+
+static void set(const Measuring *reading, MeasuredStep *step, const char *name, const char *text) {
+    int most;
+    study_vary_names(&most);
+    if (step->settings.count > most) return;
+    if (step->settings.count == most) {
+        problem_add(reading->problems, step->where, "this says more than the %d settings of a job", most);
+        problem_hint(reading->problems, "say only what this run had otherwise than the job");
+    }
+    const char **texts = ARENA_NEW(reading->arena, const char *);
+    double *number = ARENA_NEW(reading->arena, double);
+    char *end, *field = arena_copy_text(reading->arena, name);
+    for (char *c = field; *c; c++)
+        if (*c == '-') *c = '_';
+    *texts = text;
+    *number = strtod(text, &end);
+    if (*text == '\0' || *end != '\0' || !isfinite(*number)) *number = NAN;
+    LIST_PUSH(reading->arena, &step->settings, ((Variation){field, step->where, texts, number, 1}));
+}
+
+static void set_seconds(const Measuring *reading, MeasuredStep *step, const char *name, const char *text, double unit) {
+    char why[QUANTITY_WHY];
+    double number = unit > 0 ? strtod(text, NULL) * unit : 0;
+    bool good = unit > 0 || quantity_read(name, text, QUANTITY_TIME, "0.412 s", &number, why);
+    if (good && number > 0 && isfinite(number)) {
+        step->seconds = number;
+        return;
+    }
+    problem_add(reading->problems, step->where, good ? "%s = %s is not the time of a step" : "%s = %s: %s", name, text,
+                why);
+    problem_hint(reading->problems, "for example 0.412s or 412ms");
+}
+
+// "16,tp=8,global_batch=64=9.1s": the first may be the number of GPUs alone.
+MeasuredStep measured_of_words(Arena *arena, const char *words, Problems *problems) {
+    Measuring all = {arena, problems}, *reading = &all;
+    MeasuredStep step = {.where = {arena_printf(arena, "--measured %s", words), 0}};
+    const char *equals = strrchr(words, '=');
+    if (!equals || equals == words) {
+        problem_add(problems, step.where, "this names no run and its time");
+        problem_hint(problems, "for example --measured 8=0.412s: on 8 GPUs a step of this job took 0.412 s");
+        return step;
+    }
+    set_seconds(reading, &step, "the step time", equals + 1, 0);
+    for (const char *at = words; at < equals;) {
+        size_t length = strcspn(at, ",");
+        if (length > (size_t)(equals - at)) length = (size_t)(equals - at);
+        char *setting = arena_printf(reading->arena, "%.*s", (int)length, at), *value = strchr(setting, '=');
+        if (value) *value++ = '\0';
+        set(reading, &step, value ? setting : "gpus", value ? value : setting);
+        at += length + (at[length] == ',');
+    }
+    return step;
+}
+
+static const struct {
+    const char *name;
+    double unit; // in seconds; 0: cells say it
+} time_columns[] = {{"step_time", 0}, {"step_time_s", 1}, {"iter_time_s", 1}, {"step_time_ms", 1e-3}};
+enum { TIME_COLUMNS = sizeof time_columns / sizeof *time_columns };
+
+static int find_column(const Csv *csv, const char *name) {
+    for (int c = 0; c < csv->column_count; c++)
+        if (strcmp(csv->columns[c], name) == 0) return c;
+    return -1;
+}
+
+static MeasuredStep step_of_row(const Measuring *reading, const Csv *csv, int row) {
+    MeasuredStep step = {.where = csv_where(csv, row)};
+    for (int c = 0; c < csv->column_count; c++) {
+        const char *name = csv->columns[c], *cell = csv_cell(csv, row, c);
+        int time = 0;
+        while (time < TIME_COLUMNS && strcmp(time_columns[time].name, name) != 0) time++;
+        if (time < TIME_COLUMNS)
+            set_seconds(reading, &step, name, cell, time_columns[time].unit);
+        else if (*cell)
+            set(reading, &step, name, cell);
+    }
+    return step;
+}
+
+static bool has_time_column(const Csv *csv) {
+    for (int t = 0; t < TIME_COLUMNS; t++)
+        if (find_column(csv, time_columns[t].name) >= 0) return true;
+    return false;
+}
+
+static void ask(const Measuring *reading, const MeasuredStep *step, const char *name, const char *of) {
+    problem_add(reading->problems, step->where, "the %s of the run that was measured is not said%s", name, of);
+    problem_hint(reading->problems, "add it: --measured 8,%s=…=0.412s, or a column \"%s\" in the file", name, name);
+}
+
+static void read_rows(const Measuring *reading, const Csv *csv, MeasuredSteps *steps) {
+    if (!anchors_may_be(csv->row_count, (Where){csv->file, 0}, reading->problems)) return;
+    for (int row = 0; row < csv->row_count; row++) {
+        MeasuredStep step = step_of_row(reading, csv, row);
+        if (!(step.seconds > 0)) ask(reading, &step, "step_time", "");
+        LIST_PUSH(reading->arena, steps, step);
+    }
+}
+
+static MeasuredStep step_of_log(const Measuring *reading, const TrainerLog *log) {
+    MeasuredStep step = {.where = {log->path, 0}, .log = log};
+    for (int i = 0; i < log->settings.count; i++)
+        set(reading, &step, log->settings.items[i].name, log->settings.items[i].value);
+    return step;
+}
+
+bool measured_read_file(Arena *arena, const char *path, MeasuredSteps *steps, Problems *problems) {
+    Measuring reading = {arena, problems};
+    int before = problems_added(problems);
+    const TrainerLog *log = file_ends_in(path, ".csv") ? NULL : trainer_log_read(arena, path, problems);
+    if (problems_added(problems) > before) return true;
+    if (log) {
+        MeasuredStep step = step_of_log(&reading, log);
+        LIST_PUSH(arena, steps, step);
+        return true;
+    }
+    const Csv *csv = csv_read_file(arena, path, problems);
+    if (csv && csv->column_count < 2) {
+        problem_add(problems, (Where){path, 1}, "no line of it says how long a step took, and it has no columns");
+        problem_hint(problems, "logs are read of %s; rows have gpus,step_time", trainer_log_words(arena));
+    }
+    if (problems_added(problems) > before) return true;
+    if (!has_time_column(csv) || find_column(csv, "model") >= 0) return false;
+    read_rows(&reading, csv, steps);
+    return true;
+}
+
+// ---- The job.
+
+static bool says(const MeasuredStep *step, const char *name) {
+    for (int i = 0; i < step->settings.count; i++)
+        if (strcmp(step->settings.items[i].name, name) == 0) return true;
+    return false;
+}
+
+static void ask_what_is_open(const Measuring *reading, const StudySpec *study, const MeasuredStep *step,
+                             const char *const *asked) {
+    for (const char *const *name = asked; name && *name; name++)
+        if (!says(step, *name)) ask(reading, step, *name, "");
+    for (int v = 0; v < study->vary_count; v++)
+        if (!says(step, study->vary[v].name) && study->vary[v].count > 1)
+            ask(reading, step, study->vary[v].name, ", and this varies it");
+}
+
+// What is varied and was not said has one value.
+StudySpec measured_study(Arena *arena, const StudySpec *of, MeasuredStep *step, const char *const *asked,
+                         Problems *problems) {
+    Measuring reading = {arena, problems};
+    StudySpec study = *of;
+    ask_what_is_open(&reading, of, step, asked);
+    for (int v = 0; v < study.vary_count; v++)
+        if (!says(step, study.vary[v].name)) LIST_PUSH(arena, &step->settings, study.vary[v]);
+    study.vary = step->settings.items;
+    study.vary_count = step->settings.count;
+    study.training.anchors = NULL;
+    return study;
+}
+
+void measured_settle(MeasuredStep *step, const TrainingSpec *training, double global_batch, double micro_batches,
+                     int gpus) {
+    if (!step->log) return;
+    StepOfLog one = {.samples = global_batch,
+                     .tokens = global_batch * training->seq_len,
+                     .micro_batches = micro_batches,
+                     .gpus = gpus};
+    step->seconds = step->log->seconds * trainer_log_per_step(step->log, one);
+}

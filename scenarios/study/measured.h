@@ -1,0 +1,34 @@
+// Measured steps of a study's own job, and what differs from it: "16,tp=8=9.1s", rows of a file, a trainer's log.
+#ifndef LOCKSTEP_SCENARIOS_MEASURED_H
+#define LOCKSTEP_SCENARIOS_MEASURED_H
+
+#include "scenarios/study/study.h"
+#include "scenarios/study/trainer_log.h"
+
+typedef struct MeasuredStep {
+    Where where;
+    struct {
+        Variation *items;
+        int count, room;
+    } settings;            // one value each
+    double seconds;        // of a log: 0 until the job says how much a step is
+    const TrainerLog *log; // or NULL
+} MeasuredStep;
+
+typedef struct MeasuredSteps {
+    MeasuredStep *items;
+    int count, room;
+} MeasuredSteps;
+
+MeasuredStep measured_of_words(Arena *arena, const char *words, Problems *problems);
+// A trainer's log, or rows that name no model. False: the rows describe whole jobs.
+bool measured_read_file(Arena *arena, const char *path, MeasuredSteps *steps, Problems *problems);
+// The job with those settings; what it varies has to be said unless it has but one value, and so have the names in
+// `asked` (NULL-ended, or NULL).
+StudySpec measured_study(Arena *arena, const StudySpec *of, MeasuredStep *step, const char *const *asked,
+                         Problems *problems);
+// Now that it is known how much a step is: of a log its seconds.
+void measured_settle(MeasuredStep *step, const TrainingSpec *training, double global_batch, double micro_batches,
+                     int gpus);
+
+#endif

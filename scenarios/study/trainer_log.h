@@ -1,0 +1,47 @@
+// The log of a training run: what its lines say a step took, after those that warmed up, and what it held in memory.
+// Which software wrote it is known by its words (a row each, trainer_log.c).
+#ifndef LOCKSTEP_SCENARIOS_TRAINER_LOG_H
+#define LOCKSTEP_SCENARIOS_TRAINER_LOG_H
+
+#include "sim/base/arena.h"
+#include "sim/base/problem.h"
+
+typedef enum LogUnit { PER_STEP, PER_MICRO_BATCH, PER_SAMPLE, PER_TOKEN_OF_A_GPU } LogUnit;
+typedef enum LogMemory { LOG_MEMORY_NONE, LOG_MEMORY_ALLOCATED, LOG_MEMORY_RESERVED } LogMemory;
+
+typedef struct LogSetting {   // of the job, as the log's own list of arguments says it
+    const char *name, *value; // as studies vary it: "tp"
+    int line;
+} LogSetting;
+
+typedef struct TrainerLog {
+    const char *path, *software;
+    LogUnit unit;
+    double seconds;      // of a unit: the median of the lines that count
+    double fast, slow;   // nine lines in ten lie between
+    double mean;         // stalls counted in
+    int lines, left_out; // with a time, and the first of them, which warmed up
+    int stalls;          // of those that count, more than 1.5 times the median
+    double warm_share;   // of all its time: how much longer those left out took than as many others
+    double stall_share;  // of all its time: what stalls took more than the median
+    bool whole_run;      // the one number is a mean of the whole run, its start with it
+    double tflops;       // of a GPU by its own count, the median; 0: not said
+    double memory_bytes; // the most; 0: not said
+    LogMemory memory_is;
+    struct {
+        LogSetting *items;
+        int count, room;
+    } settings;
+} TrainerLog;
+
+// NULL: no line says how long a step took; or after a problem.
+const TrainerLog *trainer_log_read(Arena *arena, const char *path, Problems *problems);
+const TrainerLog *trainer_log_of_text(Arena *arena, const char *path, const char *text, size_t bytes);
+const char *trainer_log_words(Arena *arena); // of which software, for hints
+
+typedef struct StepOfLog { // how much one step is
+    double samples, tokens, micro_batches, gpus;
+} StepOfLog;
+double trainer_log_per_step(const TrainerLog *log, StepOfLog step); // units: times `seconds` is the time of a step
+
+#endif
