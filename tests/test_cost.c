@@ -192,7 +192,7 @@ TEST(backward_takes_about_twice_forward) {
     arena_close(bench.arena);
 }
 
-// Larger batches never pay more per sample, but for what the L2 no longer holds (a few percent).
+// Larger batches never pay more per sample, but for what the L2 no longer holds (a tenth where it is six times the memory).
 TEST(without_an_optimizer_nothing_is_updated_or_kept) {
     Bench bench = bench_open();
     TrainingSpec training = megatron(bench_model(&bench, "gpt2-124m"));
@@ -216,7 +216,7 @@ TEST(twice_the_micro_batch_takes_longer_but_not_twice_as_long) {
             for (double batch = 1; batch <= 64; batch *= 2) {
                 double once = step_seconds_of(m, &training, batch, bench_gpu(&bench, gpus[j]));
                 double twice = step_seconds_of(m, &training, 2 * batch, bench_gpu(&bench, gpus[j]));
-                if (!(twice >= 0.999 * once && twice <= 2.12 * once))
+                if (!(twice >= 0.999 * once && twice <= 2.2 * once))
                     test_fail(__FILE__, __LINE__, "%s on %s: batch %g takes %g s, twice that %g s", names[i], gpus[j],
                               batch, once, twice);
             }

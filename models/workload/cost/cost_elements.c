@@ -54,15 +54,16 @@ bool before_volta(const Gpu *gpu) { return gpu->year < 2017; }
 
 // A multiprocessor can ask only so much of memory in a clock by the strided loads of these kernels. Before Volta the
 // catalogue's efficiencies, judged from the same steps with cuDNN's later passes, are short.
-double image_memory_share(const Gpu *gpu) {
-    if (before_volta(gpu)) return cost_constant(MEMORY_SHARE_CUDNN_5);
-    double given = gpu->memory_efficiency * gpu->memory_bytes_per_second / (gpu->sm_count * gpu->tensor_hz);
-    return 1 / hypot(1, given / cost_constant(BYTES_PER_CLOCK_AND_SM));
+double image_kernel_seconds(const Gpu *gpu, double memory_seconds, double bytes) {
+    if (before_volta(gpu)) return memory_seconds / cost_constant(MEMORY_SHARE_CUDNN_5);
+    double asked = cost_constant(BYTES_PER_CLOCK_AND_SM) * gpu->sm_count * gpu->tensor_hz;
+    return hypot(memory_seconds, bytes / asked);
 }
 
 static void image_bytes(const Work *work, Pass *pass, double passes, double elements) {
-    double bytes = passes * work->element_bytes * elements * image_traits_of(work)->traffic;
-    pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, bytes) / image_memory_share(work->gpu);
+    double moved = passes * image_traits_of(work)->traffic, tensor = work->element_bytes * elements;
+    double seconds = passes_seconds(work->gpu, moved, tensor);
+    pass_now(pass)->seconds[CAUSE_MEMORY] += image_kernel_seconds(work->gpu, seconds, moved * tensor);
 }
 
 // Channels last in 16 bits the data stays on the chip between its statistics and its norm (cuDNN's persistent kernels).
