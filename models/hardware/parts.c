@@ -356,10 +356,11 @@ static void fill_usual(Gpu *gpu) {
 
 #define L2_SPEED_UP_MOST 20.0
 
-static double usual_l2_speed_up(const Gpu *gpu) {
+void gpu_derive_l2(Gpu *gpu) {
+    if (gpu_states(gpu, "l2_speed_up", "")) return;
     double l2 = hardware_constant(L2_BYTES) * gpu->sm_count * gpu->boost_hz;
     double memory = gpu->memory_efficiency * gpu->memory_bytes_per_second;
-    return memory > 0 ? fmin(L2_SPEED_UP_MOST, fmax(1, l2 / memory)) : 1;
+    gpu->l2_speed_up = memory > 0 ? fmin(L2_SPEED_UP_MOST, fmax(1, l2 / memory)) : 1;
 }
 
 void gpu_finish(Gpu *gpu, Where where, Problems *problems) {
@@ -369,7 +370,7 @@ void gpu_finish(Gpu *gpu, Where where, Problems *problems) {
     if (!gpu->form) gpu->form = "";
     if (!gpu_states(gpu, "tensor_clock", "")) gpu->tensor_hz = gpu->boost_hz;
     if (!gpu_states(gpu, "boost_clock", "")) gpu->boost_hz = gpu->tensor_hz;
-    if (!gpu_states(gpu, "l2_speed_up", "")) gpu->l2_speed_up = usual_l2_speed_up(gpu);
+    gpu_derive_l2(gpu);
     if (gpu->boost_hz == 0)
         problem_add(problems, where, "GPU \"%s\" has neither boost_clock nor tensor_clock", gpu->name);
     if (gpu->nvlink_bytes_per_second > 0 && gpu->nvlink_link_bytes_per_second == 0)

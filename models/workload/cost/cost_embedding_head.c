@@ -26,9 +26,17 @@ void embedding_cost(const Work *work, Pass *forward, Pass *backward) {
 }
 
 static const double fused_logit_bytes[] = {8, 10}, loss_kernels[] = {12, 16}; // kernels: of the head
+// A compiler reads logits of 16 bits for their maximum and for their sum, and once more for their gradients, which it
+// writes in 16 bits: what is in 32 bits stays in registers (TorchInductor's code for cross_entropy).
+static const double compiled_logit_bytes[] = {4, 4};
+
+static const double *logit_bytes_of(const Work *work) {
+    if (!work->training->fused_loss) return work->traits->logit_bytes;
+    return work->training->framework == FRAMEWORK_GRAPH ? compiled_logit_bytes : fused_logit_bytes;
+}
 
 void loss_cost(const Work *work, Pass *pass, const Operator *loss, int direction) {
-    const double *logit_bytes = work->training->fused_loss ? fused_logit_bytes : work->traits->logit_bytes;
+    const double *logit_bytes = logit_bytes_of(work);
     bool gathers = work->training->gathers_logits && work->tp > 1;
     double logits = loss->read * (gathers ? work->tp : 1); // of the gradient each takes its part
     if (gathers && direction == FORWARD)
