@@ -192,7 +192,8 @@ TEST(backward_takes_about_twice_forward) {
     arena_close(bench.arena);
 }
 
-// Larger batches never pay more per sample, but for what the L2 no longer holds (a few percent).
+// Larger batches never pay more per sample, but for what the L2 no longer holds (a tenth where it is six times the
+// memory).
 TEST(without_an_optimizer_nothing_is_updated_or_kept) {
     Bench bench = bench_open();
     TrainingSpec training = megatron(bench_model(&bench, "gpt2-124m"));
@@ -216,12 +217,41 @@ TEST(twice_the_micro_batch_takes_longer_but_not_twice_as_long) {
             for (double batch = 1; batch <= 64; batch *= 2) {
                 double once = step_seconds_of(m, &training, batch, bench_gpu(&bench, gpus[j]));
                 double twice = step_seconds_of(m, &training, 2 * batch, bench_gpu(&bench, gpus[j]));
-                if (!(twice >= 0.999 * once && twice <= 2.12 * once))
+                if (!(twice >= 0.999 * once && twice <= 2.2 * once))
                     test_fail(__FILE__, __LINE__, "%s on %s: batch %g takes %g s, twice that %g s", names[i], gpus[j],
                               batch, once, twice);
             }
         }
     }
+    arena_close(bench.arena);
+}
+
+static double norm_seconds_of(Bench *bench, const char *model, Precision precision, ImageLayout layout) {
+    TrainingSpec training = megatron(bench_model(bench, model));
+    training.framework = FRAMEWORK_EAGER;
+    training.precision = precision;
+    training.image_layout = layout;
+    double seconds = 0;
+    for (int block = 0; block < training.model->block_count; block++) {
+        BlockCost cost = block_cost(training.model, block, &training, 64, bench_gpu(bench, "H100"));
+        seconds += seconds_of(&cost.forward, CAUSE_MEMORY) + seconds_of(&cost.backward, CAUSE_MEMORY);
+    }
+    return seconds;
+}
+
+// MobileNet's widest images have 16 to 96 channels, ResNet's 64 and 256.
+TEST(norms_of_few_channels_leave_most_of_a_gpu_idle_with_channels_first) {
+    Bench bench = bench_open();
+    static const char *const names[] = {"mobilenet-v2", "resnet-50"};
+    double loss[2];
+    for (int i = 0; i < 2; i++) {
+        double last = norm_seconds_of(&bench, names[i], BF16, IMAGE_LAYOUT_NHWC);
+        double first = norm_seconds_of(&bench, names[i], BF16, IMAGE_LAYOUT_NCHW);
+        loss[i] = first / last;
+        EXPECT(norm_seconds_of(&bench, names[i], FP16, IMAGE_LAYOUT_NCHW) < first); // cuDNN's
+        EXPECT(norm_seconds_of(&bench, names[i], FP16, IMAGE_LAYOUT_NHWC) == last);
+    }
+    EXPECT(loss[0] > 3 && loss[0] > 1.3 * loss[1]);
     arena_close(bench.arena);
 }
 

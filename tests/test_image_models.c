@@ -187,11 +187,12 @@ TEST(images_channels_last_spare_matrix_units_a_change_of_layout) {
         EXPECT_NEAR(step_seconds_of(&training, 64, gpu, &flops), usual, 0); // PyTorch's
         training.image_layout = IMAGE_LAYOUT_NHWC;
         EXPECT(step_seconds_of(&training, 64, gpu, &flops) < 0.99 * usual);
-        training.precision = FP32; // vector units take either
+        training.precision = FP32; // vector units take either, norms a block of threads for each channel
         training.mixed_precision = false;
         double last = step_seconds_of(&training, 64, gpu, &flops);
         training.image_layout = IMAGE_LAYOUT_NCHW;
-        EXPECT_NEAR(step_seconds_of(&training, 64, gpu, &flops), last, 0);
+        double first = step_seconds_of(&training, 64, gpu, &flops);
+        EXPECT(first >= last && first < 1.03 * last);
     }
     arena_close(bench.arena);
 }

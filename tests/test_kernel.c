@@ -324,6 +324,31 @@ TEST(memory_kernels_run_at_the_attained_bandwidth_and_faster_in_the_cache) {
     arena_close(arena);
 }
 
+// What a kernel writes is in the cache for the next where one kernel's data fit it, however many kernels follow.
+TEST(kernels_in_a_row_are_as_fast_as_the_data_of_one_of_them_let_them_be) {
+    Arena *arena = arena_open();
+    const Gpu *gpu = catalogue_gpu(catalogue_builtin(arena), "L40S");
+    EXPECT_NEAR(kernels_memory_seconds(gpu, 1e9, 1e6), 1000 * memory_seconds(gpu, 1e6), 1e-9);
+    EXPECT_NEAR(kernels_memory_seconds(gpu, 1e9, 1e9), memory_seconds(gpu, 1e9), 1e-12);
+    EXPECT(kernels_memory_seconds(gpu, 1e9, 1e6) < memory_seconds(gpu, 1e9) / 5);
+    EXPECT_SAME(kernels_memory_seconds(gpu, 0, 1e6), 0);
+    arena_close(arena);
+}
+
+// Casts of 16 to 8 bits, 64 MB in the L2 and 2.9 GB beyond it (AIConfigurator's measured kernels).
+TEST(the_l2_is_as_much_faster_than_the_memory_as_measured) {
+    static const struct {
+        const char *gpu;
+        double l2, memory; // TB/s
+    } measured[] = {{"L40S", 6.0, 0.67}, {"H100", 5.0, 3.03}, {"H200", 5.2, 4.35}, {"B200", 7.0, 6.8}};
+    Arena *arena = arena_open();
+    for (int i = 0; i < 4; i++) {
+        const Gpu *gpu = catalogue_gpu(catalogue_builtin(arena), measured[i].gpu);
+        EXPECT_NEAR(gpu->l2_speed_up, measured[i].l2 / measured[i].memory, 0.15);
+    }
+    arena_close(arena);
+}
+
 TEST(precisions_that_a_gpu_lacks_are_not_supported) {
     Arena *arena = arena_open();
     const Catalogue *catalogue = catalogue_builtin(arena);

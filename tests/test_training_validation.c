@@ -335,6 +335,10 @@ TEST(image_networks_are_what_the_row_means_by_their_name) {
          IMAGE_LAYOUT_USUAL},
         {"a,f,x,AlexNet,cnn,224,K80,1,MXNet dist_device_sync (parameter server),512,fp32,1,", "alexnet-mxnet", 512, 0,
          0, IMAGE_LAYOUT_USUAL},
+        {"a,f,x,ResNet-50,cnn,224,V100 16GB,1,PyTorch,64,fp16-amp,1,memory format NHWC: faster than NCHW", "resnet-50",
+         64, 0, 0, IMAGE_LAYOUT_NHWC},
+        {"a,f,x,ResNet-50,cnn,224,V100 16GB,1,PyTorch,64,fp16-amp,1,memory format NCHW: slower than NHWC", "resnet-50",
+         64, 0, 0, IMAGE_LAYOUT_NCHW},
         {"a,f,NVIDIA/DeepLearningExamples,ResNet-50 v1.5,cnn,,V100 16GB,1,PyTorch,,fp16-amp,1,", "resnet-50", 256, 0, 0,
          IMAGE_LAYOUT_NHWC},
         {"a,f,NVIDIA/DeepLearningExamples,ResNet-50 v1.5,cnn,,V100 16GB,1,MxNet,,fp32,1,", "resnet-50", 128, 0, 5e-3,
@@ -353,6 +357,18 @@ TEST(image_networks_are_what_the_row_means_by_their_name) {
         EXPECT_INT(run->training.image_layout, rows[i].layout);
         arena_close(r.arena);
     }
+}
+
+TEST(an_epochs_validation_is_no_part_of_its_steps) {
+    Reading r =
+        read_text("row_id,family,source,model,model_type,image_size,gpu,n_gpus,framework,micro_batch,precision,"
+                  "iter_time_s,inferred,notes\n"
+                  "a,f,x,ResNet-50,cnn,224,V100 16GB,1,PyTorch,64,fp32,1.1,250 iterations per epoch (default),"
+                  "the epoch also holds 75 validation iterations\n"
+                  "b,f,x,ResNet-50,cnn,224,V100 16GB,1,PyTorch,64,fp32,1.1,250 iterations per epoch (default),\n");
+    EXPECT_NEAR(r.runs.items[0].measured_step_s, 1, 1e-9);
+    EXPECT_NEAR(r.runs.items[1].measured_step_s, 1.1, 1e-9);
+    arena_close(r.arena);
 }
 
 // ---- Scores, on made-up predictions.

@@ -1,5 +1,6 @@
 // One row at a time: cells, then model, GPU, node and network, layout, batch, software, and the measured step. Each
 // step either fills its part of the run or says why the row is skipped; the first reason stands.
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -271,6 +272,18 @@ static void tell_length(Row *row) {
                                   model->of_words ? "subwords" : "samples of sound");
 }
 
+// An epoch's seconds over its iterations hold those of its validation too, a third of a step's work each.
+#define VALIDATION_SHARE (1.0 / 3)
+
+static void leave_out_validation(Row *row) {
+    const char *noted = strstr(row->text[NOTES], "the epoch also holds ");
+    const char *steps = strstr(row->text[INFERRED], " iterations per epoch");
+    if (!noted || !steps || row->run->measured_step_s == 0) return;
+    while (steps > row->text[INFERRED] && isdigit((unsigned char)steps[-1])) steps--;
+    double validations = strtod(noted + strlen("the epoch also holds "), NULL), iterations = strtod(steps, NULL);
+    if (validations > 0 && iterations > 0) row->run->measured_step_s /= 1 + VALIDATION_SHARE * validations / iterations;
+}
+
 static void read_measured(Row *row) {
     const TrainingSpec *training = &row->run->training;
     double samples = training->global_batch, tokens = samples * training->seq_len, gpus = row->gpu_count;
@@ -294,6 +307,7 @@ static void read_measured(Row *row) {
                      "FLOPs with recomputation / (hw_tflops_gpu x GPUs)");
     }
     tell_length(row);
+    leave_out_validation(row);
     if (row->run->measured_step_s == 0) row->run->unmeasured = "neither a step time nor a throughput is published";
 }
 

@@ -396,8 +396,15 @@ static void say_servers(Row *row) {
     if (several) assume(row, ASSUMED_SERVERS);
 }
 
-static void say_images(Row *row, const char *text) {
+// A note may tell the other layout beside the row's own.
+static const char *layout_text(const Row *row, const char *text) {
+    const char *noted = strcasestr(row->text[NOTES], "memory format ");
+    return noted ? arena_printf(row->arena, "%.18s", noted) : text;
+}
+
+static void say_images(Row *row, const char *software_text) {
     const Software *software = row->run->software;
+    const char *text = layout_text(row, software_text);
     if (strcasestr(text, "nhwc")) say_name(row, "image_layout", "nhwc");
     if (strcasestr(text, "nchw")) say_name(row, "image_layout", "nchw");
     bool decodes = convolves(row->said.model) && software_does(software, HOST_DECODES);

@@ -11,6 +11,7 @@
 // clang-format off
 const Constant hardware_constants[HARDWARE_CONSTANT_COUNT] = {
     // name, unit, value, sigma, kind, source, basis
+    [L2_BYTES]            = {"what a kernel moves in the L2, per clock and SM", "B", 18, 0.2, CONSTANT_MEASURED, "casts of 16 to 8 bits that fit it: L40S and RTX PRO 6000 16, H100 and H200 20, B200 and GB300 25; beyond the memory's rate 9, 5, 1.7, 1.2 and 1 times", "6 types of GPU"},
     [VECTOR_FEED_BYTES] = {"operands of tiles on vector units, per clock and SM", "B", 64, 0.3, CONSTANT_ASSUMED, "an SM's port to L2; fitted per GPU it does not carry over to others", "which products were tried is not on record"},
     [LONG_L2_BYTES]       = {"L2 per element of K where half of a long product's cost is paid", "B", 160, 0.3, CONSTANT_FITTED, NEUSIGHT, NEUSIGHT_ROWS},
     [LONG_L2_MOST]        = {"L2 beyond which a long product gains nothing", "B", 8.0 * 1024 * 1024, 0.5, CONSTANT_FITTED, NEUSIGHT, NEUSIGHT_ROWS},

@@ -6,6 +6,7 @@
 #include "sim/base/constant.h"
 
 typedef enum HardwareConstantId {
+    L2_BYTES,
     VECTOR_FEED_BYTES,
     LONG_L2_BYTES,
     LONG_L2_MOST,

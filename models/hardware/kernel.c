@@ -266,10 +266,13 @@ double roofline_seconds(const Gpu *gpu, Precision precision, double flops, doubl
     return smooth_maximum(compute, bytes / bytes_attained(gpu), gpu->roofline_sharpness);
 }
 
-double memory_seconds(const Gpu *gpu, double bytes) {
-    double in_cache = bytes_kept(gpu, bytes);
+double kernels_memory_seconds(const Gpu *gpu, double bytes, double kernel_bytes) {
+    if (bytes == 0 || kernel_bytes == 0) return 0;
+    double in_cache = bytes * (bytes_kept(gpu, kernel_bytes) / kernel_bytes);
     return (in_cache / gpu->l2_speed_up + (bytes - in_cache)) / bytes_attained(gpu);
 }
+
+double memory_seconds(const Gpu *gpu, double bytes) { return kernels_memory_seconds(gpu, bytes, bytes); }
 
 double exponentials_per_second(const Gpu *gpu) {
     return (gpu->exponentials > 0 ? gpu->exponentials : USUAL_EXPONENTIALS) * gpu->tensor_hz;

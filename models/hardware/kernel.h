@@ -27,6 +27,9 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm);
 double roofline_seconds(const Gpu *gpu, Precision precision, double flops, double bytes);
 // A kernel that only moves bytes: bytes / (memory_efficiency x bandwidth), L2 when the working set fits it.
 double memory_seconds(const Gpu *gpu, double bytes);
+// So many bytes by kernels one after the other, each of which moves `kernel_bytes`: what a kernel writes is in the L2
+// for the next as far as it fits.
+double kernels_memory_seconds(const Gpu *gpu, double bytes, double kernel_bytes);
 double cold_memory_seconds(const Gpu *gpu, double bytes); // none of them in the L2
 double exponentials_per_second(const Gpu *gpu);           // of one SM at its whole clock
 // Peak FLOP/s that MFU is counted against: dense datasheet peak.

@@ -1,9 +1,12 @@
 // What the parts of the catalogue are made of: one row per field.
 #include "models/hardware/parts.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "models/hardware/hardware_constants.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 
@@ -342,24 +345,22 @@ static bool gpu_states(const Gpu *gpu, const char *start, const char *end) {
 static void fill_usual(Gpu *gpu) {
     const struct {
         double *place, usual;
-    } values[] = {{&gpu->long_gemm_rate, 0.9},
-                  {&gpu->l2_speed_up, 2},
-                  {&gpu->l2_share, 0.5},
-                  {&gpu->graph_launch_share, 0.53},
-                  {&gpu->issue_seconds, 2.2e-6},
-                  {&gpu->copy_seconds, 6e-6},
-                  {&gpu->host_link_efficiency, 0.8},
-                  {&gpu->interference, 0.3},
-                  {&gpu->matrix_power, 0.9},
-                  {&gpu->memory_power, 0.85},
-                  {&gpu->untransposed_gemm_gain, 1.1},
-                  {&gpu->odd_gemm_rate, 0.93},
-                  {&gpu->collectives.floor, 1},
-                  {&gpu->collectives.hop, 1},
-                  {&gpu->collectives.fill, 1},
-                  {&gpu->collectives.rate, 1}};
+    } values[] = {{&gpu->long_gemm_rate, 0.9},         {&gpu->l2_share, 0.5},       {&gpu->graph_launch_share, 0.53},
+                  {&gpu->issue_seconds, 2.2e-6},       {&gpu->copy_seconds, 6e-6},  {&gpu->host_link_efficiency, 0.8},
+                  {&gpu->interference, 0.3},           {&gpu->matrix_power, 0.9},   {&gpu->memory_power, 0.85},
+                  {&gpu->untransposed_gemm_gain, 1.1}, {&gpu->odd_gemm_rate, 0.93}, {&gpu->collectives.floor, 1},
+                  {&gpu->collectives.hop, 1},          {&gpu->collectives.fill, 1}, {&gpu->collectives.rate, 1}};
     for (int i = 0; i < COUNT_OF(values); i++)
         if (*values[i].place == 0) *values[i].place = values[i].usual;
+}
+
+#define L2_SPEED_UP_MOST 20.0
+
+void gpu_derive_l2(Gpu *gpu) {
+    if (gpu_states(gpu, "l2_speed_up", "")) return;
+    double l2 = hardware_constant(L2_BYTES) * gpu->sm_count * gpu->boost_hz;
+    double memory = gpu->memory_efficiency * gpu->memory_bytes_per_second;
+    gpu->l2_speed_up = memory > 0 ? fmin(L2_SPEED_UP_MOST, fmax(1, l2 / memory)) : 1;
 }
 
 void gpu_finish(Gpu *gpu, Where where, Problems *problems) {
@@ -369,6 +370,7 @@ void gpu_finish(Gpu *gpu, Where where, Problems *problems) {
     if (!gpu->form) gpu->form = "";
     if (!gpu_states(gpu, "tensor_clock", "")) gpu->tensor_hz = gpu->boost_hz;
     if (!gpu_states(gpu, "boost_clock", "")) gpu->boost_hz = gpu->tensor_hz;
+    gpu_derive_l2(gpu);
     if (gpu->boost_hz == 0)
         problem_add(problems, where, "GPU \"%s\" has neither boost_clock nor tensor_clock", gpu->name);
     if (gpu->nvlink_bytes_per_second > 0 && gpu->nvlink_link_bytes_per_second == 0)

@@ -91,6 +91,7 @@ extern const Catalogue catalogue_tables; // without indexes: write_catalogue.c m
 const Catalogue *catalogue_from_files(Arena *arena);
 
 // What spans several fields of a part that was read whole: filled in or refused. `where` is the part's place.
+void gpu_derive_l2(Gpu *gpu); // how much faster it is than memory, unless that was stated
 void gpu_finish(Gpu *gpu, Where where, Problems *problems);
 void faults_finish(const FaultRates *rates, Where where, Problems *problems);
 void offer_finish(Arena *arena, const Catalogue *catalogue, Offer *offer, Where where, Problems *problems);

@@ -50,6 +50,7 @@ const void *part_quicker(Arena *arena, PartKind kind, const void *part, const Re
     for (const ResourceField *field = resource->fields; field->key; field++)
         if (field->part == kind)
             change_field(copy, field_called(kind, field->key), resource->is_time ? 1 / factor : factor);
+    if (kind == PART_GPU) gpu_derive_l2((Gpu *)(void *)copy); // it stays as it is
     return copy;
 }
 

@@ -223,8 +223,18 @@ void pass_gemm_as_stored(const Work *work, Pass *pass, Cause cause, Precision pr
     pass_one_gemm(work, pass, cause, gemm);
 }
 
-void pass_bytes(const Work *work, Pass *pass, Cause cause, double bytes) {
-    pass_now(pass)->seconds[cause] += memory_seconds(work->gpu, bytes * work->traits->traffic);
+// Passes are by kernels that read and write two or three tensors each, one of which the next finds in the L2. What
+// forward keeps leaves it, and comes back in backward: a pass in either direction is through memory.
+#define TENSORS_OF_A_KERNEL 3.0
+
+double passes_seconds(const Gpu *gpu, double passes, double tensor_bytes) {
+    double cold = fmin(passes, 1), at_once = fmin(passes, TENSORS_OF_A_KERNEL) * tensor_bytes;
+    return cold_memory_seconds(gpu, cold * tensor_bytes) +
+           kernels_memory_seconds(gpu, (passes - cold) * tensor_bytes, at_once);
+}
+
+void pass_bytes(const Work *work, Pass *pass, Cause cause, double passes, double tensor_bytes) {
+    pass_now(pass)->seconds[cause] += passes_seconds(work->gpu, work->traits->traffic * passes, tensor_bytes);
 }
 
 void pass_kernels(Pass *pass, double kernels) { pass_now(pass)->kernels += kernels; }

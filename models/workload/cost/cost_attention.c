@@ -114,7 +114,7 @@ static void plain_attention(const Work *work, Pass *pass, const Operator *core, 
     for (int i = 0; i < (direction == BACKWARD ? 2 : 1); i++)
         score_products(work, pass, batch, queries, core->n, value_width_per_gpu(work) / heads);
     double scores = batch * queries * core->n;
-    pass_bytes(work, pass, CAUSE_ATTENTION, score_pass_count(work, direction) * score_bytes(work) * scores);
+    pass_bytes(work, pass, CAUSE_ATTENTION, score_pass_count(work, direction), score_bytes(work) * scores);
 }
 
 static void attention_on_what_is_here(const Work *work, Pass *pass, const Operator *core, int direction) {
@@ -162,13 +162,14 @@ void attention_core(const Work *work, Pass *pass, const Operator *core, int dire
 // Heads are split before it and merged after it.
 void split_heads(const Work *work, Pass *pass, const Operator *core) {
     pass_by(pass, core->name);
-    if (core->part != PART_CROSS) pass_bytes(work, pass, CAUSE_MEMORY, 2 * qkv_bytes(work, core));
+    if (core->part != PART_CROSS) pass_bytes(work, pass, CAUSE_MEMORY, 2, qkv_bytes(work, core));
 }
 
 static void turn_queries(const Work *work, Pass *pass, const Operator *core, int direction) {
     if (!norms_elementary(work)) return;
     double turned = query_width_per_gpu(work->model, work->tp) + key_width_per_gpu(work->model, work->tp);
-    pass_bytes(work, pass, CAUSE_MEMORY, work->traits->rotary_bytes[direction] * core->m * turned);
+    pass_bytes(work, pass, CAUSE_MEMORY, work->traits->rotary_bytes[direction] / work->element_bytes,
+               work->element_bytes * core->m * turned);
 }
 
 void attention_cost(const Work *work, Pass *pass, const Operator *core, int direction) {

@@ -18,11 +18,11 @@ void contrast_cost(const Work *work, const NetLayer *layer, const Operator *one,
     double gathered = 2 * work->element_bytes * all * width, similarities = 2 * 4 * own * all;
     if (all > own) pass_among_replicas(forward, COLLECTIVE_ALL_GATHER, gathered);
     pass_gemm(work, forward, CAUSE_GEMM, work->precision, 2, own, all, width);
-    pass_bytes(work, forward, CAUSE_MEMORY, LOSS_FORWARD * similarities);
+    pass_bytes(work, forward, CAUSE_MEMORY, LOSS_FORWARD, similarities);
     pass_kernels(forward, CONTRAST_KERNELS);
     pass_gemm(work, backward, CAUSE_GEMM, work->precision, 2, own, width, all);
     pass_gemm(work, backward, CAUSE_GEMM, work->precision, 2, all, width, own);
-    pass_bytes(work, backward, CAUSE_MEMORY, LOSS_BACKWARD * similarities);
+    pass_bytes(work, backward, CAUSE_MEMORY, LOSS_BACKWARD, similarities);
     pass_kernels(backward, CONTRAST_KERNELS);
     if (all > own) pass_among_replicas(backward, COLLECTIVE_REDUCE_SCATTER, gathered);
     elements_cost(work, layer, one, forward, backward);

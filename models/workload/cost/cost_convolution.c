@@ -106,7 +106,7 @@ static double conv_seconds(const Work *work, const NetLayer *layer, const Operat
     bool layout_changes = precision_bytes(work->precision) <= 2 && !channels_last(work);
     if (layout_changes) bytes += cost_constant(LAYOUT_PASSES) * work->element_bytes * (in + out);
     double compute = conv_compute_seconds(work, layer, gemm);
-    double memory = memory_seconds(work->gpu, bytes) / image_memory_share(work->gpu);
+    double memory = image_kernel_seconds(work->gpu, memory_seconds(work->gpu, bytes), bytes);
     double q = cost_constant(CONV_SHARPNESS);
     return pow(pow(compute, q) + pow(memory, q), 1 / q);
 }
@@ -145,8 +145,10 @@ static double apart_along_time_seconds(const Work *work, const NetLayer *layer) 
 static void apart_cost(const Work *work, const NetLayer *layer, const Operator *one, Pass *forward, Pass *backward) {
     double in = one->fed, out = one->written;
     double flops = 2 * work->samples * layer_macs(layer) / cost_constant(APART_FLOPS);
-    double bytes = work->element_bytes * (in + out) / (cost_constant(APART_BYTES) * image_memory_share(work->gpu));
-    double seconds = roofline_seconds(work->gpu, FP32, flops, bytes);
+    double bytes = work->element_bytes * (in + out) / cost_constant(APART_BYTES);
+    double cold = cold_memory_seconds(work->gpu, bytes);
+    double seconds =
+        roofline_seconds(work->gpu, FP32, flops, bytes * image_kernel_seconds(work->gpu, cold, bytes) / cold);
     if (layer->dimensions == 1) seconds = fmax(seconds, apart_along_time_seconds(work, layer));
     pass_now(forward)->seconds[CAUSE_GEMM] += seconds;
     pass_now(backward)->seconds[CAUSE_GEMM] += (is_first_layer(work, layer) ? 1 : 2) * seconds;

@@ -1,5 +1,8 @@
 // Layers of elements, and what follows the others: norms, activations, sums, pools and copies, by the passes that they
 // make over a layer's output.
+#include <math.h>
+#include <string.h>
+
 #include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/cost_layers.h"
 
@@ -54,15 +57,19 @@ bool before_volta(const Gpu *gpu) { return gpu->year < 2017; }
 
 // A multiprocessor can ask only so much of memory in a clock by the strided loads of these kernels. Before Volta the
 // catalogue's efficiencies, judged from the same steps with cuDNN's later passes, are short.
-double image_memory_share(const Gpu *gpu) {
-    if (before_volta(gpu)) return cost_constant(MEMORY_SHARE_CUDNN_5);
-    double given = gpu->memory_efficiency * gpu->memory_bytes_per_second / (gpu->sm_count * gpu->tensor_hz);
-    return 1 / hypot(1, given / cost_constant(BYTES_PER_CLOCK_AND_SM));
+double image_kernel_seconds(const Gpu *gpu, double memory_seconds, double bytes) {
+    if (before_volta(gpu)) return memory_seconds / cost_constant(MEMORY_SHARE_CUDNN_5);
+    double asked = cost_constant(BYTES_PER_CLOCK_AND_SM) * gpu->sm_count * gpu->tensor_hz;
+    return hypot(memory_seconds, bytes / asked);
+}
+
+static double image_seconds(const Work *work, double passes, double elements) {
+    double moved = passes * image_traits_of(work)->traffic, tensor = work->element_bytes * elements;
+    return image_kernel_seconds(work->gpu, passes_seconds(work->gpu, moved, tensor), moved * tensor);
 }
 
 static void image_bytes(const Work *work, Pass *pass, double passes, double elements) {
-    double bytes = passes * work->element_bytes * elements * image_traits_of(work)->traffic;
-    pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, bytes) / image_memory_share(work->gpu);
+    pass_now(pass)->seconds[CAUSE_MEMORY] += image_seconds(work, passes, elements);
 }
 
 // Channels last in 16 bits the data stays on the chip between its statistics and its norm (cuDNN's persistent kernels).
@@ -71,6 +78,29 @@ static double batch_norm_passes(const Work *work, int direction) {
     const double *separate = image_traits_of(work)->batch_norm;
     bool stays = channels_last(work) && precision_bytes(work->precision) <= 2;
     return stays ? persistent[direction] : separate[direction];
+}
+
+static double layer_norm_passes(const Work *work, int direction) {
+    double wide = work->training->mixed_precision ? work->traits->hidden_bytes / work->element_bytes : 1;
+    return wide * (direction == FORWARD ? LAYER_NORM_FORWARD : LAYER_NORM_BACKWARD);
+}
+
+// Norms with channels first are a block of threads for each channel (cuDNN's bn_fw_tr_1C11_kernel_NCHW, PyTorch's
+// batch_norm_collect_statistics_kernel), which leaves most of a GPU idle where channels are few and images large. BF16
+// goes to PyTorch's own (aten/src/ATen/native/Normalization.cpp).
+static double channel_rate(const Work *work) {
+    bool eager = work->training->framework == FRAMEWORK_EAGER || work->training->framework == FRAMEWORK_FUSED;
+    double bytes = eager && work->precision == BF16 ? cost_constant(NORM_BYTES_OWN) : cost_constant(NORM_BYTES_CUDNN);
+    return bytes * work->gpu->tensor_hz;
+}
+
+static double norm_seconds(const Work *work, const NetLayer *layer, double elements, int direction) {
+    double passes = layer->batch_norm ? batch_norm_passes(work, direction) : layer_norm_passes(work, direction);
+    double seconds = image_seconds(work, passes, elements);
+    bool amd = work->gpu->vendor && strcmp(work->gpu->vendor, "AMD") == 0;
+    if (channels_last(work) || amd) return seconds;
+    double channels = layer->out_channels * (layer->instance_norm ? work->samples : 1);
+    return hypot(seconds, passes * elements * work->element_bytes / (channels * channel_rate(work)));
 }
 
 static void image_kernels(Pass *pass, double kernels) {
@@ -82,11 +112,9 @@ static void image_kernels(Pass *pass, double kernels) {
 static double element_passes(const Work *work, const NetLayer *layer, int direction) {
     const ImageTraits *traits = image_traits_of(work);
     bool forward = direction == FORWARD;
-    double wide = work->training->mixed_precision ? work->traits->hidden_bytes / work->element_bytes : 1;
     double passes = 0;
-    if (layer->batch_norm) passes += batch_norm_passes(work, direction);
     if (layer->fixed_norm) passes += traits->fixed_norm[direction];
-    if (layer->layer_norm) passes += wide * (forward ? LAYER_NORM_FORWARD : LAYER_NORM_BACKWARD);
+    if (layer->layer_norm && !layer->instance_norm) passes += layer_norm_passes(work, direction);
     if (layer->relu) passes += traits->relu[direction];
     if (layer->residual_add) passes += traits->residual_add[direction];
     if (layer->bias && !layer->batch_norm) passes += forward ? BIAS_FORWARD : BIAS_BACKWARD;
@@ -107,6 +135,8 @@ static void add_passes(const Work *work, const NetLayer *layer, const Operator *
     double pooled = layer->max_pool_after ? one->written : layer->pool_kernel ? one->fed : 0;
     double passes = element_passes(work, layer, direction);
     if (passes > 0) image_bytes(work, pass, passes, one->written);
+    if (layer->batch_norm || layer->instance_norm)
+        pass_now(pass)->seconds[CAUSE_MEMORY] += norm_seconds(work, layer, one->written, direction);
     if (pooled > 0) image_bytes(work, pass, direction == FORWARD ? MAX_POOL_FORWARD : MAX_POOL_BACKWARD, pooled);
 }
 

@@ -92,9 +92,9 @@ void cost_of_fullest(const Work *work, Pass *pass, const Operator *one, int dire
 }
 
 // What goes over the tokens that the fullest rank gets.
-static void pass_routed_bytes(const Work *work, Pass *pass, double bytes) {
+static void pass_routed_bytes(const Work *work, Pass *pass, double passes, double tensor_bytes) {
     double share = even_share(work), before = pass_now(pass)->seconds[CAUSE_MEMORY];
-    pass_bytes(work, pass, CAUSE_MEMORY, bytes);
+    pass_bytes(work, pass, CAUSE_MEMORY, passes, tensor_bytes);
     double waits = share == 1 ? 0 : (1 - share) * (pass_now(pass)->seconds[CAUSE_MEMORY] - before);
     pass_now(pass)->seconds[CAUSE_MEMORY] -= waits;
     pass_now(pass)->seconds[CAUSE_EP] += waits;
@@ -124,12 +124,12 @@ static Dispatch dispatch_of(const Work *work) {
 
 static void sort_tokens(const Work *work, Pass *pass, double tokens, int passes) {
     if (work->training->fused_dispatch) passes = 0;
-    pass_bytes(work, pass, CAUSE_MEMORY, passes * work->element_bytes * tokens * work->model->hidden);
+    pass_bytes(work, pass, CAUSE_MEMORY, passes, work->element_bytes * tokens * work->model->hidden);
 }
 
 static void sort_received(const Work *work, Pass *pass, const Dispatch *dispatch) {
     if (work->training->fused_dispatch) return;
-    pass_routed_bytes(work, pass, SORT_AGAIN_PASSES * work->element_bytes * dispatch->received * work->model->hidden);
+    pass_routed_bytes(work, pass, SORT_AGAIN_PASSES, work->element_bytes * dispatch->received * work->model->hidden);
 }
 
 static bool sorts_again(const Work *work, const Dispatch *dispatch) {
@@ -155,18 +155,18 @@ static bool adds_biases(const Work *work) { return work->model->experts.biases &
 static void expert_biases(const Work *work, Pass *pass, const Dispatch *dispatch, int direction) {
     if (!adds_biases(work)) return;
     double elements = dispatch->received * work->model->hidden;
-    pass_routed_bytes(work, pass, expert_bias_bytes[direction] / 2 * work->element_bytes * elements);
+    pass_routed_bytes(work, pass, expert_bias_bytes[direction] / 2, work->element_bytes * elements);
     pass_kernels(pass, expert_bias_kernels[direction] * dispatch->local_experts);
 }
 
 void expert_activation(const Work *work, Pass *pass, const Operator *one, int direction) {
-    double bytes = activation_pass_count(work, direction) * work->element_bytes;
-    if (adds_biases(work)) bytes = elementary_gate_bytes[direction] / 2 * work->element_bytes;
-    pass_bytes(work, pass, CAUSE_MEMORY, bytes * one->written);
+    double passes = activation_pass_count(work, direction);
+    if (adds_biases(work)) passes = elementary_gate_bytes[direction] / 2;
+    pass_bytes(work, pass, CAUSE_MEMORY, passes, work->element_bytes * one->written);
 }
 
 void choose_experts(const Work *work, Pass *pass, double tokens, int direction) {
-    pass_bytes(work, pass, CAUSE_MEMORY, ROUTER_BYTES * tokens * work->model->experts.count);
+    pass_bytes(work, pass, CAUSE_MEMORY, ROUTER_BYTES / 4, 4 * tokens * work->model->experts.count);
     loop_over_experts(work, pass, direction);
     int products = direction == BACKWARD ? 4 : 2;
     int each = work->precision == work->safe_precision ? PRODUCT_KERNELS : FP8_PRODUCT_KERNELS;

@@ -156,7 +156,9 @@ void pass_gemm(const Work *work, Pass *pass, Cause cause, Precision precision, d
 // The same, of a second operand that is stored k x n.
 void pass_gemm_as_stored(const Work *work, Pass *pass, Cause cause, Precision precision, double batch, double m,
                          double n, double k);
-void pass_bytes(const Work *work, Pass *pass, Cause cause, double bytes); // of element-wise kernels
+// So many passes of element-wise kernels over a tensor.
+void pass_bytes(const Work *work, Pass *pass, Cause cause, double passes, double tensor_bytes);
+double passes_seconds(const Gpu *gpu, double passes, double tensor_bytes);
 void pass_kernels(Pass *pass, double kernels);
 void pass_layer_issued(const Work *work, Pass *pass, int direction); // the CPU has gone through a layer's modules
 CostList pass_finish(const Work *work, const Pass *pass);            // launches added, merged by cause

@@ -24,8 +24,8 @@ void linear_cost(const Work *work, const NetLayer *layer, const Operator *one, P
     pass_gemm(work, forward, CAUSE_GEMM, work->precision, b, m, n, k);
     if (!first) pass_gemm(work, backward, CAUSE_GEMM, work->precision, b, m, k, n);
     pass_gemm(work, weights_of(work, backward), CAUSE_GEMM, work->precision, b, n, k, m);
-    pass_bytes(work, forward, CAUSE_MEMORY, 3 * bytes); // bias, activation or loss
-    pass_bytes(work, backward, CAUSE_MEMORY, 4 * bytes);
+    pass_bytes(work, forward, CAUSE_MEMORY, 3, bytes); // bias, activation or loss
+    pass_bytes(work, backward, CAUSE_MEMORY, 4, bytes);
     pass_kernels(forward, 2);
     pass_kernels(backward, first ? 3 : 4);
 }

@@ -13,10 +13,10 @@ LayerCost linear_cost, convolution_cost, place_attention_cost, recurrent_cost, c
 // Place by place, in a loop of the program's own (cost_recurrent.c).
 LayerCost sequential_product, sequential_elements;
 
-// How images lie in memory, and how much of its bandwidth such kernels reach (cost_elements.c).
+// How images lie in memory, and what kernels over them take that ask for these bytes (cost_elements.c).
 bool channels_last(const Work *work);
 bool on_tensor_cores(const Work *work); // its products: not in FP32 and FP64
-double image_memory_share(const Gpu *gpu);
+double image_kernel_seconds(const Gpu *gpu, double memory_seconds, double bytes);
 bool before_volta(const Gpu *gpu);
 
 // Nobody asks for the gradient of what comes into a network.

@@ -121,7 +121,7 @@ void adapter_cost(const Work *work, Pass *pass, const Operator *one, int directi
     pass_by(pass, "adapters");
     double in = everywhere ? one->k : work->model->hidden, out = everywhere ? one->n : work->model->hidden;
     double elements = work->tokens * work->share * (count * in + out) / 2;
-    pass_bytes(work, pass, CAUSE_MEMORY, adapter_passes[direction] * work->element_bytes * elements);
+    pass_bytes(work, pass, CAUSE_MEMORY, adapter_passes[direction], work->element_bytes * elements);
     pass_kernels(pass, count * adapter_kernels[direction]);
 }
 
@@ -154,9 +154,9 @@ void norm_cost(const Work *work, Pass *pass, const Operator *one, int direction)
     if (one->half & HALF_PASSES) {
         double moved = hidden_pass_count(work, direction) * bytes;
         if (norms_elementary(work)) moved = work->traits->rms_bytes[direction];
-        pass_bytes(work, pass, CAUSE_MEMORY, moved / 2 * one->written);
+        pass_bytes(work, pass, CAUSE_MEMORY, moved / 2 / bytes, bytes * one->written);
     } else if (one->kept[0].as == KEPT_STREAM)
-        pass_bytes(work, pass, CAUSE_MEMORY, (direction == FORWARD ? 2 : 4) * work->element_bytes * one->written);
+        pass_bytes(work, pass, CAUSE_MEMORY, direction == FORWARD ? 2 : 4, work->element_bytes * one->written);
 }
 
 // Sums are among the passes of their half layer.
@@ -164,7 +164,7 @@ static void elementwise_cost(const Work *work, Pass *pass, const Operator *one, 
     if (one->region == REGION_DISPATCHES || one->region == REGION_COMBINES)
         exchange_cost(work, pass, one, direction);
     else if (one->part == PART_MLP)
-        pass_bytes(work, pass, CAUSE_MEMORY, activation_pass_count(work, direction) * wide_bytes(work) * one->written);
+        pass_bytes(work, pass, CAUSE_MEMORY, activation_pass_count(work, direction), wide_bytes(work) * one->written);
     else if (one->part == PART_EXPERTS || one->part == PART_SHARED_EXPERTS)
         expert_activation(work, pass, one, direction);
 }

@@ -17,7 +17,7 @@ static void plain_attention(const Work *work, const NetLayer *layer, Pass *const
             pass_gemm(work, pass, CAUSE_ATTENTION, work->precision, groups, queries, width, keys);
         }
         double bytes = work->traits->scores[direction] * scores + moved * elements;
-        pass_bytes(work, pass, CAUSE_ATTENTION, work->element_bytes * bytes);
+        pass_bytes(work, pass, CAUSE_ATTENTION, bytes / scores, work->element_bytes * scores);
         pass_kernels(pass, direction == FORWARD ? 14 : 22);
     }
 }

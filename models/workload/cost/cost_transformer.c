@@ -35,7 +35,7 @@ static bool routes(const Work *work, const Layer *layer) {
 static void norm_again(const Work *work, Pass *pass, const Operator *norm) {
     if (!recomputes(work->training, MODULE_LAYERNORM)) return;
     pass_by(pass, norm->name);
-    pass_bytes(work, pass, CAUSE_MEMORY, 2 * work->element_bytes * norm->written);
+    pass_bytes(work, pass, CAUSE_MEMORY, 2, work->element_bytes * norm->written);
     pass_kernels(pass, 1);
 }
 

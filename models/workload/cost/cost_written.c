@@ -64,17 +64,18 @@ static void add_elements(const Work *work, Pass *pass, const Step *step, int dir
     const double *said = step->written->passes;
     double passes = said[0] > 0 ? said[direction] : activation_pass_count(work, direction);
     double bytes = step->written->routed ? work->element_bytes : wide_bytes(work);
-    pass_bytes(work, pass, CAUSE_MEMORY, passes * bytes * step->one->written);
+    pass_bytes(work, pass, CAUSE_MEMORY, passes, bytes * step->one->written);
     pass_kernels(pass, 1);
 }
 
 static void add_lookup(const Work *work, Pass *pass, const Step *step, int direction) {
     const WrittenOperator *written = step->written;
     double table = (double)written->rows * written->width / (written->split == SPLIT_ROWS ? work->tp : 1);
-    pass_bytes(work, pass, CAUSE_MEMORY, lookup_passes[direction] * work->element_bytes * step->one->written);
+    pass_bytes(work, pass, CAUSE_MEMORY, lookup_passes[direction], work->element_bytes * step->one->written);
     pass_kernels(pass, lookup_kernels[direction]);
     if (direction == FORWARD && written->split == SPLIT_ROWS) sum_over_gpus(work, pass, written->width);
-    if (direction == BACKWARD) pass_bytes(work, weights_of(work, pass), CAUSE_MEMORY, TABLE_GRADIENT_BYTES * table);
+    if (direction == BACKWARD)
+        pass_bytes(work, weights_of(work, pass), CAUSE_MEMORY, TABLE_GRADIENT_BYTES / 4, 4 * table);
 }
 
 static void add_loss(const Work *work, Pass *pass, const Step *step, int direction) {
