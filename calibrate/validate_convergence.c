@@ -2,29 +2,20 @@
 // law of the critical batch. What is known of a critical batch before anything is measured comes from the other
 // benchmarks: of its own curve a prediction sees only the points that it is given.
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "calibrate/command_validate.h"
 #include "models/workload/convergence/critical_batch.h"
+#include "results/answer/frame.h"
 #include "sim/base/list.h"
 #include "sim/base/name_index.h"
-#include "sim/base/options.h"
 #include "sim/base/statistics.h"
 #include "sim/data/csv.h"
-#include "sim/data/envelope.h"
-
-enum { DONE = 0, BAD_USAGE = 2, BAD_INPUT = 4 };
 
 #define SHIPPED "calibrate/measurements/convergence/rcp.csv"
 #define NEAR 8.0 // times the smallest batch
 #define MOST_ROWS 2000
 #define WITHIN 0.15 // what the share of good predictions is counted by
-
-static const OptionSpec specs[] = {
-    {"json", OPTION_FLAG, .help = "print JSON instead of a table"},
-};
-enum { SPEC_COUNT = sizeof specs / sizeof *specs };
 
 static const char *const column_words[] = {"benchmark", "unit", "global_batch", "amount", "suspect"};
 enum { BENCHMARK, UNIT, BATCH, AMOUNT, SUSPECT, COLUMN_COUNT };
@@ -154,112 +145,113 @@ static void predict(Board *board, int index) {
 
 // ---- The answer.
 
-static double mean_of(const Board *board, const Errors *errors) {
-    return summarise(board->arena, errors->items, errors->count).mean;
-}
-
 static double share_within(const Errors *errors) {
     int within = 0;
     for (int i = 0; i < errors->count; i++) within += errors->items[i] <= WITHIN;
     return errors->count ? (double)within / errors->count : 0;
 }
 
-static void print_percent(const Board *board, const Errors *errors) {
-    if (errors->count)
-        printf(" %9.1f%%", 100 * mean_of(board, errors));
-    else
-        printf(" %10s", "-");
+static AnswerValue percent(const Board *board, double share) {
+    return answer_shown(AS_NUMBER, 100 * share,
+                        isfinite(share) ? arena_printf(board->arena, "%.1f %%", 100 * share) : NULL);
 }
 
-static void print_table(const Board *board) {
-    printf("Mean error of the data needed to reach the target, each benchmark left out of what is known before\n\n");
-    printf("%-18s %6s %9s %9s %10s %10s %10s %10s  %s\n", "benchmark", "points", "B_c", "B_c/B_min", "to 8x", "beyond",
-           "next", "between", "unit");
-    for (int i = 0; i < board->count; i++) {
-        const Benchmark *benchmark = &board->items[i];
-        printf("%-18s %6d %9.3g %9.3g", benchmark->name, benchmark->count, benchmark->own.batch,
-               benchmark->own.batch / benchmark->items[0].batch);
-        for (int k = 0; k < KNOWN_COUNT; k++) print_percent(board, &benchmark->errors[k]);
-        printf("  %s\n", benchmark->unit);
-    }
-    printf("\n%-45s %6s %8s %8s %8s %12s\n", "known of the benchmark, and predicted", "points", "median", "mean",
-           "90 %", "within 15 %");
-    for (int k = 0; k < KNOWN_COUNT; k++) {
-        Summary summary = summarise(board->arena, board->all[k].items, board->all[k].count);
-        printf("%-45s %6d %7.1f%% %7.1f%% %7.1f%% %11.0f%%\n", known_titles[k], summary.count, 100 * summary.p50,
-               100 * summary.mean, 100 * summary.p90, 100 * share_within(&board->all[k]));
-    }
-    printf(
-        "\nE(B) = E0 (1 + B / B_c) (McCandlish et al. 2018). Of a benchmark of which no point is known nothing can be\n"
-        "said: E0 is its own. Beyond 8 times a batch that is known the law needs a second point.\n");
+static AnswerValue figures3(const Board *board, double value) {
+    return answer_shown(AS_NUMBER, value, arena_printf(board->arena, "%.3g", value));
 }
 
-static void errors_member(JsonWriter *json, const Board *board, const char *key, const Errors *errors) {
+static void errors_member(Answer *answer, const Board *board, const char *key, const Errors *errors) {
     if (errors->count == 0) return;
     Summary summary = summarise(board->arena, errors->items, errors->count);
-    json_key(json, key);
-    json_begin_object(json);
-    json_integer_member(json, "points", summary.count);
-    json_number_member(json, "median_pct", 100 * summary.p50);
-    json_number_member(json, "mean_pct", 100 * summary.mean);
-    json_number_member(json, "p90_pct", 100 * summary.p90);
-    json_number_member(json, "within_15_pct", 100 * share_within(errors));
-    json_end_object(json);
+    answer_open(answer, key, NULL);
+    answer_number(answer, "points", NULL, AS_WHOLE, summary.count);
+    answer_number(answer, "median_pct", NULL, AS_NUMBER, 100 * summary.p50);
+    answer_number(answer, "mean_pct", NULL, AS_NUMBER, 100 * summary.mean);
+    answer_number(answer, "p90_pct", NULL, AS_NUMBER, 100 * summary.p90);
+    answer_number(answer, "within_15_pct", NULL, AS_NUMBER, 100 * share_within(errors));
+    answer_close(answer);
 }
 
-static void print_json(const Board *board) {
-    JsonWriter json = json_writer(stdout, 2);
-    json_begin_object(&json);
-    envelope_write(&json, "validate-convergence");
-    json_key(&json, "benchmarks");
-    json_begin_list(&json);
+static void add_objects(Answer *answer, const Board *board) {
+    answer_open_list(answer, "benchmarks", NULL);
+    answer_detail(answer, FOR_PROGRAMS);
     for (int i = 0; i < board->count; i++) {
         const Benchmark *benchmark = &board->items[i];
-        json_begin_object(&json);
-        json_text_member(&json, "name", benchmark->name);
-        json_text_member(&json, "unit", benchmark->unit);
-        json_integer_member(&json, "points", benchmark->count);
-        json_number_member(&json, "critical_batch", benchmark->own.batch);
-        json_number_member(&json, "critical_batch_p5", benchmark->own.p5);
-        json_number_member(&json, "critical_batch_p95", benchmark->own.p95);
-        json_number_member(&json, "amount", benchmark->own.amount);
-        for (int k = 0; k < KNOWN_COUNT; k++) errors_member(&json, board, known_names[k], &benchmark->errors[k]);
-        json_end_object(&json);
+        answer_open(answer, NULL, NULL);
+        answer_text(answer, "name", NULL, benchmark->name);
+        answer_text(answer, "unit", NULL, benchmark->unit);
+        answer_number(answer, "points", NULL, AS_WHOLE, benchmark->count);
+        answer_number(answer, "critical_batch", NULL, AS_NUMBER, benchmark->own.batch);
+        answer_number(answer, "critical_batch_p5", NULL, AS_NUMBER, benchmark->own.p5);
+        answer_number(answer, "critical_batch_p95", NULL, AS_NUMBER, benchmark->own.p95);
+        answer_number(answer, "amount", NULL, AS_NUMBER, benchmark->own.amount);
+        for (int k = 0; k < KNOWN_COUNT; k++) errors_member(answer, board, known_names[k], &benchmark->errors[k]);
+        answer_close(answer);
     }
-    json_end_list(&json);
-    for (int k = 0; k < KNOWN_COUNT; k++) errors_member(&json, board, known_names[k], &board->all[k]);
-    json_end_object(&json);
-    printf("\n");
+    answer_close(answer);
+    for (int k = 0; k < KNOWN_COUNT; k++) errors_member(answer, board, known_names[k], &board->all[k]);
 }
 
-static int run(Board *board, int argc, char **argv) {
-    Options *options = options_parse(board->arena, specs, SPEC_COUNT, argc, argv, board->problems);
-    if (option_help(options)) {
-        options_print_help(specs, SPEC_COUNT, "lockstep validate convergence [FILE.csv] [--json]",
-                           "How much data MLPerf's benchmarks need to reach their target by global batch, against the\n"
-                           "law of the critical batch.\n"
-                           "Without a file: " SHIPPED ".",
-                           stdout);
-        return DONE;
+static AnswerValue mean_of(const Board *board, const Errors *errors) {
+    return percent(board, errors->count ? summarise(board->arena, errors->items, errors->count).mean : NAN);
+}
+
+static void fill(Answer *answer, const Board *board) {
+    static const AnswerColumn columns[] = {
+        {NULL, "benchmark", AS_TEXT, 0},   {NULL, "points", AS_COUNT, 2},   {NULL, "B_c", AS_NUMBER, 0},
+        {NULL, "B_c/B_min", AS_NUMBER, 1}, {NULL, "to 8x", AS_NUMBER, 0},   {NULL, "beyond", AS_NUMBER, 0},
+        {NULL, "next", AS_NUMBER, 0},      {NULL, "between", AS_NUMBER, 0}, {NULL, "unit", AS_TEXT, 3}};
+    static const AnswerColumn known[] = {{NULL, "known, and predicted", AS_TEXT, 0},
+                                         {NULL, "points", AS_COUNT, 0},
+                                         {NULL, "median", AS_NUMBER, 0},
+                                         {NULL, "mean", AS_NUMBER, 0},
+                                         {NULL, "90 %", AS_NUMBER, 0},
+                                         {NULL, "within 15 %", AS_NUMBER, 0}};
+    add_objects(answer, board);
+    answer_table(answer, NULL,
+                 "Mean error of the data needed to reach the target, each benchmark left out of what is known before",
+                 COLUMNS(columns));
+    for (int i = 0; i < board->count; i++) {
+        const Benchmark *benchmark = &board->items[i];
+        const Errors *errors = benchmark->errors;
+        ANSWER_ROW(answer, answer_of_text(benchmark->name), answer_of(AS_COUNT, benchmark->count),
+                   figures3(board, benchmark->own.batch),
+                   figures3(board, benchmark->own.batch / benchmark->items[0].batch), mean_of(board, &errors[0]),
+                   mean_of(board, &errors[1]), mean_of(board, &errors[2]), mean_of(board, &errors[3]),
+                   answer_of_text(benchmark->unit));
     }
-    options_refuse_positional(options, 1, board->problems);
-    if (problem_count(board->problems)) return BAD_USAGE;
-    read_rows(board, option_positional_count(options) ? option_positional(options, 0) : SHIPPED);
-    if (problem_count(board->problems)) return BAD_INPUT;
-    fit_all(board);
-    for (int i = 0; i < board->count; i++) predict(board, i);
-    if (option_flag(options, "json"))
-        print_json(board);
-    else
-        print_table(board);
-    return DONE;
+    answer_table(answer, NULL, "All benchmarks", COLUMNS(known));
+    for (int k = 0; k < KNOWN_COUNT; k++) {
+        Summary summary = summarise(board->arena, board->all[k].items, board->all[k].count);
+        ANSWER_ROW(answer, answer_of_text(known_titles[k]), answer_of(AS_COUNT, summary.count),
+                   percent(board, summary.p50), percent(board, summary.mean), percent(board, summary.p90),
+                   percent(board, share_within(&board->all[k])));
+    }
+    answer_note(
+        answer,
+        "E(B) = E0 (1 + B / B_c) (McCandlish et al. 2018). Of a benchmark of which no point is known nothing can "
+        "be said: E0 is its own. Beyond 8 times a batch that is known the law needs a second point.");
+}
+
+static int ask(Asking *asking) {
+    Board board = {.arena = asking->arena, .problems = asking->problems};
+    const Options *options = asking->options;
+    read_rows(&board, option_positional_count(options) ? option_positional(options, 0) : SHIPPED);
+    if (problem_count(board.problems)) return EXIT_BAD_INPUT;
+    fit_all(&board);
+    for (int i = 0; i < board.count; i++) predict(&board, i);
+    fill(asking->answer, &board);
+    return EXIT_DONE;
 }
 
 int validate_convergence(int argc, char **argv) {
-    Board board = {.arena = arena_open()};
-    board.problems = problems_create(board.arena);
-    int code = run(&board, argc, argv);
-    problems_print(board.problems, stderr);
-    arena_close(board.arena);
-    return code;
+    static const Question question = {
+        .name = "validate-convergence",
+        .usage = "lockstep validate convergence [FILE.csv]",
+        .about = "How much data MLPerf's benchmarks need to reach their target by global batch, against the\n"
+                 "law of the critical batch.\n"
+                 "Without a file: " SHIPPED ".",
+        .positional = 1,
+        .ask = ask};
+    return frame_run(&question, argc, argv);
 }

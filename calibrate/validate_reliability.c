@@ -1,20 +1,15 @@
 // lockstep validate reliability: published figures of how often jobs stop against lives simulated from failure rates,
 // each with the fleet that the rates were counted on: a rate cannot be scored on the figure it was taken from.
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "calibrate/command_validate.h"
 #include "calibrate/shipped.h"
 #include "models/hardware/storage_units.h"
 #include "models/workload/life/life.h"
-#include "sim/base/options.h"
+#include "results/answer/frame.h"
 #include "sim/data/csv.h"
-#include "sim/data/envelope.h"
-#include "sim/data/json.h"
 #include "sim/system/watch.h"
-
-enum { DONE = 0, BAD_USAGE = 2, BAD_INPUT = 4 };
 
 #define SHIPPED SHIPPED_MEASUREMENTS "/reliability.csv"
 #define RUNS 50
@@ -22,7 +17,6 @@ enum { DONE = 0, BAD_USAGE = 2, BAD_INPUT = 4 };
 
 static const OptionSpec specs[] = {
     {"runs", OPTION_COUNT, "N", .help = "lives for each figure; default 50"},
-    {"json", OPTION_FLAG, .help = "print JSON instead of a table"},
 };
 enum { SPEC_COUNT = sizeof specs / sizeof *specs };
 
@@ -111,77 +105,67 @@ static double error_of(const Row *row) {
     return row->is_bound && error > 0 ? 0 : error;
 }
 
-static void print_table(const Board *board) {
-    printf("%-46s %9s %9s %8s  %-12s %s\n", "figure", "published", "simulated", "error", "rates", "relation");
+static void fill(Answer *answer, const Board *board) {
+    static const AnswerColumn columns[] = {{"figure", NULL, AS_TEXT, 0},
+                                           {NULL, "figure", AS_TEXT, 0},
+                                           {"unit", NULL, AS_TEXT, 0},
+                                           {"published", "published", AS_NUMBER, 0},
+                                           {"simulated", "simulated", AS_NUMBER, 0},
+                                           {"error_pct", "error", AS_NUMBER, 0},
+                                           {"bound", NULL, AS_TEXT, 0},
+                                           {"rates", "rates", AS_TEXT, 2},
+                                           {"relation", "relation", AS_TEXT, 1},
+                                           {"source", NULL, AS_TEXT, 0}};
+    Arena *arena = board->arena;
+    answer_table(answer, "rows", "How often jobs stop, and what becomes of them", COLUMNS(columns));
     for (int i = 0; i < board->count; i++) {
         const Row *row = &board->rows[i];
-        printf("%-46s %s%-8.3g %9.3g %+7.1f%%  %-12s %s\n", row->cells[WHAT], row->is_bound ? ">" : " ", row->published,
-               row->simulated, 100 * error_of(row), row->cells[RATES], row->cells[RELATION]);
+        double error = 100 * error_of(row);
+        ANSWER_ROW(answer, answer_of_text(row->cells[FIGURE]), answer_of_text(row->cells[WHAT]),
+                   answer_of_text(row->cells[UNIT]),
+                   answer_shown(AS_NUMBER, row->published,
+                                arena_printf(arena, "%s%.3g", row->is_bound ? "> " : "", row->published)),
+                   answer_shown(AS_NUMBER, row->simulated, arena_printf(arena, "%.3g", row->simulated)),
+                   answer_shown(AS_NUMBER, error, arena_printf(arena, "%+.1f %%", error)),
+                   answer_of_text(row->cells[BOUND]), answer_of_text(row->cells[RATES]),
+                   answer_of_text(row->cells[RELATION]), answer_of_text(row->cells[SOURCE]));
     }
-    printf(
-        "\nSame figure: the rates were counted on it, so that it says nothing but that the sums are right. Same fleet "
-        "or paper:\nthe rates come from another of its figures. Other fleet: a prediction; fleets differ by more than "
-        "any model could know.\n");
+    answer_note(answer,
+                "Same figure: the rates were counted on it, so that it says nothing but that the sums are right. Same "
+                "fleet or paper: the rates come from another of its figures. Other fleet: a prediction; fleets differ "
+                "by more than any model could know.");
 }
 
-static void print_json(const Board *board) {
-    JsonWriter json = json_writer(stdout, 2);
-    json_begin_object(&json);
-    envelope_write(&json, "validate-reliability");
-    json_key(&json, "rows");
-    json_begin_list(&json);
-    for (int i = 0; i < board->count; i++) {
-        const Row *row = &board->rows[i];
-        json_begin_object(&json);
-        json_text_member(&json, "figure", row->cells[FIGURE]);
-        json_text_member(&json, "unit", row->cells[UNIT]);
-        json_number_member(&json, "published", row->published);
-        json_number_member(&json, "simulated", row->simulated);
-        json_number_member(&json, "error_pct", 100 * error_of(row));
-        json_text_member(&json, "bound", row->cells[BOUND]);
-        json_text_member(&json, "rates", row->cells[RATES]);
-        json_text_member(&json, "relation", row->cells[RELATION]);
-        json_text_member(&json, "source", row->cells[SOURCE]);
-        json_end_object(&json);
-    }
-    json_end_list(&json);
-    json_end_object(&json);
-    printf("\n");
-}
-
-static int run(Board *board, int argc, char **argv) {
-    Options *options = options_parse(board->arena, specs, SPEC_COUNT, argc, argv, board->problems);
-    if (option_help(options)) {
-        options_print_help(specs, SPEC_COUNT, "lockstep validate reliability [FILE.csv] [--runs N] [--json]",
-                           "Published figures of how often jobs stop, against lives simulated from failure rates.\n"
-                           "Without a file: " SHIPPED ".",
-                           stdout);
-        return DONE;
-    }
-    options_refuse_positional(options, 1, board->problems);
+static int ask(Asking *asking) {
+    const Options *options = asking->options;
+    Board board = {.arena = asking->arena, .problems = asking->problems};
     int64_t runs = option_count(options, "runs", RUNS);
     if (runs < 1 || runs > 100000) {
-        problem_add(board->problems, (Where){0}, "--runs is from 1 to 100,000");
-        problem_hint(board->problems, "for example --runs 200");
+        problem_add(board.problems, (Where){0}, "--runs is from 1 to 100,000");
+        problem_hint(board.problems, "for example --runs 200");
+        return EXIT_USAGE;
     }
-    if (problem_count(board->problems)) return BAD_USAGE;
-    board->runs = (int)runs;
-    board->catalogue = catalogue_builtin(board->arena);
+    board.runs = (int)runs;
+    board.catalogue = catalogue_builtin(board.arena);
     bool named = option_positional_count(options) > 0;
-    read_rows(board, named ? option_positional(options, 0) : shipped_file(board->arena, SHIPPED));
-    if (problem_count(board->problems)) return BAD_INPUT;
-    if (option_flag(options, "json"))
-        print_json(board);
-    else
-        print_table(board);
-    return DONE;
+    read_rows(&board, named ? option_positional(options, 0) : shipped_file(board.arena, SHIPPED));
+    if (problem_count(board.problems)) return EXIT_BAD_INPUT;
+    fill(asking->answer, &board);
+    return EXIT_DONE;
+}
+
+static const OptionSpec *rows(Arena *arena, int *count) {
+    return options_join(arena, specs, SPEC_COUNT, NULL, 0, count);
 }
 
 int validate_reliability(int argc, char **argv) {
-    Board board = {.arena = arena_open()};
-    board.problems = problems_create(board.arena);
-    int code = run(&board, argc, argv);
-    problems_print(board.problems, stderr);
-    arena_close(board.arena);
-    return code;
+    static const Question question = {
+        .name = "validate-reliability",
+        .usage = "lockstep validate reliability [FILE.csv] [--runs N]",
+        .about = "Published figures of how often jobs stop, against lives simulated from failure rates.\n"
+                 "Without a file: " SHIPPED ".",
+        .rows = rows,
+        .positional = 1,
+        .ask = ask};
+    return frame_run(&question, argc, argv);
 }

@@ -14,15 +14,15 @@
 
 static const TrainingSpec any_job;
 
-#define COLUMNS "row_id,family,model,model_type,layers,hidden,heads,vocab,seq_len,gpu,n_gpus,n_nodes,gpus_per_node,"
+#define HEADER_ROW "row_id,family,model,model_type,layers,hidden,heads,vocab,seq_len,gpu,n_gpus,n_nodes,gpus_per_node,"
 #define MORE_COLUMNS "framework,tp,pp,dp,zero_stage,micro_batch,global_batch,precision,recompute,iter_time_s\n"
 #define RUN "decoder,12,1024,16,51200,1024,A100-SXM4-80GB,8,1,8,Megatron-LM,1,1,8,0,"
 
 enum { SAME, OTHER_BATCH, OTHER_MODEL, OTHER_PRECISION, RUN_COUNT };
-static const char text[] = COLUMNS MORE_COLUMNS "same,f,A," RUN "4,32,fp16,none,1\n"
-                                                "batch,f,A," RUN "2,16,fp16,none,1\n"
-                                                "model,f,B," RUN "4,32,fp16,none,1\n"
-                                                "precision,f,A," RUN "4,32,bf16,none,1\n";
+static const char text[] = HEADER_ROW MORE_COLUMNS "same,f,A," RUN "4,32,fp16,none,1\n"
+                                                   "batch,f,A," RUN "2,16,fp16,none,1\n"
+                                                   "model,f,B," RUN "4,32,fp16,none,1\n"
+                                                   "precision,f,A," RUN "4,32,bf16,none,1\n";
 
 typedef struct Case {
     Arena *arena;
@@ -163,7 +163,7 @@ static void write_pilot(const char *path, double alone_days, double times) {
             "%s%s"
             "mine,m,gpt2-124m,decoder,12,768,12,50257,1024,A100-SXM4-80GB,8,1,8,Megatron-LM,1,1,8,0,4,32,fp16,none,"
             "%.9g\n",
-            COLUMNS, MORE_COLUMNS, times * alone_days * 86400 / STEPS);
+            HEADER_ROW, MORE_COLUMNS, times * alone_days * 86400 / STEPS);
     fclose(file);
 }
 
@@ -200,7 +200,7 @@ TEST(plans_and_runs_are_corrected_by_anchors) {
 
     FILE *empty = fopen("build/pilot.csv", "w");
     EXPECT(empty != NULL);
-    fprintf(empty, "%s%s", COLUMNS, MORE_COLUMNS);
+    fprintf(empty, "%s%s", HEADER_ROW, MORE_COLUMNS);
     fclose(empty);
     const Ended *ended = run_command(command_plan, PLAN "--anchor build/pilot.csv");
     EXPECT_INT(ended->code, 4);

@@ -7,15 +7,6 @@
 
 static char screen[1 << 16], text[1 << 20];
 
-TEST(a_recommendation_says_what_is_known_and_no_more) {
-    char written[256] = "";
-    FILE *out = fmemopen(written, sizeof written, "w");
-    CHECK(out);
-    recommendation_print(&(Recommendation){.choice = "8 GPUs", .measure = "a quote"}, out);
-    fclose(out);
-    EXPECT(strcmp(written, "Recommended           8 GPUs\n  measure first       a quote\n") == 0);
-}
-
 // The words under the table are those of the JSON answer.
 static void expect_same(const char *command) {
     static const char *const titles[] = {"Recommended", "how surely", "weakest assumption", "measure first"};

@@ -308,13 +308,6 @@ const KernelTable *kernel_table_of(const Csv *csv) {
     return NULL;
 }
 
-const char *kernel_table_names(Arena *arena) {
-    const char *names = "";
-    for (int i = 0; i < TABLES; i++)
-        names = arena_printf(arena, "%s%s%s", names, i == 0 ? "" : i == TABLES - 1 ? " and " : ", ", tables[i].name);
-    return names;
-}
-
 // Short kernels are latency, long ones meet the power limit.
 static const char *length_of(double seconds) {
     if (seconds < 1e-4) return "below 0.1 ms";

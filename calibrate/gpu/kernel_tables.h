@@ -23,7 +23,6 @@ typedef struct KernelTable KernelTable;
 
 // NULL: none of these tables has such a header.
 const KernelTable *kernel_table_of(const Csv *csv);
-const char *kernel_table_names(Arena *arena);
 // Adds the rows; problems where a cell cannot be read.
 void kernel_table_read(Arena *arena, const Catalogue *catalogue, const KernelTable *table, const Csv *csv,
                        KernelRows *rows, Problems *problems);

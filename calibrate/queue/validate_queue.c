@@ -1,123 +1,98 @@
 // lockstep validate queue: what operators of shared clusters published, beside their traces replayed.
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "calibrate/command_validate.h"
 #include "calibrate/queue/replay_queue.h"
-#include "sim/base/options.h"
-#include "sim/data/envelope.h"
-#include "sim/data/json.h"
+#include "results/answer/frame.h"
 #include "sim/system/pieces.h"
-
-enum { DONE = 0, BAD_USAGE = 2, BAD_INPUT = 4 };
 
 #define SHIPPED "calibrate/measurements/queue"
 #define REPETITIONS 40
 
 static const OptionSpec specs[] = {
     {"repetitions", OPTION_COUNT, "N", .help = "months drawn for each virtual cluster; default 40"},
-    {"json", OPTION_FLAG, .help = "print JSON instead of a table"},
     PIECES_OPTION,
 };
 enum { SPEC_COUNT = sizeof specs / sizeof *specs };
 
-static void print_figure(const QueueCheck *check, double value) {
-    if (strcmp(check->unit, "share") == 0)
-        printf(" %9.1f%%", 100 * value);
-    else
-        printf(" %10.4g", value);
+static AnswerValue figure(Arena *arena, const QueueCheck *check, double value) {
+    bool is_share = strcmp(check->unit, "share") == 0;
+    return answer_shown(AS_NUMBER, value,
+                        arena_printf(arena, is_share ? "%.1f %%" : "%.4g", is_share ? 100 * value : value));
 }
 
 // What the rows have in common is said once for each trace.
-static void print_remarks(const QueueChecks *checks) {
+static void add_remarks(Answer *answer, const QueueChecks *checks) {
     for (int i = 0; i < checks->count; i++) {
         const QueueCheck *check = &checks->items[i];
         if (i > 0 && strcmp(check->trace, checks->items[i - 1].trace) == 0) continue;
-        printf("\n%s\n  assumed   %s\n  where not %s\n", check->trace, check->assumed, check->why);
+        answer_say(answer, check->trace, "assumed: %s. Where not: %s", check->assumed, check->why);
     }
 }
 
-static void print_table(const QueueChecks *checks) {
+static void fill(Answer *answer, const QueueChecks *checks) {
+    static const AnswerColumn columns[] = {{"trace", "trace", AS_TEXT, 0},
+                                           {"figure", "figure", AS_TEXT, 0},
+                                           {"unit", NULL, AS_TEXT, 0},
+                                           {NULL, "unit", AS_TEXT, 2},
+                                           {"published", "published", AS_NUMBER, 0},
+                                           {"simulated", "simulated", AS_NUMBER, 0},
+                                           {"low", "from", AS_NUMBER, 1},
+                                           {"high", "to (90 %)", AS_NUMBER, 1},
+                                           {"holds", "holds", AS_BOOL, 0},
+                                           {"assumed", NULL, AS_TEXT, 0},
+                                           {"why_not", NULL, AS_TEXT, 0}};
+    Arena *arena = checks->arena;
     int holds = 0;
-    printf("%-13s %-40s %-5s %10s %10s %10s %10s  %s\n", "trace", "figure", "unit", "published", "simulated", "from",
-           "to (90 %)", "holds");
+    answer_table(answer, "rows", "Published clusters, and their traces replayed", COLUMNS(columns));
     for (int i = 0; i < checks->count; i++) {
         const QueueCheck *check = &checks->items[i];
-        printf("%-13s %-40s %-5s", check->trace, check->what, strcmp(check->unit, "share") == 0 ? "" : check->unit);
-        print_figure(check, check->published);
-        print_figure(check, check->simulated);
-        print_figure(check, check->low);
-        print_figure(check, check->high);
-        printf("  %s\n", queue_check_holds(check) ? "yes" : "no");
+        ANSWER_ROW(answer, answer_of_text(check->trace), answer_of_text(check->what), answer_of_text(check->unit),
+                   answer_of_text(strcmp(check->unit, "share") == 0 ? "" : check->unit),
+                   figure(arena, check, check->published), figure(arena, check, check->simulated),
+                   figure(arena, check, check->low), figure(arena, check, check->high),
+                   answer_of(AS_BOOL, queue_check_holds(check)), answer_of_text(check->assumed),
+                   answer_of_text(check->why));
         holds += queue_check_holds(check);
     }
-    printf("\n%d of %d figures hold: they lie in the simulated range, or within 25 %% of the published one.\n", holds,
-           checks->count);
-    print_remarks(checks);
+    answer_say(answer, NULL,
+               "%d of %d figures hold: they lie in the simulated range, or within 25 %% of the published one.", holds,
+               checks->count);
+    add_remarks(answer, checks);
 }
 
-static void print_json(const QueueChecks *checks) {
-    JsonWriter json = json_writer(stdout, 2);
-    json_begin_object(&json);
-    envelope_write(&json, "validate-queue");
-    json_key(&json, "rows");
-    json_begin_list(&json);
-    for (int i = 0; i < checks->count; i++) {
-        const QueueCheck *check = &checks->items[i];
-        json_begin_object(&json);
-        json_text_member(&json, "trace", check->trace);
-        json_text_member(&json, "figure", check->what);
-        json_text_member(&json, "unit", check->unit);
-        json_number_member(&json, "published", check->published);
-        json_number_member(&json, "simulated", check->simulated);
-        json_number_member(&json, "low", check->low);
-        json_number_member(&json, "high", check->high);
-        json_key(&json, "holds");
-        json_write_bool(&json, queue_check_holds(check));
-        json_text_member(&json, "assumed", check->assumed);
-        json_text_member(&json, "why_not", check->why);
-        json_end_object(&json);
-    }
-    json_end_list(&json);
-    json_end_object(&json);
-    printf("\n");
-}
-
-static int run(QueueChecks *checks, int argc, char **argv) {
-    Options *options = options_parse(checks->arena, specs, SPEC_COUNT, argc, argv, checks->problems);
-    if (option_help(options)) {
-        options_print_help(
-            specs, SPEC_COUNT, "lockstep validate queue [FOLDER] [--repetitions N] [--json]",
-            "Waits, backlogs and use of shared clusters as their operators published them, beside replays of\n"
-            "their traces. Without a folder: " SHIPPED ", whose README.md names the sources.",
-            stdout);
-        return DONE;
-    }
-    options_refuse_positional(options, 1, checks->problems);
+static int ask(Asking *asking) {
+    const Options *options = asking->options;
     int64_t repetitions = option_count(options, "repetitions", REPETITIONS);
     if (repetitions < 2 || repetitions > 10000) {
-        problem_add(checks->problems, (Where){0}, "--repetitions is from 2 to 10,000");
-        problem_hint(checks->problems, "for example --repetitions 100");
+        problem_add(asking->problems, (Where){0}, "--repetitions is from 2 to 10,000");
+        problem_hint(asking->problems, "for example --repetitions 100");
+        return EXIT_USAGE;
     }
-    pieces_open_from(options, "jobs", checks->problems);
-    if (problem_count(checks->problems)) return BAD_USAGE;
-    checks->repetitions = (int)repetitions;
-    checks->folder = option_positional_count(options) ? option_positional(options, 0) : SHIPPED;
-    queue_replay_all(checks);
-    if (problem_count(checks->problems)) return BAD_INPUT;
-    if (option_flag(options, "json"))
-        print_json(checks);
-    else
-        print_table(checks);
-    return DONE;
+    QueueChecks checks = {.arena = asking->arena,
+                          .problems = asking->problems,
+                          .repetitions = (int)repetitions,
+                          .folder = option_positional_count(options) ? option_positional(options, 0) : SHIPPED};
+    queue_replay_all(&checks);
+    if (problem_count(asking->problems)) return EXIT_BAD_INPUT;
+    fill(asking->answer, &checks);
+    return EXIT_DONE;
+}
+
+static const OptionSpec *rows(Arena *arena, int *count) {
+    return options_join(arena, specs, SPEC_COUNT, NULL, 0, count);
 }
 
 int validate_queue(int argc, char **argv) {
-    QueueChecks checks = {.arena = arena_open()};
-    checks.problems = problems_create(checks.arena);
-    int code = run(&checks, argc, argv);
-    problems_print(checks.problems, stderr);
-    arena_close(checks.arena);
-    return code;
+    static const Question question = {
+        .name = "validate-queue",
+        .usage = "lockstep validate queue [FOLDER] [--repetitions N]",
+        .about = "Waits, backlogs and use of shared clusters as their operators published them, beside replays of\n"
+                 "their traces. Without a folder: " SHIPPED ", whose README.md names the sources.",
+        .rows = rows,
+        .processes = "jobs",
+        .positional = 1,
+        .ask = ask};
+    return frame_run(&question, argc, argv);
 }

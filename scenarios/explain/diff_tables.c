@@ -6,6 +6,7 @@
 #include "scenarios/explain/diff.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
+#include "sim/data/answer.h"
 
 // ---- Words.
 
@@ -312,7 +313,6 @@ static RecordTable table_of(const char *name, const char *title, const RecordCol
                          .cells = cells.items,
                          .row_count = cells.count / column_count};
 }
-#define COLUMNS(columns) columns, (int)(sizeof(columns) / sizeof *(columns))
 enum { TABLES = 4 };
 
 Record diff_record(Arena *arena, const Diff *diff) {

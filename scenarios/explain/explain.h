@@ -6,7 +6,6 @@
 #include "models/workload/step/step_chain.h"
 #include "models/workload/step/step_operators.h"
 #include "results/chart/chart.h"
-#include "scenarios/explain/explain_cells.h"
 #include "scenarios/lua/scenario.h"
 #include "scenarios/program/program.h"
 #include "scenarios/whatif/whatif_step.h"
@@ -29,9 +28,9 @@ typedef struct Explanation {
     int roofline_count;
     const StepOperator *operators; // the critical path within passes, by operator; most first
     int operator_count;
-    const char *varied;     // by the study, and left alone: "gpus and fabric"; NULL: nothing
-    double goodput, days;   // with failures and checkpoints counted in; NAN where the job says nothing of them
-    WhatIfs life;           // the job's weeks with one thing of them changed, under the same failures
+    const char *varied;   // by the study, and left alone: "gpus and fabric"; NULL: nothing
+    double goodput, days; // with failures and checkpoints counted in; NAN where the job says nothing of them
+    WhatIfs life;         // the job's weeks with one thing of them changed, under the same failures
 } Explanation;
 
 typedef struct ExplainRequest {

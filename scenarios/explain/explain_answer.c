@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "results/answer/last.h"
-#include "scenarios/explain/explain_cells.h"
 #include "sim/base/list.h"
 #include "sim/data/json.h"
 
@@ -42,7 +41,7 @@ static bool add_words(Asked *asked, const char *path, Problems *problems) {
     static const char *const named[] = {"queue", "goodput", "collective"};
     const LastQuestion *question = asked->question;
     bool is_script = question->count > 0 && question->words[0][0] != '-';
-    if (is_among(named, 3, question->command))
+    if (name_is_among(named, 3, question->command))
         add_all(asked, true);
     else if (strcmp(question->command, "explain") == 0 || (strcmp(question->command, "run") == 0 && is_script))
         add_all(asked, false);

@@ -1,12 +1,11 @@
 // What decides the time of one collective at one size: its latency or a link, at which sizes that changes, what other
 // algorithms and protocols would take, and the same collective on machines of which one resource is twice as quick.
-#include "scenarios/explain/explain_collective.h"
+#include "scenarios/explain/command_explain.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/explain/explain_cells.h"
 #include "scenarios/questions/collective_asked.h"
 #include "scenarios/whatif/whatif.h"
 #include "sim/base/list.h"
@@ -466,7 +465,7 @@ static int ask(Asking *asking) {
 
 static const OptionSpec *rows(Arena *arena, int *count) {
     static const char *const of_the_frame[] = {"json", "csv", "plain", "verbose"};
-    return rows_without(arena, collective_rows, collective_row_count, of_the_frame, 4, count);
+    return options_without(arena, collective_rows, collective_row_count, of_the_frame, 4, count);
 }
 
 const Question explain_collective_question = {

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/explain/explain_cells.h"
 #include "scenarios/explain/explain_goodput_internal.h"
 #include "sim/base/list.h"
 #include "sim/base/statistics.h"
@@ -247,7 +246,7 @@ static const char *const refused[] = {"best", "confidence", "plot", "plot-dir", 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 
 static const OptionSpec *rows(Arena *arena, int *count) {
-    OptionSpec *all = rows_without(arena, goodput_rows, goodput_row_count, refused, 0, count);
+    OptionSpec *all = options_without(arena, goodput_rows, goodput_row_count, refused, 0, count);
     for (int i = 0; i < *count; i++) {
         if (strcmp(all[i].name, "runs") == 0)
             all[i].help = "simulated runs, for each change again; default 1000";
@@ -260,7 +259,7 @@ static const OptionSpec *rows(Arena *arena, int *count) {
 static const OptionSpec *help_rows(Arena *arena, int *count) {
     int all;
     const OptionSpec *from = rows(arena, &all);
-    return rows_without(arena, from, all, refused, COUNT_OF(refused), count);
+    return options_without(arena, from, all, refused, COUNT_OF(refused), count);
 }
 
 static bool check_usage(const Explained *all) {

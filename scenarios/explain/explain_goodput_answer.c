@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "results/chart/chart.h"
-#include "scenarios/explain/explain_cells.h"
 #include "scenarios/explain/explain_goodput_internal.h"
 #include "sim/base/text.h"
 
@@ -82,9 +81,9 @@ static const char *mostly_lost(const GoodputFound *found) {
     const char *list = "";
     unsigned taken = 0;
     for (int i = 0, time; i < FEW && (time = largest_time(found->now->share, taken)) >= 0; i++, taken |= 1U << time)
-        list = listed(found->arena, list,
-                      arena_printf(found->arena, "%s %s", life_time_titles[time],
-                                   text_percent(found->arena, found->now->share[time] / lost_share(found))));
+        list = text_listed(found->arena, list,
+                           arena_printf(found->arena, "%s %s", life_time_titles[time],
+                                        text_percent(found->arena, found->now->share[time] / lost_share(found))));
     return list;
 }
 
@@ -156,11 +155,11 @@ static const char *parts_lost(const GoodputFound *found) {
     for (int time; (time = largest_time(found->now->share, taken)) >= 0; taken |= 1U << time) {
         double share = found->now->share[time];
         if (share >= TELLING * lost_share(found))
-            list = listed(found->arena, list, part_text(found, life_time_titles[time], share));
+            list = text_listed(found->arena, list, part_text(found, life_time_titles[time], share));
         else
             rest += share;
     }
-    return rest > 0 ? listed(found->arena, list, part_text(found, "all else", rest)) : list;
+    return rest > 0 ? text_listed(found->arena, list, part_text(found, "all else", rest)) : list;
 }
 
 static void add_now(Answer *answer, const GoodputFound *found) {

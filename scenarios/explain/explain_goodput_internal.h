@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_SCENARIOS_EXPLAIN_GOODPUT_INTERNAL_H
 #define LOCKSTEP_SCENARIOS_EXPLAIN_GOODPUT_INTERNAL_H
 
-#include "scenarios/explain/explain_goodput.h"
+#include "scenarios/explain/command_explain.h"
 #include "scenarios/questions/goodput.h"
 #include "scenarios/whatif/whatif_life.h"
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/explain/explain_cells.h"
 #include "scenarios/explain/explain_queue_internal.h"
 #include "scenarios/queue/queue_options.h"
 #include "sim/base/list.h"
@@ -273,8 +272,8 @@ static const char *const refused[] = {"find-gpus", "wait-mean", "wait-p50", "wai
 static const OptionSpec *rows_of(Arena *arena, bool for_help, int *count) {
     int all;
     const OptionSpec *queue = queue_option_rows(arena, &all);
-    OptionSpec *rows = rows_without(arena, queue, all, left_out, COUNT_OF(left_out), count);
-    if (for_help) rows = rows_without(arena, rows, *count, refused, COUNT_OF(refused), count);
+    OptionSpec *rows = options_without(arena, queue, all, left_out, COUNT_OF(left_out), count);
+    if (for_help) rows = options_without(arena, rows, *count, refused, COUNT_OF(refused), count);
     for (int i = 0; i < *count; i++) {
         if (strcmp(rows[i].name, "policy") == 0) {
             rows[i].metavar = "NAME";

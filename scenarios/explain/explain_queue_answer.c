@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "scenarios/explain/explain_cells.h"
 #include "scenarios/explain/explain_queue_internal.h"
 #include "sim/base/text.h"
 

@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_SCENARIOS_EXPLAIN_QUEUE_INTERNAL_H
 #define LOCKSTEP_SCENARIOS_EXPLAIN_QUEUE_INTERNAL_H
 
-#include "scenarios/explain/explain_queue.h"
+#include "scenarios/explain/command_explain.h"
 #include "scenarios/queue/queue_answer.h"
 #include "scenarios/whatif/whatif.h"
 

@@ -8,7 +8,6 @@
 #include "models/workload/cost/cost.h"
 #include "results/view.h"
 #include "scenarios/explain/explain.h"
-#include "scenarios/explain/explain_cells.h"
 #include "scenarios/whatif/whatif_life.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
@@ -164,10 +163,10 @@ static void add_path(Answer *answer, Arena *arena, const StepChain *chain) {
         int cause = largest_cause(chain->by_cause, taken);
         if (cause < 0 || (i > 0 && (double)chain->by_cause[cause] < 0.01 * (double)chain->end)) break;
         taken |= 1U << cause;
-        list =
-            listed(arena, list,
-                   arena_printf(arena, "%s %s", percent_of(arena, (double)chain->by_cause[cause], (double)chain->end),
-                                text_lower_first(arena, cause_titles[cause])));
+        list = text_listed(arena, list,
+                           arena_printf(arena, "%s %s",
+                                        percent_of(arena, (double)chain->by_cause[cause], (double)chain->end),
+                                        text_lower_first(arena, cause_titles[cause])));
     }
     answer_say(answer, "Why", "of the critical path %s", list);
 }
@@ -214,12 +213,12 @@ static void add_hottest(Answer *answer, Arena *arena, const Explanation *now) {
         const char *best = NULL;
         for (int i = 0; i < now->operator_count; i++) {
             const char *name = now->operators[i].name;
-            if (is_among(told, count, name)) continue;
+            if (name_is_among(told, count, name)) continue;
             if (!best || time_of_operator(now, name) > time_of_operator(now, best)) best = name;
         }
         if (!best || (double)time_of_operator(now, best) < 0.01 * (double)now->job.step.chain->end) break;
         told[count] = best;
-        list = listed(
+        list = text_listed(
             arena, list,
             arena_printf(arena, "%s %s", best,
                          percent_of(arena, (double)time_of_operator(now, best), (double)now->job.step.chain->end)));
@@ -331,7 +330,7 @@ static void add_settings(Answer *answer, Arena *arena, const Explanation *now) {
         if (!first_screen) answer_row_detail(answer, FOR_VERBOSE);
         unsure = unsure || (first_screen && !fits_surely(change->step->chance_to_run_out));
         if (first_screen && change->move->note && !strstr(told, change->move->note))
-            told = listed(arena, told, change->move->note);
+            told = text_listed(arena, told, change->move->note);
     }
     const char *note = unsure ? "? does not surely fit: memory runs out with a chance above 5 %." : "";
     if (*told) note = arena_printf(arena, "%s%s* is not the same training: %s.", note, *note ? " " : "", told);

@@ -16,7 +16,6 @@
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 
-#define COLUMNS(array) (array), (int)(sizeof(array) / sizeof *(array))
 #define GIB 1073741824.0
 #define CAUSES_SAID 4
 #define HALF_A_PERCENT 0.005

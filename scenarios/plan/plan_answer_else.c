@@ -8,7 +8,6 @@
 #include "sim/base/statistics.h"
 #include "sim/base/text.h"
 
-#define COLUMNS(array) (array), (int)(sizeof(array) / sizeof *(array))
 #define MATTERS 0.01 // of the variance, or of the width of what is not known
 #define HALF_A_PERCENT 0.005
 

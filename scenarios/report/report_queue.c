@@ -5,7 +5,7 @@
 
 #include "results/answer/as.h"
 #include "results/answer/record_answer.h"
-#include "scenarios/explain/explain_queue.h"
+#include "scenarios/explain/command_explain.h"
 #include "sim/base/text.h"
 #include "sim/data/recommendation.h"
 

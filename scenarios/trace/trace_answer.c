@@ -7,7 +7,6 @@
 #include "results/answer/as.h"
 #include "sim/base/text.h"
 
-#define COLUMNS(array) (array), (int)(sizeof(array) / sizeof *(array))
 #define ROWS_SHOWN 12 // of a rank
 
 static AnswerValue seconds(Arena *arena, double value) {

@@ -74,7 +74,7 @@ const char *whatif_below(Arena *arena, const WhatIfs *list, double whole) {
     const char *text = "";
     for (int i = 0; i < list->ran; i++)
         if (is_machine(&list->items[i]) && list->items[i].gain.mean < WHATIF_MATTERS * whole)
-            text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "", list->items[i].title);
+            text = text_listed(arena, text, list->items[i].title);
     return text;
 }
 

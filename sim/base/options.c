@@ -464,6 +464,21 @@ void options_refuse_both(const Options *options, const char *first, const char *
     problem_is_usage(problems);
 }
 
+bool name_is_among(const char *const *names, int count, const char *name) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0) return true;
+    return false;
+}
+
+OptionSpec *options_without(Arena *arena, const OptionSpec *rows, int row_count, const char *const *names, int count,
+                            int *left) {
+    OptionSpec *kept = ARENA_ARRAY(arena, OptionSpec, row_count);
+    *left = 0;
+    for (int i = 0; i < row_count; i++)
+        if (!name_is_among(names, count, rows[i].name)) kept[(*left)++] = rows[i];
+    return kept;
+}
+
 const OptionSpec *options_join(Arena *arena, const OptionSpec *first, int first_count, const OptionSpec *second,
                                int second_count, int *count) {
     OptionSpec *joined = ARENA_ARRAY(arena, OptionSpec, first_count + second_count);

@@ -115,6 +115,10 @@ void options_refuse_both(const Options *options, const char *first, const char *
                          Problems *problems);
 
 // Two tables in a row: what a command adds to the options that many commands share.
+bool name_is_among(const char *const *names, int count, const char *name);
+// Rows less those that are named.
+OptionSpec *options_without(Arena *arena, const OptionSpec *rows, int row_count, const char *const *names, int count,
+                            int *left);
 const OptionSpec *options_join(Arena *arena, const OptionSpec *first, int first_count, const OptionSpec *second,
                                int second_count, int *count);
 

@@ -237,6 +237,10 @@ const char *text_exact(Arena *arena, double value) {
     return text;
 }
 
+const char *text_listed(Arena *arena, const char *list, const char *next) {
+    return *list ? arena_printf(arena, "%s, %s", list, next) : next;
+}
+
 const char *text_lower_first(Arena *arena, const char *title) {
     char *copy = arena_copy_text(arena, title);
     if (copy[0] >= 'A' && copy[0] <= 'Z' && copy[1] >= 'a' && copy[1] <= 'z') copy[0] = (char)(copy[0] - 'A' + 'a');

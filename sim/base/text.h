@@ -11,8 +11,9 @@
 // One line that is safe to print: control characters and bad UTF-8 become '?' (tabs and line ends a space);
 // without `unicode` the signs that we use get ASCII spellings and all else outside ASCII becomes '?'.
 const char *text_clean(Arena *arena, const char *text, bool unicode);
-const char *text_lower_first(Arena *arena, const char *title); // "Data parallel" within a sentence
-int text_width(const char *text);                              // columns in a terminal, of clean text
+const char *text_listed(Arena *arena, const char *list, const char *next); // "A, B"; of an empty list "B"
+const char *text_lower_first(Arena *arena, const char *title);             // "Data parallel" within a sentence
+int text_width(const char *text);                                          // columns in a terminal, of clean text
 
 // Folding: the bytes of clean text that fit in a line so wide, up to a space but at least a word; *next: the line
 // after. A figure and its unit stay together.

@@ -96,6 +96,7 @@ typedef struct AnswerColumn {
     int drop;          // where a screen is too narrow: columns of the highest go first; 0 never
 } AnswerColumn;
 
+#define COLUMNS(array) (array), (int)(sizeof(array) / sizeof *(array))
 void answer_table(Answer *answer, const char *key, const char *heading, const AnswerColumn *columns, int count);
 void answer_cell(Answer *answer, AnswerValue value);                  // of the last table, row by row
 void answer_row(Answer *answer, const AnswerValue *cells, int count); // as many as it has columns

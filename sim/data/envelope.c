@@ -19,11 +19,6 @@ void envelope_command_line(int argc, char **argv) {
     line.count = argc > 1 ? argc - 1 : 0;
 }
 
-const char *const *envelope_words(int *count) {
-    *count = line.count;
-    return (const char *const *)line.arguments;
-}
-
 void envelope_write_format(JsonWriter *json, const char *format, const char *kind) {
     json_text_member(json, "format", format);
     bool is_answer = strcmp(format, ANSWER_FORMAT) == 0;

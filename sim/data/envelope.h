@@ -12,8 +12,6 @@ enum { ANSWER_FORMAT_VERSION = 2 };
 
 // The command line of the process, argv[0] the program. Kept as long as the process lives; main.c says it.
 void envelope_command_line(int argc, char **argv);
-// Its words after the program's name; none before it is said.
-const char *const *envelope_words(int *count);
 
 // What every answer says beside, of the file that was asked about; NULL: nothing.
 void envelope_tells(void (*write)(JsonWriter *json));

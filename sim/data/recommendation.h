@@ -3,20 +3,11 @@
 #ifndef LOCKSTEP_SIM_RECOMMENDATION_H
 #define LOCKSTEP_SIM_RECOMMENDATION_H
 
-#include <stdio.h>
-
-#include "sim/data/json.h"
-
 typedef struct Recommendation {
     const char *choice;  // "256 x dgx-h100 on ib-ndr400"; NULL: nothing is recommended, and why stands in `chance`
     const char *chance;  // "keeps date and budget with 98 %"
     const char *weakest; // "price per GPU-hour: 87 % of the variance of the cost"; NULL: none is known
     const char *measure; // "two hours of training on 2 x dgx-h100, 79 USD"; NULL: nothing that is worth it
 } Recommendation;
-
-// Four lines, or those that there are.
-void recommendation_print(const Recommendation *recommendation, FILE *out);
-// The member "recommendation": an object of the four, null where there is none.
-void recommendation_write(JsonWriter *json, const Recommendation *recommendation);
 
 #endif
