@@ -1,5 +1,7 @@
 // lockstep lesson: the course. What a problem says and when it is solved stands in scenarios/lessons/course; this reads
 // command lines and files, and tells.
+#include "scenarios/questions/lesson.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +35,8 @@ static const char usage[] =
     "| sheet [OPTIONS]";
 static const char about[] =
     "The course: problems of one idea each (docs/course.md). start writes a scenario; guess first, then change it and\n"
-    "have it checked. Three hints: concept, principle, answer. sheet prints problems; as a page with -o sheet.html.\n\n"
+    "have it checked. Three hints: concept, principle, answer. sheet prints problems;\n"
+    "lockstep report lesson sheet -o sheet.html makes a page of it.\n\n"
     "  lockstep lesson start 2.1\n"
     "  lockstep lesson guess ring_factor.lua \"80 ms\"\n"
     "  lockstep lesson check ring_factor.lua --code ana.code\n"
@@ -252,11 +255,16 @@ static void take_hint(CourseTable *table, void *context) {
 }
 
 static void add_sheet_answers(CourseTable *table, Lesson *lesson) {
-    fact(table, lesson, "answer", "Right guess");
-    fact(table, lesson, "solution", "Right change");
-    fact(table, lesson, "notice", "To notice");
-    fact(table, lesson, "formula", "Formula");
-    fact(table, lesson, "measured", "Measured");
+    if (!course_text(table, "answer")) {
+        answer_say(lesson->answer, "My guess", "____________________");
+        answer_say(lesson->answer, "My change", "____________________");
+        return;
+    }
+    say(table, lesson, "answer", "Right guess");
+    say(table, lesson, "solution", "Right change");
+    say(table, lesson, "notice", "To notice");
+    say(table, lesson, "formula", "Formula");
+    say(table, lesson, "measured", "Measured");
 }
 
 static void take_sheet(CourseTable *table, void *context) {
@@ -270,11 +278,11 @@ static void take_sheet(CourseTable *table, void *context) {
                     arena_printf(lesson->arena, "%s %s", course_text(table, "id"), course_text(table, "title")));
         for_programs(table, lesson, "id");
         for_programs(table, lesson, "title");
-        fact(table, lesson, "track", "Track");
-        fact(table, lesson, "question", "Question");
-        fact(table, lesson, "ask", "Guess");
-        fact(table, lesson, "guess_help", "Answer");
-        fact(table, lesson, "task", "Task");
+        for_programs(table, lesson, "track");
+        say(table, lesson, "question", NULL);
+        say(table, lesson, "ask", arena_printf(lesson->arena, "Guess (%s)", course_text(table, "guess_help")));
+        for_programs(table, lesson, "guess_help");
+        say(table, lesson, "task", "Task");
         add_settings(table, lesson, FOR_ALL);
         add_sheet_answers(table, lesson);
         answer_close(lesson->answer);
@@ -511,13 +519,13 @@ static int ask(Asking *asking) {
     return !good ? EXIT_BAD_INPUT : lesson.is_wrong ? EXIT_NO : EXIT_DONE;
 }
 
-static const Question lesson_question = {.name = "lesson",
-                                         .help = "the course: guess, change, see why",
-                                         .usage = usage,
-                                         .about = about,
-                                         .rows = rows,
-                                         .positional = ARGUMENTS_MOST,
-                                         .ask = ask};
+const Question lesson_question = {.name = "lesson",
+                                  .help = "the course: guess, change, see why",
+                                  .usage = usage,
+                                  .about = about,
+                                  .rows = rows,
+                                  .positional = ARGUMENTS_MOST,
+                                  .ask = ask};
 
 int command_lesson(int argc, char **argv);
 int command_lesson(int argc, char **argv) { return frame_run(&lesson_question, argc, argv); }
