@@ -1,5 +1,6 @@
 // The course: every problem is solved by the change that it names, and by none of the wrong ones.
 #include <dirent.h>
+#include <lua.h>
 #include <string.h>
 
 #include "scenarios/lua/lua_course.h"
@@ -72,5 +73,90 @@ TEST(every_file_of_the_course_is_a_problem_of_it) {
     for (struct dirent *entry; folder && (entry = readdir(folder));) files += strstr(entry->d_name, ".lua") != NULL;
     if (folder) closedir(folder);
     EXPECT_INT(files, ids.count + 1); // and course.lua
+    arena_close(arena);
+}
+
+// ---- A student's file.
+
+typedef struct Told {
+    const char *problem, *why, *text, *code;
+    bool right;
+} Told;
+
+static void take_told(CourseTable *table, void *context) {
+    *(Told *)context = (Told){course_text(table, "problem"), course_text(table, "why"), course_text(table, "text"),
+                              course_text(table, "code"), course_truth(table, "right")};
+}
+
+static Told ask(Course *course, const char *function, const char *first, const char *second) {
+    Told told = {0};
+    CourseCall call = {function, {first, second}, take_told, &told};
+    EXPECT(course_call(course, &call));
+    return told;
+}
+
+// The text with the first `old` in it replaced.
+static const char *with(Arena *arena, const char *text, const char *old, const char *new) {
+    const char *at = strstr(text, old);
+    EXPECT(at != NULL);
+    return at ? arena_printf(arena, "%.*s%s%s", (int)(at - text), text, new, at + strlen(old)) : text;
+}
+
+TEST(of_a_students_file_only_plain_values_of_its_table_count) {
+    static const struct {
+        const char *old, *new, *problem;
+    } cases[] = {
+        {"guess = nil", "guess = nil", "guess first"},
+        {"guess = nil", "guess = \"many\"", "the guess is a number, in %"},
+        {"guess = nil", "guess = 5, speed = 3", "no plain value"},
+        {"guess = nil", "guess = (function() return 5 end)()", "no plain value"},
+        {"guess = nil,", "guess = 5,\n  speed = 3,", "the table has no \"speed\""},
+        {"guess = nil,", "guess = 5,\n  guess = 6,", "stands twice"},
+        {"guess = nil,", "guess = 5,\n  kib 64,", "cannot be read"},
+        {"r:all_reduce { bytes", "r:all_reduce { bytes = 1 } --", "below the table is not as it was"},
+        {"local set = {", "local set = { --", "table of settings is gone"},
+        {"-- Problem 2.2", "-- Problem 9.9", "no file of the course"},
+        {"seed 1:", "seed 99999999999999999999:", "no file of the course"},
+    };
+    Arena *arena = arena_open();
+    Course *course = course_open(arena, test_catalogue(), problems_create(arena));
+    const char *text = ask(course, "start", "half_speed", "1").text;
+    EXPECT(text != NULL);
+    for (size_t i = 0; text && i < sizeof cases / sizeof *cases; i++) {
+        Told told = ask(course, "check", with(arena, text, cases[i].old, cases[i].new), NULL);
+        EXPECT(!told.right);
+        EXPECT_CONTAINS(told.problem ? told.problem : "", cases[i].problem);
+    }
+    course_close(course);
+    arena_close(arena);
+}
+
+TEST(a_goal_that_is_reached_by_changing_the_question_does_not_count) {
+    Arena *arena = arena_open();
+    Course *course = course_open(arena, test_catalogue(), problems_create(arena));
+    const char *text = with(arena, ask(course, "start", "ring_factor", "1").text, "guess = nil", "guess = 40");
+    Told fewer = ask(course, "check", with(arena, text, "mib = ", "mib = 1 --"), NULL);
+    EXPECT(!fewer.right && !fewer.code);
+    EXPECT_CONTAINS(fewer.why, "mib is part of the question");
+    Told quicker = ask(course, "check", with(arena, text, "ib-edr100", "ib-hdr200"), NULL);
+    EXPECT(quicker.right && quicker.code);
+    EXPECT_CONTAINS(ask(course, "check", text, NULL).why, "Nothing has been changed yet");
+    course_close(course);
+    arena_close(arena);
+}
+
+TEST(students_have_numbers_of_their_own_and_the_same_each_time) {
+    Arena *arena = arena_open();
+    Course *course = course_open(arena, test_catalogue(), problems_create(arena));
+    int differ = 0;
+    for (int seed = 1; seed <= 20; seed++) {
+        const char *text = ask(course, "start", "ring_factor", arena_printf(arena, "%d", seed)).text;
+        const char *again = ask(course, "start", "2.1", arena_printf(arena, "%d", seed)).text;
+        const char *other = ask(course, "start", "2.1", arena_printf(arena, "%d", seed + 1)).text;
+        EXPECT_TEXT(text, again);
+        differ += strcmp(strchr(text, '\n'), strchr(other, '\n')) != 0; // behind the line that says the seed
+    }
+    EXPECT(differ >= 10);
+    course_close(course);
     arena_close(arena);
 }

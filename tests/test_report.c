@@ -511,7 +511,7 @@ TEST(a_report_of_nothing_or_to_nowhere_is_refused) {
     EXPECT_INT(lockstep("report"), 2);
     EXPECT_CONTAINS(said, "lockstep report run FILE.lua -o page.html");
     EXPECT_INT(lockstep("report sweep"), 2);
-    EXPECT_CONTAINS(said, "a report is of run, plan, goodput or queue");
+    EXPECT_CONTAINS(said, "a report is of run, plan, goodput, queue or lesson");
     EXPECT_INT(lockstep("report goodput --gpus 64 --days 3 --date someday -o /tmp/lockstep-report-no.html"), 2);
     EXPECT_INT(lockstep("report queue --gpus 64 --load 0.5 --json -o /tmp/lockstep-report-no.html"), 2);
     EXPECT_INT(lockstep("report run no-such.lua"), 4);

@@ -93,8 +93,8 @@ static bool is_for_text(const Options *options, Problems *problems) {
     static const struct {
         const char *ending, *hint;
     } endings[] = {
-        {".html", "a page is written by: lockstep report run|plan|goodput|queue … -o page.html"},
-        {".htm", "a page is written by: lockstep report run|plan|goodput|queue … -o page.html"},
+        {".html", "a page is written by: lockstep report run|plan|goodput|queue|lesson … -o page.html"},
+        {".htm", "a page is written by: lockstep report run|plan|goodput|queue|lesson … -o page.html"},
         {".svg", "a picture is drawn by: --plot, with --plot-dir DIR, where a command has it"},
         {".png", "a picture is drawn by: --plot, with --plot-dir DIR --plot-format png, where a command has it"},
         {".pdf", "a page is written by: lockstep report … -o page.html, and a browser prints it"},

@@ -17,27 +17,17 @@ EMBED(page_training, "docs/training-accuracy.md");
 EMBED(page_collectives, "docs/collectives-accuracy.md");
 
 // By track, in the order in which they are numbered.
-#define PROBLEMS(ROW)                                                                                                  \
-    ROW(1, launch_bound)                                                                                               \
-    ROW(1, batch_fills)                                                                                                \
-    ROW(1, fewer_bits)                                                                                                 \
-    ROW(1, roofline)                                                                                                   \
-    ROW(1, one_column)                                                                                                 \
-    ROW(1, fuse)                                                                                                       \
-    ROW(2, ring_factor)                                                                                                \
-    ROW(2, half_speed)                                                                                                 \
-    ROW(2, many_steps)                                                                                                 \
-    ROW(2, nvlink_or_pcie)                                                                                             \
-    ROW(2, slowest_link)                                                                                               \
-    ROW(2, hide_traffic)                                                                                               \
-    ROW(2, who_waits) ROW(3, one_thread) ROW(3, accumulate) ROW(3, half_gradients) ROW(3, zero_memory)                 \
-        ROW(3, shard_nearby) ROW(3, sync_once) ROW(4, tensor_where) ROW(4, bubble) ROW(4, interleave)                  \
-            ROW(4, sequence_parallel) ROW(4, experts_skew) ROW(4, experts_exchange) ROW(5, what_fits)                  \
-                ROW(5, recompute) ROW(5, adams_state) ROW(5, offload) ROW(5, adapters) ROW(5, logits) ROW(6, slow_one) \
-                    ROW(6, mixed_cards) ROW(6, loaders) ROW(6, storage) ROW(6, oversubscribed) ROW(6, near_or_far)     \
-                        ROW(7, save_seldom) ROW(7, spares) ROW(7, slow_saves) ROW(7, too_many) ROW(7, power_limit)     \
-                            ROW(7, batch_and_accuracy) ROW(8, megatron_22b) ROW(8, gpt3_34_days) ROW(8, bloom)         \
-                                ROW(8, llama3_405b) ROW(8, student_cluster) ROW(8, many_p100)
+// clang-format off
+#define PROBLEMS(ROW) \
+    ROW(1, launch_bound) ROW(1, batch_fills) ROW(1, fewer_bits) ROW(1, roofline) ROW(1, one_column) ROW(1, fuse) \
+    ROW(2, ring_factor) ROW(2, half_speed) ROW(2, many_steps) ROW(2, nvlink_or_pcie) ROW(2, slowest_link) ROW(2, hide_traffic) ROW(2, who_waits) \
+    ROW(3, one_thread) ROW(3, accumulate) ROW(3, half_gradients) ROW(3, zero_memory) ROW(3, shard_nearby) ROW(3, sync_once) \
+    ROW(4, tensor_where) ROW(4, bubble) ROW(4, interleave) ROW(4, sequence_parallel) ROW(4, experts_skew) ROW(4, experts_exchange) \
+    ROW(5, what_fits) ROW(5, recompute) ROW(5, adams_state) ROW(5, offload) ROW(5, adapters) ROW(5, logits) \
+    ROW(6, slow_one) ROW(6, mixed_cards) ROW(6, loaders) ROW(6, storage) ROW(6, oversubscribed) ROW(6, near_or_far) \
+    ROW(7, save_seldom) ROW(7, spares) ROW(7, slow_saves) ROW(7, too_many) ROW(7, power_limit) ROW(7, batch_and_accuracy) \
+    ROW(8, megatron_22b) ROW(8, gpt3_34_days) ROW(8, bloom) ROW(8, llama3_405b) ROW(8, student_cluster) ROW(8, many_p100)
+// clang-format on
 
 #define EMBED_PROBLEM(track_, name_) EMBED(name_, "scenarios/lessons/course/" #name_ ".lua");
 PROBLEMS(EMBED_PROBLEM)
@@ -159,24 +149,29 @@ bool course_call(Course *course, const CourseCall *call) {
     return lua_host_call(course->script.host, call_body, (void *)(uintptr_t)argument);
 }
 
-const char *course_text(lua_State *L, const char *field) {
-    lua_getfield(L, -1, field);
+const char *course_text(CourseTable *table, const char *field) {
+    lua_getfield(table, -1, field);
     const char *text =
-        lua_isstring(L, -1) ? arena_copy_text(script_of(L)->arena, lua_tostring(L, -1)) : NULL; // NOLINT: a copy
-    lua_pop(L, 1);
+        lua_isstring(table, -1) ? arena_copy_text(script_of(table)->arena, lua_tostring(table, -1)) : NULL;
+    lua_pop(table, 1);
     return text;
 }
 
-double course_number(lua_State *L, const char *field) {
-    lua_getfield(L, -1, field);
-    double number = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : NAN;
-    lua_pop(L, 1);
+double course_number(CourseTable *table, const char *field) {
+    lua_getfield(table, -1, field);
+    double number = lua_type(table, -1) == LUA_TNUMBER ? lua_tonumber(table, -1) : NAN;
+    lua_pop(table, 1);
     return number;
 }
 
-bool course_truth(lua_State *L, const char *field) {
-    lua_getfield(L, -1, field);
-    bool truth = lua_toboolean(L, -1);
-    lua_pop(L, 1);
+bool course_truth(CourseTable *table, const char *field) {
+    lua_getfield(table, -1, field);
+    bool truth = lua_toboolean(table, -1);
+    lua_pop(table, 1);
     return truth;
 }
+
+void course_enter(CourseTable *table, const char *field) { lua_getfield(table, -1, field); }
+void course_enter_item(CourseTable *table, int item) { lua_rawgeti(table, -1, item); }
+void course_leave(CourseTable *table) { lua_pop(table, 1); }
+int course_items(CourseTable *table) { return (int)lua_rawlen(table, -1); }

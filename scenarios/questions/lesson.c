@@ -1,5 +1,7 @@
 // lockstep lesson: the course. What a problem says and when it is solved stands in scenarios/lessons/course; this reads
 // command lines and files, and tells.
+#include "scenarios/questions/lesson.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +35,8 @@ static const char usage[] =
     "| sheet [OPTIONS]";
 static const char about[] =
     "The course: problems of one idea each (docs/course.md). start writes a scenario; guess first, then change it and\n"
-    "have it checked. Three hints: concept, principle, answer. sheet prints problems; as a page with -o sheet.html.\n\n"
+    "have it checked. Three hints: concept, principle, answer. sheet prints problems;\n"
+    "lockstep report lesson sheet -o sheet.html makes a page of it.\n\n"
     "  lockstep lesson start 2.1\n"
     "  lockstep lesson guess ring_factor.lua \"80 ms\"\n"
     "  lockstep lesson check ring_factor.lua --code ana.code\n"
@@ -56,23 +59,23 @@ typedef struct Lesson {
 
 // ---- What a call gave, as an answer.
 
-static bool is_refused(lua_State *L, Lesson *lesson) {
-    const char *text = course_text(L, "problem"), *hint = course_text(L, "hint");
+static bool is_refused(CourseTable *table, Lesson *lesson) {
+    const char *text = course_text(table, "problem"), *hint = course_text(table, "hint");
     if (!text) return false;
-    double line = course_number(L, "line");
+    double line = course_number(table, "line");
     problem_add(lesson->problems, (Where){lesson->file, line > 0 ? (int)line : 0}, "%s", text);
     if (hint) problem_hint(lesson->problems, "%s", hint);
     lesson->refused = true;
     return true;
 }
 
-static void fact(lua_State *L, Lesson *lesson, const char *key, const char *title) {
-    const char *text = course_text(L, key);
+static void fact(CourseTable *table, Lesson *lesson, const char *key, const char *title) {
+    const char *text = course_text(table, key);
     if (text) answer_text(lesson->answer, key, title, text);
 }
 
-static void say(lua_State *L, Lesson *lesson, const char *key, const char *label) {
-    const char *text = course_text(L, key);
+static void say(CourseTable *table, Lesson *lesson, const char *key, const char *label) {
+    const char *text = course_text(table, key);
     if (!text) return;
     answer_say(lesson->answer, label, "%s", text);
     answer_detail(lesson->answer, FOR_PROGRAMS);
@@ -80,109 +83,111 @@ static void say(lua_State *L, Lesson *lesson, const char *key, const char *label
     answer_detail(lesson->answer, FOR_ALL);
 }
 
-static void for_programs(lua_State *L, Lesson *lesson, const char *key) {
+static void for_programs(CourseTable *table, Lesson *lesson, const char *key) {
     answer_detail(lesson->answer, FOR_PROGRAMS);
-    fact(L, lesson, key, NULL);
+    fact(table, lesson, key, NULL);
     answer_detail(lesson->answer, FOR_ALL);
 }
 
-static void add_title(lua_State *L, Lesson *lesson) {
-    answer_say(lesson->answer, NULL, "%s %s", course_text(L, "id"), course_text(L, "title"));
-    for_programs(L, lesson, "id");
-    for_programs(L, lesson, "title");
+static void add_title(CourseTable *table, Lesson *lesson) {
+    answer_say(lesson->answer, NULL, "%s %s", course_text(table, "id"), course_text(table, "title"));
+    for_programs(table, lesson, "id");
+    for_programs(table, lesson, "title");
 }
 
-static void take_list(lua_State *L, void *context) {
+static void take_list(CourseTable *table, void *context) {
     static const AnswerColumn columns[] = {{"id", "no.", AS_TEXT, 0},
                                            {"title", "problem", AS_TEXT, 0},
                                            {"name", "file", AS_TEXT, 0},
                                            {"track", NULL, AS_TEXT, 0}};
     Lesson *lesson = context;
     const char *track = "", *tracks = NULL;
-    if (is_refused(L, lesson)) return;
+    if (is_refused(table, lesson)) return;
     answer_table(lesson->answer, "problems", NULL, columns, COUNT_OF(columns));
-    for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, -1); i++) {
-        lua_rawgeti(L, -1, i);
-        const char *id = course_text(L, "id"), *now = course_text(L, "track"), *name = course_text(L, "name");
-        ANSWER_ROW(lesson->answer, answer_of_text(id), answer_of_text(course_text(L, "title")), answer_of_text(name),
-                   answer_of_text(now));
+    for (int i = 1; i <= course_items(table); i++) {
+        course_enter_item(table, i);
+        const char *id = course_text(table, "id"), *now = course_text(table, "track"),
+                   *name = course_text(table, "name");
+        ANSWER_ROW(lesson->answer, answer_of_text(id), answer_of_text(course_text(table, "title")),
+                   answer_of_text(name), answer_of_text(now));
         if (strcmp(track, now) != 0)
             tracks = arena_printf(lesson->arena, "%s%s%.*s %s", tracks ? tracks : "", tracks ? "; " : "",
                                   (int)strcspn(id, "."), id, now);
         track = now;
-        lua_pop(L, 1);
+        course_leave(table);
     }
     answer_say(lesson->answer, "Tracks", "%s", tracks);
     answer_next(lesson->answer, "lockstep lesson start 2.1", "writes a problem's file, and asks");
 }
 
-static void add_settings(lua_State *L, Lesson *lesson, AnswerDetail detail) {
+static void add_settings(CourseTable *table, Lesson *lesson, AnswerDetail detail) {
     static const AnswerColumn columns[] = {{"name", "setting", AS_TEXT, 0},
                                            {"value", "is", AS_TEXT, 0},
                                            {"free", "yours", AS_BOOL, 0},
                                            {"help", "what", AS_TEXT, 0}};
     answer_detail(lesson->answer, detail);
     answer_table(lesson->answer, "settings", NULL, columns, COUNT_OF(columns));
-    lua_getfield(L, -1, "settings");
-    for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, -1); i++) {
-        lua_rawgeti(L, -1, i);
-        bool free_to_change = course_truth(L, "free");
-        ANSWER_ROW(lesson->answer, answer_of_text(course_text(L, "name")), answer_of_text(course_text(L, "value")),
+    course_enter(table, "settings");
+    for (int i = 1; i <= course_items(table); i++) {
+        course_enter_item(table, i);
+        bool free_to_change = course_truth(table, "free");
+        ANSWER_ROW(lesson->answer, answer_of_text(course_text(table, "name")),
+                   answer_of_text(course_text(table, "value")),
                    answer_shown(AS_BOOL, free_to_change, free_to_change ? "yes" : ""),
-                   answer_of_text(course_text(L, "help")));
-        lua_pop(L, 1);
+                   answer_of_text(course_text(table, "help")));
+        course_leave(table);
     }
-    lua_pop(L, 1);
+    course_leave(table);
     answer_detail(lesson->answer, FOR_ALL);
 }
 
-static void take_start(lua_State *L, void *context) {
+static void take_start(CourseTable *table, void *context) {
     Lesson *lesson = context;
-    if (is_refused(L, lesson)) return;
+    if (is_refused(table, lesson)) return;
     const char *folder = option_text(lesson->options, "in", NULL);
-    lesson->file = course_text(L, "file");
+    lesson->file = course_text(table, "file");
     if (folder) lesson->file = arena_printf(lesson->arena, "%s/%s", folder, lesson->file);
-    lesson->write = course_text(L, "text");
-    add_title(L, lesson);
-    say(L, lesson, "question", NULL);
-    say(L, lesson, "ask", "Guess");
-    say(L, lesson, "task", "Then");
-    add_settings(L, lesson, FOR_ALL);
+    lesson->write = course_text(table, "text");
+    add_title(table, lesson);
+    say(table, lesson, "question", NULL);
+    say(table, lesson, "ask", "Guess");
+    say(table, lesson, "task", "Then");
+    add_settings(table, lesson, FOR_ALL);
     answer_detail(lesson->answer, FOR_PROGRAMS);
-    fact(L, lesson, "track", NULL);
-    fact(L, lesson, "name", NULL);
-    fact(L, lesson, "guess_help", NULL);
-    fact(L, lesson, "file", NULL);
-    fact(L, lesson, "text", NULL);
+    fact(table, lesson, "track", NULL);
+    fact(table, lesson, "name", NULL);
+    fact(table, lesson, "guess_help", NULL);
+    fact(table, lesson, "file", NULL);
+    fact(table, lesson, "text", NULL);
     answer_detail(lesson->answer, FOR_ALL);
     answer_say(lesson->answer, "Written", "%s: a scenario, for lockstep run and explain too; change what is yours",
                lesson->file);
     answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep lesson guess %s VALUE", lesson->file),
-                course_text(L, "guess_help"));
+                course_text(table, "guess_help"));
 }
 
-static void add_guess(lua_State *L, Lesson *lesson, const char *right, const char *why) {
-    bool is_right = course_truth(L, right);
-    answer_say(lesson->answer, "Guess", "%s; the simulation says %s: %s", course_text(L, "guess"),
-               course_text(L, "truth"), is_right ? "right" : "not near enough");
+static void add_guess(CourseTable *table, Lesson *lesson, const char *right, const char *why) {
+    bool is_right = course_truth(table, right);
+    answer_say(lesson->answer, "Guess", "%s; the simulation says %s: %s", course_text(table, "guess"),
+               course_text(table, "truth"), is_right ? "right" : "not near enough");
     answer_detail(lesson->answer, FOR_PROGRAMS);
     answer_bool(lesson->answer, "guess_right", NULL, is_right);
-    fact(L, lesson, "guess", NULL);
-    fact(L, lesson, "truth", NULL);
+    fact(table, lesson, "guess", NULL);
+    fact(table, lesson, "truth", NULL);
     answer_detail(lesson->answer, FOR_ALL);
-    say(L, lesson, why, "Why");
+    say(table, lesson, why, "Why");
 }
 
-static void take_guess(lua_State *L, void *context) {
+static void take_guess(CourseTable *table, void *context) {
     Lesson *lesson = context;
-    if (is_refused(L, lesson)) return;
-    lesson->write = course_text(L, "text");
-    add_title(L, lesson);
-    add_guess(L, lesson, "right", "why");
-    say(L, lesson, "task", "Now");
+    if (is_refused(table, lesson)) return;
+    lesson->write = course_text(table, "text");
+    add_title(table, lesson);
+    add_guess(table, lesson, "right", "why");
+    say(table, lesson, "task", "Now");
     answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep lesson check %s", lesson->file),
                 "when its table is changed");
-    answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep lesson hint %s", course_text(L, "id")),
+    answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep lesson hint %s", course_text(table, "id")),
                 "the concept; 2 the principle, 3 the answer");
 }
 
@@ -197,44 +202,44 @@ static AnswerUnit unit_of(const char *name) {
     return AS_NUMBER;
 }
 
-static void add_figures(lua_State *L, Lesson *lesson) {
+static void add_figures(CourseTable *table, Lesson *lesson) {
     static const AnswerColumn columns[] = {
         {"figure", "figure", AS_TEXT, 0}, {"as_asked", "as asked", AS_NUMBER, 0}, {"changed", "changed", AS_NUMBER, 0}};
     answer_table(lesson->answer, "figures", NULL, columns, COUNT_OF(columns));
-    lua_getfield(L, -1, "figures");
-    for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, -1); i++) {
-        lua_rawgeti(L, -1, i);
-        AnswerUnit unit = unit_of(course_text(L, "unit"));
-        ANSWER_ROW(lesson->answer, answer_of_text(course_text(L, "title")), answer_of(unit, course_number(L, "old")),
-                   answer_of(unit, course_number(L, "new")));
-        lua_pop(L, 1);
+    course_enter(table, "figures");
+    for (int i = 1; i <= course_items(table); i++) {
+        course_enter_item(table, i);
+        AnswerUnit unit = unit_of(course_text(table, "unit"));
+        ANSWER_ROW(lesson->answer, answer_of_text(course_text(table, "title")),
+                   answer_of(unit, course_number(table, "old")), answer_of(unit, course_number(table, "new")));
+        course_leave(table);
     }
-    lua_pop(L, 1);
+    course_leave(table);
 }
 
-static void take_check(lua_State *L, void *context) {
+static void take_check(CourseTable *table, void *context) {
     Lesson *lesson = context;
-    if (is_refused(L, lesson)) return;
-    bool right = course_truth(L, "right");
+    if (is_refused(table, lesson)) return;
+    bool right = course_truth(table, "right");
     lesson->is_wrong = !right;
-    lesson->code = course_text(L, "code");
-    answer_say(lesson->answer, NULL, "%s %s: %s", course_text(L, "id"), course_text(L, "title"),
+    lesson->code = course_text(table, "code");
+    answer_say(lesson->answer, NULL, "%s %s: %s", course_text(table, "id"), course_text(table, "title"),
                right ? "solved." : "not solved.");
-    for_programs(L, lesson, "id");
-    for_programs(L, lesson, "title");
+    for_programs(table, lesson, "id");
+    for_programs(table, lesson, "title");
     answer_detail(lesson->answer, FOR_PROGRAMS);
     answer_bool(lesson->answer, "right", NULL, right);
     answer_detail(lesson->answer, FOR_ALL);
-    say(L, lesson, "why", NULL);
-    add_figures(L, lesson);
-    add_guess(L, lesson, "guess_right", "guess_why");
-    say(L, lesson, "notice", "Notice");
-    say(L, lesson, "formula", "Formula");
-    say(L, lesson, "measured", "Measured");
-    for_programs(L, lesson, "code");
-    const char *next = course_text(L, "next");
+    say(table, lesson, "why", NULL);
+    add_figures(table, lesson);
+    add_guess(table, lesson, "guess_right", "guess_why");
+    say(table, lesson, "notice", "Notice");
+    say(table, lesson, "formula", "Formula");
+    say(table, lesson, "measured", "Measured");
+    for_programs(table, lesson, "code");
+    const char *next = course_text(table, "next");
     if (!right) {
-        answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep lesson hint %s", course_text(L, "id")),
+        answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep lesson hint %s", course_text(table, "id")),
                     "the concept; 2 the principle, 3 the answer");
         answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep explain %s", lesson->file),
                     "what it takes its time for");
@@ -242,41 +247,46 @@ static void take_check(lua_State *L, void *context) {
         answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep lesson start %s", next), "the next problem");
 }
 
-static void take_hint(lua_State *L, void *context) {
+static void take_hint(CourseTable *table, void *context) {
     Lesson *lesson = context;
-    if (is_refused(L, lesson)) return;
-    add_title(L, lesson);
-    say(L, lesson, "hint", course_text(L, "kind"));
+    if (is_refused(table, lesson)) return;
+    add_title(table, lesson);
+    say(table, lesson, "hint", course_text(table, "kind"));
 }
 
-static void add_sheet_answers(lua_State *L, Lesson *lesson) {
-    fact(L, lesson, "answer", "Right guess");
-    fact(L, lesson, "solution", "Right change");
-    fact(L, lesson, "notice", "To notice");
-    fact(L, lesson, "formula", "Formula");
-    fact(L, lesson, "measured", "Measured");
+static void add_sheet_answers(CourseTable *table, Lesson *lesson) {
+    if (!course_text(table, "answer")) {
+        answer_say(lesson->answer, "My guess", "____________________");
+        answer_say(lesson->answer, "My change", "____________________");
+        return;
+    }
+    say(table, lesson, "answer", "Right guess");
+    say(table, lesson, "solution", "Right change");
+    say(table, lesson, "notice", "To notice");
+    say(table, lesson, "formula", "Formula");
+    say(table, lesson, "measured", "Measured");
 }
 
-static void take_sheet(lua_State *L, void *context) {
+static void take_sheet(CourseTable *table, void *context) {
     Lesson *lesson = context;
-    if (is_refused(L, lesson)) return;
+    if (is_refused(table, lesson)) return;
     answer_title(lesson->answer, "The course");
     answer_open_list(lesson->answer, "problems", NULL);
-    for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, -1); i++) {
-        lua_rawgeti(L, -1, i);
+    for (int i = 1; i <= course_items(table); i++) {
+        course_enter_item(table, i);
         answer_open(lesson->answer, NULL,
-                    arena_printf(lesson->arena, "%s %s", course_text(L, "id"), course_text(L, "title")));
-        for_programs(L, lesson, "id");
-        for_programs(L, lesson, "title");
-        fact(L, lesson, "track", "Track");
-        fact(L, lesson, "question", "Question");
-        fact(L, lesson, "ask", "Guess");
-        fact(L, lesson, "guess_help", "Answer");
-        fact(L, lesson, "task", "Task");
-        add_settings(L, lesson, FOR_ALL);
-        add_sheet_answers(L, lesson);
+                    arena_printf(lesson->arena, "%s %s", course_text(table, "id"), course_text(table, "title")));
+        for_programs(table, lesson, "id");
+        for_programs(table, lesson, "title");
+        for_programs(table, lesson, "track");
+        say(table, lesson, "question", NULL);
+        say(table, lesson, "ask", arena_printf(lesson->arena, "Guess (%s)", course_text(table, "guess_help")));
+        for_programs(table, lesson, "guess_help");
+        say(table, lesson, "task", "Task");
+        add_settings(table, lesson, FOR_ALL);
+        add_sheet_answers(table, lesson);
         answer_close(lesson->answer);
-        lua_pop(L, 1);
+        course_leave(table);
     }
     answer_close(lesson->answer);
 }
@@ -306,18 +316,19 @@ static bool write_text(Lesson *lesson, const char *path, const char *text) {
     return file_commit(&file, lesson->problems);
 }
 
-static void take_grade(lua_State *L, void *context) {
+static void take_grade(CourseTable *table, void *context) {
     Lesson *lesson = context;
-    bool right = course_truth(L, "right") && !lesson->altered;
+    bool right = course_truth(table, "right") && !lesson->altered;
     lesson->graded++;
     lesson->right += right;
-    const char *note = lesson->altered ? "this line is not as it was written" : course_text(L, "note");
-    ANSWER_ROW(lesson->answer, answer_of_text(lesson->student), answer_of_text(course_text(L, "id")),
-               answer_of_text(course_text(L, "title")), answer_of(AS_WHOLE, course_number(L, "seed")),
-               answer_shown(AS_BOOL, right, right ? "yes" : "no"),
-               answer_shown(AS_BOOL, course_truth(L, "guess_right"), course_truth(L, "guess_right") ? "yes" : "no"),
-               answer_of_text(course_text(L, "guess")), answer_of_text(course_text(L, "truth")),
-               answer_of_text(note ? note : ""));
+    const char *note = lesson->altered ? "this line is not as it was written" : course_text(table, "note");
+    ANSWER_ROW(
+        lesson->answer, answer_of_text(lesson->student), answer_of_text(course_text(table, "id")),
+        answer_of_text(course_text(table, "title")), answer_of(AS_WHOLE, course_number(table, "seed")),
+        answer_shown(AS_BOOL, right, right ? "yes" : "no"),
+        answer_shown(AS_BOOL, course_truth(table, "guess_right"), course_truth(table, "guess_right") ? "yes" : "no"),
+        answer_of_text(course_text(table, "guess")), answer_of_text(course_text(table, "truth")),
+        answer_of_text(note ? note : ""));
 }
 
 static bool call(Lesson *lesson, const char *function, const char *first, const char *second, const char *third,
@@ -508,13 +519,13 @@ static int ask(Asking *asking) {
     return !good ? EXIT_BAD_INPUT : lesson.is_wrong ? EXIT_NO : EXIT_DONE;
 }
 
-static const Question lesson_question = {.name = "lesson",
-                                         .help = "the course: guess, change, see why",
-                                         .usage = usage,
-                                         .about = about,
-                                         .rows = rows,
-                                         .positional = ARGUMENTS_MOST,
-                                         .ask = ask};
+const Question lesson_question = {.name = "lesson",
+                                  .help = "the course: guess, change, see why",
+                                  .usage = usage,
+                                  .about = about,
+                                  .rows = rows,
+                                  .positional = ARGUMENTS_MOST,
+                                  .ask = ask};
 
 int command_lesson(int argc, char **argv);
 int command_lesson(int argc, char **argv) { return frame_run(&lesson_question, argc, argv); }

@@ -1,5 +1,5 @@
-// lockstep report: what run, plan, goodput or queue answers, as one HTML file that opens anywhere and needs nothing
-// else.
+// lockstep report: what run, plan, goodput, queue or lesson answers, as one HTML file that opens anywhere and needs
+// nothing else.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +11,7 @@
 #include "scenarios/explain/command_explain.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/plan/plan_question.h"
+#include "scenarios/questions/lesson.h"
 #include "scenarios/queue/command_queue.h"
 #include "scenarios/report/report_queue.h"
 #include "scenarios/report/report_run.h"
@@ -26,6 +27,7 @@ static const char usage[] =
     "       lockstep report plan --model NAME --node A,B … -o page.html\n"
     "       lockstep report goodput --gpus N --days DAYS … -o page.html\n"
     "       lockstep report queue --gpus N --load X … -o page.html\n"
+    "       lockstep report lesson sheet [--track N] [--answers] -o page.html\n"
     "       lockstep report ANSWER.json -o page.html      of what one of these wrote with --json\n\n"
     "Asks what that command would with the same options, and writes the answer as one HTML file: what it takes and "
     "with\n"
@@ -39,7 +41,7 @@ static const char usage[] =
     "  lockstep report plan --model llama-2-70b --tokens 2T --global-batch 1024 --node dgx-h100 \\\n"
     "                       --gpus 512,1024 --by 60d --budget 2M -o plan.html\n"
     "  lockstep report run --help     the options of lockstep run\n"
-    "  lockstep report plan --help    the options of lockstep plan, and so for goodput and queue\n\n"
+    "  lockstep report plan --help    the options of lockstep plan, and so for the others\n\n"
     "Exit codes: those of the command that it asks.\n";
 
 typedef struct Writing {
@@ -173,6 +175,9 @@ static int ask_plan(int argc, char **argv, void *writing) {
 static int ask_goodput(int argc, char **argv, void *writing) {
     return frame_show(&explain_goodput_question, argc, argv, show_answer, writing);
 }
+static int ask_lesson(int argc, char **argv, void *writing) {
+    return frame_show(&lesson_question, argc, argv, show_answer, writing);
+}
 static int ask_queue(int argc, char **argv, void *writing) {
     return command_queue_shown(argc, argv, show_queue, writing);
 }
@@ -185,10 +190,8 @@ typedef struct Reported {
 } Reported;
 
 static const Reported reported[] = {
-    {"run", ask_run, true, false},
-    {"plan", ask_plan, true, true},
-    {"goodput", ask_goodput, false, false},
-    {"queue", ask_queue, false, false},
+    {"run", ask_run, true, false},      {"plan", ask_plan, true, true},       {"goodput", ask_goodput, false, false},
+    {"queue", ask_queue, false, false}, {"lesson", ask_lesson, false, false},
 };
 enum { REPORTED = sizeof reported / sizeof *reported };
 
@@ -249,7 +252,7 @@ static bool words_of_answer(Arena *arena, int *argc, char ***argv, Problems *pro
     if (!reported_called(question->command)) {
         problem_add(problems, (Where){(*argv)[1], 0}, "this is an answer of lockstep %.40s, of which there is no page",
                     question->command);
-        problem_hint(problems, "a report is of run, plan, goodput or queue");
+        problem_hint(problems, "a report is of run, plan, goodput, queue or lesson");
         return false;
     }
     int count;

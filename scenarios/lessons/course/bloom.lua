@@ -1,7 +1,7 @@
 local say = ...
 return {
   title = "BLOOM's layout",
-  question = "BigScience trained BLOOM (176 B) on 384 A100: a batch of 2,048 sequences, tensor parallel 4, 12 stages, 8 replicas with ZeRO 1. A colleague would rather have "
+  question = "BigScience trained BLOOM (176 B; GPT-3's shape stands in for it) on 384 A100: a batch of 2,048 sequences, tensor parallel 4, 12 stages, 8 replicas with ZeRO 1. A colleague would rather have "
     .. "$tp GPUs for each matrix and $pp stages.",
   ask = "What MFU does the colleague's layout attain, in percent?",
   task = "Choose tp and pp, 48 GPUs a replica together, so that a step is shorter by 2 % at least.",

@@ -40,7 +40,7 @@ return sim.program {
     return ("With every second one receiving, all is done in %s: two rounds, whatever the number of GPUs. The message named the line where each rank stood: lockstep run does it for your programs too."):format(say.time(new.step_time))
   end,
   formula = "A deadlock is a circle of waits. Limits: small messages may go into a buffer, so that a wrong program runs until its messages grow (MPI's eager limit).",
-  measured = { "collectives-accuracy", "DGX A100 pod", "sends and receives over the same links, measured with nccl-tests" },
+  measured = { "collectives-accuracy", "DGX A100 pod", "what the same links carry, measured with nccl-tests" },
   solution = { receives_first = "odd" },
   wrong = {
     { guess = "done", why = "Each waits in its send for a receive that the other reaches only after its own send." },
