@@ -290,6 +290,21 @@ static const char *marked_title(Arena *arena, const WhatIf *change) {
                         change->move->note ? " *" : "");
 }
 
+static bool is_shown(const Explanation *now, const WhatIf *change) {
+    return change->move->kind != MOVE_RESOURCE && change->gain.mean >= WHATIF_MATTERS * now->job.point.step_p50_s;
+}
+
+// On the first screen: one less where a note below says what is not the same training.
+static int changes_shown(const Explanation *now) {
+    int shown = 0;
+    for (int i = 0; i < now->job.tried.ran && shown < CHANGES_SHOWN; i++) {
+        if (!is_shown(now, &now->job.tried.items[i])) continue;
+        if (now->job.tried.items[i].move->note) return CHANGES_SHOWN - 1;
+        shown++;
+    }
+    return CHANGES_SHOWN;
+}
+
 static void add_settings(Answer *answer, Arena *arena, const Explanation *now) {
     AnswerColumn *columns = ARENA_ARRAY(arena, AnswerColumn, 12);
     bool priced = isfinite(now->job.point.cost_per_step);
@@ -307,7 +322,7 @@ static void add_settings(Answer *answer, Arena *arena, const Explanation *now) {
                                 {"note", NULL, AS_TEXT, 0}};
     memcpy(columns, all, sizeof all);
     const char *told = "";
-    int shown = 0;
+    int shown = 0, most = changes_shown(now);
     bool unsure = false;
     answer_table(answer, "settings", NULL, columns, 12);
     for (int i = 0; i < now->job.tried.ran; i++) {
@@ -325,7 +340,7 @@ static void add_settings(Answer *answer, Arena *arena, const Explanation *now) {
         figure(answer, AS_NUMBER, change->step->memory_bytes / 1073741824.0);
         figure(answer, AS_SHARE, change->step->chance_to_run_out);
         cell(answer, change->move->note ? change->move->note : "");
-        bool first_screen = change->gain.mean >= WHATIF_MATTERS * now->job.point.step_p50_s && shown < CHANGES_SHOWN;
+        bool first_screen = is_shown(now, change) && shown < most;
         shown += first_screen;
         if (!first_screen) answer_row_detail(answer, FOR_VERBOSE);
         unsure = unsure || (first_screen && !fits_surely(change->step->chance_to_run_out));
