@@ -212,6 +212,7 @@ static void add_figures(CourseTable *table, Lesson *lesson) {
         AnswerUnit unit = unit_of(course_text(table, "unit"));
         ANSWER_ROW(lesson->answer, answer_of_text(course_text(table, "title")),
                    answer_of(unit, course_number(table, "old")), answer_of(unit, course_number(table, "new")));
+        if (course_truth(table, "more")) answer_row_detail(lesson->answer, FOR_VERBOSE);
         course_leave(table);
     }
     course_leave(table);

@@ -494,17 +494,24 @@ local function figures(new, old)
   local causes, before, after = {}, old.exposed or {}, new.exposed or {}
   for name in pairs(before) do causes[name] = true end
   for name in pairs(after) do causes[name] = true end
+  local rows = {}                                  -- what changed most stands first, and on the first screen
   for name in pairs(causes) do
     local a, b = before[name] or 0, after[name] or 0
-    if a > 0.01 * (old.step_time or 0) or b > 0.01 * (new.step_time or 0) then
-      local by_hand = new.mfu ~= new.mfu or new.mfu == nil
-      row("  " .. (by_hand and program_causes[name] or job_causes[name] or name), "time", a, b)
-    end
+    if a > 0.01 * (old.step_time or 0) or b > 0.01 * (new.step_time or 0) then rows[#rows + 1] = { name = name, old = a, new = b } end
+  end
+  table.sort(rows, function(one, other) return math.abs(one.new - one.old) > math.abs(other.new - other.old) end)
+  local by_hand = new.mfu ~= new.mfu or new.mfu == nil
+  for i, cause in ipairs(rows) do
+    row("  " .. (by_hand and program_causes[cause.name] or job_causes[cause.name] or cause.name), "time", cause.old, cause.new)
+    list[#list].more = i > 3
   end
   for _, figure in ipairs { { "memory", "bytes" }, { "mfu", "share" }, { "efficiency", "share" }, { "days", "days" },
                             { "cost_per_run", "money" }, { "energy", "kwh" } } do
     local a, b = old[figure[1]], new[figure[1]]
-    if a and a == a and b and b == b and math.abs(a - b) > 0.005 * math.abs(a) then row(figure[1]:gsub("_", " "), figure[2], a, b) end
+    if a and a == a and b and b == b and math.abs(a - b) > 0.005 * math.abs(a) then
+      row(figure[1]:gsub("_", " "), figure[2], a, b)
+      list[#list].more = figure[1] == "efficiency" or figure[1] == "energy"
+    end
   end
   return list
 end
