@@ -110,6 +110,7 @@ TEST(of_a_students_file_only_plain_values_of_its_table_count) {
         {"guess = nil", "guess = \"many\"", "the guess is a number, in %"},
         {"guess = nil", "guess = 5, speed = 3", "no plain value"},
         {"guess = nil", "guess = (function() return 5 end)()", "no plain value"},
+        {"kib = ", "kib = true, --", "kib is a number here"},
         {"guess = nil,", "guess = 5,\n  speed = 3,", "the table has no \"speed\""},
         {"guess = nil,", "guess = 5,\n  guess = 6,", "stands twice"},
         {"guess = nil,", "guess = 5,\n  kib 64,", "cannot be read"},

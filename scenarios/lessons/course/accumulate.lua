@@ -1,7 +1,7 @@
 local say = ...
 return {
   title = "Exchange less often",
-  question = "GPT-2 (355 M) on two machines of eight A100, joined by one cable of $fabric. After every micro-batch of $micro sequences "
+  question = "GPT-2 (355 M) on two machines of eight A100, joined by one cable of $fabric. After every micro-batch of $micro sequence(s) "
     .. "all gradients are exchanged.",
   ask = "What percentage of a step waits for the exchange?",
   task = "Train at least four times as many tokens a second over the same cable.",

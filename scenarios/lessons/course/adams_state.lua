@@ -1,7 +1,7 @@
 local say = ...
 return {
   title = "Adam's luggage",
-  question = "GPT-3 of 2.7 billion on one A100, $micro sequence at a time, with Adam in mixed precision: for each parameter a master weight and two moments in 32 bits.",
+  question = "GPT-3 of 2.7 billion on one A100, $micro sequence(s) at a time, with Adam in mixed precision: for each parameter a master weight and two moments in 32 bits.",
   ask = "How many GiB does the optimizer's state take?",
   task = "Bring memory to at most 35 GiB, without a longer step.",
   numbers = { micro = { 1, 2 }, tokens = { 1024, 1536, 2048 } },

@@ -1,7 +1,7 @@
 local say = ...
 return {
   title = "Train little of it",
-  question = "Llama 2 7B is to be fine-tuned on one RTX 4090 of 24 GB, $micro sequence of $tokens tokens at a time. Trained whole, it needs "
+  question = "Llama 2 7B is to be fine-tuned on one RTX 4090 of 24 GB, $micro sequence(s) of $tokens tokens at a time. Trained whole, it needs "
     .. "gradients and optimizer state for all weights. LoRA trains two thin matrices of rank r beside each of them instead.",
   ask = "With LoRA and full recomputation: how many GiB are taken in all?",
   task = "Make it fit.",

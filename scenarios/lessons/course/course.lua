@@ -81,7 +81,11 @@ local function find(word)
   end
 end
 
+-- "$micro sequence(s)" of numbers or settings: their values, and one or many of it.
 local function fill(text, numbers)
+  text = text:gsub("%$([%a_]+) (%a+)%(s%)", function(name, what)
+    return ("$%s %s"):format(name, numbers[name] == 1 and what or what .. "s")
+  end)
   return (text:gsub("%$([%a_]+)", function(name)
     if numbers[name] == nil then error("a problem speaks of $" .. name .. ", which it does not have") end
     return tostring(numbers[name])
@@ -236,7 +240,7 @@ end
 
 local function shown(p, value)
   local guess = p.said.guess
-  return guess.choices and tostring(value) or ("%.3g %s"):format(value, guess.unit)
+  return guess.choices and tostring(value) or (math.abs(value) >= 1000 and "%.0f %s" or "%.3g %s"):format(value, guess.unit)
 end
 
 -- "12", "12 ms"; a choice as it is written. nil, why it is none.
@@ -330,6 +334,9 @@ local function read_file(text)
       elseif name then
         local read, plain = plain_value(value)
         if not plain then return nil, mistake(number, ("%s is no plain value"):format(name), "a number, a text in quotes, true or false") end
+        if name ~= "guess" and type(read) ~= type(p.usual[name]) then
+          return nil, mistake(number, ("%s is a %s here"):format(name, type(p.usual[name])), ("it was %s"):format(literal(p.usual[name])))
+        end
         seen[name] = true
         if name == "guess" then guess = read else set[name] = read end
       elseif code:match("%S") then
@@ -547,6 +554,11 @@ function course.grade(line)
   local set = with(p, {})
   for name, value in rest:gmatch('([%a_][%w_]*)=("[^"]*")') do set[name] = plain_value(value) end
   for name, value in (" " .. rest:gsub('"[^"]*"', '""')):gmatch(' ([%a_][%w_]*)=([^%s"]+)') do set[name] = plain_value(value) end
+  for name, value in pairs(set) do
+    if type(value) ~= type(p.usual[name]) then
+      return { id = id, title = text_of(p, "title"), seed = p.seed, right = false, note = ("it has no setting %s like this"):format(name) }
+    end
+  end
   local guess = read_guess(p, guess_text)
   if guess == nil then return { id = id, title = text_of(p, "title"), seed = p.seed, right = false, note = "its guess cannot be read" } end
   local guess_right, truth = judge_guess(p, guess)

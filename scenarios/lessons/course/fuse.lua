@@ -1,7 +1,7 @@
 local say = ...
 return {
   title = "Fused kernels",
-  question = "GPT-2 (124 M) on one H100, $micro sequences at a time, in eager PyTorch: every addition, norm and activation reads its "
+  question = "GPT-2 (124 M) on one H100, $micro sequence(s) at a time, in eager PyTorch: every addition, norm and activation reads its "
     .. "input from memory and writes its output back.",
   ask = "What percentage of a step do these memory-bound kernels take?",
   task = "Bring the step to at most 0.8 of its time without changing batch or precision.",

@@ -1,7 +1,7 @@
 local say = ...
 return {
   title = "Mixed cards",
-  question = "Somebody has eight A100 and eight H100, and trains GPT-2 (1.5 B) on all sixteen, $micro sequences on each. Each GPU gets the same batch.",
+  question = "Somebody has eight A100 and eight H100, and trains GPT-2 (1.5 B) on all sixteen, $micro sequence(s) on each. Each GPU gets the same batch.",
   ask = "What percentage of a step do GPUs wait for gradients, on average over all sixteen?",
   task = "Train more tokens a second than these sixteen do, without buying anything.",
   numbers = { micro = { 8, 9, 10, 12 } },

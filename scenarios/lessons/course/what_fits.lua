@@ -1,7 +1,7 @@
 local say = ...
 return {
   title = "What grows with the batch",
-  question = "GPT-3 of 1.3 billion on one A100 of 80 GiB, $micro sequence of $tokens tokens at a time. Weights, gradients and the optimizer's "
+  question = "GPT-3 of 1.3 billion on one A100 of 80 GiB, $micro sequence(s) of $tokens tokens at a time. Weights, gradients and the optimizer's "
     .. "state do not depend on the batch; what forward keeps for backward does.",
   ask = "How many GiB are kept for backward, for each sequence?",
   task = "Find a batch of at least 10 sequences that fits.",
