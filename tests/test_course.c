@@ -161,3 +161,18 @@ TEST(students_have_numbers_of_their_own_and_the_same_each_time) {
     course_close(course);
     arena_close(arena);
 }
+
+LONG_TEST(3, every_problem_is_asked_on_one_small_screen) {
+    static char said[1 << 12];
+    static const char each[] =
+        "DIR=$(mktemp -d); $LOCKSTEP lesson list --plain | grep -oE '^[1-8]\\.[0-9]+' | while read id; do "
+        "$LOCKSTEP lesson start $id --in $DIR >$DIR/screen || echo $id fails; "
+        "awk -v id=$id 'length > 80 { wide = 1 } END { if (NR > 24 || wide) print id, NR }' $DIR/screen; "
+        "done; ls $DIR | grep -c 'lua$'; rm -r $DIR";
+    EXPECT_INT(test_shell(each, said, sizeof said), 0);
+    Arena *arena = arena_open();
+    Course *course = course_open(arena, test_catalogue(), problems_create(arena));
+    EXPECT_TEXT(said, arena_printf(arena, "%d\n", ids_of(arena, course).count));
+    course_close(course);
+    arena_close(arena);
+}
