@@ -35,7 +35,7 @@ return sim.study {
       say.bytes(new.memory), say.bytes(new.memory_by_class.weights))
   end,
   formula = "memory = 2 bytes x parameters + 18 bytes x r (in + out) a matrix + activations. Limits: backward still passes through all layers, so a step is not much quicker.",
-  measured = { "training-accuracy", "fms-acceleration-kernels", "LoRA fine-tuning of Llama and others" },
+  measured = { "training-accuracy", "fms-acceleration-kernels", "fine-tuning of Llama 3 and Mistral, whole, LoRA and QLoRA" },
   solution = { lora_rank = 16, recompute = "full" },
   wrong = {
     { guess = 4, why = "Four bits a weight would be that. LoRA alone keeps 16." },

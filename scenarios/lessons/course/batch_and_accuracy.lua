@@ -34,7 +34,7 @@ return sim.study {
       old.tokens_per_s / 1e6, say.time(old.days * 86400), new.tokens_per_s / 1e6, say.time(new.days * 86400))
   end,
   formula = "time = D (1 + B / Bc) / rate(B). Limits: Bc grows as the loss falls, and differs by task; lockstep plan --critical-batch asks it of a whole plan.",
-  measured = { "training-accuracy", "mlperf-training-v4.0", "the steps; lockstep validate convergence has runs to a target" },
+  measured = { "critical-batch", "gpt3", "MLPerf's runs of GPT-3 to a target loss, by batch" },
   solution = { batch = 256 },
   wrong = {
     { guess = 10, why = "That is for the smallest batches." },

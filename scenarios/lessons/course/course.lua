@@ -368,17 +368,23 @@ end
 
 -- ---- What is measured of it: the line of a page of docs that a test holds against the measurements.
 
+local pages = {                                    -- how a row of each page goes on, and what it says
+  ["training-accuracy"] = { "^ +(%d+) +[%d.]+ +([%d.]+)", "%s runs, predicted without them within %s %% on average" },
+  ["collectives-accuracy"] = { "^ +(%d+) +([%d.]+)", "%s logs, predicted without them within %s %% in the median" },
+  ["first-contact"] = { "^ +(%d+) +([%d.]+)", "%s rows below 0.1 ms, predicted before they were seen within %s %% in the median" },
+  ["critical-batch"] = { "^ +(%d+) +%S+ +%S+ +([%d.]+)%%", "%s runs, the data they need predicted without them within %s %%" },
+  ["goodput"] = { "^ +(%S+) +(%S+) +[+-]", "published %s, simulated %s" },
+}
+
 local function measured_of(p)
   local said = p.said.measured
   if not said then return nil end
   local page, family = said[1], said[2]
-  for line in (host.page(page) or ""):gmatch("[^\n]+") do
-    local count, first, second
-    if line:sub(1, #family) == family then count, first, second = line:sub(#family + 1):match("^ +(%d+) +([%d.]+) +([%d.]+)") end
-    if count and page == "training-accuracy" then
-      return ("%s (%s: %s runs, predicted without them within %s %% on average; docs/%s.md)"):format(fill(said[3], p.numbers), family, count, second, page)
-    elseif count then
-      return ("%s (%s: %s logs, predicted without them within %s %% in the median; docs/%s.md)"):format(fill(said[3], p.numbers), family, count, first, page)
+  for line in host.page(page):gmatch("[^\n]+") do
+    local one, other
+    if line:sub(1, #family) == family then one, other = line:sub(#family + 1):match(pages[page][1]) end
+    if one then
+      return ("%s (%s: %s; docs/%s.md)"):format(fill(said[3], p.numbers), family, pages[page][2]:format(one, other), page)
     end
   end
   error(("problem %s rests on %s, of which docs/%s.md has no line"):format(p.id, family, page))

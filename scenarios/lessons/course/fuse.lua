@@ -32,7 +32,7 @@ return sim.study {
       say.time(old.step_time), say.time(new.step_time))
   end,
   formula = "time = bytes read and written / bandwidth; joining k operations in a row saves up to (k - 1) / k of it. Limits: what a later operation needs whole (a norm's sum) ends a kernel.",
-  measured = { "training-accuracy", "own-steps", "eager and compiled steps on one H100" },
+  measured = { "training-accuracy", "own-steps", "eager and compiled steps of PyTorch on one H100" },
   solution = { framework = "fused" },
   wrong = {
     { guess = 2, why = "They do few FLOP, not few bytes." },

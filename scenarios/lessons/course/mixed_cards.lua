@@ -33,7 +33,7 @@ return sim.study {
       old.tokens_per_s, new.tokens_per_s)
   end,
   formula = "throughput = GPUs x rate of the slowest, as long as each gets the same batch. Limits: batches in proportion to speed give the sum of rates.",
-  measured = { "training-accuracy", "lambda-deeplearning-benchmark", "the same models on one kind of card after the other" },
+  measured = { "training-accuracy", "lambda-deeplearning-benchmark", "the same models on one kind of card after the other; a mix was not measured" },
   solution = { a100s = 0 },
   wrong = {
     { guess = 4, why = "That is for cards that are alike." },
