@@ -152,7 +152,8 @@ end
 
 local function guess_help(p)
   local guess = p.said.guess
-  return guess.choices and "one of " .. table.concat(guess.choices, ", ") or "in " .. guess.unit
+  if guess.choices then return "one of " .. table.concat(guess.choices, ", ") end
+  return ("in %s, within %.0f %%"):format(guess.unit, 100 * (guess.within or 0.25))
 end
 
 local function file_of(p, set, guess)
