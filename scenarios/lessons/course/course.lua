@@ -480,7 +480,6 @@ function course.guess(text, value)
   if guess == nil then return { problem = why, hint = text_of(p, "ask") } end
   local right, truth, explained = judge_guess(p, guess)
   return { id = p.id, title = text_of(p, "title"), name = p.name, right = right, guess = shown(p, guess), truth = shown(p, truth),
-           number = not p.said.guess.choices and truth or nil, guessed = not p.said.guess.choices and guess or nil,
            why = explained or (not right and fill(p.said.hints[1], p.numbers)) or nil, task = text_of(p, "task"),
            text = (read.text:gsub("(\n%s*guess%s*=%s*)nil", "%1" .. literal(guess):gsub("%%", "%%%%"), 1)) }
 end
