@@ -135,7 +135,8 @@ $(TABLES): $(BUILD)/catalogue_tables.c
 # So is the style and the script of reports.
 $(BUILD)/results/page/report_write.o: $(wildcard results/page/page.*)
 # So is the course, with the pages of measurements that it rests on.
-$(BUILD)/scenarios/lua/lua_course.o: $(wildcard scenarios/lessons/course/*.lua) docs/training-accuracy.md docs/collectives-accuracy.md
+$(BUILD)/scenarios/lua/lua_course.o: $(wildcard scenarios/lessons/course/*.lua) \
+  $(patsubst %,docs/%.md,training-accuracy collectives-accuracy first-contact critical-batch goodput)
 # So are the answers' schemas.
 $(BUILD)/results/answer/command_schema.o: results/schema.json
 

@@ -58,9 +58,9 @@ TEST(values_and_names_are_offered_where_they_belong) {
 
 // Each of a command's actions is one that it knows.
 TEST(every_action_that_is_offered_is_taken) {
-    static const char *const commands[] = {"hw", "model", "job", "validate", "calibrate", "completion"};
+    static const char *const commands[] = {"hw", "model", "job", "validate", "calibrate", "completion", "lesson"};
     static char actions[1 << 16];
-    for (int i = 0; i < 6; i++) {
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         char line[1 << 17];
         snprintf(line, sizeof line, "%s ''", commands[i]);
         EXPECT_INT(offered(line), 0);

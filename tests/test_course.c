@@ -110,6 +110,7 @@ TEST(of_a_students_file_only_plain_values_of_its_table_count) {
         {"guess = nil", "guess = \"many\"", "the guess is a number, in %"},
         {"guess = nil", "guess = 5, speed = 3", "no plain value"},
         {"guess = nil", "guess = (function() return 5 end)()", "no plain value"},
+        {"kib = ", "kib = true, --", "kib is a number here"},
         {"guess = nil,", "guess = 5,\n  speed = 3,", "the table has no \"speed\""},
         {"guess = nil,", "guess = 5,\n  guess = 6,", "stands twice"},
         {"guess = nil,", "guess = 5,\n  kib 64,", "cannot be read"},
@@ -157,6 +158,21 @@ TEST(students_have_numbers_of_their_own_and_the_same_each_time) {
         differ += strcmp(strchr(text, '\n'), strchr(other, '\n')) != 0; // behind the line that says the seed
     }
     EXPECT(differ >= 10);
+    course_close(course);
+    arena_close(arena);
+}
+
+LONG_TEST(3, every_problem_is_asked_on_one_small_screen) {
+    static char said[1 << 12];
+    static const char each[] =
+        "DIR=$(mktemp -d); $LOCKSTEP lesson list --plain | grep -oE '^[1-8]\\.[0-9]+' | while read id; do "
+        "$LOCKSTEP lesson start $id --in $DIR >$DIR/screen || echo $id fails; "
+        "awk -v id=$id 'length > 80 { wide = 1 } END { if (NR > 24 || wide) print id, NR }' $DIR/screen; "
+        "done; ls $DIR | grep -c 'lua$'; rm -r $DIR";
+    EXPECT_INT(test_shell(each, said, sizeof said), 0);
+    Arena *arena = arena_open();
+    Course *course = course_open(arena, test_catalogue(), problems_create(arena));
+    EXPECT_TEXT(said, arena_printf(arena, "%d\n", ids_of(arena, course).count));
     course_close(course);
     arena_close(arena);
 }

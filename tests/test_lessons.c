@@ -227,3 +227,19 @@ TEST(networks_are_compared_in_one_table_in_the_order_in_which_they_are_said) {
         EXPECT((slow < quick) == (i == 0));
     }
 }
+
+TEST(the_efficiency_of_one_gpu_has_no_band) {
+    Loaded loaded = load_returning(
+        "sim.study { on = sim.cluster { node = 'dgx-a100', fabric = 'ib-hdr200' }, vary = { gpus = { 1, 16 "
+        "} }, run = sim.training { model = 'gpt2-124m', batch = { micro = 4 } } }",
+        NULL);
+    EXPECT_TEXT(first_problem(&loaded), "");
+    const Record *record =
+        loaded.scenario ? study_run(loaded.arena, loaded.scenario->items[0].study, loaded.problems) : NULL;
+    EXPECT(record && record->point_count == 2);
+    if (record && record->point_count == 2) {
+        EXPECT(record->points[0].efficiency_sigma == 0);
+        EXPECT(record->points[1].efficiency_sigma > 0);
+    }
+    unload(&loaded);
+}

@@ -47,7 +47,8 @@ static const struct {
     {"job", {"fields", "software", "strategies"}, false},
     {"validate", {"collectives", "training", "kernels", "reliability", "convergence"}, true},
     {"calibrate", {"run", "import", "fit", "show", "recovery"}, true},
-    {"report", {"run", "plan", "goodput", "queue"}, true},
+    {"report", {"run", "plan", "goodput", "queue", "lesson"}, true},
+    {"lesson", {"list", "start", "guess", "check", "hint", "grade", "sheet"}, false},
     {"completion", {"bash", "zsh", "fish"}, true},
 };
 #define ACTION_COUNT ((int)(sizeof actions / sizeof *actions))

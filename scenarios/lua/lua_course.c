@@ -15,6 +15,9 @@
 EMBED(main_, "scenarios/lessons/course/course.lua");
 EMBED(page_training, "docs/training-accuracy.md");
 EMBED(page_collectives, "docs/collectives-accuracy.md");
+EMBED(page_first_contact, "docs/first-contact.md");
+EMBED(page_critical_batch, "docs/critical-batch.md");
+EMBED(page_goodput, "docs/goodput.md");
 
 // By track, in the order in which they are numbered.
 // clang-format off
@@ -41,7 +44,11 @@ enum { PROBLEM_COUNT = sizeof problem_files / sizeof *problem_files };
 
 static const struct {
     const char *name, *text;
-} pages[] = {{"training-accuracy", course_page_training}, {"collectives-accuracy", course_page_collectives}};
+} pages[] = {{"training-accuracy", course_page_training},
+             {"collectives-accuracy", course_page_collectives},
+             {"first-contact", course_page_first_contact},
+             {"critical-batch", course_page_critical_batch},
+             {"goodput", course_page_goodput}};
 
 struct Course {
     Script script;
@@ -78,7 +85,7 @@ static int host_attempt(lua_State *L) {
     return 2;
 }
 
-// (name): the text of a page of docs, or nil.
+// (name): the text of a page of docs.
 static int host_page(lua_State *L) {
     for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)
         if (strcmp(pages[i].name, luaL_checkstring(L, 1)) == 0) {

@@ -120,12 +120,11 @@ static void take_list(CourseTable *table, void *context) {
     answer_next(lesson->answer, "lockstep lesson start 2.1", "writes a problem's file, and asks");
 }
 
-static void add_settings(CourseTable *table, Lesson *lesson, AnswerDetail detail) {
+static void add_settings(CourseTable *table, Lesson *lesson) {
     static const AnswerColumn columns[] = {{"name", "setting", AS_TEXT, 0},
                                            {"value", "is", AS_TEXT, 0},
                                            {"free", "yours", AS_BOOL, 0},
                                            {"help", "what", AS_TEXT, 0}};
-    answer_detail(lesson->answer, detail);
     answer_table(lesson->answer, "settings", NULL, columns, COUNT_OF(columns));
     course_enter(table, "settings");
     for (int i = 1; i <= course_items(table); i++) {
@@ -138,7 +137,6 @@ static void add_settings(CourseTable *table, Lesson *lesson, AnswerDetail detail
         course_leave(table);
     }
     course_leave(table);
-    answer_detail(lesson->answer, FOR_ALL);
 }
 
 static void take_start(CourseTable *table, void *context) {
@@ -152,7 +150,7 @@ static void take_start(CourseTable *table, void *context) {
     say(table, lesson, "question", NULL);
     say(table, lesson, "ask", "Guess");
     say(table, lesson, "task", "Then");
-    add_settings(table, lesson, FOR_ALL);
+    add_settings(table, lesson);
     answer_detail(lesson->answer, FOR_PROGRAMS);
     fact(table, lesson, "track", NULL);
     fact(table, lesson, "name", NULL);
@@ -212,6 +210,7 @@ static void add_figures(CourseTable *table, Lesson *lesson) {
         AnswerUnit unit = unit_of(course_text(table, "unit"));
         ANSWER_ROW(lesson->answer, answer_of_text(course_text(table, "title")),
                    answer_of(unit, course_number(table, "old")), answer_of(unit, course_number(table, "new")));
+        if (course_truth(table, "more")) answer_row_detail(lesson->answer, FOR_VERBOSE);
         course_leave(table);
     }
     course_leave(table);
@@ -283,7 +282,7 @@ static void take_sheet(CourseTable *table, void *context) {
         say(table, lesson, "ask", arena_printf(lesson->arena, "Guess (%s)", course_text(table, "guess_help")));
         for_programs(table, lesson, "guess_help");
         say(table, lesson, "task", "Task");
-        add_settings(table, lesson, FOR_ALL);
+        add_settings(table, lesson);
         add_sheet_answers(table, lesson);
         answer_close(lesson->answer);
         course_leave(table);

@@ -1,7 +1,7 @@
 local say = ...
 return {
   title = "Exchange less often",
-  question = "GPT-2 (355 M) on two machines of eight A100, joined by one cable of $fabric. After every micro-batch of $micro sequences "
+  question = "GPT-2 (355 M) on two machines of eight A100, joined by one cable of $fabric. After every micro-batch of $micro sequence(s) "
     .. "all gradients are exchanged.",
   ask = "What percentage of a step waits for the exchange?",
   task = "Train at least four times as many tokens a second over the same cable.",
@@ -31,7 +31,7 @@ return sim.study {
       say.percent(say.share(old, "dp")), say.percent(say.share(new, "dp")))
   end,
   formula = "share of the exchange = E / (E + a x C), with a micro-batches of C each. Limits: the global batch grows with a.",
-  measured = { "training-accuracy", "gpt2-runpod-2025", "GPT-2 with DDP over several machines" },
+  measured = { "training-accuracy", "ds3lab-megatron-1gpu-nodes", "GPT-3 XL over machines of one GPU each, on Ethernet of up to 10 Gb/s" },
   solution = { accumulation = 16 },
   wrong = {
     { guess = 20, why = "That is with InfiniBand. Here 0.7 GB and more go through one thin cable each step." },

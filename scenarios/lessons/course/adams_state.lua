@@ -1,7 +1,7 @@
 local say = ...
 return {
   title = "Adam's luggage",
-  question = "GPT-3 of 2.7 billion on one A100, $micro sequence at a time, with Adam in mixed precision: for each parameter a master weight and two moments in 32 bits.",
+  question = "GPT-3 of 2.7 billion on one A100, $micro sequence(s) at a time, with Adam in mixed precision: for each parameter a master weight and two moments in 32 bits.",
   ask = "How many GiB does the optimizer's state take?",
   task = "Bring memory to at most 35 GiB, without a longer step.",
   numbers = { micro = { 1, 2 }, tokens = { 1024, 1536, 2048 } },
@@ -35,7 +35,7 @@ return sim.study {
       say.percent(say.share(old, "optimizer")), say.percent(say.share(new, "optimizer")))
   end,
   formula = "Adam: 4 + 4 + 4 bytes a parameter; 8-bit Adam 4 + 1 + 1 and a scale a block; SGD with momentum 4 + 4. Limits: SGD is another training.",
-  measured = { "training-accuracy", "answerai-fsdp-qlora", "fine-tuning with small optimizers on few GPUs" },
+  measured = { "training-accuracy", "torchtune-a100", "fine-tuning with Adam in 32 and in 8 bits on one A100" },
   solution = { optimizer = "adam-8bit" },
   wrong = {
     { guess = 5, why = "That is 2 bytes for each parameter: the weights in bf16." },

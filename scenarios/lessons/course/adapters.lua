@@ -1,7 +1,7 @@
 local say = ...
 return {
   title = "Train little of it",
-  question = "Llama 2 7B is to be fine-tuned on one RTX 4090 of 24 GB, $micro sequence of $tokens tokens at a time. Trained whole, it needs "
+  question = "Llama 2 7B is to be fine-tuned on one RTX 4090 of 24 GB, $micro sequence(s) of $tokens tokens at a time. Trained whole, it needs "
     .. "gradients and optimizer state for all weights. LoRA trains two thin matrices of rank r beside each of them instead.",
   ask = "With LoRA and full recomputation: how many GiB are taken in all?",
   task = "Make it fit.",
@@ -35,7 +35,7 @@ return sim.study {
       say.bytes(new.memory), say.bytes(new.memory_by_class.weights))
   end,
   formula = "memory = 2 bytes x parameters + 18 bytes x r (in + out) a matrix + activations. Limits: backward still passes through all layers, so a step is not much quicker.",
-  measured = { "training-accuracy", "fms-acceleration-kernels", "LoRA fine-tuning of Llama and others" },
+  measured = { "training-accuracy", "fms-acceleration-kernels", "fine-tuning of Llama 3 and Mistral, whole, LoRA and QLoRA" },
   solution = { lora_rank = 16, recompute = "full" },
   wrong = {
     { guess = 4, why = "Four bits a weight would be that. LoRA alone keeps 16." },

@@ -33,8 +33,8 @@ return sim.study {
     return ("%.2f million tokens a second and %s with 1,024; %.2f and %s now. The throughput that looks best is not the training that ends first."):format(
       old.tokens_per_s / 1e6, say.time(old.days * 86400), new.tokens_per_s / 1e6, say.time(new.days * 86400))
   end,
-  formula = "time = D (1 + B / Bc) / rate(B). Limits: Bc grows as the loss falls, and differs by task; lockstep plan --critical-batch asks it of a whole plan.",
-  measured = { "training-accuracy", "mlperf-training-v4.0", "the steps; MLPerf's runs to a target loss are in lockstep validate convergence" },
+  formula = "time = D (1 + B / Bc) / rate(B). Limits: Bc grows as the loss falls, and differs by task (lockstep plan --critical-batch).",
+  measured = { "critical-batch", "gpt3", "MLPerf's runs of GPT-3 to a target loss, by batch" },
   solution = { batch = 256 },
   wrong = {
     { guess = 10, why = "That is for the smallest batches." },

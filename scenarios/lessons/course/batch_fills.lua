@@ -30,7 +30,7 @@ return sim.study {
       old.tokens_per_s, new.tokens_per_s, say.percent(old.mfu), say.percent(new.mfu), say.bytes(new.memory))
   end,
   formula = "tokens/s = micro x tokens / (fixed + micro x t). Limits: memory; and a larger batch is another training (track 7).",
-  measured = { "training-accuracy", "timm-train-benchmark", "training of image models on one GPU, by batch" },
+  measured = { "training-accuracy", "own-steps", "steps of PyTorch on one H100, from 1 to 256 samples" },
   solution = { micro = 32 },
   wrong = {
     { guess = 8, why = "That is if nothing were fixed: then a batch would bring nothing." },

@@ -81,7 +81,11 @@ local function find(word)
   end
 end
 
+-- "$micro sequence(s)" of numbers or settings: their values, and one or many of it.
 local function fill(text, numbers)
+  text = text:gsub("%$([%a_]+) (%a+)%(s%)", function(name, what)
+    return ("$%s %s"):format(name, numbers[name] == 1 and what or what .. "s")
+  end)
   return (text:gsub("%$([%a_]+)", function(name)
     if numbers[name] == nil then error("a problem speaks of $" .. name .. ", which it does not have") end
     return tostring(numbers[name])
@@ -148,7 +152,8 @@ end
 
 local function guess_help(p)
   local guess = p.said.guess
-  return guess.choices and "one of " .. table.concat(guess.choices, ", ") or "in " .. guess.unit
+  if guess.choices then return "one of " .. table.concat(guess.choices, ", ") end
+  return ("in %s, within %.0f %%"):format(guess.unit, 100 * (guess.within or 0.25))
 end
 
 local function file_of(p, set, guess)
@@ -236,7 +241,7 @@ end
 
 local function shown(p, value)
   local guess = p.said.guess
-  return guess.choices and tostring(value) or ("%.3g %s"):format(value, guess.unit)
+  return guess.choices and tostring(value) or (math.abs(value) >= 1000 and "%.0f %s" or "%.3g %s"):format(value, guess.unit)
 end
 
 -- "12", "12 ms"; a choice as it is written. nil, why it is none.
@@ -330,6 +335,9 @@ local function read_file(text)
       elseif name then
         local read, plain = plain_value(value)
         if not plain then return nil, mistake(number, ("%s is no plain value"):format(name), "a number, a text in quotes, true or false") end
+        if name ~= "guess" and type(read) ~= type(p.usual[name]) then
+          return nil, mistake(number, ("%s is a %s here"):format(name, type(p.usual[name])), ("it was %s"):format(literal(p.usual[name])))
+        end
         seen[name] = true
         if name == "guess" then guess = read else set[name] = read end
       elseif code:match("%S") then
@@ -361,17 +369,23 @@ end
 
 -- ---- What is measured of it: the line of a page of docs that a test holds against the measurements.
 
+local pages = {                                    -- how a row of each page goes on, and what it says
+  ["training-accuracy"] = { "^ +(%d+) +[%d.]+ +([%d.]+)", "%s runs, predicted without them within %s %% on average" },
+  ["collectives-accuracy"] = { "^ +(%d+) +([%d.]+)", "%s logs, predicted without them within %s %% in the median" },
+  ["first-contact"] = { "^ +(%d+) +([%d.]+)", "%s rows below 0.1 ms, predicted before they were seen within %s %% in the median" },
+  ["critical-batch"] = { "^ +(%d+) +%S+ +%S+ +([%d.]+)%%", "%s runs, the data they need predicted without them within %s %%" },
+  ["goodput"] = { "^ +(%S+) +(%S+) +[+-]", "published %s, simulated %s" },
+}
+
 local function measured_of(p)
   local said = p.said.measured
   if not said then return nil end
   local page, family = said[1], said[2]
-  for line in (host.page(page) or ""):gmatch("[^\n]+") do
-    local count, first, second
-    if line:sub(1, #family) == family then count, first, second = line:sub(#family + 1):match("^ +(%d+) +([%d.]+) +([%d.]+)") end
-    if count and page == "training-accuracy" then
-      return ("%s (%s: %s runs, predicted without them within %s %% on average; docs/%s.md)"):format(fill(said[3], p.numbers), family, count, second, page)
-    elseif count then
-      return ("%s (%s: %s logs, predicted without them within %s %% in the median; docs/%s.md)"):format(fill(said[3], p.numbers), family, count, first, page)
+  for line in host.page(page):gmatch("[^\n]+") do
+    local one, other
+    if line:sub(1, #family) == family then one, other = line:sub(#family + 1):match(pages[page][1]) end
+    if one then
+      return ("%s (%s: %s; docs/%s.md)"):format(fill(said[3], p.numbers), family, pages[page][2]:format(one, other), page)
     end
   end
   error(("problem %s rests on %s, of which docs/%s.md has no line"):format(p.id, family, page))
@@ -466,7 +480,6 @@ function course.guess(text, value)
   if guess == nil then return { problem = why, hint = text_of(p, "ask") } end
   local right, truth, explained = judge_guess(p, guess)
   return { id = p.id, title = text_of(p, "title"), name = p.name, right = right, guess = shown(p, guess), truth = shown(p, truth),
-           number = not p.said.guess.choices and truth or nil, guessed = not p.said.guess.choices and guess or nil,
            why = explained or (not right and fill(p.said.hints[1], p.numbers)) or nil, task = text_of(p, "task"),
            text = (read.text:gsub("(\n%s*guess%s*=%s*)nil", "%1" .. literal(guess):gsub("%%", "%%%%"), 1)) }
 end
@@ -494,17 +507,24 @@ local function figures(new, old)
   local causes, before, after = {}, old.exposed or {}, new.exposed or {}
   for name in pairs(before) do causes[name] = true end
   for name in pairs(after) do causes[name] = true end
+  local rows = {}                                  -- what changed most stands first, and on the first screen
   for name in pairs(causes) do
     local a, b = before[name] or 0, after[name] or 0
-    if a > 0.01 * (old.step_time or 0) or b > 0.01 * (new.step_time or 0) then
-      local by_hand = new.mfu ~= new.mfu or new.mfu == nil
-      row("  " .. (by_hand and program_causes[name] or job_causes[name] or name), "time", a, b)
-    end
+    if a > 0.01 * (old.step_time or 0) or b > 0.01 * (new.step_time or 0) then rows[#rows + 1] = { name = name, old = a, new = b } end
+  end
+  table.sort(rows, function(one, other) return math.abs(one.new - one.old) > math.abs(other.new - other.old) end)
+  local by_hand = new.mfu ~= new.mfu or new.mfu == nil
+  for i, cause in ipairs(rows) do
+    row("  " .. (by_hand and program_causes[cause.name] or job_causes[cause.name] or cause.name), "time", cause.old, cause.new)
+    list[#list].more = i > 3
   end
   for _, figure in ipairs { { "memory", "bytes" }, { "mfu", "share" }, { "efficiency", "share" }, { "days", "days" },
                             { "cost_per_run", "money" }, { "energy", "kwh" } } do
     local a, b = old[figure[1]], new[figure[1]]
-    if a and a == a and b and b == b and math.abs(a - b) > 0.005 * math.abs(a) then row(figure[1]:gsub("_", " "), figure[2], a, b) end
+    if a and a == a and b and b == b and math.abs(a - b) > 0.005 * math.abs(a) then
+      row(figure[1]:gsub("_", " "), figure[2], a, b)
+      list[#list].more = figure[1] == "efficiency" or figure[1] == "energy"
+    end
   end
   return list
 end
@@ -540,6 +560,11 @@ function course.grade(line)
   local set = with(p, {})
   for name, value in rest:gmatch('([%a_][%w_]*)=("[^"]*")') do set[name] = plain_value(value) end
   for name, value in (" " .. rest:gsub('"[^"]*"', '""')):gmatch(' ([%a_][%w_]*)=([^%s"]+)') do set[name] = plain_value(value) end
+  for name, value in pairs(set) do
+    if type(value) ~= type(p.usual[name]) then
+      return { id = id, title = text_of(p, "title"), seed = p.seed, right = false, note = ("it has no setting %s like this"):format(name) }
+    end
+  end
   local guess = read_guess(p, guess_text)
   if guess == nil then return { id = id, title = text_of(p, "title"), seed = p.seed, right = false, note = "its guess cannot be read" } end
   local guess_right, truth = judge_guess(p, guess)

@@ -35,7 +35,7 @@ return sim.study {
       say.time(old.exposed.ep), say.time(new.exposed.ep or 0), say.time(old.step_time), say.time(new.step_time))
   end,
   formula = "bytes = 2 x top-k x tokens x hidden x 2, there and back, (ep - 1) / ep of them away from home. Limits: NVLink inside, the slowest card between.",
-  measured = { "training-accuracy", "megatron-moe-modelzoo", "Megatron's mixtures of experts" },
+  measured = { "training-accuracy", "megatron-moe-modelzoo", "Qwen3 235B, a mixture of experts, on 64 to 256 GPUs" },
   solution = { ep = 4 },
   wrong = {
     { guess = 60, why = "That is with the favourite expert of another problem. Here shares are even." },

@@ -31,7 +31,7 @@ return sim.study {
       say.percent(say.share(old, "ep")), say.percent(say.share(new, "ep")), say.time(old.step_time), say.time(new.step_time))
   end,
   formula = "time of the experts = tokens of the fullest / rate. Limits: several experts on a GPU even out; the router differs by layer.",
-  measured = { "training-accuracy", "dgxc-moe", "mixtures of experts on H100 and B200" },
+  measured = { "training-accuracy", "dgxc-moe", "mixtures of experts on H100 and GB200; their skew was not measured" },
   solution = { skew = 0 },
   wrong = {
     { guess = 1, why = "The average GPU has the same work; but nobody waits for the average." },

@@ -1,7 +1,7 @@
 local say = ...
 return {
   title = "Fewer bits",
-  question = "GPT-2 (774 M) on one $gpu in 32 bits, $micro sequences of 1,024 tokens at a time. Its tensor cores multiply in 16 bits "
+  question = "GPT-2 (774 M) on one $gpu in 32 bits, $micro sequence(s) of 1,024 tokens at a time. Its tensor cores multiply in 16 bits "
     .. "some 15 times as fast as its ordinary cores do in 32.",
   ask = "How many times as fast is a step in bf16?",
   task = "Make the step at least 3.2 times as fast, with the precision alone.",

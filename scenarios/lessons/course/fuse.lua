@@ -1,7 +1,7 @@
 local say = ...
 return {
   title = "Fused kernels",
-  question = "GPT-2 (124 M) on one H100, $micro sequences at a time, in eager PyTorch: every addition, norm and activation reads its "
+  question = "GPT-2 (124 M) on one H100, $micro sequence(s) at a time, in eager PyTorch: every addition, norm and activation reads its "
     .. "input from memory and writes its output back.",
   ask = "What percentage of a step do these memory-bound kernels take?",
   task = "Bring the step to at most 0.8 of its time without changing batch or precision.",
@@ -32,7 +32,7 @@ return sim.study {
       say.time(old.step_time), say.time(new.step_time))
   end,
   formula = "time = bytes read and written / bandwidth; joining k operations in a row saves up to (k - 1) / k of it. Limits: what a later operation needs whole (a norm's sum) ends a kernel.",
-  measured = { "training-accuracy", "own-steps", "eager and compiled steps on one H100" },
+  measured = { "training-accuracy", "own-steps", "eager and compiled steps of PyTorch on one H100" },
   solution = { framework = "fused" },
   wrong = {
     { guess = 2, why = "They do few FLOP, not few bytes." },

@@ -34,7 +34,7 @@ return sim.study {
     return ("%s simulated, 34 published; now %s. MFU went from %s to %s."):format(say.days(old.days), say.days(new.days), say.percent(old.mfu), say.percent(new.mfu))
   end,
   formula = "days = 8 T P / (n x FLOP/s attained), 6 in place of 8 without recomputation. Limits: failures and restarts come on top.",
-  measured = { "training-accuracy", "megatron-sc21-weak", "the paper's other runs" },
+  measured = { "training-accuracy", "megatron-sc21-weak", "the paper's runs on 64 to 3,072 A100" },
   solution = { recompute = "selective", sequence_parallel = true },
   wrong = {
     { guess = 15, why = "That is at the peak. Nobody attains it." },

@@ -44,7 +44,7 @@ return sim.program {
       say.time(old.step_time), say.time(new.step_time))
   end,
   formula = "exposed = max(last bucket, all traffic - (b - 1) / b x backward). Limits: traffic takes no time from compute here; on a GPU it takes some of its cores and memory.",
-  measured = { "training-accuracy", "lambda-deeplearning-benchmark", "training with DDP, on many machines of GPUs" },
+  measured = { "training-accuracy", "dlperf-v1", "data-parallel training, much of it over one 100 Gb/s card a machine" },
   solution = { buckets = 8 },
   wrong = {
     { guess = 60, why = "That is backward." },

@@ -33,7 +33,7 @@ return sim.study {
       say.percent(say.share(old, "pp")), say.percent(say.share(new, "pp")), say.bytes(old.memory), say.bytes(new.memory))
   end,
   formula = "bubble = (p - 1) / v of m + (p - 1) / v. Limits: v times the messages; layers must divide by p x v; micro-batches by p.",
-  measured = { "training-accuracy", "megatron-sc21-weak", "interleaved pipelines of Megatron" },
+  measured = { "training-accuracy", "megatron-sc21-weak", "pipelines of Megatron, interleaved for large models" },
   solution = { pieces = 4 },
   wrong = {
     { guess = function(old) return 100 * say.share(old, "pp") end, why = "That is with one piece." },

@@ -1,7 +1,7 @@
 local say = ...
 return {
   title = "A GPU that waits for its host",
-  question = "GPT-2 (124 M) is trained on one H100, $micro sequence of $tokens tokens at a time, in eager PyTorch. Each operation is "
+  question = "GPT-2 (124 M) is trained on one H100, $micro sequence(s) of $tokens tokens at a time, in eager PyTorch. Each operation is "
     .. "a kernel that the host starts, and for so few tokens most are over in a few microseconds.",
   ask = "What percentage of a step does the GPU wait for launches and for the host?",
   task = "Bring the step to at most 0.7 of its time. The model and the batch stay.",

@@ -37,7 +37,7 @@ return sim.study {
       say.percent(say.share(old, "pp")), say.percent(say.share(new, "pp")), say.percent(old.mfu), say.percent(new.mfu), new.step_time / old.step_time)
   end,
   formula = "m = batch / (replicas x micro); bubble = (p - 1) / v / m about. Limits: published figures are averages over weeks, with stragglers.",
-  measured = { "training-accuracy", "megatron-core-h100-weak", "Megatron on up to thousands of H100" },
+  measured = { "training-accuracy", "megatron-core-h100-weak", "Megatron on 48 to 6,144 H100" },
   solution = { gpus = 8192 },
   wrong = {
     { guess = 50, why = "Then twice the GPUs would be no quicker at all." },

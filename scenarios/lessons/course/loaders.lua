@@ -32,7 +32,7 @@ return sim.study {
       old.samples_per_s, new.samples_per_s)
   end,
   formula = "rate = min(GPU's, workers x 120, storage's / bytes). Limits: a machine has so many cores; decoding on the GPU (DALI) takes some of its time.",
-  measured = { "training-accuracy", "tf-benchmarks-2017", "ResNet-50 with real and with synthetic images" },
+  measured = { "training-accuracy", "tf-benchmarks-2017", "image networks with real and with synthetic images" },
   solution = { workers = 16 },
   wrong = {
     { guess = 10, why = "A few hundred images a second against well over a thousand." },

@@ -1,7 +1,7 @@
 local say = ...
 return {
   title = "A hundred thousand numbers for each token",
-  question = "Llama 3 8B on eight H100, fully sharded, $micro sequences of 8,192 tokens on each. The head gives 128,256 logits for each token, and the "
+  question = "Llama 3 8B on eight H100, fully sharded, $micro sequence(s) of 8,192 tokens on each. The head gives 128,256 logits for each token, and the "
     .. "loss needs them in 32 bits: the largest tensor of all, alive for a moment.",
   ask = "How many GiB less does a GPU take if the loss is computed over eight chunks of tokens, one after the other?",
   task = "Bring memory to at most 0.85, without a longer step.",
@@ -34,7 +34,7 @@ return sim.study {
       say.bytes(old.memory), say.bytes(new.memory), say.time(old.step_time), say.time(new.step_time))
   end,
   formula = "bytes = tokens x vocabulary x (2 + 4) or more. Limits: chunks are smaller products; many chunks launch more.",
-  measured = { "training-accuracy", "torchtune-a100", "fine-tuning whose loss is computed in chunks" },
+  measured = { "training-accuracy", "torchtune-a100", "fine-tuning of Llama 3.2, whose head gives 128,256 logits" },
   solution = { loss_chunks = 8 },
   wrong = {
     { guess = 0.5, why = "Count again: a sequence alone has 1.05 billion logits." },

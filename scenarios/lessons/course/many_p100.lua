@@ -34,7 +34,7 @@ return sim.study {
       old.samples_per_s, new.samples_per_s, say.percent(say.share(old, "dp")), say.percent(say.share(new, "dp")))
   end,
   formula = "efficiency = C / (C + what of E is not hidden). Limits: the batch of all GPUs together must still learn (8,192 images in the hour of 2017).",
-  measured = { "training-accuracy", "mxnet-p2-256gpu", "ImageNet on 256 GPUs over Ethernet" },
+  measured = { "training-accuracy", "tf-benchmarks-2017", "ResNet-50 and others on P100 and K80, on up to 64 GPUs" },
   solution = { node = "dgx-h100", precision = "amp", micro = 256 },
   wrong = {
     { guess = 50, why = "Most of the exchange hides behind backward: compute is slow here." },

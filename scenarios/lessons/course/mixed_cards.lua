@@ -1,7 +1,7 @@
 local say = ...
 return {
   title = "Mixed cards",
-  question = "Somebody has eight A100 and eight H100, and trains GPT-2 (1.5 B) on all sixteen, $micro sequences on each. Each GPU gets the same batch.",
+  question = "Somebody has eight A100 and eight H100, and trains GPT-2 (1.5 B) on all sixteen, $micro sequence(s) on each. Each GPU gets the same batch.",
   ask = "What percentage of a step do GPUs wait for gradients, on average over all sixteen?",
   task = "Train more tokens a second than these sixteen do, without buying anything.",
   numbers = { micro = { 8, 9, 10, 12 } },
@@ -33,7 +33,7 @@ return sim.study {
       old.tokens_per_s, new.tokens_per_s)
   end,
   formula = "throughput = GPUs x rate of the slowest, as long as each gets the same batch. Limits: batches in proportion to speed give the sum of rates.",
-  measured = { "training-accuracy", "lambda-deeplearning-benchmark", "the same models on one kind of card after the other" },
+  measured = { "training-accuracy", "lambda-deeplearning-benchmark", "the same models on one kind of card after the other; a mix was not measured" },
   solution = { a100s = 0 },
   wrong = {
     { guess = 4, why = "That is for cards that are alike." },

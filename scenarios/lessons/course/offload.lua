@@ -39,7 +39,7 @@ return sim.study {
       say.bytes(new.memory), say.percent(say.share(new, "optimizer", "copy")), say.time(new.step_time))
   end,
   formula = "step = a x C + parameters x (bytes of the update / host memory's bandwidth + 4 / PCIe). Limits: host memory of 16 bytes a parameter; overlap hides some copies.",
-  measured = { "training-accuracy", "qwen-finetune-a100", "fine-tuning with DeepSpeed, some of it offloaded" },
+  measured = { "training-accuracy", "stas-ml-engineering-llama8b", "training of Llama 3 8B, most of it with the optimizer on the host" },
   solution = { optimizer_on = "host", accumulation = 16 },
   wrong = {
     { guess = 10, why = "A processor has a tenth of the GPU's memory bandwidth, and all of the state passes through it." },

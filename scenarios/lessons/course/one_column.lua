@@ -29,7 +29,7 @@ return sim.program {
     return ("%s at $width columns; the wider one does more FLOP in a second though it takes %s. Hidden sizes and vocabularies are padded for this reason."):format(say.time(old.step_time), say.time(new.step_time))
   end,
   formula = "time is proportional to ceil(tiles / multiprocessors), roughly. Limits: libraries choose among tiles and split sums, so the step is smaller than a whole wave.",
-  measured = { "training-accuracy", "neusight-asplos25", "training whose products were measured shape by shape" },
+  measured = { "first-contact", "A100-SXM4-80GB  gemm bf16", "products of one A100, shape by shape" },
   solution = { width = 6912 },
   wrong = {
     { guess = 100, why = "A whole second wave would be that; the library takes smaller tiles then." },

@@ -34,7 +34,7 @@ return sim.study {
       old.samples_per_s, new.samples_per_s, say.percent(say.share(old, "launch", "host")))
   end,
   formula = "DataParallel: step >= gpus x time to launch one replica. DDP: step = compute + what of the all-reduce is not hidden. Limits: large replicas hide launches.",
-  measured = { "training-accuracy", "raysgd-v100-dataparallel", "DataParallel against DDP on V100" },
+  measured = { "training-accuracy", "raysgd-v100-dataparallel", "DataParallel on 1 to 8 V100" },
   solution = { strategy = "ddp" },
   wrong = {
     { guess = 8, why = "That is what one pays for. One process does the work of eight." },

@@ -1,7 +1,7 @@
 local say = ...
 return {
   title = "Fewer cables upward",
-  question = "512 H100 in 64 machines, sixteen machines on a leaf switch. To save money the leaves have a $oversubscription-th of the cables upward that they have downward. "
+  question = "512 H100 in 64 machines, sixteen machines on a leaf switch. To save money the leaves have one cable upward for $oversubscription downward. "
     .. "All GPUs exchange $mib MiB with all others, as experts' tokens do.",
   ask = "How many times as long does it take as with as many cables up as down?",
   task = "Bring it to at most 0.65 of its time.",

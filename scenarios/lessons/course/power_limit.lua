@@ -37,7 +37,7 @@ return sim.study {
       old.energy, new.energy, say.number(new.days / old.days))
   end,
   formula = "energy = time x (GPU's watts + the rest's). Limits: rent is paid by the hour, and a slower run costs more of it.",
-  measured = { "training-accuracy", "caraml-jsc", "training with its energy measured" },
+  measured = { "training-accuracy", "own-steps", "steps of one H100 without a limit; what a limit does was not measured" },
   solution = { limit = "400 W" },
   wrong = {
     { guess = 75, why = "That is if speed went with watts: 700 / 400." },

@@ -1,7 +1,7 @@
 local say = ...
 return {
   title = "Compute it again",
-  question = "GPT-3 of 2.7 billion on one A100, $micro sequences at a time. Instead of keeping what forward computes, a layer can keep "
+  question = "GPT-3 of 2.7 billion on one A100, $micro sequence(s) at a time. Instead of keeping what forward computes, a layer can keep "
     .. "its input alone, and compute the rest again when backward needs it.",
   ask = "How many percent longer is a step then?",
   task = "Bring memory to at most 60 GiB with a step at most 1.4 times as long.",

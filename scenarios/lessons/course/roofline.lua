@@ -32,7 +32,7 @@ return sim.program {
     return ("With $rows rows: %s, the time to read the matrix and start a kernel. Twice the rows would take as long. This is why inference of one token at a time uses so little of a GPU."):format(say.time(old.step_time))
   end,
   formula = "time = max(FLOP / peak, bytes / bandwidth); intensity = FLOP / bytes, the ridge at peak / bandwidth. Limits: near the ridge both count; tiles and waves take some more.",
-  measured = { "training-accuracy", "neusight-asplos25", "training on GPUs of many kinds, whose products were measured too" },
+  measured = { "first-contact", "A100-SXM4-80GB  gemm bf16", "small products of one A100" },
   solution = { rows = 512 },
   wrong = {
     { guess = "compute", why = "Twice the rows would then take twice as long; they take no longer." },

@@ -1,7 +1,7 @@
 local say = ...
 return {
   title = "What tensor parallel does not cut",
-  question = "GPT-3 of 13 billion over eight A100 by tensor parallelism, $micro sequences of 2,048 tokens. Matrices are cut into eighths; "
+  question = "GPT-3 of 13 billion over eight A100 by tensor parallelism, $micro sequence(s) of 2,048 tokens. Matrices are cut into eighths; "
     .. "norms and dropouts between them are done whole on every GPU, and what they keep for backward is kept eight times.",
   ask = "How many GiB less does a GPU hold if tokens are cut there too?",
   task = "Bring memory to at most 0.8 without a longer step.",

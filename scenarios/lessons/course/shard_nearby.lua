@@ -34,7 +34,7 @@ return sim.study {
       say.time(old.step_time), say.time(new.step_time), say.bytes(old.memory), say.bytes(new.memory))
   end,
   formula = "over the cable: ZeRO 3 three times the weights' bytes, ZeRO 1 and DDP twice; sharded within machines, each GPU adds up its eighth of the gradients with the other machine, once all of them together. Limits: a machine must hold a whole copy.",
-  measured = { "training-accuracy", "mosaicml-llm-foundry", "FSDP on up to 512 GPUs" },
+  measured = { "training-accuracy", "mosaicml-llm-foundry", "fully sharded training of MPT on 8 to 512 GPUs" },
   solution = { shard = 8 },
   wrong = {
     { guess = 3, why = "Three passes instead of two, not instead of one." },

@@ -30,7 +30,7 @@ return sim.study {
       old.samples_per_s, old.samples_per_s * n.kb * 1e3 / 1e6, new.samples_per_s)
   end,
   formula = "rate <= storage's bytes a second / bytes of a sample. Limits: memory caches what was read before; small files cost round trips too.",
-  measured = { "training-accuracy", "tf-benchmarks-2017", "ResNet-50 with real and with synthetic images" },
+  measured = { "training-accuracy", "tf-benchmarks-2017", "image networks with real and with synthetic images" },
   solution = { storage = "local-nvme" },
   wrong = {
     { guess = 11000, why = "That is what eight A100 would train if they were fed." },

@@ -32,7 +32,7 @@ return sim.study {
     return ("%.0f images a second with four, %.0f with two. The report measured the same: 548 s and 80 s."):format(old.samples_per_s, new.samples_per_s)
   end,
   formula = "step = compute + 2 (n - 1) / n x bytes / rate of the LAN, as long as nothing hides it. Limits: a 10 Gb/s LAN helps, until the slower cards are what one waits for.",
-  measured = { "training-accuracy", "servergear-rtx4090", "DDP on consumer cards" },
+  measured = { "training-accuracy", "servergear-rtx4090", "image networks on 1 to 4 RTX 4090" },
   solution = { cards = "pair" },
   wrong = {
     { guess = 50, why = "Work it out: seconds on the cable against tenths of compute." },

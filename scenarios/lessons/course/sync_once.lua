@@ -31,7 +31,7 @@ return sim.study {
       say.time(old.step_time), say.time(new.step_time), say.percent(say.share(old, "dp")), say.percent(say.share(new, "dp")))
   end,
   formula = "step = a x (C + E) against a x C + E. Limits: with FSDP, gradients that are not scattered stay whole on each GPU.",
-  measured = { "training-accuracy", "gpt2-runpod-2025", "GPT-2 with accumulation over several machines" },
+  measured = { "training-accuracy", "ds3lab-megatron-1gpu-nodes", "accumulated steps over Ethernet of up to 10 Gb/s" },
   solution = { no_sync = true },
   wrong = {
     { guess = function(old, n) return n.accumulation end, why = "As many exchanges, but compute is in the step too." },

@@ -36,7 +36,7 @@ return sim.study {
       say.time(old.days * 86400), say.money(old.cost_per_run), say.time(new.days * 86400), say.money(new.cost_per_run), say.percent(say.share(old, "dp")))
   end,
   formula = "step = C / n + E; cost = n x step. Limits: overlap hides E behind C / n while that is longer.",
-  measured = { "training-accuracy", "horovod-512gpu", "a run on 512 GPUs over Ethernet" },
+  measured = { "training-accuracy", "mxnet-p2-256gpu", "image networks on 1 to 256 GPUs over Ethernet" },
   solution = { gpus = 64 },
   wrong = {
     { guess = 1, why = "If eight times the GPUs were eight times as quick." },

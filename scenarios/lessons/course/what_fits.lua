@@ -1,7 +1,7 @@
 local say = ...
 return {
   title = "What grows with the batch",
-  question = "GPT-3 of 1.3 billion on one A100 of 80 GiB, $micro sequence of $tokens tokens at a time. Weights, gradients and the optimizer's "
+  question = "GPT-3 of 1.3 billion on one A100 of 80 GiB, $micro sequence(s) of $tokens tokens at a time. Weights, gradients and the optimizer's "
     .. "state do not depend on the batch; what forward keeps for backward does.",
   ask = "How many GiB are kept for backward, for each sequence?",
   task = "Find a batch of at least 10 sequences that fits.",
@@ -33,7 +33,7 @@ return sim.study {
       say.bytes(old.memory - old.memory_by_class.activations), say.bytes(old.memory_by_class.activations), say.bytes(new.memory_by_class.activations))
   end,
   formula = "memory = 18 bytes x parameters + micro x 34 s h L bytes. Limits: plain attention adds 5 a s^2 bytes a layer; frameworks keep some things twice.",
-  measured = { "training-accuracy", "torchtune-a100", "training on one and more A100, to the limit of memory" },
+  measured = { "training-accuracy", "torchtune-a100", "fine-tuning on one A100" },
   solution = { micro = 12 },
   wrong = {
     { guess = 0.2, why = "That is the input of each layer alone, 2 bytes for each number. Backward needs more." },

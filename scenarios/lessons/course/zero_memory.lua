@@ -40,7 +40,7 @@ return sim.study {
       say.bytes(old.memory), say.bytes(new.memory), say.time(old.step_time), say.time(new.step_time))
   end,
   formula = "bytes a parameter: 16 to 18 without, 4 + 12/n (ZeRO 1), 2 + 14/n (2), 16/n (3). Limits: activations come on top; what is spread must be gathered again.",
-  measured = { "training-accuracy", "deepspeed-autotuning-v100", "ZeRO 0 to 3, measured with DeepSpeed's own tuner" },
+  measured = { "training-accuracy", "deepspeed-autotuning-v100", "ZeRO 0 to 3 on sixteen V100" },
   solution = { zero = 2 },
   wrong = {
     { guess = 2.5, why = "That is 2 bytes for each parameter: the weights alone." },
