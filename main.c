@@ -57,7 +57,7 @@ const OptionSpec *collective_option_rows(Arena *arena, int *count);
 const OptionSpec *goodput_option_rows(Arena *arena, int *count);
 const OptionSpec *cost_option_rows(Arena *arena, int *count);
 const OptionSpec *power_option_rows(Arena *arena, int *count);
-const OptionSpec *queue_option_rows(Arena *arena, int *count);
+const OptionSpec *queue_question_rows(Arena *arena, int *count);
 
 enum { BAD_USAGE = 2, BAD_INPUT = 4 };
 
@@ -146,7 +146,7 @@ static const struct {
     {"trace", trace_option_rows},     {"sweep", sweep_option_rows},
     {"memory", memory_option_rows},   {"collective", collective_option_rows},
     {"goodput", goodput_option_rows}, {"cost", cost_option_rows},
-    {"power", power_option_rows},     {"queue", queue_option_rows},
+    {"power", power_option_rows},     {"queue", queue_question_rows},
 };
 enum { ASKED_AGAIN = sizeof asked_again / sizeof *asked_again };
 

@@ -136,9 +136,9 @@ TEST(the_number_of_gpus_for_a_waiting_time_is_found) {
 TEST(mixes_are_listed_with_their_sources) {
     const Ended *ended = run_command(command_queue, "queue --mixes");
     EXPECT_INT(ended->code, 0);
-    EXPECT_CONTAINS(ended->out, "helios: SenseTime's four clusters");
-    EXPECT_CONTAINS(ended->out, "3.72 GPUs and 6");
-    EXPECT_CONTAINS(ended->out, "source   Narayanan et al., OSDI 2020");
+    EXPECT_CONTAINS(ended->out, "SenseTime's four clusters");
+    EXPECT_CONTAINS(ended->out, " 3.72 ");
+    EXPECT_CONTAINS(ended->out, "Narayanan et al., OSDI 2020");
 }
 
 TEST(mistakes_are_sentences_with_a_remedy) {
@@ -173,7 +173,7 @@ TEST(mistakes_are_sentences_with_a_remedy) {
         {"queue --gpus 64 --jobs-per-hour 1e-6 --jobs 2000000", 4, "these jobs would come over 2.28e+08 years",
          "fewer"},
         {"queue --gpus 64 --load 0.9 --polcy fifo", 2, "polcy", "--policy"},
-        {"queue --gpus 64 --load 0.9 extra", 4, "extra", ""},
+        {"queue --gpus 64 --load 0.9 extra", 2, "extra", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const Ended *ended = run_command(command_queue, cases[i].line);

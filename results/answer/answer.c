@@ -47,9 +47,10 @@ const AnswerExempt answer_exempt[] = {
 const int answer_exempt_count = sizeof answer_exempt / sizeof *answer_exempt;
 
 static struct {
-    bool read;    // the command line
-    bool kept;    // for --last
-    bool written; // to a file: the screen says nothing, or is not the answer's
+    bool read;     // the command line
+    bool kept;     // for --last
+    bool withheld; // stopped before there was one: no file is made
+    bool written;  // to a file: the screen says nothing, or is not the answer's
     int argc;
     char **argv;
     AnswerForm form;
@@ -64,6 +65,7 @@ static struct {
 AnswerForm answer_form(void) { return answer.form; }
 bool answer_is_quiet(void) { return answer.quiet; }
 bool answer_is_led(void) { return answer.read; }
+void answer_withhold(void) { answer.withheld = true; }
 
 // ---- What is asked for.
 
@@ -274,9 +276,10 @@ int answer_end(int status) {
     if (!answer.arena) return status; // no command was run
     if (tells && has_answer(status) && answer.form == ANSWER_SCREEN && !answer.quiet) tells(stdout);
     give_output_back();
-    if (answer.caught && has_answer(status)) write_converted(answer.file.stream ? answer.file.stream : stdout);
+    if (answer.caught && has_answer(status) && !answer.withheld)
+        write_converted(answer.file.stream ? answer.file.stream : stdout);
     if (answer.caught) fclose(answer.caught);
-    bool sound = has_answer(status) && problem_count(answer.problems) == 0;
+    bool sound = has_answer(status) && !answer.withheld && problem_count(answer.problems) == 0;
     if (answer.file.stream && answer.file.stream != stdout) {
         if (sound)
             file_commit(&answer.file, answer.problems);

@@ -32,6 +32,7 @@ AnswerForm answer_form(void);
 bool answer_is_quiet(void);
 bool answer_names_next(void); // a line below it, of results/answer/next.c: it has none of its own
 bool answer_is_led(void);     // the command line was read without a mistake, and the way out was opened
+void answer_withhold(void);   // work was stopped before there was one
 
 // Commands whose answer has no other form than the one it is printed in, and why: for tests and the manual.
 typedef struct AnswerExempt {

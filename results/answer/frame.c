@@ -93,6 +93,7 @@ static int ask(const Question *question, Asking *asking, const Showing *showing)
     asking->silent = is_silenced(asking->options);
     int status = problem_count(asking->problems) ? EXIT_BAD_INPUT : question->ask(asking);
     bool answered = status == EXIT_DONE || status == EXIT_NO || asking->part;
+    if (!answered) answer_withhold();
     if (answered && !showing->show) give_all(asking);
     if (answered && showing->show && !showing->show(showing->context, asking)) status = EXIT_FAILED;
     problems_print(asking->problems, stderr);

@@ -381,9 +381,11 @@ static void add_rest(const RecordTelling *telling) {
 }
 
 static void add_ground(const RecordTelling *telling) {
+    answer_open(telling->answer, NULL, NULL); // what follows it is for all again
     answer_open_on_pages(telling->answer, "What it rests on", FOR_VERBOSE);
     record_assumptions(telling->answer, telling->arena, telling->record);
     add_engine(telling);
+    answer_close(telling->answer);
     answer_close(telling->answer);
 }
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "results/answer/as.h"
+#include "results/answer/answer.h"
 #include "results/answer/last.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/explain/explain_answer.h"
@@ -11,14 +11,9 @@
 #include "scenarios/lua/scenario.h"
 #include "scenarios/study/study_anchors.h"
 #include "scenarios/study/study_options.h"
-#include "sim/base/seed.h"
-#include "sim/system/file.h"
 #include "sim/system/wall.h"
 #include "sim/system/watch.h"
 
-enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
-
-static const char *const color_modes[] = {"auto", "always", "never"};
 static const char *const table_names[] = {"settings",      "together",     "resources", "life",
                                           "critical_path", "operations",   "ranks",     "links",
                                           "roofline",      "not_possible", "chain",     "operators"};
@@ -33,17 +28,11 @@ static const OptionSpec own_options[] = {
     {"study", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "which of the script's jobs and programs, counted from 1 (default 1)"},
     {"why-only", OPTION_FLAG, .of = OF_QUESTION, .help = "the critical path alone: nothing is changed and simulated again"},
     {"pairs", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "so many pairs of changes are simulated together, at most (default 80; 0: none)"},
-    {"json", OPTION_FLAG, .of = OF_FORM, .help = "as JSON, all tables and the path piece by piece"},
-    {"csv", OPTION_FLAG, .of = OF_FORM, .help = "one table as CSV"},
     {"table", OPTION_CHOICE, .of = OF_QUESTION, .help = "which one (default settings)", .choices = table_names, .choice_count = TABLES},
     {"plot", OPTION_TEXT, "KINDS", .of = OF_QUESTION, .help = "plot: roofline, links, with commas; alone: both", .may_be_empty = true},
     {"plot-dir", OPTION_TEXT, "DIR", .of = OF_FORM, .help = "plots as files in DIR instead of on the screen"},
     {"plot-format", OPTION_CHOICE, .of = OF_FORM, .help = "of these files (default png)", .choices = plot_formats, .choice_count = 2},
-    {"plain", OPTION_FLAG, .of = OF_FORM, .help = "text with tabs, for other programs"},
-    {"output", OPTION_TEXT, "FILE", .of = OF_FORM, .help = "write to FILE, whole or not at all; .json and .csv choose the form", .letter = 'o'},
     {"quiet", OPTION_FLAG, .of = OF_FORM, .help = "nothing on the screen", .letter = 'q'},
-    {"verbose", OPTION_FLAG, .of = OF_QUESTION, .help = "all figures: the path, operators, ranks, links, all changes that were tried", .letter = 'v'},
-    {"color", OPTION_CHOICE, .of = OF_FORM, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
     PRICE_BOOK_OPTION,
     {"profile", OPTION_TEXT, "FILE.json", .of = OF_QUESTION, .help = "parts measured or written by yourself, in place of the catalogue's"},
     ANCHOR_OPTIONS,
@@ -56,9 +45,12 @@ static const OptionSpec own_options[] = {
 // clang-format on
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
 
-const OptionSpec *explain_option_rows(Arena *arena, int *count);
-const OptionSpec *explain_option_rows(Arena *arena, int *count) {
+static const OptionSpec *rows(Arena *arena, int *count) {
     return options_with_study(arena, own_options, OWN_OPTIONS, count);
+}
+
+static const OptionSpec *script_rows(Arena *arena, int *count) {
+    return options_join(arena, own_options, OWN_OPTIONS, NULL, 0, count);
 }
 
 static const char usage_line[] = "lockstep explain FILE.lua [OPTIONS]\n"
@@ -82,20 +74,8 @@ typedef struct Command {
     Arena *arena; // the question's, as those that follow
     Problems *problems;
     const Options *options;
+    Answer *answer;
 } Command;
-
-static int fail(const Problems *problems, int status) {
-    problems_print(problems, stderr);
-    return status;
-}
-
-static Command read_command(Arena *arena, int argc, char **argv) {
-    Command command = {.asked = step_question(arena, "explain", own_options, OWN_OPTIONS, argc, argv)};
-    command.arena = arena;
-    command.problems = command.asked.problems;
-    command.options = command.asked.options;
-    return command;
-}
 
 // ---- What is to be explained.
 
@@ -125,15 +105,6 @@ static const Explanation *explain_script(Command *command, const Catalogue *cata
                            command->problems);
 }
 
-// ---- The answer.
-
-static AnswerForm form_of(const Options *options, const char *path) {
-    const char *dot = path ? strrchr(path, '.') : NULL;
-    if (option_flag(options, "csv")) return ANSWER_CSV;
-    if (option_flag(options, "json") || (dot && strcmp(dot, ".json") == 0)) return ANSWER_JSON;
-    return dot && strcmp(dot, ".csv") == 0 ? ANSWER_CSV : ANSWER_SCREEN;
-}
-
 // ---- Plots.
 
 // Those that "--plot=roofline,links" names, all of "--plot" alone. False after a problem.
@@ -161,122 +132,124 @@ static void warn_of_nothing(const char *kind) {
             strcmp(kind, "links") == 0 ? "nothing goes over the links of a node" : "no operators are known of it");
 }
 
-static bool draw_plot(const Command *command, const Explanation *explanation, int kind, const char *path) {
-    Style style = style_for(stdout, color_modes[option_choice(command->options, "color", 0)], false);
-    if (kind == ROOFLINE) {
-        const Chart *chart = explain_roofline_chart(command->arena, explanation);
-        if (!chart) return warn_of_nothing(step_plots[kind]), true;
-        if (path) return chart_to_file(command->arena, chart, path, command->problems);
-        Chart bars;
-        explain_roofline_bars(command->arena, explanation, &bars);
-        printf("\n");
-        chart_to_terminal(command->arena, &bars, stdout, &style);
-        return true;
-    }
-    const Chart *chart = explain_links_chart(command->arena, explanation);
-    if (!chart) return warn_of_nothing(step_plots[kind]), true;
-    if (path) return chart_to_file(command->arena, chart, path, command->problems);
-    printf("\n");
-    chart_to_terminal(command->arena, chart, stdout, &style);
-    return true;
+static const Chart *chart_of(const Command *command, const Explanation *explanation, int kind, bool for_screen) {
+    if (kind == LINKS) return explain_links_chart(command->arena, explanation);
+    const Chart *chart = explain_roofline_chart(command->arena, explanation);
+    if (!chart || !for_screen) return chart;
+    Chart *bars = ARENA_NEW(command->arena, Chart);
+    explain_roofline_bars(command->arena, explanation, bars);
+    return bars;
 }
 
+static bool is_data(const Options *options) {
+    return answer_form() != ANSWER_SCREEN || option_flag(options, "json") || option_flag(options, "csv");
+}
+
+// Below the answer, or as files.
 static bool draw_plots(const Command *command, const Explanation *explanation) {
     const Options *options = command->options;
-    const char *folder = option_text(options, "plot-dir", NULL), *output = option_text(options, "output", NULL);
-    bool wanted[PLOTS], screen = form_of(options, output) == ANSWER_SCREEN || output;
+    const char *folder = option_text(options, "plot-dir", NULL);
+    bool wanted[PLOTS];
     wanted_plots(command, wanted, command->problems);
-    if (option_given(options, "plot") && !folder && !screen)
+    if (option_given(options, "plot") && !folder && is_data(options))
         fprintf(stderr, "warning: --plot draws on the screen, which holds data here: --plot-dir DIR writes files\n");
     for (int kind = 0; kind < PLOTS; kind++) {
-        if (!wanted[kind] || (!folder && (!screen || option_flag(options, "quiet")))) continue;
-        const char *path = folder ? arena_printf(command->arena, "%s/explain-%s.%s", folder, step_plots[kind],
-                                                 plot_formats[option_choice(options, "plot-format", 0)])
-                                  : NULL;
-        if (!draw_plot(command, explanation, kind, path)) return false;
+        if (!wanted[kind] || (!folder && option_flag(options, "quiet"))) continue;
+        const Chart *chart = chart_of(command, explanation, kind, !folder);
+        if (!chart)
+            warn_of_nothing(step_plots[kind]);
+        else if (!folder)
+            answer_chart(command->answer, step_plots[kind], chart);
+        else if (!chart_to_file(command->arena, chart,
+                                arena_printf(command->arena, "%s/explain-%s.%s", folder, step_plots[kind],
+                                             plot_formats[option_choice(options, "plot-format", 0)]),
+                                command->problems))
+            return false;
     }
     return true;
-}
-
-static bool write_answer(const Command *command, const Explanation *explanation) {
-    const Options *options = command->options;
-    const char *path = option_text(options, "output", NULL);
-    OutputFile file;
-    if (option_flag(options, "quiet") && !path) return true;
-    if (!file_create(command->arena, path ? path : "-", &file, command->problems)) return false;
-    const char *color = path ? "never" : color_modes[option_choice(options, "color", 0)];
-    Style style = style_for(file.stream, color, option_flag(options, "plain"));
-    Answer *answer = answer_create(command->arena, "explain");
-    explain_step_answer(answer, command->arena, explanation, true);
-    AnswerForm form = form_of(options, path);
-    if (form == ANSWER_CSV) answer_main_called(answer, table_names[option_choice(options, "table", 0)]);
-    answer_give(command->arena, file.stream, answer, form, &style, option_flag(options, "verbose"));
-    return file_commit(&file, command->problems);
 }
 
 // ---- The command.
 
-static bool check_usage(const Command *command, Problems *usage) {
+static void check_usage(const Command *command) {
     const Options *options = command->options;
-    if (option_given(options, "table") && form_of(options, option_text(options, "output", NULL)) != ANSWER_CSV) {
-        problem_add(usage, (Where){0}, "--table chooses what --csv writes");
-        problem_hint(usage, "say --csv too; the screen and --json have all tables");
+    if (option_given(options, "table") && !option_flag(options, "csv") && answer_form() != ANSWER_CSV) {
+        problem_add(command->problems, (Where){0}, "--table chooses what --csv writes");
+        problem_hint(command->problems, "say --csv too; the screen and --json have all tables");
     }
     bool wanted[PLOTS];
-    wanted_plots(command, wanted, usage);
-    return step_question_is_sound(&command->asked, usage);
+    wanted_plots(command, wanted, command->problems);
+    step_question_check("explain", command->asked.is_script, options, command->problems);
 }
 
-static int explain(Command *command) {
-    Problems *usage = problems_create(command->arena);
-    if (!check_usage(command, usage)) return fail(usage, BAD_USAGE);
-    watch_open_from(command->options, option_quantity(command->options, "time-limit", WATCH_USUAL_SECONDS));
-    const Catalogue *catalogue = catalogue_with_options(command->arena, command->options, command->problems);
-    if (!catalogue) return fail(command->problems, BAD_INPUT);
-    if (command->asked.is_script && !step_question_raises_wall(&command->asked)) return fail(command->problems, FAILED);
-    const Explanation *explanation = command->asked.is_script
-                                         ? explain_script(command, catalogue, usage)
-                                         : explain_job(command,
-                                                       study_from_options(command->arena, command->options, catalogue,
-                                                                          "lockstep explain", command->problems),
-                                                       catalogue);
-    if (!explanation && problem_count(command->problems) == 0) return fail(usage, BAD_USAGE);
-    if (explanation && watch_is_over()) watch_tells(explanation->job.study->where, command->problems);
-    if (!explanation || problem_count(command->problems)) return fail(command->problems, watch_status(BAD_INPUT));
+static int ask(Asking *asking) {
+    Arena *arena = asking->arena;
+    const Options *options = asking->options;
+    Problems *problems = asking->problems, *usage = problems_create(arena);
+    Command command = {.asked = {arena, problems, "explain", asking->rows, asking->rows, asking->row_count,
+                                 asking->row_count, options, asking->argc, asking->argv, asking->is_script},
+                       .arena = arena,
+                       .problems = problems,
+                       .options = options,
+                       .answer = asking->answer};
+    check_usage(&command);
+    if (problem_count(problems)) return EXIT_USAGE;
+    const Catalogue *catalogue = catalogue_with_options(arena, options, problems);
+    if (!catalogue) return EXIT_BAD_INPUT;
+    if (asking->is_script && !step_question_raises_wall(&command.asked)) return EXIT_FAILED;
+    const Explanation *explanation =
+        asking->is_script
+            ? explain_script(&command, catalogue, usage)
+            : explain_job(&command, study_from_options(arena, options, catalogue, "lockstep explain", problems),
+                          catalogue);
+    if (!explanation && problem_count(problems) == 0) {
+        asking->problems = usage;
+        return EXIT_USAGE;
+    }
+    if (explanation && watch_is_over()) watch_tells(explanation->job.study->where, problems);
+    if (!explanation || problem_count(problems)) return watch_status(EXIT_BAD_INPUT);
     if (!explanation->job.step.chain) {
         fprintf(stderr, "the job does not run: %s\n", explanation->job.point.why_not);
-        return ANSWER_IS_NO;
+        asking->silent = true;
+        return EXIT_NO;
     }
-    if (!write_answer(command, explanation) || !draw_plots(command, explanation))
-        return fail(command->problems, FAILED);
-    return explanation->job.lacks ? ANSWER_IS_NO : DONE;
+    explain_step_answer(asking->answer, arena, explanation, true);
+    answer_main_called(asking->answer, table_names[option_choice(options, "table", 0)]);
+    answer_detail(asking->answer, FOR_ALL);
+    if (!draw_plots(&command, explanation)) return EXIT_FAILED;
+    return explanation->job.lacks ? EXIT_NO : EXIT_DONE;
 }
 
-static int explain_asked(Arena *arena, int argc, char **argv) {
-    if (argc > 1 && strcmp(argv[1], "collective") == 0)
-        return frame_run(&explain_collective_question, argc - 1, argv + 1);
-    if (argc > 1 && strcmp(argv[1], "queue") == 0) return frame_run(&explain_queue_question, argc - 1, argv + 1);
-    if (argc > 1 && strcmp(argv[1], "goodput") == 0) return frame_run(&explain_goodput_question, argc - 1, argv + 1);
-    Command command = read_command(arena, argc, argv);
-    int status = DONE;
-    if (option_help(command.options))
-        step_question_help(&command.asked, usage_line, about);
-    else
-        status = explain(&command);
-    watch_close();
-    return status;
+static const Question question = {.name = "explain",
+                                  .usage = usage_line,
+                                  .about = about,
+                                  .rows = rows,
+                                  .names_script = options_name_a_script,
+                                  .script_rows = script_rows,
+                                  .ask = ask};
+
+const OptionSpec *explain_option_rows(Arena *arena, int *count);
+const OptionSpec *explain_option_rows(Arena *arena, int *count) { return frame_rows(arena, &question, count); }
+
+static const Question *question_of(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "collective") == 0) return &explain_collective_question;
+    if (argc > 1 && strcmp(argv[1], "queue") == 0) return &explain_queue_question;
+    return argc > 1 && strcmp(argv[1], "goodput") == 0 ? &explain_goodput_question : &question;
 }
 
 int command_explain(int argc, char **argv) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
-    int row_count, status = BAD_INPUT;
-    const OptionSpec *rows = explain_option_rows(arena, &row_count);
+    int row_count, status = EXIT_BAD_INPUT;
+    const OptionSpec *all = explain_option_rows(arena, &row_count);
     bool is_answer = argc > 1 && last_names_answer(argv[1]);
-    if (!is_answer || explain_words_of_answer(arena, rows, row_count, &argc, &argv, problems))
-        status = explain_asked(arena, argc, argv);
-    else
+    if (!is_answer || explain_words_of_answer(arena, all, row_count, &argc, &argv, problems)) {
+        const Question *asked = question_of(argc, argv);
+        bool is_kind = asked != &question;
+        status = frame_run(asked, argc - is_kind, step_question_words(arena, argc, argv) + is_kind);
+    } else {
         problems_print(problems, stderr);
+    }
     arena_close(arena);
     return status;
 }

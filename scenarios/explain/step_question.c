@@ -6,6 +6,13 @@
 #include "scenarios/study/study_options.h"
 #include "sim/system/wall.h"
 
+char **step_question_words(Arena *arena, int argc, char **argv) {
+    char **words = ARENA_ARRAY(arena, char *, argc + 1);
+    for (int i = 0; i < argc; i++)
+        words[i] = strcmp(argv[i], "--plot") == 0 ? arena_copy_text(arena, "--plot=") : argv[i];
+    return words;
+}
+
 StepQuestion step_question(Arena *arena, const char *verb, const OptionSpec *own, int own_count, int argc,
                            char **argv) {
     StepQuestion question = {.arena = arena,
@@ -14,9 +21,7 @@ StepQuestion step_question(Arena *arena, const char *verb, const OptionSpec *own
                              .own = own,
                              .own_count = own_count,
                              .argc = argc,
-                             .argv = ARENA_ARRAY(arena, char *, argc + 1)};
-    for (int i = 0; i < argc; i++)
-        question.argv[i] = strcmp(argv[i], "--plot") == 0 ? arena_copy_text(arena, "--plot=") : argv[i];
+                             .argv = step_question_words(arena, argc, argv)};
     question.rows = options_with_study(arena, own, own_count, &question.row_count);
     // A script's own options are not known yet: mistakes are reported when they are.
     question.options =
@@ -30,15 +35,11 @@ void step_question_help(const StepQuestion *question, const char *usage, const c
                        stdout);
 }
 
-bool step_question_is_sound(const StepQuestion *question, Problems *usage) {
-    const Options *options = question->options;
+void step_question_check(const char *verb, bool is_script, const Options *options, Problems *usage) {
     int sets;
     option_texts(options, "set", &sets);
-    if (question->is_script) return problem_count(usage) == 0;
-    options_parse(question->arena, question->rows, question->row_count, question->argc, question->argv, usage);
-    options_refuse_positional(options, 0, usage);
+    if (is_script) return;
     if (!option_given(options, "model") && problem_count(usage) == 0) {
-        const char *verb = question->verb;
         problem_add(usage, (Where){0}, "what is to be %s%s?", verb, verb[strlen(verb) - 1] == 'e' ? "d" : "ed");
         problem_hint(usage, "lockstep %s FILE.lua, or lockstep %s --model NAME --node NAME --gpus N", verb, verb);
     }
@@ -46,6 +47,14 @@ bool step_question_is_sound(const StepQuestion *question, Problems *usage) {
         problem_add(usage, (Where){0}, "%s is for scripts", sets > 0 ? "--set" : "--study");
         problem_hint(usage, "name the script, or say the job's options");
     }
+}
+
+bool step_question_is_sound(const StepQuestion *question, Problems *usage) {
+    if (!question->is_script) {
+        options_parse(question->arena, question->rows, question->row_count, question->argc, question->argv, usage);
+        options_refuse_positional(question->options, 0, usage);
+    }
+    step_question_check(question->verb, question->is_script, question->options, usage);
     return problem_count(usage) == 0;
 }
 
@@ -57,7 +66,8 @@ bool step_question_raises_wall(const StepQuestion *question) {
     if (option_known(options, "anchor")) wall_allow_texts(arena, &rules, options, "anchor");
     wall_allow_texts(arena, &rules, options, "allow-read");
     wall_allow_settings(arena, &rules, options, "set");
-    wall_allow_output(arena, &rules, WALL_REPLACE, option_text(options, "output", "-"));
+    if (option_known(options, "output"))
+        wall_allow_output(arena, &rules, WALL_REPLACE, option_text(options, "output", "-"));
     if (option_given(options, "plot-dir")) {
         wall_allow(arena, &rules, WALL_REPLACE, option_text(options, "plot-dir", "."));
         wall_allow_program(arena, &rules, "gnuplot");

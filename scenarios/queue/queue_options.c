@@ -33,7 +33,7 @@ const int queue_goal_count = (int)(sizeof queue_goals / sizeof *queue_goals);
 #define NUMBER(name_, help_)                                                                                           \
     { name_, OPTION_QUANTITY, "N", .of = OF_QUESTION, .help = help_, .quantity = QUANTITY_NUMBER }
 // clang-format off
-static const char *const color_modes[] = {"auto", "always", "never"}, *const plot_formats[] = {"png", "svg"};
+static const char *const plot_formats[] = {"png", "svg"};
 static const OptionSpec own[] = {
     {"gpus", OPTION_TEXT, "N,…", .of = OF_QUESTION, .help = "GPUs of the cluster, in whole nodes; several to compare: 512,640 or 512,0.8x,1.2x"},
     {"node", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "type of node (lockstep hw list node); default dgx-h100"},
@@ -79,16 +79,10 @@ static const OptionSpec own[] = {
     {"seeds", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "repetitions with other jobs; default 5, with --find-gpus 20"},
     {"seed", OPTION_SEED, "N", .of = OF_QUESTION, .help = "of all chance; default 1"},
     NUMBER("warm-up", "part of the jobs that come first and are not counted; default by MSER-5, at least 0.1; of a trace 0"),
-    {"json", OPTION_FLAG, .of = OF_FORM, .help = "the answer as JSON"},
-    {"csv", OPTION_FLAG, .of = OF_FORM, .help = "the first table as CSV"},
-    {"plain", OPTION_FLAG, .of = OF_FORM, .help = "tables with tabs"},
-    {"output", OPTION_TEXT, "FILE", .of = OF_FORM, .help = "write to FILE, whole or not at all; .json and .csv choose the form", .letter = 'o'},
     {"outcomes", OPTION_TEXT, "FILE.csv", .of = OF_FORM, .help = "every job's arrival, start and end, of the first seed"},
     {"plot", OPTION_FLAG, .of = OF_QUESTION, .help = "GPUs in use, jobs that wait and waiting times, as curves"},
     {"plot-dir", OPTION_TEXT, "DIR", .of = OF_FORM, .help = "the curves as files there"},
     {"plot-format", OPTION_CHOICE, .of = OF_FORM, .help = "of these files; default png", .choices = plot_formats, .choice_count = 2},
-    {"color", OPTION_CHOICE, .of = OF_FORM, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
-    {"verbose", OPTION_FLAG, .of = OF_QUESTION, .help = "all assumptions with their sources", .letter = 'v'},
     PIECES_OPTION_CALLED("processes"),
     WATCH_OPTIONS,
 };

@@ -101,8 +101,11 @@ static bool show_answer(void *context, const Asking *asking) {
     return write_page(arena, report, writing->output, asking->problems);
 }
 
-static bool show_queue(void *context, Arena *arena, const QueueAnswer *answer, Problems *problems) {
+static bool show_queue(void *context, const Asking *asking) {
     const Writing *writing = context;
+    const QueueAnswer *answer = asking->found;
+    Arena *arena = asking->arena;
+    Problems *problems = asking->problems;
     Report *report = report_create(arena, answer->record->title, writing->command, writing->date);
     Date today = {0};
     if (writing->date) today = date_or_today(writing->date, problems);
@@ -179,7 +182,7 @@ static int ask_lesson(int argc, char **argv, void *writing) {
     return frame_show(&lesson_question, argc, argv, show_answer, writing);
 }
 static int ask_queue(int argc, char **argv, void *writing) {
-    return command_queue_shown(argc, argv, show_queue, writing);
+    return frame_show(&queue_question, argc, argv, show_queue, writing);
 }
 
 typedef struct Reported {
