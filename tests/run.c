@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -271,6 +272,7 @@ static void start_worker(const Suite *suite, Worker *worker) {
         exit(1);
     }
     if (worker->process > 0) return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // a runner that is ended leaves nobody behind
     dup2(worker->printed, STDOUT_FILENO);
     dup2(worker->printed, STDERR_FILENO);
     for (int index; (index = atomic_fetch_add(&suite->board->next, 1)) < suite->count;) run_test(suite, worker, index);

@@ -391,14 +391,23 @@ TEST(where_no_rule_helps_the_words_say_so_and_what_more_gpus_give) {
 #undef ASKED
 }
 
+static int times(const char *text, const char *word) {
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at++) count++;
+    return count;
+}
+
+// Each refusal says what to do instead.
 TEST(a_queue_is_explained_under_one_policy_at_one_size) {
     const Ended *ended = run_command(command_explain, "explain queue --gpus 64,128 --load 0.9 --policy all");
     EXPECT_INT(ended->code, 2);
     EXPECT_CONTAINS(ended->err, "explain takes one policy, not \"all\"");
     EXPECT_CONTAINS(ended->err, "explain takes one number of GPUs, not \"64,128\"");
+    EXPECT_INT(times(ended->err, "hint: "), times(ended->err, "error: "));
     ended = run_command(command_explain, "explain queue --find-gpus --wait-p95 1h");
     EXPECT_INT(ended->code, 2);
     EXPECT_CONTAINS(ended->err, "--find-gpus is for lockstep queue");
+    EXPECT_INT(times(ended->err, "hint: "), times(ended->err, "error: "));
     ended = run_command(command_explain, "explain queue --gpus 64");
     EXPECT_INT(ended->code, 4);
     EXPECT_CONTAINS(ended->err, "how many jobs come?");

@@ -244,3 +244,36 @@ TEST(without_pairs_single_changes_are_said_alone) {
     EXPECT(!strstr(run_wide(command_explain, line)->out, "ogether"));
     EXPECT_INT(run_command(command_explain, "explain --model gpt2-124m --node dgx-a100 --gpus 8 --pairs -1")->code, 2);
 }
+
+static bool has_what_it_needs(const Combination *one, const Move *move) {
+    for (int i = 0; i < one->count; i++)
+        if (one->parts[i]->field && strcmp(one->parts[i]->field->name, move->needs) == 0) return true;
+    return false;
+}
+
+// Ways of a pipeline are no choice of a job without one, and never without it.
+TEST(what_is_a_choice_only_beside_another_is_tried_together_with_it) {
+    static const char *const models[] = {"gpt2-1.5b", "gpt3-2.7b"};
+    int found = 0;
+    for (int m = 0; m < 2; m++)
+        for (int zero = 0; zero <= 3; zero += 3) {
+            Arena *arena = arena_open();
+            Job job;
+            job_on(&job, arena, catalogue_builtin(arena), "dgx-a100", "ib-hdr200", 16, models[m]);
+            job_say_number(arena, &job.said, JOB_BATCH, "micro", 1);
+            job_say_number(arena, &job.said, JOB_BATCH, "global", 64);
+            job_say_number(arena, &job.said, JOB_TRAINING, "zero", zero);
+            job_made(&job);
+            const Explanation *now = explain_with(&job, EXPLAIN_PAIRS);
+            EXPECT(now != NULL);
+            for (int i = 0; now && i < now->together.count; i++)
+                for (int part = 0; part < now->together.items[i].count; part++) {
+                    const Move *move = now->together.items[i].parts[part];
+                    if (!move->needs) continue;
+                    found++;
+                    EXPECT(has_what_it_needs(&now->together.items[i], move));
+                }
+            arena_close(arena);
+        }
+    EXPECT(found > 0);
+}

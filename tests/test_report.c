@@ -465,6 +465,28 @@ TEST(a_page_of_a_queue_leads_with_what_explain_says_or_with_the_size) {
     arena_close(arena);
 }
 
+// 200 jobs that never meet and one that waits 50 s: 249 ms in the mean.
+TEST(a_page_of_a_queue_tells_of_waits_below_a_second_too) {
+    const char *jobs = "/tmp/lockstep-report-short.csv";
+    FILE *file = fopen(jobs, "w");
+    EXPECT(file != NULL);
+    if (!file) return;
+    fputs("user,group,submit_s,gpus,duration_s\n", file);
+    for (int i = 0; i < 200; i++) {
+        fprintf(file, "u,g,%d,64,100\n", 1000 * i);
+        if (i == 50) fputs("u,g,50050,64,10\n", file);
+    }
+    fclose(file);
+    EXPECT_INT(lockstep("report queue --gpus 64 --trace /tmp/lockstep-report-short.csv --policy fifo -o "
+                        "/tmp/lockstep-report-short.html && sed 's/<[^>]*>/ /g;s/&#160;/ /g' "
+                        "/tmp/lockstep-report-short.html | grep -E 'Mean wait|Other rules'"),
+               0);
+    EXPECT_CONTAINS(said, "248.8 ms"); // 50 s of 201 jobs
+    EXPECT_CONTAINS(said, "Other rules, each alone, same jobs");
+    unlink(jobs);
+    unlink("/tmp/lockstep-report-short.html");
+}
+
 TEST(a_report_of_a_queue_names_who_waits_least_and_draws_its_use_over_time) {
     EXPECT_INT(lockstep("report queue --gpus 64 --mix gavel --load 0.9 --jobs 400 --policy fifo,easy --seeds 2 -o "
                         "/tmp/lockstep-report-queue.html && sed 's/<[^>]*>/ /g' /tmp/lockstep-report-queue.html | grep "
