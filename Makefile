@@ -50,6 +50,7 @@ help:
 	@echo "make boundaries  every value that may be set, at both ends of its range and beyond"
 	@echo "make report-check  reports in headless Chromium: charts seen, contrast, buttons, nothing on the console"
 	@echo "make manual  writes what the program prints into the pages of docs/"
+	@echo "make wasm    the program as WebAssembly (where emcc is found); make web-test: does it answer as this one does?"
 	@echo "make mpi     build/lockstep-mpi, sweeps and plans over MPI (where mpicc is found)"
 	@echo "make digests gcc -O0, -O2, ASan and clang builds must give the same runs"
 
@@ -112,7 +113,8 @@ $(BUILD)/%.o: %.c
 # What decides results: a sweep's store knows by the checksum which engine a point comes from. Comments do not.
 ENGINE_FILES = $(sort $(wildcard $(addsuffix /*.[ch],$(filter-out results% calibrate%,$(FOLDERS))) \
                  models/hardware/catalogue/*.json))
-$(BUILD)/sim/base/version.o: ALL_CFLAGS += -DLOCKSTEP_ENGINE='"$(shell awk -f sim/engine_text.awk $(ENGINE_FILES) | sha256sum | cut -c1-12)"'
+ENGINE_NAME = -DLOCKSTEP_ENGINE='"$(shell awk -f sim/engine_text.awk $(ENGINE_FILES) | sha256sum | cut -c1-12)"'
+$(BUILD)/sim/base/version.o: ALL_CFLAGS += $(ENGINE_NAME)
 $(BUILD)/sim/base/version.o: $(ENGINE_FILES) sim/engine_text.awk
 
 # The catalogue is part of the program (.incbin), so a change to it is a change to this file; and it is made into tables.
@@ -168,6 +170,7 @@ $(BUILD)/cuda/%.o: %.cu $(wildcard calibrate/gpu/bench/bench.h calibrate/gpu/ben
 	@$(NVCC) $(NVCC_FLAGS) -c -o $@ $<
 
 include tests/cuda/build.mk
+include web/build.mk
 
 # ---- Sweeps and plans over MPI: a program of its own, so that nothing else needs MPI.
 MPICC ?= $(shell command -v mpicc 2>/dev/null)
@@ -344,6 +347,6 @@ clean:
 	rm -rf build build-asan build-O0 build-clang build-fuzz build-coverage build-lint-gcc
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all help demo test check asan lint digests bench fuzz scoreboard collectives-accuracy netbox \
+.PHONY: all help demo test check wasm web-test asan lint digests bench fuzz scoreboard collectives-accuracy netbox \
         cuda cuda-check mpi mpi-check sweep-torture store-torture golden schema boundaries failures laws \
         recovery plan-torture report-check manual install uninstall clean

@@ -3,13 +3,9 @@
 
 #include "models/hardware/read_part.h"
 #include "sim/base/check.h"
+#include "sim/base/embed.h"
 
-// The files from which write_catalogue.c makes the program's tables, and tests know these to be right, lie in the
-// program's read-only data, zero-terminated. Paths are as make sees them, from the root.
-#define EMBED(name_, path_)                                                                                            \
-    __asm__(".pushsection .rodata\n" #name_ ":\n.incbin \"" path_ "\"\n" #name_ "_end:\n.byte 0\n.popsection\n");      \
-    extern const char name_[] __asm__(#name_), name_##_end[] __asm__(#name_ "_end")
-
+// The files from which write_catalogue.c makes the program's tables, and tests know these to be right.
 EMBED(lockstep_gpus_json, "models/hardware/catalogue/gpus.json");
 EMBED(lockstep_nodes_json, "models/hardware/catalogue/nodes.json");
 EMBED(lockstep_links_json, "models/hardware/catalogue/links.json");

@@ -1,6 +1,8 @@
 // Writes the catalogue as C tables, when lockstep is built: its files need not be read at each start. A part is words
-// of eight bytes, of which parts.h says which are pointers; what these point to is written before it.
+// of a pointer's size, as the machine that this runs on has them, of which parts.h says which are pointers; what these
+// point to is written before it.
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,7 +59,7 @@ static bool is_field(const PartTable *table, size_t at, FieldType type) {
 
 static void write_word(PartKind kind, const char *part, int number, size_t at) {
     const PartTable *table = &part_tables[kind];
-    uint64_t bits;
+    uintptr_t bits;
     const void *pointer;
     memcpy(&bits, part + at, sizeof bits);
     memcpy(&pointer, part + at, sizeof pointer);
@@ -94,11 +96,11 @@ static void write_parts(const Catalogue *catalogue, PartKind kind) {
     int count;
     const void *parts = catalogue_parts(catalogue, kind, &count);
     size_t bytes = part_tables[kind].bytes;
-    CHECK(bytes % sizeof(uint64_t) == 0);
+    CHECK(bytes % sizeof(uintptr_t) == 0);
     for (int i = 0; i < count; i++) write_part(kind, part_at(kind, parts, i), i);
-    printf("static const Word parts_%d[] = {\n", kind);
+    printf("static const _Alignas(uint64_t) Word parts_%d[] = {\n", kind);
     for (int i = 0; i < count; i++) {
-        for (size_t at = 0; at < bytes; at += sizeof(uint64_t)) write_word(kind, part_at(kind, parts, i), i, at);
+        for (size_t at = 0; at < bytes; at += sizeof(uintptr_t)) write_word(kind, part_at(kind, parts, i), i, at);
         printf("\n");
     }
     printf("};\n");
@@ -118,7 +120,7 @@ int main(void) {
     const Catalogue *catalogue = catalogue_from_files(arena);
     printf("// Made of models/hardware/catalogue by models/hardware/write_catalogue.c.\n"
            "#include \"models/hardware/parts.h\"\n\n"
-           "typedef union Word {\n    uint64_t bits;\n    const void *pointer;\n} Word;\n\n");
+           "typedef union Word {\n    uintptr_t bits;\n    const void *pointer;\n} Word;\n\n");
     for (int m = 0; m < PART_KIND_COUNT; m++) write_parts(catalogue, members[m].kind);
     printf("const Catalogue catalogue_tables = {\n");
     for (int m = 0; m < PART_KIND_COUNT; m++) {

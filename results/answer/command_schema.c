@@ -4,15 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/embed.h"
 #include "sim/base/options.h"
 #include "sim/data/json.h"
 
 enum { DONE = 0, BAD_USAGE = 2 };
 
-// The file lies in the program's read-only data, zero-terminated. Its path is as make sees it, from the root.
-__asm__(".pushsection .rodata\nlockstep_schema_json:\n.incbin \"results/schema.json\"\nlockstep_schema_json_end:\n"
-        ".byte 0\n.popsection\n");
-extern const char schema_text[] __asm__("lockstep_schema_json"), schema_end[] __asm__("lockstep_schema_json_end");
+EMBED(lockstep_schema_json, "results/schema.json");
 
 static const char usage[] = "lockstep schema [KIND]";
 static const char about[] =
@@ -27,8 +25,8 @@ static const OptionSpec specs[] = {
 enum { SPECS = sizeof specs / sizeof *specs };
 
 static const Json *all_kinds(Arena *arena, Problems *problems) {
-    const Json *schema =
-        json_read_text(arena, "results/schema.json", schema_text, (size_t)(schema_end - schema_text), problems);
+    const Json *schema = json_read_text(arena, "results/schema.json", lockstep_schema_json,
+                                        (size_t)(lockstep_schema_json_end - lockstep_schema_json), problems);
     return schema ? json_get(schema, "$defs") : NULL;
 }
 
@@ -68,7 +66,7 @@ static void print(Arena *arena, const Options *options, Problems *problems) {
     if (option_flag(options, "list")) {
         print_names(kinds);
     } else if (!name) {
-        fputs(schema_text, stdout);
+        fputs(lockstep_schema_json, stdout);
     } else {
         const Json *kind = json_get(kinds, name);
         if (kind && is_kind(kind))

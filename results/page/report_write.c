@@ -6,14 +6,12 @@
 
 #include "results/page/report_page.h"
 #include "sim/base/check.h"
+#include "sim/base/embed.h"
 #include "sim/base/sha256.h"
 #include "sim/base/text.h"
 #include "sim/base/version.h"
 #include "sim/system/file.h"
 
-// As the catalogue is: files that people edit, within the program's read-only data.
-#define EMBED(name_, path_)                                                                                            \
-    __asm__(".pushsection .rodata\n.globl " #name_ "\n" #name_ ":\n.incbin \"" path_ "\"\n.byte 0\n.popsection\n")
 EMBED(report_css, "results/page/page.css");
 EMBED(report_js, "results/page/page.js");
 

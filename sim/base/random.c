@@ -5,13 +5,14 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
 
-_Static_assert(sizeof(unsigned long) == sizeof(uint64_t), "GSL hands out unsigned long, which must hold 64 bits");
+_Static_assert(sizeof(unsigned long) >= sizeof(uint32_t), "of a draw that is no uniform GSL takes the lowest 32 bits");
 
 RandomFamily random_family(uint64_t seed, const char *purpose) {
     return (RandomFamily){random_mixed(random_mixed(seed) ^ digest_bytes(DIGEST_START, purpose, strlen(purpose)))};
@@ -60,11 +61,11 @@ uint64_t random_below(RandomStream *stream, uint64_t bound) {
 // ---- The same stream in GSL's clothes.
 
 static void gsl_seed(void *state, unsigned long seed) { *(RandomStream *)state = random_stream(seed, "gsl", 0); }
-static unsigned long gsl_bits(void *state) { return random_bits(state); }
+static unsigned long gsl_bits(void *state) { return (unsigned long)random_bits(state); }
 static double gsl_uniform(void *state) { return random_uniform(state); }
 
 static const gsl_rng_type generator = {
-    "xoshiro256**", UINT64_MAX, 0, sizeof(RandomStream), gsl_seed, gsl_bits, gsl_uniform,
+    "xoshiro256**", ULONG_MAX, 0, sizeof(RandomStream), gsl_seed, gsl_bits, gsl_uniform,
 };
 
 static gsl_rng as_gsl(RandomStream *stream) { return (gsl_rng){&generator, stream}; }

@@ -1,0 +1,49 @@
+// The program asked once: words as on its command line, files beside it, its answer. A fresh instance each time, so that
+// a page runs what a shell runs. For a worker of a page and for node.
+"use strict";
+
+function collector() {
+    let bytes = new Uint8Array(65536), count = 0;
+    return {
+        take(byte) {
+            if (byte === null) return;
+            if (count === bytes.length) {
+                const more = new Uint8Array(2 * count);
+                more.set(bytes);
+                bytes = more;
+            }
+            bytes[count++] = byte;
+        },
+        text() { return new TextDecoder().decode(bytes.subarray(0, count)); },
+    };
+}
+
+// module: WebAssembly.Module. files: texts by path. Gives {status, out, err, wrote}: `wanted` names the file that is
+// read back.
+async function lockstepAsk(factory, module, words, files, wanted) {
+    const out = collector(), err = collector();
+    const engine = await factory({
+        stdin: () => null,
+        stdout: out.take,
+        stderr: err.take,
+        quit(status, why) { throw why; },
+        instantiateWasm(imports, receive) {
+            const instance = new WebAssembly.Instance(module, imports);
+            receive(instance, module);
+            return instance.exports;
+        },
+    });
+    for (const path of Object.keys(files || {})) {
+        const folder = path.split("/").slice(0, -1);
+        for (let i = 1; i <= folder.length; i++) {
+            const name = folder.slice(0, i).join("/");
+            if (name && !engine.FS.analyzePath(name).exists) engine.FS.mkdir(name);
+        }
+        engine.FS.writeFile(path, files[path]);
+    }
+    const status = engine.callMain(words);
+    const wrote = wanted && engine.FS.analyzePath(wanted).exists ? engine.FS.readFile(wanted, {encoding: "utf8"}) : null;
+    return {status, out: out.text(), err: err.text(), wrote};
+}
+
+if (typeof module !== "undefined") module.exports = lockstepAsk;
