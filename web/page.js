@@ -317,7 +317,7 @@ function fact(title, value, beside, now, then, moreIsBetter) {
 function showFacts() {
     const p = point, q = pinned || {}, facts = [], time = p.step_time_s, memory = p.memory_bytes || {};
     const of = (object, key) => object && object[key];
-    if (time) facts.push(fact("Step", seconds(time.p50), seconds(time.p5) + " to " + seconds(time.p95), time.p50, of(q.step_time_s, "p50"), false));
+    if (time && p.ran !== false) facts.push(fact("Step", seconds(time.p50), seconds(time.p5) + " to " + seconds(time.p95), time.p50, of(q.step_time_s, "p50"), false));
     const rate = p.tokens_per_s ? ["tokens_per_s", "tokens/s"] : ["samples_per_s", "samples/s"];
     if (p[rate[0]]) facts.push(fact("Throughput", figure(p[rate[0]], 3), rate[1], p[rate[0]], q[rate[0]], true));
     if (p.mfu) facts.push(fact("MFU", percent(p.mfu), "of the peak is the model", p.mfu, q.mfu, true));
@@ -329,11 +329,11 @@ function showFacts() {
 
 function showLead() {
     const what = answer.title || "";
-    $("lead").textContent = point.ran === false ? what + ": this does not run. " + (point.why_not || "") + (point.smallest_change ? ". What would: " + point.smallest_change : "")
+    $("lead").textContent = point.ran === false ? what + ": this does not run" + (point.why_not ? ": " + point.why_not : "") + "." + (point.smallest_change ? " It would with " + point.smallest_change + "." : "")
         : point.step_time_s ? what + ": a step takes " + seconds(point.step_time_s.p50) + "." : what;
     const notes = (answer.notes || []).map((note) => typeof note === "string" ? note : note.text || "").filter((note) => note);
-    if (point.memory_bytes && point.memory_bytes.chance_to_run_out > 0.1)
-        notes.unshift("It may run out of memory: once in " + Math.round(1 / point.memory_bytes.chance_to_run_out) + ".");
+    if (point.ran !== false && point.memory_bytes && point.memory_bytes.chance_to_run_out > 0.1)
+        notes.unshift("The chance that it runs out of memory is " + Math.round(100 * point.memory_bytes.chance_to_run_out) + " %.");
     $("cautions").replaceChildren(...notes.slice(0, 3).map((note) => Object.assign(document.createElement("li"), {textContent: note})));
 }
 
@@ -369,6 +369,12 @@ function showStack(id, parts, whole_value, looks, say, then, of) {
         if (then) row.insertCell().textContent = say(was) === say(value) ? "" : "was " + say(was);
     }
     const bars = [bar(parts, least)];
+    if (whole_value && whole_value < sum) { // where the capacity ends
+        const mark = document.createElement("b");
+        mark.style.left = 100 * whole_value / least + "%";
+        mark.title = "capacity: " + say(whole_value);
+        bars[0].append(mark);
+    }
     if (then) {
         bars.unshift(bar(then, least));
         bars[0].classList.add("pinned");
@@ -419,7 +425,7 @@ function drawCurve() {
     const ideal = (p) => rateOf(start) * p.gpus / start.gpus, rates = [...points, ...then].map(rateOf);
     const most = Math.max(ideal(end), ...rates), least = Math.min(...rates);
     const x = (n) => left + (width - left - right) * log(n / start.gpus) / log(end.gpus / start.gpus);
-    const y = (r) => low - (low - top) * log(r / least) / (log(most / least) || 1);
+    const y = (r) => low - 8 - (low - 8 - top) * log(r / least) / (log(most / least) || 1);
     const svg = element("svg", {viewBox: `0 0 ${width} ${height}`, role: "img",
         "aria-label": points.map((p) => `${whole(p.gpus)} GPUs: ${figure(rateOf(p), 3)} a second`).join("; ")});
     for (let at = 10 ** Math.ceil(Math.log10(least)); at <= most; at *= 10) {
@@ -435,7 +441,7 @@ function drawCurve() {
         const here = p.gpus === point.gpus, anchor = p === end ? "end" : "middle", named = !narrow || here || (points.length - 1 - i) % 2 === 0;
         svg.append(element("circle", {cx: x(p.gpus), cy: y(rateOf(p)), r: here ? 6 : 3.5, fill: here ? "var(--worse)" : "var(--link)"}));
         if (named) svg.append(element("text", {x: x(p.gpus), y: low + 18, "text-anchor": anchor}, whole(p.gpus)));
-        if (named && p !== start) svg.append(element("text", {class: "ink", x: x(p.gpus), y: y(rateOf(p)) + 20, "text-anchor": anchor},
+        if (named && p !== start) svg.append(element("text", {class: "ink", x: x(p.gpus), y: y(rateOf(p)) + (y(rateOf(p)) > low - 24 ? -10 : 20), "text-anchor": anchor},
             Math.round(100 * rateOf(p) / ideal(p)) + " %"));
     });
     svg.append(element("text", {x: left, y: height - 4}, "GPUs" + (then.length > 1 ? " (grey: pinned)" : "") + "; " + (start.tokens_per_s ? "tokens" : "samples") +
@@ -465,12 +471,14 @@ function showTimeline(said) {
         item.append(key, looked(CAUSES, cause)[0]);
         return item;
     }));
+    $("timeline").querySelector("canvas").style.height = Math.min(20, 3 + 2.3 * rows.filter((row) => !isThin(row)).length) + "rem";
     $("event").max = events.length - 1;
     $("event").value = Math.min(events.length - 1, Math.max(1, Math.floor(events.length / 3)));
     showEvent();
 }
 
 const isThin = (row) => row.endsWith("transfers");
+const named = (row) => row || "GPU";
 
 function paint() {
     const canvas = $("timeline").querySelector("canvas"), ratio = devicePixelRatio || 1;
@@ -491,7 +499,7 @@ function paint() {
             pen.fillStyle = ink("idle");
             pen.fillRect(left, tops[row][0], width - left, tops[row][1]);
             pen.fillStyle = ink("quiet");
-            pen.fillText(row, 0, tops[row][0] + tops[row][1] / 2 + 4, left - 6);
+            pen.fillText(named(row), 0, tops[row][0] + tops[row][1] / 2 + 4, left - 6);
         }
     }
     const x = (s) => left + (width - left) * (s - from) / (to - from);
@@ -521,6 +529,14 @@ function paint() {
     }
 }
 
+// Whose pass it is that an idle stage does next: the one before it sends activations, the one behind it gradients.
+function waitsFor(row, now) {
+    const next = bars.find((bar) => bar.row === row && bar.start_s > now), stages = rows.filter((name) => !isThin(name));
+    if (!next) return "is done";
+    const by = {forward: -1, backward: 1}[next.cause], from_stage = by && stages[(stages.indexOf(row) + by + stages.length) % stages.length];
+    return from_stage && from_stage !== row ? "waits for " + named(from_stage) + ", micro-batch " + next.name.replace(/\D+/, "") : "waits";
+}
+
 function showEvent() {
     const now = events[Number($("event").value)];
     if (now < from || now > to) {
@@ -534,9 +550,9 @@ function showEvent() {
         const covers = (bar) => bar.start_s <= now && now < bar.end_s;
         const does = bars.find((bar) => bar.row === row && covers(bar)), moves = bars.find((bar) => bar.row === row + " transfers" && covers(bar));
         const item = document.createElement("li"), pass = does && does.name.replace(/\D+/, "");
-        item.append(Object.assign(document.createElement("b"), {textContent: row}), " ",
+        item.append(Object.assign(document.createElement("b"), {textContent: named(row)}), " ",
             does ? looked(CAUSES, does.cause)[0].toLowerCase() + (pass ? " of micro-batch " + pass : "")
-                : moves ? "waits: " + looked(CAUSES, moves.cause)[0].toLowerCase() : "waits");
+                : moves ? "waits: " + looked(CAUSES, moves.cause)[0].toLowerCase() : waitsFor(row, now));
         list.append(item);
     }
     $("now").replaceChildren("At " + seconds(now) + " of " + seconds(end_s) + ":", list);

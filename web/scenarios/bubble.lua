@@ -1,4 +1,4 @@
--- A pipeline of eight stages and few micro-batches: the bubble.
+-- The bubble: 8 stages, few micro-batches.
 local sim = require "lockstep"
 
 local cluster = sim.cluster {

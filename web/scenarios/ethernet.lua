@@ -1,4 +1,4 @@
--- GPT-2 on workstations joined by the building's Ethernet: what the network takes.
+-- GPT-2 over a lab's Ethernet: what the network takes.
 local sim = require "lockstep"
 
 local cluster = sim.cluster {

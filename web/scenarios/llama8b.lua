@@ -1,4 +1,4 @@
--- Llama 3 8B on 32 A100, sharded data parallel.
+-- Llama 3 8B on 32 A100 with ZeRO 3.
 local sim = require "lockstep"
 
 local cluster = sim.cluster {
