@@ -238,6 +238,18 @@ async function afterwards(mine, said) {
     }
 }
 
+async function explain() {
+    const mine = asked;
+    $("explain").disabled = true;
+    $("explain").textContent = "Trying";
+    const reply = await second.ask(["explain", FILE, "--json"], text());
+    $("explain").disabled = false;
+    $("explain").textContent = "Try all changes";
+    const said = mine === asked && reply ? firstOf(reply) : null;
+    showHelp(said);
+    showLinks(said);
+}
+
 async function showWords() {
     const reply = await second.ask(["run", FILE], text());
     if (reply) $("words").querySelector("pre").textContent = reply.out + reply.err;
@@ -395,7 +407,48 @@ function draw() {
     }
     if (memory && memory.by_class)
         showStack("memory", memory.by_class, memory.capacity, CLASSES, (b) => gib(b) + " GiB", pinned && pinned.memory_bytes && pinned.memory_bytes.by_class, memory.capacity);
-    $("curve").hidden = $("timeline").hidden = !ran;
+    $("curve").hidden = $("timeline").hidden = $("help").hidden = !ran;
+    $("links").hidden = true; // they are of one job
+    $("help").querySelector("div").replaceChildren();
+}
+
+// ---- Links, the busier the warmer; and what explain found.
+
+function showLinks(said) {
+    const links = said && said.links ? said.links : [], table = document.createElement("table");
+    $("links").hidden = links.length === 0;
+    table.className = "legend";
+    for (const link of links) {
+        const row = table.insertRow(), bar = document.createElement("div"), part = document.createElement("i");
+        bar.className = "stack";
+        bar.setAttribute("aria-hidden", "true");
+        part.style.flexBasis = 100 * link.busy + "%";
+        part.style.background = `color-mix(in oklab, #d5482a ${Math.round(100 * link.busy)}%, #5f96d6)`;
+        bar.append(part);
+        row.insertCell().textContent = link.link;
+        row.insertCell().append(bar);
+        row.insertCell().textContent = percent(link.busy) + " busy";
+        row.insertCell().textContent = figure(link.gigabytes, 3) + " GB";
+    }
+    $("links").querySelector("div").replaceChildren(table);
+}
+
+function showHelp(said) {
+    if (!said) return;
+    const table = document.createElement("table"), words = document.createElement("p"), code = (of) => Object.assign(document.createElement("code"), {textContent: of});
+    table.className = "legend";
+    if (said.change_first) words.append("Change first: ", code(said.change_first.change), ". A step then takes " + seconds(said.change_first.step_s) + " instead of " + seconds(said.step_s) + ".");
+    const head = table.createTHead().insertRow();
+    for (const title of ["Change", "Step", "Saves", "Memory runs out"]) head.append(Object.assign(document.createElement("th"), {textContent: title, scope: "col"}));
+    const body = table.createTBody();
+    for (const setting of said.settings.filter((s) => s.gain_s > 0).slice(0, 8)) {
+        const row = body.insertRow();
+        row.insertCell().append(code(setting.change), " ", Object.assign(document.createElement("small"), {textContent: setting.note || ""}));
+        row.insertCell().textContent = seconds(setting.step_s);
+        row.insertCell().textContent = percent(setting.gain_share);
+        row.insertCell().textContent = setting.chance_to_run_out > 0.001 ? percent(setting.chance_to_run_out) : "no";
+    }
+    $("help").querySelector("div").replaceChildren(words, table);
 }
 
 // ---- The scaling curve.
@@ -666,6 +719,7 @@ async function begin() {
     $("pin").addEventListener("click", pin);
     $("share").addEventListener("click", share);
     $("report").addEventListener("click", report);
+    $("explain").addEventListener("click", explain);
     $("words").addEventListener("toggle", () => $("words").open && showWords());
     addEventListener("hashchange", async () => {
         const said = await scenarioOf(location.hash);
