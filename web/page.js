@@ -407,7 +407,9 @@ function draw() {
     }
     if (memory && memory.by_class)
         showStack("memory", memory.by_class, memory.capacity, CLASSES, (b) => gib(b) + " GiB", pinned && pinned.memory_bytes && pinned.memory_bytes.by_class, memory.capacity);
-    $("curve").hidden = $("timeline").hidden = $("help").hidden = !ran;
+    $("curve").hidden = !ran || curve.length < 2;
+    $("timeline").hidden = !ran || bars.length === 0;
+    $("help").hidden = !ran;
     $("links").hidden = true; // they are of one job
     $("help").querySelector("div").replaceChildren();
 }
