@@ -50,7 +50,7 @@ help:
 	@echo "make boundaries  every value that may be set, at both ends of its range and beyond"
 	@echo "make report-check  reports in headless Chromium: charts seen, contrast, buttons, nothing on the console"
 	@echo "make manual  writes what the program prints into the pages of docs/"
-	@echo "make wasm    the program as WebAssembly (where emcc is found); make web-test: does it answer as this one does?"
+	@echo "make web     build/web, the program in a page (where emcc is found); make web-test: does it answer as this one does?"
 	@echo "make mpi     build/lockstep-mpi, sweeps and plans over MPI (where mpicc is found)"
 	@echo "make digests gcc -O0, -O2, ASan and clang builds must give the same runs"
 
@@ -350,6 +350,6 @@ clean:
 	rm -rf build build-asan build-O0 build-clang build-fuzz build-coverage build-lint-gcc
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all help demo test check wasm web-test asan lint digests bench fuzz scoreboard collectives-accuracy netbox \
+.PHONY: all help demo test check wasm web web-test asan lint digests bench fuzz scoreboard collectives-accuracy netbox \
         cuda cuda-check mpi mpi-check sweep-torture store-torture golden schema boundaries failures laws \
         recovery plan-torture report-check manual install uninstall clean

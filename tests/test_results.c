@@ -303,6 +303,20 @@ TEST(json_of_one_point_has_the_keys_of_the_interface_at_the_top) {
     arena_close(arena);
 }
 
+TEST(a_kept_timeline_is_in_json_bar_by_bar) {
+    Arena *arena = arena_open();
+    const Record *record = record_of_pipeline(arena);
+    const Timeline *timeline = record->points[0].timeline;
+    const Json *bars = json_get(json_of(arena, record), "timeline");
+    EXPECT(bars && bars->count == timeline->bar_count);
+    for (int i = 0; bars && i < bars->count; i++) {
+        EXPECT_TEXT(json_get(&bars->items[i], "row")->text, timeline->row_names[timeline->bars[i].row]);
+        EXPECT(json_get(&bars->items[i], "end_s")->number == timeline->bars[i].end_s);
+    }
+    EXPECT(json_get(json_of(arena, record_of_one(arena)), "timeline") == NULL);
+    arena_close(arena);
+}
+
 TEST(json_of_several_points_lists_them_with_null_for_what_did_not_run) {
     Arena *arena = arena_open();
     const Json *json = json_of(arena, record_of_scaling(arena));

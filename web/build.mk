@@ -1,4 +1,4 @@
-# The program compiled to WebAssembly (docs/web.md): build/wasm. Needs Debian's emscripten, and the sources of Lua, cJSON, GSL and zlib, which web/sources takes from Debian.
+# The program compiled to WebAssembly, and a page round it (docs/web.md): build/wasm, build/web. Needs Debian's emscripten, and the sources of Lua, cJSON, GSL and zlib, which web/sources takes from Debian.
 EMCC ?= emcc
 WEB = $(BUILD)/wasm
 WEB_FROM = $(WEB)/sources
@@ -62,8 +62,21 @@ WEB_STUDIES ?= 100
 $(BUILD)/write_studies: $(addprefix $(BUILD)/,tests/web/write_studies.o tests/draw_study.o) $(OBJECTS)
 	@$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-web-test: wasm $(BUILD)/write_studies
+# The page: index.html and a script, which open from a disk.
+WEB_PAGE = $(wildcard web/*.js web/page.* web/scenarios/*.lua web/vendor/*)
+web: wasm
+	@$(MAKE) --no-print-directory $(BUILD)/web/index.html
+
+$(BUILD)/web/index.html: $(WEB)/engine.js $(WEB_PAGE)
+	@echo "  PAGE  $@"
+	@node web/pack.js $(BUILD)
+
+CHROMIUM ?= $(firstword $(shell command -v chromium chromium-browser google-chrome 2>/dev/null))
+web-test: web $(BUILD)/write_studies
 	@rm -rf $(WEB)/studies && mkdir -p $(WEB)/studies
 	@$(BUILD)/write_studies $(WEB)/studies 1 $(WEB_STUDIES)
 	@node tests/web/check.js $(BUILD) $(filter-out %/pieces.lua,$(wildcard scenarios/examples/*.lua scenarios/lessons/*.lua)) \
 	    $$(ls -v $(WEB)/studies/*.lua)
+	@[ -z "$(CHROMIUM)" ] && echo "web-test: no Chromium is here: the page was not opened" || \
+	    node tests/web/browser.js $(CHROMIUM) $(BUILD)/web/index.html $(BUILD) scenarios/examples/scaling_efficiency.lua \
+	    scenarios/examples/weeks_with_failures.lua scenarios/lessons/ring_all_reduce.lua web/scenarios/*.lua

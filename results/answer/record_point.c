@@ -413,6 +413,24 @@ void record_point_members(const RecordTelling *telling, const RecordPoint *point
     number(answer, "event_count", AS_COUNT, (double)point->event_count);
 }
 
+// Where the study keeps one: what each row does, bar by bar, for programs that draw it.
+static void add_timeline(const RecordTelling *telling, const RecordPoint *point) {
+    static const AnswerColumn columns[] = {{"row", NULL, AS_TEXT, 0},
+                                           {"start_s", NULL, AS_SECONDS, 0},
+                                           {"end_s", NULL, AS_SECONDS, 0},
+                                           {"cause", NULL, AS_TEXT, 0},
+                                           {"name", NULL, AS_TEXT, 0}};
+    const Timeline *timeline = point->ran ? point->timeline : NULL;
+    if (!timeline) return;
+    answer_table(telling->answer, "timeline", NULL, columns, 5);
+    for (int i = 0; i < timeline->bar_count; i++) {
+        const TimelineBar *bar = &timeline->bars[i];
+        const char *row = timeline->row_names[bar->row];
+        ANSWER_ROW(telling->answer, answer_of_text(row ? row : ""), answer_of(AS_SECONDS, bar->start_s),
+                   answer_of(AS_SECONDS, bar->end_s), answer_of_text(bar->cause), answer_of_text(bar->name));
+    }
+}
+
 static void add_parts(const RecordTelling *telling, const RecordPoint *point) {
     double step = point->ran ? sum_of_values(point->exposed, point->exposed_count) : 0;
     double memory = sum_of_values(point->memory, point->memory_count);
@@ -455,6 +473,7 @@ void record_one_point(const RecordTelling *telling, const RecordPoint *point) {
     add_step(telling, point);
     add_more_gpus(telling, point);
     record_point_members(telling, point);
+    add_timeline(telling, point);
     line(answer, "Settings", record_settings(telling, point));
     if (point->ran) line(answer, "Why", record_largest(telling->arena, point->exposed, point->exposed_count, 5));
     answer_open(answer, NULL, NULL);

@@ -1,0 +1,128 @@
+// node tests/web/browser.js CHROMIUM PAGE BUILD FILE…: opens the page from the disk in headless Chromium, over its pipe
+// for tools, light and dark, wide and narrow: is there an answer, does a slider change it and the text, is a mistake
+// shown at its line, does a script without end end, do scenarios answer there as the native program does?
+"use strict";
+const fs = require("fs"), os = require("os"), path = require("path"), {spawn, spawnSync} = require("child_process");
+const [chromium, page, build, ...scenarios] = process.argv.slice(2);
+
+const home = fs.mkdtempSync(path.join(os.tmpdir(), "lockstep-web-"));
+const browser = spawn(chromium, ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--user-data-dir=" + home,
+    "--remote-debugging-pipe"], {stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"]});
+const waiting = new Map(), said = [];
+let number = 0, rest = "";
+browser.stdio[4].on("data", (bytes) => {
+    const messages = (rest + bytes).split("\0");
+    rest = messages.pop();
+    for (const message of messages.map((text) => JSON.parse(text))) {
+        if (message.id) waiting.get(message.id)(message);
+        if (message.method === "Runtime.consoleAPICalled") said.push(JSON.stringify(message.params.args));
+        if (message.method === "Runtime.exceptionThrown") said.push(JSON.stringify(message.params.exceptionDetails));
+        if (message.method === "Log.entryAdded") said.push(message.params.entry.text);
+    }
+});
+
+function tell(method, params = {}, sessionId) {
+    browser.stdio[3].write(JSON.stringify({id: ++number, method, params, sessionId}) + "\0");
+    const mine = number;
+    return new Promise((done) => waiting.set(mine, done));
+}
+
+async function open(width, theme) {
+    const target = await tell("Target.createTarget", {url: "about:blank"});
+    const session = (await tell("Target.attachToTarget", {targetId: target.result.targetId, flatten: true})).result.sessionId;
+    const call = (method, params) => tell(method, params, session);
+    await call("Runtime.enable");
+    await call("Log.enable");
+    await call("Page.enable");
+    await call("Emulation.setDeviceMetricsOverride", {width, height: 900, deviceScaleFactor: 1, mobile: false});
+    await call("Emulation.setEmulatedMedia", {features: [{name: "prefers-color-scheme", value: theme}]});
+    await call("Page.navigate", {url: "file://" + path.resolve(page)});
+    return async (expression) => {
+        const reply = await call("Runtime.evaluate", {expression, awaitPromise: true, returnByValue: true});
+        if (reply.result && reply.result.exceptionDetails) throw new Error(JSON.stringify(reply.result.exceptionDetails));
+        return reply.result.result.value;
+    };
+}
+
+// Until it holds, in real time: what a page waits for, its workers do.
+async function until(look, expression) {
+    for (let i = 0; i < 1200; i++) {
+        if (await look(expression).catch(() => false)) return true;
+        await new Promise((done) => setTimeout(done, 100));
+    }
+    return false;
+}
+
+let passed = 0, failed = 0;
+function check(holds, what) {
+    if (holds) passed++;
+    else failed++;
+    if (!holds) console.log("FAILED " + what);
+}
+
+const FACT = "document.querySelector('#facts dd').firstChild.textContent";
+const ANSWERED = "/answered/.test(document.getElementById('state').textContent)";
+const PROBLEM = "document.getElementById('problems').textContent";
+const put = (text) => "(() => { const view = CM.EditorView.findFromDOM(document.querySelector('.cm-editor')); " +
+    "view.dispatch({changes: {from: 0, to: view.state.doc.length, insert: " + JSON.stringify(text) + "}}); })()";
+
+async function usual(width, theme) {
+    const look = await open(width, theme), where = width + " " + theme + ": ";
+    check(await until(look, ANSWERED), where + "the program answers");
+    check(await look("document.querySelectorAll('#facts dd').length >= 5"), where + "facts are shown");
+    check(await until(look, "!!document.querySelector('#curve svg') && document.querySelector('#causes').children.length > 2"),
+        where + "the curve and the timeline are drawn");
+    check(await look("document.documentElement.scrollWidth <= innerWidth"), where + "nothing is wider than the window");
+    const before = await look(FACT);
+    await look("(() => { const s = document.getElementById('s-fabric'); s.value = 2; s.dispatchEvent(new Event('input')); })()");
+    check(await until(look, FACT + " !== " + JSON.stringify(before)), where + "a slider changes the answer");
+    check(await look("/fabric = \"eth-100g\"/.test(document.querySelector('.cm-content').textContent)"), where + "and the scenario");
+    return look;
+}
+
+async function mistakes(look) {
+    await look(put("local sim = require \"lockstep\"\nreturn sim.study { on = sim.cluster { node = \"dgx-h10O\" } }"));
+    check(await until(look, "/Line 2/.test(" + PROBLEM + ")"), "a mistake is shown at its line");
+    await look(put("while true do end"));
+    check(await until(look, "!/Line 2/.test(" + PROBLEM + ") && " + PROBLEM + " !== ''"), "a script without end ends");
+    await look("(() => { const s = document.getElementById('preset'); s.value = 'ethernet'; s.dispatchEvent(new Event('change')); })()");
+    check(await until(look, PROBLEM + " === '' && /gpt2/.test(document.getElementById('lead').textContent)"), "and the page goes on");
+}
+
+// WORKER and PROGRAM are the page's.
+const ASK = `async (words, text) => {
+    const packed = Uint8Array.from(atob(PROGRAM), (c) => c.charCodeAt(0));
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const worker = new Worker(URL.createObjectURL(new Blob([WORKER], {type: "text/javascript"})));
+    worker.postMessage({module: await WebAssembly.compile(await new Response(stream).arrayBuffer())});
+    const answer = await new Promise((done) => {
+        worker.onmessage = (event) => done(event.data.answer);
+        worker.postMessage({number: 1, words, files: {[words[1]]: text}});
+    });
+    worker.terminate();
+    return answer.out;
+}`;
+
+async function answers(look) {
+    for (const file of scenarios) {
+        const words = ["run", file, "--json"];
+        const native = spawnSync(path.join(build, "lockstep"), words, {maxBuffer: 1 << 30}).stdout.toString();
+        const text = fs.readFileSync(file, "utf8");
+        const web = await look("(" + ASK + ")(" + JSON.stringify(words) + ", " + JSON.stringify(text) + ")");
+        const digests = (answer) => String(answer.match(/"digest": "\w+"/g));
+        check(/digest/.test(native) && digests(web) === digests(native), file + " has the digests in Chromium that it has natively");
+    }
+}
+
+(async () => {
+    const look = await usual(1280, "light");
+    await mistakes(look);
+    await answers(look);
+    await usual(390, "dark");
+    check(said.length === 0, "nothing on the console, but: " + said.slice(0, 3).join("; ").slice(0, 500));
+    console.log(passed + " passed, " + failed + " failed");
+    browser.kill();
+    fs.rmSync(home, {recursive: true, force: true, maxRetries: 5, retryDelay: 200});
+    process.exit(failed ? 1 : 0);
+})();
