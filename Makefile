@@ -12,7 +12,7 @@ ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -ffp-contract=off -I. $(WARNINGS) $(CFLAGS) 
 LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm
 
 WORKLOAD = $(addprefix models/workload/,job model cost step life convergence queue money cluster)
-SCENARIOS = $(addprefix scenarios/,fields lua study program queue questions commands import whatif plan report explain check trace sweep mpi)
+SCENARIOS = $(addprefix scenarios/,fields lua study program queue questions commands import export whatif plan report explain check trace sweep mpi)
 FOLDERS = sim $(addprefix sim/,base system data packet) models/hardware models/network $(addprefix models/network/,messages collectives) \
           $(WORKLOAD) $(SCENARIOS) results $(addprefix results/,chart page answer store) \
           calibrate $(addprefix calibrate/,gpu gpu/bench gpu/fit collectives training tcp queue)

@@ -23,6 +23,7 @@ int command_plan(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_diff(int argc, char **argv);
 int command_check(int argc, char **argv);
+int command_export(int argc, char **argv);
 int command_explain(int argc, char **argv);
 int command_trace(int argc, char **argv);
 int command_sweep(int argc, char **argv);
@@ -50,6 +51,7 @@ const OptionSpec *run_option_rows(Arena *arena, int *count);
 const OptionSpec *plan_option_rows(Arena *arena, int *count);
 const OptionSpec *explain_option_rows(Arena *arena, int *count);
 const OptionSpec *check_option_rows(Arena *arena, int *count);
+const OptionSpec *export_option_rows(Arena *arena, int *count);
 const OptionSpec *trace_option_rows(Arena *arena, int *count);
 const OptionSpec *sweep_option_rows(Arena *arena, int *count);
 const OptionSpec *memory_option_rows(Arena *arena, int *count);
@@ -72,6 +74,7 @@ static const Command commands[] = {
     {"report", "the answer of run, plan, goodput, queue or lesson as one HTML file that needs nothing else", command_report},
     {"diff", "two answers beside each other: what differs, and which setting made it", command_diff},
     {"check", "a measured run beside its prediction: inside the range, why not, what it lost", command_check},
+    {"export", "a job as scripts that run it, for Megatron-LM, torchtitan and others", command_export},
     {"explain", "why a step takes what it takes, and what would help", command_explain},
     {"trace", "a step as a timeline: for Perfetto and Chrome, as text", command_trace},
     {"sweep", "simulate many points in many processes, resumable, into a SQLite file", command_sweep},
@@ -141,12 +144,11 @@ static const struct {
     const char *command;
     const OptionSpec *(*rows)(Arena *arena, int *count);
 } asked_again[] = {
-    {"run", run_option_rows},         {"plan", plan_option_rows},
-    {"explain", explain_option_rows}, {"check", check_option_rows},
-    {"trace", trace_option_rows},     {"sweep", sweep_option_rows},
-    {"memory", memory_option_rows},   {"collective", collective_option_rows},
-    {"goodput", goodput_option_rows}, {"cost", cost_option_rows},
-    {"power", power_option_rows},     {"queue", queue_question_rows},
+    {"run", run_option_rows},         {"plan", plan_option_rows},     {"explain", explain_option_rows},
+    {"check", check_option_rows},     {"export", export_option_rows}, {"trace", trace_option_rows},
+    {"sweep", sweep_option_rows},     {"memory", memory_option_rows}, {"collective", collective_option_rows},
+    {"goodput", goodput_option_rows}, {"cost", cost_option_rows},     {"power", power_option_rows},
+    {"queue", queue_question_rows},
 };
 enum { ASKED_AGAIN = sizeof asked_again / sizeof *asked_again };
 

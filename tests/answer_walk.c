@@ -26,6 +26,10 @@ const AnswerCase answer_cases[] = {
     {"check --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8 --seq 1024 --log "
      "$DIR/steps.csv",
      "check"},
+    {"export --model llama-2-7b --node dgx-h100 --gpus 8 --tp 2 --micro-batch 1 --global-batch 8 --export "
+     "sbatch,megatron "
+     "--into $(mktemp -d)",
+     "export"},
     {"trace --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8 --seq 1024", "trace"},
     {"diff scenarios/examples/megatron_22b_175b.lua --study-b 2", "diff"},
     {"sweep --show $DIR/store.db", "sweep"},
@@ -91,6 +95,12 @@ const WalkLine answer_walk[] = {
     {0, "run " GPT2 " --tokens 1B --price 2 --date 2026-11-21 --currency EUR --verbose"},
     {0, "run --model gpt2-124m --node aws-p4d.24xlarge --gpus 8 --micro-batch 1 --seq 1024 --tokens 1B --provider aws --terms spot"},
     {0, "run --model resnet-50 --node dgx-a100 --gpus 8 --micro-batch 32 --samples 1.28M --epochs 90"},
+    {0, "export --model qwen2.5-7b --node dgx-h100 --gpus 8 --tp 4 --micro-batch 1 --global-batch 8 --export k8s,megatron "
+        "--into $(mktemp -d) --unfolded --seed 2"},
+    {2, "export " GPT2},
+    {4, "export --model resnet50 --node dgx-h100 --gpus 8 --micro-batch 1 --export megatron"},
+    {0, "plan --model llama-2-7b --tokens 1B --node dgx-h100 --gpus 8 --global-batch 64 --price 2 -j 1 --software megatron "
+        "--export sbatch --into $(mktemp -d)"},
     {0, "check " GPT2 " --log $DIR/steps.csv -v --seed 3"},
     {3, "check " GPT2 " --log $DIR/trainer.log --unfolded"},
     {3, "check $DIR/met.lua --log $DIR/trainer.log --log $DIR/steps.csv --study 1 --set cluster.gpus=8"},

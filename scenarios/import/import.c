@@ -2,6 +2,7 @@
 #include "scenarios/import/import.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -355,6 +356,32 @@ static const Import *finish(Reading *r, int kind) {
     return problem_count(r->problems) ? NULL : r->import;
 }
 
+// What we wrote says in a comment which machines it was written for: "# lockstep --node dgx-h100 --fabric ib-ndr400".
+static void hear_own_words(Reading *r, const char *text) {
+    static const char *const options[] = {"node", "fabric"};
+    static const char head[] = "# lockstep --node ";
+    const char *at = strncmp(text, head, sizeof head - 1) == 0 ? text : strstr(text, "\n# lockstep --node ");
+    if (!at) return;
+    at += *at == '\n';
+    const char *line = arena_printf(r->arena, "%.*s ", (int)strcspn(at, "\r\n"), at);
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        const char *option = strstr(line, arena_printf(r->arena, " --%s ", options[i]));
+        if (!option) continue;
+        option += strlen(options[i]) + 4;
+        const char *value = arena_printf(r->arena, "%.*s", (int)fmin(strcspn(option, " "), 60), option);
+        if (value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:")]) continue;
+        hear(r, options[i], value, (Where){r->file, 1});
+        list_line(r, &r->import->taken, arena_printf(r->arena, "# --%s", options[i]), value, options[i],
+                  (Where){r->file, 1});
+    }
+    if (!r->asked->node && heard(r, "node")) {
+        ImportAsked *asked = ARENA_NEW(r->arena, ImportAsked);
+        *asked = *r->asked;
+        asked->node = heard_text(r, "node");
+        r->asked = asked;
+    }
+}
+
 static const Import *read_through(Arena *arena, const char *path, const char *text, size_t bytes,
                                   const ImportAsked *asked, const ReadGate *gate, Problems *problems) {
     Reading r = {.arena = arena,
@@ -371,6 +398,7 @@ static const Import *read_through(Arena *arena, const char *path, const char *te
         problem_hint(problems, "--from KIND says which it is: toml, manifest, config, shell");
         return NULL;
     }
+    hear_own_words(&r, text);
     readers[kind].read(&r, path, text, bytes);
     return problem_count(problems) ? NULL : finish(&r, kind);
 }

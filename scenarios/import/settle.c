@@ -555,20 +555,20 @@ static void count_unread(Reading *r) {
 }
 
 void settle(Reading *r, const ImportSoftware *software) {
-    static const char *const first[] = {"model", "node", "gpus"};
+    static const char *const first[] = {"model", "node", "gpus", "fabric"};
     settle_machines(r);
     settle_model(r);
     settle_software(r, software);
     if (problem_count(r->problems)) return;
     count_unread(r);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         if (heard(r, first[i])) {
             add_option(r, first[i], heard(r, first[i]));
-            if (i != 1)
+            if (i != 1 && i != 3)
                 list_line(r, &r->import->job, first[i], heard_text(r, first[i]), NULL, heard(r, first[i])->where);
         }
     list_gpu(r);
     add_job_options(r);
     list_model(r);
-    ask(r, "network", "--fabric NAME says it; else what such machines usually have is taken");
+    if (!heard(r, "fabric")) ask(r, "network", "--fabric NAME says it; else what such machines usually have is taken");
 }

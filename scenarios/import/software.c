@@ -82,17 +82,57 @@ static const ImportOption megatron[] = {
     {"recipe", TAKEN, "recipe", NULL},
     {"train_samples", TAKEN, "samples", NULL},
     {"train_iters|trainer.max_steps", TAKEN, "steps", NULL},
-    {"position_embedding_type|pos-emb", OPEN, "how positions enter attention", NULL},
+    {"position_embedding_type|pos-emb", OPEN, "how positions enter attention", "rope:,rotary:"},
     {"rampup_batch_size", OPEN, "the batch grows in the beginning; the whole is taken", NULL},
     {"overlap_p2p_comm|overlap_p2p_communication", OPEN, "sends of the pipeline beside its compute", NULL},
     {"megatron_amp_O2", OPEN, "weights in 16 bits with a 32-bit copy, as is assumed", NULL},
     {"bucket_cap_mb|grad_allreduce_chunk_size_mb|ddp_bucket_size", OPEN, "how much is reduced at once", NULL},
-    {"squared_relu|embed_layernorm|disable_bias_linear|add_bias_linear|qk_layernorm|gpt-j-residual|rotary-pct", OPEN, "the operators of a layer", NULL},
+    {"disable_bias_linear", OPEN, "the operators of a layer", "yes:"},
+    {"squared_relu|embed_layernorm|add_bias_linear|qk_layernorm|gpt-j-residual|rotary-pct", OPEN, "the operators of a layer", NULL},
     {"bias_gelu_fusion|bias_swiglu_fusion|scaled-upper-triang-masked-softmax-fusion|apply_rope_fusion|masked_softmax_fusion", OPEN, "which kernels are one", NULL},
     {"synchronize-each-layer|wall_clock_breakdown|timing_log_level|log_timers_to_tensorboard", OPEN, "the GPU waits for the host at times", NULL},
     {"attention-config", TAKEN, "attention", "flash:flash,global:plain"},
     {"attention_dropout|hidden_dropout", OPEN, "0 has none; else masks are drawn and kept", "0:,0.0:"},
     {"use_mcore_models|mcore_gpt|transformer_engine|transformer_impl|deepspeed|deepspeed_config|distributed_backend|no_pipeline_parallel|make_vocab_size_divisible_by|deepspeed_activation_checkpointing|checkpoint-num-layers|num_workers|partition-activations|contiguous_grad_buffer|mock_data|dataset|rotary_base|use_rotary_position_embeddings|rotary_percentage|rotary_percent|use_checkpoint_args|no_load_optim|no_load_rng|exit_duration_in_mins|target|launcher|hostfile|output-layer-parallelism|split|splits_string|bias|use_distributed_sampler|accelerator|logger", IDLE, "as is assumed, or beside the step", NULL},
+    {NULL, IDLE, NULL, NULL},
+};
+
+// NeMo's megatron_gpt_pretraining.py (1.23): what it calls otherwise, and with the sections that it stands in.
+static const ImportOption nemo[] = {
+    {"trainer.devices", TAKEN, "per_node", NULL},
+    {"trainer.num_nodes", TAKEN, "nodes", NULL},
+    {"trainer.precision", TAKEN, "precision", PRECISIONS},
+    {"model.num_layers|num_layers", TAKEN, "layers", NULL},
+    {"model.hidden_size|hidden_size", TAKEN, "hidden", NULL},
+    {"model.num_attention_heads|num_attention_heads", TAKEN, "heads", NULL},
+    {"model.num_query_groups|num_query_groups", TAKEN, "kv_heads", NULL},
+    {"model.ffn_hidden_size|ffn_hidden_size", TAKEN, "ffn", NULL},
+    {"model.kv_channels|kv_channels", TAKEN, "head_dim", NULL},
+    {"model.max_position_embeddings|max_position_embeddings", TAKEN, "max_positions", NULL},
+    {"model.override_vocab_size|override_vocab_size|vocab_size|padded_vocab_size", TAKEN, "vocab", NULL},
+    {"model.normalization|normalization", TAKEN, "rms_norm", "rmsnorm:true,layernorm:false,layernorm1p:false"},
+    {"model.activation", TAKEN, "gated_mlp", "swiglu:true,fast-swiglu:true,gelu:false,squared-relu:false,relu:false"},
+    {"model.share_embeddings_and_output_weights|share_embeddings_and_output_weights", TAKEN, "untied_embedding", "no:true"},
+    {"model.encoder_seq_length|encoder_seq_length|seq_length", TAKEN, "seq", NULL},
+    {"model.micro_batch_size|micro_batch_size", TAKEN, "micro-batch", NULL},
+    {"model.global_batch_size|global_batch_size", TAKEN, "global-batch", NULL},
+    {"model.tensor_model_parallel_size|tensor_model_parallel_size", TAKEN, "tp", NULL},
+    {"model.pipeline_model_parallel_size|pipeline_model_parallel_size", TAKEN, "pp", NULL},
+    {"model.virtual_pipeline_model_parallel_size|virtual_pipeline_model_parallel_size", TAKEN, "vpp", NULL},
+    {"model.context_parallel_size|context_parallel_size", TAKEN, "cp", NULL},
+    {"model.expert_model_parallel_size|expert_model_parallel_size", TAKEN, "ep", NULL},
+    {"model.num_moe_experts|num_moe_experts", TAKEN, "experts", NULL},
+    {"model.moe_router_topk|moe_router_topk", TAKEN, "experts_per_token", NULL},
+    {"model.sequence_parallel|sequence_parallel", TAKEN, "sequence-parallel", "true:true,false:false"},
+    {"model.optim.name|optim.name", TAKEN, "zero", "distributed_fused_adam:1,fused_adam:0"},
+    {"model.optim.overlap_grad_sync|optim.overlap_grad_sync|overlap_grad_sync", TAKEN, "overlap-grad-reduce", "true:true,false:false"},
+    {"model.optim.overlap_param_sync|optim.overlap_param_sync|overlap_param_sync", TAKEN, "overlap-param-gather", "true:true,false:false"},
+    {"model.ub_tp_comm_overlap|ub_tp_comm_overlap", TAKEN, "tp-comm-overlap", "true:true,false:false"},
+    {"model.cross_entropy_loss_fusion|cross_entropy_loss_fusion", TAKEN, "fused-loss", "yes:true"},
+    {"model.activations_checkpoint_granularity|activations_checkpoint_granularity", TAKEN, "recompute", "full:full,selective:selective"},
+    {"model.activations_checkpoint_num_layers|activations_checkpoint_num_layers", TAKEN, "recompute-num-layers", NULL},
+    {"model.activations_checkpoint_method|activations_checkpoint_method", TAKEN, "recompute_method", "uniform:uniform,block:block"},
+    {"model.fp8|fp8", TAKEN, "fp8", "yes:true"},
     {NULL, IDLE, NULL, NULL},
 };
 
@@ -383,7 +423,7 @@ const ImportOption import_environment[] = {
 const ImportSoftware import_software[] = {
     {"Megatron-DeepSpeed", "megatron-deepspeed", "deepspeed_config+tensor_model_parallel_size|deepspeed_config+num_layers", TABLES(megatron, deepspeed, import_any), "", NULL}, // deepspeedai/Megatron-DeepSpeed
     {"GPT-NeoX", "megatron-deepspeed", "pipe-parallel-size|model-parallel-size|@deepy.py", TABLES(deepspeed, megatron, import_any), "", NULL}, // EleutherAI/gpt-neox
-    {"NeMo", "nemo", "exp_manager.*+num_layers|megatron_amp_O2|mcore_gpt|@megatron_gpt", TABLES(megatron, import_any), "", NULL}, // NVIDIA/NeMo 2.6
+    {"NeMo", "nemo", "exp_manager.*+num_layers|megatron_amp_O2|mcore_gpt|@megatron_gpt", TABLES(nemo, megatron, import_any), "", NULL}, // NVIDIA/NeMo 2.6
     {"Megatron-Bridge", "megatron bridge", "train.global_batch_size|train.micro_batch_size|@run_recipe|@megatron-bridge", TABLES(megatron, import_any), "zero:1,precision:bf16", NULL}, // NVIDIA-NeMo/Megatron-Bridge 0.6
     {"Megatron-LM", "megatron-lm", "tensor_model_parallel_size|pipeline_model_parallel_size|micro_batch_size+num_layers|@pretrain_gpt|@pretrain_", TABLES(megatron, deepspeed, import_any), "sequence-parallel:false,overlap-grad-reduce:false", NULL}, // NVIDIA/Megatron-LM core 0.20
     {"torchtitan", "torchtitan", "tensor_parallel_degree|data_parallel_shard_degree|training.local_batch_size|@torchtitan", TABLES(torchtitan, import_any), "precision:bf16", settle_torchtitan}, // pytorch/torchtitan v0.2.2

@@ -11,6 +11,7 @@
 #include "models/workload/job/job_options.h"
 #include "models/workload/life/life.h"
 #include "models/workload/money/money.h"
+#include "scenarios/export/export.h"
 #include "scenarios/plan/plan_answer.h"
 #include "scenarios/study/study_anchors.h"
 #include "sim/base/date.h"
@@ -62,6 +63,7 @@ const OptionSpec plan_options[] = {
     {"exhaustive", OPTION_FLAG, .of = OF_QUESTION, .help = "simulate every layout that fits, to prove that the search lost nothing"},
     PIECES_OPTION,
     ANCHOR_OPTIONS,
+    EXPORT_OPTIONS,
     {"grid", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "where the electricity is from (lockstep hw list grid; default world)"},
     {"date", OPTION_TEXT, "DAY", .of = OF_QUESTION, .help = "prices of more than a year before are pointed out (default: today)"},
     {"all", OPTION_FLAG, .of = OF_QUESTION, .help = "every plan on the first screen, not the best five only"},

@@ -1,10 +1,12 @@
 // lockstep plan: how many GPUs, which node and network, which layout, what cost, by when.
 #include "scenarios/plan/plan_question.h"
+#include "scenarios/export/export_answer.h"
 
 #include "models/workload/cluster/rent_options.h"
 #include "models/workload/job/job_options.h"
 #include "results/answer/frame.h"
 #include "scenarios/plan/plan_answer.h"
+#include "scenarios/plan/plan_export.h"
 #include "sim/system/watch.h"
 
 static const Where command_line = {NULL, 0};
@@ -131,6 +133,7 @@ static int ask(Asking *asking) {
         return watch_status(EXIT_BAD_INPUT);
     }
     plan_answer(asking->answer, &plan);
+    if (option_given(options, "export") && result->chosen >= 0 && !plan_export(asking, &plan)) return EXIT_BAD_INPUT;
     return status_of(asking, result);
 }
 

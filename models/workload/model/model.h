@@ -140,6 +140,8 @@ typedef struct TransformerShape { // what a user writes for a model of his own; 
 // Adds problems when sizes are missing, negative, or do not divide.
 const Model *model_transformer(Arena *arena, const TransformerShape *shape, Where where, Problems *problems);
 const char *model_size_name(int index); // of "transformer:layers=32,…"; NULL behind the last
+// That size of a transformer as it would be written there; NULL: it has none, or is no transformer.
+const char *model_size_text(Arena *arena, const Model *model, int index);
 const Model *model_resnet(Arena *arena, int depth, int image_size, int classes, Where where, Problems *problems);
 const Model *model_mlp(Arena *arena, const char *name, const int *widths, int width_count, Where where,
                        Problems *problems);

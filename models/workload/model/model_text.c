@@ -36,6 +36,27 @@ enum { SIZES = sizeof sizes / sizeof *sizes };
 
 const char *model_size_name(int index) { return index < SIZES ? sizes[index].name : NULL; }
 
+const char *model_size_text(Arena *arena, const Model *model, int index) {
+    TransformerShape shape = {.layers = model->layers,
+                              .hidden = model->hidden,
+                              .heads = model->heads,
+                              .kv_heads = model->kv_heads,
+                              .head_dim = model->head_dim,
+                              .ffn = model->ffn,
+                              .vocab = model->vocab,
+                              .max_positions = model->max_positions,
+                              .gated_mlp = model->gated_mlp,
+                              .untied_embedding = !model->tied_embedding,
+                              .causal = model->causal,
+                              .rms_norm = model->rms_norm,
+                              .experts = model->experts};
+    const char *place = (const char *)&shape + sizes[index].place;
+    if (model->kind != MODEL_TRANSFORMER) return NULL;
+    if (sizes[index].is_flag) return *(const bool *)place ? "true" : "false";
+    int number = *(const int *)(const void *)place;
+    return number > 0 ? arena_printf(arena, "%d", number) : NULL;
+}
+
 bool model_is_spelt(const char *name) { return strncmp(name, prefix, sizeof prefix - 1) == 0; }
 
 static bool read_size(TransformerShape *shape, const struct Size *size, const char *value) {

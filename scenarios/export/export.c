@@ -1,0 +1,349 @@
+// What of a job is said in which software's words, and the files that say it.
+#include "scenarios/export/export.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "models/workload/job/software.h"
+#include "scenarios/export/export_internal.h"
+#include "scenarios/import/import.h"
+#include "scenarios/study/job_life.h"
+#include "scenarios/study/study_point.h"
+#include "sim/base/list.h"
+#include "sim/base/text.h"
+#include "sim/system/file.h"
+
+enum { MOST_KINDS = 16 };
+
+// ---- What a job says.
+
+static void say(Export *e, const char *key, const char *value) {
+    if (value) LIST_PUSH(e->arena, &e->words, ((ExportWord){key, value}));
+}
+
+static void say_number(Export *e, const char *key, double number) {
+    say(e, key, arena_printf(e->arena, "%.10g", number));
+}
+
+void export_count(Export *e, const char *key, const char *value) {
+    LIST_PUSH(e->arena, &e->counted, ((ExportWord){key, value}));
+}
+
+void export_count_number(Export *e, const char *key, double number) {
+    export_count(e, key, arena_printf(e->arena, "%.10g", number));
+}
+
+static void say_flag(Export *e, const char *key, bool flag) { say(e, key, flag ? "true" : "false"); }
+
+static void say_model(Export *e) {
+    const Model *model = e->training->model;
+    const char *size;
+    say(e, "model", model->name);
+    for (int i = 0; (size = model_size_name(i)); i++) {
+        const char *text = model_size_text(e->arena, model, i);
+        if (strcmp(size, "max_positions") == 0)
+            text = arena_printf(e->arena, "%.0f", fmax(model->max_positions, e->training->seq_len));
+        bool routed = strstr(size, "expert") != NULL;
+        if (strcmp(size, "causal") == 0 || strcmp(size, "head_dim") == 0 || (routed && model->experts.count == 0))
+            continue;
+        if (strcmp(size, "expert_every") == 0 && model->experts.every <= 1) continue;
+        say(e, size, text);
+    }
+    if (model->head_dim * model->heads != model->hidden) say_number(e, "head_dim", model->head_dim);
+}
+
+static void say_precision(Export *e) {
+    const TrainingSpec *training = e->training;
+    bool eight = training->precision == FP8;
+    say(e, "precision", eight ? "bf16" : precision_name(training->precision));
+    if (!eight) return;
+    say(e, "fp8", "true");
+    const Value *recipe = e->said ? job_value(e->said, JOB_TRAINING, "fp8_recipe") : NULL;
+    if (recipe && recipe->written) say(e, "fp8-recipe", recipe->text);
+}
+
+static void say_job(Export *e) {
+    const TrainingSpec *training = e->training;
+    const Resolved *r = &e->resolved;
+    const Value *modules = e->said ? job_value(e->said, JOB_TRAINING, "recompute_modules") : NULL;
+    say_model(e);
+    say_number(e, "gpus", e->gpus);
+    say_number(e, "nodes", e->nodes);
+    say_number(e, "per_node", e->per_node);
+    say_number(e, "tp", r->tp);
+    say_number(e, "pp", r->pp);
+    say_number(e, "vpp", r->vpp);
+    say_number(e, "cp", r->cp);
+    if (r->cp > 1) say(e, "cp-exchange", context_exchange_names[training->layout.context]);
+    say_number(e, "ep", r->ep);
+    if (r->ep > 1 && r->etp != r->tp) say_number(e, "etp", r->etp);
+    say_number(e, "zero", training->layout.zero);
+    if (training->layout.zero >= 2 && r->shard < r->data_ranks) say_number(e, "zero-shard", r->shard);
+    if (r->tp > 1) say_flag(e, "sequence-parallel", training->layout.sequence_parallel);
+    say_number(e, "micro-batch", r->micro_batch);
+    say_number(e, "global-batch", r->global_batch);
+    say_number(e, "grad-accumulation", r->micro_batches);
+    say_number(e, "seq", training->seq_len);
+    say_precision(e);
+    say(e, "recompute", recompute_name(training->recompute));
+    if (training->recompute_layers) say_number(e, "recompute-num-layers", training->recompute_layers);
+    const char *list = "";
+    for (int k = 0; modules && modules->written && k < modules->count; k++)
+        list = arena_printf(e->arena, "%s%s%s", list, k ? "," : "", modules->items[k].text);
+    if (*list) say(e, "recompute-modules", list);
+    say_flag(e, "overlap-grad-reduce", training->overlap_grad_reduce);
+    if (training->layout.zero == 1) say_flag(e, "overlap-param-gather", training->overlap_param_gather);
+    if (training->tp_overlap) say(e, "tp-comm-overlap", "true");
+    if (training->fused_loss) say(e, "fused-loss", "true");
+    if (training->offload_optimizer != OFFLOAD_GPU)
+        say(e, "offload-optimizer", offload_names[training->offload_optimizer]);
+    if (training->offload_parameters != OFFLOAD_GPU)
+        say(e, "offload-parameters", offload_names[training->offload_parameters]);
+    if (training->tokens > 0) say_number(e, "samples", ceil(training->tokens / training->seq_len));
+}
+
+const char *export_word(const Export *e, const char *key) {
+    for (int i = e->words.count - 1; i >= 0; i--)
+        if (strcmp(e->words.items[i].key, key) == 0) return e->words.items[i].value;
+    return NULL;
+}
+
+// ---- The job in a software.
+
+// The study with the software of the target in place of what was said.
+static StudySpec in_software(Arena *arena, const StudySpec *study, const ExportTarget *target) {
+    StudySpec other = *study;
+    const char **text = ARENA_NEW(arena, const char *);
+    double *number = ARENA_NEW(arena, double);
+    *text = target->stack;
+    *number = NAN;
+    Variation *vary = ARENA_NEW(arena, Variation);
+    *vary = (Variation){"software", study->where, text, number, 1};
+    other.vary = vary;
+    other.vary_count = 1;
+    return other;
+}
+
+// As goodput has it: with failures as usual where nobody says how often machines fail.
+static double checkpoint_every(Arena *arena, const StudySpec *study, const StudyPlace *place) {
+    static const FaultsSpec usual;
+    ClusterSpec spec = *place->cluster->spec;
+    Cluster cluster = *place->cluster;
+    if (!spec.faults) spec.faults = &usual;
+    cluster.spec = &spec;
+    return job_life_spec(arena, study->catalogue, &cluster, place->training).checkpoint.every_s;
+}
+
+static bool prepare(Export *e, const StudySpec *study, const ExportTarget *target, Problems *problems) {
+    static const int first[MOST_VARIED];
+    int before = problems_added(problems);
+    StudySpec other = in_software(e->arena, study, target);
+    StudyPlace place = {0};
+    if (study_check(&other, problems)) place = study_place(e->arena, &other, first, problems);
+    if (!place.cluster || problems_added(problems) > before) return false;
+    const Cluster *cluster = place.cluster;
+    e->target = target;
+    e->training = place.training;
+    e->said = study->said;
+    e->gpus = cluster->gpu_count;
+    e->nodes = cluster->node_count;
+    e->per_node = e->gpus / e->nodes;
+    e->node = study->cluster->groups[0].type->name;
+    e->fabric = study->fabric_assumed || !study->cluster->link ? NULL : study->cluster->link->name;
+    if (study->cluster->group_count > 1 || e->per_node * e->nodes != e->gpus) {
+        problem_add(problems, study->where, "machines of several kinds are no launch script's");
+        problem_hint(problems, "say one kind: --node NAME --gpus N");
+        return false;
+    }
+    if (e->training->model->kind != MODEL_TRANSFORMER) {
+        problem_add(problems, study->where, "%s is no transformer: no software here is told its shape",
+                    e->training->model->name);
+        return false;
+    }
+    if (!resolve_layout(e->arena, e->training, e->gpus, &e->resolved, problems)) return false;
+    e->point = simulate_training(e->arena, cluster, e->training, &other, problems);
+    if (!e->point.ran && problems_added(problems) == before)
+        problem_add(problems, study->where, "the job does not run: %s", e->point.why_not);
+    e->checkpoint_s = checkpoint_every(e->arena, study, &place);
+    say_job(e);
+    return problems_added(problems) == before;
+}
+
+// ---- What comes in again.
+
+// Words that the machines say, or that follow from others.
+static bool is_of_course(const Export *e, const char *key, const char *value) {
+    static const char *const others[] = {"nodes", "per_node", "grad-accumulation", "fp8", "max_positions", "samples"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(others[i], key) == 0) return true;
+    bool one = strcmp(value, "1") == 0 && strstr(" tp pp vpp cp ep ", arena_printf(e->arena, " %s ", key));
+    return one || strcmp(value, "none") == 0 || strcmp(value, "false") == 0 || strcmp(value, "0") == 0 ||
+           strcmp(key, "overlap-grad-reduce") == 0 || strcmp(key, "overlap-param-gather") == 0;
+}
+
+static const char *import_word(const Import *import, const char *option) {
+    for (int i = 0; i < import->words.count; i++)
+        if (strcmp(import->words.items[i].option, option) == 0) return import->words.items[i].value;
+    return NULL;
+}
+
+static bool is_in_model(Arena *arena, const char *model, const char *key, const char *value) {
+    if (!model) return false;
+    if (strncmp(model, "transformer:", 12) != 0) return true; // a library's, whole
+    const char *pair = arena_printf(arena, "%s=%s", key, value), *at = strstr(model, pair);
+    return at && (at[strlen(pair)] == ',' || at[strlen(pair)] == '\0');
+}
+
+static bool is_size(const char *key) {
+    const char *size;
+    for (int i = 0; (size = model_size_name(i)); i++)
+        if (strcmp(size, key) == 0) return true;
+    return false;
+}
+
+// NULL: the file is not read at all; then *why.
+static const Import *read_again(Export *e, const char *name, const char *text, const char **why) {
+    Problems *aside = problems_create(e->arena);
+    ImportAsked asked = {.node = e->node};
+    const Import *import = import_text(e->arena, name, text, strlen(text), &asked, aside);
+    *why = import ? NULL : problem_at(aside, 0)->text;
+    return import;
+}
+
+// What a shape in numbers leaves out.
+static bool is_more_than_its_shape(const Model *model) {
+    return model->query_biases || model->query_norms || model->latent.key_rank > 0 || model->encoder_layers > 0 ||
+           model->extra_heads > 0 || !model->causal || model->experts.first_dense > 0;
+}
+
+static ExportWords find_lost(Export *e, const Import *import) {
+    ExportWords lost = {0};
+    const char *model = import_word(import, "model");
+    for (int i = 0; i < e->words.count; i++) {
+        ExportWord word = e->words.items[i];
+        const char *again = import_word(import, word.key), *wanted = word.value;
+        if (strcmp(word.key, "model") == 0) {
+            bool spelt = model && strncmp(model, "transformer:", 12) == 0;
+            if (spelt && is_more_than_its_shape(e->training->model)) LIST_PUSH(e->arena, &lost, word);
+            continue;
+        }
+        if (strcmp(word.key, "global-batch") == 0 && !again) { // it follows
+            again = import_word(import, "grad-accumulation");
+            wanted = export_word(e, "grad-accumulation");
+        }
+        if (strcmp(word.key, "precision") == 0 && e->training->precision == FP8) wanted = "fp8";
+        bool there = is_size(word.key) ? is_in_model(e->arena, model, word.key, word.value)
+                                       : again && strcmp(again, wanted) == 0;
+        if (!there && again && strtod(again, NULL) > 0) there = strtod(again, NULL) == strtod(wanted, NULL);
+        if (!there && (again || !is_of_course(e, word.key, word.value)) &&
+            !(is_size(word.key) && is_of_course(e, word.key, word.value)))
+            LIST_PUSH(e->arena, &lost, word);
+    }
+    return lost;
+}
+
+// ---- Files.
+
+static bool add_file(Arena *arena, const StudySpec *study, const ExportTarget *target, const ExportLauncher *launcher,
+                     ExportFiles *files, Problems *problems) {
+    Export *e = ARENA_NEW(arena, Export);
+    *e = (Export){.arena = arena};
+    if (!prepare(e, study, target, problems)) return false;
+    if (target->count) target->count(e);
+    const char *why, *name = arena_printf(arena, "%s%s", target->name, launcher->ending);
+    const char *text = launcher->write(e);
+    const Import *import = read_again(e, name, text, &why);
+    if (!import) {
+        problem_add(problems, study->where, "%s cannot say this job: %s", target->title, why);
+        problem_hint(problems, "another software can: --export %s", export_kinds_text(arena));
+        return false;
+    }
+    ExportFile file = {.name = name,
+                       .text = text,
+                       .software = target->title,
+                       .stack = target->stack,
+                       .point = e->point,
+                       .lost = find_lost(e, import)};
+    LIST_PUSH(arena, files, file);
+    return true;
+}
+
+static const ExportTarget *target_called(const char *name) {
+    for (int i = 0; i < export_target_count; i++)
+        if (strcmp(export_targets[i].name, name) == 0) return &export_targets[i];
+    return NULL;
+}
+
+static const ExportLauncher *launcher_called(const char *name) {
+    for (int i = 0; i < export_launcher_count; i++)
+        if (strcmp(export_launchers[i].name, name) == 0) return &export_launchers[i];
+    return NULL;
+}
+
+const char *export_kinds_text(Arena *arena) {
+    const char *text = "";
+    for (int i = 0; i < export_target_count; i++)
+        text = arena_printf(arena, "%s%s%s", text, i ? ", " : "", export_targets[i].name);
+    for (int i = 0; i < export_launcher_count; i++)
+        text = arena_printf(arena, "%s, %s", text, export_launchers[i].name);
+    return text;
+}
+
+// The software that the job names, or Megatron-LM.
+static const ExportTarget *target_of(const StudySpec *study) {
+    const Software *software = study->training.software;
+    const char *word = software ? software->word : "";
+    for (int i = 0; i < export_target_count; i++)
+        if (*word && strcmp(word, export_targets[i].stack) == 0) return &export_targets[i];
+    return &export_targets[0];
+}
+
+bool export_job(Arena *arena, const StudySpec *study, const char *kinds, ExportFiles *files, Problems *problems) {
+    const ExportTarget *targets[MOST_KINDS];
+    const ExportLauncher *launchers[MOST_KINDS];
+    int target_count = 0, launcher_count = 0;
+    for (const char *at = kinds; *at && target_count + launcher_count < MOST_KINDS;) {
+        size_t length = strcspn(at, ",");
+        const char *name = arena_printf(arena, "%.*s", (int)length, at);
+        const ExportTarget *target = target_called(name);
+        const ExportLauncher *launcher = launcher_called(name);
+        if (!target && !launcher) {
+            problem_add(problems, (Where){0}, "--export %s: there is no such kind", name);
+            problem_hint(problems, "known: %s", export_kinds_text(arena));
+            problem_is_usage(problems);
+            return false;
+        }
+        if (target) targets[target_count++] = target;
+        if (launcher) launchers[launcher_count++] = launcher;
+        at += length + (at[length] == ',');
+    }
+    if (target_count == 0) targets[target_count++] = target_of(study);
+    if (launcher_count == 0) launchers[launcher_count++] = &export_launchers[0];
+    for (int t = 0; t < target_count; t++)
+        for (int l = 0; l < launcher_count; l++)
+            if (!add_file(arena, study, targets[t], launchers[l], files, problems)) return false;
+    return true;
+}
+
+bool export_write(Arena *arena, const char *folder, const ExportFiles *files, Problems *problems) {
+    int before = problems_added(problems);
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) problem_add(problems, (Where){folder, 0}, "%s", strerror(errno));
+    for (int i = 0; i < files->count && problems_added(problems) == before; i++) {
+        const char *path = arena_printf(arena, "%s/%s", folder, files->items[i].name);
+        if (access(path, F_OK) != 0) continue;
+        problem_add(problems, (Where){path, 0}, "it is there already, and is not written over");
+        problem_hint(problems, "--into another folder, or move it away");
+    }
+    for (int i = 0; i < files->count && problems_added(problems) == before; i++) {
+        OutputFile file;
+        if (!file_create(arena, arena_printf(arena, "%s/%s", folder, files->items[i].name), &file, problems)) break;
+        fputs(files->items[i].text, file.stream);
+        file_commit(&file, problems);
+    }
+    if (problems_added(problems) > before) problem_is_fault(problems);
+    return problems_added(problems) == before;
+}

@@ -1,0 +1,50 @@
+// A job as a script that runs: the rows by which launch files are read (scenarios/import/software.h), taken the other
+// way. What goes out is read in again before it is given, so that nothing of it is lost unsaid.
+#ifndef LOCKSTEP_SCENARIOS_EXPORT_H
+#define LOCKSTEP_SCENARIOS_EXPORT_H
+
+#include "scenarios/study/study.h"
+#include "sim/base/options.h"
+
+extern const char *const export_kinds[]; // NULL-ended: software and launchers, as --export has them
+const char *export_kinds_text(Arena *arena);
+
+typedef struct ExportWord { // of import.h's words
+    const char *key, *value;
+} ExportWord;
+
+typedef struct ExportWords {
+    ExportWord *items;
+    int count, room;
+} ExportWords;
+
+typedef struct ExportFile {
+    const char *name, *text; // "megatron.sbatch"
+    const char *software;    // "Megatron-LM core 0.20"
+    const char *stack;       // as --software has it
+    RecordPoint point;       // the job in that software
+    ExportWords lost;        // what it cannot say
+} ExportFile;
+
+typedef struct ExportFiles {
+    ExportFile *items;
+    int count, room;
+} ExportFiles;
+
+// `kinds`: "sbatch,megatron". False after problems.
+bool export_job(Arena *arena, const StudySpec *study, const char *kinds, ExportFiles *files, Problems *problems);
+// Into a folder, which is made; never over a file that is there.
+bool export_write(Arena *arena, const char *folder, const ExportFiles *files, Problems *problems);
+
+#define EXPORT_OPTIONS                                                                                                 \
+    {.name = "export",                                                                                                 \
+     .kind = OPTION_TEXT,                                                                                              \
+     .of = OF_FORM,                                                                                                    \
+     .metavar = "KINDS",                                                                                               \
+     .help = "write scripts that run it: megatron, nemo, torchtitan, deepspeed, accelerate; torchrun, sbatch, k8s"},   \
+    {                                                                                                                  \
+        .name = "into", .kind = OPTION_TEXT, .of = OF_FORM, .metavar = "DIR",                                          \
+        .help = "the folder for them, made if it is not there (default lockstep-export)"                               \
+    }
+
+#endif

@@ -1,0 +1,57 @@
+// What the files of this folder share.
+#ifndef LOCKSTEP_SCENARIOS_EXPORT_INTERNAL_H
+#define LOCKSTEP_SCENARIOS_EXPORT_INTERNAL_H
+
+#include "models/workload/job/layout.h"
+#include "scenarios/export/export.h"
+
+typedef struct Export {
+    Arena *arena;
+    const struct ExportTarget *target;
+    const TrainingSpec *training;
+    const JobSaid *said; // or NULL
+    Resolved resolved;
+    int gpus, nodes, per_node;
+    const char *node, *fabric; // fabric NULL: nobody said one
+    RecordPoint point;
+    double checkpoint_s;
+    ExportWords words;   // what is to come in again
+    ExportWords counted; // the same as the software counts it
+} Export;
+
+typedef enum ExportForm { EXPORT_ARGUMENTS, EXPORT_JSON, EXPORT_YAML, EXPORT_TOML } ExportForm;
+
+typedef struct ExportPart {
+    ExportForm form;
+    int table;         // of those of the software (import_software)
+    const char *file;  // that holds it, written by the script; NULL: arguments
+    const char *avoid; // names that this part does not use
+    const char *fixed; // "--name value" of arguments, "name=value" of files, by blanks; %S%: steps between checkpoints
+} ExportPart;
+
+typedef struct ExportTarget {
+    const char *name, *title;
+    const char *software; // of import_software
+    const char *stack;    // as --software has it
+    const char *program;  // and its own words before the arguments
+    bool accelerates;     // accelerate starts it, else torchrun
+    bool dashes;          // options have dashes within, and flags no value
+    ExportPart parts[2];  // the second may have no fixed words and no table: form EXPORT_ARGUMENTS, file NULL
+    void (*count)(Export *e);
+} ExportTarget;
+
+typedef struct ExportLauncher {
+    const char *name, *ending;
+    const char *(*write)(const Export *e); // the whole file
+} ExportLauncher;
+
+extern const ExportTarget export_targets[];
+extern const int export_target_count;
+extern const ExportLauncher export_launchers[];
+extern const int export_launcher_count;
+
+const char *export_word(const Export *e, const char *key); // or NULL
+void export_count(Export *e, const char *key, const char *value);
+void export_count_number(Export *e, const char *key, double number);
+
+#endif

@@ -1,0 +1,399 @@
+// The software that a job is written for, how each counts, and the scripts that start it. Versions: what the rows of
+// scenarios/import/software.c were read in.
+#include <math.h>
+#include <string.h>
+
+#include "scenarios/export/export_internal.h"
+#include "scenarios/import/import.h"
+#include "sim/base/list.h"
+#include "sim/base/text.h"
+#include "sim/base/version.h"
+
+// ---- How each counts.
+
+static void count_torchtitan(Export *e) {
+    const Resolved *r = &e->resolved;
+    const char *name = e->training->model->name, *dash = strrchr(name, '-');
+    bool sharded = e->training->layout.zero >= 2;
+    int shard = sharded ? (r->shard > r->cp ? r->shard / r->cp : 1) : 1;
+    if (dash) { // llama-3-8b: llama3 and 8B
+        char *family = arena_printf(e->arena, "%.*s", (int)(dash - name), name), *to = family;
+        char *flavor = arena_copy_text(e->arena, dash + 1);
+        for (const char *from = family; *from; from++)
+            if (*from != '-') *to++ = *from;
+        *to = '\0';
+        for (char *at = flavor; *at; at++)
+            if (*at >= 'a' && *at <= 'z') *at = (char)(*at - 'a' + 'A');
+        export_count(e, "titan_model", family);
+        export_count(e, "titan_flavor", flavor);
+    }
+    export_count_number(e, "local_batch", r->pp > 1 ? r->micro_batch * r->micro_batches : r->micro_batch);
+    export_count_number(e, "titan_global", r->global_batch);
+    export_count_number(e, "shard_degree", shard);
+    export_count_number(e, "replicate", r->dp / shard);
+    if (sharded) export_count(e, "reshard", e->training->layout.zero == 3 ? "always" : "never");
+    if (r->pp > 1) {
+        export_count(e, "schedule_word", r->vpp > 1 ? "Interleaved1F1B" : "1F1B");
+        export_count_number(e, "pipeline_micro", r->micro_batch);
+        export_count_number(e, "layers_per_virtual_stage", ceil((double)e->training->model->layers / r->pp / r->vpp));
+    }
+}
+
+static void count_accelerate(Export *e) {
+    static const char *const words[] = {"NO_SHARD", "NO_SHARD", "SHARD_GRAD_OP", "FULL_SHARD"};
+    bool hybrid = export_word(e, "zero-shard") != NULL;
+    int zero = e->training->layout.zero;
+    export_count(e, "sharding", hybrid ? (zero == 2 ? "HYBRID_SHARD_ZERO2" : "HYBRID_SHARD") : words[zero]);
+    if (e->training->offload_optimizer != OFFLOAD_GPU) export_count(e, "offload_both", "host");
+}
+
+// ---- Software.
+
+#define HF_ARGUMENTS                                                                                                   \
+    "--dataset_name wikitext --dataset_config_name wikitext-103-raw-v1 --do_train --output_dir out "                   \
+    "--save_steps %S% --logging_steps 10 --max_steps 1000"
+
+const ExportTarget export_targets[] = {
+    {.name = "megatron",
+     .title = "Megatron-LM core 0.20",
+     .software = "Megatron-LM",
+     .stack = "megatron-lm",
+     .program = "pretrain_gpt.py",
+     .dashes = true,
+     .parts = {{EXPORT_ARGUMENTS, 0, NULL, "recompute_activations zero_stage trainer.num_nodes num_gpus_per_node",
+                "--use-mcore-models --transformer-impl transformer_engine --tokenizer-type NullTokenizer --mock-data "
+                "--lr 1.0e-4 --min-lr 1.0e-5 --clip-grad 1.0 --save checkpoints --save-interval %S% --log-interval 10 "
+                "--log-throughput"}}},
+    {.name = "nemo",
+     .title = "NeMo 1.23",
+     .software = "NeMo",
+     .stack = "nemo",
+     .program = "megatron_gpt_pretraining.py --config-path . --config-name nemo",
+     .parts = {{EXPORT_YAML, 0, "nemo.yaml", "",
+                "model.mcore_gpt=true model.megatron_amp_O2=true trainer.accelerator=gpu trainer.max_steps=1000 "
+                "exp_manager.create_checkpoint_callback=true "
+                "exp_manager.checkpoint_callback_params.every_n_train_steps=%S%"}}},
+    {.name = "torchtitan",
+     .title = "torchtitan 0.2.2",
+     .software = "torchtitan",
+     .stack = "torchtitan",
+     .program = "-m torchtitan.train --job.config_file torchtitan.toml",
+     .parts = {{EXPORT_TOML, 0, "torchtitan.toml", "",
+                "training.steps=1000 optimizer.lr=0.0003 checkpoint.enable_checkpoint=true checkpoint.interval=%S% "
+                "metrics.log_freq=10"}},
+     .count = count_torchtitan},
+    {.name = "deepspeed",
+     .title = "DeepSpeed 0.19, run_clm.py",
+     .software = "Hugging Face Trainer",
+     .stack = "transformers",
+     .program = "run_clm.py",
+     .parts = {{EXPORT_ARGUMENTS, 0, NULL, "tp_size sequence_parallel_degree fsdp offload_params optim",
+                HF_ARGUMENTS " --deepspeed ds_config.json"},
+               {EXPORT_JSON, 2, "ds_config.json",
+                "bf16.enabled fp16.enabled bfloat16 overlap_comm autotp_size sequence_parallel",
+                "train_micro_batch_size_per_gpu=auto gradient_accumulation_steps=auto bf16.enabled=auto"}}},
+    {.name = "accelerate",
+     .title = "accelerate 1.15, run_clm.py",
+     .software = "Hugging Face Trainer",
+     .stack = "transformers",
+     .program = "run_clm.py",
+     .accelerates = true,
+     .parts = {{EXPORT_ARGUMENTS, 0, NULL, "tp_size sequence_parallel_degree offload_params optim", HF_ARGUMENTS},
+               {EXPORT_YAML, 1, "accelerate.yaml", "zero_stage offload_optimizer_device offload_param_device",
+                "compute_environment=LOCAL_MACHINE distributed_type=FSDP machine_rank=0 rdzv_backend=c10d "
+                "fsdp_config.fsdp_version=1 fsdp_config.fsdp_auto_wrap_policy=TRANSFORMER_BASED_WRAP"}},
+     .count = count_accelerate},
+};
+const int export_target_count = sizeof export_targets / sizeof *export_targets;
+
+// ---- Options of one part.
+
+typedef struct Entries {
+    struct Entry {
+        const char *name, *value;
+    } * items;
+    int count, room;
+} Entries;
+
+static const ImportOption *table_of(const ExportTarget *target, const ExportPart *part) {
+    for (int s = 0; s < import_software_count; s++)
+        if (strcmp(import_software[s].title, target->software) == 0) return import_software[s].tables[part->table];
+    return NULL;
+}
+
+static bool has_part(const ExportPart *part) { return part->fixed != NULL; }
+
+static bool add_word(const Export *e, const ExportPart *part, const ExportWord *word, Entries *entries) {
+    ImportSpelling spelling = import_spell(e->arena, table_of(e->target, part), word->key, word->value, part->avoid);
+    if (!spelling.name) return false;
+    struct Entry entry = {spelling.name, spelling.value};
+    LIST_PUSH(e->arena, entries, entry);
+    return true;
+}
+
+// Words that say what holds anyway.
+static bool is_usual(const Export *e, const ExportWord *word) {
+    static const char *const degrees[] = {"tp", "pp", "vpp", "cp", "ep"};
+    for (size_t i = 0; i < sizeof degrees / sizeof *degrees; i++)
+        if (strcmp(degrees[i], word->key) == 0 && strcmp(word->value, "1") == 0) return true;
+    return strcmp(word->value, "none") == 0 ||
+           (e->target->dashes && strcmp(word->key, "zero") == 0 && strcmp(word->value, "0") == 0);
+}
+
+static bool is_counted_anew(const Export *e, const char *key) {
+    static const char *const torchtitan[] = {
+        "model", "zero", "zero-shard", "micro-batch", "global-batch", "grad-accumulation", "vpp", "layers", "hidden"};
+    for (size_t i = 0; e->counted.count && i < sizeof torchtitan / sizeof *torchtitan; i++)
+        if (strcmp(torchtitan[i], key) == 0 && strcmp(e->target->name, "torchtitan") == 0) return true;
+    return strcmp(e->target->name, "accelerate") == 0 && strncmp(key, "zero", 4) == 0;
+}
+
+static const char *steps_between(const Export *e) {
+    return arena_printf(e->arena, "%.0f", fmax(1, round(e->checkpoint_s / e->point.step_p50_s)));
+}
+
+static void add_fixed(const Export *e, const ExportPart *part, Entries *entries) {
+    for (const char *at = part->fixed; *at;) {
+        size_t length = strcspn(at, " ");
+        char *pair = arena_printf(e->arena, "%.*s", (int)length, at), *equals = strchr(pair, '=');
+        at += length + (at[length] == ' ');
+        const char *value = "true";
+        if (equals) *equals = '\0', value = equals + 1;
+        if (part->form == EXPORT_ARGUMENTS && strncmp(at, "--", 2) != 0 && *at) {
+            length = strcspn(at, " ");
+            value = arena_printf(e->arena, "%.*s", (int)length, at);
+            at += length + (at[length] == ' ');
+        } else if (part->form == EXPORT_ARGUMENTS) {
+            value = NULL;
+        }
+        if (value && strcmp(value, "%S%") == 0) value = steps_between(e);
+        struct Entry entry = {part->form == EXPORT_ARGUMENTS ? pair + 2 : pair, value};
+        LIST_PUSH(e->arena, entries, entry);
+    }
+}
+
+static Entries entries_of(const Export *e, int number) {
+    const ExportPart *part = &e->target->parts[number];
+    Entries entries = {0}, aside = {0};
+    for (int i = 0; i < e->words.count; i++) {
+        const ExportWord *word = &e->words.items[i];
+        if (is_usual(e, word) || is_counted_anew(e, word->key)) continue;
+        bool before = number > 0 && add_word(e, &e->target->parts[0], word, &aside);
+        if (!before || strcmp(word->key, "precision") == 0) add_word(e, part, word, &entries);
+    }
+    for (int i = 0; i < e->counted.count; i++) {
+        const ExportWord *word = &e->counted.items[i];
+        if (strcmp(word->key, "titan_model") == 0 || strcmp(word->key, "titan_flavor") == 0) {
+            struct Entry entry = {strcmp(word->key, "titan_model") == 0 ? "model.name" : "model.flavor", word->value};
+            LIST_PUSH(e->arena, &entries, entry);
+        } else {
+            add_word(e, part, word, &entries);
+        }
+    }
+    if (part->form == EXPORT_ARGUMENTS && e->target->dashes) {
+        const Model *model = e->training->model;
+        struct Entry flags[] = {{"group_query_attention", NULL},     {"use_megatron_fsdp", NULL},
+                                {"recompute_method", "uniform"},     {"recompute_num_layers", "1"},
+                                {"position_embedding_type", "rope"}, {"disable_bias_linear", NULL}};
+        bool wanted[] = {model->kv_heads < model->heads,
+                         e->training->layout.zero >= 2,
+                         e->training->recompute == RECOMPUTE_FULL && !e->training->recompute_layers,
+                         e->training->recompute == RECOMPUTE_FULL && !e->training->recompute_layers,
+                         !model->learned_positions,
+                         !model->biases};
+        for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+            if (wanted[i]) LIST_PUSH(e->arena, &entries, flags[i]);
+    }
+    add_fixed(e, part, &entries);
+    return entries;
+}
+
+// ---- Forms.
+
+static bool is_bare(const char *value) {
+    return strcmp(value, "true") == 0 || strcmp(value, "false") == 0 ||
+           (*value && !value[strspn(value, "0123456789.")]);
+}
+
+static const char *quoted(const Export *e, ExportForm form, const char *value) {
+    bool plain = is_bare(value) || form == EXPORT_YAML;
+    return plain ? value : arena_printf(e->arena, "\"%s\"", value);
+}
+
+static const char *dashed(const Export *e, const char *name) {
+    char *copy = arena_copy_text(e->arena, name);
+    for (char *at = copy; e->target->dashes && *at; at++)
+        if (*at == '_') *at = '-';
+    return copy;
+}
+
+static const char *arguments_text(const Export *e, const Entries *entries) {
+    const char *text = "";
+    for (int i = 0; i < entries->count; i++) {
+        const struct Entry *entry = &entries->items[i];
+        const char *value = entry->value;
+        bool flag = value && strcmp(value, "true") == 0;
+        if (value && strcmp(value, "false") == 0 && e->target->dashes) continue;
+        if (flag) value = e->target->dashes ? NULL : "True";
+        if (value && strcmp(value, e->training->model->name) == 0 && !e->target->dashes) value = "\"$MODEL\"";
+        text = arena_printf(e->arena, "%s    --%s%s%s\n", text, dashed(e, entry->name), value ? " " : "",
+                            value ? value : "");
+    }
+    return text;
+}
+
+// Entries below a prefix ("zero_optimization."), in the order in which each is met first.
+static const char *level_text(const Export *e, ExportForm form, const Entries *entries, const char *prefix, int depth) {
+    size_t before = strlen(prefix);
+    const char *text = "", *between = "";
+    const char *indent = arena_printf(e->arena, "%*s", 2 * depth, "");
+    for (int i = 0; i < entries->count; i++) {
+        const struct Entry *entry = &entries->items[i];
+        if (strncmp(entry->name, prefix, before) != 0) continue;
+        const char *rest = entry->name + before, *dot = strchr(rest, '.');
+        const char *key = arena_printf(e->arena, "%.*s", (int)(dot ? dot - rest : (long)strlen(rest)), rest);
+        bool met = false;
+        for (int k = 0; k < i; k++)
+            met = met || (strncmp(entries->items[k].name, entry->name, before + strlen(key)) == 0 &&
+                          strchr(".", entries->items[k].name[before + strlen(key)]));
+        if (met) continue;
+        const char *below =
+            dot ? level_text(e, form, entries, arena_printf(e->arena, "%s%s.", prefix, key), depth + 1) : NULL;
+        if (form == EXPORT_JSON)
+            text = below ? arena_printf(e->arena, "%s%s%s\"%s\": {\n%s\n%s}", text, between, indent, key, below, indent)
+                         : arena_printf(e->arena, "%s%s%s\"%s\": %s", text, between, indent, key,
+                                        quoted(e, form, entry->value));
+        else if (form == EXPORT_TOML)
+            text = below ? arena_printf(e->arena, "%s[%s%s]\n%s\n", text, prefix, key, below)
+                         : arena_printf(e->arena, "%s%s = %s\n", text, key, quoted(e, form, entry->value));
+        else
+            text = below ? arena_printf(e->arena, "%s%s%s:\n%s", text, indent, key, below)
+                         : arena_printf(e->arena, "%s%s%s: %s\n", text, indent, key, quoted(e, form, entry->value));
+        between = ",\n";
+    }
+    return text;
+}
+
+static const char *config_text(const Export *e, int number) {
+    const ExportPart *part = &e->target->parts[number];
+    Entries entries = entries_of(e, number);
+    const char *inner = level_text(e, part->form, &entries, "", part->form == EXPORT_JSON);
+    return part->form == EXPORT_JSON ? arena_printf(e->arena, "{\n%s\n}\n", inner) : inner;
+}
+
+// ---- Scripts.
+
+static const char *header(const Export *e) {
+    const RecordPoint *point = &e->point;
+    char low[32], middle[32], high[32];
+    double tokens = point->tokens_per_s * point->step_p50_s;
+    quantity_format(point->step_p5_s, QUANTITY_TIME, low, sizeof low);
+    quantity_format(point->step_p50_s, QUANTITY_TIME, middle, sizeof middle);
+    quantity_format(point->step_p95_s, QUANTITY_TIME, high, sizeof high);
+    return arena_printf(e->arena,
+                        "# %s on %d GPUs, for %s; written by lockstep %s.\n"
+                        "# Expected: a step takes %s, nine times in ten %s to %s; %s tokens/s, %s to %s.\n"
+                        "# Memory: %.1f of %.1f GiB. Assumed: NCCL chooses algorithms and protocols itself.\n"
+                        "# A checkpoint every %s steps, as failures and storage have it. Data, learning rate and paths "
+                        "are yours to say.\n"
+                        "# lockstep --node %s%s%s\n",
+                        e->training->model->name, e->gpus, e->target->title, program_version(), middle, low, high,
+                        text_count(e->arena, tokens / point->step_p50_s, true),
+                        text_count(e->arena, tokens / point->step_p95_s, true),
+                        text_count(e->arena, tokens / point->step_p5_s, true), point->memory_peak_bytes / 1073741824,
+                        point->memory_capacity_bytes / 1073741824, steps_between(e), e->node,
+                        e->fabric ? " --fabric " : "", e->fabric ? e->fabric : "");
+}
+
+typedef struct Rendezvous {
+    const char *torchrun, *accelerate, *before; // before: what starts it on each node
+} Rendezvous;
+
+// What stands between the head and the end of every script.
+static const char *body(const Export *e, const Rendezvous *meet) {
+    Arena *arena = e->arena;
+    const ExportTarget *target = e->target;
+    const char *text = "set -euo pipefail\n", *arguments = "";
+    if (strcmp(target->name, "megatron") == 0 || strcmp(target->name, "nemo") == 0)
+        text = arena_printf(arena, "%sexport CUDA_DEVICE_MAX_CONNECTIONS=1\n", text);
+    if (!target->dashes && target->parts[0].form == EXPORT_ARGUMENTS)
+        text = arena_printf(arena, "%sMODEL=${MODEL:-%s} # its name there, or a folder with its config.json\n", text,
+                            e->training->model->name);
+    for (int p = 0; p < 2; p++) {
+        if (!has_part(&target->parts[p])) continue;
+        if (target->parts[p].file) {
+            text = arena_printf(arena, "%s\ncat >%s <<'EOF'\n%sEOF\n", text, target->parts[p].file, config_text(e, p));
+        } else {
+            Entries entries = entries_of(e, p);
+            text = arena_printf(arena, "%s\nargs=(\n%s)\n", text, arguments_text(e, &entries));
+            arguments = " \"${args[@]}\"";
+        }
+    }
+    if (target->accelerates)
+        return arena_printf(arena, "%s\n%saccelerate launch --config_file accelerate.yaml %s \\\n    %s%s\n", text,
+                            meet->before, e->nodes > 1 ? meet->accelerate : "", target->program, arguments);
+    const char *how = e->nodes > 1 ? arena_printf(arena, "--nnodes %d %s", e->nodes, meet->torchrun) : "--standalone";
+    return arena_printf(arena, "%s\n%storchrun --nproc-per-node %d %s \\\n    %s%s\n", text, meet->before, e->per_node,
+                        how, target->program, arguments);
+}
+
+static const char *write_torchrun(const Export *e) {
+    static const Rendezvous meet = {
+        "--node-rank \"${NODE_RANK:-0}\" --master-addr \"${MASTER_ADDR:-localhost}\" --master-port "
+        "\"${MASTER_PORT:-29500}\"",
+        "--machine_rank \"${NODE_RANK:-0}\" --main_process_ip \"${MASTER_ADDR:-localhost}\" --main_process_port "
+        "\"${MASTER_PORT:-29500}\"",
+        ""};
+    return arena_printf(e->arena, "#!/bin/bash\n%s%s%s", header(e),
+                        e->nodes > 1 ? "# On every node, with NODE_RANK and MASTER_ADDR set.\n" : "", body(e, &meet));
+}
+
+static const char *write_sbatch(const Export *e) {
+    static const Rendezvous meet = {"--rdzv-backend c10d --rdzv-endpoint \"$head:29500\" --rdzv-id \"$SLURM_JOB_ID\"",
+                                    "--main_process_ip \"$head\" --main_process_port 29500", "srun "};
+    return arena_printf(e->arena,
+                        "#!/bin/bash\n#SBATCH --job-name=%s\n#SBATCH --nodes=%d\n#SBATCH --ntasks-per-node=1\n"
+                        "#SBATCH --gpus-per-node=%d\n#SBATCH --exclusive\n%s%s%s",
+                        e->target->name, e->nodes, e->per_node, header(e),
+                        e->nodes > 1 ? "head=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n" : "",
+                        body(e, &meet));
+}
+
+static const char *indented(const Export *e, const char *text, int by) {
+    const char *whole = "";
+    for (const char *at = text; *at;) {
+        size_t length = strcspn(at, "\n");
+        whole = arena_printf(e->arena, "%s%*s%.*s\n", whole, length ? by : 0, "", (int)length, at);
+        at += length + (at[length] == '\n');
+    }
+    return whole;
+}
+
+static const char *replicas(const Export *e, const char *kind, int count, const char *script) {
+    return arena_printf(e->arena,
+                        "    %s:\n      replicas: %d\n      restartPolicy: OnFailure\n      template:\n        spec:\n"
+                        "          containers:\n            - name: pytorch\n              image: %s-image\n"
+                        "              command: [bash, -c]\n              args:\n                - |\n%s"
+                        "              resources:\n                limits:\n                  nvidia.com/gpu: %d\n",
+                        kind, count, e->target->name, indented(e, script, 18), e->per_node);
+}
+
+static const char *write_k8s(const Export *e) {
+    static const Rendezvous meet = {
+        "--node-rank \"$RANK\" --master-addr \"$MASTER_ADDR\" --master-port \"$MASTER_PORT\"",
+        "--machine_rank \"$RANK\" --main_process_ip \"$MASTER_ADDR\" --main_process_port \"$MASTER_PORT\"", ""};
+    const char *script = body(e, &meet);
+    return arena_printf(
+        e->arena,
+        "%s# The image is yours to name: with %s in it.\napiVersion: kubeflow.org/v1\nkind: PyTorchJob\n"
+        "metadata:\n  name: %s\nspec:\n  pytorchReplicaSpecs:\n%s%s",
+        header(e), e->target->title, e->target->name, replicas(e, "Master", 1, script),
+        e->nodes > 1 ? replicas(e, "Worker", e->nodes - 1, script) : "");
+}
+
+const ExportLauncher export_launchers[] = {
+    {"torchrun", ".sh", write_torchrun},
+    {"sbatch", ".sbatch", write_sbatch},
+    {"k8s", "-k8s.yaml", write_k8s},
+};
+const int export_launcher_count = sizeof export_launchers / sizeof *export_launchers;

@@ -1,0 +1,143 @@
+// Scripts that run a job: what goes out comes in as the same job, in every software and for every launcher.
+#include <stdlib.h>
+
+#include "models/hardware/hardware.h"
+#include "scenarios/export/export.h"
+#include "scenarios/import/import.h"
+#include "scenarios/study/study_options.h"
+#include "scenarios/study/study_point.h"
+#include "sim/base/random.h"
+#include "tests/test.h"
+
+static const StudySpec *study_of(Arena *arena, const OptionWords *words, Problems *problems) {
+    static const OptionSpec own[] = {{"seed", OPTION_SEED, "N", .help = ""}, {"unfolded", OPTION_FLAG, .help = ""}};
+    int count;
+    const OptionSpec *rows = options_with_study(arena, own, 2, &count);
+    char **argv = ARENA_ARRAY(arena, char *, words->count + 1);
+    for (int i = 0; i < words->count; i++) argv[i] = arena_copy_text(arena, words->items[i]);
+    const Options *options = options_parse(arena, rows, count, words->count, argv, problems);
+    if (problem_count(problems)) return NULL;
+    return study_from_options(arena, options, catalogue_builtin(arena), "test", problems);
+}
+
+static OptionWords words_of_text(Arena *arena, const char *text) {
+    OptionWords words = {0};
+    option_words_add(arena, &words, "run");
+    char *copy = arena_copy_text(arena, text), *next = NULL;
+    for (char *word = strtok_r(copy, " ", &next); word; word = strtok_r(NULL, " ", &next))
+        option_words_add(arena, &words, word);
+    return words;
+}
+
+static uint64_t digest_of(Arena *arena, const StudySpec *study, Problems *problems) {
+    static const int first[MOST_VARIED];
+    StudyPlace place = study_place(arena, study, first, problems);
+    if (!place.cluster) return 0;
+    RecordPoint point = simulate_training(arena, place.cluster, place.training, study, problems);
+    return point.ran ? point.digest : 0;
+}
+
+// The digest of the job that the file says.
+static uint64_t digest_again(Arena *arena, const ExportFile *file, Problems *problems) {
+    const ImportAsked nothing = {0};
+    const Import *import = import_text(arena, file->name, file->text, strlen(file->text), &nothing, problems);
+    OptionWords words = {0};
+    if (!import) return 0;
+    option_words_add(arena, &words, "run");
+    for (int i = 0; i < import->words.count; i++)
+        option_words_add(arena, &words,
+                         arena_printf(arena, "--%s=%s", import->words.items[i].option, import->words.items[i].value));
+    const StudySpec *study = study_of(arena, &words, problems);
+    return study ? digest_of(arena, study, problems) : 0;
+}
+
+static const char *pick(RandomStream *stream, const char *const *of, int count) {
+    return of[random_below(stream, count)];
+}
+
+// A job that the software can be told.
+static const char *draw(Arena *arena, RandomStream *stream, const char *target) {
+    static const char *const plain[] = {"llama-2-7b", "llama-3-8b", "gpt3-6.7b", "qwen2.5-7b"}, *const titan[] = {
+                                                                                                    "llama-3-8b"};
+    static const char *const recompute[] = {"none", "selective", "full"}, *const layered[] = {"none", "full",
+                                                                                              "operations"};
+    bool megatron = strcmp(target, "megatron") == 0 || strcmp(target, "nemo") == 0,
+         is_titan = strcmp(target, "torchtitan") == 0;
+    int tp = megatron || is_titan ? 1 << random_below(stream, 3) : 1,
+        pp = megatron || is_titan ? 1 << random_below(stream, 2) : 1;
+    int dp = 2 << random_below(stream, 2), micro = 1 << random_below(stream, 2),
+        steps = pp * (1 << random_below(stream, 2));
+    int vpp = pp > 1 && random_below(stream, 2) ? 2 : 1;
+    int gpus = tp * pp * dp;
+    if (gpus < 8) dp *= 8 / gpus, gpus = 8;
+    const char *model = is_titan ? titan[0] : pick(stream, plain, megatron ? 3 : 4);
+    int zero = megatron ? (int)random_below(stream, 2) : is_titan ? (pp > 1 ? 0 : 3) : 3 - (int)random_below(stream, 2);
+    const char *text = arena_printf(
+        arena,
+        "--model %s --node dgx-h100 --gpus %d --fabric ib-ndr400 --tp %d --pp %d --vpp %d --zero %d --micro-batch %d "
+        "--global-batch %d --seq %d --recompute %s",
+        model, gpus, tp, pp, vpp, zero, micro, micro * dp * steps, 1024 << random_below(stream, 2),
+        megatron   ? pick(stream, recompute, 3)
+        : is_titan ? pick(stream, layered, 3)
+                   : pick(stream, layered, 2));
+    if (megatron && random_below(stream, 2)) text = arena_printf(arena, "%s --overlap-grad-reduce false", text);
+    if (megatron && tp > 1 && random_below(stream, 2)) text = arena_printf(arena, "%s --sequence-parallel false", text);
+    return text;
+}
+
+TEST(what_goes_out_comes_in_with_the_same_digest) {
+    static const char *const targets[] = {"megatron", "nemo", "torchtitan", "deepspeed", "accelerate"},
+                             *const launchers[] = {"torchrun", "sbatch", "k8s"};
+    int same = 0, drawn = 0;
+    FOR_SEEDS (seed, 1, 240) {
+        Arena *arena = arena_open();
+        Problems *problems = problems_create(arena);
+        RandomStream stream = random_stream(seed, "exports", 0);
+        const char *target = targets[seed % 5], *launcher = pick(&stream, launchers, 3),
+                   *job = draw(arena, &stream, target);
+        OptionWords words = words_of_text(arena, job);
+        const StudySpec *study = study_of(arena, &words, problems);
+        ExportFiles files = {0};
+        const char *kinds = arena_printf(arena, "%s,%s", target, launcher);
+        if (study && export_job(arena, study, kinds, &files, problems)) {
+            drawn++;
+            uint64_t digest = digest_again(arena, &files.items[0], problems);
+            same += digest == files.items[0].point.digest;
+            if (digest != files.items[0].point.digest)
+                test_fail(__FILE__, __LINE__, "%s as %s: another job comes in (%s)", job, kinds,
+                          problem_count(problems) ? problem_at(problems, 0)->text : "no problem");
+            for (int i = 0; i < files.items[0].lost.count; i++)
+                test_fail(__FILE__, __LINE__, "%s as %s: %s=%s is lost", job, kinds, files.items[0].lost.items[i].key,
+                          files.items[0].lost.items[i].value);
+        } else if (problem_count(problems) && !strstr(problem_at(problems, 0)->text, "does not run")) {
+            test_fail(__FILE__, __LINE__, "%s as %s: %s", job, kinds, problem_at(problems, 0)->text);
+        }
+        arena_close(arena);
+    }
+    EXPECT(drawn >= 200);
+    EXPECT_INT(same, drawn);
+}
+
+TEST(scripts_are_sound_to_shells_and_never_written_over) {
+    char out[1 << 14], folder[] = "/tmp/lockstep-export-XXXXXX";
+    Arena *arena = arena_open();
+    EXPECT(mkdtemp(folder) != NULL);
+    const char *export = arena_printf(
+        arena,
+        "$LOCKSTEP export --model llama-3-8b --node dgx-h100 --gpus 32 --zero 3 --micro-batch 1 --global-batch 64 "
+        "--export torchtitan,deepspeed,accelerate,sbatch,torchrun,k8s --into %s -q >/dev/null; "
+        "$LOCKSTEP export --model llama-2-7b --node dgx-h100 --gpus 8 --tp 2 --micro-batch 1 --global-batch 64 "
+        "--export megatron,nemo,sbatch,torchrun,k8s --into %s",
+        folder, folder);
+    EXPECT_INT(test_shell(export, out, sizeof out), 0);
+    const char *check = arena_printf(arena,
+                                     "cd %s; ls | wc -l; for f in *.sh *.sbatch; do bash -n $f || exit 1; done; "
+                                     "! command -v shellcheck >/dev/null || shellcheck *.sh *.sbatch",
+                                     folder);
+    EXPECT_INT(test_shell(check, out, sizeof out), 0);
+    EXPECT_TEXT(out, "15\n");
+    EXPECT_INT(test_shell(export, out, sizeof out), 1);
+    EXPECT_CONTAINS(out, "is not written over");
+    test_shell(arena_printf(arena, "rm -r %s", folder), out, sizeof out);
+    arena_close(arena);
+}
