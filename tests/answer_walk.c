@@ -98,6 +98,7 @@ const WalkLine answer_walk[] = {
     {0, "export --model qwen2.5-7b --node dgx-h100 --gpus 8 --tp 4 --micro-batch 1 --global-batch 8 --export k8s,megatron "
         "--into $(mktemp -d) --unfolded --seed 2"},
     {2, "export " GPT2},
+    {0, "export scenarios/examples/launch/megatron.sbatch --node dgx-h100 --tp 2 --export change --into $(mktemp -d)"},
     {4, "export --model resnet50 --node dgx-h100 --gpus 8 --micro-batch 1 --export megatron"},
     {0, "plan --model llama-2-7b --tokens 1B --node dgx-h100 --gpus 8 --global-batch 64 --price 2 -j 1 --software megatron "
         "--export sbatch --into $(mktemp -d)"},

@@ -141,3 +141,65 @@ TEST(scripts_are_sound_to_shells_and_never_written_over) {
     test_shell(arena_printf(arena, "rm -r %s", folder), out, sizeof out);
     arena_close(arena);
 }
+
+// ---- The user's own file.
+
+// What the file becomes with these options; the problem's first line where it is refused.
+static const char *changed(Arena *arena, const char *script, const char *options, const char *name) {
+    char folder[] = "/tmp/lockstep-change-XXXXXX", *out = arena_alloc(arena, 1 << 14);
+    EXPECT(mkdtemp(folder) != NULL);
+    FILE *file = fopen(arena_printf(arena, "%s/%s", folder, name), "w");
+    fputs(script, file);
+    fclose(file);
+    test_shell(arena_printf(
+                   arena,
+                   "cd %s; $(cd - >/dev/null; realpath $LOCKSTEP) export %s --node dgx-h100 --export change "
+                   "--into new %s --plain >/dev/null 2>said; cat new/%s 2>/dev/null || grep error said; cd /; rm -r %s",
+                   folder, name, options, name, folder),
+               out, 1 << 14);
+    return out;
+}
+
+TEST(only_what_changes_is_changed_in_a_users_own_file) {
+    Arena *arena = arena_open();
+    static const char script[] =
+        "#!/bin/bash\n# my own\nPP=${PP:-2}   # stages\nMBS=1; GBS=64\n"
+        "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 24 --hidden-size 1024 \\\n"
+        "  --num-attention-heads 16 --seq-length 1024 --bf16 --tensor-model-parallel-size 2 \\\n"
+        "  --pipeline-model-parallel-size $PP --micro-batch-size ${MBS} --global-batch-size=\"$GBS\" \\\n"
+        "  --use-distributed-optimizer --recompute-activations   # last\n";
+    const char *text = changed(arena, script, "--tp 4 --pp 1 --micro-batch 2 --recompute none --vpp 1", "a.sh");
+    EXPECT_CONTAINS(text,
+                    "# my own\nPP=${PP:-1}   # stages\nMBS=2; GBS=64\ntorchrun --nproc_per_node 8 pretrain_gpt.py "
+                    "--num-layers 24");
+    EXPECT_CONTAINS(text, "--bf16 --tensor-model-parallel-size 4 \\\n  --pipeline-model-parallel-size $PP");
+    EXPECT_CONTAINS(text, "--use-distributed-optimizer # last\n");
+    EXPECT_CONTAINS(changed(arena, script, "--tp 2", "a.sh"), "nothing is to be changed");
+    EXPECT_CONTAINS(changed(arena, script, "--lora-rank 8", "a.sh"), "--lora-rank 8 cannot be said there");
+    EXPECT_CONTAINS(changed(arena, script, "--fused-loss", "a.sh"), "--cross-entropy-loss-fusion --num-layers 24");
+    arena_close(arena);
+}
+
+TEST(a_value_that_is_computed_or_says_two_things_is_not_changed) {
+    Arena *arena = arena_open();
+    static const char script[] =
+        "#!/bin/bash\nN=2; TP=$((2 * N))\n"
+        "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 24 --hidden-size 1024 "
+        "--num-attention-heads 16 --seq-length 1024 --tensor-model-parallel-size $TP "
+        "--micro-batch-size $N --pipeline-model-parallel-size $N --global-batch-size 64 --fp16\n";
+    EXPECT_CONTAINS(changed(arena, script, "--tp 2", "a.sh"),
+                    "a.sh:3: error: $TP cannot be changed: its value is computed");
+    EXPECT_CONTAINS(changed(arena, script, "--micro-batch 1", "a.sh"), "would change with it");
+    arena_close(arena);
+}
+
+TEST(a_configuration_is_changed_in_place) {
+    Arena *arena = arena_open();
+    const char *toml =
+        "[model]\nname = \"llama3\"\nflavor = \"8B\" # whole\n[training]\nlocal_batch_size = 2\nseq_len = 8192\n"
+        "[parallelism]\ntensor_parallel_degree = 2\n[activation_checkpoint]\nmode = \"full\"\n";
+    const char *text = changed(arena, toml, "--gpus 64 --tp 4 --recompute none --global-batch 32", "a.toml");
+    EXPECT_CONTAINS(text, "flavor = \"8B\" # whole\n[training]\nlocal_batch_size = 2\n");
+    EXPECT_CONTAINS(text, "tensor_parallel_degree = 4\n[activation_checkpoint]\nmode = \"none\"\n");
+    arena_close(arena);
+}

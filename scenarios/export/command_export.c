@@ -40,6 +40,9 @@ static int ask(Asking *asking) {
     if (!study) return EXIT_BAD_INPUT;
     ExportFiles files = {0};
     const char *folder = option_text(asking->options, "into", EXPORT_FOLDER);
+    bool changes = strstr(kinds, EXPORT_CHANGE) != NULL;
+    if (changes && !export_changed(arena, (const char *const *)asking->argv, asking->argc, &files, asking->problems))
+        return EXIT_BAD_INPUT;
     if (!export_job(arena, study, kinds, &files, asking->problems)) return watch_status(EXIT_BAD_INPUT);
     if (!export_write(arena, folder, &files, asking->problems)) return EXIT_FAILED;
     export_answer(arena, asking->answer, folder, &files, false);

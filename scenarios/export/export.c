@@ -311,6 +311,8 @@ bool export_job(Arena *arena, const StudySpec *study, const char *kinds, ExportF
         const char *name = arena_printf(arena, "%.*s", (int)length, at);
         const ExportTarget *target = target_called(name);
         const ExportLauncher *launcher = launcher_called(name);
+        at += length + (at[length] == ',');
+        if (strcmp(name, EXPORT_CHANGE) == 0) continue; // by those who know the words
         if (!target && !launcher) {
             problem_add(problems, (Where){0}, "--export %s: there is no such kind", name);
             problem_hint(problems, "known: %s", export_kinds_text(arena));
@@ -319,13 +321,51 @@ bool export_job(Arena *arena, const StudySpec *study, const char *kinds, ExportF
         }
         if (target) targets[target_count++] = target;
         if (launcher) launchers[launcher_count++] = launcher;
-        at += length + (at[length] == ',');
     }
+    if (target_count + launcher_count == 0) return true;
     if (target_count == 0) targets[target_count++] = target_of(study);
     if (launcher_count == 0) launchers[launcher_count++] = &export_launchers[0];
     for (int t = 0; t < target_count; t++)
         for (int l = 0; l < launcher_count; l++)
             if (!add_file(arena, study, targets[t], launchers[l], files, problems)) return false;
+    return true;
+}
+
+bool export_changed(Arena *arena, const char *const *words, int count, ExportFiles *files, Problems *problems) {
+    const char *path = import_subject_file();
+    struct {
+        ImportWord *items;
+        int count, room;
+    } wanted = {0};
+    if (!path) {
+        problem_add(problems, (Where){0}, "--export change: which file?");
+        problem_hint(problems, "lockstep export my.sbatch --export change --tp 4");
+        problem_is_usage(problems);
+        return false;
+    }
+    for (int o = 0; o < JOB_OBJECT_COUNT; o++)
+        for (int f = 0; f < job_objects[o].field_count; f++) {
+            const char *flag = job_objects[o].fields[f].flag;
+            for (int i = 0; flag && i < count; i++) {
+                const char *word = words[i], *name = strncmp(word, "--", 2) == 0 ? word + 2 : "";
+                size_t length = strlen(flag);
+                bool is_flag = i + 1 >= count || strncmp(words[i + 1], "--", 2) == 0;
+                const char *value = strncmp(name, flag, length) != 0 ? NULL
+                                    : name[length] == '='            ? name + length + 1
+                                    : name[length]                   ? NULL
+                                    : is_flag                        ? "true"
+                                                                     : words[i + 1];
+                ImportWord one = {flag, value};
+                if (value &&
+                    !strstr(" software unread-options tokens samples epochs ", arena_printf(arena, " %s ", flag)))
+                    LIST_PUSH(arena, &wanted, one);
+            }
+        }
+    const char *text = import_change(arena, wanted.items, wanted.count, problems), *slash = strrchr(path, '/');
+    if (!text) return false;
+    ExportFile file = {.name = slash ? slash + 1 : path, .text = text, .software = "your own file, changed"};
+    file.point.step_p5_s = file.point.step_p50_s = file.point.step_p95_s = NAN;
+    LIST_PUSH(arena, files, file);
     return true;
 }
 

@@ -18,6 +18,7 @@ typedef struct ExportWords {
     int count, room;
 } ExportWords;
 
+// software NULL: it is the user's own
 typedef struct ExportFile {
     const char *name, *text; // "megatron.sbatch"
     const char *software;    // "Megatron-LM core 0.20"
@@ -33,6 +34,10 @@ typedef struct ExportFiles {
 
 // `kinds`: "sbatch,megatron". False after problems.
 bool export_job(Arena *arena, const StudySpec *study, const char *kinds, ExportFiles *files, Problems *problems);
+// The launch file that the command line named, with the options in `words` ("--tp", "4", …) that differ from it
+// changed.
+bool export_changed(Arena *arena, const char *const *words, int count, ExportFiles *files, Problems *problems);
+#define EXPORT_CHANGE "change"
 // Into a folder, which is made; never over a file that is there.
 bool export_write(Arena *arena, const char *folder, const ExportFiles *files, Problems *problems);
 
@@ -41,7 +46,8 @@ bool export_write(Arena *arena, const char *folder, const ExportFiles *files, Pr
      .kind = OPTION_TEXT,                                                                                              \
      .of = OF_FORM,                                                                                                    \
      .metavar = "KINDS",                                                                                               \
-     .help = "write scripts that run it: megatron, nemo, torchtitan, deepspeed, accelerate; torchrun, sbatch, k8s"},   \
+     .help = "write scripts that run it: megatron, nemo, torchtitan, deepspeed, accelerate; torchrun, sbatch, k8s; "   \
+             "or change: your own file"},                                                                              \
     {                                                                                                                  \
         .name = "into", .kind = OPTION_TEXT, .of = OF_FORM, .metavar = "DIR",                                          \
         .help = "the folder for them, made if it is not there (default lockstep-export)"                               \

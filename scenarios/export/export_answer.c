@@ -1,5 +1,7 @@
 #include "scenarios/export/export_answer.h"
 
+#include <math.h>
+
 static const char *lost_text(Arena *arena, const ExportWords *lost) {
     const char *text = "";
     for (int i = 0; i < lost->count; i++)
@@ -34,7 +36,9 @@ void export_answer(Arena *arena, Answer *answer, const char *folder, const Expor
         ANSWER_ROW(answer, answer_of_text(arena_printf(arena, "%s/%s", folder, file->name)), answer_of_text(file->name),
                    answer_of_text(file->software), answer_of(AS_SECONDS, point->step_p50_s),
                    answer_of(AS_SECONDS, point->step_p5_s), answer_of(AS_SECONDS, point->step_p95_s),
-                   answer_of_text(answer_range_text(arena, answer, AS_SECONDS, point->step_p5_s, point->step_p95_s)),
+                   answer_of_text(isfinite(point->step_p50_s) ? answer_range_text(arena, answer, AS_SECONDS,
+                                                                                  point->step_p5_s, point->step_p95_s)
+                                                              : ""),
                    answer_of_text(lost_text(arena, &file->lost)));
     }
     answer_close(answer);

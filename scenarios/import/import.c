@@ -408,10 +408,15 @@ const Import *import_text(Arena *arena, const char *name, const char *text, size
     return read_through(arena, name, text, bytes, asked, NULL, problems);
 }
 
-const Import *import_read(Arena *arena, const char *path, const ImportAsked *asked, Problems *problems) {
+const Import *import_read_as(Arena *arena, const char *path, const char *text, size_t bytes, const ImportAsked *asked,
+                             Problems *problems) {
     uint64_t digest = 0;
+    const ReadGate *gate = gate_create(arena, path, NULL, 0, &digest, problems);
+    return gate ? read_through(arena, path, text, bytes, asked, gate, problems) : NULL;
+}
+
+const Import *import_read(Arena *arena, const char *path, const ImportAsked *asked, Problems *problems) {
     size_t bytes = 0;
     const char *text = file_read(arena, path, LARGEST_FILE, &bytes, problems);
-    const ReadGate *gate = text ? gate_create(arena, path, NULL, 0, &digest, problems) : NULL;
-    return text ? read_through(arena, path, text, bytes, asked, gate, problems) : NULL;
+    return text ? import_read_as(arena, path, text, bytes, asked, problems) : NULL;
 }

@@ -50,7 +50,16 @@ const Import *import_read(Arena *arena, const char *path, const ImportAsked *ask
 const Import *import_text(Arena *arena, const char *name, const char *text, size_t bytes, const ImportAsked *asked,
                           Problems *problems);
 
+// A file as if it held this text; what stands beside it is read as ever.
+const Import *import_read_as(Arena *arena, const char *path, const char *text, size_t bytes, const ImportAsked *asked,
+                             Problems *problems);
+
 // Where a word of the command line names such a file: its options in its place, and what was typed after them. The file
 // is read by another process, behind the wall, within limits of time and memory. False after problems.
 bool import_subject(Arena *arena, int *argc, char ***argv, const OptionSpec *rows, int row_count, Problems *problems);
+
+// The file that the command line named, or NULL; and its text with what differs from it changed, and all else as it
+// stands. `words` are options of ours with their values. NULL after problems: what cannot be changed is said.
+const char *import_subject_file(void);
+const char *import_change(Arena *arena, const ImportWord *words, int count, Problems *problems);
 #endif

@@ -473,6 +473,11 @@ static const char *said_for(Arena *arena, const char *how, const char *value) {
     return NULL;
 }
 
+const char *import_say_as(Arena *arena, const ImportSoftware *software, const char *name, const char *value) {
+    const ImportOption *row = import_option(software, name);
+    return row && row->effect == TAKEN ? said_for(arena, row->how, value) : NULL;
+}
+
 ImportSpelling import_spell(Arena *arena, const ImportOption *table, const char *to, const char *value,
                             const char *avoid) {
     for (const ImportOption *row = table; row->spelling; row++) {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "results/answer/as.h"
+#include "scenarios/import/change.h"
 #include "scenarios/import/import.h"
 #include "sim/base/letters.h"
 #include "sim/base/list.h"
@@ -24,6 +25,7 @@ enum { MOST_SECONDS = 5, LARGEST_REPLY = 16 << 20, FULL = 7, FIRST_NAMES = 1 };
 
 static const Json *imported; // what was read, for the answer's own words
 static const char *imported_file;
+static ImportAsked imported_asked;
 static bool shows_all;
 
 // ---- The process that reads.
@@ -103,7 +105,7 @@ static void on_full(void *context) {
     _exit(FULL);
 }
 
-static _Noreturn void read_apart(const char *path, const ImportAsked *asked, int out) {
+static _Noreturn void read_apart(const char *path, const char *text, const ImportAsked *asked, int out) {
     struct rlimit seconds = {MOST_SECONDS, MOST_SECONDS + 1};
     setrlimit(RLIMIT_CPU, &seconds);
     signal(SIGXCPU, SIG_DFL);
@@ -114,7 +116,8 @@ static _Noreturn void read_apart(const char *path, const ImportAsked *asked, int
     WallRules rules = {0};
     wall_allow(arena, &rules, WALL_READ, slash ? arena_printf(arena, "%.*s", (int)(slash - path + 1), path) : ".");
     wall_raise(arena, &rules, WALL_SILENT, aside);
-    const Import *import = import_read(arena, path, asked, problems);
+    const Import *import = text ? import_read_as(arena, path, text, strlen(text), asked, problems)
+                                : import_read(arena, path, asked, problems);
     FILE *stream = letters_out_open(out);
     if (!stream) _exit(1);
     JsonWriter json = json_writer(stream, 0);
@@ -127,7 +130,9 @@ static _Noreturn void read_apart(const char *path, const ImportAsked *asked, int
 
 // ---- The process that asks.
 
-static const Json *reply_of(Arena *arena, const char *path, const ImportAsked *asked, Problems *problems) {
+// text: in place of the file's; or NULL.
+static const Json *reply_of(Arena *arena, const char *path, const char *text, const ImportAsked *asked,
+                            Problems *problems) {
     int ends[2];
     if (pipe(ends) != 0) {
         problem_add(problems, (Where){path, 0}, "no pipe: %s", strerror(errno));
@@ -139,7 +144,7 @@ static const Json *reply_of(Arena *arena, const char *path, const ImportAsked *a
     pid_t child = fork();
     if (child == 0) {
         close(ends[0]);
-        read_apart(path, asked, ends[1]);
+        read_apart(path, text, asked, ends[1]);
     }
     close(ends[1]);
     if (child < 0) {
@@ -150,10 +155,10 @@ static const Json *reply_of(Arena *arena, const char *path, const ImportAsked *a
     }
     size_t bytes = 0;
     int status = 0;
-    char *text = file_read_open(arena, ends[0], path, LARGEST_REPLY, &bytes, problems);
+    char *reply = file_read_open(arena, ends[0], path, LARGEST_REPLY, &bytes, problems);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && text)
-        return json_read_text(arena, path, text, bytes, problems);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && reply)
+        return json_read_text(arena, path, reply, bytes, problems);
     bool full = WIFEXITED(status) && WEXITSTATUS(status) == FULL,
          late = WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU;
     problem_add(problems, (Where){path, 0},
@@ -353,7 +358,7 @@ bool import_subject(Arena *arena, int *argc, char ***argv, const OptionSpec *row
         problem_is_usage(problems);
         return false;
     }
-    const Json *reply = reply_of(arena, (*argv)[at], &asked, problems);
+    const Json *reply = reply_of(arena, (*argv)[at], NULL, &asked, problems);
     if (!reply || !take_problems(reply, problems)) return false;
     OptionWords line = {0};
     option_words_add(arena, &line, (*argv)[0]);
@@ -364,6 +369,7 @@ bool import_subject(Arena *arena, int *argc, char ***argv, const OptionSpec *row
         if (i != at && !(from && (i == from || i == from + 1))) option_words_add(arena, &line, (*argv)[i]);
     }
     imported = reply;
+    imported_asked = asked;
     imported_file = (*argv)[at];
     envelope_tells(write_in_answer);
     answer_tells(print_on_screen);
@@ -372,4 +378,62 @@ bool import_subject(Arena *arena, int *argc, char ***argv, const OptionSpec *row
     *argv = words;
     *argc = line.count;
     return true;
+}
+
+// ---- The same file, changed.
+
+const char *import_subject_file(void) { return imported_file; }
+
+static const char *word_in(const Json *words, const char *option) {
+    for (int i = 0; words && i + 1 < words->count; i += 2)
+        if (strcmp(words->items[i].text, option) == 0) return words->items[i + 1].text;
+    return NULL;
+}
+
+// It is read again in place of the file: what was to change has changed, and nothing else.
+static bool says_as_wanted(Arena *arena, const char *text, const ImportWord *words, int count, Problems *problems) {
+    const Json *reply = reply_of(arena, imported_file, text, &imported_asked, problems);
+    if (!reply || !take_problems(reply, problems)) return false;
+    const Json *now = json_get(reply, "words"), *before = json_get(imported, "words");
+    for (int i = 0; i < count; i++) {
+        const char *said = word_in(now, words[i].option);
+        if (change_is_none(words[i].value) ? !said || change_is_none(said) : said && strcmp(said, words[i].value) == 0)
+            continue;
+        problem_add(problems, (Where){imported_file, 0}, "--%s %s cannot be said there: it would be %s",
+                    words[i].option, words[i].value, said ? said : "nothing");
+        problem_hint(problems, "change it by hand, or write a new script: --export %s", "megatron");
+        return false;
+    }
+    for (int i = 0; before && i + 1 < before->count; i += 2) {
+        const char *option = before->items[i].text, *said = word_in(now, option);
+        bool wanted = strcmp(option, "unread-options") == 0 || strcmp(option, "tokens") == 0;
+        for (int k = 0; k < count; k++) wanted = wanted || strcmp(words[k].option, option) == 0;
+        if (wanted || (said && strcmp(said, before->items[i + 1].text) == 0)) continue;
+        problem_add(problems, (Where){imported_file, 0}, "--%s would change with it, from %s to %s", option,
+                    before->items[i + 1].text, said ? said : "nothing");
+        problem_hint(problems,
+                     "a variable says both, or one follows from the other: say --%s too, or change it by hand", option);
+        return false;
+    }
+    return true;
+}
+
+const char *import_change(Arena *arena, const ImportWord *words, int count, Problems *problems) {
+    struct {
+        ImportWord *items;
+        int count, room;
+    } differ = {0};
+    const Json *said = json_get(imported, "words");
+    for (int i = 0; i < count; i++) {
+        const char *old = word_in(said, words[i].option);
+        if (old ? strcmp(old, words[i].value) == 0 : change_is_none(words[i].value)) continue;
+        LIST_PUSH(arena, &differ, words[i]);
+    }
+    if (differ.count == 0) {
+        problem_add(problems, (Where){imported_file, 0}, "nothing is to be changed");
+        problem_hint(problems, "say options that differ from it: --tp 4 --micro-batch 2");
+        return NULL;
+    }
+    const char *text = change_text(arena, imported_file, imported, differ.items, differ.count, problems);
+    return text && says_as_wanted(arena, text, differ.items, differ.count, problems) ? text : NULL;
 }
