@@ -7,16 +7,24 @@
 #include "calibrate/training/cross_training.h"
 #include "calibrate/training/family_classes.h"
 #include "calibrate/training/untrained.h"
+#include "sim/base/digest.h"
 #include "sim/base/list.h"
 #include "sim/system/pieces.h"
 
 #define WORTH_TELLING 0.003
 
 const char *const nested_questions[NESTED_COUNT] = {
-    [NESTED_FAMILY] = "a family left out",           [NESTED_GPU] = "a type of GPU left out",
-    [NESTED_FRAMEWORK] = "framework names withheld", [NESTED_SCALE] = "each family's largest scale left out",
-    [NESTED_YEAR] = "the newest year left out",      [NESTED_ORDINARY] = "all ordinary code left out",
-    [NESTED_UNSAID] = "the same, nothing said",      [NESTED_TUNED] = "all tuned code left out",
+    [NESTED_FAMILY] = "a family left out",
+    [NESTED_GPU] = "a type of GPU left out",
+    [NESTED_FRAMEWORK] = "framework names withheld",
+    [NESTED_SCALE] = "each family's largest scale left out",
+    [NESTED_YEAR] = "the newest year left out",
+    [NESTED_ORDINARY] = "all ordinary code left out",
+    [NESTED_UNSAID] = "the same, nothing said",
+    [NESTED_TUNED] = "all tuned code left out",
+    [NESTED_THIRDS] = "thirds of ordinary families left out",
+    [NESTED_THIRDS_AGAIN] = "the same, drawn again",
+    [NESTED_THIRDS_LAST] = "the same, drawn once more",
 };
 
 typedef struct Nested {
@@ -202,6 +210,21 @@ static int answer_one(Nested *n, NestedQuestion question) {
     return answer_folds(n);
 }
 
+static int third_of(const char *family, int64_t draw) {
+    return (int)((digest_bytes(DIGEST_START + (uint64_t)draw, family, strlen(family)) >> 32) % 3);
+}
+
+static int answer_thirds(Nested *n, int64_t draw) {
+    for (int third = 0; third < 3; third++) {
+        bool *left_out = add_fold(n);
+        for (int i = 0; i < n->count; i++) {
+            const char *family = n->runs[i].run->family;
+            left_out[i] = !n->runs[i].skipped && !family_is_tuned(family) && third_of(family, draw) == third;
+        }
+    }
+    return answer_folds(n);
+}
+
 static void *predict_nameless(const void *context, Arena *arena, int64_t row) {
     const Nested *n = context;
     Withheld withheld = {.framework_name = true};
@@ -236,6 +259,7 @@ NestedAnswer nested_answer(Arena *arena, const Catalogue *catalogue, const Predi
     int folds = question == NESTED_FAMILY      ? answer_each(&n, same_family)
                 : question == NESTED_GPU       ? answer_each(&n, same_gpu)
                 : question == NESTED_FRAMEWORK ? withhold_names(&n)
+                : question >= NESTED_THIRDS    ? answer_thirds(&n, question)
                                                : answer_one(&n, question);
     NestedAnswer answer = {.runs = n.answers, .factors = n.factors, .folds = folds, .rules_withheld = n.rules_withheld};
     answer.scores = score_runs(arena, n.answers, count, n.factors);

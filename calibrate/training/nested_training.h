@@ -15,6 +15,9 @@ typedef enum NestedQuestion {
     NESTED_ORDINARY,  // all ordinary code (family_classes.h), judged by what tuned software tells
     NESTED_UNSAID,    // the same with the names of their frameworks withheld
     NESTED_TUNED,     // the reverse: all tuned code
+    NESTED_THIRDS,    // a third of ordinary families, drawn, then the second and the last; drawn three times
+    NESTED_THIRDS_AGAIN,
+    NESTED_THIRDS_LAST,
     NESTED_COUNT
 } NestedQuestion;
 
