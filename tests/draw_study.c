@@ -553,6 +553,7 @@ static const char *const only_transformers[] = {
     "training.composed_gelu",
     "training.whole_head",
     "training.classifies",
+    "training.pack_length",
     "training.fused_loss",
     "training.gathers_logits",
     "training.tp_waits",

@@ -69,7 +69,8 @@ TEST(norms_and_rotary_embedding_of_elementary_operators_move_more_than_fused_one
     bench.training.fused_norms = true;
     BlockCost fused = cost_of(&bench, 1);
     double bytes = 1.25 * elements * (84 + 2 * 20 - 15 * 4);
-    EXPECT_NEAR(list_memory(&apart.forward) - list_memory(&fused.forward), cold_memory_seconds(bench.gpu, bytes), 0.1); // the L2 keeps some
+    EXPECT_NEAR(list_memory(&apart.forward) - list_memory(&fused.forward), cold_memory_seconds(bench.gpu, bytes),
+                0.1); // the L2 keeps some
     EXPECT(list_memory(&apart.backward) > list_memory(&fused.backward));
     EXPECT(apart.kernels_forward > fused.kernels_forward);
     bench.training.framework = FRAMEWORK_MEGATRON; // its are fused in any case
@@ -405,6 +406,28 @@ TEST(a_fused_loss_saves_its_bytes_of_every_logit) {
     double backward = memory_seconds(bench.gpu, 14 * logits) - memory_seconds(bench.gpu, 10 * logits);
     EXPECT_NEAR(seconds_of(&apart.forward, CAUSE_MEMORY) - seconds_of(&fused.forward, CAUSE_MEMORY), forward, 0.01);
     EXPECT_NEAR(seconds_of(&apart.backward, CAUSE_MEMORY) - seconds_of(&fused.backward, CAUSE_MEMORY), backward, 0.01);
+    arena_close(bench.arena);
+}
+
+// ---- Packed samples.
+
+// One sequence of sixteen samples does what sixteen sequences do.
+TEST(samples_in_a_pack_see_only_themselves) {
+    Bench bench = bench_open("gpt3-1.3b");
+    bench.training.attention = ATTENTION_FLASH_2;
+    bench.training.seq_len = 256;
+    BlockCost apart = block_cost(bench.training.model, 1, &bench.training, 16, bench.gpu);
+    double flops = training_flops_per_sample(&bench.training);
+    bench.training.seq_len = 4096;
+    BlockCost whole = block_cost(bench.training.model, 1, &bench.training, 1, bench.gpu);
+    bench.training.pack_length = 256;
+    BlockCost packed = block_cost(bench.training.model, 1, &bench.training, 1, bench.gpu);
+    EXPECT_NEAR(seconds_of(&packed.forward, CAUSE_ATTENTION), seconds_of(&apart.forward, CAUSE_ATTENTION), 1e-9);
+    EXPECT_NEAR(seconds_of(&packed.backward, CAUSE_ATTENTION), seconds_of(&apart.backward, CAUSE_ATTENTION), 1e-9);
+    EXPECT(seconds_of(&whole.forward, CAUSE_ATTENTION) > 3 * seconds_of(&packed.forward, CAUSE_ATTENTION));
+    EXPECT_NEAR(training_flops_per_sample(&bench.training), 16 * flops, 1e-9);
+    bench.training.attention = ATTENTION_PLAIN; // masks what it has made
+    EXPECT_SAME(attended_share(&bench.training), 1);
     arena_close(bench.arena);
 }
 

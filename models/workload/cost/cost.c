@@ -548,10 +548,16 @@ static double whole_gradient_bytes(const TrainingSpec *training) {
 
 double gradient_bytes(const TrainingSpec *training) { return whole_gradient_bytes(training) * trained_share(training); }
 
+double attended_share(const TrainingSpec *training) {
+    bool packs = training->pack_length > 0 && training->attention != ATTENTION_PLAIN;
+    return packs ? fmin(1, training->pack_length / training->seq_len) : 1;
+}
+
 double training_flops_per_sample(const TrainingSpec *training) {
-    int seq_len = (int)training->seq_len;
-    double flops = model_flops_per_sample(training->model, seq_len);
-    return training->lora_rank > 0 ? flops - model_forward_flops_per_sample(training->model, seq_len) : flops;
+    double share = attended_share(training);
+    int seq_len = (int)fmax(1, share * training->seq_len);
+    double flops = model_flops_per_sample(training->model, seq_len) / share;
+    return training->lora_rank > 0 ? flops - model_forward_flops_per_sample(training->model, seq_len) / share : flops;
 }
 
 double weight_bytes(const TrainingSpec *training) {

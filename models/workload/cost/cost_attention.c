@@ -79,7 +79,8 @@ static double qkv_bytes(const Work *work, const Operator *core) {
 static void flash_attention(const Work *work, Pass *pass, const Operator *core, int direction) {
     double query = query_width_per_gpu(work->model, work->tp), value = value_width_per_gpu(work);
     double square = work->model->causal && core->part != PART_CROSS ? 0.5 : 1;
-    double flops = 2 * core->m * (core->n * square + more_keys(work)) * (query + value);
+    double keys = core->part == PART_CROSS ? core->n : core->n * attended_share(work->training);
+    double flops = 2 * core->m * (keys * square + more_keys(work)) * (query + value);
     double bytes = qkv_bytes(work, core) + work->element_bytes * core->written;
     flash_kernel(work, pass, flops, bytes, work->model->head_dim, direction);
 }

@@ -334,6 +334,14 @@ static void check_sequences(const Maker *m) {
     problem_hint(m->problems, "leave it out");
 }
 
+static void check_packs(const Maker *m) {
+    const Value *packed = value_of(m, JOB_TRAINING, "pack_length");
+    if (!packed || !(packed->number > m->spec->seq_len) || !counts_tokens(m->spec->model)) return;
+    problem_add(m->problems, packed->where, "samples of %.0f tokens cannot be packed into %.0f", packed->number,
+                m->spec->seq_len);
+    problem_hint(m->problems, "seq_len is of the whole pack, pack_length of a sample in it");
+}
+
 // Two lengths of one run, or passes over samples that nobody counted, would leave one of them without effect.
 static void check_length_said(const Maker *m) {
     const Value *tokens = value_of(m, JOB_TRAINING, "tokens"), *samples = value_of(m, JOB_TRAINING, "samples");
@@ -353,9 +361,9 @@ static void check_length_said(const Maker *m) {
 
 // What only blocks of transformers have, or only experts.
 static void check_parts_said(const Maker *m) {
-    static const char *const of_blocks[] = {"fused_norms",    "composed_gelu", "whole_head",
-                                            "classifies",     "fused_loss",    "loss_chunks",
-                                            "gathers_logits", "tp_waits",      "scatter_gather"};
+    static const char *const of_blocks[] = {"fused_norms",    "composed_gelu", "whole_head",     "classifies",
+                                            "fused_loss",     "loss_chunks",   "gathers_logits", "tp_waits",
+                                            "scatter_gather", "pack_length"};
     if (names_parts(m->spec->model)) return;
     for (int i = 0; i < COUNT_OF(of_blocks); i++) {
         const Value *said = says(m, JOB_TRAINING, of_blocks[i]) ? value_of(m, JOB_TRAINING, of_blocks[i]) : NULL;
@@ -407,6 +415,7 @@ TrainingSpec job_make(Arena *arena, const JobSaid *said, GpuTypes gpus, Problems
     job_settle_layout(&spec, job_layout_said(said));
     set_head(&m);
     check_sequences(&m);
+    check_packs(&m);
     check_length_said(&m);
     check_parts_said(&m);
     job_check(&spec, problems);

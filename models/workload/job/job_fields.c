@@ -40,6 +40,8 @@ static const Field training_fields[] = {
      .help = "1: optimizer state is spread over the replicas, 2: gradients too, 3: weights too (FSDP)"},
     {"seq_len", COUNT(1, MOST_SIZE), .example = "1024", .flag = "seq", .alias = "seq-length", .varied = "seq_len",
      DOUBLE(seq_len), .in_1024 = true, .help = "tokens of a sample, 4k being 4096; when left out: as it was trained, else the model's longest"},
+    {"pack_length", COUNT(1, MOST_SIZE), .example = "512", .flag = "pack-length", DOUBLE(pack_length),
+     .help = "tokens of the samples that are packed into one, which see only themselves in flash attention: the mean of their squares over their mean; when left out: all see all"},
     {"tokens", COUNT(1, 9e15), .example = "\"300B\"", .flag = "tokens", DOUBLE(tokens), .help = "tokens to train on in all"},
     {"samples", COUNT(1, 9e15), .example = "\"1.28M\"", .flag = "samples", DOUBLE(samples), .help = "samples of the data set"},
     {"epochs", NUMBER(ABOVE_ZERO, 1e9), .fallback = "1", .example = "90", .flag = "epochs", DOUBLE(epochs),

@@ -67,8 +67,9 @@ double least_flops_per_sample(const TrainingSpec *training) {
     if (convolves(model)) return vector_units ? flops / WINOGRAD : flops;
     if (!counts_tokens(model)) return flops - block_forward_flops(model, 0, 1); // inputs get no gradient
     // Attention grows as the square of the length: it is what two sequences joined have more than two.
-    double length = training->seq_len, whole = model_flops_per_sample(model, (int)length);
-    double attention = length < 1e9 ? model_flops_per_sample(model, 2 * (int)length) / 2 - whole : whole;
+    double share = attended_share(training), length = fmax(1, share * training->seq_len);
+    double whole = model_flops_per_sample(model, (int)length);
+    double attention = (length < 1e9 ? model_flops_per_sample(model, 2 * (int)length) / 2 - whole : whole) / share;
     double kept = model->experts.count > 0 && training->capacity_factor > 0 ? routed_shares(training).kept : 1;
     return kept * fmax(0, flops - attention / 2);
 }
