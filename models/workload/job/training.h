@@ -194,7 +194,7 @@ typedef struct TrainingSpec {
     bool scatter_gather;       // to the next stage each tensor-parallel rank sends its slice of what all of them hold
     bool fused_loss;           // softmax and cross entropy in few kernels that keep logits in 16 bits
     bool gathers_logits;       // every tensor-parallel rank has the whole vocabulary's logits for the loss
-    double pack_length; // tokens of samples packed into one, mean square over mean; 0: one sample
+    double pack_length;        // tokens of samples packed into one, mean square over mean; 0: one sample
     int loss_chunks; // logits and loss are made for so many parts of the tokens, one after the other; 0: at once
     bool optimizer_in_backward; // a weight is updated, and its gradient dropped, as soon as that is there
     OffloadPlace offload_optimizer, offload_parameters;
