@@ -264,14 +264,14 @@ TEST(what_is_a_choice_only_beside_another_is_tried_together_with_it) {
             job_say_number(arena, &job.said, JOB_BATCH, "global", 64);
             job_say_number(arena, &job.said, JOB_TRAINING, "zero", zero);
             job_made(&job);
-            const Explanation *now = explain_with(&job, EXPLAIN_PAIRS);
+            const Explanation *now = explain_with(&job, WHATIF_PAIRS);
             EXPECT(now != NULL);
-            for (int i = 0; now && i < now->together.count; i++)
-                for (int part = 0; part < now->together.items[i].count; part++) {
-                    const Move *move = now->together.items[i].parts[part];
+            for (int i = 0; now && i < now->job.together.count; i++)
+                for (int part = 0; part < now->job.together.items[i].count; part++) {
+                    const Move *move = now->job.together.items[i].parts[part];
                     if (!move->needs) continue;
                     found++;
-                    EXPECT(has_what_it_needs(&now->together.items[i], move));
+                    EXPECT(has_what_it_needs(&now->job.together.items[i], move));
                 }
             arena_close(arena);
         }
