@@ -475,6 +475,14 @@ TEST(what_does_not_fit_may_fit_with_its_optimizer_in_host_memory) {
     EXPECT_CONTAINS(output, "  state  ");
 }
 
+TEST(a_batch_of_one_sample_is_the_least_that_is_planned) {
+    static char output[1 << 16];
+    EXPECT_INT(plan_command(SMALL "--gpus 1 --global-batch 1 --json -j 1", output, sizeof output), 0);
+    EXPECT_CONTAINS(output, "\"global_batch\": 1,");
+    EXPECT_INT(plan_command(SMALL "--gpus 1 --global-batch 0 -j 1", output, sizeof output), 4);
+    EXPECT_CONTAINS(output, "a global batch of 0 samples is none");
+}
+
 TEST(plan_refuses_what_it_cannot_read) {
     static const struct {
         const char *arguments, *text;
