@@ -373,8 +373,8 @@ local pages = {                                    -- how a row of each page goe
   ["training-accuracy"] = { "^ +(%d+) +[%d.]+ +([%d.]+)", "%s runs, predicted without them within %s %% on average" },
   ["collectives-accuracy"] = { "^ +(%d+) +([%d.]+)", "%s logs, predicted without them within %s %% in the median" },
   ["first-contact"] = { "^ +(%d+) +([%d.]+)", "%s rows below 0.1 ms, predicted before they were seen within %s %% in the median" },
-  ["critical-batch"] = { "^ +(%d+) +%S+ +%S+ +([%d.]+)%%", "%s runs, the data they need predicted without them within %s %%" },
-  ["goodput"] = { "^ +(%S+) +(%S+) +[+-]", "published %s, simulated %s" },
+  ["critical-batch"] = { "^ +(%d+) +%S+ +%S+ +([%d.]+) ?%%", "%s runs, the data they need predicted without them within %s %%" },
+  ["goodput"] = { "^ +(>? ?%S+) +(%S+) +[+-]", "published %s, simulated %s" },
 }
 
 local function measured_of(p)
