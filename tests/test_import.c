@@ -200,6 +200,53 @@ TEST(what_is_not_understood_widens_the_range_and_moves_nothing_else) {
     arena_close(arena);
 }
 
+TEST(what_megatron_prints_of_its_arguments_is_a_job) {
+    Arena *arena = arena_open();
+    const char *text = "using world size: 16\n------------------------ arguments ------------------------\n"
+                       "  apply_rope_fusion ............................... True\n"
+                       "  hidden_size ..................................... 4096\n"
+                       "  micro_batch_size ................................ 1\n"
+                       "  num_attention_heads ............................. 32\n"
+                       "  num_layers ...................................... 32\n"
+                       "  pipeline_model_parallel_size .................... 2\n"
+                       "  recompute_granularity ........................... None\n"
+                       "  sequence_parallel ............................... False\n"
+                       "  swiglu .......................................... True\n"
+                       "  tensor_model_parallel_size ...................... 2\n"
+                       "  world_size ...................................... 16\n"
+                       "-------------------- end of arguments ---------------------\n"
+                       "  tensor_model_parallel_size ...................... 8\n";
+    const Import *import = read_as(arena, "trainer.log", text, &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(import->kind, "log");
+    EXPECT_TEXT(word(import, "gpus"), "16");
+    EXPECT_TEXT(word(import, "tp"), "2");
+    EXPECT_TEXT(word(import, "recompute"), "(not said)");
+    EXPECT_CONTAINS(word(import, "model"), "gated_mlp=true");
+    EXPECT_INT(import->open.count, 0);
+    arena_close(arena);
+}
+
+TEST(recipes_and_lone_scripts_count_as_they_do) {
+    Arena *arena = arena_open();
+    const Import *tune =
+        read_as(arena, "a.sh",
+                "#!/bin/bash\ntune run --nnodes 1 --nproc_per_node 8 full_finetune_distributed --config "
+                "llama2/7B_full batch_size=2 tokenizer.max_seq_len=2048 compile=False\n",
+                &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(tune, "model"), "llama-2-7b");
+    EXPECT_TEXT(word(tune, "gpus"), "8");
+    EXPECT_TEXT(word(tune, "zero"), "3");
+    EXPECT_TEXT(word(tune, "micro-batch"), "2");
+    const Import *nano = read_as(arena, "b.sh",
+                                 "#!/bin/bash\ntorchrun --standalone --nproc_per_node=8 train.py config/train_gpt2.py "
+                                 "--batch_size=12 --block_size=1024 --n_layer=12 --n_head=12 --n_embd=768 "
+                                 "--gradient_accumulation_steps=40 --dtype=bfloat16\n",
+                                 &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(nano, "grad-accumulation"), "5");
+    EXPECT_TEXT(word(nano, "precision"), "bf16");
+    arena_close(arena);
+}
+
 // ---- Tables.
 
 TEST(a_shape_that_is_half_said_names_what_is_missing) {
@@ -230,7 +277,8 @@ TEST(a_file_is_known_by_its_name_or_its_beginning) {
     static const struct {
         const char *path, *text;
         int kind;
-    } files[] = {{"train.sbatch", "", IMPORT_SHELL},
+    } files[] = {{"train.log", "------ arguments ------\n", IMPORT_LOG},
+                 {"train.sbatch", "", IMPORT_SHELL},
                  {"launch.py", "", IMPORT_SHELL},
                  {"start", "#!/bin/bash\n", IMPORT_SHELL},
                  {"start", "echo\n#SBATCH -N 2\n", IMPORT_SHELL},
@@ -263,6 +311,7 @@ TEST(an_option_of_unknown_effect_is_not_taken_for_one_of_logs) {
 static const struct {
     const char *software, *command;
 } starts[] = {
+    {"LitGPT", "litgpt pretrain --model_name Llama-2-7b-hf --devices 8 --num_nodes 2"},
     {"Megatron-DeepSpeed", "torchrun --nnodes 2 --nproc_per_node 8 train.py --deepspeed_config x --num-layers 48 "
                            "--hidden-size 6144 --num-attention-heads 48 --pipeline-model-parallel-size 2"},
     {"GPT-NeoX", "torchrun --nnodes 2 --nproc_per_node 8 train.py --num-layers 48 --hidden-size 6144 "
@@ -285,6 +334,9 @@ static const struct {
     {"LLaMA-Factory", "torchrun --nnodes 2 --nproc_per_node 8 train.py --finetuning_type full --model_name_or_path "
                       "meta-llama/Llama-2-7b"},
     {"axolotl", "torchrun --nnodes 2 --nproc_per_node 8 train.py --base_model meta-llama/Llama-2-7b"},
+    {"torchtune", "tune run --nnodes 2 --nproc_per_node 8 full_finetune_distributed --config llama2/7B_full"},
+    {"nanoGPT",
+     "torchrun --nnodes 2 --nproc_per_node 8 train.py --n_layer 12 --n_head 12 --n_embd 768 --block_size 1024"},
     {"Horovod", "torchrun --nnodes 2 --nproc_per_node 8 train_hvd.py --model resnet50"},
     {"Hugging Face Trainer", "torchrun --nnodes 2 --nproc_per_node 8 run_clm.py --model_name_or_path "
                              "meta-llama/Llama-2-7b"},
@@ -335,12 +387,29 @@ static bool any_value_changes(Arena *arena, const ImportSoftware *software, cons
 // Alone it changes nothing: sizes of a shape that is not whole, LoRA's and ZeRO 3's, what only a batch or a pipeline's
 // or another option's value makes of it; or what holds where nothing is said.
 static bool needs_another(const ImportSoftware *software, const char *to) {
-    static const char *const words[] = {
-        "layers",           "hidden",          "heads",        "kv_heads",          "ffn",
-        "head_dim",         "vocab",           "experts",      "experts_per_token", "gated_mlp",
-        "untied_embedding", "steps",           "recipe",       "partition",         "offload-parameters",
-        "lora-everywhere",  "ray_workers",     "selective_ac", "expansion",         "replicate",
-        "rank_micro",       "recompute_method"};
+    static const char *const words[] = {"layers",
+                                        "hidden",
+                                        "heads",
+                                        "kv_heads",
+                                        "ffn",
+                                        "head_dim",
+                                        "vocab",
+                                        "experts",
+                                        "experts_per_token",
+                                        "gated_mlp",
+                                        "untied_embedding",
+                                        "steps",
+                                        "recipe",
+                                        "partition",
+                                        "offload-parameters",
+                                        "lora-everywhere",
+                                        "ray_workers",
+                                        "selective_ac",
+                                        "expansion",
+                                        "replicate",
+                                        "rank_micro",
+                                        "recompute_method",
+                                        "all_accumulation"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i], to) == 0) return true;
     return strstr(software->unsaid, to) != NULL;

@@ -116,9 +116,7 @@ typedef struct Entries {
 } Entries;
 
 static const ImportOption *table_of(const ExportTarget *target, const ExportPart *part) {
-    for (int s = 0; s < import_software_count; s++)
-        if (strcmp(import_software[s].title, target->software) == 0) return import_software[s].tables[part->table];
-    return NULL;
+    return import_software_called(target->software)->tables[part->table];
 }
 
 static bool has_part(const ExportPart *part) { return part->fixed != NULL; }

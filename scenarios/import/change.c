@@ -178,9 +178,8 @@ const char *change_text(Arena *arena, const char *path, const Json *imported, co
                         Problems *problems) {
     size_t bytes = 0;
     const char *kind = text_of(imported, "kind"), *text = file_read(arena, path, LARGEST_FILE, &bytes, problems);
-    Changing c = {arena, problems, path, text, NULL, strcmp(kind, "shell") == 0};
-    for (int s = 0; s < import_software_count; s++)
-        if (strcmp(import_software[s].title, text_of(imported, "software")) == 0) c.software = &import_software[s];
+    const ImportSoftware *software = import_software_called(text_of(imported, "software"));
+    Changing c = {arena, problems, path, text, software, strcmp(kind, "shell") == 0};
     if (!text || !c.software) return NULL;
     for (int i = 0; i < count; i++)
         if (!change(&c, json_get(imported, "taken"), &words[i])) return NULL;

@@ -241,6 +241,37 @@ static bool has_line_with(const char *text, const char *begin) {
     return false;
 }
 
+// What Megatron-LM prints of its arguments, all of them: those that are known say the job.
+static const char log_begins[] = "- arguments -", log_ends[] = "- end of arguments -";
+
+static bool is_log(const char *path, const char *text) {
+    (void)path;
+    return strncmp(text, "#!", 2) != 0 && strstr(text, log_begins);
+}
+
+static void read_log(Reading *r, const char *name, const char *text, size_t bytes) {
+    (void)bytes;
+    int line = 1;
+    bool within = false;
+    for (const char *at = text; *at; line++) {
+        size_t length = strcspn(at, "\n"), indent = strspn(at, " ");
+        const char *dots = memmem(at, length, " ..", 3);
+        if (memmem(at, length, log_begins, sizeof log_begins - 1)) within = true;
+        if (memmem(at, length, log_ends, sizeof log_ends - 1)) break;
+        if (within && dots && length < 400) {
+            const char *value = dots + strspn(dots, " .");
+            const char *word = arena_printf(r->arena, "%.*s", (int)(dots - at - (long)indent), at + indent);
+            const char *said = arena_printf(r->arena, "%.*s", (int)(at + length - value), value);
+            Where where = {name, line};
+            if (strcmp(word, "world_size") == 0) r->machines.gpus = atof(said), r->machines.where = where;
+            const ImportOption *row = import_option(import_software_called("Megatron-LM"), word);
+            bool off = strcmp(said, "False") == 0 || strcmp(said, "None") == 0;
+            if (row && row->effect == TAKEN && !off) said_add(r->arena, &r->said, word, said, where, BY_FILE);
+        }
+        at += length + (at[length] == '\n');
+    }
+}
+
 static bool is_manifest(const char *path, const char *text) {
     (void)path;
     if (strncmp(text, "#!", 2) == 0) return false; // a script that writes one
@@ -301,12 +332,13 @@ static void read_toml(Reading *r, const char *name, const char *text, size_t byt
 static const struct {
     bool (*is)(const char *path, const char *text);
     void (*read)(Reading *r, const char *name, const char *text, size_t bytes);
-} readers[] = {[IMPORT_TOML] = {is_toml, read_toml},
+} readers[] = {[IMPORT_LOG] = {is_log, read_log},
+               [IMPORT_TOML] = {is_toml, read_toml},
                [IMPORT_MANIFEST] = {is_manifest, read_manifests},
                [IMPORT_CONFIG] = {is_config, reading_config_text},
                [IMPORT_SHELL] = {is_script, read_script}};
 
-const char *const import_kinds[IMPORT_KINDS] = {"toml", "manifest", "config", "shell"};
+const char *const import_kinds[IMPORT_KINDS] = {"log", "toml", "manifest", "config", "shell"};
 
 int import_kind_of(const char *path, const char *text) {
     text += strspn(text, " \t\r\n");
@@ -395,7 +427,7 @@ static const Import *read_through(Arena *arena, const char *path, const char *te
         if (strcmp(asked->kind, import_kinds[i]) == 0) kind = i;
     if (strlen(text) != bytes || kind == IMPORT_KINDS) {
         problem_add(problems, (Where){path, 0}, "this is no script and no configuration");
-        problem_hint(problems, "--from KIND says which it is: toml, manifest, config, shell");
+        problem_hint(problems, "--from KIND says which it is: log, toml, manifest, config, shell");
         return NULL;
     }
     hear_own_words(&r, text);

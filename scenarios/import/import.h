@@ -10,7 +10,7 @@
 #include "sim/base/options.h"
 
 // What a file is taken to be, by its name and the beginning of its text; the first that knows it.
-enum { IMPORT_TOML, IMPORT_MANIFEST, IMPORT_CONFIG, IMPORT_SHELL, IMPORT_KINDS };
+enum { IMPORT_LOG, IMPORT_TOML, IMPORT_MANIFEST, IMPORT_CONFIG, IMPORT_SHELL, IMPORT_KINDS };
 extern const char *const import_kinds[IMPORT_KINDS];    // as --from has them; docs/import.md says what they are
 int import_kind_of(const char *path, const char *text); // IMPORT_KINDS: none of them
 

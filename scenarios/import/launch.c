@@ -41,6 +41,8 @@ static const Launcher launchers[] = {
     {"automodel", "automodel", A_WORD, NULL},
     {"lightning", "lightning", A_WORD, NULL},
     {"fabric", "lightning", A_WORD, NULL},
+    {"tune", "torchtune", A_WORD, machines_of_torchrun},
+    {"litgpt", "litgpt", A_WORD, NULL},
     {"srun", "srun", A_COMMAND, NULL},
     {"mpirun", "mpirun", A_COMMAND, NULL},
     {"mpiexec", "mpirun", A_COMMAND, NULL},
@@ -126,7 +128,8 @@ static int find_program(const ShellWords *words, int at, const Launcher *launche
         if (by_module && word[0] != '-') return at;
         bool plain = word[0] != '-' &&
                      (at == 0 || words->items[at - 1].text[0] != '-' || strchr(words->items[at - 1].text, '='));
-        if (launcher->follows == A_WORD && plain && at > 0) return at;
+        bool runs = strcmp(launcher->name, "tune") == 0 && strcmp(word, "run") == 0;
+        if (launcher->follows == A_WORD && plain && !runs && at > 0) return at;
     }
     return at;
 }

@@ -77,6 +77,7 @@ void read_hostfile(Reading *r, const char *path, Where where);       // launch.c
 void read_manifest(Reading *r, const char *file, const Json *documents); // manifests.c
 void settle_torchtitan(Reading *r, Where where), settle_maxtext(Reading *r, Where where);
 void settle_lightning(Reading *r, Where where), settle_automodel(Reading *r, Where where);
+void settle_torchtune(Reading *r, Where where), settle_nanogpt(Reading *r, Where where);
 void settle_colossal(Reading *r, Where where);           // rules of software.c's rows
 void settle(Reading *r, const ImportSoftware *software); // settle.c
 

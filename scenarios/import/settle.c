@@ -88,6 +88,19 @@ static const char *spell_model(Reading *r) {
     return text;
 }
 
+// "llama3_1/8B_lora": llama3.1-8B, and LoRA.
+static void settle_tune_model(Reading *r) {
+    const Heard *config = heard(r, "tune_config");
+    const char *slash = config ? strchr(config->value, '/') : NULL;
+    if (!slash || heard(r, "model")) return;
+    char *name = arena_printf(r->arena, "%.*s-%.*s", (int)(slash - config->value), config->value,
+                              (int)strcspn(slash + 1, "_"), slash + 1);
+    for (char *at = name; *at; at++)
+        if (*at == '_') *at = '.';
+    hear(r, "model", name, config->where);
+    if (strstr(slash, "lora") && !heard(r, "lora-rank")) hear(r, "lora-rank", "8", config->where);
+}
+
 static void settle_model(Reading *r) {
     const Heard *name = heard(r, "model");
     const char *recipe = heard_text(r, "recipe");
@@ -98,6 +111,8 @@ static void settle_model(Reading *r) {
         name = heard(r, "model");
     }
     if (r->asked->model) return;
+    settle_tune_model(r);
+    name = heard(r, "model");
     const char *spelt = spell_model(r);
     if (spelt) {
         hear(r, "model", spelt, heard(r, "layers")->where);
@@ -172,6 +187,7 @@ static const char *node_with(Reading *r, const char *gpu, double per_node, const
             if (per_node > 0 && node->gpu_count != (int)per_node && !(pass == 1 && node->gpu_count > per_node))
                 continue;
             const char *sized = memory > 0 ? arena_printf(r->arena, "-%.0fGB", memory) : "";
+            if (r->machines.nodes > 1 && node->nic_count == 0) continue;
             if (memory >= 8 && size != core && strcasestr(type, "GB") && !strcasestr(type, sized)) {
                 if (!rough) rough = node->name;
                 continue;
@@ -393,6 +409,16 @@ void settle_colossal(Reading *r, Where where) {
     const char *plugin = heard_text(r, "colossal_plugin");
     if (plugin && strstr(plugin, "gemini") && !heard(r, "zero")) hear(r, "zero", "3", where);
     if (plugin && strstr(plugin, "zero2")) hear(r, "zero", "2", where);
+}
+
+void settle_torchtune(Reading *r, Where where) {
+    if (r->program && strstr(r->program, "single_device")) hear(r, "zero", "0", where);
+}
+
+// Its micro-batches are those of all ranks together.
+void settle_nanogpt(Reading *r, Where where) {
+    double all = heard_number(r, "all_accumulation", 0);
+    if (all > 0) hear_number(r, "grad-accumulation", fmax(1, floor(all / fmax(1, world_of(r)))), where);
 }
 
 void settle_automodel(Reading *r, Where where) {

@@ -87,6 +87,7 @@ static const ImportOption megatron[] = {
     {"overlap_p2p_comm|overlap_p2p_communication", OPEN, "sends of the pipeline beside its compute", NULL},
     {"megatron_amp_O2", OPEN, "weights in 16 bits with a 32-bit copy, as is assumed", NULL},
     {"bucket_cap_mb|grad_allreduce_chunk_size_mb|ddp_bucket_size", OPEN, "how much is reduced at once", NULL},
+    {"moe_aux_loss_coeff|moe_z_loss_coeff|moe_router_bias_update_rate", IDLE, "numbers of the loss", NULL},
     {"disable_bias_linear", OPEN, "the operators of a layer", "yes:"},
     {"squared_relu|embed_layernorm|add_bias_linear|qk_layernorm|gpt-j-residual|rotary-pct", OPEN, "the operators of a layer", NULL},
     {"bias_gelu_fusion|bias_swiglu_fusion|scaled-upper-triang-masked-softmax-fusion|apply_rope_fusion|masked_softmax_fusion", OPEN, "which kernels are one", NULL},
@@ -216,6 +217,7 @@ static const ImportOption accelerate[] = {
     {"fsdp_config.fsdp_backward_prefetch|fsdp_backward_prefetch", TAKEN, "prefetch", "BACKWARD_PRE:1,BACKWARD_POST:0,NO_PREFETCH:0"},
     {"dynamo_backend|dynamo_config.*", OPEN, "compiled kernels", "no:"},
     {"fsdp_forward_prefetch", OPEN, "weights are gathered earlier", "false:"},
+    {"fsdp_auto_wrap_policy|use_fsdp|use_deepspeed|fsdp_transformer_layer_cls_to_wrap|fsdp_state_dict_type", IDLE, "as is assumed, or beside the step", NULL},
     {"distributed_type|compute_environment|debug|downcast_bf16|enable_cpu_affinity|fsdp_config.*|fsdp_version|machine_rank|main_training_function|main_process_ip|main_process_port|rdzv_backend|same_network|tpu_env|tpu_use_cluster|tpu_use_sudo|use_cpu|deepspeed_multinode_launcher|zero3_init_flag|zero3_save_16bit_model|gpu_ids|use_fsdp|use_deepspeed|multi_gpu|deepspeed_config.*|num_cpu_threads_per_process", IDLE, "as is assumed, or beside the step", NULL},
     {NULL, IDLE, NULL, NULL},
 };
@@ -249,7 +251,7 @@ static const ImportOption torchtitan[] = {
     {"training.enable_cpu_offload|enable_cpu_offload", TAKEN, "offload-optimizer", "yes:host"},
     {"optimizer.name", TAKEN, "optimizer", "adamw:adam,adam:adam"},
     {"enable_fsdp_float8_all_gather|precompute_float8_dynamic_scale_for_fsdp|filter_fqns|recipe_name|quantize.*", OPEN, "which products are in 8 bits, and what is gathered so", NULL},
-    {"compile.*|training.compile", OPEN, "compiled kernels", NULL},
+    {"compile.*|training.compile", OPEN, "compiled kernels", "false:"},
     {"async_mode", OPEN, "how checkpoints are written", NULL},
     {"disable_loss_parallel", OPEN, "whether logits are gathered", "false:"},
     {"hf_assets_path|job.*|dump_folder|profiling.*|metrics.*|dataset|optimizer.*|checkpoint.*|comm.*|validation.*|experimental.*|activation_checkpoint.*|tokenizer_path|deterministic", IDLE, "beside the step", NULL},
@@ -396,6 +398,50 @@ static const ImportOption colossal[] = {
     {NULL, IDLE, NULL, NULL},
 };
 
+// torchtune's recipes (0.6).
+static const ImportOption torchtune[] = {
+    {"config", TAKEN, "tune_config", NULL},
+    {"batch_size", TAKEN, "micro-batch", NULL},
+    {"gradient_accumulation_steps", TAKEN, "grad-accumulation", NULL},
+    {"tokenizer.max_seq_len", TAKEN, "seq", NULL},
+    {"enable_activation_checkpointing", TAKEN, "recompute", "true:full,false:none"},
+    {"dtype", TAKEN, "precision", PRECISIONS},
+    {"tensor_parallel_dim", TAKEN, "tp", NULL},
+    {"fsdp_cpu_offload", TAKEN, "offload-optimizer", "yes:host"},
+    {"model.lora_rank|lora_rank", TAKEN, "lora-rank", NULL},
+    {"compile|enable_activation_offloading|dataset.packed|optimizer_in_bwd", OPEN, "how the step runs", "false:"},
+    {"optimizer.*|dataset.*|checkpointer.*|lr_scheduler.*|loss.*|metric_logger.*|tokenizer.*|model.*|profiler.*|max_steps_per_epoch", IDLE, "beside the step", NULL},
+    {NULL, IDLE, NULL, NULL},
+};
+
+// LitGPT's command line (0.5).
+static const ImportOption litgpt[] = {
+    {"model_name|checkpoint_dir", TAKEN, "model", NULL},
+    {"devices", TAKEN, "per_node", NULL},
+    {"num_nodes", TAKEN, "nodes", NULL},
+    {"train.micro_batch_size", TAKEN, "micro-batch", NULL},
+    {"train.global_batch_size", TAKEN, "global-batch", NULL},
+    {"train.max_seq_length|max_seq_length", TAKEN, "seq", NULL},
+    {"precision", TAKEN, "precision", PRECISIONS},
+    {"lora_r", TAKEN, "lora-rank", NULL},
+    {"train.epochs|train.max_tokens|train.max_steps|train.save_interval|train.log_interval|train.lr_warmup_steps|train.max_norm|eval.*|data.*|optimizer.*|initial_checkpoint_dir", IDLE, "beside the step", NULL},
+    {NULL, IDLE, NULL, NULL},
+};
+
+// nanoGPT's train.py.
+static const ImportOption nanogpt[] = {
+    {"n_layer", TAKEN, "layers", NULL},
+    {"n_head", TAKEN, "heads", NULL},
+    {"n_embd", TAKEN, "hidden", NULL},
+    {"block_size", TAKEN, "seq", NULL},
+    {"batch_size", TAKEN, "micro-batch", NULL},
+    {"gradient_accumulation_steps", TAKEN, "all_accumulation", NULL},
+    {"dtype", TAKEN, "precision", PRECISIONS},
+    {"compile", OPEN, "compiled kernels", "false:"},
+    {"bias|config|backend|device|eval_interval|max_iters", IDLE, "beside the step", NULL},
+    {NULL, IDLE, NULL, NULL},
+};
+
 // PyTorch's own examples, timm: what a script of one's own is usually told.
 static const ImportOption plain[] = {
     {"model|arch|model_name|model_name_or_path", TAKEN, "model", NULL},
@@ -407,6 +453,7 @@ static const ImportOption plain[] = {
 };
 
 const ImportOption import_any[] = {
+    {"config|m", IDLE, "a file or a module that is named", NULL},
     {"local_rank|node_rank|lr|min_lr|learning_rate|weight_decay|betas|eps|beta1|beta2|momentum|max_norm|max_grad_norm|clip_grad|gradient_clipping|gradient_clip_val|seed|seed_everything|epochs|num_epochs|num_train_epochs|max_epochs|max_steps|train_iters|max_duration|steps|report_to|output_dir|dataset|dataset_name|data_path|data|train_data_path|valid_data_path|test_data_path|cache_dir|save|load|save_interval|save_dir|save_folder|resume|name|run_name|description|dropout|lora_alpha|lora_dropout|vocab_file|merge_file|exp_dir|init_method_std|splits_string|split|restore_from_path|ckpt_path|overwrite_output_dir|steps_per_print|log_interval|tensorboard_dir|distributed_timeout_minutes|datasets.*|dataset.*|logger.*|exp_manager.*|callbacks.*|checkpoint.*|wandb.*|logging.*|tokenizer.*|data.*|hydra.*|sched.*|optim.*|lr_scheduler.*|profiling.*", IDLE, "numbers of the optimizer, of data and of logs", NULL},
     {NULL, IDLE, NULL, NULL},
 };
@@ -415,15 +462,16 @@ const ImportOption import_environment[] = {
     {"HOROVOD_FUSION_THRESHOLD", TAKEN, "fusion_bytes", NULL},
     {"HOROVOD_CYCLE_TIME", TAKEN, "cycle_ms", NULL},
     {"NCCL_DEBUG|NCCL_DEBUG_SUBSYS|NCCL_DEBUG_FILE|NCCL_ASYNC_ERROR_HANDLING|TORCH_NCCL_ASYNC_ERROR_HANDLING|TORCH_NCCL_AVOID_RECORD_STREAMS|TORCH_DISTRIBUTED_DEBUG|NCCL_IB_TIMEOUT|NCCL_IB_RETRY_CNT|NCCL_BLOCKING_WAIT|TORCH_NCCL_BLOCKING_WAIT", IDLE, "messages and time-outs", NULL},
-    {"CUDA_DEVICE_MAX_CONNECTIONS|PYTORCH_CUDA_ALLOC_CONF|MASTER_ADDR|MASTER_PORT|CUDA_VISIBLE_DEVICES|PYTHONPATH", IDLE, "as is assumed, or addresses", NULL},
+    {"OMP_NUM_THREADS|CUDA_DEVICE_MAX_CONNECTIONS|PYTORCH_CUDA_ALLOC_CONF|MASTER_ADDR|MASTER_PORT|CUDA_VISIBLE_DEVICES|PYTHONPATH", IDLE, "as is assumed, or addresses", NULL},
     {NULL, IDLE, NULL, NULL},
 };
 
 #define TABLES(...) (const ImportOption *const[]){__VA_ARGS__, NULL}
 const ImportSoftware import_software[] = {
+    {"LitGPT", "litgpt", "@litgpt", TABLES(litgpt, import_any), "zero:3", NULL}, // Lightning-AI/litgpt
     {"Megatron-DeepSpeed", "megatron-deepspeed", "deepspeed_config+tensor_model_parallel_size|deepspeed_config+num_layers", TABLES(megatron, deepspeed, import_any), "", NULL}, // deepspeedai/Megatron-DeepSpeed
     {"GPT-NeoX", "megatron-deepspeed", "pipe-parallel-size|model-parallel-size|@deepy.py", TABLES(deepspeed, megatron, import_any), "", NULL}, // EleutherAI/gpt-neox
-    {"NeMo", "nemo", "exp_manager.*+num_layers|megatron_amp_O2|mcore_gpt|@megatron_gpt", TABLES(nemo, megatron, import_any), "", NULL}, // NVIDIA/NeMo 2.6
+    {"NeMo", "nemo", "exp_manager.*+num_layers|trainer.devices+tensor_model_parallel_size|megatron_amp_O2|mcore_gpt|@megatron_gpt", TABLES(nemo, megatron, import_any), "", NULL}, // NVIDIA/NeMo 2.6
     {"Megatron-Bridge", "megatron bridge", "train.global_batch_size|train.micro_batch_size|@run_recipe|@megatron-bridge", TABLES(megatron, import_any), "zero:1,precision:bf16", NULL}, // NVIDIA-NeMo/Megatron-Bridge 0.6
     {"Megatron-LM", "megatron-lm", "tensor_model_parallel_size|pipeline_model_parallel_size|micro_batch_size+num_layers|@pretrain_gpt|@pretrain_", TABLES(megatron, deepspeed, import_any), "sequence-parallel:false,overlap-grad-reduce:false", NULL}, // NVIDIA/Megatron-LM core 0.20
     {"torchtitan", "torchtitan", "tensor_parallel_degree|data_parallel_shard_degree|training.local_batch_size|@torchtitan", TABLES(torchtitan, import_any), "precision:bf16", settle_torchtitan}, // pytorch/torchtitan v0.2.2
@@ -434,12 +482,20 @@ const ImportSoftware import_software[] = {
     {"ColossalAI", NULL, "@colossalai", TABLES(colossal, import_any), "", settle_colossal}, // hpcaitech/ColossalAI
     {"LLaMA-Factory", "llama factory", "finetuning_type|cutoff_len|@llamafactory", TABLES(trainer, accelerate, deepspeed, import_any), "recompute:full", NULL}, // hiyouga/LLaMA-Factory
     {"axolotl", "axolotl", "base_model|@axolotl", TABLES(trainer, accelerate, deepspeed, import_any), "", NULL}, // axolotl-ai-cloud/axolotl
+    {"torchtune", "torchtune", "@torchtune", TABLES(torchtune, import_any), "zero:3", settle_torchtune}, // pytorch/torchtune
+    {"nanoGPT", NULL, "n_embd+block_size", TABLES(nanogpt, import_any), "", settle_nanogpt}, // karpathy/nanoGPT
     {"Horovod", NULL, "batches-per-allreduce|fp16-allreduce|@horovod|@hvd", TABLES(horovod, plain, import_any), "strategy:horovod", NULL}, // horovod/horovod
     {"Hugging Face Trainer", "transformers", "per_device_train_batch_size|model_name_or_path|distributed_type|zero_optimization.stage|train_micro_batch_size_per_gpu", TABLES(trainer, accelerate, deepspeed, import_any), "micro-batch:8", NULL}, // huggingface/transformers, trl, accelerate 1.15
     {"a script of its own", NULL, "", TABLES(plain, import_any), "", NULL},
 };
 // clang-format on
 const int import_software_count = sizeof import_software / sizeof *import_software;
+
+const ImportSoftware *import_software_called(const char *title) {
+    for (int s = 0; s < import_software_count; s++)
+        if (strcmp(import_software[s].title, title) == 0) return &import_software[s];
+    return NULL;
+}
 
 const ImportOption *import_option(const ImportSoftware *software, const char *name) {
     const ImportOption *best = NULL;

@@ -34,6 +34,7 @@ extern const int import_software_count;
 extern const ImportOption import_environment[]; // ends in a row without spelling, as all tables
 extern const ImportOption import_any[];         // what all of them call alike
 
+const ImportSoftware *import_software_called(const char *title); // or NULL
 // NULL: no row of the software's tables has it.
 const ImportOption *import_option(const ImportSoftware *software, const char *name);
 
