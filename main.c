@@ -71,7 +71,8 @@ typedef struct Command {
 static const Command commands[] = {
     {"run", "simulate a scenario written in Lua", command_run},
     {"plan", "which cluster and layout: how many GPUs, what cost, by when", command_plan},
-    {"report", "the answer of run, plan, goodput, queue or lesson as one HTML file that needs nothing else", command_report},
+    {"report", "the answer of run, plan, goodput, queue or lesson as one HTML file that needs nothing else",
+     command_report},
     {"diff", "two answers beside each other: what differs, and which setting made it", command_diff},
     {"check", "a measured run beside its prediction: inside the range, why not, what it lost", command_check},
     {"export", "a job as scripts that run it, for Megatron-LM, torchtitan and others", command_export},
