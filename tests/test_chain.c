@@ -16,7 +16,7 @@ static Op transfer(int slot, int plan) {
 static RunResult meeting(Arena *arena, SimTime beside, SimTime after) {
     LinkUse use = {0, 1.5};
     Plan plan = {.latency = 1000000, .bytes = 1e6, .fairness = 1, .uses = &use, .use_count = 1};
-    Channel channel = {&plan, 1, 2, 0};
+    Channel channel = {.plans = &plan, .plan_count = 1, .member_count = 2};
     Link link = {"wire", 1e9};
     Op early[] = {work(1000), transfer(0, 0)};
     Op late[] = {work(300), {.kind = OP_WAIT, .cause = 2, .id = 0}, transfer(0, 0), work(after)};
@@ -26,7 +26,18 @@ static RunResult meeting(Arena *arena, SimTime beside, SimTime after) {
                           {.streams = &streams[1], .stream_count = 2, .slot_count = 1, .mark_count = 1}};
     int32_t slots[] = {0};
     Actor actors[] = {{0, slots, 1, 0, 1}, {1, slots, 1, 0, 1}};
-    System system = {programs, 2, actors, 2, &channel, 1, &link, 1, causes, 3, labels, 1};
+    System system = {.programs = programs,
+                     .program_count = 2,
+                     .actors = actors,
+                     .actor_count = 2,
+                     .channels = &channel,
+                     .channel_count = 1,
+                     .links = &link,
+                     .link_count = 1,
+                     .causes = causes,
+                     .cause_count = 3,
+                     .labels = labels,
+                     .label_count = 1};
     return run_system(arena, &system, &(RunOptions){.chain = true});
 }
 

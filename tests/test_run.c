@@ -22,7 +22,7 @@ TEST(a_transfer_takes_latency_plus_bytes_over_bandwidth_after_the_last_member_jo
     Arena *arena = arena_open();
     LinkUse use = {0, 1.5};
     Plan plan = {.latency = 1000000, .bytes = 1e6, .fairness = 1, .uses = &use, .use_count = 1};
-    Channel channel = {&plan, 1, 2, 0};
+    Channel channel = {.plans = &plan, .plan_count = 1, .member_count = 2};
     Link link = {"wire", 1e9};
     Op early[] = {work(1000), transfer(0, 0)}, late[] = {work(5000000), transfer(0, 0), work(7)};
     Stream streams[] = {{"main", early, 2}, {"main", late, 3}};
@@ -30,7 +30,18 @@ TEST(a_transfer_takes_latency_plus_bytes_over_bandwidth_after_the_last_member_jo
                           {.streams = &streams[1], .stream_count = 1, .slot_count = 1}};
     int32_t slots[] = {0};
     Actor actors[] = {{0, slots, 1, 0, 1}, {1, slots, 1, 0, 1}};
-    System system = {programs, 2, actors, 2, &channel, 1, &link, 1, causes, 3, labels, 1};
+    System system = {.programs = programs,
+                     .program_count = 2,
+                     .actors = actors,
+                     .actor_count = 2,
+                     .channels = &channel,
+                     .channel_count = 1,
+                     .links = &link,
+                     .link_count = 1,
+                     .causes = causes,
+                     .cause_count = 3,
+                     .labels = labels,
+                     .label_count = 1};
     RunResult result = run_system(arena, &system, &(RunOptions){0});
     SimTime done = 5000000 + 1000000 + 1500000000; // 1.5e6 bytes on a wire of 1e9 B/s: 1.5 ms
     EXPECT_INT(result.actor_end[0], done);
@@ -45,14 +56,26 @@ TEST(two_equal_transfers_on_one_link_take_twice_as_long) {
     Arena *arena = arena_open();
     LinkUse use = {0, 1};
     Plan plan = {.bytes = 1e6, .fairness = 1, .uses = &use, .use_count = 1};
-    Channel channels[] = {{&plan, 1, 1, 0}, {&plan, 1, 1, 0}};
+    Channel channels[] = {{.plans = &plan, .plan_count = 1, .member_count = 1},
+                          {.plans = &plan, .plan_count = 1, .member_count = 1}};
     Link link = {"wire", 1e9};
     Op ops[] = {transfer(0, 0)};
     Stream stream = {"main", ops, 1};
     Program program = {.streams = &stream, .stream_count = 1, .slot_count = 1};
     int32_t first[] = {0}, second[] = {1};
     Actor actors[] = {{0, first, 1, 0, 1}, {0, second, 1, 0, 1}};
-    System system = {&program, 1, actors, 2, channels, 2, &link, 1, causes, 3, labels, 1};
+    System system = {.programs = &program,
+                     .program_count = 1,
+                     .actors = actors,
+                     .actor_count = 2,
+                     .channels = channels,
+                     .channel_count = 2,
+                     .links = &link,
+                     .link_count = 1,
+                     .causes = causes,
+                     .cause_count = 3,
+                     .labels = labels,
+                     .label_count = 1};
     EXPECT_INT(run_system(arena, &system, &(RunOptions){0}).end, 2000000000);
     system.actor_count = 1;
     EXPECT_INT(run_system(arena, &system, &(RunOptions){0}).end, 1000000000);
@@ -62,14 +85,23 @@ TEST(two_equal_transfers_on_one_link_take_twice_as_long) {
 TEST(a_transfer_that_a_member_never_joins_is_stuck_and_names_who_is_missing) {
     Arena *arena = arena_open();
     Plan plan = {.latency = 5, .fairness = 1};
-    Channel channel = {&plan, 1, 2, 0};
+    Channel channel = {.plans = &plan, .plan_count = 1, .member_count = 2};
     Op joins[] = {transfer(0, 0)};
     Stream streams[] = {{"main", joins, 1}, {"main", joins, 0}};
     Program programs[] = {{.streams = &streams[0], .stream_count = 1, .slot_count = 1},
                           {.streams = &streams[1], .stream_count = 1, .slot_count = 1}};
     int32_t slots[] = {0}, missing[2];
     Actor actors[] = {{0, slots, 1, 0, 1}, {1, slots, 1, 0, 1}};
-    System system = {programs, 2, actors, 2, &channel, 1, NULL, 0, causes, 3, labels, 1};
+    System system = {.programs = programs,
+                     .program_count = 2,
+                     .actors = actors,
+                     .actor_count = 2,
+                     .channels = &channel,
+                     .channel_count = 1,
+                     .causes = causes,
+                     .cause_count = 3,
+                     .labels = labels,
+                     .label_count = 1};
     RunResult result = run_system(arena, &system, &(RunOptions){0});
     EXPECT_INT(result.deadlocked_count, 1);
     EXPECT_INT(result.deadlocked[0].actor, 0);

@@ -120,7 +120,7 @@ static void compare_with_twin(uint64_t seed, Twin size) {
                        .uses = uses,
                        .use_count = plan->use_count,
                        .rate_limit = random_below(&random, 3) ? 0 : 4e8};
-        channels[c] = (Channel){plan, 1, 1, 0};
+        channels[c] = (Channel){.plans = plan, .plan_count = 1, .member_count = 1};
     }
     System system = {.channels = channels, .channel_count = channel_count, .links = links, .link_count = all_links};
     Fluid *fluid = fluid_create(arena, &system), *anew = fluid_create(arena, &system);

@@ -24,7 +24,7 @@ static Channel flow(Arena *arena, const int32_t *route, int links, double bytes,
                    .fairness = fairness,
                    .uses = uses,
                    .use_count = links};
-    return (Channel){plan, 1, 1, 0};
+    return (Channel){.plans = plan, .plan_count = 1, .member_count = 1};
 }
 
 System ring_on_star(Arena *arena, int hosts, double bytes) {
@@ -50,7 +50,7 @@ System ring_on_star(Arena *arena, int hosts, double bytes) {
         slots[0] = h, slots[1] = hosts;
         actors[h] = (Actor){.channels = slots, .slowness = 1, .multiplicity = 1};
     }
-    channels[hosts] = (Channel){barrier, 1, hosts, 0};
+    channels[hosts] = (Channel){.plans = barrier, .plan_count = 1, .member_count = hosts};
     system.programs = program, system.program_count = 1;
     system.actors = actors, system.actor_count = hosts;
     system.channels = channels, system.channel_count = hosts + 1;
@@ -138,14 +138,14 @@ System shifts_on_fat_tree(Arena *arena, const FatTree *tree, int shifts, double 
             int to = (h + 1 + s % (hosts - 1)) % hosts, count = route_in_tree(tree, h, to, route);
             plans[s] = *flow(arena, route, count, bytes(h, s), 6.0 / count).plans; // by latency, as in SimGrid
         }
-        channels[h] = (Channel){plans, shifts, 1, 0};
+        channels[h] = (Channel){.plans = plans, .plan_count = shifts, .member_count = 1};
         int32_t *slots = ARENA_ARRAY(arena, int32_t, 2);
         slots[0] = h, slots[1] = hosts;
         actors[h] = (Actor){.channels = slots, .slowness = 1, .multiplicity = 1};
     }
     Plan *barrier = ARENA_NEW(arena, Plan);
     barrier->fairness = 1;
-    channels[hosts] = (Channel){barrier, 1, hosts, 0};
+    channels[hosts] = (Channel){.plans = barrier, .plan_count = 1, .member_count = hosts};
     system.programs = program, system.program_count = 1;
     system.actors = actors, system.actor_count = hosts;
     system.channels = channels, system.channel_count = hosts + 1;

@@ -159,7 +159,7 @@ static const Field training_fields[] = {
     {"jitter", NUMBER(0, 2), .fallback = "0", .example = "0.02", .flag = "jitter", .varied = "jitter", DOUBLE(jitter),
      .help = "sigma of the log of each kernel's time"},
     {"jitter_by", CHOICE(jitter_by_names, JITTER_BY_COUNT), .fallback = "\"gpu\"", .example = "\"class\"", .flag = "jitter-by",
-     INT(jitter_by), .help = "gpu: each GPU draws its own times; class: the slowest of those that do alike, drawn at once, for any number of GPUs"},
+     INT(jitter_by), .help = "gpu: each GPU draws its own times, as in explain and trace always; class: the slowest of those that do alike, drawn at once, for any number of GPUs"},
     {"straggler", NUMBER(1, 1000), .example = "1.2", .flag = "straggler", .varied = "straggler", DOUBLE(straggler),
      .help = "one rank is this many times slower"},
     {"unread_options", COUNT(0, 1e4), .fallback = "0", .example = "3", .flag = "unread-options", INT(unread_options),

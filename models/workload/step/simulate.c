@@ -203,10 +203,17 @@ static bool is_allowed(Arena *arena, const Cluster *cluster, const TrainingSpec 
 
 SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const TrainingSpec *training,
                             const SimulationOptions *options, Problems *problems) {
+    bool follows = options->chain || options->timeline || options->trace;
+    if (follows && training->jitter > 0 && training->jitter_by == JITTER_BY_CLASS) { // follows single GPUs
+        TrainingSpec *each = ARENA_NEW(arena, TrainingSpec);
+        *each = *training;
+        each->jitter_by = JITTER_BY_GPU;
+        return simulate_step(arena, cluster, each, options, problems);
+    }
     SimulatedStep step = {.digest = DIGEST_START};
     Folded folded = {.system = {0}};
     bool whole = options->unfolded || options->keeps_system;
-    bool sums = !options->timeline && !options->chain && !options->trace && options->give_up_s == 0, shorter = false;
+    bool sums = !follows && options->give_up_s == 0, shorter = false;
     if (whole)
         step.lowered = lower_training(arena, cluster, training, problems);
     else
