@@ -16,4 +16,5 @@
 #define GSL_COERCE_DBL(x) (x)
 #define RELEASED 1
 #define VERSION "2.7.1"
-#define RETURN_IF_NULL(x) if (!(x)) return
+#define RETURN_IF_NULL(x)                                                                                              \
+    if (!(x)) return

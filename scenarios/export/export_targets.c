@@ -30,7 +30,8 @@ static void count_torchtitan(Export *e) {
     export_count_number(e, "local_batch", r->pp > 1 ? r->micro_batch * r->micro_batches : r->micro_batch);
     export_count_number(e, "titan_global", r->global_batch);
     export_count_number(e, "shard_degree", shard);
-    export_count_number(e, "replicate", r->dp / shard);
+    int replicas = r->dp / shard;
+    export_count_number(e, "replicate", replicas);
     if (sharded) export_count(e, "reshard", e->training->layout.zero == 3 ? "always" : "never");
     if (r->pp > 1) {
         export_count(e, "schedule_word", r->vpp > 1 ? "Interleaved1F1B" : "1F1B");

@@ -4,20 +4,16 @@
 #include <string.h>
 
 #include "scenarios/lua/lua_script.h"
+#include "sim/base/embed.h"
 
 #define SEED 1 // of what simulations draw; a student's numbers are drawn in course.lua
 
-// The files lie in the program's read-only data, zero-terminated. Paths are as make sees them, from the root.
-#define EMBED(name_, path_)                                                                                            \
-    __asm__(".pushsection .rodata\nlockstep_course_" #name_ ":\n.incbin \"" path_ "\"\n.byte 0\n.popsection\n");       \
-    extern const char course_##name_[] __asm__("lockstep_course_" #name_)
-
-EMBED(main_, "scenarios/lessons/course/course.lua");
-EMBED(page_training, "docs/training-accuracy.md");
-EMBED(page_collectives, "docs/collectives-accuracy.md");
-EMBED(page_first_contact, "docs/first-contact.md");
-EMBED(page_critical_batch, "docs/critical-batch.md");
-EMBED(page_goodput, "docs/goodput.md");
+EMBED(course_main_, "scenarios/lessons/course/course.lua");
+EMBED(course_page_training, "docs/training-accuracy.md");
+EMBED(course_page_collectives, "docs/collectives-accuracy.md");
+EMBED(course_page_first_contact, "docs/first-contact.md");
+EMBED(course_page_critical_batch, "docs/critical-batch.md");
+EMBED(course_page_goodput, "docs/goodput.md");
 
 // By track, in the order in which they are numbered.
 // clang-format off
@@ -32,7 +28,7 @@ EMBED(page_goodput, "docs/goodput.md");
     ROW(8, megatron_22b) ROW(8, gpt3_34_days) ROW(8, bloom) ROW(8, llama3_405b) ROW(8, student_cluster) ROW(8, many_p100)
 // clang-format on
 
-#define EMBED_PROBLEM(track_, name_) EMBED(name_, "scenarios/lessons/course/" #name_ ".lua");
+#define EMBED_PROBLEM(track_, name_) EMBED(course_##name_, "scenarios/lessons/course/" #name_ ".lua");
 PROBLEMS(EMBED_PROBLEM)
 
 #define PROBLEM_ROW(track_, name_) {track_, #name_, course_##name_},

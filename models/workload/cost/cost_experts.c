@@ -166,7 +166,7 @@ void expert_activation(const Work *work, Pass *pass, const Operator *one, int di
 }
 
 void choose_experts(const Work *work, Pass *pass, double tokens, int direction) {
-    pass_bytes(work, pass, CAUSE_MEMORY, ROUTER_BYTES / 4, 4 * tokens * work->model->experts.count);
+    pass_bytes(work, pass, CAUSE_MEMORY, ROUTER_BYTES / 4.0, 4 * tokens * work->model->experts.count);
     loop_over_experts(work, pass, direction);
     int products = direction == BACKWARD ? 4 : 2;
     int each = work->precision == work->safe_precision ? PRODUCT_KERNELS : FP8_PRODUCT_KERNELS;

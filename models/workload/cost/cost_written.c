@@ -75,7 +75,7 @@ static void add_lookup(const Work *work, Pass *pass, const Step *step, int direc
     pass_kernels(pass, lookup_kernels[direction]);
     if (direction == FORWARD && written->split == SPLIT_ROWS) sum_over_gpus(work, pass, written->width);
     if (direction == BACKWARD)
-        pass_bytes(work, weights_of(work, pass), CAUSE_MEMORY, TABLE_GRADIENT_BYTES / 4, 4 * table);
+        pass_bytes(work, weights_of(work, pass), CAUSE_MEMORY, TABLE_GRADIENT_BYTES / 4.0, 4 * table);
 }
 
 static void add_loss(const Work *work, Pass *pass, const Step *step, int direction) {

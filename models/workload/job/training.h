@@ -225,7 +225,7 @@ typedef struct TrainingSpec {
     const struct Anchors *anchors;           // measured steps of one's own that correct this one, or NULL
     double jitter;                           // sigma of log of each kernel's time
     JitterBy jitter_by;
-    double straggler;                        // one rank this much slower (1.2); 0 or 1 none
+    double straggler; // one rank this much slower (1.2); 0 or 1 none
 } TrainingSpec;
 
 #endif
