@@ -28,7 +28,7 @@ const AnswerCase answer_cases[] = {
      "check"},
     {"export --model llama-2-7b --node dgx-h100 --gpus 8 --tp 2 --micro-batch 1 --global-batch 8 --export "
      "sbatch,megatron "
-     "--into $(mktemp -d)",
+     "--into $(rm -rf $DIR/out; echo $DIR/out)",
      "export"},
     {"trace --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8 --seq 1024", "trace"},
     {"diff scenarios/examples/megatron_22b_175b.lua --study-b 2", "diff"},
@@ -96,12 +96,12 @@ const WalkLine answer_walk[] = {
     {0, "run --model gpt2-124m --node aws-p4d.24xlarge --gpus 8 --micro-batch 1 --seq 1024 --tokens 1B --provider aws --terms spot"},
     {0, "run --model resnet-50 --node dgx-a100 --gpus 8 --micro-batch 32 --samples 1.28M --epochs 90"},
     {0, "export --model qwen2.5-7b --node dgx-h100 --gpus 8 --tp 4 --micro-batch 1 --global-batch 8 --export k8s,megatron "
-        "--into $(mktemp -d) --unfolded --seed 2"},
+        "--into $(rm -rf $DIR/out; echo $DIR/out) --unfolded --seed 2"},
     {2, "export " GPT2},
-    {0, "export scenarios/examples/launch/megatron.sbatch --node dgx-h100 --tp 2 --export change --into $(mktemp -d)"},
+    {0, "export scenarios/examples/launch/megatron.sbatch --node dgx-h100 --tp 2 --export change --into $(rm -rf $DIR/out; echo $DIR/out)"},
     {4, "export --model resnet50 --node dgx-h100 --gpus 8 --micro-batch 1 --export megatron"},
     {0, "plan --model llama-2-7b --tokens 1B --node dgx-h100 --gpus 8 --global-batch 64 --price 2 -j 1 --software megatron "
-        "--export sbatch --into $(mktemp -d)"},
+        "--export sbatch --into $(rm -rf $DIR/out; echo $DIR/out)"},
     {0, "check " GPT2 " --log $DIR/steps.csv -v --seed 3"},
     {3, "check " GPT2 " --log $DIR/trainer.log --unfolded"},
     {3, "check $DIR/met.lua --log $DIR/trainer.log --log $DIR/steps.csv --study 1 --set cluster.gpus=8"},

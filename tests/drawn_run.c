@@ -131,6 +131,7 @@ static DrawnEnd run_study(Arena *arena, const StudySpec *study, bool twins, doub
     if (!twins || !is_small(record)) return end;
     const Record *again = run(arena, study, false);
     CHECK(again && again->digest == record->digest);
+    if (study->training.jitter > 0 && study->training.jitter_by == JITTER_BY_CLASS) return end; // whole: by GPU
     watch_open(&(WatchLimits){.events = most_events * WHOLE_GPUS});
     check_same_times(record, run(arena, study, true));
     watch_open(&(WatchLimits){.events = most_events});

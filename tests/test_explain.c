@@ -466,8 +466,8 @@ TEST(explain_draws_operators_under_their_roof_and_links_by_node) {
     EXPECT_CONTAINS(said, "gpu nvlink out");
     EXPECT_CONTAINS(said, "nic out");
     for (int roofline = 0; roofline < 2; roofline++) { // a plot stands behind an empty line
-        snprintf(line, sizeof line, "%s --plot=%s | grep -A 1 '^-v shows all' | tail -n 1", job,
-                 roofline ? "roofline" : "links");
+        snprintf(line, sizeof line, "%s --plot=%s | grep -B 1 '^%s' | head -n 1", job, roofline ? "roofline" : "links",
+                 roofline ? "Roofline" : "How busy");
         EXPECT_INT(test_shell(line, said, sizeof said), 0);
         EXPECT_TEXT(said, "\n");
     }

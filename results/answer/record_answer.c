@@ -302,7 +302,8 @@ void record_assumptions(Answer *answer, Arena *arena, const Record *record) {
         }
 }
 
-static void add_engine(const RecordTelling *telling) {
+// How long it took is no part of a page: one question has one page.
+static void add_engine(const RecordTelling *telling, bool timed) {
     const Record *record = telling->record;
     double events = 0, seconds = 0;
     for (int i = 0; i < record->point_count; i++) {
@@ -311,7 +312,7 @@ static void add_engine(const RecordTelling *telling) {
     }
     answer_say(telling->answer, NULL, "digest %016llx  seed %llu", (unsigned long long)record->digest,
                (unsigned long long)record->seed);
-    if (seconds > 0)
+    if (timed && seconds > 0)
         answer_say(telling->answer, NULL, "%s events simulated in %s of CPU time",
                    text_count(telling->arena, events, true), text_time(telling->arena, seconds));
 }
@@ -380,11 +381,11 @@ static void add_rest(const RecordTelling *telling) {
     add_assumed(telling);
 }
 
-static void add_ground(const RecordTelling *telling) {
+static void add_ground(const RecordTelling *telling, bool timed) {
     answer_open(telling->answer, NULL, NULL); // what follows it is for all again
     answer_open_on_pages(telling->answer, "What it rests on", FOR_VERBOSE);
     record_assumptions(telling->answer, telling->arena, telling->record);
-    add_engine(telling);
+    add_engine(telling, timed);
     answer_close(telling->answer);
     answer_close(telling->answer);
 }
@@ -397,7 +398,7 @@ void record_answer(Answer *answer, Arena *arena, const Record *record, Date toda
     record_tables(answer, arena, record->tables, record->table_count);
     add_published(&telling);
     add_rest(&telling);
-    add_ground(&telling);
+    add_ground(&telling, true);
 }
 
 void record_found(const RecordTelling *telling) {
@@ -410,7 +411,7 @@ void record_rests_on(const RecordTelling *telling) {
     answer_open_on_pages(telling->answer, "Held against what others measured", FOR_ALL);
     add_published(telling);
     answer_close(telling->answer);
-    add_ground(telling);
+    add_ground(telling, false);
 }
 
 // ---- In a form.
