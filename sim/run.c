@@ -169,6 +169,11 @@ static bool lets_others_go_first(Run *run, StreamState *state, const Op *op) {
     return true;
 }
 
+static SimTime work_time(Run *run, StreamState *state, const Op *op) {
+    const Actor *actor = &run->system->actors[state->actor];
+    return actor->slowness == 1 && actor->jitter == 0 ? op->time : stretched_time(run, state, op);
+}
+
 // False: it must wait.
 static bool do_op(Run *run, StreamState *state, const Op *op) {
     switch ((OpKind)op->kind) {

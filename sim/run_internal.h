@@ -149,7 +149,7 @@ void count_passes(Run *run);
 
 // ---- run_jitter.c: times that are random.
 void open_jitter(Arena *arena, Run *run);
-SimTime work_time(Run *run, StreamState *state, const Op *op);
+SimTime stretched_time(Run *run, StreamState *state, const Op *op); // of work whose actor is slower, or draws
 // Of a sample alone (run->jitter). Who waits for the slowest before a transfer, and before that to which another stream
 // goes on from a mark.
 MeetingOfMany meeting_before(const Run *run, int actor, const Op *transfer);

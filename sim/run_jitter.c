@@ -103,9 +103,8 @@ MeetingOfMany meeting_after_mark(const Run *run, int actor, int32_t mark) {
     return (MeetingOfMany){.ranks = 1, .level = -1};
 }
 
-SimTime work_time(Run *run, StreamState *state, const Op *op) {
+SimTime stretched_time(Run *run, StreamState *state, const Op *op) {
     const Actor *actor = &run->system->actors[state->actor];
-    if (actor->slowness == 1 && actor->jitter == 0) return op->time;
     double time = (double)op->time * actor->slowness;
     if (run->jitter) {
         add_work(&state->many->works, time);
