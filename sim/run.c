@@ -433,8 +433,8 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
     loop(&run);
     watch_end(&piece);
     count_passes(&run);
-    arena_close(scratch);
     collect_ends(arena, &run);
+    arena_close(scratch);
     if (run.chain && !run.result.stopped && !run.result.beyond_clock && run.result.deadlocked_count == 0)
         close_chain(arena, &run);
     run.result.spent = run.spent;
