@@ -24,8 +24,9 @@ static double gain_of(const Explanation *now, const Move *one, const Move *other
     RecordPoint point =
         simulate_moves(scratch, &now->job, (const Move *const[]){one, other}, 2, problems_create(scratch));
     weigh_step(scratch, &now->job, &point, &change);
+    double gain = change.ran && fits_no_worse(&now->job, &change) ? change.gain.mean : 0;
     arena_close(scratch);
-    return change.ran && fits_no_worse(&now->job, &change) ? change.gain.mean : 0;
+    return gain;
 }
 
 TEST(a_change_is_weighed_by_the_samples_of_the_step_that_it_changes) {

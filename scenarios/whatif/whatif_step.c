@@ -178,7 +178,7 @@ bool fits_surely(double chance_to_run_out) { return chance_to_run_out <= 1 - MEM
 
 #define EASES 0.02 // of the chance to run out of memory: what helps at all
 
-// It is the user's to whatif and leaves the result as it is.
+// It is the user's to change and leaves the result as it is.
 bool step_is_free(const Move *move) { return move->kind != MOVE_RESOURCE && !move->note; }
 
 bool fits_no_worse(const JobNow *now, const WhatIf *whatif) {
