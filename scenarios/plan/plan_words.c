@@ -22,9 +22,9 @@ const char *plan_about(Arena *arena, double value) {
 
 const char *plan_length_text(Arena *arena, double days) {
     double hours = 24 * fabs(days);
-    if (hours < 1) return arena_printf(arena, "%s minutes", plan_number(arena, 1440 * days));
-    if (hours < 24) return arena_printf(arena, "%s hours", plan_number(arena, 24 * days));
-    return arena_printf(arena, "%s days", plan_number(arena, days));
+    const char *unit = hours < 1 ? "minute" : hours < 24 ? "hour" : "day";
+    const char *number = plan_number(arena, days * (hours < 1 ? 1440 : hours < 24 ? 24 : 1));
+    return arena_printf(arena, "%s %s%s", number, unit, strcmp(number, "1") == 0 ? "" : "s");
 }
 
 PlanUnit plan_unit(const PlanStudy *plan) {
