@@ -20,7 +20,7 @@ static inline void add_work(Works *works, double time) {
 
 // Where ranks that do alike wait for the slowest of them.
 typedef struct MeetingOfMany {
-    double ranks; // that meet; 0: nobody does
+    double ranks; // that meet; 0: none have yet
     int level;    // of JITTER_LEVELS ways in which they meet; -1 none: each goes on alone
 } MeetingOfMany;
 
@@ -39,12 +39,11 @@ typedef struct PassSpread {
 
 typedef struct Followed {
     Works works;
-    Difference apart[JITTER_LEVELS + 1];
-    MeetingOfMany
-        recorded; // of the last mark that others go on from: who meets, works until then, how late the slowest
-    Works recorded_works;
-    double recorded_later;
-    SimTime waited_until; // the latest mark that it has waited for
+    Difference apart[JITTER_LEVELS + 1]; // as of a routine
+    MeetingOfMany recorded;              // of the last mark that others go on from: who meets
+    Works recorded_works;                // until then
+    double recorded_later;               // the slowest
+    SimTime waited_until;                // the latest mark that it has waited for
 } Followed;
 
 typedef struct StreamState {
@@ -152,6 +151,7 @@ void open_jitter(Arena *arena, Run *run);
 SimTime stretched_time(Run *run, StreamState *state, const Op *op); // of work whose actor is slower, or draws
 // Of a sample alone (run->jitter). Who waits for the slowest before a transfer, and before that to which another stream
 // goes on from a mark.
+extern const MeetingOfMany nobody_else; // each goes on alone
 MeetingOfMany meeting_before(const Run *run, int actor, const Op *transfer);
 MeetingOfMany meeting_after_mark(const Run *run, int actor, int32_t mark);
 // How much later than the stream's clock the slowest comes, ticks, drawn; may be below 0.

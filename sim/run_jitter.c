@@ -52,18 +52,12 @@ static Slowest slowest_of(Jitter *jitter, double ranks) {
 
 // ---- Who meets where.
 
-static MeetingOfMany meeting_on(const System *system, const Actor *actor, int slot) {
-    int32_t channel = actor->channels[slot];
-    MeetingOfMany own = {.ranks = 1, .level = -1};
-    if (channel < 0 || system->channels[channel].crosses) return own;
-    own.ranks = system->channels[channel].ranks / system->channels[channel].member_count;
-    if (own.ranks <= 1) return (MeetingOfMany){.ranks = 1, .level = -1};
-    for (int s = 0; s <= slot && own.level + 1 < JITTER_LEVELS; s++) {
-        int32_t other = actor->channels[s];
-        own.level += other >= 0 && !system->channels[other].crosses &&
-                     system->channels[other].ranks > system->channels[other].member_count;
-    }
-    return own;
+const MeetingOfMany nobody_else = {.ranks = 1, .level = -1};
+
+// Ranks that each member stands for and that wait for each other there; 1: it waits for other copies, or alone.
+static double ranks_on(const System *system, int32_t channel) {
+    if (channel < 0 || system->channels[channel].crosses) return 1;
+    return system->channels[channel].ranks / system->channels[channel].member_count;
 }
 
 static void open_many(Arena *arena, Run *run, double sigma) {
@@ -83,12 +77,20 @@ void open_jitter(Arena *arena, Run *run) {
     double sigma = 0;
     run->work_jitter = random_family(run->options->seed, "work jitter");
     for (int a = 0; a < system->actor_count; a++) sigma = fmax(sigma, system->actors[a].jitter);
-    if (sigma > 0) run->factors = ARENA_NEW(arena, LognormalTable);
-    if (sigma > 0 && system->samples > 0) open_many(arena, run, sigma);
+    if (sigma > 0 && system->samples > 0)
+        open_many(arena, run, sigma);
+    else if (sigma > 0)
+        run->factors = ARENA_NEW(arena, LognormalTable);
 }
 
 MeetingOfMany meeting_before(const Run *run, int actor, const Op *transfer) {
-    return meeting_on(run->system, &run->system->actors[actor], transfer->slot);
+    const int32_t *channels = run->system->actors[actor].channels;
+    double ranks = ranks_on(run->system, channels[transfer->slot]);
+    int level = -1;
+    if (ranks <= 1) return nobody_else;
+    for (int s = 0; s <= transfer->slot && level + 1 < JITTER_LEVELS; s++)
+        level += ranks_on(run->system, channels[s]) > 1;
+    return (MeetingOfMany){ranks, level};
 }
 
 MeetingOfMany meeting_after_mark(const Run *run, int actor, int32_t mark) {
@@ -100,7 +102,7 @@ MeetingOfMany meeting_after_mark(const Run *run, int actor, int32_t mark) {
         if (state->waiting_mark == mark && walk_ops(&walk, &op) && walk_ops(&walk, &op) && op.kind == OP_TRANSFER)
             return meeting_before(run, actor, &op);
     }
-    return (MeetingOfMany){.ranks = 1, .level = -1};
+    return nobody_else;
 }
 
 SimTime stretched_time(Run *run, StreamState *state, const Op *op) {
@@ -154,7 +156,7 @@ static void close_meeting(Jitter *jitter, Works *works, Difference *apart, const
 
 double slowest_after(const Run *run, const StreamState *state, const MeetingOfMany *meeting) {
     Difference all = difference_of(run->jitter, &state->many->works, state->many->apart, meeting->level);
-    if (all.sum <= 0 || meeting->ranks <= 0) return 0;
+    if (all.sum <= 0) return 0;
     uint64_t item = (uint64_t)(state - run->streams) << 32 | (uint64_t)state->done;
     double sigma = sigma_of(&all);
     double z = slowest_quantile(open_uniform(random_word_of(run->jitter->segments, item)), meeting->ranks);
@@ -175,7 +177,7 @@ void meet_slowest(Run *run, StreamState *state, const MeetingOfMany *meeting, do
 void pass_meeting(Run *run, PassSpread *pass, const Works *works, const MeetingOfMany *meeting) {
     Difference all = difference_of(run->jitter, works, pass->apart, meeting->level);
     Works met = *works;
-    if (all.sum <= 0 || meeting->ranks <= 0) return;
+    if (all.sum <= 0) return;
     Slowest slowest = slowest_of(run->jitter, meeting->ranks);
     pass->mean += mean_later(&all, &slowest);
     close_meeting(run->jitter, &met, pass->apart, meeting, 0);

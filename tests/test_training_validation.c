@@ -359,17 +359,6 @@ TEST(image_networks_are_what_the_row_means_by_their_name) {
     }
 }
 
-TEST(documents_that_a_mask_tells_apart_are_a_pack) {
-    Reading r = read_text("row_id,family,source,model,model_type,layers,hidden,heads,ffn,vocab,seq_len,gpu,n_gpus,"
-                          "framework,micro_batch,precision,attn_impl,iter_time_s\n"
-                          "a,f,x,GPT-2,decoder,12,768,12,3072,50257,32768,RTX 4090,1,PyTorch,1,bf16,"
-                          "FlexAttention with a document mask,1\n"
-                          "b,f,x,GPT-2,decoder,12,768,12,3072,50257,32768,RTX 4090,1,PyTorch,1,bf16,flash-2,1\n");
-    EXPECT_NEAR(r.runs.items[0].training.pack_length, 1024, 0);
-    EXPECT_NEAR(r.runs.items[1].training.pack_length, 0, 0);
-    arena_close(r.arena);
-}
-
 TEST(an_epochs_validation_is_no_part_of_its_steps) {
     Reading r =
         read_text("row_id,family,source,model,model_type,image_size,gpu,n_gpus,framework,micro_batch,precision,"

@@ -359,15 +359,8 @@ static void say_software(Row *row, const char *text) {
     if (!software->word[0]) assume(row, ASSUMED_FRAMEWORK);
 }
 
-// Pages of the web, told apart in one sequence: some hundred tokens in the middle, the long ones weigh most.
-#define WEB_PAGE_TOKENS 1024
-
 // What the row says of attention, whatever its software does.
 static void say_attention(Row *row) {
-    if (says(row, ATTENTION, "document mask") && row->number[SEQ_LEN] > WEB_PAGE_TOKENS) {
-        say_number(row, JOB_TRAINING, "pack_length", WEB_PAGE_TOKENS);
-        assume(row, ASSUMED_DOCUMENTS);
-    }
     static const struct {
         const char *word;
         Attention kind;

@@ -30,7 +30,6 @@ const AssumedFact assumed_facts[ASSUMED_COUNT] = {
     [ASSUMED_IMAGE_BATCH] = {"batch of images", "256 on each GPU in 16 bits, 128 in 32; throughput follows", 0.05},
     [ASSUMED_EXPERTS] = {"experts", "tokens sorted by kernels of their own and exchanged by NCCL, nothing beside it; even routing",
                          0.2},
-    [ASSUMED_DOCUMENTS] = {"documents", "of a sequence are pages of the web, 1,024 tokens by their squares", 0.15},
     [ASSUMED_LENGTHS] = {"lengths", "of recordings and sentences: as their data set has them, batches padded to the longest", 0.1},
     [ASSUMED_LOOP] = {"host of a loop", "a loop in Python takes 22 us for each kernel, on whatever host", 0.25},
     [ASSUMED_MEMORY] = {"memory", "the estimate exceeds the card; predicted all the same", 0.05},

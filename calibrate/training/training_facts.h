@@ -29,7 +29,6 @@ typedef enum Assumed {
     ASSUMED_HOST,      // that several GPUs share, of images
     ASSUMED_TEXT_HOST, // of short texts and sounds
     ASSUMED_LENGTHS,   // of recordings and sentences
-    ASSUMED_DOCUMENTS, // how long those are that a sequence is packed of
     ASSUMED_LOOP,      // in Python, whose pace is the host's
     ASSUMED_MEMORY,    // the estimate does not fit the card, yet the run is published
     ASSUMED_COUNT

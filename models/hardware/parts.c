@@ -9,6 +9,7 @@
 #include "models/hardware/hardware_constants.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
+#define L2_SPEED_UP_MOST 20.0
 
 static const char *const gpu_link_names[] = {"none", "bridge", "mesh", "cube_mesh", "switch"};
 static const char *const transport_names[] = {"infiniband", "roce", "efa", "slingshot", "tcp", "gpudirect-tcp"};
@@ -87,7 +88,7 @@ static const PartField gpu_fields[] = {
     SHARE("long_gemm_rate", long_gemm_rate, false),
     NUMBER("untransposed_gemm_gain", untransposed_gemm_gain, false, QUANTITY_NUMBER, "of the rate", 0.5, 2),
     SHARE("odd_gemm_rate", odd_gemm_rate, false),
-    NUMBER("l2_speed_up", l2_speed_up, false, QUANTITY_NUMBER, "of memory", 1, 20),
+    NUMBER("l2_speed_up", l2_speed_up, false, QUANTITY_NUMBER, "of memory", 1, L2_SPEED_UP_MOST),
     SHARE("l2_share", l2_share, false),
     TIME("issue_time", issue_seconds, false),
     TIME("host_copy_time", copy_seconds, false),
@@ -353,8 +354,6 @@ static void fill_usual(Gpu *gpu) {
     for (int i = 0; i < COUNT_OF(values); i++)
         if (*values[i].place == 0) *values[i].place = values[i].usual;
 }
-
-#define L2_SPEED_UP_MOST 20.0
 
 void gpu_derive_l2(Gpu *gpu) {
     if (gpu_states(gpu, "l2_speed_up", "")) return;

@@ -88,10 +88,10 @@ bool sends_slices(const TrainingSpec *training);            // stages pass on a 
 int blocks_ahead(const TrainingSpec *training);             // whose weights are gathered beside those at work
 double trained_share(const TrainingSpec *training);         // of the parameters: 1, or what LoRA's adapters add
 double gradient_bytes(const TrainingSpec *training);        // per parameter on the wire, frozen ones counted in
-// FLOPs of forward and backward, as model_flops_per_sample counts them; frozen weights have no gradients to compute.
 // Of a sample's tokens those that each sees, which are its own sample's where several are packed: a causal one half of
 // them.
 double attended_share(const TrainingSpec *training);
+// FLOPs of forward and backward, as model_flops_per_sample counts them; frozen weights have no gradients to compute.
 double training_flops_per_sample(const TrainingSpec *training);
 double weight_bytes(const TrainingSpec *training);                     // the same when gathered
 bool block_in_4_bits(const TrainingSpec *training, int block);         // its weights are kept and gathered in 4 bits

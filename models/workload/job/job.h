@@ -44,4 +44,8 @@ void job_say_text(Arena *arena, JobSaid *said, JobObject object, const char *fie
 // (job_check.c). What depends on the layout is job_possible's (layout.h).
 void job_check(const TrainingSpec *training, Problems *problems);
 
+// Why ranks of a stage do not all do alike, with collectives that are one transfer each; NULL: they do. DataParallel is
+// told by what is resolved.
+const char *why_not_by_class(const TrainingSpec *training);
+
 #endif

@@ -109,18 +109,20 @@ static void check_offloaded_activations(const TrainingSpec *training, Problems *
     problem_hint(problems, "use recompute = \"full\", or leave offload.activations out");
 }
 
-// Classes are of ranks that do alike, and whose collectives are one transfer each.
+const char *why_not_by_class(const TrainingSpec *training) {
+    bool offloads = training->offload_optimizer != OFFLOAD_GPU || training->offload_parameters != OFFLOAD_GPU;
+    return training->by_messages        ? "collectives are simulated message by message"
+           : training->straggler > 1    ? "one rank is slower than those of its class"
+           : training->sample_bytes > 0 ? "loaders share what they read from"
+           : offloads                   ? "hosts share what is offloaded to them"
+                                        : NULL;
+}
+
 static void check_jitter_by_class(const TrainingSpec *training, Problems *problems) {
     if (training->jitter_by != JITTER_BY_CLASS || training->jitter == 0) return;
-    const char *why =
-        training->by_messages                          ? "collectives are simulated message by message"
-        : training->straggler > 1                      ? "one rank is slower than those of its class"
-        : training->sample_bytes > 0                   ? "loaders share what they read from"
-        : training->offload_optimizer != OFFLOAD_GPU   ? "hosts share what is offloaded to them"
-        : training->offload_parameters != OFFLOAD_GPU  ? "hosts share what is offloaded to them"
-        : training->strategy == STRATEGY_DATA_PARALLEL ? "DataParallel's first GPU does more than the others"
-        : training->jitter > MOST_JITTER_BY_CLASS      ? "sums of times that vary so much are far from lognormal"
-                                                       : NULL;
+    const char *why = why_not_by_class(training);
+    if (training->strategy == STRATEGY_DATA_PARALLEL) why = "DataParallel's first GPU does more than the others";
+    if (training->jitter > MOST_JITTER_BY_CLASS) why = "sums of times that vary so much are far from lognormal";
     if (!why) return;
     problem_add(problems, training->where, "jitter cannot be drawn by class where %s", why);
     problem_hint(problems, "use jitter_by = \"gpu\" (--jitter-by gpu)");

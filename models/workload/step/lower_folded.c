@@ -3,6 +3,7 @@
 // do, not on their sizes, so a search that tries many sizes finds out once per layout.
 #include <string.h>
 
+#include "models/workload/job/job.h"
 #include "models/workload/step/lower_internal.h"
 #include "sim/base/check.h"
 #include "sim/exact.h"
@@ -511,11 +512,8 @@ static Folded priced_system(Lowering *l, const KnownLayout *known) {
 // ---- A step.
 
 bool is_plain(const Lowering *l) {
-    const TrainingSpec *training = l->training;
-    bool offloads = training->offload_optimizer != OFFLOAD_GPU || training->offload_parameters != OFFLOAD_GPU;
-    bool reads = training->sample_bytes > 0;
-    return !training->by_messages && (training->jitter == 0 || training->jitter_by == JITTER_BY_CLASS) &&
-           training->straggler <= 1 && !offloads && !reads && l->r.strategy != STRATEGY_DATA_PARALLEL;
+    bool draws_alone = l->training->jitter > 0 && l->training->jitter_by == JITTER_BY_GPU;
+    return !why_not_by_class(l->training) && !draws_alone && l->r.strategy != STRATEGY_DATA_PARALLEL;
 }
 
 const Lowered *lower_shortened(Arena *arena, const Cluster *cluster, const TrainingSpec *training, StepBook *book,
