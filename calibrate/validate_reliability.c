@@ -154,17 +154,14 @@ static int ask(Asking *asking) {
     return EXIT_DONE;
 }
 
-static const OptionSpec *rows(Arena *arena, int *count) {
-    return options_join(arena, specs, SPEC_COUNT, NULL, 0, count);
-}
-
 int validate_reliability(int argc, char **argv) {
     static const Question question = {
         .name = "validate-reliability",
         .usage = "lockstep validate reliability [FILE.csv] [--runs N]",
         .about = "Published figures of how often jobs stop, against lives simulated from failure rates.\n"
                  "Without a file: " SHIPPED ".",
-        .rows = rows,
+        .own = specs,
+        .own_count = SPEC_COUNT,
         .positional = 1,
         .ask = ask};
     return frame_run(&question, argc, argv);

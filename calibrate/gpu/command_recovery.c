@@ -65,13 +65,13 @@ static int ask(Asking *asking) {
     return EXIT_DONE;
 }
 
-static const OptionSpec *rows(Arena *arena, int *count) {
-    return options_join(arena, specs, SPEC_COUNT, NULL, 0, count);
-}
-
 int calibrate_recovery(Arena *arena, int argc, char **argv, Problems *problems) {
-    static const Question question = {
-        .name = "calibrate-recovery", .usage = usage, .about = about, .rows = rows, .ask = ask};
+    static const Question question = {.name = "calibrate-recovery",
+                                      .usage = usage,
+                                      .about = about,
+                                      .own = specs,
+                                      .own_count = SPEC_COUNT,
+                                      .ask = ask};
     (void)arena, (void)problems; // the frame has its own
     return frame_run(&question, argc, argv);
 }

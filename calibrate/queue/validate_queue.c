@@ -80,17 +80,14 @@ static int ask(Asking *asking) {
     return EXIT_DONE;
 }
 
-static const OptionSpec *rows(Arena *arena, int *count) {
-    return options_join(arena, specs, SPEC_COUNT, NULL, 0, count);
-}
-
 int validate_queue(int argc, char **argv) {
     static const Question question = {
         .name = "validate-queue",
         .usage = "lockstep validate queue [FOLDER] [--repetitions N]",
         .about = "Waits, backlogs and use of shared clusters as their operators published them, beside replays of\n"
                  "their traces. Without a folder: " SHIPPED ", whose README.md names the sources.",
-        .rows = rows,
+        .own = specs,
+        .own_count = SPEC_COUNT,
         .processes = "jobs",
         .positional = 1,
         .ask = ask};

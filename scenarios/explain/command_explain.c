@@ -49,10 +49,6 @@ static const OptionSpec *rows(Arena *arena, int *count) {
     return options_with_study(arena, own_options, OWN_OPTIONS, count);
 }
 
-static const OptionSpec *script_rows(Arena *arena, int *count) {
-    return options_join(arena, own_options, OWN_OPTIONS, NULL, 0, count);
-}
-
 static const char usage_line[] = "lockstep explain FILE.lua [OPTIONS]\n"
                                  "       lockstep explain --model NAME --node NAME --gpus N [OPTIONS]\n"
                                  "       lockstep explain ANSWER.json [OPTIONS]     of run, plan, queue … --json\n"
@@ -220,7 +216,8 @@ static const Question question = {.name = "explain",
                                   .about = about,
                                   .rows = rows,
                                   .names_script = options_name_a_script,
-                                  .script_rows = script_rows,
+                                  .own = own_options,
+                                  .own_count = OWN_OPTIONS,
                                   .ask = ask};
 
 const OptionSpec *explain_option_rows(Arena *arena, int *count);
