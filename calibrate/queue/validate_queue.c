@@ -64,16 +64,12 @@ static void fill(Answer *answer, const QueueChecks *checks) {
 
 static int ask(Asking *asking) {
     const Options *options = asking->options;
-    int64_t repetitions = option_count(options, "repetitions", REPETITIONS);
-    if (repetitions < 2 || repetitions > 10000) {
-        problem_add(asking->problems, (Where){0}, "--repetitions is from 2 to 10,000");
-        problem_hint(asking->problems, "for example --repetitions 100");
-        return EXIT_USAGE;
-    }
     QueueChecks checks = {.arena = asking->arena,
                           .problems = asking->problems,
-                          .repetitions = (int)repetitions,
+                          .repetitions =
+                              option_count_within(options, "repetitions", REPETITIONS, 2, 10000, asking->problems),
                           .folder = option_positional_count(options) ? option_positional(options, 0) : SHIPPED};
+    if (problem_count(asking->problems)) return EXIT_USAGE;
     queue_replay_all(&checks);
     if (problem_count(asking->problems)) return EXIT_BAD_INPUT;
     fill(asking->answer, &checks);
