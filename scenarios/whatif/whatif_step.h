@@ -106,7 +106,7 @@ const char *step_best_alone(Arena *arena, const JobNow *now);
 const char *step_reason(Arena *arena, const JobNow *now, const WhatIf *whatif);
 // "14.61 s instead of 15.08 s: 3.1 % less (90 % range …), 287,080 tokens/s instead of 278,102, $1.05 less per …"
 const char *step_becomes(Arena *arena, const JobNow *now, const WhatIf *whatif);
-// "memory then runs out with a chance of 4.3 % instead of 1.5 %"; "" where it surely fits before and after, and the
+// "; memory then runs out with a chance of 4.3 % instead of 1.5 %"; "" where it surely fits before and after, and the
 // chance does not rise by more than a point.
 const char *step_risk(Arena *arena, const JobNow *now, const WhatIf *whatif);
 
