@@ -268,12 +268,10 @@ static const char *decides(const Explained *all) {
                               ? ""
                               : arena_printf(arena, "; with %s both take as long at %s", way_text(arena, now),
                                              size_text(arena, all->balance_bytes));
-    bool bytes = now->bytes_s >= now->latency_s;
-    return arena_printf(arena, "%s %s %s%s; %s %s%s%s",
-                        text_percent(arena, (bytes ? now->bytes_s : now->latency_s) / now->seconds),
-                        bytes ? "bytes," : "latency", bytes ? over : "", "",
-                        text_percent(arena, (bytes ? now->latency_s : now->bytes_s) / now->seconds),
-                        bytes ? "latency" : "bytes, ", bytes ? "" : over, balance);
+    const char *bytes = arena_printf(arena, "%s bytes, %s", text_percent(arena, now->bytes_s / now->seconds), over),
+               *latency = arena_printf(arena, "%s latency", text_percent(arena, now->latency_s / now->seconds));
+    bool most_bytes = now->bytes_s >= now->latency_s;
+    return arena_printf(arena, "%s; %s%s", most_bytes ? bytes : latency, most_bytes ? latency : bytes, balance);
 }
 
 static void add_lead(Answer *answer, const Explained *all) {
