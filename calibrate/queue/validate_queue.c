@@ -4,10 +4,11 @@
 
 #include "calibrate/command_validate.h"
 #include "calibrate/queue/replay_queue.h"
+#include "calibrate/shipped.h"
 #include "results/answer/frame.h"
 #include "sim/system/pieces.h"
 
-#define SHIPPED "calibrate/measurements/queue"
+#define SHIPPED SHIPPED_MEASUREMENTS "/queue"
 #define REPETITIONS 40
 
 static const OptionSpec specs[] = {
@@ -68,7 +69,8 @@ static int ask(Asking *asking) {
                           .problems = asking->problems,
                           .repetitions =
                               option_count_within(options, "repetitions", REPETITIONS, 2, 10000, asking->problems),
-                          .folder = option_positional_count(options) ? option_positional(options, 0) : SHIPPED};
+                          .folder = option_positional_count(options) ? option_positional(options, 0)
+                                                                     : shipped_file(asking->arena, SHIPPED)};
     if (problem_count(asking->problems)) return EXIT_USAGE;
     queue_replay_all(&checks);
     if (problem_count(asking->problems)) return EXIT_BAD_INPUT;
