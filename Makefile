@@ -330,7 +330,7 @@ coverage:
 	@sh tests/coverage build-coverage $(COVERAGE)
 
 # ---- Installing. What validate reads comes with the program (calibrate/shipped.c finds it).
-MEASURED = measurements measurements/kernels measurements/nccl measurements/nccl/batch-3 measurements/training measurements/training/batch-2 measurements/training/batch-3 measurements/training/own
+MEASURED = measurements measurements/convergence measurements/kernels measurements/nccl measurements/nccl/batch-3 measurements/queue measurements/training measurements/training/batch-2 measurements/training/batch-3 measurements/training/own
 install: $(BUILD)/lockstep
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/lockstep
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/lockstep/,examples/algorithms examples/launch $(MEASURED))

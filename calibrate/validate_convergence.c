@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "calibrate/command_validate.h"
+#include "calibrate/shipped.h"
 #include "models/workload/convergence/critical_batch.h"
 #include "results/answer/frame.h"
 #include "sim/base/list.h"
@@ -12,7 +13,7 @@
 #include "sim/base/statistics.h"
 #include "sim/data/csv.h"
 
-#define SHIPPED "calibrate/measurements/convergence/rcp.csv"
+#define SHIPPED SHIPPED_MEASUREMENTS "/convergence/rcp.csv"
 #define NEAR 8.0 // times the smallest batch
 #define MOST_ROWS 2000
 #define WITHIN 0.15 // what the share of good predictions is counted by
@@ -236,7 +237,8 @@ static void fill(Answer *answer, const Board *board) {
 static int ask(Asking *asking) {
     Board board = {.arena = asking->arena, .problems = asking->problems};
     const Options *options = asking->options;
-    read_rows(&board, option_positional_count(options) ? option_positional(options, 0) : SHIPPED);
+    bool named = option_positional_count(options) > 0;
+    read_rows(&board, named ? option_positional(options, 0) : shipped_file(board.arena, SHIPPED));
     if (problem_count(board.problems)) return EXIT_BAD_INPUT;
     fit_all(&board);
     for (int i = 0; i < board.count; i++) predict(&board, i);

@@ -139,13 +139,8 @@ static void fill(Answer *answer, const Board *board) {
 static int ask(Asking *asking) {
     const Options *options = asking->options;
     Board board = {.arena = asking->arena, .problems = asking->problems};
-    int64_t runs = option_count(options, "runs", RUNS);
-    if (runs < 1 || runs > 100000) {
-        problem_add(board.problems, (Where){0}, "--runs is from 1 to 100,000");
-        problem_hint(board.problems, "for example --runs 200");
-        return EXIT_USAGE;
-    }
-    board.runs = (int)runs;
+    board.runs = option_count_within(options, "runs", RUNS, 1, 100000, board.problems);
+    if (problem_count(board.problems)) return EXIT_USAGE;
     board.catalogue = catalogue_builtin(board.arena);
     bool named = option_positional_count(options) > 0;
     read_rows(&board, named ? option_positional(options, 0) : shipped_file(board.arena, SHIPPED));
@@ -154,17 +149,14 @@ static int ask(Asking *asking) {
     return EXIT_DONE;
 }
 
-static const OptionSpec *rows(Arena *arena, int *count) {
-    return options_join(arena, specs, SPEC_COUNT, NULL, 0, count);
-}
-
 int validate_reliability(int argc, char **argv) {
     static const Question question = {
         .name = "validate-reliability",
         .usage = "lockstep validate reliability [FILE.csv] [--runs N]",
         .about = "Published figures of how often jobs stop, against lives simulated from failure rates.\n"
                  "Without a file: " SHIPPED ".",
-        .rows = rows,
+        .own = specs,
+        .own_count = SPEC_COUNT,
         .positional = 1,
         .ask = ask};
     return frame_run(&question, argc, argv);

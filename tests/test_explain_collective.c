@@ -119,6 +119,8 @@ TEST(a_collective_is_explained_at_one_size) {
     EXPECT(strstr(ended->err, "one size") && strstr(ended->err, "--sizes 64M"));
     EXPECT_INT(run_command(command_explain, "explain collective all_reduce --node dgx-h100")->code, 2);
     EXPECT_INT(run_command(command_explain, "explain collective all_reduce --node no-such --sizes 1M")->code, 4);
+    ended = run_command(command_explain, "explain collective all_reduce --node dgx-h100 --sizes 1K");
+    EXPECT_CONTAINS(ended->out, " % latency; ");
     ended = run_command(command_explain, "explain collective all_reduce --node dgx-h100 --sizes 1M --algo bruck");
     EXPECT_INT(ended->code, 2);
     EXPECT_INT(run_command(command_explain, "explain collective barrier --node dgx-h100")->code, 0);

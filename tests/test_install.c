@@ -32,6 +32,8 @@ LONG_TEST(5, an_installed_program_validates_and_runs_its_examples) {
     EXPECT_INT(in_folder(folder, INSTALLED " validate collectives --op broadcast"), 0);
     EXPECT_INT(in_folder(folder, INSTALLED " validate reliability --runs 1"), 0);
     EXPECT_CONTAINS(said, "unplanned stops");
+    EXPECT_INT(in_folder(folder, INSTALLED " validate convergence"), 0);
+    EXPECT_INT(in_folder(folder, INSTALLED " validate queue --repetitions 2"), 0);
     EXPECT_INT(in_folder(folder, INSTALLED " run usr/share/lockstep/examples/scaling_efficiency.lua"), 0);
     EXPECT_CONTAINS(said, "of linear");
     EXPECT_INT(in_folder(folder, INSTALLED " schema | cmp - usr/share/lockstep/schema.json"), 0);

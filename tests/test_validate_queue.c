@@ -57,5 +57,5 @@ TEST(a_folder_without_traces_is_an_error_with_its_path) {
     EXPECT_CONTAINS(ended->err, "tests/data/nowhere/alibaba2023.csv");
     ended = run_command(validate_queue, "queue --repetitions 1");
     EXPECT_INT(ended->code, 2);
-    EXPECT_CONTAINS(ended->err, "--repetitions is from 2 to 10,000");
+    EXPECT_CONTAINS(ended->err, "--repetitions cannot be 1\n  hint: from 2 to 10000");
 }

@@ -55,23 +55,21 @@ static int ask(Asking *asking) {
     Problems *problems = asking->problems;
     const Catalogue *catalogue = catalogue_builtin(asking->arena);
     const Gpu *gpu = find_gpu(asking->arena, catalogue, option_text(options, "gpu", "H100"), (Where){0}, problems);
-    int64_t trials = option_count(options, "trials", 200);
-    double noise = option_quantity(options, "noise", 0.03);
-    if (trials < 1 || trials > 100000) problem_add(problems, (Where){0}, "--trials lies between 1 and 100,000");
-    if (!(noise > 0 && noise <= 0.5)) problem_add(problems, (Where){0}, "--noise lies between 0 and 0.5");
+    int trials = option_count_within(options, "trials", 200, 1, 100000, problems);
+    double noise = option_within(options, "noise", 0.03, 1e-6, 0.5, problems);
     if (problem_count(problems) > 0) return EXIT_USAGE;
-    Recovery recovery = recovery_run(catalogue, gpu, (int)trials, noise, option_seed(options, "seed", 1));
-    fill(asking->answer, asking->arena, gpu, &recovery, (int)trials, noise);
+    Recovery recovery = recovery_run(catalogue, gpu, trials, noise, option_seed(options, "seed", 1));
+    fill(asking->answer, asking->arena, gpu, &recovery, trials, noise);
     return EXIT_DONE;
 }
 
-static const OptionSpec *rows(Arena *arena, int *count) {
-    return options_join(arena, specs, SPEC_COUNT, NULL, 0, count);
-}
-
 int calibrate_recovery(Arena *arena, int argc, char **argv, Problems *problems) {
-    static const Question question = {
-        .name = "calibrate-recovery", .usage = usage, .about = about, .rows = rows, .ask = ask};
+    static const Question question = {.name = "calibrate-recovery",
+                                      .usage = usage,
+                                      .about = about,
+                                      .own = specs,
+                                      .own_count = SPEC_COUNT,
+                                      .ask = ask};
     (void)arena, (void)problems; // the frame has its own
     return frame_run(&question, argc, argv);
 }

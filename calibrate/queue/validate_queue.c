@@ -4,10 +4,11 @@
 
 #include "calibrate/command_validate.h"
 #include "calibrate/queue/replay_queue.h"
+#include "calibrate/shipped.h"
 #include "results/answer/frame.h"
 #include "sim/system/pieces.h"
 
-#define SHIPPED "calibrate/measurements/queue"
+#define SHIPPED SHIPPED_MEASUREMENTS "/queue"
 #define REPETITIONS 40
 
 static const OptionSpec specs[] = {
@@ -64,24 +65,17 @@ static void fill(Answer *answer, const QueueChecks *checks) {
 
 static int ask(Asking *asking) {
     const Options *options = asking->options;
-    int64_t repetitions = option_count(options, "repetitions", REPETITIONS);
-    if (repetitions < 2 || repetitions > 10000) {
-        problem_add(asking->problems, (Where){0}, "--repetitions is from 2 to 10,000");
-        problem_hint(asking->problems, "for example --repetitions 100");
-        return EXIT_USAGE;
-    }
     QueueChecks checks = {.arena = asking->arena,
                           .problems = asking->problems,
-                          .repetitions = (int)repetitions,
-                          .folder = option_positional_count(options) ? option_positional(options, 0) : SHIPPED};
+                          .repetitions =
+                              option_count_within(options, "repetitions", REPETITIONS, 2, 10000, asking->problems),
+                          .folder = option_positional_count(options) ? option_positional(options, 0)
+                                                                     : shipped_file(asking->arena, SHIPPED)};
+    if (problem_count(asking->problems)) return EXIT_USAGE;
     queue_replay_all(&checks);
     if (problem_count(asking->problems)) return EXIT_BAD_INPUT;
     fill(asking->answer, &checks);
     return EXIT_DONE;
-}
-
-static const OptionSpec *rows(Arena *arena, int *count) {
-    return options_join(arena, specs, SPEC_COUNT, NULL, 0, count);
 }
 
 int validate_queue(int argc, char **argv) {
@@ -90,7 +84,8 @@ int validate_queue(int argc, char **argv) {
         .usage = "lockstep validate queue [FOLDER] [--repetitions N]",
         .about = "Waits, backlogs and use of shared clusters as their operators published them, beside replays of\n"
                  "their traces. Without a folder: " SHIPPED ", whose README.md names the sources.",
-        .rows = rows,
+        .own = specs,
+        .own_count = SPEC_COUNT,
         .processes = "jobs",
         .positional = 1,
         .ask = ask};

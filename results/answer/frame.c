@@ -14,14 +14,16 @@ static const OptionSpec form_rows[] = {
 };
 enum { FORM_ROWS = sizeof form_rows / sizeof *form_rows };
 
-static const OptionSpec *join(Arena *arena, const OptionSpec *(*own)(Arena *arena, int *count), int *count) {
-    int own_count = 0;
-    const OptionSpec *rows = own ? own(arena, &own_count) : NULL;
-    return options_join(arena, rows, own_count, form_rows, FORM_ROWS, count);
+// `rows` NULL: the question's own alone.
+static const OptionSpec *join(Arena *arena, const Question *question,
+                              const OptionSpec *(*rows)(Arena *arena, int *count), int *count) {
+    int own_count = question->own_count;
+    const OptionSpec *own = rows ? rows(arena, &own_count) : question->own;
+    return options_join(arena, own, own_count, form_rows, FORM_ROWS, count);
 }
 
 const OptionSpec *frame_rows(Arena *arena, const Question *question, int *count) {
-    return join(arena, question->rows, count);
+    return join(arena, question, question->rows, count);
 }
 
 Answer *asking_another(Asking *asking) {
@@ -32,8 +34,8 @@ Answer *asking_another(Asking *asking) {
 
 static int help(const Question *question, Asking *asking) {
     int count = 0;
-    const OptionSpec *rows = join(asking->arena,
-                                  asking->is_script     ? question->script_rows
+    const OptionSpec *rows = join(asking->arena, question,
+                                  asking->is_script     ? NULL
                                   : question->help_rows ? question->help_rows
                                                         : question->rows,
                                   &count);
@@ -102,9 +104,9 @@ static int ask(const Question *question, Asking *asking, const Showing *showing)
     return answered ? status : problems_status(asking->problems, status);
 }
 
-static void parse(Asking *asking, const OptionSpec *(*rows)(Arena *arena, int *count), Problems *problems) {
+static void parse(const Question *question, Asking *asking, Problems *problems) {
     Arena *arena = asking->arena;
-    asking->rows = join(arena, rows, &asking->row_count);
+    asking->rows = join(arena, question, asking->is_script ? NULL : question->rows, &asking->row_count);
     asking->options = options_parse(arena, asking->rows, asking->row_count, asking->argc, asking->argv, problems);
 }
 
@@ -113,14 +115,11 @@ static void parse(Asking *asking, const OptionSpec *(*rows)(Arena *arena, int *c
 static void read_line(const Question *question, Asking *asking) {
     if (question->names_script) {
         Problems *problems = problems_create(asking->arena);
-        parse(asking, question->rows, problems);
+        parse(question, asking, problems);
         asking->is_script = question->names_script(asking->options);
         if (answer_is_led()) asking->problems = problems;
     }
-    if (asking->is_script)
-        parse(asking, question->script_rows, problems_create(asking->arena));
-    else
-        parse(asking, question->rows, asking->problems);
+    parse(question, asking, asking->is_script ? problems_create(asking->arena) : asking->problems);
     if (!asking->is_script) options_refuse_positional(asking->options, question->positional, asking->problems);
 }
 

@@ -29,10 +29,6 @@ static const OptionSpec own_options[] = {
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options, MOST_TRIED = 8 };
 #define FAR_OFF 4.0 // sigmas
 
-static const OptionSpec *script_rows(Arena *arena, int *count) {
-    return options_join(arena, own_options, OWN_OPTIONS, NULL, 0, count);
-}
-
 static const OptionSpec *rows(Arena *arena, int *count) {
     return options_with_study(arena, own_options, OWN_OPTIONS, count);
 }
@@ -327,7 +323,8 @@ static const Question question_check = {
         "Exit codes: 0 inside the ranges, 1 failed, 2 usage, 3 outside, 4 bad input or beyond a limit.",
     .rows = rows,
     .names_script = options_name_a_script,
-    .script_rows = script_rows,
+    .own = own_options,
+    .own_count = OWN_OPTIONS,
     .ask = ask};
 
 const OptionSpec *check_option_rows(Arena *arena, int *count);

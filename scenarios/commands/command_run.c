@@ -107,10 +107,6 @@ static const OptionSpec own_options[] = {
 };
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
 
-static const OptionSpec *script_rows(Arena *arena, int *count) {
-    return options_join(arena, own_options, OWN_OPTIONS, NULL, 0, count);
-}
-
 static const OptionSpec *rows(Arena *arena, int *count) {
     return options_with_study(arena, own_options, OWN_OPTIONS, count);
 }
@@ -529,7 +525,7 @@ static const char about[] =
 #define RUN_QUESTION(ask_)                                                                                             \
     {                                                                                                                  \
         .name = "run", .usage = usage_line, .about = about, .rows = rows, .names_script = options_name_a_script,       \
-        .script_rows = script_rows, .more_help = help, .ask = (ask_)                                                   \
+        .own = own_options, .own_count = OWN_OPTIONS, .more_help = help, .ask = (ask_)                                 \
     }
 
 const Question run_question = RUN_QUESTION(ask_run);

@@ -262,11 +262,12 @@ static int ask(Asking *asking) {
     return EXIT_DONE;
 }
 
-static const OptionSpec *rows(Arena *arena, int *count) {
-    return options_join(arena, own_options, OWN_OPTIONS, NULL, 0, count);
-}
-
-static const Question question_diff = {
-    .name = "diff", .usage = usage_line, .about = about, .rows = rows, .positional = INT_MAX, .ask = ask};
+static const Question question_diff = {.name = "diff",
+                                       .usage = usage_line,
+                                       .about = about,
+                                       .own = own_options,
+                                       .own_count = OWN_OPTIONS,
+                                       .positional = INT_MAX,
+                                       .ask = ask};
 
 int command_diff(int argc, char **argv) { return frame_run(&question_diff, argc, argv); }

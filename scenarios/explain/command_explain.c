@@ -49,10 +49,6 @@ static const OptionSpec *rows(Arena *arena, int *count) {
     return options_with_study(arena, own_options, OWN_OPTIONS, count);
 }
 
-static const OptionSpec *script_rows(Arena *arena, int *count) {
-    return options_join(arena, own_options, OWN_OPTIONS, NULL, 0, count);
-}
-
 static const char usage_line[] = "lockstep explain FILE.lua [OPTIONS]\n"
                                  "       lockstep explain --model NAME --node NAME --gpus N [OPTIONS]\n"
                                  "       lockstep explain ANSWER.json [OPTIONS]     of run, plan, queue … --json\n"
@@ -69,59 +65,52 @@ static const char about[] =
     "  lockstep explain my.lua --csv --table chain -o path.csv\n\n"
     "Exit codes: 0 done, 1 failed, 2 usage, 3 the job does not run, 4 bad input or beyond a limit, 130 interrupted.";
 
-typedef struct Command {
-    StepQuestion asked;
-    Arena *arena; // the question's, as those that follow
-    Problems *problems;
-    const Options *options;
-    Answer *answer;
-} Command;
-
 // ---- What is to be explained.
 
-static const Explanation *explain_job(Command *command, const StudySpec *read, const Catalogue *catalogue) {
+static const Explanation *explain_job(const Asking *asking, const StudySpec *read, const Catalogue *catalogue) {
     if (!read) return NULL;
-    StudySpec *study = ARENA_NEW(command->arena, StudySpec);
+    StudySpec *study = ARENA_NEW(asking->arena, StudySpec);
     *study = *read;
     study->training.anchors =
-        study_anchors(command->arena, command->options, catalogue, read, NULL, "", command->problems);
-    if (problem_count(command->problems)) return NULL;
+        study_anchors(asking->arena, asking->options, catalogue, read, NULL, "", asking->problems);
+    if (problem_count(asking->problems)) return NULL;
     ExplainRequest request = {.study = study,
-                              .only_why = option_flag(command->options, "why-only"),
-                              .pairs = option_count(command->options, "pairs", WHATIF_PAIRS)};
-    return explain_study(command->arena, &request, command->problems);
+                              .only_why = option_flag(asking->options, "why-only"),
+                              .pairs = option_count(asking->options, "pairs", WHATIF_PAIRS)};
+    return explain_study(asking->arena, &request, asking->problems);
 }
 
-static const Explanation *explain_script(Command *command, const Catalogue *catalogue, Problems *usage) {
+static const Explanation *explain_script(const Asking *asking, const StepQuestion *script, const Catalogue *catalogue,
+                                         Problems *usage) {
     const ScenarioRequest *request;
-    const ScenarioItem *item = step_question_item(&command->asked, catalogue, &request, usage);
+    const ScenarioItem *item = step_question_item(script, catalogue, &request, usage);
     if (!item) return NULL;
-    if (item->study) return explain_job(command, item->study, catalogue);
-    ProgramSource source = {request, option_count(command->options, "study", 1)};
-    study_anchors(command->arena, command->options, catalogue, NULL, NULL,
-                  "this is a rank program, whose kernels take what it says", command->problems);
-    if (problem_count(command->problems)) return NULL;
-    return explain_program(command->arena, item->program, &source, option_flag(command->options, "why-only"),
-                           command->problems);
+    if (item->study) return explain_job(asking, item->study, catalogue);
+    ProgramSource source = {request, option_count(asking->options, "study", 1)};
+    study_anchors(asking->arena, asking->options, catalogue, NULL, NULL,
+                  "this is a rank program, whose kernels take what it says", asking->problems);
+    if (problem_count(asking->problems)) return NULL;
+    return explain_program(asking->arena, item->program, &source, option_flag(asking->options, "why-only"),
+                           asking->problems);
 }
 
 // ---- Plots.
 
 // Those that "--plot=roofline,links" names, all of "--plot" alone. False after a problem.
-static bool wanted_plots(const Command *command, bool *wanted, Problems *usage) {
-    const char *text = option_text(command->options, "plot", "");
-    bool asked = option_given(command->options, "plot") || option_given(command->options, "plot-dir");
+static bool wanted_plots(const Asking *asking, bool *wanted) {
+    const char *text = option_text(asking->options, "plot", "");
+    bool asked = option_given(asking->options, "plot") || option_given(asking->options, "plot-dir");
     for (int k = 0; k < PLOTS; k++) wanted[k] = asked && !*text;
     for (; *text; text += strcspn(text, ",") + (text[strcspn(text, ",")] == ',')) {
         int length = (int)strcspn(text, ","), kind = 0;
-        const char *name = arena_printf(command->arena, "%.*s", length, text);
+        const char *name = arena_printf(asking->arena, "%.*s", length, text);
         while (kind < PLOTS && strcmp(name, step_plots[kind]) != 0) kind++;
         if (kind < PLOTS) {
             wanted[kind] = true;
             continue;
         }
-        problem_add(usage, (Where){0}, "explain has no plot called \"%.40s\"", name);
-        problem_hint_names(usage, name, step_plots, PLOTS);
+        problem_add(asking->problems, (Where){0}, "explain has no plot called \"%.40s\"", name);
+        problem_hint_names(asking->problems, name, step_plots, PLOTS);
         return false;
     }
     return true;
@@ -132,12 +121,12 @@ static void warn_of_nothing(const char *kind) {
             strcmp(kind, "links") == 0 ? "nothing goes over the links of a node" : "no operators are known of it");
 }
 
-static const Chart *chart_of(const Command *command, const Explanation *explanation, int kind, bool for_screen) {
-    if (kind == LINKS) return explain_links_chart(command->arena, explanation);
-    const Chart *chart = explain_roofline_chart(command->arena, explanation);
+static const Chart *chart_of(const Asking *asking, const Explanation *explanation, int kind, bool for_screen) {
+    if (kind == LINKS) return explain_links_chart(asking->arena, explanation);
+    const Chart *chart = explain_roofline_chart(asking->arena, explanation);
     if (!chart || !for_screen) return chart;
-    Chart *bars = ARENA_NEW(command->arena, Chart);
-    explain_roofline_bars(command->arena, explanation, bars);
+    Chart *bars = ARENA_NEW(asking->arena, Chart);
+    explain_roofline_bars(asking->arena, explanation, bars);
     return bars;
 }
 
@@ -146,24 +135,24 @@ static bool is_data(const Options *options) {
 }
 
 // Below the answer, or as files.
-static bool draw_plots(const Command *command, const Explanation *explanation) {
-    const Options *options = command->options;
+static bool draw_plots(const Asking *asking, const Explanation *explanation) {
+    const Options *options = asking->options;
     const char *folder = option_text(options, "plot-dir", NULL);
     bool wanted[PLOTS];
-    wanted_plots(command, wanted, command->problems);
+    wanted_plots(asking, wanted);
     if (option_given(options, "plot") && !folder && is_data(options))
         fprintf(stderr, "warning: --plot draws on the screen, which holds data here: --plot-dir DIR writes files\n");
     for (int kind = 0; kind < PLOTS; kind++) {
         if (!wanted[kind] || (!folder && option_flag(options, "quiet"))) continue;
-        const Chart *chart = chart_of(command, explanation, kind, !folder);
+        const Chart *chart = chart_of(asking, explanation, kind, !folder);
         if (!chart)
             warn_of_nothing(step_plots[kind]);
         else if (!folder)
-            answer_chart(command->answer, step_plots[kind], chart);
-        else if (!chart_to_file(command->arena, chart,
-                                arena_printf(command->arena, "%s/explain-%s.%s", folder, step_plots[kind],
+            answer_chart(asking->answer, step_plots[kind], chart);
+        else if (!chart_to_file(asking->arena, chart,
+                                arena_printf(asking->arena, "%s/explain-%s.%s", folder, step_plots[kind],
                                              plot_formats[option_choice(options, "plot-format", 0)]),
-                                command->problems))
+                                asking->problems))
             return false;
     }
     return true;
@@ -171,36 +160,38 @@ static bool draw_plots(const Command *command, const Explanation *explanation) {
 
 // ---- The command.
 
-static void check_usage(const Command *command) {
-    const Options *options = command->options;
+static void check_usage(const Asking *asking) {
+    const Options *options = asking->options;
     if (option_given(options, "table") && !option_flag(options, "csv") && answer_form() != ANSWER_CSV) {
-        problem_add(command->problems, (Where){0}, "--table chooses what --csv writes");
-        problem_hint(command->problems, "say --csv too; the screen and --json have all tables");
+        problem_add(asking->problems, (Where){0}, "--table chooses what --csv writes");
+        problem_hint(asking->problems, "say --csv too; the screen and --json have all tables");
     }
     bool wanted[PLOTS];
-    wanted_plots(command, wanted, command->problems);
-    step_question_check("explain", command->asked.is_script, options, command->problems);
+    wanted_plots(asking, wanted);
+    step_question_check("explain", asking->is_script, options, asking->problems);
 }
 
 static int ask(Asking *asking) {
     Arena *arena = asking->arena;
     const Options *options = asking->options;
     Problems *problems = asking->problems, *usage = problems_create(arena);
-    Command command = {.asked = {arena, problems, "explain", asking->rows, asking->rows, asking->row_count,
-                                 asking->row_count, options, asking->argc, asking->argv, asking->is_script},
-                       .arena = arena,
-                       .problems = problems,
-                       .options = options,
-                       .answer = asking->answer};
-    check_usage(&command);
+    StepQuestion script = {.arena = arena,
+                           .problems = problems,
+                           .verb = "explain",
+                           .own = asking->rows,
+                           .own_count = asking->row_count,
+                           .options = options,
+                           .argc = asking->argc,
+                           .argv = asking->argv};
+    check_usage(asking);
     if (problem_count(problems)) return EXIT_USAGE;
     const Catalogue *catalogue = catalogue_with_options(arena, options, problems);
     if (!catalogue) return EXIT_BAD_INPUT;
-    if (asking->is_script && !step_question_raises_wall(&command.asked)) return EXIT_FAILED;
+    if (asking->is_script && !step_question_raises_wall(&script)) return EXIT_FAILED;
     const Explanation *explanation =
         asking->is_script
-            ? explain_script(&command, catalogue, usage)
-            : explain_job(&command, study_from_options(arena, options, catalogue, "lockstep explain", problems),
+            ? explain_script(asking, &script, catalogue, usage)
+            : explain_job(asking, study_from_options(arena, options, catalogue, "lockstep explain", problems),
                           catalogue);
     if (!explanation && problem_count(problems) == 0) {
         asking->problems = usage;
@@ -216,7 +207,7 @@ static int ask(Asking *asking) {
     explain_step_answer(asking->answer, arena, explanation, true);
     answer_main_called(asking->answer, table_names[option_choice(options, "table", 0)]);
     answer_detail(asking->answer, FOR_ALL);
-    if (!draw_plots(&command, explanation)) return EXIT_FAILED;
+    if (!draw_plots(asking, explanation)) return EXIT_FAILED;
     return explanation->job.lacks ? EXIT_NO : EXIT_DONE;
 }
 
@@ -225,7 +216,8 @@ static const Question question = {.name = "explain",
                                   .about = about,
                                   .rows = rows,
                                   .names_script = options_name_a_script,
-                                  .script_rows = script_rows,
+                                  .own = own_options,
+                                  .own_count = OWN_OPTIONS,
                                   .ask = ask};
 
 const OptionSpec *explain_option_rows(Arena *arena, int *count);

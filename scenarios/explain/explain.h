@@ -61,8 +61,8 @@ RecordPoint simulate_program_once(Arena *arena, const ProgramSpec *program, cons
 const ScenarioItem *scenario_item(const Scenario *scenario, int64_t number);
 
 // explain_together_words.c: the best pair beside the best single change, where it adds something, and its third.
-void explain_add_together(Answer *answer, Arena *arena, const Explanation *now);
-void explain_add_together_table(Answer *answer, const Explanation *now);
+void explain_add_together(Answer *answer, Arena *arena, const JobNow *now);
+void explain_add_together_table(Answer *answer, const JobNow *now);
 
 // ---- explain_life.c: where the cluster says how it fails, or the job how it is saved.
 void list_life(Arena *arena, Explanation *explanation);

@@ -97,16 +97,13 @@ static bool same_way(const Priced *one, const Priced *other) {
     return strcmp(one->algorithm, other->algorithm) == 0 && strcmp(one->protocol, other->protocol) == 0;
 }
 
-static void add_trial(Explained *all, WhatIfs *list, MoveKind kind, const char *name, const char *title,
-                      const Priced *priced) {
-    Move *move = ARENA_NEW(all->arena, Move);
+static void add_trial(Explained *all, WhatIfs *list, const Move *move, const Priced *priced) {
     Priced *price = ARENA_NEW(all->arena, Priced);
-    *move = (Move){.kind = kind, .name = name, .title = title};
     *price = *priced;
     Gain gain = {all->now.seconds - priced->seconds, NAN, NAN, NAN, NAN};
     LIST_PUSH(all->arena, list,
               ((WhatIf){.move = move,
-                        .title = title,
+                        .title = move->title,
                         .ran = true,
                         .then = priced->seconds,
                         .gain = gain,
@@ -138,7 +135,9 @@ static void try_way(Explained *all, const char *algorithm, int protocol) {
     if (same_way(&priced, &all->now)) return;
     for (int i = 0; i < all->ways.count; i++)
         if (same_way(all->ways.items[i].price, &priced)) return;
-    add_trial(all, &all->ways, MOVE_SETTING, priced.algorithm, title_of_way(all->arena, &priced), &priced);
+    Move *move = ARENA_NEW(all->arena, Move);
+    *move = (Move){.kind = MOVE_SETTING, .name = priced.algorithm, .title = title_of_way(all->arena, &priced)};
+    add_trial(all, &all->ways, move, &priced);
 }
 
 static void try_ways(Explained *all) {
@@ -207,23 +206,24 @@ static double balance_of(const Explained *all) {
 
 // ---- Other machines.
 
-static void try_machine(Explained *all, const char *name, const char *title, const Resource *resource, bool flat) {
+static const Move one_switch = {
+    .kind = MOVE_RESOURCE, .name = "tiers", .title = "one switch in place of the fabric's tiers"};
+
+static void try_machine(Explained *all, const Move *move) {
     CollectiveAsked asked = all->asked;
     asked.problems = problems_create(all->arena);
-    asked.resource = resource;
+    asked.resource = move->resource;
     asked.quicker = 2;
-    asked.flat = flat;
+    asked.flat = move == &one_switch;
     collective_build(&asked, all->options);
     if (problem_count(asked.problems) || !watch_goes_on(0)) return;
     Priced priced = price_size(all->arena, &asked, all->bytes);
-    add_trial(all, &all->machines, MOVE_RESOURCE, name, title, &priced);
+    add_trial(all, &all->machines, move, &priced);
 }
 
 static void try_resource(Explained *all, const Resource *resource) {
     const Gpu *gpu = all->asked.cluster->gpu_of[0];
-    if (!part_can_be_quicker(PART_GPU, gpu, resource, 2)) return;
-    const char *title = arena_printf(all->arena, resource->is_time ? "half the %s" : "twice the %s", resource->title);
-    try_machine(all, resource->name, title, resource, false);
+    if (part_can_be_quicker(PART_GPU, gpu, resource, 2)) try_machine(all, move_of_resource(all->arena, resource));
 }
 
 static bool concerns_collectives(const Resource *resource) {
@@ -238,7 +238,7 @@ static void try_machines(Explained *all) {
     for (int r = 0; r < resource_count; r++)
         if (concerns_collectives(&resources[r])) try_resource(all, &resources[r]);
     for (int r = 0; r < HALVES && between; r++) try_resource(all, &halves[r]);
-    if (between) try_machine(all, "tiers", "one switch in place of the fabric's tiers", NULL, true);
+    if (between) try_machine(all, &one_switch);
     whatif_rank(&all->machines);
 }
 
@@ -268,12 +268,10 @@ static const char *decides(const Explained *all) {
                               ? ""
                               : arena_printf(arena, "; with %s both take as long at %s", way_text(arena, now),
                                              size_text(arena, all->balance_bytes));
-    bool bytes = now->bytes_s >= now->latency_s;
-    return arena_printf(arena, "%s %s %s%s; %s %s%s%s",
-                        text_percent(arena, (bytes ? now->bytes_s : now->latency_s) / now->seconds),
-                        bytes ? "bytes," : "latency", bytes ? over : "", "",
-                        text_percent(arena, (bytes ? now->latency_s : now->bytes_s) / now->seconds),
-                        bytes ? "latency" : "bytes, ", bytes ? "" : over, balance);
+    const char *bytes = arena_printf(arena, "%s bytes, %s", text_percent(arena, now->bytes_s / now->seconds), over),
+               *latency = arena_printf(arena, "%s latency", text_percent(arena, now->latency_s / now->seconds));
+    bool most_bytes = now->bytes_s >= now->latency_s;
+    return arena_printf(arena, "%s; %s%s", most_bytes ? bytes : latency, most_bytes ? latency : bytes, balance);
 }
 
 static void add_lead(Answer *answer, const Explained *all) {

@@ -778,10 +778,10 @@ void explain_step_answer(Answer *answer, Arena *arena, const Explanation *now, b
     add_fewer_gpus(answer, arena, now);
     add_fit(answer, arena, now);
     add_first(answer, arena, now);
-    if (now->job.must_fit) explain_add_together(answer, arena, now);
+    if (now->job.must_fit) explain_add_together(answer, arena, &now->job);
     add_settings(answer, arena, now);
     answer_open_on_pages(answer, NULL, FOR_VERBOSE);
-    if (!now->job.must_fit && !step_leading_pair(&now->job)) explain_add_together(answer, arena, now);
+    if (!now->job.must_fit && !step_leading_pair(&now->job)) explain_add_together(answer, arena, &now->job);
     add_next(answer, arena, now);
     add_other(answer, arena, now);
     answer_close(answer);
@@ -799,7 +799,7 @@ void explain_step_answer(Answer *answer, Arena *arena, const Explanation *now, b
         answer_caution(answer, "The study varies %s: this is the job as it stands without; --set puts other values in.",
                        now->varied);
     answer_detail(answer, FOR_VERBOSE);
-    explain_add_together_table(answer, now);
+    explain_add_together_table(answer, &now->job);
     add_resource_table(answer, now);
     add_life_table(answer, now);
     add_causes(answer, chain);

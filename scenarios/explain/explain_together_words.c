@@ -5,27 +5,21 @@
 #include "scenarios/explain/explain.h"
 #include "sim/base/text.h"
 
-static const Combination *best_of(const Explanation *now, int count) {
-    for (int i = 0; i < now->job.together.count; i++)
-        if (now->job.together.items[i].count == count) return &now->job.together.items[i];
+static const Combination *best_of(const JobNow *now, int count) {
+    for (int i = 0; i < now->together.count; i++)
+        if (now->together.items[i].count == count) return &now->together.items[i];
     return NULL;
 }
 
-static const char *more_than_one(Arena *arena, const Explanation *now, const Combination *pair) {
-    if (!now->job.first) return "";
+static const char *more_than_one(Arena *arena, const JobNow *now, const Combination *pair) {
+    if (!now->first) return "";
     return arena_printf(arena, ", %s more than %s alone",
-                        text_time(arena, pair->whole.gain.mean - now->job.first->gain.mean), now->job.first->title);
+                        text_time(arena, pair->whole.gain.mean - now->first->gain.mean), now->first->title);
 }
 
-static const char *risk_of(Arena *arena, const Explanation *now, const WhatIf *change) {
-    const char *risk = step_risk(arena, &now->job, change);
-    return *risk ? arena_printf(arena, "; %s", risk) : "";
-}
-
-static const char *third_of(Arena *arena, const Explanation *now, const Combination *pair) {
+static const char *third_of(Arena *arena, const JobNow *now, const Combination *pair) {
     const Combination *three = best_of(now, TOGETHER_MOST);
-    if (!three || three->whole.gain.mean - pair->whole.gain.mean < WHATIF_MATTERS * now->job.point.step_p50_s)
-        return "";
+    if (!three || three->whole.gain.mean - pair->whole.gain.mean < WHATIF_MATTERS * now->point.step_p50_s) return "";
     if (three->parts[0] == pair->parts[0] && three->parts[1] == pair->parts[1])
         return arena_printf(arena, " A third, %s, adds %s.", three->parts[TOGETHER_MOST - 1]->title,
                             text_time(arena, three->adds_s[TOGETHER_MOST - 1]));
@@ -33,34 +27,33 @@ static const char *third_of(Arena *arena, const Explanation *now, const Combinat
 }
 
 // Of a job that is not sure to fit: where no change alone makes it fit, or several do at less cost.
-static void add_what_fits(Answer *answer, Arena *arena, const Explanation *now) {
-    const Combination *some = fitting_together(&now->job);
-    const WhatIf *alone = now->job.fitting;
+static void add_what_fits(Answer *answer, Arena *arena, const JobNow *now) {
+    const Combination *some = fitting_together(now);
+    const WhatIf *alone = now->fitting;
     const char *less = "";
     if (!some) return;
     if (alone && fits_surely(alone->step->chance_to_run_out))
         less = arena_printf(arena, "; that is %s less than with %s alone",
                             text_time(arena, some->whole.gain.mean - alone->gain.mean), alone->title);
-    answer_say(
-        answer, "Together", "%s make it fit, %s: memory then runs out with a chance of %s, and a step takes %s%s",
-        some->count == 2 ? "two" : "three", some->whole.title, text_percent(arena, some->whole.step->chance_to_run_out),
-        step_becomes(arena, &now->job, &some->whole), less);
+    answer_say(answer, "Together",
+               "%s make it fit, %s: memory then runs out with a chance of %s, and a step takes %s%s",
+               some->count == 2 ? "two" : "three", some->whole.title,
+               text_percent(arena, some->whole.step->chance_to_run_out), step_becomes(arena, now, &some->whole), less);
 }
 
-void explain_add_together(Answer *answer, Arena *arena, const Explanation *now) {
+void explain_add_together(Answer *answer, Arena *arena, const JobNow *now) {
     const Combination *pair = best_of(now, 2);
-    double step = now->job.point.step_p50_s;
-    if (now->job.must_fit) {
+    double step = now->point.step_p50_s;
+    if (now->must_fit) {
         add_what_fits(answer, arena, now);
         return;
     }
-    if (!pair || pair->whole.gain.mean - (now->job.first ? now->job.first->gain.mean : 0) < WHATIF_MATTERS * step)
-        return;
+    if (!pair || pair->whole.gain.mean - (now->first ? now->first->gain.mean : 0) < WHATIF_MATTERS * step) return;
     const WhatIf *whole = &pair->whole;
     answer_say(answer, "Together", "two, %s, save %s (%s; 90 %% range %s to %s)%s%s.%s", whole->title,
                text_time(arena, whole->gain.mean), text_percent(arena, whole->gain.mean / step),
                text_time(arena, whole->gain.low), text_time(arena, whole->gain.high), more_than_one(arena, now, pair),
-               risk_of(arena, now, whole), third_of(arena, now, pair));
+               step_risk(arena, now, whole), third_of(arena, now, pair));
 }
 
 static const AnswerColumn columns[] = {
@@ -78,15 +71,15 @@ static const AnswerColumn columns[] = {
     {"chance_to_run_out", "OOM risk", AS_SHARE, 0},
 };
 
-void explain_add_together_table(Answer *answer, const Explanation *now) {
+void explain_add_together_table(Answer *answer, const JobNow *now) {
     answer_table(answer, "together", "What would help together: changes simulated as one", COLUMNS(columns));
-    for (int k = 0; k < now->job.together.count; k++) {
-        const Combination *one = &now->job.together.items[k];
+    for (int k = 0; k < now->together.count; k++) {
+        const Combination *one = &now->together.items[k];
         const WhatIf *whole = &one->whole;
         answer_cell(answer, answer_of_text(whole->title));
         answer_cell(answer, answer_of(AS_SECONDS, whole->then));
         answer_cell(answer, answer_of(AS_SECONDS, whole->gain.mean));
-        answer_cell(answer, answer_of(AS_SHARE, whole->gain.mean / now->job.point.step_p50_s));
+        answer_cell(answer, answer_of(AS_SHARE, whole->gain.mean / now->point.step_p50_s));
         answer_cell(answer, answer_of(AS_SECONDS, whole->gain.low));
         answer_cell(answer, answer_of(AS_SECONDS, whole->gain.high));
         for (int i = 0; i < TOGETHER_MOST; i++)

@@ -9,7 +9,6 @@
 #include "sim/base/text.h"
 
 #define MATTERS 0.01 // of the variance, or of the width of what is not known
-#define HALF_A_PERCENT 0.005
 
 static AnswerValue text(const char *words) { return answer_of_text(words); }
 static AnswerValue index_value(int index) { return answer_of(AS_WHOLE, index >= 0 ? index : NAN); }
@@ -310,12 +309,10 @@ static void add_shifts(Answer *answer, const PlanStudy *plan) {
     }
 }
 
-// The same choice, and days and cost as they are to half a percent.
+// The same choice, at the same days and cost.
 static bool moves_nothing(const PlanStudy *plan, const WhatIf *item) {
     const RecordPoint *now = &plan->result->rows[plan->result->chosen].point;
-    if (item->plan->chosen != plan->result->chosen) return false;
-    bool costs = isfinite(now->cost_per_run) && fabs(item->cost / now->cost_per_run - 1) >= HALF_A_PERCENT;
-    return !costs && fabs(item->then / now->days - 1) < HALF_A_PERCENT;
+    return item->plan->chosen == plan->result->chosen && plan_moves_little(now->days, now->cost_per_run, item);
 }
 
 static void sort_swings(const Swings *swings) { // the widest first

@@ -25,7 +25,7 @@ bool plan_export(Asking *asking, const PlanStudy *plan) {
     const char *folder = option_text(asking->options, "into", EXPORT_FOLDER);
     const char *kinds = option_text(asking->options, "export", "");
     if (strstr(kinds, EXPORT_CHANGE) && !export_changed(arena, words, count, &files, asking->problems)) return false;
-    if (!study || !export_job(arena, study, option_text(asking->options, "export", ""), &files, asking->problems) ||
+    if (!study || !export_job(arena, study, kinds, &files, asking->problems) ||
         !export_write(arena, folder, &files, asking->problems))
         return false;
     export_answer(arena, asking->answer, folder, &files, true);

@@ -502,11 +502,6 @@ static void read_checkpoint(Arena *arena, const Options *options, PlanRequest *r
 
 // ---- Owning.
 
-static double own_number(const Options *options, const char *name, double otherwise, double least, double most,
-                         Problems *problems) {
-    return option_within(options, name, otherwise, least, most, problems);
-}
-
 static void read_own(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
     static const char *const names[] = {"site", "node-price", "years", "utilisation", "electricity"};
     bool both = option_flag(options, "own-or-rent"), owns = both || option_flag(options, "own");
@@ -522,11 +517,11 @@ static void read_own(Arena *arena, const Options *options, PlanRequest *request,
     OwnSpec *own = ARENA_NEW(arena, OwnSpec);
     *own = own_spec_usual(site);
     own->where = command_line;
-    own->years = own_number(options, "years", own->years, 0.1, 50, problems);
-    own->utilisation = own_number(options, "utilisation", own->utilisation, 0.001, 1, problems);
+    own->years = option_within(options, "years", own->years, 0.1, 50, problems);
+    own->utilisation = option_within(options, "utilisation", own->utilisation, 0.001, 1, problems);
     node_prices_from_options(arena, request->catalogue, options, own, problems);
     own_concerns(own, request->nodes, request->node_count, problems);
-    own->electricity_per_kwh = own_number(options, "electricity", NAN, 0, 1e12, problems);
+    own->electricity_per_kwh = option_within(options, "electricity", NAN, 0, 1e12, problems);
     request->own = own;
     request->own_or_rent = both;
     if (!both && option_given(options, "price")) {

@@ -42,7 +42,7 @@ static const char *the_chance(const PlanStudy *plan, const PlanAdvice *advice) {
     const PlanRow *row = &plan->result->rows[plan->result->chosen < 0 ? 0 : plan->result->chosen];
     const PlanChance *chance = &row->chance;
     bool date = request->deadline_s > 0, budget = request->budget > 0;
-    const char *what = date && budget ? "date and budget" : date ? "the date" : "the budget";
+    const char *what = plan_wishes_name(request);
     double share = advice->setting > 0 || (date && budget) ? advice->both : date ? chance->by_date : chance->in_budget;
     if (!date && !budget)
         return arena_printf(plan->arena, "nine times in ten %.3g to %.3g days; --by and --budget give chances",

@@ -144,13 +144,15 @@ const char *plan_spares_text(const PlanStudy *plan, const PlanRow *row) {
 
 // ---- What a setting gives.
 
-#define HALF_A_PERCENT 0.005
 #define WORTH_A_WORD 0.0005 // of days or cost, that a change moves
 
+bool plan_moves_little(double days, double cost, const WhatIf *then) {
+    bool costs = fabs(then->cost / cost - 1) >= WHATIF_MATTERS; // false of what nobody knows a price of
+    return !costs && fabs(then->then / days - 1) < WHATIF_MATTERS;
+}
+
 bool plan_setting_is_idle(const WhatIf *now, const WhatIf *then) {
-    bool costs = fabs(then->cost / now->cost - 1) >= HALF_A_PERCENT; // false of what nobody knows a price of
-    return !costs && fabs(then->then / now->then - 1) < HALF_A_PERCENT &&
-           fabs(then->plan->both - now->plan->both) < HALF_A_PERCENT;
+    return plan_moves_little(now->then, now->cost, then) && fabs(then->plan->both - now->plan->both) < WHATIF_MATTERS;
 }
 
 static const char *moves(const PlanStudy *plan, const WhatIf *now, const WhatIf *then) {

@@ -37,7 +37,8 @@ const char *plan_storage_text(const PlanStudy *plan, const PlanRow *row);
 
 // What a setting gives against the plan as it is: "saves $18.0 k and takes 3 hours more; the chance …".
 const char *plan_setting_gives(const PlanStudy *plan, const WhatIf *then);
-bool plan_setting_is_idle(const WhatIf *now, const WhatIf *then); // days, cost, chance stay to half a percent
+bool plan_moves_little(double days, double cost, const WhatIf *then); // these stay, to half a percent
+bool plan_setting_is_idle(const WhatIf *now, const WhatIf *then);     // the chance, too
 
 const char *plan_reach_text(const PlanStudy *plan, const WhatIf *reach); // "with a budget of $3.02 M the chance …"
 

@@ -53,13 +53,8 @@ const int money_option_count = sizeof money_options / sizeof *money_options;
 
 // ---- Numbers within limits.
 
-static double within(const Options *options, const char *name, double otherwise, double least, double most,
-                     Problems *problems) {
-    return option_within(options, name, otherwise, least, most, problems);
-}
-
 static double amount(const Options *options, const char *name, Problems *problems) {
-    return within(options, name, NAN, 0, 1e12, problems);
+    return option_within(options, name, NAN, 0, 1e12, problems);
 }
 
 // ---- Payment.
@@ -86,10 +81,10 @@ static void read_own(Arena *arena, const Catalogue *catalogue, const Site *site,
     OwnSpec *own = ARENA_NEW(arena, OwnSpec);
     *own = own_spec_usual(site);
     own->where = command_line;
-    own->years = within(options, "years", own->years, 0.1, 50, problems);
-    own->interest = within(options, "interest", own->interest, 0, 1, problems);
-    own->residual_share = within(options, "residual", NAN, 0, 1, problems);
-    own->utilisation = within(options, "utilisation", own->utilisation, 0.001, 1, problems);
+    own->years = option_within(options, "years", own->years, 0.1, 50, problems);
+    own->interest = option_within(options, "interest", own->interest, 0, 1, problems);
+    own->residual_share = option_within(options, "residual", NAN, 0, 1, problems);
+    own->utilisation = option_within(options, "utilisation", own->utilisation, 0.001, 1, problems);
     node_prices_from_options(arena, catalogue, options, own, problems);
     own->switch_price = amount(options, "switch-price", problems);
     own->nic_price = amount(options, "nic-price", problems);
@@ -98,7 +93,7 @@ static void read_own(Arena *arena, const Catalogue *catalogue, const Site *site,
     own->electricity_per_kwh = amount(options, "electricity", problems);
     own->colocation_per_kw_month = amount(options, "colocation", problems);
     own->staff_per_year = amount(options, "staff", problems);
-    own->maintenance_share = within(options, "maintenance", NAN, 0, 1, problems);
+    own->maintenance_share = option_within(options, "maintenance", NAN, 0, 1, problems);
     if (spec->group_count == 1 && spec->groups[0].type) own_concerns(own, &spec->groups[0].type, 1, problems);
     spec->own = own;
 }
@@ -150,9 +145,9 @@ const Cluster *cluster_from_options(Arena *arena, const Catalogue *catalogue, co
                           .group_count = 1,
                           .fabric = FABRIC_FAT_TREE,
                           .price_per_gpu_hour = -1,
-                          .oversubscription = within(options, "oversubscription", 1, 1, 1000, problems),
+                          .oversubscription = option_within(options, "oversubscription", 1, 1, 1000, problems),
                           .power_cap_watts = option_quantity(options, "power-cap", 0),
-                          .power_usage_effectiveness = within(options, "pue", 0, 1, 5, problems)};
+                          .power_usage_effectiveness = option_within(options, "pue", 0, 1, 5, problems)};
     if (fabric)
         fabric_from_text(arena, catalogue, fabric, command_line, &spec->link, &spec->layout, problems);
     else if (node)

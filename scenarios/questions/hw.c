@@ -552,12 +552,13 @@ static int ask(Asking *asking) {
     return verb == LIST ? list(&hw, name) : verb == SHOW ? show(&hw, name) : check(&hw, name);
 }
 
-static const OptionSpec *rows(Arena *arena, int *count) {
-    return options_join(arena, specs, COUNT_OF(specs), NULL, 0, count);
-}
-
-static const Question question_hw = {
-    .name = "hw", .usage = usage, .about = about, .rows = rows, .positional = 2, .ask = ask};
+static const Question question_hw = {.name = "hw",
+                                     .usage = usage,
+                                     .about = about,
+                                     .own = specs,
+                                     .own_count = COUNT_OF(specs),
+                                     .positional = 2,
+                                     .ask = ask};
 
 int command_hw(int argc, char **argv);
 int command_hw(int argc, char **argv) { return frame_run(&question_hw, argc, argv); }

@@ -498,10 +498,6 @@ static const Ask *asked(const Options *options, Problems *problems) {
     return NULL;
 }
 
-static const OptionSpec *rows(Arena *arena, int *count) {
-    return options_join(arena, own_options, COUNT_OF(own_options), NULL, 0, count);
-}
-
 static int ask(Asking *asking) {
     const Ask *question = asked(asking->options, asking->problems);
     if (!question) return EXIT_BAD_INPUT;
@@ -522,7 +518,8 @@ const Question lesson_question = {.name = "lesson",
                                   .help = "the course: guess, change, see why",
                                   .usage = usage,
                                   .about = about,
-                                  .rows = rows,
+                                  .own = own_options,
+                                  .own_count = COUNT_OF(own_options),
                                   .positional = ARGUMENTS_MOST,
                                   .ask = ask};
 

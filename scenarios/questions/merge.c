@@ -62,14 +62,13 @@ static int ask(Asking *asking) {
     return EXIT_DONE;
 }
 
-static const OptionSpec *rows(Arena *arena, int *count) { return options_join(arena, options, 1, NULL, 0, count); }
-
 static const Question question_merge = {
     .name = "merge",
     .usage = "lockstep merge OUT.db IN.db… [options]",
     .about = "Joins the stores of a sweep's shards. OUT keeps what it has. A point met twice must have equal results;\n"
              "otherwise nothing is written (exit code 4).",
-    .rows = rows,
+    .own = options,
+    .own_count = 1,
     .positional = INT_MAX,
     .ask = ask};
 

@@ -167,10 +167,6 @@ static const OptionSpec model_options[] = {
     {"seq", OPTION_COUNT, "N", .help = "tokens per sequence, for --operators"},
 };
 
-static const OptionSpec *model_rows(Arena *arena, int *count) {
-    return options_join(arena, model_options, COUNT_OF(model_options), NULL, 0, count);
-}
-
 static int ask_model(Asking *asking) {
     static const char *const verbs[] = {"list", "show"};
     const Options *options = asking->options;
@@ -198,7 +194,8 @@ static int ask_model(Asking *asking) {
 static const Question question_model = {.name = "model",
                                         .usage = "lockstep model list | show NAME|config.json [--operators] [--json]",
                                         .about = "The models that are built in, with the source of their shapes.",
-                                        .rows = model_rows,
+                                        .own = model_options,
+                                        .own_count = COUNT_OF(model_options),
                                         .positional = 2,
                                         .ask = ask_model};
 

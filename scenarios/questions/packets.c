@@ -68,18 +68,11 @@ static void ask_pattern(Asked *asked, const Options *options, Problems *problems
     }
 }
 
-static int count_within(const Options *options, const char *name, int fallback, int most, Problems *problems) {
-    int64_t count = option_count(options, name, fallback);
-    if (count >= 2 && count <= most) return (int)count;
-    problem_add(problems, (Where){0}, "--%s must lie between 2 and %d", name, most);
-    return 2;
-}
-
 static void ask_numbers(Asked *asked, const Options *options, Problems *problems) {
-    asked->hosts = count_within(options, "hosts", 64, HOSTS_MOST, problems);
+    asked->hosts = option_count_within(options, "hosts", 64, 2, HOSTS_MOST, problems);
     asked->leaf_hosts = asked->hosts;
     if (option_given(options, "hosts-per-leaf")) {
-        asked->leaf_hosts = count_within(options, "hosts-per-leaf", 2, 256, problems);
+        asked->leaf_hosts = option_count_within(options, "hosts-per-leaf", 2, 2, 256, problems);
         if (asked->hosts % asked->leaf_hosts || asked->hosts == asked->leaf_hosts) {
             problem_add(problems, (Where){0}, "%d hosts do not fill two or more leaves of %d", asked->hosts,
                         asked->leaf_hosts);

@@ -102,20 +102,6 @@ static void complain_twice(Problems *problems, const char *what, const char *hin
     problem_is_usage(problems);
 }
 
-static int read_whole(const Options *options, const char *name, int64_t fallback, int64_t least, int64_t most,
-                      Problems *problems) {
-    int64_t count = option_count(options, name, fallback);
-    if (count >= least && count <= most) return (int)count;
-    problem_add(problems, command_line, "--%s cannot be %lld", name, (long long)count);
-    problem_hint(problems, "from %lld to %lld", (long long)least, (long long)most);
-    return (int)fallback;
-}
-
-static double read_number(const Options *options, const char *name, double fallback, double least, double most,
-                          Problems *problems) {
-    return option_within(options, name, fallback, least, most, problems);
-}
-
 // ---- The cluster.
 
 typedef struct Machines {
@@ -129,8 +115,8 @@ static void read_fabric(Arena *arena, Machines *machines, const Options *options
     fabric_from_text(arena, machines->catalogue, option_text(options, "fabric", "ib-ndr400"), command_line,
                      &cluster->link, &cluster->layout, problems);
     cluster->fabric = FABRIC_FAT_TREE;
-    cluster->nodes_per_leaf = read_whole(options, "nodes-per-leaf", 32, 1, MOST_NODES, problems);
-    cluster->oversubscription = read_number(options, "oversubscription", 1, 0.1, 1000, problems);
+    cluster->nodes_per_leaf = option_count_within(options, "nodes-per-leaf", 32, 1, MOST_NODES, problems);
+    cluster->oversubscription = option_within(options, "oversubscription", 1, 0.1, 1000, problems);
     bool twice = option_given(options, "nodes-per-leaf") || option_given(options, "oversubscription");
     if (cluster->layout && twice)
         complain(problems, "--fabric says how its leaves are, and --nodes-per-leaf or --oversubscription too",
@@ -224,17 +210,17 @@ static Machines read_machines(Arena *arena, QueueStudy *study, const Options *op
 static void read_faults(Arena *arena, QueueStudy *study, const Machines *machines, const Options *options,
                         Problems *problems) {
     const char *name = option_text(options, "rates", NULL);
-    FaultsSpec said = {.node_mtbf_s = read_number(options, "node-mtbf", 0, 1, 1e11, problems),
-                       .repair_s = read_number(options, "repair", 0, 1, 1e9, problems)};
+    FaultsSpec said = {.node_mtbf_s = option_within(options, "node-mtbf", 0, 1, 1e11, problems),
+                       .repair_s = option_within(options, "repair", 0, 1, 1e9, problems)};
     if (name || said.node_mtbf_s > 0)
         study->rates = find_faults(arena, machines->catalogue, name ? name : FAULTS_USUAL, command_line, problems);
     else if (option_given(options, "repair"))
         complain(problems, "--repair is of no use while nothing fails", "add --rates NAME or --node-mtbf TIME");
     if (machines->node) study->spec.faults = queue_faults(arena, &said, study->rates, machines->node);
-    study->spec.checkpoint_every_s = read_number(options, "checkpoint-every", 0, 1, 1e9, problems);
-    study->spec.checkpoint_s = read_number(options, "checkpoint-cost", 30, 0, 1e6, problems);
+    study->spec.checkpoint_every_s = option_within(options, "checkpoint-every", 0, 1, 1e9, problems);
+    study->spec.checkpoint_s = option_within(options, "checkpoint-cost", 30, 0, 1e6, problems);
     double restart_s = study->spec.faults ? study->spec.faults->restart_s : 0;
-    study->spec.restart_s = read_number(options, "restart", restart_s, 0, 1e7, problems);
+    study->spec.restart_s = option_within(options, "restart", restart_s, 0, 1e7, problems);
 }
 
 // A transformer whose state does not fit on one GPU shards it (ZeRO 3), unless the user says how it is laid out.
@@ -268,14 +254,14 @@ static void read_demand(QueueStudy *study, const Options *options, Problems *pro
     }
     if (sizes) sizes_from_text(sizes, command_line, &demand->sizes, problems);
     if (durations) durations_from_text(durations, command_line, &demand->durations, problems);
-    demand->jobs = read_whole(options, "jobs", USUAL_JOBS, 1, QUEUE_MOST_JOBS, problems);
+    demand->jobs = option_count_within(options, "jobs", USUAL_JOBS, 1, QUEUE_MOST_JOBS, problems);
     study->lengthens = !option_given(options, "jobs") && !study->find;
-    demand->users = read_whole(options, "users", 20, 1, MOST_USERS, problems);
-    demand->burstiness = read_number(options, "burstiness", 1, 0, 1e4, problems);
-    demand->urgent_share = read_number(options, "urgent-share", 0, 0, 1, problems);
-    demand->estimate_error = read_number(options, "estimate-error", 0, 0, 1000, problems);
-    study->load = read_number(options, "load", 0, 1e-6, 100, problems);
-    demand->per_second = read_number(options, "jobs-per-hour", 0, 1e-6, 1e9, problems) / 3600;
+    demand->users = option_count_within(options, "users", 20, 1, MOST_USERS, problems);
+    demand->burstiness = option_within(options, "burstiness", 1, 0, 1e4, problems);
+    demand->urgent_share = option_within(options, "urgent-share", 0, 0, 1, problems);
+    demand->estimate_error = option_within(options, "estimate-error", 0, 0, 1000, problems);
+    study->load = option_within(options, "load", 0, 1e-6, 100, problems);
+    demand->per_second = option_within(options, "jobs-per-hour", 0, 1e-6, 1e9, problems) / 3600;
     if (study->load > 0 && demand->per_second > 0)
         complain_twice(problems, "--load and --jobs-per-hour say the same", "give one of them");
 }
@@ -284,9 +270,9 @@ static void read_jobs(Arena *arena, QueueStudy *study, const Options *options, P
     static const char *const drawn[] = {"mix",   "sizes",      "durations",    "jobs",           "load",
                                         "users", "burstiness", "urgent-share", "estimate-error", "jobs-per-hour"};
     const char *path = option_text(options, "trace", NULL);
-    study->spec.warm_up = read_number(options, "warm-up", path ? 0 : 0.1, 0, 0.9, problems);
+    study->spec.warm_up = option_within(options, "warm-up", path ? 0 : 0.1, 0, 0.9, problems);
     study->warm_up_said = option_given(options, "warm-up");
-    study->precision = read_number(options, "within", QUEUE_USUAL_PRECISION, 1e-4, 1, problems);
+    study->precision = option_within(options, "within", QUEUE_USUAL_PRECISION, 1e-4, 1, problems);
     study->most_runs = option_given(options, "within") ? QUEUE_MOST_RUNS : QUEUE_USUAL_RUNS;
     if (option_given(options, "within") && (option_given(options, "jobs") || option_flag(options, "find-gpus")))
         complain(problems,
@@ -311,7 +297,7 @@ static void read_goal(QueueStudy *study, const Options *options, Problems *probl
         if (!option_given(options, queue_goals[i].option)) continue;
         given++;
         study->goal.quantile = queue_goals[i].quantile;
-        study->goal.wait_s = read_number(options, queue_goals[i].option, 1, 0, 1e9, problems);
+        study->goal.wait_s = option_within(options, queue_goals[i].option, 1, 0, 1e9, problems);
     }
     study->find = option_flag(options, "find-gpus");
     if (study->find && given != 1)
@@ -327,9 +313,9 @@ QueueStudy *queue_study_from_options(Arena *arena, const Options *options, Probl
     read_goal(study, options, problems);
     Machines machines = read_machines(arena, study, options, problems);
     study->spec.placement = (QueuePlacement)option_choice(options, "placement", QUEUE_PACK_LEAVES);
-    study->spec.depth = read_whole(options, "depth", QUEUE_USUAL_DEPTH, 1, 1000, problems);
-    study->spec.half_life_s = read_number(options, "half-life", 0, 1, 1e9, problems);
-    study->seeds = read_whole(options, "seeds", study->find ? FIND_SEEDS : 5, 1, MOST_SEEDS, problems);
+    study->spec.depth = option_count_within(options, "depth", QUEUE_USUAL_DEPTH, 1, 1000, problems);
+    study->spec.half_life_s = option_within(options, "half-life", 0, 1, 1e9, problems);
+    study->seeds = option_count_within(options, "seeds", study->find ? FIND_SEEDS : 5, 1, MOST_SEEDS, problems);
     study->seed = option_seed(options, "seed", 1);
     queue_policies_from_text(arena, option_text(options, "policy", study->find ? "easy" : "all"), study, problems);
     if (machines.catalogue) {
@@ -337,8 +323,8 @@ QueueStudy *queue_study_from_options(Arena *arena, const Options *options, Probl
         read_model(arena, study, &machines, options, problems);
     }
     read_jobs(arena, study, options, problems);
-    study->elastic = read_number(options, "elastic", 0, 1e-3, 1, problems);
-    study->spec.scaling = read_number(options, "scaling", QUEUE_USUAL_SCALING, 0.01, 1, problems);
+    study->elastic = option_within(options, "elastic", 0, 1e-3, 1, problems);
+    study->spec.scaling = option_within(options, "scaling", QUEUE_USUAL_SCALING, 0.01, 1, problems);
     study->mig = option_flag(options, "mig");
     if (option_given(options, "scaling") && !option_given(options, "elastic"))
         complain(problems, "--scaling is of jobs that run on fewer GPUs", "add --elastic 0.25");
@@ -352,8 +338,8 @@ QueueStudy *queue_study_from_options(Arena *arena, const Options *options, Probl
     const FabricShape *layout = machines.cluster->layout;
     study->spec.nodes_per_leaf = layout ? layout->nodes_per_leaf : machines.cluster->nodes_per_leaf;
     int per_node = study->spec.gpus_per_node > 0 ? study->spec.gpus_per_node : 1;
-    study->goal.most_nodes = read_whole(options, "most-gpus", 100000, 1, (int64_t)MOST_NODES * 8, problems) / per_node;
-    study->goal.chance = read_number(options, "chance", QUEUE_USUAL_CHANCE, 0.01, 0.999, problems);
+    study->goal.most_nodes = option_count_within(options, "most-gpus", 100000, 1, MOST_NODES * 8, problems) / per_node;
+    study->goal.chance = option_within(options, "chance", QUEUE_USUAL_CHANCE, 0.01, 0.999, problems);
     if (option_given(options, "chance") && !study->find)
         complain(problems, "--chance is of a goal that --find-gpus seeks", "add --find-gpus --wait-p95 1h");
     if (problem_count(problems) == 0 && queue_study_ready(study, problems)) read_other_sizes(study, options, problems);

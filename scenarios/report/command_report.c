@@ -59,59 +59,49 @@ static const char *command_text(Arena *arena, int argc, char **argv) {
 
 // ---- Writing.
 
-static bool write_page(Arena *arena, const Report *report, const char *path, Problems *problems) {
+static bool write_page(const Asking *asking, Report *report, const Writing *writing) {
+    const char *path = writing->output;
     OutputFile file;
-    if (!file_create(arena, path ? path : "-", &file, problems)) return false;
+    report_section(report, "This page again");
+    report_text(report, "With the same version of lockstep this line writes the same bytes:");
+    report_code(report, writing->command);
+    if (!file_create(asking->arena, path ? path : "-", &file, asking->problems)) return false;
     report_write(file.stream, report);
-    if (!file_commit(&file, problems)) return false;
+    if (!file_commit(&file, asking->problems)) return false;
     if (path) printf("%s is written: it opens in any browser, and needs nothing else\n", path);
     return true;
 }
 
-static void add_command(Report *report, const Writing *writing) {
-    report_section(report, "This page again");
-    report_text(report, "With the same version of lockstep this line writes the same bytes:");
-    report_code(report, writing->command);
-}
+// Dates and old prices are counted from it.
+static Date day_of(const char *date, Problems *problems) { return date ? date_or_today(date, problems) : (Date){0}; }
 
 static bool show_run(void *context, const Asking *asking) {
     const RunAnswer *answer = asking->found;
-    Arena *arena = asking->arena;
     const Writing *writing = context;
     const Record *first = answer->record_count > 0 ? answer->records[0] : NULL;
     const char *title = first && first->title && *first->title ? first->title : "lockstep run";
-    Report *report = report_create(arena, title, writing->command, answer->date);
-    Date today = {0};
-    if (answer->date) today = date_or_today(answer->date, asking->problems);
-    for (int i = 0; i < answer->record_count; i++) {
-        report_add_run(report, arena, answer->studies[i], answer->records[i], today);
-    }
-    add_command(report, writing);
-    return write_page(arena, report, writing->output, asking->problems);
+    Report *report = report_create(asking->arena, title, writing->command, answer->date);
+    Date today = day_of(answer->date, asking->problems);
+    for (int i = 0; i < answer->record_count; i++)
+        report_add_run(report, asking->arena, answer->studies[i], answer->records[i], today);
+    return write_page(asking, report, writing);
 }
 
 static bool show_answer(void *context, const Asking *asking) {
     const Writing *writing = context;
     const Answer *answer = asking->answer;
-    Arena *arena = asking->arena;
     const char *title = answer_heading(answer) ? answer_heading(answer) : answer_kind(answer);
-    Report *report = report_create(arena, title, writing->command, writing->date);
-    answer_as_page(arena, report, answer);
-    add_command(report, writing);
-    return write_page(arena, report, writing->output, asking->problems);
+    Report *report = report_create(asking->arena, title, writing->command, writing->date);
+    answer_as_page(asking->arena, report, answer);
+    return write_page(asking, report, writing);
 }
 
 static bool show_queue(void *context, const Asking *asking) {
     const Writing *writing = context;
     const QueueAnswer *answer = asking->found;
-    Arena *arena = asking->arena;
-    Problems *problems = asking->problems;
-    Report *report = report_create(arena, answer->record->title, writing->command, writing->date);
-    Date today = {0};
-    if (writing->date) today = date_or_today(writing->date, problems);
-    report_add_queue(report, arena, answer, today);
-    add_command(report, writing);
-    return write_page(arena, report, writing->output, problems);
+    Report *report = report_create(asking->arena, answer->record->title, writing->command, writing->date);
+    report_add_queue(report, asking->arena, answer, day_of(writing->date, asking->problems));
+    return write_page(asking, report, writing);
 }
 
 // ---- Reading.

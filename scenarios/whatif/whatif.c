@@ -9,6 +9,16 @@
 
 const char *const move_kind_names[MOVE_KIND_COUNT] = {"resource", "setting", "fault"};
 
+const Move *move_of_resource(Arena *arena, const Resource *resource) {
+    Move *move = ARENA_NEW(arena, Move);
+    *move = (Move){.kind = MOVE_RESOURCE,
+                   .name = resource->name,
+                   .value = resource->is_time ? "/ 2" : "x 2",
+                   .title = arena_printf(arena, resource->is_time ? "half the %s" : "twice the %s", resource->title),
+                   .resource = resource};
+    return move;
+}
+
 static int by_gain(const WhatIf *one, const WhatIf *other) {
     if (one->ran != other->ran) return one->ran ? -1 : 1;
     if (one->ran && one->gain.mean != other->gain.mean) return one->gain.mean < other->gain.mean ? 1 : -1;

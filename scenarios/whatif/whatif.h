@@ -25,9 +25,8 @@ typedef struct Move {
     const char *note;   // NULL: the same training; else what else it changes: "numbers are rounded otherwise"
     const char *reason; // why it may help; NULL: nobody says
     const char *option; // what one types to have it, besides what was asked; NULL: none says it
-    const char
-        *given;      // helps only where that is so, which is not simulated: "jobs can run on half their GPUs"; or NULL
-    const char *but; // why it is not advised, whatever it gains; or NULL
+    const char *given;  // helps only where that is so, unsimulated: "jobs can run on half their GPUs"; or NULL
+    const char *but;    // why it is not advised, whatever it gains; or NULL
     // Of a job (whatif_moves.c).
     const char *needs;  // says something only beside a move of this field: "pp"; NULL: alone too
     JobObject object;   // a field of the job that takes another value
@@ -39,6 +38,8 @@ typedef struct Move {
     unsigned groups; // of nodes, a bit each, that these are of; 0: of the only one
     bool further;    // than the move before it in the list: for where that one runs and lacks memory still
 } Move;
+
+const Move *move_of_resource(Arena *arena, const Resource *resource); // twice as quick
 
 typedef struct MoveList {
     Move *items;

@@ -130,16 +130,6 @@ static double gain_of(const JobNow *now, const Resource *resource, double factor
     return gain;
 }
 
-const Move *move_of_resource(Arena *arena, const Resource *resource) {
-    Move *move = ARENA_NEW(arena, Move);
-    *move = (Move){.kind = MOVE_RESOURCE,
-                   .name = resource->name,
-                   .value = resource->is_time ? "/ 2" : "x 2",
-                   .title = arena_printf(arena, resource->is_time ? "half the %s" : "twice the %s", resource->title),
-                   .resource = resource};
-    return move;
-}
-
 static void try_resource(Arena *arena, JobNow *now, const Resource *resource) {
     if (!resource_can(now->study, resource, TWICE)) return;
     Arena *scratch = arena_open();

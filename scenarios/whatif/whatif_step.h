@@ -12,8 +12,8 @@ typedef struct StepThen { // for the global batch that the job has now
     double chance_to_run_out;
     double spent[CAUSE_COUNT]; // seconds, mean over ranks
     uint64_t digest;
-    double tenth_s, limit_s; // of a resource: what it gains a tenth quicker, and without any end to its rate; NAN: not
-                             // asked
+    // Of a resource: what it gains a tenth quicker, and without any end to its rate; NAN: not asked.
+    double tenth_s, limit_s;
 } StepThen;
 
 #define TOGETHER_MOST 3
@@ -40,9 +40,9 @@ typedef struct JobNow {
     bool must_fit;      // it is not sure to fit, and something that was tried is: nothing else is advised
     MoveList moves;     // all that could be turned or mended, also what says nothing alone
     WhatIfs tried;
-    CombinationList together; // by gain, most first: those that fit and whose last part adds something. At most one of
-                              // three
-    const WhatIf *fitting;    // what makes it fit in memory, when that is not sure; NULL: it is, or nothing helps
+    // By gain, most first: those that fit and whose last part adds something. At most one of three.
+    CombinationList together;
+    const WhatIf *fitting;      // what makes it fit in memory, when that is not sure; NULL: it is, or nothing helps
     const WhatIf *first, *next; // settings or faults to change first, and the next best: those that gain, change
                                 // nothing else and likely fit; NULL: none does
     double better_chance;       // that their order holds
@@ -50,8 +50,6 @@ typedef struct JobNow {
 
 // All that could be changed of a job that ran, tried alone and in so many pairs at most; and what to change first.
 void whatif_try_step(Arena *arena, JobNow *now, int64_t pairs);
-// A resource twice as quick, and nothing of what came of it.
-const Move *move_of_resource(Arena *arena, const Resource *resource);
 bool step_is_free(const Move *move); // the user's to make, and the same training
 // As sure to fit as a plan asks for (MEMORY_FITS).
 bool fits_surely(double chance_to_run_out);
@@ -106,7 +104,7 @@ const char *step_best_alone(Arena *arena, const JobNow *now);
 const char *step_reason(Arena *arena, const JobNow *now, const WhatIf *whatif);
 // "14.61 s instead of 15.08 s: 3.1 % less (90 % range …), 287,080 tokens/s instead of 278,102, $1.05 less per …"
 const char *step_becomes(Arena *arena, const JobNow *now, const WhatIf *whatif);
-// "memory then runs out with a chance of 4.3 % instead of 1.5 %"; "" where it surely fits before and after, and the
+// "; memory then runs out with a chance of 4.3 % instead of 1.5 %"; "" where it surely fits before and after, and the
 // chance does not rise by more than a point.
 const char *step_risk(Arena *arena, const JobNow *now, const WhatIf *whatif);
 

@@ -107,13 +107,8 @@ static const char *share_range(Arena *arena, const JobNow *now, const WhatIf *ch
 const char *step_risk(Arena *arena, const JobNow *now, const WhatIf *change) {
     double chance = change->step->chance_to_run_out, today = now->point.chance_to_run_out;
     if (fits_surely(chance) && fits_surely(today) && !(chance - today > RISK_SEEN)) return "";
-    return arena_printf(arena, "memory then runs out with a chance of %s instead of %s", text_percent(arena, chance),
+    return arena_printf(arena, "; memory then runs out with a chance of %s instead of %s", text_percent(arena, chance),
                         text_percent(arena, today));
-}
-
-static const char *with_risk(Arena *arena, const JobNow *now, const WhatIf *change, const char *before) {
-    const char *risk = step_risk(arena, now, change);
-    return *risk ? arena_printf(arena, "%s%s", before, risk) : "";
 }
 
 const char *step_becomes(Arena *arena, const JobNow *now, const WhatIf *change) {
@@ -177,14 +172,14 @@ const char *step_best_alone(Arena *arena, const JobNow *now) {
 const char *step_first_pair(Arena *arena, const JobNow *now, const Combination *pair) {
     const WhatIf *whole = &pair->whole;
     return arena_printf(arena, "both together, %s. A step then takes %s%s.%s", whole->title,
-                        step_becomes(arena, now, whole), with_risk(arena, now, whole, "; "),
+                        step_becomes(arena, now, whole), step_risk(arena, now, whole),
                         why_of(arena, now, whole, reasons_together(arena, pair)));
 }
 
 const char *step_first(Arena *arena, const JobNow *now) {
     const WhatIf *first = now->first;
     return arena_printf(arena, "%s. A step then takes %s%s.%s", first->title, step_becomes(arena, now, first),
-                        with_risk(arena, now, first, "; "), step_reason(arena, now, first));
+                        step_risk(arena, now, first), step_reason(arena, now, first));
 }
 
 bool step_lead(Arena *arena, const JobNow *now, Lead *lead) {
@@ -200,8 +195,8 @@ bool step_lead(Arena *arena, const JobNow *now, Lead *lead) {
                                     text_percent(arena, change->step->chance_to_run_out),
                                     step_becomes(arena, now, change))};
     else
-        *lead = (Lead){pair ? "Change first, together" : "Change first", change->title,
-                       arena_printf(arena, "a step takes %s%s", step_becomes(arena, now, change),
-                                    with_risk(arena, now, change, "; "))};
+        *lead = (Lead){
+            pair ? "Change first, together" : "Change first", change->title,
+            arena_printf(arena, "a step takes %s%s", step_becomes(arena, now, change), step_risk(arena, now, change))};
     return true;
 }

@@ -366,6 +366,15 @@ double option_within(const Options *options, const char *name, double fallback, 
     return fallback;
 }
 
+int option_count_within(const Options *options, const char *name, int fallback, int least, int most,
+                        Problems *problems) {
+    int64_t count = option_count(options, name, fallback);
+    if (!option_given(options, name) || (count >= least && count <= most)) return (int)count;
+    problem_add(problems, command_line, "--%s cannot be %lld", name, (long long)count);
+    problem_hint(problems, "from %d to %d", least, most);
+    return fallback;
+}
+
 const char *option_written(Arena *arena, const Options *options, const char *name) {
     int row = find_row(options, name, strlen(name));
     CHECK(row >= 0 && options->specs[row].kind != OPTION_TEXTS);

@@ -73,11 +73,13 @@ const char *const *option_texts(const Options *options, const char *name, int *c
 int64_t option_count(const Options *options, const char *name, int64_t fallback);
 uint64_t option_seed(const Options *options, const char *name, uint64_t fallback);
 double option_quantity(const Options *options, const char *name, double fallback);
-// What was given for a name of any kind but TEXTS, written the same way however it was spelled; NULL when it was not.
-const char *option_written(Arena *arena, const Options *options, const char *name);
 // The same when it is given and not from `least` to `most`: a problem that says both in the row's unit.
 double option_within(const Options *options, const char *name, double fallback, double least, double most,
                      Problems *problems);
+int option_count_within(const Options *options, const char *name, int fallback, int least, int most,
+                        Problems *problems);
+// What was given for a name of any kind but TEXTS, written the same way however it was spelled; NULL when it was not.
+const char *option_written(Arena *arena, const Options *options, const char *name);
 int option_choice(const Options *options, const char *name, int fallback);
 
 // The row that a word of a command line begins ("--name", "--name=value", "-o", "-oFILE"), as options_parse finds it;

@@ -39,15 +39,15 @@ Answer *asking_another(Asking *asking); // one more answer
 typedef struct Question {
     const char *name, *help;
     const char *usage, *about;
-    const OptionSpec *(*rows)(Arena *arena, int *count);      // NULL: those of the frame alone
+    const OptionSpec *own; // its own options, of a script those beside which it may have any of its own
+    int own_count;
+    const OptionSpec *(*rows)(Arena *arena, int *count);      // its own and others; NULL: its own alone
     const OptionSpec *(*help_rows)(Arena *arena, int *count); // NULL: help tells of all rows
-    // Of those that take a script: whether one is named, and the options beside which it may have any of its own.
-    bool (*names_script)(const Options *options); // NULL: none is taken
-    const OptionSpec *(*script_rows)(Arena *arena, int *count);
-    int (*more_help)(Asking *asking); // more than options; NULL: no more
-    const char *processes;            // the option that says how many work at it; NULL: one does
-    int positional;                   // so many arguments at most
-    void *context;                    // for those who ask it in another way than usual
+    bool (*names_script)(const Options *options);             // whether a script is named; NULL: none is taken
+    int (*more_help)(Asking *asking);                         // more than options; NULL: no more
+    const char *processes; // the option that says how many work at it; NULL: one does
+    int positional;        // so many arguments at most
+    void *context;         // for those who ask it in another way than usual
     // EXIT_DONE or EXIT_NO with an answer; else the status, with problems.
     int (*ask)(Asking *asking);
 } Question;
