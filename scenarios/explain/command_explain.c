@@ -186,8 +186,7 @@ static int ask(Asking *asking) {
     Arena *arena = asking->arena;
     const Options *options = asking->options;
     Problems *problems = asking->problems, *usage = problems_create(arena);
-    Command command = {.asked = {arena, problems, "explain", asking->rows, asking->rows, asking->row_count,
-                                 asking->row_count, options, asking->argc, asking->argv, asking->is_script},
+    Command command = {.asked = step_question_of(asking, "explain"),
                        .arena = arena,
                        .problems = problems,
                        .options = options,
