@@ -12,7 +12,7 @@ typedef int Fuzzer(const uint8_t *data, size_t bytes);
 // tests/fuzz
 Fuzzer fuzz_anchor, fuzz_answer, fuzz_command, fuzz_diff, fuzz_fabric, fuzz_import, fuzz_json, fuzz_kineto, fuzz_launch,
     fuzz_lua, fuzz_matrix, fuzz_nccl, fuzz_parts, fuzz_quantity, fuzz_steps, fuzz_store, fuzz_study, fuzz_sweep,
-    fuzz_tables, fuzz_topo, fuzz_topo_xml, fuzz_trace;
+    fuzz_tables, fuzz_topo, fuzz_topo_xml, fuzz_trace, fuzz_trainer;
 
 static int is_visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
 
@@ -78,6 +78,7 @@ REPLAY(tables)
 REPLAY(topo)
 REPLAY(topo_xml)
 REPLAY(trace)
+REPLAY(trainer)
 
 // ---- The short form of make fuzz: inputs of the corpora, changed at random. LOCKSTEP_MUTATIONS=N draws N for each
 // reader instead, from seed LOCKSTEP_MUTATIONS_FROM on.
@@ -231,3 +232,4 @@ MUTATED(tables, 400)
 MUTATED(topo, 1000)
 MUTATED(topo_xml, 1000)
 MUTATED(trace, 400)
+MUTATED(trainer, 400)

@@ -99,7 +99,7 @@ TEST(what_goes_out_comes_in_with_the_same_digest) {
         const StudySpec *study = study_of(arena, &words, problems);
         ExportFiles files = {0};
         const char *kinds = arena_printf(arena, "%s,%s", target, launcher);
-        if (study && export_job(arena, study, kinds, &files, problems)) {
+        if (study && export_job(arena, study, NULL, kinds, &files, problems)) {
             drawn++;
             uint64_t digest = digest_again(arena, &files.items[0], problems);
             same += digest == files.items[0].point.digest;

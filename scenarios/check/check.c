@@ -7,16 +7,15 @@
 #include <string.h>
 
 #include "models/workload/cost/cost.h"
+#include "models/workload/cost/cost_constants.h"
 #include "models/workload/step/step_constants.h"
 #include "models/workload/step/step_range.h"
 #include "scenarios/study/study_point.h"
 #include "sim/base/list.h"
 
-#define STEP_FIT 0.05   // sigma of a step's time once its settings are right: what one anchor leaves (docs/anchors.md)
-#define MEMORY_FIT 0.10 // of its memory, over families with measured memory
-#define UNSAID 1.0      // sigmas for a setting that nobody said, and for one that was
+#define UNSAID 1.0 // sigmas for a setting that nobody said, and for one that was: both judged, nothing measured
 #define STATED 2.5
-#define NOTHING 0.03 // of a step: runs differ by as much
+#define NOTHING 1.645 // sigmas from run to run: nine runs in ten differ by less
 
 static const struct {
     const char *name, *value, *what;
@@ -72,7 +71,7 @@ static LogMemory memory_said(const Checking *checking) {
 
 static double memory_misfit(const Checking *checking, double bytes) {
     if (!memory_said(checking)) return 0;
-    return square(log(checking->check->measured_memory / bytes) / MEMORY_FIT);
+    return square(log(checking->check->measured_memory / bytes) / cost_constant(MEMORY_SPREAD));
 }
 
 // ---- What explains it.
@@ -93,7 +92,6 @@ static void try_causes(Checking *checking) {
                                          .step_s = checking->measured_s,
                                          .memory_bytes = checking->check->memory,
                                          .misfit = square(log(times) / sigma) + misfit,
-                                         .is_scaled = true,
                                          .times = times});
     }
 }
@@ -135,11 +133,13 @@ static void try_setting(Checking *checking, int s) {
     bool stated = settings[s].object == JOB_OBJECT_COUNT
                       ? !study.fabric_assumed
                       : study.said && job_says(study.said, settings[s].object, settings[s].name);
-    add(checking, (CheckExplanation){.what = settings[s].what,
-                                     .step_s = point.step_p50_s,
-                                     .memory_bytes = memory,
-                                     .misfit = square(stated ? STATED : UNSAID) + memory_misfit(checking, memory) +
-                                               square(log(checking->measured_s / point.step_p50_s) / STEP_FIT)});
+    add(checking, (CheckExplanation){
+                      .what = settings[s].what,
+                      .step_s = point.step_p50_s,
+                      .memory_bytes = memory,
+                      .times = NAN,
+                      .misfit = square(stated ? STATED : UNSAID) + memory_misfit(checking, memory) +
+                                square(log(checking->measured_s / point.step_p50_s) / step_constant(PECULIAR_SIGMA))});
 }
 
 static int by_misfit(const void *a, const void *b) {
@@ -151,7 +151,7 @@ static int by_misfit(const void *a, const void *b) {
 static void explain(Checking *checking) {
     double off = fabs(log(checking->measured_s / checking->check->point.step_p50_s));
     bool memory_agrees = !memory_said(checking) || checking->check->memory_within;
-    if (off <= NOTHING && memory_agrees) return;
+    if (off <= NOTHING * step_constant(RUN_TO_RUN_SIGMA) && memory_agrees) return;
     try_causes(checking);
     for (int s = 0; s < SETTINGS; s++) try_setting(checking, s);
     if (checking->list.count)
@@ -205,15 +205,12 @@ static void compare_settings(Arena *arena, const StudySpec *study, const Trainer
 }
 
 bool check_step(Arena *arena, const StudySpec *study, MeasuredStep *step, Check *check, Problems *problems) {
-    static const int first[MOST_VARIED];
     int before = problems_added(problems);
     Checking checking = {.arena = arena, .check = check};
+    StudyPlace place;
     *check = (Check){.measured = step, .measured_memory = NAN, .memory = NAN, .memory_within = true};
-    checking.study = measured_study(arena, study, step, NULL, problems);
+    if (!measured_place(arena, study, step, NULL, &checking.study, &place, problems)) return false;
     checking.study.assume_fits = true; // it ran
-    if (problems_added(problems) > before || !study_check(&checking.study, problems)) return false;
-    StudyPlace place = study_place(arena, &checking.study, first, problems);
-    if (!place.cluster || problems_added(problems) > before) return false;
     check->point = simulate_training(arena, place.cluster, place.training, &checking.study, problems);
     const RecordPoint *point = &check->point;
     if (!point->ran) {

@@ -10,8 +10,7 @@ typedef struct CheckExplanation {
     double step_s;       // that it would take; of a cause that is scaled, what was measured
     double memory_bytes; // as the log counts; NAN: unknown
     double misfit;       // how far it is from what was measured and from what was said, in sigmas; less is better
-    bool is_scaled;      // a cause that takes so many times as long, and not a setting
-    double times;        // that many
+    double times;        // as long as simulated, of a cause; NAN: it is a setting
 } CheckExplanation;
 
 typedef struct Check { // of one measured run

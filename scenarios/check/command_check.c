@@ -4,7 +4,7 @@
 
 #include "results/answer/frame.h"
 #include "scenarios/check/check.h"
-#include "scenarios/lua/scenario.h"
+#include "scenarios/explain/step_question.h"
 #include "scenarios/study/study_options.h"
 #include "sim/base/list.h"
 #include "sim/system/wall.h"
@@ -15,7 +15,8 @@ static const OptionSpec own_options[] = {
      .help = "the trainer's log, or rows of gpus,step_time in a .csv; may be repeated"},
     {"set", OPTION_TEXTS, "PATH=VALUE", .of = OF_QUESTION,
      .help = "put a value in place of the script's; may be repeated"},
-    {"study", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "which of the script's jobs, counted from 1 (default 1)"},
+    {"study", OPTION_COUNT, "N", .of = OF_QUESTION,
+     .help = "which of the script's jobs and programs, counted from 1 (default 1)"},
     {"seed", OPTION_SEED, "N", .of = OF_QUESTION, .help = "of all random draws (default 1)"},
     {"unfolded", OPTION_FLAG, .of = OF_QUESTION, .help = "simulate every rank, also those that do the same"},
     PRICE_BOOK_OPTION,
@@ -27,7 +28,7 @@ static const OptionSpec own_options[] = {
     WALL_OPTION,
 };
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options, MOST_TRIED = 8 };
-#define FAR_OFF 4.0 // sigmas
+#define FAR_OFF 4.0 // sigmas: judged
 
 static const OptionSpec *rows(Arena *arena, int *count) {
     return options_with_study(arena, own_options, OWN_OPTIONS, count);
@@ -36,49 +37,22 @@ static const OptionSpec *rows(Arena *arena, int *count) {
 // ---- What is asked.
 
 static const StudySpec *study_of_script(Asking *asking, const Catalogue *catalogue) {
-    const Options *options = asking->options;
-    Arena *arena = asking->arena;
-    WallRules rules = {0};
-    ScenarioRequest request = {.file = option_positional(options, 0),
-                               .argc = asking->argc,
-                               .argv = asking->argv,
-                               .own = asking->rows,
-                               .own_count = asking->row_count,
-                               .seed = option_seed(options, "seed", 1),
-                               .unfolded = option_flag(options, "unfolded")};
-    request.sets = option_texts(options, "set", &request.set_count);
-    request.allowed = option_texts(options, "allow-read", &request.allowed_count);
-    wall_allow_script(arena, &rules, request.file);
-    wall_allow_texts(arena, &rules, options, "allow-read");
-    wall_allow_settings(arena, &rules, options, "set");
-    wall_allow_output(arena, &rules, WALL_REPLACE, option_text(options, "output", "-"));
-    if (!wall_raise(arena, &rules, wall_mode_said(options), asking->problems)) return NULL;
-    const Scenario *scenario = scenario_load(arena, catalogue, &request, asking->problems, asking->problems);
-    int64_t number = option_count(options, "study", 1), found = 0;
-    for (int i = 0; scenario && i < scenario->item_count; i++)
-        if (scenario->items[i].study && ++found == number) return scenario->items[i].study;
-    if (!scenario) return NULL;
-    problem_add(asking->problems, (Where){request.file, 0}, "there is no training job number %lld in it",
-                (long long)number);
-    problem_hint(asking->problems, "the script returns sim.study; they are counted from 1");
+    StepQuestion asked = step_question_of(asking, "check");
+    const ScenarioRequest *request;
+    if (!step_question_raises_wall(&asked)) return NULL;
+    const ScenarioItem *item = step_question_item(&asked, catalogue, &request, asking->problems);
+    if (!item || item->study) return item ? item->study : NULL;
+    problem_add(asking->problems, (Where){request->file, 0}, "this is a rank program, and logs are of training jobs");
+    problem_hint(asking->problems, "--study N names another of the script's");
     return NULL;
 }
 
 static bool check_usage(const Asking *asking) {
-    const Options *options = asking->options;
-    int sets;
-    option_texts(options, "set", &sets);
-    if (!option_given(options, "log")) {
+    if (!option_given(asking->options, "log")) {
         problem_add(asking->problems, (Where){0}, "which log?");
         problem_hint(asking->problems, "--log trainer.log, or --log steps.csv with rows of gpus,step_time");
-    } else if (!asking->is_script && !option_given(options, "model")) {
-        problem_add(asking->problems, (Where){0}, "which job was measured?");
-        problem_hint(asking->problems,
-                     "lockstep check my.sbatch --log trainer.log, or --model NAME --node NAME --gpus N");
-    } else if (!asking->is_script && (sets > 0 || option_given(options, "study"))) {
-        problem_add(asking->problems, (Where){0}, "%s is for scripts", sets > 0 ? "--set" : "--study");
-        problem_hint(asking->problems, "name the script, or say the job's options");
     }
+    step_question_check("check", asking->is_script, asking->options, asking->problems);
     return problem_count(asking->problems) == 0;
 }
 
@@ -193,7 +167,7 @@ static void say_why(Arena *arena, Answer *answer, const Check *check) {
                    "nothing that was tried explains it: %s comes nearest and is %.0f sigma off; is it "
                    "this model, batch, length, precision and GPU?",
                    best->what, best->misfit);
-    else if (best->is_scaled)
+    else if (isfinite(best->times))
         answer_say(answer, "Why", "%s at %.3g times what is expected explains it best (%.1f sigma)", best->what,
                    best->times, best->misfit);
     else
@@ -215,7 +189,7 @@ static void add_explanations(Answer *answer, const Check *check) {
     for (int i = 0; i < check->explanation_count && i < MOST_TRIED; i++) {
         const CheckExplanation *e = &check->explanations[i];
         ANSWER_ROW(answer, answer_of_text(e->what), answer_of(AS_SECONDS, e->step_s),
-                   answer_of(AS_BYTES, e->memory_bytes), answer_of(AS_NUMBER, e->is_scaled ? e->times : NAN),
+                   answer_of(AS_BYTES, e->memory_bytes), answer_of(AS_NUMBER, e->times),
                    answer_of(AS_NUMBER, e->misfit));
     }
     answer_close(answer);

@@ -175,14 +175,7 @@ static int ask(Asking *asking) {
     Arena *arena = asking->arena;
     const Options *options = asking->options;
     Problems *problems = asking->problems, *usage = problems_create(arena);
-    StepQuestion script = {.arena = arena,
-                           .problems = problems,
-                           .verb = "explain",
-                           .own = asking->rows,
-                           .own_count = asking->row_count,
-                           .options = options,
-                           .argc = asking->argc,
-                           .argv = asking->argv};
+    StepQuestion script = step_question_of(asking, "explain");
     check_usage(asking);
     if (problem_count(problems)) return EXIT_USAGE;
     const Catalogue *catalogue = catalogue_with_options(arena, options, problems);

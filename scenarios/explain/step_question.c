@@ -30,6 +30,20 @@ StepQuestion step_question(Arena *arena, const char *verb, const OptionSpec *own
     return question;
 }
 
+StepQuestion step_question_of(const Asking *asking, const char *verb) {
+    return (StepQuestion){.arena = asking->arena,
+                          .problems = asking->problems,
+                          .verb = verb,
+                          .own = asking->rows,
+                          .rows = asking->rows,
+                          .own_count = asking->row_count,
+                          .row_count = asking->row_count,
+                          .options = asking->options,
+                          .argc = asking->argc,
+                          .argv = asking->argv,
+                          .is_script = asking->is_script};
+}
+
 void step_question_help(const StepQuestion *question, const char *usage, const char *about) {
     options_print_help(question->rows, question->is_script ? question->own_count : question->row_count, usage, about,
                        stdout);

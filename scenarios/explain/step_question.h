@@ -1,10 +1,10 @@
-// A question about one step, of a script's job or rank program or of a job said in options: what explain and trace ask
-// alike.
+// A question about one step, of a script's job or rank program or of a job said in options: what explain, check and
+// trace ask alike.
 #ifndef LOCKSTEP_SCENARIOS_EXPLAIN_STEP_QUESTION_H
 #define LOCKSTEP_SCENARIOS_EXPLAIN_STEP_QUESTION_H
 
 #include "scenarios/lua/scenario.h"
-#include "sim/base/options.h"
+#include "sim/data/question.h"
 
 typedef struct StepQuestion {
     Arena *arena;
@@ -20,6 +20,8 @@ typedef struct StepQuestion {
 
 StepQuestion step_question(Arena *arena, const char *verb, const OptionSpec *own, int own_count, int argc, char **argv);
 void step_question_help(const StepQuestion *question, const char *usage, const char *about);
+// What the frame reads; a script's own options are among the rows.
+StepQuestion step_question_of(const Asking *asking, const char *verb);
 // "--plot" without a value is read as "--plot=".
 char **step_question_words(Arena *arena, int argc, char **argv);
 // What is missing, or is for scripts alone.

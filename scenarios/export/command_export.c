@@ -1,8 +1,5 @@
 // lockstep export: a job as scripts that run.
-#include <string.h>
-
 #include "results/answer/frame.h"
-#include "scenarios/export/export.h"
 #include "scenarios/export/export_answer.h"
 #include "scenarios/study/study_options.h"
 #include "sim/system/watch.h"
@@ -24,12 +21,11 @@ static const OptionSpec *rows(Arena *arena, int *count) {
 
 static int ask(Asking *asking) {
     Arena *arena = asking->arena;
-    const char *kinds = option_text(asking->options, "export", NULL);
     if (!option_given(asking->options, "model")) {
         problem_add(asking->problems, (Where){0}, "which job?");
         problem_hint(asking->problems,
                      "lockstep export my.sbatch --export torchtitan, or --model NAME --node NAME --gpus N");
-    } else if (!kinds) {
+    } else if (!option_given(asking->options, "export")) {
         problem_add(asking->problems, (Where){0}, "in which form?");
         problem_hint(asking->problems, "--export %s", export_kinds_text(arena));
     }
@@ -38,15 +34,7 @@ static int ask(Asking *asking) {
     const StudySpec *study =
         catalogue ? study_from_options(arena, asking->options, catalogue, "lockstep export", asking->problems) : NULL;
     if (!study) return EXIT_BAD_INPUT;
-    ExportFiles files = {0};
-    const char *folder = option_text(asking->options, "into", EXPORT_FOLDER);
-    bool changes = strstr(kinds, EXPORT_CHANGE) != NULL;
-    if (changes && !export_changed(arena, (const char *const *)asking->argv, asking->argc, &files, asking->problems))
-        return EXIT_BAD_INPUT;
-    if (!export_job(arena, study, kinds, &files, asking->problems)) return watch_status(EXIT_BAD_INPUT);
-    if (!export_write(arena, folder, &files, asking->problems)) return EXIT_FAILED;
-    export_answer(arena, asking->answer, folder, &files, false);
-    return EXIT_DONE;
+    return export_asked(asking, study, asking->options, false) ? EXIT_DONE : watch_status(EXIT_BAD_INPUT);
 }
 
 static const Question question_export = {

@@ -175,14 +175,17 @@ static bool prepare(Export *e, const StudySpec *study, const ExportTarget *targe
 
 // ---- What comes in again.
 
+bool export_is_usual(const ExportWord *word) {
+    static const char *const degrees[] = {"tp", "pp", "vpp", "cp", "ep"};
+    return strcmp(word->value, "none") == 0 || (strcmp(word->value, "1") == 0 && name_is_among(degrees, 5, word->key));
+}
+
 // Words that the machines say, or that follow from others.
-static bool is_of_course(const Export *e, const char *key, const char *value) {
-    static const char *const others[] = {"nodes", "per_node", "grad-accumulation", "fp8", "max_positions", "samples"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strcmp(others[i], key) == 0) return true;
-    bool one = strcmp(value, "1") == 0 && strstr(" tp pp vpp cp ep ", arena_printf(e->arena, " %s ", key));
-    return one || strcmp(value, "none") == 0 || strcmp(value, "false") == 0 || strcmp(value, "0") == 0 ||
-           strcmp(key, "overlap-grad-reduce") == 0 || strcmp(key, "overlap-param-gather") == 0;
+static bool is_of_course(const ExportWord *word) {
+    static const char *const others[] = {"nodes",         "per_node", "grad-accumulation",   "fp8",
+                                         "max_positions", "samples",  "overlap-grad-reduce", "overlap-param-gather"};
+    return export_is_usual(word) || name_is_among(others, 8, word->key) || strcmp(word->value, "false") == 0 ||
+           strcmp(word->value, "0") == 0;
 }
 
 static const char *import_word(const Import *import, const char *option) {
@@ -239,9 +242,7 @@ static ExportWords find_lost(Export *e, const Import *import) {
         bool there = is_size(word.key) ? is_in_model(e->arena, model, word.key, word.value)
                                        : again && strcmp(again, wanted) == 0;
         if (!there && again && strtod(again, NULL) > 0) there = strtod(again, NULL) == strtod(wanted, NULL);
-        if (!there && (again || !is_of_course(e, word.key, word.value)) &&
-            !(is_size(word.key) && is_of_course(e, word.key, word.value)))
-            LIST_PUSH(e->arena, &lost, word);
+        if (!there && (again || !is_of_course(&word))) LIST_PUSH(e->arena, &lost, word);
     }
     return lost;
 }
@@ -302,36 +303,9 @@ static const ExportTarget *target_of(const StudySpec *study) {
     return &export_targets[0];
 }
 
-bool export_job(Arena *arena, const StudySpec *study, const char *kinds, ExportFiles *files, Problems *problems) {
-    const ExportTarget *targets[MOST_KINDS];
-    const ExportLauncher *launchers[MOST_KINDS];
-    int target_count = 0, launcher_count = 0;
-    for (const char *at = kinds; *at && target_count + launcher_count < MOST_KINDS;) {
-        size_t length = strcspn(at, ",");
-        const char *name = arena_printf(arena, "%.*s", (int)length, at);
-        const ExportTarget *target = target_called(name);
-        const ExportLauncher *launcher = launcher_called(name);
-        at += length + (at[length] == ',');
-        if (strcmp(name, EXPORT_CHANGE) == 0) continue; // by those who know the words
-        if (!target && !launcher) {
-            problem_add(problems, (Where){0}, "--export %s: there is no such kind", name);
-            problem_hint(problems, "known: %s", export_kinds_text(arena));
-            problem_is_usage(problems);
-            return false;
-        }
-        if (target) targets[target_count++] = target;
-        if (launcher) launchers[launcher_count++] = launcher;
-    }
-    if (target_count + launcher_count == 0) return true;
-    if (target_count == 0) targets[target_count++] = target_of(study);
-    if (launcher_count == 0) launchers[launcher_count++] = &export_launchers[0];
-    for (int t = 0; t < target_count; t++)
-        for (int l = 0; l < launcher_count; l++)
-            if (!add_file(arena, study, targets[t], launchers[l], files, problems)) return false;
-    return true;
-}
-
-bool export_changed(Arena *arena, const char *const *words, int count, ExportFiles *files, Problems *problems) {
+// The user's own launch file, with what the options say in place of what it says.
+static bool change_own_file(Arena *arena, const Options *said, ExportFiles *files, Problems *problems) {
+    static const char *const others[] = {"software", "unread-options", "tokens", "samples", "epochs"};
     const char *path = import_subject_file();
     struct {
         ImportWord *items;
@@ -346,26 +320,48 @@ bool export_changed(Arena *arena, const char *const *words, int count, ExportFil
     for (int o = 0; o < JOB_OBJECT_COUNT; o++)
         for (int f = 0; f < job_objects[o].field_count; f++) {
             const char *flag = job_objects[o].fields[f].flag;
-            for (int i = 0; flag && i < count; i++) {
-                const char *word = words[i], *name = strncmp(word, "--", 2) == 0 ? word + 2 : "";
-                size_t length = strlen(flag);
-                bool is_flag = i + 1 >= count || strncmp(words[i + 1], "--", 2) == 0;
-                const char *value = strncmp(name, flag, length) != 0 ? NULL
-                                    : name[length] == '='            ? name + length + 1
-                                    : name[length]                   ? NULL
-                                    : is_flag                        ? "true"
-                                                                     : words[i + 1];
-                ImportWord one = {flag, value};
-                if (value &&
-                    !strstr(" software unread-options tokens samples epochs ", arena_printf(arena, " %s ", flag)))
-                    LIST_PUSH(arena, &wanted, one);
-            }
+            if (!flag || !option_known(said, flag) || name_is_among(others, 5, flag)) continue;
+            const char *value = option_written(arena, said, flag);
+            if (value) LIST_PUSH(arena, &wanted, ((ImportWord){flag, strcmp(value, "yes") == 0 ? "true" : value}));
         }
     const char *text = import_change(arena, wanted.items, wanted.count, problems), *slash = strrchr(path, '/');
     if (!text) return false;
     ExportFile file = {.name = slash ? slash + 1 : path, .text = text, .software = "your own file, changed"};
     file.point.step_p5_s = file.point.step_p50_s = file.point.step_p95_s = NAN;
     LIST_PUSH(arena, files, file);
+    return true;
+}
+
+bool export_job(Arena *arena, const StudySpec *study, const Options *said, const char *kinds, ExportFiles *files,
+                Problems *problems) {
+    const ExportTarget *targets[MOST_KINDS];
+    const ExportLauncher *launchers[MOST_KINDS];
+    int target_count = 0, launcher_count = 0;
+    bool changes = false;
+    for (const char *at = kinds; *at && target_count + launcher_count < MOST_KINDS;) {
+        size_t length = strcspn(at, ",");
+        const char *name = arena_printf(arena, "%.*s", (int)length, at);
+        const ExportTarget *target = target_called(name);
+        const ExportLauncher *launcher = launcher_called(name);
+        at += length + (at[length] == ',');
+        bool change = strcmp(name, "change") == 0;
+        if (!target && !launcher && !change) {
+            problem_add(problems, (Where){0}, "--export %s: there is no such kind", name);
+            problem_hint(problems, "known: %s", export_kinds_text(arena));
+            problem_is_usage(problems);
+            return false;
+        }
+        if (target) targets[target_count++] = target;
+        if (launcher) launchers[launcher_count++] = launcher;
+        changes = changes || change;
+    }
+    if (changes && !change_own_file(arena, said, files, problems)) return false;
+    if (target_count + launcher_count == 0) return true;
+    if (target_count == 0) targets[target_count++] = target_of(study);
+    if (launcher_count == 0) launchers[launcher_count++] = &export_launchers[0];
+    for (int t = 0; t < target_count; t++)
+        for (int l = 0; l < launcher_count; l++)
+            if (!add_file(arena, study, targets[t], launchers[l], files, problems)) return false;
     return true;
 }
 

@@ -6,8 +6,7 @@
 #include "scenarios/study/study.h"
 #include "sim/base/options.h"
 
-extern const char *const export_kinds[]; // NULL-ended: software and launchers, as --export has them
-const char *export_kinds_text(Arena *arena);
+const char *export_kinds_text(Arena *arena); // software and launchers, as --export has them
 
 typedef struct ExportWord { // of import.h's words
     const char *key, *value;
@@ -32,12 +31,10 @@ typedef struct ExportFiles {
     int count, room;
 } ExportFiles;
 
-// `kinds`: "sbatch,megatron". False after problems.
-bool export_job(Arena *arena, const StudySpec *study, const char *kinds, ExportFiles *files, Problems *problems);
-// The launch file that the command line named, with the options in `words` ("--tp", "4", …) that differ from it
-// changed.
-bool export_changed(Arena *arena, const char *const *words, int count, ExportFiles *files, Problems *problems);
-#define EXPORT_CHANGE "change"
+// `kinds`: "sbatch,megatron"; or "change": the launch file that the command line named, where `said`, the job's
+// options, differ from it. False after problems.
+bool export_job(Arena *arena, const StudySpec *study, const Options *said, const char *kinds, ExportFiles *files,
+                Problems *problems);
 // Into a folder, which is made; never over a file that is there.
 bool export_write(Arena *arena, const char *folder, const ExportFiles *files, Problems *problems);
 

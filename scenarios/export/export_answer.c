@@ -9,7 +9,7 @@ static const char *lost_text(Arena *arena, const ExportWords *lost) {
     return text;
 }
 
-void export_answer(Arena *arena, Answer *answer, const char *folder, const ExportFiles *files, bool brief) {
+static void tell(Arena *arena, Answer *answer, const char *folder, const ExportFiles *files, bool brief) {
     static const AnswerColumn columns[] = {{"path", NULL, AS_TEXT, 0},
                                            {NULL, "file", AS_TEXT, 0},
                                            {"software", "for", AS_TEXT, 0},
@@ -46,4 +46,14 @@ void export_answer(Arena *arena, Answer *answer, const char *folder, const Expor
         if (files->items[i].lost.count)
             answer_caution(answer, "%s does not say %s: set it by hand", files->items[i].name,
                            lost_text(arena, &files->items[i].lost));
+}
+
+bool export_asked(Asking *asking, const StudySpec *study, const Options *said, bool brief) {
+    const char *folder = option_text(asking->options, "into", "lockstep-export");
+    ExportFiles files = {0};
+    if (!export_job(asking->arena, study, said, option_text(asking->options, "export", ""), &files, asking->problems) ||
+        !export_write(asking->arena, folder, &files, asking->problems))
+        return false;
+    tell(asking->arena, asking->answer, folder, &files, brief);
+    return true;
 }

@@ -3,11 +3,10 @@
 #define LOCKSTEP_SCENARIOS_EXPORT_ANSWER_H
 
 #include "scenarios/export/export.h"
-#include "sim/data/answer.h"
+#include "sim/data/question.h"
 
-#define EXPORT_FOLDER "lockstep-export"
-
-// brief: a sentence on the screen, the table for programs.
-void export_answer(Arena *arena, Answer *answer, const char *folder, const ExportFiles *files, bool brief);
+// The kinds of --export into the folder of --into, and the answer says so; `said`: the job's options. brief: a sentence
+// on the screen, the table for programs. False after problems.
+bool export_asked(Asking *asking, const StudySpec *study, const Options *said, bool brief);
 
 #endif

@@ -34,9 +34,11 @@ typedef struct ExportTarget {
     const char *software; // of import_software
     const char *stack;    // as --software has it
     const char *program;  // and its own words before the arguments
+    const char *setting;  // of the environment, or NULL
     bool accelerates;     // accelerate starts it, else torchrun
     bool dashes;          // options have dashes within, and flags no value
     ExportPart parts[2];  // the second may have no fixed words and no table: form EXPORT_ARGUMENTS, file NULL
+    const char *anew;     // words that it counts otherwise, with blanks round each, or NULL
     void (*count)(Export *e);
 } ExportTarget;
 
@@ -50,6 +52,7 @@ extern const int export_target_count;
 extern const ExportLauncher export_launchers[];
 extern const int export_launcher_count;
 
+bool export_is_usual(const ExportWord *word);              // it says what holds anyway
 const char *export_word(const Export *e, const char *key); // or NULL
 void export_count(Export *e, const char *key, const char *value);
 void export_count_number(Export *e, const char *key, double number);

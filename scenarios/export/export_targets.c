@@ -50,6 +50,7 @@ static void count_accelerate(Export *e) {
 
 // ---- Software.
 
+#define ONE_QUEUE "CUDA_DEVICE_MAX_CONNECTIONS=1" // Megatron asks for it
 #define HF_ARGUMENTS                                                                                                   \
     "--dataset_name wikitext --dataset_config_name wikitext-103-raw-v1 --do_train --output_dir out "                   \
     "--save_steps %S% --logging_steps 10 --max_steps 1000"
@@ -60,6 +61,7 @@ const ExportTarget export_targets[] = {
      .software = "Megatron-LM",
      .stack = "megatron-lm",
      .program = "pretrain_gpt.py",
+     .setting = ONE_QUEUE,
      .dashes = true,
      .parts = {{EXPORT_ARGUMENTS, 0, NULL, "recompute_activations zero_stage trainer.num_nodes num_gpus_per_node",
                 "--use-mcore-models --transformer-impl transformer_engine --tokenizer-type NullTokenizer --mock-data "
@@ -70,6 +72,7 @@ const ExportTarget export_targets[] = {
      .software = "NeMo",
      .stack = "nemo",
      .program = "megatron_gpt_pretraining.py --config-path . --config-name nemo",
+     .setting = ONE_QUEUE,
      .parts = {{EXPORT_YAML, 0, "nemo.yaml", "",
                 "model.mcore_gpt=true model.megatron_amp_O2=true trainer.accelerator=gpu trainer.max_steps=1000 "
                 "exp_manager.create_checkpoint_callback=true "
@@ -82,6 +85,7 @@ const ExportTarget export_targets[] = {
      .parts = {{EXPORT_TOML, 0, "torchtitan.toml", "",
                 "training.steps=1000 optimizer.lr=0.0003 checkpoint.enable_checkpoint=true checkpoint.interval=%S% "
                 "metrics.log_freq=10"}},
+     .anew = " model zero zero-shard micro-batch global-batch grad-accumulation vpp layers hidden ",
      .count = count_torchtitan},
     {.name = "deepspeed",
      .title = "DeepSpeed 0.19, run_clm.py",
@@ -103,6 +107,7 @@ const ExportTarget export_targets[] = {
                {EXPORT_YAML, 1, "accelerate.yaml", "zero_stage offload_optimizer_device offload_param_device",
                 "compute_environment=LOCAL_MACHINE distributed_type=FSDP machine_rank=0 rdzv_backend=c10d "
                 "fsdp_config.fsdp_version=1 fsdp_config.fsdp_auto_wrap_policy=TRANSFORMER_BASED_WRAP"}},
+     .anew = " zero zero-shard ",
      .count = count_accelerate},
 };
 const int export_target_count = sizeof export_targets / sizeof *export_targets;
@@ -130,21 +135,10 @@ static bool add_word(const Export *e, const ExportPart *part, const ExportWord *
     return true;
 }
 
-// Words that say what holds anyway.
-static bool is_usual(const Export *e, const ExportWord *word) {
-    static const char *const degrees[] = {"tp", "pp", "vpp", "cp", "ep"};
-    for (size_t i = 0; i < sizeof degrees / sizeof *degrees; i++)
-        if (strcmp(degrees[i], word->key) == 0 && strcmp(word->value, "1") == 0) return true;
-    return strcmp(word->value, "none") == 0 ||
-           (e->target->dashes && strcmp(word->key, "zero") == 0 && strcmp(word->value, "0") == 0);
-}
-
-static bool is_counted_anew(const Export *e, const char *key) {
-    static const char *const torchtitan[] = {
-        "model", "zero", "zero-shard", "micro-batch", "global-batch", "grad-accumulation", "vpp", "layers", "hidden"};
-    for (size_t i = 0; e->counted.count && i < sizeof torchtitan / sizeof *torchtitan; i++)
-        if (strcmp(torchtitan[i], key) == 0 && strcmp(e->target->name, "torchtitan") == 0) return true;
-    return strcmp(e->target->name, "accelerate") == 0 && strncmp(key, "zero", 4) == 0;
+static bool is_said(const Export *e, const ExportWord *word) {
+    bool no_zero = e->target->dashes && strcmp(word->key, "zero") == 0 && strcmp(word->value, "0") == 0;
+    bool anew = e->target->anew && strstr(e->target->anew, arena_printf(e->arena, " %s ", word->key));
+    return !no_zero && !anew && !export_is_usual(word);
 }
 
 static const char *steps_between(const Export *e) {
@@ -176,19 +170,11 @@ static Entries entries_of(const Export *e, int number) {
     Entries entries = {0}, aside = {0};
     for (int i = 0; i < e->words.count; i++) {
         const ExportWord *word = &e->words.items[i];
-        if (is_usual(e, word) || is_counted_anew(e, word->key)) continue;
+        if (!is_said(e, word)) continue;
         bool before = number > 0 && add_word(e, &e->target->parts[0], word, &aside);
         if (!before || strcmp(word->key, "precision") == 0) add_word(e, part, word, &entries);
     }
-    for (int i = 0; i < e->counted.count; i++) {
-        const ExportWord *word = &e->counted.items[i];
-        if (strcmp(word->key, "titan_model") == 0 || strcmp(word->key, "titan_flavor") == 0) {
-            struct Entry entry = {strcmp(word->key, "titan_model") == 0 ? "model.name" : "model.flavor", word->value};
-            LIST_PUSH(e->arena, &entries, entry);
-        } else {
-            add_word(e, part, word, &entries);
-        }
-    }
+    for (int i = 0; i < e->counted.count; i++) add_word(e, part, &e->counted.items[i], &entries);
     if (part->form == EXPORT_ARGUMENTS && e->target->dashes) {
         const Model *model = e->training->model;
         struct Entry flags[] = {{"group_query_attention", NULL},     {"use_megatron_fsdp", NULL},
@@ -313,8 +299,7 @@ static const char *body(const Export *e, const Rendezvous *meet) {
     Arena *arena = e->arena;
     const ExportTarget *target = e->target;
     const char *text = "set -euo pipefail\n", *arguments = "";
-    if (strcmp(target->name, "megatron") == 0 || strcmp(target->name, "nemo") == 0)
-        text = arena_printf(arena, "%sexport CUDA_DEVICE_MAX_CONNECTIONS=1\n", text);
+    if (target->setting) text = arena_printf(arena, "%sexport %s\n", text, target->setting);
     if (!target->dashes && target->parts[0].form == EXPORT_ARGUMENTS)
         text = arena_printf(arena, "%sMODEL=${MODEL:-%s} # its name there, or a folder with its config.json\n", text,
                             e->training->model->name);

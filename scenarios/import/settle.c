@@ -102,17 +102,13 @@ static void settle_tune_model(Reading *r) {
 }
 
 static void settle_model(Reading *r) {
-    const Heard *name = heard(r, "model");
     const char *recipe = heard_text(r, "recipe");
-    if (heard(r, "titan_model")) { // llama3 and 70B
-        const char *flavor = said_value(&r->said, "flavor"), *family = said_value(&r->said, "model.name");
-        if (flavor && family)
-            hear(r, "model", arena_printf(r->arena, "%.40s-%.40s", family, flavor), heard(r, "titan_model")->where);
-        name = heard(r, "model");
-    }
+    const char *family = heard_text(r, "titan_model"), *flavor = heard_text(r, "titan_flavor"); // llama3 and 70B
+    if (family && flavor)
+        hear(r, "model", arena_printf(r->arena, "%.40s-%.40s", family, flavor), heard(r, "titan_flavor")->where);
     if (r->asked->model) return;
     settle_tune_model(r);
-    name = heard(r, "model");
+    const Heard *name = heard(r, "model");
     const char *spelt = spell_model(r);
     if (spelt) {
         hear(r, "model", spelt, heard(r, "layers")->where);

@@ -217,14 +217,14 @@ static const ImportOption accelerate[] = {
     {"fsdp_config.fsdp_backward_prefetch|fsdp_backward_prefetch", TAKEN, "prefetch", "BACKWARD_PRE:1,BACKWARD_POST:0,NO_PREFETCH:0"},
     {"dynamo_backend|dynamo_config.*", OPEN, "compiled kernels", "no:"},
     {"fsdp_forward_prefetch", OPEN, "weights are gathered earlier", "false:"},
-    {"fsdp_auto_wrap_policy|use_fsdp|use_deepspeed|fsdp_transformer_layer_cls_to_wrap|fsdp_state_dict_type", IDLE, "as is assumed, or beside the step", NULL},
-    {"distributed_type|compute_environment|debug|downcast_bf16|enable_cpu_affinity|fsdp_config.*|fsdp_version|machine_rank|main_training_function|main_process_ip|main_process_port|rdzv_backend|same_network|tpu_env|tpu_use_cluster|tpu_use_sudo|use_cpu|deepspeed_multinode_launcher|zero3_init_flag|zero3_save_16bit_model|gpu_ids|use_fsdp|use_deepspeed|multi_gpu|deepspeed_config.*|num_cpu_threads_per_process", IDLE, "as is assumed, or beside the step", NULL},
+    {"distributed_type|compute_environment|debug|downcast_bf16|enable_cpu_affinity|fsdp_config.*|fsdp_version|fsdp_auto_wrap_policy|fsdp_transformer_layer_cls_to_wrap|fsdp_state_dict_type|machine_rank|main_training_function|main_process_ip|main_process_port|rdzv_backend|same_network|tpu_env|tpu_use_cluster|tpu_use_sudo|use_cpu|deepspeed_multinode_launcher|zero3_init_flag|zero3_save_16bit_model|gpu_ids|use_fsdp|use_deepspeed|multi_gpu|deepspeed_config.*|num_cpu_threads_per_process", IDLE, "as is assumed, or beside the step", NULL},
     {NULL, IDLE, NULL, NULL},
 };
 
 // torchtitan v0.2.2's TOML.
 static const ImportOption torchtitan[] = {
-    {"model.name|flavor|model.flavor", TAKEN, "titan_model", NULL},
+    {"model.name", TAKEN, "titan_model", NULL},
+    {"model.flavor|flavor", TAKEN, "titan_flavor", NULL},
     {"training.local_batch_size|local_batch_size|training.batch_size", TAKEN, "local_batch", NULL},
     {"training.global_batch_size|global_batch_size", TAKEN, "titan_global", NULL},
     {"gradient_accumulation_steps", TAKEN, "grad-accumulation", NULL},

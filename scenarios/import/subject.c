@@ -20,7 +20,7 @@
 #include "sim/system/letters_out.h"
 #include "sim/system/wall.h"
 
-enum { MOST_SECONDS = 5, LARGEST_REPLY = 16 << 20, FULL = 7, FIRST_NAMES = 1 };
+enum { MOST_SECONDS = 5, LARGEST_REPLY = 16 << 20, FULL = 7 };
 #define MOST_MEMORY ((size_t)256 << 20)
 
 static const Json *imported; // what was read, for the answer's own words
@@ -283,13 +283,10 @@ static int count_of(const char *key) {
     return list ? list->count : 0;
 }
 
-static const char *names_of(Arena *arena, const char *key) { // the first
-    const Json *list = json_get(imported, key);
-    const char *names = "";
-    int count = list ? list->count : 0, shown = count > FIRST_NAMES ? FIRST_NAMES : count;
-    for (int i = 0; i < shown; i++)
-        names = arena_printf(arena, "%s%s%s", names, i ? ", " : "", text_of(&list->items[i], "name"));
-    return shown < count ? arena_printf(arena, "%s and %d more", names, count - shown) : names;
+static const char *first_of(Arena *arena, const char *key) {
+    int count = count_of(key);
+    const char *name = count ? text_of(&json_get(imported, key)->items[0], "name") : "";
+    return count > 1 ? arena_printf(arena, "%s and %d more", name, count - 1) : name;
 }
 
 static const char *place_of(Arena *arena, const Json *item) {
@@ -318,7 +315,7 @@ static void print_on_screen(FILE *out) {
     Arena *arena = arena_open();
     Answer *said = answer_create(arena, "import");
     Style style = style_for(out, NULL, false);
-    const char *open = names_of(arena, "missing"), *unknown = names_of(arena, "not_understood");
+    const char *open = first_of(arena, "missing"), *unknown = first_of(arena, "not_understood");
     const char *slash = strrchr(imported_file, '/');
     answer_say(said, "Read", "%s (%s): %d taken, %d without effect%s%s%s%s", slash ? slash + 1 : imported_file,
                text_of(imported, "software"), count_of("taken"), count_of("without_effect"),
@@ -401,7 +398,7 @@ static bool says_as_wanted(Arena *arena, const char *text, const ImportWord *wor
             continue;
         problem_add(problems, (Where){imported_file, 0}, "--%s %s cannot be said there: it would be %s",
                     words[i].option, words[i].value, said ? said : "nothing");
-        problem_hint(problems, "change it by hand, or write a new script: --export %s", "megatron");
+        problem_hint(problems, "change it by hand, or write a new script: --export megatron");
         return false;
     }
     for (int i = 0; before && i + 1 < before->count; i += 2) {

@@ -21,13 +21,5 @@ bool plan_export(Asking *asking, const PlanStudy *plan) {
     if (problem_count(asking->problems)) return false;
     const StudySpec *study =
         study_from_options(arena, options, plan->request->catalogue, "lockstep plan", asking->problems);
-    ExportFiles files = {0};
-    const char *folder = option_text(asking->options, "into", EXPORT_FOLDER);
-    const char *kinds = option_text(asking->options, "export", "");
-    if (strstr(kinds, EXPORT_CHANGE) && !export_changed(arena, words, count, &files, asking->problems)) return false;
-    if (!study || !export_job(arena, study, kinds, &files, asking->problems) ||
-        !export_write(arena, folder, &files, asking->problems))
-        return false;
-    export_answer(arena, asking->answer, folder, &files, true);
-    return true;
+    return study && export_asked(asking, study, options, true);
 }

@@ -21,8 +21,8 @@ typedef struct JobStorage {
 } JobStorage;
 JobStorage job_storage(const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training);
 // How its machines fail and how it is saved; its length is left open.
+LifeSpec job_life_spec(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training);
 // As often as Daly says, where nobody says how often.
 double job_usual_interval(const LifeSpec *spec);
-LifeSpec job_life_spec(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training);
 
 #endif

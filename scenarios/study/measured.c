@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "models/workload/step/anchor.h"
-#include "scenarios/study/study_point.h"
 #include "sim/base/list.h"
 #include "sim/data/csv.h"
 #include "sim/system/file.h"
@@ -21,7 +20,6 @@ typedef struct Measuring {
 static void set(const Measuring *reading, MeasuredStep *step, const char *name, const char *text) {
     int most;
     study_vary_names(&most);
-    if (step->settings.count > most) return;
     if (step->settings.count == most) {
         problem_add(reading->problems, step->where, "this says more than the %d settings of a job", most);
         problem_hint(reading->problems, "say only what this run had otherwise than the job");
@@ -164,17 +162,21 @@ static void ask_what_is_open(const Measuring *reading, const StudySpec *study, c
 }
 
 // What is varied and was not said has one value.
-StudySpec measured_study(Arena *arena, const StudySpec *of, MeasuredStep *step, const char *const *asked,
-                         Problems *problems) {
+bool measured_place(Arena *arena, const StudySpec *of, MeasuredStep *step, const char *const *asked, StudySpec *study,
+                    StudyPlace *place, Problems *problems) {
+    static const int first[MOST_VARIED];
     Measuring reading = {arena, problems};
-    StudySpec study = *of;
+    int before = problems_added(problems);
+    *study = *of;
     ask_what_is_open(&reading, of, step, asked);
-    for (int v = 0; v < study.vary_count; v++)
-        if (!says(step, study.vary[v].name)) LIST_PUSH(arena, &step->settings, study.vary[v]);
-    study.vary = step->settings.items;
-    study.vary_count = step->settings.count;
-    study.training.anchors = NULL;
-    return study;
+    for (int v = 0; v < of->vary_count; v++)
+        if (!says(step, of->vary[v].name)) LIST_PUSH(arena, &step->settings, of->vary[v]);
+    study->vary = step->settings.items;
+    study->vary_count = step->settings.count;
+    study->training.anchors = NULL;
+    if (problems_added(problems) > before || !study_check(study, problems)) return false;
+    *place = study_place(arena, study, first, problems);
+    return place->cluster && problems_added(problems) == before;
 }
 
 void measured_settle(MeasuredStep *step, const TrainingSpec *training, double global_batch, double micro_batches,

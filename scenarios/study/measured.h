@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_SCENARIOS_MEASURED_H
 #define LOCKSTEP_SCENARIOS_MEASURED_H
 
-#include "scenarios/study/study.h"
+#include "scenarios/study/study_point.h"
 #include "scenarios/study/trainer_log.h"
 
 typedef struct MeasuredStep {
@@ -23,10 +23,10 @@ typedef struct MeasuredSteps {
 MeasuredStep measured_of_words(Arena *arena, const char *words, Problems *problems);
 // A trainer's log, or rows that name no model. False: the rows describe whole jobs.
 bool measured_read_file(Arena *arena, const char *path, MeasuredSteps *steps, Problems *problems);
-// The job with those settings; what it varies has to be said unless it has but one value, and so have the names in
-// `asked` (NULL-ended, or NULL).
-StudySpec measured_study(Arena *arena, const StudySpec *of, MeasuredStep *step, const char *const *asked,
-                         Problems *problems);
+// The job with those settings, and where it runs; what it varies has to be said unless it has but one value, and so
+// have the names in `asked` (NULL-ended, or NULL). False after problems.
+bool measured_place(Arena *arena, const StudySpec *of, MeasuredStep *step, const char *const *asked, StudySpec *study,
+                    StudyPlace *place, Problems *problems);
 // Now that it is known how much a step is: of a log its seconds.
 void measured_settle(MeasuredStep *step, const TrainingSpec *training, double global_batch, double micro_batches,
                      int gpus);

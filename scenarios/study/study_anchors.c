@@ -6,7 +6,6 @@
 
 #include "models/workload/step/simulate.h"
 #include "scenarios/study/measured.h"
-#include "scenarios/study/study_point.h"
 #include "sim/base/check.h"
 #include "sim/base/list.h"
 #include "sim/data/csv.h"
@@ -58,13 +57,10 @@ static void say_what_it_is(const MeasuredStep *step, const Resolved *r, int gpus
 }
 
 static void simulate_measured(Reading *reading, MeasuredStep *step) {
-    static const int first[MOST_VARIED];
     Arena *arena = reading->arena;
-    int before = problems_added(reading->problems);
-    StudySpec study = measured_study(arena, reading->study, step, reading->asked, reading->problems);
-    if (problems_added(reading->problems) > before || !study_check(&study, reading->problems)) return;
-    StudyPlace place = study_place(arena, &study, first, reading->problems);
-    if (!place.cluster || problems_added(reading->problems) > before) return;
+    StudySpec study;
+    StudyPlace place;
+    if (!measured_place(arena, reading->study, step, reading->asked, &study, &place, reading->problems)) return;
     SimulationOptions options = {.runs = study.seeds, .seed = study.seed, .assume_fits = true}; // it ran
     SimulatedStep simulated = simulate_step(arena, place.cluster, place.training, &options, reading->problems);
     if (!simulated.ran) return;

@@ -11,8 +11,10 @@
 #include "sim/system/file.h"
 
 enum { LARGEST_LOG = 64 << 20, LONGEST_LINE = 4096, MOST_LINES = 1000000, MOST_BARS = 64, FEW = 3 };
-#define WARM 1.1  // times what later lines take: the run still warms up
-#define STALL 1.5 // times the median
+#define WARM 1.1   // times what later lines take: the run still warms up
+#define STALL 1.5  // times the median; both judged
+#define LEAST 1e-9 // no time, rate or size that a log says in its unit lies beyond
+#define MOST 1e9
 
 // ---- Which words say what.
 
@@ -99,7 +101,7 @@ static double number_behind(const char *line, const char *words) {
         digits[count] = '\0';
         char *end;
         double number = strtod(digits, &end);
-        if (end != digits && number > 0 && isfinite(number)) return number;
+        if (end != digits && number > LEAST && number < MOST) return number;
     }
     return NAN;
 }
@@ -116,7 +118,7 @@ static double bar_seconds(const char *line, double *total) {
     while (slash > line && *slash != '/') slash--;
     *total = *slash == '/' ? strtod(slash + 1, NULL) : 0;
     double number = from < unit ? strtod(from, NULL) : NAN;
-    return number > 0 ? (rate ? 1 / number : number) : NAN;
+    return number > LEAST && number < MOST ? (rate ? 1 / number : number) : NAN;
 }
 
 // ---- All lines.
@@ -134,17 +136,17 @@ typedef struct LogReading {
     bool in_arguments;
 } LogReading;
 
-static void add_setting(LogReading *reading, const char *name, const char *value, int line) {
+static void add_setting(LogReading *reading, const char *name, const char *value) {
     for (int i = 0; i < reading->log->settings.count; i++)
         if (strcmp(reading->log->settings.items[i].name, name) == 0) {
             reading->log->settings.items[i].value = value;
             return;
         }
-    LIST_PUSH(reading->arena, &reading->log->settings, ((LogSetting){name, value, line}));
+    LIST_PUSH(reading->arena, &reading->log->settings, ((LogSetting){name, value}));
 }
 
 // "  micro_batch_size ................................ 4", between two lines that say where they begin and end.
-static void read_argument(LogReading *reading, const char *line, int number) {
+static void read_argument(LogReading *reading, const char *line) {
     if (strstr(line, "-- end of arguments --"))
         reading->in_arguments = false;
     else if (strstr(line, "-- arguments --"))
@@ -157,7 +159,7 @@ static void read_argument(LogReading *reading, const char *line, int number) {
         if (dots - length > line && dots[-(ptrdiff_t)length - 1] != ' ') continue;
         double value = strtod(dots + strspn(dots, " ."), NULL);
         if (value >= 1 && value < 1e9)
-            add_setting(reading, settings[i].name, arena_printf(reading->arena, "%.0f", value), number);
+            add_setting(reading, settings[i].name, arena_printf(reading->arena, "%.0f", value));
     }
 }
 
@@ -179,8 +181,8 @@ static void read_times(LogReading *reading, const char *line) {
     }
 }
 
-static void read_line(LogReading *reading, const char *line, int number) {
-    read_argument(reading, line, number);
+static void read_line(LogReading *reading, const char *line) {
+    read_argument(reading, line);
     read_times(reading, line);
     for (int w = 0; w < MEMORY_WORDS; w++) {
         if (memory_words[w].beside && !strstr(line, memory_words[w].beside)) continue;
@@ -189,7 +191,7 @@ static void read_line(LogReading *reading, const char *line, int number) {
     }
     for (size_t w = 0; w < sizeof flops_words / sizeof *flops_words; w++) {
         double rate = number_behind(line, flops_words[w]);
-        if (!(rate > 0)) continue;
+        if (!(rate > 0) || reading->flops.count >= MOST_LINES) continue;
         LIST_PUSH(reading->arena, &reading->flops, rate);
         break;
     }
@@ -199,7 +201,6 @@ static void read_line(LogReading *reading, const char *line, int number) {
 static void read_lines(LogReading *reading, const char *text, size_t bytes) {
     char line[LONGEST_LINE];
     size_t length = 0;
-    int number = 1;
     for (size_t i = 0; i <= bytes; i++) {
         char letter = i < bytes ? text[i] : '\n';
         if (letter == '\033') {
@@ -207,9 +208,8 @@ static void read_lines(LogReading *reading, const char *text, size_t bytes) {
             i += i + 1 < bytes && text[i + 1] != '\n';
         } else if (letter == '\n' || letter == '\r') {
             line[length] = '\0';
-            if (length > 0) read_line(reading, line, number);
+            if (length > 0) read_line(reading, line);
             length = 0;
-            number += letter == '\n';
         } else if (length + 1 < sizeof line) {
             line[length++] = letter ? letter : ' ';
         }
@@ -252,7 +252,6 @@ static void weigh(LogReading *reading, const Samples *times) {
         all += times->items[i];
         if (i < warm) log->warm_share += beyond;
         if (i < warm) continue;
-        log->mean += times->items[i] / (count - warm);
         if (times->items[i] <= STALL * log->seconds) continue;
         log->stalls++;
         more += beyond;

@@ -11,7 +11,6 @@ typedef enum LogMemory { LOG_MEMORY_NONE, LOG_MEMORY_ALLOCATED, LOG_MEMORY_RESER
 
 typedef struct LogSetting {   // of the job, as the log's own list of arguments says it
     const char *name, *value; // as studies vary it: "tp"
-    int line;
 } LogSetting;
 
 typedef struct TrainerLog {
@@ -19,7 +18,6 @@ typedef struct TrainerLog {
     LogUnit unit;
     double seconds;      // of a unit: the median of the lines that count
     double fast, slow;   // nine lines in ten lie between
-    double mean;         // stalls counted in
     int lines, left_out; // with a time, and the first of them, which warmed up
     int stalls;          // of those that count, more than 1.5 times the median
     double warm_share;   // of all its time: how much longer those left out took than as many others
