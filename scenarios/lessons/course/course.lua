@@ -484,13 +484,6 @@ function course.guess(text, value)
            text = (read.text:gsub("(\n%s*guess%s*=%s*)nil", "%1" .. literal(guess):gsub("%%", "%%%%"), 1)) }
 end
 
-local job_causes = {
-  gemm = "matrix products", ["memory-bound"] = "memory-bound kernels", attention = "attention", launch = "kernel launches",
-  host = "host", dp = "data parallel", tp = "tensor parallel", pp = "pipeline", ep = "experts", cp = "context parallel",
-  data = "data loading", copy = "copies", optimizer = "optimizer", recompute = "computed again", idle = "idle",
-}
-local program_causes = { gemm = "compute", dp = "collectives", pp = "sends and receives" }
-
 -- Figures of both, beside each other: { title, unit, old, new }.
 local function figures(new, old)
   local list = {}
@@ -504,18 +497,22 @@ local function figures(new, old)
     return list
   end
   row("step time", "time", old.step_time, new.step_time)
-  local causes, before, after = {}, old.exposed or {}, new.exposed or {}
-  for name in pairs(before) do causes[name] = true end
-  for name in pairs(after) do causes[name] = true end
-  local rows = {}                                  -- what changed most stands first, and on the first screen
-  for name in pairs(causes) do
-    local a, b = before[name] or 0, after[name] or 0
-    if a > 0.01 * (old.step_time or 0) or b > 0.01 * (new.step_time or 0) then rows[#rows + 1] = { name = name, old = a, new = b } end
+  local titles, rows = {}, {}                      -- what changed most stands first, and on the first screen
+  for _, answer in ipairs { old, new } do
+    for name, title in pairs(answer.exposed_titles or {}) do titles[name] = title:lower() end
   end
-  table.sort(rows, function(one, other) return math.abs(one.new - one.old) > math.abs(other.new - other.old) end)
-  local by_hand = new.mfu ~= new.mfu or new.mfu == nil
+  local function of(answer, name) return answer.exposed and (answer.exposed[name] or 0) end
+  for name in pairs(titles) do
+    local a, b = of(old, name), of(new, name)
+    if (a or 0) > 0.01 * (old.step_time or 0) or (b or 0) > 0.01 * (new.step_time or 0) then rows[#rows + 1] = { name = name, old = a, new = b } end
+  end
+  local function moved(row) return math.abs((row.new or 0) - (row.old or 0)) end
+  table.sort(rows, function(one, other)
+    if moved(one) ~= moved(other) then return moved(one) > moved(other) end
+    return one.name < other.name
+  end)
   for i, cause in ipairs(rows) do
-    row("  " .. (by_hand and program_causes[cause.name] or job_causes[cause.name] or cause.name), "time", cause.old, cause.new)
+    row("  " .. titles[cause.name], "time", cause.old, cause.new)
     list[#list].more = i > 3
   end
   for _, figure in ipairs { { "memory", "bytes" }, { "mfu", "share" }, { "efficiency", "share" }, { "days", "days" },
