@@ -142,6 +142,10 @@ TEST(a_goal_that_is_reached_by_changing_the_question_does_not_count) {
     Told quicker = ask(course, "check", with(arena, text, "ib-edr100", "ib-hdr200"), NULL);
     EXPECT(quicker.right && quicker.code);
     EXPECT_CONTAINS(ask(course, "check", text, NULL).why, "Nothing has been changed yet");
+    const char *slow = with(arena, ask(course, "start", "slow_one", "1").text, "guess = nil", "guess = 30");
+    Told bought = ask(course, "check", with(arena, slow, "machines = 8", "machines = 16"), NULL);
+    EXPECT(!bought.right && !bought.code);
+    EXPECT_CONTAINS(bought.why, "machines is a whole number from 1 to 8 here");
     course_close(course);
     arena_close(arena);
 }

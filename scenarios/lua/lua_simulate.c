@@ -31,7 +31,7 @@ static void push_point(lua_State *L, const RecordPoint *point) {
     static const char *const metrics[] = {
         "samples_per_s", "tokens_per_s", "efficiency", "mfu",    "hfu",    "memory", "cost_per_hour", "cost_per_month",
         "cost_per_run",  "days",         "total_time", "energy", "carbon", "power",  "goodput"};
-    lua_createtable(L, 0, 21);
+    lua_createtable(L, 0, 22);
     lua_pushboolean(L, point->ran);
     lua_setfield(L, -2, "ran");
     if (point->why_not) {
@@ -45,6 +45,12 @@ static void push_point(lua_State *L, const RecordPoint *point) {
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
         set_number(L, metrics[i], study_metric(point, metrics[i]));
     set_values(L, "exposed", point->exposed, point->exposed_count);
+    lua_createtable(L, 0, point->exposed_count);
+    for (int i = 0; i < point->exposed_count; i++) {
+        lua_pushstring(L, point->exposed[i].title);
+        lua_setfield(L, -2, point->exposed[i].name);
+    }
+    lua_setfield(L, -2, "exposed_titles");
     set_values(L, "memory_by_class", point->memory, point->memory_count);
 }
 
@@ -60,7 +66,10 @@ static RecordPoint *keep_points(Arena *arena, const RecordPoint *points, int cou
         if (points[i].exposed_count)
             memcpy(exposed, points[i].exposed, (size_t)points[i].exposed_count * sizeof *exposed);
         if (points[i].memory_count) memcpy(memory, points[i].memory, (size_t)points[i].memory_count * sizeof *memory);
-        for (int c = 0; c < points[i].exposed_count; c++) exposed[c].name = arena_copy_text(arena, exposed[c].name);
+        for (int c = 0; c < points[i].exposed_count; c++) {
+            exposed[c].name = arena_copy_text(arena, exposed[c].name);
+            exposed[c].title = arena_copy_text(arena, exposed[c].title);
+        }
         for (int c = 0; c < points[i].memory_count; c++) memory[c].name = arena_copy_text(arena, memory[c].name);
         kept[i].exposed = exposed;
         kept[i].memory = memory;

@@ -69,28 +69,21 @@ static bool is_refused(CourseTable *table, Lesson *lesson) {
     return true;
 }
 
-static void fact(CourseTable *table, Lesson *lesson, const char *key, const char *title) {
+static void for_programs(CourseTable *table, Lesson *lesson, const char *key) {
     const char *text = course_text(table, key);
-    if (text) answer_text(lesson->answer, key, title, text);
+    answer_detail(lesson->answer, FOR_PROGRAMS);
+    if (text) answer_text(lesson->answer, key, NULL, text);
+    answer_detail(lesson->answer, FOR_ALL);
 }
 
 static void say(CourseTable *table, Lesson *lesson, const char *key, const char *label) {
     const char *text = course_text(table, key);
-    if (!text) return;
-    answer_say(lesson->answer, label, "%s", text);
-    answer_detail(lesson->answer, FOR_PROGRAMS);
-    answer_text(lesson->answer, key, NULL, text);
-    answer_detail(lesson->answer, FOR_ALL);
+    if (text) answer_say(lesson->answer, label, "%s", text);
+    for_programs(table, lesson, key);
 }
 
-static void for_programs(CourseTable *table, Lesson *lesson, const char *key) {
-    answer_detail(lesson->answer, FOR_PROGRAMS);
-    fact(table, lesson, key, NULL);
-    answer_detail(lesson->answer, FOR_ALL);
-}
-
-static void add_title(CourseTable *table, Lesson *lesson) {
-    answer_say(lesson->answer, NULL, "%s %s", course_text(table, "id"), course_text(table, "title"));
+static void add_title(CourseTable *table, Lesson *lesson, const char *verdict) {
+    answer_say(lesson->answer, NULL, "%s %s%s", course_text(table, "id"), course_text(table, "title"), verdict);
     for_programs(table, lesson, "id");
     for_programs(table, lesson, "title");
 }
@@ -146,18 +139,13 @@ static void take_start(CourseTable *table, void *context) {
     lesson->file = course_text(table, "file");
     if (folder) lesson->file = arena_printf(lesson->arena, "%s/%s", folder, lesson->file);
     lesson->write = course_text(table, "text");
-    add_title(table, lesson);
+    add_title(table, lesson, "");
     say(table, lesson, "question", NULL);
     say(table, lesson, "ask", "Guess");
     say(table, lesson, "task", "Then");
     add_settings(table, lesson);
-    answer_detail(lesson->answer, FOR_PROGRAMS);
-    fact(table, lesson, "track", NULL);
-    fact(table, lesson, "name", NULL);
-    fact(table, lesson, "guess_help", NULL);
-    fact(table, lesson, "file", NULL);
-    fact(table, lesson, "text", NULL);
-    answer_detail(lesson->answer, FOR_ALL);
+    static const char *const more[] = {"track", "name", "guess_help", "file", "text"};
+    for (int i = 0; i < COUNT_OF(more); i++) for_programs(table, lesson, more[i]);
     answer_say(lesson->answer, "Written", "%s: a scenario, for lockstep run and explain too; change what is yours",
                lesson->file);
     answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep lesson guess %s VALUE", lesson->file),
@@ -170,23 +158,27 @@ static void add_guess(CourseTable *table, Lesson *lesson, const char *right, con
                course_text(table, "truth"), is_right ? "right" : "not near enough");
     answer_detail(lesson->answer, FOR_PROGRAMS);
     answer_bool(lesson->answer, "guess_right", NULL, is_right);
-    fact(table, lesson, "guess", NULL);
-    fact(table, lesson, "truth", NULL);
     answer_detail(lesson->answer, FOR_ALL);
+    for_programs(table, lesson, "guess");
+    for_programs(table, lesson, "truth");
     say(table, lesson, why, "Why");
+}
+
+static void add_hint(CourseTable *table, Lesson *lesson) {
+    answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep lesson hint %s", course_text(table, "id")),
+                "the concept; 2 the principle, 3 the answer");
 }
 
 static void take_guess(CourseTable *table, void *context) {
     Lesson *lesson = context;
     if (is_refused(table, lesson)) return;
     lesson->write = course_text(table, "text");
-    add_title(table, lesson);
+    add_title(table, lesson, "");
     add_guess(table, lesson, "right", "why");
     say(table, lesson, "task", "Now");
     answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep lesson check %s", lesson->file),
                 "when its table is changed");
-    answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep lesson hint %s", course_text(table, "id")),
-                "the concept; 2 the principle, 3 the answer");
+    add_hint(table, lesson);
 }
 
 static AnswerUnit unit_of(const char *name) {
@@ -216,30 +208,31 @@ static void add_figures(CourseTable *table, Lesson *lesson) {
     course_leave(table);
 }
 
+// What is to be learned of it, once it is solved.
+static void add_lesson(CourseTable *table, Lesson *lesson) {
+    say(table, lesson, "notice", "Notice");
+    say(table, lesson, "formula", "Formula");
+    say(table, lesson, "measured", "Measured");
+}
+
 static void take_check(CourseTable *table, void *context) {
     Lesson *lesson = context;
     if (is_refused(table, lesson)) return;
     bool right = course_truth(table, "right");
     lesson->is_wrong = !right;
     lesson->code = course_text(table, "code");
-    answer_say(lesson->answer, NULL, "%s %s: %s", course_text(table, "id"), course_text(table, "title"),
-               right ? "solved." : "not solved.");
-    for_programs(table, lesson, "id");
-    for_programs(table, lesson, "title");
+    add_title(table, lesson, right ? ": solved." : ": not solved.");
     answer_detail(lesson->answer, FOR_PROGRAMS);
     answer_bool(lesson->answer, "right", NULL, right);
     answer_detail(lesson->answer, FOR_ALL);
     say(table, lesson, "why", NULL);
     add_figures(table, lesson);
     add_guess(table, lesson, "guess_right", "guess_why");
-    say(table, lesson, "notice", "Notice");
-    say(table, lesson, "formula", "Formula");
-    say(table, lesson, "measured", "Measured");
+    add_lesson(table, lesson);
     for_programs(table, lesson, "code");
     const char *next = course_text(table, "next");
     if (!right) {
-        answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep lesson hint %s", course_text(table, "id")),
-                    "the concept; 2 the principle, 3 the answer");
+        add_hint(table, lesson);
         answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep explain %s", lesson->file),
                     "what it takes its time for");
     } else if (next)
@@ -249,7 +242,7 @@ static void take_check(CourseTable *table, void *context) {
 static void take_hint(CourseTable *table, void *context) {
     Lesson *lesson = context;
     if (is_refused(table, lesson)) return;
-    add_title(table, lesson);
+    add_title(table, lesson, "");
     say(table, lesson, "hint", course_text(table, "kind"));
 }
 
@@ -261,9 +254,7 @@ static void add_sheet_answers(CourseTable *table, Lesson *lesson) {
     }
     say(table, lesson, "answer", "Right guess");
     say(table, lesson, "solution", "Right change");
-    say(table, lesson, "notice", "To notice");
-    say(table, lesson, "formula", "Formula");
-    say(table, lesson, "measured", "Measured");
+    add_lesson(table, lesson);
 }
 
 static void take_sheet(CourseTable *table, void *context) {
@@ -486,14 +477,13 @@ static const Ask *asked(const Options *options, Problems *problems) {
         problem_is_usage(problems);
         return NULL;
     }
-    if (word)
+    if (word) {
         problem_add(problems, (Where){0}, "lesson knows no \"%.40s\"", word);
-    else
-        problem_add(problems, (Where){0}, "lesson needs a word");
-    if (word)
         problem_hint_names(problems, word, names, COUNT_OF(asks));
-    else
+    } else {
+        problem_add(problems, (Where){0}, "lesson needs a word");
         problem_hint(problems, "for example: lockstep lesson list");
+    }
     problem_is_usage(problems);
     return NULL;
 }

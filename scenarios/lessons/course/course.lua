@@ -156,6 +156,11 @@ local function guess_help(p)
   return ("in %s, within %.0f %%"):format(guess.unit, 100 * (guess.within or 0.25))
 end
 
+local function what_of(setting)
+  local _, _, what, least, most = table.unpack(setting, 1, 5)
+  return most and ("%s, %d to %d"):format(what, least, most) or what
+end
+
 local function file_of(p, set, guess)
   local lines = head_of(p)
   lines[#lines + 1] = "local set = {"
@@ -166,7 +171,7 @@ local function file_of(p, set, guess)
   for _, setting in ipairs(p.said.settings) do
     local value = set[setting[1]]
     if value == nil then value = p.usual[setting[1]] end
-    row(setting[1], value, (p.free[setting[1]] and "yours: " or "fixed: ") .. setting[3])
+    row(setting[1], value, (p.free[setting[1]] and "yours: " or "fixed: ") .. what_of(setting))
   end
   lines[#lines + 1] = "}"
   lines[#lines + 1] = RULE
@@ -281,6 +286,12 @@ local function judge_change(p, set)
       return false, ("%s is part of the question, and stays %s."):format(name, literal(p.usual[name])), old, old
     end
   end
+  for _, setting in ipairs(p.said.settings) do
+    local name, _, _, least, most = table.unpack(setting, 1, 5)
+    if most and (set[name] < least or set[name] > most or set[name] % 1 ~= 0) then
+      return false, ("%s is a whole number from %d to %d here."):format(name, least, most), old, old
+    end
+  end
   local new = run(p, set)
   local verdict
   if new.ran == false then
@@ -369,26 +380,28 @@ end
 
 -- ---- What is measured of it: the line of a page of docs that a test holds against the measurements.
 
-local pages = {                                    -- how a row of each page goes on, and what it says
-  ["training-accuracy"] = { "^ +(%d+) +[%d.]+ +([%d.]+)", "%s runs, predicted without them within %s %% on average" },
-  ["collectives-accuracy"] = { "^ +(%d+) +([%d.]+)", "%s logs, predicted without them within %s %% in the median" },
-  ["first-contact"] = { "^ +(%d+) +([%d.]+)", "%s rows below 0.1 ms, predicted before they were seen within %s %% in the median" },
-  ["critical-batch"] = { "^ +(%d+) +%S+ +%S+ +([%d.]+) ?%%", "%s runs, the data they need predicted without them within %s %%" },
-  ["goodput"] = { "^ +(>? ?%S+) +(%S+) +[+-]", "published %s, simulated %s" },
+local pages = {                                    -- what stands above its rows, how they go on, and what they say
+  ["training-accuracy"] = { "rows in sight left out", "^ +(%d+) +[%d.]+ +([%d.]+)", "%s runs, predicted without them within %s %% on average" },
+  ["collectives-accuracy"] = { "machine left out +logs +from 64 KiB, %%", "^ +(%d+) +([%d.]+)", "%s logs, predicted without them within %s %% in the median" },
+  ["first-contact"] = { "kernel +rows median", "^ +(%d+) +([%d.]+)", "%s rows below 0.1 ms, predicted before they were seen within %s %% in the median" },
+  ["critical-batch"] = { "points +B_c +B_c/B_min +to 8x", "^ +(%d+) +%S+ +%S+ +([%d.]+) ?%%", "%s runs, the data they need predicted without them within %s %%" },
+  ["goodput"] = { "published +simulated +error", "^ +(>? ?%S+) +(%S+) +[+-]", "published %s, simulated %s" },
 }
 
 local function measured_of(p)
   local said = p.said.measured
   if not said then return nil end
-  local page, family = said[1], said[2]
+  local page, family, below = said[1], said[2], false
+  local heading, rest, words_of = table.unpack(pages[page])
   for line in host.page(page):gmatch("[^\n]+") do
     local one, other
-    if line:sub(1, #family) == family then one, other = line:sub(#family + 1):match(pages[page][1]) end
+    below = below or line:find(heading) ~= nil
+    if below and line:sub(1, #family) == family then one, other = line:sub(#family + 1):match(rest) end
     if one then
-      return ("%s (%s: %s; docs/%s.md)"):format(fill(said[3], p.numbers), family, pages[page][2]:format(one, other), page)
+      return ("%s (%s: %s; docs/%s.md)"):format(fill(said[3], p.numbers), family, words_of:format(one, other), page)
     end
   end
-  error(("problem %s rests on %s, of which docs/%s.md has no line"):format(p.id, family, page))
+  error(("problem %s rests on %s, of which docs/%s.md has no line as it is read here"):format(p.id, family, page))
 end
 
 -- ---- A line of a progress code: what was guessed and changed, so that a teacher's program can do it again.
@@ -403,16 +416,19 @@ end
 
 -- ---- What the program asks.
 
-function course.list(track)
+local function of_track(track, tell)                -- nil: of all
   local list = {}
   for _, row in ipairs(all()) do
-    if not track or tostring(row.track) == track then
-      local p = problem(row, 1)
-      list[#list + 1] = { id = row.id, name = row.name, track = tracks[row.track], title = text_of(p, "title") }
-    end
+    if not track or tostring(row.track) == track then list[#list + 1] = tell(row) end
   end
   if #list == 0 then return { problem = ("there is no track %s"):format(track), hint = "tracks count from 1 to " .. #tracks } end
   return list
+end
+
+function course.list(track)
+  return of_track(track, function(row)
+    return { id = row.id, name = row.name, track = tracks[row.track], title = text_of(problem(row, 1), "title") }
+  end)
 end
 
 local function next_of(p)
@@ -429,7 +445,7 @@ local function asked(p, answers_too)
     settings = {},
   }
   for i, setting in ipairs(p.said.settings) do
-    told.settings[i] = { name = setting[1], value = literal(p.usual[setting[1]]), help = setting[3],
+    told.settings[i] = { name = setting[1], value = literal(p.usual[setting[1]]), help = what_of(setting),
                          free = p.free[setting[1]] or false }
   end
   if answers_too then
@@ -453,12 +469,7 @@ function course.start(word, seed)
 end
 
 function course.sheet(track, seed, answers_too)
-  local list = {}
-  for _, row in ipairs(all()) do
-    if not track or tostring(row.track) == track then list[#list + 1] = asked(problem(row, math.tointeger(seed)), answers_too) end
-  end
-  if #list == 0 then return { problem = ("there is no track %s"):format(track), hint = "tracks count from 1 to " .. #tracks } end
-  return list
+  return of_track(track, function(row) return asked(problem(row, math.tointeger(seed)), answers_too) end)
 end
 
 function course.hint(word, number, seed)
@@ -484,13 +495,6 @@ function course.guess(text, value)
            text = (read.text:gsub("(\n%s*guess%s*=%s*)nil", "%1" .. literal(guess):gsub("%%", "%%%%"), 1)) }
 end
 
-local job_causes = {
-  gemm = "matrix products", ["memory-bound"] = "memory-bound kernels", attention = "attention", launch = "kernel launches",
-  host = "host", dp = "data parallel", tp = "tensor parallel", pp = "pipeline", ep = "experts", cp = "context parallel",
-  data = "data loading", copy = "copies", optimizer = "optimizer", recompute = "computed again", idle = "idle",
-}
-local program_causes = { gemm = "compute", dp = "collectives", pp = "sends and receives" }
-
 -- Figures of both, beside each other: { title, unit, old, new }.
 local function figures(new, old)
   local list = {}
@@ -504,18 +508,22 @@ local function figures(new, old)
     return list
   end
   row("step time", "time", old.step_time, new.step_time)
-  local causes, before, after = {}, old.exposed or {}, new.exposed or {}
-  for name in pairs(before) do causes[name] = true end
-  for name in pairs(after) do causes[name] = true end
-  local rows = {}                                  -- what changed most stands first, and on the first screen
-  for name in pairs(causes) do
-    local a, b = before[name] or 0, after[name] or 0
-    if a > 0.01 * (old.step_time or 0) or b > 0.01 * (new.step_time or 0) then rows[#rows + 1] = { name = name, old = a, new = b } end
+  local titles, rows = {}, {}                      -- what changed most stands first, and on the first screen
+  for _, answer in ipairs { old, new } do
+    for name, title in pairs(answer.exposed_titles or {}) do titles[name] = title:lower() end
   end
-  table.sort(rows, function(one, other) return math.abs(one.new - one.old) > math.abs(other.new - other.old) end)
-  local by_hand = new.mfu ~= new.mfu or new.mfu == nil
+  local function of(answer, name) return answer.exposed and (answer.exposed[name] or 0) end
+  for name in pairs(titles) do
+    local a, b = of(old, name), of(new, name)
+    if (a or 0) > 0.01 * (old.step_time or 0) or (b or 0) > 0.01 * (new.step_time or 0) then rows[#rows + 1] = { name = name, old = a, new = b } end
+  end
+  local function moved(row) return math.abs((row.new or 0) - (row.old or 0)) end
+  table.sort(rows, function(one, other)
+    if moved(one) ~= moved(other) then return moved(one) > moved(other) end
+    return one.name < other.name
+  end)
   for i, cause in ipairs(rows) do
-    row("  " .. (by_hand and program_causes[cause.name] or job_causes[cause.name] or cause.name), "time", cause.old, cause.new)
+    row("  " .. titles[cause.name], "time", cause.old, cause.new)
     list[#list].more = i > 3
   end
   for _, figure in ipairs { { "memory", "bytes" }, { "mfu", "share" }, { "efficiency", "share" }, { "days", "days" },

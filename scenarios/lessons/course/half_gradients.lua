@@ -1,7 +1,7 @@
 local say = ...
 return {
   title = "Gradients in half the bytes",
-  question = "The same two machines, one cable of $fabric. Gradients are added up in 32 bits on their way, four bytes for each of 355 "
+  question = "GPT-2 (355 M) on two machines of eight A100, joined by one cable of $fabric. Gradients are added up in 32 bits on their way, four bytes for each of 355 "
     .. "million parameters.",
   ask = "How many times as long is a step as it would be with gradients in 16 bits?",
   task = "Bring the step to at most 0.65 of its time. Network and batch stay.",

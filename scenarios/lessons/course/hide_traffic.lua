@@ -7,7 +7,7 @@ return {
   task = "Cut the gradients into buckets, each reduced as soon as it is ready, until at most 40 % of that time is still waited for.",
   numbers = { mb = { 500, 550, 600, 650, 700 }, gpus = { 16 } },
   settings = {
-    { "buckets", 1, "pieces that the gradients are reduced in" },
+    { "buckets", 1, "pieces that the gradients are reduced in", 1, 64 },
     { "gpus", nil, "GPUs, eight in a machine" },
     { "fabric", "roce-100", "network between machines" },
   },

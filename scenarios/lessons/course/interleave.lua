@@ -1,7 +1,7 @@
 local say = ...
 return {
   title = "Smaller stages, more rounds",
-  question = "The same pipeline of eight GPUs and $batches micro-batches, which the global batch does not let grow. Each GPU holds four layers in "
+  question = "GPT-3 of 6.7 billion in eight stages, a GPU each, and $batches micro-batches, which the global batch does not let grow. Each GPU holds four layers in "
     .. "a row. It could hold two pieces of two layers, or four of one, from different places of the model.",
   ask = "With four pieces on each GPU, what percentage of a step does it wait?",
   task = "Bring the step to at most 0.85 of its time; micro-batches stay.",

@@ -6,7 +6,7 @@ return {
   task = "Bring it below 5 %.",
   numbers = { micro = { 96, 128 }, workers = { 3, 4, 5 } },
   settings = {
-    { "workers", nil, "loader processes of each GPU" },
+    { "workers", nil, "loader processes of each GPU; 128 cores for all", 1, 16 },
     { "storage", "local-nvme", "where the images lie" },
     { "micro", nil, "images on each GPU" },
   },
@@ -24,7 +24,7 @@ return sim.study {
   end,
   hints = {
     "How many images a second does a GPU want, and how many do its loaders give?",
-    "An A100 trains some 1,400 a second. Divide by 120.",
+    "Each loader more is 120 images a second more, until the GPU is what one waits for.",
     "workers = 16.",
   },
   notice = function(new, old)

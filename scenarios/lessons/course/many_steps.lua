@@ -28,9 +28,7 @@ return sim.program {
       return run { fabric = "ib-ndr400" }.step_time > 0.8 * old.step_time and "steps" or "rate"
     end,
   },
-  goal = function(new, old)
-    return new.step_time <= old.step_time / 3 or ("It takes %s; it took %s."):format(say.time(new.step_time), say.time(old.step_time))
-  end,
+  goal = function(new, old) return say.quicker(new, old, 1 / 3) end,
   hints = {
     "A message takes a latency, whatever its size, and then its bytes. Which of the two is more here?",
     "Steps that double the distance each time reach n machines in log2(n) of them; a ring needs n - 1.",

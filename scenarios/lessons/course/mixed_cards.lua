@@ -6,8 +6,8 @@ return {
   task = "Train more tokens a second than these sixteen do, without buying anything.",
   numbers = { micro = { 8, 9, 10, 12 } },
   settings = {
-    { "a100s", 8, "A100 that take part: 0 or 8" },
-    { "h100s", 8, "H100 that take part: 0 or 8" },
+    { "a100s", 8, "A100 that take part", 0, 8 },
+    { "h100s", 8, "H100 that take part", 0, 8 },
     { "fabric", "ib-hdr200", "network between the machines" },
     { "micro", nil, "sequences on each GPU" },
   },

@@ -1,7 +1,7 @@
 local say = ...
 return {
   title = "Who sits next to whom",
-  question = "The same 64 machines, four cables down for each one up. Experts are exchanged in groups of 64 GPUs. Now a group is one GPU of each machine; it could as well be "
+  question = "512 H100 in 64 machines, sixteen on a leaf switch that has four cables down for each one up. Experts are exchanged in groups of 64 GPUs. Now a group is one GPU of each machine; it could as well be "
     .. "eight machines on one leaf.",
   ask = "How many times as long does \"far\" take as \"near\"?",
   task = "Bring the exchange to at most half, with the same cables.",

@@ -22,9 +22,7 @@ return sim.program {
     unit = "times", within = 0.35,
     answer = function(old, n, run) return old.step_time / run { node = "dgx-a100" }.step_time end,
   },
-  goal = function(new, old)
-    return new.step_time <= old.step_time / 5 or ("It takes %s; it took %s."):format(say.time(new.step_time), say.time(old.step_time))
-  end,
+  goal = function(new, old) return say.quicker(new, old, 1 / 5) end,
   hints = {
     "All eight send and receive at once, so the road that counts is the one that all of them share.",
     "On PCIe, GPUs meet at switches and at the processor; with NVLink each has its own links into a switch. The ratio of what one GPU gets is the ratio of the times.",

@@ -28,10 +28,10 @@ return sim.program {
   hints = {
     "Three of four partners are on another leaf. How many cables lead there?",
     "What leaves the leaf takes $oversubscription times as long, what stays does not; and even with all cables a network card is not always what is waited for.",
-    "oversubscription = 1. A ring would not have noticed: its neighbours are on the same leaf.",
+    "oversubscription = 1.",
   },
   notice = function(new, old)
-    return ("%s, now %s. Try all_reduce in its place: a ring crosses each leaf's edge once, and hardly cares. Networks are built for the traffic."):format(
+    return ("%s, now %s. An all-reduce would not have noticed: a ring crosses each leaf's edge once. Networks are built for the traffic."):format(
       say.time(old.step_time), say.time(new.step_time))
   end,
   formula = "time >= bytes that leave a leaf / (its cables up x rate). Limits: hashes that collide take more (ECMP); placing a job on few leaves takes less.",

@@ -22,9 +22,7 @@ return sim.program {
   rank = function(r) r:all_reduce { bytes = set.mib * 1024 * 1024, algorithm = "ring" } end,
 }]],
   guess = { unit = "ms", within = 0.3, answer = function(old) return old.step_time * 1e3 end },
-  goal = function(new, old)
-    return new.step_time <= 0.6 * old.step_time or ("It takes %s; it took %s."):format(say.time(new.step_time), say.time(old.step_time))
-  end,
+  goal = function(new, old) return say.quicker(new, old, 0.6) end,
   hints = {
     "In a ring every machine sends and receives at the same time, and only to its neighbours. Count what one machine sends.",
     "The bytes are cut into as many pieces as there are machines. n - 1 steps add the pieces up, n - 1 more hand the sums round: 2 (n - 1) / n of the bytes leave every machine.",

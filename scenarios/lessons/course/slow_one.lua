@@ -7,7 +7,7 @@ return {
   task = "Train at least 1.1 times as many tokens a second, without mending the GPU.",
   numbers = { slow = { 1.4, 1.45, 1.5, 1.55, 1.6 } },
   settings = {
-    { "machines", 8, "machines of eight that take part; the slow GPU is in the eighth" },
+    { "machines", 8, "machines of eight that take part; the slow GPU is in the eighth", 1, 8 },
     { "fabric", "ib-ndr400", "network between machines" },
     { "slow", nil, "times as long as the others" },
   },

@@ -1,7 +1,7 @@
 local say = ...
 return {
   title = "Saved too slowly",
-  question = "The same job on a storage that takes $storage's rate: a checkpoint of 70 billion weights and their optimizer is about a terabyte, and training stands still while it "
+  question = "Llama 2 70B for weeks on 2,048 H100 and a small storage ($storage): a checkpoint of 70 billion weights and their optimizer is about a terabyte, and training stands still while it "
     .. "is written, every $minutes minutes.",
   ask = "What percentage of the time is training (goodput)?",
   task = "Bring goodput to at least 93 %, on the same storage.",

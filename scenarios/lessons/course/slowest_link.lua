@@ -7,7 +7,7 @@ return {
   task = "Bring it to at most a quarter of its time. The kind of network stays.",
   numbers = { mib = { 512, 768, 1024, 1536, 2048 }, nics = { 1 } },
   settings = {
-    { "nics", nil, "network cards of a machine on this network, 1 to 8" },
+    { "nics", nil, "network cards of a machine on this network", 1, 8 },
     { "fabric", "ib-hdr100", "network between machines" },
     { "gpus", 16, "GPUs, eight in a machine" },
     { "mib", nil, "MiB on each GPU" },
@@ -24,9 +24,7 @@ return sim.program {
     unit = "times", within = 0.4,
     answer = function(old, n, run) return old.step_time / run { gpus = 8 }.step_time end,
   },
-  goal = function(new, old)
-    return new.step_time <= old.step_time / 4 or ("It takes %s; it took %s."):format(say.time(new.step_time), say.time(old.step_time))
-  end,
+  goal = function(new, old) return say.quicker(new, old, 1 / 4) end,
   hints = {
     "Every byte that one machine knows and the other does not must cross the cable between them.",
     "Of what a machine has added up inside, all bytes go out over its cable once and as many come in: $mib MiB at 12.5 GB/s. Among eight GPUs inside, 2 x 7 / 8 of them go over some 230 GB/s.",

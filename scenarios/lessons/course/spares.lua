@@ -1,12 +1,12 @@
 local say = ...
 return {
   title = "Machines that stand by",
-  question = "The same job on machines that fail every $mtbf hours each and are a day in repair. Without a machine the job does not go on; $spares stand by.",
+  question = "Llama 2 70B for weeks on 2,048 H100, in 256 machines that fail every $mtbf hours each and are a day in repair. Without 256 the job does not go on; $spares more stand by.",
   ask = "What percentage of the time is training?",
   task = "Bring goodput to at least 92 %.",
   numbers = { mtbf = { 2000, 2200, 2500 }, spares = { 3, 4 } },
   settings = {
-    { "spares", nil, "machines that stand by" },
+    { "spares", nil, "machines that stand by", 0, 32 },
     { "every", "30 min", "between checkpoints" },
     { "mtbf", nil, "hours between failures of one machine" },
   },

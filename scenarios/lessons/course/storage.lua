@@ -1,7 +1,7 @@
 local say = ...
 return {
   title = "The file server",
-  question = "The same training, sixteen loaders a GPU, the images of $kb kB each on an NFS server behind 1 Gb/s.",
+  question = "ResNet-50 on eight A100, sixteen loader processes a GPU, the images of $kb kB each on an NFS server behind 1 Gb/s.",
   ask = "How many images a second are trained, by all eight GPUs together?",
   task = "Train at least six times as many.",
   numbers = { kb = { 90, 100, 110, 125, 140 } },

@@ -1,21 +1,21 @@
 local say = ...
 return {
   title = "When 512 GPUs are a waste",
-  question = "GPT-2 (1.5 B) on $tokens tokens with a global batch of 512 sequences, on 512 H100 with one 100 Gb/s card a machine, at 2 USD a GPU-hour. Each "
+  question = "GPT-2 (1.5 B) on $tokens tokens with a global batch of 512 sequences, on 512 H100 with one 100 Gb/s card a machine, at 2 USD a GPU-hour (a B200: 4). Each "
     .. "GPU has one sequence; then all exchange their gradients.",
   ask = "How many times as much does the run cost as on 64 GPUs?",
   task = "Have it done as soon, or sooner, for at most an eighth of the money.",
   numbers = { tokens = { "10B", "20B", "40B" } },
   settings = {
     { "gpus", 512, "GPUs" },
-    { "node", "dgx-h100", "type of machine" },
+    { "node", "dgx-h100", "type of machine: dgx-h100, dgx-b200" },
     { "tokens", nil, "tokens in all" },
   },
   change = { "gpus", "node" },
   scenario = [[
 local sim = require "lockstep"
 return sim.study {
-  on = sim.cluster { node = set.node, gpus = set.gpus, fabric = "roce-100", nics = 1, price = { gpu_hour = 2 } },
+  on = sim.cluster { node = set.node, gpus = set.gpus, fabric = "roce-100", nics = 1, price = { gpu_hour = set.node == "dgx-b200" and 4 or 2 } },
   run = sim.training { model = "gpt2-1.5b", seq_len = 1024, tokens = set.tokens, zero = 1, batch = { global = 512 } },
 }]],
   guess = {
