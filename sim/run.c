@@ -12,6 +12,7 @@
 #include "sim/trace.h"
 
 #define EVENTS_PER_LOOK 256 // at the watch
+#define MOST_INTERVALS 1e6  // of a timeline
 
 typedef enum RunEvent { EVENT_FLOW, EVENT_DONE, EVENT_SHARE } RunEvent;
 
@@ -33,11 +34,7 @@ static void step_on(StreamState *state) {
 }
 
 static void keep_interval(Run *run, const StreamState *state, const Op *op, SimTime start, SimTime end) {
-    if (!run->options->timeline) return;
-    if (run->result.interval_count == run->interval_room) {
-        run->result.intervals_dropped++;
-        return;
-    }
+    if (!run->options->timeline || run->result.interval_count == run->interval_room) return;
     int32_t stream = (int32_t)(state - run->streams) - run->first_stream[state->actor];
     run->intervals[run->result.interval_count++] =
         (Interval){state->actor, (int16_t)stream, op->kind, op->cause, label_at(state), start, end};
@@ -411,10 +408,8 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
     for (int c = 0; c < system->channel_count && system->samples; c++)
         run.channels[c].variance = ARENA_ARRAY(arena, double, system->channels[c].plan_count);
     run.spent = ARENA_ARRAY(arena, SimTime, (size_t)system->actor_count * (size_t)system->cause_count);
-    if (options->timeline) {
-        run.interval_room = options->timeline_limit > 0 ? options->timeline_limit : 1000000;
-        run.intervals = ARENA_ARRAY(arena, Interval, run.interval_room);
-    }
+    if (options->timeline) run.interval_room = (int64_t)fmin(MOST_INTERVALS, system_op_count(system));
+    run.intervals = ARENA_ARRAY(arena, Interval, run.interval_room);
     lay_out_streams(arena, &run);
     if (options->chain) open_chain(arena, &run);
     Arena *scratch = arena_open(); // what is known beforehand grows with the programs, and is of no use afterwards

@@ -53,16 +53,15 @@ typedef void TellSpan(void *owner, const RunSpan *span);
 
 typedef struct RunOptions {
     uint64_t seed;
-    TellSpan *tell;         // of every span, in the order of each stream; takes no short cuts. NULL: nobody asks
-    void *owner;            // of `tell`
-    bool chain;             // keep the critical path: takes memory for every operation, and no short cuts
-    bool timeline;          // keep an Interval per WORK and TRANSFER
-    int64_t timeline_limit; // at most so many (0: one million); the rest is counted in intervals_dropped
-    bool uncontended;       // each transfer has its links to itself: quicker, and never later than with sharing
-    double tolerance;       // of links' loads, as a share of their rates (fluid.h); 0: exact
-    bool all_meet;          // no transfer passes without its events: slower, the same times. For tests
-    bool adds_left_out;     // of programs: see RunResult.lacks_left_out
-    bool all_periods;       // what repeats is run through each time: the same. For tests
+    TellSpan *tell;     // of every span, in the order of each stream; takes no short cuts. NULL: nobody asks
+    void *owner;        // of `tell`
+    bool chain;         // keep the critical path: takes memory for every operation, and no short cuts
+    bool timeline;      // keep an Interval per WORK and TRANSFER, the first million
+    bool uncontended;   // each transfer has its links to itself: quicker, and never later than with sharing
+    double tolerance;   // of links' loads, as a share of their rates (fluid.h); 0: exact
+    bool all_meet;      // no transfer passes without its events: slower, the same times. For tests
+    bool adds_left_out; // of programs: see RunResult.lacks_left_out
+    bool all_periods;   // what repeats is run through each time: the same. For tests
 } RunOptions;
 
 // A stream that never ended, and what it waits in.
@@ -81,7 +80,7 @@ typedef struct RunResult {
     int deadlocked_count;
     bool beyond_clock; // it lasts longer than the clock can tell; times are then of no use
     const Interval *intervals;
-    int64_t interval_count, intervals_dropped;
+    int64_t interval_count;
     const ChainPiece *chain; // from the start to the end
     int64_t chain_count;
     int64_t event_count, op_count; // how much was simulated

@@ -17,8 +17,10 @@
 #include "sim/system/watch.h"
 #include "sim/trace.h"
 
-#define MOST_OWN_PLOTS 4  // drawn for --plot alone
-#define TIMELINE_RANKS 64 // programs of so many ranks keep a timeline unasked
+#define MOST_OWN_PLOTS 4 // drawn for --plot alone
+// Programs of so many ranks and operations keep a timeline unasked.
+#define TIMELINE_RANKS 64
+#define TIMELINE_OPERATIONS 100000
 
 static const char *const plot_formats[] = {"png", "svg"};
 
@@ -142,8 +144,8 @@ static const Record *program_record(Run *run, const ProgramSpec *program, uint64
                        .cluster = program->cluster_spec,
                        .seed = seed,
                        .unfolded = option_flag(run->options, "unfolded")};
-    study.want_timeline =
-        program->cluster->gpu_count <= TIMELINE_RANKS || strstr(option_text(run->options, "plot", ""), "gantt");
+    bool small = program->cluster->gpu_count <= TIMELINE_RANKS && system_op_count(system) <= TIMELINE_OPERATIONS;
+    study.want_timeline = small || strstr(option_text(run->options, "plot", ""), "gantt");
     RecordPoint *point = ARENA_NEW(run->arena, RecordPoint);
     int before = problems_added(run->problems);
     *point = simulate_program(run->arena, program->cluster, system, program->steps, &study, run->problems);

@@ -34,7 +34,7 @@ static int ask(Asking *asking) {
     const StudySpec *study =
         catalogue ? study_from_options(arena, asking->options, catalogue, "lockstep export", asking->problems) : NULL;
     if (!study) return EXIT_BAD_INPUT;
-    return export_asked(asking, study, asking->options, false) ? EXIT_DONE : watch_status(EXIT_BAD_INPUT);
+    return export_asked(asking, study, asking->options, false);
 }
 
 static const Question question_export = {

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "sim/system/watch.h"
+
 static const char *lost_text(Arena *arena, const ExportWords *lost) {
     const char *text = "";
     for (int i = 0; i < lost->count; i++)
@@ -48,12 +50,12 @@ static void tell(Arena *arena, Answer *answer, const char *folder, const ExportF
                            lost_text(arena, &files->items[i].lost));
 }
 
-bool export_asked(Asking *asking, const StudySpec *study, const Options *said, bool brief) {
+int export_asked(Asking *asking, const StudySpec *study, const Options *said, bool brief) {
     const char *folder = option_text(asking->options, "into", "lockstep-export");
     ExportFiles files = {0};
-    if (!export_job(asking->arena, study, said, option_text(asking->options, "export", ""), &files, asking->problems) ||
-        !export_write(asking->arena, folder, &files, asking->problems))
-        return false;
+    if (!export_job(asking->arena, study, said, option_text(asking->options, "export", ""), &files, asking->problems))
+        return watch_status(EXIT_BAD_INPUT);
+    if (!export_write(asking->arena, folder, &files, asking->problems)) return EXIT_FAILED;
     tell(asking->arena, asking->answer, folder, &files, brief);
-    return true;
+    return EXIT_DONE;
 }

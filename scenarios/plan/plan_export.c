@@ -21,5 +21,5 @@ bool plan_export(Asking *asking, const PlanStudy *plan) {
     if (problem_count(asking->problems)) return false;
     const StudySpec *study =
         study_from_options(arena, options, plan->request->catalogue, "lockstep plan", asking->problems);
-    return study && export_asked(asking, study, options, true);
+    return study && export_asked(asking, study, options, true) == EXIT_DONE;
 }

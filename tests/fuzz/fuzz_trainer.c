@@ -14,7 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     Arena *arena = arena_open();
     const TrainerLog *log = trainer_log_of_text(arena, "fuzz.log", (const char *)data, bytes);
     if (log) {
-        CHECK(log->seconds > 0 && log->fast > 0 && log->fast <= log->seconds && log->seconds <= log->slow);
+        double rounding = 1e-12 * log->seconds;
+        CHECK(log->fast > 0 && log->fast <= log->seconds + rounding && log->seconds <= log->slow + rounding);
         CHECK(isfinite(log->slow) && isfinite(log->memory_bytes) && isfinite(log->tflops));
         CHECK(log->left_out < log->lines && is_share(log->warm_share) && is_share(log->stall_share));
         CHECK((log->memory_bytes > 0) == (log->memory_is != LOG_MEMORY_NONE));
