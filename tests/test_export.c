@@ -87,13 +87,13 @@ static const char *draw(Arena *arena, RandomStream *stream, const char *target) 
 
 TEST(what_goes_out_comes_in_with_the_same_digest) {
     static const char *const targets[] = {"megatron", "nemo", "torchtitan", "deepspeed", "accelerate"},
-                             *const launchers[] = {"torchrun", "sbatch", "k8s"};
+                             *const launchers[] = {"torchrun", "sbatch", "k8s", "skypilot"};
     int same = 0, drawn = 0;
     FOR_SEEDS (seed, 1, 240) {
         Arena *arena = arena_open();
         Problems *problems = problems_create(arena);
         RandomStream stream = random_stream(seed, "exports", 0);
-        const char *target = targets[seed % 5], *launcher = pick(&stream, launchers, 3),
+        const char *target = targets[seed % 5], *launcher = pick(&stream, launchers, 4),
                    *job = draw(arena, &stream, target);
         OptionWords words = words_of_text(arena, job);
         const StudySpec *study = study_of(arena, &words, problems);
@@ -127,7 +127,7 @@ TEST(scripts_are_sound_to_shells_and_never_written_over) {
         "$LOCKSTEP export --model llama-3-8b --node dgx-h100 --gpus 32 --zero 3 --micro-batch 1 --global-batch 64 "
         "--export torchtitan,deepspeed,accelerate,sbatch,torchrun,k8s --into %s -q >/dev/null; "
         "$LOCKSTEP export --model llama-2-7b --node dgx-h100 --gpus 8 --tp 2 --micro-batch 1 --global-batch 64 "
-        "--export megatron,nemo,sbatch,torchrun,k8s --into %s",
+        "--export megatron,nemo,sbatch,torchrun,k8s,skypilot --into %s",
         folder, folder);
     EXPECT_INT(test_shell(export, out, sizeof out), 0);
     const char *check = arena_printf(arena,
@@ -135,7 +135,7 @@ TEST(scripts_are_sound_to_shells_and_never_written_over) {
                                      "! command -v shellcheck >/dev/null || shellcheck *.sh *.sbatch",
                                      folder);
     EXPECT_INT(test_shell(check, out, sizeof out), 0);
-    EXPECT_TEXT(out, "15\n");
+    EXPECT_TEXT(out, "17\n");
     EXPECT_INT(test_shell(export, out, sizeof out), 1);
     EXPECT_CONTAINS(out, "is not written over");
     test_shell(arena_printf(arena, "rm -r %s", folder), out, sizeof out);

@@ -43,7 +43,8 @@ static const Question question_export = {
              "       lockstep export --model NAME --node NAME --gpus N --export KINDS [--into DIR] [options of a job]",
     .about =
         "Writes the scripts that run a job: for Megatron-LM, NeMo, torchtitan, DeepSpeed or accelerate, started by\n"
-        "torchrun, Slurm or Kubernetes. Each is read in again, and what it cannot say is told. Nothing is written "
+        "torchrun, Slurm, Kubernetes or SkyPilot. Each is read in again, and what it cannot say is told. Nothing is "
+        "written "
         "over.\n\n"
         "Exit codes: 0 done, 1 failed, 2 usage, 4 bad input or beyond a limit.",
     .rows = rows,

@@ -153,6 +153,7 @@ static bool prepare(Export *e, const StudySpec *study, const ExportTarget *targe
     e->nodes = cluster->node_count;
     e->per_node = e->gpus / e->nodes;
     e->node = study->cluster->groups[0].type->name;
+    e->gpu = node_gpu(study->catalogue, study->cluster->groups[0].type, 0)->name;
     e->fabric = study->fabric_assumed || !study->cluster->link ? NULL : study->cluster->link->name;
     if (study->cluster->group_count > 1 || e->per_node * e->nodes != e->gpus) {
         problem_add(problems, study->where, "machines of several kinds are no launch script's");

@@ -12,7 +12,7 @@ typedef struct Export {
     const JobSaid *said; // or NULL
     Resolved resolved;
     int gpus, nodes, per_node;
-    const char *node, *fabric; // fabric NULL: nobody said one
+    const char *node, *gpu, *fabric; // fabric NULL: nobody said one
     RecordPoint point;
     double checkpoint_s;
     ExportWords words;   // what is to come in again

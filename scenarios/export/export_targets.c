@@ -375,9 +375,31 @@ static const char *write_k8s(const Export *e) {
         e->nodes > 1 ? replicas(e, "Worker", e->nodes - 1, script) : "");
 }
 
+// As its catalogue names GPUs: "H100", "A100-80GB".
+static const char *sky_gpu(const Export *e) {
+    const char *bytes = strrchr(e->gpu, '-');
+    int family = (int)strcspn(e->gpu, "-");
+    bool larger = (strncmp(e->gpu, "A100-", 5) == 0 && strcmp(bytes, "-80GB") == 0) ||
+                  (strncmp(e->gpu, "V100-", 5) == 0 && strcmp(bytes, "-32GB") == 0);
+    return arena_printf(e->arena, "%.*s%s", family, e->gpu, larger ? bytes : "");
+}
+
+static const char *write_skypilot(const Export *e) {
+    static const Rendezvous meet = {"--node-rank \"$SKYPILOT_NODE_RANK\" --master-addr \"$head\" --master-port 29500",
+                                    "--machine_rank \"$SKYPILOT_NODE_RANK\" --main_process_ip \"$head\" "
+                                    "--main_process_port 29500",
+                                    ""};
+    const char *head = e->nodes > 1 ? "head=$(echo \"$SKYPILOT_NODE_IPS\" | head -n 1)\n" : "";
+    return arena_printf(e->arena,
+                        "%s# sky launch FILE\nname: %s\nnum_nodes: %d\nresources:\n  accelerators: %s:%d\nrun: |\n%s",
+                        header(e), e->target->name, e->nodes, sky_gpu(e), e->per_node,
+                        indented(e, arena_printf(e->arena, "%s%s", head, body(e, &meet)), 2));
+}
+
 const ExportLauncher export_launchers[] = {
     {"torchrun", ".sh", write_torchrun},
     {"sbatch", ".sbatch", write_sbatch},
     {"k8s", "-k8s.yaml", write_k8s},
+    {"skypilot", "-sky.yaml", write_skypilot},
 };
 const int export_launcher_count = sizeof export_launchers / sizeof *export_launchers;
