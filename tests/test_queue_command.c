@@ -185,6 +185,31 @@ TEST(mistakes_are_sentences_with_a_remedy) {
     }
 }
 
+TEST(what_lies_just_beyond_its_limits_is_refused_with_them) {
+    static const struct {
+        const char *words, *limits;
+    } cases[] = {
+        {"--load 0.9 --urgent-share 1.01", "from 0 to 1"},
+        {"--load 0.9 --warm-up 0.91", "from 0 to 0.9"},
+        {"--load 0.9 --within 1.01", "from 0.0001 to 1"},
+        {"--load 101", "from 1e-6 to 100"},
+        {"--load 0.9 --elastic 1.01", "from 0.001 to 1"},
+        {"--load 0.9 --scaling 1.01", "from 0.01 to 1"},
+        {"--load 0.9 --depth 1001", "from 1 to 1000"},
+        {"--load 0.9 --burstiness 10001", "from 0 to 10000"},
+        {"--load 0.9 --users 0", "from 1 to"},
+        {"--load 0.9 --oversubscription 1001", "from 0.1 to"},
+        {"--load 0.9 --estimate-error 1001", "from 0 to 1000"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "queue --gpus 64 %s", cases[i].words);
+        const Ended *ended = run_command(command_queue, line);
+        if ((ended->code != 2 && ended->code != 4) || *ended->out || !strstr(ended->err, cases[i].limits))
+            test_fail(__FILE__, __LINE__, "%s: exit %d\n%s", line, ended->code, ended->err);
+    }
+}
+
 TEST(a_full_disk_is_an_error_and_exit_1) {
     static char output[4096];
     int status =
