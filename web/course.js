@@ -30,8 +30,8 @@ function keepOf(id, said) { keep("course " + student().seed, {...progress(), [id
 async function tell(words, said = "", wanted = undefined) {
     const reply = await tutor.ask(["lesson", ...words, "--json"], said, wanted);
     if (!reply) return null; // a newer one took its place
-    const told = firstOf(reply) || {};
-    return {...told, wrote: reply.wrote, problems: reply.status === 0 || reply.status === 3 ? [] : problemsIn(reply.err)};
+    const told = firstOf(reply), problems = problemsIn(reply.err);
+    return {...told, wrote: reply.wrote, problems: told ? [] : problems.length ? problems : [{what: reply.err || "no answer"}]};
 }
 
 const quoted = (literal) => literal.startsWith("\"");

@@ -111,7 +111,7 @@ function buildEditor(start) {
 function problemsIn(said) {
     const problems = [];
     for (const line of said.split("\n")) {
-        const at = line.match(/^(?:[^:\s]+:(\d+): )?(error|warning): (.*)/), hint = line.match(/^ {2}hint: (.*)/);
+        const at = line.match(/^(?:[^:\s]+:(?:(\d+):)? )?(error|warning): (.*)/), hint = line.match(/^ {2}hint: (.*)/);
         if (at) problems.push({line: Number(at[1]) || 0, what: at[3], hint: ""});
         else if (hint && problems.length) problems[problems.length - 1].hint = hint[1];
     }
