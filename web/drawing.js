@@ -144,7 +144,7 @@ function draw() {
     $("memory").hidden = !memory || !memory.by_class || !memory.peak;
     if (ran && point.exposed_s) {
         const sum = Object.values(point.exposed_s).reduce((a, b) => a + b, 0);
-        showStack("breakdown", point.exposed_s, 0, CAUSES, seconds, pinned && pinned.exposed_s, sum);
+        showStack("breakdown", point.exposed_s, 0, CAUSES, seconds, pinned && pinned.ran !== false && pinned.exposed_s, sum);
     }
     if (!$("memory").hidden)
         showStack("memory", memory.by_class, memory.capacity, CLASSES, (b) => gib(b) + " GiB", pinned && pinned.memory_bytes && pinned.memory_bytes.by_class, memory.capacity);

@@ -165,7 +165,9 @@ async function afterwards(mine, said) {
     if (mine !== asked || !reply) return;
     showTimeline(firstOf(reply));
     const gpus = placeOf(said, SLIDERS[0]);
-    if (gpus && !/\bvary\s*=/.test(said)) {
+    if (!gpus || gpus.value !== point.gpus || /\bvary\s*=/.test(said)) {
+        showCurve(null); // other counts are not one number away
+    } else {
         const counts = [];
         for (let n = gpus.value / 8; n <= 8 * gpus.value && n <= 16384; n *= 2) if (n >= 1 && Number.isInteger(n)) counts.push(n);
         reply = await second.ask(["run", FILE, "--json"], said.replace(study, "$& vary = { gpus = { " + counts.join(", ") + " } },"));
