@@ -117,8 +117,8 @@ ENGINE_NAME = -DLOCKSTEP_ENGINE='"$(shell awk -f sim/engine_text.awk $(ENGINE_FI
 $(BUILD)/sim/base/version.o: ALL_CFLAGS += $(ENGINE_NAME)
 $(BUILD)/sim/base/version.o: $(ENGINE_FILES) sim/engine_text.awk
 
-# The catalogue is part of the program (.incbin), so a change to it is a change to this file; and it is made into tables.
-$(BUILD)/models/hardware/catalogue.o: $(wildcard models/hardware/catalogue/*.json)
+# The catalogue is part of the program (.incbin), so a change to it is a change to this file, here and in a page; and it is made into tables.
+$(BUILD)/models/hardware/catalogue.o $(BUILD)/wasm/models/hardware/catalogue.o: $(wildcard models/hardware/catalogue/*.json)
 MAKER_OBJECTS = $(filter-out %/catalogue_builtin.o %/command_hw.o,$(filter $(BUILD)/sim/% $(BUILD)/models/hardware/%,\
                   $(SOURCES:%.c=$(BUILD)/%.o))) $(BUILD)/models/hardware/write_catalogue.o
 $(BUILD)/write_catalogue: $(MAKER_OBJECTS)
@@ -133,12 +133,12 @@ $(TABLES): $(BUILD)/catalogue_tables.c
 	@$(CC) $(filter-out -Wcast-qual,$(ALL_CFLAGS)) -c -o $@ $<
 
 # So is the style and the script of reports.
-$(BUILD)/results/page/report_write.o: $(wildcard results/page/page.*)
+$(BUILD)/results/page/report_write.o $(BUILD)/wasm/results/page/report_write.o: $(wildcard results/page/page.*)
 # So is the course, with the pages of measurements that it rests on.
-$(BUILD)/scenarios/lua/lua_course.o: $(wildcard scenarios/lessons/course/*.lua) \
+$(BUILD)/scenarios/lua/lua_course.o $(BUILD)/wasm/scenarios/lua/lua_course.o: $(wildcard scenarios/lessons/course/*.lua) \
   $(patsubst %,docs/%.md,training-accuracy collectives-accuracy first-contact critical-batch goodput)
 # So are the answers' schemas.
-$(BUILD)/results/answer/command_schema.o: results/schema.json
+$(BUILD)/results/answer/command_schema.o $(BUILD)/wasm/results/answer/command_schema.o: results/schema.json
 
 # Collectives over real TCP between network namespaces, against their simulation. NETBOX=--quick for a short form.
 netbox: $(BUILD)/netbench $(BUILD)/lockstep

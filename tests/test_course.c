@@ -1,9 +1,11 @@
 // The course: every problem is solved by the change that it names, and by none of the wrong ones.
 #include <dirent.h>
 #include <lua.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "scenarios/lua/lua_course.h"
+#include "sim/system/file.h"
 #include "tests/script.h"
 #include "tests/test.h"
 
@@ -59,6 +61,40 @@ LONG_TEST(20, every_problem_is_solved_by_its_solution_and_by_no_wrong_guess_or_c
         if (asked) course_close(asked);
         arena_close(own);
     }
+    arena_close(arena);
+}
+
+typedef struct Paths {
+    const char *page;
+    int with_path;
+} Paths;
+
+static void take_paths(lua_State *L, void *context) {
+    Paths *paths = context;
+    for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, -1); i++) {
+        lua_rawgeti(L, -1, i);
+        const char *path = course_text(L, "paths"), *week = strstr(path, "six weeks: week ");
+        paths->with_path += *path != '\0';
+        const char *row = strstr(paths->page, "| week | together");
+        for (int n = week ? atoi(week + strlen("six weeks: week ")) + 1 : 0; row && n > 0; n--)
+            row = strchr(row, '\n') ? strchr(row, '\n') + 1 : NULL;
+        EXPECT(row != NULL);
+        const char *end = row ? strchr(row, '\n') : NULL, *id = row ? strstr(row, course_text(L, "id")) : NULL;
+        if (week && !(id && end && id < end)) EXPECT_TEXT(course_text(L, "id"), "in its week's row of docs/course.md");
+        lua_pop(L, 1);
+    }
+}
+
+TEST(paths_through_the_course_are_those_of_its_page) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    Course *course = course_open(arena, test_catalogue(), problems);
+    size_t bytes = 0;
+    Paths paths = {.page = file_read(arena, "docs/course.md", 1 << 20, &bytes, problems)};
+    CourseCall call = {"list", {NULL}, take_paths, &paths};
+    EXPECT(paths.page && course_call(course, &call));
+    EXPECT_INT(paths.with_path, 38);
+    course_close(course);
     arena_close(arena);
 }
 

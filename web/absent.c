@@ -10,7 +10,7 @@
 #include "calibrate/training/anchor_training.h"
 #include "models/network/interior.h"
 #include "results/store/store.h"
-#include "scenarios/import/import.h"
+#include "scenarios/import/formats.h"
 #include "sim/base/check.h"
 #include "sim/data/json_stream.h"
 #include "sim/system/letters_out.h"
@@ -60,10 +60,14 @@ Anchors *anchors_read(Arena *arena, const Catalogue *catalogue, const char *cons
     return NULL;
 }
 
-// No word of a page's command line names a launch file: it is as it stands.
-bool import_subject(Arena *arena, int *argc, char ***argv, const OptionSpec *rows, int row_count, Problems *problems) {
-    (void)arena, (void)argc, (void)argv, (void)rows, (void)row_count, (void)problems;
-    return true;
+const Json *yaml_read(Arena *arena, const char *name, const char *text, size_t bytes, Problems *problems) {
+    (void)arena, (void)name, (void)text, (void)bytes;
+    only_installed(problems, "launch files in YAML");
+    return NULL;
+}
+
+const Json *json_or_yaml_read(Arena *arena, const char *name, const char *text, size_t bytes, Problems *problems) {
+    return yaml_read(arena, name, text, bytes, problems);
 }
 
 bool json_stream_read(FILE *file, const char *path, const JsonStream *stream, void *context, Problems *problems) {

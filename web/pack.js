@@ -5,18 +5,24 @@ const fs = require("fs"), path = require("path"), zlib = require("zlib"), {execF
 const build = process.argv[2], here = __dirname, out = path.join(build, "web");
 const read = (name) => fs.readFileSync(path.join(here, name), "utf8");
 
+// In this order: they share one scope.
+const PARTS = ["program.js", "drawing.js", "timeline.js", "course.js", "page.js"];
+
 const worker = fs.readFileSync(path.join(build, "wasm/engine.js"), "utf8") + "\n" + read("ask.js") + "\n" + read("worker.js");
 const program = zlib.gzipSync(fs.readFileSync(path.join(build, "wasm/engine.wasm")), {level: 9}).toString("base64");
 const scenarios = {};
 for (const name of fs.readdirSync(path.join(here, "scenarios")).sort())
     scenarios[name.replace(/\.lua$/, "")] = read("scenarios/" + name);
 
-// The first answer is there before the program has started: the native one, which is the same.
-const first = {status: 0, err: "", out: execFileSync(path.join(build, "lockstep"), ["run", path.join(here, "scenarios/gpt3.lua"), "--json"]).toString()};
+// The first answer and the list of problems are there before the program has started: the native ones, which are the same.
+const native = (...words) => execFileSync(path.join(build, "lockstep"), words).toString();
+const first = {status: 0, err: "", out: native("run", path.join(here, "scenarios/gpt3.lua"), "--json")};
+const course = JSON.parse(native("lesson", "list", "--json"));
 
 fs.mkdirSync(out, {recursive: true});
 fs.writeFileSync(path.join(out, "index.html"), read("page.html").replace("/* page.css */", () => read("page.css").trim()));
 fs.writeFileSync(path.join(out, "lockstep.js"), read("vendor/editor.js") +
-    "\nconst SCENARIOS = " + JSON.stringify(scenarios) + ";\nconst FIRST = " + JSON.stringify(first) + ";\nconst WORKER = " + JSON.stringify(worker) +
-    ";\nconst PROGRAM = \"" + program + "\";\n" + read("page.js"));
+    "\nconst SCENARIOS = " + JSON.stringify(scenarios) + ";\nconst FIRST = " + JSON.stringify(first) + ";\nconst COURSE = " + JSON.stringify({problems: course.problems}) +
+    ";\nconst WORKER = " + JSON.stringify(worker) +
+    ";\nconst PROGRAM = \"" + program + "\";\n\"use strict\";\n(() => {\n" + PARTS.map(read).join("\n") + "})();\n");
 fs.writeFileSync(path.join(out, "LICENCES.txt"), read("vendor/LICENCES.txt"));

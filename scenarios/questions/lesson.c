@@ -92,7 +92,8 @@ static void take_list(CourseTable *table, void *context) {
     static const AnswerColumn columns[] = {{"id", "no.", AS_TEXT, 0},
                                            {"title", "problem", AS_TEXT, 0},
                                            {"name", "file", AS_TEXT, 0},
-                                           {"track", NULL, AS_TEXT, 0}};
+                                           {"track", NULL, AS_TEXT, 0},
+                                           {"paths", NULL, AS_TEXT, 0}};
     Lesson *lesson = context;
     const char *track = "", *tracks = NULL;
     if (is_refused(table, lesson)) return;
@@ -102,7 +103,7 @@ static void take_list(CourseTable *table, void *context) {
         const char *id = course_text(table, "id"), *now = course_text(table, "track"),
                    *name = course_text(table, "name");
         ANSWER_ROW(lesson->answer, answer_of_text(id), answer_of_text(course_text(table, "title")),
-                   answer_of_text(name), answer_of_text(now));
+                   answer_of_text(name), answer_of_text(now), answer_of_text(course_text(table, "paths")));
         if (strcmp(track, now) != 0)
             tracks = arena_printf(lesson->arena, "%s%s%.*s %s", tracks ? tracks : "", tracks ? "; " : "",
                                   (int)strcspn(id, "."), id, now);
@@ -117,7 +118,8 @@ static void add_settings(CourseTable *table, Lesson *lesson) {
     static const AnswerColumn columns[] = {{"name", "setting", AS_TEXT, 0},
                                            {"value", "is", AS_TEXT, 0},
                                            {"free", "yours", AS_BOOL, 0},
-                                           {"help", "what", AS_TEXT, 0}};
+                                           {"help", "what", AS_TEXT, 0},
+                                           {"may_be", NULL, AS_TEXT, 0}};
     answer_table(lesson->answer, "settings", NULL, columns, COUNT_OF(columns));
     course_enter(table, "settings");
     for (int i = 1; i <= course_items(table); i++) {
@@ -126,7 +128,7 @@ static void add_settings(CourseTable *table, Lesson *lesson) {
         ANSWER_ROW(lesson->answer, answer_of_text(course_text(table, "name")),
                    answer_of_text(course_text(table, "value")),
                    answer_shown(AS_BOOL, free_to_change, free_to_change ? "yes" : ""),
-                   answer_of_text(course_text(table, "help")));
+                   answer_of_text(course_text(table, "help")), answer_of_text(course_text(table, "may_be")));
         course_leave(table);
     }
     course_leave(table);
@@ -144,7 +146,7 @@ static void take_start(CourseTable *table, void *context) {
     say(table, lesson, "ask", "Guess");
     say(table, lesson, "task", "Then");
     add_settings(table, lesson);
-    static const char *const more[] = {"track", "name", "guess_help", "file", "text"};
+    static const char *const more[] = {"track", "name", "guess_help", "guess_unit", "guess_may_be", "file", "text"};
     for (int i = 0; i < COUNT_OF(more); i++) for_programs(table, lesson, more[i]);
     answer_say(lesson->answer, "Written", "%s: a scenario, for lockstep run and explain too; change what is yours",
                lesson->file);
@@ -193,15 +195,19 @@ static AnswerUnit unit_of(const char *name) {
 }
 
 static void add_figures(CourseTable *table, Lesson *lesson) {
-    static const AnswerColumn columns[] = {
-        {"figure", "figure", AS_TEXT, 0}, {"as_asked", "as asked", AS_NUMBER, 0}, {"changed", "changed", AS_NUMBER, 0}};
+    static const AnswerColumn columns[] = {{"figure", "figure", AS_TEXT, 0},
+                                           {"as_asked", "as asked", AS_NUMBER, 0},
+                                           {"changed", "changed", AS_NUMBER, 0},
+                                           {"unit", NULL, AS_TEXT, 0}};
     answer_table(lesson->answer, "figures", NULL, columns, COUNT_OF(columns));
     course_enter(table, "figures");
     for (int i = 1; i <= course_items(table); i++) {
         course_enter_item(table, i);
-        AnswerUnit unit = unit_of(course_text(table, "unit"));
+        const char *kind = course_text(table, "unit");
+        AnswerUnit unit = unit_of(kind);
         ANSWER_ROW(lesson->answer, answer_of_text(course_text(table, "title")),
-                   answer_of(unit, course_number(table, "old")), answer_of(unit, course_number(table, "new")));
+                   answer_of(unit, course_number(table, "old")), answer_of(unit, course_number(table, "new")),
+                   answer_of_text(kind));
         if (course_truth(table, "more")) answer_row_detail(lesson->answer, FOR_VERBOSE);
         course_leave(table);
     }
@@ -230,6 +236,7 @@ static void take_check(CourseTable *table, void *context) {
     add_guess(table, lesson, "guess_right", "guess_why");
     add_lesson(table, lesson);
     for_programs(table, lesson, "code");
+    for_programs(table, lesson, "next");
     const char *next = course_text(table, "next");
     if (!right) {
         add_hint(table, lesson);

@@ -1,6 +1,7 @@
 // node tests/web/browser.js CHROMIUM PAGE BUILD FILE…: opens the page from the disk in headless Chromium, over its pipe
 // for tools, light and dark, wide and narrow: is there an answer, does a slider change it and the text, is a mistake
-// shown at its line, does a script without end end, do scenarios answer there as the native program does?
+// shown at its line, does a script without end end, do scenarios answer there as the native program does? And the course:
+// is every problem solved by its solution, is what is wrong told, is it all there when the page is opened again?
 "use strict";
 const fs = require("fs"), os = require("os"), path = require("path"), {spawn, spawnSync} = require("child_process");
 const [chromium, page, build, ...scenarios] = process.argv.slice(2);
@@ -28,7 +29,7 @@ function tell(method, params = {}, sessionId) {
     return new Promise((done) => waiting.set(mine, done));
 }
 
-async function open(width, theme) {
+async function open(width, theme, fragment = "") {
     const target = await tell("Target.createTarget", {url: "about:blank"});
     const session = (await tell("Target.attachToTarget", {targetId: target.result.targetId, flatten: true})).result.sessionId;
     const call = (method, params) => tell(method, params, session);
@@ -37,7 +38,7 @@ async function open(width, theme) {
     await call("Page.enable");
     await call("Emulation.setDeviceMetricsOverride", {width, height: 900, deviceScaleFactor: 1, mobile: false});
     await call("Emulation.setEmulatedMedia", {features: [{name: "prefers-color-scheme", value: theme}]});
-    await call("Page.navigate", {url: "file://" + path.resolve(page)});
+    await call("Page.navigate", {url: "file://" + path.resolve(page) + fragment});
     return async (expression) => {
         const reply = await call("Runtime.evaluate", {expression, awaitPromise: true, returnByValue: true});
         if (reply.result && reply.result.exceptionDetails) throw new Error(JSON.stringify(reply.result.exceptionDetails));
@@ -115,11 +116,92 @@ async function answers(look) {
     }
 }
 
+// ---- The course.
+
+const BODY = "document.body.dataset", RESULT = "document.getElementById('p-result').textContent";
+const VERDICT = "document.getElementById('p-verdict').textContent", HASH = (id) => `location.hash = "#course/${id}"`;
+const ON_SHOW = (id) => `${BODY}.view === "problem" && document.getElementById("p-title").textContent.startsWith("${id} ")`;
+const GUESSED = `${BODY}.guessed === "yes" && /answered/.test(document.getElementById("state").textContent)`;
+const set = (name, value) => `(() => { const field = document.getElementById(${JSON.stringify("set-" + name)});
+    field.value = ${JSON.stringify(value)}; field.dispatchEvent(new Event("input", {bubbles: true})); return field.value; })()`;
+const guess = (value) => `(() => { const choice = document.querySelector('#p-field input[value=${JSON.stringify(value)}]');
+    if (choice) choice.click(); else document.getElementById("guess").value = ${JSON.stringify(value)};
+    document.querySelector("#p-guess button").click(); })()`;
+const CHECK = "document.getElementById('check').click()";
+
+// The right guess and the right change, of the program's own sheet.
+async function solve(look, problem) {
+    await look(HASH(problem.id));
+    check(await until(look, ON_SHOW(problem.id)), problem.id + " is asked");
+    check(await look("[...document.querySelectorAll('.answer > *')].every((part) => part.id === 'source' || !part.offsetParent)"),
+        problem.id + " shows no answer before there is a guess");
+    await look(guess(problem.answer.split(" ")[0]));
+    check(await until(look, GUESSED) && await look(`/right\\.$/.test(${VERDICT})`), problem.id + ": the right guess is right");
+    for (const [, name, quoted, plain] of problem.solution.matchAll(/(\w+)=(?:"([^"]*)"|(\S+))/g))
+        check(await look(set(name, quoted || plain)) === (quoted || plain), problem.id + ": " + name + " can be what solves it");
+    await look(CHECK);
+    check(await until(look, `${RESULT} !== ""`) && await look(`/^Solved.*Notice.*Formula.*Measured/s.test(${RESULT})`), problem.id + " is solved");
+    check(await look("document.documentElement.scrollWidth <= innerWidth"), problem.id + " is not wider than the window");
+}
+
+async function wrongs(look) {
+    await look(HASH("2.1"));
+    await until(look, ON_SHOW("2.1"));
+    await look(guess("soon"));
+    check(await until(look, "/a number, in ms/.test(document.getElementById('p-faults').textContent)"), "a guess that is none is told so");
+    await look(guess("9000"));
+    check(await until(look, GUESSED) && await look(`/not near enough/.test(${VERDICT})`), "a wrong guess is told so");
+    check(await look("!!document.querySelector('#breakdown .legend tr') && !document.getElementById('breakdown').hidden"), "then there is a picture");
+    check(await look("document.getElementById('set-gpus').tagName === 'OUTPUT'"), "what is not the student's cannot be changed");
+    await look(CHECK);
+    check(await until(look, `/^Not solved.*Nothing has been changed/s.test(${RESULT})`), "no change is told so");
+    await look(set("fabric", "eth-25g"));
+    await look(CHECK);
+    check(await until(look, `/^Not solved.*a quarter of what was there/s.test(${RESULT})`), "a wrong change is told so, by name");
+    for (const number of [1, 2, 3]) {
+        await look("document.getElementById('hint').click()");
+        check(await until(look, `document.querySelectorAll("#p-hints li").length === ${number}`), "hint " + number + " is given");
+    }
+    check(await look("document.getElementById('hint').hidden"), "and there is no fourth");
+    await look("history.back()");
+    check(await until(look, `${BODY}.view === "list"`), "back leads to the list");
+}
+
+async function course() {
+    const look = await open(1280, "light", "#course");
+    check(await until(look, "document.querySelectorAll('#tracks li').length === COURSE.problems.length"), "the address opens the list");
+    await wrongs(look);
+    const told = spawnSync(path.join(build, "lockstep"), ["lesson", "sheet", "--answers", "--json"], {maxBuffer: 1 << 30});
+    const problems = JSON.parse(told.stdout).problems;
+    await look("location.hash = '#course/2.1'");
+    await until(look, ON_SHOW("2.1"));
+    await look("document.getElementById('anew').click()");
+    await until(look, `${BODY}.guessed === "no"`);
+    for (const problem of problems) await solve(look, problem);
+    await look("location.hash = '#course'");
+    const all = problems.length + " of " + problems.length + " solved";
+    check(await until(look, `document.getElementById("solved").textContent === ${JSON.stringify(all)}`), "the list says that all are solved");
+    await look("(() => { const s = document.getElementById('path'); s.value = '90 minutes'; s.dispatchEvent(new Event('change')); })()");
+    check(await look("document.querySelectorAll('#tracks li.solved').length") === 10, "the path of 90 minutes has ten");
+    await look("document.getElementById('student').value = 'Ana'; document.querySelector('#hand-in button').click()");
+    check(await until(look, "/Hand in/.test(document.getElementById('code-state').textContent)"), "a code is written");
+    const code = path.join(home, "Ana.code");
+    fs.writeFileSync(code, await look("document.getElementById('code-text').value"));
+    const graded = spawnSync(path.join(build, "lockstep"), ["lesson", "grade", code]);
+    check(graded.status === 0 && graded.stdout.toString().includes(problems.length + " of " + problems.length + " lines are solved"), "and the program grades it");
+    const again = await open(390, "dark", "#course/4.2");
+    check(await until(again, `/^Solved/.test(${RESULT})`), "what was solved is there when it is opened again");
+    await again("document.querySelector('nav a').click()");
+    check(await until(again, ANSWERED + " && " + BODY + ".view === 'playground'") && await again("document.querySelectorAll('#facts dd').length >= 5"),
+        "and the playground is one click away");
+}
+
 (async () => {
     const look = await usual(1280, "light");
     await mistakes(look);
     await answers(look);
     await usual(390, "dark");
+    await course();
     check(said.length === 0, "nothing on the console, but: " + said.slice(0, 3).join("; ").slice(0, 500));
     console.log(passed + " passed, " + failed + " failed");
     browser.kill();

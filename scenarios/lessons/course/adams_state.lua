@@ -6,8 +6,8 @@ return {
   task = "Bring memory to at most 35 GiB, without a longer step.",
   numbers = { micro = { 1, 2 }, tokens = { 1024, 1536, 2048 } },
   settings = {
-    { "optimizer", "adam", "adam, adam-8bit, sgd" },
-    { "precision", "bf16", "of products: bf16, fp16" },
+    { "optimizer", "adam", "adam, adam-8bit, sgd", of = { "adam", "adam-8bit", "sgd" } },
+    { "precision", "bf16", "of products: bf16, fp16", of = { "bf16", "fp16" } },
     { "micro", nil, "sequences at a time" },
     { "tokens", nil, "tokens of a sequence" },
   },

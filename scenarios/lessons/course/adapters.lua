@@ -8,7 +8,7 @@ return {
   numbers = { micro = { 1, 2 }, tokens = { 1024, 1536, 2048 } },
   settings = {
     { "lora_rank", 0, "0: all weights are trained; 16: two matrices of rank 16 beside each" },
-    { "recompute", "none", "none or full" },
+    { "recompute", "none", "none or full", of = { "none", "full" } },
     { "micro", nil, "sequences at a time" },
     { "tokens", nil, "tokens of a sequence" },
   },

@@ -8,7 +8,7 @@ return {
   numbers = { stages = { 8 }, batches = { 6, 7, 8, 9, 10 } },
   settings = {
     { "batches", nil, "micro-batches of a step" },
-    { "schedule", "1f1b", "order of micro-batches: gpipe, 1f1b" },
+    { "schedule", "1f1b", "order of micro-batches: gpipe, 1f1b", of = { "gpipe", "1f1b" } },
     { "stages", nil, "stages, a GPU each" },
   },
   change = { "batches", "schedule" },

@@ -161,6 +161,17 @@ local function what_of(setting)
   return most and ("%s, %d to %d"):format(what, least, most) or what
 end
 
+-- What a setting that is a text may be, where a problem does not say it itself: those that teach, from slow to quick.
+local texts = {
+  recompute = { "none", "selective", "full" },
+  fabric = { "eth-1g", "eth-10g", "eth-25g", "eth-100g", "roce-100", "roce-400", "ib-edr100", "ib-hdr100", "ib-hdr200", "ib-ndr400", "ib-xdr800" },
+  node = { "dgx-1-p100", "dgx-1", "dgx-2", "pcie-8gpu-a100", "lambda-scalar-a100", "dgx-a100", "dgx-h100", "dgx-b200" },
+  storage = { "nfs-1gbe", "nfs-2.5gbe", "nfs-10gbe", "nfs-100gbe", "hdd", "local-sata-ssd", "local-nvme", "local-nvme-raid" },
+}
+local function may_be(p, setting)                   -- nil: any of its kind
+  return type(p.usual[setting[1]]) == "string" and (setting.of or texts[setting[1]]) or nil
+end
+
 local function file_of(p, set, guess)
   local lines = head_of(p)
   lines[#lines + 1] = "local set = {"
@@ -425,9 +436,25 @@ local function of_track(track, tell)                -- nil: of all
   return list
 end
 
+local paths = {                                    -- through the course, as docs/course.md has them
+  { "90 minutes", "from minute %s on", { ["0"] = "2.1", ["10"] = "2.2 2.4 2.5", ["35"] = "2.6 2.7", ["50"] = "3.1 3.2 4.2", ["70"] = "6.1" } },
+  { "six weeks", "week %s", { ["1"] = "1.4 1.1 1.2 1.3 1.6 1.5", ["2"] = "2.1 2.2 2.3 2.4 2.5 2.7", ["3"] = "2.6 3.1 3.2 3.4 3.5 8.5",
+                              ["4"] = "4.2 4.1 4.3 4.4 4.5 8.3", ["5"] = "5.1 5.2 5.3 5.4 5.6 8.1", ["6"] = "6.1 6.2 6.3 6.5 7.1 7.4 7.6 8.4" } },
+}
+
+local function paths_of(id)                        -- "90 minutes: from minute 0 on; six weeks: week 2"
+  local list = {}
+  for _, path in ipairs(paths) do
+    for when, ids in pairs(path[3]) do
+      if (" " .. ids .. " "):find(" " .. id .. " ", 1, true) then list[#list + 1] = path[1] .. ": " .. path[2]:format(when) end
+    end
+  end
+  return table.concat(list, "; ")
+end
+
 function course.list(track)
   return of_track(track, function(row)
-    return { id = row.id, name = row.name, track = tracks[row.track], title = text_of(problem(row, 1), "title") }
+    return { id = row.id, name = row.name, track = tracks[row.track], title = text_of(problem(row, 1), "title"), paths = paths_of(row.id) }
   end)
 end
 
@@ -441,12 +468,13 @@ end
 local function asked(p, answers_too)
   local told = {
     id = p.id, name = p.name, track = tracks[p.track], seed = p.seed, title = text_of(p, "title"), question = text_of(p, "question"),
-    ask = text_of(p, "ask"), guess_help = guess_help(p), task = text_of(p, "task"), text = file_of(p, {}), file = p.name .. ".lua",
+    ask = text_of(p, "ask"), guess_help = guess_help(p), guess_unit = p.said.guess.unit,
+    guess_may_be = p.said.guess.choices and table.concat(p.said.guess.choices, ", "), task = text_of(p, "task"), text = file_of(p, {}), file = p.name .. ".lua",
     settings = {},
   }
   for i, setting in ipairs(p.said.settings) do
     told.settings[i] = { name = setting[1], value = literal(p.usual[setting[1]]), help = what_of(setting),
-                         free = p.free[setting[1]] or false }
+                         free = p.free[setting[1]] or false, may_be = table.concat(may_be(p, setting) or {}, ", ") }
   end
   if answers_too then
     local _, _, new, old = judge_change(p, with(p, p.said.solution))
@@ -596,6 +624,16 @@ local function prove(p)
   claim(choices >= 3 or p.track == 8, "seeds give %d forms of it", choices) -- a published run is as it was
   claim(#p.said.hints == 3, "there are %d hints", #p.said.hints)
   for i = 1, 3 do fill(p.said.hints[i], p.numbers) end
+  local function offered(change)
+    for _, setting in ipairs(p.said.settings) do
+      local list, value = may_be(p, setting), change[setting[1]]
+      if list and value then
+        claim((" " .. table.concat(list, " ") .. " "):find(" " .. value .. " ", 1, true), "%s is not among what %s may be", value, setting[1])
+      end
+    end
+  end
+  for name in pairs(p.free) do offered { [name] = p.usual[name] } end
+  offered(p.said.solution)
   local guesses, changes = 0, 0
   for i, wrong in ipairs(p.said.wrong) do
     claim(words(p, wrong.why, new, old), "wrong %d has no reason", i)
@@ -606,6 +644,7 @@ local function prove(p)
     end
     if wrong.change then
       changes = changes + 1
+      offered(wrong.change)
       local solved = judge_change(p, with(p, wrong.change))
       claim(not solved, "wrong change %d solves it", i)
     end

@@ -7,7 +7,7 @@ return {
   task = "Make the step at least 3.2 times as fast, with the precision alone.",
   numbers = { micro = { 4, 5, 6, 7 }, gpu = { "H100" } },
   settings = {
-    { "precision", "fp32", "fp32, tf32, bf16, fp16, fp8" },
+    { "precision", "fp32", "fp32, tf32, bf16, fp16, fp8", of = { "fp32", "tf32", "bf16", "fp16", "fp8" } },
     { "gpu", nil, "the GPU" },
     { "micro", nil, "sequences at a time" },
   },

@@ -7,7 +7,7 @@ return {
   task = "Bring the step to at most 0.8 of its time without changing batch or precision.",
   numbers = { micro = { 8, 10, 12, 16 } },
   settings = {
-    { "framework", "eager", "eager: a kernel for each operation; fused: neighbours joined into one" },
+    { "framework", "eager", "eager: a kernel for each operation; fused: neighbours joined into one", of = { "eager", "fused" } },
     { "cuda_graphs", false, "true: kernels are recorded once, and started together" },
     { "micro", nil, "sequences at a time" },
   },

@@ -8,7 +8,7 @@ return {
   numbers = { gpus = { 64, 128, 256 } },
   settings = {
     { "node", "dgx-1-p100", "type of machine, of eight GPUs" },
-    { "precision", "fp32", "fp32, tf32, amp" },
+    { "precision", "fp32", "fp32, tf32, amp", of = { "fp32", "tf32", "amp" } },
     { "micro", 64, "images on each GPU" },
     { "gpus", nil, "GPUs" },
   },

@@ -7,7 +7,7 @@ return {
   task = "Make it at least three times as quick by another algorithm.",
   numbers = { gpus = { 32, 64 }, kib = { 16, 32, 64 } },
   settings = {
-    { "algorithm", "ring", "ring, tree, halving_doubling, recursive_doubling" },
+    { "algorithm", "ring", "ring, tree, halving_doubling, recursive_doubling", of = { "ring", "tree", "halving_doubling", "recursive_doubling" } },
     { "fabric", "ib-hdr200", "network between the machines" },
     { "gpus", nil, "machines of one GPU each" },
     { "kib", nil, "KiB on each" },

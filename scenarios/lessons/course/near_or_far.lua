@@ -7,7 +7,7 @@ return {
   task = "Bring the exchange to at most half, with the same cables.",
   numbers = { mib = { 32, 48, 64, 96, 128 } },
   settings = {
-    { "group", "far", "far: one GPU of each machine; near: eight machines of one leaf" },
+    { "group", "far", "far: one GPU of each machine; near: eight machines of one leaf", of = { "far", "near" } },
     { "oversubscription", 4, "cables down for each one up" },
     { "mib", nil, "MiB of each GPU for all of its group" },
   },

@@ -7,7 +7,7 @@ return {
   task = "Make it run, with update and copies at most a quarter of a step.",
   numbers = { micro = { 1, 2 }, tokens = { 1536, 1792, 2048 } },
   settings = {
-    { "optimizer_on", "gpu", "gpu or host: where the state lies and is updated" },
+    { "optimizer_on", "gpu", "gpu or host: where the state lies and is updated", of = { "gpu", "host" } },
     { "accumulation", 1, "micro-batches of a step" },
     { "micro", nil, "sequences of a micro-batch" },
     { "tokens", nil, "tokens of a sequence" },

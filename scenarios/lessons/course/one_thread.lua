@@ -7,7 +7,7 @@ return {
   task = "Reach at least twice the throughput with the same eight GPUs and the same batch.",
   numbers = { micro = { 32, 40, 48 } },
   settings = {
-    { "strategy", "data-parallel", "data-parallel: one process; ddp: a process for each GPU" },
+    { "strategy", "data-parallel", "data-parallel: one process; ddp: a process for each GPU", of = { "data-parallel", "ddp" } },
     { "node", "dgx-1", "type of machine" },
     { "micro", nil, "images on each GPU" },
     { "gpus", 8, "GPUs" },

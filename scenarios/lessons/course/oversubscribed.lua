@@ -8,7 +8,7 @@ return {
   numbers = { oversubscription = { 4, 6, 8 }, mib = { 32, 64 } },
   settings = {
     { "oversubscription", nil, "cables down for each one up" },
-    { "shape", "fat_tree", "fat_tree, or rail_fat_tree: the i-th card of every machine on one leaf" },
+    { "shape", "fat_tree", "fat_tree, or rail_fat_tree: the i-th card of every machine on one leaf", of = { "fat_tree", "rail_fat_tree" } },
     { "mib", nil, "MiB of each GPU for all" },
   },
   change = { "oversubscription", "shape" },

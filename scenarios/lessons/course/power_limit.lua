@@ -7,7 +7,7 @@ return {
   numbers = { micro = { 1, 2 }, tokens = { 4096, 8192 } },
   settings = {
     { "limit", "700 W", "power limit of each GPU" },
-    { "precision", "bf16", "bf16 or fp16" },
+    { "precision", "bf16", "bf16 or fp16", of = { "bf16", "fp16" } },
     { "micro", nil, "sequences on each GPU" },
     { "tokens", nil, "tokens of a sequence" },
   },

@@ -7,7 +7,7 @@ return {
   task = "Bring goodput to at least 93 %, on the same storage.",
   numbers = { storage = { "lustre-small" }, minutes = { 10, 12, 15 } },
   settings = {
-    { "mode", "sync", "sync: training stands still; async: it is copied to host memory, and written beside training" },
+    { "mode", "sync", "sync: training stands still; async: it is copied to host memory, and written beside training", of = { "sync", "async" } },
     { "every", "$minutes min", "between checkpoints" },
     { "storage", nil, "where checkpoints are written" },
   },

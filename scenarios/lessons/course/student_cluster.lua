@@ -7,7 +7,7 @@ return {
   task = "Train at least four times as many images a second with the cards that are there.",
   numbers = { lan = { "eth-1g" }, batch = { 192, 224, 256 } },
   settings = {
-    { "cards", "all", "all four, or pair: the two 4080 alone" },
+    { "cards", "all", "all four, or pair: the two 4080 alone", of = { "all", "pair" } },
     { "lan", nil, "network between the PCs" },
     { "batch", nil, "images on each GPU" },
   },

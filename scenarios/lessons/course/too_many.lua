@@ -8,7 +8,7 @@ return {
   numbers = { tokens = { "10B", "20B", "40B" } },
   settings = {
     { "gpus", 512, "GPUs" },
-    { "node", "dgx-h100", "type of machine: dgx-h100, dgx-b200" },
+    { "node", "dgx-h100", "type of machine: dgx-h100, dgx-b200", of = { "dgx-h100", "dgx-b200" } },
     { "tokens", nil, "tokens in all" },
   },
   change = { "gpus", "node" },

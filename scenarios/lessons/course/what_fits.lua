@@ -9,7 +9,7 @@ return {
   settings = {
     { "micro", nil, "sequences at a time" },
     { "tokens", nil, "tokens of a sequence" },
-    { "attention", "flash", "flash or plain" },
+    { "attention", "flash", "flash or plain", of = { "flash", "plain" } },
   },
   change = { "micro", "attention" },
   scenario = [[

@@ -7,7 +7,7 @@ return {
   task = "Change who receives first so that all come through.",
   numbers = { gpus = { 4, 6, 8 }, mib = { 16, 64 } },
   settings = {
-    { "receives_first", "none", "none, all, odd (those of odd number), last (the last one alone)" },
+    { "receives_first", "none", "none, all, odd (those of odd number), last (the last one alone)", of = { "none", "all", "odd", "last" } },
     { "gpus", nil, "GPUs in a ring" },
   },
   change = { "receives_first" },

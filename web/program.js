@@ -1,0 +1,65 @@
+// The program, asked in workers that may be ended.
+const $ = (id) => document.getElementById(id);
+const MOST_SECONDS = 20; // of one question; then its worker is ended
+const FILE = "scenario.lua";
+
+function bytesOf(base64) {
+    const letters = atob(base64), bytes = new Uint8Array(letters.length);
+    for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+    return bytes;
+}
+
+let compiled;
+async function compile() {
+    const stream = new Blob([bytesOf(PROGRAM)]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return WebAssembly.compile(await new Response(stream).arrayBuffer());
+}
+const workerAddress = URL.createObjectURL(new Blob([WORKER], {type: "text/javascript"}));
+
+// One question at a time. While one is asked, the newest of those that come waits, and the others are dropped: null.
+class Room {
+    constructor() { this.number = 0; }
+
+    async start() {
+        this.worker = new Worker(workerAddress);
+        compiled = compiled || compile();
+        this.worker.postMessage({module: await compiled});
+        this.worker.onmessage = (event) => {
+            if (event.data.number === this.number) this.end(event.data.answer);
+        };
+        this.worker.onerror = () => this.stop("the program has ended");
+    }
+
+    stop(why) {
+        this.worker.terminate();
+        this.worker = null;
+        this.end({status: 4, out: "", err: "error: " + why, wrote: null});
+    }
+
+    end(answer) {
+        clearTimeout(this.clock);
+        const done = this.done, next = this.waits;
+        this.done = this.waits = null;
+        if (done) done(answer);
+        if (next) this.begin(next.question, next.done);
+    }
+
+    async begin(question, done) {
+        this.done = done;
+        if (!this.worker) await this.start();
+        this.number++;
+        this.clock = setTimeout(() => this.stop("more than " + MOST_SECONDS + " s: stopped\n  hint: ask for less; nothing is lost"),
+            1000 * MOST_SECONDS);
+        this.worker.postMessage({number: this.number, ...question});
+    }
+
+    ask(words, text, wanted) {
+        const question = {words, files: {[FILE]: text}, wanted};
+        return new Promise((done) => {
+            if (!this.done) return this.begin(question, done);
+            if (this.waits) this.waits.done(null);
+            this.waits = {question, done};
+        });
+    }
+}
+const first = new Room(), second = new Room(), tutor = new Room(); // the answer; what is drawn once nothing moves any more; the course
