@@ -84,6 +84,11 @@ static bool show_run(void *context, const Asking *asking) {
     Date today = day_of(answer->date, asking->problems);
     for (int i = 0; i < answer->record_count; i++)
         report_add_run(report, asking->arena, answer->studies[i], answer->records[i], today);
+    for (int i = 0; i < answer->packets_count; i++) {
+        Answer *packets = answer_create(asking->arena, "packets");
+        packets_study_answer(asking->arena, packets, answer->packets[i].study, &answer->packets[i].result);
+        answer_as_page(asking->arena, report, packets);
+    }
     return write_page(asking, report, writing);
 }
 
