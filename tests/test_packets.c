@@ -16,7 +16,7 @@ typedef struct Star { // hosts on one switch
 } Star;
 
 static void star(Star *star, int hosts, double rate, double latency, PacketTransportId transport) {
-    for (int h = 0; h < hosts; h++) star->cables[h] = (PacketCable){h, hosts, rate, latency, 0};
+    for (int h = 0; h < hosts; h++) star->cables[h] = (PacketCable){h, hosts, rate, latency, 0, 0};
     star->network = (PacketNetwork){.host_count = hosts,
                                     .switch_count = 1,
                                     .cables = star->cables,
@@ -185,6 +185,37 @@ TEST(renos_window_is_1_31_over_the_root_of_random_losses) {
     }
 }
 
+// Losses at even distances: what a flow keeps on a way of so much latency, without its start, in packets.
+static double window_kept(PacketTransportId transport, double rate, double latency, int64_t loses_each, double start,
+                          double end) {
+    Star s;
+    PacketFlow flow = {0, 1, LONG / 20, 0};
+    double sent[2];
+    star(&s, 2, rate, latency, transport);
+    s.network.transport.timeout_least = 1;
+    s.cables[1].loses_each = loses_each;
+    for (int late = 0; late < 2; late++) {
+        Arena *arena = arena_open();
+        PacketResult result = run_until(arena, &s.network, &flow, 1, step_ticks(late ? end : start));
+        EXPECT_INT(result.flows[0].timeouts, 0);
+        sent[late] = (double)result.flows[0].acknowledged;
+        arena_close(arena);
+    }
+    return (sent[1] - sent[0]) / (end - start) * (4 * latency + 2 * WIRE / rate);
+}
+
+TEST(renos_window_is_1_22_over_the_root_of_losses_at_even_distances) {
+    for (int64_t each = 10000; each <= 40000; each *= 4)
+        EXPECT_NEAR(window_kept(PACKET_RENO, 125e9, 20e-6, each, 0.1, 0.4), sqrt(1.5 * (double)each), 0.02);
+}
+
+// RFC 9438: as much as Reno where that is more, as on short ways; else 1.054 (round trip)^3/4 / p^3/4, in seconds.
+TEST(cubics_window_is_renos_on_short_ways_and_a_power_of_3_4_on_long_ones) {
+    for (int64_t each = 10000; each <= 40000; each *= 4)
+        EXPECT_NEAR(window_kept(PACKET_CUBIC, 125e9, 20e-6, each, 0.1, 0.4), sqrt(1.5 * (double)each), 0.02);
+    EXPECT_NEAR(window_kept(PACKET_CUBIC, 125e9, 25e-3, 100000, 50, 97.5), 1054, 0.03);
+}
+
 // With a buffer of b times the bandwidth-delay product: 3 (1 + b)^2 / (4 (1 + b + b^2)).
 TEST(renos_share_of_the_line_grows_with_the_buffer) {
     static const double buffers[] = {0.1, 0.25, 0.5, 1};
@@ -338,9 +369,9 @@ TEST(with_headroom_no_packet_is_lost_and_with_a_packet_less_some_are) {
 TEST(a_pause_holds_a_victim_that_goes_elsewhere) {
     // hosts 0, 1 on switch 6 (the shared port), 2, 3 and receivers 4, 5 on switch 7
     const double rate = 1.25e9, seconds[] = {20e-3, 100e-3};
-    const PacketCable cables[] = {{0, 6, rate, 1e-6, 0}, {1, 6, rate, 1e-6, 0}, {2, 7, rate, 1e-6, 0},
-                                  {3, 7, rate, 1e-6, 0}, {4, 7, rate, 1e-6, 0}, {5, 7, rate, 1e-6, 0},
-                                  {6, 7, rate, 1e-6, 0}};
+    const PacketCable cables[] = {{0, 6, rate, 1e-6, 0, 0}, {1, 6, rate, 1e-6, 0, 0}, {2, 7, rate, 1e-6, 0, 0},
+                                  {3, 7, rate, 1e-6, 0, 0}, {4, 7, rate, 1e-6, 0, 0}, {5, 7, rate, 1e-6, 0, 0},
+                                  {6, 7, rate, 1e-6, 0, 0}};
     const PacketFlow flows[] = {
         {0, 4, LONG / 1000, 0}, {2, 4, LONG / 1000, 0}, {3, 4, LONG / 1000, 0}, {1, 5, LONG / 1000, 0}};
     for (int paused = 0; paused < 2; paused++) {
@@ -375,9 +406,10 @@ static PacketResult permutation(Arena *arena, PacketRouting routing, PacketTrans
     PacketFlow *flows = ARENA_ARRAY(arena, PacketFlow, hosts);
     Star s;
     star(&s, 0, 12.5e9, 1e-6, transport);
-    for (int h = 0; h < hosts; h++) cables[count++] = (PacketCable){h, hosts + h / wide, 12.5e9, 1e-6, 0};
+    for (int h = 0; h < hosts; h++) cables[count++] = (PacketCable){h, hosts + h / wide, 12.5e9, 1e-6, 0, 0};
     for (int l = 0; l < leaves; l++)
-        for (int u = 0; u < wide; u++) cables[count++] = (PacketCable){hosts + l, hosts + leaves + u, 12.5e9, 1e-6, 0};
+        for (int u = 0; u < wide; u++)
+            cables[count++] = (PacketCable){hosts + l, hosts + leaves + u, 12.5e9, 1e-6, 0, 0};
     for (int h = 0; h < hosts; h++) flows[h] = (PacketFlow){h, (h + wide) % hosts, (int64_t)packets * PAYLOAD, 0};
     s.network.host_count = hosts;
     s.network.switch_count = leaves + wide;

@@ -29,12 +29,14 @@ typedef struct Queue { // a ring
 
 typedef struct Port {
     int32_t from, to;
-    double ticks_per_byte, loss;
+    double ticks_per_byte;
     SimTime latency, full_ticks, free_at, since, paused_since;
     Queue control, data;
     int64_t waiting, from_here; // bytes of data that wait here; that came by this port and wait in its switch
     bool told, paused, pauses;  // its FREE is on the way; it may not send; its sender has been told not to
+    bool loses;
     uint64_t draws;
+    int64_t passed; // data packets, where it loses some at even distances
     PacketPort counted;
 } Port;
 
@@ -135,6 +137,11 @@ static int64_t wire_bytes(const PacketSim *sim, uint64_t word) {
     return sim->flows[word_flow(word)].last_payload + sim->network->header_bytes;
 }
 
+static bool is_lost(const PacketSim *sim, Port *port) {
+    const PacketCable *cable = &sim->network->cables[(port - sim->ports) / 2];
+    return cable->loses_each ? ++port->passed % cable->loses_each == 0 : draw(sim, port) < cable->loss;
+}
+
 static void transmit(PacketSim *sim, Port *port, const Waiting *item, SimTime now) {
     int64_t bytes = wire_bytes(sim, item->word);
     SimTime takes = bytes == sim->full_bytes ? port->full_ticks : llround((double)bytes * port->ticks_per_byte);
@@ -142,7 +149,7 @@ static void transmit(PacketSim *sim, Port *port, const Waiting *item, SimTime no
     port->counted.packets++;
     port->counted.bytes += bytes;
     sim->result.hops++;
-    if (port->loss > 0 && word_kind(item->word) == KIND_DATA && draw(sim, port) < port->loss) {
+    if (port->loses && word_kind(item->word) == KIND_DATA && is_lost(sim, port)) {
         sim->result.lost++;
         return;
     }
@@ -662,7 +669,7 @@ static const char *lay_ports(PacketSim *sim, SimTime *least) {
         port->ticks_per_byte = 1e12 / cable->bytes_per_second;
         port->full_ticks = llround((double)sim->full_bytes * port->ticks_per_byte);
         port->latency = step_ticks(cable->latency_seconds);
-        port->loss = cable->loss;
+        port->loses = cable->loss > 0 || cable->loses_each;
         if (port->latency < *least) *least = port->latency;
         if (from < network->host_count) {
             if (sim->hosts[from].port >= 0) return "a host has more than one cable";

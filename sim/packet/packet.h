@@ -16,7 +16,8 @@
 typedef struct PacketCable { // as much each way
     int32_t a, b;            // hosts from 0, switches behind them
     double bytes_per_second, latency_seconds;
-    double loss; // share of data packets that it loses
+    double loss;        // share of data packets that it loses, at random
+    int64_t loses_each; // or one of so many, at even distances; 0: none
 } PacketCable;
 
 typedef enum PacketRouting {
@@ -39,6 +40,7 @@ typedef struct PacketSwitch { // all switches are alike
 typedef enum PacketTransportId {
     PACKET_WINDOW,
     PACKET_RENO,
+    PACKET_CUBIC,
     PACKET_DCTCP,
     PACKET_DCQCN,
     PACKET_SWIFT,

@@ -74,8 +74,10 @@ typedef struct FlowState {
     SimTime alpha_due, increase_due;
     double bytes_since;
     int by_timer, by_bytes;
-    SimTime last_cut; // SWIFT
-    int32_t credit;   // NDP: may be sent
+    double peak, before, friendly, plateau; // CUBIC: W_max, cwnd_prior, W_est, K in seconds
+    SimTime epoch;                          // CUBIC: since when it avoids congestion; 0: it has not begun
+    SimTime last_cut;                       // SWIFT
+    int32_t credit;                         // NDP: may be sent
     // The receiver.
     int32_t expected, received;
     bool asked_again;

@@ -4,6 +4,8 @@
 #include "sim/packet/packet_internal.h"
 
 #define DUPLICATES_KEEP 2  // packets: a threshold is not below it
+#define CUBIC_C 0.4        // packets a second cubed (RFC 9438)
+#define CUBIC_BETA 0.7     // ibid.
 #define SWIFT_INCREASE 1.0 // packets a round trip (Kumar et al. 2020)
 #define SWIFT_BETA 0.8     // ibid.
 #define SWIFT_MOST_CUT 0.5 // ibid.
@@ -17,6 +19,8 @@ const PacketTransportRow packet_transports[PACKET_TRANSPORTS] = {
     [PACKET_WINDOW] = {"window", false, false, {.id = PACKET_WINDOW, .window_packets = 64, .timeout_least = 1e-3}},
     // RFC 5681, with selective acknowledgements.
     [PACKET_RENO] = {"reno", false, false, {.id = PACKET_RENO, .window_packets = 10, .timeout_least = 0.2}},
+    // RFC 9438.
+    [PACKET_CUBIC] = {"cubic", false, false, {.id = PACKET_CUBIC, .window_packets = 10, .timeout_least = 0.2}},
     // RFC 8257; Alizadeh et al. 2010.
     [PACKET_DCTCP] = {"dctcp",
                       false,
@@ -41,7 +45,8 @@ const PacketTransportRow packet_transports[PACKET_TRANSPORTS] = {
     // Handley et al. 2017.
     [PACKET_NDP] = {"ndp", false, false, {.id = PACKET_NDP, .window_packets = 30, .timeout_least = 2e-3}},
 };
-const char *const packet_transport_names[PACKET_TRANSPORTS] = {"window", "reno", "dctcp", "dcqcn", "swift", "ndp"};
+const char *const packet_transport_names[PACKET_TRANSPORTS] = {"window", "reno",  "cubic", "dctcp",
+                                                               "dcqcn",  "swift", "ndp"};
 
 // ---- Windows.
 static void window_start(const PacketSim *sim, FlowState *flow, SimTime now) {
@@ -67,6 +72,52 @@ static void reno_timed_out(FlowState *flow) {
     flow->window = 1;
 }
 
+// ---- CUBIC. Its window is a cube of the time since the last loss that is flat where that was found, or, where this
+// is more, what additive increase would have reached.
+static double cubic_window(const FlowState *flow, double seconds) {
+    double away = seconds - flow->plateau;
+    return CUBIC_C * away * away * away + flow->peak;
+}
+
+static void cubic_begin(FlowState *flow, SimTime now) {
+    flow->epoch = now;
+    flow->peak = fmax(flow->peak, flow->window); // of the first time, and after a timeout
+    flow->plateau = cbrt((flow->peak - flow->window) / CUBIC_C);
+    flow->friendly = flow->window;
+}
+
+static void cubic_acknowledged(const PacketSim *sim, FlowState *flow, bool marked, SimTime round_trip, SimTime now) {
+    (void)sim, (void)marked;
+    if (flow->window < flow->threshold) {
+        flow->window += 1;
+        return;
+    }
+    if (!flow->epoch) cubic_begin(flow, now);
+    double seconds = step_seconds(now - flow->epoch), window = flow->window;
+    flow->friendly += (flow->friendly < flow->before ? 3 * (1 - CUBIC_BETA) / (1 + CUBIC_BETA) : 1) / window;
+    if (cubic_window(flow, seconds) < flow->friendly) {
+        flow->window = flow->friendly;
+        return;
+    }
+    double target = cubic_window(flow, seconds + step_seconds(round_trip));
+    flow->window += (fmin(fmax(target, window), 1.5 * window) - window) / window;
+}
+
+static void cubic_lost(FlowState *flow) {
+    flow->before = flow->window;
+    flow->peak =
+        flow->window < flow->peak ? flow->window * (1 + CUBIC_BETA) / 2 : flow->window; // leaves room to others
+    flow->threshold = flow->window = fmax(flow->window * CUBIC_BETA, DUPLICATES_KEEP);
+    flow->epoch = 0;
+}
+
+static void cubic_timed_out(FlowState *flow) {
+    cubic_lost(flow);
+    flow->peak = 0;
+    flow->window = 1;
+}
+
+// ---- DCTCP.
 // Once a window what share of it was marked; once a window, at the first mark, a cut by half of its mean.
 static void dctcp_acknowledged(const PacketSim *sim, FlowState *flow, bool marked, SimTime round_trip, SimTime now) {
     (void)round_trip, (void)now;
@@ -181,6 +232,10 @@ static const TransportActs acts[PACKET_TRANSPORTS] = {
                      .acknowledged = reno_acknowledged,
                      .lost = reno_lost,
                      .timed_out = reno_timed_out},
+    [PACKET_CUBIC] = {.start = window_start,
+                      .acknowledged = cubic_acknowledged,
+                      .lost = cubic_lost,
+                      .timed_out = cubic_timed_out},
     [PACKET_DCTCP] = {.start = dctcp_start,
                       .acknowledged = dctcp_acknowledged,
                       .lost = reno_lost,
