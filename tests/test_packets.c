@@ -253,6 +253,26 @@ TEST(round_trips_may_take_seconds) {
     arena_close(arena);
 }
 
+// Answers of a block of 1 MB that meet in a small buffer: some flow loses all it has under way and waits for its
+// timeout, and the line with it (Phanishayee et al. 2008): 38 of 958 Mb/s with the usual 200 ms, 860 with 1 ms.
+TEST(an_incast_of_reno_collapses_to_a_timeout_a_block) {
+    static const double timeouts[] = {0.2, 1e-3};
+    for (int i = 0; i < 2; i++)
+        for (int servers = 8; servers <= 32; servers *= 2) {
+            Star s;
+            Arena *arena = arena_open();
+            star(&s, servers + 1, 125e6, 10e-6, PACKET_RENO);
+            s.network.transport.timeout_least = timeouts[i];
+            s.network.switches.queue_bytes = 64e3;
+            PacketResult result = incast(arena, &s.network, 1000000 / servers, SIM_TIME_NEVER);
+            double line = 1e6 / PAYLOAD * WIRE / 125e6, end = step_seconds(result.end);
+            EXPECT(result.dropped > 0 && end >= line && end >= timeouts[i]);
+            EXPECT(end <=
+                   line + timeouts[i]); // what is left after the first timeout, beside what others send till then
+            arena_close(arena);
+        }
+}
+
 // ---- DCTCP: K + N - A / 2, A from the fixed point of alpha (Alizadeh et al. 2010).
 TEST(dctcps_queue_lies_where_its_analysis_says) {
     // Ten at ten times the rate: windows of 12 packets, in whole packets, keep 4 fewer waiting than the analysis has.

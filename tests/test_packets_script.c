@@ -52,6 +52,12 @@ TEST(a_script_of_packets_gives_the_answer_of_the_command) {
          "pattern = 'all_to_all', hosts = 64, size = '50 kB', rate = '10 Gb/s', latency = '5 us', payload = '1438 B', "
          "buffer = '200 kB', transport = 'dctcp', each_flow = true",
          "--set packets.hosts=8 --set packets.transport=swift"},
+        {"incast --hosts 9 --window 40 --timeout 2ms --target 30us --transport swift --queue 60kB --mark-from 9kB",
+         "pattern = 'incast', hosts = 9, window = 40, timeout = '2 ms', target = '30 us', transport = 'swift', "
+         "queue = '60 kB', mark_from = '9 kB'",
+         ""},
+        {"incast --hosts 9 --mark-from 20kB --mark-to 30kB --mark-most 0.5 --pause 50kB",
+         "pattern = 'incast', hosts = 9, mark_from = '20 kB', mark_to = '30 kB', mark_most = 0.5, pause = '50 kB'", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char line[512];
@@ -126,6 +132,28 @@ TEST(a_script_reads_what_its_packets_took) {
     EXPECT_INT(run_script_text(script, "--wall=off", said, sizeof said, &wrote), 0);
 }
 
+static double figure(Arena *arena, const char *options, const char *key) {
+    const char *line = arena_printf(arena, "packets incast --hosts 9 --size 200kB %s --json", options);
+    return json_get(json_said(arena, run_command(command_packets, line)->out), key)->number;
+}
+
+TEST(a_switch_is_set_as_one_says) {
+    Arena *arena = arena_open();
+    EXPECT(figure(arena, "--transport window --window 1000 --buffer 400kB --timeout 1ms", "dropped") > 0);
+    EXPECT_INT((int)figure(arena, "--transport window --window 1000 --buffer 400kB --pause 10kB", "dropped"), 0);
+    EXPECT(figure(arena, "--transport window --window 1000 --buffer 400kB --pause 10kB", "paused_s") > 0);
+    EXPECT(figure(arena, "--buffer 1MB", "paused_s") > 0);
+    EXPECT_INT((int)figure(arena, "--buffer 1MB --pause 0B --timeout 1ms", "paused_s"), 0);
+    EXPECT_INT((int)figure(arena, "--transport reno --queue 10kB --timeout 1ms", "queue_most_bytes"), 2 * 4158);
+    // Beyond the first two windows' ends all would be marked; of a queue that stays below the threshold none is.
+    EXPECT_INT((int)figure(arena, "--transport dctcp --mark-from 10MB", "marked"), 0);
+    EXPECT(figure(arena, "--transport dctcp --mark-from 10kB", "marked") >
+           2 * figure(arena, "--transport dctcp --mark-from 10kB --mark-most 0.1 --mark-to 10MB", "marked"));
+    EXPECT(figure(arena, "--transport swift --target 15us", "queue_mean_bytes") <
+           figure(arena, "--transport swift --target 40us", "queue_mean_bytes"));
+    arena_close(arena);
+}
+
 TEST(what_is_wrong_with_packets_is_said_at_its_line) {
     static const struct {
         const char *fields, *says;
@@ -139,6 +167,9 @@ TEST(what_is_wrong_with_packets_is_said_at_its_line) {
         {"flows = { { from = 0, to = 1,\nbytes = '1 TB', } },\npayload = '64 B'",
          "5: a flow of more than 60,000,000 packets"},
         {"flows = { { from = 0 } }", "4: packets.flows needs to, host that receives"},
+        {"pattern = 'incast', target = '5 us'", "4: dcqcn has no target"},
+        {"pattern = 'incast',\nwindow = 5", "5: dcqcn has no window"},
+        {"pattern = 'incast', mark_from = '9 kB', mark_to = '8 kB'", "4: marks end at 8000 bytes, before they begin"},
         {"pattern = 'outcast'", "4: pattern of sim.packets cannot be \"outcast\""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -8,6 +8,8 @@
 const char *const packets_patterns[PACKETS_PATTERNS] = {"incast", "permutation", "all_to_all"};
 static const char *const routings[] = {"ecmp", "spray", "adaptive"};
 
+#define USUAL "; when left out: as the transport is used to"
+
 const Field packets_fields[] = {
     {"pattern", CHOICE(packets_patterns, PACKETS_PATTERNS), .example = "\"incast\"",
      .help = "who sends to whom: all to the last host, each to one other, all to all; when left out: flows alone"},
@@ -31,6 +33,22 @@ const Field packets_fields[] = {
      .help = "of a switch, shared by its ports"},
     {"loss", NUMBER(0, 0.5), .flag = "loss", .fallback = "0", .example = "0.001",
      .help = "share of packets that each cable loses"},
+    {"window", NUMBER(0.01, 1e7), .flag = "window", .example = "64",
+     .help = "packets that a flow may have under way at first (of ndp: unasked, of window: always)" USUAL},
+    {"timeout", SPAN(1e-6, 100), .flag = "timeout", .example = "\"1 ms\"",
+     .help = "after which a packet is sent again at the soonest" USUAL},
+    {"target", SPAN(1e-9, 1), .flag = "target", .example = "\"25 us\"",
+     .help = "round trip that swift aims at; when left out: two of them without waiting"},
+    {"mark_from", SIZE(1, 1e12), .flag = "mark-from", .example = "\"100 kB\"",
+     .help = "that wait at a port: from then on packets are marked" USUAL},
+    {"mark_to", SIZE(1, 1e12), .flag = "mark-to", .example = "\"400 kB\"",
+     .help = "above which all are; when left out: mark_from, with pauses four times that"},
+    {"mark_most", NUMBER(0, 1), .flag = "mark-most", .example = "0.2",
+     .help = "share that is marked just below mark_to; when left out: 1, with pauses 0.2"},
+    {"pause", SIZE(0, 1e12), .flag = "pause", .example = "\"200 kB\"",
+     .help = "that came by one cable and wait: above it its sender is paused; 0 B: never" USUAL},
+    {"queue", SIZE(1, 1e12), .flag = "queue", .example = "\"64 kB\"",
+     .help = "that may wait at one port, where nothing pauses" USUAL},
     {"seed", .kind = FIELD_SEED, .flag = "seed", .example = "7",
      .help = "of hashes, marks and losses; when left out: 1, or what lockstep run --seed says"},
     {"each_flow", .kind = FIELD_FLAG, .flag = "each-flow", .example = "true",

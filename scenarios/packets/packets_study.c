@@ -65,32 +65,62 @@ static void ask_numbers(const Asked *asked) {
     refuse_beyond(asked, where_of(asked, "size"), number_of(asked, "size"));
 }
 
+// Where it is said, in place of what is usual.
+static double said_or(const Asked *asked, const char *field, double usual) {
+    return value_of(asked, field)->given ? number_of(asked, field) : usual;
+}
+
+static void refuse_unused(const Asked *asked, const char *field, bool is_used) {
+    if (is_used || !value_of(asked, field)->given) return;
+    problem_add(asked->problems, where_of(asked, field), "%s has no %s",
+                packet_transports[asked->study->network.transport.id].name, field);
+    problem_hint(asked->problems, "leave it out, or choose another transport");
+}
+
+static void set_marks(const Asked *asked, double rate, double packet) {
+    PacketSwitch *rules = &asked->study->network.switches;
+    PacketTransportId id = asked->study->network.transport.id;
+    bool pauses = packet_transports[id].pauses, is_said = false;
+    static const char *const fields[] = {"mark_from", "mark_to", "mark_most"};
+    for (int i = 0; i < COUNT_OF(fields); i++) is_said = is_said || value_of(asked, fields[i])->given;
+    if (id != PACKET_DCTCP && !pauses && !is_said) return;
+    rules->mark_from_bytes = said_or(asked, "mark_from", fmax(rate * LINE_SECONDS, 2 * packet));
+    rules->mark_to_bytes = said_or(asked, "mark_to", rules->mark_from_bytes * (pauses ? 4 : 1));
+    rules->mark_most = said_or(asked, "mark_most", pauses ? MARKS_MOST : 1);
+    if (rules->mark_to_bytes >= rules->mark_from_bytes) return;
+    problem_add(asked->problems, where_of(asked, "mark_to"), "marks end at %.0f bytes, before they begin at %.0f",
+                rules->mark_to_bytes, rules->mark_from_bytes);
+    problem_hint(asked->problems, "make mark_to at least mark_from");
+}
+
 // As the transport is used to it: windows of a bandwidth-delay product, marks by rate, pauses, trimmed queues.
 static void set_switches(const Asked *asked) {
     const PacketsStudy *study = asked->study;
     PacketNetwork *network = &asked->study->network;
     const PacketTransportRow *row = &packet_transports[network->transport.id];
+    PacketTransport *transport = &network->transport;
     PacketSwitch *rules = &network->switches;
     double packet = network->payload_bytes + network->header_bytes, rate = number_of(asked, "rate");
     double latency = number_of(asked, "latency");
     int hops = study->leaf_hosts < study->hosts ? 4 : 2;
     double bare = 2 * hops * latency + hops * packet / rate;
     rules->alpha = 1;
-    if (network->transport.id == PACKET_DCTCP || row->pauses) {
-        rules->mark_from_bytes = fmax(rate * LINE_SECONDS, 2 * packet);
-        rules->mark_to_bytes = rules->mark_from_bytes * (row->pauses ? 4 : 1);
-        rules->mark_most = row->pauses ? MARKS_MOST : 1;
-    }
+    set_marks(asked, rate, packet);
     // What comes after the pause was sent needs room: the rest is divided among all ports.
     int leaves = study->hosts / study->leaf_hosts, ports = study->hosts;
     if (leaves > 1) ports = leaves > 2 * study->leaf_hosts ? leaves : 2 * study->leaf_hosts; // of a spine or a leaf
     if (row->pauses)
         rules->pause_bytes = fmax(rules->buffer_bytes / ports - 2 * rate * latency - 3 * packet, 2 * packet);
-    rules->trim = network->transport.id == PACKET_NDP;
-    if (rules->trim) rules->queue_bytes = TRIMMED_QUEUE * packet;
-    if (network->transport.id == PACKET_SWIFT) network->transport.target_seconds = 2 * bare;
-    if (network->transport.id == PACKET_WINDOW || network->transport.id == PACKET_NDP)
-        network->transport.window_packets = ceil(bare * rate / packet);
+    rules->pause_bytes = said_or(asked, "pause", rules->pause_bytes);
+    rules->trim = transport->id == PACKET_NDP;
+    rules->queue_bytes = said_or(asked, "queue", rules->trim ? TRIMMED_QUEUE * packet : 0);
+    if (transport->id == PACKET_WINDOW || transport->id == PACKET_NDP)
+        transport->window_packets = ceil(bare * rate / packet);
+    refuse_unused(asked, "window", transport->window_packets > 0);
+    refuse_unused(asked, "target", transport->target_seconds > 0);
+    transport->window_packets = said_or(asked, "window", transport->window_packets);
+    transport->timeout_least = said_or(asked, "timeout", transport->timeout_least);
+    transport->target_seconds = said_or(asked, "target", 2 * bare);
 }
 
 static void lay_cables(const Asked *asked) {
