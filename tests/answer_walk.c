@@ -347,6 +347,7 @@ const WalkLine answer_walk[] = {
     {0, "packets all_to_all --hosts 8 --size 50kB --rate 10Gb/s --latency 5us --payload 1438B --buffer 200kB --transport reno --loss 0.001"},
     {0, "packets incast --hosts 16 --size 100kB --transport window --buffer 300kB"},
     {0, "packets incast --hosts 16 --size 100kB --transport cubic --buffer 300kB"},
+    {0, "packets permutation --hosts 32 --hosts-per-leaf 4 --size 200kB --transport hpcc"},
     {0, "packets incast --hosts 8 --size 100kB --each-flow"},
     {0, "packets incast --hosts 8 --size 100kB --mark-from 50kB --mark-to 80kB --mark-most 0.5 --pause 60kB"},
     {0, "packets incast --hosts 8 --size 100kB --transport swift --target 20us --window 4 --queue 100kB --timeout 1ms"},

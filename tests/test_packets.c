@@ -344,6 +344,46 @@ TEST(swift_holds_its_target) {
     }
 }
 
+// ---- HPCC: of each flow's window 1 - 0.95 / U goes, and (1 - 0.95) / 10 of the first comes, so that the load U of the
+// port, what leaves and what waits over a bandwidth-delay product, is 0.95 and half a hundredth a flow.
+TEST(hpcc_loads_the_line_to_95_percent) {
+    for (int senders = 1; senders <= 8; senders *= 2) {
+        Star s;
+        Arena *arena = arena_open();
+        double bare = 8e-6 + 2 * WIRE * 80e-12, left[2], times[] = {2e-3, 12e-3};
+        star(&s, senders + 1, 12.5e9, 2e-6, PACKET_HPCC);
+        s.network.transport.target_seconds = bare;
+        for (int late = 0; late < 2; late++) {
+            PacketResult result = incast(arena, &s.network, LONG / 100, step_ticks(times[late]));
+            left[late] = (double)last_port(&s.network, &result)->bytes;
+        }
+        double line = (left[1] - left[0]) / 12.5e9 / (times[1] - times[0]);
+        double waits = steady_waiting(&s.network, times[0], times[1]) / (12.5e9 * bare);
+        EXPECT_NEAR(line + waits, 0.95 + 0.005 * senders, 0.01);
+        EXPECT_NEAR(line, 0.95 + 0.005 * senders, 0.02);
+        arena_close(arena);
+    }
+}
+
+// An independent simulator, htsim (commit 841d9e7, 128 hosts in three tiers, so 12 us of round trip), has the last of
+// as many senders' 500 kB there after so many microseconds.
+TEST(hpccs_incast_ends_where_htsims_does) {
+    static const struct {
+        int senders;
+        double seconds;
+    } cases[] = {{8, 364e-6}, {16, 698e-6}, {32, 1347e-6}, {64, 2654e-6}};
+    for (int i = 0; i < 4; i++) {
+        Star s;
+        Arena *arena = arena_open();
+        star(&s, cases[i].senders + 1, 12.5e9, 3e-6, PACKET_HPCC);
+        s.network.payload_bytes = 4096;
+        s.network.transport.target_seconds = 12e-6 + 2 * 4158 * 80e-12;
+        PacketResult result = incast(arena, &s.network, 500000, SIM_TIME_NEVER);
+        EXPECT_NEAR(step_seconds(result.end), cases[i].seconds, 0.1);
+        arena_close(arena);
+    }
+}
+
 // ---- NDP: Handley et al. 2017.
 TEST(ndps_incast_ends_within_a_hundredth_of_the_line) {
     Star s;

@@ -83,7 +83,7 @@ static void set_marks(const Asked *asked, double rate, double packet) {
     bool pauses = packet_transports[id].pauses, is_said = false;
     static const char *const fields[] = {"mark_from", "mark_to", "mark_most"};
     for (int i = 0; i < COUNT_OF(fields); i++) is_said = is_said || value_of(asked, fields[i])->given;
-    if (id != PACKET_DCTCP && !pauses && !is_said) return;
+    if (id != PACKET_DCTCP && id != PACKET_DCQCN && !is_said) return;
     rules->mark_from_bytes = said_or(asked, "mark_from", fmax(rate * LINE_SECONDS, 2 * packet));
     rules->mark_to_bytes = said_or(asked, "mark_to", rules->mark_from_bytes * (pauses ? 4 : 1));
     rules->mark_most = said_or(asked, "mark_most", pauses ? MARKS_MOST : 1);
@@ -120,7 +120,7 @@ static void set_switches(const Asked *asked) {
     refuse_unused(asked, "target", transport->target_seconds > 0);
     transport->window_packets = said_or(asked, "window", transport->window_packets);
     transport->timeout_least = said_or(asked, "timeout", transport->timeout_least);
-    transport->target_seconds = said_or(asked, "target", 2 * bare);
+    transport->target_seconds = said_or(asked, "target", transport->id == PACKET_HPCC ? bare : 2 * bare);
 }
 
 static void lay_cables(const Asked *asked) {

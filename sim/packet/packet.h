@@ -44,6 +44,7 @@ typedef enum PacketTransportId {
     PACKET_DCTCP,
     PACKET_DCQCN,
     PACKET_SWIFT,
+    PACKET_HPCC,
     PACKET_NDP,
     PACKET_TRANSPORTS
 } PacketTransportId;
@@ -54,7 +55,8 @@ typedef struct PacketTransport {
     double timeout_least;  // seconds: of retransmission
     double gain;           // DCTCP's and DCQCN's g
     double increase;       // bytes a second, DCQCN's R_AI; ten times as much after as many stages again
-    double target_seconds; // SWIFT: delay aimed at
+    double target_seconds; // SWIFT: delay aimed at; HPCC: round trip without waiting
+    double load;           // HPCC: of the fullest port, aimed at
     double notify_seconds; // DCQCN: a CNP at most once in
     double timer_seconds;  // DCQCN: of increase, and of alpha
     double counter_bytes;  // DCQCN: of increase
@@ -62,8 +64,9 @@ typedef struct PacketTransport {
 
 typedef struct PacketTransportRow {
     const char *name;
-    bool pauses;   // meant for a fabric without loss
-    bool in_order; // the receiver drops what comes out of order, the sender goes back (RoCE's go-back-N)
+    bool pauses;    // meant for a fabric without loss
+    bool told_load; // data packets carry the load of the fullest port on their way, acknowledgements bring it back
+    bool in_order;  // the receiver drops what comes out of order, the sender goes back (RoCE's go-back-N)
     PacketTransport usual;
 } PacketTransportRow;
 extern const PacketTransportRow packet_transports[PACKET_TRANSPORTS];

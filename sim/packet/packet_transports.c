@@ -6,6 +6,8 @@
 #define DUPLICATES_KEEP 2  // packets: a threshold is not below it
 #define CUBIC_C 0.4        // packets a second cubed (RFC 9438)
 #define CUBIC_BETA 0.7     // ibid.
+#define HPCC_FLOWS 10      // at one port, expected: N of W_AI (Li et al. 2019 leave it open; htsim has 10)
+#define HPCC_STAGES 5      // of additive increase before the window follows the load up (Li et al. 2019)
 #define SWIFT_INCREASE 1.0 // packets a round trip (Kumar et al. 2020)
 #define SWIFT_BETA 0.8     // ibid.
 #define SWIFT_MOST_CUT 0.5 // ibid.
@@ -16,19 +18,22 @@
 
 const PacketTransportRow packet_transports[PACKET_TRANSPORTS] = {
     // A window that stays as it is.
-    [PACKET_WINDOW] = {"window", false, false, {.id = PACKET_WINDOW, .window_packets = 64, .timeout_least = 1e-3}},
+    [PACKET_WINDOW] =
+        {"window", false, false, false, {.id = PACKET_WINDOW, .window_packets = 64, .timeout_least = 1e-3}},
     // RFC 5681, with selective acknowledgements.
-    [PACKET_RENO] = {"reno", false, false, {.id = PACKET_RENO, .window_packets = 10, .timeout_least = 0.2}},
+    [PACKET_RENO] = {"reno", false, false, false, {.id = PACKET_RENO, .window_packets = 10, .timeout_least = 0.2}},
     // RFC 9438.
-    [PACKET_CUBIC] = {"cubic", false, false, {.id = PACKET_CUBIC, .window_packets = 10, .timeout_least = 0.2}},
+    [PACKET_CUBIC] = {"cubic", false, false, false, {.id = PACKET_CUBIC, .window_packets = 10, .timeout_least = 0.2}},
     // RFC 8257; Alizadeh et al. 2010.
     [PACKET_DCTCP] = {"dctcp",
+                      false,
                       false,
                       false,
                       {.id = PACKET_DCTCP, .window_packets = 10, .timeout_least = 10e-3, .gain = 1.0 / 16}},
     // Zhu et al. 2015.
     [PACKET_DCQCN] = {"dcqcn",
                       true,
+                      false,
                       true,
                       {.id = PACKET_DCQCN,
                        .timeout_least = 4e-3,
@@ -41,12 +46,16 @@ const PacketTransportRow packet_transports[PACKET_TRANSPORTS] = {
     [PACKET_SWIFT] = {"swift",
                       false,
                       false,
+                      false,
                       {.id = PACKET_SWIFT, .window_packets = 10, .timeout_least = 1e-3, .target_seconds = 25e-6}},
+    // Li et al. 2019, told of loads as in PINT (Ben Basat et al. 2020).
+    [PACKET_HPCC] =
+        {"hpcc", true, true, true, {.id = PACKET_HPCC, .timeout_least = 4e-3, .target_seconds = 13e-6, .load = 0.95}},
     // Handley et al. 2017.
-    [PACKET_NDP] = {"ndp", false, false, {.id = PACKET_NDP, .window_packets = 30, .timeout_least = 2e-3}},
+    [PACKET_NDP] = {"ndp", false, false, false, {.id = PACKET_NDP, .window_packets = 30, .timeout_least = 2e-3}},
 };
 const char *const packet_transport_names[PACKET_TRANSPORTS] = {"window", "reno",  "cubic", "dctcp",
-                                                               "dcqcn",  "swift", "ndp"};
+                                                               "dcqcn",  "swift", "hpcc",  "ndp"};
 
 // ---- Windows.
 static void window_start(const PacketSim *sim, FlowState *flow, SimTime now) {
@@ -165,6 +174,44 @@ static void swift_sent(const PacketSim *sim, FlowState *flow, double wire_bytes,
     if (flow->window < 1) flow->next_send = now + ticks_nearest((double)flow->smoothed / flow->window);
 }
 
+// ---- HPCC: a window, in packets, that follows the load of the fullest port to what is aimed at, and a rate of it a
+// round trip.
+static void hpcc_set(const PacketSim *sim, FlowState *flow, double window) {
+    double packet = sim_network(sim)->payload_bytes + sim_network(sim)->header_bytes;
+    flow->window = window + 1; // less than the window is under way when a packet is sent
+    flow->rate = window * packet / sim_network(sim)->transport.target_seconds;
+}
+
+static double hpcc_first(const PacketSim *sim, const FlowState *flow) { // a bandwidth-delay product
+    const PacketNetwork *network = sim_network(sim);
+    return sim_line_rate(sim, flow->from) * network->transport.target_seconds /
+           (network->payload_bytes + network->header_bytes);
+}
+
+static void hpcc_start(const PacketSim *sim, FlowState *flow, SimTime now) {
+    (void)now;
+    flow->reference = hpcc_first(sim, flow);
+    hpcc_set(sim, flow, flow->reference);
+}
+
+static void hpcc_acknowledged(const PacketSim *sim, FlowState *flow, bool marked, SimTime round_trip, SimTime now) {
+    (void)marked, (void)round_trip, (void)now;
+    double aim = sim_network(sim)->transport.load, first = hpcc_first(sim, flow), window = flow->reference;
+    bool follows = flow->load >= aim || flow->stage >= HPCC_STAGES;
+    if (follows) window *= aim / flow->load;
+    window = fmin(window + first * (1 - aim) / HPCC_FLOWS, first);
+    hpcc_set(sim, flow, window);
+    if (flow->acknowledged < flow->cut_until) return; // once a round trip the window is what later ones start from
+    flow->reference = window;
+    flow->stage = follows ? 0 : flow->stage + 1;
+    flow->cut_until = flow->acknowledged + flow->flying;
+}
+
+static void hpcc_sent(const PacketSim *sim, FlowState *flow, double wire_bytes, SimTime now) {
+    (void)sim;
+    flow->next_send = now + ticks_nearest(1e12 * wire_bytes / flow->rate);
+}
+
 // ---- DCQCN: rates.
 static void dcqcn_start(const PacketSim *sim, FlowState *flow, SimTime now) {
     const PacketTransport *transport = &sim_network(sim)->transport;
@@ -246,6 +293,7 @@ static const TransportActs acts[PACKET_TRANSPORTS] = {
                       .lost = swift_lost,
                       .timed_out = swift_lost,
                       .sent = swift_sent},
+    [PACKET_HPCC] = {.start = hpcc_start, .acknowledged = hpcc_acknowledged, .sent = hpcc_sent},
     [PACKET_NDP] = {.start = ndp_start, .pulled = true},
 };
 
