@@ -530,6 +530,72 @@ TEST(a_hash_fills_ways_as_balls_fill_bins) {
     EXPECT_NEAR((double)sum / (SEEDS * LEAVES), 2.62, 0.04);
 }
 
+// ---- Whatever is asked.
+
+// Random flows on leaves and spines, under any transport, routing and loss.
+static void draw_case(RandomStream *random, Star *s, PacketCable *cables, PacketFlow *flows, int flow_count) {
+    enum { LEAVES = 4, WIDE = 3, HOSTS = LEAVES * WIDE };
+    int count = 0;
+    double loss = random_below(random, 2) ? 0.003 : 0, packet = WIRE;
+    PacketTransportId transport = (PacketTransportId)random_below(random, PACKET_TRANSPORTS);
+    star(s, 0, 12.5e9, 1e-6, transport);
+    for (int h = 0; h < HOSTS; h++) cables[count++] = (PacketCable){h, HOSTS + h / WIDE, 12.5e9, 1e-6, loss, 0};
+    for (int l = 0; l < LEAVES; l++)
+        for (int u = 0; u < WIDE; u++)
+            cables[count++] = (PacketCable){HOSTS + l, HOSTS + LEAVES + u, 12.5e9, 1e-6, loss, 0};
+    for (int f = 0; f < flow_count; f++) {
+        int from = (int)random_below(random, HOSTS), to = (from + 1 + (int)random_below(random, HOSTS - 1)) % HOSTS;
+        flows[f] = (PacketFlow){from, to, 1 + (int64_t)random_below(random, 200000),
+                                step_ticks(1e-6 * (double)random_below(random, 50))};
+    }
+    s->network.host_count = HOSTS;
+    s->network.switch_count = LEAVES + WIDE;
+    s->network.cables = cables;
+    s->network.cable_count = count;
+    s->network.seed = random_below(random, 1000);
+    s->network.transport.timeout_least = 1e-3;
+    PacketSwitch *rules = &s->network.switches;
+    rules->routing = (PacketRouting)random_below(random, packet_transports[transport].in_order ? 1 : 3);
+    rules->buffer_bytes = 1e6;
+    rules->alpha = 1;
+    rules->trim = transport == PACKET_NDP;
+    if (rules->trim) rules->queue_bytes = 8 * packet;
+    if (packet_transports[transport].pauses) rules->pause_bytes = 1e6 / (2 * WIDE) - 2 * 12.5e3 - 3 * packet;
+    if (random_below(random, 2)) rules->mark_from_bytes = rules->mark_to_bytes = 50e3, rules->mark_most = 1;
+}
+
+TEST(every_byte_arrives_once_no_sooner_than_light_and_line_allow_and_pauses_lose_none) {
+    enum { CASES = 200, FLOWS = 30 };
+    for (int i = 0; i < CASES; i++) {
+        Star s;
+        Arena *arena = arena_open();
+        RandomStream random = random_stream(1, "packets", (uint64_t)i);
+        PacketCable cables[24];
+        PacketFlow flows[FLOWS];
+        int64_t packets = 0, trims = 0, gone;
+        draw_case(&random, &s, cables, flows, FLOWS);
+        PacketResult result = run_all(arena, &s.network, flows, FLOWS);
+        for (int f = 0; f < FLOWS; f++) {
+            int64_t own = (flows[f].bytes + PAYLOAD - 1) / PAYLOAD, wire = flows[f].bytes + own * (WIRE - PAYLOAD);
+            packets += own;
+            EXPECT(result.flows[f].end != SIM_TIME_NEVER);
+            EXPECT(result.flows[f].end - flows[f].start >= 2000000 + wire * 80);
+        }
+        for (int p = 0; p < 2 * s.network.cable_count; p++) trims += result.ports[p].trims;
+        gone = result.dropped + result.lost + trims;
+        EXPECT_INT(result.delivered, packets);
+        int64_t under_way = result.sent - result.delivered - result.duplicates - gone; // when the last has arrived
+        bool again = gone > 0 || result.duplicates > 0;
+        if (under_way < 0 || (!again && under_way > 0))
+            test_fail(__FILE__, __LINE__, "case %d: %s sends %lld packets, of which %lld are nowhere", i,
+                      packet_transports[s.network.transport.id].name, (long long)result.sent, (long long)under_way);
+        if (packet_transports[s.network.transport.id].pauses) EXPECT_INT(result.dropped, 0);
+        if (gone == 0 && s.network.switches.routing == PACKET_ECMP) EXPECT_INT(result.duplicates, 0); // none overtakes
+        EXPECT_SAME(run_all(arena, &s.network, flows, FLOWS).digest, result.digest);
+        arena_close(arena);
+    }
+}
+
 TEST(what_cannot_be_laid_is_said) {
     Star s;
     Arena *arena = arena_open();
