@@ -163,9 +163,9 @@ static bool read_list(Reader *reader, const Field *field, ObjectId id, Place pla
     }
     Value *items = ARENA_ARRAY(reader->arena, Value, count);
     bool sound = true;
-    Place inside = place_inside(place);
+    Place rest = place_inside(place);
     for (int i = 0; i < count; i++) {
-        Place item = place_of_item(inside, i);
+        Place item = place_of_next_item(&rest);
         Where item_where = {where.file, item.at ? item.line : where.line};
         if (!item.at) item.line = where.line;
         lua_rawgeti(L, -1, i + 1);
