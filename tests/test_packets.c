@@ -206,14 +206,14 @@ static double window_kept(PacketTransportId transport, double rate, double laten
 
 TEST(renos_window_is_1_22_over_the_root_of_losses_at_even_distances) {
     for (int64_t each = 10000; each <= 40000; each *= 4)
-        EXPECT_NEAR(window_kept(PACKET_RENO, 125e9, 20e-6, each, 0.1, 0.4), sqrt(1.5 * (double)each), 0.02);
+        EXPECT_NEAR(window_kept(PACKET_RENO, 125e9, 20e-6, each, 0.05, 0.2), sqrt(1.5 * (double)each), 0.02);
 }
 
 // RFC 9438: as much as Reno where that is more, as on short ways; else 1.054 (round trip)^3/4 / p^3/4, in seconds.
 TEST(cubics_window_is_renos_on_short_ways_and_a_power_of_3_4_on_long_ones) {
     for (int64_t each = 10000; each <= 40000; each *= 4)
-        EXPECT_NEAR(window_kept(PACKET_CUBIC, 125e9, 20e-6, each, 0.1, 0.4), sqrt(1.5 * (double)each), 0.02);
-    EXPECT_NEAR(window_kept(PACKET_CUBIC, 125e9, 25e-3, 100000, 50, 97.5), 1054, 0.03);
+        EXPECT_NEAR(window_kept(PACKET_CUBIC, 125e9, 20e-6, each, 0.05, 0.2), sqrt(1.5 * (double)each), 0.02);
+    EXPECT_NEAR(window_kept(PACKET_CUBIC, 125e9, 25e-3, 20000, 40, 160), 1.054 * pow(0.1 * 20000, 0.75), 0.05);
 }
 
 // With a buffer of b times the bandwidth-delay product: 3 (1 + b)^2 / (4 (1 + b + b^2)).
@@ -341,6 +341,17 @@ TEST(swift_holds_its_target) {
         star(&s, senders + 1, 12.5e9, 2e-6, PACKET_SWIFT);
         double bare = 8e-6 + 2 * WIRE * 80e-12;
         EXPECT_NEAR(steady_waiting(&s.network, 0.01, 0.05), 12.5e9 * (25e-6 - bare), 0.02);
+    }
+}
+
+// ---- TIMELY: at a steady round trip half of delta comes and half of beta times its excess over T_low goes, so that it
+// is T_low (1 + N delta / (beta C)) (Zhu et al. 2016).
+TEST(timelys_queue_is_at_its_one_fixed_point) {
+    for (int senders = 2; senders <= 8; senders *= 2) {
+        Star s;
+        star(&s, senders + 1, 1.25e9, 2e-6, PACKET_TIMELY);
+        double bare = 8e-6 + 2 * WIRE * 800e-12, trip = 50e-6 * (1 + senders * 1.25e6 / (0.008 * 1.25e9));
+        EXPECT_NEAR(steady_waiting(&s.network, 0.6, 0.8), 1.25e9 * (trip - bare), 0.01);
     }
 }
 

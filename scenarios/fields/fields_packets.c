@@ -38,7 +38,7 @@ const Field packets_fields[] = {
     {"timeout", SPAN(1e-6, 100), .flag = "timeout", .example = "\"1 ms\"",
      .help = "after which a packet is sent again at the soonest" USUAL},
     {"target", SPAN(1e-9, 1), .flag = "target", .example = "\"25 us\"",
-     .help = "round trip that swift aims at, and that hpcc takes to be bare; when left out: two without waiting, one"},
+     .help = "round trip: swift's aim, timely's T_low, hpcc's base; when left out: two without waiting, 50 us, one"},
     {"mark_from", SIZE(1, 1e12), .flag = "mark-from", .example = "\"100 kB\"",
      .help = "that wait at a port: from then on packets are marked" USUAL},
     {"mark_to", SIZE(1, 1e12), .flag = "mark-to", .example = "\"400 kB\"",

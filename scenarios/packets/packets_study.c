@@ -93,6 +93,11 @@ static void set_marks(const Asked *asked, double rate, double packet) {
     problem_hint(asked->problems, "make mark_to at least mark_from");
 }
 
+static double usual_target(const PacketTransport *transport, double bare) {
+    if (transport->id == PACKET_HPCC) return bare;
+    return transport->id == PACKET_TIMELY ? fmax(transport->target_seconds, 2 * bare) : 2 * bare;
+}
+
 // As the transport is used to it: windows of a bandwidth-delay product, marks by rate, pauses, trimmed queues.
 static void set_switches(const Asked *asked) {
     const PacketsStudy *study = asked->study;
@@ -120,7 +125,7 @@ static void set_switches(const Asked *asked) {
     refuse_unused(asked, "target", transport->target_seconds > 0);
     transport->window_packets = said_or(asked, "window", transport->window_packets);
     transport->timeout_least = said_or(asked, "timeout", transport->timeout_least);
-    transport->target_seconds = said_or(asked, "target", transport->id == PACKET_HPCC ? bare : 2 * bare);
+    transport->target_seconds = said_or(asked, "target", usual_target(transport, bare));
 }
 
 static void lay_cables(const Asked *asked) {

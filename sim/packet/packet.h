@@ -44,6 +44,7 @@ typedef enum PacketTransportId {
     PACKET_DCTCP,
     PACKET_DCQCN,
     PACKET_SWIFT,
+    PACKET_TIMELY,
     PACKET_HPCC,
     PACKET_NDP,
     PACKET_TRANSPORTS
@@ -54,8 +55,8 @@ typedef struct PacketTransport {
     double window_packets; // at first; WINDOW: always; NDP: sent unasked
     double timeout_least;  // seconds: of retransmission
     double gain;           // DCTCP's and DCQCN's g
-    double increase;       // bytes a second, DCQCN's R_AI; ten times as much after as many stages again
-    double target_seconds; // SWIFT: delay aimed at; HPCC: round trip without waiting
+    double increase;       // bytes a second, DCQCN's R_AI, ten times as much after as many stages again; TIMELY's delta
+    double target_seconds; // SWIFT: delay aimed at; TIMELY: T_low; HPCC: round trip without waiting
     double load;           // HPCC: of the fullest port, aimed at
     double notify_seconds; // DCQCN: a CNP at most once in
     double timer_seconds;  // DCQCN: of increase, and of alpha

@@ -84,6 +84,8 @@ typedef struct FlowState {
     SimTime epoch;                          // CUBIC: since when it avoids congestion; 0: it has not begun
     double load, reference;                 // HPCC: what the last acknowledgement told; the window W^c, in packets
     int stage;                              // HPCC
+    double rising;                          // TIMELY: round trips, by the segment, in ticks
+    SimTime before_trip, least_trip;        // TIMELY
     SimTime last_cut;                       // SWIFT
     int32_t credit;                         // NDP: may be sent
     // The receiver.

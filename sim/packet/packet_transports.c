@@ -3,18 +3,22 @@
 
 #include "sim/packet/packet_internal.h"
 
-#define DUPLICATES_KEEP 2  // packets: a threshold is not below it
-#define CUBIC_C 0.4        // packets a second cubed (RFC 9438)
-#define CUBIC_BETA 0.7     // ibid.
-#define HPCC_FLOWS 10      // at one port, expected: N of W_AI (Li et al. 2019 leave it open; htsim has 10)
-#define HPCC_STAGES 5      // of additive increase before the window follows the load up (Li et al. 2019)
-#define SWIFT_INCREASE 1.0 // packets a round trip (Kumar et al. 2020)
-#define SWIFT_BETA 0.8     // ibid.
-#define SWIFT_MOST_CUT 0.5 // ibid.
+#define DUPLICATES_KEEP 2   // packets: a threshold is not below it
+#define CUBIC_C 0.4         // packets a second cubed (RFC 9438)
+#define CUBIC_BETA 0.7      // ibid.
+#define TIMELY_SEGMENT 16e3 // bytes between looks at the round trip (Mittal et al. 2015)
+#define TIMELY_NEW 0.875    // share of the last difference in the mean of them (ibid.)
+#define TIMELY_HIGH 10      // times T_low: T_high (ibid.: 50 and 500 us)
+#define TIMELY_BETA 0.008   // of the patched form (Zhu et al. 2016)
+#define HPCC_FLOWS 10       // at one port, expected: N of W_AI (Li et al. 2019 leave it open; htsim has 10)
+#define HPCC_STAGES 5       // of additive increase before the window follows the load up (Li et al. 2019)
+#define SWIFT_INCREASE 1.0  // packets a round trip (Kumar et al. 2020)
+#define SWIFT_BETA 0.8      // ibid.
+#define SWIFT_MOST_CUT 0.5  // ibid.
 #define SWIFT_WINDOW_LEAST 0.01
-#define DCQCN_STAGES 5        // of fast recovery (Zhu et al. 2015)
-#define DCQCN_HYPER 10        // times R_AI
-#define DCQCN_RATE_LEAST 1e-3 // of the line
+#define DCQCN_STAGES 5  // of fast recovery (Zhu et al. 2015)
+#define DCQCN_HYPER 10  // times R_AI
+#define RATE_LEAST 1e-3 // of the line
 
 const PacketTransportRow packet_transports[PACKET_TRANSPORTS] = {
     // A window that stays as it is.
@@ -48,14 +52,20 @@ const PacketTransportRow packet_transports[PACKET_TRANSPORTS] = {
                       false,
                       false,
                       {.id = PACKET_SWIFT, .window_packets = 10, .timeout_least = 1e-3, .target_seconds = 25e-6}},
+    // Mittal et al. 2015, as patched by Zhu et al. 2016 to have one fixed point.
+    [PACKET_TIMELY] = {"timely",
+                       true,
+                       false,
+                       true,
+                       {.id = PACKET_TIMELY, .timeout_least = 4e-3, .increase = 10e6 / 8, .target_seconds = 50e-6}},
     // Li et al. 2019, told of loads as in PINT (Ben Basat et al. 2020).
     [PACKET_HPCC] =
         {"hpcc", true, true, true, {.id = PACKET_HPCC, .timeout_least = 4e-3, .target_seconds = 13e-6, .load = 0.95}},
     // Handley et al. 2017.
     [PACKET_NDP] = {"ndp", false, false, false, {.id = PACKET_NDP, .window_packets = 30, .timeout_least = 2e-3}},
 };
-const char *const packet_transport_names[PACKET_TRANSPORTS] = {"window", "reno",  "cubic", "dctcp",
-                                                               "dcqcn",  "swift", "hpcc",  "ndp"};
+const char *const packet_transport_names[PACKET_TRANSPORTS] = {"window", "reno",   "cubic", "dctcp", "dcqcn",
+                                                               "swift",  "timely", "hpcc",  "ndp"};
 
 // ---- Windows.
 static void window_start(const PacketSim *sim, FlowState *flow, SimTime now) {
@@ -174,6 +184,40 @@ static void swift_sent(const PacketSim *sim, FlowState *flow, double wire_bytes,
     if (flow->window < 1) flow->next_send = now + ticks_nearest((double)flow->smoothed / flow->window);
 }
 
+// ---- Rates.
+static void paced_sent(const PacketSim *sim, FlowState *flow, double wire_bytes, SimTime now) {
+    (void)sim;
+    flow->next_send = now + ticks_nearest(1e12 * wire_bytes / flow->rate);
+}
+
+// ---- TIMELY: a rate that follows round trips, and how they change, a segment at a time.
+static void timely_start(const PacketSim *sim, FlowState *flow, SimTime now) {
+    (void)now;
+    flow->window = INFINITY;
+    flow->rate = sim_line_rate(sim, flow->from);
+}
+
+static void timely_acknowledged(const PacketSim *sim, FlowState *flow, bool marked, SimTime round_trip, SimTime now) {
+    (void)marked, (void)now;
+    const PacketNetwork *network = sim_network(sim);
+    double low = network->transport.target_seconds, trip = step_seconds(round_trip),
+           line = sim_line_rate(sim, flow->from);
+    if (!flow->least_trip || round_trip < flow->least_trip) flow->least_trip = round_trip;
+    if (flow->acknowledged < flow->cut_until) return;
+    flow->cut_until = flow->acknowledged + (int32_t)ceil(TIMELY_SEGMENT / network->payload_bytes);
+    if (flow->before_trip)
+        flow->rising = (1 - TIMELY_NEW) * flow->rising + TIMELY_NEW * (double)(round_trip - flow->before_trip);
+    flow->before_trip = round_trip;
+    double weight = fmin(fmax(2 * flow->rising / (double)flow->least_trip + 0.5, 0), 1);
+    if (trip < low)
+        flow->rate += network->transport.increase;
+    else if (trip > TIMELY_HIGH * low)
+        flow->rate *= 1 - TIMELY_BETA * (1 - TIMELY_HIGH * low / trip);
+    else
+        flow->rate += (1 - weight) * network->transport.increase - flow->rate * TIMELY_BETA * weight * (trip / low - 1);
+    flow->rate = fmin(fmax(flow->rate, RATE_LEAST * line), line);
+}
+
 // ---- HPCC: a window, in packets, that follows the load of the fullest port to what is aimed at, and a rate of it a
 // round trip.
 static void hpcc_set(const PacketSim *sim, FlowState *flow, double window) {
@@ -205,11 +249,6 @@ static void hpcc_acknowledged(const PacketSim *sim, FlowState *flow, bool marked
     flow->reference = window;
     flow->stage = follows ? 0 : flow->stage + 1;
     flow->cut_until = flow->acknowledged + flow->flying;
-}
-
-static void hpcc_sent(const PacketSim *sim, FlowState *flow, double wire_bytes, SimTime now) {
-    (void)sim;
-    flow->next_send = now + ticks_nearest(1e12 * wire_bytes / flow->rate);
 }
 
 // ---- DCQCN: rates.
@@ -248,7 +287,7 @@ static void dcqcn_notified(const PacketSim *sim, FlowState *flow, SimTime now) {
     const PacketTransport *transport = &sim_network(sim)->transport;
     dcqcn_pass(sim, flow, now);
     flow->target_rate = flow->rate;
-    flow->rate = fmax(flow->rate * (1 - flow->alpha / 2), DCQCN_RATE_LEAST * sim_line_rate(sim, flow->from));
+    flow->rate = fmax(flow->rate * (1 - flow->alpha / 2), RATE_LEAST * sim_line_rate(sim, flow->from));
     flow->alpha = (1 - transport->gain) * flow->alpha + transport->gain;
     flow->by_timer = flow->by_bytes = 0;
     flow->bytes_since = 0;
@@ -263,7 +302,7 @@ static void dcqcn_sent(const PacketSim *sim, FlowState *flow, double wire_bytes,
         flow->by_bytes++;
         dcqcn_increase(sim, flow);
     }
-    flow->next_send = now + ticks_nearest(1e12 * wire_bytes / flow->rate);
+    paced_sent(sim, flow, wire_bytes, now);
 }
 
 // ---- NDP: the receiver asks for each packet after the first ones.
@@ -293,7 +332,8 @@ static const TransportActs acts[PACKET_TRANSPORTS] = {
                       .lost = swift_lost,
                       .timed_out = swift_lost,
                       .sent = swift_sent},
-    [PACKET_HPCC] = {.start = hpcc_start, .acknowledged = hpcc_acknowledged, .sent = hpcc_sent},
+    [PACKET_TIMELY] = {.start = timely_start, .acknowledged = timely_acknowledged, .sent = paced_sent},
+    [PACKET_HPCC] = {.start = hpcc_start, .acknowledged = hpcc_acknowledged, .sent = paced_sent},
     [PACKET_NDP] = {.start = ndp_start, .pulled = true},
 };
 
