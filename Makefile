@@ -12,7 +12,7 @@ ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -ffp-contract=off -I. $(WARNINGS) $(CFLAGS) 
 LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm
 
 WORKLOAD = $(addprefix models/workload/,job model cost step life convergence queue money cluster)
-SCENARIOS = $(addprefix scenarios/,fields lua study program queue questions commands import export whatif plan report explain check trace sweep mpi)
+SCENARIOS = $(addprefix scenarios/,fields lua study program packets queue questions commands import export whatif plan report explain check trace sweep mpi)
 FOLDERS = sim $(addprefix sim/,base system data packet) models/hardware models/network $(addprefix models/network/,messages collectives) \
           $(WORKLOAD) $(SCENARIOS) results $(addprefix results/,chart page answer store) \
           calibrate $(addprefix calibrate/,gpu gpu/bench gpu/fit collectives training tcp queue)
@@ -333,10 +333,11 @@ coverage:
 MEASURED = measurements measurements/convergence measurements/kernels measurements/nccl measurements/nccl/batch-3 measurements/queue measurements/training measurements/training/batch-2 measurements/training/batch-3 measurements/training/own
 install: $(BUILD)/lockstep
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/lockstep
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/lockstep/,examples/algorithms examples/launch $(MEASURED))
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/lockstep/,examples/algorithms examples/launch examples/packets $(MEASURED))
 	install -m 755 $(BUILD)/lockstep $(wildcard $(BUILD)/cuda/lockstep-bench) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 scenarios/examples/*.lua scenarios/lessons/*.lua $(DESTDIR)$(PREFIX)/share/lockstep/examples
 	install -m 644 scenarios/examples/algorithms/*.lua $(DESTDIR)$(PREFIX)/share/lockstep/examples/algorithms
+	install -m 644 scenarios/examples/packets/*.lua $(DESTDIR)$(PREFIX)/share/lockstep/examples/packets
 	install -m 644 scenarios/examples/launch/* $(DESTDIR)$(PREFIX)/share/lockstep/examples/launch
 	install -m 644 results/schema.json $(DESTDIR)$(PREFIX)/share/lockstep
 	$(foreach folder,$(MEASURED),install -m 644 $(filter-out %/,$(wildcard calibrate/$(folder)/*.*)) $(DESTDIR)$(PREFIX)/share/lockstep/$(folder) &&) true

@@ -27,12 +27,14 @@ TEST(a_key_is_found_at_its_own_depth_only) {
 }
 
 TEST(items_of_lists_and_fields_inside_them_are_found) {
-    Place list = place_inside(place_of_key(place_of_call(source, 3, "cluster"), "list"));
-    EXPECT_INT(place_of_item(list, 0).line, 9);
-    EXPECT_INT(place_of_item(list, 1).line, 9);
-    EXPECT_INT(place_of_item(list, 2).line, 10);
-    EXPECT_INT(place_of_key(place_inside(place_of_item(list, 2)), "node").line, 10);
-    EXPECT(place_of_item(list, 3).at == NULL);
+    Place rest = place_inside(place_of_key(place_of_call(source, 3, "cluster"), "list"));
+    EXPECT_INT(place_of_next_item(&rest).line, 9);
+    EXPECT_INT(place_of_next_item(&rest).line, 9);
+    Place third = place_of_next_item(&rest);
+    EXPECT_INT(third.line, 10);
+    EXPECT_INT(place_of_key(place_inside(third), "node").line, 10);
+    EXPECT(place_of_next_item(&rest).at == NULL);
+    EXPECT(place_of_next_item(&rest).at == NULL);
 }
 
 TEST(a_call_that_is_not_there_keeps_the_line_it_was_asked_for) {
@@ -51,7 +53,8 @@ TEST(sources_that_end_in_the_middle_do_not_run_over) {
         cut[length] = '\0';
         Place table = place_of_call(cut, 3, "cluster");
         place_of_key(table, "nothing");
-        place_of_item(place_inside(place_of_key(table, "list")), 5);
+        Place rest = place_inside(place_of_key(table, "list"));
+        for (int i = 0; i < 6; i++) place_of_next_item(&rest);
         free(cut);
     }
     EXPECT(true);

@@ -16,7 +16,7 @@ typedef struct Star { // hosts on one switch
 } Star;
 
 static void star(Star *star, int hosts, double rate, double latency, PacketTransportId transport) {
-    for (int h = 0; h < hosts; h++) star->cables[h] = (PacketCable){h, hosts, rate, latency, 0};
+    for (int h = 0; h < hosts; h++) star->cables[h] = (PacketCable){h, hosts, rate, latency, 0, 0};
     star->network = (PacketNetwork){.host_count = hosts,
                                     .switch_count = 1,
                                     .cables = star->cables,
@@ -185,6 +185,37 @@ TEST(renos_window_is_1_31_over_the_root_of_random_losses) {
     }
 }
 
+// Losses at even distances: what a flow keeps on a way of so much latency, without its start, in packets.
+static double window_kept(PacketTransportId transport, double rate, double latency, int64_t loses_each, double start,
+                          double end) {
+    Star s;
+    PacketFlow flow = {0, 1, LONG / 20, 0};
+    double sent[2];
+    star(&s, 2, rate, latency, transport);
+    s.network.transport.timeout_least = 1;
+    s.cables[1].loses_each = loses_each;
+    for (int late = 0; late < 2; late++) {
+        Arena *arena = arena_open();
+        PacketResult result = run_until(arena, &s.network, &flow, 1, step_ticks(late ? end : start));
+        EXPECT_INT(result.flows[0].timeouts, 0);
+        sent[late] = (double)result.flows[0].acknowledged;
+        arena_close(arena);
+    }
+    return (sent[1] - sent[0]) / (end - start) * (4 * latency + 2 * WIRE / rate);
+}
+
+TEST(renos_window_is_1_22_over_the_root_of_losses_at_even_distances) {
+    for (int64_t each = 10000; each <= 40000; each *= 4)
+        EXPECT_NEAR(window_kept(PACKET_RENO, 125e9, 20e-6, each, 0.05, 0.2), sqrt(1.5 * (double)each), 0.02);
+}
+
+// RFC 9438: as much as Reno where that is more, as on short ways; else 1.054 (round trip)^3/4 / p^3/4, in seconds.
+TEST(cubics_window_is_renos_on_short_ways_and_a_power_of_3_4_on_long_ones) {
+    for (int64_t each = 10000; each <= 40000; each *= 4)
+        EXPECT_NEAR(window_kept(PACKET_CUBIC, 125e9, 20e-6, each, 0.05, 0.2), sqrt(1.5 * (double)each), 0.02);
+    EXPECT_NEAR(window_kept(PACKET_CUBIC, 125e9, 25e-3, 20000, 40, 160), 1.054 * pow(0.1 * 20000, 0.75), 0.05);
+}
+
 // With a buffer of b times the bandwidth-delay product: 3 (1 + b)^2 / (4 (1 + b + b^2)).
 TEST(renos_share_of_the_line_grows_with_the_buffer) {
     static const double buffers[] = {0.1, 0.25, 0.5, 1};
@@ -220,6 +251,26 @@ TEST(round_trips_may_take_seconds) {
     EXPECT_INT(result.delivered, 400);
     EXPECT_INT(result.flows[0].timeouts, 2);
     arena_close(arena);
+}
+
+// Answers of a block of 1 MB that meet in a small buffer: some flow loses all it has under way and waits for its
+// timeout, and the line with it (Phanishayee et al. 2008): 38 of 958 Mb/s with the usual 200 ms, 860 with 1 ms.
+TEST(an_incast_of_reno_collapses_to_a_timeout_a_block) {
+    static const double timeouts[] = {0.2, 1e-3};
+    for (int i = 0; i < 2; i++)
+        for (int servers = 8; servers <= 32; servers *= 2) {
+            Star s;
+            Arena *arena = arena_open();
+            star(&s, servers + 1, 125e6, 10e-6, PACKET_RENO);
+            s.network.transport.timeout_least = timeouts[i];
+            s.network.switches.queue_bytes = 64e3;
+            PacketResult result = incast(arena, &s.network, 1000000 / servers, SIM_TIME_NEVER);
+            double line = 1e6 / PAYLOAD * WIRE / 125e6, end = step_seconds(result.end);
+            EXPECT(result.dropped > 0 && end >= line && end >= timeouts[i]);
+            EXPECT(end <=
+                   line + timeouts[i]); // what is left after the first timeout, beside what others send till then
+            arena_close(arena);
+        }
 }
 
 // ---- DCTCP: K + N - A / 2, A from the fixed point of alpha (Alizadeh et al. 2010).
@@ -293,6 +344,57 @@ TEST(swift_holds_its_target) {
     }
 }
 
+// ---- TIMELY: at a steady round trip half of delta comes and half of beta times its excess over T_low goes, so that it
+// is T_low (1 + N delta / (beta C)) (Zhu et al. 2016).
+TEST(timelys_queue_is_at_its_one_fixed_point) {
+    for (int senders = 2; senders <= 8; senders *= 2) {
+        Star s;
+        star(&s, senders + 1, 1.25e9, 2e-6, PACKET_TIMELY);
+        double bare = 8e-6 + 2 * WIRE * 800e-12, trip = 50e-6 * (1 + senders * 1.25e6 / (0.008 * 1.25e9));
+        EXPECT_NEAR(steady_waiting(&s.network, 0.6, 0.8), 1.25e9 * (trip - bare), 0.01);
+    }
+}
+
+// ---- HPCC: of each flow's window 1 - 0.95 / U goes, and (1 - 0.95) / 10 of the first comes, so that the load U of the
+// port, what leaves and what waits over a bandwidth-delay product, is 0.95 and half a hundredth a flow.
+TEST(hpcc_loads_the_line_to_95_percent) {
+    for (int senders = 1; senders <= 8; senders *= 2) {
+        Star s;
+        Arena *arena = arena_open();
+        double bare = 8e-6 + 2 * WIRE * 80e-12, left[2], times[] = {2e-3, 12e-3};
+        star(&s, senders + 1, 12.5e9, 2e-6, PACKET_HPCC);
+        s.network.transport.target_seconds = bare;
+        for (int late = 0; late < 2; late++) {
+            PacketResult result = incast(arena, &s.network, LONG / 100, step_ticks(times[late]));
+            left[late] = (double)last_port(&s.network, &result)->bytes;
+        }
+        double line = (left[1] - left[0]) / 12.5e9 / (times[1] - times[0]);
+        double waits = steady_waiting(&s.network, times[0], times[1]) / (12.5e9 * bare);
+        EXPECT_NEAR(line + waits, 0.95 + 0.005 * senders, 0.01);
+        EXPECT_NEAR(line, 0.95 + 0.005 * senders, 0.02);
+        arena_close(arena);
+    }
+}
+
+// An independent simulator, htsim (commit 841d9e7, 128 hosts in three tiers, so 12 us of round trip), has the last of
+// as many senders' 500 kB there after so many microseconds.
+TEST(hpccs_incast_ends_where_htsims_does) {
+    static const struct {
+        int senders;
+        double seconds;
+    } cases[] = {{8, 364e-6}, {16, 698e-6}, {32, 1347e-6}, {64, 2654e-6}};
+    for (int i = 0; i < 4; i++) {
+        Star s;
+        Arena *arena = arena_open();
+        star(&s, cases[i].senders + 1, 12.5e9, 3e-6, PACKET_HPCC);
+        s.network.payload_bytes = 4096;
+        s.network.transport.target_seconds = 12e-6 + 2 * 4158 * 80e-12;
+        PacketResult result = incast(arena, &s.network, 500000, SIM_TIME_NEVER);
+        EXPECT_NEAR(step_seconds(result.end), cases[i].seconds, 0.1);
+        arena_close(arena);
+    }
+}
+
 // ---- NDP: Handley et al. 2017.
 TEST(ndps_incast_ends_within_a_hundredth_of_the_line) {
     Star s;
@@ -338,9 +440,9 @@ TEST(with_headroom_no_packet_is_lost_and_with_a_packet_less_some_are) {
 TEST(a_pause_holds_a_victim_that_goes_elsewhere) {
     // hosts 0, 1 on switch 6 (the shared port), 2, 3 and receivers 4, 5 on switch 7
     const double rate = 1.25e9, seconds[] = {20e-3, 100e-3};
-    const PacketCable cables[] = {{0, 6, rate, 1e-6, 0}, {1, 6, rate, 1e-6, 0}, {2, 7, rate, 1e-6, 0},
-                                  {3, 7, rate, 1e-6, 0}, {4, 7, rate, 1e-6, 0}, {5, 7, rate, 1e-6, 0},
-                                  {6, 7, rate, 1e-6, 0}};
+    const PacketCable cables[] = {{0, 6, rate, 1e-6, 0, 0}, {1, 6, rate, 1e-6, 0, 0}, {2, 7, rate, 1e-6, 0, 0},
+                                  {3, 7, rate, 1e-6, 0, 0}, {4, 7, rate, 1e-6, 0, 0}, {5, 7, rate, 1e-6, 0, 0},
+                                  {6, 7, rate, 1e-6, 0, 0}};
     const PacketFlow flows[] = {
         {0, 4, LONG / 1000, 0}, {2, 4, LONG / 1000, 0}, {3, 4, LONG / 1000, 0}, {1, 5, LONG / 1000, 0}};
     for (int paused = 0; paused < 2; paused++) {
@@ -375,9 +477,10 @@ static PacketResult permutation(Arena *arena, PacketRouting routing, PacketTrans
     PacketFlow *flows = ARENA_ARRAY(arena, PacketFlow, hosts);
     Star s;
     star(&s, 0, 12.5e9, 1e-6, transport);
-    for (int h = 0; h < hosts; h++) cables[count++] = (PacketCable){h, hosts + h / wide, 12.5e9, 1e-6, 0};
+    for (int h = 0; h < hosts; h++) cables[count++] = (PacketCable){h, hosts + h / wide, 12.5e9, 1e-6, 0, 0};
     for (int l = 0; l < leaves; l++)
-        for (int u = 0; u < wide; u++) cables[count++] = (PacketCable){hosts + l, hosts + leaves + u, 12.5e9, 1e-6, 0};
+        for (int u = 0; u < wide; u++)
+            cables[count++] = (PacketCable){hosts + l, hosts + leaves + u, 12.5e9, 1e-6, 0, 0};
     for (int h = 0; h < hosts; h++) flows[h] = (PacketFlow){h, (h + wide) % hosts, (int64_t)packets * PAYLOAD, 0};
     s.network.host_count = hosts;
     s.network.switch_count = leaves + wide;
@@ -436,6 +539,72 @@ TEST(a_hash_fills_ways_as_balls_fill_bins) {
         arena_close(arena);
     }
     EXPECT_NEAR((double)sum / (SEEDS * LEAVES), 2.62, 0.04);
+}
+
+// ---- Whatever is asked.
+
+// Random flows on leaves and spines, under any transport, routing and loss.
+static void draw_case(RandomStream *random, Star *s, PacketCable *cables, PacketFlow *flows, int flow_count) {
+    enum { LEAVES = 4, WIDE = 3, HOSTS = LEAVES * WIDE };
+    int count = 0;
+    double loss = random_below(random, 2) ? 0.003 : 0, packet = WIRE;
+    PacketTransportId transport = (PacketTransportId)random_below(random, PACKET_TRANSPORTS);
+    star(s, 0, 12.5e9, 1e-6, transport);
+    for (int h = 0; h < HOSTS; h++) cables[count++] = (PacketCable){h, HOSTS + h / WIDE, 12.5e9, 1e-6, loss, 0};
+    for (int l = 0; l < LEAVES; l++)
+        for (int u = 0; u < WIDE; u++)
+            cables[count++] = (PacketCable){HOSTS + l, HOSTS + LEAVES + u, 12.5e9, 1e-6, loss, 0};
+    for (int f = 0; f < flow_count; f++) {
+        int from = (int)random_below(random, HOSTS), to = (from + 1 + (int)random_below(random, HOSTS - 1)) % HOSTS;
+        flows[f] = (PacketFlow){from, to, 1 + (int64_t)random_below(random, 200000),
+                                step_ticks(1e-6 * (double)random_below(random, 50))};
+    }
+    s->network.host_count = HOSTS;
+    s->network.switch_count = LEAVES + WIDE;
+    s->network.cables = cables;
+    s->network.cable_count = count;
+    s->network.seed = random_below(random, 1000);
+    s->network.transport.timeout_least = 1e-3;
+    PacketSwitch *rules = &s->network.switches;
+    rules->routing = (PacketRouting)random_below(random, packet_transports[transport].in_order ? 1 : 3);
+    rules->buffer_bytes = 1e6;
+    rules->alpha = 1;
+    rules->trim = transport == PACKET_NDP;
+    if (rules->trim) rules->queue_bytes = 8 * packet;
+    if (packet_transports[transport].pauses) rules->pause_bytes = 1e6 / (2 * WIDE) - 2 * 12.5e3 - 3 * packet;
+    if (random_below(random, 2)) rules->mark_from_bytes = rules->mark_to_bytes = 50e3, rules->mark_most = 1;
+}
+
+TEST(every_byte_arrives_once_no_sooner_than_light_and_line_allow_and_pauses_lose_none) {
+    enum { CASES = 200, FLOWS = 30 };
+    for (int i = 0; i < CASES; i++) {
+        Star s;
+        Arena *arena = arena_open();
+        RandomStream random = random_stream(1, "packets", (uint64_t)i);
+        PacketCable cables[24];
+        PacketFlow flows[FLOWS];
+        int64_t packets = 0, trims = 0, gone;
+        draw_case(&random, &s, cables, flows, FLOWS);
+        PacketResult result = run_all(arena, &s.network, flows, FLOWS);
+        for (int f = 0; f < FLOWS; f++) {
+            int64_t own = (flows[f].bytes + PAYLOAD - 1) / PAYLOAD, wire = flows[f].bytes + own * (WIRE - PAYLOAD);
+            packets += own;
+            EXPECT(result.flows[f].end != SIM_TIME_NEVER);
+            EXPECT(result.flows[f].end - flows[f].start >= 2000000 + wire * 80);
+        }
+        for (int p = 0; p < 2 * s.network.cable_count; p++) trims += result.ports[p].trims;
+        gone = result.dropped + result.lost + trims;
+        EXPECT_INT(result.delivered, packets);
+        int64_t under_way = result.sent - result.delivered - result.duplicates - gone; // when the last has arrived
+        bool again = gone > 0 || result.duplicates > 0;
+        if (under_way < 0 || (!again && under_way > 0))
+            test_fail(__FILE__, __LINE__, "case %d: %s sends %lld packets, of which %lld are nowhere", i,
+                      packet_transports[s.network.transport.id].name, (long long)result.sent, (long long)under_way);
+        if (packet_transports[s.network.transport.id].pauses) EXPECT_INT(result.dropped, 0);
+        if (gone == 0 && s.network.switches.routing == PACKET_ECMP) EXPECT_INT(result.duplicates, 0); // none overtakes
+        EXPECT_SAME(run_all(arena, &s.network, flows, FLOWS).digest, result.digest);
+        arena_close(arena);
+    }
 }
 
 TEST(what_cannot_be_laid_is_said) {

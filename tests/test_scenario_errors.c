@@ -60,6 +60,8 @@ static const char *const frames[OBJECT_COUNT] = {
     [OBJECT_QUEUE_DEMAND] = "sim.queue { on = cluster, demand = {\n%s} }",
     [OBJECT_QUEUE_JOB] = "sim.queue { on = cluster, jobs = { {\n%s} } }",
     [OBJECT_QUEUE_GOAL] = "sim.queue { on = cluster, demand = { per_hour = 1 }, goal = {\n%s} }",
+    [OBJECT_PACKETS] = "sim.packets {\n%s}",
+    [OBJECT_PACKETS_FLOW] = "sim.packets { flows = { {\n%s} } }",
     [OBJECT_COLLECTIVE] = RANK_WITH("all_reduce {\n%s}"),
 };
 #define FIRST_FIELD_LINE 5 // of the whole script

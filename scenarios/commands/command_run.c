@@ -128,6 +128,10 @@ typedef struct Run { // one `lockstep run`
         const StudySpec **items;
         int count, room;
     } studies; // of the records
+    struct {
+        RunPackets *items;
+        int count, room;
+    } packets;
     bool all_hold;
     bool for_page; // with a timeline, and the list price where no price is said
 } Run;
@@ -178,6 +182,12 @@ static const StudySpec *anchored_study(Run *run, const StudySpec *study) {
     return run->for_page ? study_with_list_price(run->arena, anchored) : anchored;
 }
 
+static void simulate_packets(Run *run, const PacketsStudy *study) {
+    RunPackets packets = {.study = study, .before = run->records.count};
+    if (packets_study_run(run->arena, study, &packets.result, run->problems))
+        LIST_PUSH(run->arena, &run->packets, packets);
+}
+
 static void simulate(Run *run, const Scenario *scenario, uint64_t seed) {
     WatchPiece piece;
     watch_begin(&piece, "the scenario", scenario->item_count, WATCH_NO_LIMIT);
@@ -187,6 +197,7 @@ static void simulate(Run *run, const Scenario *scenario, uint64_t seed) {
         const StudySpec *study = anchored_study(run, item->study);
         if (study) record = study_run(run->arena, study, run->problems);
         if (item->program) record = program_record(run, item->program, seed);
+        if (item->packets) simulate_packets(run, item->packets);
         bool found = true;
         if (item->queue) record = queue_study_run(run->arena, item->queue, &found, run->problems);
         watch_goes_on(1);
@@ -303,13 +314,24 @@ static void add_next(Run *run, Answer *answer, const Record *record) {
         answer_next(answer, arena_printf(run->arena, "lockstep explain %s", words), "what to change first, and why");
 }
 
-static bool answer_records(Run *run, const KindList *wanted) {
+static void answer_packets(Run *run, Answer *answer, const RunPackets *packets, bool plots) {
+    packets_study_answer(run->arena, answer, packets->study, &packets->result);
+    if (plots)
+        fprintf(stderr, "warning: %s has nothing to plot: packets are told in numbers\n", packets->study->where.file);
+}
+
+static bool answer_all(Run *run, const KindList *wanted) {
     bool sound = true, plots = option_given(run->options, "plot") || option_given(run->options, "plot-dir");
-    for (int i = 0; i < run->records.count; i++) {
+    for (int i = 0, p = 0; i + p < run->records.count + run->packets.count;) {
+        Answer *answer = i + p ? asking_another(run->asking) : run->asking->answer;
+        if (p < run->packets.count && run->packets.items[p].before == i) {
+            answer_packets(run, answer, &run->packets.items[p++], plots);
+            continue;
+        }
         const Record *record = run->records.items[i];
-        Answer *answer = i ? asking_another(run->asking) : run->asking->answer;
+        answer_rename(answer, run_question.name);
         record_answer(answer, run->arena, record, run->today, frame_wants_objects(run->asking));
-        Drawing drawing = {run, answer, record, i, true};
+        Drawing drawing = {run, answer, record, i++, true};
         if (plots) draw_record(&drawing, wanted);
         add_next(run, answer, record);
         sound = sound && drawing.sound;
@@ -455,9 +477,9 @@ static int run_scenario(Run *run, const KindList *wanted) {
     if (problem_count(run->problems)) return watch_status(status_of(run->problems));
     RunAnswer *found = ARENA_NEW(run->arena, RunAnswer);
     *found = (RunAnswer){run->records.items, run->studies.items, run->records.count,
-                         option_text(run->options, "date", NULL)};
+                         run->packets.items, run->packets.count, option_text(run->options, "date", NULL)};
     run->asking->found = found;
-    if (!run->for_page && !answer_records(run, wanted)) return EXIT_FAILED;
+    if (!run->for_page && !answer_all(run, wanted)) return EXIT_FAILED;
     return run->all_hold ? EXIT_DONE : EXIT_NO;
 }
 

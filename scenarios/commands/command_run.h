@@ -3,6 +3,7 @@
 #define LOCKSTEP_SCENARIOS_COMMAND_RUN_H
 
 #include "results/answer/frame.h"
+#include "scenarios/packets/packets_study.h"
 #include "scenarios/study/study.h"
 
 int command_run(int argc, char **argv);
@@ -13,10 +14,18 @@ extern const Question run_question;
 // (study_with_list_price).
 extern const Question run_page_question;
 
+typedef struct RunPackets { // of sim.packets
+    const PacketsStudy *study;
+    PacketResult result;
+    int before; // so many records
+} RunPackets;
+
 typedef struct RunAnswer { // what was found (Asking)
     const Record *const *records;
     const StudySpec *const *studies; // what each record is of; NULL: of something else
     int record_count;
+    const RunPackets *packets;
+    int packets_count;
     const char *date; // as --date says; NULL: not said
 } RunAnswer;
 

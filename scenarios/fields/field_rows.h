@@ -42,4 +42,10 @@ extern const Field queue_fields[], queue_demand_fields[], queue_job_fields[], qu
         "queue.goal", NULL, "goal", "how long jobs may wait: how many GPUs does it take?", ENDED(queue_goal_fields),   \
         true}
 
+// fields_packets.c
+extern const Field packets_fields[], packets_flow_fields[];
+#define PACKETS_OBJECTS                                                                                                \
+    [OBJECT_PACKETS] = {"packets", "sim.packets", "packets", "flows as packets", ENDED(packets_fields), true},         \
+    [OBJECT_PACKETS_FLOW] = {"packets.flows", NULL, "flows", "a flow of a list", ENDED(packets_flow_fields), false}
+
 #endif

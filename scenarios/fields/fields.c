@@ -334,6 +334,7 @@ static const ObjectType own_types[OBJECT_COUNT] = {
     [OBJECT_COLLECTIVE] = {"collective", "a collective", "all_reduce", "an operation that all ranks of a group join",
                            FIELDS(collective_fields), false},
     QUEUE_OBJECTS,
+    PACKETS_OBJECTS,
 };
 
 // ---- All of them: these, those of a training job, and the two made of what can be varied.

@@ -57,6 +57,8 @@ typedef enum ObjectId {
     OBJECT_QUEUE_DEMAND,
     OBJECT_QUEUE_JOB,
     OBJECT_QUEUE_GOAL,
+    OBJECT_PACKETS,
+    OBJECT_PACKETS_FLOW,
     OBJECT_COUNT
 } ObjectId;
 
@@ -71,6 +73,11 @@ typedef struct ObjectType {
 } ObjectType;
 
 #define FIELDS_MOST 128 // of one object
+
+// fields_packets.c
+enum { PACKETS_INCAST, PACKETS_PERMUTATION, PACKETS_ALL_TO_ALL, PACKETS_PATTERNS };
+extern const char *const packets_patterns[PACKETS_PATTERNS];
+#define PACKETS_FLOWS_MOST 100000 // of a list
 
 const ObjectType *object_type(ObjectId id); // from 1 on
 

@@ -38,6 +38,7 @@ static const char *const handle_classes[HANDLE_KIND_COUNT] = {
     [HANDLE_MODEL] = "lockstep.Model",     [HANDLE_TRAINING] = "lockstep.Job",  [HANDLE_STUDY] = "lockstep.Study",
     [HANDLE_PROGRAM] = "lockstep.Program", [HANDLE_REPORT] = "lockstep.Report", [HANDLE_GROUP] = "lockstep.Group",
     [HANDLE_RANK] = "lockstep.Rank",       [HANDLE_STREAM] = "lockstep.Stream", [HANDLE_QUEUE] = "lockstep.Queue",
+    [HANDLE_PACKETS] = "lockstep.Packets",
 };
 
 static void print_type(const Field *field, FILE *out) {
@@ -120,6 +121,7 @@ static const Call calls[] = {
     {"sim.report", OBJECT_REPORT, "lockstep.Report"},
     {"sim.cost", OBJECT_COST, "table"},
     {"sim.queue", OBJECT_QUEUE, "lockstep.Queue"},
+    {"sim.packets", OBJECT_PACKETS, "lockstep.Packets"},
 };
 
 static const char plain_part[] =
@@ -128,8 +130,9 @@ static const char plain_part[] =
     "---Flags of this scenario: name to { default=, min=, max=, help=, values= }; gives name to value.\n"
     "---@param options table<string, lockstep.option>\n---@return table<string, any>\nfunction sim.options(options) "
     "end\n\n"
-    "---The figures of a study or program: a table, or a list of them when something is varied.\n"
-    "---@param what lockstep.study|lockstep.Study|lockstep.Program\n---@return table\nfunction sim.simulate(what) "
+    "---The figures of a study, program or packets: a table, or a list of them when something is varied.\n"
+    "---@param what lockstep.study|lockstep.Study|lockstep.Program|lockstep.Packets\n---@return table\nfunction "
+    "sim.simulate(what) "
     "end\n\n"
     "---What each block of the job's model does on one GPU: lists of { seconds } and { collective, group, bytes }.\n"
     "---@param what lockstep.study\n---@return table\nfunction sim.blocks(what) end\n\n"
@@ -178,7 +181,8 @@ void fields_print_api(FILE *out) {
     fprintf(
         out,
         "---@class lockstep.Part\n---@class lockstep.Fabric\n---@class lockstep.Group\n---@class "
-        "lockstep.Study\n---@class lockstep.Report\n---@class lockstep.Queue\n"
+        "lockstep.Study\n---@class lockstep.Report\n---@class lockstep.Queue\n---@class "
+        "lockstep.Packets\n"
         "---@class lockstep.Program\n---@class lockstep.Cluster\n---@field gpus integer\n---@field nodes integer\n"
         "---@class lockstep.Model\n---@field name string\n---@field parameters number\n"
         "---@class lockstep.Job\nlocal Job = {}\n\n---@class lockstep.Stream\nlocal Stream = {}\n\n"

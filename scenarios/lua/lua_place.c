@@ -167,14 +167,15 @@ static bool has_key(const Token *first, Place after) {
     return first->is_name && is_word(&equals, "=");
 }
 
-Place place_of_item(Place table, int index) {
-    Place nowhere = {NULL, table.line}, place = table;
+Place place_of_next_item(Place *rest) {
     Token first;
-    while (place.at && next_entry(&place, &first)) {
-        if (!has_key(&first, place) && index-- == 0) return (Place){first.start, first.line};
-        skip_entry(&place, first);
+    while (rest->at && next_entry(rest, &first)) {
+        bool found = !has_key(&first, *rest);
+        skip_entry(rest, first);
+        if (found) return (Place){first.start, first.line};
     }
-    return nowhere;
+    rest->at = NULL;
+    return *rest;
 }
 
 Place place_inside(Place value) {

@@ -151,10 +151,11 @@ static bool read_list(Reader *reader, const Field *field, ObjectId id, Place pla
     lua_Integer count = (lua_Integer)lua_rawlen(L, -1);
     value->given = value->written = true;
     value->where = where;
-    if (count == 0 || count > LONGEST_LIST || !is_plain_list(L, count)) {
-        const char *found = count > LONGEST_LIST ? "one of more than 10000"
-                            : count == 0         ? "an empty table"
-                                                 : "one with names in it";
+    lua_Integer longest = field->kind == FIELD_TABLE && field->most > 0 ? (lua_Integer)field->most : LONGEST_LIST;
+    if (count == 0 || count > longest || !is_plain_list(L, count)) {
+        const char *found = count > longest ? arena_printf(reader->arena, "one of more than %lld", (long long)longest)
+                            : count == 0    ? "an empty table"
+                                            : "one with names in it";
         problem_add(reader->problems, where, "%s of %s must be a list, not %s", field->name, object_called(id), found);
         problem_hint(reader->problems, "for example: %s = %s%s%s", field->name, field->example[0] == '{' ? "" : "{ ",
                      field->example, field->example[0] == '{' ? "" : " }");
@@ -162,9 +163,9 @@ static bool read_list(Reader *reader, const Field *field, ObjectId id, Place pla
     }
     Value *items = ARENA_ARRAY(reader->arena, Value, count);
     bool sound = true;
-    Place inside = place_inside(place);
+    Place rest = place_inside(place);
     for (int i = 0; i < count; i++) {
-        Place item = place_of_item(inside, i);
+        Place item = place_of_next_item(&rest);
         Where item_where = {where.file, item.at ? item.line : where.line};
         if (!item.at) item.line = where.line;
         lua_rawgeti(L, -1, i + 1);

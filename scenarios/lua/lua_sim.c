@@ -80,6 +80,7 @@ static int handle_index(lua_State *L) {
     case HANDLE_REPORT:
     case HANDLE_GROUP:
     case HANDLE_QUEUE:
+    case HANDLE_PACKETS:
     case HANDLE_KIND_COUNT:
         break;
     }
@@ -226,6 +227,7 @@ void module_open(lua_State *L) {
     luaL_setfuncs(L, simulate_functions, 0);
     luaL_setfuncs(L, block_functions, 0);
     luaL_setfuncs(L, queue_functions, 0);
+    luaL_setfuncs(L, packets_functions, 0);
     lua_createtable(L, 0, 8);
     luaL_setfuncs(L, model_functions, 0);
     lua_library_protect(L, "sim.model", true);

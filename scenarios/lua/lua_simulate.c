@@ -123,9 +123,11 @@ static int sim_simulate(lua_State *L) {
         lua_settop(L, 1);
     }
     const Handle *handle = handle_at(L, 1);
-    if (!handle || (handle->kind != HANDLE_STUDY && handle->kind != HANDLE_PROGRAM))
-        return lua_host_fail(L, "sim.simulate { on = cluster, run = job }", "sim.simulate takes a study or a program");
+    if (!handle || (handle->kind != HANDLE_STUDY && handle->kind != HANDLE_PROGRAM && handle->kind != HANDLE_PACKETS))
+        return lua_host_fail(L, "sim.simulate { on = cluster, run = job }",
+                             "sim.simulate takes a study, a program or sim.packets");
     if (!handle->value || problems_added(script->problems) > before || watch_is_over()) return failed(L);
+    if (handle->kind == HANDLE_PACKETS) return push_packets(L, handle->value) ? 1 : failed(L);
     const RecordPoint *points = handle->kind == HANDLE_STUDY ? simulate_study(L, script, handle->value, &count)
                                                              : simulate_by_hand(L, script, handle->value, &count);
     lua_host_check_memory(L);

@@ -80,11 +80,12 @@ static void report_unused_settings(Script *script) {
 static bool take_item(lua_State *L, Script *script) {
     const Handle *handle = handle_at(L, -1);
     if (!handle || (handle->kind != HANDLE_STUDY && handle->kind != HANDLE_PROGRAM && handle->kind != HANDLE_REPORT &&
-                    handle->kind != HANDLE_QUEUE))
+                    handle->kind != HANDLE_QUEUE && handle->kind != HANDLE_PACKETS))
         return false;
     ScenarioItem item = {0};
     if (handle->kind == HANDLE_STUDY) item.study = handle->value;
     if (handle->kind == HANDLE_QUEUE) item.queue = handle->value;
+    if (handle->kind == HANDLE_PACKETS) item.packets = handle->value;
     if (handle->kind == HANDLE_PROGRAM) item.program = handle->value;
     if (handle->kind == HANDLE_REPORT) item.report = handle->value;
     if (handle->value) LIST_PUSH(script->arena, &script->items, item);

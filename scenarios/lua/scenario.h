@@ -24,9 +24,10 @@ typedef struct ScenarioRequest {
     bool help_only; // only to learn the script's options: programs are not recorded
 } ScenarioRequest;
 
-typedef struct ScenarioItem { // one of the four is set
+typedef struct ScenarioItem { // one of the five is set
     const StudySpec *study;
     const struct QueueStudy *queue;
+    const struct PacketsStudy *packets;
     const ProgramSpec *program;
     const Record *report;
 } ScenarioItem;

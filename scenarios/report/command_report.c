@@ -10,6 +10,7 @@
 #include "scenarios/commands/command_run.h"
 #include "scenarios/explain/command_explain.h"
 #include "scenarios/explain/explain.h"
+#include "scenarios/packets/packets_study.h"
 #include "scenarios/plan/plan_question.h"
 #include "scenarios/questions/lesson.h"
 #include "scenarios/queue/command_queue.h"
@@ -84,6 +85,11 @@ static bool show_run(void *context, const Asking *asking) {
     Date today = day_of(answer->date, asking->problems);
     for (int i = 0; i < answer->record_count; i++)
         report_add_run(report, asking->arena, answer->studies[i], answer->records[i], today);
+    for (int i = 0; i < answer->packets_count; i++) {
+        Answer *packets = answer_create(asking->arena, "packets");
+        packets_study_answer(asking->arena, packets, answer->packets[i].study, &answer->packets[i].result);
+        answer_as_page(asking->arena, report, packets);
+    }
     return write_page(asking, report, writing);
 }
 

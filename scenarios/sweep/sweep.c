@@ -42,15 +42,17 @@ static const char *option_spelling(Arena *arena, const char *name) {
 
 static bool take_item(const Scenario *scenario, Made *made, const char *file, Problems *problems) {
     made->scenario = scenario;
-    if (scenario->item_count == 1 && !scenario->items[0].report && !scenario->items[0].queue) {
-        made->study = scenario->items[0].study;
-        made->program = scenario->items[0].program;
+    const ScenarioItem *item = &scenario->items[0];
+    if (scenario->item_count == 1 && (item->study || item->program)) {
+        made->study = item->study;
+        made->program = item->program;
         return true;
     }
     problem_add(problems, (Where){file, 0}, "a sweep takes one study or program; the scenario returns %s",
-                scenario->item_count > 1   ? "several"
-                : scenario->items[0].queue ? "a queue"
-                                           : "a report");
+                scenario->item_count > 1 ? "several"
+                : item->queue            ? "a queue"
+                : item->packets          ? "packets"
+                                         : "a report");
     problem_hint(problems, "choose with an option: return ({ a = one, b = another })[opt.which]");
     return false;
 }

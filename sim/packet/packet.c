@@ -29,12 +29,16 @@ typedef struct Queue { // a ring
 
 typedef struct Port {
     int32_t from, to;
-    double ticks_per_byte, loss;
+    double ticks_per_byte;
     SimTime latency, full_ticks, free_at, since, paused_since;
     Queue control, data;
     int64_t waiting, from_here; // bytes of data that wait here; that came by this port and wait in its switch
     bool told, paused, pauses;  // its FREE is on the way; it may not send; its sender has been told not to
+    bool loses;
+    double load;
+    SimTime load_at;
     uint64_t draws;
+    int64_t passed; // data packets, where it loses some at even distances
     PacketPort counted;
 } Port;
 
@@ -135,6 +139,11 @@ static int64_t wire_bytes(const PacketSim *sim, uint64_t word) {
     return sim->flows[word_flow(word)].last_payload + sim->network->header_bytes;
 }
 
+static bool is_lost(const PacketSim *sim, Port *port) {
+    const PacketCable *cable = &sim->network->cables[(port - sim->ports) / 2];
+    return cable->loses_each ? ++port->passed % cable->loses_each == 0 : draw(sim, port) < cable->loss;
+}
+
 static void transmit(PacketSim *sim, Port *port, const Waiting *item, SimTime now) {
     int64_t bytes = wire_bytes(sim, item->word);
     SimTime takes = bytes == sim->full_bytes ? port->full_ticks : llround((double)bytes * port->ticks_per_byte);
@@ -142,7 +151,7 @@ static void transmit(PacketSim *sim, Port *port, const Waiting *item, SimTime no
     port->counted.packets++;
     port->counted.bytes += bytes;
     sim->result.hops++;
-    if (port->loss > 0 && word_kind(item->word) == KIND_DATA && draw(sim, port) < port->loss) {
+    if (port->loses && word_kind(item->word) == KIND_DATA && is_lost(sim, port)) {
         sim->result.lost++;
         return;
     }
@@ -172,6 +181,18 @@ static void pause_sender(PacketSim *sim, Port *in, bool pause, SimTime now) {
     at(sim, (PacketEvent){there, word, 0, (int32_t)(in - sim->ports), in->from});
 }
 
+// What leaves and waits here, averaged over a round trip as PINT's switches do it; in a packet is the most of its way,
+// rounded at random so that the mean is right.
+static uint64_t with_load(PacketSim *sim, Port *port, uint64_t word, int64_t bytes, SimTime now) {
+    double span = sim->network->transport.target_seconds * 1e12, product = span / port->ticks_per_byte;
+    double part = fmin((double)(now - port->load_at) / span, 1);
+    port->load_at = now;
+    port->load = (1 - part) * port->load + (part * (double)port->waiting + (double)bytes) / product;
+    double code = fmin(fmax(log(port->load / LOAD_LEAST) / log(LOAD_STEP), 0), 254);
+    int told = (int)(code + draw(sim, port));
+    return told <= word_load(word) ? word : (word & ~(UINT64_C(255) << WORD_LOAD_AT)) | (uint64_t)told << WORD_LOAD_AT;
+}
+
 static Waiting take_data(PacketSim *sim, Port *port, SimTime now) {
     Waiting item = queue_pop(&port->data);
     int64_t bytes = wire_bytes(sim, item.word);
@@ -182,6 +203,7 @@ static Waiting take_data(PacketSim *sim, Port *port, SimTime now) {
     in->from_here -= bytes;
     if (in->pauses && (double)in->from_here <= fmax(pause - RESUME_BELOW * (double)sim->full_bytes, 0))
         pause_sender(sim, in, false, now);
+    if (sim->row->told_load) item.word = with_load(sim, port, item.word, bytes, now);
     return item;
 }
 
@@ -425,6 +447,7 @@ static void acknowledged(PacketSim *sim, const PacketEvent *event) {
     restart_timer(sim, flow, number, event->time);
     if (!sim->row->in_order && !sim->acts->pulled && sim->network->switches.routing == PACKET_ECMP)
         find_losses(sim, flow, packet);
+    if (sim->row->told_load) flow->load = LOAD_LEAST * pow(LOAD_STEP, word_load(event->word));
     if (!in_recovery && sim->acts->acknowledged)
         sim->acts->acknowledged(sim, flow, event->word & WORD_MARKED, round_trip, event->time);
     sim->ends[number].acknowledged = flow->acknowledged;
@@ -530,7 +553,7 @@ static void receive_data(PacketSim *sim, Host *host, const PacketEvent *event) {
         arrived(sim, flow, number, packet, event->time);
         if (packet == flow->expected) flow->asked_again = false;
         while (flow->expected < flow->packets && flow->there[flow->expected]) flow->expected++;
-        answer(sim, host, word_of(KIND_ACK, number, packet) | (event->word & WORD_MARKED), event->sent);
+        answer(sim, host, word_of(KIND_ACK, number, packet) | (event->word & WORD_BROUGHT_BACK), event->sent);
     }
     if (sim->acts->pulled && flow->received < flow->packets) wants_more(sim, host, number, event->time);
 }
@@ -662,7 +685,7 @@ static const char *lay_ports(PacketSim *sim, SimTime *least) {
         port->ticks_per_byte = 1e12 / cable->bytes_per_second;
         port->full_ticks = llround((double)sim->full_bytes * port->ticks_per_byte);
         port->latency = step_ticks(cable->latency_seconds);
-        port->loss = cable->loss;
+        port->loses = cable->loss > 0 || cable->loses_each;
         if (port->latency < *least) *least = port->latency;
         if (from < network->host_count) {
             if (sim->hosts[from].port >= 0) return "a host has more than one cable";

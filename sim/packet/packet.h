@@ -16,7 +16,8 @@
 typedef struct PacketCable { // as much each way
     int32_t a, b;            // hosts from 0, switches behind them
     double bytes_per_second, latency_seconds;
-    double loss; // share of data packets that it loses
+    double loss;        // share of data packets that it loses, at random
+    int64_t loses_each; // or one of so many, at even distances; 0: none
 } PacketCable;
 
 typedef enum PacketRouting {
@@ -39,9 +40,12 @@ typedef struct PacketSwitch { // all switches are alike
 typedef enum PacketTransportId {
     PACKET_WINDOW,
     PACKET_RENO,
+    PACKET_CUBIC,
     PACKET_DCTCP,
     PACKET_DCQCN,
     PACKET_SWIFT,
+    PACKET_TIMELY,
+    PACKET_HPCC,
     PACKET_NDP,
     PACKET_TRANSPORTS
 } PacketTransportId;
@@ -51,8 +55,9 @@ typedef struct PacketTransport {
     double window_packets; // at first; WINDOW: always; NDP: sent unasked
     double timeout_least;  // seconds: of retransmission
     double gain;           // DCTCP's and DCQCN's g
-    double increase;       // bytes a second, DCQCN's R_AI; ten times as much after as many stages again
-    double target_seconds; // SWIFT: delay aimed at
+    double increase;       // bytes a second, DCQCN's R_AI, ten times as much after as many stages again; TIMELY's delta
+    double target_seconds; // SWIFT: delay aimed at; TIMELY: T_low; HPCC: round trip without waiting
+    double load;           // HPCC: of the fullest port, aimed at
     double notify_seconds; // DCQCN: a CNP at most once in
     double timer_seconds;  // DCQCN: of increase, and of alpha
     double counter_bytes;  // DCQCN: of increase
@@ -60,8 +65,9 @@ typedef struct PacketTransport {
 
 typedef struct PacketTransportRow {
     const char *name;
-    bool pauses;   // meant for a fabric without loss
-    bool in_order; // the receiver drops what comes out of order, the sender goes back (RoCE's go-back-N)
+    bool pauses;    // meant for a fabric without loss
+    bool told_load; // data packets carry the load of the fullest port on their way, acknowledgements bring it back
+    bool in_order;  // the receiver drops what comes out of order, the sender goes back (RoCE's go-back-N)
     PacketTransport usual;
 } PacketTransportRow;
 extern const PacketTransportRow packet_transports[PACKET_TRANSPORTS];

@@ -4,7 +4,7 @@
 
 #include "sim/packet/packet.h"
 
-// ---- The word: flow 24 bits, number 26, kind 4, marked, short.
+// ---- The word: flow 24 bits, number 26, kind 4, marked, short, load 8.
 typedef enum PacketKind { // first those that travel; of these the first are for the flow's receiver
     KIND_DATA,
     KIND_HEADER, // of a packet whose payload was cut off
@@ -24,11 +24,17 @@ typedef enum PacketKind { // first those that travel; of these the first are for
 #define PACKET_NUMBERS_MOST (1 << 26)
 #define WORD_MARKED (UINT64_C(1) << 54)
 #define WORD_SHORT (UINT64_C(1) << 55)
+#define WORD_LOAD_AT 56
+#define WORD_BROUGHT_BACK (WORD_MARKED | UINT64_C(255) << WORD_LOAD_AT)
+// A load of so many thousandths times a power: 0.01 to 5.4 in eight bits, as PINT has it (Ben Basat et al. 2020).
+#define LOAD_LEAST 0.01
+#define LOAD_STEP 1.025
 static inline uint64_t word_of(PacketKind kind, int32_t flow, int64_t number) {
     return (uint64_t)flow | (uint64_t)number << 24 | (uint64_t)kind << 50;
 }
 static inline int32_t word_flow(uint64_t word) { return (int32_t)(word & 0xffffff); }
 static inline int32_t word_number(uint64_t word) { return (int32_t)(word >> 24 & 0x3ffffff); }
+static inline int word_load(uint64_t word) { return (int)(word >> WORD_LOAD_AT); }
 static inline PacketKind word_kind(uint64_t word) { return (PacketKind)(word >> 50 & 15); }
 static inline uint64_t word_as(uint64_t word, PacketKind kind) {
     return (word & ~(UINT64_C(15) << 50)) | (uint64_t)kind << 50;
@@ -74,8 +80,14 @@ typedef struct FlowState {
     SimTime alpha_due, increase_due;
     double bytes_since;
     int by_timer, by_bytes;
-    SimTime last_cut; // SWIFT
-    int32_t credit;   // NDP: may be sent
+    double peak, before, friendly, plateau; // CUBIC: W_max, cwnd_prior, W_est, K in seconds
+    SimTime epoch;                          // CUBIC: since when it avoids congestion; 0: it has not begun
+    double load, reference;                 // HPCC: what the last acknowledgement told; the window W^c, in packets
+    int stage;                              // HPCC
+    double rising;                          // TIMELY: round trips, by the segment, in ticks
+    SimTime before_trip, least_trip;        // TIMELY
+    SimTime last_cut;                       // SWIFT
+    int32_t credit;                         // NDP: may be sent
     // The receiver.
     int32_t expected, received;
     bool asked_again;

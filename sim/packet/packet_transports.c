@@ -3,28 +3,41 @@
 
 #include "sim/packet/packet_internal.h"
 
-#define DUPLICATES_KEEP 2  // packets: a threshold is not below it
-#define SWIFT_INCREASE 1.0 // packets a round trip (Kumar et al. 2020)
-#define SWIFT_BETA 0.8     // ibid.
-#define SWIFT_MOST_CUT 0.5 // ibid.
+#define DUPLICATES_KEEP 2   // packets: a threshold is not below it
+#define CUBIC_C 0.4         // packets a second cubed (RFC 9438)
+#define CUBIC_BETA 0.7      // ibid.
+#define TIMELY_SEGMENT 16e3 // bytes between looks at the round trip (Mittal et al. 2015)
+#define TIMELY_NEW 0.875    // share of the last difference in the mean of them (ibid.)
+#define TIMELY_HIGH 10      // times T_low: T_high (ibid.: 50 and 500 us)
+#define TIMELY_BETA 0.008   // of the patched form (Zhu et al. 2016)
+#define HPCC_FLOWS 10       // at one port, expected: N of W_AI (Li et al. 2019 leave it open; htsim has 10)
+#define HPCC_STAGES 5       // of additive increase before the window follows the load up (Li et al. 2019)
+#define SWIFT_INCREASE 1.0  // packets a round trip (Kumar et al. 2020)
+#define SWIFT_BETA 0.8      // ibid.
+#define SWIFT_MOST_CUT 0.5  // ibid.
 #define SWIFT_WINDOW_LEAST 0.01
-#define DCQCN_STAGES 5        // of fast recovery (Zhu et al. 2015)
-#define DCQCN_HYPER 10        // times R_AI
-#define DCQCN_RATE_LEAST 1e-3 // of the line
+#define DCQCN_STAGES 5  // of fast recovery (Zhu et al. 2015)
+#define DCQCN_HYPER 10  // times R_AI
+#define RATE_LEAST 1e-3 // of the line
 
 const PacketTransportRow packet_transports[PACKET_TRANSPORTS] = {
     // A window that stays as it is.
-    [PACKET_WINDOW] = {"window", false, false, {.id = PACKET_WINDOW, .window_packets = 64, .timeout_least = 1e-3}},
+    [PACKET_WINDOW] =
+        {"window", false, false, false, {.id = PACKET_WINDOW, .window_packets = 64, .timeout_least = 1e-3}},
     // RFC 5681, with selective acknowledgements.
-    [PACKET_RENO] = {"reno", false, false, {.id = PACKET_RENO, .window_packets = 10, .timeout_least = 0.2}},
+    [PACKET_RENO] = {"reno", false, false, false, {.id = PACKET_RENO, .window_packets = 10, .timeout_least = 0.2}},
+    // RFC 9438.
+    [PACKET_CUBIC] = {"cubic", false, false, false, {.id = PACKET_CUBIC, .window_packets = 10, .timeout_least = 0.2}},
     // RFC 8257; Alizadeh et al. 2010.
     [PACKET_DCTCP] = {"dctcp",
+                      false,
                       false,
                       false,
                       {.id = PACKET_DCTCP, .window_packets = 10, .timeout_least = 10e-3, .gain = 1.0 / 16}},
     // Zhu et al. 2015.
     [PACKET_DCQCN] = {"dcqcn",
                       true,
+                      false,
                       true,
                       {.id = PACKET_DCQCN,
                        .timeout_least = 4e-3,
@@ -37,11 +50,22 @@ const PacketTransportRow packet_transports[PACKET_TRANSPORTS] = {
     [PACKET_SWIFT] = {"swift",
                       false,
                       false,
+                      false,
                       {.id = PACKET_SWIFT, .window_packets = 10, .timeout_least = 1e-3, .target_seconds = 25e-6}},
+    // Mittal et al. 2015, as patched by Zhu et al. 2016 to have one fixed point.
+    [PACKET_TIMELY] = {"timely",
+                       true,
+                       false,
+                       true,
+                       {.id = PACKET_TIMELY, .timeout_least = 4e-3, .increase = 10e6 / 8, .target_seconds = 50e-6}},
+    // Li et al. 2019, told of loads as in PINT (Ben Basat et al. 2020).
+    [PACKET_HPCC] =
+        {"hpcc", true, true, true, {.id = PACKET_HPCC, .timeout_least = 4e-3, .target_seconds = 13e-6, .load = 0.95}},
     // Handley et al. 2017.
-    [PACKET_NDP] = {"ndp", false, false, {.id = PACKET_NDP, .window_packets = 30, .timeout_least = 2e-3}},
+    [PACKET_NDP] = {"ndp", false, false, false, {.id = PACKET_NDP, .window_packets = 30, .timeout_least = 2e-3}},
 };
-const char *const packet_transport_names[PACKET_TRANSPORTS] = {"window", "reno", "dctcp", "dcqcn", "swift", "ndp"};
+const char *const packet_transport_names[PACKET_TRANSPORTS] = {"window", "reno",   "cubic", "dctcp", "dcqcn",
+                                                               "swift",  "timely", "hpcc",  "ndp"};
 
 // ---- Windows.
 static void window_start(const PacketSim *sim, FlowState *flow, SimTime now) {
@@ -67,6 +91,52 @@ static void reno_timed_out(FlowState *flow) {
     flow->window = 1;
 }
 
+// ---- CUBIC. Its window is a cube of the time since the last loss that is flat where that was found, or, where this
+// is more, what additive increase would have reached.
+static double cubic_window(const FlowState *flow, double seconds) {
+    double away = seconds - flow->plateau;
+    return CUBIC_C * away * away * away + flow->peak;
+}
+
+static void cubic_begin(FlowState *flow, SimTime now) {
+    flow->epoch = now;
+    flow->peak = fmax(flow->peak, flow->window); // of the first time, and after a timeout
+    flow->plateau = cbrt((flow->peak - flow->window) / CUBIC_C);
+    flow->friendly = flow->window;
+}
+
+static void cubic_acknowledged(const PacketSim *sim, FlowState *flow, bool marked, SimTime round_trip, SimTime now) {
+    (void)sim, (void)marked;
+    if (flow->window < flow->threshold) {
+        flow->window += 1;
+        return;
+    }
+    if (!flow->epoch) cubic_begin(flow, now);
+    double seconds = step_seconds(now - flow->epoch), window = flow->window;
+    flow->friendly += (flow->friendly < flow->before ? 3 * (1 - CUBIC_BETA) / (1 + CUBIC_BETA) : 1) / window;
+    if (cubic_window(flow, seconds) < flow->friendly) {
+        flow->window = flow->friendly;
+        return;
+    }
+    double target = cubic_window(flow, seconds + step_seconds(round_trip));
+    flow->window += (fmin(fmax(target, window), 1.5 * window) - window) / window;
+}
+
+static void cubic_lost(FlowState *flow) {
+    flow->before = flow->window;
+    flow->peak =
+        flow->window < flow->peak ? flow->window * (1 + CUBIC_BETA) / 2 : flow->window; // leaves room to others
+    flow->threshold = flow->window = fmax(flow->window * CUBIC_BETA, DUPLICATES_KEEP);
+    flow->epoch = 0;
+}
+
+static void cubic_timed_out(FlowState *flow) {
+    cubic_lost(flow);
+    flow->peak = 0;
+    flow->window = 1;
+}
+
+// ---- DCTCP.
 // Once a window what share of it was marked; once a window, at the first mark, a cut by half of its mean.
 static void dctcp_acknowledged(const PacketSim *sim, FlowState *flow, bool marked, SimTime round_trip, SimTime now) {
     (void)round_trip, (void)now;
@@ -114,6 +184,73 @@ static void swift_sent(const PacketSim *sim, FlowState *flow, double wire_bytes,
     if (flow->window < 1) flow->next_send = now + ticks_nearest((double)flow->smoothed / flow->window);
 }
 
+// ---- Rates.
+static void paced_sent(const PacketSim *sim, FlowState *flow, double wire_bytes, SimTime now) {
+    (void)sim;
+    flow->next_send = now + ticks_nearest(1e12 * wire_bytes / flow->rate);
+}
+
+// ---- TIMELY: a rate that follows round trips, and how they change, a segment at a time.
+static void timely_start(const PacketSim *sim, FlowState *flow, SimTime now) {
+    (void)now;
+    flow->window = INFINITY;
+    flow->rate = sim_line_rate(sim, flow->from);
+}
+
+static void timely_acknowledged(const PacketSim *sim, FlowState *flow, bool marked, SimTime round_trip, SimTime now) {
+    (void)marked, (void)now;
+    const PacketNetwork *network = sim_network(sim);
+    double low = network->transport.target_seconds, trip = step_seconds(round_trip),
+           line = sim_line_rate(sim, flow->from);
+    if (!flow->least_trip || round_trip < flow->least_trip) flow->least_trip = round_trip;
+    if (flow->acknowledged < flow->cut_until) return;
+    flow->cut_until = flow->acknowledged + (int32_t)ceil(TIMELY_SEGMENT / network->payload_bytes);
+    if (flow->before_trip)
+        flow->rising = (1 - TIMELY_NEW) * flow->rising + TIMELY_NEW * (double)(round_trip - flow->before_trip);
+    flow->before_trip = round_trip;
+    double weight = fmin(fmax(2 * flow->rising / (double)flow->least_trip + 0.5, 0), 1);
+    if (trip < low)
+        flow->rate += network->transport.increase;
+    else if (trip > TIMELY_HIGH * low)
+        flow->rate *= 1 - TIMELY_BETA * (1 - TIMELY_HIGH * low / trip);
+    else
+        flow->rate += (1 - weight) * network->transport.increase - flow->rate * TIMELY_BETA * weight * (trip / low - 1);
+    flow->rate = fmin(fmax(flow->rate, RATE_LEAST * line), line);
+}
+
+// ---- HPCC: a window, in packets, that follows the load of the fullest port to what is aimed at, and a rate of it a
+// round trip.
+static void hpcc_set(const PacketSim *sim, FlowState *flow, double window) {
+    double packet = sim_network(sim)->payload_bytes + sim_network(sim)->header_bytes;
+    flow->window = window + 1; // less than the window is under way when a packet is sent
+    flow->rate = window * packet / sim_network(sim)->transport.target_seconds;
+}
+
+static double hpcc_first(const PacketSim *sim, const FlowState *flow) { // a bandwidth-delay product
+    const PacketNetwork *network = sim_network(sim);
+    return sim_line_rate(sim, flow->from) * network->transport.target_seconds /
+           (network->payload_bytes + network->header_bytes);
+}
+
+static void hpcc_start(const PacketSim *sim, FlowState *flow, SimTime now) {
+    (void)now;
+    flow->reference = hpcc_first(sim, flow);
+    hpcc_set(sim, flow, flow->reference);
+}
+
+static void hpcc_acknowledged(const PacketSim *sim, FlowState *flow, bool marked, SimTime round_trip, SimTime now) {
+    (void)marked, (void)round_trip, (void)now;
+    double aim = sim_network(sim)->transport.load, first = hpcc_first(sim, flow), window = flow->reference;
+    bool follows = flow->load >= aim || flow->stage >= HPCC_STAGES;
+    if (follows) window *= aim / flow->load;
+    window = fmin(window + first * (1 - aim) / HPCC_FLOWS, first);
+    hpcc_set(sim, flow, window);
+    if (flow->acknowledged < flow->cut_until) return; // once a round trip the window is what later ones start from
+    flow->reference = window;
+    flow->stage = follows ? 0 : flow->stage + 1;
+    flow->cut_until = flow->acknowledged + flow->flying;
+}
+
 // ---- DCQCN: rates.
 static void dcqcn_start(const PacketSim *sim, FlowState *flow, SimTime now) {
     const PacketTransport *transport = &sim_network(sim)->transport;
@@ -150,7 +287,7 @@ static void dcqcn_notified(const PacketSim *sim, FlowState *flow, SimTime now) {
     const PacketTransport *transport = &sim_network(sim)->transport;
     dcqcn_pass(sim, flow, now);
     flow->target_rate = flow->rate;
-    flow->rate = fmax(flow->rate * (1 - flow->alpha / 2), DCQCN_RATE_LEAST * sim_line_rate(sim, flow->from));
+    flow->rate = fmax(flow->rate * (1 - flow->alpha / 2), RATE_LEAST * sim_line_rate(sim, flow->from));
     flow->alpha = (1 - transport->gain) * flow->alpha + transport->gain;
     flow->by_timer = flow->by_bytes = 0;
     flow->bytes_since = 0;
@@ -165,7 +302,7 @@ static void dcqcn_sent(const PacketSim *sim, FlowState *flow, double wire_bytes,
         flow->by_bytes++;
         dcqcn_increase(sim, flow);
     }
-    flow->next_send = now + ticks_nearest(1e12 * wire_bytes / flow->rate);
+    paced_sent(sim, flow, wire_bytes, now);
 }
 
 // ---- NDP: the receiver asks for each packet after the first ones.
@@ -181,6 +318,10 @@ static const TransportActs acts[PACKET_TRANSPORTS] = {
                      .acknowledged = reno_acknowledged,
                      .lost = reno_lost,
                      .timed_out = reno_timed_out},
+    [PACKET_CUBIC] = {.start = window_start,
+                      .acknowledged = cubic_acknowledged,
+                      .lost = cubic_lost,
+                      .timed_out = cubic_timed_out},
     [PACKET_DCTCP] = {.start = dctcp_start,
                       .acknowledged = dctcp_acknowledged,
                       .lost = reno_lost,
@@ -191,6 +332,8 @@ static const TransportActs acts[PACKET_TRANSPORTS] = {
                       .lost = swift_lost,
                       .timed_out = swift_lost,
                       .sent = swift_sent},
+    [PACKET_TIMELY] = {.start = timely_start, .acknowledged = timely_acknowledged, .sent = paced_sent},
+    [PACKET_HPCC] = {.start = hpcc_start, .acknowledged = hpcc_acknowledged, .sent = paced_sent},
     [PACKET_NDP] = {.start = ndp_start, .pulled = true},
 };
 

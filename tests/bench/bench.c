@@ -359,8 +359,8 @@ static void bench_packets(bool full) {
     PacketCable *cables = ARENA_ARRAY(arena, PacketCable, 2 * HOSTS);
     PacketFlow *flows = ARENA_ARRAY(arena, PacketFlow, HOSTS);
     for (int h = 0; h < HOSTS; h++) {
-        cables[h] = (PacketCable){h, HOSTS + h / WIDE, 12.5e9, 1e-6, 0};
-        cables[HOSTS + h] = (PacketCable){HOSTS + h / WIDE, HOSTS + WIDE + h % WIDE, 12.5e9, 1e-6, 0};
+        cables[h] = (PacketCable){h, HOSTS + h / WIDE, 12.5e9, 1e-6, 0, 0};
+        cables[HOSTS + h] = (PacketCable){HOSTS + h / WIDE, HOSTS + WIDE + h % WIDE, 12.5e9, 1e-6, 0, 0};
         flows[h] = (PacketFlow){h, (37 * h + 161) % HOSTS, 2000000, 0};
     }
     PacketNetwork network = {HOSTS, 2 * WIDE, cables, 2 * HOSTS, .payload_bytes = 4096, .header_bytes = 64};

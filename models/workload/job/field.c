@@ -16,6 +16,7 @@ const char *const handle_kind_names[HANDLE_KIND_COUNT] = {
     [HANDLE_MODEL] = "sim.model",     [HANDLE_TRAINING] = "sim.training", [HANDLE_STUDY] = "sim.study",
     [HANDLE_PROGRAM] = "sim.program", [HANDLE_REPORT] = "sim.report",     [HANDLE_GROUP] = "sim.group",
     [HANDLE_RANK] = "a rank",         [HANDLE_STREAM] = "a stream",       [HANDLE_QUEUE] = "sim.queue",
+    [HANDLE_PACKETS] = "sim.packets",
 };
 
 // ---- What a value may be.

@@ -44,6 +44,7 @@ typedef enum HandleKind {
     HANDLE_RANK,
     HANDLE_STREAM,
     HANDLE_QUEUE,
+    HANDLE_PACKETS,
     HANDLE_KIND_COUNT
 } HandleKind;
 extern const char *const handle_kind_names[HANDLE_KIND_COUNT]; // "sim.cluster", …
@@ -57,7 +58,8 @@ typedef struct Field {
     const char *name;
     FieldKind kind;
     QuantityKind quantity;    // QUANTITY, BOUND
-    double least, most;       // QUANTITY: range, ends included; both 0: any number the quantity knows
+    double least, most;       // QUANTITY: range, ends included; both 0: any number the quantity knows. A list of
+                              // TABLEs: `most` is its longest; 0: 10,000
     const char *const *names; // CHOICE
     int name_count;
     int inner;            // TABLE, or a PART that may be written as a table too: the object's id; 0: none

@@ -40,7 +40,7 @@ static const ShortForm short_forms[] = {
 
 static const char *metavar_of(Arena *arena, const Field *field) {
     static const char *const by_quantity[QUANTITY_KIND_COUNT] = {
-        [QUANTITY_COUNT] = "N", [QUANTITY_BYTES] = "BYTES", [QUANTITY_TIME] = "TIME"};
+        [QUANTITY_COUNT] = "N", [QUANTITY_BYTES] = "BYTES", [QUANTITY_TIME] = "TIME", [QUANTITY_BANDWIDTH] = "RATE"};
     if (field->kind == FIELD_PART) return "NAME";
     if (field->kind == FIELD_TEXT) return "TEXT";
     if (field->kind == FIELD_SEED) return "N";
@@ -55,7 +55,7 @@ static const char *metavar_of(Arena *arena, const Field *field) {
 }
 
 // What is so unless it is said otherwise is switched off: --overlap-grad-reduce=false.
-static OptionSpec row_of(Arena *arena, const Field *field) {
+OptionSpec field_option(Arena *arena, const Field *field) {
     OptionSpec row = {.name = field->flag, .alias = field->alias, .of = OF_QUESTION, .help = field->help};
     row.kind = field->kind == FIELD_FLAG ? OPTION_SWITCH : OPTION_TEXT;
     if (row.kind == OPTION_TEXT) row.metavar = metavar_of(arena, field);
@@ -74,7 +74,7 @@ static const OptionSpec *job_rows(Arena *arena, int *count) {
     rows[(*count)++] = profile_option;
     for (int o = 0; o < JOB_OBJECT_COUNT; o++)
         for (int i = 0; i < job_objects[o].field_count; i++)
-            if (job_objects[o].fields[i].flag) rows[(*count)++] = row_of(arena, &job_objects[o].fields[i]);
+            if (job_objects[o].fields[i].flag) rows[(*count)++] = field_option(arena, &job_objects[o].fields[i]);
     for (size_t i = 0; i < sizeof short_forms / sizeof *short_forms; i++)
         rows[(*count)++] = (OptionSpec){
             .name = short_forms[i].flag, .kind = OPTION_FLAG, .of = OF_QUESTION, .help = short_forms[i].help};
@@ -155,20 +155,38 @@ typedef struct OptionReader {
     JobSaid *said;
 } OptionReader;
 
+static bool value_from_text(const FieldReader *reader, const Field *field, const char *called, const char *text,
+                            const char *written, Value *value) {
+    Where where = {written, 0};
+    *value = (Value){.given = true, .written = true, .where = where, .number = NAN};
+    return field->list ? field_list_from_text(reader, field, called, text, where, value)
+                       : field_from_text(reader, field, called, text, where, value);
+}
+
+static const char *option_as_written(Arena *arena, const Field *field, const char *text) {
+    return arena_printf(arena, "--%s %s", field->flag, text);
+}
+
+bool field_from_option(const FieldReader *reader, const Options *options, const Field *field, const char *called,
+                       Value *value) {
+    *value = (Value){.number = NAN};
+    const char *text = field->flag ? option_written(reader->arena, options, field->flag) : NULL;
+    if (text) return value_from_text(reader, field, called, text, option_as_written(reader->arena, field, text), value);
+    if (field->fallback) field_from_fallback(reader, field, value);
+    return true;
+}
+
 // What is wrong stays as it was said: whoever asks sees that something was.
 static void say_text(OptionReader *r, JobObject object, const Field *field, const char *text, const char *written) {
-    Where where = {written, 0};
-    Value value = {.given = true, .written = true, .where = where, .number = NAN};
-    const char *called = job_objects[object].name;
-    bool sound = field->list ? field_list_from_text(&r->field, field, called, text, where, &value)
-                             : field_from_text(&r->field, field, called, text, where, &value);
-    if (sound) *r->said = job_said_with(r->field.arena, r->said, object, field, &value);
+    Value value;
+    if (value_from_text(&r->field, field, job_objects[object].name, text, written, &value))
+        *r->said = job_said_with(r->field.arena, r->said, object, field, &value);
 }
 
 static void read_field(OptionReader *r, JobObject object, const Field *field) {
     if (!field->flag || !option_given(r->options, field->flag)) return;
     const char *text = option_written(r->field.arena, r->options, field->flag);
-    say_text(r, object, field, text, arena_printf(r->field.arena, "--%s %s", field->flag, text));
+    say_text(r, object, field, text, option_as_written(r->field.arena, field, text));
 }
 
 static void read_short_form(OptionReader *r, const ShortForm *form) {

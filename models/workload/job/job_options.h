@@ -9,6 +9,11 @@
 const OptionSpec *options_with_job(Arena *arena, const OptionSpec *own, int own_count, int *count);
 const OptionSpec *options_with_model(Arena *arena, const OptionSpec *own, int own_count, int *count);
 
+// A field as an option, by its `flag`; the value of one that is given, or its fallback. False after a problem.
+OptionSpec field_option(Arena *arena, const Field *field);
+bool field_from_option(const FieldReader *reader, const Options *options, const Field *field, const char *called,
+                       Value *value);
+
 // A model of the library, or of a Hugging Face config.json by its path, read as that model_type; `as` NULL: its own.
 const Model *model_named(Arena *arena, const char *name, const char *as, Problems *problems);
 

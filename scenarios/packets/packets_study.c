@@ -1,0 +1,351 @@
+#include "scenarios/packets/packets_study.h"
+
+#include <math.h>
+
+#include "scenarios/fields/fields.h"
+#include "sim/base/statistics.h"
+#include "sim/system/watch.h"
+
+#define FLOWS_MOST 1000000
+#define PACKETS_MOST 6e7  // of a flow
+#define HEADER_BYTES 62   // Ethernet, IP, UDP, RoCE, gap and preamble, about
+#define CONTROL_BYTES 84  // the smallest frame, with gap and preamble
+#define LINE_SECONDS 8e-6 // of the line may wait before a mark, assumed: about the bare round trip of two tiers
+#define MARKS_MOST 0.2    // DCQCN's Pmax, as HPCC's public configuration has it (Li et al. 2019)
+#define TRIMMED_QUEUE 8   // packets (Handley et al. 2017)
+#define EVENTS_A_HOP 3    // about, with those of acknowledgements
+#define BYTES_A_PACKET 4  // of memory, and
+#define BYTES_A_FLOW 400  // of one that nothing is sent on
+
+// ---- What is asked.
+
+typedef struct Asked {
+    Arena *arena;
+    const PacketsSaid *said;
+    PacketsStudy *study;
+    Problems *problems;
+} Asked;
+
+static const Value *value_of(const Asked *asked, const char *field) {
+    return &asked->said->values[field_index(OBJECT_PACKETS, field)];
+}
+static double number_of(const Asked *asked, const char *field) { return value_of(asked, field)->number; }
+static int choice_of(const Asked *asked, const char *field) { return value_of(asked, field)->choice; }
+
+// Of a field that is left out: the whole.
+static Where where_of(const Asked *asked, const char *field) {
+    return value_of(asked, field)->written ? value_of(asked, field)->where : asked->said->where;
+}
+
+static void refuse_beyond(const Asked *asked, Where where, double bytes) {
+    if (ceil(bytes / asked->study->network.payload_bytes) <= PACKETS_MOST) return;
+    problem_add(asked->problems, where, "a flow of more than 60,000,000 packets");
+    problem_hint(asked->problems, "make it smaller, or the payload larger");
+}
+
+static void ask_numbers(const Asked *asked) {
+    PacketsStudy *study = asked->study;
+    PacketNetwork *network = &study->network;
+    study->hosts = study->leaf_hosts = (int)number_of(asked, "hosts");
+    if (value_of(asked, "hosts_per_leaf")->given) {
+        study->leaf_hosts = (int)number_of(asked, "hosts_per_leaf");
+        if (study->hosts % study->leaf_hosts || study->hosts == study->leaf_hosts) {
+            problem_add(asked->problems, where_of(asked, "hosts_per_leaf"),
+                        "%d hosts do not fill two or more leaves of %d", study->hosts, study->leaf_hosts);
+            problem_hint(asked->problems, "make the hosts a multiple of those of a leaf");
+        }
+    }
+    network->payload_bytes = (int)number_of(asked, "payload");
+    network->header_bytes = HEADER_BYTES;
+    network->control_bytes = CONTROL_BYTES;
+    network->seed = value_of(asked, "seed")->given ? value_of(asked, "seed")->seed : asked->said->seed;
+    network->switches.buffer_bytes = number_of(asked, "buffer");
+    network->switches.routing = (PacketRouting)choice_of(asked, "routing");
+    network->transport = packet_transports[choice_of(asked, "transport")].usual;
+    refuse_beyond(asked, where_of(asked, "size"), number_of(asked, "size"));
+}
+
+// Where it is said, in place of what is usual.
+static double said_or(const Asked *asked, const char *field, double usual) {
+    return value_of(asked, field)->given ? number_of(asked, field) : usual;
+}
+
+static void refuse_unused(const Asked *asked, const char *field, bool is_used) {
+    if (is_used || !value_of(asked, field)->given) return;
+    problem_add(asked->problems, where_of(asked, field), "%s has no %s",
+                packet_transports[asked->study->network.transport.id].name, field);
+    problem_hint(asked->problems, "leave it out, or choose another transport");
+}
+
+static void set_marks(const Asked *asked, double rate, double packet) {
+    PacketSwitch *rules = &asked->study->network.switches;
+    PacketTransportId id = asked->study->network.transport.id;
+    bool pauses = packet_transports[id].pauses, is_said = false;
+    static const char *const fields[] = {"mark_from", "mark_to", "mark_most"};
+    for (int i = 0; i < COUNT_OF(fields); i++) is_said = is_said || value_of(asked, fields[i])->given;
+    if (id != PACKET_DCTCP && id != PACKET_DCQCN && !is_said) return;
+    rules->mark_from_bytes = said_or(asked, "mark_from", fmax(rate * LINE_SECONDS, 2 * packet));
+    rules->mark_to_bytes = said_or(asked, "mark_to", rules->mark_from_bytes * (pauses ? 4 : 1));
+    rules->mark_most = said_or(asked, "mark_most", pauses ? MARKS_MOST : 1);
+    if (rules->mark_to_bytes >= rules->mark_from_bytes) return;
+    problem_add(asked->problems, where_of(asked, "mark_to"), "marks end at %.0f bytes, before they begin at %.0f",
+                rules->mark_to_bytes, rules->mark_from_bytes);
+    problem_hint(asked->problems, "make mark_to at least mark_from");
+}
+
+static double usual_target(const PacketTransport *transport, double bare) {
+    if (transport->id == PACKET_HPCC) return bare;
+    return transport->id == PACKET_TIMELY ? fmax(transport->target_seconds, 2 * bare) : 2 * bare;
+}
+
+// As the transport is used to it: windows of a bandwidth-delay product, marks by rate, pauses, trimmed queues.
+static void set_switches(const Asked *asked) {
+    const PacketsStudy *study = asked->study;
+    PacketNetwork *network = &asked->study->network;
+    const PacketTransportRow *row = &packet_transports[network->transport.id];
+    PacketTransport *transport = &network->transport;
+    PacketSwitch *rules = &network->switches;
+    double packet = network->payload_bytes + network->header_bytes, rate = number_of(asked, "rate");
+    double latency = number_of(asked, "latency");
+    int hops = study->leaf_hosts < study->hosts ? 4 : 2;
+    double bare = 2 * hops * latency + hops * packet / rate;
+    rules->alpha = 1;
+    set_marks(asked, rate, packet);
+    // What comes after the pause was sent needs room: the rest is divided among all ports.
+    int leaves = study->hosts / study->leaf_hosts, ports = study->hosts;
+    if (leaves > 1) ports = leaves > 2 * study->leaf_hosts ? leaves : 2 * study->leaf_hosts; // of a spine or a leaf
+    if (row->pauses)
+        rules->pause_bytes = fmax(rules->buffer_bytes / ports - 2 * rate * latency - 3 * packet, 2 * packet);
+    rules->pause_bytes = said_or(asked, "pause", rules->pause_bytes);
+    rules->trim = transport->id == PACKET_NDP;
+    rules->queue_bytes = said_or(asked, "queue", rules->trim ? TRIMMED_QUEUE * packet : 0);
+    if (transport->id == PACKET_WINDOW || transport->id == PACKET_NDP)
+        transport->window_packets = ceil(bare * rate / packet);
+    refuse_unused(asked, "window", transport->window_packets > 0);
+    refuse_unused(asked, "target", transport->target_seconds > 0);
+    transport->window_packets = said_or(asked, "window", transport->window_packets);
+    transport->timeout_least = said_or(asked, "timeout", transport->timeout_least);
+    transport->target_seconds = said_or(asked, "target", usual_target(transport, bare));
+}
+
+static void lay_cables(const Asked *asked) {
+    PacketNetwork *network = &asked->study->network;
+    int hosts = asked->study->hosts, wide = asked->study->leaf_hosts, leaves = hosts / wide, count = 0;
+    PacketCable *cables = ARENA_ARRAY(asked->arena, PacketCable, 2 * hosts);
+    PacketCable cable = {0, 0, number_of(asked, "rate"), number_of(asked, "latency"), number_of(asked, "loss"), 0};
+    for (int h = 0; h < hosts; h++) {
+        cables[count] = cable;
+        cables[count].a = h;
+        cables[count++].b = hosts + h / wide;
+    }
+    for (int l = 0; l < leaves && leaves > 1; l++)
+        for (int u = 0; u < wide; u++) {
+            cables[count] = cable;
+            cables[count].a = hosts + l;
+            cables[count++].b = hosts + leaves + u;
+        }
+    network->host_count = hosts;
+    network->switch_count = leaves > 1 ? leaves + wide : 1;
+    network->cables = cables;
+    network->cable_count = count;
+}
+
+// ---- Its flows.
+
+static int flows_of_pattern(const PacketsStudy *study) {
+    int n = study->hosts;
+    const int counts[PACKETS_PATTERNS + 1] = {
+        [PACKETS_INCAST] = n - 1, [PACKETS_PERMUTATION] = n, [PACKETS_ALL_TO_ALL] = n * (n - 1)};
+    return counts[study->pattern];
+}
+
+static void lay_pattern(const PacketsStudy *study, int count, int64_t bytes) {
+    int n = study->hosts, step = study->leaf_hosts < n ? study->leaf_hosts : 1; // to the same place on the next leaf
+    for (int f = 0; f < count; f++) {
+        PacketFlow *flow = &study->flows[f];
+        *flow = (PacketFlow){f, n - 1, bytes, 0};
+        if (study->pattern == PACKETS_PERMUTATION) flow->to = (f + step) % n;
+        if (study->pattern == PACKETS_ALL_TO_ALL) flow->from = f % n, flow->to = (f % n + 1 + f / n) % n;
+    }
+}
+
+static PacketFlow flow_said(const Asked *asked, const PacketsFlowSaid *said, double usual_bytes) {
+    const Value *from = &said->values[field_index(OBJECT_PACKETS_FLOW, "from")],
+                *to = &said->values[field_index(OBJECT_PACKETS_FLOW, "to")],
+                *bytes = &said->values[field_index(OBJECT_PACKETS_FLOW, "bytes")],
+                *start = &said->values[field_index(OBJECT_PACKETS_FLOW, "start")];
+    const Value *beyond = from->number >= asked->study->hosts ? from : to->number >= asked->study->hosts ? to : NULL;
+    if (beyond) {
+        problem_add(asked->problems, beyond->where, "there is no host %.0f: they are 0 to %d", beyond->number,
+                    asked->study->hosts - 1);
+        problem_hint(asked->problems, "raise hosts, or name another");
+    } else if (from->number == to->number) {
+        problem_add(asked->problems, said->where, "a flow from host %.0f to itself", from->number);
+        problem_hint(asked->problems, "flows go from one host to another");
+    }
+    double size = floor(bytes->given ? bytes->number : usual_bytes);
+    refuse_beyond(asked, bytes->given ? bytes->where : said->where, size);
+    return (PacketFlow){(int32_t)from->number, (int32_t)to->number, (int64_t)size, step_ticks(start->number)};
+}
+
+static void lay_flows(const Asked *asked) {
+    PacketsStudy *study = asked->study;
+    double size = floor(number_of(asked, "size"));
+    if (study->pattern == PACKETS_ALL_TO_ALL && flows_of_pattern(study) > FLOWS_MOST) {
+        problem_add(asked->problems, where_of(asked, "hosts"), "all_to_all of %d hosts has more than %d flows",
+                    study->hosts, FLOWS_MOST);
+        problem_hint(asked->problems, "ask for at most 1000 hosts");
+        return;
+    }
+    int count = flows_of_pattern(study);
+    study->flows = ARENA_ARRAY(asked->arena, PacketFlow, count + asked->said->flow_count);
+    lay_pattern(study, count, (int64_t)size);
+    for (int i = 0; i < asked->said->flow_count; i++)
+        study->flows[count + i] = flow_said(asked, &asked->said->flows[i], size);
+    study->flow_count = count + asked->said->flow_count;
+}
+
+const PacketsStudy *packets_study_create(Arena *arena, const PacketsSaid *said, Problems *problems) {
+    PacketsStudy *study = ARENA_NEW(arena, PacketsStudy);
+    Asked asked = {arena, said, study, problems};
+    const Value *pattern = value_of(&asked, "pattern"), *each = value_of(&asked, "each_flow");
+    int before = problems_added(problems);
+    *study = (PacketsStudy){.where = said->where,
+                            .title = value_of(&asked, "title")->text,
+                            .pattern = pattern->given ? pattern->choice : PACKETS_PATTERNS,
+                            .each_flow = each->given ? each->flag : said->flow_count > 0};
+    if (!pattern->given && said->flow_count == 0) {
+        problem_add(problems, said->where, "sim.packets needs a pattern or flows");
+        problem_hint(problems, "for example: pattern = \"incast\"");
+    }
+    ask_numbers(&asked);
+    set_switches(&asked);
+    if (problems_added(problems) > before) return NULL;
+    lay_cables(&asked);
+    lay_flows(&asked);
+    return problems_added(problems) > before ? NULL : study;
+}
+
+// ---- Running.
+
+static double packets_of(const PacketsStudy *study, const PacketFlow *flow) {
+    return ceil((double)flow->bytes / study->network.payload_bytes);
+}
+
+static bool is_allowed(const PacketsStudy *study, Problems *problems) {
+    double packets = 0;
+    for (int f = 0; f < study->flow_count; f++) packets += packets_of(study, &study->flows[f]);
+    double hops = packets * 2 * (study->leaf_hosts < study->hosts ? 4 : 2);
+    return watch_allows(EVENTS_A_HOP * hops, BYTES_A_PACKET * packets + (double)BYTES_A_FLOW * study->flow_count,
+                        "the packets of the pattern", "ask for smaller flows or fewer hosts", study->where, problems);
+}
+
+bool packets_study_run(Arena *arena, const PacketsStudy *study, PacketResult *result, Problems *problems) {
+    const char *wrong = NULL;
+    WatchPiece piece;
+    if (!is_allowed(study, problems)) return false;
+    watch_begin(&piece, "events of packets", 0, WATCH_EVENT);
+    *result = packet_run(arena, &study->network, study->flows, study->flow_count, SIM_TIME_NEVER, &wrong);
+    watch_end(&piece);
+    if (wrong) problem_add(problems, study->where, "%s", wrong);
+    if (!wrong && result->stopped) watch_tells(study->where, problems);
+    return !wrong && !result->stopped;
+}
+
+// ---- The answer.
+
+static double ideal_seconds(Arena *arena, const PacketsStudy *study) { // the fullest cable of a host
+    double *bytes = ARENA_ARRAY(arena, double, 2 * study->hosts), most = 0;
+    for (int f = 0; f < study->flow_count; f++) {
+        const PacketFlow *flow = &study->flows[f];
+        double wire = (double)flow->bytes + packets_of(study, flow) * study->network.header_bytes;
+        bytes[2 * flow->from] += wire;
+        bytes[2 * flow->to + 1] += wire;
+    }
+    for (int end = 0; end < 2 * study->hosts; end++) most = fmax(most, bytes[end]);
+    return most / study->network.cables[0].bytes_per_second;
+}
+
+static void add_ports(Answer *answer, const PacketsStudy *study, const PacketResult *result) {
+    double most = 0, mean = 0, paused = 0;
+    int64_t marks = 0, trims = 0;
+    for (int p = 0; p < 2 * study->network.cable_count; p++) {
+        const PacketPort *port = &result->ports[p];
+        most = fmax(most, (double)port->most_waiting);
+        mean = fmax(mean, port->waited / step_seconds(result->end));
+        paused += step_seconds(port->paused);
+        marks += port->marks;
+        trims += port->trims;
+    }
+    answer_number(answer, "queue_most_bytes", "Longest queue", AS_BYTES, most);
+    answer_number(answer, "queue_mean_bytes", "Fullest queue on average", AS_BYTES, mean);
+    answer_number(answer, "paused_s", "Paused, all ports", AS_SECONDS, paused);
+    answer_number(answer, "marked", "Packets marked", AS_COUNT, (double)marks);
+    answer_number(answer, "dropped", "Dropped by switches", AS_COUNT, (double)result->dropped);
+    answer_number(answer, "trimmed", "Trimmed", AS_COUNT, (double)trims);
+    answer_number(answer, "lost", "Lost by cables", AS_COUNT, (double)result->lost);
+}
+
+static double flow_seconds(const PacketsStudy *study, const PacketResult *result, int flow) {
+    return step_seconds(result->flows[flow].end - study->flows[flow].start);
+}
+
+static void add_flows(Answer *answer, const PacketsStudy *study, const PacketResult *result) {
+    static const AnswerColumn columns[] = {
+        {"from", "from", AS_WHOLE, 0},         {"to", "to", AS_WHOLE, 0},         {"bytes", "payload", AS_BYTES, 0},
+        {"start_s", "start", AS_SECONDS, 0},   {"fct_s", "takes", AS_SECONDS, 0}, {"resent", "sent again", AS_COUNT, 0},
+        {"timeouts", "timeouts", AS_COUNT, 0},
+    };
+    answer_detail(answer, FOR_VERBOSE);
+    answer_table(answer, "completions", "Flow by flow", COLUMNS(columns));
+    for (int f = 0; f < study->flow_count; f++) {
+        const PacketFlow *flow = &study->flows[f];
+        ANSWER_ROW(answer, answer_of(AS_WHOLE, flow->from), answer_of(AS_WHOLE, flow->to),
+                   answer_of(AS_BYTES, (double)flow->bytes), answer_of(AS_SECONDS, step_seconds(flow->start)),
+                   answer_of(AS_SECONDS, flow_seconds(study, result, f)),
+                   answer_of(AS_COUNT, (double)result->flows[f].resent),
+                   answer_of(AS_COUNT, (double)result->flows[f].timeouts));
+    }
+    answer_detail(answer, FOR_ALL);
+}
+
+void packets_study_answer(Arena *arena, Answer *answer, const PacketsStudy *study, const PacketResult *result) {
+    const PacketNetwork *network = &study->network;
+    double *seconds = ARENA_ARRAY(arena, double, study->flow_count), bytes = 0, sum = 0, squares = 0, mean = 0;
+    int64_t resent = 0, timeouts = 0;
+    for (int f = 0; f < study->flow_count; f++) {
+        seconds[f] = flow_seconds(study, result, f);
+        double rate = (double)study->flows[f].bytes / seconds[f];
+        bytes += (double)study->flows[f].bytes;
+        mean += seconds[f] / study->flow_count;
+        sum += rate;
+        squares += rate * rate;
+        resent += result->flows[f].resent;
+        timeouts += result->flows[f].timeouts;
+    }
+    double end = step_seconds(result->end);
+    answer_rename(answer, "packets");
+    if (study->title) answer_title(answer, study->title);
+    if (study->title) answer_say(answer, NULL, "%s", study->title);
+    if (!study->each_flow) answer_one_row(answer);
+    answer_text(answer, "pattern", NULL,
+                study->pattern < PACKETS_PATTERNS ? packets_patterns[study->pattern] : "flows");
+    answer_text(answer, "transport", NULL, packet_transports[network->transport.id].name);
+    answer_text(answer, "routing", NULL, field_find(OBJECT_PACKETS, "routing")->names[network->switches.routing]);
+    answer_number(answer, "hosts", NULL, AS_WHOLE, study->hosts);
+    answer_number(answer, "flows", "Flows", AS_COUNT, study->flow_count);
+    answer_number(answer, "end_s", "All have arrived after", AS_SECONDS, end);
+    answer_number(answer, "ideal_s", "The fullest host cable alone takes", AS_SECONDS, ideal_seconds(arena, study));
+    answer_number(answer, "fct_mean_s", "A flow takes", AS_SECONDS, mean);
+    answer_number(answer, "fct_p99_s", "The slowest in a hundred", AS_SECONDS,
+                  quantile(arena, seconds, study->flow_count, 0.99));
+    answer_number(answer, "fairness", "Fairness of rates (Jain)", AS_NUMBER, sum * sum / squares / study->flow_count);
+    answer_number(answer, "goodput_bytes_per_s", "Payload, all flows", AS_BANDWIDTH, bytes / end);
+    add_ports(answer, study, result);
+    answer_number(answer, "resent", "Sent again", AS_COUNT, (double)resent);
+    answer_number(answer, "timeouts", "Timeouts", AS_COUNT, (double)timeouts);
+    answer_number(answer, "packet_hops", NULL, AS_WHOLE, (double)result->hops);
+    if (study->each_flow) add_flows(answer, study, result);
+    answer_seed(answer, network->seed);
+    answer_digest(answer, result->digest);
+}
