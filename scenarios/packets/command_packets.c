@@ -48,7 +48,6 @@ static int ask(Asking *asking) {
         problem_add(problems, (Where){0}, "packets needs a pattern");
         problem_hint(problems, "incast, permutation or all_to_all; for example: lockstep packets incast");
     }
-    options_refuse_positional(asking->options, 1, problems);
     for (int i = 0; i < type->field_count; i++) read_value(&reader, asking->options, &type->fields[i], &values[i]);
     if (problem_count(problems)) return EXIT_USAGE;
     const PacketsStudy *study =

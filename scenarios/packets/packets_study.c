@@ -346,6 +346,12 @@ void packets_study_answer(Arena *arena, Answer *answer, const PacketsStudy *stud
     answer_number(answer, "timeouts", "Timeouts", AS_COUNT, (double)timeouts);
     answer_number(answer, "packet_hops", NULL, AS_WHOLE, (double)result->hops);
     if (study->each_flow) add_flows(answer, study, result);
+    if (packet_transports[network->transport.id].in_order && network->switches.routing != PACKET_ECMP &&
+        study->leaf_hosts < study->hosts)
+        answer_caution(answer,
+                       "%s goes back where packets overtake each other, which they do by several ways: it is "
+                       "used with ecmp",
+                       packet_transports[network->transport.id].name);
     answer_seed(answer, network->seed);
     answer_digest(answer, result->digest);
 }

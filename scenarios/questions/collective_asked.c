@@ -159,7 +159,6 @@ static void ask_op(CollectiveAsked *asked, const Options *options, Problems *pro
 
 void collective_ask(CollectiveAsked *asked, const Options *options) {
     Problems *problems = asked->problems;
-    options_refuse_positional(options, 1, problems);
     ask_op(asked, options, problems);
     if (!option_given(options, "node")) {
         problem_add(problems, (Where){0}, "collective needs a node");

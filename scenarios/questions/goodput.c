@@ -297,7 +297,6 @@ static void read_date(GoodputAsked *asked, const Options *options, Problems *pro
 }
 
 void goodput_ask(GoodputAsked *asked, const Options *options, Problems *problems) {
-    options_refuse_positional(options, 0, problems);
     read_length(asked, options, problems);
     read_machines(asked, options, problems);
     asked->runs = read_whole(options, "runs", 1000, MOST_RUNS, problems);

@@ -309,7 +309,6 @@ static void read_goal(QueueStudy *study, const Options *options, Problems *probl
 
 QueueStudy *queue_study_from_options(Arena *arena, const Options *options, Problems *problems) {
     QueueStudy *study = ARENA_NEW(arena, QueueStudy);
-    options_refuse_positional(options, 0, problems);
     read_goal(study, options, problems);
     Machines machines = read_machines(arena, study, options, problems);
     study->spec.placement = (QueuePlacement)option_choice(options, "placement", QUEUE_PACK_LEAVES);

@@ -22,47 +22,43 @@
 
 const PacketTransportRow packet_transports[PACKET_TRANSPORTS] = {
     // A window that stays as it is.
-    [PACKET_WINDOW] =
-        {"window", false, false, false, {.id = PACKET_WINDOW, .window_packets = 64, .timeout_least = 1e-3}},
+    [PACKET_WINDOW] = {.name = "window", .usual = {.id = PACKET_WINDOW, .window_packets = 64, .timeout_least = 1e-3}},
     // RFC 5681, with selective acknowledgements.
-    [PACKET_RENO] = {"reno", false, false, false, {.id = PACKET_RENO, .window_packets = 10, .timeout_least = 0.2}},
+    [PACKET_RENO] = {.name = "reno", .usual = {.id = PACKET_RENO, .window_packets = 10, .timeout_least = 0.2}},
     // RFC 9438.
-    [PACKET_CUBIC] = {"cubic", false, false, false, {.id = PACKET_CUBIC, .window_packets = 10, .timeout_least = 0.2}},
+    [PACKET_CUBIC] = {.name = "cubic", .usual = {.id = PACKET_CUBIC, .window_packets = 10, .timeout_least = 0.2}},
     // RFC 8257; Alizadeh et al. 2010.
-    [PACKET_DCTCP] = {"dctcp",
-                      false,
-                      false,
-                      false,
-                      {.id = PACKET_DCTCP, .window_packets = 10, .timeout_least = 10e-3, .gain = 1.0 / 16}},
+    [PACKET_DCTCP] = {.name = "dctcp",
+                      .usual = {.id = PACKET_DCTCP, .window_packets = 10, .timeout_least = 10e-3, .gain = 1.0 / 16}},
     // Zhu et al. 2015.
-    [PACKET_DCQCN] = {"dcqcn",
-                      true,
-                      false,
-                      true,
-                      {.id = PACKET_DCQCN,
-                       .timeout_least = 4e-3,
-                       .gain = 1.0 / 256,
-                       .increase = 40e6 / 8,
-                       .notify_seconds = 50e-6,
-                       .timer_seconds = 55e-6,
-                       .counter_bytes = 10e6}},
+    [PACKET_DCQCN] = {.name = "dcqcn",
+                      .pauses = true,
+                      .in_order = true,
+                      .usual = {.id = PACKET_DCQCN,
+                                .timeout_least = 4e-3,
+                                .gain = 1.0 / 256,
+                                .increase = 40e6 / 8,
+                                .notify_seconds = 50e-6,
+                                .timer_seconds = 55e-6,
+                                .counter_bytes = 10e6}},
     // Kumar et al. 2020, without the scaling of targets by flows.
-    [PACKET_SWIFT] = {"swift",
-                      false,
-                      false,
-                      false,
-                      {.id = PACKET_SWIFT, .window_packets = 10, .timeout_least = 1e-3, .target_seconds = 25e-6}},
+    [PACKET_SWIFT] =
+        {.name = "swift",
+         .usual = {.id = PACKET_SWIFT, .window_packets = 10, .timeout_least = 1e-3, .target_seconds = 25e-6}},
     // Mittal et al. 2015, as patched by Zhu et al. 2016 to have one fixed point.
-    [PACKET_TIMELY] = {"timely",
-                       true,
-                       false,
-                       true,
-                       {.id = PACKET_TIMELY, .timeout_least = 4e-3, .increase = 10e6 / 8, .target_seconds = 50e-6}},
+    [PACKET_TIMELY] =
+        {.name = "timely",
+         .pauses = true,
+         .in_order = true,
+         .usual = {.id = PACKET_TIMELY, .timeout_least = 4e-3, .increase = 10e6 / 8, .target_seconds = 50e-6}},
     // Li et al. 2019, told of loads as in PINT (Ben Basat et al. 2020).
-    [PACKET_HPCC] =
-        {"hpcc", true, true, true, {.id = PACKET_HPCC, .timeout_least = 4e-3, .target_seconds = 13e-6, .load = 0.95}},
+    [PACKET_HPCC] = {.name = "hpcc",
+                     .pauses = true,
+                     .told_load = true,
+                     .in_order = true,
+                     .usual = {.id = PACKET_HPCC, .timeout_least = 4e-3, .target_seconds = 13e-6, .load = 0.95}},
     // Handley et al. 2017.
-    [PACKET_NDP] = {"ndp", false, false, false, {.id = PACKET_NDP, .window_packets = 30, .timeout_least = 2e-3}},
+    [PACKET_NDP] = {.name = "ndp", .usual = {.id = PACKET_NDP, .window_packets = 30, .timeout_least = 2e-3}},
 };
 const char *const packet_transport_names[PACKET_TRANSPORTS] = {"window", "reno",   "cubic", "dctcp", "dcqcn",
                                                                "swift",  "timely", "hpcc",  "ndp"};
