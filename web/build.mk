@@ -79,4 +79,4 @@ web-test: web $(BUILD)/write_studies
 	    $$(ls -v $(WEB)/studies/*.lua)
 	@[ -z "$(CHROMIUM)" ] && echo "web-test: no Chromium is here: the page was not opened" || \
 	    node tests/web/browser.js $(CHROMIUM) $(BUILD)/web/index.html $(BUILD) scenarios/examples/scaling_efficiency.lua \
-	    scenarios/examples/weeks_with_failures.lua scenarios/lessons/ring_all_reduce.lua web/scenarios/*.lua
+	    scenarios/examples/megatron_22b_175b.lua scenarios/lessons/ring_all_reduce.lua web/scenarios/*.lua
