@@ -31,6 +31,8 @@ const CLASSES = {
 };
 const looked = (looks, name) => looks[name] || [name, "#c3c8ce"];
 
+const AGAINST = {pinned: "what is pinned", "at first": "the first"};
+
 function change(now, then, moreIsBetter) {
     const span = document.createElement("span"), share = now / then - 1;
     const part = Object.assign(document.createElement("b"), {textContent: (share > 0 ? "+" : "−") + Math.abs(100 * share).toFixed(1) + " %"});
@@ -38,7 +40,7 @@ function change(now, then, moreIsBetter) {
         span.textContent = "as " + pinnedAs;
     } else {
         part.className = (share > 0) === moreIsBetter ? "better" : "worse";
-        span.append(part, " than " + pinnedAs);
+        span.append(part, " against " + AGAINST[pinnedAs]);
     }
     return span;
 }
