@@ -226,7 +226,7 @@ static void advance(Run *run, StreamState *state) {
     if (run->jitter && state->many->works.sum > 0) {
         const Op *last = &state->stream->ops[state->next - 1];
         if (last->kind == OP_ROUTINE) last = &state->routines[last->id].ops[state->routines[last->id].count - 1];
-        wait_for_slowest(run, state, last, &nobody_else);
+        wait_for_slowest(run, state, last, &meeting_of_one);
     }
 }
 

@@ -151,7 +151,7 @@ void open_jitter(Arena *arena, Run *run);
 SimTime stretched_time(Run *run, StreamState *state, const Op *op); // of work whose actor is slower, or draws
 // Of a sample alone (run->jitter). Who waits for the slowest before a transfer, and before that to which another stream
 // goes on from a mark.
-extern const MeetingOfMany nobody_else; // each goes on alone
+extern const MeetingOfMany meeting_of_one; // each goes on alone
 MeetingOfMany meeting_before(const Run *run, int actor, const Op *transfer);
 MeetingOfMany meeting_after_mark(const Run *run, int actor, int32_t mark);
 // How much later than the stream's clock the slowest comes, ticks, drawn; may be below 0.

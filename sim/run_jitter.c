@@ -52,7 +52,7 @@ static Slowest slowest_of(Jitter *jitter, double ranks) {
 
 // ---- Who meets where.
 
-const MeetingOfMany nobody_else = {.ranks = 1, .level = -1};
+const MeetingOfMany meeting_of_one = {.ranks = 1, .level = -1};
 
 // Ranks that each member stands for and that wait for each other there; 1: it waits for other copies, or alone.
 static double ranks_on(const System *system, int32_t channel) {
@@ -87,7 +87,7 @@ MeetingOfMany meeting_before(const Run *run, int actor, const Op *transfer) {
     const int32_t *channels = run->system->actors[actor].channels;
     double ranks = ranks_on(run->system, channels[transfer->slot]);
     int level = -1;
-    if (ranks <= 1) return nobody_else;
+    if (ranks <= 1) return meeting_of_one;
     for (int s = 0; s <= transfer->slot && level + 1 < JITTER_LEVELS; s++)
         level += ranks_on(run->system, channels[s]) > 1;
     return (MeetingOfMany){ranks, level};
@@ -102,7 +102,7 @@ MeetingOfMany meeting_after_mark(const Run *run, int actor, int32_t mark) {
         if (state->waiting_mark == mark && walk_ops(&walk, &op) && walk_ops(&walk, &op) && op.kind == OP_TRANSFER)
             return meeting_before(run, actor, &op);
     }
-    return nobody_else;
+    return meeting_of_one;
 }
 
 SimTime stretched_time(Run *run, StreamState *state, const Op *op) {

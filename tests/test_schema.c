@@ -148,7 +148,8 @@ static void write_answer(const Gathered *all, JsonWriter *json, const Json *kind
         char reference[128];
         bool is_old = d < kinds->count;
         const char *kind = is_old ? kinds->items[d].key : all->kinds[d - kinds->count].kind;
-        if (strcmp(kind, "answer") == 0 || (!is_old && json_get(kinds, kind))) continue;
+        if (is_old ? !json_get(&kinds->items[d], "properties") : json_get(kinds, kind) != NULL)
+            continue; // a part of some
         snprintf(reference, sizeof reference, "#/$defs/%s", kind);
         json_begin_object(json);
         json_text_member(json, "$ref", reference);
