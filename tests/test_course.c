@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/workload/cost/cost.h"
 #include "scenarios/lua/lua_course.h"
 #include "sim/system/file.h"
 #include "tests/script.h"
@@ -214,5 +215,20 @@ LONG_TEST(3, every_problem_is_asked_on_one_small_screen) {
     Course *course = course_open(arena, test_catalogue(), problems_create(arena));
     EXPECT_TEXT(said, arena_printf(arena, "%d\n", ids_of(arena, course).count));
     course_close(course);
+    arena_close(arena);
+}
+
+// Colours are the page's; names, which stand beside the program's own in a problem, are not.
+TEST(the_page_has_the_programs_names_of_causes) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    size_t bytes = 0;
+    const char *page = file_read(arena, "web/drawing.js", 1 << 20, &bytes, problems);
+    EXPECT(page != NULL);
+    for (int cause = 0; page && cause < CAUSE_COUNT; cause++) {
+        const char *quote = strchr(cause_names[cause], '-') ? "\"" : "";
+        EXPECT_CONTAINS(
+            page, arena_printf(arena, "%s%s%s: [\"%s\", ", quote, cause_names[cause], quote, cause_titles[cause]));
+    }
     arena_close(arena);
 }

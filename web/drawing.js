@@ -18,10 +18,10 @@ const percent = (x) => (100 * x).toFixed(1) + " %";
 const watts = (w) => scaled(w, [[1e6, "MW"], [1e3, "kW"], [1, "W"]]);
 
 const CAUSES = {
-    gemm: ["Matrix products", "#2f5c9e"], attention: ["Attention", "#5f96d6"], conv: ["Convolutions", "#3f78bd"],
+    gemm: ["Matrix multiplication", "#2f5c9e"], attention: ["Attention", "#5f96d6"], conv: ["Convolutions", "#3f78bd"],
     "memory-bound": ["Memory-bound kernels", "#a9cdee"], launch: ["Kernel launches", "#6f7b8a"], recompute: ["Recomputation", "#7357a8"],
     optimizer: ["Optimizer", "#b9a3da"], tp: ["Tensor parallel", "#e69f00"], pp: ["Pipeline", "#f3dc5a"], dp: ["Data parallel", "#d5482a"],
-    ep: ["Expert parallel", "#cc79a7"], cp: ["Context parallel", "#8c2d55"], copy: ["Copies", "#8c6d46"], data: ["Loading data", "#009e73"],
+    ep: ["Expert parallel", "#cc79a7"], cp: ["Context parallel", "#8c2d55"], copy: ["Copies", "#8c6d46"], data: ["Data loading", "#009e73"],
     host: ["Host", "#8ad1b2"], other: ["Other", "#c3c8ce"], forward: ["Forward", "#5f96d6"], backward: ["Backward", "#2f5c9e"],
     "weight-gradient": ["Weight gradients", "#a9cdee"], compute: ["Compute", "#2f5c9e"],
 };
