@@ -142,6 +142,49 @@ TEST(scripts_are_sound_to_shells_and_never_written_over) {
     arena_close(arena);
 }
 
+// Software that takes a folder asks for it, one that lists its models refuses, and no name gets to a shell.
+TEST(a_model_of_ones_own_goes_out_as_its_shape_or_as_a_folder) {
+    static const char *const targets[] = {"megatron", "nemo", "deepspeed", "accelerate"};
+    char out[1 << 14], folder[] = "/tmp/lockstep-export-XXXXXX";
+    Arena *arena = arena_open();
+    EXPECT(mkdtemp(folder) != NULL);
+    const char *config = arena_printf(arena, "%s/config.json", folder);
+    FILE *file = fopen(config, "w");
+    fputs("{\"model_type\": \"llama\", \"hidden_size\": 2048, \"num_hidden_layers\": 16, \"num_attention_heads\": 16, "
+          "\"intermediate_size\": 5632, \"vocab_size\": 32000, \"_name_or_path\": \"acme/$(touch pwned)\"}",
+          file);
+    fclose(file);
+    const char *job = arena_printf(arena, "--model %s --node dgx-h100 --gpus 16 --seq 2048 --global-batch 64", config);
+    for (int i = 0; i < 4; i++) {
+        Problems *problems = problems_create(arena);
+        OptionWords words = words_of_text(arena, job), again = words_of_text(arena, "--model");
+        ExportFiles files = {0};
+        EXPECT(export_job(arena, study_of(arena, &words, problems), NULL, targets[i], &files, problems));
+        EXPECT_INT(files.count, 1);
+        const ImportAsked asked = {.model = i < 2 ? NULL : config};
+        const Import *import =
+            import_text(arena, files.items[0].name, files.items[0].text, strlen(files.items[0].text), &asked, problems);
+        again.count--;
+        for (int w = 0; import && w < import->words.count; w++)
+            option_words_add(
+                arena, &again,
+                arena_printf(arena, "--%s=%s", import->words.items[w].option, import->words.items[w].value));
+        if (asked.model) option_words_add(arena, &again, arena_printf(arena, "--model=%s", config));
+        const StudySpec *study = study_of(arena, &again, problems);
+        EXPECT(study && digest_of(arena, study, problems) == files.items[0].point.digest);
+        const char *name = strstr(files.items[0].text, "$(touch");
+        EXPECT(!name || !strstr(name + 1, "$(touch")); // once, in the comment at its head
+    }
+    EXPECT_INT(
+        test_shell(arena_printf(arena, "$LOCKSTEP export %s --export torchtitan --into %s/out 2>&1", job, folder), out,
+                   sizeof out),
+        4);
+    EXPECT_CONTAINS(out, "starts the models that it lists");
+    EXPECT_CONTAINS(out, "--export megatron\n");
+    test_shell(arena_printf(arena, "rm -r %s", folder), out, sizeof out);
+    arena_close(arena);
+}
+
 // ---- The user's own file.
 
 // What the file becomes with these options; the problem's first line where it is refused.

@@ -56,6 +56,18 @@ static void say_model(Export *e) {
     if (model->head_dim * model->heads != model->hidden) say_number(e, "head_dim", model->head_dim);
 }
 
+// By its name and its shape.
+static bool is_of_library(Export *e) {
+    const Model *model = e->training->model;
+    const Model *known = find_model(e->arena, model->name, (Where){0}, problems_create(e->arena));
+    if (!known || known->kind != model->kind) return false;
+    for (int i = 0; model_size_name(i); i++) {
+        const char *a = model_size_text(e->arena, known, i), *b = model_size_text(e->arena, model, i);
+        if (strcmp(a ? a : "", b ? b : "") != 0) return false;
+    }
+    return true;
+}
+
 static void say_precision(Export *e) {
     const TrainingSpec *training = e->training;
     bool eight = training->precision == FP8;
@@ -128,6 +140,11 @@ static StudySpec in_software(Arena *arena, const StudySpec *study, const ExportT
     return other;
 }
 
+// Megatron-LM and NeMo are told a shape in numbers.
+static void hint_of_others(const Export *e, Problems *problems) {
+    problem_hint(problems, "another software can: --export %s", e->target == &export_targets[0] ? "nemo" : "megatron");
+}
+
 // As goodput has it: with failures as usual where nobody says how often machines fail.
 static double checkpoint_every(Arena *arena, const StudySpec *study, const StudyPlace *place) {
     static const FaultsSpec usual;
@@ -170,6 +187,12 @@ static bool prepare(Export *e, const StudySpec *study, const ExportTarget *targe
     if (!e->point.ran && problems_added(problems) == before)
         problem_add(problems, study->where, "the job does not run: %s", e->point.why_not);
     e->checkpoint_s = checkpoint_every(e->arena, study, &place);
+    e->own_model = !is_of_library(e);
+    if (e->own_model && target->by_flavor) {
+        problem_add(problems, study->where, "%s starts the models that it lists, and %s is none of the library",
+                    target->title, e->training->model->name);
+        hint_of_others(e, problems);
+    }
     say_job(e);
     return problems_added(problems) == before;
 }
@@ -212,7 +235,7 @@ static bool is_size(const char *key) {
 // NULL: the file is not read at all; then *why.
 static const Import *read_again(Export *e, const char *name, const char *text, const char **why) {
     Problems *aside = problems_create(e->arena);
-    ImportAsked asked = {.node = e->node};
+    ImportAsked asked = {.node = e->node, .model = export_asks_for_model(e) ? e->training->model->name : NULL};
     const Import *import = import_text(e->arena, name, text, strlen(text), &asked, aside);
     *why = import ? NULL : problem_at(aside, 0)->text;
     return import;
@@ -240,6 +263,7 @@ static ExportWords find_lost(Export *e, const Import *import) {
             wanted = export_word(e, "grad-accumulation");
         }
         if (strcmp(word.key, "precision") == 0 && e->training->precision == FP8) wanted = "fp8";
+        if (is_size(word.key) && export_asks_for_model(e)) continue;
         bool there = is_size(word.key) ? is_in_model(e->arena, model, word.key, word.value)
                                        : again && strcmp(again, wanted) == 0;
         if (!there && again && strtod(again, NULL) > 0) there = strtod(again, NULL) == strtod(wanted, NULL);
@@ -261,7 +285,7 @@ static bool add_file(Arena *arena, const StudySpec *study, const ExportTarget *t
     const Import *import = read_again(e, name, text, &why);
     if (!import) {
         problem_add(problems, study->where, "%s cannot say this job: %s", target->title, why);
-        problem_hint(problems, "another software can: --export %s", export_kinds_text(arena));
+        hint_of_others(e, problems);
         return false;
     }
     ExportFile file = {.name = name,

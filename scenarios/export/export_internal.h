@@ -10,6 +10,7 @@ typedef struct Export {
     const struct ExportTarget *target;
     const TrainingSpec *training;
     const JobSaid *said; // or NULL
+    bool own_model;      // one of the user's own, that no software knows by its name
     Resolved resolved;
     int gpus, nodes, per_node;
     const char *node, *gpu, *fabric; // fabric NULL: nobody said one
@@ -36,6 +37,7 @@ typedef struct ExportTarget {
     const char *program;  // and its own words before the arguments
     const char *setting;  // of the environment, or NULL
     bool accelerates;     // accelerate starts it, else torchrun
+    bool by_flavor;       // it knows models by its own names alone
     bool dashes;          // options have dashes within, and flags no value
     ExportPart parts[2];  // the second may have no fixed words and no table: form EXPORT_ARGUMENTS, file NULL
     const char *anew;     // words that it counts otherwise, with blanks round each, or NULL
@@ -54,6 +56,7 @@ extern const int export_launcher_count;
 
 bool export_is_usual(const ExportWord *word);              // it says what holds anyway
 const char *export_word(const Export *e, const char *key); // or NULL
+bool export_asks_for_model(const Export *e);               // its script takes a folder with config.json
 void export_count(Export *e, const char *key, const char *value);
 void export_count_number(Export *e, const char *key, double number);
 

@@ -81,6 +81,7 @@ const ExportTarget export_targets[] = {
      .title = "torchtitan 0.2.2",
      .software = "torchtitan",
      .stack = "torchtitan",
+     .by_flavor = true,
      .program = "-m torchtitan.train --job.config_file torchtitan.toml",
      .parts = {{EXPORT_TOML, 0, "torchtitan.toml", "",
                 "training.steps=1000 optimizer.lr=0.0003 checkpoint.enable_checkpoint=true checkpoint.interval=%S% "
@@ -120,6 +121,12 @@ typedef struct Entries {
     } * items;
     int count, room;
 } Entries;
+
+static bool takes_folder(const ExportTarget *target) {
+    return !target->dashes && target->parts[0].form == EXPORT_ARGUMENTS;
+}
+
+bool export_asks_for_model(const Export *e) { return e->own_model && takes_folder(e->target); }
 
 static const ImportOption *table_of(const ExportTarget *target, const ExportPart *part) {
     return import_software_called(target->software)->tables[part->table];
@@ -300,7 +307,9 @@ static const char *body(const Export *e, const Rendezvous *meet) {
     const ExportTarget *target = e->target;
     const char *text = "set -euo pipefail\n", *arguments = "";
     if (target->setting) text = arena_printf(arena, "%sexport %s\n", text, target->setting);
-    if (!target->dashes && target->parts[0].form == EXPORT_ARGUMENTS)
+    if (export_asks_for_model(e))
+        text = arena_printf(arena, "%sMODEL=${MODEL:?a folder with the config.json of the model}\n", text);
+    else if (takes_folder(target))
         text = arena_printf(arena, "%sMODEL=${MODEL:-%s} # its name there, or a folder with its config.json\n", text,
                             e->training->model->name);
     for (int p = 0; p < 2; p++) {

@@ -109,6 +109,7 @@ static void settle_model(Reading *r) {
     if (r->asked->model) return;
     settle_tune_model(r);
     const Heard *name = heard(r, "model");
+    if (name && !name->value) name = NULL; // a variable that the shell is yet to be told
     const char *spelt = spell_model(r);
     if (spelt) {
         hear(r, "model", spelt, heard(r, "layers")->where);
