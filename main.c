@@ -4,6 +4,7 @@
 
 #include "calibrate/training/anchor_training.h"
 #include "results/answer/answer.h"
+#include "results/answer/ask.h"
 #include "results/answer/command_schema.h"
 #include "results/answer/last.h"
 #include "results/answer/question.h"
@@ -60,6 +61,7 @@ const OptionSpec *goodput_option_rows(Arena *arena, int *count);
 const OptionSpec *cost_option_rows(Arena *arena, int *count);
 const OptionSpec *power_option_rows(Arena *arena, int *count);
 const OptionSpec *queue_question_rows(Arena *arena, int *count);
+const OptionSpec *flops_option_rows(Arena *arena, int *count);
 
 enum { BAD_USAGE = 2, BAD_INPUT = 4 };
 
@@ -97,7 +99,8 @@ static const Command commands[] = {
     {"lesson", "the course: guess, change a scenario, see why", command_lesson},
     {"calibrate", "measure, import, fit and show: from measurements to a profile", command_calibrate},
     {"validate", "predictions against published measurements", command_validate},
-    {"schema", "JSON Schema of what --json answers", command_schema},
+    {"ask", "a question in JSON, answered in JSON: for programs and agents", command_ask},
+    {"schema", "JSON Schema of what --json answers, and of what may be asked", command_schema},
     {"completion", "what a shell offers at TAB: bash, zsh, fish", command_completion},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
@@ -149,7 +152,7 @@ static const struct {
     {"check", check_option_rows},     {"export", export_option_rows}, {"trace", trace_option_rows},
     {"sweep", sweep_option_rows},     {"memory", memory_option_rows}, {"collective", collective_option_rows},
     {"goodput", goodput_option_rows}, {"cost", cost_option_rows},     {"power", power_option_rows},
-    {"queue", queue_question_rows},
+    {"queue", queue_question_rows},   {"flops", flops_option_rows},   {"params", flops_option_rows},
 };
 enum { ASKED_AGAIN = sizeof asked_again / sizeof *asked_again };
 
@@ -187,7 +190,7 @@ int main(int argc, char **argv) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
     bool known = last_repeat(arena, &argc, &argv, problems);
-    bool readable = known && read_subject(arena, &argc, &argv, problems);
+    bool readable = known && ask_in_json(arena, &argc, &argv, problems) && read_subject(arena, &argc, &argv, problems);
     envelope_command_line(argc, argv);
     int status = readable ? answer_end(run_command(argc, argv))
                  : known  ? problems_status(problems, BAD_INPUT)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "results/answer/ask.h"
 #include "sim/base/embed.h"
 #include "sim/base/options.h"
 #include "sim/data/json.h"
@@ -15,7 +16,8 @@ EMBED(lockstep_schema_json, "results/schema.json");
 static const char usage[] = "lockstep schema [KIND]";
 static const char about[] =
     "The JSON Schema (draft 2020-12) of what commands print with --json: of all kinds of answers, or of one\n"
-    "(the key \"kind\" of an answer says which it is). --list names them.\n\n"
+    "(the key \"kind\" of an answer says which it is). --list names them.\n"
+    "ask: that of questions (lockstep ask).\n\n"
     "  lockstep schema > lockstep.schema.json\n"
     "  lockstep schema plan";
 
@@ -63,7 +65,11 @@ static void print(Arena *arena, const Options *options, Problems *problems) {
     const char *name = option_positional_count(options) ? option_positional(options, 0) : NULL;
     const Json *kinds = all_kinds(arena, problems);
     if (!kinds) return;
-    if (option_flag(options, "list")) {
+    if (name && strcmp(name, ASK_SCHEMA) == 0) {
+        JsonWriter json = json_writer(stdout, 2);
+        ask_write_schema(arena, &json);
+        printf("\n");
+    } else if (option_flag(options, "list")) {
         print_names(kinds);
     } else if (!name) {
         fputs(lockstep_schema_json, stdout);

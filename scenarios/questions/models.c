@@ -309,3 +309,6 @@ static const Question question_flops = {
 
 int command_flops(int argc, char **argv);
 int command_flops(int argc, char **argv) { return frame_run(&question_flops, argc, argv); }
+
+const OptionSpec *flops_option_rows(Arena *arena, int *count);
+const OptionSpec *flops_option_rows(Arena *arena, int *count) { return frame_rows(arena, &question_flops, count); }

@@ -1,0 +1,27 @@
+// A question in JSON in place of a command line: `lockstep ask FILE` (- is standard input), for programs and agents.
+//
+//     {"ask": "run", "model": "gpt3-175b", "node": "dgx-a100", "gpus": [512, 1024], "tp": 8, "pp": 16,
+//      "micro_batch": 1, "global_batch": 1536}
+//
+// "ask" names the command ("explain queue" with its first word), "words" (a list) what belongs to no option, "set" (an
+// object) values of a scenario. Every other key is an option of that command, with _ or - between its words; a list is
+// what --vary takes, or values of an option that may be given again. Who wrote it may be a stranger: as of every
+// question in a file (results/answer/question.h), what only who asks may say is refused, and files are read beside it.
+#ifndef LOCKSTEP_RESULTS_ASK_H
+#define LOCKSTEP_RESULTS_ASK_H
+
+#include "sim/base/options.h"
+#include "sim/data/json.h"
+
+// The command line that it stands for, with --json unless another form is typed; argv[1] is "ask". Left as it is where
+// help is asked for; false after a problem. Other command lines are left alone.
+bool ask_in_json(Arena *arena, int *argc, char ***argv, Problems *problems);
+
+// JSON Schema (draft 2020-12) of questions, from the tables of options.
+void ask_write_schema(Arena *arena, JsonWriter *json);
+// "ask" of `lockstep schema`.
+#define ASK_SCHEMA "ask"
+
+int command_ask(int argc, char **argv); // help, and what is missing
+
+#endif
