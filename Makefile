@@ -20,7 +20,7 @@ PROGRAMS = models/hardware/write_catalogue.c calibrate/tcp/netbench.c scenarios/
 SOURCES = $(filter-out $(PROGRAMS),$(sort $(wildcard $(addsuffix /*.c,$(FOLDERS)))))
 TABLES = $(BUILD)/models/hardware/catalogue_tables.o # made of the catalogue
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o) $(TABLES)
-TEST_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/*.c tests/fuzz/*.c)) tests/bench/flows.c)
+TEST_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/*.c tests/fuzz/*.c)) tests/bench/flows.c scenarios/library/library.c)
 FUZZERS = $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 # float-cast-overflow: what clang counts in, and gcc does not.
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all $(SANITIZE_MORE)
@@ -51,6 +51,7 @@ help:
 	@echo "make report-check  reports in headless Chromium: charts seen, contrast, buttons, nothing on the console"
 	@echo "make manual  writes what the program prints into the pages of docs/"
 	@echo "make web     build/web, the program in a page (where emcc is found); make web-test: does it answer as this one does?"
+	@echo "make wheel   build/wheel, a Python package with the program in it (docs/library.md)"
 	@echo "make mpi     build/lockstep-mpi, sweeps and plans over MPI (where mpicc is found)"
 	@echo "make digests gcc -O0, -O2, ASan and clang builds must give the same runs"
 
@@ -100,6 +101,17 @@ NETBENCH_OBJECTS = $(addprefix $(BUILD)/,calibrate/tcp/netbench.o calibrate/tcp/
 $(BUILD)/netbench: $(NETBENCH_OBJECTS)
 	@echo "  LINK  $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
+
+# Questions from other programs: a C library and a Python package (scenarios/library).
+$(BUILD)/liblockstep.so: scenarios/library/library.c scenarios/library/lockstep.h
+	@echo "  LINK  $@"
+	@mkdir -p $(@D)
+	@$(CC) $(filter-out -fsanitize% -fno-sanitize%,$(ALL_CFLAGS)) -shared -fPIC -o $@ $<
+
+wheel: $(BUILD)/lockstep
+	@mkdir -p $(BUILD)/wheel
+	@$(CC) $(CFLAGS) $(LDFLAGS) -s -Wl,--disable-new-dtags,-rpath,'$$ORIGIN' -o $(BUILD)/wheel/lockstep $(BUILD)/main.o $(OBJECTS) $(LIBS)
+	@python3 scenarios/library/python/make_wheel.py $(BUILD)/wheel/lockstep $(BUILD)/wheel
 
 $(BUILD)/bench: $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/bench/*.c)) $(OBJECTS)
 	@echo "  LINK  $@"
@@ -331,10 +343,23 @@ coverage:
 
 # ---- Installing. What validate reads comes with the program (calibrate/shipped.c finds it).
 MEASURED = measurements measurements/convergence measurements/kernels measurements/nccl measurements/nccl/batch-3 measurements/queue measurements/training measurements/training/batch-2 measurements/training/batch-3 measurements/training/own
-install: $(BUILD)/lockstep
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/lockstep
+# Manual pages, from what --help prints.
+MAN_DATE = $(shell LC_ALL=C date -u -r CHANGELOG.md '+%B %-d, %Y')
+man: $(BUILD)/lockstep
+	@mkdir -p $(BUILD)/man
+	@$(BUILD)/lockstep --help | sed -n '/^Commands:/,/^$$/s/^  \([a-z]*\) \+\(.*\)/\1 \2/p' | while read -r command about; do \
+	    $(BUILD)/lockstep $$command --help | awk -v command=$$command -v about="$$about" -v date="$(MAN_DATE)" -f docs/man.awk \
+	        >$(BUILD)/man/lockstep-$$command.1 || exit 1; done
+	@$(BUILD)/lockstep --help | awk -v about="simulates GPU clusters and distributed training" -v date="$(MAN_DATE)" -f docs/man.awk \
+	    >$(BUILD)/man/lockstep.1
+
+install: $(BUILD)/lockstep $(BUILD)/liblockstep.so man
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib include share/man/man1) $(DESTDIR)$(PREFIX)/share/doc/lockstep
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/lockstep/,examples/algorithms examples/launch examples/packets $(MEASURED))
 	install -m 755 $(BUILD)/lockstep $(wildcard $(BUILD)/cuda/lockstep-bench) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(BUILD)/liblockstep.so $(DESTDIR)$(PREFIX)/lib
+	install -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 scenarios/library/lockstep.h $(DESTDIR)$(PREFIX)/include
 	install -m 644 scenarios/examples/*.lua scenarios/lessons/*.lua $(DESTDIR)$(PREFIX)/share/lockstep/examples
 	install -m 644 scenarios/examples/algorithms/*.lua $(DESTDIR)$(PREFIX)/share/lockstep/examples/algorithms
 	install -m 644 scenarios/examples/packets/*.lua $(DESTDIR)$(PREFIX)/share/lockstep/examples/packets
@@ -345,12 +370,14 @@ install: $(BUILD)/lockstep
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/lockstep $(DESTDIR)$(PREFIX)/bin/lockstep-bench
+	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/lockstep.1 $(DESTDIR)$(PREFIX)/share/man/man1/lockstep-*.1
+	rm -f $(DESTDIR)$(PREFIX)/lib/liblockstep.so $(DESTDIR)$(PREFIX)/include/lockstep.h
 	rm -rf $(DESTDIR)$(PREFIX)/share/lockstep $(DESTDIR)$(PREFIX)/share/doc/lockstep
 
 clean:
 	rm -rf build build-asan build-O0 build-clang build-fuzz build-coverage build-lint-gcc
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all help demo test check wasm web web-test asan lint digests bench fuzz scoreboard collectives-accuracy netbox \
+.PHONY: all help demo test check wheel man wasm web web-test asan lint digests bench fuzz scoreboard collectives-accuracy netbox \
         cuda cuda-check mpi mpi-check sweep-torture store-torture golden schema boundaries failures laws \
         recovery plan-torture report-check manual install uninstall clean

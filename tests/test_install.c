@@ -37,6 +37,18 @@ LONG_TEST(5, an_installed_program_validates_and_runs_its_examples) {
     EXPECT_INT(in_folder(folder, INSTALLED " run usr/share/lockstep/examples/scaling_efficiency.lua"), 0);
     EXPECT_CONTAINS(said, "of linear");
     EXPECT_INT(in_folder(folder, INSTALLED " schema | cmp - usr/share/lockstep/schema.json"), 0);
+    EXPECT_INT(in_folder(folder, "grep -c '^.It' usr/share/man/man1/lockstep-run.1; ls usr/share/man/man1 | wc -l"), 0);
+    EXPECT(atoi(said) > 100 && strtol(strchr(said, '\n'), NULL, 10) > 25);
+    EXPECT_INT(in_folder(folder, "! command -v mandoc >/dev/null || ! mandoc -T lint -W warning usr/share/man/man1/*.1 "
+                                 "| grep -E 'WARNING|ERROR'"),
+               0);
+    static const char calls[] =
+        "printf '%s' '#include <lockstep.h>\n#include <stdio.h>\nint main(void) { char *answer = "
+        "lockstep_ask(\"{\\\"ask\\\": \\\"hw\\\", \\\"words\\\": [\\\"list\\\"]}\"); "
+        "puts(answer ? answer : \"\"); lockstep_free(answer); }' >c.c && cc -Iusr/include c.c "
+        "-Lusr/lib -llockstep -Wl,-rpath,$PWD/usr/lib -o c && ./c";
+    EXPECT_INT(in_folder(folder, calls), 0);
+    EXPECT_CONTAINS(said, "\"kind\": \"hw-list\"");
     EXPECT_INT(in_folder(folder, INSTALLED " validate training usr/bin 2>&1"), 4);
     EXPECT_CONTAINS(said, "has no file whose name ends in .csv");
     snprintf(line, sizeof line, "rm -r %s", folder);

@@ -164,7 +164,7 @@ static int show_model(Asking *asking, const Model *model) {
 static const OptionSpec model_options[] = {
     {"as", OPTION_TEXT, "TYPE", .help = "read the config.json as this model_type (llama)"},
     {"operators", OPTION_FLAG, NULL, .help = "show what each layer runs, multiplies, moves, holds and keeps"},
-    {"seq", OPTION_COUNT, "N", .help = "tokens per sequence, for --operators"},
+    {"seq", OPTION_COUNT, "N", .help = "tokens per sequence, for --operators", .in_1024 = true},
 };
 
 static int ask_model(Asking *asking) {
@@ -205,9 +205,10 @@ int command_model(int argc, char **argv) { return frame_run(&question_model, arg
 // ---- lockstep params, lockstep flops
 
 static const OptionSpec count_options[] = {
-    {"seq", OPTION_COUNT, "N", .help = "tokens per sequence", .alias = "seq-length"},
-    {"tokens", OPTION_COUNT, "N", .help = "tokens to train on, for the whole run's FLOPs"},
-    {"samples", OPTION_COUNT, "N", .help = "samples to train on, for the whole run's FLOPs"},
+    {"seq", OPTION_COUNT, "N", .help = "tokens per sequence, 4k being 4096", .of = OF_QUESTION, .alias = "seq-length",
+     .in_1024 = true},
+    {"tokens", OPTION_COUNT, "N", .help = "tokens to train on, for the whole run's FLOPs", .of = OF_QUESTION},
+    {"samples", OPTION_COUNT, "N", .help = "samples to train on, for the whole run's FLOPs", .of = OF_QUESTION},
 };
 
 static const OptionSpec *count_rows(Arena *arena, int *count) {

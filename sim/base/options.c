@@ -157,7 +157,7 @@ static void read_number(const Reader *reader, const OptionSpec *spec, OptionValu
         problem_hint(reader->problems, "leave it out for the usual limit, or give a large one");
         return;
     }
-    value->number = number;
+    value->number = spec->in_1024 ? quantity_of_length(text, number) : number;
     value->given = true;
 }
 

@@ -43,6 +43,7 @@ typedef struct OptionSpec {
     bool may_be_empty;          // TEXT: "" is a value too
     QuantityKind quantity;      // QUANTITY only
     const char *usual;          // QUANTITY: such a value in the unit that is usual here ("30d"), or NULL
+    bool in_1024;               // COUNT, a length: "4k" is 4 x 1,024
     bool is_limit;              // COUNT and QUANTITY: 0, which would allow nothing, is refused
     const char *const *choices; // index = value of a CHOICE; of a TEXT what it may be, for shells
     int choice_count;

@@ -324,6 +324,12 @@ bool quantity_read(const char *name, const char *text, QuantityKind kind, const 
     return !problem;
 }
 
+double quantity_of_length(const char *text, double count) {
+    size_t length = strlen(text);
+    bool in_1024 = length > 0 && (text[length - 1] == 'k' || text[length - 1] == 'K');
+    return in_1024 ? count * 1024.0 / 1000 : count;
+}
+
 const char *quantity_describe(QuantityKind kind) {
     CHECK(kind >= 0 && kind < QUANTITY_KIND_COUNT);
     return expected[kind] + strlen(EXPECTED);

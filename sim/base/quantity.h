@@ -40,6 +40,7 @@ bool quantity_unit_missing(const char *name, const char *text, QuantityKind kind
 #define QUANTITY_WHY 200
 bool quantity_read(const char *name, const char *text, QuantityKind kind, const char *usual, double *value,
                    char why[QUANTITY_WHY]);
+double quantity_of_length(const char *text, double count); // of tokens: "4k", read as 4,000, is 4 x 1,024
 
 // Human text in `out` (always terminated): three significant figures by default and a fitting prefix.
 // BYTES print binary ("76.3 GiB"), BANDWIDTH decimal bytes ("25 GB/s"), TIME "1.42 s", "25 us", "26.7 days",

@@ -1,6 +1,7 @@
 // An answer in JSON that somebody else wrote, behind a letter for who is asked about it: e, r, d for explain, report,
-// diff; E and R of a run asks in full. Refused with a place, or a question of which no option but the question's is
-// left, whoever reads its words; no other file than the page is written, and none is read from elsewhere.
+// diff; E and R of a run asks in full. Behind a it is a question in JSON. Refused with a place, or a question of which
+// no option but the question's is left, whoever reads its words; no other file than the page is written, and none is
+// read from elsewhere.
 //     make fuzz FUZZERS=fuzz_answer
 #include <ctype.h>
 #include <dirent.h>
@@ -93,6 +94,17 @@ static bool read_for_explain(Arena *arena, Problems *problems) {
     return true;
 }
 
+static bool read_for_ask(Arena *arena, Problems *problems) {
+    char program[] = "lockstep", own[] = "ask", file[] = "x.json", *words[] = {program, own, file, NULL},
+         **argv = words;
+    int argc = 3;
+    if (!ask_in_json(arena, &argc, &argv, problems)) return false;
+    CHECK(strcmp(argv[argc - 1], "--json") == 0);
+    check_line(arena, argv[1], (const char *const *)argv + 2, argc - 3);
+    check_reach();
+    return true;
+}
+
 // A count of thousands is of a run that is right and long.
 static bool is_quick(Arena *arena) {
     const Json *answer;
@@ -127,7 +139,9 @@ static void ask(Arena *arena, const char *line) {
 
 static void ask_about(Arena *arena, char who) {
     Problems *problems = problems_create(arena);
-    bool is_taken = who == 'r' || who == 'R' ? read_for_report(arena, problems) : read_for_explain(arena, problems);
+    bool is_taken = who == 'a'                 ? read_for_ask(arena, problems)
+                    : who == 'r' || who == 'R' ? read_for_report(arena, problems)
+                                               : read_for_explain(arena, problems);
     CHECK(is_taken == (problem_count(problems) == 0));
     if (is_taken && isupper((unsigned char)who) && is_quick(arena))
         ask(arena, who == 'R' ? "lockstep report x.json -o page.html --time-limit 2s"
@@ -136,7 +150,7 @@ static void ask_about(Arena *arena, char who) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
-    if (bytes < 2 || bytes > MOST_BYTES || !strchr("erdER", data[0]) || !data[0]) return 0;
+    if (bytes < 2 || bytes > MOST_BYTES || !strchr("erdERa", data[0]) || !data[0]) return 0;
     int back = open(".", O_RDONLY | O_DIRECTORY);
     anchors_reader = anchors_read;
     question_rows = rows_asked_again;

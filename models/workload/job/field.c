@@ -186,9 +186,7 @@ static bool quantity_from_text(const FieldReader *reader, const Field *field, co
     if (refuse_without_unit(reader, field, called, text, where)) return false;
     if (!quantity_read(field->name, text, field->quantity, usual_value(field, usual), &value->number, why))
         return refuse_because(reader, field, called, where, text, why);
-    size_t length = strlen(text);
-    if (field->in_1024 && length > 0 && (text[length - 1] == 'k' || text[length - 1] == 'K'))
-        value->number *= 1024.0 / 1000;
+    if (field->in_1024) value->number = quantity_of_length(text, value->number);
     if (in_range(field, value->number)) return true;
     field_refuse(reader, field, called, where, reader->brief ? text : arena_printf(reader->arena, "\"%.60s\"", text));
     return false;

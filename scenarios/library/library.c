@@ -1,0 +1,122 @@
+// liblockstep: a question is put to a process of its own, in files without a name.
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "scenarios/library/lockstep.h"
+
+enum { ANSWERED = 0, ANSWER_IS_NO = 3, FAILED = 1 };
+
+extern char **environ;
+
+// ---- The program.
+
+// Beside the library, in ../bin, or as PATH has it.
+static const char *find_program(char path[PATH_MAX]) {
+    static const char *const places[] = {"lockstep", "../bin/lockstep"};
+    Dl_info library;
+    if (!dladdr((void *)(size_t)lockstep_ask, &library) || !library.dli_fname) return "lockstep";
+    const char *slash = strrchr(library.dli_fname, '/');
+    int folder = slash ? (int)(slash - library.dli_fname) + 1 : 0;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        int length = snprintf(path, PATH_MAX, "%.*s%s", folder, library.dli_fname, places[i]);
+        if (length > 0 && length < PATH_MAX && strchr(path, '/') && access(path, X_OK) == 0) return path;
+    }
+    return "lockstep";
+}
+
+// Its exit status; -1: it did not start.
+static int run_program(int question, int answer, int mistakes) {
+    char path[PATH_MAX];
+    char name[] = "lockstep", ask[] = "ask", input[] = "-", *line[] = {name, ask, input, NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t process;
+    if (posix_spawn_file_actions_init(&actions) != 0) return -1;
+    bool ready = posix_spawn_file_actions_adddup2(&actions, question, STDIN_FILENO) == 0 &&
+                 posix_spawn_file_actions_adddup2(&actions, answer, STDOUT_FILENO) == 0 &&
+                 posix_spawn_file_actions_adddup2(&actions, mistakes, STDERR_FILENO) == 0;
+    bool started = ready && posix_spawnp(&process, find_program(path), &actions, NULL, line, environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    if (!started) return -1;
+    int status;
+    while (waitpid(process, &status, 0) < 0)
+        if (errno != EINTR) return FAILED; // somebody else has waited for it
+    return WIFEXITED(status) ? WEXITSTATUS(status) : FAILED;
+}
+
+// ---- Texts in files.
+
+static bool write_all(int file, const char *text) {
+    for (size_t left = strlen(text); left > 0;) {
+        ssize_t written = write(file, text, left);
+        if (written < 0 && errno != EINTR) return false;
+        if (written > 0) text += written, left -= (size_t)written;
+    }
+    return lseek(file, 0, SEEK_SET) == 0;
+}
+
+static char *read_all(int file) {
+    off_t bytes = lseek(file, 0, SEEK_END);
+    char *text = bytes < 0 ? NULL : malloc((size_t)bytes + 1);
+    size_t have = 0;
+    while (text && have < (size_t)bytes) {
+        ssize_t some = pread(file, text + have, (size_t)bytes - have, (off_t)have);
+        if (some == 0) break;
+        if (some > 0) have += (size_t)some;
+        if (some < 0 && errno != EINTR) break;
+    }
+    if (text) text[have] = '\0';
+    return text;
+}
+
+static void put_quoted(FILE *out, const char *text) {
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            fprintf(out, "\\%c", *text);
+        else if ((unsigned char)*text < ' ')
+            fprintf(out, "\\u%04x", (unsigned)*text);
+        else
+            fputc(*text, out);
+    }
+}
+
+static char *error_answer(int status, char *mistakes) {
+    char *answer = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&answer, &bytes);
+    size_t length = strlen(mistakes);
+    while (length > 0 && mistakes[length - 1] == '\n') mistakes[--length] = '\0';
+    if (!out) return NULL;
+    fprintf(out, "{\"kind\": \"error\", \"exit\": %d, \"error\": \"", status < 0 ? FAILED : status);
+    put_quoted(out,
+               status < 0 ? "the program lockstep is not found: neither beside the library nor in PATH" : mistakes);
+    fputs("\"}\n", out);
+    return fclose(out) == 0 ? answer : NULL;
+}
+
+char *lockstep_ask(const char *question) {
+    int files[3] = {-1, -1, -1};
+    char *answer = NULL;
+    bool opened = true;
+    for (int i = 0; i < 3; i++) opened = (files[i] = memfd_create("lockstep", MFD_CLOEXEC)) >= 0 && opened;
+    if (opened && write_all(files[0], question)) {
+        int status = run_program(files[0], files[1], files[2]);
+        bool answered = status == ANSWERED || status == ANSWER_IS_NO;
+        char *said = read_all(files[answered ? 1 : 2]);
+        answer = answered || !said ? said : error_answer(status, said);
+        if (answer != said) free(said);
+    }
+    for (int i = 0; i < 3; i++)
+        if (files[i] >= 0) close(files[i]);
+    return answer;
+}
+
+void lockstep_free(char *answer) { free(answer); }
