@@ -219,6 +219,8 @@ TEST(a_price_of_ones_own_is_no_assumption) {
     EXPECT_INT(ended->code, 0);
     EXPECT_CONTAINS(ended->out, "; $");
     EXPECT(strstr(ended->out, "Assumed ") == NULL);
+    ended = run_command(command_explain, "explain goodput --gpus 16 --node rtx4090-8gpu --days 20 --runs 10");
+    EXPECT_CONTAINS(ended->out, "$0.53 a GPU-hour"); // below one too it is a price
     ended = run_command(command_explain, "explain goodput --gpus 1024 --days 20 --runs 40 --price 0");
     EXPECT_INT(ended->code, 4);
     EXPECT_CONTAINS(ended->err, "--price must be above 0");

@@ -482,6 +482,7 @@ TEST(a_row_that_no_bill_has_is_refused) {
     BillSpec rows = {.without = "energy,stuff"};
     bench.spec.bill = &rows;
     EXPECT_CONTAINS(refusal(&bench, true), "\"stuff\" is no row that a bill could do without");
+    EXPECT_CONTAINS(problem_at(bench.problems, 0)->hint, "staff");
     arena_close(bench.arena);
 }
 

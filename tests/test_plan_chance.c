@@ -594,6 +594,10 @@ TEST(no_plan_is_recommended_that_may_well_run_out_of_memory_unless_asked) {
                             sure, sizeof sure),
                3);
     EXPECT_CONTAINS(sure, "no layout fits in memory");
+    EXPECT_INT(plan_command("--model llama-3.2-1b --tokens 1B --node rtx4090-8gpu --gpus 1 --global-batch 1 --seq 1024",
+                            sure, sizeof sure),
+               3);
+    EXPECT_CONTAINS(sure, "no layout fits in memory with 95 %; one does with ");
 }
 
 static double member_in(const Json *object, const char *key) {

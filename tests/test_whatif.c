@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "scenarios/whatif/whatif.h"
+#include "scenarios/whatif/whatif_step.h"
 #include "tests/test.h"
 
 TEST(a_gain_is_judged_by_its_range_by_what_matters_and_by_what_the_move_asks) {
@@ -49,4 +50,11 @@ TEST(what_was_tried_is_ranked_by_gain_then_by_kind_then_as_it_was_tried) {
     EXPECT_INT(list.ran, 6);
     EXPECT_TEXT(whatif_first(&list, true)->title, "machine");
     EXPECT_TEXT(whatif_first(&list, false)->title, "second");
+}
+
+TEST(of_large_steps_fewer_pairs_are_tried) {
+    EXPECT_INT(together_affordable(80, 0), 80);
+    EXPECT_INT(together_affordable(80, 500000), 80);
+    EXPECT_INT(together_affordable(80, 4000000), 10);
+    EXPECT_INT(together_affordable(80, 50000000), 0);
 }

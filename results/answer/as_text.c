@@ -5,6 +5,7 @@
 #include "results/answer/as.h"
 #include "results/chart/chart.h"
 #include "results/terminal.h"
+#include "sim/base/check.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 
@@ -320,6 +321,7 @@ void answer_as_text(Arena *arena, FILE *out, const Answer *answer, const Style *
 }
 
 void answer_give(Arena *arena, FILE *out, const Answer *answer, AnswerForm form, const Style *style, bool verbose) {
+    CHECK(!answer->open->parent); // what was opened is closed
     if (form == ANSWER_JSON)
         answer_as_json(out, answer);
     else if (form == ANSWER_CSV)

@@ -80,6 +80,7 @@ void make_move(Arena *arena, const JobNow *now, const Move *move, Variant *varia
 // ---- Together (whatif_together.c): the pairs of moves that promise most by what each does alone, so many at most, and
 // a third on top of the best pair, or of a quicker one that lacks the room.
 #define WHATIF_PAIRS 80
+int64_t together_affordable(int64_t most, int64_t events); // pairs, of steps with so many events
 CombinationList try_together_with(Arena *arena, const JobNow *now, int64_t most);
 // Changes that make a job fit together, where none alone does or at less cost. NULL: there are none.
 const Combination *fitting_together(const JobNow *now);

@@ -260,10 +260,12 @@ static int by_gain(const void *a, const void *b) {
     return (one->count > other->count) - (one->count < other->count);
 }
 
+int64_t together_affordable(int64_t most, int64_t events) {
+    return (int64_t)fmin((double)most, floor(MOST_EVENTS / fmax((double)events, 1)));
+}
+
 CombinationList try_together_with(Arena *arena, const JobNow *now, int64_t most) {
-    Search search = {.arena = arena, .now = now, .left = most};
-    double affordable = floor(MOST_EVENTS / fmax((double)now->point.event_count, 1));
-    if ((double)search.left > affordable) search.left = (int64_t)affordable;
+    Search search = {.arena = arena, .now = now, .left = together_affordable(most, now->point.event_count)};
     WatchPiece piece;
     watch_begin(&piece, "changes together", (double)search.left, WATCH_NO_LIMIT);
     list_parts(&search);
