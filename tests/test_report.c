@@ -330,6 +330,18 @@ TEST(a_report_of_a_plan_ends_in_advice_and_says_what_else_may_be_set) {
     unlink("/tmp/lockstep-report-plan.html");
 }
 
+TEST(what_moves_a_plan_most_stands_first) {
+    EXPECT_INT(
+        lockstep("report plan --model llama-2-7b --node dgx-a100 --gpus 64 --tokens 100B --global-batch 512 --by 60d "
+                 "--faults llama3-h100 -j 1 -o /tmp/lockstep-report-swings.html && tr '\\n' ' ' "
+                 "</tmp/lockstep-report-swings.html | sed 's/.*<caption>[^/]*How far one thing moves//; "
+                 "s,</table>.*,,' | grep -o 'row\">[^<]*'"),
+        0);
+    const char *kernels = strstr(said, "kernels"), *fabric = strstr(said, "fabric");
+    EXPECT(kernels && fabric && kernels < fabric);
+    unlink("/tmp/lockstep-report-swings.html");
+}
+
 // The number behind `key` of a JSON answer, of its first time.
 static double number_of(const char *answer, const char *key) {
     const char *at = strstr(answer, key);

@@ -321,7 +321,7 @@ void answer_as_text(Arena *arena, FILE *out, const Answer *answer, const Style *
 }
 
 void answer_give(Arena *arena, FILE *out, const Answer *answer, AnswerForm form, const Style *style, bool verbose) {
-    CHECK(!answer->open->parent); // what was opened is closed
+    CHECK(answer_is_closed(answer));
     if (form == ANSWER_JSON)
         answer_as_json(out, answer);
     else if (form == ANSWER_CSV)

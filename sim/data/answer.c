@@ -75,6 +75,8 @@ void answer_close(Answer *answer) {
     answer->open = answer->open->parent;
 }
 
+bool answer_is_closed(const Answer *answer) { return !answer->open->parent; }
+
 void answer_detail(Answer *answer, AnswerDetail detail) { answer->open->inside = detail; }
 
 // ---- Facts.

@@ -67,6 +67,7 @@ void answer_open(Answer *answer, const char *key, const char *heading);
 void answer_open_on_pages(Answer *answer, const char *heading, AnswerDetail inside); // heading on pages alone, no key
 void answer_open_list(Answer *answer, const char *key, const char *heading);         // its sections have no keys
 void answer_close(Answer *answer);
+bool answer_is_closed(const Answer *answer);             // all that was opened
 void answer_detail(Answer *answer, AnswerDetail detail); // of what follows in this section
 
 // ---- Facts.
