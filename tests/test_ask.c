@@ -129,11 +129,13 @@ TEST(the_library_answers_and_says_what_is_wrong) {
     free(program);
 }
 
+#define PYTHON                                                                                                         \
+    "command -v python3 >/dev/null || exit 77; export PATH=$(dirname $(realpath $LOCKSTEP)):$PATH "                    \
+    "PYTHONPATH=scenarios/library/python PYTHONDONTWRITEBYTECODE=1; python3 - <<'END'\n"
+
 // As the manual's page has it; where there is no Python nothing is asked.
 TEST(the_python_package_does_what_its_page_shows) {
-    static const char program[] =
-        "command -v python3 >/dev/null || exit 77; export PATH=$(dirname $(realpath $LOCKSTEP)):$PATH "
-        "PYTHONPATH=scenarios/library/python PYTHONDONTWRITEBYTECODE=1; python3 - <<'END'\n"
+    static const char program[] = PYTHON
         "import re\n"
         "for block in re.findall(r'```python\\n(.*?)```', open('docs/library.md').read(), re.S):\n"
         "    exec(block, globals())\n"
@@ -141,6 +143,23 @@ TEST(the_python_package_does_what_its_page_shows) {
         "assert table['gpus'] == [8, 64, 512] and len(table['step_time_s.p50']) == 3\n"
         "assert answer._repr_html_().startswith('<iframe') and 'H100' in lockstep.hw('show', 'H100')._repr_html_()\n"
         "END\n";
+    int status = test_shell(program, said, sizeof said);
+    if (status == 77) return;
+    EXPECT_INT(status, 0);
+    if (status) test_fail(__FILE__, __LINE__, "%s", said);
+}
+
+TEST(the_notebooks_of_the_manual_run) {
+    static const char program[] =
+        PYTHON "import glob, json\n"
+               "paths = sorted(glob.glob('docs/notebooks/*.ipynb'))\n"
+               "assert len(paths) >= 4\n"
+               "for path in paths:\n"
+               "    names = {}\n"
+               "    for cell in json.load(open(path))['cells']:\n"
+               "        assert not cell.get('outputs')\n"
+               "        if cell['cell_type'] == 'code': exec(''.join(cell['source']), names)\n"
+               "END\n";
     int status = test_shell(program, said, sizeof said);
     if (status == 77) return;
     EXPECT_INT(status, 0);
