@@ -29,6 +29,7 @@ int command_explain(int argc, char **argv);
 int command_trace(int argc, char **argv);
 int command_sweep(int argc, char **argv);
 int command_merge(int argc, char **argv);
+int command_doctor(int argc, char **argv);
 int command_memory(int argc, char **argv);
 int command_flops(int argc, char **argv);
 int command_params(int argc, char **argv);
@@ -101,6 +102,7 @@ static const Command commands[] = {
     {"validate", "predictions against published measurements", command_validate},
     {"ask", "a question in JSON, answered in JSON: for programs and agents", command_ask},
     {"schema", "JSON Schema of what --json answers, and of what may be asked", command_schema},
+    {"doctor", "what the program finds on this machine, and what is missing", command_doctor},
     {"completion", "what a shell offers at TAB: bash, zsh, fish", command_completion},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };

@@ -43,6 +43,8 @@ const AnswerCase answer_cases[] = {
     {"hw check models/hardware/catalogue/links.json", "hw-check"},
     {"hw fields gpu", "hw-fields"},
     {"constants", "constants"},
+    {"doctor", "doctor"},
+    {"ask $DIR/question.json", "flops"},
     {"model list", "model-list"},
     {"model show gpt2-124m", "model-show"},
     {"model show gpt2-124m --operators", "model-show"},
@@ -91,6 +93,8 @@ const int answer_case_count = sizeof answer_cases / sizeof *answer_cases;
 // clang-format off
 const WalkLine answer_walk[] = {
     // ---- run
+    {0, "doctor"},
+    {0, "ask $DIR/question.json"},
     {0, "run " GPT2},
     {0, "run " GPT2 " --tokens 1B --price 2 --date 2026-11-21 --currency EUR --verbose"},
     {0, "run --model gpt2-124m --node aws-p4d.24xlarge --gpus 8 --micro-batch 1 --seq 1024 --tokens 1B --provider aws --terms spot"},
@@ -543,6 +547,7 @@ static const struct {
 // clang-format on
 
 static const char *const inputs[] = {
+    "printf '{\"ask\": \"flops\", \"model\": \"gpt2-124m\"}' >$DIR/question.json",
     "$LOCKSTEP sweep --model gpt2-124m --node dgx-a100 --gpus 8 --seq 1024 --micro-batch 1 --vary global-batch=8,16 "
     "-o $DIR/store.db -q -j 1",
     // The beginnings of files that take seconds in whole.

@@ -180,7 +180,7 @@ Loads all_to_all_loads(Arena *arena, const Group *group) {
     double each = 1.0 / group->rank_count;
     int gpus[NODE_GPU_LIMIT];
     open_window(&window, &loads, network);
-    for (int b = 0; b < group->block_count; b++) {
+    for (int b = 0; b < group->listed_blocks; b++) {
         const Block *block = &group->blocks[b];
         double local = (block->count - 1) * each, remote = (group->rank_count - block->count) * each;
         for (int i = block->first, end = block->first + block->count; i < end;) {

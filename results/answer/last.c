@@ -49,14 +49,14 @@ bool last_follows(const char *command) {
 
 // ---- The file.
 
-static const char *state_folder(Arena *arena) {
+const char *last_folder(Arena *arena) {
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     if (state && state[0] == '/') return arena_printf(arena, "%s/lockstep", state);
     return home && home[0] == '/' ? arena_printf(arena, "%s/.local/state/lockstep", home) : NULL;
 }
 
 static const Json *read_questions(Arena *arena) {
-    const char *folder = state_folder(arena), *path = folder ? arena_printf(arena, "%s/last.json", folder) : NULL;
+    const char *folder = last_folder(arena), *path = folder ? arena_printf(arena, "%s/last.json", folder) : NULL;
     struct stat about;
     if (!path || access(path, R_OK) != 0 || stat(path, &about) != 0) return NULL;
     if (!S_ISREG(about.st_mode) || about.st_uid != geteuid()) return NULL; // somebody else's words
@@ -109,7 +109,7 @@ static void write_question(JsonWriter *json, const LastQuestion *question) {
 // The newest stands last.
 static bool write_questions(Arena *arena, const LastQuestion *question) {
     Problems *unsaid = problems_create(arena);
-    const char *folder = state_folder(arena);
+    const char *folder = last_folder(arena);
     OutputFile file;
     const Json *old = read_questions(arena);
     if (!folder || !make_folders(arena, folder)) return false;

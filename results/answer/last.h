@@ -24,6 +24,8 @@ typedef struct LastQuestion {
 bool last_keeps(const char *command);
 bool last_follows(const char *command);
 
+const char *last_folder(Arena *arena); // of the file, or NULL: there is no home
+
 // argv[0] is the command. Whether it was kept.
 bool last_keep(int argc, char **argv);
 
