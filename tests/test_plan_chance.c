@@ -577,6 +577,16 @@ TEST(a_gpu_that_lacks_the_precision_is_no_plan_and_says_why) {
     EXPECT(strstr(output, "has no bf16 units") == NULL);
 }
 
+TEST(how_little_would_still_be_enough_is_told_from_the_first) {
+    static char said[1 << 17];
+    EXPECT_INT(
+        plan_command("--model llama-2-7b --node dgx-a100 --gpus 64 --tokens 100B --global-batch 512 --by 60d --budget "
+                     "200k -v",
+                     said, sizeof said),
+        0);
+    EXPECT_CONTAINS(said, "\nReach     with a budget of ");
+}
+
 TEST(no_plan_is_recommended_that_may_well_run_out_of_memory_unless_asked) {
     static char sure[1 << 17], asked[1 << 17];
     const char *tight = "--model llama-2-13b --tokens 10B --node dgx-a100 --gpus 8 --global-batch 64 --recompute none "

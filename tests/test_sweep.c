@@ -336,3 +336,10 @@ TEST(no_two_options_of_sweep_have_one_name) {
     EXPECT_TEXT(output, "");
     clear();
 }
+
+TEST(a_sweep_without_a_point_that_ran_ends_as_its_points_did) {
+    EXPECT_INT(store_exit_code(&(StoreCounts){.ok = 1, .impossible = 5}), 0);
+    EXPECT_INT(store_exit_code(&(StoreCounts){.impossible = 1}), 3);
+    EXPECT_INT(store_exit_code(&(StoreCounts){.ok = 5, .failed = 1, .impossible = 1}), 1);
+    EXPECT_INT(store_exit_code(&(StoreCounts){0}), 0);
+}
