@@ -132,7 +132,7 @@ static void lay_cables(const Asked *asked) {
     PacketNetwork *network = &asked->study->network;
     int hosts = asked->study->hosts, wide = asked->study->leaf_hosts, leaves = hosts / wide, count = 0;
     PacketCable *cables = ARENA_ARRAY(asked->arena, PacketCable, 2 * hosts);
-    PacketCable cable = {0, 0, number_of(asked, "rate"), number_of(asked, "latency"), number_of(asked, "loss"), 0};
+    PacketCable cable = {0, 0, number_of(asked, "rate"), number_of(asked, "latency"), number_of(asked, "loss"), 0, 0};
     for (int h = 0; h < hosts; h++) {
         cables[count] = cable;
         cables[count].a = h;
