@@ -11,21 +11,12 @@
 
 static const OptionSpec watch_rows[] = {WATCH_OPTIONS};
 
-// "of each flow; 1 MB".
-static OptionSpec row_of(Arena *arena, const Field *field) {
-    OptionSpec row = field_option(arena, field);
-    const char *usual = field->fallback;
-    if (usual) usual += *usual == '"';
-    if (usual) row.help = arena_printf(arena, "%s; %.*s", field->help, (int)strcspn(usual, "\""), usual);
-    return row;
-}
-
 static const OptionSpec *rows(Arena *arena, int *count) {
     const ObjectType *type = object_type(OBJECT_PACKETS);
     OptionSpec *own = ARENA_ARRAY(arena, OptionSpec, type->field_count);
     int own_count = 0;
     for (int i = 0; i < type->field_count; i++)
-        if (type->fields[i].flag) own[own_count++] = row_of(arena, &type->fields[i]);
+        if (type->fields[i].flag) own[own_count++] = packets_option(arena, &type->fields[i]);
     return options_join(arena, own, own_count, watch_rows, COUNT_OF(watch_rows), count);
 }
 

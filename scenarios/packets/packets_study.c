@@ -3,19 +3,15 @@
 #include <math.h>
 
 #include "scenarios/fields/fields.h"
+#include "scenarios/packets/packets_rules.h"
 #include "sim/base/statistics.h"
 #include "sim/system/watch.h"
 
 #define FLOWS_MOST 1000000
-#define PACKETS_MOST 6e7  // of a flow
-#define HEADER_BYTES 62   // Ethernet, IP, UDP, RoCE, gap and preamble, about
-#define CONTROL_BYTES 84  // the smallest frame, with gap and preamble
-#define LINE_SECONDS 8e-6 // of the line may wait before a mark, assumed: about the bare round trip of two tiers
-#define MARKS_MOST 0.2    // DCQCN's Pmax, as HPCC's public configuration has it (Li et al. 2019)
-#define TRIMMED_QUEUE 8   // packets (Handley et al. 2017)
-#define EVENTS_A_HOP 3    // about, with those of acknowledgements
-#define BYTES_A_PACKET 4  // of memory, and
-#define BYTES_A_FLOW 400  // of one that nothing is sent on
+#define PACKETS_MOST 6e7 // of a flow
+#define EVENTS_A_HOP 3   // about, with those of acknowledgements
+#define BYTES_A_PACKET 4 // of memory, and
+#define BYTES_A_FLOW 400 // of one that nothing is sent on
 
 // ---- What is asked.
 
@@ -26,16 +22,10 @@ typedef struct Asked {
     Problems *problems;
 } Asked;
 
-static const Value *value_of(const Asked *asked, const char *field) {
-    return &asked->said->values[field_index(OBJECT_PACKETS, field)];
-}
+static const Value *value_of(const Asked *asked, const char *field) { return packets_value(asked->said, field); }
 static double number_of(const Asked *asked, const char *field) { return value_of(asked, field)->number; }
-static int choice_of(const Asked *asked, const char *field) { return value_of(asked, field)->choice; }
 
-// Of a field that is left out: the whole.
-static Where where_of(const Asked *asked, const char *field) {
-    return value_of(asked, field)->written ? value_of(asked, field)->where : asked->said->where;
-}
+static Where where_of(const Asked *asked, const char *field) { return packets_where(asked->said, field); }
 
 static void refuse_beyond(const Asked *asked, Where where, double bytes) {
     if (ceil(bytes / asked->study->network.payload_bytes) <= PACKETS_MOST) return;
@@ -45,7 +35,6 @@ static void refuse_beyond(const Asked *asked, Where where, double bytes) {
 
 static void ask_numbers(const Asked *asked) {
     PacketsStudy *study = asked->study;
-    PacketNetwork *network = &study->network;
     study->hosts = study->leaf_hosts = (int)number_of(asked, "hosts");
     if (value_of(asked, "hosts_per_leaf")->given) {
         study->leaf_hosts = (int)number_of(asked, "hosts_per_leaf");
@@ -55,77 +44,19 @@ static void ask_numbers(const Asked *asked) {
             problem_hint(asked->problems, "make the hosts a multiple of those of a leaf");
         }
     }
-    network->payload_bytes = (int)number_of(asked, "payload");
-    network->header_bytes = HEADER_BYTES;
-    network->control_bytes = CONTROL_BYTES;
-    network->seed = value_of(asked, "seed")->given ? value_of(asked, "seed")->seed : asked->said->seed;
-    network->switches.buffer_bytes = number_of(asked, "buffer");
-    network->switches.routing = (PacketRouting)choice_of(asked, "routing");
-    network->transport = packet_transports[choice_of(asked, "transport")].usual;
+    packets_rules_begin(asked->said, &study->network);
     refuse_beyond(asked, where_of(asked, "size"), number_of(asked, "size"));
 }
 
-// Where it is said, in place of what is usual.
-static double said_or(const Asked *asked, const char *field, double usual) {
-    return value_of(asked, field)->given ? number_of(asked, field) : usual;
-}
-
-static void refuse_unused(const Asked *asked, const char *field, bool is_used) {
-    if (is_used || !value_of(asked, field)->given) return;
-    problem_add(asked->problems, where_of(asked, field), "%s has no %s",
-                packet_transports[asked->study->network.transport.id].name, field);
-    problem_hint(asked->problems, "leave it out, or choose another transport");
-}
-
-static void set_marks(const Asked *asked, double rate, double packet) {
-    PacketSwitch *rules = &asked->study->network.switches;
-    PacketTransportId id = asked->study->network.transport.id;
-    bool pauses = packet_transports[id].pauses, is_said = false;
-    static const char *const fields[] = {"mark_from", "mark_to", "mark_most"};
-    for (int i = 0; i < COUNT_OF(fields); i++) is_said = is_said || value_of(asked, fields[i])->given;
-    if (id != PACKET_DCTCP && id != PACKET_DCQCN && !is_said) return;
-    rules->mark_from_bytes = said_or(asked, "mark_from", fmax(rate * LINE_SECONDS, 2 * packet));
-    rules->mark_to_bytes = said_or(asked, "mark_to", rules->mark_from_bytes * (pauses ? 4 : 1));
-    rules->mark_most = said_or(asked, "mark_most", pauses ? MARKS_MOST : 1);
-    if (rules->mark_to_bytes >= rules->mark_from_bytes) return;
-    problem_add(asked->problems, where_of(asked, "mark_to"), "marks end at %.0f bytes, before they begin at %.0f",
-                rules->mark_to_bytes, rules->mark_from_bytes);
-    problem_hint(asked->problems, "make mark_to at least mark_from");
-}
-
-static double usual_target(const PacketTransport *transport, double bare) {
-    if (transport->id == PACKET_HPCC) return bare;
-    return transport->id == PACKET_TIMELY ? fmax(transport->target_seconds, 2 * bare) : 2 * bare;
-}
-
-// As the transport is used to it: windows of a bandwidth-delay product, marks by rate, pauses, trimmed queues.
 static void set_switches(const Asked *asked) {
     const PacketsStudy *study = asked->study;
-    PacketNetwork *network = &asked->study->network;
-    const PacketTransportRow *row = &packet_transports[network->transport.id];
-    PacketTransport *transport = &network->transport;
-    PacketSwitch *rules = &network->switches;
-    double packet = network->payload_bytes + network->header_bytes, rate = number_of(asked, "rate");
+    double packet = study->network.payload_bytes + study->network.header_bytes, rate = number_of(asked, "rate");
     double latency = number_of(asked, "latency");
-    int hops = study->leaf_hosts < study->hosts ? 4 : 2;
-    double bare = 2 * hops * latency + hops * packet / rate;
-    rules->alpha = 1;
-    set_marks(asked, rate, packet);
-    // What comes after the pause was sent needs room: the rest is divided among all ports.
-    int leaves = study->hosts / study->leaf_hosts, ports = study->hosts;
+    int leaves = study->hosts / study->leaf_hosts, ports = study->hosts, hops = leaves > 1 ? 4 : 2;
     if (leaves > 1) ports = leaves > 2 * study->leaf_hosts ? leaves : 2 * study->leaf_hosts; // of a spine or a leaf
-    if (row->pauses)
-        rules->pause_bytes = fmax(rules->buffer_bytes / ports - 2 * rate * latency - 3 * packet, 2 * packet);
-    rules->pause_bytes = said_or(asked, "pause", rules->pause_bytes);
-    rules->trim = transport->id == PACKET_NDP;
-    rules->queue_bytes = said_or(asked, "queue", rules->trim ? TRIMMED_QUEUE * packet : 0);
-    if (transport->id == PACKET_WINDOW || transport->id == PACKET_NDP)
-        transport->window_packets = ceil(bare * rate / packet);
-    refuse_unused(asked, "window", transport->window_packets > 0);
-    refuse_unused(asked, "target", transport->target_seconds > 0);
-    transport->window_packets = said_or(asked, "window", transport->window_packets);
-    transport->timeout_least = said_or(asked, "timeout", transport->timeout_least);
-    transport->target_seconds = said_or(asked, "target", usual_target(transport, bare));
+    double bare = 2 * hops * latency + hops * packet / rate;
+    packets_rules_end(asked->said, &(PacketsFacts){rate, latency, bare, ports}, &asked->study->network,
+                      asked->problems);
 }
 
 static void lay_cables(const Asked *asked) {
@@ -331,7 +262,7 @@ void packets_study_answer(Arena *arena, Answer *answer, const PacketsStudy *stud
     answer_text(answer, "pattern", NULL,
                 study->pattern < PACKETS_PATTERNS ? packets_patterns[study->pattern] : "flows");
     answer_text(answer, "transport", NULL, packet_transports[network->transport.id].name);
-    answer_text(answer, "routing", NULL, field_find(OBJECT_PACKETS, "routing")->names[network->switches.routing]);
+    answer_text(answer, "routing", NULL, packets_routing_name(network));
     answer_number(answer, "hosts", NULL, AS_WHOLE, study->hosts);
     answer_number(answer, "flows", "Flows", AS_COUNT, study->flow_count);
     answer_number(answer, "end_s", "All have arrived after", AS_SECONDS, end);
@@ -346,12 +277,7 @@ void packets_study_answer(Arena *arena, Answer *answer, const PacketsStudy *stud
     answer_number(answer, "timeouts", "Timeouts", AS_COUNT, (double)timeouts);
     answer_number(answer, "packet_hops", NULL, AS_WHOLE, (double)result->hops);
     if (study->each_flow) add_flows(answer, study, result);
-    if (packet_transports[network->transport.id].in_order && network->switches.routing != PACKET_ECMP &&
-        study->leaf_hosts < study->hosts)
-        answer_caution(answer,
-                       "%s goes back where packets overtake each other, which they do by several ways: it is "
-                       "used with ecmp",
-                       packet_transports[network->transport.id].name);
+    if (study->leaf_hosts < study->hosts) packets_rules_caution(answer, network);
     answer_seed(answer, network->seed);
     answer_digest(answer, result->digest);
 }

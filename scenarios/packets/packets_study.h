@@ -2,22 +2,7 @@
 #ifndef LOCKSTEP_SCENARIOS_PACKETS_STUDY_H
 #define LOCKSTEP_SCENARIOS_PACKETS_STUDY_H
 
-#include "models/workload/job/field.h"
-#include "sim/data/answer.h"
-#include "sim/packet/packet.h"
-
-typedef struct PacketsFlowSaid { // a flow of a list
-    const Value *values;         // by field of OBJECT_PACKETS_FLOW
-    Where where;
-} PacketsFlowSaid;
-
-typedef struct PacketsSaid {
-    const Value *values; // by field of OBJECT_PACKETS
-    const PacketsFlowSaid *flows;
-    int flow_count;
-    uint64_t seed; // where none is said
-    Where where;
-} PacketsSaid;
+#include "scenarios/packets/packets_rules.h"
 
 typedef struct PacketsStudy {
     Where where;
