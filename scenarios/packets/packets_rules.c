@@ -79,14 +79,16 @@ void packets_rules_end(const PacketsSaid *said, const PacketsFacts *facts, Packe
     rules->alpha = 1;
     set_marks(said, network, rate, packet, problems);
     // What comes after the pause was sent needs room: the rest is divided among all ports.
-    if (row->pauses)
+    rules->trim = transport->id == PACKET_NDP;
+    if (row->pauses || (facts->lossless && !rules->trim))
         rules->pause_bytes =
             fmax(rules->buffer_bytes / facts->ports - 2 * rate * facts->latency_seconds - 3 * packet, 2 * packet);
     rules->pause_bytes = said_or(said, "pause", rules->pause_bytes);
-    rules->trim = transport->id == PACKET_NDP;
     rules->queue_bytes = said_or(said, "queue", rules->trim ? TRIMMED_QUEUE * packet : 0);
-    if (transport->id == PACKET_WINDOW || transport->id == PACKET_NDP)
-        transport->window_packets = ceil(facts->bare_seconds * rate / packet);
+    double product = ceil(facts->bare_seconds * rate / packet);
+    if (transport->id == PACKET_WINDOW || transport->id == PACKET_NDP) transport->window_packets = product;
+    if (facts->warm && transport->window_packets > 0)
+        transport->window_packets = fmax(transport->window_packets, product);
     refuse_unused(said, "window", network, transport->window_packets > 0, problems);
     refuse_unused(said, "target", network, transport->target_seconds > 0, problems);
     transport->window_packets = said_or(said, "window", transport->window_packets);

@@ -29,6 +29,8 @@ typedef struct PacketsFacts {
     double bytes_per_second, latency_seconds; // of a host's cable; of the longest
     double bare_seconds;                      // round trip of a packet that finds nobody
     int ports;                                // of a switch, at most
+    bool lossless;                            // whatever the transport is used to, but for trimming
+    bool warm;                                // windows have grown before
 } PacketsFacts;
 
 // First sizes of packets, routing, buffer, seed and the transport; then, as the transport is used to it, windows of a

@@ -55,7 +55,7 @@ static void set_switches(const Asked *asked) {
     int leaves = study->hosts / study->leaf_hosts, ports = study->hosts, hops = leaves > 1 ? 4 : 2;
     if (leaves > 1) ports = leaves > 2 * study->leaf_hosts ? leaves : 2 * study->leaf_hosts; // of a spine or a leaf
     double bare = 2 * hops * latency + hops * packet / rate;
-    packets_rules_end(asked->said, &(PacketsFacts){rate, latency, bare, ports}, &asked->study->network,
+    packets_rules_end(asked->said, &(PacketsFacts){rate, latency, bare, ports, false, false}, &asked->study->network,
                       asked->problems);
 }
 

@@ -340,8 +340,12 @@ FlowPackets *flow_packets(Arena *arena, const FlowPlan *plan, const PacketSizes 
 
 PacketFacts flow_packets_facts(const FlowPackets *p) {
     PacketFacts facts = {.ports = p->fabric.most_ports, .events = EVENTS_A_HOP * p->hops};
+    const FabricShape *shape = &p->plan->network->fabric;
     double packet = p->sizes.payload + p->sizes.header, longest = 0;
     int most = 0;
+    facts.lossless = shape->transport == NET_INFINIBAND || shape->transport == NET_SLINGSHOT;
+    facts.tcp = shape->transport == NET_TCP || shape->transport == NET_TCPX;
+    facts.spreads = shape->flows_per_nic <= 0;
     for (int h = 0; h < p->host_count; h++)
         facts.bytes_per_second = fmax(facts.bytes_per_second, p->network.cables[h].bytes_per_second);
     for (int c = 0; c < p->network.cable_count; c++)
@@ -353,7 +357,8 @@ PacketFacts flow_packets_facts(const FlowPackets *p) {
             longest, packet_fabric_seconds(&p->fabric, &p->hosts[wire->from_host], &p->hosts[wire->to_host], &cables));
         most = cables > most ? cables : most;
     }
-    facts.bare_seconds = 2 * longest + (p->wires.count ? most * packet / facts.bytes_per_second : 0);
+    double crossed = 2 * packet + p->sizes.control; // what comes back waits for what is on each cable
+    if (p->wires.count) facts.bare_seconds = 2 * longest + most * crossed / facts.bytes_per_second;
     return facts;
 }
 

@@ -24,6 +24,8 @@ typedef struct PacketFacts {
     double bare_seconds;     // round trip of a packet that finds nobody
     int ports;               // of a switch, at most
     double events;           // about, that a run takes
+    bool lossless, tcp;      // by credits, InfiniBand and Slingshot; sockets
+    bool spreads;            // over all ways, not by a hash of each flow
 } PacketFacts;
 PacketFacts flow_packets_facts(const FlowPackets *packets);
 
