@@ -353,6 +353,7 @@ const WalkLine answer_walk[] = {
     {0, "packets permutation --hosts 32 --hosts-per-leaf 4 --size 200kB --transport timely"},
     {0, "packets incast --hosts 8 --size 100kB --each-flow"},
     {0, "run scenarios/examples/packets/victim.lua"},
+    {0, "run scenarios/examples/packets/all_to_all.lua"},
     {0, "packets incast --hosts 8 --size 100kB --mark-from 50kB --mark-to 80kB --mark-most 0.5 --pause 60kB"},
     {0, "packets incast --hosts 8 --size 100kB --transport swift --target 20us --window 4 --queue 100kB --timeout 1ms"},
     {2, "packets"},

@@ -34,7 +34,7 @@ static int ask(Asking *asking) {
     const ObjectType *type = object_type(OBJECT_PACKETS);
     FieldReader reader = {.arena = asking->arena, .problems = problems};
     Value *values = ARENA_ARRAY(asking->arena, Value, type->field_count);
-    PacketResult result;
+    PacketsOutcome result;
     if (option_positional_count(asking->options) == 0) {
         problem_add(problems, (Where){0}, "packets needs a pattern");
         problem_hint(problems, "incast, permutation or all_to_all; for example: lockstep packets incast");

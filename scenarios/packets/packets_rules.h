@@ -17,7 +17,8 @@ typedef struct PacketsSaid {
     const Value *values; // by field of OBJECT_PACKETS
     const PacketsFlowSaid *flows;
     int flow_count;
-    uint64_t seed; // where none is said
+    const struct Cluster *cluster; // of a collective
+    uint64_t seed;                 // where none is said
     Where where;
 } PacketsSaid;
 

@@ -136,6 +136,90 @@ static void lay_flows(const Asked *asked) {
     study->flow_count = count + asked->said->flow_count;
 }
 
+// ---- A collective in place of flows.
+static void refuse_beside(const Asked *asked) {
+    static const char *const fields[] = {"pattern", "hosts", "hosts_per_leaf", "rate", "latency", "loss", "each_flow"};
+    for (int i = 0; i < COUNT_OF(fields); i++) {
+        if (!value_of(asked, fields[i])->written) continue;
+        problem_add(asked->problems, where_of(asked, fields[i]),
+                    "%s belongs to flows, and a collective has its cluster", fields[i]);
+        problem_hint(asked->problems, "leave it out");
+    }
+    if (asked->said->flow_count == 0) return;
+    problem_add(asked->problems, asked->said->where, "sim.packets takes a collective or flows");
+    problem_hint(asked->problems, "leave one of them out");
+}
+
+static bool ask_collective(const Asked *asked) {
+    PacketsStudy *study = asked->study;
+    CollectiveRequest *request = &study->request;
+    const Cluster *cluster = study->cluster = asked->said->cluster;
+    const char *name = value_of(asked, "collective")->text, *why, *remedy;
+    int before = problems_added(asked->problems), *ranks;
+    refuse_beside(asked);
+    if (!collective_op_from_name(name, &request->op)) {
+        problem_add(asked->problems, where_of(asked, "collective"), "no collective is called \"%.40s\"", name);
+        problem_hint(asked->problems, "for example all_reduce, all_gather, all_to_all");
+    }
+    if (!cluster) {
+        problem_add(asked->problems, asked->said->where, "a collective needs a cluster");
+        problem_hint(asked->problems, "say on = sim.cluster { … }");
+    }
+    if (problems_added(asked->problems) > before) return false;
+    ranks = ARENA_ARRAY(asked->arena, int, cluster->gpu_count);
+    for (int i = 0; i < cluster->gpu_count; i++) ranks[i] = i;
+    *request = (CollectiveRequest){.op = request->op,
+                                   .ranks = ranks,
+                                   .rank_count = cluster->gpu_count,
+                                   .bytes = floor(number_of(asked, "size")),
+                                   .algorithm = value_of(asked, "algorithm")->text,
+                                   .shift = request->op == COLLECTIVE_SEND_RECV};
+    Arena *scratch = arena_open();
+    bool possible = flow_plan(scratch, cluster->network, request, &why, &remedy);
+    if (!possible) problem_add(asked->problems, where_of(asked, "collective"), "%s", why);
+    if (!possible) problem_hint(asked->problems, "%s", remedy);
+    arena_close(scratch);
+    return possible;
+}
+
+static bool run_collective(Arena *arena, const PacketsStudy *study, PacketsOutcome *outcome, Problems *problems) {
+    const char *why, *remedy;
+    const FlowPlan *plan = flow_plan(arena, study->cluster->network, &study->request, &why, &remedy);
+    if (!packets_of_collective(arena, study->said, plan, study->where, &outcome->network, &outcome->collective,
+                               problems))
+        return false;
+    outcome->collective.hottest = arena_copy_text(study->arena, outcome->collective.hottest);
+    return true;
+}
+
+static void answer_collective(Answer *answer, const PacketsStudy *study, const PacketsOutcome *outcome) {
+    const FlowPacketResult *p = &outcome->collective;
+    const PacketNetwork *network = &outcome->network;
+    answer_text(answer, "pattern", NULL, collective_op_name(study->request.op));
+    answer_text(answer, "algorithm", NULL, p->flow.algorithm);
+    answer_text(answer, "transport", NULL, packet_transports[network->transport.id].name);
+    answer_text(answer, "routing", NULL, packets_routing_name(network));
+    answer_number(answer, "gpus", NULL, AS_WHOLE, study->cluster->gpu_count);
+    answer_number(answer, "flows", "Messages between nodes", AS_COUNT, (double)p->messages);
+    answer_number(answer, "end_s", "It takes", AS_SECONDS, p->flow.seconds);
+    answer_number(answer, "fct_mean_s", "A message takes", AS_SECONDS, p->mean_seconds);
+    answer_number(answer, "fct_p99_s", "The slowest in a hundred", AS_SECONDS, p->p99_seconds);
+    answer_number(answer, "queue_most_bytes", "Longest queue", AS_BYTES, p->queue_most);
+    answer_number(answer, "queue_mean_bytes", "Fullest queue on average", AS_BYTES, p->queue_mean);
+    answer_number(answer, "paused_s", "Paused, all ports", AS_SECONDS, p->paused_seconds);
+    answer_number(answer, "marked", "Packets marked", AS_COUNT, (double)p->marks);
+    answer_number(answer, "dropped", "Dropped by switches", AS_COUNT, (double)p->drops);
+    answer_number(answer, "trimmed", "Trimmed", AS_COUNT, (double)p->trims);
+    answer_number(answer, "resent", "Sent again", AS_COUNT, (double)p->resent);
+    answer_number(answer, "timeouts", "Timeouts", AS_COUNT, (double)p->timeouts);
+    answer_text(answer, "hottest", "Hottest cable", p->hottest);
+    answer_number(answer, "hottest_share", "Of the time it is busy", AS_PERCENT, p->hottest_share);
+    answer_number(answer, "packet_hops", NULL, AS_WHOLE, (double)p->hops);
+    if (network->switch_count > 1) packets_rules_caution(answer, network);
+    answer_seed(answer, network->seed);
+    answer_digest(answer, p->digest);
+}
+
 const PacketsStudy *packets_study_create(Arena *arena, const PacketsSaid *said, Problems *problems) {
     PacketsStudy *study = ARENA_NEW(arena, PacketsStudy);
     Asked asked = {arena, said, study, problems};
@@ -145,8 +229,13 @@ const PacketsStudy *packets_study_create(Arena *arena, const PacketsSaid *said, 
                             .title = value_of(&asked, "title")->text,
                             .pattern = pattern->given ? pattern->choice : PACKETS_PATTERNS,
                             .each_flow = each->given ? each->flag : said->flow_count > 0};
+    if (value_of(&asked, "collective")->given) {
+        study->said = said;
+        study->arena = arena;
+        return ask_collective(&asked) ? study : NULL;
+    }
     if (!pattern->given && said->flow_count == 0) {
-        problem_add(problems, said->where, "sim.packets needs a pattern or flows");
+        problem_add(problems, said->where, "sim.packets needs a pattern, flows or a collective");
         problem_hint(problems, "for example: pattern = \"incast\"");
     }
     ask_numbers(&asked);
@@ -171,9 +260,11 @@ static bool is_allowed(const PacketsStudy *study, Problems *problems) {
                         "the packets of the pattern", "ask for smaller flows or fewer hosts", study->where, problems);
 }
 
-bool packets_study_run(Arena *arena, const PacketsStudy *study, PacketResult *result, Problems *problems) {
+bool packets_study_run(Arena *arena, const PacketsStudy *study, PacketsOutcome *outcome, Problems *problems) {
     const char *wrong = NULL;
     WatchPiece piece;
+    PacketResult *result = &outcome->packets;
+    if (study->cluster) return run_collective(arena, study, outcome, problems);
     if (!is_allowed(study, problems)) return false;
     watch_begin(&piece, "events of packets", 0, WATCH_EVENT);
     *result = packet_run(arena, &study->network, study->flows, study->flow_count, SIM_TIME_NEVER, &wrong);
@@ -240,7 +331,7 @@ static void add_flows(Answer *answer, const PacketsStudy *study, const PacketRes
     answer_detail(answer, FOR_ALL);
 }
 
-void packets_study_answer(Arena *arena, Answer *answer, const PacketsStudy *study, const PacketResult *result) {
+static void answer_flows(Arena *arena, Answer *answer, const PacketsStudy *study, const PacketResult *result) {
     const PacketNetwork *network = &study->network;
     double *seconds = ARENA_ARRAY(arena, double, study->flow_count), bytes = 0, sum = 0, squares = 0, mean = 0;
     int64_t resent = 0, timeouts = 0;
@@ -255,10 +346,6 @@ void packets_study_answer(Arena *arena, Answer *answer, const PacketsStudy *stud
         timeouts += result->flows[f].timeouts;
     }
     double end = step_seconds(result->end);
-    answer_rename(answer, "packets");
-    if (study->title) answer_title(answer, study->title);
-    if (study->title) answer_say(answer, NULL, "%s", study->title);
-    if (!study->each_flow) answer_one_row(answer);
     answer_text(answer, "pattern", NULL,
                 study->pattern < PACKETS_PATTERNS ? packets_patterns[study->pattern] : "flows");
     answer_text(answer, "transport", NULL, packet_transports[network->transport.id].name);
@@ -280,4 +367,15 @@ void packets_study_answer(Arena *arena, Answer *answer, const PacketsStudy *stud
     if (study->leaf_hosts < study->hosts) packets_rules_caution(answer, network);
     answer_seed(answer, network->seed);
     answer_digest(answer, result->digest);
+}
+
+void packets_study_answer(Arena *arena, Answer *answer, const PacketsStudy *study, const PacketsOutcome *outcome) {
+    answer_rename(answer, "packets");
+    if (study->title) answer_title(answer, study->title);
+    if (study->title) answer_say(answer, NULL, "%s", study->title);
+    if (!study->each_flow) answer_one_row(answer);
+    if (study->cluster)
+        answer_collective(answer, study, outcome);
+    else
+        answer_flows(arena, answer, study, &outcome->packets);
 }

@@ -1,66 +1,16 @@
 #include "scenarios/questions/collective_packets.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "scenarios/fields/fields.h"
-#include "sim/system/watch.h"
-
-#define ALIKE 0.03         // is no difference
-#define BYTES_A_PACKET 4.0 // of memory
-
-static bool is_allowed(const CollectiveAsked *asked, const FlowPackets *packets, Arena *arena, double bytes) {
-    const char *what = arena_printf(arena, "%s of %d GPUs packet by packet", collective_op_name(asked->request.op),
-                                    asked->request.rank_count);
-    return watch_allows(flow_packets_facts(packets).events, bytes, what,
-                        "use fidelity flow, smaller sizes, or fewer GPUs", (Where){0}, asked->problems);
-}
-
-// Where nothing is said: InfiniBand and Slingshot lose nothing and keep a window, sockets have Linux' CUBIC, others
-// DCQCN.
-static PacketsSaid with_usual(Arena *arena, const PacketsSaid *said, const PacketFacts *facts) {
-    Value *values = ARENA_ARRAY(arena, Value, object_type(OBJECT_PACKETS)->field_count);
-    memcpy(values, said->values, (size_t)object_type(OBJECT_PACKETS)->field_count * sizeof *values);
-    Value *transport = &values[field_index(OBJECT_PACKETS, "transport")],
-          *routing = &values[field_index(OBJECT_PACKETS, "routing")];
-    if (!transport->written && facts->lossless) transport->choice = PACKET_WINDOW;
-    if (!transport->written && facts->tcp) transport->choice = PACKET_DCTCP;
-    bool in_order = packet_transports[transport->choice].in_order || facts->tcp;
-    if (!routing->written && facts->spreads && !in_order) routing->choice = PACKET_ADAPTIVE;
-    return (PacketsSaid){.values = values, .seed = said->seed, .where = said->where};
-}
+#define ALIKE 0.03 // is no difference
 
 bool collective_as_packets(Arena *arena, const CollectiveAsked *asked, const PacketsSaid *said, const FlowPlan *plan,
                            CollectiveSides *sides) {
-    const char *why = NULL, *remedy = NULL;
-    packets_rules_begin(said, &sides->network);
-    PacketSizes sizes = {sides->network.payload_bytes, sides->network.header_bytes, sides->network.control_bytes};
-    FlowPackets *packets = flow_packets(arena, plan, &sizes, &why, &remedy);
-    if (!packets && why) {
-        problem_add(asked->problems, (Where){0}, "fidelity packet: %s", why);
-        problem_hint(asked->problems, "%s", remedy);
-        return false;
-    }
-    if (!packets) return watch_tells((Where){0}, asked->problems), false;
-    PacketFacts facts = flow_packets_facts(packets);
-    PacketNetwork *network = flow_packets_network(packets);
-    if (!is_allowed(asked, packets, arena, BYTES_A_PACKET * facts.events)) return false;
-    PacketsSaid usual = with_usual(arena, said, &facts);
-    packets_rules_begin(&usual, network);
-    PacketsFacts known = {
-        facts.bytes_per_second, facts.latency_seconds, facts.bare_seconds, facts.ports, facts.lossless, true};
-    if (network->host_count > 0) packets_rules_end(&usual, &known, network, asked->problems);
-    if (problem_count(asked->problems)) return false;
-    WatchPiece piece;
-    watch_begin(&piece, "events of packets", 0, WATCH_EVENT);
-    sides->packets = flow_packets_run(packets);
-    watch_end(&piece);
-    sides->network = *network;
-    sides->packet = sides->packets.flow.seconds;
-    sides->packets.hottest = arena_copy_text(asked->arena, sides->packets.hottest);
-    if (sides->packets.wrong) problem_add(asked->problems, (Where){0}, "fidelity packet: %s", sides->packets.wrong);
-    if (sides->packets.flow.stopped) watch_tells((Where){0}, asked->problems);
-    return !sides->packets.wrong && !sides->packets.flow.stopped;
+    FlowPacketResult *packets = &sides->packets;
+    if (!packets_of_collective(arena, said, plan, (Where){0}, &sides->network, packets, asked->problems)) return false;
+    packets->hottest = arena_copy_text(asked->arena, packets->hottest);
+    sides->packet = packets->flow.seconds;
+    return true;
 }
 
 void collective_refuse_packets(const CollectiveAsked *asked, const Options *options) {

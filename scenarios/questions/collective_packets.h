@@ -2,8 +2,7 @@
 #ifndef LOCKSTEP_QUESTIONS_COLLECTIVE_PACKETS_H
 #define LOCKSTEP_QUESTIONS_COLLECTIVE_PACKETS_H
 
-#include "models/network/messages/flow_packets.h"
-#include "scenarios/packets/packets_rules.h"
+#include "scenarios/packets/packets_collective.h"
 #include "scenarios/questions/collective_asked.h"
 
 typedef struct CollectiveSides { // of one size, seconds; NAN: there is none
