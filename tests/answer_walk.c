@@ -196,6 +196,9 @@ const WalkLine answer_walk[] = {
     {4, "explain nothing.json"},
     {4, "explain " GPT2 " --event-limit 10"},
     {0, "explain collective all_reduce --node dgx-a100 --sizes 1M"},
+    {0, "collective all_reduce --node dgx-a100 --nodes 2 --fabric roce-200 --sizes 64K --fidelity all --transport swift "
+        "--payload 1024B --routing spray --buffer 16MB --window 20 --timeout 1ms --target 20us --mark-from 100kB "
+        "--mark-to 200kB --mark-most 0.1 --pause 1MB --queue 1MB --seed 3"},
     {0, "explain collective all_reduce --node dgx-a100 --nodes 2 --fabric ib-hdr200 --sizes 1M --algo ring --proto LL --version 2.18"},
     {0, "explain collective all_to_all --node dgx-a100 --sizes 1M --uneven 0.5"},
     {0, "explain collective all_to_all --node dgx-a100 --sizes 1M --matrix $DIR/matrix.csv"},
@@ -354,6 +357,7 @@ const WalkLine answer_walk[] = {
     {0, "packets permutation --hosts 32 --hosts-per-leaf 4 --size 200kB --transport timely"},
     {0, "packets incast --hosts 8 --size 100kB --each-flow"},
     {0, "run scenarios/examples/packets/victim.lua"},
+    {0, "run scenarios/examples/packets/all_to_all.lua"},
     {0, "packets incast --hosts 8 --size 100kB --mark-from 50kB --mark-to 80kB --mark-most 0.5 --pause 60kB"},
     {0, "packets incast --hosts 8 --size 100kB --transport swift --target 20us --window 4 --queue 100kB --timeout 1ms"},
     {2, "packets"},

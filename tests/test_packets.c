@@ -16,7 +16,7 @@ typedef struct Star { // hosts on one switch
 } Star;
 
 static void star(Star *star, int hosts, double rate, double latency, PacketTransportId transport) {
-    for (int h = 0; h < hosts; h++) star->cables[h] = (PacketCable){h, hosts, rate, latency, 0, 0};
+    for (int h = 0; h < hosts; h++) star->cables[h] = (PacketCable){h, hosts, rate, latency, 0, 0, 0};
     star->network = (PacketNetwork){.host_count = hosts,
                                     .switch_count = 1,
                                     .cables = star->cables,
@@ -440,9 +440,9 @@ TEST(with_headroom_no_packet_is_lost_and_with_a_packet_less_some_are) {
 TEST(a_pause_holds_a_victim_that_goes_elsewhere) {
     // hosts 0, 1 on switch 6 (the shared port), 2, 3 and receivers 4, 5 on switch 7
     const double rate = 1.25e9, seconds[] = {20e-3, 100e-3};
-    const PacketCable cables[] = {{0, 6, rate, 1e-6, 0, 0}, {1, 6, rate, 1e-6, 0, 0}, {2, 7, rate, 1e-6, 0, 0},
-                                  {3, 7, rate, 1e-6, 0, 0}, {4, 7, rate, 1e-6, 0, 0}, {5, 7, rate, 1e-6, 0, 0},
-                                  {6, 7, rate, 1e-6, 0, 0}};
+    const PacketCable cables[] = {{0, 6, rate, 1e-6, 0, 0, 0}, {1, 6, rate, 1e-6, 0, 0, 0}, {2, 7, rate, 1e-6, 0, 0, 0},
+                                  {3, 7, rate, 1e-6, 0, 0, 0}, {4, 7, rate, 1e-6, 0, 0, 0}, {5, 7, rate, 1e-6, 0, 0, 0},
+                                  {6, 7, rate, 1e-6, 0, 0, 0}};
     const PacketFlow flows[] = {
         {0, 4, LONG / 1000, 0}, {2, 4, LONG / 1000, 0}, {3, 4, LONG / 1000, 0}, {1, 5, LONG / 1000, 0}};
     for (int paused = 0; paused < 2; paused++) {
@@ -477,10 +477,10 @@ static PacketResult permutation(Arena *arena, PacketRouting routing, PacketTrans
     PacketFlow *flows = ARENA_ARRAY(arena, PacketFlow, hosts);
     Star s;
     star(&s, 0, 12.5e9, 1e-6, transport);
-    for (int h = 0; h < hosts; h++) cables[count++] = (PacketCable){h, hosts + h / wide, 12.5e9, 1e-6, 0, 0};
+    for (int h = 0; h < hosts; h++) cables[count++] = (PacketCable){h, hosts + h / wide, 12.5e9, 1e-6, 0, 0, 0};
     for (int l = 0; l < leaves; l++)
         for (int u = 0; u < wide; u++)
-            cables[count++] = (PacketCable){hosts + l, hosts + leaves + u, 12.5e9, 1e-6, 0, 0};
+            cables[count++] = (PacketCable){hosts + l, hosts + leaves + u, 12.5e9, 1e-6, 0, 0, 0};
     for (int h = 0; h < hosts; h++) flows[h] = (PacketFlow){h, (h + wide) % hosts, (int64_t)packets * PAYLOAD, 0};
     s.network.host_count = hosts;
     s.network.switch_count = leaves + wide;
@@ -550,10 +550,10 @@ static void draw_case(RandomStream *random, Star *s, PacketCable *cables, Packet
     double loss = random_below(random, 2) ? 0.003 : 0, packet = WIRE;
     PacketTransportId transport = (PacketTransportId)random_below(random, PACKET_TRANSPORTS);
     star(s, 0, 12.5e9, 1e-6, transport);
-    for (int h = 0; h < HOSTS; h++) cables[count++] = (PacketCable){h, HOSTS + h / WIDE, 12.5e9, 1e-6, loss, 0};
+    for (int h = 0; h < HOSTS; h++) cables[count++] = (PacketCable){h, HOSTS + h / WIDE, 12.5e9, 1e-6, loss, 0, 0};
     for (int l = 0; l < LEAVES; l++)
         for (int u = 0; u < WIDE; u++)
-            cables[count++] = (PacketCable){HOSTS + l, HOSTS + LEAVES + u, 12.5e9, 1e-6, loss, 0};
+            cables[count++] = (PacketCable){HOSTS + l, HOSTS + LEAVES + u, 12.5e9, 1e-6, loss, 0, 0};
     for (int f = 0; f < flow_count; f++) {
         int from = (int)random_below(random, HOSTS), to = (from + 1 + (int)random_below(random, HOSTS - 1)) % HOSTS;
         flows[f] = (PacketFlow){from, to, 1 + (int64_t)random_below(random, 200000),

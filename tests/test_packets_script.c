@@ -8,6 +8,7 @@
 #include "tests/test.h"
 
 int command_packets(int argc, char **argv);
+int command_collective(int argc, char **argv);
 
 #define BEGIN "local sim = require \"lockstep\"\n"
 
@@ -64,6 +65,47 @@ TEST(a_script_of_packets_gives_the_answer_of_the_command) {
         snprintf(line, sizeof line, "packets %s --json", cases[i].options);
         const char *command = from_pattern(run_command(command_packets, line)->out);
         EXPECT_TEXT(script_says(cases[i].fields, cases[i].arguments), command);
+    }
+}
+
+// The digest is of every port and every message.
+TEST(a_collective_of_a_script_is_the_commands_packet_by_packet) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    const Json *answer = json_said(
+        arena, (script_says("collective = 'all_to_all', algorithm = 'linear', size = '1048576 B', transport = 'swift', "
+                            "on = sim.cluster { node = 'dgx-h100', gpus = 16, fabric = 'roce-400' }",
+                            ""),
+                said));
+    char *line = "collective all_to_all --node dgx-h100 --nodes 2 --fabric roce-400 --algo linear --sizes 1M "
+                 "--fidelity packet --transport swift --json";
+    const Json *command = json_said(arena, run_command(command_collective, line)->out);
+    EXPECT(answer && command);
+    if (answer && command) {
+        const Json *row = &json_get(command, "packets")->items[0];
+        EXPECT_TEXT(json_text(answer, "digest", problems), json_text(command, "digest", problems));
+        EXPECT_NEAR(json_number(answer, "fct_p99_s", problems), json_number(row, "fct_p99_s", problems), 0);
+        EXPECT_NEAR(1e6 * json_number(answer, "end_s", problems),
+                    json_number(&json_get(command, "results")->items[0], "time_us", problems), 1e-9);
+        EXPECT_INT((int)json_number(answer, "flows", problems), 2 * 8 * 8);
+    }
+    arena_close(arena);
+}
+
+TEST(a_collective_of_a_script_needs_a_cluster_and_no_hosts) {
+    static const char *const cases[][2] = {
+        {"collective = 'all_to_all'", "a collective needs a cluster"},
+        {"collective = 'all_to_most', on = sim.cluster { node = 'dgx-h100' }", "no collective is called"},
+        {"collective = 'all_to_all', hosts = 9, on = sim.cluster { node = 'dgx-h100' }", "hosts belongs to flows"},
+        {"collective = 'all_reduce', algorithm = 'bruck', on = sim.cluster { node = 'dgx-h100' }",
+         "is not known message by message"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char script[512];
+        bool wrote;
+        snprintf(script, sizeof script, BEGIN "return sim.packets { %s }\n", cases[i][0]);
+        EXPECT_INT(run_script_text(script, "--wall=off", said, sizeof said, &wrote), 4);
+        EXPECT_CONTAINS(said, cases[i][1]);
     }
 }
 

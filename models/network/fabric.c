@@ -250,8 +250,10 @@ int fabric_leaf(const Network *network, int node, int nic) {
     return row->leaf ? row->leaf(network, node, nic) : 0;
 }
 
+int fabric_switches(const Network *network, int from, int to) { return row_of(network)->switches(network, from, to); }
+
 double fabric_switch_seconds(const Network *network, int from, int to) {
-    return row_of(network)->switches(network, from, to) * network->fabric.switch_latency_seconds;
+    return fabric_switches(network, from, to) * network->fabric.switch_latency_seconds;
 }
 
 double fabric_line_seconds(const Network *network, int from, int to) {

@@ -26,7 +26,7 @@ typedef struct Drawing {
 static const Drawing *drawing_of(const Network *network) { return network->laid; }
 
 // ---- Costs.
-static int64_t cost_of_cable(const FabricShape *fabric, const GraphCable *cable) {
+int64_t graph_cable_cost(const FabricShape *fabric, const GraphCable *cable) {
     double seconds = cable->latency_seconds + fabric->switch_latency_seconds;
     return llround(seconds * 1e12) * COST_OF_A_PICOSECOND + 1;
 }
@@ -70,7 +70,7 @@ static Drawing *draw(Arena *arena, const FabricShape *fabric) {
     int64_t *cable_cost = ARENA_ARRAY(arena, int64_t, graph->cable_count);
     drawing->switches = graph->switch_count;
     drawing->switch_of_node = graph->switch_of_node;
-    for (int i = 0; i < graph->cable_count; i++) cable_cost[i] = cost_of_cable(fabric, &graph->cables[i]);
+    for (int i = 0; i < graph->cable_count; i++) cable_cost[i] = graph_cable_cost(fabric, &graph->cables[i]);
     drawing->cable_cost = cable_cost;
     list_ways(arena, graph, drawing);
     drawing->cost = ARENA_ARRAY(arena, int64_t, graph->switch_count * graph->switch_count);

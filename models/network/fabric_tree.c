@@ -74,8 +74,9 @@ static void add_tiers(Tree *tree, const Network *network) {
             fabric->uplink_bytes_per_second * fabric->efficiency / fabric_node_rate(network, fabric->nodes_per_leaf);
     if (fabric->nodes_per_leaf > 0) {
         double nics = (double)fabric->nodes_per_leaf * (tree->rails ? 1 : network->rails);
-        double rate = share * fabric_node_rate(network, fabric->nodes_per_leaf) * hashed(network, nics, share);
-        TreeTier *leaf = add_tier(tree, "leaf", network, fabric->nodes_per_leaf, rate);
+        double left = hashed(network, nics, share), rate = share * fabric_node_rate(network, fabric->nodes_per_leaf);
+        TreeTier *leaf = add_tier(tree, "leaf", network, fabric->nodes_per_leaf, rate * left);
+        leaf->hashed = left;
         if (tree->rails) {
             leaf->units *= network->rails;
             leaf->bytes_per_second /= network->rails;
@@ -84,8 +85,8 @@ static void add_tiers(Tree *tree, const Network *network) {
     if (fabric->nodes_per_pod > 0) {
         share /= or_one(fabric->pod_oversubscription);
         double nics = (double)fabric->nodes_per_pod * network->rails;
-        add_tier(tree, "pod", network, fabric->nodes_per_pod,
-                 share * fabric_node_rate(network, fabric->nodes_per_pod) * hashed(network, nics, share));
+        double left = hashed(network, nics, share), rate = share * fabric_node_rate(network, fabric->nodes_per_pod);
+        add_tier(tree, "pod", network, fabric->nodes_per_pod, rate * left)->hashed = left;
     }
     if (fabric->nodes_per_site > 0) {
         TreeTier *site =

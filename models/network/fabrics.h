@@ -44,6 +44,7 @@ typedef struct TreeTier {
     int units;        // per plane
     int nodes;        // per unit
     double bytes_per_second;
+    double hashed;  // the share of it that is left where flows choose by hash
     double seconds; // of the line between two units, when they are joined by a line and not by switches
     bool line;
     int first_pair;
@@ -56,5 +57,6 @@ typedef struct Tree {
 } Tree;
 
 int tree_unit(const Network *network, int leaf, int tier);
+int64_t graph_cable_cost(const FabricShape *fabric, const GraphCable *cable); // routes have the least sum
 
 #endif

@@ -137,6 +137,7 @@ static inline int gpu_of_rank(const Network *network, int rank) {
 int fabric_leaf(const Network *network, int node, int nic);
 // One way between two of these: all switches crossed, and apart from them the lines (between sites, or drawn by a
 // user).
+int fabric_switches(const Network *network, int from, int to);
 double fabric_switch_seconds(const Network *network, int from, int to);
 double fabric_line_seconds(const Network *network, int from, int to);
 

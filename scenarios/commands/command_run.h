@@ -16,7 +16,7 @@ extern const Question run_page_question;
 
 typedef struct RunPackets { // of sim.packets
     const PacketsStudy *study;
-    PacketResult result;
+    PacketsOutcome result;
     int before; // so many records
 } RunPackets;
 

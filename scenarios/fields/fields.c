@@ -206,8 +206,9 @@ static const Field program_fields[] = {
      .help = "library of collectives; refuses what the real one does not support"},
     {"tensors", CHOICE(tensor_places, COUNT_OF(tensor_places)), .fallback = "\"gpu\"", .example = "\"gpu\"",
      .help = "where the tensors of collectives lie"},
-    {"fidelity", CHOICE(fidelity_choices, 2), .fallback = "\"fluid\"", .example = "\"flow\"",
-     .help = "fluid: a collective is one transfer; flow: all the messages it is made of"},
+    {"fidelity", CHOICE(fidelity_choices, 3), .fallback = "\"fluid\"", .example = "\"flow\"",
+     .help = "fluid: a collective is one transfer; flow: all the messages it is made of; packet: of lockstep "
+             "collective alone"},
     {"cuda_aware_mpi", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
      .help = "MPI was built with CUDA support"},
     {"precision", CHOICE(precision_choices, 10), .fallback = "\"bf16\"", .example = "\"fp16\"",

@@ -15,6 +15,13 @@ const Field packets_fields[] = {
      .help = "who sends to whom: all to the last host, each to one other, all to all; when left out: flows alone"},
     {"flows", TABLE(OBJECT_PACKETS_FLOW), .list = true, .most = PACKETS_FLOWS_MOST,
      .example = "{ { from = 3, to = 0, bytes = \"500 kB\" } }", .help = "flows one by one, beside the pattern's"},
+    {"collective", .kind = FIELD_TEXT, .example = "\"all_to_all\"",
+     .help =
+         "of all GPUs of `on`, instead of pattern and flows, over that cluster's own fabric: as lockstep collective "
+         "--fidelity packet"},
+    {"on", VALUE(HANDLE_CLUSTER), .example = "cluster", .help = "the cluster of a collective"},
+    {"algorithm", .kind = FIELD_TEXT, .example = "\"pairwise\"",
+     .help = "of a collective; when left out: the back end's own choice"},
     {"transport", CHOICE(packet_transport_names, PACKET_TRANSPORTS), .flag = "transport", .fallback = "\"dcqcn\"",
      .example = "\"dctcp\"", .help = "what senders do about congestion"},
     {"hosts", COUNT(2, 4096), .flag = "hosts", .fallback = "64", .example = "33", .help = "how many"},

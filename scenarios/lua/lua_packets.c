@@ -9,8 +9,11 @@ static const PacketsStudy *packets_of(Script *script, const Object *object) {
     PacketsFlowSaid *flows = ARENA_ARRAY(script->arena, PacketsFlowSaid, list->count);
     for (int i = 0; i < list->count; i++)
         flows[i] = (PacketsFlowSaid){list->items[i].table->values, list->items[i].table->where};
-    PacketsSaid said = {object->values, flows, list->count, script->request->seed, object->where};
-    return packets_study_create(script->arena, &said, script->problems);
+    const ClusterSpec *on = handle_value(object, "on");
+    PacketsSaid *said = ARENA_NEW(script->arena, PacketsSaid);
+    *said = (PacketsSaid){object->values, flows, list->count, NULL, script->request->seed, object->where};
+    if (on) said->cluster = cluster_create(script->arena, script->catalogue, on, script->problems);
+    return on && !said->cluster ? NULL : packets_study_create(script->arena, said, script->problems);
 }
 
 static int sim_packets(lua_State *L) {
@@ -58,7 +61,7 @@ bool push_packets(lua_State *L, const struct PacketsStudy *study) {
     Script *script = script_of(L);
     Arena *scratch = arena_open();
     ArenaLimit own = lua_host_begin_simulation(L);
-    PacketResult result;
+    PacketsOutcome result;
     Answer *answer = answer_create(script->arena, "packets"); // what follows may raise, and close no arena
     bool ran = packets_study_run(scratch, study, &result, script->problems);
     if (ran) packets_study_answer(scratch, answer, study, &result);

@@ -186,6 +186,11 @@ static ProgramSpec *program_of(lua_State *L, const Object *object, const Cluster
         .cuda_aware_mpi = object_flag(object, "cuda_aware_mpi", false),
         .by_messages = strcmp(object_text(object, "fidelity"), "flow") == 0,
     };
+    if (strcmp(object_text(object, "fidelity"), "packet") == 0) {
+        problem_add(script->problems, object->where, "a rank program is not simulated packet by packet");
+        problem_hint(script->problems, "use fidelity = \"flow\", or ask for its collectives: lockstep collective "
+                                       "all_reduce --fidelity packet");
+    }
     CHECK(backend_from_name(object_text(object, "backend"), &program->backend));
     CHECK(precision_from_name(object_text(object, "precision"), &program->precision));
     program->notes = read_texts(L, object, "notes", &program->note_count);

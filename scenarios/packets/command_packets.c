@@ -11,21 +11,12 @@
 
 static const OptionSpec watch_rows[] = {WATCH_OPTIONS};
 
-// "of each flow; 1 MB".
-static OptionSpec row_of(Arena *arena, const Field *field) {
-    OptionSpec row = field_option(arena, field);
-    const char *usual = field->fallback;
-    if (usual) usual += *usual == '"';
-    if (usual) row.help = arena_printf(arena, "%s; %.*s", field->help, (int)strcspn(usual, "\""), usual);
-    return row;
-}
-
 static const OptionSpec *rows(Arena *arena, int *count) {
     const ObjectType *type = object_type(OBJECT_PACKETS);
     OptionSpec *own = ARENA_ARRAY(arena, OptionSpec, type->field_count);
     int own_count = 0;
     for (int i = 0; i < type->field_count; i++)
-        if (type->fields[i].flag) own[own_count++] = row_of(arena, &type->fields[i]);
+        if (type->fields[i].flag) own[own_count++] = packets_option(arena, &type->fields[i]);
     return options_join(arena, own, own_count, watch_rows, COUNT_OF(watch_rows), count);
 }
 
@@ -43,7 +34,7 @@ static int ask(Asking *asking) {
     const ObjectType *type = object_type(OBJECT_PACKETS);
     FieldReader reader = {.arena = asking->arena, .problems = problems};
     Value *values = ARENA_ARRAY(asking->arena, Value, type->field_count);
-    PacketResult result;
+    PacketsOutcome result;
     if (option_positional_count(asking->options) == 0) {
         problem_add(problems, (Where){0}, "packets needs a pattern");
         problem_hint(problems, "incast, permutation or all_to_all; for example: lockstep packets incast");

@@ -3,19 +3,15 @@
 #include <math.h>
 
 #include "scenarios/fields/fields.h"
+#include "scenarios/packets/packets_rules.h"
 #include "sim/base/statistics.h"
 #include "sim/system/watch.h"
 
 #define FLOWS_MOST 1000000
-#define PACKETS_MOST 6e7  // of a flow
-#define HEADER_BYTES 62   // Ethernet, IP, UDP, RoCE, gap and preamble, about
-#define CONTROL_BYTES 84  // the smallest frame, with gap and preamble
-#define LINE_SECONDS 8e-6 // of the line may wait before a mark, assumed: about the bare round trip of two tiers
-#define MARKS_MOST 0.2    // DCQCN's Pmax, as HPCC's public configuration has it (Li et al. 2019)
-#define TRIMMED_QUEUE 8   // packets (Handley et al. 2017)
-#define EVENTS_A_HOP 3    // about, with those of acknowledgements
-#define BYTES_A_PACKET 4  // of memory, and
-#define BYTES_A_FLOW 400  // of one that nothing is sent on
+#define PACKETS_MOST 6e7 // of a flow
+#define EVENTS_A_HOP 3   // about, with those of acknowledgements
+#define BYTES_A_PACKET 4 // of memory, and
+#define BYTES_A_FLOW 400 // of one that nothing is sent on
 
 // ---- What is asked.
 
@@ -26,16 +22,10 @@ typedef struct Asked {
     Problems *problems;
 } Asked;
 
-static const Value *value_of(const Asked *asked, const char *field) {
-    return &asked->said->values[field_index(OBJECT_PACKETS, field)];
-}
+static const Value *value_of(const Asked *asked, const char *field) { return packets_value(asked->said, field); }
 static double number_of(const Asked *asked, const char *field) { return value_of(asked, field)->number; }
-static int choice_of(const Asked *asked, const char *field) { return value_of(asked, field)->choice; }
 
-// Of a field that is left out: the whole.
-static Where where_of(const Asked *asked, const char *field) {
-    return value_of(asked, field)->written ? value_of(asked, field)->where : asked->said->where;
-}
+static Where where_of(const Asked *asked, const char *field) { return packets_where(asked->said, field); }
 
 static void refuse_beyond(const Asked *asked, Where where, double bytes) {
     if (ceil(bytes / asked->study->network.payload_bytes) <= PACKETS_MOST) return;
@@ -45,7 +35,6 @@ static void refuse_beyond(const Asked *asked, Where where, double bytes) {
 
 static void ask_numbers(const Asked *asked) {
     PacketsStudy *study = asked->study;
-    PacketNetwork *network = &study->network;
     study->hosts = study->leaf_hosts = (int)number_of(asked, "hosts");
     if (value_of(asked, "hosts_per_leaf")->given) {
         study->leaf_hosts = (int)number_of(asked, "hosts_per_leaf");
@@ -55,84 +44,26 @@ static void ask_numbers(const Asked *asked) {
             problem_hint(asked->problems, "make the hosts a multiple of those of a leaf");
         }
     }
-    network->payload_bytes = (int)number_of(asked, "payload");
-    network->header_bytes = HEADER_BYTES;
-    network->control_bytes = CONTROL_BYTES;
-    network->seed = value_of(asked, "seed")->given ? value_of(asked, "seed")->seed : asked->said->seed;
-    network->switches.buffer_bytes = number_of(asked, "buffer");
-    network->switches.routing = (PacketRouting)choice_of(asked, "routing");
-    network->transport = packet_transports[choice_of(asked, "transport")].usual;
+    packets_rules_begin(asked->said, &study->network);
     refuse_beyond(asked, where_of(asked, "size"), number_of(asked, "size"));
 }
 
-// Where it is said, in place of what is usual.
-static double said_or(const Asked *asked, const char *field, double usual) {
-    return value_of(asked, field)->given ? number_of(asked, field) : usual;
-}
-
-static void refuse_unused(const Asked *asked, const char *field, bool is_used) {
-    if (is_used || !value_of(asked, field)->given) return;
-    problem_add(asked->problems, where_of(asked, field), "%s has no %s",
-                packet_transports[asked->study->network.transport.id].name, field);
-    problem_hint(asked->problems, "leave it out, or choose another transport");
-}
-
-static void set_marks(const Asked *asked, double rate, double packet) {
-    PacketSwitch *rules = &asked->study->network.switches;
-    PacketTransportId id = asked->study->network.transport.id;
-    bool pauses = packet_transports[id].pauses, is_said = false;
-    static const char *const fields[] = {"mark_from", "mark_to", "mark_most"};
-    for (int i = 0; i < COUNT_OF(fields); i++) is_said = is_said || value_of(asked, fields[i])->given;
-    if (id != PACKET_DCTCP && id != PACKET_DCQCN && !is_said) return;
-    rules->mark_from_bytes = said_or(asked, "mark_from", fmax(rate * LINE_SECONDS, 2 * packet));
-    rules->mark_to_bytes = said_or(asked, "mark_to", rules->mark_from_bytes * (pauses ? 4 : 1));
-    rules->mark_most = said_or(asked, "mark_most", pauses ? MARKS_MOST : 1);
-    if (rules->mark_to_bytes >= rules->mark_from_bytes) return;
-    problem_add(asked->problems, where_of(asked, "mark_to"), "marks end at %.0f bytes, before they begin at %.0f",
-                rules->mark_to_bytes, rules->mark_from_bytes);
-    problem_hint(asked->problems, "make mark_to at least mark_from");
-}
-
-static double usual_target(const PacketTransport *transport, double bare) {
-    if (transport->id == PACKET_HPCC) return bare;
-    return transport->id == PACKET_TIMELY ? fmax(transport->target_seconds, 2 * bare) : 2 * bare;
-}
-
-// As the transport is used to it: windows of a bandwidth-delay product, marks by rate, pauses, trimmed queues.
 static void set_switches(const Asked *asked) {
     const PacketsStudy *study = asked->study;
-    PacketNetwork *network = &asked->study->network;
-    const PacketTransportRow *row = &packet_transports[network->transport.id];
-    PacketTransport *transport = &network->transport;
-    PacketSwitch *rules = &network->switches;
-    double packet = network->payload_bytes + network->header_bytes, rate = number_of(asked, "rate");
+    double packet = study->network.payload_bytes + study->network.header_bytes, rate = number_of(asked, "rate");
     double latency = number_of(asked, "latency");
-    int hops = study->leaf_hosts < study->hosts ? 4 : 2;
-    double bare = 2 * hops * latency + hops * packet / rate;
-    rules->alpha = 1;
-    set_marks(asked, rate, packet);
-    // What comes after the pause was sent needs room: the rest is divided among all ports.
-    int leaves = study->hosts / study->leaf_hosts, ports = study->hosts;
+    int leaves = study->hosts / study->leaf_hosts, ports = study->hosts, hops = leaves > 1 ? 4 : 2;
     if (leaves > 1) ports = leaves > 2 * study->leaf_hosts ? leaves : 2 * study->leaf_hosts; // of a spine or a leaf
-    if (row->pauses)
-        rules->pause_bytes = fmax(rules->buffer_bytes / ports - 2 * rate * latency - 3 * packet, 2 * packet);
-    rules->pause_bytes = said_or(asked, "pause", rules->pause_bytes);
-    rules->trim = transport->id == PACKET_NDP;
-    rules->queue_bytes = said_or(asked, "queue", rules->trim ? TRIMMED_QUEUE * packet : 0);
-    if (transport->id == PACKET_WINDOW || transport->id == PACKET_NDP)
-        transport->window_packets = ceil(bare * rate / packet);
-    refuse_unused(asked, "window", transport->window_packets > 0);
-    refuse_unused(asked, "target", transport->target_seconds > 0);
-    transport->window_packets = said_or(asked, "window", transport->window_packets);
-    transport->timeout_least = said_or(asked, "timeout", transport->timeout_least);
-    transport->target_seconds = said_or(asked, "target", usual_target(transport, bare));
+    double bare = 2 * hops * latency + hops * packet / rate;
+    packets_rules_end(asked->said, &(PacketsFacts){rate, latency, bare, ports, false, false}, &asked->study->network,
+                      asked->problems);
 }
 
 static void lay_cables(const Asked *asked) {
     PacketNetwork *network = &asked->study->network;
     int hosts = asked->study->hosts, wide = asked->study->leaf_hosts, leaves = hosts / wide, count = 0;
     PacketCable *cables = ARENA_ARRAY(asked->arena, PacketCable, 2 * hosts);
-    PacketCable cable = {0, 0, number_of(asked, "rate"), number_of(asked, "latency"), number_of(asked, "loss"), 0};
+    PacketCable cable = {0, 0, number_of(asked, "rate"), number_of(asked, "latency"), number_of(asked, "loss"), 0, 0};
     for (int h = 0; h < hosts; h++) {
         cables[count] = cable;
         cables[count].a = h;
@@ -205,6 +136,90 @@ static void lay_flows(const Asked *asked) {
     study->flow_count = count + asked->said->flow_count;
 }
 
+// ---- A collective in place of flows.
+static void refuse_beside(const Asked *asked) {
+    static const char *const fields[] = {"pattern", "hosts", "hosts_per_leaf", "rate", "latency", "loss", "each_flow"};
+    for (int i = 0; i < COUNT_OF(fields); i++) {
+        if (!value_of(asked, fields[i])->written) continue;
+        problem_add(asked->problems, where_of(asked, fields[i]),
+                    "%s belongs to flows, and a collective has its cluster", fields[i]);
+        problem_hint(asked->problems, "leave it out");
+    }
+    if (asked->said->flow_count == 0) return;
+    problem_add(asked->problems, asked->said->where, "sim.packets takes a collective or flows");
+    problem_hint(asked->problems, "leave one of them out");
+}
+
+static bool ask_collective(const Asked *asked) {
+    PacketsStudy *study = asked->study;
+    CollectiveRequest *request = &study->request;
+    const Cluster *cluster = study->cluster = asked->said->cluster;
+    const char *name = value_of(asked, "collective")->text, *why, *remedy;
+    int before = problems_added(asked->problems), *ranks;
+    refuse_beside(asked);
+    if (!collective_op_from_name(name, &request->op)) {
+        problem_add(asked->problems, where_of(asked, "collective"), "no collective is called \"%.40s\"", name);
+        problem_hint(asked->problems, "for example all_reduce, all_gather, all_to_all");
+    }
+    if (!cluster) {
+        problem_add(asked->problems, asked->said->where, "a collective needs a cluster");
+        problem_hint(asked->problems, "say on = sim.cluster { … }");
+    }
+    if (problems_added(asked->problems) > before) return false;
+    ranks = ARENA_ARRAY(asked->arena, int, cluster->gpu_count);
+    for (int i = 0; i < cluster->gpu_count; i++) ranks[i] = i;
+    *request = (CollectiveRequest){.op = request->op,
+                                   .ranks = ranks,
+                                   .rank_count = cluster->gpu_count,
+                                   .bytes = floor(number_of(asked, "size")),
+                                   .algorithm = value_of(asked, "algorithm")->text,
+                                   .shift = request->op == COLLECTIVE_SEND_RECV};
+    Arena *scratch = arena_open();
+    bool possible = flow_plan(scratch, cluster->network, request, &why, &remedy);
+    if (!possible) problem_add(asked->problems, where_of(asked, "collective"), "%s", why);
+    if (!possible) problem_hint(asked->problems, "%s", remedy);
+    arena_close(scratch);
+    return possible;
+}
+
+static bool run_collective(Arena *arena, const PacketsStudy *study, PacketsOutcome *outcome, Problems *problems) {
+    const char *why, *remedy;
+    const FlowPlan *plan = flow_plan(arena, study->cluster->network, &study->request, &why, &remedy);
+    if (!packets_of_collective(arena, study->said, plan, study->where, &outcome->network, &outcome->collective,
+                               problems))
+        return false;
+    outcome->collective.hottest = arena_copy_text(study->arena, outcome->collective.hottest);
+    return true;
+}
+
+static void answer_collective(Answer *answer, const PacketsStudy *study, const PacketsOutcome *outcome) {
+    const FlowPacketResult *p = &outcome->collective;
+    const PacketNetwork *network = &outcome->network;
+    answer_text(answer, "pattern", NULL, collective_op_name(study->request.op));
+    answer_text(answer, "algorithm", NULL, p->flow.algorithm);
+    answer_text(answer, "transport", NULL, packet_transports[network->transport.id].name);
+    answer_text(answer, "routing", NULL, packets_routing_name(network));
+    answer_number(answer, "gpus", NULL, AS_WHOLE, study->cluster->gpu_count);
+    answer_number(answer, "flows", "Messages between nodes", AS_COUNT, (double)p->messages);
+    answer_number(answer, "end_s", "It takes", AS_SECONDS, p->flow.seconds);
+    answer_number(answer, "fct_mean_s", "A message takes", AS_SECONDS, p->mean_seconds);
+    answer_number(answer, "fct_p99_s", "The slowest in a hundred", AS_SECONDS, p->p99_seconds);
+    answer_number(answer, "queue_most_bytes", "Longest queue", AS_BYTES, p->queue_most);
+    answer_number(answer, "queue_mean_bytes", "Fullest queue on average", AS_BYTES, p->queue_mean);
+    answer_number(answer, "paused_s", "Paused, all ports", AS_SECONDS, p->paused_seconds);
+    answer_number(answer, "marked", "Packets marked", AS_COUNT, (double)p->marks);
+    answer_number(answer, "dropped", "Dropped by switches", AS_COUNT, (double)p->drops);
+    answer_number(answer, "trimmed", "Trimmed", AS_COUNT, (double)p->trims);
+    answer_number(answer, "resent", "Sent again", AS_COUNT, (double)p->resent);
+    answer_number(answer, "timeouts", "Timeouts", AS_COUNT, (double)p->timeouts);
+    answer_text(answer, "hottest", "Hottest cable", p->hottest);
+    answer_number(answer, "hottest_share", "Of the time it is busy", AS_PERCENT, p->hottest_share);
+    answer_number(answer, "packet_hops", NULL, AS_WHOLE, (double)p->hops);
+    if (network->switch_count > 1) packets_rules_caution(answer, network);
+    answer_seed(answer, network->seed);
+    answer_digest(answer, p->digest);
+}
+
 const PacketsStudy *packets_study_create(Arena *arena, const PacketsSaid *said, Problems *problems) {
     PacketsStudy *study = ARENA_NEW(arena, PacketsStudy);
     Asked asked = {arena, said, study, problems};
@@ -214,8 +229,13 @@ const PacketsStudy *packets_study_create(Arena *arena, const PacketsSaid *said, 
                             .title = value_of(&asked, "title")->text,
                             .pattern = pattern->given ? pattern->choice : PACKETS_PATTERNS,
                             .each_flow = each->given ? each->flag : said->flow_count > 0};
+    if (value_of(&asked, "collective")->given) {
+        study->said = said;
+        study->arena = arena;
+        return ask_collective(&asked) ? study : NULL;
+    }
     if (!pattern->given && said->flow_count == 0) {
-        problem_add(problems, said->where, "sim.packets needs a pattern or flows");
+        problem_add(problems, said->where, "sim.packets needs a pattern, flows or a collective");
         problem_hint(problems, "for example: pattern = \"incast\"");
     }
     ask_numbers(&asked);
@@ -240,9 +260,11 @@ static bool is_allowed(const PacketsStudy *study, Problems *problems) {
                         "the packets of the pattern", "ask for smaller flows or fewer hosts", study->where, problems);
 }
 
-bool packets_study_run(Arena *arena, const PacketsStudy *study, PacketResult *result, Problems *problems) {
+bool packets_study_run(Arena *arena, const PacketsStudy *study, PacketsOutcome *outcome, Problems *problems) {
     const char *wrong = NULL;
     WatchPiece piece;
+    PacketResult *result = &outcome->packets;
+    if (study->cluster) return run_collective(arena, study, outcome, problems);
     if (!is_allowed(study, problems)) return false;
     watch_begin(&piece, "events of packets", 0, WATCH_EVENT);
     *result = packet_run(arena, &study->network, study->flows, study->flow_count, SIM_TIME_NEVER, &wrong);
@@ -309,7 +331,7 @@ static void add_flows(Answer *answer, const PacketsStudy *study, const PacketRes
     answer_detail(answer, FOR_ALL);
 }
 
-void packets_study_answer(Arena *arena, Answer *answer, const PacketsStudy *study, const PacketResult *result) {
+static void answer_flows(Arena *arena, Answer *answer, const PacketsStudy *study, const PacketResult *result) {
     const PacketNetwork *network = &study->network;
     double *seconds = ARENA_ARRAY(arena, double, study->flow_count), bytes = 0, sum = 0, squares = 0, mean = 0;
     int64_t resent = 0, timeouts = 0;
@@ -324,14 +346,10 @@ void packets_study_answer(Arena *arena, Answer *answer, const PacketsStudy *stud
         timeouts += result->flows[f].timeouts;
     }
     double end = step_seconds(result->end);
-    answer_rename(answer, "packets");
-    if (study->title) answer_title(answer, study->title);
-    if (study->title) answer_say(answer, NULL, "%s", study->title);
-    if (!study->each_flow) answer_one_row(answer);
     answer_text(answer, "pattern", NULL,
                 study->pattern < PACKETS_PATTERNS ? packets_patterns[study->pattern] : "flows");
     answer_text(answer, "transport", NULL, packet_transports[network->transport.id].name);
-    answer_text(answer, "routing", NULL, field_find(OBJECT_PACKETS, "routing")->names[network->switches.routing]);
+    answer_text(answer, "routing", NULL, packets_routing_name(network));
     answer_number(answer, "hosts", NULL, AS_WHOLE, study->hosts);
     answer_number(answer, "flows", "Flows", AS_COUNT, study->flow_count);
     answer_number(answer, "end_s", "All have arrived after", AS_SECONDS, end);
@@ -346,12 +364,18 @@ void packets_study_answer(Arena *arena, Answer *answer, const PacketsStudy *stud
     answer_number(answer, "timeouts", "Timeouts", AS_COUNT, (double)timeouts);
     answer_number(answer, "packet_hops", NULL, AS_WHOLE, (double)result->hops);
     if (study->each_flow) add_flows(answer, study, result);
-    if (packet_transports[network->transport.id].in_order && network->switches.routing != PACKET_ECMP &&
-        study->leaf_hosts < study->hosts)
-        answer_caution(answer,
-                       "%s goes back where packets overtake each other, which they do by several ways: it is "
-                       "used with ecmp",
-                       packet_transports[network->transport.id].name);
+    if (study->leaf_hosts < study->hosts) packets_rules_caution(answer, network);
     answer_seed(answer, network->seed);
     answer_digest(answer, result->digest);
+}
+
+void packets_study_answer(Arena *arena, Answer *answer, const PacketsStudy *study, const PacketsOutcome *outcome) {
+    answer_rename(answer, "packets");
+    if (study->title) answer_title(answer, study->title);
+    if (study->title) answer_say(answer, NULL, "%s", study->title);
+    if (!study->each_flow) answer_one_row(answer);
+    if (study->cluster)
+        answer_collective(answer, study, outcome);
+    else
+        answer_flows(arena, answer, study, &outcome->packets);
 }

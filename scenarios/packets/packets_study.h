@@ -2,22 +2,8 @@
 #ifndef LOCKSTEP_SCENARIOS_PACKETS_STUDY_H
 #define LOCKSTEP_SCENARIOS_PACKETS_STUDY_H
 
-#include "models/workload/job/field.h"
-#include "sim/data/answer.h"
-#include "sim/packet/packet.h"
-
-typedef struct PacketsFlowSaid { // a flow of a list
-    const Value *values;         // by field of OBJECT_PACKETS_FLOW
-    Where where;
-} PacketsFlowSaid;
-
-typedef struct PacketsSaid {
-    const Value *values; // by field of OBJECT_PACKETS
-    const PacketsFlowSaid *flows;
-    int flow_count;
-    uint64_t seed; // where none is said
-    Where where;
-} PacketsSaid;
+#include "models/workload/cluster/cluster.h"
+#include "scenarios/packets/packets_collective.h"
 
 typedef struct PacketsStudy {
     Where where;
@@ -28,12 +14,23 @@ typedef struct PacketsStudy {
     PacketFlow *flows; // the pattern's, then those of the list
     int flow_count;
     bool each_flow; // has a row in the answer
+    // A collective in place of flows; NULL: none.
+    const Cluster *cluster;
+    const PacketsSaid *said;
+    CollectiveRequest request;
+    Arena *arena;
 } PacketsStudy;
+
+typedef struct PacketsOutcome {
+    PacketResult packets;
+    FlowPacketResult collective;
+    PacketNetwork network; // of a collective
+} PacketsOutcome;
 
 // NULL after a problem.
 const PacketsStudy *packets_study_create(Arena *arena, const PacketsSaid *said, Problems *problems);
 // False after a problem: it is too much, or was stopped.
-bool packets_study_run(Arena *arena, const PacketsStudy *study, PacketResult *result, Problems *problems);
-void packets_study_answer(Arena *arena, Answer *answer, const PacketsStudy *study, const PacketResult *result);
+bool packets_study_run(Arena *arena, const PacketsStudy *study, PacketsOutcome *result, Problems *problems);
+void packets_study_answer(Arena *arena, Answer *answer, const PacketsStudy *study, const PacketsOutcome *outcome);
 
 #endif

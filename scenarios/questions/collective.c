@@ -4,21 +4,22 @@
 #include <stdlib.h>
 
 #include "results/answer/frame.h"
-#include "scenarios/questions/collective_asked.h"
+#include "scenarios/questions/collective_packets.h"
 #include "sim/system/watch.h"
 
-#define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 #define ELEMENT_BYTES 4 // nccl-tests' float
 #define MOST_TOLERANCE 0.01
 
-static const char *const fidelity_names[] = {"fluid", "flow"};
+static const char *const fidelity_names[] = {"fluid", "flow", "packet", "all"};
 
 static const OptionSpec own_rows[] = {
     {"begin", OPTION_TEXT, "SIZE", .of = OF_QUESTION, .help = "first size; 8", .letter = 'b'},
     {"end", OPTION_TEXT, "SIZE", .of = OF_QUESTION, .help = "last size; 8G", .letter = 'e'},
     {"factor", OPTION_QUANTITY, "N", .of = OF_QUESTION, .help = "each size times the one before; 2", .letter = 'f',
      .quantity = QUANTITY_NUMBER},
-    {"fidelity", OPTION_CHOICE, .of = OF_QUESTION, .help = "fluid: all of it at once; flow: message by message; fluid",
+    {"fidelity", OPTION_CHOICE, .of = OF_QUESTION,
+     .help = "fluid: all of it at once; flow: message by message; packet: packet by packet between nodes; all: these "
+             "side by side; fluid",
      .choices = fidelity_names, .choice_count = COUNT_OF(fidelity_names)},
     {"steps", OPTION_TEXT, "FILE.lua", .of = OF_QUESTION,
      .help = "an algorithm of your own: what each rank sends and receives, by step"},
@@ -43,6 +44,7 @@ typedef struct CollectiveRow {
     CollectivePlan plan;
     const char *limited_by;
     double tolerance;
+    CollectiveSides sides; // where there are packets
 } CollectiveRow;
 
 // nccl-tests' factor from algorithm to bus bandwidth (its doc/PERFORMANCE.md).
@@ -93,29 +95,54 @@ static bool is_allowed(const CollectiveAsked *asked, Arena *scratch, double oper
                                    asked->problems);
 }
 
-static void compute_row(const CollectiveAsked *asked, CollectiveRequest *request, CollectiveRow *row) {
+static double fluid_seconds(const CollectiveAsked *asked, const CollectiveRequest *request) {
+    CollectivePlan plan = collective_plan(asked->arena, asked->cluster->network, request);
+    return asked->steps || !collective_is_as_asked(request, &plan) ? NAN : plan.alone_seconds;
+}
+
+// False when it is stopped or not allowed.
+static bool compute_flows(const CollectiveAsked *asked, Arena *scratch, const FlowPlan *plan, FlowResult *result) {
+    FlowSystem flows = flow_system(scratch, plan);
+    if (flows.stopped) return false;
+    flow_fold(scratch, &flows);
+    double operations = system_op_count(&flows.folded), bytes = run_bytes(&flows.folded);
+    if (watch_is_over() || !is_allowed(asked, scratch, operations, bytes)) return false;
+    *result = flow_run(scratch, plan, &flows, true);
+    return !result->stopped;
+}
+
+static bool compute_messages(const CollectiveAsked *asked, Arena *scratch, const CollectiveRequest *request,
+                             const PacketsSaid *packets, CollectiveRow *row, FlowResult *result) {
+    const FlowPlan *plan = collective_messages(scratch, asked, request, NULL);
+    FlowEstimate estimate = flow_estimate(plan);
+    row->sides = (CollectiveSides){.bytes = request->bytes, .fluid = NAN, .flow = NAN};
+    if (!is_allowed(asked, scratch, estimate.ops, estimate.bytes)) return false;
+    if (asked->fidelity != AS_PACKETS && !compute_flows(asked, scratch, plan, result)) return false;
+    if (asked->fidelity < AS_PACKETS) return true;
+    if (asked->fidelity == AS_ALL) {
+        row->sides.fluid = fluid_seconds(asked, request);
+        row->sides.flow = result->seconds;
+        row->sides.messages = result->message_count;
+    }
+    if (!collective_as_packets(scratch, asked, packets, plan, &row->sides)) return false;
+    *result = row->sides.packets.flow;
+    return true;
+}
+
+static void compute_row(const CollectiveAsked *asked, CollectiveRequest *request, const PacketsSaid *packets,
+                        CollectiveRow *row) {
     if (!asked->by_messages) {
         row->plan = collective_plan(asked->arena, asked->cluster->network, request);
         row->limited_by = collective_limit(asked, &row->plan);
         return;
     }
     Arena *scratch = arena_open();
+    FlowResult result;
     if (!read_steps(asked, scratch, request)) {
         arena_close(scratch);
         return;
     }
-    const FlowPlan *plan = collective_messages(scratch, asked, request, NULL);
-    FlowSystem flows = {.stopped = true};
-    FlowResult result = {.stopped = true};
-    FlowEstimate estimate = flow_estimate(plan);
-    if (is_allowed(asked, scratch, estimate.ops, estimate.bytes)) flows = flow_system(scratch, plan);
-    if (!flows.stopped) {
-        flow_fold(scratch, &flows);
-        double operations = system_op_count(&flows.folded), bytes = run_bytes(&flows.folded);
-        if (!watch_is_over() && is_allowed(asked, scratch, operations, bytes))
-            result = flow_run(scratch, plan, &flows, true);
-    }
-    if (result.stopped) {
+    if (!compute_messages(asked, scratch, request, packets, row, &result)) {
         watch_tells((Where){0}, asked->problems);
         arena_close(scratch);
         return;
@@ -139,7 +166,7 @@ static double size_count(const CollectiveAsked *asked) {
     return asked->request.op == COLLECTIVE_BARRIER ? 1 : fmin(count, COLLECTIVE_SIZES);
 }
 
-static int compute_rows(CollectiveAsked *asked, CollectiveRow *rows) {
+static int compute_rows(CollectiveAsked *asked, const PacketsSaid *packets, CollectiveRow *rows) {
     int count = 0;
     CollectiveRequest request = asked->request;
     WatchPiece piece;
@@ -149,7 +176,7 @@ static int compute_rows(CollectiveAsked *asked, CollectiveRow *rows) {
         request.bytes = floor(bytes + 0.5);
         CollectiveRow *row = &rows[count++];
         request.pair_bytes = collective_pairs(asked, request.bytes);
-        compute_row(asked, &request, row);
+        compute_row(asked, &request, packets, row);
         collective_refuse_another(asked, &row->plan);
         if (problem_count(asked->problems) || !watch_goes_on(1)) break;
         row->bytes = request.bytes;
@@ -170,22 +197,27 @@ static int compute_rows(CollectiveAsked *asked, CollectiveRow *rows) {
 
 // ---- The answer.
 
+static const char *how(const CollectiveAsked *asked) {
+    if (!asked->by_messages) return "";
+    return asked->fidelity < AS_PACKETS ? " message by message" : " packet by packet";
+}
+
 // As nccl-tests prints it.
 static const char *table_of(const CollectiveAsked *asked, const CollectiveRow *rows, int count, bool with_range) {
     const CollectiveRequest *request = &asked->request;
     const char *redop = reduces(request->op) ? "sum" : "none";
     bool rooted = request->op == COLLECTIVE_BROADCAST || request->op == COLLECTIVE_REDUCE ||
                   request->op == COLLECTIVE_GATHER || request->op == COLLECTIVE_SCATTER;
-    const char *text = arena_printf(
-        asked->arena,
-        "# %s over %s on %d GPUs of %d node%s, simulated%s\n"
-        "# %10s %12s %8s %6s %5s %10s%s %8s %8s  %-18s %-7s %3s  %s\n"
-        "# %10s %12s %8s %6s %5s %10s%s %8s %8s\n",
-        collective_op_name(request->op), backend_name(request->backend), asked->cluster->gpu_count,
-        asked->cluster->node_count, asked->cluster->node_count == 1 ? "" : "s",
-        asked->by_messages ? " message by message" : "", "size", "count", "type", "redop", "root", "time",
-        with_range ? "    time p5   time p95" : "", "algbw", "busbw", "algorithm", "proto", "ch", "limited by", "(B)",
-        "(elements)", "", "", "", "(us)", with_range ? "       (us)       (us)" : "", "(GB/s)", "(GB/s)");
+    const char *text =
+        arena_printf(asked->arena,
+                     "# %s over %s on %d GPUs of %d node%s, simulated%s\n"
+                     "# %10s %12s %8s %6s %5s %10s%s %8s %8s  %-18s %-7s %3s  %s\n"
+                     "# %10s %12s %8s %6s %5s %10s%s %8s %8s\n",
+                     collective_op_name(request->op), backend_name(request->backend), asked->cluster->gpu_count,
+                     asked->cluster->node_count, asked->cluster->node_count == 1 ? "" : "s", how(asked), "size",
+                     "count", "type", "redop", "root", "time", with_range ? "    time p5   time p95" : "", "algbw",
+                     "busbw", "algorithm", "proto", "ch", "limited by", "(B)", "(elements)", "", "", "", "(us)",
+                     with_range ? "       (us)       (us)" : "", "(GB/s)", "(GB/s)");
     for (int i = 0; i < count; i++) {
         const CollectiveRow *row = &rows[i];
         char range[32] = "";
@@ -235,6 +267,11 @@ static void collective_answer(Answer *answer, const CollectiveAsked *asked, cons
     answer_number(answer, "nodes", NULL, AS_WHOLE, asked->cluster->node_count);
     answer_verbatim(answer, table_of(asked, rows, count, verbose));
     add_rows(answer, rows, count);
+    if (asked->fidelity >= AS_PACKETS && count > 0) {
+        CollectiveSides *sides = ARENA_ARRAY(asked->arena, CollectiveSides, count);
+        for (int i = 0; i < count; i++) sides[i] = rows[i].sides;
+        collective_packets_answer(answer, sides, count, asked->fidelity == AS_ALL);
+    }
     double tolerance = 0;
     for (int i = 0; i < count; i++) tolerance = fmax(tolerance, rows[i].tolerance);
     if (tolerance > 0)
@@ -259,10 +296,12 @@ static int ask(Asking *asking) {
     CollectiveAsked asked = {.arena = asking->arena, .problems = asking->problems};
     collective_ask(&asked, asking->options);
     ask_tolerance(&asked, asking->options);
+    collective_refuse_packets(&asked, asking->options);
+    PacketsSaid packets = packets_rules_said(asking->arena, asking->options, asking->problems);
     if (problem_count(asking->problems)) return EXIT_USAGE;
     collective_build(&asked, asking->options);
     CollectiveRow *rows = ARENA_ARRAY(asking->arena, CollectiveRow, COLLECTIVE_SIZES);
-    int count = problem_count(asking->problems) ? 0 : compute_rows(&asked, rows);
+    int count = problem_count(asking->problems) ? 0 : compute_rows(&asked, &packets, rows);
     if (asked.steps) lua_steps_close(asked.steps);
     asking->part = count > 0 && watch_stopped() == WATCH_SIGNAL;
     if (problem_count(asking->problems) && !asking->part) return watch_status(EXIT_BAD_INPUT);
@@ -271,7 +310,10 @@ static int ask(Asking *asking) {
 }
 
 static const OptionSpec *rows(Arena *arena, int *count) {
-    return options_join(arena, collective_rows, collective_row_count, own_rows, COUNT_OF(own_rows), count);
+    int packet_count, own_count;
+    const OptionSpec *packets = packets_rule_options(arena, &packet_count);
+    const OptionSpec *own = options_join(arena, own_rows, COUNT_OF(own_rows), packets, packet_count, &own_count);
+    return options_join(arena, collective_rows, collective_row_count, own, own_count, count);
 }
 
 static const Question collective = {

@@ -178,12 +178,13 @@ void collective_ask(CollectiveAsked *asked, const Options *options) {
     if (!option_given(options, "gpus-per-process")) asked->assumed[asked->assumed_count++] = "launch";
     request->on_host = option_flag(options, "cpu");
     request->shift = request->op == COLLECTIVE_SEND_RECV;
-    asked->by_messages = is_given(options, "fidelity") && option_choice(options, "fidelity", 0) == 1;
+    if (is_given(options, "fidelity")) asked->fidelity = (CollectiveFidelity)option_choice(options, "fidelity", 0);
+    asked->by_messages = asked->fidelity != AS_FLUID;
     if (is_given(options, "steps")) {
         asked->by_messages = true;
-        if (algorithm >= 0 || (is_given(options, "fidelity") && option_choice(options, "fidelity", 0) == 0))
+        if (algorithm >= 0 || (is_given(options, "fidelity") && asked->fidelity == AS_FLUID))
             problem_add(problems, (Where){0},
-                        "--steps is an algorithm message by message; leave --algo and --fidelity out");
+                        "--steps is an algorithm message by message; leave --algo and --fidelity fluid out");
     }
     bool open = option_known(options, "fidelity") && !option_given(options, "fidelity"); // then the algorithm says it
     if (algorithm >= COLLECTIVE_FLUID_ALGORITHMS && open) asked->by_messages = true;

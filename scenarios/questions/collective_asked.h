@@ -14,6 +14,8 @@ extern const char *const collective_algorithms[], *const collective_backends[];
 extern const OptionSpec collective_rows[]; // what machine, which operation, how
 extern const int collective_row_count;
 
+typedef enum CollectiveFidelity { AS_FLUID, AS_FLOW, AS_PACKETS, AS_ALL } CollectiveFidelity;
+
 typedef struct CollectiveAsked {
     Arena *arena;
     const Cluster *cluster;
@@ -25,7 +27,8 @@ typedef struct CollectiveAsked {
     double uneven;       // all_to_all: what rank 0 gets against the others
     const double *pairs; // all_to_all: [from][to], or NULL
     bool by_messages;
-    StepReader *steps; // of the user's own, or NULL
+    CollectiveFidelity fidelity; // as options say it; by_messages: as it is simulated, where they leave it open
+    StepReader *steps;           // of the user's own, or NULL
     Problems *problems;
     const Resource *resource; // of the machine, so many times quicker; NULL: as it is
     double quicker;

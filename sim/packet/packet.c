@@ -74,12 +74,17 @@ struct PacketSim {
     int32_t *first, *port_of; // [switch], [first[switch] … first[switch + 1]] its ports
     int64_t full_bytes;
     PacketWindows *windows;
-    SimTime window_end;
+    SimTime window_length, window_end;
     struct { // of the node at work, within the window: the earliest is last
         PacketEvent *items;
         int count, room;
     } soon;
-    int64_t left; // flows
+    int64_t left; // messages
+    int flow_count;
+    struct { // of the window worked off last
+        PacketArrival *items;
+        int count, room;
+    } arrivals;
     PacketResult result;
 };
 
@@ -133,10 +138,33 @@ static void at_host(PacketSim *sim, int32_t host, SimTime time, PacketKind kind,
 }
 
 // ---- Ports.
+static FlowMessage *message_of(const FlowState *flow, int32_t packet) {
+    FlowMessage *items = flow->messages->items;
+    int32_t low = 0, high = flow->messages->known - 1;
+    while (low < high) {
+        int32_t middle = (low + high) / 2;
+        if (items[middle].end > packet)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return &items[low];
+}
+
+static bool is_short(const FlowState *flow, int32_t packet) { // as the last of a message
+    return packet == (flow->messages ? message_of(flow, packet)->end : flow->packets) - 1;
+}
+
 static int64_t wire_bytes(const PacketSim *sim, uint64_t word) {
     if (word_kind(word) != KIND_DATA) return sim->network->control_bytes;
     if (!(word & WORD_SHORT)) return sim->full_bytes;
-    return sim->flows[word_flow(word)].last_payload + sim->network->header_bytes;
+    const FlowState *flow = &sim->flows[word_flow(word)];
+    int32_t payload = flow->messages ? message_of(flow, word_number(word))->last_payload : flow->last_payload;
+    return payload + sim->network->header_bytes;
+}
+
+static int32_t packets_in_all(const FlowState *flow) {
+    return flow->messages ? flow->messages->packets : flow->packets;
 }
 
 static bool is_lost(const PacketSim *sim, Port *port) {
@@ -339,6 +367,11 @@ static int32_t take_number(FlowState *flow) {
     return flow->lost_from;
 }
 
+static void keep_below(const PacketSim *sim, FlowState *flow, uint64_t word, SimTime now) {
+    SimTime next = now + ticks_nearest((double)wire_bytes(sim, word) * flow->messages->least_ticks_per_byte);
+    if (flow->next_send < next) flow->next_send = next;
+}
+
 static bool host_next(PacketSim *sim, Host *host, SimTime now, Waiting *item) {
     while (host->ready.count) {
         int32_t number = (int32_t)queue_pop(&host->ready).word;
@@ -354,9 +387,10 @@ static bool host_next(PacketSim *sim, Host *host, SimTime now, Waiting *item) {
         else
             flow->highest = packet + 1;
         *item = (Waiting){word_of(KIND_DATA, number, packet), now, -1};
-        if (packet == flow->packets - 1) item->word |= WORD_SHORT;
+        if (is_short(flow, packet)) item->word |= WORD_SHORT;
         sim->result.sent++;
         if (sim->acts->sent) sim->acts->sent(sim, flow, (double)wire_bytes(sim, item->word), now);
+        if (flow->messages) keep_below(sim, flow, item->word, now);
         if (flow->flying == 1) set_timeout(sim, flow, number, now);
         if (may_send(sim, flow) && flow->next_send <= now) {
             flow->ready = true;
@@ -502,7 +536,7 @@ static void pull(PacketSim *sim, Host *host, SimTime now) {
     host->pulling = false;
     while (host->pulls.count) {
         int32_t number = (int32_t)queue_pop(&host->pulls).word;
-        if (sim->flows[number].received == sim->flows[number].packets) continue;
+        if (sim->flows[number].received == packets_in_all(&sim->flows[number])) continue;
         answer(sim, host, word_of(KIND_PULL, number, 0), 0);
         host->next_pull = now + port->full_ticks;
         break;
@@ -523,6 +557,19 @@ static void wants_more(PacketSim *sim, Host *host, int32_t number, SimTime now) 
     at_host(sim, sim->ports[host->port].from, host->next_pull, KIND_PULLING, 0);
 }
 
+static void is_there(PacketSim *sim, int32_t number, SimTime now) {
+    sim->ends[number].end = now;
+    if (now > sim->result.end) sim->result.end = now;
+    sim->left--;
+}
+
+static void message_arrived(PacketSim *sim, int32_t number, FlowMessage *message, SimTime now) {
+    if (--message->missing) return;
+    PacketArrival arrival = {now, number, (int32_t)(message - sim->flows[number].messages->items)};
+    LIST_PUSH(sim->arena, &sim->arrivals, arrival);
+    is_there(sim, number, now);
+}
+
 static void arrived(PacketSim *sim, FlowState *flow, int32_t number, int32_t packet, SimTime now) {
     if (flow->there[packet]) {
         sim->result.duplicates++;
@@ -531,10 +578,11 @@ static void arrived(PacketSim *sim, FlowState *flow, int32_t number, int32_t pac
     flow->there[packet] = 1;
     flow->received++;
     sim->result.delivered++;
-    if (flow->received < flow->packets) return;
-    sim->ends[number].end = now;
-    if (now > sim->result.end) sim->result.end = now;
-    sim->left--;
+    if (flow->messages) {
+        message_arrived(sim, number, message_of(flow, packet), now);
+        return;
+    }
+    if (flow->received == flow->packets) is_there(sim, number, now);
 }
 
 static void receive_data(PacketSim *sim, Host *host, const PacketEvent *event) {
@@ -555,7 +603,7 @@ static void receive_data(PacketSim *sim, Host *host, const PacketEvent *event) {
         while (flow->expected < flow->packets && flow->there[flow->expected]) flow->expected++;
         answer(sim, host, word_of(KIND_ACK, number, packet) | (event->word & WORD_BROUGHT_BACK), event->sent);
     }
-    if (sim->acts->pulled && flow->received < flow->packets) wants_more(sim, host, number, event->time);
+    if (sim->acts->pulled && flow->received < packets_in_all(flow)) wants_more(sim, host, number, event->time);
 }
 
 static void receive(PacketSim *sim, const PacketEvent *event) {
@@ -588,6 +636,7 @@ static void receive(PacketSim *sim, const PacketEvent *event) {
     case KIND_SEND:
     case KIND_TIMEOUT:
     case KIND_PULLING:
+    case KIND_MESSAGE:
         CHECK(false);
     }
     port_go(sim, &sim->ports[host->port], event->time);
@@ -599,6 +648,13 @@ static void set_paused(PacketSim *sim, Port *port, bool paused, SimTime now) {
     port->paused = paused;
     port->paused_since = now;
     if (!paused) port_go(sim, port, now);
+}
+
+static void begin_message(PacketSim *sim, int32_t number, SimTime now) {
+    FlowState *flow = &sim->flows[number];
+    flow->packets = flow->messages->items[flow->messages->ready++].end;
+    if (flow->messages->ready == 1) sim->acts->start(sim, flow, now);
+    wake(sim, number, now);
 }
 
 static void happen(PacketSim *sim, const PacketEvent *event) {
@@ -617,6 +673,9 @@ static void happen(PacketSim *sim, const PacketEvent *event) {
         if (!sim->flows[number].highest && !sim->flows[number].acknowledged)
             sim->acts->start(sim, &sim->flows[number], event->time);
         wake(sim, number, event->time);
+        return;
+    case KIND_MESSAGE:
+        begin_message(sim, number, event->time);
         return;
     case KIND_TIMEOUT:
         timed_out(sim, event);
@@ -649,18 +708,21 @@ static void run_node(PacketSim *sim, const PacketEvent *events, int count) {
     }
 }
 
+// False: it is to stop.
+static bool run_window(PacketSim *sim, const PacketWindow *window) {
+    sim->window_end = window->end;
+    for (int i = 0, end; i < window->count; i = end) {
+        for (end = i + 1; end < window->count && window->events[end].node == window->events[i].node;) end++;
+        run_node(sim, window->events + i, end - i);
+    }
+    sim->result.stopped = !watch_goes_on(window->count);
+    return !sim->result.stopped;
+}
+
 static void run_windows(PacketSim *sim, SimTime until) {
     PacketWindow window;
     while (sim->left > 0 && windows_next(sim->windows, &window)) {
-        sim->window_end = window.end;
-        for (int i = 0, end; i < window.count; i = end) {
-            for (end = i + 1; end < window.count && window.events[end].node == window.events[i].node;) end++;
-            run_node(sim, window.events + i, end - i);
-        }
-        if (!watch_goes_on(window.count)) {
-            sim->result.stopped = true;
-            return;
-        }
+        if (!run_window(sim, &window)) return;
         if (window.end >= until) {
             sim->result.end = until;
             return;
@@ -699,27 +761,49 @@ static const char *lay_ports(PacketSim *sim, SimTime *least) {
     return *least > 0 ? NULL : "a cable's latency is below a picosecond";
 }
 
-// From a leaf to all switches, by breadth: who is one nearer is a way.
-static void lay_ways(PacketSim *sim, int32_t leaf, int32_t *far, int32_t *queue) {
-    int hosts = sim->network->host_count, count = sim->network->switch_count, head = 0, tail = 0;
-    for (int s = 0; s < count; s++) far[s] = INT32_MAX;
-    far[leaf] = 0;
-    queue[tail++] = leaf;
-    while (head < tail) {
-        int32_t s = queue[head++];
+static int64_t length_of(const PacketSim *sim, int32_t port) {
+    int64_t length = sim->network->cables[port / 2].length;
+    return length > 0 ? length : 1;
+}
+
+typedef struct Search { // for ways
+    int64_t *far;
+    int32_t *queue; // a ring
+    bool *queued;
+} Search;
+
+// How far switches are from a leaf.
+static void measure_ways(const PacketSim *sim, int32_t leaf, const Search *search) {
+    int hosts = sim->network->host_count, count = sim->network->switch_count, head = 0, waiting = 1;
+    for (int s = 0; s < count; s++) search->far[s] = INT64_MAX;
+    search->far[leaf] = 0;
+    search->queue[0] = leaf;
+    while (waiting > 0) {
+        int32_t s = search->queue[head];
+        head = (head + 1) % count;
+        waiting--;
+        search->queued[s] = false;
         for (int i = sim->first[s]; i < sim->first[s + 1]; i++) {
-            int32_t other = sim->ports[sim->port_of[i]].to - hosts;
-            if (other < 0 || far[other] != INT32_MAX) continue;
-            far[other] = far[s] + 1;
-            queue[tail++] = other;
+            int32_t port = sim->port_of[i], other = sim->ports[port].to - hosts;
+            if (other < 0 || search->far[s] + length_of(sim, port) >= search->far[other]) continue;
+            search->far[other] = search->far[s] + length_of(sim, port);
+            if (!search->queued[other]) search->queue[(head + waiting++) % count] = other;
+            search->queued[other] = true;
         }
     }
+}
+
+// Who is one cable nearer is a way.
+static void lay_ways(PacketSim *sim, int32_t leaf, const Search *search) {
+    int hosts = sim->network->host_count, count = sim->network->switch_count;
+    const int64_t *far = search->far;
+    measure_ways(sim, leaf, search);
     for (int s = 0; s < count; s++) {
         Ways *ways = &sim->ways[(int64_t)s * count + leaf];
         *ways = (Ways){sim->way_ports.count, 0};
-        for (int i = sim->first[s]; i < sim->first[s + 1] && s != leaf && far[s] != INT32_MAX; i++) {
-            int32_t other = sim->ports[sim->port_of[i]].to - hosts;
-            if (other >= 0 && far[other] == far[s] - 1) LIST_PUSH(sim->arena, &sim->way_ports, sim->port_of[i]);
+        for (int i = sim->first[s]; i < sim->first[s + 1] && s != leaf && far[s] != INT64_MAX; i++) {
+            int32_t port = sim->port_of[i], other = sim->ports[port].to - hosts;
+            if (other >= 0 && far[other] == far[s] - length_of(sim, port)) LIST_PUSH(sim->arena, &sim->way_ports, port);
         }
         ways->count = sim->way_ports.count - ways->first;
     }
@@ -740,14 +824,15 @@ static void sort_ports(PacketSim *sim) {
 static void lay_all_ways(PacketSim *sim) {
     const PacketNetwork *network = sim->network;
     int count = network->switch_count;
-    int32_t *far = ARENA_ARRAY(sim->arena, int32_t, count), *queue = ARENA_ARRAY(sim->arena, int32_t, count);
+    Search search = {ARENA_ARRAY(sim->arena, int64_t, count), ARENA_ARRAY(sim->arena, int32_t, count),
+                     ARENA_ARRAY(sim->arena, bool, count)};
     bool *leaves = ARENA_ARRAY(sim->arena, bool, count);
     sort_ports(sim);
     sim->ways = ARENA_ARRAY(sim->arena, Ways, (int64_t)count * count);
     for (int h = 0; h < network->host_count; h++)
         if (sim->leaf[h] >= network->host_count) leaves[sim->leaf[h] - network->host_count] = true;
     for (int s = 0; s < count; s++)
-        if (leaves[s]) lay_ways(sim, s, far, queue);
+        if (leaves[s]) lay_ways(sim, s, &search);
 }
 
 static bool reached(const PacketSim *sim, int32_t from, int32_t to) {
@@ -757,31 +842,60 @@ static bool reached(const PacketSim *sim, int32_t from, int32_t to) {
     return a == b || sim->ways[(int64_t)a * network->switch_count + b].count > 0;
 }
 
-static const char *lay_flows(PacketSim *sim, const PacketFlow *flows, int count) {
-    const PacketNetwork *network = sim->network;
-    if (count > PACKET_FLOWS_MOST) return "more than 16,777,216 flows";
-    for (int f = 0; f < count; f++) {
+int64_t packet_count(const PacketNetwork *network, int64_t bytes) {
+    return (bytes + network->payload_bytes - 1) / network->payload_bytes;
+}
+
+static const char *lay_flow(PacketSim *sim, int32_t number, int32_t from, int32_t to, int64_t packets) {
+    int hosts = sim->network->host_count;
+    if (from < 0 || from >= hosts || to < 0 || to >= hosts || from == to)
+        return "a flow is not from one host to another";
+    if (!reached(sim, from, to)) return "there is no way from a flow's sender to its receiver";
+    if (packets < 1 || packets > PACKET_NUMBERS_MOST) return "a flow has no bytes, or more than 67,108,864 packets";
+    FlowState *flow = &sim->flows[number];
+    flow->from = from;
+    flow->states = ARENA_ARRAY(sim->arena, uint8_t, packets);
+    flow->there = ARENA_ARRAY(sim->arena, uint8_t, packets);
+    sim->to[number] = to;
+    sim->ends[number].end = SIM_TIME_NEVER;
+    return NULL;
+}
+
+static int32_t last_payload(const PacketNetwork *network, int64_t bytes) {
+    return (int32_t)(bytes - (packet_count(network, bytes) - 1) * network->payload_bytes);
+}
+
+static const char *lay_flows(PacketSim *sim, const PacketFlow *flows) {
+    for (int f = 0; f < sim->flow_count; f++) {
         FlowState *flow = &sim->flows[f];
-        int64_t packets = (flows[f].bytes + network->payload_bytes - 1) / network->payload_bytes;
-        if (flows[f].from < 0 || flows[f].from >= network->host_count || flows[f].to < 0 ||
-            flows[f].to >= network->host_count || flows[f].from == flows[f].to)
-            return "a flow is not from one host to another";
-        if (!reached(sim, flows[f].from, flows[f].to)) return "there is no way from a flow's sender to its receiver";
-        if (flows[f].bytes < 1 || packets > PACKET_NUMBERS_MOST)
-            return "a flow has no bytes, or more than 67,108,864 packets";
-        *flow = (FlowState){.from = flows[f].from, .packets = (int32_t)packets, .pacing = true};
-        flow->last_payload = (int32_t)(flows[f].bytes - (packets - 1) * network->payload_bytes);
-        flow->states = ARENA_ARRAY(sim->arena, uint8_t, packets);
-        flow->there = ARENA_ARRAY(sim->arena, uint8_t, packets);
-        sim->to[f] = flows[f].to;
-        sim->ends[f].end = SIM_TIME_NEVER;
-        at_host(sim, flows[f].from, flows[f].start, KIND_SEND, f);
+        int64_t packets = packet_count(sim->network, flows[f].bytes);
+        const char *wrong = lay_flow(sim, f, flows[f].from, flows[f].to, packets);
+        if (wrong) return wrong;
+        flow->packets = (int32_t)packets;
+        flow->last_payload = last_payload(sim->network, flows[f].bytes);
+        flow->pacing = true;
+        at_host(sim, flow->from, flows[f].start, KIND_SEND, f);
+    }
+    return NULL;
+}
+
+static const char *lay_connections(PacketSim *sim, const PacketConnection *connections) {
+    for (int c = 0; c < sim->flow_count; c++) {
+        const PacketConnection *connection = &connections[c];
+        const char *wrong = lay_flow(sim, c, connection->from, connection->to, connection->packets);
+        if (wrong) return wrong;
+        Messages *messages = ARENA_NEW(sim->arena, Messages);
+        *messages = (Messages){.in_all = connection->messages, .packets = (int32_t)connection->packets};
+        messages->items = ARENA_ARRAY(sim->arena, FlowMessage, connection->messages);
+        if (connection->most_bytes_per_second > 0)
+            messages->least_ticks_per_byte = 1e12 / connection->most_bytes_per_second;
+        sim->flows[c].messages = messages;
     }
     return NULL;
 }
 
 // ---- What came of it.
-static void finish(PacketSim *sim, int flow_count) {
+static void finish(PacketSim *sim) {
     const PacketNetwork *network = sim->network;
     PacketPort *ports = ARENA_ARRAY(sim->arena, PacketPort, 2 * network->cable_count);
     uint64_t digest = DIGEST_START;
@@ -793,36 +907,82 @@ static void finish(PacketSim *sim, int flow_count) {
         digest = digest_u64(digest_u64(digest, (uint64_t)ports[p].packets), (uint64_t)ports[p].most_waiting);
         digest = digest_u64(digest_u64(digest, (uint64_t)ports[p].marks), (uint64_t)ports[p].drops);
     }
-    for (int f = 0; f < flow_count; f++)
+    for (int f = 0; f < sim->flow_count; f++)
         digest = digest_u64(digest_u64(digest, (uint64_t)sim->ends[f].end), (uint64_t)sim->ends[f].resent);
     sim->result.ports = ports;
     sim->result.flows = sim->ends;
     sim->result.digest = digest;
 }
 
+static PacketSim *lay(Arena *arena, const PacketNetwork *network, int flow_count, const char **wrong) {
+    PacketSim *sim = ARENA_NEW(arena, PacketSim);
+    SimTime least = WINDOW_MOST;
+    *sim = (PacketSim){.arena = arena, .network = network, .flow_count = flow_count, .left = flow_count};
+    *wrong = "more than 16,777,216 flows";
+    if (flow_count > PACKET_FLOWS_MOST) return NULL;
+    sim->acts = transport_acts(network->transport.id);
+    sim->row = &packet_transports[network->transport.id];
+    sim->full_bytes = network->payload_bytes + network->header_bytes;
+    sim->ports = ARENA_ARRAY(arena, Port, 2 * network->cable_count);
+    sim->hosts = ARENA_ARRAY(arena, Host, network->host_count);
+    sim->leaf = ARENA_ARRAY(arena, int32_t, network->host_count);
+    sim->down = ARENA_ARRAY(arena, int32_t, network->host_count);
+    sim->used = ARENA_ARRAY(arena, int64_t, network->switch_count);
+    sim->flows = ARENA_ARRAY(arena, FlowState, flow_count);
+    sim->ends = ARENA_ARRAY(arena, PacketEnd, flow_count);
+    sim->to = ARENA_ARRAY(arena, int32_t, flow_count);
+    *wrong = lay_ports(sim, &least);
+    if (*wrong) return NULL;
+    lay_all_ways(sim);
+    if (network->window_seconds > 0 && step_ticks(network->window_seconds) < least)
+        least = step_ticks(network->window_seconds);
+    sim->window_length = least;
+    sim->windows = windows_create(arena, least, network->host_count + network->switch_count);
+    return sim;
+}
+
 PacketResult packet_run(Arena *arena, const PacketNetwork *network, const PacketFlow *flows, int flow_count,
                         SimTime until, const char **wrong) {
-    int nodes = network->host_count + network->switch_count;
-    PacketSim sim = {.arena = arena, .network = network, .left = flow_count};
-    SimTime least = WINDOW_MOST;
-    sim.acts = transport_acts(network->transport.id);
-    sim.row = &packet_transports[network->transport.id];
-    sim.full_bytes = network->payload_bytes + network->header_bytes;
-    sim.ports = ARENA_ARRAY(arena, Port, 2 * network->cable_count);
-    sim.hosts = ARENA_ARRAY(arena, Host, network->host_count);
-    sim.leaf = ARENA_ARRAY(arena, int32_t, network->host_count);
-    sim.down = ARENA_ARRAY(arena, int32_t, network->host_count);
-    sim.used = ARENA_ARRAY(arena, int64_t, network->switch_count);
-    sim.flows = ARENA_ARRAY(arena, FlowState, flow_count);
-    sim.ends = ARENA_ARRAY(arena, PacketEnd, flow_count);
-    sim.to = ARENA_ARRAY(arena, int32_t, flow_count);
-    *wrong = lay_ports(&sim, &least);
+    PacketSim *sim = lay(arena, network, flow_count, wrong);
+    if (!*wrong) *wrong = lay_flows(sim, flows);
     if (*wrong) return (PacketResult){0};
-    lay_all_ways(&sim);
-    sim.windows = windows_create(arena, least, nodes);
-    *wrong = lay_flows(&sim, flows, flow_count);
-    if (*wrong) return (PacketResult){0};
-    run_windows(&sim, until);
-    finish(&sim, flow_count);
-    return sim.result;
+    run_windows(sim, until);
+    finish(sim);
+    return sim->result;
+}
+
+// ---- Step by step.
+PacketSim *packet_open(Arena *arena, const PacketNetwork *network, const PacketConnection *connections, int count,
+                       const char **wrong) {
+    PacketSim *sim = lay(arena, network, count, wrong);
+    if (!*wrong) *wrong = lay_connections(sim, connections);
+    return *wrong ? NULL : sim;
+}
+
+void packet_send(PacketSim *sim, int32_t connection, int64_t bytes, SimTime time) {
+    FlowState *flow = &sim->flows[connection];
+    Messages *messages = flow->messages;
+    int64_t packets = packet_count(sim->network, bytes);
+    int32_t begin = messages->known ? messages->items[messages->known - 1].end : 0;
+    CHECK(bytes > 0 && messages->known < messages->in_all && begin + packets <= messages->packets);
+    messages->items[messages->known++] =
+        (FlowMessage){begin + (int32_t)packets, last_payload(sim->network, bytes), (int32_t)packets};
+    at_host(sim, flow->from, time > sim->window_end ? time : sim->window_end, KIND_MESSAGE, connection);
+}
+
+SimTime packet_window_length(const PacketSim *sim) { return sim->window_length; }
+
+SimTime packet_next(PacketSim *sim) { return windows_next_begin(sim->windows); }
+
+const PacketArrival *packet_advance(PacketSim *sim, int *count) {
+    PacketWindow window;
+    sim->arrivals.count = 0;
+    if (windows_next(sim->windows, &window)) run_window(sim, &window);
+    *count = sim->arrivals.count;
+    return sim->arrivals.items;
+}
+
+PacketResult packet_close(PacketSim *sim) {
+    finish(sim);
+    return sim->result;
 }

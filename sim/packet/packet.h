@@ -18,6 +18,7 @@ typedef struct PacketCable { // as much each way
     double bytes_per_second, latency_seconds;
     double loss;        // share of data packets that it loses, at random
     int64_t loses_each; // or one of so many, at even distances; 0: none
+    int64_t length;     // ways are those of the least sum of these; 0: 1
 } PacketCable;
 
 typedef enum PacketRouting {
@@ -87,6 +88,7 @@ typedef struct PacketNetwork {
     PacketTransport transport;
     int payload_bytes, header_bytes, control_bytes; // of a full packet; beside it on the wire; of an acknowledgement
     uint64_t seed;
+    double window_seconds; // of time worked off at once, at most; 0: the smallest latency
 } PacketNetwork;
 
 typedef struct PacketPort { // what leaves by one end of a cable: 2 * cable from a to b, and 1 more for the way back
@@ -97,7 +99,7 @@ typedef struct PacketPort { // what leaves by one end of a cable: 2 * cable from
 } PacketPort;
 
 typedef struct PacketEnd {
-    SimTime end; // its last byte is there; SIM_TIME_NEVER: it is not
+    SimTime end; // its last byte (of the last message) is there; SIM_TIME_NEVER: it is not
     int64_t resent, timeouts;
     int64_t acknowledged; // packets
 } PacketEnd;
@@ -114,5 +116,31 @@ typedef struct PacketResult {
 // Until all has arrived, or until a time. NULL in *wrong: done; else what cannot be.
 PacketResult packet_run(Arena *arena, const PacketNetwork *network, const PacketFlow *flows, int flow_count,
                         SimTime until, const char **wrong);
+
+// ---- The same step by step, for whoever knows only as time goes on what is sent.
+
+typedef struct PacketConnection { // carries messages one after the other
+    int32_t from, to;             // hosts
+    int64_t packets;              // of all its messages; packet_count says how many one has
+    int32_t messages;
+    double most_bytes_per_second; // on the wire; 0: as the transport likes
+} PacketConnection;
+
+typedef struct PacketArrival {
+    SimTime time;
+    int32_t connection, message; // the how-manieth sent, from 0
+} PacketArrival;
+
+typedef struct PacketSim PacketSim;
+PacketSim *packet_open(Arena *arena, const PacketNetwork *network, const PacketConnection *connections, int count,
+                       const char **wrong);
+int64_t packet_count(const PacketNetwork *network, int64_t bytes);
+// Not before the end of the window worked off last; there is room for as many messages as were said.
+void packet_send(PacketSim *sim, int32_t connection, int64_t bytes, SimTime time);
+SimTime packet_window_length(const PacketSim *sim);
+SimTime packet_next(PacketSim *sim); // when the next window begins in which anything happens; NEVER: there is none
+// Works it off: which messages arrived, as they did by host.
+const PacketArrival *packet_advance(PacketSim *sim, int *count);
+PacketResult packet_close(PacketSim *sim);
 
 #endif

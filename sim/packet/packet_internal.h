@@ -17,7 +17,8 @@ typedef enum PacketKind { // first those that travel; of these the first are for
     KIND_RESUME,
     KIND_SEND, // a flow may send (again)
     KIND_TIMEOUT,
-    KIND_PULLING // a host's next pull
+    KIND_PULLING, // a host's next pull
+    KIND_MESSAGE  // a connection has another message to send
 } PacketKind;
 
 #define PACKET_FLOWS_MOST (1 << 24)
@@ -52,7 +53,8 @@ typedef struct PacketEvent {
 typedef struct PacketWindows PacketWindows;
 PacketWindows *windows_create(Arena *arena, SimTime length, int node_count);
 void windows_add(PacketWindows *windows, const PacketEvent *event); // not before the end of the one under way
-// The next one that has anything, by node and time. False: there is none.
+SimTime windows_next_begin(PacketWindows *windows); // of the next one that has anything; NEVER: there is none
+// That one, by node and time. False: there is none.
 typedef struct PacketWindow {
     const PacketEvent *events;
     int count;
@@ -63,11 +65,23 @@ bool windows_next(PacketWindows *windows, PacketWindow *window);
 // ---- Hosts.
 typedef enum PacketState { STATE_UNSENT, STATE_SENT, STATE_LOST, STATE_ACKNOWLEDGED } PacketState;
 
+typedef struct FlowMessage { // packets of a flow in order, the last with what is left
+    int32_t end, last_payload, missing;
+} FlowMessage;
+
+typedef struct Messages { // of a connection
+    FlowMessage *items;
+    int32_t in_all, known, ready; // that there will be; that were handed over; that may be sent
+    int32_t packets;              // in all
+    double least_ticks_per_byte;
+} Messages;
+
 typedef struct FlowState {
     int32_t from;
-    int32_t packets, last_payload;
-    uint8_t *states; // [packet], of the sender
-    uint8_t *there;  // [packet], of the receiver
+    int32_t packets, last_payload; // known of so far; where it is one message
+    Messages *messages;            // NULL: it is one
+    uint8_t *states;               // [packet], of the sender
+    uint8_t *there;                // [packet], of the receiver
     // The sender.
     int32_t next, lost_from, lost, flying, acknowledged, highest, scanned, recover, missing;
     double window, threshold, rate;                              // packets; bytes a second
@@ -94,7 +108,6 @@ typedef struct FlowState {
     SimTime notified;
 } FlowState;
 
-typedef struct PacketSim PacketSim;
 const PacketNetwork *sim_network(const PacketSim *sim);
 double sim_line_rate(const PacketSim *sim, int32_t host);
 

@@ -157,12 +157,20 @@ static void sort_by_node(PacketWindows *w, int count) {
     swap_items(w);
 }
 
-bool windows_next(PacketWindows *w, PacketWindow *window) {
-    if (!w->near && !event_pending(w->far)) return false;
+static int64_t next_number(PacketWindows *w) {
     int64_t number = w->now + 1, far = event_next_time(w->far) / w->length;
     if (!w->near) number = far;
     while (w->near && number < far && !w->first[number % RING]) number++;
-    w->now = number;
+    return number;
+}
+
+SimTime windows_next_begin(PacketWindows *w) {
+    return w->near || event_pending(w->far) ? next_number(w) * w->length : SIM_TIME_NEVER;
+}
+
+bool windows_next(PacketWindows *w, PacketWindow *window) {
+    if (!w->near && !event_pending(w->far)) return false;
+    int64_t number = w->now = next_number(w);
     SimTime begin = number * w->length;
     for (Event event; event_next_time(w->far) < begin + w->length;) {
         event_next(w->far, &event);

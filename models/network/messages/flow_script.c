@@ -28,7 +28,7 @@ typedef struct Writer {
     LinkBook *book; // for latencies only
     int place;
     FlowScript script;
-    SimTime handing; // the last message over to the back end
+    FlowOp handing; // the last message over to the back end
     Touch *touches;
     int touch_count, touch_room;
     int32_t *touched; // [piece] latest touch + 1
@@ -122,10 +122,20 @@ static void record(Writer *w, int stream) {
 }
 
 // When the last byte is there, on the stream of its turn.
-static void pass_latency(Writer *w, int stream, SimTime latency) {
+static void pass_latency(Writer *w, int stream, FlowOp latency) {
     push(w, stream, (FlowOp){.kind = FLOW_WAIT, .mark = w->script.mark_count - 1});
-    push(w, stream, (FlowOp){.kind = FLOW_WORK, .time = latency});
+    push(w, stream, latency);
     record(w, stream);
+}
+
+static FlowOp latency_op(Writer *w, const FlowStep *step, bool receives) {
+    int from = receives ? step->from : w->place, to = receives ? w->place : step->to;
+    return (FlowOp){.kind = FLOW_WORK,
+                    .peer = receives ? from : to,
+                    .tag = step->tag,
+                    .way = step->way,
+                    .latency = receives ? 1 : -1,
+                    .time = latency_of(w, from, to, step->way)};
 }
 
 static void write_step(Writer *w, const FlowStep *step, LaneStreams *streams, int first) {
@@ -137,16 +147,13 @@ static void write_step(Writer *w, const FlowStep *step, LaneStreams *streams, in
         op.kind = FLOW_SEND, op.peer = step->to, op.bytes = step_bytes(plan, step->send, step->send_count);
         push(w, stream, op);
     }
-    if (hands_over(plan))
-        w->handing = step->to >= 0 ? latency_of(w, w->place, step->to, step->way)
-                                   : latency_of(w, step->from, w->place, step->way);
+    if (hands_over(plan)) w->handing = latency_op(w, step, step->to < 0);
     if (step->from < 0) return;
     int number = stream_in_lane(plan, streams, step->from, true);
     op.kind = FLOW_RECEIVE, op.peer = step->from, op.bytes = step_bytes(plan, step->receive, step->receive_count);
     push(w, first + number, op);
     record(w, first + number);
-    if (plan->window > 1)
-        pass_latency(w, first + latency_stream(plan, streams, number), latency_of(w, step->from, w->place, step->way));
+    if (plan->window > 1) pass_latency(w, first + latency_stream(plan, streams, number), latency_op(w, step, true));
     touch(w, step, w->script.mark_count - 1);
 }
 
@@ -165,7 +172,7 @@ static int write_lane(Writer *w, const Lane *lane, int first) {
     }
     for (int s = 0; s < lane->count; s++) write_step(w, &lane->items[s], &streams, first);
     if (hands_over(w->plan)) {
-        push(w, hands, (FlowOp){.kind = FLOW_WORK, .time = w->handing});
+        push(w, hands, w->handing);
         push(w, hands, (FlowOp){.kind = FLOW_RECORD, .mark = handed});
     }
     forget_touches(w, lane);

@@ -18,7 +18,8 @@ typedef enum FlowOpKind { FLOW_SEND, FLOW_RECEIVE, FLOW_WORK, FLOW_RECORD, FLOW_
 
 typedef struct FlowOp {
     FlowOpKind kind;
-    int32_t peer, tag, way; // SEND, RECEIVE: a place
+    int32_t peer, tag, way; // SEND, RECEIVE: a place; WORK: of the message whose latency passes
+    int8_t latency;         // WORK: of a message from the peer: 1, to it: -1; 0: of none
     int32_t mark;           // RECORD, WAIT
     double bytes;
     SimTime time; // WORK

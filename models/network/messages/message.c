@@ -124,6 +124,22 @@ static void add_inside_way(Uses *uses, const Network *network, int from_rank, in
     add_use(uses, to->first_link + receiver->nvlink_in[to_gpu], uses->scale);
 }
 
+static bool is_relayed(const Group *group, const MessageStyle *style) {
+    return style->exchange && group->network->fabric.rail_optimised && group->medium == MEDIUM_NVLINK && group->rdma;
+}
+
+bool message_is_remote(const Group *group, const MessageStyle *style, int from, int to) {
+    const Network *network = group->network;
+    const Node *node = node_of_rank(network, from), *other = node_of_rank(network, to);
+    return style->backend == BACKEND_NCCL ? node->domain != other->domain : node != other;
+}
+
+NicPair message_nics(const Group *group, const MessageStyle *style, int from, int to, int way) {
+    if (style->backend == BACKEND_GLOO) return (NicPair){0, 0};
+    bool nccl = style->backend == BACKEND_NCCL;
+    return fabric_nics(group->network, from, to, nccl ? way : 0, nccl && is_relayed(group, style));
+}
+
 // ---- NCCL.
 static void add_line(const Network *network, double line, int nics, Plan *plan, double *latency) {
     double rate = transport_rate(network->fabric.transport, 2 * line, nics);
@@ -135,8 +151,7 @@ static void add_line(const Network *network, double line, int nics, Plan *plan, 
 static double nccl_way(LinkBook *book, const Group *group, const MessageStyle *style, int from, int to, int way,
                        Uses *uses, Plan *plan) {
     const Network *network = group->network;
-    bool remote = node_of_rank(network, from)->domain != node_of_rank(network, to)->domain;
-    bool relayed = style->exchange && network->fabric.rail_optimised && group->medium == MEDIUM_NVLINK && group->rdma;
+    bool remote = message_is_remote(group, style, from, to), relayed = is_relayed(group, style);
     Group pair = *group;
     double line = 0;
     if (!remote) pair.medium = pair_medium(network, from, to);
@@ -163,7 +178,7 @@ static double host_way(LinkBook *book, const Group *group, const MessageStyle *s
     const Layout *layout = layout_of(network, node);
     SoftwareLimits limits = {.process_in = constants->process_bytes_per_second,
                              .process_out = constants->process_bytes_per_second};
-    bool remote = node != other;
+    bool remote = message_is_remote(group, style, from, to);
     double latency = remote ? constants->software_seconds : constants->local_seconds, seconds = 0;
     add_limits(book, uses, &limits, from, to, remote);
     if (!remote) {
@@ -172,7 +187,7 @@ static double host_way(LinkBook *book, const Group *group, const MessageStyle *s
         return latency;
     }
     if (layout->shape->nic_count == 0) return latency + network->fabric.latency_seconds;
-    NicPair nics = style->backend == BACKEND_MPI ? fabric_nics(network, from, to, 0, false) : (NicPair){0, 0};
+    NicPair nics = message_nics(group, style, from, to, 0);
     add_use(uses, node->first_link + layout->nic_out[nics.out], 1);
     double line = add_network_way(uses, network, from, to, nics, &seconds);
     add_use(uses, other->first_link + layout_of(network, other)->nic_in[nics.in], 1);

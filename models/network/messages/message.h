@@ -58,6 +58,10 @@ struct LinkBook {
 Plan message_plan(Arena *arena, LinkBook *book, const Group *group, const MessageStyle *style, int from_rank,
                   int to_rank, int way, double bytes);
 
+// Whether it leaves the node (or NVLink domain), and by which NICs it then goes.
+bool message_is_remote(const Group *group, const MessageStyle *style, int from_rank, int to_rank);
+NicPair message_nics(const Group *group, const MessageStyle *style, int from_rank, int to_rank, int way);
+
 // What everyone sends to everyone, [from * rank_count + to] bytes, per byte of `bytes`.
 Loads uneven_loads(Arena *arena, const Group *group, const double *pair_bytes, double bytes);
 

@@ -13,7 +13,7 @@
 const char *const precision_choices[10] = {"fp64", "fp32", "tf32", "fp16", "bf16",
                                            "fp8",  "fp4",  "int8", "amp",  "mixed"};
 const char *const backend_choices[3] = {"nccl", "gloo", "mpi"};
-const char *const fidelity_choices[2] = {"fluid", "flow"};
+const char *const fidelity_choices[3] = {"fluid", "flow", "packet"};
 static const char *const jitter_by_names[JITTER_BY_COUNT] = {"gpu", "class"};
 
 #define SWITCH .kind = FIELD_FLAG
@@ -34,8 +34,8 @@ static const Field training_fields[] = {
     {"batch", TABLE(JOB_BATCH), .example = "{ global = 256, micro = 4 }", .help = "samples of an optimizer step"},
     {"schedule", CHOICE(schedule_names, SCHEDULE_COUNT), .example = "\"gpipe\"", .flag = "schedule", .varied = "schedule",
      INT(schedule), .help = "order of micro-batches in a pipeline; when left out: 1f1b, or interleaved with vpp"},
-    {"fidelity", CHOICE(fidelity_choices, 2), .fallback = "\"fluid\"", .example = "\"flow\"", .flag = "fidelity",
-     .help = "fluid: a collective is one transfer; flow: all the messages it is made of"},
+    {"fidelity", CHOICE(fidelity_choices, 3), .fallback = "\"fluid\"", .example = "\"flow\"", .flag = "fidelity",
+     .help = "fluid: a collective is one transfer; flow: all the messages it is made of; packet: of lockstep collective alone"},
     {"zero", COUNT(0, 3), .fallback = "0", .example = "1", .flag = "zero", .varied = "zero", INT(layout.zero),
      .help = "1: optimizer state is spread over the replicas, 2: gradients too, 3: weights too (FSDP)"},
     {"seq_len", COUNT(1, MOST_SIZE), .example = "1024", .flag = "seq", .alias = "seq-length", .varied = "seq_len",

@@ -34,6 +34,6 @@ int job_field_index(JobObject object, const char *name); // a name that is no fi
 // The field that studies and sweeps vary by this name. NULL: none.
 const Field *job_field_varied(const char *name, JobObject *object);
 
-extern const char *const precision_choices[10], *const backend_choices[3], *const fidelity_choices[2];
+extern const char *const precision_choices[10], *const backend_choices[3], *const fidelity_choices[3];
 
 #endif

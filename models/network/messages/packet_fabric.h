@@ -1,0 +1,36 @@
+// A fabric as hosts (NICs), switches and cables of the packet engine. For files of this folder only.
+#ifndef LOCKSTEP_NETWORK_PACKET_FABRIC_H
+#define LOCKSTEP_NETWORK_PACKET_FABRIC_H
+
+#include "models/network/topology.h"
+#include "sim/packet/packet.h"
+
+typedef struct PacketHost {
+    int32_t node, nic;
+    double bytes_per_second; // of payload
+} PacketHost;
+
+typedef struct PacketFabric {
+    const Network *network;
+    const PacketHost *hosts;
+    int host_count, switch_count;
+    const char **switch_names;
+    struct {
+        PacketCable *items;
+        int count, room;
+    } cables;                     // first one for each host
+    double host_latency, latency; // of a host's cable, of one between switches without its own
+    int most_ports;               // of a switch
+} PacketFabric;
+
+// A sentence and a remedy where packets do not know its ways; else NULL.
+const char *packet_fabric_refused(const Network *network, const char **remedy);
+// `stretch`: bytes on the wire per byte of payload.
+PacketFabric packet_fabric(Arena *arena, const Network *network, const PacketHost *hosts, int host_count,
+                           double stretch);
+// One way between two hosts, with as many cables on it.
+double packet_fabric_seconds(const PacketFabric *fabric, const PacketHost *from, const PacketHost *to, int *cables);
+// Of what leaves by an end of a cable, as packets number them.
+const char *packet_fabric_port_name(Arena *arena, const PacketFabric *fabric, int port);
+
+#endif

@@ -1,0 +1,110 @@
+#include "scenarios/questions/collective_packets.h"
+
+#include <math.h>
+
+#define ALIKE 0.03 // is no difference
+
+bool collective_as_packets(Arena *arena, const CollectiveAsked *asked, const PacketsSaid *said, const FlowPlan *plan,
+                           CollectiveSides *sides) {
+    FlowPacketResult *packets = &sides->packets;
+    if (!packets_of_collective(arena, said, plan, (Where){0}, &sides->network, packets, asked->problems)) return false;
+    packets->hottest = arena_copy_text(asked->arena, packets->hottest);
+    sides->packet = packets->flow.seconds;
+    return true;
+}
+
+void collective_refuse_packets(const CollectiveAsked *asked, const Options *options) {
+    Arena *scratch = arena_open();
+    int count;
+    const OptionSpec *rows = packets_rule_options(scratch, &count);
+    for (int i = 0; i < count && asked->fidelity < AS_PACKETS; i++) {
+        if (!option_given(options, rows[i].name)) continue;
+        problem_add(asked->problems, (Where){0}, "--%s belongs to packets", rows[i].name);
+        problem_hint(asked->problems, "add --fidelity packet");
+    }
+    arena_close(scratch);
+}
+
+// ---- The answer.
+static void add_packets(Answer *answer, const CollectiveSides *sides, int count) {
+    static const AnswerColumn columns[] = {
+        {"size", "size", AS_BYTES, 0},
+        {"messages", "messages", AS_COUNT, 4},
+        {"packets", NULL, AS_COUNT, 0},
+        {"packet_hops", NULL, AS_WHOLE, 0},
+        {"fct_mean_s", "a message", AS_SECONDS, 0},
+        {"fct_p99_s", "1 in 100", AS_SECONDS, 0},
+        {"queue_most_bytes", "longest queue", AS_BYTES, 0},
+        {"queue_mean_bytes", "mean", AS_BYTES, 5},
+        {"paused_s", "paused", AS_SECONDS, 2},
+        {"marked", "marked", AS_COUNT, 1},
+        {"dropped", "dropped", AS_COUNT, 0},
+        {"trimmed", NULL, AS_COUNT, 0},
+        {"resent", "sent again", AS_COUNT, 0},
+        {"timeouts", NULL, AS_COUNT, 0},
+        {"hottest", "hottest cable", AS_TEXT, 3},
+        {"hottest_share", "busy", AS_PERCENT, 3},
+    };
+    answer_table(answer, "packets", "Between nodes, packet by packet", COLUMNS(columns));
+    for (int i = 0; i < count; i++) {
+        const FlowPacketResult *p = &sides[i].packets;
+        ANSWER_ROW(answer, answer_of(AS_BYTES, sides[i].bytes), answer_of(AS_COUNT, (double)p->messages),
+                   answer_of(AS_COUNT, (double)p->packets), answer_of(AS_WHOLE, (double)p->hops),
+                   answer_of(AS_SECONDS, p->mean_seconds), answer_of(AS_SECONDS, p->p99_seconds),
+                   answer_of(AS_BYTES, p->queue_most), answer_of(AS_BYTES, p->queue_mean),
+                   answer_of(AS_SECONDS, p->paused_seconds), answer_of(AS_COUNT, (double)p->marks),
+                   answer_of(AS_COUNT, (double)p->drops), answer_of(AS_COUNT, (double)p->trims),
+                   answer_of(AS_COUNT, (double)p->resent), answer_of(AS_COUNT, (double)p->timeouts),
+                   answer_of_text(p->hottest), answer_of(AS_PERCENT, p->hottest_share));
+    }
+}
+
+static bool differ(double a, double b) { return isfinite(a) && isfinite(b) && fabs(b / a - 1) > ALIKE; }
+
+// Which to trust. Flow knows no queue; fluid's constants are fitted to logs of whole collectives.
+static const char *verdict(const CollectiveSides *s) {
+    const FlowPacketResult *p = &s->packets;
+    if (differ(s->flow, s->packet) && s->packet < s->flow) return "packet: rates are uneven";
+    if (differ(s->flow, s->packet) && p->drops + p->timeouts > 0) return "packet: packets are lost and sent again";
+    if (differ(s->flow, s->packet) && p->paused_seconds > 0) return "packet: ports are paused";
+    if (differ(s->flow, s->packet)) return "packet: ways and rates are uneven";
+    return isfinite(s->fluid) ? "fluid: nothing queues" : "flow: nothing queues";
+}
+
+static void add_sides(Answer *answer, const CollectiveSides *sides, int count) {
+    static const AnswerColumn columns[] = {
+        {"size", "size", AS_BYTES, 0},         {"fluid_s", "fluid", AS_SECONDS, 0},
+        {"flow_s", "flow", AS_SECONDS, 0},     {"packet_s", "packet", AS_SECONDS, 0},
+        {"flow_to_fluid", NULL, AS_NUMBER, 0}, {"packet_to_flow", "packet/flow", AS_NUMBER, 0},
+        {"messages", NULL, AS_COUNT, 0},       {"packet_hops", "packet-hops", AS_MANY, 1},
+        {"trust", "trust", AS_TEXT, 0},
+    };
+    answer_table(answer, "fidelities", "The same at each fidelity", COLUMNS(columns));
+    for (int i = 0; i < count; i++) {
+        const CollectiveSides *s = &sides[i];
+        ANSWER_ROW(answer, answer_of(AS_BYTES, s->bytes), answer_of(AS_SECONDS, s->fluid),
+                   answer_of(AS_SECONDS, s->flow), answer_of(AS_SECONDS, s->packet),
+                   answer_of(AS_NUMBER, s->flow / s->fluid), answer_of(AS_NUMBER, s->packet / s->flow),
+                   answer_of(AS_COUNT, (double)s->messages), answer_of(AS_MANY, (double)s->packets.hops),
+                   answer_of_text(verdict(s)));
+    }
+}
+
+void collective_packets_answer(Answer *answer, const CollectiveSides *sides, int count, bool all) {
+    const PacketNetwork *network = &sides[0].network;
+    uint64_t digest = sides[0].packets.digest;
+    if (all) add_sides(answer, sides, count);
+    if (network->host_count == 0) {
+        answer_say(answer, NULL, "All of it stays in one node or NVLink domain, where there are no packets.");
+        return;
+    }
+    add_packets(answer, sides, count);
+    answer_text(answer, "transport", NULL, packet_transports[network->transport.id].name);
+    answer_text(answer, "routing", NULL, packets_routing_name(network));
+    answer_say(answer, NULL, "%s, %s; --transport, --routing, --buffer and others change it.",
+               packet_transports[network->transport.id].name, packets_routing_name(network));
+    if (network->switch_count > 1) packets_rules_caution(answer, network);
+    for (int i = 1; i < count; i++) digest = digest * 31 + sides[i].packets.digest;
+    answer_seed(answer, network->seed);
+    answer_digest(answer, digest);
+}

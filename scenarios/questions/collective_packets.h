@@ -1,0 +1,22 @@
+// A collective packet by packet, as lockstep collective --fidelity packet or all asks for it, and what it tells.
+#ifndef LOCKSTEP_QUESTIONS_COLLECTIVE_PACKETS_H
+#define LOCKSTEP_QUESTIONS_COLLECTIVE_PACKETS_H
+
+#include "scenarios/packets/packets_collective.h"
+#include "scenarios/questions/collective_asked.h"
+
+typedef struct CollectiveSides { // of one size, seconds; NAN: there is none
+    double bytes, fluid, flow, packet;
+    int64_t messages;
+    FlowPacketResult packets;
+    PacketNetwork network; // its settings
+} CollectiveSides;
+
+// False after a problem. The answer's texts are in the arena of `asked`.
+bool collective_as_packets(Arena *arena, const CollectiveAsked *asked, const PacketsSaid *said, const FlowPlan *plan,
+                           CollectiveSides *sides);
+void collective_packets_answer(Answer *answer, const CollectiveSides *sides, int count, bool all);
+// Options of packets without packets are a problem.
+void collective_refuse_packets(const CollectiveAsked *asked, const Options *options);
+
+#endif
