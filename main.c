@@ -45,6 +45,7 @@ int command_queue(int argc, char **argv);
 int command_lesson(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
 int command_validate(int argc, char **argv);
+int command_step(int argc, char **argv);
 static int command_completion(int argc, char **argv);
 
 const OptionSpec *run_option_rows(Arena *arena, int *count);
@@ -53,6 +54,7 @@ const OptionSpec *explain_option_rows(Arena *arena, int *count);
 const OptionSpec *check_option_rows(Arena *arena, int *count);
 const OptionSpec *export_option_rows(Arena *arena, int *count);
 const OptionSpec *trace_option_rows(Arena *arena, int *count);
+const OptionSpec *step_option_rows(Arena *arena, int *count);
 const OptionSpec *sweep_option_rows(Arena *arena, int *count);
 const OptionSpec *memory_option_rows(Arena *arena, int *count);
 const OptionSpec *collective_option_rows(Arena *arena, int *count);
@@ -78,6 +80,7 @@ static const Command commands[] = {
     {"export", "a job as scripts that run it, for Megatron-LM, torchtitan and others", command_export},
     {"explain", "why a step takes what it takes, and what would help", command_explain},
     {"trace", "a step as a timeline: for Perfetto and Chrome, as text", command_trace},
+    {"step", "a run event by event, forward and back: collectives, pipelines, deadlocks", command_step},
     {"sweep", "simulate many points in many processes, resumable, into a SQLite file", command_sweep},
     {"merge", "join the files of a sweep's shards", command_merge},
     {"memory", "memory per GPU of a training job, by class", command_memory},
@@ -149,7 +152,7 @@ static const struct {
     {"check", check_option_rows},     {"export", export_option_rows}, {"trace", trace_option_rows},
     {"sweep", sweep_option_rows},     {"memory", memory_option_rows}, {"collective", collective_option_rows},
     {"goodput", goodput_option_rows}, {"cost", cost_option_rows},     {"power", power_option_rows},
-    {"queue", queue_question_rows},
+    {"queue", queue_question_rows},   {"step", step_option_rows},
 };
 enum { ASKED_AGAIN = sizeof asked_again / sizeof *asked_again };
 
