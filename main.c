@@ -54,7 +54,6 @@ const OptionSpec *explain_option_rows(Arena *arena, int *count);
 const OptionSpec *check_option_rows(Arena *arena, int *count);
 const OptionSpec *export_option_rows(Arena *arena, int *count);
 const OptionSpec *trace_option_rows(Arena *arena, int *count);
-const OptionSpec *step_option_rows(Arena *arena, int *count);
 const OptionSpec *sweep_option_rows(Arena *arena, int *count);
 const OptionSpec *memory_option_rows(Arena *arena, int *count);
 const OptionSpec *collective_option_rows(Arena *arena, int *count);
@@ -152,7 +151,7 @@ static const struct {
     {"check", check_option_rows},     {"export", export_option_rows}, {"trace", trace_option_rows},
     {"sweep", sweep_option_rows},     {"memory", memory_option_rows}, {"collective", collective_option_rows},
     {"goodput", goodput_option_rows}, {"cost", cost_option_rows},     {"power", power_option_rows},
-    {"queue", queue_question_rows},   {"step", step_option_rows},
+    {"queue", queue_question_rows},
 };
 enum { ASKED_AGAIN = sizeof asked_again / sizeof *asked_again };
 

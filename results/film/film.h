@@ -41,9 +41,10 @@ typedef struct FilmBar {
 typedef struct FilmArrival {
     SimTime time;
     int32_t row, chunk;
-    uint64_t parts; // bit r: row r's part is in it
-    int32_t from;   // row
-    SimTime left;   // when it began
+    uint64_t parts;   // bit r: row r's part is in it
+    int32_t from;     // row
+    const char *link; // that it fills most; NULL
+    SimTime left;     // when it began
 } FilmArrival;
 
 typedef struct FilmFrame {

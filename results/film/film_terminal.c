@@ -94,6 +94,7 @@ static void draw_lane(FILE *out, const Film *film, int row, bool side, const Win
             bars[c] = bar;
         }
     }
+    while (width > 0 && lane[width - 1] == ' ') width--;
     for (int c = 0; c < width; c++) {
         if (c == 0 || bars[c] != bars[c - 1]) {
             terminal_reset(out, style);
@@ -328,7 +329,7 @@ static void show(const Film *film, int frame) {
     Style style = style_for(stdout, NULL, false);
     int width, height;
     screen_size(&width, &height);
-    letters_out_as_is(stdout, "\033[H\033[J");
+    terminal_clear(stdout);
     film_draw(arena, stdout, film, frame, &style, width, height - 1);
     fputs("space next, b back, g first, G last, 12g frame 12, q ends", stdout);
     fflush(stdout);
@@ -346,13 +347,12 @@ void film_play(const Film *film, int frame) {
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG);
     for (int i = 0; i < 3; i++) sigaction(ends[i], &action, &before[i]);
     tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-    letters_out_as_is(stdout, "\033[?1049h\033[?25l");
+    terminal_take(stdout);
     while (frame >= 0 && !is_told_to_end) {
         show(film, frame);
         frame = film_key(film, frame, read_key(), &typed);
     }
-    letters_out_as_is(stdout, "\033[?25h\033[?1049l");
-    fflush(stdout);
+    terminal_give_back(stdout);
     tcsetattr(STDIN_FILENO, TCSANOW, &cooked);
     for (int i = 0; i < 3; i++) sigaction(ends[i], &before[i], NULL);
     if (is_told_to_end) raise((int)is_told_to_end);

@@ -98,11 +98,12 @@ static const AnswerColumn bar_columns[] = {
     {"row", NULL, AS_WHOLE, 0},    {"kind", NULL, AS_TEXT, 0},      {"name", NULL, AS_TEXT, 0},
     {"says", NULL, AS_TEXT, 0},    {"start_s", NULL, AS_NUMBER, 0}, {"begun_s", NULL, AS_NUMBER, 0},
     {"end_s", NULL, AS_NUMBER, 0}, {"side", NULL, AS_BOOL, 0},      {"critical", NULL, AS_BOOL, 0},
-    {"link", NULL, AS_TEXT, 0},    {"color", NULL, AS_TEXT, 0},
+    {"color", NULL, AS_TEXT, 0},
 };
 static const AnswerColumn move_columns[] = {
     {"from", NULL, AS_WHOLE, 0},    {"to", NULL, AS_WHOLE, 0},      {"chunk", NULL, AS_WHOLE, 0},
     {"left_s", NULL, AS_NUMBER, 0}, {"came_s", NULL, AS_NUMBER, 0}, {"parts", NULL, AS_WHOLE, 0},
+    {"link", NULL, AS_TEXT, 0},
 };
 
 static AnswerValue text_or_nothing(const char *text) { return text && *text ? answer_of_text(text) : (AnswerValue){0}; }
@@ -160,25 +161,32 @@ static void add_states(Answer *answer, Arena *arena, const Film *film, const Cho
     }
 }
 
-static void add_bars(Answer *answer, Arena *arena, const Film *film) {
+// Of the chosen frames.
+static bool is_seen(const Film *film, const Choice *choice, SimTime from, SimTime to) {
+    return from <= film->frames[choice->last].time && to >= film->frames[choice->first].time;
+}
+
+static void add_bars(Answer *answer, Arena *arena, const Film *film, const Choice *choice) {
     static const char *const kinds[] = {[FILM_WORK] = "work", [FILM_TRANSFER] = "transfer", [FILM_WAIT] = "wait"};
     answer_table(answer, "bars", NULL, COLUMNS(bar_columns));
     for (int i = 0; i < film->bars.count; i++) {
         const FilmBar *bar = &film->bars.items[i];
+        if (!is_seen(film, choice, bar->start, bar->end)) continue;
         ANSWER_ROW(answer, answer_of(AS_WHOLE, bar->row), answer_of_text(kinds[bar->kind]), text_or_nothing(bar->name),
                    answer_of_text(bar->says), time_or_never(bar->start), time_or_never(bar->begun),
                    time_or_never(bar->end), answer_of(AS_BOOL, bar->is_side), answer_of(AS_BOOL, bar->is_critical),
-                   text_or_nothing(bar->link), answer_of_text(arena_printf(arena, "#%06x", bar->color)));
+                   answer_of_text(arena_printf(arena, "#%06x", bar->color)));
     }
 }
 
-static void add_moves(Answer *answer, const Film *film) {
+static void add_moves(Answer *answer, const Film *film, const Choice *choice) {
     answer_table(answer, "moves", NULL, COLUMNS(move_columns));
     for (int i = 0; i < film->arrivals.count; i++) {
         const FilmArrival *move = &film->arrivals.items[i];
+        if (!is_seen(film, choice, move->left, move->time)) continue;
         ANSWER_ROW(answer, answer_of(AS_WHOLE, move->from), answer_of(AS_WHOLE, move->row),
                    answer_of(AS_WHOLE, move->chunk), time_or_never(move->left), time_or_never(move->time),
-                   answer_of(AS_WHOLE, film_part_count(move->parts)));
+                   answer_of(AS_WHOLE, film_part_count(move->parts)), text_or_nothing(move->link));
     }
 }
 
@@ -196,9 +204,9 @@ static void fill(Asking *asking, const Film *film, const Choice *choice) {
     static const AnswerColumn row_columns[] = {{"row", NULL, AS_WHOLE, 0}, {"name", NULL, AS_TEXT, 0}};
     answer_rename(answer, "step");
     answer_text(answer, "title", NULL, film->title);
+    answer_bool(answer, "ran", NULL, !film->stands_still);
     answer_number(answer, "frame_count", NULL, AS_WHOLE, film->frame_count);
     answer_number(answer, "time_s", NULL, AS_NUMBER, step_seconds(film->end));
-    answer_bool(answer, "stands_still", NULL, film->stands_still);
     answer_number(answer, "chunks", NULL, AS_WHOLE, film->chunk_count);
     if (choice->is_drawn)
         add_drawing(answer, arena, film, choice->first);
@@ -215,8 +223,10 @@ static void fill(Asking *asking, const Film *film, const Choice *choice) {
         ANSWER_ROW(answer, answer_of(AS_WHOLE, row), answer_of_text(film->rows[row]));
     if (!frame_wants_objects(asking)) return;
     add_states(answer, arena, film, choice);
-    add_bars(answer, arena, film);
-    add_moves(answer, film);
+    if (film->chunk_count)
+        add_moves(answer, film, choice);
+    else
+        add_bars(answer, arena, film, choice);
 }
 
 static bool write_svg(const Asking *asking, const Film *film) {
@@ -322,8 +332,10 @@ static int ask_run(Asking *asking) {
         return EXIT_USAGE;
     }
     if (!film && problem_count(problems) == 0 && why_not) {
-        fprintf(stderr, "the job does not run: %s\n", why_not);
-        asking->silent = true;
+        answer_rename(asking->answer, "step");
+        answer_bool(asking->answer, "ran", NULL, false);
+        answer_text(asking->answer, "why_not", NULL, why_not);
+        answer_say(asking->answer, NULL, "The job does not run: %s", why_not);
         return EXIT_NO;
     }
     return give(asking, film);
@@ -354,9 +366,6 @@ static const Question run_question = {
     .ask = ask_run};
 
 // ---- The command.
-
-const OptionSpec *step_option_rows(Arena *arena, int *count);
-const OptionSpec *step_option_rows(Arena *arena, int *count) { return frame_rows(arena, &run_question, count); }
 
 static bool play(void *context, const Asking *asking) {
     (void)context;

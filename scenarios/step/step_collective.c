@@ -15,6 +15,7 @@ typedef struct Message { // of a channel, in order
     const FlowStep *send, *receive;
     SimTime begun, arrives;
     int from, to;
+    const char *link;
     uint64_t *parts; // that it carries, of each piece: as they were when it left
 } Message;
 
@@ -156,6 +157,7 @@ static void add_message(Shooting *s, const RunSpan *span) {
     bool sends = span->actor == message->from;
     const char *what = carries(s, message), *link = fullest_link(s, plan);
     message->begun = span->begun;
+    message->link = link;
     message->arrives = time_later(
         span->end, flow_latency_behind(s->plan, s->latencies, message->from, message->to, message->send->way));
     const char *gap = *what ? " " : "";
@@ -228,6 +230,7 @@ static void arrive(Shooting *s, uint64_t *held, const Message *message) {
                                .chunk = column,
                                .parts = *there,
                                .from = message->from,
+                               .link = message->link,
                                .left = message->begun};
         LIST_PUSH(s->arena, &s->film->arrivals, arrival);
     }
