@@ -86,6 +86,7 @@ const AnswerCase answer_cases[] = {
     {"lesson hint 2.1", "lesson-hint"},
     {"lesson grade $DIR/ana.code", "lesson-grade"},
     {"lesson sheet --track 2", "lesson-sheet"},
+    {"lesson words", "lesson-words"},
     {"completion bash", NULL},
 };
 const int answer_case_count = sizeof answer_cases / sizeof *answer_cases;
@@ -461,6 +462,8 @@ const WalkLine answer_walk[] = {
     {0, "lesson check $DIR/lesson/solved.lua --code $DIR/lesson/bob.code --wall auto"},
     {3, "lesson check $DIR/lesson/half_speed.lua"},
     {0, "lesson hint 2.1 3 --seed 2"},
+    {0, "lesson words rank"},
+    {4, "lesson words nonsense"},
     {0, "lesson grade $DIR/ana.code"},
     {3, "lesson grade $DIR/altered.code"},
     {0, "lesson sheet --track 2 --answers"},
