@@ -183,6 +183,7 @@ async function openProblem(id, atFirst) {
     $("p-track").textContent = told.id.split(".")[0] + " " + told.track;
     $("p-title").replaceChildren(make("span", {className: "number"}, told.id), " ", told.title);
     $("p-question").textContent = told.question;
+    $("p-ask").textContent = told.ask;
     $("p-task").textContent = told.task;
     $("source").open = true;
     $("source").querySelector("pre").textContent = told.text.split(/^-{20,}\n/m)[1];
@@ -198,11 +199,10 @@ async function openProblem(id, atFirst) {
 
 // The field of a guess; with what was right beside it once it is given.
 function showGuessing(guessed) {
-    const {ask, guess_help, guess_unit, guess_may_be} = lesson.told;
+    const {guess_help, guess_unit, guess_may_be} = lesson.told;
     document.body.dataset.guessed = guessed ? "yes" : "no";
     $("p-settings").disabled = $("check").disabled = !guessed;
     $("open").hidden = !guessed;
-    $("p-ask").textContent = ask;
     $("p-guess").hidden = !!guessed;
     $("p-verdict").hidden = !guessed;
     $("p-faults").replaceChildren();

@@ -130,10 +130,11 @@ static const char *holds_text(Arena *arena, const Film *film, const FilmState *s
     return text_stream_close(arena, &text);
 }
 
-static void add_frames(Answer *answer, Arena *arena, const Film *film, const Choice *choice) {
+static void add_frames(Answer *answer, Arena *arena, const Film *film, const Choice *choice,
+                       const FilmState *const *all) {
     answer_table(answer, "frames", NULL, COLUMNS(frame_columns));
     for (int f = choice->first; f <= choice->last; f++) {
-        const FilmState *states = film_states(arena, film, f);
+        const FilmState *states = all[f - choice->first];
         ANSWER_ROW(answer, answer_of(AS_WHOLE, f + 1), answer_of(AS_SECONDS, step_seconds(film->frames[f].time)),
                    answer_of_text(happens(arena, film, f, states)), text_or_nothing(film_ended(arena, film, f, 1000)),
                    text_or_nothing(film_began(arena, film, f, 1000)),
@@ -150,14 +151,25 @@ static const char *row_numbers(Arena *arena, const FilmState *state) {
     return list;
 }
 
-static void add_states(Answer *answer, Arena *arena, const Film *film, const Choice *choice) {
+// What a row holds is said again where it has changed.
+static bool holds_others(const Film *film, const FilmState *before, const FilmState *now) {
+    return film->chunk_count &&
+           (!before || memcmp(before->holds, now->holds, (size_t)film->chunk_count * sizeof *now->holds) != 0);
+}
+
+static void add_states(Answer *answer, Arena *arena, const Film *film, const Choice *choice,
+                       const FilmState *const *all) {
     answer_table(answer, "states", NULL, COLUMNS(state_columns));
     for (int f = choice->first; f <= choice->last; f++) {
-        const FilmState *states = film_states(arena, film, f);
+        const FilmState *states = all[f - choice->first],
+                        *before = f > choice->first ? all[f - choice->first - 1] : NULL;
         for (int row = 0; row < film->row_count; row++)
             ANSWER_ROW(answer, answer_of(AS_WHOLE, f + 1), answer_of(AS_WHOLE, row), answer_of_text(states[row].does),
                        text_or_nothing(row_numbers(arena, &states[row])), answer_of(AS_BOOL, states[row].is_critical),
-                       answer_of(AS_NUMBER, states[row].rate), text_or_nothing(holds_text(arena, film, &states[row])));
+                       answer_of(AS_NUMBER, states[row].rate),
+                       holds_others(film, before ? &before[row] : NULL, &states[row])
+                           ? answer_of_text(holds_text(arena, film, &states[row]))
+                           : (AnswerValue){0});
     }
 }
 
@@ -215,14 +227,16 @@ static void fill(Asking *asking, const Film *film, const Choice *choice) {
                    text_time(arena, step_seconds(film->end)),
                    film->stands_still ? ", and then it stands still: a deadlock" : "");
     if (choice->is_drawn) answer_detail(answer, FOR_PROGRAMS);
-    add_frames(answer, arena, film, choice);
+    const FilmState **all = ARENA_ARRAY(arena, const FilmState *, choice->last - choice->first + 1);
+    for (int f = choice->first; f <= choice->last; f++) all[f - choice->first] = film_states(arena, film, f);
+    add_frames(answer, arena, film, choice, all);
     if (!option_given(asking->options, "frames")) answer_first_rows(answer, ROWS_ON_SCREEN);
     answer_detail(answer, FOR_PROGRAMS);
     answer_table(answer, "rows", NULL, COLUMNS(row_columns));
     for (int row = 0; row < film->row_count; row++)
         ANSWER_ROW(answer, answer_of(AS_WHOLE, row), answer_of_text(film->rows[row]));
     if (!frame_wants_objects(asking)) return;
-    add_states(answer, arena, film, choice);
+    add_states(answer, arena, film, choice, all);
     if (film->chunk_count)
         add_moves(answer, film, choice);
     else
