@@ -47,6 +47,7 @@ int command_queue(int argc, char **argv);
 int command_lesson(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
 int command_validate(int argc, char **argv);
+int command_step(int argc, char **argv);
 static int command_completion(int argc, char **argv);
 
 const OptionSpec *run_option_rows(Arena *arena, int *count);
@@ -81,6 +82,7 @@ static const Command commands[] = {
     {"export", "a job as scripts that run it, for Megatron-LM, torchtitan and others", command_export},
     {"explain", "why a step takes what it takes, and what would help", command_explain},
     {"trace", "a step as a timeline: for Perfetto and Chrome, as text", command_trace},
+    {"step", "a run event by event, forward and back: collectives, pipelines, deadlocks", command_step},
     {"sweep", "simulate many points in many processes, resumable, into a SQLite file", command_sweep},
     {"merge", "join the files of a sweep's shards", command_merge},
     {"memory", "memory per GPU of a training job, by class", command_memory},

@@ -59,3 +59,11 @@ void terminal_bar(FILE *out, const Style *style, double columns, uint32_t color)
     if (style->unicode) fputs(eighths[parts % 8], out);
     terminal_reset(out, style);
 }
+
+void terminal_take(FILE *out) { letters_out_as_is(out, "\033[?1049h\033[?25l"); }
+void terminal_clear(FILE *out) { letters_out_as_is(out, "\033[H\033[J"); }
+
+void terminal_give_back(FILE *out) {
+    letters_out_as_is(out, "\033[?25h\033[?1049l");
+    fflush(out);
+}

@@ -31,6 +31,8 @@ const AnswerCase answer_cases[] = {
      "--into $(rm -rf $DIR/out; echo $DIR/out)",
      "export"},
     {"trace --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8 --seq 1024", "trace"},
+    {"step run --model gpt2-124m --node dgx-a100 --gpus 4 --pp 4 --micro-batch 1 --global-batch 4", "step"},
+    {"step collective all_reduce --node dgx-a100 --gpus 4 --algo ring", "step"},
     {"diff scenarios/examples/megatron_22b_175b.lua --study-b 2", "diff"},
     {"sweep --show $DIR/store.db", "sweep"},
     {"merge $DIR/all.db $DIR/store.db", "merge"},
@@ -86,6 +88,7 @@ const AnswerCase answer_cases[] = {
     {"lesson hint 2.1", "lesson-hint"},
     {"lesson grade $DIR/ana.code", "lesson-grade"},
     {"lesson sheet --track 2", "lesson-sheet"},
+    {"lesson words", "lesson-words"},
     {"completion bash", NULL},
 };
 const int answer_case_count = sizeof answer_cases / sizeof *answer_cases;
@@ -240,6 +243,26 @@ const WalkLine answer_walk[] = {
     {3, "trace " TOO_LARGE " -o $DIR/refused.json"},
     {0, "trace $DIR/met.lua --set training.zero=1"},
     {4, "trace nothing.lua"},
+
+    // ---- step
+    {0, "step run " GPT2 " --zero 1"},
+    {0, "step run " GPT2 " --pp 2 --ranks 0,4 --unfolded --seed 2 --frames 3..6"},
+    {0, "step run scenarios/lessons/gpipe_by_hand.lua --at 10ms --study 1 --svg $DIR/step.svg"},
+    {0, "step run $DIR/met.lua --set training.zero=1 --allow-read ."},
+    {3, "step run " TOO_LARGE},
+    {3, "step run $DIR/stands.lua"},
+    {4, "step run nothing.lua"},
+    {2, "step run"},
+    {2, "step run scenarios/lessons/gpipe_by_hand.lua --frames 900"},
+    {4, "step run " GPT2 " --event-limit 10"},
+    {0, "step collective all_reduce --node dgx-a100 --nodes 2 --fabric ib-hdr200 --sizes 1M --algo tree --frames 7"},
+    {0, "step collective all_to_all --node dgx-a100 --sizes 1M --uneven 3"},
+    {0, "step collective all_to_all --node dgx-a100 --sizes 1M --matrix $DIR/matrix.csv"},
+    {0, "step collective broadcast --node dgx-a100 --gpus 4 --root 2 --backend gloo --cpu --svg $DIR/collective.svg"},
+    {0, "step collective --op all_gather --node dgx-a100 --gpus 4 --proto LL --version 2.18 --gpus-per-process 1"},
+    {4, "step collective all_reduce --node dgx-a100 --nodes 16 --fabric ib-hdr200"},
+    {2, "step collective all_reduce --gpus 4"},
+    {4, "step collective broadcast --node dgx-a100 --gpus 4 --root 4"},
 
     // ---- diff
     {0, "diff scenarios/examples/megatron_22b_175b.lua --study-a 1 --study-b 2"},
@@ -447,6 +470,8 @@ const WalkLine answer_walk[] = {
     {0, "lesson check $DIR/lesson/solved.lua --code $DIR/lesson/bob.code --wall auto"},
     {3, "lesson check $DIR/lesson/half_speed.lua"},
     {0, "lesson hint 2.1 3 --seed 2"},
+    {0, "lesson words rank"},
+    {4, "lesson words nonsense"},
     {0, "lesson grade $DIR/ana.code"},
     {3, "lesson grade $DIR/altered.code"},
     {0, "lesson sheet --track 2 --answers"},
@@ -535,6 +560,12 @@ static const struct {
     {"report.lua", "local sim = require 'lockstep'\n"
                    "return sim.report { title = 'x', rows = {\n"
                    "  { name = 'a', unit = 's', published = 2, simulated = 1, source = 'b' } } }\n"},
+    {"stands.lua", "local sim = require 'lockstep'\n"
+                   "return sim.program { on = sim.cluster { node = 'dgx-a100', gpus = 2 }, rank = function(r)\n"
+                   "  r:compute { flops = 1e12, bytes = 1e6 }\n"
+                   "  r:send { to = 1 - r.id, bytes = '1 MiB' }\n"
+                   "  r:recv { from = 1 - r.id }\n"
+                   "end }\n"},
     {"two.lua", "local sim = require 'lockstep'\n"
                 "local node = sim.cluster { node = 'dgx-a100', gpus = 8 }\n"
                 "local small = sim.training { model = 'gpt2-124m', seq_len = 1024, batch = { micro = 1, global = 8 } }\n"

@@ -1,6 +1,7 @@
 // The course: problems are asked, guessed, checked and told by the program, by the words that a shell would say.
 
 let lesson = null; // the problem on show: told by the program; its file; what the student set; what the store keeps of it
+const ANEW = "Begin anew";
 const NAMES = ["the concept", "the principle", "the answer"]; // of hints
 
 // ---- What is kept: of each seed, by problem, the guess, the changes, whether it is solved. In memory where no store is.
@@ -60,6 +61,42 @@ function show(name, title) {
         link.setAttribute("aria-current", (link.hash === "#course") === (name !== "playground") ? "page" : "false");
     $("state").textContent = "";
     scrollTo(0, 0);
+}
+
+// ---- The glossary: each of its words is marked where a problem says it first, and told where one points at it.
+
+function markWords(...nodes) {
+    for (const node of nodes)
+        for (const [word, what] of Object.entries(COURSE.words)) {
+            if (lesson.marked.has(word)) continue;
+            const small = word[0] === word[0].toLowerCase(), way = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+            const place = new RegExp("(?<![A-Za-z])" + word + "s?(?![A-Za-z])", small ? "i" : "");
+            for (let at = way.nextNode(); at; at = way.nextNode()) {
+                const found = at.parentElement.closest(".term, code, a, button") ? null : at.data.match(place);
+                if (!found) continue;
+                const said = at.splitText(found.index);
+                said.splitText(found[0].length);
+                said.replaceWith(make("span", {className: "term", tabIndex: 0, title: "", ariaDescription: what}, found[0]));
+                lesson.marked.add(word);
+                break;
+            }
+        }
+}
+
+function showTip(term) {
+    const tip = $("tip"), box = term && term.getBoundingClientRect();
+    tip.hidden = !term;
+    if (!term) return;
+    tip.textContent = term.ariaDescription;
+    tip.style.left = Math.max(8, Math.min(box.left, innerWidth - tip.offsetWidth - 8)) + "px";
+    tip.style.top = (box.bottom + tip.offsetHeight + 8 < innerHeight ? box.bottom + 6 : box.top - tip.offsetHeight - 6) + "px";
+}
+
+function listenToWords() {
+    for (const begin of ["mouseover", "focusin"]) addEventListener(begin, (event) => showTip(event.target.closest && event.target.closest(".term")));
+    addEventListener("focusout", () => showTip(null));
+    addEventListener("scroll", () => showTip(null), true);
+    addEventListener("keydown", (event) => event.key === "Escape" && showTip(null));
 }
 
 // ---- The list.
@@ -141,16 +178,18 @@ async function openProblem(id, atFirst) {
         $("state").textContent = told.problems[0].what;
         return;
     }
-    lesson = {id, told, text: told.text, set: {}};
+    lesson = {id, told, text: told.text, set: {}, marked: new Set()};
     show("problem", told.id + " " + told.title);
     $("p-track").textContent = told.id.split(".")[0] + " " + told.track;
     $("p-title").replaceChildren(make("span", {className: "number"}, told.id), " ", told.title);
     $("p-question").textContent = told.question;
+    $("p-ask").textContent = told.ask;
     $("p-task").textContent = told.task;
     $("source").open = true;
     $("source").querySelector("pre").textContent = told.text.split(/^-{20,}\n/m)[1];
     $("p-settings").replaceChildren(...told.settings.map(fieldOf));
     showGuessing();
+    markWords($("p-question"), $("p-ask"), $("p-task"));
     showHints(0);
     $("p-result").replaceChildren();
     if (!atFirst) $("p-title").focus({preventScroll: true});
@@ -160,11 +199,10 @@ async function openProblem(id, atFirst) {
 
 // The field of a guess; with what was right beside it once it is given.
 function showGuessing(guessed) {
-    const {ask, guess_help, guess_unit, guess_may_be} = lesson.told;
+    const {guess_help, guess_unit, guess_may_be} = lesson.told;
     document.body.dataset.guessed = guessed ? "yes" : "no";
     $("p-settings").disabled = $("check").disabled = !guessed;
     $("open").hidden = !guessed;
-    $("p-ask").textContent = ask;
     $("p-guess").hidden = !!guessed;
     $("p-verdict").hidden = !guessed;
     $("p-faults").replaceChildren();
@@ -177,6 +215,7 @@ function showGuessing(guessed) {
     if (!guessed) return;
     $("p-verdict").replaceChildren(make("p", {}, "You said ", make("b", {}, guessed.guess), ". The simulation says ", make("b", {}, guessed.truth), ": ",
         make("b", {className: guessed.guess_right ? "better" : "worse"}, guessed.guess_right ? "right." : "not near enough.")), guessed.why || "");
+    markWords($("p-verdict"));
 }
 
 async function takeGuess(value, known = null) {
@@ -215,7 +254,7 @@ function fieldOf(setting) {
         simulate();
     };
     if (setting.free) field.addEventListener("input", listens);
-    return make("div", {className: setting.free ? "setting free" : "setting"}, make("label", {htmlFor: id}, setting.name), field, make("small", {}, setting.help));
+    return make("div", {className: setting.free ? "setting free" : "setting"}, make("label", {htmlFor: id}, setting.name), field, make("small", {}, may_be ? setting.help.replace(/ ?\(lockstep [^)]*\)/, "") : setting.help));
 }
 
 async function checkChange() {
@@ -252,6 +291,7 @@ function showResult(told) {
     if (told.right) box.append(make("p", {className: "next"}, told.next
         ? make("a", {className: "button", href: "#course/" + told.next}, "Next: " + told.next + " " + COURSE.problems.find((row) => row.id === told.next).title)
         : make("a", {className: "button", href: "#course"}, "That was the last: back to the list")));
+    markWords(box);
     box.focus({preventScroll: true});
     const panel = $("problem"), above = box.getBoundingClientRect().top - 16;
     if (panel.scrollHeight > panel.clientHeight + 1) panel.scrollBy(0, above - panel.getBoundingClientRect().top);
@@ -269,10 +309,15 @@ async function takeHint() {
     const told = await tell(["hint", of.id, String(number), "--seed", String(student().seed)]);
     if (!told || !told.hint || of !== lesson || $("p-hints").children.length >= number) return;
     $("p-hints").append(make("li", {}, told.hint));
+    markWords($("p-hints").lastChild);
     showHints(number);
 }
 
+// What is lost is told first.
 function beginAnew() {
+    const asks = $("anew").textContent === ANEW, known = progress()[lesson.id] || {};
+    $("anew").textContent = asks && known.guess ? "Lose guess and changes?" : ANEW;
+    if (asks && known.guess) return;
     keepOf(lesson.id, {guess: "", set: {}, solved: false});
     openProblem(lesson.id, false);
 }
@@ -285,6 +330,8 @@ function listenToCourse() {
     $("p-change").addEventListener("submit", (event) => (event.preventDefault(), checkChange()));
     $("hint").addEventListener("click", takeHint);
     $("anew").addEventListener("click", beginAnew);
+    $("anew").addEventListener("blur", () => $("anew").textContent = ANEW);
+    listenToWords();
     $("open").addEventListener("click", async () => location.hash = await fragmentOf(fileOf(lesson)));
     $("path").addEventListener("change", showTracks);
     $("seed").addEventListener("change", () => {

@@ -131,6 +131,7 @@ function drawNothing() {
     answer = point = null;
     curve = [];
     bars = [];
+    film = null;
     $("lead").textContent = "";
     for (const id of ["facts", "cautions", "problems", "faults"]) $(id).replaceChildren();
     for (const figure of document.querySelectorAll(".answer figure")) figure.hidden = true;

@@ -6,7 +6,7 @@ const build = process.argv[2], here = __dirname, out = path.join(build, "web");
 const read = (name) => fs.readFileSync(path.join(here, name), "utf8");
 
 // In this order: they share one scope.
-const PARTS = ["program.js", "drawing.js", "timeline.js", "course.js", "page.js"];
+const PARTS = ["program.js", "drawing.js", "timeline.js", "film.js", "course.js", "page.js"];
 
 const worker = fs.readFileSync(path.join(build, "wasm/engine.js"), "utf8") + "\n" + read("ask.js") + "\n" + read("worker.js");
 const program = zlib.gzipSync(fs.readFileSync(path.join(build, "wasm/engine.wasm")), {level: 9}).toString("base64");
@@ -17,12 +17,12 @@ for (const name of fs.readdirSync(path.join(here, "scenarios")).sort())
 // The first answer and the list of problems are there before the program has started: the native ones, which are the same.
 const native = (...words) => execFileSync(path.join(build, "lockstep"), words).toString();
 const first = {status: 0, err: "", out: native("run", path.join(here, "scenarios/gpt3.lua"), "--json")};
-const course = JSON.parse(native("lesson", "list", "--json"));
+const course = JSON.parse(native("lesson", "list", "--json")), glossary = JSON.parse(native("lesson", "words", "--json")).words;
 
 fs.mkdirSync(out, {recursive: true});
 fs.writeFileSync(path.join(out, "index.html"), read("page.html").replace("/* page.css */", () => read("page.css").trim()));
 fs.writeFileSync(path.join(out, "lockstep.js"), read("vendor/editor.js") +
-    "\nconst SCENARIOS = " + JSON.stringify(scenarios) + ";\nconst FIRST = " + JSON.stringify(first) + ";\nconst COURSE = " + JSON.stringify({problems: course.problems}) +
+    "\nconst SCENARIOS = " + JSON.stringify(scenarios) + ";\nconst FIRST = " + JSON.stringify(first) + ";\nconst COURSE = " + JSON.stringify({problems: course.problems, words: Object.fromEntries(glossary.map((row) => [row.word, row.what]))}) +
     ";\nconst WORKER = " + JSON.stringify(worker) +
     ";\nconst PROGRAM = \"" + program + "\";\n\"use strict\";\n(() => {\n" + PARTS.map(read).join("\n") + "})();\n");
 fs.writeFileSync(path.join(out, "LICENCES.txt"), read("vendor/LICENCES.txt"));

@@ -159,9 +159,12 @@ async function simulate() {
 
 // What takes longer: once nothing moves.
 async function afterwards(mine, said) {
+    let reply = /\bsim\.program\s*\{/.test(said) ? await second.ask(["step", "run", FILE, "--json"], said) : null;
+    if (mine !== asked) return;
+    showFilm(reply && firstOf(reply));
     if (!point || !point.ran) return;
     const study = /sim\.study\s*\{/;
-    let reply = await second.ask(["run", FILE, "--json"], said.replace(study, "$& timeline = true,"));
+    reply = await second.ask(["run", FILE, "--json"], said.replace(study, "$& timeline = true,"));
     if (mine !== asked || !reply) return;
     showTimeline(firstOf(reply));
     const gpus = placeOf(said, SLIDERS[0]);
@@ -307,6 +310,7 @@ async function begin() {
     buildSliders();
     buildEditor(SCENARIOS.gpt3);
     listenToTimeline();
+    listenToFilm();
     $("preset").addEventListener("change", () => put(SCENARIOS[$("preset").value]));
     $("pin").addEventListener("click", () => pin());
     $("share").addEventListener("click", share);
@@ -319,8 +323,8 @@ async function begin() {
         event.preventDefault(); // the address says what is open
         $("answer").focus();
     });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
-    new ResizeObserver(() => (paint(), drawCurve())).observe(document.querySelector(".answer"));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => (paint(), paintFilm()));
+    new ResizeObserver(() => (paint(), paintFilm(), drawCurve())).observe(document.querySelector(".answer"));
     showSliders();
     await route(true);
 }

@@ -82,6 +82,8 @@ bool step_question_raises_wall(const StepQuestion *question) {
     wall_allow_settings(arena, &rules, options, "set");
     if (option_known(options, "output"))
         wall_allow_output(arena, &rules, WALL_REPLACE, option_text(options, "output", "-"));
+    if (option_known(options, "svg") && option_given(options, "svg"))
+        wall_allow_output(arena, &rules, WALL_REPLACE, option_text(options, "svg", "-"));
     if (option_known(options, "plot-dir") && option_given(options, "plot-dir")) {
         wall_allow(arena, &rules, WALL_REPLACE, option_text(options, "plot-dir", "."));
         wall_allow_program(arena, &rules, "gnuplot");

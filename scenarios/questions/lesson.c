@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "results/answer/frame.h"
 #include "scenarios/lua/lua_course.h"
@@ -32,10 +33,10 @@ static const OptionSpec own_options[] = {
 
 static const char usage[] =
     "lockstep lesson list | start N | guess FILE VALUE | check FILE | hint N [1-3] | grade FILE… "
-    "| sheet [OPTIONS]";
+    "| sheet | words [WORD] [OPTIONS]";
 static const char about[] =
     "The course: problems of one idea each (docs/course.md). start writes a scenario; guess first, then change it and\n"
-    "have it checked. Three hints: concept, principle, answer. sheet prints problems;\n"
+    "have it checked. Three hints: concept, principle, answer. words explains the field's; sheet prints problems;\n"
     "lockstep report lesson sheet -o sheet.html makes a page of it.\n\n"
     "  lockstep lesson start 2.1\n"
     "  lockstep lesson guess ring_factor.lua \"80 ms\"\n"
@@ -465,11 +466,53 @@ static bool ask_sheet(Lesson *lesson, const char *const *arguments, int count) {
                 option_flag(lesson->options, "answers") ? "answers" : NULL, take_sheet);
 }
 
+// ---- The glossary.
+
+typedef struct Met { // where each word is met first
+    Lesson *lesson;
+    const char **ids;
+} Met;
+
+static void take_words(CourseTable *table, void *context) {
+    const Met *met = context;
+    if (is_refused(table, met->lesson)) return;
+    for (int i = 1; i <= course_items(table); i++) {
+        course_enter_item(table, i);
+        const char *said = course_text(table, "words");
+        for (int w = 0; w < lesson_word_count; w++)
+            if (!met->ids[w] && lesson_says(said, lesson_words[w].term)) met->ids[w] = course_text(table, "id");
+        course_leave(table);
+    }
+}
+
+static bool ask_words(Lesson *lesson, const char *const *arguments, int count) {
+    static const AnswerColumn columns[] = {
+        {"word", "word", AS_TEXT, 0}, {"met", "met in", AS_TEXT, 0}, {"what", "what it is", AS_TEXT, 0}};
+    const char **ids = ARENA_ARRAY(lesson->arena, const char *, lesson_word_count);
+    const char **names = ARENA_ARRAY(lesson->arena, const char *, lesson_word_count);
+    const char *wanted = count > 0 ? arguments[0] : NULL;
+    bool found = false;
+    CourseCall asked = {"list", {NULL, NULL, NULL}, take_words, &(Met){lesson, ids}};
+    if (!course_call(lesson->course, &asked) || lesson->refused) return false;
+    answer_table(lesson->answer, "words", NULL, columns, COUNT_OF(columns));
+    for (int w = 0; w < lesson_word_count; w++) {
+        names[w] = lesson_words[w].term;
+        if (wanted && strcasecmp(wanted, names[w]) != 0) continue;
+        found = true;
+        ANSWER_ROW(lesson->answer, answer_of_text(names[w]), answer_of_text(ids[w]),
+                   answer_of_text(lesson_words[w].what));
+    }
+    if (found) return true;
+    problem_add(lesson->problems, (Where){0}, "the course has no word \"%.40s\"", wanted);
+    problem_hint_names(lesson->problems, wanted, names, lesson_word_count);
+    return false;
+}
+
 static const Ask asks[] = {
     {"list", "lesson-list", 0, 0, ask_list},    {"start", "lesson", 1, 1, ask_start},
     {"guess", "lesson-guess", 2, 2, ask_guess}, {"check", "lesson-check", 1, 1, ask_check},
     {"hint", "lesson-hint", 1, 2, ask_hint},    {"grade", "lesson-grade", 1, ARGUMENTS_MOST, ask_grade},
-    {"sheet", "lesson-sheet", 0, 0, ask_sheet},
+    {"sheet", "lesson-sheet", 0, 0, ask_sheet}, {"words", "lesson-words", 0, 1, ask_words},
 };
 
 static const Ask *asked(const Options *options, Problems *problems) {

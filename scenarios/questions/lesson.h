@@ -6,4 +6,13 @@
 
 extern const Question lesson_question;
 
+typedef struct LessonWord {
+    const char *term, *what; // in a plain sentence
+} LessonWord;
+extern const LessonWord lesson_words[]; // by name
+extern const int lesson_word_count;
+
+// Whether a text says the word, or its plural, as a word of its own. Small letters stand for large ones too.
+bool lesson_says(const char *text, const char *term);
+
 #endif

@@ -127,6 +127,7 @@ const set = (name, value) => `(() => { const field = document.getElementById(${J
 const guess = (value) => `(() => { const choice = document.querySelector('#p-field input[value=${JSON.stringify(value)}]');
     if (choice) choice.click(); else document.getElementById("guess").value = ${JSON.stringify(value)};
     document.querySelector("#p-guess button").click(); })()`;
+const FILM = "document.getElementById('film-now').textContent";
 const CHECK = "document.getElementById('check').click()";
 
 // The right guess and the right change, of the program's own sheet.
@@ -152,6 +153,14 @@ async function wrongs(look) {
     await look(guess("9000"));
     check(await until(look, GUESSED) && await look(`/not near enough/.test(${VERDICT})`), "a wrong guess is told so");
     check(await look("!!document.querySelector('#breakdown .legend tr') && !document.getElementById('breakdown').hidden"), "then there is a picture");
+    check(await until(look, `/^Event [0-9]+ of 126.*rank 0 .*chunk/s.test(${FILM})`), "and the ring, chunk by chunk");
+    const event = () => look(`Number(${FILM}.match(/^Event ([0-9]+)/)[1])`), at = await event();
+    await look("document.getElementById('film-forth').click()");
+    check(await event() === at + 1, "a button leads to its next event");
+    await look("document.getElementById('film-back').click()");
+    check(await event() === at, "and one back");
+    check(await look("[...document.querySelectorAll('#p-question .term')].some((term) => term.textContent === 'all-reduce' || term.textContent === 'ring')"), "words are marked where they are said first");
+    check(await look("(document.querySelector('#p-question .term').focus(), !document.getElementById('tip').hidden && document.getElementById('tip').textContent.endsWith('.'))"), "and told");
     check(await look("document.getElementById('set-gpus').tagName === 'OUTPUT'"), "what is not the student's cannot be changed");
     await look(CHECK);
     check(await until(look, `/^Not solved.*Nothing has been changed/s.test(${RESULT})`), "no change is told so");
@@ -175,6 +184,8 @@ async function course() {
     const problems = JSON.parse(told.stdout).problems;
     await look("location.hash = '#course/2.1'");
     await until(look, ON_SHOW("2.1"));
+    await look("document.getElementById('anew').click()");
+    check(await look(`${BODY}.guessed === "yes" && /Lose/.test(document.getElementById("anew").textContent)`), "to begin anew is asked first");
     await look("document.getElementById('anew').click()");
     await until(look, `${BODY}.guessed === "no"`);
     for (const problem of problems) await solve(look, problem);

@@ -58,6 +58,11 @@ int32_t message_channel(MessageBook *book, int collective, int from, int to, int
     return book->connections.count - 1;
 }
 
+void message_ends(const MessageBook *book, int32_t channel, int *from, int *to, int *tag) {
+    const Connection *known = &book->connections.items[channel];
+    *from = known->from, *to = known->to, *tag = known->tag;
+}
+
 // The plans of a channel differ in bytes alone, and are few.
 static int32_t plan_of(MessageBook *book, const FlowPlan *flow, int32_t channel, int way, double bytes) {
     Channel *known = &book->channels.items[channel];

@@ -23,6 +23,8 @@ struct FlowPlan {
     double start_seconds;
 };
 
+// Of a message between two places, with nothing else under way.
+SimTime flow_latency(const FlowPlan *plan, LinkBook *book, int from, int to, int way);
 // The script of a place where the request has steps.
 FlowScript flow_script_of_steps(Arena *arena, const FlowPlan *plan, int place);
 

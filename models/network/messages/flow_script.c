@@ -74,14 +74,11 @@ static bool hands_over(const FlowPlan *plan) { return plan->apart && plan->algor
 static void push(Writer *w, int stream, FlowOp op) { LIST_PUSH(w->arena, &w->script.streams[stream], op); }
 
 static SimTime latency_of(Writer *w, int from, int to, int way) {
-    const Group *group = &w->plan->group;
     for (int i = 0; i < LATENCIES_KEPT && i < w->known_count; i++)
         if (w->known[i].from == from && w->known[i].to == to && w->known[i].way == way) return w->known[i].latency;
-    Arena *scratch = arena_open();
-    Plan plan = message_plan(scratch, w->book, group, &w->plan->style, group->ranks[from], group->ranks[to], way, 0);
-    arena_close(scratch);
-    w->known[w->known_count++ % LATENCIES_KEPT] = (struct Known){from, to, way, plan.latency};
-    return plan.latency;
+    SimTime latency = flow_latency(w->plan, w->book, from, to, way);
+    w->known[w->known_count++ % LATENCIES_KEPT] = (struct Known){from, to, way, latency};
+    return latency;
 }
 
 static double step_bytes(const FlowPlan *plan, const int32_t *pieces, int count) {
@@ -201,11 +198,8 @@ static void make_room(Writer *w, const Party *party) {
 
 FlowScript flow_script(Arena *arena, const FlowPlan *plan, int place) {
     if (plan->request.steps) return flow_script_of_steps(arena, plan, place);
-    Party party = plan->party;
+    Party party = flow_party(arena, plan, place);
     Writer w = {.arena = arena, .plan = plan, .place = place};
-    party.arena = arena;
-    party.rank = place;
-    plan->algorithm->build(&party);
     if (plan->apart) w.book = link_book_create(arena, plan->network, NULL, 0);
     make_room(&w, &party);
     for (int s = 0; s < w.script.count && plan->start_seconds > 0; s++)

@@ -159,13 +159,7 @@ static bool goes_by_outline(const FlowPlan *plan) {
 }
 
 static SimTime latency_of(const Builder *b, int from, int to, int way) {
-    const Group *group = &b->plan->group;
-    if (!b->plan->apart) return 0; // it is the transfer's
-    Arena *scratch = arena_open();
-    Plan plan =
-        message_plan(scratch, b->latencies, group, &b->plan->style, group->ranks[from], group->ranks[to], way, 0);
-    arena_close(scratch);
-    return plan.latency;
+    return b->plan->apart ? flow_latency(b->plan, b->latencies, from, to, way) : 0; // else it is the transfer's
 }
 
 static void add_sight(Builder *b, Arena *scratch, Outline *outline, int place, const FlowStep *step, Sight sight) {
@@ -340,6 +334,7 @@ static FlowSystem make_system(Arena *arena, const FlowPlan *plan, bool by_outlin
                         .message_count = b.message_count,
                         .bytes = b.bytes,
                         .ops_written = b.ops_written,
+                        .messages = b.messages,
                         .link_busy = busy_seconds(&b)};
 }
 

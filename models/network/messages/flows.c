@@ -203,6 +203,33 @@ Plan flow_message(Arena *arena, const FlowPlan *plan, LinkBook *book, int from, 
     return message;
 }
 
+SimTime flow_latency(const FlowPlan *plan, LinkBook *book, int from, int to, int way) {
+    const Group *group = &plan->group;
+    Arena *scratch = arena_open();
+    Plan message = message_plan(scratch, book, group, &plan->style, group->ranks[from], group->ranks[to], way, 0);
+    arena_close(scratch);
+    return message.latency;
+}
+
+SimTime flow_latency_behind(const FlowPlan *plan, LinkBook *book, int from, int to, int way) {
+    return plan->window > 1 ? flow_latency(plan, book, from, to, way) : 0;
+}
+
+Party flow_party(Arena *arena, const FlowPlan *plan, int place) {
+    Party party = plan->party;
+    party.arena = arena;
+    party.rank = place;
+    if (!plan->request.steps) plan->algorithm->build(&party);
+    return party;
+}
+
+int flow_pieces(const FlowPlan *plan, double *bytes) {
+    *bytes = plan->piece_bytes;
+    return plan->piece_count;
+}
+
+const char *flow_algorithm(const FlowPlan *plan) { return plan->algorithm->name; }
+
 Plan flow_lone_message(Arena *arena, const Network *network, LinkBook *book, Backend backend, int from_rank,
                        int to_rank, double bytes) {
     const int ranks[] = {from_rank, to_rank};

@@ -37,11 +37,17 @@ typedef struct FlowScript {
 FlowScript flow_script(Arena *arena, const FlowPlan *plan, int place);
 int flow_place(const FlowPlan *plan, int rank); // -1: not in the group
 int flow_rank(const FlowPlan *plan, int place);
+// What a place sends and receives, piece by piece, in lanes; of written steps none.
+Party flow_party(Arena *arena, const FlowPlan *plan, int place);
+int flow_pieces(const FlowPlan *plan, double *bytes); // how many there are, and of so many bytes when all are alike
+const char *flow_algorithm(const FlowPlan *plan);
 
 // Links, and behind them those of software, numbered as messages first use them.
 typedef struct LinkBook LinkBook;
 LinkBook *link_book_create(Arena *arena, const Network *network, const Link *links, int count);
 const Link *link_book_links(const LinkBook *book, int *count);
+// What passes after the last byte of a message has left, where the transfer itself has none of it (else 0).
+SimTime flow_latency_behind(const FlowPlan *plan, LinkBook *book, int from, int to, int way);
 // The transfer between a SEND and its RECEIVE; and of a back end's lone send to another rank.
 Plan flow_message(Arena *arena, const FlowPlan *plan, LinkBook *book, int from, int to, int way, double bytes);
 Plan flow_lone_message(Arena *arena, const Network *network, LinkBook *book, Backend backend, int from_rank,
@@ -57,6 +63,9 @@ int32_t message_plan_number(MessageBook *book, const FlowPlan *flow, int32_t cha
 const Plan *message_book_plan(const MessageBook *book, int32_t channel, int32_t plan);
 const Channel *message_book_channels(const MessageBook *book, int *count); // when all is sent that is received
 
+// Whose messages a channel carries.
+void message_ends(const MessageBook *book, int32_t channel, int *from, int *to, int *tag);
+
 typedef struct FlowSystem {
     System system; // an actor for each rank in order of number
     System folded; // after flow_fold
@@ -64,7 +73,8 @@ typedef struct FlowSystem {
     int64_t message_count;
     double bytes;            // of all messages
     const double *link_busy; // [link] seconds that its bytes take; the network's links, then those of software
-    bool stopped;            // by the watch: there is no system
+    const MessageBook *messages;
+    bool stopped; // by the watch: there is no system
 } FlowSystem;
 FlowSystem flow_system(Arena *arena, const FlowPlan *plan);
 // The same from the scripts of all places, though they do alike. For tests.

@@ -452,9 +452,17 @@ local function paths_of(id)                        -- "90 minutes: from minute 0
   return table.concat(list, "; ")
 end
 
+-- What it says to everyone, whatever is guessed and changed.
+local function words_of(p)
+  local said = { text_of(p, "title"), text_of(p, "question"), text_of(p, "ask"), text_of(p, "task"), text_of(p, "formula") }
+  for i = 1, 3 do said[#said + 1] = fill(p.said.hints[i], p.numbers) end
+  return table.concat(said, " ")
+end
+
 function course.list(track)
   return of_track(track, function(row)
-    return { id = row.id, name = row.name, track = tracks[row.track], title = text_of(problem(row, 1), "title"), paths = paths_of(row.id) }
+    local p = problem(row, 1)
+    return { id = row.id, name = row.name, track = tracks[row.track], title = text_of(p, "title"), paths = paths_of(row.id), words = words_of(p) }
   end)
 end
 

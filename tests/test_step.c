@@ -1,0 +1,298 @@
+// Runs event by event: what a collective's ranks hold, rates, the critical path, a circle of waits, the keys, the
+// drawing.
+#include <expat.h>
+#include <fcntl.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "scenarios/step/step_film.h"
+#include "sim/system/file.h"
+#include "tests/networks.h"
+#include "tests/script.h"
+#include "tests/test.h"
+
+#define MIB 1048576.0
+
+static const Film *film_on(Arena *arena, const Network *network, const CollectiveRequest *request) {
+    const char *why = "", *remedy;
+    Problems *problems = problems_create(arena);
+    const FlowPlan *plan = flow_plan(arena, network, request, &why, &remedy);
+    return plan ? film_of_collective(arena, plan, request, network, "test", problems) : NULL;
+}
+
+static CollectiveRequest request_of(Arena *arena, const Network *network, CollectiveOp op, const char *algorithm,
+                                    int per_node) {
+    return (CollectiveRequest){.op = op,
+                               .ranks = first_ranks(arena, network, 2, per_node),
+                               .rank_count = 2 * per_node,
+                               .bytes = 8 * MIB,
+                               .algorithm = algorithm,
+                               .shift = op == COLLECTIVE_SEND_RECV};
+}
+
+static void expect_promised(Arena *arena, const Film *film, const char *name) {
+    const FilmState *states = film_states(arena, film, film->frame_count - 1);
+    int wanted = 0;
+    for (int row = 0; row < film->row_count; row++)
+        for (int chunk = 0; chunk < film->chunk_count; chunk++) {
+            uint64_t promised = film->promised[row * film->chunk_count + chunk];
+            wanted += promised != 0;
+            if (promised && states[row].holds[chunk] != promised)
+                test_fail(__FILE__, __LINE__, "%s: row %d lacks of chunk %d", name, row, chunk);
+        }
+    EXPECT(wanted > 0);
+}
+
+TEST(every_collective_ends_with_what_it_promises_and_takes_the_time_of_its_messages) {
+    Arena *arena = arena_open();
+    const Network *network = network_of(arena, dgx_a100(), 2, infiniband(200));
+    for (int op = 0; op < COLLECTIVE_OP_COUNT; op++) {
+        const char *names[16];
+        int count = algorithm_names((CollectiveOp)op, names, 16);
+        for (int i = 0; i < count; i++)
+            for (int per_node = 1; per_node <= 4; per_node *= 2) {
+                CollectiveRequest request = request_of(arena, network, (CollectiveOp)op, names[i], per_node);
+                const char *why, *remedy;
+                const FlowPlan *plan = flow_plan(arena, network, &request, &why, &remedy);
+                const Film *film = plan ? film_on(arena, network, &request) : NULL;
+                if (!film) continue;
+                FlowSystem flows = flow_system(arena, plan);
+                EXPECT_NEAR(step_seconds(film->end), flow_run(arena, plan, &flows, false).seconds, 1e-12);
+                expect_promised(arena, film, names[i]);
+            }
+    }
+    arena_close(arena);
+}
+
+// What flows from frame to frame sums to the bytes of each message.
+TEST(rates_of_a_congested_exchange_sum_to_its_bytes) {
+    Arena *arena = arena_open();
+    const Network *network = network_of(arena, dgx_a100(), 2, fat_tree(200, 1, 4, false));
+    CollectiveRequest request = request_of(arena, network, COLLECTIVE_ALL_TO_ALL, NULL, 4);
+    double pairs[64];
+    for (int i = 0; i < 64; i++) pairs[i] = MIB * (1 + i % 5);
+    request.pair_bytes = pairs;
+    const Film *film = film_on(arena, network, &request);
+    double *moved = ARENA_ARRAY(arena, double, film->bars.count);
+    bool changes = false;
+    for (int f = 0; f + 1 < film->frame_count; f++) {
+        const double *rates = film_rates(arena, film, f), *before = f ? film_rates(arena, film, f - 1) : rates;
+        for (int i = 0; i < film->bars.count; i++) {
+            moved[i] += rates[i] * step_seconds(film->frames[f + 1].time - film->frames[f].time);
+            changes = changes || (before[i] > 0 && rates[i] > 1.1 * before[i]);
+        }
+    }
+    EXPECT(changes);
+    for (int i = 0; i < film->bars.count; i++)
+        if (film->bars.items[i].leads) EXPECT_NEAR(moved[i], film->bars.items[i].plan->bytes, 1e-6);
+    arena_close(arena);
+}
+
+// Time that no bar of the path covers.
+static SimTime left_open(const Film *film) {
+    SimTime open = 0;
+    for (int f = 0; f + 1 < film->frame_count; f++) {
+        bool covered = false;
+        SimTime now = film->frames[f].time;
+        for (int i = 0; i < film->bars.count; i++) {
+            const FilmBar *bar = &film->bars.items[i];
+            SimTime from = bar->kind == FILM_TRANSFER ? bar->begun : bar->start;
+            covered = covered || (bar->is_critical && from <= now && now < bar->end);
+        }
+        if (!covered) open += film->frames[f + 1].time - now;
+    }
+    return open;
+}
+
+TEST(the_critical_path_leads_from_the_start_to_the_end) {
+    Arena *arena = arena_open();
+    const Network *network = network_of(arena, dgx_a100(), 2, infiniband(200));
+    static const char *const algorithms[] = {"ring", "tree", "halving_doubling"};
+    for (int i = 0; i < 3; i++) {
+        CollectiveRequest request = request_of(arena, network, COLLECTIVE_ALL_REDUCE, algorithms[i], 4);
+        EXPECT_INT(left_open(film_on(arena, network, &request)), 0);
+    }
+    Loaded loaded =
+        load_returning("sim.program { on = sim.cluster { node = \"dgx-a100\", gpus = 4 }, rank = function(r) "
+                       "if r.id > 0 then r:recv { from = r.id - 1 } end r:compute { flops = 1e12, bytes = 1e6 } "
+                       "if r.id < 3 then r:send { to = r.id + 1, bytes = \"16 MiB\" } end end }",
+                       NULL);
+    const Film *film = film_of_program(loaded.arena, loaded.scenario->items[0].program, 1, loaded.problems);
+    int critical = 0;
+    for (int i = 0; film && i < film->bars.count; i++)
+        critical += film->bars.items[i].is_critical && film->bars.items[i].kind == FILM_WORK;
+    EXPECT_INT(film ? left_open(film) : -1, 0);
+    EXPECT_INT(critical, 4); // it goes through all of a chain
+    unload(&loaded);
+    arena_close(arena);
+}
+
+TEST(a_deadlock_closes_its_circle_when_the_last_of_it_comes) {
+    Loaded loaded =
+        load_returning("sim.program { on = sim.cluster { node = \"dgx-a100\", gpus = 4 }, rank = function(r) "
+                       "r:compute { flops = 1e12 * (1 + r.id), bytes = 1e6 } "
+                       "r:send { to = (r.id + 1) % 4, bytes = \"16 MiB\" } r:recv { from = (r.id + 3) % 4 } "
+                       "end }",
+                       NULL);
+    const Film *film = film_of_program(loaded.arena, loaded.scenario->items[0].program, 1, loaded.problems);
+    EXPECT(film && film->stands_still);
+    if (!film) return;
+    int last = film->frame_count - 1;
+    for (int f = 0; f < last; f++) EXPECT(film_circle(loaded.arena, film, f) == NULL);
+    EXPECT_TEXT(film_circle(loaded.arena, film, last), "rank 0 → rank 1 → rank 2 → rank 3 → rank 0");
+    const FilmState *states = film_states(loaded.arena, film, last);
+    for (int row = 0; row < 4; row++) {
+        EXPECT_INT(states[row].waits_count, 1);
+        EXPECT_INT(states[row].waits_count ? states[row].waits_for[0] : -1, (row + 1) % 4);
+    }
+    unload(&loaded);
+}
+
+TEST(a_message_that_never_comes_is_no_circle) {
+    Loaded loaded =
+        load_returning("sim.program { on = sim.cluster { node = \"dgx-a100\", gpus = 3 }, rank = function(r) "
+                       "if r.id == 0 then r:all_reduce { bytes = \"1 MiB\" } r:all_reduce { bytes = \"1 MiB\" } "
+                       "else r:all_reduce { bytes = \"1 MiB\" } end end }",
+                       NULL);
+    const Film *film =
+        loaded.scenario ? film_of_program(loaded.arena, loaded.scenario->items[0].program, 1, loaded.problems) : NULL;
+    if (film && film->stands_still) EXPECT(film_circle(loaded.arena, film, film->frame_count - 1) == NULL);
+    EXPECT(film ? film->stands_still : problem_count(loaded.problems) > 0);
+    unload(&loaded);
+}
+
+TEST(keys_lead_forward_back_and_to_a_number) {
+    Film film = {.frame_count = 20};
+    int typed = 0;
+    EXPECT_INT(film_key(&film, 3, ' ', &typed), 4);
+    EXPECT_INT(film_key(&film, 3, 'b', &typed), 2);
+    EXPECT_INT(film_key(&film, 0, 'b', &typed), 0);
+    EXPECT_INT(film_key(&film, 19, ' ', &typed), 19);
+    EXPECT_INT(film_key(&film, 5, 'G', &typed), 19);
+    EXPECT_INT(film_key(&film, 5, 'g', &typed), 0);
+    EXPECT_INT(film_key(&film, 5, '1', &typed), 5);
+    EXPECT_INT(film_key(&film, 5, '2', &typed), 5);
+    EXPECT_INT(film_key(&film, 5, 'g', &typed), 11);
+    EXPECT_INT(film_key(&film, 5, '7', &typed), 5);
+    EXPECT_INT(film_key(&film, 5, ' ', &typed), 12);
+    EXPECT_INT(film_key(&film, 5, 'x', &typed), 5);
+    EXPECT_INT(film_key(&film, 5, 'q', &typed), -1);
+}
+
+// The program on a terminal of its own, with these keys typed one after another, each when a frame stands there.
+static int walked(const char *const *argv, const char *const *keys, char *said, size_t room) {
+    int master, status = 0;
+    struct winsize size = {.ws_row = 24, .ws_col = 80};
+    fflush(NULL);
+    pid_t child = forkpty(&master, NULL, NULL, &size);
+    if (child == 0) {
+        setenv("TERM", "xterm", 1);
+        execv(argv[0], (char *const *)(const void *)argv);
+        _exit(127);
+    }
+    size_t length = 0;
+    ssize_t got;
+    const char *seen = said;
+    *said = '\0';
+    while (length + 1 < room && (got = read(master, said + length, room - 1 - length)) > 0) {
+        length += (size_t)got;
+        said[length] = '\0';
+        const char *shown = strstr(seen, "q ends");
+        if (!shown || !*keys) continue;
+        seen = shown + 1;
+        if (write(master, *keys, strlen(*keys)) < 0) break;
+        keys++;
+    }
+    close(master);
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 256 + WTERMSIG(status);
+}
+
+TEST(on_a_terminal_one_walks_by_keys_and_it_is_left_as_it_was) {
+    static char said[200000];
+    static const char *const keys[] = {" ", "\033[C", "b", "q", NULL};
+    const char *argv[] = {getenv("LOCKSTEP"), "step",   "collective", "all_reduce",  "--node",
+                          "dgx-a100",         "--gpus", "4",          "--algo=ring", NULL};
+    EXPECT_INT(walked(argv, keys, said, sizeof said), 0);
+    const char *at = said;
+    static const char *const frames[] = {"Frame 1 of 14", "Frame 2 of 14", "Frame 3 of 14", "Frame 2 of 14",
+                                         "\033[?1049l"};
+    for (size_t i = 0; at && i < sizeof frames / sizeof *frames; i++) {
+        at = strstr(at, frames[i]);
+        if (!at) test_fail(__FILE__, __LINE__, "%s does not follow", frames[i]);
+    }
+}
+
+TEST(a_frame_is_what_its_table_says_whichever_way_one_comes) {
+    char one[8000], again[8000], all[60000];
+    const char *line = "$LOCKSTEP step run --model gpt2-124m --node dgx-a100 --gpus 4 --pp 4 --micro-batch 1 "
+                       "--global-batch 4 ";
+    char asked[400];
+    snprintf(asked, sizeof asked, "%s --frames 26", line);
+    EXPECT_INT(test_shell(asked, one, sizeof one), 0);
+    EXPECT_CONTAINS(one, "stage 0 waits for stage 1: receive gradients");
+    EXPECT_CONTAINS(one, "stage 3 # forward of micro-batch 2");
+    snprintf(asked, sizeof asked, "%s --at 8.9ms", line);
+    EXPECT_INT(test_shell(asked, again, sizeof again), 0);
+    EXPECT_TEXT(again, one);
+    snprintf(asked, sizeof asked, "%s --csv", line);
+    EXPECT_INT(test_shell(asked, all, sizeof all), 0);
+    EXPECT_CONTAINS(all, "stage 0: forward of micro-batch 1");
+}
+
+// ---- Drawings.
+
+static int count_of(const char *text, const char *part) {
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, part)); at++) count++;
+    return count;
+}
+
+static char *drawn(Arena *arena, const Film *film) {
+    TextStream text = text_stream_open();
+    Problems *problems = problems_create(arena);
+    EXPECT(film_svg(arena, text.stream, film, problems));
+    return text_stream_close(arena, &text);
+}
+
+static void expect_sound(const char *svg) {
+    XML_Parser parser = XML_ParserCreate("UTF-8");
+    EXPECT(XML_Parse(parser, svg, (int)strlen(svg), 1) == XML_STATUS_OK);
+    XML_ParserFree(parser);
+    EXPECT(!strstr(svg, "<script"));
+    EXPECT_INT(count_of(svg, "http"), 1); // its name space: nothing is fetched
+    EXPECT_CONTAINS(svg, "prefers-reduced-motion");
+}
+
+TEST(a_drawing_moves_every_chunk_and_needs_nothing_else) {
+    Arena *arena = arena_open();
+    const Network *network = network_of(arena, dgx_a100(), 1, infiniband(200));
+    CollectiveRequest request = {.op = COLLECTIVE_ALL_REDUCE,
+                                 .ranks = first_ranks(arena, network, 1, 4),
+                                 .rank_count = 4,
+                                 .bytes = 8 * MIB,
+                                 .algorithm = "ring"};
+    const Film *film = film_on(arena, network, &request);
+    const char *svg = drawn(arena, film);
+    expect_sound(svg);
+    EXPECT_INT(count_of(svg, "class=\"m m"), 24); // 2 (n - 1) steps of n chunks
+    EXPECT_INT(count_of(svg, "<g class=\"a"), 24);
+    arena_close(arena);
+}
+
+TEST(a_drawing_of_a_program_has_its_bars_and_its_deadlock) {
+    Loaded loaded =
+        load_returning("sim.program { title = \"A & <B>\", on = sim.cluster { node = \"dgx-a100\", gpus = 2 }, "
+                       "rank = function(r) r:compute { flops = 1e12, bytes = 1e6, name = \"F\" } "
+                       "r:send { to = 1 - r.id, bytes = \"1 MiB\" } r:recv { from = 1 - r.id } end }",
+                       NULL);
+    const Film *film = film_of_program(loaded.arena, loaded.scenario->items[0].program, 1, loaded.problems);
+    const char *svg = film ? drawn(loaded.arena, film) : "";
+    expect_sound(svg);
+    EXPECT_CONTAINS(svg, "A &amp; &lt;B&gt;");
+    EXPECT_CONTAINS(svg, "rank 0 → rank 1 → rank 0");
+    unload(&loaded);
+}
