@@ -14,4 +14,11 @@ bool frame_wants_objects(const Asking *asking);
 typedef bool ShowAnswer(void *context, const Asking *asking);
 int frame_show(const Question *question, int argc, char **argv, ShowAnswer *show, void *context);
 
+// A command that has commands: argv[1] names one, argv[0] is its own.
+typedef struct FrameCommand {
+    const char *name, *help;
+    int (*run)(int argc, char **argv);
+} FrameCommand;
+int frame_choose(const FrameCommand *commands, int count, const char *about, int argc, char **argv);
+
 #endif
