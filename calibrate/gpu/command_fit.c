@@ -384,14 +384,13 @@ static void add_correlations(Answer *answer, const DeviceFit *fit) {
 
 // What runs among virtual ranks on one GPU has no link in its way. The simulator takes nothing from it, but the share
 // of LL's bandwidth must be like the one that it has.
-static void add_channel(Answer *answer, const MeasuredFile *file, const DeviceFit *fit) {
+static void add_channel(Answer *answer, const DeviceFit *fit) {
     const BlockChannel *channel = &fit->constants.channel;
     bool told = false;
     for (int p = 0; p < fit->count; p++)
         told |= strcmp(fit->parameters[p].key, "reduce_rate_ll") == 0 && fit->parameters[p].identified;
     if (!told) return;
-    int age = architecture_year(file->gpu->generation) >= 2022;
-    const ConstantRow *share = &constant_rows[LL_SHARE + age];
+    const ConstantRow *share = &constant_rows[LL_SHARE];
     answer_say(
         answer, NULL,
         "LL moves %.2f of what Simple does through a channel; \"%s\" of the simulator is %.2f ± %.0f %%. No link "
@@ -424,7 +423,7 @@ static void add_ranges(Answer *answer, Arena *arena, const MeasuredFile *file) {
 }
 
 // Beside the rate of a link stands the catalogue's: a link that is missing or of another kind shows there.
-static void add_untaken(Answer *answer, Arena *arena, const MeasuredFile *file) {
+static void add_untaken(Answer *answer, const MeasuredFile *file) {
     static const AnswerColumn columns[] = {{"what", "measured, and taken by no constant", AS_TEXT, 0},
                                            {"cases", "cases", AS_WHOLE, 0},
                                            {"least_s", "from", AS_SECONDS, 0},
@@ -440,7 +439,6 @@ static void add_untaken(Answer *answer, Arena *arena, const MeasuredFile *file) 
                                      : answer_shown(AS_BANDWIDTH, of->most_rate, ""),
                    of->is_link && link > 0 ? answer_of(AS_BANDWIDTH, link) : nothing, text(of->why));
     }
-    (void)arena;
 }
 
 static void add_outliers(Answer *answer, Arena *arena, const DeviceFit *fit) {
@@ -471,8 +469,8 @@ static void fill_device(Answer *answer, Arena *arena, const MeasuredFile *file, 
     answer_detail(answer, FOR_VERBOSE);
     calibrate_add_errors(answer, "errors", "Errors, all rows", fit->errors, fit->error_count);
     add_correlations(answer, fit);
-    add_channel(answer, file, fit);
-    add_untaken(answer, arena, file);
+    add_channel(answer, fit);
+    add_untaken(answer, file);
     if (file->large_mhz > 0)
         answer_say(answer, NULL, "large GEMMs ran at %.0f MHz%s; the power cap held %d of %d of them down.",
                    file->large_mhz, file->max_mhz > 0 ? arena_printf(arena, " of %.0f", file->max_mhz) : "",

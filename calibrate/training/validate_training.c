@@ -220,14 +220,13 @@ static int ask(Asking *asking) {
     return EXIT_DONE;
 }
 
-int validate_training(int argc, char **argv) {
-    static const Question question = {.name = "validate-training",
-                                      .usage = usage,
-                                      .about = about,
-                                      .own = specs,
-                                      .own_count = SPEC_COUNT,
-                                      .processes = "jobs",
-                                      .positional = INT_MAX,
-                                      .ask = ask};
-    return frame_run(&question, argc, argv);
-}
+const Question training_question = {.name = "validate-training",
+                                    .usage = usage,
+                                    .about = about,
+                                    .own = specs,
+                                    .own_count = SPEC_COUNT,
+                                    .processes = "jobs",
+                                    .positional = INT_MAX,
+                                    .ask = ask};
+
+int validate_training(int argc, char **argv) { return frame_run(&training_question, argc, argv); }
