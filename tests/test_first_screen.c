@@ -8,10 +8,10 @@
 #define MOST_COLUMNS 80
 
 // Of commands whose answer is a tree (sim/data/question.h).
-static const char *const commands[] = {"memory", "flops",     "params",  "model", "job",   "constants",
-                                       "hw",     "goodput",   "explain", "cost",  "power", "collective",
-                                       "topo",   "plan",      "run",     "queue", "diff",  "packets",
-                                       "lesson", "calibrate", "validate"};
+static const char *const commands[] = {"memory", "flops",     "params",   "model", "job",   "constants",
+                                       "hw",     "goodput",   "explain",  "cost",  "power", "collective",
+                                       "topo",   "plan",      "run",      "queue", "diff",  "packets",
+                                       "lesson", "calibrate", "validate", "trace"};
 static const char *const lists[] = {
     "model list", "--operators",       "job fields", "job software", "job strategies", "hw list",      "hw fields",
     "--offers",   "collective",        "topo",       "--mixes",      "lesson list",    "lesson sheet", "--rules",

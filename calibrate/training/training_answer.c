@@ -459,13 +459,11 @@ void training_answer_nested(Answer *answer, const TrainingBoard *board) {
 }
 
 void training_answer_rules(Answer *answer, const TrainingBoard *board) {
-    static const AnswerColumn columns[] = {{"rows", "rows", AS_WHOLE, 0},
-                                           {"families", "families", AS_WHOLE, 0},
-                                           {"better", "better", AS_WHOLE, 0},
-                                           {"worse", "worse", AS_WHOLE, 0},
-                                           {"saves_points", "saves", AS_NUMBER, 0},
-                                           {"saves_elsewhere_points", "elsewhere", AS_NUMBER, 0},
-                                           {"rule", "rule", AS_TEXT, BELOW_ROW}};
+    static const AnswerColumn columns[] = {
+        {"rows", "rows", AS_WHOLE, 0},           {"families", "families", AS_WHOLE, 0},
+        {"better", "better", AS_WHOLE, 0},       {"worse", "worse", AS_WHOLE, 0},
+        {"saves_points", "saves", AS_NUMBER, 0}, {"saves_elsewhere_points", "elsewhere", AS_NUMBER, 0},
+        {"rule", "rule", AS_TEXT, BELOW_ROW}};
     answer_rename(answer, "validate-training-rules");
     answer_table(answer, "rules", "Each rule of software switched off: points of the mean of families that it saves",
                  COLUMNS(columns));

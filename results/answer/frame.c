@@ -47,14 +47,15 @@ static int help(const Question *question, Asking *asking) {
 
 // ---- The form. That a file's ending asks for is known where all options are, a script's own among them.
 
-static AnswerForm form_of(const Options *options) {
+AnswerForm frame_form(const Asking *asking) {
+    const Options *options = asking->options;
     if (option_flag(options, "json")) return ANSWER_JSON;
     if (option_flag(options, "csv")) return ANSWER_CSV;
     return option_flag(options, "plain") ? ANSWER_PLAIN : answer_form();
 }
 
 bool frame_wants_objects(const Asking *asking) {
-    AnswerForm form = form_of(asking->options);
+    AnswerForm form = frame_form(asking);
     return form == ANSWER_JSON || form == ANSWER_PLAIN;
 }
 
@@ -64,7 +65,7 @@ static void give(const Asking *asking, const Answer *answer, AnswerForm form) {
 }
 
 static void give_all(const Asking *asking) {
-    AnswerForm form = form_of(asking->options);
+    AnswerForm form = frame_form(asking);
     bool is_list = form == ANSWER_JSON && asking->more.count > 0;
     if (asking->silent) return;
     if (is_list) fputs("[\n", stdout);
