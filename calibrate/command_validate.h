@@ -2,6 +2,8 @@
 #ifndef LOCKSTEP_CALIBRATE_COMMAND_VALIDATE_H
 #define LOCKSTEP_CALIBRATE_COMMAND_VALIDATE_H
 
+#include "sim/data/question.h"
+
 int command_validate(int argc, char **argv);
 
 // One kind each; argv[0] is the kind.
@@ -12,5 +14,7 @@ int validate_queue(int argc, char **argv);
 int validate_reliability(int argc, char **argv);
 int validate_convergence(int argc, char **argv);
 int validate_first_contact(int argc, char **argv);
+
+extern const Question training_question, collectives_question;
 
 #endif

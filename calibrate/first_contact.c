@@ -1,22 +1,20 @@
 // lockstep validate first-contact: a batch of measurements that nobody who wrote the program has seen, predicted once,
 // as a section of docs/first-contact.md that stays as it is whatever is learned from the batch afterwards.
-#include <errno.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "calibrate/command_validate.h"
+#include "results/answer/as.h"
+#include "results/answer/frame.h"
 #include "sim/base/date.h"
 #include "sim/base/letters.h"
-#include "sim/base/options.h"
 #include "sim/base/version.h"
 #include "sim/system/file.h"
 #include "sim/system/letters_out.h"
 
-#define EXIT_USAGE 2
-#define EXIT_INPUT 4
+#define PAGE_WIDTH 120
 #define LARGEST_PAGE ((size_t)16 << 20)
 
 static const OptionSpec specs[] = {
@@ -40,34 +38,28 @@ typedef struct Contact {
     Arena *arena;
     Problems *problems;
     const char *folder, *name;
+    char *text; // of the last answer
 } Contact;
 
-// ---- What a command prints, as text; NULL after a problem.
+// ---- What a question answers, as text; NULL after a problem.
 
-static char *read_back(Contact *contact, FILE *kept) {
-    long length = ftell(kept);
-    char *text = ARENA_ARRAY(contact->arena, char, length + 1);
-    rewind(kept);
-    text[fread(text, 1, (size_t)length, kept)] = '\0';
-    return text;
+static bool keep_text(void *context, const Asking *asking) {
+    Contact *contact = context;
+    size_t bytes;
+    char *text = NULL;
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out) out_of_memory(LARGEST_PAGE);
+    answer_as_text(asking->arena, out, asking->answer, &(Style){.width = PAGE_WIDTH, .unicode = true}, true);
+    fclose(out);
+    contact->text = arena_copy_text(contact->arena, text);
+    free(text);
+    return true;
 }
 
-static char *printed_by(Contact *contact, int (*command)(int, char **), int argc, char **argv) {
-    FILE *kept = tmpfile();
-    fflush(stdout);
-    int out = dup(STDOUT_FILENO);
-    if (!kept || out < 0 || dup2(fileno(kept), STDOUT_FILENO) < 0) {
-        problem_add(contact->problems, (Where){0}, "what is printed cannot be kept: %s", strerror(errno));
-        return NULL;
-    }
-    int status = command(argc, argv);
-    fflush(stdout);
-    dup2(out, STDOUT_FILENO);
-    close(out);
-    fseek(kept, 0, SEEK_END);
-    char *text = read_back(contact, kept);
-    fclose(kept);
-    if (status == 0) return text;
+static char *answered(Contact *contact, const Question *question, int argc, char **argv) {
+    contact->text = NULL;
+    int status = frame_show(question, argc, argv, keep_text, contact);
+    if (status == EXIT_DONE && contact->text) return contact->text;
     problem_add(contact->problems, (Where){contact->folder, 0}, "validate %s ended with %d", argv[0], status);
     return NULL;
 }
@@ -96,7 +88,7 @@ static void write_code(FILE *out, const char *text) {
 
 // ---- The two kinds of measurements. argv is the command's own name, what comes first, then files.
 
-static char *predicted(Contact *contact, int (*command)(int, char **), const char *kind, const char *pattern,
+static char *predicted(Contact *contact, const Question *question, const char *kind, const char *pattern,
                        const char *clusters) {
     glob_t found = {0};
     const char *all = arena_printf(contact->arena, "%s/%s", contact->folder, pattern);
@@ -110,7 +102,7 @@ static char *predicted(Contact *contact, int (*command)(int, char **), const cha
             argv[argc++] = arena_printf(contact->arena, "%s/%s", contact->folder, clusters);
         }
         for (size_t i = 0; i < found.gl_pathc; i++) argv[argc++] = found.gl_pathv[i];
-        text = printed_by(contact, command, argc, argv);
+        text = answered(contact, question, argc, argv);
     }
     globfree(&found);
     return text;
@@ -125,61 +117,62 @@ static bool heading_there(Contact *contact, const char *page, const char *headin
     return true;
 }
 
-static int show(Contact *contact, const Options *options) {
-    Date date = date_or_today(option_text(options, "date", NULL), contact->problems);
-    const char *page_path = option_text(options, "append", NULL);
+static int show(Contact *contact, Asking *asking) {
+    Date date = date_or_today(option_text(asking->options, "date", NULL), contact->problems);
+    const char *page_path = option_text(asking->options, "append", NULL);
     char *page = arena_copy_text(contact->arena, "");
     size_t bytes;
     if (!date.day && !problem_count(contact->problems))
         problem_add(contact->problems, (Where){0}, "--date names no day");
-    if (problem_count(contact->problems)) return EXIT_INPUT;
+    if (problem_count(contact->problems)) return EXIT_BAD_INPUT;
     if (page_path) page = file_read(contact->arena, page_path, LARGEST_PAGE, &bytes, contact->problems);
     char *heading = arena_printf(contact->arena, "## %s, by version %s", contact->name, program_version());
-    if (!page || heading_there(contact, page, heading)) return EXIT_INPUT;
+    if (!page || heading_there(contact, page, heading)) return EXIT_BAD_INPUT;
 
-    char *training = predicted(contact, validate_training, "training", "training/*.csv", NULL);
+    char *training = predicted(contact, &training_question, "training", "training/*.csv", NULL);
     char *collectives =
-        training ? predicted(contact, validate_collectives, "collectives", "nccl/*.txt", "nccl/clusters.csv") : NULL;
-    if (!collectives) return EXIT_INPUT;
+        training ? predicted(contact, &collectives_question, "collectives", "nccl/*.txt", "nccl/clusters.csv") : NULL;
+    if (!collectives) return EXIT_BAD_INPUT;
     if (!*training && !*collectives) {
         problem_add(contact->problems, (Where){contact->folder, 0},
                     "there is no training/*.csv and no nccl/*.txt in it");
-        return EXIT_INPUT;
+        return EXIT_BAD_INPUT;
     }
-    cut_at(training, "worst rows\n");
-    cut_at(collectives, "The worst ");
+    cut_at(training, "The worst rows\n");
+    cut_at(collectives, "worst from ");
     OutputFile file;
-    if (page_path && !file_create(contact->arena, page_path, &file, contact->problems)) return 1;
-    FILE *out = page_path ? file.stream : stdout;
-    letters_out_as_is(out, page); // what others wrote there stays
-    fprintf(out, "%s%s\n\nPredicted on %04d-%02d-%02d, before anything was learned from it.\n\n", *page ? "\n" : "",
-            heading, date.year, date.month, date.day);
-    write_code(out,
+    if (!file_create(contact->arena, page_path ? page_path : "-", &file, contact->problems)) return EXIT_FAILED;
+    letters_out_as_is(file.stream, page); // what others wrote there stays
+    fprintf(file.stream, "%s%s\n\nPredicted on %04d-%02d-%02d, before anything was learned from it.\n\n",
+            *page ? "\n" : "", heading, date.year, date.month, date.day);
+    write_code(file.stream,
                arena_printf(contact->arena, "%s%s%s", training, *training && *collectives ? "\n" : "", collectives));
-    return !page_path || file_commit(&file, contact->problems) ? 0 : 1;
+    asking->silent = true;
+    return file_commit(&file, contact->problems) ? EXIT_DONE : EXIT_FAILED;
+}
+
+static int ask(Asking *asking) {
+    Contact contact = {.arena = asking->arena, .problems = asking->problems};
+    if (option_positional_count(asking->options) == 0) {
+        problem_add(contact.problems, (Where){0}, "no folder of measurements");
+        problem_hint(contact.problems, "usage: %s", usage);
+        return EXIT_USAGE;
+    }
+    contact.folder = option_positional(asking->options, 0);
+    char *folder = arena_copy_text(asking->arena, contact.folder);
+    for (size_t length = strlen(folder); length > 1 && folder[length - 1] == '/';) folder[--length] = '\0';
+    char *slash = strrchr(folder, '/');
+    contact.name = letters_make_harmless(slash ? slash + 1 : folder, "");
+    return show(&contact, asking);
 }
 
 int validate_first_contact(int argc, char **argv) {
-    Arena *arena = arena_open();
-    Contact contact = {.arena = arena, .problems = problems_create(arena)};
-    Options *options = options_parse(arena, specs, SPEC_COUNT, argc, argv, contact.problems);
-    int code = EXIT_USAGE;
-    options_refuse_positional(options, 1, contact.problems);
-    if (option_help(options)) {
-        options_print_help(specs, SPEC_COUNT, usage, about, stdout);
-        code = 0;
-    } else if (option_positional_count(options) == 0) {
-        problem_add(contact.problems, (Where){0}, "no folder of measurements");
-        problem_hint(contact.problems, "usage: %s", usage);
-    } else if (problem_count(contact.problems) == 0) {
-        contact.folder = option_positional(options, 0);
-        char *folder = arena_copy_text(arena, contact.folder);
-        for (size_t length = strlen(folder); length > 1 && folder[length - 1] == '/';) folder[--length] = '\0';
-        char *slash = strrchr(folder, '/');
-        contact.name = letters_make_harmless(slash ? slash + 1 : folder, "");
-        code = show(&contact, options);
-    }
-    problems_print(contact.problems, stderr);
-    arena_close(arena);
-    return code;
+    static const Question question = {.name = "validate-first-contact",
+                                      .usage = usage,
+                                      .about = about,
+                                      .own = specs,
+                                      .own_count = SPEC_COUNT,
+                                      .positional = 1,
+                                      .ask = ask};
+    return frame_run(&question, argc, argv);
 }

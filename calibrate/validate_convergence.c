@@ -207,8 +207,15 @@ static void fill(Answer *answer, const Board *board) {
                                          {NULL, "median", AS_NUMBER, 0},
                                          {NULL, "mean", AS_NUMBER, 0},
                                          {NULL, "90 %", AS_NUMBER, 0},
-                                         {NULL, "within 15 %", AS_NUMBER, 0}};
+                                         {NULL, "in 15 %", AS_NUMBER, 1}};
     add_objects(answer, board);
+    answer_table(answer, NULL, "All benchmarks", COLUMNS(known));
+    for (int k = 0; k < KNOWN_COUNT; k++) {
+        Summary summary = summarise(board->arena, board->all[k].items, board->all[k].count);
+        ANSWER_ROW(answer, answer_of_text(known_titles[k]), answer_of(AS_COUNT, summary.count),
+                   percent(board, summary.p50), percent(board, summary.mean), percent(board, summary.p90),
+                   percent(board, share_within(&board->all[k])));
+    }
     answer_table(answer, NULL,
                  "Mean error of the data needed to reach the target, each benchmark left out of what is known before",
                  COLUMNS(columns));
@@ -221,13 +228,7 @@ static void fill(Answer *answer, const Board *board) {
                    mean_of(board, &errors[1]), mean_of(board, &errors[2]), mean_of(board, &errors[3]),
                    answer_of_text(benchmark->unit));
     }
-    answer_table(answer, NULL, "All benchmarks", COLUMNS(known));
-    for (int k = 0; k < KNOWN_COUNT; k++) {
-        Summary summary = summarise(board->arena, board->all[k].items, board->all[k].count);
-        ANSWER_ROW(answer, answer_of_text(known_titles[k]), answer_of(AS_COUNT, summary.count),
-                   percent(board, summary.p50), percent(board, summary.mean), percent(board, summary.p90),
-                   percent(board, share_within(&board->all[k])));
-    }
+    answer_first_rows(answer, 6);
     answer_note(
         answer,
         "E(B) = E0 (1 + B / B_c) (McCandlish et al. 2018). Of a benchmark of which no point is known nothing can "

@@ -343,7 +343,7 @@ TEST(a_written_profile_is_a_sound_file_of_parts) {
     fclose(stream);
     const Ended *ended = calibrate("calibrate fit --gemm %s -o %s", gemm, profile);
     EXPECT_INT(ended->code, 0);
-    EXPECT_CONTAINS(ended->out, "A100-SXM4-80GB     bf16     14");
+    EXPECT_CONTAINS(ended->out, "A100-SXM4-80GB  bf16  0.6 ");
     Problems *problems = problems_create(arena);
     const Catalogue *fitted = catalogue_with_file(arena, catalogue, profile, problems);
     problems_print(problems, stdout);

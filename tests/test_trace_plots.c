@@ -259,12 +259,12 @@ TEST(a_step_without_time_has_no_curves) {
 #define JOB "trace --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8"
 
 TEST(trace_draws_the_plots_that_are_named) {
-    const Ended *ended = run_command(command_trace, JOB " --plot --color never");
+    const Ended *ended = run_command(command_trace, JOB " --plot");
     EXPECT_INT(ended->code, 0);
     EXPECT_CONTAINS(ended->out, "what its GPU has resident");
     EXPECT_CONTAINS(ended->out, "% of time up to 100");
     EXPECT(strstr(ended->out, "GB/s") == NULL && strstr(ended->out, "What takes longest") == NULL);
-    ended = run_command(command_trace, JOB " --plot=links,memory,power --top --color never");
+    ended = run_command(command_trace, JOB " --plot=links,memory,power --top");
     EXPECT_INT(ended->code, 0);
     EXPECT_CONTAINS(ended->out, "What takes longest");
     EXPECT_CONTAINS(ended->out, "traffic on NVLink of its GPU");
@@ -278,7 +278,7 @@ TEST(trace_draws_the_plots_that_are_named) {
     ended = run_command(command_trace, JOB " --plot --json");
     EXPECT_INT(ended->code, 0);
     EXPECT_CONTAINS(ended->err, "--plot-dir DIR writes files");
-    ended = run_command(command_trace, JOB " --plot=power --ranks all --unfolded --color never");
+    ended = run_command(command_trace, JOB " --plot=power --ranks all --unfolded");
     EXPECT_INT(ended->code, 0);
     EXPECT_CONTAINS(ended->out, "rank 7");
 }

@@ -3,7 +3,6 @@
 #include "calibrate/collectives/fit_logs.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,9 +12,6 @@
 #include "sim/data/json.h"
 #include "sim/system/file.h"
 
-#define DONE 0
-#define FAILED 1
-#define BAD_INPUT 4
 #define FEWEST_ROWS 6
 
 // As the parts of a profile call them, in the order of measured_factors.
@@ -199,17 +195,23 @@ static Measurements half_of(Arena *arena, const Measurements *logs) {
     return half;
 }
 
-static void print_errors(const LogFit *fit, const NcclConstants *before, const NcclConstants *after,
-                         const NcclConstants *of_half) {
-    printf("\n%-40s %5s %10s %10s %10s\n", "median error", "sizes", "catalogue", "fitted", "held out");
+static void add_errors(Answer *answer, const LogFit *fit, const NcclConstants *before, const NcclConstants *after,
+                       const NcclConstants *of_half) {
+    static const AnswerColumn columns[] = {{"log", "median error, %", AS_TEXT, 0},
+                                           {"sizes", "sizes", AS_WHOLE, 0},
+                                           {"catalogue_pct", "catalogue", AS_NUMBER, 0},
+                                           {"fitted_pct", "fitted", AS_NUMBER, 0},
+                                           {"held_out_pct", "held out", AS_NUMBER, 0}};
+    answer_table(answer, "errors", NULL, COLUMNS(columns));
     for (int l = 0; l < fit->logs.count; l++) {
         const MeasuredCollective *measured = &fit->logs.items[l];
-        printf("%-40.40s %5d %8.1f %% %8.1f %% %8.1f %%\n", measured->log->name, measured->log->row_count,
-               100 * median_error(fit->arena, measured, before, 0, 1),
-               100 * median_error(fit->arena, measured, after, 0, 1),
-               100 * median_error(fit->arena, measured, of_half, 1, 2));
+        ANSWER_ROW(answer, answer_of_text(measured->log->name), answer_of(AS_WHOLE, measured->log->row_count),
+                   answer_of(AS_NUMBER, 100 * median_error(fit->arena, measured, before, 0, 1)),
+                   answer_of(AS_NUMBER, 100 * median_error(fit->arena, measured, after, 0, 1)),
+                   answer_of(AS_NUMBER, 100 * median_error(fit->arena, measured, of_half, 1, 2)));
     }
-    printf("held out: every other size, predicted by a fit to the rest\n");
+    answer_first_rows(answer, 9);
+    answer_note(answer, "Held out: every other size, predicted by a fit to the rest.");
 }
 
 // ---- The profile.
@@ -286,10 +288,15 @@ static bool read_all(LogFit *fit, const char *const *paths, int count) {
     return false;
 }
 
-int fit_logs(Arena *arena, const Catalogue *catalogue, const char *const *paths, int count, const LogMachine *machine,
-             const char *output, Problems *problems) {
-    LogFit fit = {.arena = arena, .problems = problems, .catalogue = catalogue, .machine = machine};
-    if (!read_all(&fit, paths, count)) return BAD_INPUT;
+int fit_logs(Asking *asking, const Catalogue *catalogue, const char *const *paths, int count,
+             const LogMachine *machine) {
+    static const AnswerColumn columns[] = {{"factor", "factor, usual is 1", AS_TEXT, 0},
+                                           {"value", "value", AS_NUMBER, 0},
+                                           {"sigma_pct", "one sigma, %", AS_NUMBER, 0}};
+    Arena *arena = asking->arena;
+    Answer *answer = asking->answer;
+    LogFit fit = {.arena = arena, .problems = asking->problems, .catalogue = catalogue, .machine = machine};
+    if (!read_all(&fit, paths, count)) return EXIT_BAD_INPUT;
     int places[MEASURED_FACTORS];
     ConstantId ids[MEASURED_FACTORS];
     int chosen = chosen_factors(&fit, places, ids);
@@ -298,14 +305,19 @@ int fit_logs(Arena *arena, const Catalogue *catalogue, const char *const *paths,
     Measurements half = half_of(arena, &fit.logs);
     fit_these(arena, &half, ids, chosen, &of_half, sigma);
     fit_these(arena, &fit.logs, ids, chosen, &after, sigma);
-    printf("%s%s%s: %d log%s of nccl-tests\n\n", fit.gpu->name, fit.link ? " over " : "",
-           fit.link ? fit.link->name : "", fit.logs.count, fit.logs.count > 1 ? "s" : "");
-    printf("%-26s %8s   %s\n", "factor, usual is 1", "value", "one sigma");
+    answer_rename(answer, "calibrate-fit-nccl");
+    answer_say(answer, NULL, "%s%s%s: %d log%s of nccl-tests.", fit.gpu->name, fit.link ? " over " : "",
+               fit.link ? fit.link->name : "", fit.logs.count, fit.logs.count > 1 ? "s" : "");
+    answer_text(answer, "gpu", NULL, fit.gpu->name);
+    if (fit.link) answer_text(answer, "link", NULL, fit.link->name);
+    answer_table(answer, "factors", NULL, COLUMNS(columns));
     for (int i = 0; i < chosen; i++) {
         values[places[i]] = after.values[ids[i]] / before.values[ids[i]];
         sigmas[places[i]] = sigma[i];
-        printf("%-26s %8.3f   ± %.0f %%\n", factor_meanings[places[i]], values[places[i]], 100 * sigma[i]);
+        ANSWER_ROW(answer, answer_of_text(factor_meanings[places[i]]), answer_of(AS_NUMBER, values[places[i]]),
+                   answer_of(AS_NUMBER, 100 * sigma[i]));
     }
-    print_errors(&fit, &before, &after, &of_half);
-    return !output || write_profile(&fit, values, sigmas, output) ? DONE : FAILED;
+    add_errors(answer, &fit, &before, &after, &of_half);
+    const char *output = option_text(asking->options, "output", NULL);
+    return !output || write_profile(&fit, values, sigmas, output) ? EXIT_DONE : EXIT_FAILED;
 }

@@ -3,6 +3,7 @@
 #define LOCKSTEP_CALIBRATE_FIT_LOGS_H
 
 #include "models/workload/cluster/cluster.h"
+#include "sim/data/question.h"
 
 // What the logs do not say of the machine, or NULL and 0.
 typedef struct LogMachine {
@@ -13,9 +14,9 @@ typedef struct LogMachine {
 // Whether the file is nccl-tests' output, text or JSON.
 bool is_nccl_log(const char *path);
 
-// Fits to all logs at once, prints the factors with their errors, and writes them as parts of a profile (output: NULL
-// for none): those inside a node with the GPU, those between nodes with the link. The exit code.
-int fit_logs(Arena *arena, const Catalogue *catalogue, const char *const *paths, int count, const LogMachine *machine,
-             const char *output, Problems *problems);
+// Fits to all logs at once, answers with the factors and their errors, and writes them as parts of a profile where
+// --output is given: those inside a node with the GPU, those between nodes with the link. The exit status.
+int fit_logs(Asking *asking, const Catalogue *catalogue, const char *const *paths, int count,
+             const LogMachine *machine);
 
 #endif

@@ -1,6 +1,6 @@
 // The hardest question: each machine, then each type of GPU, predicted without anything that its logs told. One vote
 // per machine: the median over its logs.
-#include <stdio.h>
+#include <math.h>
 #include <string.h>
 
 #include "calibrate/collectives/validation.h"
@@ -64,32 +64,32 @@ static int count_logs(const Measurements *logs, WordOf word_of, const char *word
     return count;
 }
 
-static void print_scores(const Score *score) {
-    if (score->sizes)
-        printf("  %6.1f %6.1f %6.0f", 100 * score->median, 100 * score->p90, 100 * score->share_inside);
-    else
-        printf("  %6s %6s %6s", "-", "-", "-");
-}
+static AnswerValue percent(bool known, double share) { return answer_of(AS_NUMBER, known ? 100 * share : NAN); }
 
-static void print_sums(const char *title, Arena *arena, const Measurements *logs) {
-    MachineSummed large = sum_machines(arena, logs, true), small = sum_machines(arena, logs, false);
-    printf("%-24s %4d  %6.1f %6.1f %6.0f  %6.1f %6.1f %6.0f\n", title, large.machines, 100 * large.median,
-           100 * large.p90, 100 * large.inside, 100 * small.median, 100 * small.p90, 100 * small.inside);
-}
-
-static void print_machines(Arena *arena, const Measurements *logs) {
-    printf("%-24s logs  %20s  %20s\n", "machine left out", "from 64 KiB, %", "below 64 KiB, %");
-    printf("%-24s       %6s %6s %6s  %6s %6s %6s\n", "", "median", "p90", "range", "median", "p90", "range");
+static void add_machines(const Validation *validation) {
+    static const AnswerColumn columns[] = {{"name", "machine left out", AS_TEXT, 0},
+                                           {"logs", "logs", AS_WHOLE, 0},
+                                           {"from_64_kib.median_error_pct", "median %", AS_NUMBER, 0},
+                                           {"from_64_kib.p90_error_pct", "p90", AS_NUMBER, 0},
+                                           {"from_64_kib.inside_range_pct", "range", AS_NUMBER, 0},
+                                           {"below_64_kib.median_error_pct", "below: %", AS_NUMBER, 0},
+                                           {"below_64_kib.p90_error_pct", "p90", AS_NUMBER, 0},
+                                           {"below_64_kib.inside_range_pct", "range", AS_NUMBER, 0}};
+    const Measurements *logs = &validation->logs;
+    answer_table(validation->answer, "machines", NULL, COLUMNS(columns));
     for (int i = 0; i < logs->count; i++) {
         const char *machine = logs->items[i].machine;
         if (!is_first(logs, machine_word, i)) continue;
-        Score large = machine_score(arena, logs, machine, true), small = machine_score(arena, logs, machine, false);
-        printf("%-24.24s %4d", machine, count_logs(logs, machine_word, machine));
-        print_scores(&large);
-        print_scores(&small);
-        printf("\n");
+        answer_cell(validation->answer, answer_of_text(machine));
+        answer_cell(validation->answer, answer_of(AS_WHOLE, count_logs(logs, machine_word, machine)));
+        for (int large = 1; large >= 0; large--) {
+            Score score = machine_score(validation->arena, logs, machine, large);
+            answer_cell(validation->answer, percent(score.sizes, score.median));
+            answer_cell(validation->answer, percent(score.sizes, score.p90));
+            answer_cell(validation->answer, percent(score.sizes, score.share_inside));
+        }
     }
-    printf("\n");
+    answer_first_rows(validation->answer, 3);
 }
 
 // ---- What each rule is worth.
@@ -107,16 +107,27 @@ static void add_worth(Worth *worth, const Score *with, const Score *without) {
     worth->worse += with->median - without->median > WORTH_NAMING;
 }
 
-static void print_worth(const Worth *worth) {
-    if (!worth->machines) {
-        printf("  %5s %6s %6s %6s %5s", "-", "-", "-", "-", "-");
-        return;
-    }
-    printf("  %5d %6.1f %6.1f %6d %5d", worth->machines, 100 * worth->with / worth->machines,
-           100 * worth->without / worth->machines, worth->better, worth->worse);
+static void add_worth_cells(Answer *answer, const Worth *worth) {
+    bool known = worth->machines > 0;
+    answer_cell(answer, answer_of(AS_WHOLE, worth->machines));
+    answer_cell(answer, percent(known, worth->with / worth->machines));
+    answer_cell(answer, percent(known, worth->without / worth->machines));
+    answer_cell(answer, answer_of(AS_WHOLE, worth->better));
+    answer_cell(answer, answer_of(AS_WHOLE, worth->worse));
 }
 
 void weigh_rules(Validation *validation) {
+    static const AnswerColumn columns[] = {{"rule", "rule", AS_TEXT, 0},
+                                           {"from_64_kib.machines", "machines", AS_WHOLE, 0},
+                                           {"from_64_kib.with_pct", "with", AS_NUMBER, 0},
+                                           {"from_64_kib.off_pct", "off", AS_NUMBER, 0},
+                                           {"from_64_kib.nearer", "nearer", AS_WHOLE, 1},
+                                           {"from_64_kib.further", "far", AS_WHOLE, 1},
+                                           {"below_64_kib.machines", "below", AS_WHOLE, 2},
+                                           {"below_64_kib.with_pct", "with", AS_NUMBER, 2},
+                                           {"below_64_kib.off_pct", "off", AS_NUMBER, 2},
+                                           {"below_64_kib.nearer", "nearer", AS_WHOLE, 3},
+                                           {"below_64_kib.further", "far", AS_WHOLE, 3}};
     Arena *arena = validation->arena;
     Measurements *logs = &validation->logs;
     bool *touched = ARENA_ARRAY(arena, bool, logs->count);
@@ -125,12 +136,9 @@ void weigh_rules(Validation *validation) {
     for (int i = 0; i < logs->count; i++)
         for (int large = 0; large < 2; large++)
             with[large][i] = machine_score(arena, logs, logs->items[i].machine, large);
-    printf(
-        "What a rule is worth on the machines that it touches, each left out: mean of their median errors in %%, and "
-        "how many\nthe rule brings nearer or takes further by a point.\n\n%-58s %35s  %35s\n%-58s  %5s %6s %6s %6s "
-        "%5s  %5s %6s %6s %6s %5s\n",
-        "rule", "from 64 KiB", "below 64 KiB", "", "mach.", "with", "off", "nearer", "far", "mach.", "with", "off",
-        "nearer", "far");
+    answer_rename(validation->answer, "validate-collectives-rules");
+    answer_table(validation->answer, "rules", "What a rule is worth on the machines that it touches, each left out",
+                 COLUMNS(columns));
     for (int rule = 0; rule < RULE_COUNT; rule++) {
         Worth worth[2] = {0};
         if (find_touched(logs, (RuleId)rule, touched))
@@ -140,29 +148,33 @@ void weigh_rules(Validation *validation) {
                 Score without = machine_score(arena, logs, logs->items[i].machine, large);
                 add_worth(&worth[large], &with[large][i], &without);
             }
-        printf("%-58s", rule_rows[rule].name);
-        print_worth(&worth[1]);
-        print_worth(&worth[0]);
-        printf("\n");
+        answer_cell(validation->answer, answer_of_text(rule_rows[rule].name));
+        add_worth_cells(validation->answer, &worth[1]);
+        add_worth_cells(validation->answer, &worth[0]);
     }
-    printf("\n");
+    answer_note(validation->answer,
+                "Mean of the machines' median errors in %%, with the rule and off; how many it brings "
+                "nearer or takes further by a point; from 64 KiB, and below.");
 }
 
-void nested(Validation *validation, bool quiet) {
-    Arena *arena = validation->arena;
-    Measurements *logs = &validation->logs;
-    if (!quiet) {
-        printf(
-            "Left out with all that its logs told; one vote per machine, the median over its logs. A machine is what\n"
-            "`machine` in clusters.csv names, else the same GPU, links, slots, CPU vendor and NICs, whatever its "
-            "NCCL.\n\n%-24s mach. %20s  %20s\n%-24s       %6s %6s %6s  %6s %6s %6s\n",
-            "left out", "from 64 KiB, %", "below 64 KiB, %", "", "median", "p90", "range", "median", "p90", "range");
-    }
+// Left out with all that its logs told.
+void nested(Validation *validation) {
+    static const AnswerColumn columns[] = {{"name", "left out", AS_TEXT, 0},
+                                           {"from_64_kib.machines", "machines", AS_WHOLE, 0},
+                                           {"from_64_kib.median_error_pct", "median %", AS_NUMBER, 0},
+                                           {"from_64_kib.p90_error_pct", "p90", AS_NUMBER, 0},
+                                           {"from_64_kib.inside_range_pct", "range", AS_NUMBER, 0},
+                                           {"below_64_kib.median_error_pct", "below: %", AS_NUMBER, 0},
+                                           {"below_64_kib.p90_error_pct", "p90", AS_NUMBER, 0},
+                                           {"below_64_kib.inside_range_pct", "range", AS_NUMBER, 0}};
+    answer_table(validation->answer, "left_out", NULL, COLUMNS(columns));
     leave_out(validation, gpu_word, NULL, RULE_COUNT, true);
-    if (!quiet) print_sums("its type of GPU", arena, logs);
+    collectives_answer_machines(validation, "its type of GPU", &validation->logs);
     leave_out(validation, machine_word, NULL, RULE_COUNT, true);
-    if (quiet) return;
-    print_sums("the machine", arena, logs);
-    printf("\n");
-    print_machines(arena, logs);
+    collectives_answer_machines(validation, "the machine", &validation->logs);
+    answer_note(
+        validation->answer,
+        "One vote per machine, the median over its logs. A machine is what `machine` in clusters.csv names, else "
+        "the same GPU, links, slots, CPU vendor and NICs, whatever its NCCL.");
+    add_machines(validation);
 }

@@ -2,7 +2,6 @@
 // ones fitted without a family.
 #include <fnmatch.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "calibrate/collectives/validation.h"
@@ -19,17 +18,20 @@ static bool of_one_setup(const MeasuredCollective *a, const MeasuredCollective *
            (!*a->network_kind || !*b->network_kind || strcmp(a->network_kind, b->network_kind) == 0);
 }
 
-static void print_fit(const MeasuredCollective *measured, const NcclConstants *constants, const double *sigma,
-                      int logs) {
+static void say_fit(const Validation *validation, const MeasuredCollective *measured, const NcclConstants *constants,
+                    const double *sigma, int logs) {
     ConstantId ids[CONSTANT_COUNT];
     int count = constants_of_scope(SCOPE_PLATFORM, ids);
-    printf("Fitted on %d logs of the machine of %s:\n ", logs, measured->log->name);
+    const char *fitted = "";
     for (int p = 0; p < count; p++)
-        printf(" %s %.2f ± %.2f%s", constant_rows[ids[p]].name + strlen("platform: "), constants->values[ids[p]],
-               constants->values[ids[p]] * sigma[p], p + 1 < count ? "," : "");
+        fitted = arena_printf(validation->arena, "%s%s %s %.2f ± %.2f", fitted, p ? "," : "",
+                              constant_rows[ids[p]].name + strlen("platform: "), constants->values[ids[p]],
+                              constants->values[ids[p]] * sigma[p]);
     if (isfinite(constants->values[PLATFORM_LONG_BYTES]))
-        printf(" from %.0f MB on", constants->values[PLATFORM_LONG_BYTES] / 1e6);
-    printf("\n");
+        fitted =
+            arena_printf(validation->arena, "%s from %.0f MB on", fitted, constants->values[PLATFORM_LONG_BYTES] / 1e6);
+    answer_say(validation->answer, NULL, "Fitted on %d logs of the machine of %s:%s.", logs, measured->log->name,
+               fitted);
 }
 
 // ---- What is fitted on.
@@ -65,7 +67,7 @@ static bool choose_fitted(Validation *validation, const char *what) {
 
 // Each log is predicted with constants fitted on the chosen logs of its machine; where there is none, with the shipped
 // constants. Machines of which nothing is left to predict are not fitted.
-void fit_and_predict(Validation *validation, const char *what, bool quiet) {
+void fit_and_predict(Validation *validation, const char *what) {
     Arena *arena = validation->arena;
     Measurements *logs = &validation->logs;
     double **sets = ARENA_ARRAY(arena, double *, logs->count + 1);
@@ -88,7 +90,7 @@ void fit_and_predict(Validation *validation, const char *what, bool quiet) {
             sets[same] = set;
             found[same] = nccl_constants_shipped();
             fit_collectives(arena, logs, set, SCOPE_PLATFORM, &found[same], NULL, sigma);
-            if (!quiet) print_fit(measured, &found[same], sigma, members);
+            say_fit(validation, measured, &found[same], sigma, members);
             set_count++;
         }
         predict(measured, &found[same]);
@@ -219,17 +221,24 @@ int leave_out(Validation *validation, WordOf word_of, const bool *chosen, RuleId
     return out.group_count;
 }
 
-void cross(Validation *validation, WordOf word_of, const char *what, bool quiet) {
+void cross(Validation *validation, WordOf word_of, const char *what) {
     int left_out = leave_out(validation, word_of, NULL, RULE_COUNT, true);
     ConstantId ids[CONSTANT_COUNT];
-    if (!quiet)
-        printf(
-            "Each %s predicted without its logs: %d left out in turn, %d constants fitted anew from their priors.\n\n",
-            what, left_out, constants_of_scope(SCOPE_SHARED, ids));
+    answer_say(validation->answer, NULL,
+               "Each %s predicted without its logs: %d left out in turn, %d constants fitted anew from their priors.",
+               what, left_out, constants_of_scope(SCOPE_SHARED, ids));
 }
 
 // The table of constants as one fit to all given logs has it.
 void refit(Validation *validation) {
+    static const AnswerColumn columns[] = {{"constant", "constant", AS_TEXT, 0},
+                                           {"unit", "unit", AS_TEXT, 0},
+                                           {"shipped", "shipped", AS_NUMBER, 0},
+                                           {"fitted", "fitted", AS_NUMBER, 0},
+                                           {"sigma", "±", AS_NUMBER, 1},
+                                           {"prior", "prior", AS_NUMBER, 2},
+                                           {"prior_spread", "spread", AS_NUMBER, 2},
+                                           {"machines", "machines", AS_WHOLE, 2}};
     Arena *arena = validation->arena;
     Measurements *logs = &validation->logs;
     double *weights = ARENA_ARRAY(arena, double, logs->count), *sigma = ARENA_ARRAY(arena, double, CONSTANT_COUNT);
@@ -239,14 +248,15 @@ void refit(Validation *validation) {
     for (int i = 0; i < logs->count; i++) find_what_matters(arena, &logs->items[i], NULL);
     weigh(logs, machine_word, NULL, weights);
     double rms = fit_collectives(arena, logs, weights, SCOPE_SHARED, &constants, NULL, sigma);
-    printf("%-60s %-5s %9s %9s %5s %9s %6s %5s\n", "constant", "unit", "shipped", "fitted", "±", "prior", "spread",
-           "mach.");
+    answer_table(validation->answer, "constants", NULL, COLUMNS(columns));
     for (int p = 0; p < count; p++) {
         const ConstantRow *row = &constant_rows[ids[p]];
-        printf("%-60s %-5s %9.4g %9.4g %5.2f %9.4g %6.2f %5d\n", row->name, row->unit, row->value,
-               constants.values[ids[p]] / row->scale, sigma[p], row->prior, row->prior_spread,
-               machines_that_tell(logs, weights, ids[p]));
+        ANSWER_ROW(validation->answer, answer_of_text(row->name), answer_of_text(row->unit),
+                   answer_of(AS_NUMBER, row->value), answer_of(AS_NUMBER, constants.values[ids[p]] / row->scale),
+                   answer_of(AS_NUMBER, sigma[p]), answer_of(AS_NUMBER, row->prior),
+                   answer_of(AS_NUMBER, row->prior_spread),
+                   answer_of(AS_WHOLE, machines_that_tell(logs, weights, ids[p])));
     }
-    printf("root mean square residual %.3f\n\n", rms);
+    answer_number(validation->answer, "rms_residual", "Root mean square residual", AS_NUMBER, rms);
     for (int j = 0; j < logs->count; j++) predict(&logs->items[j], &constants);
 }

@@ -1,14 +1,11 @@
 // lockstep validate collectives: nccl-tests logs against predictions from a description of their clusters.
-#include <stdio.h>
-#include <string.h>
+#include <limits.h>
 
 #include "calibrate/collectives/validation.h"
 #include "calibrate/command_validate.h"
+#include "results/answer/frame.h"
 #include "sim/system/pieces.h"
 #include "sim/system/watch.h"
-
-#define EXIT_USAGE 2
-#define EXIT_INPUT 4
 
 static const char *const cross_names[] = {"family", "machine"};
 
@@ -27,16 +24,13 @@ static const OptionSpec specs[] = {
     {"family", OPTION_TEXTS, "WORD", .help = "only logs whose family has the word in it; may be given again"},
     {"refit", OPTION_FLAG, .help = "fit the shared constants to all logs, from their priors, and print them"},
     {"rows", OPTION_TEXT, "OUT.csv", .help = "every size of every log: log,op,size,measured_us,predicted_us,error_pct"},
-    {"verbose", OPTION_FLAG, .help = "every log too", .letter = 'v'},
-    {"csv", OPTION_FLAG, .help = "print the scores of every log as CSV"},
-    {"json", OPTION_FLAG, .help = "print JSON instead of tables"},
     PIECES_OPTION,
 };
 enum { SPEC_COUNT = sizeof specs / sizeof *specs };
 
 static const char usage[] =
     "lockstep validate collectives [LOG|DIR…] [--clusters clusters.csv] [--fit-on ops|scale|GLOB] "
-    "[--cross family|machine] [--nested] [--rules] [--rows OUT.csv] [--json]";
+    "[--cross family|machine] [--nested] [--rules] [--rows OUT.csv]";
 static const char about[] =
     "Compares nccl-tests logs (text or JSON) with what the network model predicts from a description of each cluster.\n"
     "A folder stands for its *.txt, with its clusters.csv when that is all that is named; without logs: those that\n"
@@ -58,60 +52,49 @@ static void predict_all(Validation *validation) {
     validation->logs.count = done;
 }
 
-static int validate(Validation *validation, const Options *options) {
-    Arena *arena = validation->arena;
-    bool json = option_flag(options, "json");
+static int ask(Asking *asking) {
+    Arena *arena = asking->arena;
+    const Options *options = asking->options;
+    Validation validation = {.arena = arena, .problems = asking->problems, .answer = asking->answer};
     const char *rows = option_text(options, "rows", NULL), *glob = option_text(options, "fit-on", NULL);
-    read_logs(validation, options);
-    if (problem_count(validation->problems)) return EXIT_INPUT;
-    predict_all(validation);
-    if (glob) fit_and_predict(validation, glob, json);
-    if (problem_count(validation->problems)) return EXIT_INPUT;
     int crossed = option_choice(options, "cross", -1);
-    if (crossed >= 0) cross(validation, crossed ? machine_word : family_word, cross_names[crossed], json);
-    if (option_flag(options, "nested")) nested(validation, json || option_flag(options, "csv"));
-    if (option_flag(options, "rules")) {
-        weigh_rules(validation);
-        return 0;
+    if (crossed >= 0 && glob) {
+        problem_add(asking->problems, (Where){0},
+                    "--cross and --fit-on are two different questions; ask one at a time");
+        return EXIT_USAGE;
     }
-    if (option_flag(options, "refit")) refit(validation);
-    LogScore *scores = ARENA_ARRAY(arena, LogScore, validation->logs.count);
-    for (int i = 0; i < validation->logs.count; i++) {
-        const MeasuredCollective *measured = &validation->logs.items[i];
+    read_logs(&validation, options);
+    if (problem_count(asking->problems)) return EXIT_BAD_INPUT;
+    predict_all(&validation);
+    if (glob) fit_and_predict(&validation, glob);
+    if (problem_count(asking->problems)) return EXIT_BAD_INPUT;
+    if (crossed >= 0) cross(&validation, crossed ? machine_word : family_word, cross_names[crossed]);
+    if (option_flag(options, "rules")) {
+        weigh_rules(&validation);
+        return EXIT_DONE;
+    }
+    if (option_flag(options, "nested")) nested(&validation);
+    if (option_flag(options, "refit")) refit(&validation);
+    LogScore *scores = ARENA_ARRAY(arena, LogScore, validation.logs.count);
+    for (int i = 0; i < validation.logs.count; i++) {
+        const MeasuredCollective *measured = &validation.logs.items[i];
         scores[i] = (LogScore){measured, score_of(arena, measured, true), score_of(arena, measured, false)};
     }
-    Board board = {arena, scores, validation->logs.count, glob != NULL};
-    if (json)
-        print_json(validation, &board);
-    else if (option_flag(options, "csv"))
-        print_csv(&board);
-    else
-        print_board(validation, &board, option_flag(options, "verbose"));
-    if (!json && !option_flag(options, "csv") && crossed < 0 && !glob)
-        printf("The shipped constants were fitted to the shipped logs; --cross family predicts each without its own "
-               "logs.\n");
-    return !rows || write_rows(validation, rows) ? 0 : 1;
+    collectives_answer(&validation, &(Board){arena, scores, validation.logs.count, glob != NULL});
+    if (crossed < 0 && !glob)
+        answer_say(
+            asking->answer, NULL,
+            "The shipped constants were fitted to the shipped logs; --cross family predicts each without its own.");
+    return !rows || collectives_rows_write(&validation, rows) ? EXIT_DONE : EXIT_FAILED;
 }
 
-int validate_collectives(int argc, char **argv) {
-    Arena *arena = arena_open();
-    Problems *problems = problems_create(arena);
-    Validation validation = {.arena = arena, .problems = problems};
-    Options *options = options_parse(arena, specs, SPEC_COUNT, argc, argv, problems);
-    int code = EXIT_USAGE;
-    if (option_help(options)) {
-        options_print_help(specs, SPEC_COUNT, usage, about, stdout);
-        arena_close(arena);
-        return 0;
-    }
-    if (option_given(options, "cross") && option_given(options, "fit-on"))
-        problem_add(problems, (Where){0}, "--cross and --fit-on are two different questions; ask one at a time");
-    static const char *const texts[] = {"rules", "refit"}, *const forms[] = {"json", "csv"};
-    for (int i = 0; i < 4; i++)
-        options_refuse_both(options, texts[i / 2], forms[i % 2], "it is printed as text alone", problems);
-    pieces_open_from(options, "jobs", problems);
-    if (!problem_count(problems)) code = validate(&validation, options);
-    problems_print(problems, stderr);
-    arena_close(arena);
-    return code;
-}
+const Question collectives_question = {.name = "validate-collectives",
+                                       .usage = usage,
+                                       .about = about,
+                                       .own = specs,
+                                       .own_count = SPEC_COUNT,
+                                       .processes = "jobs",
+                                       .positional = INT_MAX,
+                                       .ask = ask};
+
+int validate_collectives(int argc, char **argv) { return frame_run(&collectives_question, argc, argv); }

@@ -4,6 +4,7 @@
 
 #include "calibrate/collectives/measured_collective.h"
 #include "sim/base/options.h"
+#include "sim/data/answer.h"
 
 #define SHIPPED_FOLDER "calibrate/measurements/nccl"
 
@@ -14,6 +15,7 @@ typedef struct Skipped {
 typedef struct Validation {
     Arena *arena;
     Problems *problems;
+    Answer *answer;
     Measurements logs;
     struct {
         Skipped *items;
@@ -36,15 +38,15 @@ bool spans_nodes(const DescribedCluster *cluster);
 // ---- Predicting and fitting (predict_collectives.c).
 void predict(MeasuredCollective *measured, const NcclConstants *constants); // NULL: shipped
 // Each log that is not fitted on is predicted with constants fitted on its own machine, or with the shipped ones.
-void fit_and_predict(Validation *validation, const char *what, bool quiet);
+void fit_and_predict(Validation *validation, const char *what);
 // Each group predicted with shared constants fitted without it, from their priors.
-void cross(Validation *validation, WordOf word_of, const char *what, bool quiet);
+void cross(Validation *validation, WordOf word_of, const char *what);
 // Marks the logs of machines that go otherwise without the rule, by the shipped constants; returns how many machines.
 int find_touched(const Measurements *logs, RuleId rule, bool *touched);
 // Likewise, only those groups that have a chosen log (NULL: all), and without that rule (RULE_COUNT: with all).
 // Forgetting goes without those too that only the logs left out have told of. Returns how many groups there are.
 int leave_out(Validation *validation, WordOf word_of, const bool *chosen, RuleId without, bool forgetting);
-// Prints the table of constants as one fit to all given logs has it, and predicts with it.
+// The table of constants as one fit to all given logs has it, and predicts with it.
 void refit(Validation *validation);
 
 // ---- Scores (score_collectives.c).
@@ -87,15 +89,15 @@ typedef struct MachineSummed {
 } MachineSummed;
 
 MachineSummed sum_machines(Arena *arena, const Measurements *logs, bool large);
-// Prints how machines are predicted without their type of GPU, and without them; the latter predictions stay.
-void nested(Validation *validation, bool quiet);
-// Prints what each rule is worth on machines left out.
+// How machines are predicted without their type of GPU, and without them; the latter predictions stay.
+void nested(Validation *validation);
+// What each rule is worth on machines left out.
 void weigh_rules(Validation *validation);
 
-// ---- Showing (show_collectives.c, write_collectives.c).
-void print_board(const Validation *validation, const Board *board, bool verbose);
-void print_json(const Validation *validation, const Board *board);
-void print_csv(const Board *board);
-bool write_rows(const Validation *validation, const char *path);
+// ---- The answer (collectives_answer.c).
+void collectives_answer(const Validation *validation, const Board *board);
+// A row of a table of votes of machines.
+void collectives_answer_machines(const Validation *validation, const char *title, const Measurements *logs);
+bool collectives_rows_write(const Validation *validation, const char *path);
 
 #endif

@@ -2,19 +2,21 @@
 #ifndef LOCKSTEP_CALIBRATE_COMMAND_CALIBRATE_H
 #define LOCKSTEP_CALIBRATE_COMMAND_CALIBRATE_H
 
-#include "sim/base/options.h"
+#include "calibrate/gpu/fit/fit_device.h"
+#include "sim/data/answer.h"
 
 int command_calibrate(int argc, char **argv);
-int command_calibrate_network(int argc, char **argv); // the part that begins with "network"
 
-// Its own commands; argv[0] is the word after "calibrate". Problems are printed by the caller.
-int calibrate_fit(Arena *arena, int argc, char **argv, Problems *problems);
-int calibrate_show(Arena *arena, int argc, char **argv, Problems *problems);
-int calibrate_import(Arena *arena, int argc, char **argv, Problems *problems);
-int calibrate_recovery(Arena *arena, int argc, char **argv, Problems *problems);
+// Its own commands; argv[0] is the word after "calibrate".
+int calibrate_fit(int argc, char **argv);
+int calibrate_show(int argc, char **argv);
+int calibrate_import(int argc, char **argv);
+int calibrate_recovery(int argc, char **argv);
+int calibrate_network(int argc, char **argv);
 
-// What to measure next, of a fit (command_fit.c).
-struct DeviceFit;
-void print_advice(Arena *arena, const struct DeviceFit *fit);
+// Of a fit to one GPU (command_fit.c): errors by operation, and what to measure next.
+void calibrate_add_errors(Answer *answer, const char *key, const char *heading, const OperationError *errors,
+                          int count);
+void calibrate_add_advice(Answer *answer, Arena *arena, const DeviceFit *fit);
 
 #endif

@@ -1,6 +1,7 @@
 // lockstep calibrate import: a table of formats.
 #include "calibrate/gpu/command_calibrate.h"
 #include "calibrate/gpu/import.h"
+#include "results/answer/frame.h"
 #include "sim/system/file.h"
 
 static const char *const format_names[] = {"nccl-tests", "gemm-csv", "kineto", "iperf3", "fio"};
@@ -32,29 +33,37 @@ static const OptionSpec specs[] = {
 static const char usage[] = "lockstep calibrate import --from FORMAT FILE [-o MEASUREMENTS.json]";
 static const char about[] = "Writes measurements of other programs as the JSON lines that lockstep-bench writes.";
 
-int calibrate_import(Arena *arena, int argc, char **argv, Problems *problems) {
+// What is read goes to its file as it is read.
+static int ask(Asking *asking) {
     OutputFile file;
-    Options *options = options_parse(arena, specs, SPEC_COUNT, argc, argv, problems);
-    if (option_help(options)) {
-        options_print_help(specs, SPEC_COUNT, usage, about, stdout);
-        return 0;
+    const Options *options = asking->options;
+    if (option_positional_count(options) == 0 || !option_given(options, "from")) {
+        problem_add(asking->problems, (Where){0}, "import needs a file and its format");
+        problem_hint(asking->problems, "usage: %s", usage);
+        return EXIT_USAGE;
     }
-    options_refuse_positional(options, 1, problems);
-    if (problem_count(problems) == 0 && (option_positional_count(options) == 0 || !option_given(options, "from"))) {
-        problem_add(problems, (Where){0}, "import needs a file and its format");
-        problem_hint(problems, "usage: %s", usage);
-    }
-    if (problem_count(problems) > 0) return 2;
-    if (!file_create(arena, option_text(options, "output", "-"), &file, problems)) return 1;
-    Import import = {.arena = arena,
+    if (!file_create(asking->arena, option_text(options, "output", "-"), &file, asking->problems)) return EXIT_FAILED;
+    Import import = {.arena = asking->arena,
                      .path = option_positional(options, 0),
                      .gpu = option_text(options, "gpu", NULL),
                      .operation = option_text(options, "operation", NULL),
                      .out = file.stream,
-                     .problems = problems};
+                     .problems = asking->problems};
     if (!readers[option_choice(options, "from", 0)](&import)) {
         file_abandon(&file);
-        return 4;
+        return EXIT_BAD_INPUT;
     }
-    return file_commit(&file, problems) ? 0 : 1;
+    asking->silent = true;
+    return file_commit(&file, asking->problems) ? EXIT_DONE : EXIT_FAILED;
+}
+
+int calibrate_import(int argc, char **argv) {
+    static const Question question = {.name = "calibrate-import",
+                                      .usage = usage,
+                                      .about = about,
+                                      .own = specs,
+                                      .own_count = SPEC_COUNT,
+                                      .positional = 1,
+                                      .ask = ask};
+    return frame_run(&question, argc, argv);
 }

@@ -63,13 +63,12 @@ static int ask(Asking *asking) {
     return EXIT_DONE;
 }
 
-int calibrate_recovery(Arena *arena, int argc, char **argv, Problems *problems) {
+int calibrate_recovery(int argc, char **argv) {
     static const Question question = {.name = "calibrate-recovery",
                                       .usage = usage,
                                       .about = about,
                                       .own = specs,
                                       .own_count = SPEC_COUNT,
                                       .ask = ask};
-    (void)arena, (void)problems; // the frame has its own
     return frame_run(&question, argc, argv);
 }

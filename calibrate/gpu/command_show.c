@@ -7,7 +7,7 @@
 
 #include "calibrate/gpu/command_calibrate.h"
 #include "calibrate/gpu/fit/fit_device.h"
-#include "sim/data/envelope.h"
+#include "results/answer/frame.h"
 #include "sim/system/file.h"
 #include "sim/system/other_program.h"
 
@@ -25,83 +25,64 @@ static const OptionSpec specs[] = {
      .metavar = "FILE.svg|png",
      .letter = 'o',
      .help = "draw measured against predicted into a file (needs gnuplot)"},
-    {.name = "json", .kind = OPTION_FLAG, .help = "print JSON instead of tables"},
     {.name = "rows", .kind = OPTION_COUNT, .metavar = "N", .help = "how many of the worst rows to list (default 10)"},
 };
 #define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
 static const char usage[] = "lockstep calibrate show MEASUREMENTS.json [--profile PROFILE.json] [-o PLOT.svg]";
 static const char about[] = "Compares what was measured with what the constants in use predict for it.";
 
-// ---- Text.
-
-static void print_errors(const OperationError *errors, int count) {
-    printf("%-24s %5s %8s %8s %8s\n", "operation", "rows", "median", "p90", "bias");
-    for (int i = 0; i < count; i++)
-        printf("%-24s %5d %6.1f %% %6.1f %% %+6.1f %%\n", errors[i].operation, errors[i].count, 100 * errors[i].median,
-               100 * errors[i].p90, 100 * errors[i].bias);
-}
-
 static double distance(const Gpu *gpu, const Measured *row) {
     return fabs(log(measured_prediction(gpu, row) / row->seconds));
 }
 
+// ---- The answer.
+
+static const AnswerColumn row_columns[] = {{"name", "furthest off", AS_TEXT, 0},
+                                           {"measured_us", "measured us", AS_NUMBER, 0},
+                                           {"predicted_us", "predicted us", AS_NUMBER, 0},
+                                           {"error_pct", "error %", AS_NUMBER, 0}};
+
+static void add_row(Answer *answer, Arena *arena, const Gpu *gpu, const Measured *row) {
+    double predicted = measured_prediction(gpu, row);
+    ANSWER_ROW(answer, answer_of_text(measured_name(arena, row)), answer_of(AS_NUMBER, 1e6 * row->seconds),
+               answer_of(AS_NUMBER, 1e6 * predicted), answer_of(AS_NUMBER, 100 * (predicted / row->seconds - 1)));
+}
+
 // The worst rows, by repeated selection: the list is short.
-static void print_worst(Arena *arena, const Gpu *gpu, const MeasuredFile *file, int most) {
+static void add_worst(Answer *answer, Arena *arena, const MeasuredFile *file, int most) {
     bool *shown = ARENA_ARRAY(arena, bool, file->count + 1);
-    printf("\n%-50s %12s %12s %9s\n", "furthest off", "measured us", "predicted us", "error");
+    answer_table(answer, NULL, NULL, COLUMNS(row_columns));
     for (int n = 0; n < most && n < file->count; n++) {
         int worst = -1;
         for (int i = 0; i < file->count; i++)
-            if (!shown[i] && (worst < 0 || distance(gpu, &file->rows[i]) > distance(gpu, &file->rows[worst])))
+            if (!shown[i] &&
+                (worst < 0 || distance(file->gpu, &file->rows[i]) > distance(file->gpu, &file->rows[worst])))
                 worst = i;
-        const Measured *row = &file->rows[worst];
-        double predicted = measured_prediction(gpu, row);
         shown[worst] = true;
-        printf("%-50s %12.2f %12.2f %+7.1f %%\n", measured_name(arena, row), 1e6 * row->seconds, 1e6 * predicted,
-               100 * (predicted / row->seconds - 1));
+        add_row(answer, arena, file->gpu, &file->rows[worst]);
     }
+    answer_first_rows(answer, 4);
 }
 
-// ---- JSON.
-
-static void print_json(Arena *arena, const char *profile, const MeasuredFile *file, const OperationError *errors,
-                       int count) {
-    JsonWriter json = json_writer(stdout, 2);
-    json_begin_object(&json);
-    envelope_write(&json, "calibrate-show");
-    json_text_member(&json, "gpu", file->gpu->name);
-    json_text_member(&json, "profile", profile);
-    json_integer_member(&json, "rows_used", file->count);
-    json_integer_member(&json, "rows_of_no_constant", file->other);
-    json_integer_member(&json, "rows_skipped", file->skipped);
-    json_integer_member(&json, "rows_failed", file->failed);
-    json_key(&json, "operations");
-    json_begin_list(&json);
-    for (int i = 0; i < count; i++) {
-        json_begin_object(&json);
-        json_text_member(&json, "operation", errors[i].operation);
-        json_integer_member(&json, "rows", errors[i].count);
-        json_number_member(&json, "median_error_pct", 100 * errors[i].median);
-        json_number_member(&json, "p90_error_pct", 100 * errors[i].p90);
-        json_number_member(&json, "bias_pct", 100 * errors[i].bias);
-        json_end_object(&json);
-    }
-    json_end_list(&json);
-    json_key(&json, "rows");
-    json_begin_list(&json);
-    for (int i = 0; i < file->count; i++) {
-        const Measured *row = &file->rows[i];
-        double predicted = measured_prediction(file->gpu, row);
-        json_begin_object(&json);
-        json_text_member(&json, "name", measured_name(arena, row));
-        json_number_member(&json, "measured_us", 1e6 * row->seconds);
-        json_number_member(&json, "predicted_us", 1e6 * predicted);
-        json_number_member(&json, "error_pct", 100 * (predicted / row->seconds - 1));
-        json_end_object(&json);
-    }
-    json_end_list(&json);
-    json_end_object(&json);
-    printf("\n");
+static void fill(Answer *answer, Arena *arena, const char *profile, const MeasuredFile *file,
+                 const OperationError *errors, int count, int most) {
+    answer_say(answer, NULL, "%s, %s: %d measurements; %d of what no constant here describes, %d skipped, %d failed.",
+               file->gpu->name, profile ? profile : "the catalogue's constants", file->count, file->other,
+               file->skipped, file->failed);
+    answer_text(answer, "gpu", NULL, file->gpu->name);
+    answer_text(answer, "profile", NULL, profile);
+    answer_number(answer, "rows_used", NULL, AS_WHOLE, file->count);
+    answer_number(answer, "rows_of_no_constant", NULL, AS_WHOLE, file->other);
+    answer_number(answer, "rows_skipped", NULL, AS_WHOLE, file->skipped);
+    answer_number(answer, "rows_failed", NULL, AS_WHOLE, file->failed);
+    calibrate_add_errors(answer, "operations", NULL, errors, count);
+    answer_first_rows(answer, 6);
+    add_worst(answer, arena, file, most);
+    answer_open(answer, NULL, NULL);
+    answer_detail(answer, FOR_PROGRAMS);
+    answer_table(answer, "rows", NULL, COLUMNS(row_columns));
+    for (int i = 0; i < file->count; i++) add_row(answer, arena, file->gpu, &file->rows[i]);
+    answer_close(answer);
 }
 
 // ---- The plot. Names of operations are our own words of letters and digits, or they are left out of the key.
@@ -172,7 +153,7 @@ static bool plot(Arena *arena, const Gpu *gpu, const MeasuredFile *file, const O
     return ok;
 }
 
-// ---- The command.
+// ---- The question.
 
 // No profile has constants of channels among virtual ranks: `calibrate fit` tells them.
 static const MeasuredFile *without_channels(Arena *arena, const MeasuredFile *all) {
@@ -186,49 +167,43 @@ static const MeasuredFile *without_channels(Arena *arena, const MeasuredFile *al
     return file;
 }
 
-static void print_text(Arena *arena, const Catalogue *catalogue, const Options *options, const MeasuredFile *file,
-                       const OperationError *errors, int count) {
-    const char *profile = option_text(options, "profile", NULL);
-    printf("%s, %s: %d measurements; %d of what no constant here describes, %d skipped, %d failed\n\n", file->gpu->name,
-           profile ? profile : "the catalogue's constants", file->count, file->other, file->skipped, file->failed);
-    print_errors(errors, count);
-    print_worst(arena, file->gpu, file, (int)option_count(options, "rows", 10));
-    DeviceFit fit = device_fit(arena, catalogue, file->gpu, file->rows, file->count, 1, false);
-    print_advice(arena, &fit);
-}
-
-static int show(Arena *arena, const Options *options, Problems *problems) {
+static int ask(Asking *asking) {
+    Arena *arena = asking->arena;
+    const Options *options = asking->options;
     const char *profile = option_text(options, "profile", NULL), *output = option_text(options, "output", NULL);
-    const Catalogue *catalogue = catalogue_with_profile(arena, profile, problems);
-    if (!catalogue) return 4;
-    const MeasuredFile *all =
-        measured_read(arena, catalogue, option_positional(options, 0), option_text(options, "gpu", NULL), problems);
-    if (!all) return 4;
+    if (option_positional_count(options) == 0) {
+        problem_add(asking->problems, (Where){0}, "which measurements?");
+        problem_hint(asking->problems, "usage: %s", usage);
+        return EXIT_USAGE;
+    }
+    const Catalogue *catalogue = catalogue_with_profile(arena, profile, asking->problems);
+    const MeasuredFile *all = catalogue ? measured_read(arena, catalogue, option_positional(options, 0),
+                                                        option_text(options, "gpu", NULL), asking->problems)
+                                        : NULL;
+    if (!all) return EXIT_BAD_INPUT;
     const MeasuredFile *file = without_channels(arena, all);
     if (file->count == 0) {
-        problem_add(problems, (Where){file->path, 0}, "no measurement here is of what a profile's constants describe");
-        return 4;
+        problem_add(asking->problems, (Where){file->path, 0},
+                    "no measurement here is of what a profile's constants describe");
+        return EXIT_BAD_INPUT;
     }
     int count;
     Constants constants = {*file->gpu, block_channel_usual()};
     OperationError *errors = device_errors(arena, &constants, file->rows, file->count, &count);
-    if (option_flag(options, "json"))
-        print_json(arena, profile, file, errors, count);
-    else
-        print_text(arena, catalogue, options, file, errors, count);
-    return !output || plot(arena, file->gpu, file, errors, count, output, problems) ? 0 : 1;
+    fill(asking->answer, arena, profile, file, errors, count, (int)option_count(options, "rows", 10));
+    DeviceFit fit = device_fit(arena, catalogue, file->gpu, file->rows, file->count, 1, false);
+    calibrate_add_advice(asking->answer, arena, &fit);
+    if (output && !plot(arena, file->gpu, file, errors, count, output, asking->problems)) return EXIT_FAILED;
+    return EXIT_DONE;
 }
 
-int calibrate_show(Arena *arena, int argc, char **argv, Problems *problems) {
-    Options *options = options_parse(arena, specs, SPEC_COUNT, argc, argv, problems);
-    if (option_help(options)) {
-        options_print_help(specs, SPEC_COUNT, usage, about, stdout);
-        return 0;
-    }
-    options_refuse_positional(options, 1, problems);
-    if (problem_count(problems) == 0 && option_positional_count(options) == 0) {
-        problem_add(problems, (Where){0}, "which measurements?");
-        problem_hint(problems, "usage: %s", usage);
-    }
-    return problem_count(problems) > 0 ? 2 : show(arena, options, problems);
+int calibrate_show(int argc, char **argv) {
+    static const Question question = {.name = "calibrate-show",
+                                      .usage = usage,
+                                      .about = about,
+                                      .own = specs,
+                                      .own_count = SPEC_COUNT,
+                                      .positional = 1,
+                                      .ask = ask};
+    return frame_run(&question, argc, argv);
 }

@@ -1,4 +1,5 @@
 // lockstep validate kernels: measured kernels against the cost functions that every prediction is made of.
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -7,15 +8,11 @@
 #include "calibrate/gpu/fit/fit_gemm.h"
 #include "calibrate/gpu/kernel_tables.h"
 #include "calibrate/shipped.h"
+#include "results/answer/frame.h"
 #include "sim/base/list.h"
-#include "sim/base/options.h"
 #include "sim/base/statistics.h"
 #include "sim/data/csv.h"
-#include "sim/data/envelope.h"
-#include "sim/data/json.h"
 #include "sim/system/file.h"
-
-enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, BAD_INPUT = 4 };
 
 #define SHIPPED SHIPPED_MEASUREMENTS "/gemm.csv"
 
@@ -26,12 +23,11 @@ static const OptionSpec specs[] = {
     {"rows", OPTION_TEXT, "OUT.csv",
      .help =
          "every row: file,line,gpu,operation,shape,status,reason,measured_us,predicted_us,error_pct,campaign,length"},
-    {"json", OPTION_FLAG, .help = "print JSON instead of a table"},
 };
 enum { SPEC_COUNT = sizeof specs / sizeof *specs };
 
 static const char usage[] = "lockstep validate kernels [TABLE.csv|MEASURED.json…] [--profile FILE.json] [--held-out] "
-                            "[--rows OUT.csv] [--json]";
+                            "[--rows OUT.csv]";
 static const char about[] =
     "Compares measured kernels (tables, or what lockstep-bench wrote) with what the cost functions say of them.\n"
     "Without files: " SHIPPED ". The catalogue was fitted to that table, so only --held-out\n"
@@ -240,14 +236,7 @@ static void hold_out_bench(Board *board, const char *path) {
     }
 }
 
-// ---- Telling.
-
-static void print_percent(double value) {
-    if (isnan(value))
-        printf("%10s", "-");
-    else
-        printf(" %7.1f %%", 100 * value);
-}
+// ---- The answer.
 
 typedef struct Reason {
     const char *text;
@@ -269,95 +258,69 @@ static void count_reason(Arena *arena, ReasonList *reasons, const char *text) {
 }
 
 // Kernels left out, by reason, in the order of the files.
-static void print_left_out(const Board *board) {
+static void add_left_out(Answer *answer, const Board *board) {
+    static const AnswerColumn columns[] = {{"rows", "left out", AS_WHOLE, 0}, {"reason", "why", AS_TEXT, 0}};
     ReasonList reasons = {0};
     for (int i = 0; i < board->kernels.count; i++)
         if (board->kernels.items[i].why_not) count_reason(board->arena, &reasons, board->kernels.items[i].why_not);
-    for (int i = 0; i < reasons.count; i++) printf("left out %d: %s\n", reasons.items[i].rows, reasons.items[i].text);
+    answer_table(answer, "left_out", NULL, COLUMNS(columns));
+    for (int i = 0; i < reasons.count; i++)
+        ANSWER_ROW(answer, answer_of(AS_WHOLE, reasons.items[i].rows), answer_of_text(reasons.items[i].text));
+    answer_first_rows(answer, 2);
 }
 
-#define OPERATION_WIDTH 22
-static int operation_width(const GroupList *groups) {
-    int width = OPERATION_WIDTH;
-    for (int g = 0; g < groups->count; g++) {
-        int length = (int)strlen(groups->items[g].operation);
-        if (groups->items[g].predicted > 0 && length > width) width = length;
-    }
-    return width;
+static AnswerValue percent(double share) {
+    return isnan(share) ? (AnswerValue){AS_NOTHING, 0, NULL} : answer_of(AS_NUMBER, 100 * share);
 }
 
-static void print_groups(const GroupList *groups, int width, bool by_length) {
+static AnswerValue length_of(const Group *group) {
+    return *group->length ? answer_of_text(group->length) : (AnswerValue){AS_NOTHING, 0, NULL};
+}
+
+static void add_groups(Answer *answer, const char *key, const GroupList *groups) {
+    static const AnswerColumn columns[] = {{"gpu", NULL, AS_TEXT, 0},
+                                           {NULL, "GPU", AS_TEXT, 0},
+                                           {"operation", "operation", AS_TEXT, 0},
+                                           {"length", "length", AS_TEXT, 0},
+                                           {"rows", "rows", AS_WHOLE, 4},
+                                           {"predicted", "predicted", AS_WHOLE, 3},
+                                           {"votes", NULL, AS_WHOLE, 0},
+                                           {"mean_error_pct", "mean %", AS_NUMBER, 2},
+                                           {"median_error_pct", "median", AS_NUMBER, 0},
+                                           {"p90_error_pct", "p90", AS_NUMBER, 0},
+                                           {"max_error_pct", "max", AS_NUMBER, 5},
+                                           {"bias_pct", "bias", AS_NUMBER, 1}};
+    answer_table(answer, key, NULL, COLUMNS(columns));
     for (int g = 0; g < groups->count; g++) {
         const Group *group = &groups->items[g];
-        if (group->predicted == 0) continue;
-        printf("%-20s %-*s", group->gpu ? group->gpu : "all", width, group->operation);
-        if (by_length) printf(" %-12s", group->length);
-        printf(" %6d %9d", group->rows, group->predicted);
-        print_percent(group->score.mean), print_percent(group->score.median), print_percent(group->score.p90);
-        print_percent(group->score.most);
-        printf(" %+7.1f %%\n", 100 * group->score.bias);
+        const Score score = group->predicted ? group->score : (Score){0, NAN, NAN, NAN, NAN, NAN};
+        ANSWER_ROW(answer, group->gpu ? answer_of_text(group->gpu) : (AnswerValue){AS_NOTHING, 0, NULL},
+                   answer_of_text(group->gpu ? group->gpu : "all"), answer_of_text(group->operation), length_of(group),
+                   answer_of(AS_WHOLE, group->rows), answer_of(AS_WHOLE, group->predicted),
+                   *group->length && group->predicted ? answer_of(AS_WHOLE, score.votes) : percent(NAN),
+                   percent(score.mean), percent(score.median), percent(score.p90), percent(score.most),
+                   percent(score.bias));
+        if (!group->predicted) answer_row_detail(answer, FOR_PROGRAMS);
     }
 }
 
-static void print_board(const Board *board, bool shipped) {
+static void fill(Answer *answer, const Board *board, bool shipped) {
     bool by_length = board->over_gpus.count > 0;
-    int width = operation_width(&board->groups);
-    printf("%-20s %-*s", "GPU", width, "operation");
-    if (by_length) printf(" %-12s", "length");
-    printf(" %6s %9s %9s %9s %9s %9s %9s\n", "rows", "predicted", "mean", "median", "p90", "max", "bias");
-    print_groups(&board->groups, width, by_length);
-    print_groups(&board->over_gpus, width, by_length);
-    print_left_out(board);
-    if (by_length) printf("one vote for each GPU and campaign: a line is the mean of their medians, and so on\n");
-    if (board->held_out)
-        printf("errors: |predicted / measured - 1|, each half of the shapes predicted from a fit to the other\n");
-    else
-        printf("errors: |predicted / measured - 1|%s\n",
-               shipped
-                   ? "; the catalogue was fitted to these rows: --held-out predicts shapes not seen.\n"
-                     "The FP32 rows (NeuSight's) hold some 50 us of the program that measured them, which is no GPU's "
-                     "and which\nonly --held-out takes into account"
-                   : "");
-}
-
-static void number_member(JsonWriter *json, const char *key, double value) {
-    if (!isnan(value)) json_number_member(json, key, value);
-}
-
-static void print_groups_json(JsonWriter *json, const char *key, const GroupList *groups) {
-    json_key(json, key);
-    json_begin_list(json);
-    for (int g = 0; g < groups->count; g++) {
-        const Group *group = &groups->items[g];
-        const Score *score = &group->score;
-        json_begin_object(json);
-        if (group->gpu) json_text_member(json, "gpu", group->gpu);
-        json_text_member(json, "operation", group->operation);
-        if (*group->length) json_text_member(json, "length", group->length);
-        json_integer_member(json, "rows", group->rows);
-        json_integer_member(json, "predicted", group->predicted);
-        if (group->predicted > 0) {
-            if (*group->length) json_integer_member(json, "votes", score->votes);
-            number_member(json, "mean_error_pct", 100 * score->mean);
-            number_member(json, "median_error_pct", 100 * score->median);
-            number_member(json, "p90_error_pct", 100 * score->p90);
-            number_member(json, "max_error_pct", 100 * score->most);
-            number_member(json, "bias_pct", 100 * score->bias);
-        }
-        json_end_object(json);
-    }
-    json_end_list(json);
-}
-
-static void print_json(const Board *board) {
-    JsonWriter json = json_writer(stdout, 2);
-    json_begin_object(&json);
-    envelope_write(&json, "validate-kernels");
-    json_bool_member(&json, "held_out", board->held_out);
-    print_groups_json(&json, "groups", &board->groups);
-    if (board->over_gpus.count > 0) print_groups_json(&json, "over_gpus", &board->over_gpus);
-    json_end_object(&json);
-    printf("\n");
+    answer_bool(answer, "held_out", NULL, board->held_out);
+    if (by_length) add_groups(answer, "over_gpus", &board->over_gpus);
+    if (by_length) answer_first_rows(answer, 5);
+    add_groups(answer, "groups", &board->groups);
+    answer_first_rows(answer, by_length ? 3 : 9);
+    answer_main_called(answer, "groups");
+    add_left_out(answer, board);
+    if (by_length)
+        answer_say(answer, NULL, "One vote for each GPU and campaign: a line is the mean of their medians, and so on.");
+    answer_say(answer, NULL, "Errors: |predicted / measured - 1|%s",
+               board->held_out ? ", each half of the shapes predicted from a fit to the other."
+               : shipped ? "; the catalogue was fitted to these rows: --held-out predicts shapes not seen. The FP32 "
+                           "rows (NeuSight's) hold some 50 us of the program that measured them, which is no GPU's and "
+                           "which only --held-out takes into account."
+                         : ".");
 }
 
 static bool write_rows(const Board *board, const char *path) {
@@ -386,48 +349,45 @@ static bool write_rows(const Board *board, const char *path) {
     return file_commit(&file, board->problems);
 }
 
-// ---- The command.
+// ---- The question.
 
-static int validate(Board *board, const Options *options) {
-    const char *shipped[] = {shipped_file(board->arena, SHIPPED)}, *rows = option_text(options, "rows", NULL);
+static void read_all(Board *board, const Options *options) {
     int count = option_positional_count(options);
-    board->catalogue = catalogue_with_profile(board->arena, option_text(options, "profile", NULL), board->problems);
-    if (!board->catalogue) return BAD_INPUT;
     for (int i = 0; i < (count ? count : 1); i++) {
-        const char *path = count ? option_positional(options, i) : shipped[i];
+        const char *path = count ? option_positional(options, i) : shipped_file(board->arena, SHIPPED);
         bool is_bench = measured_is_json(path);
         if (board->held_out)
             (is_bench ? hold_out_bench : hold_out_table)(board, path);
         else
             (is_bench ? read_bench : read_table)(board, path);
     }
-    if (problem_count(board->problems)) return BAD_INPUT;
     if (!board->held_out) score_kernels(board);
-    if (option_flag(options, "json"))
-        print_json(board);
-    else
-        print_board(board, count == 0 && !option_given(options, "profile"));
-    return !rows || write_rows(board, rows) ? DONE : FAILED;
+}
+
+static int ask(Asking *asking) {
+    const Options *options = asking->options;
+    Board board = {.arena = asking->arena, .problems = asking->problems, .held_out = option_flag(options, "held-out")};
+    const char *rows = option_text(options, "rows", NULL), *profile = option_text(options, "profile", NULL);
+    board.seed = option_seed(options, "seed", 1);
+    if (board.held_out && rows) {
+        problem_add(board.problems, (Where){0}, "--rows is of single predictions, and --held-out scores by group");
+        problem_hint(board.problems, "leave one of them out");
+        return EXIT_USAGE;
+    }
+    board.catalogue = catalogue_with_profile(board.arena, profile, board.problems);
+    if (board.catalogue) read_all(&board, options);
+    if (problem_count(board.problems)) return EXIT_BAD_INPUT;
+    fill(asking->answer, &board, option_positional_count(options) == 0 && !profile);
+    return !rows || write_rows(&board, rows) ? EXIT_DONE : EXIT_FAILED;
 }
 
 int validate_kernels(int argc, char **argv) {
-    Arena *arena = arena_open();
-    Board board = {.arena = arena, .problems = problems_create(arena)};
-    Options *options = options_parse(arena, specs, SPEC_COUNT, argc, argv, board.problems);
-    int code = BAD_USAGE;
-    if (option_help(options)) {
-        options_print_help(specs, SPEC_COUNT, usage, about, stdout);
-        arena_close(arena);
-        return DONE;
-    }
-    board.held_out = option_flag(options, "held-out");
-    board.seed = option_seed(options, "seed", 1);
-    if (board.held_out && option_given(options, "rows")) {
-        problem_add(board.problems, (Where){0}, "--rows is of single predictions, and --held-out scores by group");
-        problem_hint(board.problems, "leave one of them out");
-    }
-    if (problem_count(board.problems) == 0) code = validate(&board, options);
-    problems_print(board.problems, stderr);
-    arena_close(arena);
-    return code;
+    static const Question question = {.name = "validate-kernels",
+                                      .usage = usage,
+                                      .about = about,
+                                      .own = specs,
+                                      .own_count = SPEC_COUNT,
+                                      .positional = INT_MAX,
+                                      .ask = ask};
+    return frame_run(&question, argc, argv);
 }

@@ -1,24 +1,14 @@
 // lockstep calibrate network FILE.csv: collectives measured in a box against their simulation, as tables and a verdict.
 #include <math.h>
-#include <stdio.h>
 
 #include "calibrate/gpu/command_calibrate.h"
 #include "calibrate/tcp/fit_network.h"
-#include "sim/base/options.h"
+#include "results/answer/frame.h"
 #include "sim/base/statistics.h"
-#include "sim/data/envelope.h"
 
-#define EXIT_USAGE 2
-#define EXIT_INPUT 4
 #define LARGE_BYTES (1 << 20)
 #define MOST_HOSTS 64
 #define BUSY_SHARE 0.15 // of the cores: more of other work, and times say little of the network
-
-static const OptionSpec specs[] = {
-    {.name = "rows", .kind = OPTION_FLAG, .help = "print every row, predicted against measured"},
-    {.name = "json", .kind = OPTION_FLAG, .help = "the fitted costs and every row as JSON"},
-};
-#define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
 
 // The aims: |predicted / measured - 1|.
 static const struct {
@@ -62,69 +52,111 @@ static Score score(Arena *arena, const NetworkFit *fit, Choice choice) {
     return score;
 }
 
-static void print_score(Arena *arena, const NetworkFit *fit, const char *name, Choice choice) {
-    for (choice.size_class = 0; choice.size_class < CLASS_COUNT; choice.size_class++) {
-        Score s = score(arena, fit, choice);
-        if (s.count == 0) continue;
-        printf("%-22s %-15s %5d %7.1f %% %7.1f %% %7.1f %% %+7.1f %%   %3d of %d within %.0f %%\n", name,
-               classes[choice.size_class].name, s.count, 100 * s.median, 100 * s.p90, 100 * s.worst, 100 * s.bias,
-               s.within, s.count, 100 * classes[choice.size_class].aim);
-    }
-}
-
 static const char *cable_name(Arena *arena, const NetworkFit *fit, int cable) {
     return arena_printf(arena, "%.0f Mb/s", fit->cables[cable].bytes_per_second * 8e-6);
 }
 
-static void print_parameters(Arena *arena, const NetworkFit *fit) {
-    printf("fitted to what two hosts alone do:\n");
-    printf("  work of a core: %.1f us per message (%.1f us where both send), %.2f us per packet and %.2f us more where "
-           "packets go one by one, %.2f ns per byte\n",
-           1e6 * fit->cost.message_seconds, 1e6 * fit->cost.exchange_seconds, 1e6 * fit->cost.packet_seconds,
-           1e6 * fit->cost.paced_seconds, 1e9 * fit->cost.byte_seconds);
-    printf("  wait: %.1f us per message, %.1f us more for a timer; one core adds %.1f GB/s (measured)\n",
-           1e6 * fit->cost.wake_seconds, 1e6 * fit->cost.timer_seconds, 1e-9 * fit->cost.adding_bytes_per_second);
-    for (int i = 0; i < fit->cable_count; i++)
-        printf("  cable of %s: %.1f %% of the rate; bucket of %.0f B, packets of %d B\n", cable_name(arena, fit, i),
-               100 * fit->cables[i].efficiency, fit->cables[i].burst_bytes, fit->cables[i].mtu);
+// ---- The answer.
+
+static void add_time(Answer *answer, const char *key, const char *title, double seconds) {
+    answer_number(answer, key, title, AS_SECONDS, seconds);
 }
 
-static void print_rows(Arena *arena, const NetworkFit *fit) {
-    printf("\n%-20s %5s %10s %10s %14s %14s %9s\n", "operation", "hosts", "cable", "bytes", "measured us",
-           "predicted us", "error");
+static void add_costs(Answer *answer, const HostCost *cost) {
+    answer_open(answer, "host", "Fitted to what two hosts alone do");
+    answer_detail(answer, FOR_VERBOSE);
+    add_time(answer, "message_s", "A core's work per message", cost->message_seconds);
+    add_time(answer, "exchange_s", "  where both send", cost->exchange_seconds);
+    add_time(answer, "packet_s", "  per packet", cost->packet_seconds);
+    add_time(answer, "paced_packet_s", "  more, one by one", cost->paced_seconds);
+    add_time(answer, "byte_s", "  per byte", cost->byte_seconds);
+    add_time(answer, "wake_s", "Wait per message", cost->wake_seconds);
+    add_time(answer, "timer_s", "  more for a timer", cost->timer_seconds);
+    answer_number(answer, "adding_bytes_per_s", "A core adds (measured)", AS_BANDWIDTH, cost->adding_bytes_per_second);
+    answer_close(answer);
+}
+
+static void add_cables(Answer *answer, Arena *arena, const NetworkFit *fit) {
+    static const AnswerColumn columns[] = {{NULL, "cable", AS_TEXT, 0},
+                                           {"bytes_per_s", NULL, AS_BANDWIDTH, 0},
+                                           {"efficiency", "of the rate", AS_SHARE, 0},
+                                           {"burst_bytes", "bucket", AS_BYTES, 0},
+                                           {"mtu_bytes", "packets", AS_BYTES, 0}};
+    answer_table(answer, "cables", NULL, COLUMNS(columns));
+    for (int i = 0; i < fit->cable_count; i++)
+        ANSWER_ROW(answer, answer_of_text(cable_name(arena, fit, i)),
+                   answer_of(AS_BANDWIDTH, fit->cables[i].bytes_per_second),
+                   answer_of(AS_SHARE, fit->cables[i].efficiency), answer_of(AS_BYTES, fit->cables[i].burst_bytes),
+                   answer_of(AS_BYTES, fit->cables[i].mtu));
+}
+
+static void add_rows(Answer *answer, Arena *arena, const NetworkFit *fit) {
+    static const AnswerColumn columns[] = {{"operation", "operation", AS_TEXT, 0},
+                                           {"hosts", "hosts", AS_WHOLE, 0},
+                                           {NULL, "cable", AS_TEXT, 0},
+                                           {"cable_bytes_per_s", NULL, AS_BANDWIDTH, 0},
+                                           {"bytes", "bytes", AS_WHOLE, 0},
+                                           {"fitted", NULL, AS_BOOL, 0},
+                                           {"measured_s", "measured", AS_SECONDS, 0},
+                                           {"predicted_s", "predicted", AS_SECONDS, 0},
+                                           {"error_pct", "error %", AS_NUMBER, 0}};
+    answer_table(answer, "rows", NULL, COLUMNS(columns));
     for (int i = 0; i < fit->row_count; i++) {
         const NetworkRow *row = &fit->rows[i];
         if (row->cable < 0) continue;
-        printf("%-20s %5d %10s %10lld %14.1f %14.1f %+7.1f %%\n", bench_op_name(row->op), row->host_count,
-               cable_name(arena, fit, row->cable), (long long)row->bytes, 1e6 * row->seconds,
-               1e6 * row->predicted_seconds, 100 * error_of(row));
+        ANSWER_ROW(answer, answer_of_text(bench_op_name(row->op)), answer_of(AS_WHOLE, row->host_count),
+                   answer_of_text(cable_name(arena, fit, row->cable)),
+                   answer_of(AS_BANDWIDTH, fit->cables[row->cable].bytes_per_second),
+                   answer_of(AS_WHOLE, (double)row->bytes), answer_of(AS_BOOL, row->fitted),
+                   answer_of(AS_SECONDS, row->seconds), answer_of(AS_SECONDS, row->predicted_seconds),
+                   answer_of(AS_NUMBER, 100 * error_of(row)));
+    }
+    answer_main_called(answer, "rows");
+}
+
+static void add_score(Answer *answer, Arena *arena, const NetworkFit *fit, const char *name, Choice choice,
+                      AnswerDetail detail) {
+    for (choice.size_class = 0; choice.size_class < CLASS_COUNT; choice.size_class++) {
+        Score s = score(arena, fit, choice);
+        if (s.count == 0) continue;
+        ANSWER_ROW(answer, answer_of_text(name), answer_of_text(classes[choice.size_class].name),
+                   answer_of(AS_WHOLE, s.count), answer_of(AS_NUMBER, 100 * s.median),
+                   answer_of(AS_NUMBER, 100 * s.p90), answer_of(AS_NUMBER, 100 * s.worst),
+                   answer_of(AS_NUMBER, 100 * s.bias), answer_of(AS_WHOLE, s.within),
+                   answer_of(AS_NUMBER, 100 * classes[choice.size_class].aim));
+        answer_row_detail(answer, detail);
     }
 }
 
-static void print_tables(Arena *arena, const NetworkFit *fit) {
+static void add_scores(Answer *answer, Arena *arena, const NetworkFit *fit) {
+    static const AnswerColumn columns[] = {
+        {"of", "error of the time", AS_TEXT, 0}, {"buffer", "buffer", AS_TEXT, 0},
+        {"rows", "rows", AS_WHOLE, 0},           {"median_error_pct", "median %", AS_NUMBER, 0},
+        {"p90_error_pct", "p90", AS_NUMBER, 0},  {"max_error_pct", "worst", AS_NUMBER, 1},
+        {"bias_pct", "bias", AS_NUMBER, 2},      {"within", "within", AS_WHOLE, 0},
+        {"aim_pct", "aim of %", AS_NUMBER, 0}};
     const Choice any = {-1, -1, -1, 0};
-    printf("\n%-22s %-15s %5s %9s %9s %9s %9s\n", "error of the time", "buffer", "rows", "median", "p90", "worst",
-           "bias");
-    for (int op = 0; op < BENCH_OP_COUNT; op++) {
+    answer_table(answer, "errors", NULL, COLUMNS(columns));
+    add_score(answer, arena, fit, "all", any, FOR_ALL);
+    for (int hosts = 2; hosts <= MOST_HOSTS; hosts++) {
         Choice choice = any;
-        choice.op = op;
-        print_score(arena, fit, bench_op_name((BenchOp)op), choice);
+        choice.host_count = hosts;
+        add_score(answer, arena, fit, arena_printf(arena, "%d hosts", hosts), choice, FOR_ALL);
     }
     for (int cable = 0; cable < fit->cable_count; cable++) {
         Choice choice = any;
         choice.cable = cable;
-        print_score(arena, fit, cable_name(arena, fit, cable), choice);
+        add_score(answer, arena, fit, cable_name(arena, fit, cable), choice, FOR_VERBOSE);
     }
-    for (int hosts = 2; hosts <= MOST_HOSTS; hosts++) {
+    for (int op = 0; op < BENCH_OP_COUNT; op++) {
         Choice choice = any;
-        choice.host_count = hosts;
-        print_score(arena, fit, arena_printf(arena, "%d hosts", hosts), choice);
+        choice.op = op;
+        add_score(answer, arena, fit, bench_op_name((BenchOp)op), choice, FOR_VERBOSE);
     }
-    print_score(arena, fit, "all", any);
 }
 
 // By the median at each number of hosts, and how many rows are within the aim.
-static void print_verdict(Arena *arena, const NetworkFit *fit) {
+static void add_verdict(Answer *answer, Arena *arena, const NetworkFit *fit) {
     int met = 0, cells = 0, within = 0, rows = 0;
     for (int hosts = 2; hosts <= MOST_HOSTS; hosts++)
         for (int size = 0; size < CLASS_COUNT; size++) {
@@ -134,117 +166,51 @@ static void print_verdict(Arena *arena, const NetworkFit *fit) {
             within += s.within;
             rows += s.count;
         }
-    if (fit->busy_cores > BUSY_SHARE * fit->core_count) {
-        printf("\nnot judged: other work kept %.1f of %d cores busy between the measurements; take them again on a "
-               "machine that is idle\n",
-               fit->busy_cores, fit->core_count);
-        printf("as it is, ");
-    } else {
-        printf("\nverdict: ");
+    bool busy = fit->busy_cores > BUSY_SHARE * fit->core_count;
+    if (busy)
+        answer_caution(answer,
+                       "not judged: other work kept %.1f of %d cores busy between the measurements; take them again on "
+                       "a machine that is idle",
+                       fit->busy_cores, fit->core_count);
+    answer_say(
+        answer, NULL,
+        "%sthe median error is within the aim (25 %% below 1 MiB, 10 %% from there) in %d of %d classes of hosts "
+        "and size; %d of %d rows are.",
+        busy ? "As it is, " : "Verdict: ", met, cells, within, rows);
+    if (fit->wrong > 0) answer_caution(answer, "wrong sums in %.0f rows", fit->wrong);
+}
+
+static int ask(Asking *asking) {
+    Answer *answer = asking->answer;
+    if (option_positional_count(asking->options) < 1) {
+        problem_add(asking->problems, (Where){0}, "no measurements to compare with");
+        problem_hint(asking->problems, "make netbox takes some; calibrate/measurements/netbox.csv holds some");
+        return EXIT_USAGE;
     }
-    printf("the median error is within the aim (25 %% below 1 MiB, 10 %% from there) in %d of %d classes of "
-           "hosts and size; %d of %d rows are\n",
-           met, cells, within, rows);
-    if (fit->wrong > 0) printf("wrong sums in %.0f rows\n", fit->wrong);
+    const NetworkFit *fit = network_fit(asking->arena, option_positional(asking->options, 0), asking->problems);
+    if (!fit) return EXIT_BAD_INPUT;
+    add_verdict(answer, asking->arena, fit);
+    add_scores(answer, asking->arena, fit);
+    add_costs(answer, &fit->cost);
+    answer_number(answer, "busy_cores", NULL, AS_NUMBER, fit->busy_cores);
+    answer_number(answer, "cores", NULL, AS_WHOLE, fit->core_count);
+    answer_number(answer, "wrong_sums", NULL, AS_WHOLE, fit->wrong);
+    answer_open(answer, NULL, NULL);
+    answer_detail(answer, FOR_VERBOSE);
+    add_cables(answer, asking->arena, fit);
+    add_rows(answer, asking->arena, fit);
+    answer_close(answer);
+    asking->part = fit->wrong > 0; // shown all the same
+    return fit->wrong > 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
-// ---- JSON.
-
-static void write_costs(JsonWriter *json, const HostCost *cost) {
-    json_key(json, "host");
-    json_begin_object(json);
-    json_number_member(json, "message_s", cost->message_seconds);
-    json_number_member(json, "exchange_s", cost->exchange_seconds);
-    json_number_member(json, "packet_s", cost->packet_seconds);
-    json_number_member(json, "paced_packet_s", cost->paced_seconds);
-    json_number_member(json, "byte_s", cost->byte_seconds);
-    json_number_member(json, "wake_s", cost->wake_seconds);
-    json_number_member(json, "timer_s", cost->timer_seconds);
-    json_number_member(json, "adding_bytes_per_s", cost->adding_bytes_per_second);
-    json_end_object(json);
-}
-
-static void write_cables(JsonWriter *json, const NetworkFit *fit) {
-    json_key(json, "cables");
-    json_begin_list(json);
-    for (int i = 0; i < fit->cable_count; i++) {
-        json_begin_object(json);
-        json_number_member(json, "bytes_per_s", fit->cables[i].bytes_per_second);
-        json_number_member(json, "efficiency", fit->cables[i].efficiency);
-        json_number_member(json, "burst_bytes", fit->cables[i].burst_bytes);
-        json_integer_member(json, "mtu_bytes", fit->cables[i].mtu);
-        json_end_object(json);
-    }
-    json_end_list(json);
-}
-
-static void write_row(JsonWriter *json, const NetworkFit *fit, const NetworkRow *row) {
-    json_begin_object(json);
-    json_text_member(json, "operation", bench_op_name(row->op));
-    json_integer_member(json, "hosts", row->host_count);
-    json_number_member(json, "cable_bytes_per_s", fit->cables[row->cable].bytes_per_second);
-    json_integer_member(json, "bytes", row->bytes);
-    json_bool_member(json, "fitted", row->fitted);
-    json_number_member(json, "measured_s", row->seconds);
-    json_number_member(json, "predicted_s", row->predicted_seconds);
-    json_number_member(json, "error_pct", 100 * error_of(row));
-    json_end_object(json);
-}
-
-static void print_json(const NetworkFit *fit) {
-    JsonWriter json = json_writer(stdout, 2);
-    json_begin_object(&json);
-    envelope_write(&json, "calibrate-network");
-    write_costs(&json, &fit->cost);
-    write_cables(&json, fit);
-    json_number_member(&json, "busy_cores", fit->busy_cores);
-    json_integer_member(&json, "cores", fit->core_count);
-    json_number_member(&json, "wrong_sums", fit->wrong);
-    json_key(&json, "rows");
-    json_begin_list(&json);
-    for (int i = 0; i < fit->row_count; i++)
-        if (fit->rows[i].cable >= 0) write_row(&json, fit, &fit->rows[i]);
-    json_end_list(&json);
-    json_end_object(&json);
-    printf("\n");
-}
-
-static void print_text(Arena *arena, const NetworkFit *fit, bool rows) {
-    print_parameters(arena, fit);
-    if (rows) print_rows(arena, fit);
-    print_tables(arena, fit);
-    print_verdict(arena, fit);
-}
-
-static int run(Arena *arena, int argc, char **argv, Problems *problems) {
-    Options *options = options_parse(arena, specs, SPEC_COUNT, argc, argv, problems);
-    if (option_help(options)) {
-        options_print_help(specs, SPEC_COUNT, "lockstep calibrate network FILE.csv [--rows]",
-                           "Fits the costs of hosts and cables to ping-pongs between two hosts, simulates all measured "
-                           "collectives, and compares.",
-                           stdout);
-        return 0;
-    }
-    options_refuse_positional(options, 1, problems);
-    if (problem_count(problems) == 0 && option_positional_count(options) < 1) {
-        problem_add(problems, (Where){0}, "no measurements to compare with");
-        problem_hint(problems, "make netbox takes some; calibrate/measurements/netbox.csv holds some");
-    }
-    if (problem_count(problems) > 0) return EXIT_USAGE;
-    const NetworkFit *fit = network_fit(arena, option_positional(options, 0), problems);
-    if (!fit) return EXIT_INPUT;
-    if (option_flag(options, "json"))
-        print_json(fit);
-    else
-        print_text(arena, fit, option_flag(options, "rows"));
-    return fit->wrong > 0 ? 1 : 0;
-}
-
-int command_calibrate_network(int argc, char **argv) {
-    Arena *arena = arena_open();
-    Problems *problems = problems_create(arena);
-    int code = run(arena, argc, argv, problems);
-    problems_print(problems, stderr);
-    arena_close(arena);
-    return code;
+int calibrate_network(int argc, char **argv) {
+    static const Question question = {
+        .name = "calibrate-network",
+        .usage = "lockstep calibrate network FILE.csv",
+        .about = "Fits the costs of hosts and cables to ping-pongs between two hosts, simulates all measured "
+                 "collectives, and compares.",
+        .positional = 1,
+        .ask = ask};
+    return frame_run(&question, argc, argv);
 }

@@ -1,6 +1,5 @@
 // lockstep validate training: published runs, simulated and compared, by family.
-#include <math.h>
-#include <stdio.h>
+#include <limits.h>
 #include <string.h>
 
 #include "calibrate/command_validate.h"
@@ -9,17 +8,13 @@
 #include "calibrate/training/cross_training.h"
 #include "calibrate/training/nested_training.h"
 #include "calibrate/training/predict_training.h"
-#include "calibrate/training/print_training.h"
-#include "calibrate/training/score_training.h"
+#include "calibrate/training/training_answer.h"
+#include "results/answer/frame.h"
 #include "sim/base/list.h"
-#include "sim/base/options.h"
 #include "sim/system/pieces.h"
 #include "sim/system/watch.h"
 
-#define EXIT_USAGE 2
-#define EXIT_INPUT 4
 #define FOLDER SHIPPED_MEASUREMENTS "/training/"
-#define WORST_ROWS 20
 
 static const char *const shipped[] = {
     FOLDER "training_cnn_dle.csv",
@@ -98,17 +93,14 @@ static const OptionSpec specs[] = {
      .kind = OPTION_TEXT,
      .metavar = "FILE.json",
      .help = "parts measured, as lockstep calibrate fit writes them, in place of the catalogue's"},
-    {.name = "verbose", .kind = OPTION_FLAG, .letter = 'v', .help = "every row, by cause, and what was assumed"},
     {"rows", OPTION_TEXT, "OUT.csv", .help = "every row, skipped ones with the reason: " ROW_COLUMNS},
-    {.name = "csv", .kind = OPTION_FLAG, .help = "print every row as CSV instead of tables"},
-    {.name = "json", .kind = OPTION_FLAG, .help = "print JSON instead of tables"},
     PIECES_OPTION,
 };
 #define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
 
 static const char usage[] =
     "lockstep validate training [FILE.csv|DIR…] [--family NAME] [--anchored | --anchor FILE.csv… | "
-    "--cross | --nested | --rules] [--rows OUT.csv] [--verbose] [--csv | --json]";
+    "--cross | --nested | --rules] [--rows OUT.csv]";
 static const char about[] =
     "Simulates published training runs, those that come with the program unless files or folders are named, and\n"
     "compares step times.\n"
@@ -168,25 +160,7 @@ static const Anchors *read_anchors(Arena *arena, const Catalogue *catalogue, con
     return anchors_read(arena, catalogue, paths, files, problems);
 }
 
-static void print_without_anchors(Arena *arena, const PredictedRun *runs, int count) {
-    Scores scores = score_runs(arena, runs, count, NULL);
-    printf("The same rows without anchors: mean of families %.1f %%.\n", 100 * scores.mean_of_means.mean);
-}
-
 // ---- The command.
-
-static void print_text(Arena *arena, const Options *options, const Scores *scores, const PredictedRun *runs, int count,
-                       const double *factors) {
-    print_scoreboard(scores);
-    print_memory_scores(scores);
-    print_regret(arena, "", runs, count, factors);
-    print_worst(scores, runs, factors, WORST_ROWS);
-    print_skipped(arena, runs, count);
-    print_unread(arena, runs, count, option_flag(options, "verbose"));
-    if (!option_flag(options, "verbose")) return;
-    print_assumptions(runs, count);
-    print_rows(runs, count, factors);
-}
 
 // Those that are named, a folder's *.csv, or the ones that come with the program.
 static PathList asked_files(Arena *arena, const Options *options, Problems *problems) {
@@ -197,76 +171,62 @@ static PathList asked_files(Arena *arena, const Options *options, Problems *prob
     return files;
 }
 
-static int validate(Arena *arena, const Options *options, Problems *problems) {
-    const Catalogue *catalogue = catalogue_with_profile(arena, option_text(options, "profile", NULL), problems);
-    pieces_open_from(options, "jobs", problems);
-    if (!catalogue || problem_count(problems)) return EXIT_INPUT;
-    MeasuredRuns runs = {.count = 0};
-    PathList files = asked_files(arena, options, problems);
-    bool readable = problem_count(problems) == 0; // a bad cell costs its row only, and is told at the end
+static bool read_runs(Asking *asking, const Catalogue *catalogue, MeasuredRuns *runs) {
+    PathList files = asked_files(asking->arena, asking->options, asking->problems);
+    bool readable = problem_count(asking->problems) == 0; // a bad cell costs its row only, and is told at the end
     for (int i = 0; i < files.count; i++)
-        readable &= measured_runs_read(arena, catalogue, files.items[i], &runs, problems);
-    if (!readable) return EXIT_INPUT;
-    const char *family = option_text(options, "family", NULL);
+        readable &= measured_runs_read(asking->arena, catalogue, files.items[i], runs, asking->problems);
+    const char *family = option_text(asking->options, "family", NULL);
+    if (!readable || keep_family(runs, family) > 0) return readable;
+    problem_add(asking->problems, (Where){0}, "no family's name contains \"%s\"", family ? family : "");
+    problem_hint(asking->problems, "without --family the table names them all");
+    return false;
+}
+
+static int ask(Asking *asking) {
+    Arena *arena = asking->arena;
+    const Options *options = asking->options;
     bool anchored = option_flag(options, "anchored"), given = option_given(options, "anchor");
     bool nested = option_flag(options, "nested"), rules = option_flag(options, "rules");
-    if (option_flag(options, "cross") + anchored + given + nested + rules > 1) {
-        problem_add(problems, (Where){0},
+    bool cross = option_flag(options, "cross");
+    if (cross + anchored + given + nested + rules > 1) {
+        problem_add(asking->problems, (Where){0},
                     "--cross, --nested, --rules, --anchored and --anchor are different questions");
         return EXIT_USAGE;
     }
-    static const char *const texts[] = {"nested", "rules"}, *const forms[] = {"json", "csv"};
-    for (int i = 0; i < 4; i++)
-        options_refuse_both(options, texts[i / 2], forms[i % 2], "it is printed as text alone", problems);
-    if (problem_count(problems)) return EXIT_USAGE;
-    if (keep_family(&runs, family) == 0) {
-        problem_add(problems, (Where){0}, "no family's name contains \"%s\"", family ? family : "");
-        problem_hint(problems, "without --family the table names them all");
-        return EXIT_INPUT;
-    }
-
-    int before = problems_added(problems);
-    const Anchors *anchors = given ? read_anchors(arena, catalogue, options, problems) : NULL;
-    if (problems_added(problems) > before) return EXIT_INPUT; // before the others are predicted
+    const Catalogue *catalogue = catalogue_with_profile(arena, option_text(options, "profile", NULL), asking->problems);
+    MeasuredRuns runs = {.count = 0};
+    if (!catalogue || !read_runs(asking, catalogue, &runs)) return EXIT_BAD_INPUT;
+    int before = problems_added(asking->problems);
+    const Anchors *anchors = given ? read_anchors(arena, catalogue, options, asking->problems) : NULL;
+    if (problems_added(asking->problems) > before) return EXIT_BAD_INPUT; // before the others are predicted
 
     PredictedRun *predicted = predict_all(arena, catalogue, &runs);
-    bool cross = option_flag(options, "cross");
     CrossFit fit = cross ? cross_fit(arena, predicted, runs.count) : (CrossFit){.fitted_count = 0};
-    const double *factors = cross      ? fit.factors
-                            : anchored ? anchor_within(arena, predicted, runs.count)
-                            : given    ? anchor_on(arena, predicted, runs.count, anchors)
-                                       : NULL;
-    if (nested || rules) {
-        (nested ? print_nested : print_rules)(arena, catalogue, predicted, runs.count);
-        return 0;
-    }
+    TrainingBoard board = {.arena = arena, .catalogue = catalogue, .runs = predicted, .count = runs.count};
+    board.factors = cross      ? fit.factors
+                    : anchored ? anchor_within(arena, predicted, runs.count)
+                    : given    ? anchor_on(arena, predicted, runs.count, anchors)
+                               : NULL;
     const char *out = option_text(options, "rows", NULL);
-    if (out && !write_training_rows(arena, out, predicted, runs.count, factors, problems)) return 1;
-    Scores scores = score_runs(arena, predicted, runs.count, factors);
-    if (option_flag(options, "csv"))
-        print_rows_csv(predicted, runs.count, factors);
-    else if (option_flag(options, "json"))
-        print_scores_json(arena, &scores, predicted, runs.count);
+    if (out && !training_rows_write(out, &board, asking->problems)) return EXIT_FAILED;
+    if (nested)
+        training_answer_nested(asking->answer, &board);
+    else if (rules)
+        training_answer_rules(asking->answer, &board);
     else
-        print_text(arena, options, &scores, predicted, runs.count, factors);
-    bool text = !option_flag(options, "csv") && !option_flag(options, "json");
-    if (cross && text) print_factors(&fit);
-    if ((anchored || given) && text) print_without_anchors(arena, predicted, runs.count);
-    return 0;
+        training_answer(asking->answer, &board);
+    if (cross) training_answer_factors(asking->answer, &fit);
+    return EXIT_DONE;
 }
 
-int validate_training(int argc, char **argv) {
-    Arena *arena = arena_open();
-    Problems *problems = problems_create(arena);
-    Options *options = options_parse(arena, specs, SPEC_COUNT, argc, argv, problems);
-    int code = EXIT_USAGE;
-    if (option_help(options)) {
-        options_print_help(specs, SPEC_COUNT, usage, about, stdout);
-        code = 0;
-    } else if (problem_count(problems) == 0) {
-        code = validate(arena, options, problems);
-    }
-    problems_print(problems, stderr);
-    arena_close(arena);
-    return code;
-}
+const Question training_question = {.name = "validate-training",
+                                    .usage = usage,
+                                    .about = about,
+                                    .own = specs,
+                                    .own_count = SPEC_COUNT,
+                                    .processes = "jobs",
+                                    .positional = INT_MAX,
+                                    .ask = ask};
+
+int validate_training(int argc, char **argv) { return frame_run(&training_question, argc, argv); }

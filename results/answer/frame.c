@@ -1,5 +1,7 @@
 #include "results/answer/frame.h"
 
+#include <string.h>
+
 #include "results/answer/answer.h"
 #include "results/answer/as.h"
 #include "sim/base/list.h"
@@ -45,14 +47,15 @@ static int help(const Question *question, Asking *asking) {
 
 // ---- The form. That a file's ending asks for is known where all options are, a script's own among them.
 
-static AnswerForm form_of(const Options *options) {
+AnswerForm frame_form(const Asking *asking) {
+    const Options *options = asking->options;
     if (option_flag(options, "json")) return ANSWER_JSON;
     if (option_flag(options, "csv")) return ANSWER_CSV;
     return option_flag(options, "plain") ? ANSWER_PLAIN : answer_form();
 }
 
 bool frame_wants_objects(const Asking *asking) {
-    AnswerForm form = form_of(asking->options);
+    AnswerForm form = frame_form(asking);
     return form == ANSWER_JSON || form == ANSWER_PLAIN;
 }
 
@@ -62,7 +65,7 @@ static void give(const Asking *asking, const Answer *answer, AnswerForm form) {
 }
 
 static void give_all(const Asking *asking) {
-    AnswerForm form = form_of(asking->options);
+    AnswerForm form = frame_form(asking);
     bool is_list = form == ANSWER_JSON && asking->more.count > 0;
     if (asking->silent) return;
     if (is_list) fputs("[\n", stdout);
@@ -146,4 +149,31 @@ int frame_run(const Question *question, int argc, char **argv) { return run(ques
 
 int frame_show(const Question *question, int argc, char **argv, ShowAnswer *show, void *context) {
     return run(question, argc, argv, &(Showing){show, context});
+}
+
+// ---- Commands of a command.
+
+static void print_commands(FILE *out, const FrameCommand *commands, int count, const char *about, const char *name) {
+    fprintf(out, "usage: lockstep %s COMMAND …\n%s\n\n", name, about);
+    for (int i = 0; i < count; i++) fprintf(out, "  %-14s %s\n", commands[i].name, commands[i].help);
+    fprintf(out, "\nlockstep %s COMMAND --help says more.\n", name);
+}
+
+int frame_choose(const FrameCommand *commands, int count, const char *about, int argc, char **argv) {
+    bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+    for (int i = 0; i < count && argc > 1; i++)
+        if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
+    if (help || argc < 2) {
+        print_commands(help ? stdout : stderr, commands, count, about, argv[0]);
+        return help ? EXIT_DONE : EXIT_USAGE;
+    }
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    const char **names = ARENA_ARRAY(arena, const char *, count);
+    for (int i = 0; i < count; i++) names[i] = commands[i].name;
+    problem_add(problems, (Where){0}, "%s has no command \"%s\"", argv[0], argv[1]);
+    problem_hint_names(problems, argv[1], names, count);
+    problems_print(problems, stderr);
+    arena_close(arena);
+    return EXIT_USAGE;
 }

@@ -13,23 +13,6 @@ char **step_question_words(Arena *arena, int argc, char **argv) {
     return words;
 }
 
-StepQuestion step_question(Arena *arena, const char *verb, const OptionSpec *own, int own_count, int argc,
-                           char **argv) {
-    StepQuestion question = {.arena = arena,
-                             .problems = problems_create(arena),
-                             .verb = verb,
-                             .own = own,
-                             .own_count = own_count,
-                             .argc = argc,
-                             .argv = step_question_words(arena, argc, argv)};
-    question.rows = options_with_study(arena, own, own_count, &question.row_count);
-    // A script's own options are not known yet: mistakes are reported when they are.
-    question.options =
-        options_parse(arena, question.rows, question.row_count, argc, question.argv, problems_create(arena));
-    question.is_script = options_name_a_script(question.options);
-    return question;
-}
-
 StepQuestion step_question_of(const Asking *asking, const char *verb) {
     return (StepQuestion){.arena = asking->arena,
                           .problems = asking->problems,
@@ -44,11 +27,6 @@ StepQuestion step_question_of(const Asking *asking, const char *verb) {
                           .is_script = asking->is_script};
 }
 
-void step_question_help(const StepQuestion *question, const char *usage, const char *about) {
-    options_print_help(question->rows, question->is_script ? question->own_count : question->row_count, usage, about,
-                       stdout);
-}
-
 void step_question_check(const char *verb, bool is_script, const Options *options, Problems *usage) {
     int sets;
     option_texts(options, "set", &sets);
@@ -61,15 +39,6 @@ void step_question_check(const char *verb, bool is_script, const Options *option
         problem_add(usage, (Where){0}, "%s is for scripts", sets > 0 ? "--set" : "--study");
         problem_hint(usage, "name the script, or say the job's options");
     }
-}
-
-bool step_question_is_sound(const StepQuestion *question, Problems *usage) {
-    if (!question->is_script) {
-        options_parse(question->arena, question->rows, question->row_count, question->argc, question->argv, usage);
-        options_refuse_positional(question->options, 0, usage);
-    }
-    step_question_check(question->verb, question->is_script, question->options, usage);
-    return problem_count(usage) == 0;
 }
 
 bool step_question_raises_wall(const StepQuestion *question) {

@@ -18,16 +18,12 @@ typedef struct StepQuestion {
     bool is_script;
 } StepQuestion;
 
-StepQuestion step_question(Arena *arena, const char *verb, const OptionSpec *own, int own_count, int argc, char **argv);
-void step_question_help(const StepQuestion *question, const char *usage, const char *about);
 // What the frame reads; a script's own options are among the rows.
 StepQuestion step_question_of(const Asking *asking, const char *verb);
 // "--plot" without a value is read as "--plot=".
 char **step_question_words(Arena *arena, int argc, char **argv);
 // What is missing, or is for scripts alone.
 void step_question_check(const char *verb, bool is_script, const Options *options, Problems *usage);
-// Mistakes of a job's options; a script's own are known when it is read. False after a problem of either.
-bool step_question_is_sound(const StepQuestion *question, Problems *usage);
 bool step_question_raises_wall(const StepQuestion *question);
 // What a script returns under the number that was asked for, and how it was asked. NULL after problems of either kind.
 const ScenarioItem *step_question_item(const StepQuestion *question, const Catalogue *catalogue,

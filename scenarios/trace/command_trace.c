@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/results.h"
+#include "results/answer/as.h"
+#include "results/answer/frame.h"
 #include "results/trace_file.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/explain/step_question.h"
@@ -17,11 +18,10 @@
 #include "sim/system/wall.h"
 #include "sim/system/watch.h"
 
-enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4 };
-
+#define USUAL_WIDTH 80  // of a screen that says none
 #define USUAL_MOST 20e6 // bytes: what viewers open at once
 
-static const char *const color_modes[] = {"auto", "always", "never"}, *const plot_formats[] = {"png", "svg"};
+static const char *const plot_formats[] = {"png", "svg"};
 
 // clang-format off
 static const OptionSpec own_options[] = {
@@ -36,12 +36,6 @@ static const OptionSpec own_options[] = {
     {"plot", OPTION_TEXT, "KINDS", .of = OF_QUESTION, .help = "curves over the step's time: utilisation, links, memory, power, loader, with commas; alone: utilisation", .may_be_empty = true},
     {"plot-dir", OPTION_TEXT, "DIR", .of = OF_FORM, .help = "plots as files in DIR instead of on the screen, and their numbers as CSV"},
     {"plot-format", OPTION_CHOICE, .of = OF_FORM, .help = "of these files (default png)", .choices = plot_formats, .choice_count = 2},
-    {"json", OPTION_FLAG, .of = OF_FORM, .help = "the tables as JSON"},
-    {"csv", OPTION_FLAG, .of = OF_FORM, .help = "the first of the tables as CSV"},
-    {"plain", OPTION_FLAG, .of = OF_FORM, .help = "text with tabs, for other programs"},
-    {"quiet", OPTION_FLAG, .of = OF_FORM, .help = "nothing of the file on the screen", .letter = 'q'},
-    {"verbose", OPTION_FLAG, .of = OF_QUESTION, .help = "all rows of the table", .letter = 'v'},
-    {"color", OPTION_CHOICE, .of = OF_FORM, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
     PRICE_BOOK_OPTION,
     {"profile", OPTION_TEXT, "FILE.json", .of = OF_QUESTION, .help = "parts measured or written by yourself, in place of the catalogue's"},
     {"seed", OPTION_SEED, "N", .of = OF_QUESTION, .help = "of all random draws (default 1)"},
@@ -53,8 +47,7 @@ static const OptionSpec own_options[] = {
 // clang-format on
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
 
-const OptionSpec *trace_option_rows(Arena *arena, int *count);
-const OptionSpec *trace_option_rows(Arena *arena, int *count) {
+static const OptionSpec *rows(Arena *arena, int *count) {
     return options_with_study(arena, own_options, OWN_OPTIONS, count);
 }
 
@@ -69,8 +62,8 @@ static const char about[] =
     "  lockstep trace my.lua --ranks all --size-limit 100MB -o all.json\n\n"
     "Exit codes: 0 done, 1 failed, 2 usage, 3 the job does not run, 4 bad input or beyond a limit, 130 interrupted.";
 
-typedef struct Command {
-    StepQuestion asked;
+typedef struct Tracing {
+    Asking *asking;
     Arena *arena; // the question's, as those that follow
     Problems *problems;
     const Options *options;
@@ -79,21 +72,7 @@ typedef struct Command {
     bool zipped;
     bool too_large; // the timeline, whatever is left out
     bool plots[TRACE_PLOTS];
-} Command;
-
-static int fail(const Problems *problems, int status) {
-    problems_print(problems, stderr);
-    return status;
-}
-
-static Command read_command(Arena *arena, int argc, char **argv) {
-    Command command = {.asked = step_question(arena, "trace", own_options, OWN_OPTIONS, argc, argv)};
-    command.arena = arena;
-    command.problems = command.asked.problems;
-    command.options = command.asked.options;
-    command.path = option_text(command.options, "output", NULL);
-    return command;
-}
+} Tracing;
 
 static bool asks_for_plots(const Options *options) {
     return option_given(options, "plot") || option_given(options, "plot-dir");
@@ -106,45 +85,49 @@ static bool asks_for_tables(const Options *options) {
     return false;
 }
 
-static bool check_usage(Command *command, Problems *usage) {
-    const Options *options = command->options;
-    command->is_timeline = command->path && trace_is_named(command->path, &command->zipped);
-    if (command->path && !command->is_timeline && file_ends_in(command->path, ".gz")) {
-        problem_add(usage, (Where){0}, "-o %s: its name does not say what is compressed", command->path);
-        problem_hint(usage, "end it in .json.gz, or leave .gz out for the tables");
+static void check_usage(Tracing *tracing) {
+    const Options *options = tracing->options;
+    tracing->is_timeline = tracing->path && trace_is_named(tracing->path, &tracing->zipped);
+    if (tracing->path && !tracing->is_timeline && file_ends_in(tracing->path, ".gz")) {
+        problem_add(tracing->problems, (Where){0}, "-o %s: its name does not say what is compressed", tracing->path);
+        problem_hint(tracing->problems, "end it in .json.gz, or leave .gz out for the tables");
     }
-    if (command->path && (file_ends_in(command->path, ".pftrace") || file_ends_in(command->path, ".prom"))) {
-        problem_add(usage, (Where){0}, "-o %s: files of this kind are not written", command->path);
-        problem_hint(usage, "name it .json or .json.gz for a timeline: Perfetto opens it");
+    if (tracing->path && (file_ends_in(tracing->path, ".pftrace") || file_ends_in(tracing->path, ".prom"))) {
+        problem_add(tracing->problems, (Where){0}, "-o %s: files of this kind are not written", tracing->path);
+        problem_hint(tracing->problems, "name it .json or .json.gz for a timeline: Perfetto opens it");
     }
-    if (option_given(options, "size-limit") && !command->is_timeline) {
-        problem_add(usage, (Where){0}, "--size-limit limits the timeline that -o names");
-        problem_hint(usage, "say -o step.json too, or leave it out");
+    if (option_given(options, "size-limit") && !tracing->is_timeline) {
+        problem_add(tracing->problems, (Where){0}, "--size-limit limits the timeline that -o names");
+        problem_hint(tracing->problems, "say -o step.json too, or leave it out");
     }
     if (asks_for_plots(options))
-        trace_plots_named(command->arena, option_text(options, "plot", ""), command->plots, usage);
-    return step_question_is_sound(&command->asked, usage);
+        trace_plots_named(tracing->arena, option_text(options, "plot", ""), tracing->plots, tracing->problems);
+    step_question_check("trace", tracing->asking->is_script, options, tracing->problems);
 }
 
 // ---- What is traced.
 
-static double most_bytes(const Command *command) { return option_quantity(command->options, "size-limit", USUAL_MOST); }
+static double most_bytes(const Tracing *tracing) { return option_quantity(tracing->options, "size-limit", USUAL_MOST); }
 
-static TraceRequest request_of(const Command *command) {
-    return (TraceRequest){.seed = option_seed(command->options, "seed", 1),
-                          .unfolded = option_flag(command->options, "unfolded"),
-                          .lanes = option_flag(command->options, "timeline"),
-                          .links = command->plots[PLOT_LINKS],
-                          .curve_ranks = asks_for_plots(command->options) ? PLOT_RANKS : 0,
-                          .breakdown = command->plots[PLOT_UTILISATION] || option_flag(command->options, "breakdown") ||
-                                       option_flag(command->options, "json"),
-                          .ranks = option_text(command->options, "ranks", NULL),
-                          .span_room = trace_span_room(most_bytes(command))};
+static bool wants_breakdown(const Tracing *tracing) {
+    return option_flag(tracing->options, "breakdown") || frame_wants_objects(tracing->asking);
 }
 
-static bool find_in_script(const Command *command, const Catalogue *catalogue, TraceRequest *request, Problems *usage) {
-    const ScenarioRequest *script;
-    const ScenarioItem *item = step_question_item(&command->asked, catalogue, &script, usage);
+static TraceRequest request_of(const Tracing *tracing) {
+    return (TraceRequest){.seed = option_seed(tracing->options, "seed", 1),
+                          .unfolded = option_flag(tracing->options, "unfolded"),
+                          .lanes = option_flag(tracing->options, "timeline"),
+                          .links = tracing->plots[PLOT_LINKS],
+                          .curve_ranks = asks_for_plots(tracing->options) ? PLOT_RANKS : 0,
+                          .breakdown = tracing->plots[PLOT_UTILISATION] || wants_breakdown(tracing),
+                          .ranks = option_text(tracing->options, "ranks", NULL),
+                          .span_room = trace_span_room(most_bytes(tracing))};
+}
+
+static bool find_in_script(const StepQuestion *script, const Catalogue *catalogue, TraceRequest *request,
+                           Problems *usage) {
+    const ScenarioRequest *asked;
+    const ScenarioItem *item = step_question_item(script, catalogue, &asked, usage);
     if (!item) return false;
     request->study = item->study;
     request->program = item->program;
@@ -153,138 +136,127 @@ static bool find_in_script(const Command *command, const Catalogue *catalogue, T
 
 // ---- The answer.
 
-// What goes to the screen is read by a program.
-static bool is_data(const Command *command) {
-    return option_flag(command->options, "json") || option_flag(command->options, "csv");
+static void say_file(const Tracing *tracing, const SpanSet *set, const TraceBytes *bytes) {
+    const char *left_out = trace_left_out(tracing->arena, set, bytes);
+    answer_say(tracing->asking->answer, NULL, "%s: %d rank%s, %s operations, %s", tracing->path, set->process_count,
+               set->process_count == 1 ? "" : "s",
+               text_count(tracing->arena, (double)(set->seen - bytes->left_out), true),
+               text_bytes(tracing->arena, (double)bytes->count));
+    if (left_out) answer_say(tracing->asking->answer, NULL, "%s", left_out);
 }
 
-static void say_file(const Command *command, const SpanSet *set, const TraceBytes *bytes) {
-    const char *left_out = trace_left_out(command->arena, set, bytes);
-    FILE *out = is_data(command) ? stderr : stdout;
-    fprintf(out, "%s: %d rank%s, %s operations, %s\n", text_clean(command->arena, command->path, true),
-            set->process_count, set->process_count == 1 ? "" : "s",
-            text_count(command->arena, (double)(set->seen - bytes->left_out), true),
-            text_bytes(command->arena, (double)bytes->count));
-    if (left_out) fprintf(out, "  %s\n", left_out);
-}
-
-static bool write_timeline(Command *command, const SpanSet *set) {
+static bool write_timeline(Tracing *tracing, const SpanSet *set) {
     TraceBytes bytes;
     OutputFile file;
-    command->too_large = !trace_write(command->arena, set, most_bytes(command), &bytes, command->problems);
-    if (command->too_large) return false;
-    if (command->zipped) trace_zip(&bytes);
-    bool written = file_create_bytes(command->arena, command->path, &file, command->problems);
+    tracing->too_large = !trace_write(tracing->arena, set, most_bytes(tracing), &bytes, tracing->problems);
+    if (tracing->too_large) return false;
+    if (tracing->zipped) trace_zip(&bytes);
+    bool written = file_create_bytes(tracing->arena, tracing->path, &file, tracing->problems);
     if (written) {
         fwrite(bytes.bytes, 1, bytes.count, file.stream);
-        written = file_commit(&file, command->problems);
+        written = file_commit(&file, tracing->problems);
     }
-    if (written && !option_flag(command->options, "quiet")) say_file(command, set, &bytes);
+    if (written && !answer_is_quiet()) say_file(tracing, set, &bytes);
     free(bytes.bytes);
     return written;
 }
 
-static AnswerForm form_of(const Command *command) {
-    if (option_flag(command->options, "json")) return ANSWER_JSON;
-    if (option_flag(command->options, "csv") || (command->path && file_ends_in(command->path, ".csv")))
-        return ANSWER_CSV;
-    return option_flag(command->options, "plain") ? ANSWER_PLAIN : ANSWER_SCREEN;
-}
-
-// On the screen, and nothing else is asked for.
-static bool plots_alone(const Command *command) {
-    return asks_for_plots(command->options) && !command->path && !is_data(command);
-}
-
-static bool draw_plots(const Command *command, const SpanSet *set) {
-    const Options *options = command->options;
+static bool draw_plots(const Tracing *tracing, const SpanSet *set, const Style *style) {
+    const Options *options = tracing->options;
     const char *folder = option_text(options, "plot-dir", NULL);
-    bool to_screen = command->is_timeline || !command->path; // data and tables; else they are in a file
+    bool is_data = option_flag(options, "json") || option_flag(options, "csv");
+    bool to_screen = tracing->is_timeline || !tracing->path; // data and tables; else they are in a file
     if (!asks_for_plots(options)) return true;
-    if (!folder && to_screen && is_data(command)) {
+    if (!folder && to_screen && is_data) {
         fprintf(stderr, "warning: --plot draws on the screen, which holds data here: --plot-dir DIR writes files\n");
         return true;
     }
-    Style style = style_for(stdout, color_modes[option_choice(options, "color", 0)], option_flag(options, "plain"));
-    return trace_plots_draw(command->arena, set, command->plots, folder,
-                            plot_formats[option_choice(options, "plot-format", 0)], &style, command->problems);
+    return trace_plots_draw(tracing->arena, set, tracing->plots, folder,
+                            plot_formats[option_choice(options, "plot-format", 0)], style, tracing->asking->answer,
+                            tracing->problems);
 }
 
-static void print_answer(const Command *command, const SpanSet *set, FILE *out) {
-    const Options *options = command->options;
-    AnswerForm form = form_of(command);
-    bool lines = option_flag(options, "timeline"), breakdown = option_flag(options, "breakdown");
-    TraceAnswer answer = {
-        .form = form,
-        .style = style_for(out, color_modes[option_choice(options, "color", 0)], form == ANSWER_PLAIN),
-        .verbose = option_flag(options, "verbose"),
-        .top = option_flag(options, "top") || (!breakdown && (!lines || form == ANSWER_CSV) && !plots_alone(command)),
-        .breakdown = breakdown,
-        .lines = lines && (form == ANSWER_SCREEN || form == ANSWER_PLAIN)};
-    trace_print(command->arena, out, set, &answer);
+static bool write_tables(const Tracing *tracing, const Style *style) {
+    OutputFile file;
+    AnswerForm form = file_ends_in(tracing->path, ".csv") ? ANSWER_CSV : frame_form(tracing->asking);
+    if (!file_create(tracing->arena, tracing->path, &file, tracing->problems)) return false;
+    answer_give(tracing->arena, file.stream, tracing->asking->answer, form, style,
+                option_flag(tracing->options, "verbose"));
+    tracing->asking->silent = true;
+    return file_commit(&file, tracing->problems);
 }
 
 // The file is the timeline, and then the screen has the tables that are asked for; or it is the answer itself.
-static bool write_answer(Command *command, const SpanSet *set) {
-    OutputFile file;
-    if (command->is_timeline && !write_timeline(command, set)) return false;
-    if (!command->path || (command->is_timeline && asks_for_tables(command->options))) {
-        print_answer(command, set, stdout);
-    } else if (!command->is_timeline) {
-        if (!file_create(command->arena, command->path, &file, command->problems)) return false;
-        print_answer(command, set, file.stream);
-        return file_commit(&file, command->problems);
-    }
-    return true;
+static bool fill(Tracing *tracing, const SpanSet *set) {
+    const Options *options = tracing->options;
+    Style style = style_for(stdout, NULL, false);
+    bool lines = option_flag(options, "timeline"), breakdown = option_flag(options, "breakdown");
+    bool plots_alone = asks_for_plots(options) && !tracing->path;
+    bool is_asked = !tracing->is_timeline || asks_for_tables(options);
+    if (tracing->is_timeline && !write_timeline(tracing, set)) return false;
+    if (is_asked)
+        trace_answer(tracing->asking->answer, tracing->arena, set,
+                     &(TraceAnswer){.top = option_flag(options, "top") || (!breakdown && !lines && !plots_alone),
+                                    .breakdown = breakdown,
+                                    .all = wants_breakdown(tracing),
+                                    .width = lines ? (style.width > 0 ? style.width : USUAL_WIDTH) : 0});
+    if (!draw_plots(tracing, set, &style)) return false;
+    return !tracing->path || tracing->is_timeline || write_tables(tracing, &style);
 }
 
-static bool write_refusal(Command *command, const StudySpec *study, const char *why_not) {
-    const char *title = study_title(command->arena, study);
-    OutputFile file;
+static int refuse(Tracing *tracing, const StudySpec *study, const char *why_not) {
     fprintf(stderr, "the job does not run: %s\n", why_not);
-    if (form_of(command) != ANSWER_JSON) return true;
-    if (!file_create(command->arena, command->is_timeline || !command->path ? "-" : command->path, &file,
-                     command->problems))
-        return false;
-    trace_print_refusal(command->arena, file.stream, title, why_not);
-    return file_commit(&file, command->problems);
+    trace_answer_refusal(tracing->asking->answer, tracing->arena, study_title(tracing->arena, study), why_not);
+    tracing->asking->silent = frame_form(tracing->asking) != ANSWER_JSON;
+    if (!tracing->asking->silent && tracing->path && !tracing->is_timeline && !write_tables(tracing, &(Style){0}))
+        return EXIT_FAILED;
+    return EXIT_NO;
 }
 
-// ---- The command.
+// ---- The question.
 
-static int trace(Command *command) {
-    Problems *usage = problems_create(command->arena);
-    if (!check_usage(command, usage)) return fail(usage, BAD_USAGE);
-    watch_open_from(command->options, option_quantity(command->options, "time-limit", WATCH_USUAL_SECONDS));
-    const Catalogue *catalogue = catalogue_with_options(command->arena, command->options, command->problems);
-    if (!catalogue) return fail(command->problems, BAD_INPUT);
-    if (command->asked.is_script && !step_question_raises_wall(&command->asked)) return fail(command->problems, FAILED);
-    TraceRequest request = request_of(command);
-    if (!command->asked.is_script)
-        request.study =
-            study_from_options(command->arena, command->options, catalogue, "lockstep trace", command->problems);
-    else if (!find_in_script(command, catalogue, &request, usage) && problem_count(command->problems) == 0)
-        return fail(usage, BAD_USAGE);
-    if (problem_count(command->problems)) return fail(command->problems, BAD_INPUT);
+static int ask(Asking *asking) {
+    Arena *arena = asking->arena;
+    Problems *problems = asking->problems, *usage = problems_create(arena);
+    Tracing tracing = {.asking = asking, .arena = arena, .problems = problems, .options = asking->options};
+    tracing.path = option_text(asking->options, "output", NULL);
+    StepQuestion script = step_question_of(asking, "trace");
+    check_usage(&tracing);
+    if (problem_count(problems)) return EXIT_USAGE;
+    const Catalogue *catalogue = catalogue_with_options(arena, asking->options, problems);
+    if (!catalogue) return EXIT_BAD_INPUT;
+    if (asking->is_script && !step_question_raises_wall(&script)) return EXIT_FAILED;
+    TraceRequest request = request_of(&tracing);
+    if (!asking->is_script) {
+        request.study = study_from_options(arena, asking->options, catalogue, "lockstep trace", problems);
+    } else if (!find_in_script(&script, catalogue, &request, usage) && problem_count(problems) == 0) {
+        asking->problems = usage;
+        return EXIT_USAGE;
+    }
+    if (problem_count(problems)) return EXIT_BAD_INPUT;
     const char *why_not;
-    const SpanSet *set = trace_step(command->arena, &request, &why_not, command->problems);
-    if (!set && problem_count(command->problems)) return fail(command->problems, watch_status(BAD_INPUT));
-    if (!set && !write_refusal(command, request.study, why_not ? why_not : "it does not fit"))
-        return fail(command->problems, FAILED);
-    if (!set) return ANSWER_IS_NO;
-    if (write_answer(command, set) && draw_plots(command, set)) return DONE;
-    return fail(command->problems, command->too_large ? BAD_INPUT : FAILED);
+    const SpanSet *set = trace_step(arena, &request, &why_not, problems);
+    if (!set && problem_count(problems)) return watch_status(EXIT_BAD_INPUT);
+    if (!set) return refuse(&tracing, request.study, why_not ? why_not : "it does not fit");
+    if (fill(&tracing, set)) return EXIT_DONE;
+    return tracing.too_large ? EXIT_BAD_INPUT : EXIT_FAILED;
 }
+
+static const Question question = {.name = "trace",
+                                  .usage = usage_line,
+                                  .about = about,
+                                  .rows = rows,
+                                  .names_script = options_name_a_script,
+                                  .own = own_options,
+                                  .own_count = OWN_OPTIONS,
+                                  .ask = ask};
+
+const OptionSpec *trace_option_rows(Arena *arena, int *count);
+const OptionSpec *trace_option_rows(Arena *arena, int *count) { return frame_rows(arena, &question, count); }
 
 int command_trace(int argc, char **argv) {
     Arena *arena = arena_open();
-    Command command = read_command(arena, argc, argv);
-    int status = DONE;
-    if (option_help(command.options))
-        step_question_help(&command.asked, usage_line, about);
-    else
-        status = trace(&command);
-    watch_close();
+    int status = frame_run(&question, argc, step_question_words(arena, argc, argv));
     arena_close(arena);
     return status;
 }

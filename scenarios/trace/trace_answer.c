@@ -2,12 +2,16 @@
 #include "scenarios/trace/trace_answer.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "results/answer/as.h"
 #include "sim/base/text.h"
 
 #define ROWS_SHOWN 12 // of a rank
+#define FIRST_ROWS 16 // of all
+#define MOST_LINES 32 // ranks; all with -v
+#define WIDEST 200
+#define LEAST_WIDE 20
 
 static AnswerValue seconds(Arena *arena, double value) {
     return answer_shown(AS_SECONDS, value, text_time(arena, value));
@@ -49,6 +53,7 @@ static void add_operations(Answer *answer, Arena *arena, const SpanSet *set) {
                    seconds(arena, step_seconds(sum->longest)), share(total / step_seconds(set->end)));
         if (of_rank >= ROWS_SHOWN) answer_row_detail(answer, FOR_VERBOSE);
     }
+    answer_first_rows(answer, FIRST_ROWS);
 }
 
 // ---- What is resident, in the terms of Holistic Trace Analysis (facebookresearch/HolisticTraceAnalysis,
@@ -83,37 +88,109 @@ static void add_breakdown(Answer *answer, Arena *arena, const SpanSet *set) {
     }
 }
 
+// ---- The step as lines of letters, one for each rank: a column is a stretch of time, its letter what most of it went
+// to.
+
+// Of the columns' stretch of time; bins at its ends count as far as they lie in it. -1: no time is told of.
+static int kind_in(const SpanSet *set, const SpanLane *lane, SimTime start, SimTime end) {
+    int best = -1;
+    double most = 0;
+    for (int k = 0; k < set->kind_count; k++) {
+        double spent = 0;
+        for (int64_t b = start / lane->width; b < lane->bin_count && b * lane->width < end; b++) {
+            SimTime from = b * lane->width > start ? b * lane->width : start;
+            SimTime to = (b + 1) * lane->width < end ? (b + 1) * lane->width : end;
+            spent += (double)lane->spent[b * set->kind_count + k] * (double)(to - from) / (double)lane->width;
+        }
+        if (spent <= most) continue;
+        most = spent;
+        best = k;
+    }
+    return best;
+}
+
+static const char *lane_text(Arena *arena, const SpanSet *set, const SpanLane *lane, int columns) {
+    char *text = arena_alloc(arena, (size_t)columns + 1);
+    for (int c = 0; c < columns; c++) {
+        int kind = kind_in(set, lane, (SimTime)((double)set->end * c / columns),
+                           (SimTime)((double)set->end * (c + 1) / columns));
+        text[c] = ' ';
+        if (kind >= 0) text[c] = set->kinds[kind].letter;
+    }
+    text[columns] = '\0';
+    return text;
+}
+
+static void add_lanes(Answer *answer, Arena *arena, const SpanSet *set, int from, int to, int name_width, int columns) {
+    const char *text = "";
+    for (int p = from; p < to; p++) {
+        const char *name = arena_printf(arena, "rank %d", set->processes[p].id);
+        text = arena_printf(arena, "%s%-*s  %s|\n", text, name_width, name,
+                            lane_text(arena, set, &set->lanes[p], columns));
+    }
+    if (from < to) answer_verbatim(answer, text);
+}
+
+// "F  forward, 31 %": of the time of all ranks.
+static void add_legend(Answer *answer, Arena *arena, const SpanSet *set) {
+    double all = (double)set->end * set->process_count, *spent = ARENA_ARRAY(arena, double, set->kind_count);
+    const char *text = "";
+    for (int p = 0; p < set->process_count; p++)
+        for (int b = 0; b < set->lanes[p].bin_count; b++)
+            for (int k = 0; k < set->kind_count; k++) spent[k] += (double)set->lanes[p].spent[b * set->kind_count + k];
+    for (int k = 0; k < set->kind_count; k++)
+        if (spent[k] > 0)
+            text = arena_printf(arena, "%s  %c  %s, %.1f %%\n", text, set->kinds[k].letter, set->kinds[k].name,
+                                100 * spent[k] / all);
+    answer_verbatim(answer, text);
+}
+
+static void add_lines(Answer *answer, Arena *arena, const SpanSet *set, int width) {
+    int first = set->process_count < MOST_LINES ? set->process_count : MOST_LINES, name_width = 0;
+    for (int p = 0; p < set->process_count; p++) {
+        int length = snprintf(NULL, 0, "rank %d", set->processes[p].id);
+        if (length > name_width) name_width = length;
+    }
+    int columns = (width < WIDEST ? width : WIDEST) - name_width - 3;
+    if (columns < LEAST_WIDE) columns = LEAST_WIDE;
+    answer_say(answer, NULL, "What each rank is at; a column is %s",
+               text_time(arena, step_seconds(set->end) / columns));
+    add_lanes(answer, arena, set, 0, first, name_width, columns);
+    answer_open(answer, NULL, NULL);
+    answer_detail(answer, FOR_VERBOSE);
+    add_lanes(answer, arena, set, first, set->process_count, name_width, columns);
+    answer_close(answer);
+    add_legend(answer, arena, set);
+}
+
 // ---- The answer.
 
-// why_not NULL: it runs.
-static Answer *answer_for(Arena *arena, const SpanSet *set, const char *why_not) {
-    Answer *answer = answer_create(arena, NULL);
+static void add_facts(Answer *answer, const SpanSet *set, const char *why_not) {
     answer_title(answer, set->title);
     answer_bool(answer, "ran", NULL, !why_not);
     if (why_not) answer_text(answer, "why_not", NULL, why_not);
     answer_number(answer, "step_s", NULL, AS_SECONDS, why_not ? NAN : step_seconds(set->end));
     answer_number(answer, "operation_count", NULL, AS_WHOLE, (double)set->seen);
-    return answer;
 }
 
-void trace_print(Arena *arena, FILE *out, const SpanSet *set, const TraceAnswer *wanted) {
-    const Style *style = &wanted->style;
-    bool all = wanted->form == ANSWER_JSON;
-    Answer *answer = answer_for(arena, set, NULL);
-    if (wanted->top || all) add_operations(answer, arena, set);
-    if (wanted->breakdown || all) add_breakdown(answer, arena, set);
-    if (wanted->form == ANSWER_SCREEN)
-        fprintf(out, "%s: a step of %s\n", text_clean(arena, set->title, style->unicode),
-                text_time(arena, step_seconds(set->end)));
-    if (wanted->lines) trace_print_lines(arena, out, set, wanted);
-    if (wanted->form == ANSWER_SCREEN && (wanted->top || wanted->breakdown)) fputc('\n', out);
-    answer_give(arena, out, answer, wanted->form, style, wanted->verbose);
+void trace_answer(Answer *answer, Arena *arena, const SpanSet *set, const TraceAnswer *wanted) {
+    answer_say(answer, NULL, "%s: a step of %s", set->title, text_time(arena, step_seconds(set->end)));
+    add_facts(answer, set, NULL);
+    if (wanted->width > 0) add_lines(answer, arena, set, wanted->width);
+    answer_open(answer, NULL, NULL);
+    if (!wanted->top) answer_detail(answer, FOR_PROGRAMS);
+    add_operations(answer, arena, set);
+    answer_close(answer);
+    answer_open(answer, NULL, NULL);
+    if (!wanted->breakdown) answer_detail(answer, FOR_PROGRAMS);
+    if (wanted->breakdown || wanted->all) add_breakdown(answer, arena, set);
+    answer_close(answer);
+    answer_main_called(answer, wanted->top || !wanted->breakdown ? "operations" : "breakdown");
 }
 
-void trace_print_refusal(Arena *arena, FILE *out, const char *title, const char *why_not) {
+void trace_answer_refusal(Answer *answer, Arena *arena, const char *title, const char *why_not) {
     const SpanSet none = {.title = title};
-    Answer *answer = answer_for(arena, &none, why_not);
+    add_facts(answer, &none, why_not);
     add_operations(answer, arena, &none);
     add_breakdown(answer, arena, &none);
-    answer_as_json(out, answer);
 }

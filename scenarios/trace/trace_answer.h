@@ -1,28 +1,21 @@
-// What is said of a trace: tables, in every form that answers have.
+// What is said of a trace, as a tree.
 #ifndef LOCKSTEP_SCENARIOS_TRACE_ANSWER_H
 #define LOCKSTEP_SCENARIOS_TRACE_ANSWER_H
 
-#include <stdio.h>
-
-#include "results/answer/answer.h"
-#include "results/results.h"
+#include "sim/data/answer.h"
 #include "sim/spans.h"
 
 typedef struct TraceAnswer {
-    AnswerForm form;
-    Style style;
-    bool verbose; // all rows
-    bool top, breakdown, lines;
+    bool top, breakdown; // which tables people see; the first of them is the CSV
+    bool all;            // programs see both
+    int width;           // of the lines of letters; 0: none
 } TraceAnswer;
 
 // Table "operations": what the ranks' operations took, by name, longest first. Table "breakdown": what their GPUs had
-// resident. Lines of letters are for the screen alone; as CSV the first of the tables is written.
-void trace_print(Arena *arena, FILE *out, const SpanSet *set, const TraceAnswer *answer);
+// resident.
+void trace_answer(Answer *answer, Arena *arena, const SpanSet *set, const TraceAnswer *wanted);
 
-// The same as JSON of a job that does not run: no rows, and why.
-void trace_print_refusal(Arena *arena, FILE *out, const char *title, const char *why_not);
-
-// ---- trace_lines.c
-void trace_print_lines(Arena *arena, FILE *out, const SpanSet *set, const TraceAnswer *answer);
+// Of a job that does not run: no rows, and why.
+void trace_answer_refusal(Answer *answer, Arena *arena, const char *title, const char *why_not);
 
 #endif

@@ -274,6 +274,7 @@ typedef struct Drawing {
     const SpanSet *set;
     const char *folder, *format; // NULL: the screen
     const Style *style;
+    Answer *answer;
     Problems *problems;
 } Drawing;
 
@@ -281,14 +282,14 @@ static bool draw_chart(const Drawing *drawing, TracePlot plot, int process, cons
                        const char *part) {
     Arena *arena = drawing->arena;
     int bins = drawing->folder ? PLOT_BINS : columns_for(list, drawing->style);
-    Chart chart = chart_of(arena, drawing->set, plot, process, list, title, bins);
+    Chart *chart = ARENA_NEW(arena, Chart);
+    *chart = chart_of(arena, drawing->set, plot, process, list, title, bins);
     if (drawing->folder) {
         const char *path = arena_printf(arena, "%s/trace-%s%s-rank%d.%s", drawing->folder, plots[plot].name, part,
                                         drawing->set->processes[process].id, drawing->format);
-        return chart_to_file(arena, &chart, path, drawing->problems);
+        return chart_to_file(arena, chart, path, drawing->problems);
     }
-    printf("\n");
-    chart_to_terminal(arena, &chart, stdout, drawing->style);
+    answer_chart(drawing->answer, plots[plot].name, chart);
     return true;
 }
 
@@ -341,8 +342,8 @@ static bool draw_plot(const Drawing *drawing, TracePlot plot) {
 }
 
 bool trace_plots_draw(Arena *arena, const SpanSet *set, const bool wanted[TRACE_PLOTS], const char *folder,
-                      const char *format, const Style *style, Problems *problems) {
-    Drawing drawing = {arena, set, folder, format, style, problems};
+                      const char *format, const Style *style, Answer *answer, Problems *problems) {
+    Drawing drawing = {arena, set, folder, format, style, answer, problems};
     int hidden = set->process_count - drawn_ranks(set);
     for (int plot = 0; plot < TRACE_PLOTS; plot++)
         if (wanted[plot] && !draw_plot(&drawing, (TracePlot)plot)) return false;

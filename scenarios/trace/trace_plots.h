@@ -2,9 +2,8 @@
 #ifndef LOCKSTEP_SCENARIOS_TRACE_PLOTS_H
 #define LOCKSTEP_SCENARIOS_TRACE_PLOTS_H
 
-#include <stdio.h>
-
 #include "results/results.h"
+#include "sim/data/answer.h"
 #include "sim/spans.h"
 
 #define PLOT_RANKS 8  // that are drawn, the first of those recorded
@@ -20,9 +19,9 @@ bool trace_plots_named(Arena *arena, const char *text, bool wanted[TRACE_PLOTS],
 // time.
 const RecordTable *trace_plot_table(Arena *arena, const SpanSet *set, TracePlot plot, int bins);
 
-// On the screen where `folder` is NULL, else as DIR/trace-links-nics-rank0.svg and so on, and the numbers of all
+// Charts of the answer where `folder` is NULL, else as DIR/trace-links-nics-rank0.svg and so on, and the numbers of all
 // ranks as DIR/trace-links.csv. False after a problem; warns on stderr of what there is nothing to draw of.
 bool trace_plots_draw(Arena *arena, const SpanSet *set, const bool wanted[TRACE_PLOTS], const char *folder,
-                      const char *format, const Style *style, Problems *problems);
+                      const char *format, const Style *style, Answer *answer, Problems *problems);
 
 #endif
