@@ -316,6 +316,8 @@ static const struct {
                            "--hidden-size 6144 --num-attention-heads 48 --pipeline-model-parallel-size 2"},
     {"GPT-NeoX", "torchrun --nnodes 2 --nproc_per_node 8 train.py --num-layers 48 --hidden-size 6144 "
                  "--num-attention-heads 48 --pipe-parallel-size 2"},
+    {"NeMo 2", "nemo llm pretrain --factory llama3_8b trainer.num_nodes=2 trainer.devices=8 --num-layers 48 "
+               "--hidden-size 6144 --num-attention-heads 48 --pipeline-model-parallel-size 2"},
     {"NeMo", "torchrun --nnodes 2 --nproc_per_node 8 megatron_gpt.py --num-layers 48 --hidden-size 6144 "
              "--num-attention-heads 48 --pipeline-model-parallel-size 2"},
     {"Megatron-Bridge", "torchrun --nnodes 2 --nproc_per_node 8 run_recipe.py --num-layers 48 --hidden-size 6144 "
@@ -325,6 +327,9 @@ static const struct {
     {"torchtitan", "torchrun --nnodes 2 --nproc_per_node 8 -m torchtitan.train --model.name llama3 --model.flavor 8B "
                    "--pipeline_parallel_degree 2"},
     {"MaxText", "torchrun --nnodes 2 --nproc_per_node 8 MaxText.py --model_name llama2-7b"},
+    {"OLMo",
+     "torchrun --nnodes 2 --nproc_per_node 8 train.py --model.mlp_ratio=8 --model.n_layers=32 --model.n_heads=32 "
+     "--model.d_model=4096"},
     {"llm-foundry", "composer -n 8 --world_size 16 train.py --global_train_batch_size 64 "
                     "--pretrained_model_name_or_path meta-llama/Llama-2-7b"},
     {"NeMo AutoModel", "torchrun --nnodes 2 --nproc_per_node 8 automodel.py --pretrained_model_name_or_path "
@@ -337,10 +342,13 @@ static const struct {
     {"torchtune", "tune run --nnodes 2 --nproc_per_node 8 full_finetune_distributed --config llama2/7B_full"},
     {"nanoGPT",
      "torchrun --nnodes 2 --nproc_per_node 8 train.py --n_layer 12 --n_head 12 --n_embd 768 --block_size 1024"},
-    {"Horovod", "torchrun --nnodes 2 --nproc_per_node 8 train_hvd.py --model resnet50"},
+    {"Horovod", "torchrun --nnodes 2 --nproc_per_node 8 train_hvd.py --model gpt2-1.5b"},
     {"Hugging Face Trainer", "torchrun --nnodes 2 --nproc_per_node 8 run_clm.py --model_name_or_path "
                              "meta-llama/Llama-2-7b"},
-    {"a script of its own", "torchrun --nnodes 2 --nproc_per_node 8 train.py --model resnet50"},
+    {"Diffusers", "torchrun --nnodes 2 --nproc_per_node 8 train_text_to_image.py --pretrained_model_name_or_path "
+                  "meta-llama/Llama-2-7b"},
+    {"PyTorch's imagenet example", "srun python main.py -a resnet50 --multiprocessing-distributed --world-size 1"},
+    {"a script of its own", "torchrun --nnodes 2 --nproc_per_node 8 train.py --model gpt2-1.5b"},
 };
 
 static const char *words_of(Arena *arena, const Import *import) {
@@ -369,9 +377,19 @@ static bool changes(const ImportSoftware *software, const char *command, const c
 
 static bool any_value_changes(Arena *arena, const ImportSoftware *software, const char *command,
                               const ImportOption *row, const char *name) {
-    static const char *const tried[] = {"4",      "3",        "1",     "full_shard", "NO_SHARD",
-                                        "gemini", "float8",   "GPipe", "moe_act",    "meta-llama/Llama-2-13b",
-                                        "fsdp",   "resnet101"};
+    static const char *const tried[] = {"64",
+                                        "4",
+                                        "3",
+                                        "1",
+                                        "full_shard",
+                                        "NO_SHARD",
+                                        "gemini",
+                                        "float8",
+                                        "GPipe",
+                                        "moe_act",
+                                        "meta-llama/Llama-2-13b",
+                                        "fsdp",
+                                        "resnet101"};
     for (size_t i = 0; !row->how && i < sizeof tried / sizeof *tried; i++)
         if (changes(software, command, name, tried[i])) return true;
     for (const char *at = row->how; at && *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
@@ -409,7 +427,12 @@ static bool needs_another(const ImportSoftware *software, const char *to) {
                                         "replicate",
                                         "rank_micro",
                                         "recompute_method",
-                                        "all_accumulation"};
+                                        "all_accumulation",
+                                        "encoder_layers",
+                                        "decoder_layers",
+                                        "fsdp_strategy",
+                                        "samples",
+                                        "instance"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i], to) == 0) return true;
     return strstr(software->unsaid, to) != NULL;

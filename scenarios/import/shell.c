@@ -487,7 +487,10 @@ static Truth next_option(Shell *shell, const ShellWords *words, Where where) {
     shell_set(shell, name, letter ? arena_printf(shell->arena, "%c", word[1]) : "?", where, false);
     if (letter && letter[1] == ':' && !word[2]) index++;
     if (letter && letter[1] == ':')
-        shell_set(shell, "OPTARG", word[2] ? word + 2 : index <= given->count ? given->items[index - 1].text : "",
+        shell_set(shell, "OPTARG",
+                  word[2]                 ? word + 2
+                  : index <= given->count ? given->items[index - 1].text
+                                          : "",
                   where, false);
     shell_set(shell, "OPTIND", arena_printf(shell->arena, "%d", index + 1), where, false);
     return IS_TRUE;

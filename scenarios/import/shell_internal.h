@@ -48,10 +48,10 @@ struct Shell {
     const char *file;
     int depth, steps;
     size_t bytes;
-    int rounds;            // that loops went through
+    int rounds; // that loops went through
     int within_loops, within_functions;
     enum { LEAVES_NOTHING, LEAVES_ROUND, LEAVES_LOOP, LEAVES_FUNCTION } leaves; // nothing counts until the end of it
-    bool unset_is_empty;   // within conditions
+    bool unset_is_empty;                                                        // within conditions
     bool unsure;           // in a loop's condition: whether a command succeeds is not known
     const char *not_known; // the name of what was last found not to be known
 };

@@ -401,8 +401,9 @@ static const char *text_of_file(Expander *e, const char *path) {
     size_t bytes = 0;
     const char *own = shell_file(shell, path);
     if (own) return own;
-    return is_known(path) && *path ? shell->hooks.read(shell->hooks.context, path, (Where){shell->file, e->line}, &bytes)
-                                   : NULL;
+    return is_known(path) && *path
+               ? shell->hooks.read(shell->hooks.context, path, (Where){shell->file, e->line}, &bytes)
+               : NULL;
 }
 
 // The few commands whose output follows from their words: echo, expr, cat and wc of a file beside the script, and those
@@ -734,8 +735,8 @@ static long long applied(Sum *sum, const char *sign, long long a, long long b) {
 }
 
 static long long expression(Sum *sum, int level) {
-    static const char *const signs[][5] = {
-        {"||"}, {"&&"}, {"==", "!="}, {"<=", ">=", "<", ">"}, {"+", "-"}, {"*", "/", "%"}, {"**"}};
+    static const char *const signs[][5] = {{"||"},     {"&&"},          {"==", "!="}, {"<=", ">=", "<", ">"},
+                                           {"+", "-"}, {"*", "/", "%"}, {"**"}};
     enum { LEVELS = sizeof signs / sizeof *signs };
     if (level == LEVELS) return operand(sum);
     long long value = expression(sum, level + 1);
