@@ -17,7 +17,7 @@ static const char *base_name(const char *path) {
 
 typedef void MachinesOf(Reading *r, const Launch *launch);
 static MachinesOf machines_of_torchrun, machines_of_deepspeed, machines_of_accelerate, machines_of_composer,
-    machines_of_colossalai, machines_of_llamafactory;
+    machines_of_colossalai, machines_of_llamafactory, machines_of_axolotl;
 
 typedef enum WhatFollows { A_COMMAND, A_SCRIPT, A_WORD } WhatFollows; // A_SCRIPT: a .py file, or behind -m
 
@@ -37,7 +37,7 @@ static const Launcher launchers[] = {
     {"composer", "composer", A_SCRIPT, machines_of_composer},
     {"colossalai", "colossalai", A_SCRIPT, machines_of_colossalai},
     {"llamafactory-cli", "llamafactory-cli", A_WORD, machines_of_llamafactory},
-    {"axolotl", "axolotl", A_WORD, NULL},
+    {"axolotl", "axolotl", A_WORD, machines_of_axolotl},
     {"automodel", "automodel", A_WORD, NULL},
     {"lightning", "lightning", A_WORD, NULL},
     {"fabric", "lightning", A_WORD, NULL},
@@ -458,8 +458,9 @@ static void machines_of_deepspeed(Reading *r, const Launch *launch) {
 static void machines_of_composer(Reading *r, const Launch *launch) {
     Machines *m = &r->machines;
     double world = number_of(&launch->own, "world_size"), ranks = number_of(&launch->own, "nproc|n");
-    m->gpus = world > 0 ? world : ranks;
+    if (world > 0 || ranks > 0) m->gpus = world > 0 ? world : ranks;
     if (ranks > 0) m->per_node = ranks, m->nodes = m->gpus / ranks;
+    if (m->nodes <= 0) m->nodes = 1; // all GPUs of this machine
 }
 
 static void machines_of_colossalai(Reading *r, const Launch *launch) {
@@ -483,8 +484,23 @@ static void machines_of_llamafactory(Reading *r, const Launch *launch) {
     m->gpus = m->nodes * m->per_node;
 }
 
+// axolotl train FILE --launcher torchrun -- --nnodes 2 --nproc_per_node 8
+static void machines_of_axolotl(Reading *r, const Launch *launch) {
+    Machines *m = &r->machines;
+    double nodes = number_of(&launch->arguments, "nnodes|num_machines"),
+           per_node = number_of(&launch->arguments, "nproc_per_node"),
+           all = number_of(&launch->arguments, "num_processes");
+    if (nodes > 0) m->nodes = nodes;
+    if (m->nodes <= 0) m->nodes = 1;
+    if (per_node > 0) m->per_node = per_node;
+    if (all > 0) m->per_node = all / m->nodes;
+    m->gpus = m->nodes * m->per_node;
+}
+
 // Its options are a table's, as those of its configuration.
 static void machines_of_accelerate(Reading *r, const Launch *launch) {
+    if (r->machines.nodes <= 0 && !said_find(&r->said, "num_processes") && !said_find(&launch->own, "num_processes"))
+        r->machines.nodes = 1;
     for (int i = 0; i < launch->own.count; i++) {
         const Said *said = &launch->own.items[i];
         said_add(r->arena, &r->said, said->name, said->value, said->where, BY_COMMAND);
@@ -511,6 +527,8 @@ static void machines_of_scheduler(Reading *r) {
                 m->gpus = count;
             else if (i == 3 && count > 0 && m->tasks_per_node > 0)
                 m->per_node = count * m->tasks_per_node;
+            else if (i == 3 && count > 0 && m->tasks > 0 && m->nodes > 0)
+                m->per_node = count * m->tasks / m->nodes;
             else if (count > 0)
                 m->per_node = count;
             const char *type = i == 1 ? (gres[3] == ':' ? gres + 4 : NULL) : (colon ? value : NULL);
@@ -539,6 +557,7 @@ static void machines_of_tasks(Reading *r, const Launch *launch) {
     if (ranks > 0 && m->per_node > 0) m->nodes = ranks / m->per_node;
     if (!said_find(&r->machine, "by_srun")) return;
     double tasks = m->tasks > 0 ? m->tasks : m->nodes * m->tasks_per_node;
+    if (tasks == m->nodes && m->per_node > 1) return; // one a machine, which starts the rest or has all of its GPUs
     if (tasks > 1 && m->tasks_per_node != 1) m->gpus = tasks;
     if (tasks > 1 && m->nodes > 0 && m->tasks_per_node != 1) m->per_node = tasks / m->nodes;
 }
@@ -546,9 +565,21 @@ static void machines_of_tasks(Reading *r, const Launch *launch) {
 // ---- Its configurations and its arguments.
 
 static bool names_config(const char *name) {
-    static const char *const names[] = {
-        "config", "config_file", "deepspeed", "deepspeed_config", "job.config_file", "c", "fsdp_config", "hparams_file",
-        "yaml",   "config-path", "cfg",       "train_config",     "ds_config"};
+    static const char *const names[] = {"config",
+                                        "config_file",
+                                        "deepspeed",
+                                        "deepspeed_config",
+                                        "job.config_file",
+                                        "c",
+                                        "fsdp_config",
+                                        "hparams_file",
+                                        "yaml",
+                                        "config-path",
+                                        "cfg",
+                                        "train_config",
+                                        "ds_config",
+                                        "deepspeed_config_file",
+                                        "recipe_file"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (same_word(name, names[i])) return true;
     return false;

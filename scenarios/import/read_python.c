@@ -125,8 +125,12 @@ static void read_pairs(Python *p, ShellWords *out) {
         const char *before = p->at;
         read_value(p, &key, &is_list);
         if (takes(p, ':')) {
+            skip(p);
+            bool is_within = p->at < p->end && *p->at == '{';
             read_value(p, &value, &is_list);
-            if (key.count == 1)
+            for (int i = 0; is_within && key.count == 1 && i < value.count; i++)
+                add(p, out, arena_printf(p->r->arena, "%.100s.%.2000s", key.items[0].text, value.items[i].text));
+            if (key.count == 1 && !is_within)
                 add(p, out, arena_printf(p->r->arena, "%.100s=%.2000s", key.items[0].text, with_commas(p, &value)));
         }
         takes(p, ',');
@@ -199,7 +203,10 @@ static const struct Maker {
     {"PyTorch", "estimator.", false, true},
     {"Estimator", "estimator.", false, true},
     {"Accelerator", "", false, true},
-    {"FastLanguageModel.from_pretrained", "", false, false},
+    {"LanguageModel.from_pretrained", "", false, false},
+    {"LM.from_pretrained", "", false, false},
+    {"pretrain_config", "", false, true},
+    {"finetune_config", "", false, true},
     {"AdamW", "optimizer.", false, false},
     {"SGD", "optimizer.", false, false},
 };
@@ -209,8 +216,9 @@ static const struct Maker *maker_called(const char *name) {
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
         size_t own = strlen(makers[i].call);
         if (length < own || strcmp(name + length - own, makers[i].call) != 0) continue;
-        bool whole = length == own || name[length - own - 1] == '.' || strstr(makers[i].call, "Config") ||
-                     strstr(makers[i].call, "Arguments") || (i == 0 && !strchr(name, '.'));
+        bool whole = length == own || name[length - own - 1] == '.' || strstr(makers[i].call, "onfig") ||
+                     strstr(makers[i].call, "from_pretrained") || strstr(makers[i].call, "Arguments") ||
+                     (i == 0 && !strchr(name, '.'));
         if (whole) return &makers[i];
     }
     return NULL;
@@ -274,8 +282,11 @@ static void take_argument(Python *p, const char *name, const struct Maker *maker
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths && !maker; i++) // of whatever reads the data
         if (strcmp(key, lengths[i]) == 0 && !said_find(&p->told, key)) tell(p, "", key, with_commas(p, value), line);
     if (!maker || is_environment) return;
-    if (strcmp(key, "hyperparameters") == 0 || strcmp(key, "config") == 0)
-        tell_pairs(p, "", value, line);
+    static const char *const held[] = {"hyperparameters", "config", "deepspeed", "fsdp_config", "train_loop_config"};
+    bool holds = false; // a dictionary of settings
+    for (size_t i = 0; i < sizeof held / sizeof *held; i++) holds = holds || strcmp(key, held[i]) == 0;
+    if (holds && value->count && strchr(value->items[0].text, '='))
+        tell_pairs(p, strcmp(key, "fsdp_config") == 0 ? "fsdp_config." : "", value, line);
     else if (strstr(name, "Lora") && strcmp(key, "target_modules") == 0)
         tell(p, "", "lora_target_modules", with_commas(p, value), line);
     else if (strstr(name, "DataLoader") && said_find(&p->told, key))
@@ -290,6 +301,7 @@ static void take_call(Python *p, const char *name, const struct Maker *maker, in
     p->calls += maker->counts;
     if (maker->is_strategy) tell(p, "trainer.", "strategy", maker->call, line);
     const char *dot = strrchr(name, '.');
+    if (strstr(maker->call, "_config")) tell(p, "", "recipe", dot ? dot + 1 : name, line); // of Megatron-Bridge
     if (strcmp(maker->section, "recipe.") == 0 && dot) { // llm.llama3_8b.pretrain_recipe
         const char *from = dot;
         while (from > name && from[-1] != '.') from--;

@@ -362,6 +362,7 @@ static double axis(const Reading *r, const char *key) {
 }
 
 void settle_maxtext(Reading *r, Where where) {
+    if (heard(r, "quantization")) hear(r, "precision", heard_text(r, "quantization"), heard(r, "quantization")->where);
     static const char *const inner[] = {"ici_data",     "ici_fsdp",    "ici_tensor",
                                         "ici_pipeline", "ici_context", "ici_expert"};
     static const char *const outer[] = {"dcn_data", "dcn_fsdp", "dcn_pipeline", "dcn_tensor"};

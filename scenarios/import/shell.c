@@ -14,6 +14,7 @@ typedef struct Reader {
     const char *heredoc; // where the next here-document of this line begins; NULL: none is open
     const char *file;
     int line;
+    bool of_errors;   // the redirection at hand is not of what is printed
     bool live, fixed; // live: commands count; fixed: a text within a line, all of which stands there
 } Reader;
 
@@ -171,7 +172,7 @@ static void run_text(Shell *shell, const char *file, const char *begin, const ch
         return;
     }
     const char *outer = shell->file;
-    Reader r = {shell, begin, end, NULL, file, line, true, fixed};
+    Reader r = {shell, begin, end, NULL, file, line, false, true, fixed};
     static const char *const none[] = {NULL};
     shell->depth++;
     shell->file = file;
@@ -382,8 +383,9 @@ static void assign(Reader *r, const char *sign, bool exported) {
 
 typedef struct Simple {
     ShellWords words;
-    const char *input, *output; // a here-document, and where it is written to
-    bool shows_test;            // "[": what is not set is empty
+    const char *input, *source, *output; // a here-document, a file that is read, and one that is written
+    bool appends;
+    bool shows_test; // "[": what is not set is empty
 } Simple;
 
 static bool is_word(const Simple *simple, int i, const char *text) {
@@ -422,10 +424,13 @@ static void take_redirection(Reader *r, Simple *simple) {
         take_heredoc(r, simple);
         return;
     }
+    bool other = r->of_errors || (r->end - r->at > 1 && r->at[1] == '&'); // errors, or a descriptor
+    simple->appends = writes && r->end - r->at > 1 && r->at[1] == '>';
     while (!over(r) && strchr("<>&|", *r->at)) r->at++;
     skip_blanks(r);
-    const char *stop = word_end(r);
-    if (writes && r->live) simple->output = shell_expand_one(r->shell, r->at, stop, r->line);
+    const char *stop = word_end(r), *path = r->live && !other ? shell_expand_one(r->shell, r->at, stop, r->line) : NULL;
+    if (path && writes) simple->output = path;
+    if (path && !writes) simple->source = path;
     move_to(r, stop);
 }
 
@@ -447,10 +452,32 @@ static void run_function(Shell *shell, const ShellFunction *function, const Shel
     shell->arguments = outer;
 }
 
-static void keep_file(Shell *shell, const Simple *simple) {
-    if (!simple->output || !simple->input || !is_word(simple, 0, "cat") || shell->files.count >= 64) return;
-    ShellFile file = {simple->output, simple->input};
+// What it reads: a here-document, a file beside the script, or what stands before "|"; NULL: not known.
+static const char *input_of(Shell *shell, const Simple *simple, Where where) {
+    size_t bytes = 0;
+    const char *own = simple->source ? shell_file(shell, simple->source) : NULL;
+    if (simple->input) return simple->input;
+    if (own || !simple->source) return own ? own : shell->piped;
+    return is_known(simple->source) ? shell->hooks.read(shell->hooks.context, simple->source, where, &bytes) : NULL;
+}
+
+static void keep_text(Shell *shell, const char *path, const char *text, bool appends, Where where) {
+    size_t bytes = 0;
+    if (shell->files.count >= 64 || !*path) return;
+    const char *before = appends ? shell_file(shell, path) : NULL;
+    if (appends && !before && is_known(path)) before = shell->hooks.read(shell->hooks.context, path, where, &bytes);
+    if (before && strlen(before) + strlen(text) < SHELL_LONGEST && shell->bytes < SHELL_BYTES) {
+        text = arena_printf(shell->arena, "%s%s\n", before, text);
+        shell->bytes += strlen(text);
+    }
+    ShellFile file = {path, text};
     LIST_PUSH(shell->arena, &shell->files, file);
+}
+
+static void keep_file(Shell *shell, const Simple *simple, const char *text, Where where) {
+    if (simple->output) keep_text(shell, simple->output, text, simple->appends, where);
+    for (int i = 1; i < simple->words.count && is_word(simple, 0, "tee"); i++)
+        if (simple->words.items[i].text[0] != '-') keep_text(shell, simple->words.items[i].text, text, false, where);
 }
 
 // read -r -d '' NAME <<EOT
@@ -540,7 +567,9 @@ static Truth run_words(Reader *r, const Simple *simple, int line) {
     Shell *shell = r->shell;
     const ShellWords *words = &simple->words;
     Where where = {r->file, line};
-    keep_file(shell, simple);
+    const char *input = words->count ? input_of(shell, simple, where) : NULL;
+    shell->piped = words->count ? shell_prints(shell, words, input, line) : NULL;
+    if (shell->piped) keep_file(shell, simple, shell->piped, where);
     if (words->count == 0) return IS_TRUE;
     const char *first = words->items[0].text;
     for (int i = shell->functions.count - 1; i >= 0; i--)
@@ -550,7 +579,7 @@ static Truth run_words(Reader *r, const Simple *simple, int line) {
         }
     Truth truth;
     if (run_builtin(shell, simple, where, &truth)) return truth;
-    ShellCommand command = {words, simple->input, where};
+    ShellCommand command = {words, input, where};
     shell->hooks.on_command(shell->hooks.context, shell, &command);
     bool answers = strcmp(first, "command") == 0 || strcmp(first, "which") == 0 || strcmp(first, "grep") == 0;
     return answers || shell->unsure ? IS_UNKNOWN : IS_TRUE;
@@ -595,6 +624,7 @@ static Truth run_simple(Reader *r) {
         if (*r->at == '<' || *r->at == '>') {
             if (!(r->end - r->at > 1 && r->at[1] == '(')) {
                 take_redirection(r, &simple);
+                r->of_errors = false;
                 continue;
             }
         }
@@ -604,6 +634,7 @@ static Truth run_simple(Reader *r) {
             continue;
         }
         if (is_descriptor(r->at, stop, r)) {
+            r->of_errors = *r->at != '1';
             r->at = stop;
             continue;
         }
@@ -903,6 +934,7 @@ static Truth run_list(Reader *r, const char *const *until) {
             break;
         if (*r->at == ')' || (*r->at == '}' && next_is(r, "}"))) break;
         const char *before = r->at;
+        r->shell->piped = NULL;
         last = run_one(r);
         for (bool more = true; more && !over(r);) {
             skip_blanks(r);
@@ -914,6 +946,7 @@ static Truth run_list(Reader *r, const char *const *until) {
                 break;
             }
             r->at += twice || (r->end - r->at > 1 && r->at[1] == '&') ? 2 : 1;
+            if (twice) r->shell->piped = NULL;
             skip_empty(r);
             bool runs = !twice || (and? last != IS_FALSE : last == IS_FALSE);
             r->live = live && runs;
@@ -930,7 +963,7 @@ static Truth run_list(Reader *r, const char *const *until) {
 }
 
 void shell_expand_words(Shell *shell, const char *begin, const char *end, int line, ShellWords *out) {
-    Reader r = {shell, begin, end, NULL, shell->file, line, true, true};
+    Reader r = {shell, begin, end, NULL, shell->file, line, false, true, true};
     for (skip_blanks(&r); !over(&r); skip_blanks(&r)) {
         const char *stop = word_end(&r);
         if (stop == r.at) stop++;

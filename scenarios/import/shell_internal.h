@@ -48,7 +48,8 @@ struct Shell {
     const char *file;
     int depth, steps;
     size_t bytes;
-    int rounds; // that loops went through
+    const char *piped; // what the command before "|" prints; NULL: not known, or there is none
+    int rounds;        // that loops went through
     int within_loops, within_functions;
     enum { LEAVES_NOTHING, LEAVES_ROUND, LEAVES_LOOP, LEAVES_FUNCTION } leaves; // nothing counts until the end of it
     bool unset_is_empty;                                                        // within conditions
@@ -63,6 +64,9 @@ ShellVariable *shell_find(const Shell *shell, const char *name);
 const char *shell_element(Shell *shell, const char *name, const char *index, const char *close);
 void shell_set_element(Shell *shell, const char *name, const char *index, const char *close, const char *value,
                        Where where);
+// What a command prints, of whose input the text may be known; and what stands within $(…). NULL: that is not known.
+const char *shell_prints(Shell *shell, const ShellWords *words, const char *input, int line);
+const char *shell_printed_within(Shell *shell, const char *begin, const char *end, int line);
 // "{1..4}" as its numbers. False: it is none, or there are too many.
 bool shell_count(Shell *shell, const char *begin, const char *end, ShellWords *out);
 

@@ -384,59 +384,7 @@ static void put_braces(Expander *e, const char *at, const char *end, bool quoted
         put_value(e, operated(e, name, value, stop, end), stop == end ? line : 0, quoted);
 }
 
-static bool begins(const char *text, const char *word) { return strncmp(text, word, strlen(word)) == 0; }
-
-static int lines_of(const char *text) {
-    int lines = 0;
-    for (size_t length; *text; text += length + (text[length] == '\n')) {
-        length = strcspn(text, "\n");
-        lines += strspn(text, " \t\r") < length && text[strspn(text, " \t")] != '#';
-    }
-    return lines;
-}
-
-// A file beside the script, or what the script wrote; NULL: none that may be read.
-static const char *text_of_file(Expander *e, const char *path) {
-    Shell *shell = e->shell;
-    size_t bytes = 0;
-    const char *own = shell_file(shell, path);
-    if (own) return own;
-    return is_known(path) && *path
-               ? shell->hooks.read(shell->hooks.context, path, (Where){shell->file, e->line}, &bytes)
-               : NULL;
-}
-
-// The few commands whose output follows from their words: echo, expr, cat and wc of a file beside the script, and those
-// that count the machines that the scheduler gave. NULL: another one.
-static const char *known_print(Expander *e, const char *begin, const char *end) {
-    Shell *shell = e->shell;
-    const char *text = arena_printf(shell->arena, "%.*s", (int)(end - begin > 2000 ? 2000 : end - begin), begin);
-    bool counts = strstr(text, "wc -l") != NULL;
-    if (counts && strstr(text, "nvidia-smi")) return shell_value(shell, "SLURM_GPUS_ON_NODE");
-    if (counts && strstr(text, "scontrol")) return shell_value(shell, "SLURM_NNODES");
-    if (counts && strstr(text, "SKYPILOT_NODE_IPS")) return shell_value(shell, "SKYPILOT_NUM_NODES");
-    if (counts && strstr(text, "PBS_NODEFILE")) return shell_value(shell, "PBS_NUM_NODES");
-    static const char *const words[] = {"echo ", "expr ", "wc -l ", "cat ", "<"};
-    int which = 0;
-    while (which < 5 && !begins(text, words[which])) which++;
-    if (which == 5 || strpbrk(text, "|;&`") || strstr(text, "$(")) return NULL;
-    const char *from = begin + strlen(words[which]);
-    while (which > 1 && from < end && (*from == ' ' || *from == '<')) from++;
-    ShellWords given = {0};
-    shell_expand_words(shell, from, end, e->line, &given);
-    const char *joined = shell_joined(shell, &given, 0);
-    joined += *joined == ' ';
-    long long sum = 0;
-    if (which == 0) return given.count && given.items[0].text[0] == '-' ? NULL : joined;
-    if (which == 1)
-        return shell_arithmetic(shell, joined, joined + strlen(joined), &sum) ? arena_printf(shell->arena, "%lld", sum)
-                                                                              : NULL;
-    const char *file = given.count == 1 ? text_of_file(e, given.items[0].text) : NULL;
-    if (!file) return NULL;
-    return which == 2 ? arena_printf(shell->arena, "%d", lines_of(file)) : file;
-}
-
-// What a command would print: only a here-document, and the folder in which the script stands, are there to see.
+// What a command would print: a here-document, the folder in which the script stands, and what shell_prints.c knows.
 static const char *printed_by(Expander *e, const char *begin, const char *end) {
     Shell *shell = e->shell;
     const char *word = inner_heredoc(begin, end);
@@ -455,7 +403,7 @@ static const char *printed_by(Expander *e, const char *begin, const char *end) {
     bool of_script = strstr(text, "dirname") && (strstr(text, "$0") || strstr(text, "BASH_SOURCE"));
     if (of_script && !strstr(text, "..")) return ".";
     if (strcmp(text, "pwd") == 0) return ".";
-    const char *known = known_print(e, begin, end);
+    const char *known = shell_printed_within(shell, begin, end, e->line);
     if (known) return known;
     shell_note(shell, e->line, "what a command prints is not known: $(%.60s%s)", text, strlen(text) > 60 ? "…" : "");
     return unknown_text;

@@ -100,7 +100,7 @@ static const ImportOption megatron[] = {
     {"synchronize-each-layer|wall_clock_breakdown|timing_log_level|log_timers_to_tensorboard", OPEN, "the GPU waits for the host at times", NULL},
     {"attention-config", TAKEN, "attention", "flash:flash,global:plain"},
     {"attention_dropout|hidden_dropout", OPEN, "0 has none; else masks are drawn and kept", "0:,0.0:"},
-    {"use_mcore_models|mcore_gpt|transformer_engine|transformer_impl|deepspeed|deepspeed_config|distributed_backend|no_pipeline_parallel|make_vocab_size_divisible_by|deepspeed_activation_checkpointing|checkpoint-num-layers|num_workers|partition-activations|contiguous_grad_buffer|mock_data|dataset|rotary_base|use_rotary_position_embeddings|rotary_percentage|rotary_percent|use_checkpoint_args|no_load_optim|no_load_rng|exit_duration_in_mins|target|launcher|hostfile|output-layer-parallelism|split|splits_string|bias|use_distributed_sampler|accelerator|logger", IDLE, "as is assumed, or beside the step", NULL},
+    {"use_mcore_models|mcore_gpt|transformer_engine|transformer_impl|deepspeed|deepspeed_config|distributed_backend|no_pipeline_parallel|make_vocab_size_divisible_by|deepspeed_activation_checkpointing|checkpoint-num-layers|num_workers|partition-activations|contiguous_grad_buffer|mock_data|dataset|rotary_base|use_rotary_position_embeddings|rotary_percentage|rotary_percent|use_checkpoint_args|no_load_optim|no_load_rng|ckpt_format|ckpt_convert_format|async_save|use_persistent_ckpt_worker|auto_detect_ckpt_format|dist_ckpt_strictness|dist_ckpt_format|ckpt_fully_parallel_save|ckpt_fully_parallel_load|profile_step_start|profile_step_end|profile_ranks|use_pytorch_profiler|log_throughput|log_progress|calculate_per_token_loss|no_create_attention_mask_in_dataloader|num_dataset_builder_threads|no_mmap_bin_files|tiktoken_pattern|no_one_logger|check_for_nan_in_loss_and_grad|attention_softmax_in_fp32|exit_duration_in_mins|target|launcher|hostfile|output-layer-parallelism|split|splits_string|bias|use_distributed_sampler|accelerator|logger", IDLE, "as is assumed, or beside the step", NULL},
     {NULL, IDLE, NULL, NULL},
 };
 
@@ -195,7 +195,8 @@ static const ImportOption trainer[] = {
     {"lora_target_modules|lora_target", TAKEN, "lora-everywhere", "all-linear:true,all:true"},
     {"lora_target_linear", TAKEN, "lora-everywhere", "yes:true"},
     {"fsdp", TAKEN, "fsdp", NULL},
-    {"fsdp_config.offload_params", TAKEN, "offload-optimizer", "yes:host"},
+    {"fsdp_config.offload_params", TAKEN, "offload_both", "yes:host"},
+    {"fsdp_config.reshard_after_forward|reshard_after_forward", TAKEN, "sharding", "true:FULL_SHARD,false:SHARD_GRAD_OP"},
     {"activation_checkpointing", TAKEN, "recompute", "yes:full"},
     {"backward_prefetch", TAKEN, "prefetch", "backward_pre:1,backward_post:0,no_prefetch:0"},
     {"limit_all_gathers|fsdp_limit_all_gathers|forward_prefetch", OPEN, "when weights are gathered", "false:"},
@@ -393,7 +394,7 @@ static const ImportOption maxtext[] = {
     {"max_target_length", TAKEN, "seq", NULL},
     {"remat_policy", TAKEN, "recompute", "full:full,minimal:operations,none:none,save_qkv_proj:operations,save_dot_except_mlp:operations,save_dot_except_mlpwi:operations,save_out_proj:operations,minimal_flash:operations,minimal_with_context:operations,custom:operations"},
     {"dtype", TAKEN, "precision", PRECISIONS},
-    {"quantization", TAKEN, "precision", "fp8:fp8,nanoo_fp8:fp8,int8:int8"},
+    {"quantization", TAKEN, "quantization", "fp8:fp8,nanoo_fp8:fp8,int8:int8"},
     {"opt_type", TAKEN, "optimizer", "adamw:adam,sgd:sgd"},
     {"attention", TAKEN, "attention", "cudnn_flash_te:flash,flash:flash,autoselected:flash,dot_product:plain"},
     {"scan_layers|weight_dtype|hardware", OPEN, "how XLA lays the step out", NULL},
@@ -578,7 +579,7 @@ const ImportSoftware import_software[] = {
     {"OLMo", "pytorch fsdp", "model.mlp_hidden_size|fsdp.wrapping_strategy|model.mlp_ratio", TABLES(olmo, import_any), "sharding:FULL_SHARD", settle_olmo}, // allenai/OLMo
     {"llm-foundry", "llm-foundry fsdp", "device_train_microbatch_size|global_train_batch_size", TABLES(foundry, import_any), "", NULL}, // mosaicml/llm-foundry
     {"NeMo AutoModel", "fsdp2", "step_scheduler.*|@nemo_automodel|@automodel", TABLES(automodel, import_any), "precision:bf16", settle_automodel}, // NVIDIA-NeMo/Automodel
-    {"Lightning", "lightning", "trainer.devices|trainer.strategy|trainer.accelerator|accumulate_grad_batches", TABLES(lightning, import_any), "precision:fp32", settle_lightning}, // Lightning-AI/pytorch-lightning 2.3
+    {"Lightning", "lightning", "trainer.devices|trainer.strategy|trainer.accelerator|accumulate_grad_batches", TABLES(lightning, deepspeed, import_any), "precision:fp32", settle_lightning}, // Lightning-AI/pytorch-lightning 2.3
     {"ColossalAI", NULL, "@colossalai", TABLES(colossal, import_any), "", settle_colossal}, // hpcaitech/ColossalAI
     {"LLaMA-Factory", "llama factory", "finetuning_type|cutoff_len|@llamafactory", TABLES(trainer, accelerate, deepspeed, import_any), "recompute:full", NULL}, // hiyouga/LLaMA-Factory
     {"axolotl", "axolotl", "base_model|@axolotl", TABLES(trainer, accelerate, deepspeed, import_any), "", NULL}, // axolotl-ai-cloud/axolotl
