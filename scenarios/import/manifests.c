@@ -47,14 +47,29 @@ static double pod_gpus(Reading *r, const Json *pod) {
     return 0;
 }
 
+static bool names_gpu(const char *key) {
+    return strstr(key, "gpu.product") || strstr(key, "accelerator") || strstr(key, "instance-type");
+}
+
+// nodeAffinity: matchExpressions of whatever depth.
+static const char *affine_gpu(Reading *r, const Json *tree, int depth) {
+    const char *key = text_at(r, tree, "key"), *found = NULL;
+    const Json *values = tree_get(tree, "values");
+    if (key && names_gpu(key) && values && values->kind == JSON_LIST && values->count)
+        return tree_text(r->arena, &values->items[0]);
+    bool within = tree && (tree->kind == JSON_LIST || tree->kind == JSON_OBJECT) && depth < 6;
+    for (int i = 0; within && i < tree->count && i < 40 && !found; i++)
+        found = affine_gpu(r, &tree->items[i], depth + 1);
+    return found;
+}
+
 static const char *pod_gpu(Reading *r, const Json *pod) {
     const Json *selector = tree_get(pod, "nodeSelector");
     for (int i = 0; selector && selector->kind == JSON_OBJECT && i < selector->count; i++) {
         const char *key = selector->items[i].key, *value = tree_text(r->arena, &selector->items[i]);
-        if (value && (strstr(key, "gpu.product") || strstr(key, "accelerator") || strstr(key, "instance-type")))
-            return value;
+        if (value && names_gpu(key)) return value;
     }
-    return NULL;
+    return affine_gpu(r, tree_at(pod, "affinity.nodeAffinity"), 0);
 }
 
 static void take_environment(Reading *r, const Json *container, const Json *documents) {

@@ -290,9 +290,9 @@ static void take_argument(Python *p, const char *name, const struct Maker *maker
     else if (strstr(name, "Lora") && strcmp(key, "target_modules") == 0)
         tell(p, "", "lora_target_modules", with_commas(p, value), line);
     else if (strstr(name, "DataLoader") && said_find(&p->told, key))
-        return; // of those that validate
-    else if (strstr(key, "checkpointing_policy"))
-        tell(p, maker->section, key, "true", line); // whatever blocks it names
+        return;                                   // of those that validate
+    else if (strstr(key, "checkpointing_policy")) // whatever blocks it names
+        tell(p, maker->section, key, strcmp(with_commas(p, value), "None") == 0 ? "None" : "true", line);
     else
         tell(p, maker->section, key, with_commas(p, value), line);
 }

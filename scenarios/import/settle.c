@@ -62,8 +62,12 @@ static const char *config_beside(Reading *r, const char *name, Where where) {
     size_t bytes;
     const char *shown;
     const char *path = strstr(name, ".json") ? name : arena_printf(r->arena, "%s/config.json", name);
-    if (path[0] == '/' || !reading_file(r, path, where, &bytes, &shown)) return NULL;
-    return shown;
+    if (path[0] != '/' && is_known(path)) return reading_file(r, path, where, &bytes, &shown) ? shown : NULL;
+    const char *rest =
+        strrchr(path, NOT_KNOWN) ? strrchr(path, NOT_KNOWN) : path; // a folder beside, by the end of its path
+    for (int tries = 0; tries < 6 && (rest = strchr(rest, '/')) != NULL && strchr(++rest, '/'); tries++)
+        if (is_known(rest) && reading_file(r, rest, where, &bytes, &shown)) return shown;
+    return NULL;
 }
 
 static const char *const shape[] = {"layers", "hidden", "heads"}; // without which no transformer is spelt
@@ -124,6 +128,10 @@ static void settle_tune_model(Reading *r) {
 // SwiGLU's two halves as one width.
 static void settle_shape(Reading *r) {
     const Heard *halves = heard(r, "encoder_layers"), *wide = heard(r, "olmo_ffn"), *ratio = heard(r, "olmo_ratio");
+    const Heard *experts = heard(r, "experts");
+    if (experts && !heard(r, "experts_per_token") && heard(r, "layers")) // as Megatron's --moe-router-topk, --topk
+        hear(r, "experts_per_token", strcmp(r->import->software, "Megatron-DeepSpeed") == 0 ? "1" : "2",
+             experts->where);
     if (r->program && strstr(r->program, "pretrain_bert")) hear(r, "causal", "false", r->machines.where);
     if (halves && !heard(r, "layers"))
         hear_number(r, "layers", heard_number(r, "encoder_layers", 0) + heard_number(r, "decoder_layers", 0),
@@ -180,6 +188,7 @@ static void settle_model(Reading *r) {
         hear(r, "model", library_name(r, recipe), heard(r, "recipe")->where);
         return;
     }
+    const char *called = name ? name->value : "";
     unhear(r, "model");
     const char *half = half_spelt(r);
     if (half && !name) {
@@ -192,7 +201,7 @@ static void settle_model(Reading *r) {
     problem_add(r->problems, name ? name->where : (Where){0},
                 name ? "which model is \"%s\"? It is none of the library, and no config.json lies beside"
                      : "which model? Nothing here says it%.0s",
-                name ? name->value : "");
+                called);
     problem_hint(r->problems, "say --model NAME (lockstep model list) or --model its/config.json");
     problem_is_usage(r->problems);
 }

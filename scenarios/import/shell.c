@@ -45,8 +45,13 @@ const ShellNote *shell_notes(const Shell *shell, int *count) {
 // ---- Variables and files.
 
 ShellVariable *shell_find(const Shell *shell, const char *name) {
-    for (int i = 0; i < shell->variables.count; i++)
-        if (strcmp(shell->variables.items[i].name, name) == 0) return &shell->variables.items[i];
+    for (int hops = 0; hops < 4; hops++) {
+        ShellVariable *found = NULL;
+        for (int i = 0; i < shell->variables.count && !found; i++)
+            if (strcmp(shell->variables.items[i].name, name) == 0) found = &shell->variables.items[i];
+        if (!found || !found->refers) return found;
+        name = found->refers;
+    }
     return NULL;
 }
 
@@ -345,8 +350,19 @@ static void read_array(Reader *r, const char *name, ShellVariable *variable, boo
     variable->is_list = true;
 }
 
+// local -n NAME=OTHER: a name for another variable, which is there from now on.
+static void refer(Shell *shell, const char *name, const char *other, Where where) {
+    if (strcmp(name, other) == 0) return;
+    if (!shell_find(shell, other)) variable_named(shell, other, where);
+    ShellVariable *variable = NULL;
+    for (int i = 0; i < shell->variables.count && !variable; i++)
+        if (strcmp(shell->variables.items[i].name, name) == 0) variable = &shell->variables.items[i];
+    if (!variable) variable = variable_named(shell, name, where);
+    if (variable) variable->refers = arena_copy_text(shell->arena, other);
+}
+
 // At NAME=… or NAME+=…; behind it.
-static void assign(Reader *r, const char *sign, bool exported) {
+static void assign(Reader *r, const char *sign, bool exported, bool refers) {
     Shell *shell = r->shell;
     const char *name_end = sign;
     const char *bracket = memchr(r->at, '[', (size_t)(sign - r->at));
@@ -374,7 +390,10 @@ static void assign(Reader *r, const char *sign, bool exported) {
             value = arena_printf(shell->arena, "%s%s", before, value);
             shell->bytes += strlen(value);
         }
-        shell_set(shell, name, value, where, exported);
+        if (refers)
+            refer(shell, name, value, where);
+        else
+            shell_set(shell, name, value, where, exported);
     }
     move_to(r, stop);
 }
@@ -616,7 +635,7 @@ static void export_name(Reader *r, const char *name) {
 static Truth run_simple(Reader *r) {
     Shell *shell = r->shell;
     Simple simple = {0};
-    bool declares = false, exports = false, any = false;
+    bool declares = false, exports = false, any = false, refers = false;
     int line = r->line;
     bool outer = shell->unset_is_empty;
     if (next_is(r, "[") || next_is(r, "test")) shell->unset_is_empty = true;
@@ -640,7 +659,7 @@ static Truth run_simple(Reader *r) {
         }
         const char *sign = !any || declares ? assignment_sign(r->at, stop) : NULL;
         if (sign) {
-            assign(r, sign, exports);
+            assign(r, sign, exports, refers);
             continue;
         }
         if (!any && is_declaration(r->at, stop)) {
@@ -650,6 +669,7 @@ static Truth run_simple(Reader *r) {
             continue;
         }
         if (declares) {
+            refers = refers || (stop - r->at == 2 && strncmp(r->at, "-n", 2) == 0);
             export_name(r, arena_printf(shell->arena, "%.*s", (int)(stop - r->at), r->at));
             move_to(r, stop);
             continue;
@@ -688,7 +708,7 @@ static void export_prefixes(Reader *r) {
         if (r->at >= look.at) break;
         const char *stop = word_end(r), *sign = assignment_sign(r->at, stop);
         if (!sign) break;
-        assign(r, sign, true);
+        assign(r, sign, true, false);
     }
 }
 
