@@ -247,6 +247,156 @@ TEST(recipes_and_lone_scripts_count_as_they_do) {
     arena_close(arena);
 }
 
+// ---- What a script comes to.
+
+#define MEGATRON_SIZES "--num-layers 24 --hidden-size 1024 --num-attention-heads 16 --seq-length 1024 --bf16"
+
+TEST(loops_and_arguments_of_a_script_go_as_far_as_is_known) {
+    Arena *arena = arena_open();
+    const char *text =
+        "#!/bin/bash\nTP=1; MB=1\nadd() { while getopts 't:b:' o; do case $o in t) TP=$OPTARG;; b) MB=$OPTARG;; esac; "
+        "done; }\nadd -t 2 -b 4\n"
+        "set -- --pp 2 --unused x\nwhile [[ $# -gt 0 ]]; do case \"$1\" in --pp) PP=$2; shift 2;; *) shift;; esac; "
+        "done\n"
+        "GBS=1; for ((i = 0; i < 6; i++)); do ((GBS *= 2)); done\n"
+        "declare -A L=([small]=12 [large]=24); WHICH=large\n"
+        "for s in a b c; do [ $s == b ] && break; LAST=$s; done\n"
+        "while true; do break; done\n"
+        "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers ${L[$WHICH]} --hidden-size $((2 ** 10)) "
+        "--num-attention-heads 16 --seq-length 1024 --bf16 --tensor-model-parallel-size $TP --micro-batch-size $MB "
+        "--pipeline-model-parallel-size $PP --global-batch-size $GBS --save $LAST\n";
+    const Import *import = read_as(arena, "x.sh", text, &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(import, "tp"), "2");
+    EXPECT_TEXT(word(import, "pp"), "2");
+    EXPECT_TEXT(word(import, "micro-batch"), "4");
+    EXPECT_TEXT(word(import, "global-batch"), "64");
+    EXPECT_CONTAINS(word(import, "model"), "layers=24,hidden=1024");
+    arena_close(arena);
+}
+
+TEST(a_loop_whose_end_is_not_known_is_gone_through_once) {
+    Arena *arena = arena_open();
+    const char *text = "#!/bin/bash\nN=1\nwhile read -r host; do N=$((N * 2)); done < hosts\n"
+                       "until nc -z head 29500; do N=$((N * 2)); done\n"
+                       "torchrun --nproc_per_node 8 pretrain_gpt.py " MEGATRON_SIZES " --micro-batch-size $N "
+                       "--global-batch-size 64\n";
+    const Import *import = read_as(arena, "x.sh", text, &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(import, "micro-batch"), "4");
+    EXPECT(lists(&import->missing, "not known"));
+    arena_close(arena);
+}
+
+TEST(a_template_that_the_script_fills_is_its_configuration) {
+    Arena *arena = arena_open();
+    const char *text =
+        "#!/bin/bash\nSTAGE=3\ncat > t.json <<'E'\n"
+        "{\"zero_optimization\": {\"stage\": ${STAGE}}, \"train_micro_batch_size_per_gpu\": MICRO}\nE\n"
+        "envsubst < t.json | sed \"s/MICRO/$(expr 1 \\* 2)/\" | tee ds.json\n"
+        "torchrun --nproc_per_node 8 run_clm.py --model_name_or_path gpt2 --per_device_train_batch_size 2 "
+        "--deepspeed ds.json --fp16\n";
+    const Import *import = read_as(arena, "x.sh", text, &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(import, "zero"), "3");
+    EXPECT_TEXT(word(import, "micro-batch"), "2");
+    arena_close(arena);
+}
+
+TEST(a_job_that_is_submitted_by_another_script_is_read) {
+    Arena *arena = arena_open();
+    const char *text = "#!/bin/bash\nn=4\nsrun -N1 -n1 hostname\nsbatch -N$n <<EOF\n#!/bin/bash\n#SBATCH --nodes=1\n"
+                       "#SBATCH --gpus-per-node=h100:8 --ntasks-per-node=8\n"
+                       "srun python pretrain_gpt.py " MEGATRON_SIZES
+                       " --micro-batch-size 1 --global-batch-size \\$((SLURM_NNODES * 16))\nEOF\n";
+    const Import *import = read_as(arena, "x.sh", text, &nothing);
+    EXPECT_TEXT(word(import, "gpus"), "32");
+    EXPECT_TEXT(word(import, "global-batch"), "64");
+    arena_close(arena);
+}
+
+TEST(a_task_is_a_gpu_only_where_tasks_are_more_than_machines) {
+    Arena *arena = arena_open();
+    const char *text = "#!/bin/bash\n#SBATCH -N 4 -n 4 --gpus-per-task=8\nsrun python3 -m MaxText.train base.yml "
+                       "model_name=mixtral-8x7b ici_expert_parallelism=8 per_device_batch_size=3 quantization=fp8 "
+                       "dtype=bfloat16 max_target_length=4096\n";
+    const Import *import = read_as(arena, "x.sh", text, &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(import, "gpus"), "32");
+    EXPECT_TEXT(word(import, "precision"), "fp8");
+    const Import *pbs =
+        read_as(arena, "y.sh",
+                "#!/bin/bash\n#PBS -l select=10:ncpus=64:ngpus=4\nN=`wc -l < $PBS_NODEFILE`\n"
+                "mpiexec -n $((N * 4)) --ppn 4 python pretrain_gpt.py " MEGATRON_SIZES " --micro-batch-size 1\n",
+                &(ImportAsked){.node = "hgx-a100-4"});
+    EXPECT_TEXT(word(pbs, "gpus"), "40");
+    arena_close(arena);
+}
+
+TEST(hosts_that_are_chosen_have_their_own_slots) {
+    Arena *arena = arena_open();
+    const char *text = "#!/bin/bash\ncat > hosts <<E\na slots=8\nb slots=4\nc slots=4\nE\n"
+                       "deepspeed --hostfile hosts %s run_clm.py --model_name_or_path gpt2 "
+                       "--per_device_train_batch_size 1 --fp16\n";
+    const ImportAsked asked = {.node = "dgx-h100"};
+    EXPECT_TEXT(word(read_as(arena, "x.sh", arena_printf(arena, text, "--include b@c"), &asked), "gpus"), "8");
+    EXPECT_TEXT(word(read_as(arena, "x.sh", arena_printf(arena, text, "--include a:0,1@c"), &asked), "gpus"), "6");
+    EXPECT_TEXT(word(read_as(arena, "x.sh", arena_printf(arena, text, "--exclude a"), &asked), "gpus"), "8");
+    arena_close(arena);
+}
+
+TEST(calls_of_a_program_in_python_say_its_job) {
+    Arena *arena = arena_open();
+    const char *trainer =
+        "MODEL = \"EleutherAI/pythia-6.9b\"\nBATCH = 4\n"
+        "def run(nodes: int = 4):\n    data = torch.utils.data.DataLoader(Packed(block_size=2048), batch_size=BATCH)\n"
+        "    model = AutoModelForCausalLM.from_pretrained(MODEL)\n"
+        "    trainer = L.Trainer(devices=8, num_nodes=nodes, precision=\"bf16-true\", accumulate_grad_batches=2,\n"
+        "                        strategy=FSDPStrategy(sharding_strategy=\"HYBRID_SHARD\"))\n";
+    const Import *import = read_as(arena, "train.py", trainer, &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(import->software, "Lightning");
+    EXPECT_TEXT(word(import, "gpus"), "32");
+    EXPECT_TEXT(word(import, "micro-batch"), "4");
+    EXPECT_TEXT(word(import, "zero-shard"), "8");
+    EXPECT_TEXT(word(import, "seq"), "2048");
+    const char *recipe = "def configure(nodes=2, per=8):\n"
+                         "    recipe = llm.llama3_8b.pretrain_recipe(num_nodes=nodes, num_gpus_per_node=per)\n"
+                         "    recipe.trainer.strategy.tensor_model_parallel_size = 2\n"
+                         "    recipe.data.global_batch_size = 8 * 64\n    recipe.data.micro_batch_size = 2\n";
+    import = read_as(arena, "r.py", recipe, &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(import->software, "NeMo 2");
+    EXPECT_TEXT(word(import, "model"), "llama-3-8b");
+    EXPECT_TEXT(word(import, "gpus"), "16");
+    EXPECT_TEXT(word(import, "tp"), "2");
+    EXPECT_TEXT(word(import, "global-batch"), "512");
+    const char *estimator =
+        "hp = {\"model_name_or_path\": \"gpt2\", \"per_device_train_batch_size\": 4, \"learning_rate\": 2e-5, "
+        "\"bf16\": True}\n"
+        "HuggingFace(instance_type=\"ml.p4d.24xlarge\", instance_count=2, hyperparameters=hp).fit()\n";
+    import = read_as(arena, "s.py", estimator, &nothing);
+    EXPECT_TEXT(word(import, "node"), "aws-p4d.24xlarge");
+    EXPECT_TEXT(word(import, "gpus"), "16");
+    EXPECT_TEXT(word(import, "micro-batch"), "4");
+    EXPECT(lists(&import->idle, "learning_rate"));
+    arena_close(arena);
+}
+
+TEST(groups_of_pods_are_the_machines_of_a_job) {
+    Arena *arena = arena_open();
+    const char *group =
+        "apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nspec:\n  leaderWorkerTemplate:\n    size: 4\n"
+        "    workerTemplate: {spec: {containers: [{env: [{name: TP, value: '2'}], command: [bash, -c], args: "
+        "['torchrun "
+        "--nnodes $LWS_GROUP_SIZE --nproc-per-node 8 pretrain_gpt.py " MEGATRON_SIZES
+        " --tensor-model-parallel-size $(TP) --micro-batch-size 1'], resources: {limits: {nvidia.com/gpu: 8}}}]}}\n";
+    const Import *import = read_as(arena, "lws.yaml", group, &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(import, "gpus"), "32");
+    EXPECT_TEXT(word(import, "tp"), "2");
+    const char *volcano =
+        "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nspec:\n  plugins: {pytorch: []}\n  tasks:\n"
+        "  - {replicas: 1, template: {spec: {containers: &c [{command: [sh, -c, 'NNODES=$WORLD_SIZE NPROC_PER_NODE=8 "
+        "llamafactory-cli train --model_name_or_path gpt2 --finetuning_type full --per_device_train_batch_size 1'], "
+        "resources: {limits: {nvidia.com/gpu: 8}}}]}}}\n  - {replicas: 3, template: {spec: {containers: *c}}}\n";
+    EXPECT_TEXT(word(read_as(arena, "vc.yaml", volcano, &(ImportAsked){.node = "dgx-h100"}), "gpus"), "32");
+    arena_close(arena);
+}
+
 // ---- Tables.
 
 TEST(a_shape_that_is_half_said_names_what_is_missing) {
@@ -316,6 +466,8 @@ static const struct {
                            "--hidden-size 6144 --num-attention-heads 48 --pipeline-model-parallel-size 2"},
     {"GPT-NeoX", "torchrun --nnodes 2 --nproc_per_node 8 train.py --num-layers 48 --hidden-size 6144 "
                  "--num-attention-heads 48 --pipe-parallel-size 2"},
+    {"NeMo 2", "nemo llm pretrain --factory llama3_8b trainer.num_nodes=2 trainer.devices=8 --num-layers 48 "
+               "--hidden-size 6144 --num-attention-heads 48 --pipeline-model-parallel-size 2"},
     {"NeMo", "torchrun --nnodes 2 --nproc_per_node 8 megatron_gpt.py --num-layers 48 --hidden-size 6144 "
              "--num-attention-heads 48 --pipeline-model-parallel-size 2"},
     {"Megatron-Bridge", "torchrun --nnodes 2 --nproc_per_node 8 run_recipe.py --num-layers 48 --hidden-size 6144 "
@@ -325,6 +477,9 @@ static const struct {
     {"torchtitan", "torchrun --nnodes 2 --nproc_per_node 8 -m torchtitan.train --model.name llama3 --model.flavor 8B "
                    "--pipeline_parallel_degree 2"},
     {"MaxText", "torchrun --nnodes 2 --nproc_per_node 8 MaxText.py --model_name llama2-7b"},
+    {"OLMo",
+     "torchrun --nnodes 2 --nproc_per_node 8 train.py --model.mlp_ratio=8 --model.n_layers=32 --model.n_heads=32 "
+     "--model.d_model=4096"},
     {"llm-foundry", "composer -n 8 --world_size 16 train.py --global_train_batch_size 64 "
                     "--pretrained_model_name_or_path meta-llama/Llama-2-7b"},
     {"NeMo AutoModel", "torchrun --nnodes 2 --nproc_per_node 8 automodel.py --pretrained_model_name_or_path "
@@ -337,10 +492,13 @@ static const struct {
     {"torchtune", "tune run --nnodes 2 --nproc_per_node 8 full_finetune_distributed --config llama2/7B_full"},
     {"nanoGPT",
      "torchrun --nnodes 2 --nproc_per_node 8 train.py --n_layer 12 --n_head 12 --n_embd 768 --block_size 1024"},
-    {"Horovod", "torchrun --nnodes 2 --nproc_per_node 8 train_hvd.py --model resnet50"},
+    {"Horovod", "torchrun --nnodes 2 --nproc_per_node 8 train_hvd.py --model gpt2-1.5b"},
     {"Hugging Face Trainer", "torchrun --nnodes 2 --nproc_per_node 8 run_clm.py --model_name_or_path "
                              "meta-llama/Llama-2-7b"},
-    {"a script of its own", "torchrun --nnodes 2 --nproc_per_node 8 train.py --model resnet50"},
+    {"Diffusers", "torchrun --nnodes 2 --nproc_per_node 8 train_text_to_image.py --pretrained_model_name_or_path "
+                  "meta-llama/Llama-2-7b"},
+    {"PyTorch's imagenet example", "srun python main.py -a resnet50 --multiprocessing-distributed --world-size 1"},
+    {"a script of its own", "torchrun --nnodes 2 --nproc_per_node 8 train.py --model gpt2-1.5b"},
 };
 
 static const char *words_of(Arena *arena, const Import *import) {
@@ -369,9 +527,19 @@ static bool changes(const ImportSoftware *software, const char *command, const c
 
 static bool any_value_changes(Arena *arena, const ImportSoftware *software, const char *command,
                               const ImportOption *row, const char *name) {
-    static const char *const tried[] = {"4",      "3",        "1",     "full_shard", "NO_SHARD",
-                                        "gemini", "float8",   "GPipe", "moe_act",    "meta-llama/Llama-2-13b",
-                                        "fsdp",   "resnet101"};
+    static const char *const tried[] = {"64",
+                                        "4",
+                                        "3",
+                                        "1",
+                                        "full_shard",
+                                        "NO_SHARD",
+                                        "gemini",
+                                        "float8",
+                                        "GPipe",
+                                        "moe_act",
+                                        "meta-llama/Llama-2-13b",
+                                        "fsdp",
+                                        "resnet101"};
     for (size_t i = 0; !row->how && i < sizeof tried / sizeof *tried; i++)
         if (changes(software, command, name, tried[i])) return true;
     for (const char *at = row->how; at && *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
@@ -409,7 +577,12 @@ static bool needs_another(const ImportSoftware *software, const char *to) {
                                         "replicate",
                                         "rank_micro",
                                         "recompute_method",
-                                        "all_accumulation"};
+                                        "all_accumulation",
+                                        "encoder_layers",
+                                        "decoder_layers",
+                                        "fsdp_strategy",
+                                        "samples",
+                                        "instance"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i], to) == 0) return true;
     return strstr(software->unsaid, to) != NULL;

@@ -81,11 +81,24 @@ const char *reading_file(Reading *r, const char *path, Where where, size_t *byte
     return text;
 }
 
+const char *reading_near(Reading *r, const char *path, Where where, size_t *bytes, const char **shown) {
+    const char *text = reading_file(r, path, where, bytes, shown);
+    bool elsewhere = *path == '/' || *path == '~' || *path == NOT_KNOWN || strstr(path, "..");
+    const char *rest = strrchr(path, NOT_KNOWN) ? strrchr(path, NOT_KNOWN) : path;
+    for (int tries = 0; !text && elsewhere && tries < 6 && (rest = strchr(rest, '/')) != NULL; tries++) {
+        rest++;
+        if (*rest && is_known(rest)) text = reading_file(r, rest, where, bytes, shown);
+    }
+    return text;
+}
+
 void reading_config_text(Reading *r, const char *shown, const char *text, size_t bytes) {
     SaidList list = {0};
     const char *dot = strrchr(shown, '.');
     if (dot && strcmp(dot, ".toml") == 0) {
         toml_read(r->arena, &list, shown, text, bytes, BY_FILE, r->problems);
+    } else if (dot && strcmp(dot, ".py") == 0) {
+        read_python_settings(r, shown, text, bytes);
     } else {
         const char *first = text + strspn(text, " \t\r\n");
         const Json *tree = *first == '{' ? json_or_yaml_read(r->arena, shown, text, bytes, r->problems) : NULL;
@@ -105,11 +118,7 @@ void reading_config_text(Reading *r, const char *shown, const char *text, size_t
 
 bool reading_config(Reading *r, const char *path, Where where) {
     size_t bytes = 0;
-    const char *shown, *text = reading_file(r, path, where, &bytes, &shown);
-    if (!text) {
-        const char *name = strrchr(path, '/');
-        if (name && path[0] == '/') text = reading_file(r, name + 1, where, &bytes, &shown);
-    }
+    const char *shown, *text = reading_near(r, path, where, &bytes, &shown);
     if (!text) return false;
     list_line(r, &r->import->taken, "file", shown, "what it says", where);
     reading_config_text(r, shown, text, bytes);
@@ -185,8 +194,13 @@ static void take_option(Reading *r, const ImportSoftware *software, const Said *
                       taken ? "its value is not known without running something" : "this value is not understood",
                       said->where);
         } else {
+            bool lasts = strcmp(row->to, "steps") == 0 || strcmp(row->to, "samples") == 0;
             if (*taken) hear(r, row->to, taken, said->where);
-            list_line(r, &r->import->taken, said->name, value, *taken ? row->to : "as is assumed", said->where);
+            list_line(r, lasts ? &r->import->idle : &r->import->taken, said->name, value,
+                      lasts    ? "how long it trains: a step is the same"
+                      : *taken ? row->to
+                               : "as is assumed",
+                      said->where);
         }
     } else if (row && row->effect == OPEN && row->how && converted(r->arena, row->how, said->value)) {
         list_line(r, &r->import->idle, said->name, value, "as is assumed", said->where);
@@ -353,8 +367,11 @@ static void take_all(Reading *r, const ImportSoftware *software) {
             if ((int)r->said.items[i].by == by) take_option(r, software, &r->said.items[i], NULL);
     for (int i = 0; i < r->environment.count; i++)
         take_option(r, software, &r->environment.items[i], import_environment);
-    static const char *const reserved[] = {"nodes",         "ntasks",        "ntasks_per_node", "gres",     "gpus",
-                                           "gpus_per_node", "gpus_per_task", "constraint",      "mpi_ranks"};
+    static const char *const reserved[] = {"nodes",         "ntasks",        "ntasks_per_node", "gres",
+                                           "gpus",          "gpus_per_node", "mpi_ranks",       "ranks_per_node",
+                                           "gpus_per_task", "nnodes",        "nproc_per_node",  "constraint",
+                                           "num_nodes",     "num_gpus",      "include",         "nproc",
+                                           "world_size",    "exclude",       "mpi_hosts",       "host"};
     for (int i = 0; i < r->machine.count; i++) {
         const Said *said = &r->machine.items[i];
         bool taken = false;
@@ -369,7 +386,7 @@ static void take_all(Reading *r, const ImportSoftware *software) {
                   said->name, shown_value(r, said->value),
                   taken     ? "machines"
                   : matters ? "machines may be taken away"
-                            : "of the scheduler",
+                            : "of the scheduler or the launcher",
                   said->where);
     }
 }

@@ -17,7 +17,7 @@ static const char *base_name(const char *path) {
 
 typedef void MachinesOf(Reading *r, const Launch *launch);
 static MachinesOf machines_of_torchrun, machines_of_deepspeed, machines_of_accelerate, machines_of_composer,
-    machines_of_colossalai, machines_of_llamafactory;
+    machines_of_colossalai, machines_of_llamafactory, machines_of_axolotl;
 
 typedef enum WhatFollows { A_COMMAND, A_SCRIPT, A_WORD } WhatFollows; // A_SCRIPT: a .py file, or behind -m
 
@@ -37,15 +37,20 @@ static const Launcher launchers[] = {
     {"composer", "composer", A_SCRIPT, machines_of_composer},
     {"colossalai", "colossalai", A_SCRIPT, machines_of_colossalai},
     {"llamafactory-cli", "llamafactory-cli", A_WORD, machines_of_llamafactory},
-    {"axolotl", "axolotl", A_WORD, NULL},
+    {"axolotl", "axolotl", A_WORD, machines_of_axolotl},
+    {"trl", "trl", A_WORD, machines_of_axolotl},
     {"automodel", "automodel", A_WORD, NULL},
     {"lightning", "lightning", A_WORD, NULL},
     {"fabric", "lightning", A_WORD, NULL},
     {"tune", "torchtune", A_WORD, machines_of_torchrun},
     {"litgpt", "litgpt", A_WORD, NULL},
+    {"nemo", "nemo", A_WORD, NULL},
     {"srun", "srun", A_COMMAND, NULL},
     {"mpirun", "mpirun", A_COMMAND, NULL},
     {"mpiexec", "mpirun", A_COMMAND, NULL},
+    {"mpiexec.hydra", "mpirun", A_COMMAND, NULL},
+    {"aprun", "mpirun", A_COMMAND, NULL},
+    {"jsrun", "mpirun", A_COMMAND, NULL},
     {"horovodrun", "horovodrun", A_COMMAND, NULL},
 };
 enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
@@ -69,7 +74,7 @@ static bool is_shell(const char *word) {
 
 static bool is_config(const char *word) {
     return file_ends_in(word, ".yaml") || file_ends_in(word, ".yml") || file_ends_in(word, ".toml") ||
-           file_ends_in(word, ".json");
+           file_ends_in(word, ".json") || file_ends_in(word, ".py");
 }
 
 // ---- Options of whatever program.
@@ -91,6 +96,13 @@ static bool is_number(const char *word) {
     return *word && !*end;
 }
 
+// "a.b=c", "+a=c": by itself, not the value of the option before it.
+static bool is_setting(const char *word) {
+    word += strspn(word, "+~");
+    size_t length = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
+    return length > 0 && !isdigit((unsigned char)*word) && word[length] == '=' && memchr(word, '.', length);
+}
+
 // "--name value …", "--name=value", "key=value"; from `at` on.
 static void read_options(Reading *r, const ShellWords *words, int at, SaidList *list, Where where, bool configs) {
     while (at < words->count) {
@@ -104,7 +116,8 @@ static void read_options(Reading *r, const ShellWords *words, int at, SaidList *
             const char *value = NULL;
             int values = 0;
             while (at < words->count && (words->items[at].text[0] != '-' || is_number(words->items[at].text)) &&
-                   !(values && strchr(words->items[at].text, '=')) && values < 12) {
+                   !(strchr(words->items[at].text, '=') && (values || is_setting(words->items[at].text))) &&
+                   values < 12) {
                 value = value ? arena_printf(r->arena, "%.400s,%.200s", value, words->items[at].text)
                               : words->items[at].text;
                 at++, values++;
@@ -147,23 +160,34 @@ static void add_launch(Reading *r, const Launcher *launcher, const ShellWords *w
     static const char *const trains[] = {"train", "pretrain", "finetune", "sft", "run_", "main"};
     for (size_t i = 0; i < sizeof trains / sizeof *trains; i++)
         if (strstr(launch.program, trains[i])) launch.weight += 20;
+    for (int i = 0; i < r->step.count; i++) LIST_PUSH(r->arena, &launch.step, r->step.items[i]);
     if (r->launches.count < 64) LIST_PUSH(r->arena, &r->launches, launch);
 }
 
-static void read_srun(Reading *r, const ShellWords *words, int begin, int end, Where where) {
+// Options of Slurm by their long names; "-N4" is "-N 4".
+static void read_slurm(Reading *r, const ShellWords *words, int begin, int end, SaidList *list, Where where,
+                       SaidBy by) {
     static const struct {
         const char *letter, *name;
-    } letters[] = {{"-N", "--nodes"}, {"-n", "--ntasks"}, {"-G", "--gpus"}, {"-np", "--ntasks"}};
+    } letters[] = {{"-N", "nodes"},     {"-n", "ntasks"},   {"-G", "gpus"},         {"-C", "constraint"},
+                   {"-p", "partition"}, {"-J", "job-name"}, {"-t", "time"},         {"-A", "account"},
+                   {"-o", "output"},    {"-np", "ntasks"},  {"-c", "cpus-per-task"}};
     SaidList own = {0};
     ShellWords part = {words->items, end, end};
-    said_add(r->arena, &r->machine, "by_srun", "true", where, BY_COMMAND);
     read_options(r, &part, begin, &own, where, false);
     for (int i = 0; i < own.count; i++) {
-        const char *name = own.items[i].name;
-        for (int k = 0; k < 4; k++)
+        const char *name = own.items[i].name, *value = own.items[i].value;
+        bool joined = name[0] == '-' && isalpha((unsigned char)name[1]) && isdigit((unsigned char)name[2]);
+        if (joined) value = name + 2, name = arena_printf(r->arena, "%.2s", name);
+        for (size_t k = 0; k < sizeof letters / sizeof *letters; k++)
             if (strcmp(name, letters[k].letter) == 0) name = letters[k].name;
-        said_add(r->arena, &r->machine, name, own.items[i].value, own.items[i].where, BY_COMMAND);
+        said_add(r->arena, list, name, value, own.items[i].where, by);
     }
+}
+
+static void read_srun(Reading *r, const ShellWords *words, int begin, int end, Where where) {
+    said_add(r->arena, &r->step, "by_srun", "true", where, BY_COMMAND);
+    read_slurm(r, words, begin, end, &r->step, where, BY_COMMAND);
 }
 
 // mpirun -x NAME=VALUE, docker -e NAME=VALUE.
@@ -179,12 +203,24 @@ static void read_environment(Reading *r, const ShellWords *words, int end, Where
 }
 
 static void read_mpirun(Reading *r, const ShellWords *words, int begin, int end, Where where) {
+    static const char *const ranks[] = {"-np", "-n", "--np", "--ntasks"}, *const per_node[] = {"-ppn", "--ppn",
+                                                                                               "-npernode",
+                                                                                               "--npernode", "-N"};
     for (int i = begin; i + 1 < end; i++) {
         const char *option = words->items[i].text, *value = words->items[i + 1].text;
-        if (strcmp(option, "-np") == 0 || strcmp(option, "-n") == 0 || strcmp(option, "--np") == 0)
-            said_add(r->arena, &r->machine, "mpi_ranks", value, where, BY_COMMAND);
-        if (strcmp(option, "-H") == 0) said_add(r->arena, &r->machine, "mpi_hosts", value, where, BY_COMMAND);
-        if (strcmp(option, "--hostfile") == 0) read_hostfile(r, value, where);
+        for (int k = 0; k < 4; k++)
+            if (strcmp(option, ranks[k]) == 0) said_add(r->arena, &r->step, "mpi_ranks", value, where, BY_COMMAND);
+        for (int k = 0; k < 5; k++)
+            if (strcmp(option, per_node[k]) == 0)
+                said_add(r->arena, &r->step, "ranks_per_node", value, where, BY_COMMAND);
+        if (strncmp(value, "ppr:", 4) == 0 && strstr(value, ":node"))
+            said_add(r->arena, &r->step, "ranks_per_node", arena_printf(r->arena, "%d", atoi(value + 4)), where,
+                     BY_COMMAND);
+        if (strcmp(option, "-H") == 0 || strcmp(option, "--host") == 0)
+            said_add(r->arena, &r->step, "mpi_hosts", value, where, BY_COMMAND);
+        if (strcmp(option, "--hostfile") == 0 || strcmp(option, "-hostfile") == 0 ||
+            strcmp(option, "-machinefile") == 0 || strcmp(option, "-f") == 0)
+            read_hostfile(r, value, where);
     }
     read_environment(r, words, end, where);
 }
@@ -215,6 +251,50 @@ static void run_script(Reading *r, const ShellWords *words, int at, Where where)
     ShellWords *arguments = ARENA_NEW(r->arena, ShellWords);
     *arguments = (ShellWords){words->items + at + 1, words->count - at - 1, words->count - at - 1};
     shell_run_file(r->shell, words->items[at].text, arguments, where);
+}
+
+// ssh HOST COMMAND, pdsh -w HOSTS COMMAND: options first.
+static void read_remote(Reading *r, const ShellWords *words, bool many, Where where) {
+    int at = 1;
+    while (at < words->count && words->items[at].text[0] == '-')
+        at += strchr("oipFlJbcDELmOpQRSwxuf", words->items[at].text[1]) && !words->items[at].text[2] ? 2 : 1;
+    shell_run_words(r->shell, shell_joined(r->shell, words, many ? at : at + 1), where);
+}
+
+// xpk workload create --device-type h100-mega-80gb-8 --num-nodes 4 --command TEXT
+static void read_xpk(Reading *r, const ShellWords *words, int at, Where where) {
+    SaidList own = {0};
+    read_options(r, words, at, &own, where, false);
+    const char *device = said_value(&own, "device-type"), *command = said_value(&own, "command"),
+               *nodes = said_value(&own, "num-nodes|num-slices");
+    const char *dash = device && is_known(device) ? strrchr(device, '-') : NULL;
+    if (nodes) said_add(r->arena, &r->step, "nodes", nodes, where, BY_COMMAND);
+    if (dash && atoi(dash + 1) > 0)
+        said_add(r->arena, &r->step, "gpus-per-node",
+                 arena_printf(r->arena, "%.*s:%d", (int)(dash - device), device, atoi(dash + 1)), where, BY_COMMAND);
+    if (command) shell_run_words(r->shell, command, where);
+}
+
+// torchx run -s slurm dist.ddp -j 4x8 --script train.py -- OPTIONS
+static void read_torchx(Reading *r, const ShellWords *words, Where where) {
+    ShellWords *torchrun = ARENA_NEW(r->arena, ShellWords);
+    const char *layout = "1x1", *program = NULL;
+    int at = 1;
+    for (; at + 1 < words->count && strcmp(words->items[at].text, "--") != 0; at++) {
+        if (strcmp(words->items[at].text, "-j") == 0) layout = words->items[at + 1].text;
+        if (strcmp(words->items[at].text, "--script") == 0) program = words->items[at + 1].text;
+    }
+    if (!program) return;
+    const char *x = strchr(layout, 'x');
+    const char *const first[] = {
+        "torchrun",         "--nnodes",         arena_printf(r->arena, "%d", x ? atoi(layout) : 1),
+        "--nproc_per_node", x ? x + 1 : layout, program};
+    for (int i = 0; i < 6; i++) {
+        ShellWord word = {first[i], words->items[0].line};
+        LIST_PUSH(r->arena, torchrun, word);
+    }
+    for (at++; at < words->count; at++) LIST_PUSH(r->arena, torchrun, words->items[at]);
+    launch_words(r, torchrun, where);
 }
 
 // Words of a command, from `at`: launchers and wrappers are peeled off one by one.
@@ -251,8 +331,14 @@ static void launch_from(Reading *r, const ShellWords *words, Where where) {
         } else if (at == 0 && file_ends_in(word, ".sh")) {
             run_script(r, words, at, where);
             return;
-        } else if (strcmp(base_name(word), "ssh") == 0 && at == 0) {
-            shell_run_words(r->shell, shell_joined(r->shell, words, 2), where);
+        } else if (at == 0 && (strcmp(base_name(word), "ssh") == 0 || strcmp(base_name(word), "pdsh") == 0)) {
+            read_remote(r, words, strcmp(base_name(word), "pdsh") == 0, where);
+            return;
+        } else if (strncmp(base_name(word), "xpk", 3) == 0) {
+            read_xpk(r, words, at + 1, where);
+            return;
+        } else if (at == 0 && strcmp(base_name(word), "torchx") == 0) {
+            read_torchx(r, words, where);
             return;
         } else if (is_python(word)) {
             if (at + 1 < words->count && strcmp(words->items[at + 1].text, "-c") == 0) return;
@@ -261,6 +347,7 @@ static void launch_from(Reading *r, const ShellWords *words, Where where) {
                 launcher = launcher_named(option);
                 if (launcher || option[0] != '-') break;
             }
+            if (at + 1 < words->count && strncmp(base_name(words->items[at + 1].text), "xpk", 3) == 0) continue;
             if (launcher) continue; // -m torch.distributed.run
             add_launch(r, &python, &rest, 1, find_program(&rest, 1, &python), where);
             return;
@@ -280,7 +367,9 @@ void launch_words(Reading *r, const ShellWords *words, Where where) {
     reading_shell(r);
     for (size_t i = 0; i < sizeof shows / sizeof *shows; i++)
         if (strcmp(base_name(words->items[0].text), shows[i]) == 0) return;
+    SaidList outer = r->step;
     launch_from(r, words, where);
+    r->step = outer;
 }
 
 // ---- The machines of a launch.
@@ -296,22 +385,35 @@ static double number_of(const SaidList *list, const char *name) { return number_
 // "node01 slots=8", "node[1-4]" a line; comments.
 void read_hostfile(Reading *r, const char *path, Where where) {
     size_t bytes = 0;
-    const char *shown, *text = is_known(path) ? reading_file(r, path, where, &bytes, &shown) : NULL;
-    double hosts = 0, slots = 0;
+    const char *shown, *text = reading_near(r, path, where, &bytes, &shown);
+    double slots = 0;
     if (!text) return;
-    for (const char *at = text; *at;) {
+    r->hosts.count = 0;
+    for (const char *at = text; *at && r->hosts.count < 100000;) {
         size_t length = strcspn(at, "\n"), blanks = strspn(at, " \t");
         const char *slot = memmem(at, length, "slots", 5);
-        if (blanks < length && at[blanks] != '#') {
-            hosts++;
-            if (slot && strpbrk(slot, "=")) slots += atof(strpbrk(slot, "=") + 1);
+        if (!slot) slot = memmem(at, length, ":", 1); // MPICH
+        if (blanks < length && at[blanks] != '#' && at[blanks] != '\r') {
+            const char *name = at + blanks, *number = slot ? strpbrk(slot, "=:") : NULL;
+            Host host = {arena_printf(r->arena, "%.*s", (int)strcspn(name, " \t\r\n:"), name),
+                         number ? atof(number + 1) : 0};
+            slots += host.slots;
+            LIST_PUSH(r->arena, &r->hosts, host);
         }
         at += length + (at[length] == '\n');
     }
-    r->machines.nodes = hosts;
-    if (slots > 0) r->machines.gpus = slots, r->machines.per_node = slots / hosts;
+    r->machines.nodes = r->hosts.count;
+    if (slots > 0) r->machines.gpus = slots, r->machines.per_node = slots / r->hosts.count;
     r->machines.where = (Where){shown, 0};
     list_line(r, &r->import->taken, "hostfile", path, "its machines", where);
+}
+
+static double slots_of(const Reading *r, const char *name, size_t length) {
+    for (int i = 0; i < r->hosts.count; i++)
+        if (strlen(r->hosts.items[i].name) == length && strncmp(r->hosts.items[i].name, name, length) == 0 &&
+            r->hosts.items[i].slots > 0)
+            return r->hosts.items[i].slots;
+    return r->machines.per_node;
 }
 
 static void machines_of_torchrun(Reading *r, const Launch *launch) {
@@ -324,14 +426,18 @@ static void machines_of_torchrun(Reading *r, const Launch *launch) {
     m->gpus = m->nodes * m->per_node;
 }
 
-// --include node1:0,2@node2
-static void include_machines(Machines *m, const char *include) {
+// --include node1:0,2@node2: these; --exclude: all but these.
+static void choose_machines(Reading *r, const char *chosen, bool are_left_out) {
+    Machines *m = &r->machines;
     double nodes = 0, gpus = 0;
-    for (const char *at = include; *at; at += strcspn(at, "@") + (at[strcspn(at, "@")] == '@')) {
-        const char *colon = memchr(at, ':', strcspn(at, "@"));
-        nodes++, gpus += colon ? items_of(colon, "@") : m->per_node;
+    for (const char *at = chosen; *at; at += strcspn(at, "@") + (at[strcspn(at, "@")] == '@')) {
+        size_t length = strcspn(at, "@"), name = strcspn(at, ":@");
+        const char *colon = memchr(at, ':', length);
+        nodes += !are_left_out || !colon;
+        gpus += colon ? items_of(colon, "@") : slots_of(r, at, name);
     }
-    if (nodes > 0) m->nodes = nodes, m->gpus = gpus, m->per_node = gpus / nodes;
+    if (are_left_out) nodes = m->nodes - nodes, gpus = m->nodes * m->per_node - gpus;
+    if (nodes > 0 && gpus > 0) m->nodes = nodes, m->gpus = gpus, m->per_node = gpus / nodes;
 }
 
 static void machines_of_deepspeed(Reading *r, const Launch *launch) {
@@ -339,7 +445,9 @@ static void machines_of_deepspeed(Reading *r, const Launch *launch) {
     const char *hosts = said_value(&launch->own, "hostfile"), *include = said_value(&launch->own, "include");
     double nodes = number_of(&launch->own, "num_nodes"), gpus = number_of(&launch->own, "num_gpus");
     if (hosts) read_hostfile(r, hosts, launch->where);
-    if (include) include_machines(m, include);
+    const char *exclude = said_value(&launch->own, "exclude");
+    if (include && is_known(include)) choose_machines(r, include, false);
+    if (exclude && is_known(exclude)) choose_machines(r, exclude, true);
     if (nodes > 0) m->nodes = nodes;
     if (gpus > 0) m->per_node = gpus;
     if (!m->nodes) m->nodes = 1;
@@ -351,8 +459,9 @@ static void machines_of_deepspeed(Reading *r, const Launch *launch) {
 static void machines_of_composer(Reading *r, const Launch *launch) {
     Machines *m = &r->machines;
     double world = number_of(&launch->own, "world_size"), ranks = number_of(&launch->own, "nproc|n");
-    m->gpus = world > 0 ? world : ranks;
+    if (world > 0 || ranks > 0) m->gpus = world > 0 ? world : ranks;
     if (ranks > 0) m->per_node = ranks, m->nodes = m->gpus / ranks;
+    if (m->nodes <= 0) m->nodes = 1; // all GPUs of this machine
 }
 
 static void machines_of_colossalai(Reading *r, const Launch *launch) {
@@ -376,8 +485,23 @@ static void machines_of_llamafactory(Reading *r, const Launch *launch) {
     m->gpus = m->nodes * m->per_node;
 }
 
+// axolotl train FILE --launcher torchrun -- --nnodes 2 --nproc_per_node 8
+static void machines_of_axolotl(Reading *r, const Launch *launch) {
+    Machines *m = &r->machines;
+    double nodes = number_of(&launch->arguments, "nnodes|num_machines"),
+           per_node = number_of(&launch->arguments, "nproc_per_node"),
+           all = number_of(&launch->arguments, "num_processes");
+    if (nodes > 0) m->nodes = nodes;
+    if (m->nodes <= 0) m->nodes = 1;
+    if (per_node > 0) m->per_node = per_node;
+    if (all > 0) m->per_node = all / m->nodes;
+    m->gpus = m->nodes * m->per_node;
+}
+
 // Its options are a table's, as those of its configuration.
 static void machines_of_accelerate(Reading *r, const Launch *launch) {
+    if (r->machines.nodes <= 0 && !said_find(&r->said, "num_processes") && !said_find(&launch->own, "num_processes"))
+        r->machines.nodes = 1;
     for (int i = 0; i < launch->own.count; i++) {
         const Said *said = &launch->own.items[i];
         said_add(r->arena, &r->said, said->name, said->value, said->where, BY_COMMAND);
@@ -404,6 +528,8 @@ static void machines_of_scheduler(Reading *r) {
                 m->gpus = count;
             else if (i == 3 && count > 0 && m->tasks_per_node > 0)
                 m->per_node = count * m->tasks_per_node;
+            else if (i == 3 && count > 0 && m->tasks > 0 && m->nodes > 0)
+                m->per_node = count * m->tasks / m->nodes;
             else if (count > 0)
                 m->per_node = count;
             const char *type = i == 1 ? (gres[3] == ':' ? gres + 4 : NULL) : (colon ? value : NULL);
@@ -422,12 +548,17 @@ static void machines_of_scheduler(Reading *r) {
 
 static void machines_of_tasks(Reading *r, const Launch *launch) {
     Machines *m = &r->machines;
-    double ranks = number_of(&r->machine, "mpi_ranks");
+    double ranks = number_of(&r->machine, "mpi_ranks"), per_node = number_of(&r->machine, "ranks_per_node");
+    const char *hosts = said_value(&r->machine, "mpi_hosts");
     if (launch->launcher != &python) return;
+    if (per_node > 0) m->per_node = per_node;
+    if (hosts && is_known(hosts)) m->nodes = items_of(hosts, "");
+    if (hosts && ranks > 0) m->per_node = ranks / m->nodes;
     if (ranks > 0) m->gpus = ranks;
     if (ranks > 0 && m->per_node > 0) m->nodes = ranks / m->per_node;
     if (!said_find(&r->machine, "by_srun")) return;
     double tasks = m->tasks > 0 ? m->tasks : m->nodes * m->tasks_per_node;
+    if (tasks == m->nodes && m->per_node > 1) return; // one a machine, which starts the rest or has all of its GPUs
     if (tasks > 1 && m->tasks_per_node != 1) m->gpus = tasks;
     if (tasks > 1 && m->nodes > 0 && m->tasks_per_node != 1) m->per_node = tasks / m->nodes;
 }
@@ -435,8 +566,21 @@ static void machines_of_tasks(Reading *r, const Launch *launch) {
 // ---- Its configurations and its arguments.
 
 static bool names_config(const char *name) {
-    static const char *const names[] = {"config",          "config_file", "deepspeed",   "deepspeed_config",
-                                        "job.config_file", "c",           "fsdp_config", "hparams_file"};
+    static const char *const names[] = {"config",
+                                        "config_file",
+                                        "deepspeed",
+                                        "deepspeed_config",
+                                        "job.config_file",
+                                        "c",
+                                        "fsdp_config",
+                                        "hparams_file",
+                                        "yaml",
+                                        "config-path",
+                                        "cfg",
+                                        "train_config",
+                                        "ds_config",
+                                        "deepspeed_config_file",
+                                        "recipe_file"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (same_word(name, names[i])) return true;
     return false;
@@ -445,8 +589,7 @@ static bool names_config(const char *name) {
 static void take_configs(Reading *r, const SaidList *list) {
     for (int i = 0; i < list->count; i++) {
         const Said *said = &list->items[i];
-        if (names_config(said->name) && is_config(said->value) && is_known(said->value))
-            reading_config(r, said->value, said->where);
+        if (names_config(said->name) && is_config(said->value)) reading_config(r, said->value, said->where);
     }
     // Hydra: --config-path DIR --config-name NAME
     const Said *path = said_find(list, "config-path"), *name = said_find(list, "config-name");
@@ -486,6 +629,32 @@ static void take_neox(Reading *r, const Launch *launch) {
         }
 }
 
+static void take_environment(Reading *r) {
+    static const char *const prefixes[] = {"NCCL_", "HOROVOD_", "TORCH_", "CUDA_", "OMP_NUM", "PYTORCH_",
+                                           "NVTE_", "MASTER_",  "FI_",    "UCX_",  "RCCL_",   "XLA_"};
+    int count;
+    const ShellVariable *variables = shell_variables(r->shell, &count);
+    for (int i = 0; i < count; i++) {
+        bool named = false;
+        for (size_t p = 0; p < sizeof prefixes / sizeof *prefixes; p++)
+            named = named || strncmp(variables[i].name, prefixes[p], strlen(prefixes[p])) == 0;
+        const Said *there = said_find(&r->environment, variables[i].name);
+        bool again = there && variables[i].words.count && strcmp(there->value, variables[i].words.items[0].text) == 0;
+        if (named && variables[i].exported && variables[i].words.count && !again)
+            said_add(r->arena, &r->environment, variables[i].name, variables[i].words.items[0].text, variables[i].where,
+                     BY_ENVIRONMENT);
+    }
+}
+
+// What the program that is started says in its own text, where that lies beside: weaker than what it is told.
+static void take_program(Reading *r, const Launch *launch) {
+    size_t bytes = 0;
+    const char *shown;
+    bool is_file = file_ends_in(launch->program, ".py") && strcmp(launch->program, r->file) != 0;
+    const char *text = is_file ? reading_near(r, launch->program, launch->where, &bytes, &shown) : NULL;
+    if (text) read_python_program(r, shown, text, bytes, &launch->arguments);
+}
+
 static void list_notes(Reading *r) {
     int count = 0;
     const ShellNote *notes = r->shell ? shell_notes(r->shell, &count) : NULL;
@@ -497,14 +666,19 @@ void launch_choose(Reading *r) {
     list_notes(r);
     for (int i = 0; i < r->launches.count; i++)
         if (!best || r->launches.items[i].weight > best->weight) best = &r->launches.items[i];
+    for (int i = 0; best && i < best->step.count; i++) LIST_PUSH(r->arena, &r->machine, best->step.items[i]);
     machines_of_scheduler(r);
+    if (r->shell) take_environment(r);
     if (!best) return;
     r->program = arena_printf(r->arena, "%s %s", best->launcher->title, best->program);
+    take_program(r, best);
     machines_of_tasks(r, best);
     take_configs(r, &best->own);
     take_neox(r, best);
     r->machines.where = best->where;
     if (best->launcher->machines) best->launcher->machines(r, best);
+    for (int i = 0; i < best->own.count && best->launcher->machines != machines_of_accelerate; i++)
+        if (!names_config(best->own.items[i].name)) LIST_PUSH(r->arena, &r->machine, best->own.items[i]);
     if (!strstr(best->program, "deepy.py")) take_configs(r, &best->arguments);
     for (int i = 0; i < best->arguments.count; i++) {
         const Said *said = &best->arguments.items[i];
@@ -517,17 +691,57 @@ void launch_choose(Reading *r) {
 
 // ---- The script.
 
+static void read_directives(Reading *r, const char *file, const char *text);
+static void set_slurm(Reading *r);
+
+// sbatch OPTIONS SCRIPT, sbatch <<EOT, sbatch --wrap TEXT: its options beat those within.
+static void submit(Reading *r, const ShellCommand *command) {
+    const ShellWords *words = command->words;
+    int at = 1;
+    while (at < words->count && (words->items[at].text[0] == '-' || words->items[at - 1].text[0] == '-')) {
+        bool is_script = file_ends_in(words->items[at].text, ".sh") || file_ends_in(words->items[at].text, ".sbatch") ||
+                         file_ends_in(words->items[at].text, ".slurm");
+        if (is_script && words->items[at].text[0] != '-') break;
+        at++;
+    }
+    SaidList own = {0};
+    read_slurm(r, words, 1, at, &own, command->where, BY_COMMAND);
+    const char *wrap = said_value(&own, "wrap"), *text = command->input ? command->input : wrap, *shown = "";
+    const char *script = at < words->count ? words->items[at].text : NULL;
+    size_t bytes = 0;
+    if (script) text = reading_near(r, script, command->where, &bytes, &shown);
+    if (text) read_directives(r, script ? shown : command->where.file, text);
+    for (int i = 0; i < own.count; i++)
+        if (!same_word(own.items[i].name, "wrap")) LIST_PUSH(r->arena, &r->machine, own.items[i]);
+    set_slurm(r);
+    if (script && text)
+        run_script(r, words, at, command->where);
+    else if (text)
+        shell_run_words(r->shell, text, command->where);
+}
+
 static void on_command(void *context, Shell *shell, const ShellCommand *command) {
     Reading *r = context;
     const ShellWords *words = command->words;
-    if (command->input && words->count > 0 && is_shell(words->items[words->count - 1].text))
+    const char *first = words->count ? base_name(words->items[0].text) : "";
+    if (strcmp(first, "sbatch") == 0) {
+        submit(r, command);
+        return;
+    }
+    if (command->input && words->count > 0 && is_shell(words->items[words->count - 1].text)) {
+        SaidList outer = r->step;
+        for (int i = 0; i < words->count; i++) // what stands before it: srun's
+            if (strcmp(base_name(words->items[i].text), "srun") == 0)
+                read_srun(r, words, i + 1, words->count - 1, command->where);
         shell_run_words(shell, command->input, command->where);
+        r->step = outer;
+    }
     launch_words(r, words, command->where);
 }
 
 static const char *read_beside(void *context, const char *path, Where where, size_t *bytes) {
     const char *shown;
-    return reading_file(context, path, where, bytes, &shown);
+    return reading_near(context, path, where, bytes, &shown);
 }
 
 Shell *reading_shell(Reading *r) {
@@ -539,27 +753,41 @@ void set_number(Reading *r, const char *name, double value) {
     if (value > 0) shell_set(reading_shell(r), name, arena_printf(r->arena, "%.0f", value), (Where){0}, false);
 }
 
-static void read_directives(Reading *r, const char *file, const char *text) {
+// #PBS -l select=4:ncpus=64:ngpus=8, -l nodes=4:ppn=8:gpus=8
+static void read_pbs(Reading *r, const char *line, Where where) {
     static const struct {
-        const char *letter, *name;
-    } letters[] = {{"-N", "nodes"},    {"-n", "ntasks"}, {"-G", "gpus"},    {"-C", "constraint"}, {"-p", "partition"},
-                   {"-J", "job-name"}, {"-t", "time"},   {"-A", "account"}, {"-o", "output"}};
+        const char *head, *name;
+    } parts[] = {{"select=", "nodes"}, {"nodes=", "nodes"}, {":ngpus=", "gpus-per-node"}, {":gpus=", "gpus-per-node"}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const char *at = strstr(line, parts[i].head);
+        int number = at ? atoi(at + strlen(parts[i].head)) : 0;
+        if (number > 0)
+            said_add(r->arena, &r->machine, parts[i].name, arena_printf(r->arena, "%d", number), where, BY_MACHINES);
+    }
+    const char *type = strstr(line, "gpu_type=");
+    if (type)
+        said_add(r->arena, &r->machine, "constraint",
+                 arena_printf(r->arena, "%.*s", (int)strcspn(type + 9, ": \t"), type + 9), where, BY_MACHINES);
+}
+
+static void read_directives(Reading *r, const char *file, const char *text) {
     int line = 1;
     for (const char *at = text; *at; line++) {
         size_t length = strcspn(at, "\n");
-        if (strncmp(at, "#SBATCH", 7) == 0) {
-            const char *rest = arena_printf(r->arena, "%.*s", (int)(length > 500 ? 493 : length - 7), at + 7);
+        bool pbs = strncmp(at, "#PBS", 4) == 0;
+        if (strncmp(at, "#SBATCH", 7) == 0 || pbs) {
+            const char *rest =
+                arena_printf(r->arena, "%.*s", (int)(length > 500 ? 493 : length - (pbs ? 4 : 7)), at + (pbs ? 4 : 7));
             const char *comment = strstr(rest, " #");
             ShellWords words = {0};
             shell_expand_words(r->shell, rest, comment ? comment : rest + strlen(rest), line, &words);
-            SaidList list = {0};
-            read_options(r, &words, 0, &list, (Where){file, line}, false);
-            for (int i = 0; i < list.count; i++) {
-                const char *name = list.items[i].name;
-                for (size_t k = 0; k < sizeof letters / sizeof *letters; k++)
-                    if (strcmp(name, letters[k].letter) == 0) name = letters[k].name;
-                said_add(r->arena, &r->machine, name, list.items[i].value, list.items[i].where, BY_MACHINES);
-            }
+            if (strncmp(rest + strspn(rest, " \t"), "hetjob", 6) == 0 ||
+                strncmp(rest + strspn(rest, " \t"), "packjob", 7) == 0)
+                break; // the first part has the ranks
+            if (pbs)
+                read_pbs(r, rest, (Where){file, line});
+            else
+                read_slurm(r, &words, 0, words.count, &r->machine, (Where){file, line}, BY_MACHINES);
         }
         at += length + (at[length] == '\n');
     }
@@ -578,21 +806,8 @@ static void set_slurm(Reading *r) {
     set_number(r, "SLURM_GPUS_ON_NODE", m->per_node);
     set_number(r, "SLURM_GPUS_PER_NODE", m->per_node);
     set_number(r, "SLURM_GPUS", m->gpus);
-}
-
-static void take_environment(Reading *r) {
-    static const char *const prefixes[] = {"NCCL_", "HOROVOD_", "TORCH_", "CUDA_", "OMP_NUM", "PYTORCH_",
-                                           "NVTE_", "MASTER_",  "FI_",    "UCX_",  "RCCL_",   "XLA_"};
-    int count;
-    const ShellVariable *variables = shell_variables(r->shell, &count);
-    for (int i = 0; i < count; i++) {
-        bool named = false;
-        for (size_t p = 0; p < sizeof prefixes / sizeof *prefixes; p++)
-            named = named || strncmp(variables[i].name, prefixes[p], strlen(prefixes[p])) == 0;
-        if (named && variables[i].exported && variables[i].words.count)
-            said_add(r->arena, &r->environment, variables[i].name, variables[i].words.items[0].text, variables[i].where,
-                     BY_ENVIRONMENT);
-    }
+    set_number(r, "SLURM_TASKS_PER_NODE", m->tasks_per_node);
+    set_number(r, "PBS_NUM_NODES", m->nodes);
 }
 
 void read_shell(Reading *r, const char *file, const char *text, size_t bytes) {
@@ -600,5 +815,4 @@ void read_shell(Reading *r, const char *file, const char *text, size_t bytes) {
     read_directives(r, file, text);
     set_slurm(r);
     shell_run(r->shell, file, text, bytes);
-    take_environment(r);
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/hardware/hardware.h"
 #include "scenarios/import/reading.h"
 #include "sim/base/list.h"
 
@@ -46,13 +47,29 @@ static double pod_gpus(Reading *r, const Json *pod) {
     return 0;
 }
 
+static bool names_gpu(const char *key) {
+    return strstr(key, "gpu.product") || strstr(key, "accelerator") || strstr(key, "instance-type");
+}
+
+// nodeAffinity: matchExpressions of whatever depth.
+static const char *affine_gpu(Reading *r, const Json *tree, int depth) {
+    const char *key = text_at(r, tree, "key"), *found = NULL;
+    const Json *values = tree_get(tree, "values");
+    if (key && names_gpu(key) && values && values->kind == JSON_LIST && values->count)
+        return tree_text(r->arena, &values->items[0]);
+    bool within = tree && (tree->kind == JSON_LIST || tree->kind == JSON_OBJECT) && depth < 6;
+    for (int i = 0; within && i < tree->count && i < 40 && !found; i++)
+        found = affine_gpu(r, &tree->items[i], depth + 1);
+    return found;
+}
+
 static const char *pod_gpu(Reading *r, const Json *pod) {
     const Json *selector = tree_get(pod, "nodeSelector");
     for (int i = 0; selector && selector->kind == JSON_OBJECT && i < selector->count; i++) {
         const char *key = selector->items[i].key, *value = tree_text(r->arena, &selector->items[i]);
-        if (value && (strstr(key, "gpu.product") || strstr(key, "accelerator"))) return value;
+        if (value && names_gpu(key)) return value;
     }
-    return NULL;
+    return affine_gpu(r, tree_at(pod, "affinity.nodeAffinity"), 0);
 }
 
 static void take_environment(Reading *r, const Json *container, const Json *documents) {
@@ -75,6 +92,21 @@ static void take_environment(Reading *r, const Json *container, const Json *docu
     }
 }
 
+// $(NAME) of what stands in the environment there; what is none of it stays.
+static const char *with_variables(Reading *r, const char *text) {
+    const char *out = "";
+    for (const char *open; (open = strstr(text, "$(")) != NULL && strlen(out) < LARGEST_FILE;) {
+        size_t length = strspn(open + 2, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+        const char *name = arena_printf(r->arena, "%.*s", (int)length, open + 2);
+        const char *value = open[2 + length] == ')' ? shell_value(reading_shell(r), name) : NULL;
+        size_t taken = (size_t)(open - text) + (value ? length + 3 : 2);
+        out =
+            arena_printf(r->arena, "%s%.*s%s", out, (int)(value ? open - text : (long)taken), text, value ? value : "");
+        text += taken;
+    }
+    return *out ? arena_printf(r->arena, "%s%s", out, text) : text;
+}
+
 // "command" and "args" are words as they are; of "sh -c TEXT" the text is a script.
 static void take_command(Reading *r, const Json *container) {
     static const char *const keys[] = {"command", "args"};
@@ -83,7 +115,7 @@ static void take_command(Reading *r, const Json *container) {
     for (int k = 0; k < 2; k++) {
         const Json *list = tree_get(container, keys[k]);
         for (int i = 0; tree_is_list_of_plain(list) && i < list->count && i < 2000; i++) {
-            const char *text = tree_text(r->arena, &list->items[i]);
+            const char *text = with_variables(r, tree_text(r->arena, &list->items[i]));
             ShellWord word = {text, list->items[i].where.line};
             where = list->items[0].where;
             LIST_PUSH(r->arena, words, word);
@@ -132,7 +164,8 @@ static void read_pytorch_job(Reading *r, const Json *job, const Json *documents)
     if (!pod) return;
     double nodes =
         (master ? number_at(r, master, "replicas", 1) : 0) + (worker ? number_at(r, worker, "replicas", 1) : 0);
-    double own = number_at(r, job, "spec.nprocPerNode", 0), per_node = own > 0 ? own : pod_gpus(r, pod);
+    double own = number_at(r, job, "spec.nprocPerNode", number_at(r, job, "spec.elasticPolicy.nProcPerNode", 0)),
+           per_node = own > 0 ? own : pod_gpus(r, pod);
     reserve(r, nodes, per_node, pod_gpu(r, pod), job);
     set_number(r, "WORLD_SIZE", nodes), set_number(r, "PET_NNODES", nodes),
         set_number(r, "PET_NPROC_PER_NODE", per_node);
@@ -162,6 +195,7 @@ static void read_job_set(Reading *r, const Json *set_, const Json *documents) {
         if (per_node <= 0) continue;
         double nodes = number_at(r, job, "replicas", 1) * number_at(r, job, "template.spec.parallelism", 1);
         reserve(r, nodes, per_node, pod_gpu(r, pod), job);
+        note(r, "backoffLimit", text_at(r, job, "template.spec.backoffLimit"), job);
         take_pod(r, pod, documents);
         default_ranks(r, nodes, per_node, job);
     }
@@ -184,8 +218,9 @@ static void read_mpi_job(Reading *r, const Json *job, const Json *documents) {
     if (slots <= 0) slots = pod_gpus(r, pod_of(worker));
     reserve(r, nodes, slots, pod_gpu(r, pod_of(worker)), job);
     take_pod(r, pod_of(launcher), documents);
-    const char *ranks = said_value(&r->machine, "mpi_ranks");
-    if (!ranks) note(r, "mpi_ranks", arena_printf(r->arena, "%.0f", nodes * slots), job);
+    bool said = false; // by mpirun itself
+    for (int i = 0; i < r->launches.count; i++) said = said || said_find(&r->launches.items[i].step, "mpi_ranks");
+    if (!said) note(r, "mpi_ranks", arena_printf(r->arena, "%.0f", nodes * slots), job);
 }
 
 static void read_ray_job(Reading *r, const Json *job, const Json *documents) {
@@ -205,10 +240,54 @@ static void read_ray_job(Reading *r, const Json *job, const Json *documents) {
     if (line) shell_run_words(reading_shell(r), line, tree_at(job, "spec.entrypoint")->where);
 }
 
+// A group of a leader and its workers; LWS_GROUP_SIZE of them.
+static void read_leader_set(Reading *r, const Json *set_, const Json *documents) {
+    const Json *template = tree_at(set_, "spec.leaderWorkerTemplate"),
+               *worker = tree_at(template, "workerTemplate.spec"), *leader = tree_at(template, "leaderTemplate.spec");
+    double nodes = number_at(r, template, "size", 1), per_node = worker ? pod_gpus(r, worker) : 0;
+    if (!worker) return;
+    if (per_node <= 0 && leader) per_node = pod_gpus(r, leader);
+    reserve(r, nodes, per_node, pod_gpu(r, worker), set_);
+    set_number(r, "LWS_GROUP_SIZE", nodes);
+    take_pod(r, leader ? leader : worker, documents);
+    default_ranks(r, nodes, per_node, set_);
+}
+
+// Volcano: tasks that start together; those with GPUs count.
+static void read_volcano_job(Reading *r, const Json *job, const Json *documents) {
+    const Json *tasks = tree_at(job, "spec.tasks"), *first = NULL;
+    double nodes = 0, per_node = 0;
+    const char *gpu = NULL;
+    for (int i = 0; tasks && tasks->kind == JSON_LIST && i < tasks->count; i++) {
+        const Json *pod = pod_of(&tasks->items[i]);
+        double gpus = pod ? pod_gpus(r, pod) : 0;
+        if (!first) first = pod; // the one that starts it, be it without GPUs
+        if (gpus <= 0) continue;
+        nodes += number_at(r, &tasks->items[i], "replicas", 1);
+        per_node = gpus;
+        if (!gpu) gpu = pod_gpu(r, pod);
+    }
+    if (!first) return;
+    reserve(r, nodes, per_node, gpu, job);
+    set_number(r, "WORLD_SIZE", tree_at(job, "spec.plugins.pytorch") ? nodes : 0);
+    set_number(r, "VC_WORKER_NUM", nodes), set_number(r, "VC_TASK_NUM", nodes);
+    take_pod(r, first, documents);
+    default_ranks(r, nodes, per_node, job);
+}
+
 static void take_policies(Reading *r, const Json *job) {
-    static const char *const names[] = {"spec.runPolicy.cleanPodPolicy",          "spec.runPolicy.backoffLimit",
-                                        "spec.runPolicy.ttlSecondsAfterFinished", "spec.backoffLimit",
-                                        "spec.ttlSecondsAfterFinished",           "metadata.name"};
+    static const char *const names[] = {"spec.failurePolicy.maxRestarts",
+                                        "spec.network.enableDNSHostnames",
+                                        "spec.suspend",
+                                        "spec.schedulerName",
+                                        "spec.leaderWorkerTemplate.restartPolicy",
+                                        "spec.elasticPolicy.maxRestarts",
+                                        "spec.runPolicy.cleanPodPolicy",
+                                        "spec.runPolicy.backoffLimit",
+                                        "spec.runPolicy.ttlSecondsAfterFinished",
+                                        "spec.backoffLimit",
+                                        "spec.ttlSecondsAfterFinished",
+                                        "metadata.name"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         note(r, strrchr(names[i], '.') + 1, text_at(r, job, names[i]), tree_at(job, names[i]));
 }
@@ -228,7 +307,15 @@ static void read_sky(Reading *r, const char *file, const Json *task) {
         gpu = arena_printf(r->arena, "%.*s", (int)strcspn(text, ":"), text);
         per_node = atof(strchr(text, ':') + 1);
     }
+    if (!accelerators) {
+        per_node = 0;
+        gpu = text_at(r, task, "resources.instance_type");
+    }
     reserve(r, nodes, per_node, gpu, task);
+    if (gpu && !accelerators) {
+        const NodeType *node = node_of_instance(r, gpu);
+        if (node) r->machines.per_node = per_node = node->gpu_count, r->machines.gpus = nodes * per_node;
+    }
     set_number(r, "SKYPILOT_NUM_NODES", nodes), set_number(r, "SKYPILOT_NUM_GPUS_PER_NODE", per_node);
     for (int i = 0; envs && envs->kind == JSON_OBJECT && i < envs->count; i++) {
         const char *value = tree_text(r->arena, &envs->items[i]);
@@ -246,13 +333,19 @@ void read_manifest(Reading *r, const char *file, const Json *documents) {
     static const struct {
         const char *kind;
         void (*read)(Reading *r, const Json *job, const Json *documents);
-    } kinds[] = {{"PyTorchJob", read_pytorch_job}, {"TrainJob", read_train_job}, {"JobSet", read_job_set},
-                 {"MPIJob", read_mpi_job},         {"RayJob", read_ray_job},     {"Job", read_plain_job},
-                 {"Pod", read_plain_job}};
+    } kinds[] = {{"PyTorchJob", read_pytorch_job}, {"TrainJob", read_train_job},
+                 {"JobSet", read_job_set},         {"MPIJob", read_mpi_job},
+                 {"RayJob", read_ray_job},         {"Job", read_plain_job},
+                 {"Pod", read_plain_job},          {"LeaderWorkerSet", read_leader_set}};
     for (int i = 0; i < documents->count; i++) {
         const Json *job = &documents->items[i];
         const char *kind = text_at(r, job, "kind");
         if (!kind && tree_get(job, "run")) read_sky(r, file, job);
+        if (kind && strcmp(kind, "Job") == 0 && tree_at(job, "spec.tasks")) {
+            read_volcano_job(r, job, documents);
+            take_policies(r, job);
+            continue;
+        }
         for (size_t k = 0; kind && k < sizeof kinds / sizeof *kinds; k++)
             if (strcmp(kind, kinds[k].kind) == 0) {
                 kinds[k].read(r, job, documents);

@@ -1,5 +1,7 @@
-// A launcher written in Python, as far as it is plain: names set to texts, numbers and lists, lists that grow by += and
-// append or extend, str(), f"…", os.path.join, "…".split(). Nothing else of it is read, and nothing is run.
+// Python as far as it is plain: names set to texts, numbers, lists and dictionaries, lists that grow by += and append
+// or extend, str(), f"…", os.path.join, "…".split(); what the calls that make a training are given (Trainer(…),
+// TrainingArguments(…), a recipe, an estimator), attributes that are set, and defaults of options. Nothing else of it
+// is read, and nothing is run.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +9,7 @@
 #include "scenarios/import/reading.h"
 #include "sim/base/list.h"
 
-enum { MOST_NAMES = 400, MOST_WORDS = 2000, DEEPEST = 12 };
+enum { MOST_NAMES = 400, MOST_WORDS = 2000, DEEPEST = 12, MOST_TOLD = 2000 };
 
 typedef struct Name {
     const char *name;
@@ -21,6 +23,10 @@ typedef struct Python {
     int line, depth, steps;
     Name names[MOST_NAMES];
     int count;
+    const char *file;
+    const SaidList *arguments; // what the command line tells it; or NULL
+    SaidList told;             // by calls and attributes
+    int calls;                 // of those that make a training
 } Python;
 
 static const char unknown[] = {NOT_KNOWN, '\0'};
@@ -55,6 +61,7 @@ static void add(Python *p, ShellWords *out, const char *text) {
 }
 
 static void read_value(Python *p, ShellWords *out, bool *is_list);
+static const char *with_commas(Python *p, const ShellWords *words);
 
 // {NAME} within f"…".
 static const char *formatted(Python *p, const char *text) {
@@ -110,9 +117,234 @@ static void read_split(Python *p, ShellWords *words) {
     }
 }
 
+// "key": value, … }: words "key=value".
+static void read_pairs(Python *p, ShellWords *out) {
+    while (p->at < p->end && !takes(p, '}')) {
+        ShellWords key = {0}, value = {0};
+        bool is_list = false;
+        const char *before = p->at;
+        read_value(p, &key, &is_list);
+        if (takes(p, ':')) {
+            skip(p);
+            bool is_within = p->at < p->end && *p->at == '{';
+            read_value(p, &value, &is_list);
+            for (int i = 0; is_within && key.count == 1 && i < value.count; i++)
+                add(p, out, arena_printf(p->r->arena, "%.100s.%.2000s", key.items[0].text, value.items[i].text));
+            if (key.count == 1 && !is_within)
+                add(p, out, arena_printf(p->r->arena, "%.100s=%.2000s", key.items[0].text, with_commas(p, &value)));
+        }
+        takes(p, ',');
+        if (p->at == before) p->at++;
+    }
+}
+
+// NAME["key"] of a dictionary.
+static const char *item_of(Python *p, const Name *name) {
+    ShellWords key = {0};
+    p->at++;
+    read_list(p, &key, ']');
+    if (!name || key.count != 1) return unknown;
+    for (int i = name->words.count - 1; i >= 0; i--) {
+        const char *text = name->words.items[i].text, *equals = strchr(text, '=');
+        if (equals && strlen(key.items[0].text) == (size_t)(equals - text) &&
+            strncmp(text, key.items[0].text, (size_t)(equals - text)) == 0)
+            return equals + 1;
+    }
+    char *end;
+    long index = strtol(key.items[0].text, &end, 10);
+    return !*end && index >= 0 && index < name->words.count ? name->words.items[index].text : unknown;
+}
+
+// A word that is no name of a variable: a constant, a type of torch, what the command line or a default says.
+static const char *known_word(Python *p, const char *word) {
+    static const char *const constants[] = {"True", "False", "None"};
+    static const char *const holders[] = {"args.", "opt.", "opts.", "FLAGS.", "cfg.", "config.", "hparams."};
+    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+        if (strcmp(word, constants[i]) == 0) return constants[i];
+    if (strncmp(word, "torch.", 6) == 0 && !strchr(word + 6, '.')) return arena_copy_text(p->r->arena, word + 6);
+    if (strcmp(word, "sys.executable") == 0) return "python";
+    for (size_t i = 0; i < sizeof holders / sizeof *holders; i++) {
+        const char *option = word + strlen(holders[i]);
+        if (strncmp(word, holders[i], strlen(holders[i])) != 0) continue;
+        const Said *said = p->arguments ? said_find(p->arguments, option) : NULL;
+        for (int k = p->told.count - 1; k >= 0 && !said; k--)
+            if (same_word(p->told.items[k].name, option)) said = &p->told.items[k];
+        if (said) return said->value;
+    }
+    return unknown;
+}
+
+// ---- Calls.
+
+// Those that make a training, by the end of their name; what they are told stands under `section` then.
+static const struct Maker {
+    const char *call, *section;
+    bool is_strategy, counts; // it is one by itself; without others it makes a training
+} makers[] = {
+    {"Trainer", "trainer.", false, true},
+    {"Fabric", "trainer.", false, true},
+    {"TrainingArguments", "", false, true},
+    {"SFTConfig", "", false, true},
+    {"DPOConfig", "", false, true},
+    {"ORPOConfig", "", false, true},
+    {"RewardConfig", "", false, true},
+    {"FSDPStrategy", "strategy.", true, false},
+    {"DeepSpeedStrategy", "strategy.", true, false},
+    {"DDPStrategy", "strategy.", true, false},
+    {"MegatronStrategy", "strategy.", false, false},
+    {"pretrain_recipe", "recipe.", false, true},
+    {"finetune_recipe", "recipe.", false, true},
+    {"DataLoader", "", false, false},
+    {"LoraConfig", "lora.", false, false},
+    {"BitsAndBytesConfig", "", false, false},
+    {"ScalingConfig", "", false, true},
+    {"SlurmExecutor", "executor.", false, false},
+    {"HuggingFace", "estimator.", false, true},
+    {"PyTorch", "estimator.", false, true},
+    {"Estimator", "estimator.", false, true},
+    {"Accelerator", "", false, true},
+    {"LanguageModel.from_pretrained", "", false, false},
+    {"LM.from_pretrained", "", false, false},
+    {"pretrain_config", "", false, true},
+    {"finetune_config", "", false, true},
+    {"AdamW", "optimizer.", false, false},
+    {"SGD", "optimizer.", false, false},
+};
+
+static const struct Maker *maker_called(const char *name) {
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+        size_t own = strlen(makers[i].call);
+        if (length < own || strcmp(name + length - own, makers[i].call) != 0) continue;
+        bool whole = length == own || name[length - own - 1] == '.' || strstr(makers[i].call, "onfig") ||
+                     strstr(makers[i].call, "from_pretrained") || strstr(makers[i].call, "Arguments") ||
+                     (i == 0 && !strchr(name, '.'));
+        if (whole) return &makers[i];
+    }
+    return NULL;
+}
+
+static const char *with_commas(Python *p, const ShellWords *words) {
+    const char *text = "";
+    for (int i = 0; i < words->count && i < 64; i++)
+        text = arena_printf(p->r->arena, "%.2000s%s%.400s", text, i ? "," : "", words->items[i].text);
+    return text;
+}
+
+static void tell(Python *p, const char *section, const char *name, const char *value, int line) {
+    if (!is_known(value) || p->told.count >= MOST_TOLD) return;
+    said_add(p->r->arena, &p->told, arena_printf(p->r->arena, "%s%.120s", section, name), value, (Where){p->file, line},
+             BY_FILE);
+}
+
+// A dictionary's words in a section.
+static void tell_pairs(Python *p, const char *section, const ShellWords *words, int line) {
+    for (int i = 0; i < words->count; i++) {
+        const char *equals = strchr(words->items[i].text, '=');
+        if (!equals) continue;
+        const char *key = arena_printf(p->r->arena, "%.*s", (int)(equals - words->items[i].text), words->items[i].text);
+        tell(p, section, key, equals + 1, words->items[i].line ? words->items[i].line : line);
+    }
+}
+
+// What a program is given as its environment.
+static void take_environment(Python *p, const ShellWords *words) {
+    for (int i = 0; i < words->count; i++) {
+        const char *text = words->items[i].text, *equals = strchr(text, '=');
+        size_t length = equals ? (size_t)(equals - text) : 0;
+        if (length == 0 || strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") < length || !is_known(equals))
+            continue;
+        shell_set(reading_shell(p->r), arena_printf(p->r->arena, "%.*s", (int)length, text), equals + 1,
+                  (Where){p->file, words->items[i].line}, true);
+    }
+}
+
+// At NAME= of an argument, but not NAME==; behind it then.
+static const char *read_keyword(Python *p) {
+    skip(p);
+    const char *begin = p->at, *at = begin;
+    while (at < p->end && (isalnum((unsigned char)*at) || *at == '_')) at++;
+    const char *stop = at;
+    while (at < p->end && *at == ' ') at++;
+    if (at == begin || stop == begin || isdigit((unsigned char)*begin) || p->end - at < 2 || at[0] != '=' ||
+        at[1] == '=')
+        return NULL;
+    p->at = at + 1;
+    return arena_printf(p->r->arena, "%.*s", (int)(stop - begin > 100 ? 100 : stop - begin), begin);
+}
+
+static void take_argument(Python *p, const char *name, const struct Maker *maker, const char *key,
+                          const ShellWords *value, int line) {
+    bool is_environment = strcmp(key, "env") == 0 || strcmp(key, "env_vars") == 0 || strcmp(key, "environment") == 0;
+    static const char *const lengths[] = {"block_size",     "seq_len",    "seq_length",      "max_seq_len",
+                                          "max_seq_length", "max_length", "sequence_length", "context_length"};
+    if (is_environment) take_environment(p, value);
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths && !maker; i++) // of whatever reads the data
+        if (strcmp(key, lengths[i]) == 0 && !said_find(&p->told, key)) tell(p, "", key, with_commas(p, value), line);
+    if (!maker || is_environment) return;
+    static const char *const held[] = {"hyperparameters", "config", "deepspeed", "fsdp_config", "train_loop_config"};
+    bool holds = false; // a dictionary of settings
+    for (size_t i = 0; i < sizeof held / sizeof *held; i++) holds = holds || strcmp(key, held[i]) == 0;
+    if (holds && value->count && strchr(value->items[0].text, '='))
+        tell_pairs(p, strcmp(key, "fsdp_config") == 0 ? "fsdp_config." : "", value, line);
+    else if (strstr(name, "Lora") && strcmp(key, "target_modules") == 0)
+        tell(p, "", "lora_target_modules", with_commas(p, value), line);
+    else if (strstr(name, "DataLoader") && said_find(&p->told, key))
+        return;                                   // of those that validate
+    else if (strstr(key, "checkpointing_policy")) // whatever blocks it names
+        tell(p, maker->section, key, strcmp(with_commas(p, value), "None") == 0 ? "None" : "true", line);
+    else
+        tell(p, maker->section, key, with_commas(p, value), line);
+}
+
+static void take_call(Python *p, const char *name, const struct Maker *maker, int line) {
+    p->calls += maker->counts;
+    if (maker->is_strategy) tell(p, "trainer.", "strategy", maker->call, line);
+    const char *dot = strrchr(name, '.');
+    if (strstr(maker->call, "_config")) tell(p, "", "recipe", dot ? dot + 1 : name, line); // of Megatron-Bridge
+    if (strcmp(maker->section, "recipe.") == 0 && dot) { // llm.llama3_8b.pretrain_recipe
+        const char *from = dot;
+        while (from > name && from[-1] != '.') from--;
+        tell(p, "", "recipe", arena_printf(p->r->arena, "%.*s", (int)(dot - from), from), line);
+    }
+}
+
+// parser.add_argument("--batch-size", type=int, default=32)
+static void take_default(Python *p, const ShellWords *given, const char *value, int line) {
+    for (int i = 0; i < given->count; i++)
+        if (given->items[i].text[0] == '-' && given->items[i].text[1] == '-') {
+            tell(p, "", given->items[i].text, value, line);
+            return;
+        }
+}
+
+// Of a call's arguments those without a name; those with one are told or are the words of dict().
+static void read_arguments(Python *p, const char *name, ShellWords *given, ShellWords *pairs) {
+    const struct Maker *maker = maker_called(name);
+    const char *fallback = NULL;
+    int line = p->line;
+    if (maker) take_call(p, name, maker, line);
+    while (p->at < p->end && !takes(p, ')')) {
+        bool is_list = false;
+        const char *before = p->at, *key = read_keyword(p);
+        ShellWords value = {0};
+        int own = p->line;
+        read_value(p, key ? &value : given, &is_list);
+        takes(p, ',');
+        if (p->at == before) p->at++;
+        if (!key) continue;
+        take_argument(p, name, maker, key, &value, own);
+        if (strcmp(key, "default") == 0) fallback = with_commas(p, &value);
+        add(p, pairs, arena_printf(p->r->arena, "%s=%s", key, with_commas(p, &value)));
+    }
+    bool loads = strstr(name, "from_pretrained") && strstr(name, "Model");
+    if (loads && given->count) tell(p, "", "model_name_or_path", given->items[0].text, line);
+    if (fallback && strstr(name, "add_argument")) take_default(p, given, fallback, line);
+}
+
 static void call(Python *p, const char *name, ShellWords *out, bool *is_list) {
-    ShellWords given = {0};
-    read_list(p, &given, ')');
+    ShellWords given = {0}, pairs = {0};
+    read_arguments(p, name, &given, &pairs);
     bool joins = strstr(name, "path.join");
     if ((strcmp(name, "str") == 0 || strcmp(name, "int") == 0 || strstr(name, "shlex.quote")) && given.count == 1) {
         add(p, out, given.items[0].text);
@@ -122,6 +354,10 @@ static void call(Python *p, const char *name, ShellWords *out, bool *is_list) {
     } else if (strstr(name, "shlex.split") || strcmp(name, "list") == 0) {
         read_split(p, &given);
         for (int i = 0; i < given.count; i++) add(p, out, given.items[i].text);
+        *is_list = true;
+    } else if (strcmp(name, "dict") == 0) {
+        for (int i = 0; i < given.count; i++) add(p, out, given.items[i].text);
+        for (int i = 0; i < pairs.count; i++) add(p, out, pairs.items[i].text);
         *is_list = true;
     } else if ((strstr(name, "environ.get") || strstr(name, "getenv")) && given.count == 2) {
         add(p, out, given.items[1].text);
@@ -142,8 +378,16 @@ static void read_atom(Python *p, ShellWords *out, bool *is_list) {
     if (format || first == '"' || first == '\'') {
         p->at += format;
         const char *text = read_text(p, format && first == 'f');
-        for (skip(p); p->at < p->end && (*p->at == '"' || *p->at == '\''); skip(p))
-            text = arena_printf(p->r->arena, "%s%s", text, read_text(p, false));
+        const char *behind = p->at;
+        int line = p->line;
+        for (skip(p); p->at < p->end; skip(p)) {
+            bool formats = *p->at == 'f' && p->end - p->at > 1;
+            if (p->at[formats] != '"' && p->at[formats] != '\'') break;
+            p->at += formats;
+            text = arena_printf(p->r->arena, "%.100000s%s", text, read_text(p, formats));
+            behind = p->at, line = p->line;
+        }
+        p->at = behind, p->line = line;
         add(p, out, text);
     } else if (first == '[' || first == '(') {
         p->at++;
@@ -151,7 +395,9 @@ static void read_atom(Python *p, ShellWords *out, bool *is_list) {
         *is_list = first == '[' || *is_list;
     } else if (isdigit((unsigned char)first) || first == '-') {
         const char *begin = p->at++;
-        while (p->at < p->end && (isalnum((unsigned char)*p->at) || *p->at == '.' || *p->at == '_')) p->at++;
+        while (p->at < p->end && (isalnum((unsigned char)*p->at) || *p->at == '.' || *p->at == '_' ||
+                                  (*p->at == '-' && (p->at[-1] == 'e' || p->at[-1] == 'E'))))
+            p->at++;
         add(p, out, arena_printf(p->r->arena, "%.*s", (int)(p->at - begin), begin));
     } else if (isalpha((unsigned char)first) || first == '_' || first == '*') {
         while (p->at < p->end && *p->at == '*') p->at++;
@@ -163,12 +409,18 @@ static void read_atom(Python *p, ShellWords *out, bool *is_list) {
         if (p->at < p->end && *p->at == '(') {
             p->at++;
             call(p, word, out, is_list);
+        } else if (p->at < p->end && *p->at == '[') {
+            add(p, out, item_of(p, name));
         } else if (name) {
             for (int i = 0; i < name->words.count; i++) add(p, out, name->words.items[i].text);
             *is_list |= name->is_list;
         } else {
-            add(p, out, unknown);
+            add(p, out, known_word(p, word));
         }
+    } else if (first == '{') {
+        p->at++;
+        read_pairs(p, out);
+        *is_list = true;
     } else {
         p->at++;
     }
@@ -207,6 +459,15 @@ static void read_value(Python *p, ShellWords *out, bool *is_list) {
             list = true;
             continue;
         }
+        if (p->end - p->at > 1 && *p->at == '.' && isalpha((unsigned char)p->at[1])) { // a method of what a call gave
+            const char *begin = ++p->at;
+            while (p->at < p->end && (isalnum((unsigned char)*p->at) || *p->at == '_' || *p->at == '.')) p->at++;
+            const char *method =
+                arena_printf(p->r->arena, "%.*s", (int)(p->at - begin > 100 ? 100 : p->at - begin), begin);
+            ShellWords aside = {0};
+            if (takes(p, '(')) call(p, method, &aside, &list);
+            continue;
+        }
         if (p->at >= p->end || !strchr("+*/-", *p->at) || (p->end - p->at > 1 && p->at[1] == '=')) break;
         char sign = *p->at++;
         if (sign == '/' && p->at < p->end && *p->at == '/') p->at++;
@@ -234,11 +495,78 @@ static void assign(Python *p, const char *name, size_t length, const ShellWords 
     there->is_list = is_list || (adds && there->is_list);
 }
 
+// def f(nodes: int = 4, *, tp=8): names with what they are unless told.
+static void read_parameters(Python *p) {
+    while (p->at < p->end && *p->at != '(' && *p->at != '\n') p->at++;
+    if (!takes(p, '(')) return;
+    while (p->at < p->end && !takes(p, ')')) {
+        skip(p);
+        const char *begin = p->at, *before = p->at;
+        while (p->at < p->end && (isalnum((unsigned char)*p->at) || *p->at == '_')) p->at++;
+        size_t length = (size_t)(p->at - begin);
+        while (p->at < p->end && !strchr("=,)", *p->at)) {
+            if (*p->at == '\n') p->line++;
+            p->at++;
+        }
+        if (p->at < p->end && *p->at == '=' && length) {
+            ShellWords words = {0};
+            bool is_list = false;
+            p->at++;
+            read_value(p, &words, &is_list);
+            assign(p, begin, length, &words, is_list, false);
+        }
+        takes(p, ',');
+        if (p->at == before) p->at++;
+    }
+}
+
+// NAME.a.b = value, os.environ["NAME"] = value, NAME["key"] = value: behind the name. False: it is none of these.
+static bool read_place(Python *p, const char *name, size_t length) {
+    const char *at = p->at, *begin = at;
+    while (at < p->end && (isalnum((unsigned char)*at) || *at == '_' || *at == '.')) at++;
+    bool of_environment = (size_t)(at - name) == 10 && strncmp(name, "os.environ", 10) == 0;
+    const char *path = arena_printf(p->r->arena, "%.*s", (int)(at - begin > 200 ? 200 : at - begin), begin);
+    ShellWords key = {0}, value = {0};
+    bool is_list = false;
+    if (at < p->end && *at == '[') {
+        p->at = at + 1;
+        read_list(p, &key, ']');
+        at = p->at;
+    }
+    while (at < p->end && *at == ' ') at++;
+    if (p->end - at < 2 || at[0] != '=' || at[1] == '=' || (!*path && !key.count)) return false;
+    int line = p->line;
+    p->at = at + 1;
+    read_value(p, &value, &is_list);
+    const char *text = with_commas(p, &value);
+    if (key.count == 1) {
+        ShellWords pair = {0};
+        add(p, &pair, arena_printf(p->r->arena, "%.100s=%.2000s", key.items[0].text, text));
+        if (of_environment)
+            take_environment(p, &pair);
+        else if (!*path)
+            assign(p, name, length, &pair, true, true);
+    } else if (strncmp(name, "self", length) != 0) {
+        tell(p, "", path + 1, text, line);
+    }
+    return true;
+}
+
 // NAME = …, A, B = …, NAME += …, NAME.append(…), NAME.extend(…) at the beginning of a line.
 static void read_statement(Python *p) {
+    static const char *const before[] = {"return ", "yield ", "await ", "def ", "async def "};
     const char *names[8];
     size_t lengths[8];
     int count = 0;
+    for (int i = 0; i < 5; i++) {
+        size_t length = strlen(before[i]);
+        if ((size_t)(p->end - p->at) <= length || strncmp(p->at, before[i], length) != 0) continue;
+        p->at += length;
+        if (i > 2) {
+            read_parameters(p);
+            return;
+        }
+    }
     while (count < 8) {
         names[count] = p->at;
         while (p->at < p->end && (isalnum((unsigned char)*p->at) || *p->at == '_')) p->at++;
@@ -249,11 +577,24 @@ static void read_statement(Python *p) {
         p->at++;
         while (p->at < p->end && *p->at == ' ') p->at++;
     }
+    if (count == 1 && p->at < p->end && *p->at == ':') { // NAME: TYPE = …
+        while (p->at < p->end && !strchr("=\n(", *p->at)) p->at++;
+    }
     bool adds = p->end - p->at > 1 && p->at[0] == '+' && p->at[1] == '=', method = false;
     static const char *const methods[] = {".append(", ".extend("};
     for (int i = 0; i < 2; i++)
         if (p->end - p->at > 8 && strncmp(p->at, methods[i], 8) == 0) method = true;
-    if (!adds && !method && !(p->end - p->at > 1 && p->at[0] == '=' && p->at[1] != '=')) return;
+    if (!adds && !method && !(p->end - p->at > 1 && p->at[0] == '=' && p->at[1] != '=')) {
+        bool is_call = false, is_list = false;
+        const char *at = p->at;
+        if (count > 1 || at >= p->end || !strchr(".[(", *at)) return;
+        if (*at != '(' && read_place(p, names[0], lengths[0])) return;
+        ShellWords aside = {0};
+        p->at = names[0];
+        for (at = p->at; at < p->end && *at != '\n' && !is_call; at++) is_call = *at == '(';
+        if (is_call) read_value(p, &aside, &is_list);
+        return;
+    }
     p->at += method ? 8 : adds ? 2 : 1;
     for (int i = 0; i < count; i++) {
         ShellWords words = {0};
@@ -264,9 +605,9 @@ static void read_statement(Python *p) {
     }
 }
 
-void read_python(Reading *r, const char *file, const char *text, size_t bytes) {
+static Python *read_all(Reading *r, const char *file, const char *text, size_t bytes, const SaidList *arguments) {
     Python *p = ARENA_NEW(r->arena, Python);
-    *p = (Python){.r = r, .at = text, .end = text + bytes, .line = 1};
+    *p = (Python){.r = r, .at = text, .end = text + bytes, .line = 1, .file = file, .arguments = arguments};
     while (p->at < p->end && p->steps < 100000) {
         while (p->at < p->end && (*p->at == ' ' || *p->at == '\t')) p->at++;
         if (p->at < p->end && (isalpha((unsigned char)*p->at) || *p->at == '_')) read_statement(p);
@@ -276,7 +617,39 @@ void read_python(Reading *r, const char *file, const char *text, size_t bytes) {
         p->at = line + 1;
         p->line++;
     }
+    return p;
+}
+
+static void say_told(Reading *r, const Python *p) {
+    for (int i = 0; i < p->told.count; i++) {
+        const Said *told = &p->told.items[i];
+        bool of_executor = strncmp(told->name, "executor.", 9) == 0;
+        said_add(r->arena, of_executor ? &r->machine : &r->said, told->name + (of_executor ? 9 : 0), told->value,
+                 told->where, of_executor ? BY_MACHINES : BY_FILE);
+    }
+}
+
+void read_python_settings(Reading *r, const char *file, const char *text, size_t bytes) {
+    Python *p = read_all(r, file, text, bytes, NULL);
+    for (int i = 0; i < p->count; i++)
+        if (p->names[i].words.count)
+            said_add(r->arena, &r->said, p->names[i].name, with_commas(p, &p->names[i].words),
+                     (Where){file, p->names[i].words.items[0].line}, BY_FILE);
+}
+
+void read_python_program(Reading *r, const char *file, const char *text, size_t bytes, const SaidList *arguments) {
+    say_told(r, read_all(r, file, text, bytes, arguments));
+}
+
+void read_python(Reading *r, const char *file, const char *text, size_t bytes) {
+    const Python *p = read_all(r, file, text, bytes, NULL);
     for (int i = 0; i < p->count; i++)
         if (p->names[i].is_list && p->names[i].words.count > 2)
             launch_words(r, &p->names[i].words, (Where){file, p->names[i].words.items[0].line});
+    if (r->launches.count || !p->calls) return;
+    say_told(r, p);
+    ShellWords *itself = ARENA_NEW(r->arena, ShellWords);
+    ShellWord word = {file, 1};
+    LIST_PUSH(r->arena, itself, word);
+    launch_words(r, itself, (Where){file, 1});
 }

@@ -21,9 +21,15 @@ typedef struct Launch {
     const Launcher *launcher;
     const char *program; // its file or module
     SaidList own, arguments;
+    SaidList step; // what stood before it: srun's and mpirun's
     Where where;
     int weight;
 } Launch;
+
+typedef struct Host { // of a hostfile
+    const char *name;
+    double slots; // 0: not said
+} Host;
 
 typedef struct Heard { // what the options of the software come to, in our words
     const char *key, *value;
@@ -40,7 +46,12 @@ typedef struct Reading {
     SaidList said;    // of the software, weakest first
     SaidList machine; // of launchers, schedulers, manifests
     SaidList environment;
+    SaidList step; // of srun and mpirun around what is being read
     Machines machines;
+    struct {
+        Host *items;
+        int count, room;
+    } hosts;
     struct {
         Launch *items;
         int count, room;
@@ -63,21 +74,29 @@ void list_line(Reading *r, ImportLines *lines, const char *name, const char *val
 
 // Another file that the first one names, beside it or below its folder; NULL where it may not be read or is none.
 const char *reading_file(Reading *r, const char *path, Where where, size_t *bytes, const char **shown);
+// The same; where the path is absolute, or its beginning is not known, also by as much of its end as lies beside.
+const char *reading_near(Reading *r, const char *path, Where where, size_t *bytes, const char **shown);
 // A configuration by its name: said with that strength. False: it was not read.
 bool reading_config(Reading *r, const char *path, Where where);
 void reading_config_text(Reading *r, const char *shown, const char *text, size_t bytes);
 
 void read_shell(Reading *r, const char *file, const char *text, size_t bytes);  // launch.c
-void read_python(Reading *r, const char *file, const char *text, size_t bytes); // read_python.c
-Shell *reading_shell(Reading *r);                                               // launch.c: the only one of an import
+void read_python(Reading *r, const char *file, const char *text, size_t bytes); // read_python.c: a launcher, a program
+// What a program says in its own text beside what it is told; and what it says alone, as a configuration.
+void read_python_program(Reading *r, const char *file, const char *text, size_t bytes, const SaidList *arguments);
+void read_python_settings(Reading *r, const char *file, const char *text, size_t bytes);
+Shell *reading_shell(Reading *r);                                    // launch.c: the only one of an import
 void set_number(Reading *r, const char *name, double value);         // launch.c: a variable, where the number is known
 void launch_words(Reading *r, const ShellWords *words, Where where); // launch.c
 void launch_choose(Reading *r);                                      // launch.c
 void read_hostfile(Reading *r, const char *path, Where where);       // launch.c
 void read_manifest(Reading *r, const char *file, const Json *documents); // manifests.c
+struct NodeType;
+const struct NodeType *node_of_instance(Reading *r, const char *type); // settle.c: "ml.p4d.24xlarge"; or NULL
 void settle_torchtitan(Reading *r, Where where), settle_maxtext(Reading *r, Where where);
 void settle_lightning(Reading *r, Where where), settle_automodel(Reading *r, Where where);
 void settle_torchtune(Reading *r, Where where), settle_nanogpt(Reading *r, Where where);
+void settle_olmo(Reading *r, Where where), settle_imagenet(Reading *r, Where where);
 void settle_colossal(Reading *r, Where where);           // rules of software.c's rows
 void settle(Reading *r, const ImportSoftware *software); // settle.c
 

@@ -26,6 +26,17 @@ static const Model *model_called(Reading *r, const char *name) {
     return find_model(r->arena, name, (Where){0}, problems_create(r->arena));
 }
 
+// As the library would write it: "llama3_1_8b" and "llama31_8b" are llama3.1-8b.
+static const Model *model_spelt_like(Reading *r, const char *name) {
+    const Model *model = model_called(r, name);
+    for (const char *at = name; *at && !model; at++) {
+        const char *next = at + (at[1] == '_' || at[1] == '-' || at[1] == 'p' ? 2 : 1);
+        if (!isdigit((unsigned char)at[0]) || !isdigit((unsigned char)*next)) continue;
+        model = model_called(r, arena_printf(r->arena, "%.*s.%s", (int)(at + 1 - name), name, next));
+    }
+    return model;
+}
+
 // "meta-llama/Meta-Llama-3-8B-Instruct": without its owner, and without what stands before or behind the name.
 static const char *library_name(Reading *r, const char *said) {
     const char *slash = strrchr(said, '/');
@@ -33,7 +44,7 @@ static const char *library_name(Reading *r, const char *said) {
     for (int front = 0; front < 3 && *begin; front++) {
         char *name = arena_printf(r->arena, "%.100s", begin);
         while (*name) {
-            if (model_called(r, name)) return model_called(r, name)->name;
+            if (model_spelt_like(r, name)) return model_spelt_like(r, name)->name;
             char *cut = strrchr(name, '-');
             char *underline = strrchr(name, '_');
             if (!cut || (underline && underline > cut)) cut = underline;
@@ -51,8 +62,12 @@ static const char *config_beside(Reading *r, const char *name, Where where) {
     size_t bytes;
     const char *shown;
     const char *path = strstr(name, ".json") ? name : arena_printf(r->arena, "%s/config.json", name);
-    if (path[0] == '/' || !reading_file(r, path, where, &bytes, &shown)) return NULL;
-    return shown;
+    if (path[0] != '/' && is_known(path)) return reading_file(r, path, where, &bytes, &shown) ? shown : NULL;
+    const char *rest =
+        strrchr(path, NOT_KNOWN) ? strrchr(path, NOT_KNOWN) : path; // a folder beside, by the end of its path
+    for (int tries = 0; tries < 6 && (rest = strchr(rest, '/')) != NULL && strchr(++rest, '/'); tries++)
+        if (is_known(rest) && reading_file(r, rest, where, &bytes, &shown)) return shown;
+    return NULL;
 }
 
 static const char *const shape[] = {"layers", "hidden", "heads"}; // without which no transformer is spelt
@@ -92,6 +107,14 @@ static const char *spell_model(Reading *r) {
 static void settle_tune_model(Reading *r) {
     const Heard *config = heard(r, "tune_config");
     const char *slash = config ? strchr(config->value, '/') : NULL;
+    const Heard *component = heard(r, "tune_component"); // torchtune.models.llama3_1.lora_llama3_1_8b
+    if (component && !heard(r, "model")) {
+        const char *dot = strrchr(component->value, '.'), *own = dot ? dot + 1 : component->value;
+        if (strstr(own, "lora_") && !heard(r, "lora-rank")) hear(r, "lora-rank", "8", component->where);
+        if (strncmp(own, "qlora_", 6) == 0) hear(r, "nf4-weights", "true", component->where);
+        const char *lora = strstr(own, "lora_");
+        hear(r, "model", lora ? lora + 5 : own, component->where);
+    }
     if (!slash || heard(r, "model")) return;
     char *name = arena_printf(r->arena, "%.*s-%.*s", (int)(slash - config->value), config->value,
                               (int)strcspn(slash + 1, "_"), slash + 1);
@@ -101,11 +124,50 @@ static void settle_tune_model(Reading *r) {
     if (strstr(slash, "lora") && !heard(r, "lora-rank")) hear(r, "lora-rank", "8", config->where);
 }
 
+// What of a shape follows from the software: BERT looks both ways, T5's layers are those of its halves, and OLMo counts
+// SwiGLU's two halves as one width.
+static void settle_shape(Reading *r) {
+    const Heard *halves = heard(r, "encoder_layers"), *wide = heard(r, "olmo_ffn"), *ratio = heard(r, "olmo_ratio");
+    const Heard *experts = heard(r, "experts");
+    if (experts && !heard(r, "experts_per_token") && heard(r, "layers")) // as Megatron's --moe-router-topk, --topk
+        hear(r, "experts_per_token", strcmp(r->import->software, "Megatron-DeepSpeed") == 0 ? "1" : "2",
+             experts->where);
+    if (r->program && strstr(r->program, "pretrain_bert")) hear(r, "causal", "false", r->machines.where);
+    if (halves && !heard(r, "layers"))
+        hear_number(r, "layers", heard_number(r, "encoder_layers", 0) + heard_number(r, "decoder_layers", 0),
+                    halves->where);
+    if (!wide && !ratio) return;
+    const char *activation = said_value(&r->said, "activation_type");
+    bool gated = !activation || strcmp(activation, "swiglu") == 0;
+    double ffn = heard_number(r, "olmo_ffn", heard_number(r, "olmo_ratio", 4) * heard_number(r, "hidden", 0));
+    hear_number(r, "ffn", gated ? ffn / 2 : ffn, wide ? wide->where : ratio->where);
+    hear(r, "gated_mlp", gated ? "true" : "false", wide ? wide->where : ratio->where);
+}
+
+// torchtitan's families and flavours are the library's names but for these.
+static const char *titan_name(Reading *r, const char *family, const char *flavor) {
+    static const struct {
+        const char *family, *flavor, *name;
+    } others[] = {{"llama4", "17bx16e", "llama-4-scout"},
+                  {"llama4", "17bx128e", "llama-4-maverick"},
+                  {"deepseek_v3", "16B", "deepseek-v2-lite"},
+                  {"deepseek_v3", "236B", "deepseek-v2"},
+                  {"deepseek_v3", "671B", "deepseek-v3"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcasecmp(family, others[i].family) == 0 &&
+            strncasecmp(flavor, others[i].flavor, strlen(others[i].flavor)) == 0)
+            return others[i].name;
+    return arena_printf(r->arena, "%.40s-%.40s", family, flavor);
+}
+
 static void settle_model(Reading *r) {
     const char *recipe = heard_text(r, "recipe");
+    if (recipe) { // "llama3_70b(num_nodes=4)"
+        recipe = arena_printf(r->arena, "%.*s", (int)strcspn(recipe, "("), recipe);
+        ask(r, "recipe", "what it sets by itself, and nobody says here, is not known");
+    }
     const char *family = heard_text(r, "titan_model"), *flavor = heard_text(r, "titan_flavor"); // llama3 and 70B
-    if (family && flavor)
-        hear(r, "model", arena_printf(r->arena, "%.40s-%.40s", family, flavor), heard(r, "titan_flavor")->where);
+    if (family && flavor) hear(r, "model", titan_name(r, family, flavor), heard(r, "titan_flavor")->where);
     if (r->asked->model) return;
     settle_tune_model(r);
     const Heard *name = heard(r, "model");
@@ -126,6 +188,7 @@ static void settle_model(Reading *r) {
         hear(r, "model", library_name(r, recipe), heard(r, "recipe")->where);
         return;
     }
+    const char *called = name ? name->value : "";
     unhear(r, "model");
     const char *half = half_spelt(r);
     if (half && !name) {
@@ -138,7 +201,7 @@ static void settle_model(Reading *r) {
     problem_add(r->problems, name ? name->where : (Where){0},
                 name ? "which model is \"%s\"? It is none of the library, and no config.json lies beside"
                      : "which model? Nothing here says it%.0s",
-                name ? name->value : "");
+                called);
     problem_hint(r->problems, "say --model NAME (lockstep model list) or --model its/config.json");
     problem_is_usage(r->problems);
 }
@@ -195,11 +258,28 @@ static const char *node_with(Reading *r, const char *gpu, double per_node, const
     return rough;
 }
 
+// "ml.p4d.24xlarge", "Standard_ND96asr_v4", "a3-highgpu-8g": a node of the catalogue by what its provider calls it.
+const NodeType *node_of_instance(Reading *r, const char *type) {
+    static const char *const heads[] = {"ml.", "Standard_"};
+    const Catalogue *catalogue = catalogue_builtin(r->arena);
+    for (int i = 0; i < 2; i++)
+        if (strncasecmp(type, heads[i], strlen(heads[i])) == 0) type += strlen(heads[i]);
+    for (int i = 0; i < catalogue->node_count; i++) {
+        const char *name = strchr(catalogue->nodes[i].name, '-');
+        if (name && strlen(type) > 4 && strlen(name + 1) == strlen(type) && letters_within(type, name + 1))
+            return &catalogue->nodes[i];
+    }
+    return NULL;
+}
+
 static void settle_machines(Reading *r) {
     Machines *m = &r->machines;
+    if (heard(r, "instance")) m->gpu = heard_text(r, "instance");
     double nodes = heard_number(r, "nodes", 0), per_node = heard_number(r, "per_node", 0),
            gpus = heard_number(r, "gpus", 0);
     Where where = m->where;
+    const NodeType *instance = m->gpu ? node_of_instance(r, m->gpu) : NULL;
+    if (instance && m->per_node <= 0 && per_node <= 0) m->per_node = instance->gpu_count;
     if (r->asked->node) {
         const NodeType *node =
             find_node(r->arena, catalogue_builtin(r->arena), r->asked->node, (Where){0}, problems_create(r->arena));
@@ -223,8 +303,10 @@ static void settle_machines(Reading *r) {
         problem_is_usage(r->problems);
     }
     if (r->asked->node) return;
-    const char *gpu = NULL, *node = m->gpu ? node_with(r, m->gpu, m->per_node, &gpu) : NULL;
-    if (node) {
+    const char *gpu = NULL, *node = instance ? instance->name : m->gpu ? node_with(r, m->gpu, m->per_node, &gpu) : NULL;
+    if (instance) {
+        hear(r, "node", node, where);
+    } else if (node) {
         hear(r, "node", node, where);
         list_line(r, &r->import->missing, "node type", node,
                   arena_printf(r->arena, "%.40s is said; taken as these, --node says otherwise", m->gpu), where);
@@ -258,6 +340,11 @@ void settle_torchtitan(Reading *r, Where where) {
                                                                                  : "3",
          where);
     if (sharded && replicate > 1) hear_number(r, "zero-shard", shared * cp, where);
+    if (heard_number(r, "tp", 1) > 1 &&
+        heard_number(r, "ep", 1) > 1) { // experts whole unless said, tokens always split
+        if (!heard(r, "etp")) hear(r, "etp", "1", where);
+        hear(r, "sequence-parallel", "true", where);
+    }
     double local = heard_number(r, "local_batch", 1), global = heard_number(r, "titan_global", -1);
     double micro = pp > 1 ? heard_number(r, "pipeline_micro", 1) : local;
     hear_number(r, "micro-batch", micro, where);
@@ -284,6 +371,7 @@ static double axis(const Reading *r, const char *key) {
 }
 
 void settle_maxtext(Reading *r, Where where) {
+    if (heard(r, "quantization")) hear(r, "precision", heard_text(r, "quantization"), heard(r, "quantization")->where);
     static const char *const inner[] = {"ici_data",     "ici_fsdp",    "ici_tensor",
                                         "ici_pipeline", "ici_context", "ici_expert"};
     static const char *const outer[] = {"dcn_data", "dcn_fsdp", "dcn_pipeline", "dcn_tensor"};
@@ -310,6 +398,10 @@ void settle_maxtext(Reading *r, Where where) {
 }
 
 static void settle_sharding(Reading *r, Where where) {
+    if (heard(r, "megatron_fsdp")) { // counts, whatever the optimizer's option says
+        const char *strategy = heard_text(r, "fsdp_strategy");
+        hear(r, "zero", strategy ? strategy : "3", where);
+    }
     static const struct {
         const char *word, *zero;
         bool hybrid;
@@ -349,6 +441,7 @@ static void settle_sharding(Reading *r, Where where) {
 }
 
 void settle_lightning(Reading *r, Where where) {
+    if (heard(r, "checkpointed")) hear(r, "recompute", "full", heard(r, "checkpointed")->where);
     const char *said = heard_text(r, "lightning_strategy"), *dot = said ? strrchr(said, '.') : NULL;
     if (!said) return;
     if (dot) said = dot + 1;
@@ -362,6 +455,21 @@ void settle_lightning(Reading *r, Where where) {
         hear(r, "offload-optimizer", to, where);
         if (fsdp || strstr(said, "stage_3")) hear(r, "offload-parameters", to, where);
     }
+}
+
+void settle_olmo(Reading *r, Where where) {
+    if (heard(r, "ddp")) hear(r, "zero", "0", where);
+}
+
+// pytorch/examples' imagenet: batch and loaders are those of a machine.
+void settle_imagenet(Reading *r, Where where) {
+    double per_node = r->machines.per_node;
+    const Heard *batch = heard(r, "node_batch"), *workers = heard(r, "node_workers");
+    if (batch && per_node > 0)
+        hear_number(r, "micro-batch", floor(heard_number(r, "node_batch", 0) / per_node), batch->where);
+    if (workers && per_node > 0)
+        hear_number(r, "loader-workers", ceil(heard_number(r, "node_workers", 0) / per_node), workers->where);
+    hear(r, "zero", "0", where);
 }
 
 static void settle_deepspeed(Reading *r, Where where) {
@@ -442,7 +550,9 @@ static void settle_pipeline(Reading *r, Where where) {
 }
 
 static void settle_precision(Reading *r, Where where) {
-    const char *mixed = said_value(&r->said, "mixed_precision");
+    const char *mixed = said_value(&r->said, "mixed_precision"), *type = said_value(&r->said, "torch_dtype");
+    if (!heard(r, "precision") && type && (strstr(type, "bfloat16") || strcmp(type, "bf16") == 0))
+        hear(r, "precision", "bf16", said_find(&r->said, "torch_dtype")->where);
     if (heard(r, "fp8")) hear(r, "precision", "fp8", heard(r, "fp8")->where);
     if (mixed && strstr(mixed, "fp8") && strncmp(mixed, "bf16_with", 9) == 0)
         hear(r, "fp8-recipe",
@@ -453,20 +563,22 @@ static void settle_precision(Reading *r, Where where) {
              where);
 }
 
-// What is said and comes to nothing beside the rest is no longer listed as taken.
-static void set_aside(Reading *r, const char *key, const char *why) {
+// What is said and comes to nothing beside the rest, or cannot be simulated, is no longer listed as taken.
+static void move_to(Reading *r, ImportLines *lines, const char *key, const char *why) {
     ImportLines *taken = &r->import->taken;
     int kept = 0;
     unhear(r, key);
     for (int i = 0; i < taken->count; i++) {
         ImportLine line = taken->items[i];
         if (line.why && strcmp(line.why, key) == 0)
-            list_line(r, &r->import->idle, line.name, line.value, why, line.where);
+            list_line(r, lines, line.name, line.value, why, line.where);
         else
             taken->items[kept++] = line;
     }
     taken->count = kept;
 }
+
+static void set_aside(Reading *r, const char *key, const char *why) { move_to(r, &r->import->idle, key, why); }
 
 // "a:x,b:y": what holds where the files say nothing.
 static void hear_unsaid(Reading *r, const char *pairs, Where where) {
@@ -503,6 +615,9 @@ static void settle_software(Reading *r, const ImportSoftware *software) {
         hear_number(r, "tokens", heard_number(r, "samples", 0) * heard_number(r, "seq", 0), heard(r, "samples")->where);
         unhear(r, "samples");
     }
+    const Model *model = heard(r, "model") ? model_called(r, heard_text(r, "model")) : NULL;
+    if (model && !counts_tokens(model) && heard(r, "recompute") && strcmp(heard_text(r, "recompute"), "none") != 0)
+        move_to(r, &r->import->open, "recompute", "recomputation of what is no transformer is not simulated");
     const char *method = heard_text(r, "recompute_method");
     if (method && strcmp(method, "uniform") == 0)
         set_aside(r, "recompute-num-layers", "all layers are recomputed, by so many at a time");
@@ -580,6 +695,7 @@ static void count_unread(Reading *r) {
 void settle(Reading *r, const ImportSoftware *software) {
     static const char *const first[] = {"model", "node", "gpus", "fabric"};
     settle_machines(r);
+    settle_shape(r);
     settle_model(r);
     settle_software(r, software);
     if (problem_count(r->problems)) return;
@@ -592,6 +708,11 @@ void settle(Reading *r, const ImportSoftware *software) {
         }
     list_gpu(r);
     add_job_options(r);
+    if (!heard(r, "recompute")) list_line(r, &r->import->job, "recompute", "none", NULL, r->machines.where);
+    if (heard_number(r, "zero", 0) >= 3 && !heard(r, "zero-shard") && world_of(r) > 0)
+        list_line(r, &r->import->job, "shard",
+                  number_text(r, fmax(1, floor(world_of(r) / layout_of(r))) * fmax(1, heard_number(r, "cp", 1))), NULL,
+                  heard(r, "zero")->where);
     list_model(r);
     if (!heard(r, "fabric")) ask(r, "network", "--fabric NAME says it; else what such machines usually have is taken");
 }

@@ -14,6 +14,7 @@ typedef struct Reader {
     const char *heredoc; // where the next here-document of this line begins; NULL: none is open
     const char *file;
     int line;
+    bool of_errors;   // the redirection at hand is not of what is printed
     bool live, fixed; // live: commands count; fixed: a text within a line, all of which stands there
 } Reader;
 
@@ -44,8 +45,13 @@ const ShellNote *shell_notes(const Shell *shell, int *count) {
 // ---- Variables and files.
 
 ShellVariable *shell_find(const Shell *shell, const char *name) {
-    for (int i = 0; i < shell->variables.count; i++)
-        if (strcmp(shell->variables.items[i].name, name) == 0) return &shell->variables.items[i];
+    for (int hops = 0; hops < 4; hops++) {
+        ShellVariable *found = NULL;
+        for (int i = 0; i < shell->variables.count && !found; i++)
+            if (strcmp(shell->variables.items[i].name, name) == 0) found = &shell->variables.items[i];
+        if (!found || !found->refers) return found;
+        name = found->refers;
+    }
     return NULL;
 }
 
@@ -65,6 +71,22 @@ void shell_set(Shell *shell, const char *name, const char *value, Where where, b
     LIST_PUSH(shell->arena, &variable->words, word);
     variable->exported |= exported;
     variable->where = where;
+}
+
+// NAME[KEY]=VALUE: of a list by its number; a map's stand beside it as "NAME[KEY]".
+void shell_set_element(Shell *shell, const char *name, const char *index, const char *close, const char *value,
+                       Where where) {
+    ShellVariable *variable = shell_find(shell, name);
+    long long n = 0;
+    bool numbered = variable && variable->is_list && variable->words.count &&
+                    shell_arithmetic(shell, index, close, &n) && n >= 0 && n <= variable->words.count;
+    ShellWord word = {value, where.line};
+    if (numbered && n < variable->words.count)
+        variable->words.items[n] = word;
+    else if (numbered)
+        LIST_PUSH(shell->arena, &variable->words, word);
+    else
+        shell_set(shell, shell_element(shell, name, index, close), value, where, false);
 }
 
 const ShellVariable *shell_variables(const Shell *shell, int *count) {
@@ -155,7 +177,7 @@ static void run_text(Shell *shell, const char *file, const char *begin, const ch
         return;
     }
     const char *outer = shell->file;
-    Reader r = {shell, begin, end, NULL, file, line, true, fixed};
+    Reader r = {shell, begin, end, NULL, file, line, false, true, fixed};
     static const char *const none[] = {NULL};
     shell->depth++;
     shell->file = file;
@@ -305,7 +327,7 @@ static const char *assignment_sign(const char *begin, const char *end) {
     return end - at > 1 && at[0] == '+' && at[1] == '=' ? at : NULL;
 }
 
-static void read_array(Reader *r, ShellVariable *variable, bool adds) {
+static void read_array(Reader *r, const char *name, ShellVariable *variable, bool adds) {
     ShellWords words = {0};
     if (variable && adds) words = variable->words;
     for (r->at++; !over(r);) {
@@ -313,17 +335,34 @@ static void read_array(Reader *r, ShellVariable *variable, bool adds) {
         if (over(r) || *r->at == ')') break;
         const char *stop = word_end(r);
         if (stop == r->at) stop++;
-        shell_expand(r->shell, r->at, stop, r->line, true, &words);
+        const char *close = *r->at == '[' ? memchr(r->at, ']', (size_t)(stop - r->at)) : NULL;
+        if (close && stop - close > 1 && close[1] == '=' && variable && r->live)
+            shell_set_element(r->shell, variable->name, r->at + 1, close,
+                              shell_expand_one(r->shell, close + 2, stop, r->line), (Where){r->file, r->line});
+        else
+            shell_expand(r->shell, r->at, stop, r->line, true, &words);
         move_to(r, stop);
     }
     if (r->at < r->end) r->at++;
+    variable = variable ? shell_find(r->shell, name) : NULL; // elements may have moved it
     if (!variable || !r->live) return;
     variable->words = words;
     variable->is_list = true;
 }
 
+// local -n NAME=OTHER: a name for another variable, which is there from now on.
+static void refer(Shell *shell, const char *name, const char *other, Where where) {
+    if (strcmp(name, other) == 0) return;
+    if (!shell_find(shell, other)) variable_named(shell, other, where);
+    ShellVariable *variable = NULL;
+    for (int i = 0; i < shell->variables.count && !variable; i++)
+        if (strcmp(shell->variables.items[i].name, name) == 0) variable = &shell->variables.items[i];
+    if (!variable) variable = variable_named(shell, name, where);
+    if (variable) variable->refers = arena_copy_text(shell->arena, other);
+}
+
 // At NAME=… or NAME+=…; behind it.
-static void assign(Reader *r, const char *sign, bool exported) {
+static void assign(Reader *r, const char *sign, bool exported, bool refers) {
     Shell *shell = r->shell;
     const char *name_end = sign;
     const char *bracket = memchr(r->at, '[', (size_t)(sign - r->at));
@@ -334,19 +373,27 @@ static void assign(Reader *r, const char *sign, bool exported) {
     r->at = sign + (adds ? 2 : 1);
     if (!over(r) && *r->at == '(') {
         ShellVariable *variable = r->live ? variable_named(shell, name, where) : NULL;
-        read_array(r, variable, adds);
+        read_array(r, name, variable, adds);
+        variable = r->live ? shell_find(shell, name) : NULL;
         if (variable) variable->where = where, variable->exported |= exported;
         return;
     }
     const char *stop = word_end(r);
-    if (r->live && !bracket) {
+    if (r->live && bracket) {
+        const char *close = memchr(bracket, ']', (size_t)(sign - bracket));
+        const char *value = shell_expand_one(shell, r->at, stop, r->line);
+        if (close && !adds) shell_set_element(shell, name, bracket + 1, close, value, where);
+    } else if (r->live) {
         const char *value = shell_expand_one(shell, r->at, stop, r->line);
         const char *before = adds ? shell_value(shell, name) : NULL;
         if (before && strlen(before) + strlen(value) < SHELL_LONGEST && shell->bytes < SHELL_BYTES) {
             value = arena_printf(shell->arena, "%s%s", before, value);
             shell->bytes += strlen(value);
         }
-        shell_set(shell, name, value, where, exported);
+        if (refers)
+            refer(shell, name, value, where);
+        else
+            shell_set(shell, name, value, where, exported);
     }
     move_to(r, stop);
 }
@@ -355,8 +402,9 @@ static void assign(Reader *r, const char *sign, bool exported) {
 
 typedef struct Simple {
     ShellWords words;
-    const char *input, *output; // a here-document, and where it is written to
-    bool shows_test;            // "[": what is not set is empty
+    const char *input, *source, *output; // a here-document, a file that is read, and one that is written
+    bool appends;
+    bool shows_test; // "[": what is not set is empty
 } Simple;
 
 static bool is_word(const Simple *simple, int i, const char *text) {
@@ -395,10 +443,13 @@ static void take_redirection(Reader *r, Simple *simple) {
         take_heredoc(r, simple);
         return;
     }
+    bool other = r->of_errors || (r->end - r->at > 1 && r->at[1] == '&'); // errors, or a descriptor
+    simple->appends = writes && r->end - r->at > 1 && r->at[1] == '>';
     while (!over(r) && strchr("<>&|", *r->at)) r->at++;
     skip_blanks(r);
-    const char *stop = word_end(r);
-    if (writes && r->live) simple->output = shell_expand_one(r->shell, r->at, stop, r->line);
+    const char *stop = word_end(r), *path = r->live && !other ? shell_expand_one(r->shell, r->at, stop, r->line) : NULL;
+    if (path && writes) simple->output = path;
+    if (path && !writes) simple->source = path;
     move_to(r, stop);
 }
 
@@ -413,14 +464,39 @@ static void run_function(Shell *shell, const ShellFunction *function, const Shel
     ShellWords *own = ARENA_NEW(shell->arena, ShellWords);
     *own = (ShellWords){words->items + 1, words->count - 1, words->count - 1};
     shell->arguments = own;
+    shell->within_functions++;
     run_text(shell, function->file, function->begin, function->end, function->line, false);
+    shell->within_functions--;
+    shell->leaves = LEAVES_NOTHING;
     shell->arguments = outer;
 }
 
-static void keep_file(Shell *shell, const Simple *simple) {
-    if (!simple->output || !simple->input || !is_word(simple, 0, "cat") || shell->files.count >= 64) return;
-    ShellFile file = {simple->output, simple->input};
+// What it reads: a here-document, a file beside the script, or what stands before "|"; NULL: not known.
+static const char *input_of(Shell *shell, const Simple *simple, Where where) {
+    size_t bytes = 0;
+    const char *own = simple->source ? shell_file(shell, simple->source) : NULL;
+    if (simple->input) return simple->input;
+    if (own || !simple->source) return own ? own : shell->piped;
+    return is_known(simple->source) ? shell->hooks.read(shell->hooks.context, simple->source, where, &bytes) : NULL;
+}
+
+static void keep_text(Shell *shell, const char *path, const char *text, bool appends, Where where) {
+    size_t bytes = 0;
+    if (shell->files.count >= 64 || !*path) return;
+    const char *before = appends ? shell_file(shell, path) : NULL;
+    if (appends && !before && is_known(path)) before = shell->hooks.read(shell->hooks.context, path, where, &bytes);
+    if (before && strlen(before) + strlen(text) < SHELL_LONGEST && shell->bytes < SHELL_BYTES) {
+        text = arena_printf(shell->arena, "%s%s\n", before, text);
+        shell->bytes += strlen(text);
+    }
+    ShellFile file = {path, text};
     LIST_PUSH(shell->arena, &shell->files, file);
+}
+
+static void keep_file(Shell *shell, const Simple *simple, const char *text, Where where) {
+    if (simple->output) keep_text(shell, simple->output, text, simple->appends, where);
+    for (int i = 1; i < simple->words.count && is_word(simple, 0, "tee"); i++)
+        if (simple->words.items[i].text[0] != '-') keep_text(shell, simple->words.items[i].text, text, false, where);
 }
 
 // read -r -d '' NAME <<EOT
@@ -429,11 +505,90 @@ static void read_into(Shell *shell, const Simple *simple, Where where) {
     if (simple->input && simple->words.count > 1) shell_set(shell, name, simple->input, where, false);
 }
 
+static void shift(Shell *shell, const ShellWords *words) {
+    int by = words->count > 1 ? atoi(words->items[1].text) : 1;
+    if (!shell->arguments || by < 1 || by > shell->arguments->count) return;
+    ShellWords *rest = ARENA_NEW(shell->arena, ShellWords);
+    int left = shell->arguments->count - by;
+    *rest = (ShellWords){shell->arguments->items + by, left, left};
+    shell->arguments = rest;
+}
+
+// set -- A B
+static void set_arguments(Shell *shell, const ShellWords *words) {
+    ShellWords *own = ARENA_NEW(shell->arena, ShellWords);
+    for (int i = 2; i < words->count; i++) LIST_PUSH(shell->arena, own, words->items[i]);
+    shell->arguments = own;
+}
+
+// getopts LETTERS NAME: the next option of the arguments.
+static Truth next_option(Shell *shell, const ShellWords *words, Where where) {
+    const char *letters = words->items[1].text, *name = words->items[2].text, *at = shell_value(shell, "OPTIND");
+    int index = at ? atoi(at) : 1;
+    const ShellWords *given = shell->arguments;
+    if (!given || index < 1 || index > given->count) return IS_FALSE;
+    const char *word = given->items[index - 1].text;
+    if (word[0] != '-' || !word[1] || word[1] == '-') return IS_FALSE;
+    const char *letter = word[1] == ':' ? NULL : strchr(letters, word[1]);
+    shell_set(shell, name, letter ? arena_printf(shell->arena, "%c", word[1]) : "?", where, false);
+    if (letter && letter[1] == ':' && !word[2]) index++;
+    if (letter && letter[1] == ':')
+        shell_set(shell, "OPTARG",
+                  word[2]                 ? word + 2
+                  : index <= given->count ? given->items[index - 1].text
+                                          : "",
+                  where, false);
+    shell_set(shell, "OPTIND", arena_printf(shell->arena, "%d", index + 1), where, false);
+    return IS_TRUE;
+}
+
+// The shell's own commands. False: it is none of them.
+static bool run_builtin(Shell *shell, const Simple *simple, Where where, Truth *truth) {
+    const ShellWords *words = &simple->words;
+    const char *first = words->items[0].text;
+    *truth = IS_TRUE;
+    if (strcmp(first, "[") == 0 || strcmp(first, "test") == 0) {
+        *truth = tested(words);
+    } else if (strcmp(first, "false") == 0) {
+        *truth = IS_FALSE;
+    } else if (strcmp(first, "read") == 0 || strcmp(first, "mapfile") == 0) {
+        read_into(shell, simple, where);
+        if (shell->unsure) *truth = IS_UNKNOWN;
+    } else if ((strcmp(first, "source") == 0 || strcmp(first, ".") == 0) && words->count > 1) {
+        run_file(shell, words->items[1].text, where);
+    } else if (strcmp(first, "eval") == 0) {
+        shell_run_words(shell, shell_joined(shell, words, 1), where);
+    } else if (strcmp(first, "shift") == 0) {
+        shift(shell, words);
+    } else if (strcmp(first, "set") == 0) {
+        if (is_word(simple, 1, "--")) set_arguments(shell, words);
+    } else if (strcmp(first, "getopts") == 0) {
+        *truth = words->count > 2 ? next_option(shell, words, where) : IS_FALSE;
+    } else if (strcmp(first, "let") == 0) {
+        long long value = 0;
+        for (int i = 1; i < words->count; i++) {
+            const char *text = words->items[i].text;
+            *truth = shell_arithmetic(shell, text, text + strlen(text), &value) ? of_bool(value) : IS_UNKNOWN;
+        }
+    } else if (strcmp(first, "break") == 0) {
+        if (shell->within_loops) shell->leaves = LEAVES_LOOP;
+    } else if (strcmp(first, "continue") == 0) {
+        if (shell->within_loops) shell->leaves = LEAVES_ROUND;
+    } else if (strcmp(first, "return") == 0) {
+        if (shell->within_functions) shell->leaves = LEAVES_FUNCTION;
+    } else {
+        return strcmp(first, "true") == 0 || strcmp(first, ":") == 0;
+    }
+    return true;
+}
+
 static Truth run_words(Reader *r, const Simple *simple, int line) {
     Shell *shell = r->shell;
     const ShellWords *words = &simple->words;
     Where where = {r->file, line};
-    keep_file(shell, simple);
+    const char *input = words->count ? input_of(shell, simple, where) : NULL;
+    shell->piped = words->count ? shell_prints(shell, words, input, line) : NULL;
+    if (shell->piped) keep_file(shell, simple, shell->piped, where);
     if (words->count == 0) return IS_TRUE;
     const char *first = words->items[0].text;
     for (int i = shell->functions.count - 1; i >= 0; i--)
@@ -441,21 +596,12 @@ static Truth run_words(Reader *r, const Simple *simple, int line) {
             run_function(shell, &shell->functions.items[i], words);
             return IS_TRUE;
         }
-    if (strcmp(first, "[") == 0 || strcmp(first, "test") == 0) return tested(words);
-    if (strcmp(first, "false") == 0) return IS_FALSE;
-    if (strcmp(first, "true") == 0 || strcmp(first, ":") == 0) return IS_TRUE;
-    if (strcmp(first, "read") == 0 || strcmp(first, "mapfile") == 0) {
-        read_into(shell, simple, where);
-    } else if ((strcmp(first, "source") == 0 || strcmp(first, ".") == 0) && words->count > 1) {
-        run_file(shell, words->items[1].text, where);
-    } else if (strcmp(first, "eval") == 0) {
-        shell_run_words(shell, shell_joined(shell, words, 1), where);
-    } else {
-        ShellCommand command = {words, simple->input, where};
-        shell->hooks.on_command(shell->hooks.context, shell, &command);
-    }
-    return strcmp(first, "command") == 0 || strcmp(first, "which") == 0 || strcmp(first, "grep") == 0 ? IS_UNKNOWN
-                                                                                                      : IS_TRUE;
+    Truth truth;
+    if (run_builtin(shell, simple, where, &truth)) return truth;
+    ShellCommand command = {words, input, where};
+    shell->hooks.on_command(shell->hooks.context, shell, &command);
+    bool answers = strcmp(first, "command") == 0 || strcmp(first, "which") == 0 || strcmp(first, "grep") == 0;
+    return answers || shell->unsure ? IS_UNKNOWN : IS_TRUE;
 }
 
 static bool is_declaration(const char *begin, const char *end) {
@@ -489,7 +635,7 @@ static void export_name(Reader *r, const char *name) {
 static Truth run_simple(Reader *r) {
     Shell *shell = r->shell;
     Simple simple = {0};
-    bool declares = false, exports = false, any = false;
+    bool declares = false, exports = false, any = false, refers = false;
     int line = r->line;
     bool outer = shell->unset_is_empty;
     if (next_is(r, "[") || next_is(r, "test")) shell->unset_is_empty = true;
@@ -497,6 +643,7 @@ static Truth run_simple(Reader *r) {
         if (*r->at == '<' || *r->at == '>') {
             if (!(r->end - r->at > 1 && r->at[1] == '(')) {
                 take_redirection(r, &simple);
+                r->of_errors = false;
                 continue;
             }
         }
@@ -506,12 +653,13 @@ static Truth run_simple(Reader *r) {
             continue;
         }
         if (is_descriptor(r->at, stop, r)) {
+            r->of_errors = *r->at != '1';
             r->at = stop;
             continue;
         }
         const char *sign = !any || declares ? assignment_sign(r->at, stop) : NULL;
         if (sign) {
-            assign(r, sign, exports);
+            assign(r, sign, exports, refers);
             continue;
         }
         if (!any && is_declaration(r->at, stop)) {
@@ -521,6 +669,7 @@ static Truth run_simple(Reader *r) {
             continue;
         }
         if (declares) {
+            refers = refers || (stop - r->at == 2 && strncmp(r->at, "-n", 2) == 0);
             export_name(r, arena_printf(shell->arena, "%.*s", (int)(stop - r->at), r->at));
             move_to(r, stop);
             continue;
@@ -559,7 +708,7 @@ static void export_prefixes(Reader *r) {
         if (r->at >= look.at) break;
         const char *stop = word_end(r), *sign = assignment_sign(r->at, stop);
         if (!sign) break;
-        assign(r, sign, true);
+        assign(r, sign, true, false);
     }
 }
 
@@ -591,37 +740,115 @@ static Truth run_if(Reader *r) {
     return IS_TRUE;
 }
 
-static Truth run_loop(Reader *r) {
-    static const char *const begins[] = {"do", NULL}, *const ends[] = {"done", NULL};
-    bool is_for = next_is(r, "for") || next_is(r, "select"), live = r->live;
-    int line = r->line;
-    r->at += is_for && next_is(r, "for") ? 3 : is_for ? 6 : 5;
+typedef struct Mark { // where a loop's body begins
+    const char *at, *heredoc;
+    int line;
+} Mark;
+
+static Mark mark(const Reader *r) { return (Mark){r->at, r->heredoc, r->line}; }
+static void go_back(Reader *r, Mark to) { r->at = to.at, r->heredoc = to.heredoc, r->line = to.line; }
+
+// "do … done" once more, from `body` on. False: that was enough of it.
+static bool run_body(Reader *r, Mark body, bool live) {
+    static const char *const ends[] = {"done", NULL};
+    go_back(r, body);
+    r->live = live;
+    r->shell->within_loops++;
+    run_list(r, ends);
+    r->shell->within_loops--;
+    bool more = live && r->shell->leaves < LEAVES_LOOP && ++r->shell->rounds < SHELL_ROUNDS;
+    if (r->shell->leaves < LEAVES_FUNCTION) r->shell->leaves = LEAVES_NOTHING;
+    r->live = live;
+    return more;
+}
+
+static Mark at_body(Reader *r) {
+    skip_empty(r);
+    if (next_is(r, "do")) r->at += 2;
+    return mark(r);
+}
+
+// for NAME in WORDS
+static void run_for(Reader *r, bool live) {
+    const char *stop = word_end(r);
+    const char *name = arena_printf(r->shell->arena, "%.*s", (int)(stop - r->at), r->at);
+    ShellWords words = {0};
+    Where where = {r->file, r->line};
+    move_to(r, stop);
     skip_blanks(r);
-    if (is_for && !over(r) && *r->at != '(') {
-        const char *stop = word_end(r);
-        const char *name = arena_printf(r->shell->arena, "%.*s", (int)(stop - r->at), r->at);
-        ShellWords words = {0};
-        move_to(r, stop);
-        skip_blanks(r);
-        if (next_is(r, "in")) r->at += 2;
+    if (next_is(r, "in")) {
+        r->at += 2;
         for (skip_blanks(r); !over(r) && !strchr("\n;", *r->at); skip_blanks(r)) {
             stop = word_end(r);
             if (stop == r->at) stop++;
-            if (live) shell_expand(r->shell, r->at, stop, r->line, true, &words);
+            if (live && !shell_count(r->shell, r->at, stop, &words))
+                shell_expand(r->shell, r->at, stop, r->line, true, &words);
             move_to(r, stop);
         }
-        if (live && words.count) shell_set(r->shell, name, words.items[0].text, (Where){r->file, line}, false);
-    } else if (is_for) {
-        while (!over(r) && *r->at != '\n' && !next_is(r, "do")) r->at++;
-    } else {
-        r->live = false;
-        run_list(r, begins);
-        r->live = live;
+    } else if (r->shell->arguments) {
+        words = *r->shell->arguments;
     }
-    skip_empty(r);
-    if (next_is(r, "do")) r->at += 2;
-    if (live) shell_note(r->shell, line, "a loop is gone through once");
-    run_list(r, ends);
+    Mark body = at_body(r);
+    bool more = true;
+    for (int i = 0; i < words.count && live && more; i++) {
+        shell_set(r->shell, name, words.items[i].text, where, false);
+        more = run_body(r, body, true);
+    }
+    if (!live || words.count == 0) run_body(r, body, false);
+}
+
+// for ((A; B; C))
+static void run_counted(Reader *r, bool live) {
+    const char *parts[4] = {r->at + 2};
+    int count = 1;
+    const char *stop = parts[0];
+    for (; stop < r->end && strncmp(stop, "))", 2) != 0 && *stop != '\n'; stop++)
+        if (*stop == ';' && count < 3) parts[count++] = stop + 1;
+    for (; count < 4; count++) parts[count] = stop + 1;
+    move_to(r, stop < r->end && *stop == ')' ? stop + 2 : stop);
+    Mark body = at_body(r);
+    long long value = 0;
+    bool known = live && shell_arithmetic(r->shell, parts[0], parts[1] - 1, &value), any = false;
+    while (known && shell_arithmetic(r->shell, parts[1], parts[2] - 1, &value) && value) {
+        any = true;
+        if (!run_body(r, body, true)) break;
+        known = shell_arithmetic(r->shell, parts[2], parts[3] - 1, &value);
+    }
+    if (!any) run_body(r, body, live && !known);
+}
+
+// while and until: as often as is known; once where it is not.
+static void run_while(Reader *r, bool live, bool until) {
+    static const char *const begins[] = {"do", NULL};
+    bool endless = next_is(r, "true") || next_is(r, ":") || next_is(r, "false"), unsure = r->shell->unsure;
+    Mark condition = mark(r);
+    bool more = true;
+    for (int round = 0; more; round++) {
+        go_back(r, condition);
+        r->live = live;
+        r->shell->unsure = true;
+        Truth truth = run_list(r, begins);
+        r->shell->unsure = unsure;
+        if (until) truth = inverse(truth);
+        Mark body = at_body(r);
+        bool runs = live && (truth == IS_TRUE || (truth == IS_UNKNOWN && round == 0));
+        if (live && truth == IS_UNKNOWN && round == 0)
+            shell_note(r->shell, condition.line, "how often is not known; this loop is gone through once");
+        more = run_body(r, body, runs) && runs && truth == IS_TRUE && !endless;
+    }
+}
+
+static Truth run_loop(Reader *r) {
+    bool is_for = next_is(r, "for") || next_is(r, "select"), until = next_is(r, "until"), live = r->live;
+    r->at += next_is(r, "for") ? 3 : is_for ? 6 : 5;
+    skip_blanks(r);
+    if (!is_for)
+        run_while(r, live, until);
+    else if (r->end - r->at > 1 && strncmp(r->at, "((", 2) == 0)
+        run_counted(r, live);
+    else
+        run_for(r, live);
+    r->live = live;
     if (next_is(r, "done")) r->at += 4;
     return IS_TRUE;
 }
@@ -671,6 +898,7 @@ static Truth run_one(Reader *r) {
     static const char *const loops[] = {"for", "while", "until", "select", NULL};
     skip_blanks(r);
     r->shell->steps++;
+    if (r->shell->leaves) r->live = false;
     if (next_is(r, "!")) {
         r->at++;
         return inverse(run_one(r));
@@ -694,7 +922,7 @@ static Truth run_one(Reader *r) {
         const char *begin = r->at + 2, *stop = begin;
         while (stop < r->end && strncmp(stop, "))", 2) != 0 && *stop != '\n') stop++;
         long long value = 0;
-        truth = shell_arithmetic(r->shell, begin, stop, &value) ? of_bool(value) : IS_UNKNOWN;
+        truth = r->live && shell_arithmetic(r->shell, begin, stop, &value) ? of_bool(value) : IS_UNKNOWN;
         r->at = stop < r->end && *stop == ')' ? stop + 2 : stop;
     } else if (next_is(r, "{")) {
         truth = run_group(r, brace);
@@ -726,6 +954,7 @@ static Truth run_list(Reader *r, const char *const *until) {
             break;
         if (*r->at == ')' || (*r->at == '}' && next_is(r, "}"))) break;
         const char *before = r->at;
+        r->shell->piped = NULL;
         last = run_one(r);
         for (bool more = true; more && !over(r);) {
             skip_blanks(r);
@@ -737,6 +966,7 @@ static Truth run_list(Reader *r, const char *const *until) {
                 break;
             }
             r->at += twice || (r->end - r->at > 1 && r->at[1] == '&') ? 2 : 1;
+            if (twice) r->shell->piped = NULL;
             skip_empty(r);
             bool runs = !twice || (and? last != IS_FALSE : last == IS_FALSE);
             r->live = live && runs;
@@ -753,7 +983,7 @@ static Truth run_list(Reader *r, const char *const *until) {
 }
 
 void shell_expand_words(Shell *shell, const char *begin, const char *end, int line, ShellWords *out) {
-    Reader r = {shell, begin, end, NULL, shell->file, line, true, true};
+    Reader r = {shell, begin, end, NULL, shell->file, line, false, true, true};
     for (skip_blanks(&r); !over(&r); skip_blanks(&r)) {
         const char *stop = word_end(&r);
         if (stop == r.at) stop++;

@@ -19,7 +19,8 @@ typedef struct ShellWords {
 
 typedef struct ShellVariable {
     const char *name;
-    ShellWords words; // one, or those of an array
+    ShellWords words;   // one, or those of an array
+    const char *refers; // to a variable of that name (local -n); or NULL
     bool is_list, exported;
     Where where;
 } ShellVariable;

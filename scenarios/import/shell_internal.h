@@ -12,6 +12,7 @@ enum {
     SHELL_VARIABLES = 2000,  // set
     SHELL_LONGEST = 1 << 18, // bytes of a value
     SHELL_BYTES = 1 << 24,   // of all values together
+    SHELL_ROUNDS = 400,      // of all loops together
     SHELL_NOTES = 40
 };
 
@@ -47,12 +48,27 @@ struct Shell {
     const char *file;
     int depth, steps;
     size_t bytes;
-    bool unset_is_empty;   // within conditions
+    const char *piped; // what the command before "|" prints; NULL: not known, or there is none
+    int rounds;        // that loops went through
+    int within_loops, within_functions;
+    enum { LEAVES_NOTHING, LEAVES_ROUND, LEAVES_LOOP, LEAVES_FUNCTION } leaves; // nothing counts until the end of it
+    bool unset_is_empty;                                                        // within conditions
+    bool unsure;           // in a loop's condition: whether a command succeeds is not known
     const char *not_known; // the name of what was last found not to be known
 };
 
 void shell_note(Shell *shell, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 ShellVariable *shell_find(const Shell *shell, const char *name);
+
+// "NAME[KEY]", of a key as it is written.
+const char *shell_element(Shell *shell, const char *name, const char *index, const char *close);
+void shell_set_element(Shell *shell, const char *name, const char *index, const char *close, const char *value,
+                       Where where);
+// What a command prints, of whose input the text may be known; and what stands within $(…). NULL: that is not known.
+const char *shell_prints(Shell *shell, const ShellWords *words, const char *input, int line);
+const char *shell_printed_within(Shell *shell, const char *begin, const char *end, int line);
+// "{1..4}" as its numbers. False: it is none, or there are too many.
+bool shell_count(Shell *shell, const char *begin, const char *end, ShellWords *out);
 
 // Behind one letter, or behind what is quoted or substituted as a whole.
 const char *shell_after(const char *at, const char *end, int depth);

@@ -1,5 +1,6 @@
 // Words of a script: quotes, variables, arithmetic.
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,6 +186,7 @@ static const char *value_of(Shell *shell, const char *name, int *line) {
         if (n == 0) return shell->file ? shell->file : "";
         return shell->arguments && n > 0 && n <= shell->arguments->count ? shell->arguments->items[n - 1].text : NULL;
     }
+    if (strcmp(name, "BASH_SOURCE") == 0) return shell->file;
     if (strcmp(name, "#") == 0) return arena_printf(shell->arena, "%d", shell->arguments ? shell->arguments->count : 0);
     if (strchr("?$!-", *name)) return unknown_text;
     const ShellVariable *variable = shell_find(shell, name);
@@ -280,18 +282,57 @@ static const char *operated(Expander *e, const char *name, const char *value, co
     return replaced(shell, value, from, slash ? shell_expand_one(shell, slash + 1, end, e->line) : "", twice);
 }
 
-static void put_element(Expander *e, const ShellVariable *variable, const char *index, const char *close, bool quoted) {
+const char *shell_element(Shell *shell, const char *name, const char *index, const char *close) {
+    return arena_printf(shell->arena, "%.100s[%.200s]", name, shell_expand_one(shell, index, close, 0));
+}
+
+// NULL: not set in sight.
+static const char *element_of(Expander *e, const char *name, const char *index, const char *close) {
+    const ShellVariable *variable = shell_find(e->shell, name),
+                        *of_map = shell_find(e->shell, shell_element(e->shell, name, index, close));
     long long n = 0;
-    if (!variable) {
-        put_value(e, unset(e->shell, "an array"), 0, quoted);
-    } else if (close - index == 1 && (*index == '@' || *index == '*')) {
-        put_list(e, &variable->words, quoted);
-    } else if (!shell_arithmetic(e->shell, index, close, &n) || n >= variable->words.count ||
-               n < -variable->words.count) {
+    if (of_map && of_map->words.count) return of_map->words.items[0].text;
+    if (strcmp(name, "BASH_SOURCE") == 0) return e->shell->file;
+    if (!variable || !shell_arithmetic(e->shell, index, close, &n) || n >= variable->words.count ||
+        n < -variable->words.count)
+        return NULL;
+    return variable->words.items[n < 0 ? n + variable->words.count : n].text;
+}
+
+static void put_element(Expander *e, const char *name, const char *index, const char *close, bool quoted) {
+    const ShellVariable *variable = shell_find(e->shell, name);
+    if (close - index == 1 && (*index == '@' || *index == '*')) {
+        if (variable)
+            put_list(e, &variable->words, quoted);
+        else
+            put_value(e, unset(e->shell, "an array"), 0, quoted);
+        return;
+    }
+    const char *text = element_of(e, name, index, close);
+    int line = 0;
+    for (int i = 0; variable && text && i < variable->words.count; i++)
+        if (variable->words.items[i].text == text) line = variable->words.items[i].line;
+    put_value(e, text ? text : variable ? unknown_text : unset(e->shell, "an array"), line, quoted);
+}
+
+// ${A[@]:1:2}, ${@:2}: so many of them, from that one on; `first` is the number of the first.
+static void put_part(Expander *e, const ShellWords *words, const char *at, const char *end, int first, bool quoted) {
+    const char *colon = *at == ':' ? memchr(at + 1, ':', (size_t)(end - at - 1)) : NULL;
+    long long from = 0, count = words ? words->count : 0;
+    if (*at == '-' || (*at == ':' && end - at > 1 && strchr("-=+?", at[1]))) { // ${A[@]:-word}, ${A[@]+word}
+        if (words && words->count)
+            put_list(e, words, quoted);
+        else
+            put_value(e, operated(e, "an array", NULL, at, end), 0, quoted);
+    } else if (*at == '+') {
+        if (words && words->count) shell_expand(e->shell, at + 1, end, e->line, true, e->out);
+    } else if (*at != ':' || !shell_arithmetic(e->shell, at + 1, colon ? colon : end, &from) ||
+               (colon && !shell_arithmetic(e->shell, colon + 1, end, &count))) {
         put_value(e, unknown_text, 0, quoted);
-    } else {
-        const ShellWord *word = &variable->words.items[n < 0 ? n + variable->words.count : n];
-        put_value(e, word->text, word->line, quoted);
+    } else if (words && from >= first && from - first < words->count && count > 0) {
+        long long left = words->count - (from - first);
+        ShellWords part = {words->items + (from - first), (int)(count < left ? count : left), 0};
+        put_list(e, &part, quoted);
     }
 }
 
@@ -301,7 +342,15 @@ static void put_braces(Expander *e, const char *at, const char *end, bool quoted
     if (counts) at++;
     const char *stop = name_end(at, end);
     const char *name = arena_printf(shell->arena, "%.*s", (int)(stop - at), at);
-    if (stop == at || *at == '!') {
+    if (*at == '!' && end - at > 1) { // ${!NAME}: the variable that it names
+        int line;
+        stop = name_end(at + 1, end);
+        const char *named = value_of(shell, arena_printf(shell->arena, "%.*s", (int)(stop - at - 1), at + 1), &line);
+        const char *value = named && stop == end && is_known(named) ? value_of(shell, named, &line) : NULL;
+        put_value(e, value ? value : unknown_text, 0, quoted);
+        return;
+    }
+    if (stop == at) {
         put_value(e, unknown_text, 0, quoted);
         return;
     }
@@ -311,14 +360,20 @@ static void put_braces(Expander *e, const char *at, const char *end, bool quoted
         if (!close) close = end;
         if (counts)
             put_value(e, arena_printf(shell->arena, "%d", variable ? variable->words.count : 0), 0, quoted);
-        else if (variable || end - close < 2)
-            put_element(e, variable, stop + 1, close, quoted);
+        else if (end - close < 2)
+            put_element(e, name, stop + 1, close, quoted);
+        else if (close - stop == 2 && strchr("@*", stop[1]))
+            put_part(e, variable ? &variable->words : NULL, close + 1, end, 0, quoted);
         else
-            put_value(e, operated(e, name, NULL, close + 1, end), 0, quoted);
+            put_value(e, operated(e, name, element_of(e, name, stop + 1, close), close + 1, end), 0, quoted);
         return;
     }
     if ((*name == '@' || *name == '*') && stop == end) {
         if (shell->arguments) put_list(e, shell->arguments, quoted);
+        return;
+    }
+    if ((*name == '@' || *name == '*') && *stop == ':') {
+        put_part(e, shell->arguments, stop, end, 1, quoted);
         return;
     }
     int line;
@@ -329,7 +384,7 @@ static void put_braces(Expander *e, const char *at, const char *end, bool quoted
         put_value(e, operated(e, name, value, stop, end), stop == end ? line : 0, quoted);
 }
 
-// What a command would print: only a here-document, and the folder in which the script stands, are there to see.
+// What a command would print: a here-document, the folder in which the script stands, and what shell_prints.c knows.
 static const char *printed_by(Expander *e, const char *begin, const char *end) {
     Shell *shell = e->shell;
     const char *word = inner_heredoc(begin, end);
@@ -343,10 +398,13 @@ static const char *printed_by(Expander *e, const char *begin, const char *end) {
         return quoted ? arena_printf(shell->arena, "%.*s", (int)length, body)
                       : shell_expand_body(shell, body, body + length, e->line);
     }
+    while (begin < end && isspace((unsigned char)*begin)) begin++;
     const char *text = arena_printf(shell->arena, "%.*s", (int)(end - begin > 200 ? 200 : end - begin), begin);
-    if (strncmp(text, "dirname", 7) == 0 || strncmp(text, "cd \"$(dirname", 13) == 0 || strcmp(text, "pwd") == 0 ||
-        strncmp(text, "cd $(dirname", 12) == 0 || strncmp(text, "cd -- \"$(dirname", 16) == 0)
-        return ".";
+    bool of_script = strstr(text, "dirname") && (strstr(text, "$0") || strstr(text, "BASH_SOURCE"));
+    if (of_script && !strstr(text, "..")) return ".";
+    if (strcmp(text, "pwd") == 0) return ".";
+    const char *known = shell_printed_within(shell, begin, end, e->line);
+    if (known) return known;
     shell_note(shell, e->line, "what a command prints is not known: $(%.60s%s)", text, strlen(text) > 60 ? "…" : "");
     return unknown_text;
 }
@@ -487,6 +545,19 @@ const char *shell_expand_body(Shell *shell, const char *begin, const char *end, 
     return e.text ? e.text : "";
 }
 
+bool shell_count(Shell *shell, const char *begin, const char *end, ShellWords *out) {
+    const char *text = arena_printf(shell->arena, "%.*s", (int)(end - begin > 40 ? 40 : end - begin), begin);
+    int from, to, length = 0;
+    if (sscanf(text, "{%d..%d}%n", &from, &to, &length) != 2 || length != end - begin || from > to ||
+        (long long)to - from >= SHELL_ROUNDS)
+        return false;
+    for (int i = from; i <= to; i++) {
+        ShellWord word = {arena_printf(shell->arena, "%d", i), 0};
+        LIST_PUSH(shell->arena, out, word);
+    }
+    return true;
+}
+
 // ---- Arithmetic.
 
 typedef struct Sum {
@@ -502,6 +573,7 @@ static bool takes(Sum *sum, const char *sign) {
     size_t length = strlen(sign);
     while (sum->at < sum->end && isspace((unsigned char)*sum->at)) sum->at++;
     if ((size_t)(sum->end - sum->at) < length || strncmp(sum->at, sign, length) != 0) return false;
+    if (length == 1 && strchr("*&|", *sign) && sum->end - sum->at > 1 && sum->at[1] == *sign) return false;
     sum->at += length;
     return true;
 }
@@ -514,6 +586,44 @@ static long long number_of(Sum *sum, const char *text) {
     return value;
 }
 
+static long long applied(Sum *sum, const char *sign, long long a, long long b);
+
+// NAME, NAME[INDEX], NAME = …, NAME += …, NAME++; `step` stood before it as ++ or --.
+static long long of_variable(Sum *sum, int step) {
+    static const char *const signs[] = {"+=", "-=", "*=", "/=", "%="};
+    Shell *shell = sum->shell;
+    const char *begin = sum->at;
+    int line;
+    sum->at = name_end(begin, sum->end);
+    const char *name = arena_printf(shell->arena, "%.*s", (int)(sum->at - begin), begin);
+    if (sum->at < sum->end && *sum->at == '[') {
+        const char *close = memchr(sum->at, ']', (size_t)(sum->end - sum->at));
+        if (!close) close = sum->end;
+        const char *element = arena_printf(shell->arena, "${%.*s]}", (int)(close - begin), begin);
+        sum->at = close < sum->end ? close + 1 : close;
+        return number_of(sum, shell_expand_one(shell, element, element + strlen(element), 0));
+    }
+    const char *value = value_of(shell, name, &line), *before = sum->at;
+    bool sets = takes(sum, "=") && !(sum->at < sum->end && *sum->at == '=');
+    long long number = 0;
+    if (!sets) sum->at = before;
+    if (sets) {
+        number = expression(sum, 0);
+    } else {
+        number = value ? number_of(sum, value) : 0;
+        if (!value) sum->known = false;
+        int sign = 0;
+        while (sign < 5 && !takes(sum, signs[sign])) sign++;
+        if (sign < 5) number = applied(sum, signs[sign], number, expression(sum, 0)), sets = true;
+    }
+    int after = sets || step ? 0 : takes(sum, "++") ? 1 : takes(sum, "--") ? -1 : 0;
+    if (!sum->known) return 0;
+    if (sets || step || after)
+        shell_set(shell, name, arena_printf(shell->arena, "%lld", applied(sum, "+", number, step + after)),
+                  (Where){shell->file, 0}, false);
+    return number + step;
+}
+
 static long long operand(Sum *sum) {
     if (sum->depth++ > SHELL_NESTED) sum->known = false;
     if (!sum->known) return 0;
@@ -522,9 +632,11 @@ static long long operand(Sum *sum) {
         if (!takes(sum, ")")) sum->known = false;
         return value;
     }
-    if (takes(sum, "-")) return -operand(sum);
-    if (takes(sum, "+")) return operand(sum);
-    if (takes(sum, "!")) return !operand(sum);
+    int step = takes(sum, "++") ? 1 : takes(sum, "--") ? -1 : 0; // of a variable
+    if (!step && takes(sum, "-")) return -operand(sum);
+    if (!step && takes(sum, "+")) return operand(sum);
+    if (!step && takes(sum, "!")) return !operand(sum);
+    while (sum->at < sum->end && isspace((unsigned char)*sum->at)) sum->at++;
     const char *begin = sum->at;
     if (begin < sum->end && (*begin == '$' || *begin == '"' || *begin == '`')) {
         sum->at = *begin == '$' && sum->end - begin > 1 && begin[1] != '{' && begin[1] != '('
@@ -532,21 +644,23 @@ static long long operand(Sum *sum) {
                       : shell_after(begin, sum->end, 0);
         return number_of(sum, shell_expand_one(sum->shell, begin, sum->at, 0));
     }
-    if (begin < sum->end && is_name_letter(*begin, true)) {
-        int line;
-        sum->at = name_end(begin, sum->end);
-        const char *value =
-            value_of(sum->shell, arena_printf(sum->shell->arena, "%.*s", (int)(sum->at - begin), begin), &line);
-        if (!value) sum->known = false;
-        return value ? number_of(sum, value) : 0;
-    }
+    if (begin < sum->end && is_name_letter(*begin, true)) return of_variable(sum, step);
     while (sum->at < sum->end && isalnum((unsigned char)*sum->at)) sum->at++;
     return number_of(sum, arena_printf(sum->shell->arena, "%.*s", (int)(sum->at - begin), begin));
+}
+
+static long long power(Sum *sum, long long a, long long b) {
+    long long value = 1;
+    if (b < 0 || b > 62) sum->known = false;
+    for (; b > 0 && sum->known; b--)
+        if (__builtin_mul_overflow(value, a, &value)) sum->known = false;
+    return sum->known ? value : 0;
 }
 
 static long long applied(Sum *sum, const char *sign, long long a, long long b) {
     long long value = 0;
     bool divides = *sign == '/' || *sign == '%';
+    if (sign[0] == '*' && sign[1] == '*') return power(sum, a, b);
     if (divides && (b == 0 || b == -1)) {
         sum->known = sum->known && b == -1 && *sign == '%';
         return 0;
@@ -569,8 +683,8 @@ static long long applied(Sum *sum, const char *sign, long long a, long long b) {
 }
 
 static long long expression(Sum *sum, int level) {
-    static const char *const signs[][5] = {{"||"},     {"&&"},         {"==", "!="}, {"<=", ">=", "<", ">"},
-                                           {"+", "-"}, {"*", "/", "%"}};
+    static const char *const signs[][5] = {{"||"},     {"&&"},          {"==", "!="}, {"<=", ">=", "<", ">"},
+                                           {"+", "-"}, {"*", "/", "%"}, {"**"}};
     enum { LEVELS = sizeof signs / sizeof *signs };
     if (level == LEVELS) return operand(sum);
     long long value = expression(sum, level + 1);

@@ -18,11 +18,12 @@ static const ImportOption megatron[] = {
     {"num_layers_per_virtual_pipeline_stage", TAKEN, "layers_per_virtual_stage", NULL},
     {"context_parallel_size|ds_sequence_parallel_size", TAKEN, "cp", NULL},
     {"cp_comm_type", TAKEN, "cp-exchange", "p2p:ring,a2a:ulysses,allgather:all-gather,all_gather:all-gather"},
-    {"expert_model_parallel_size", TAKEN, "ep", NULL},
+    {"expert_model_parallel_size|moe_expert_parallel_size", TAKEN, "ep", NULL},
     {"expert_tensor_parallel_size", TAKEN, "etp", NULL},
     {"sequence_parallel", TAKEN, "sequence-parallel", "true:true,false:false"},
     {"use_distributed_optimizer", TAKEN, "zero", "yes:1"},
-    {"data_parallel_sharding_strategy", TAKEN, "zero", "no_shard:0,optim:1,optim_grads:2,optim_grads_params:3"},
+    {"use_megatron_fsdp|use_custom_fsdp", TAKEN, "megatron_fsdp", "yes:true"},
+    {"data_parallel_sharding_strategy", TAKEN, "fsdp_strategy", "no_shard:0,optim:1,optim_grads:2,optim_grads_params:3"},
     {"optim.name", TAKEN, "zero", "distributed_fused_adam:1,fused_adam:0"},
     {"zero_stage", TAKEN, "zero", NULL},
     {"use_torch_fsdp2", TAKEN, "zero", "yes:3"},
@@ -30,6 +31,9 @@ static const ImportOption megatron[] = {
     {"global_batch_size", TAKEN, "global-batch", NULL},
     {"seq_length|encoder_seq_length|sequence_length", TAKEN, "seq", NULL},
     {"num_layers", TAKEN, "layers", NULL},
+    {"encoder_num_layers", TAKEN, "encoder_layers", NULL},
+    {"decoder_num_layers", TAKEN, "decoder_layers", NULL},
+    {"decoder_seq_length", OPEN, "the target is as long as the source, as is assumed", NULL},
     {"hidden_size", TAKEN, "hidden", NULL},
     {"num_attention_heads", TAKEN, "heads", NULL},
     {"num_query_groups", TAKEN, "kv_heads", NULL},
@@ -38,11 +42,11 @@ static const ImportOption megatron[] = {
     {"vocab_size|padded_vocab_size", TAKEN, "vocab", NULL},
     {"max_position_embeddings", TAKEN, "max_positions", NULL},
     {"num_experts|num_moe_experts", TAKEN, "experts", NULL},
-    {"moe_router_topk", TAKEN, "experts_per_token", NULL},
+    {"moe_router_topk|topk", TAKEN, "experts_per_token", NULL},
     {"moe_ffn_hidden_size", TAKEN, "expert_ffn", NULL},
     {"moe_shared_expert_intermediate_size", TAKEN, "shared_expert_ffn", NULL},
     {"moe_layer_freq", TAKEN, "expert_every", NULL},
-    {"moe_expert_capacity_factor", TAKEN, "capacity-factor", NULL},
+    {"moe_expert_capacity_factor|moe_train_capacity_factor", TAKEN, "capacity-factor", NULL},
     {"swiglu", TAKEN, "gated_mlp", "yes:true"},
     {"model.activation", TAKEN, "gated_mlp", "swiglu:true,fast-swiglu:true,gelu:false,squared-relu:false,relu:false"},
     {"normalization|norm", TAKEN, "rms_norm", "RMSNorm:true,LayerNorm:false,layernorm1p:false,rms:true"},
@@ -55,6 +59,8 @@ static const ImportOption megatron[] = {
     {"trainer.precision|mixed_precision", TAKEN, "precision", PRECISIONS},
     {"fp8_format", TAKEN, "fp8", "hybrid:true,e4m3:true,yes:true"},
     {"fp8|transformer_engine_fp8", TAKEN, "fp8", "yes:true,hybrid:true,e4m3:true"},
+    {"fp8_hybrid|fp8_e4m3", TAKEN, "fp8", "yes:true"},
+    {"fp8_amax_history_len|fp8_amax_compute_algo|fp8_margin|fp8_interval|fp8_param_gather|fp8_wgrad|no_fp8_wgrad|first_last_layers_bf16|fp8_dot_product_attention|fp8_multi_head_attention", OPEN, "which products are in 8 bits, and how they are scaled", NULL},
     {"fp8_recipe", TAKEN, "fp8-recipe", "delayed:delayed,tensorwise:tensorwise,mxfp8:mxfp8,blockwise:blockwise"},
     {"recompute_activations", TAKEN, "recompute", "yes:selective"},
     {"recompute_granularity|activations_checkpoint_granularity", TAKEN, "recompute", "full:full,selective:selective"},
@@ -87,14 +93,14 @@ static const ImportOption megatron[] = {
     {"overlap_p2p_comm|overlap_p2p_communication", OPEN, "sends of the pipeline beside its compute", NULL},
     {"megatron_amp_O2", OPEN, "weights in 16 bits with a 32-bit copy, as is assumed", NULL},
     {"bucket_cap_mb|grad_allreduce_chunk_size_mb|ddp_bucket_size", OPEN, "how much is reduced at once", NULL},
-    {"moe_aux_loss_coeff|moe_z_loss_coeff|moe_router_bias_update_rate", IDLE, "numbers of the loss", NULL},
+    {"moe_aux_loss_coeff|moe_loss_coeff|create_moe_param_group|moe_eval_capacity_factor|moe_z_loss_coeff|moe_router_bias_update_rate", IDLE, "numbers of the loss", NULL},
     {"disable_bias_linear", OPEN, "the operators of a layer", "yes:"},
     {"squared_relu|embed_layernorm|add_bias_linear|qk_layernorm|gpt-j-residual|rotary-pct", OPEN, "the operators of a layer", NULL},
     {"bias_gelu_fusion|bias_swiglu_fusion|scaled-upper-triang-masked-softmax-fusion|apply_rope_fusion|masked_softmax_fusion", OPEN, "which kernels are one", NULL},
     {"synchronize-each-layer|wall_clock_breakdown|timing_log_level|log_timers_to_tensorboard", OPEN, "the GPU waits for the host at times", NULL},
     {"attention-config", TAKEN, "attention", "flash:flash,global:plain"},
     {"attention_dropout|hidden_dropout", OPEN, "0 has none; else masks are drawn and kept", "0:,0.0:"},
-    {"use_mcore_models|mcore_gpt|transformer_engine|transformer_impl|deepspeed|deepspeed_config|distributed_backend|no_pipeline_parallel|make_vocab_size_divisible_by|deepspeed_activation_checkpointing|checkpoint-num-layers|num_workers|partition-activations|contiguous_grad_buffer|mock_data|dataset|rotary_base|use_rotary_position_embeddings|rotary_percentage|rotary_percent|use_checkpoint_args|no_load_optim|no_load_rng|exit_duration_in_mins|target|launcher|hostfile|output-layer-parallelism|split|splits_string|bias|use_distributed_sampler|accelerator|logger", IDLE, "as is assumed, or beside the step", NULL},
+    {"use_mcore_models|mcore_gpt|transformer_engine|transformer_impl|deepspeed|deepspeed_config|distributed_backend|no_pipeline_parallel|make_vocab_size_divisible_by|deepspeed_activation_checkpointing|checkpoint-num-layers|num_workers|partition-activations|contiguous_grad_buffer|mock_data|dataset|rotary_base|use_rotary_position_embeddings|rotary_percentage|rotary_percent|use_checkpoint_args|no_load_optim|no_load_rng|ckpt_format|ckpt_convert_format|async_save|use_persistent_ckpt_worker|auto_detect_ckpt_format|dist_ckpt_strictness|dist_ckpt_format|ckpt_fully_parallel_save|ckpt_fully_parallel_load|profile_step_start|profile_step_end|profile_ranks|use_pytorch_profiler|log_throughput|log_progress|calculate_per_token_loss|no_create_attention_mask_in_dataloader|num_dataset_builder_threads|no_mmap_bin_files|tiktoken_pattern|no_one_logger|check_for_nan_in_loss_and_grad|attention_softmax_in_fp32|exit_duration_in_mins|target|launcher|hostfile|output-layer-parallelism|split|splits_string|bias|use_distributed_sampler|accelerator|logger", IDLE, "as is assumed, or beside the step", NULL},
     {NULL, IDLE, NULL, NULL},
 };
 
@@ -137,6 +143,17 @@ static const ImportOption nemo[] = {
     {NULL, IDLE, NULL, NULL},
 };
 
+// NeMo 2: what a recipe is called with, and what is set of it.
+static const ImportOption nemo2[] = {
+    {"factory|recipe", TAKEN, "recipe", NULL},
+    {"recipe.num_nodes|trainer.num_nodes|num_nodes", TAKEN, "nodes", NULL},
+    {"recipe.num_gpus_per_node|trainer.devices|num_gpus_per_node", TAKEN, "per_node", NULL},
+    {"trainer.plugins.precision|trainer.precision", TAKEN, "precision", PRECISIONS},
+    {"ddp.use_distributed_optimizer", TAKEN, "zero", "yes:1"},
+    {"recipe.dir|recipe.name|log.*|resume.*|trainer.*|optim.*|yes|executor.*|y", IDLE, "beside the step", NULL},
+    {NULL, IDLE, NULL, NULL},
+};
+
 // DeepSpeed's JSON (0.19), also within GPT-NeoX.
 static const ImportOption deepspeed[] = {
     {"zero_optimization.stage", TAKEN, "zero", NULL},
@@ -163,7 +180,7 @@ static const ImportOption deepspeed[] = {
 
 // Hugging Face's TrainingArguments, TRL, PEFT; axolotl and LLaMA-Factory, which pass them on.
 static const ImportOption trainer[] = {
-    {"model_name_or_path|base_model|pretrained_model_name_or_path|model_id", TAKEN, "model", NULL},
+    {"model_name_or_path|base_model|pretrained_model_name_or_path|model_id|config_name|model_name", TAKEN, "model", NULL},
     {"per_device_train_batch_size|per_gpu_train_batch_size|micro_batch_size", TAKEN, "micro-batch", NULL},
     {"gradient_accumulation_steps", TAKEN, "grad-accumulation", NULL},
     {"block_size|max_seq_length|sequence_len|cutoff_len|max_length|model_max_length|max_seq_len|seq_length", TAKEN, "seq", NULL},
@@ -178,7 +195,14 @@ static const ImportOption trainer[] = {
     {"lora_target_modules|lora_target", TAKEN, "lora-everywhere", "all-linear:true,all:true"},
     {"lora_target_linear", TAKEN, "lora-everywhere", "yes:true"},
     {"fsdp", TAKEN, "fsdp", NULL},
-    {"fsdp_config.offload_params", TAKEN, "offload-optimizer", "yes:host"},
+    {"fsdp_config.offload_params", TAKEN, "offload_both", "yes:host"},
+    {"fsdp_config.reshard_after_forward|reshard_after_forward", TAKEN, "sharding", "true:FULL_SHARD,false:SHARD_GRAD_OP"},
+    {"activation_checkpointing", TAKEN, "recompute", "yes:full"},
+    {"backward_prefetch", TAKEN, "prefetch", "backward_pre:1,backward_post:0,no_prefetch:0"},
+    {"limit_all_gathers|fsdp_limit_all_gathers|forward_prefetch", OPEN, "when weights are gathered", "false:"},
+    {"instance_type", TAKEN, "instance", NULL},
+    {"instance_count", TAKEN, "nodes", NULL},
+    {"tokenizer_name|transformer_layer_cls_to_wrap|use_orig_params|sync_module_states|cpu_ram_efficient_loading|state_dict_type|estimator.*|warmup_ratio", IDLE, "as is assumed, or beside the step", NULL},
     {"optim", TAKEN, "optimizer", "adamw_torch:adam,adamw_torch_fused:adam,adamw_hf:adam,adamw_apex_fused:adam,sgd:sgd"},
     {"optimizer", TAKEN, "optimizer", "adamw_torch:adam,adamw_torch_fused:adam,adamw:adam,sgd:sgd"},
     {"liger_rms_norm|liger_rope|liger_glu_activation", TAKEN, "fused-norms", "yes:true"},
@@ -216,7 +240,7 @@ static const ImportOption accelerate[] = {
     {"parallelism_config_cp_size|parallelism_config_sp_size", TAKEN, "cp", NULL},
     {"fsdp_config.fsdp_backward_prefetch|fsdp_backward_prefetch", TAKEN, "prefetch", "BACKWARD_PRE:1,BACKWARD_POST:0,NO_PREFETCH:0"},
     {"dynamo_backend|dynamo_config.*", OPEN, "compiled kernels", "no:"},
-    {"fsdp_forward_prefetch", OPEN, "weights are gathered earlier", "false:"},
+    {"fsdp_forward_prefetch|fsdp_limit_all_gathers", OPEN, "when weights are gathered", "false:"},
     {"distributed_type|compute_environment|debug|downcast_bf16|enable_cpu_affinity|fsdp_config.*|fsdp_version|fsdp_auto_wrap_policy|fsdp_transformer_layer_cls_to_wrap|fsdp_state_dict_type|machine_rank|main_training_function|main_process_ip|main_process_port|rdzv_backend|same_network|tpu_env|tpu_use_cluster|tpu_use_sudo|use_cpu|deepspeed_multinode_launcher|zero3_init_flag|zero3_save_16bit_model|gpu_ids|use_fsdp|use_deepspeed|multi_gpu|deepspeed_config.*|num_cpu_threads_per_process", IDLE, "as is assumed, or beside the step", NULL},
     {NULL, IDLE, NULL, NULL},
 };
@@ -282,15 +306,42 @@ static const ImportOption foundry[] = {
     {NULL, IDLE, NULL, NULL},
 };
 
+// OLMo's configurations (allenai/OLMo 0.5).
+static const ImportOption olmo[] = {
+    {"model.d_model", TAKEN, "hidden", NULL},
+    {"model.n_heads", TAKEN, "heads", NULL},
+    {"model.n_kv_heads", TAKEN, "kv_heads", NULL},
+    {"model.n_layers", TAKEN, "layers", NULL},
+    {"model.mlp_hidden_size", TAKEN, "olmo_ffn", NULL},
+    {"model.mlp_ratio", TAKEN, "olmo_ratio", NULL},
+    {"model.max_sequence_length", TAKEN, "seq", NULL},
+    {"model.embedding_size", TAKEN, "vocab", NULL},
+    {"model.weight_tying", TAKEN, "untied_embedding", "no:true"},
+    {"model.layer_norm_type", TAKEN, "rms_norm", "rms:true,default:false,low_precision:false"},
+    {"model.flash_attention", TAKEN, "attention", "yes:flash,false:plain"},
+    {"global_train_batch_size", TAKEN, "global-batch", NULL},
+    {"device_train_microbatch_size", TAKEN, "micro-batch", NULL},
+    {"precision", TAKEN, "precision", PRECISIONS},
+    {"fsdp.sharding_strategy", TAKEN, "sharding", NULL},
+    {"distributed_strategy", TAKEN, "ddp", "ddp:true,fsdp:"},
+    {"activation_checkpointing", TAKEN, "recompute", "whole_layer:full,one_in_two:full,one_in_three:full,one_in_four:full,fine_grained:operations"},
+    {"data.num_workers", TAKEN, "loader-workers", NULL},
+    {"compile|compile.*|fused_loss", OPEN, "compiled kernels", "null:,none:,false:"},
+    {"fsdp.precision|fsdp.wrapping_strategy", OPEN, "what is gathered at once, and in what", NULL},
+    {"model.alibi|multi_query_attention|attention_layer_norm", OPEN, "the operators of a layer", "false:"},
+    {"model.*|wandb.*|scheduler.*|optimizer.*|speed_monitor.*|evaluators.*|fsdp.*|dry_run|eval_interval|save_overwrite|canceled_check_interval|remote_save_folder|save_num_checkpoints_to_keep|console_log_interval|gen1_gc_interval|python_profiling|torch_profiling", IDLE, "beside the step", NULL},
+    {NULL, IDLE, NULL, NULL},
+};
+
 // PyTorch Lightning's Trainer.
 static const ImportOption lightning[] = {
     {"trainer.devices", TAKEN, "per_node", NULL},
     {"trainer.num_nodes", TAKEN, "nodes", NULL},
     {"trainer.strategy", TAKEN, "lightning_strategy", NULL},
     {"strategy.class_path", TAKEN, "lightning_strategy", NULL},
-    {"strategy.init_args.stage", TAKEN, "zero", NULL},
-    {"strategy.init_args.offload_optimizer", TAKEN, "offload-optimizer", "yes:host"},
-    {"strategy.init_args.offload_parameters", TAKEN, "offload-parameters", "yes:host"},
+    {"strategy.init_args.stage|strategy.stage", TAKEN, "zero", NULL},
+    {"strategy.init_args.offload_optimizer|strategy.offload_optimizer", TAKEN, "offload-optimizer", "yes:host"},
+    {"strategy.init_args.offload_parameters|strategy.offload_parameters", TAKEN, "offload-parameters", "yes:host"},
     {"sharding_strategy", TAKEN, "sharding", NULL},
     {"trainer.precision", TAKEN, "precision", PRECISIONS},
     {"accumulate_grad_batches", TAKEN, "grad-accumulation", NULL},
@@ -305,6 +356,9 @@ static const ImportOption lightning[] = {
     {"block_size|max_seq_len|seq_len|context_length|max_seq_length|sequence_length", TAKEN, "seq", NULL},
     {"model_name|model_name_or_path|pretrained", TAKEN, "model", NULL},
     {"activation_checkpointing|gradient_checkpointing", TAKEN, "recompute", "yes:full"},
+    {"strategy.activation_checkpointing_policy|strategy.activation_checkpointing|activation_checkpointing_policy", TAKEN, "checkpointed", NULL},
+    {"strategy.tensor_parallel_size|init_args.tensor_parallel_size", TAKEN, "tp", NULL},
+    {"strategy.cpu_offload|init_args.cpu_offload", TAKEN, "offload_both", "yes:host"},
     {"benchmark", OPEN, "cuDNN times its kernels", NULL},
     {"trainer.*|model.class_path|data.class_path|class_path|root|pin_memory|fit.*", IDLE, "beside the step", NULL},
     {NULL, IDLE, NULL, NULL},
@@ -340,7 +394,7 @@ static const ImportOption maxtext[] = {
     {"max_target_length", TAKEN, "seq", NULL},
     {"remat_policy", TAKEN, "recompute", "full:full,minimal:operations,none:none,save_qkv_proj:operations,save_dot_except_mlp:operations,save_dot_except_mlpwi:operations,save_out_proj:operations,minimal_flash:operations,minimal_with_context:operations,custom:operations"},
     {"dtype", TAKEN, "precision", PRECISIONS},
-    {"quantization", TAKEN, "precision", "fp8:fp8,nanoo_fp8:fp8,int8:int8"},
+    {"quantization", TAKEN, "quantization", "fp8:fp8,nanoo_fp8:fp8,int8:int8"},
     {"opt_type", TAKEN, "optimizer", "adamw:adam,sgd:sgd"},
     {"attention", TAKEN, "attention", "cudnn_flash_te:flash,flash:flash,autoselected:flash,dot_product:plain"},
     {"scan_layers|weight_dtype|hardware", OPEN, "how XLA lays the step out", NULL},
@@ -387,13 +441,13 @@ static const ImportOption colossal[] = {
     {"pp|pp_size", TAKEN, "pp", NULL},
     {"sp|sp_size", TAKEN, "cp", NULL},
     {"zero_stage|zero", TAKEN, "zero", NULL},
-    {"batch_size", TAKEN, "rank_batch", NULL},
+    {"batch_size|b", TAKEN, "rank_batch", NULL},
     {"microbatch_size|mbs", TAKEN, "rank_micro", NULL},
     {"accumulation_steps", TAKEN, "rank_accumulation", NULL},
-    {"max_length|max_len", TAKEN, "seq", NULL},
+    {"max_length|max_len|l", TAKEN, "seq", NULL},
     {"mixed_precision", TAKEN, "precision", PRECISIONS},
-    {"use_grad_checkpoint|grad_checkpoint|grad_ckpt", TAKEN, "recompute", "yes:full"},
-    {"use_flash_attn|flash_attention|xformers", TAKEN, "attention", "yes:flash"},
+    {"use_grad_checkpoint|grad_checkpoint|grad_ckpt|g", TAKEN, "recompute", "yes:full"},
+    {"use_flash_attn|flash_attention|xformers|x", TAKEN, "attention", "yes:flash"},
     {"lora_rank", TAKEN, "lora-rank", NULL},
     {NULL, IDLE, NULL, NULL},
 };
@@ -401,6 +455,11 @@ static const ImportOption colossal[] = {
 // torchtune's recipes (0.6).
 static const ImportOption torchtune[] = {
     {"config", TAKEN, "tune_config", NULL},
+    {"model._component_", TAKEN, "tune_component", NULL},
+    {"data_parallel_dim|data_parallel_shard_dim", OPEN, "over how many weights lie", "-1:"},
+    {"data_parallel_replicate_dim", TAKEN, "replicate", NULL},
+    {"context_parallel_dim", TAKEN, "cp", NULL},
+    {"optimizer.fused|custom_sharded_layers|loss._component_|optimizer._component_|activation_offloading_use_streams|async_checkpointing", OPEN, "how the step runs", "false:,torch.optim.AdamW:"},
     {"batch_size", TAKEN, "micro-batch", NULL},
     {"gradient_accumulation_steps", TAKEN, "grad-accumulation", NULL},
     {"tokenizer.max_seq_len", TAKEN, "seq", NULL},
@@ -409,7 +468,7 @@ static const ImportOption torchtune[] = {
     {"tensor_parallel_dim", TAKEN, "tp", NULL},
     {"fsdp_cpu_offload", TAKEN, "offload-optimizer", "yes:host"},
     {"model.lora_rank|lora_rank", TAKEN, "lora-rank", NULL},
-    {"compile|enable_activation_offloading|dataset.packed|optimizer_in_bwd", OPEN, "how the step runs", "false:"},
+    {"compile|enable_activation_offloading|packed|dataset.packed|optimizer_in_bwd", OPEN, "how the step runs", "false:"},
     {"optimizer.*|dataset.*|checkpointer.*|lr_scheduler.*|loss.*|metric_logger.*|tokenizer.*|model.*|profiler.*|max_steps_per_epoch", IDLE, "beside the step", NULL},
     {NULL, IDLE, NULL, NULL},
 };
@@ -438,17 +497,56 @@ static const ImportOption nanogpt[] = {
     {"gradient_accumulation_steps", TAKEN, "all_accumulation", NULL},
     {"dtype", TAKEN, "precision", PRECISIONS},
     {"compile", OPEN, "compiled kernels", "false:"},
-    {"bias|config|backend|device|eval_interval|max_iters", IDLE, "beside the step", NULL},
+    {"vocab_size", TAKEN, "vocab", NULL},
+    {"wandb_log|wandb_project|wandb_run_name|init_from|out_dir|always_save_checkpoint|eval_iters|lr_decay_iters|warmup_iters|decay_lr|grad_clip|device|bias|config|backend|device|eval_interval|max_iters", IDLE, "beside the step", NULL},
+    {NULL, IDLE, NULL, NULL},
+};
+
+// PyTorch's imagenet example: a process a GPU by itself, and the batch of a machine.
+static const ImportOption imagenet[] = {
+    {"arch|a", TAKEN, "model", NULL},
+    {"batch-size|b", TAKEN, "node_batch", NULL},
+    {"world-size", TAKEN, "nodes", NULL},
+    {"workers|j", TAKEN, "node_workers", NULL},
+    {"multiprocessing-distributed|rank|dist-url|dist-backend|print-freq|p|lr|learning-rate|wd|evaluate|e|pretrained|dummy|gpu|no-accel", IDLE, "as is assumed, or beside the step", NULL},
+    {NULL, IDLE, NULL, NULL},
+};
+
+// Diffusers' examples.
+static const ImportOption diffusers[] = {
+    {"pretrained_model_name_or_path|pretrained_model_name", TAKEN, "model", NULL},
+    {"train_batch_size", TAKEN, "micro-batch", NULL},
+    {"gradient_accumulation_steps", TAKEN, "grad-accumulation", NULL},
+    {"gradient_checkpointing", TAKEN, "recompute", "yes:full"},
+    {"mixed_precision", TAKEN, "precision", PRECISIONS},
+    {"allow_tf32", TAKEN, "precision", "yes:tf32"},
+    {"enable_xformers_memory_efficient_attention", TAKEN, "attention", "yes:flash"},
+    {"rank", TAKEN, "lora-rank", NULL},
+    {"dataloader_num_workers", TAKEN, "loader-workers", NULL},
+    {"resolution", OPEN, "the library's model has 512 x 512", "512:"},
+    {"use_ema", OPEN, "a second copy of the weights, that follows", "false:"},
+    {"use_8bit_adam", OPEN, "the optimizer's state in 8 bits", "false:"},
+    {"train_text_encoder|noise_offset|snr_gamma|with_prior_preservation", OPEN, "what is trained", "false:"},
+    {"center_crop|random_flip|max_train_steps|max_train_samples|lr_scheduler|lr_warmup_steps|checkpointing_steps|checkpoints_total_limit|validation_prompt|validation_prompts|validation_epochs|image_column|caption_column|instance_prompt|instance_data_dir|class_data_dir|class_prompt|push_to_hub|variant|revision|scale_lr|num_validation_images|train_data_dir", IDLE, "beside the step", NULL},
     {NULL, IDLE, NULL, NULL},
 };
 
 // PyTorch's own examples, timm: what a script of one's own is usually told.
 static const ImportOption plain[] = {
-    {"model|arch|model_name|model_name_or_path", TAKEN, "model", NULL},
-    {"batch-size", TAKEN, "micro-batch", NULL},
-    {"grad-accum-steps|gradient_accumulation_steps|accum_steps", TAKEN, "grad-accumulation", NULL},
-    {"amp", TAKEN, "precision", "yes:amp"},
-    {"workers|num_workers", TAKEN, "loader-workers", NULL},
+    {"model|arch|a|model_name|model_name_or_path", TAKEN, "model", NULL},
+    {"batch-size|b|batch-size-per-gpu|batch_size_per_device", TAKEN, "micro-batch", NULL},
+    {"grad-accum-steps|gradient_accumulation_steps|accum_steps|accum_iter", TAKEN, "grad-accumulation", NULL},
+    {"amp|native-amp|apex-amp|use-amp", TAKEN, "precision", "yes:amp"},
+    {"amp-dtype|dtype|mixed_precision", TAKEN, "precision", PRECISIONS},
+    {"bf16", TAKEN, "precision", "yes:bf16"},
+    {"fp16", TAKEN, "precision", "yes:fp16"},
+    {"grad-checkpointing|gradient_checkpointing|use_checkpoint", TAKEN, "recompute", "yes:full"},
+    {"workers|num_workers|j", TAKEN, "loader-workers", NULL},
+    {"block_size|seq_len|seq_length|max_seq_len|max_seq_length", TAKEN, "seq", NULL},
+    {"channels-last|torchcompile|compile|fuser|torchscript|sync-bn|fast-norm", OPEN, "which kernels run", "false:"},
+    {"model-ema|ema|use_ema|model-ema-v2", OPEN, "a second copy of the weights, that follows", "false:"},
+    {"train-crop-size|img-size|input-size|image-size|resolution|initial-image-size", OPEN, "the library's model has its own size of images", "224:"},
+    {"drop-path|drop|clip-mode|layer-decay|label-smoothing|smoothing|mixup|mixup-alpha|mixup-prob|cutmix|cutmix-alpha|aa|auto-augment|reprob|remode|recount|random-erase|ra-sampler|ra-reps|hflip|color-jitter|sched|opt|opt-eps|opt-betas|norm-weight-decay|bias-weight-decay|model-ema-decay|model-ema-steps|val-resize-size|val-crop-size|cooldown-epochs|decay-rate|warmup-epochs|warmup-lr|print-freq|p|dist-url|dist-backend|pretrained|num-classes|crop-pct|interpolation|train-interpolation|mean|std|pin-mem|checkpoint-hist|experiment|lr-scheduler|lr-step-size|lr-gamma|world-size|rank", IDLE, "numbers of the optimizer, of data and of logs", NULL},
     {NULL, IDLE, NULL, NULL},
 };
 
@@ -461,7 +559,8 @@ const ImportOption import_any[] = {
 const ImportOption import_environment[] = {
     {"HOROVOD_FUSION_THRESHOLD", TAKEN, "fusion_bytes", NULL},
     {"HOROVOD_CYCLE_TIME", TAKEN, "cycle_ms", NULL},
-    {"NCCL_DEBUG|NCCL_DEBUG_SUBSYS|NCCL_DEBUG_FILE|NCCL_ASYNC_ERROR_HANDLING|TORCH_NCCL_ASYNC_ERROR_HANDLING|TORCH_NCCL_AVOID_RECORD_STREAMS|TORCH_DISTRIBUTED_DEBUG|NCCL_IB_TIMEOUT|NCCL_IB_RETRY_CNT|NCCL_BLOCKING_WAIT|TORCH_NCCL_BLOCKING_WAIT", IDLE, "messages and time-outs", NULL},
+    {"TORCH_NCCL_AVOID_RECORD_STREAMS", OPEN, "when memory of what was sent is free again", "false:,0:"},
+    {"NCCL_DEBUG|NCCL_DEBUG_SUBSYS|NCCL_DEBUG_FILE|NCCL_ASYNC_ERROR_HANDLING|TORCH_NCCL_ASYNC_ERROR_HANDLING|TORCH_DISTRIBUTED_DEBUG|NCCL_IB_TIMEOUT|NCCL_IB_RETRY_CNT|NCCL_BLOCKING_WAIT|TORCH_NCCL_BLOCKING_WAIT", IDLE, "messages and time-outs", NULL},
     {"OMP_NUM_THREADS|CUDA_DEVICE_MAX_CONNECTIONS|PYTORCH_CUDA_ALLOC_CONF|MASTER_ADDR|MASTER_PORT|CUDA_VISIBLE_DEVICES|PYTHONPATH", IDLE, "as is assumed, or addresses", NULL},
     {NULL, IDLE, NULL, NULL},
 };
@@ -471,22 +570,26 @@ const ImportSoftware import_software[] = {
     {"LitGPT", "litgpt", "@litgpt", TABLES(litgpt, import_any), "zero:3", NULL}, // Lightning-AI/litgpt
     {"Megatron-DeepSpeed", "megatron-deepspeed", "deepspeed_config+tensor_model_parallel_size|deepspeed_config+num_layers", TABLES(megatron, deepspeed, import_any), "", NULL}, // deepspeedai/Megatron-DeepSpeed
     {"GPT-NeoX", "megatron-deepspeed", "pipe-parallel-size|model-parallel-size|@deepy.py", TABLES(deepspeed, megatron, import_any), "", NULL}, // EleutherAI/gpt-neox
+    {"NeMo 2", "nemo", "recipe.num_nodes|recipe.num_gpus_per_node|factory|trainer.strategy.tensor_model_parallel_size|@nemo llm", TABLES(nemo2, megatron, import_any), "zero:1,precision:bf16", NULL}, // NVIDIA/NeMo 2.2
     {"NeMo", "nemo", "exp_manager.*+num_layers|trainer.devices+tensor_model_parallel_size|megatron_amp_O2|mcore_gpt|@megatron_gpt", TABLES(nemo, megatron, import_any), "", NULL}, // NVIDIA/NeMo 2.6
     {"Megatron-Bridge", "megatron bridge", "train.global_batch_size|train.micro_batch_size|@run_recipe|@megatron-bridge", TABLES(megatron, import_any), "zero:1,precision:bf16", NULL}, // NVIDIA-NeMo/Megatron-Bridge 0.6
-    {"Megatron-LM", "megatron-lm", "tensor_model_parallel_size|pipeline_model_parallel_size|micro_batch_size+num_layers|@pretrain_gpt|@pretrain_", TABLES(megatron, deepspeed, import_any), "sequence-parallel:false,overlap-grad-reduce:false", NULL}, // NVIDIA/Megatron-LM core 0.20
+    {"Megatron-LM", "megatron-lm", "tensor_model_parallel_size|pipeline_model_parallel_size|micro_batch_size+num_layers|@pretrain_gpt|@pretrain_", TABLES(megatron, deepspeed, import_any), "sequence-parallel:false,overlap-grad-reduce:false,precision:fp32", NULL}, // NVIDIA/Megatron-LM core 0.20
     {"torchtitan", "torchtitan", "tensor_parallel_degree|data_parallel_shard_degree|training.local_batch_size|@torchtitan", TABLES(torchtitan, import_any), "precision:bf16", settle_torchtitan}, // pytorch/torchtitan v0.2.2
     {"MaxText", "maxtext", "ici_fsdp_parallelism|ici_tensor_parallelism|dcn_data_parallelism|base_emb_dim|per_device_batch_size+max_target_length|@MaxText", TABLES(maxtext, import_any), "precision:bf16", settle_maxtext}, // AI-Hypercomputer/maxtext
+    {"OLMo", "pytorch fsdp", "model.mlp_hidden_size|fsdp.wrapping_strategy|model.mlp_ratio", TABLES(olmo, import_any), "sharding:FULL_SHARD", settle_olmo}, // allenai/OLMo
     {"llm-foundry", "llm-foundry fsdp", "device_train_microbatch_size|global_train_batch_size", TABLES(foundry, import_any), "", NULL}, // mosaicml/llm-foundry
     {"NeMo AutoModel", "fsdp2", "step_scheduler.*|@nemo_automodel|@automodel", TABLES(automodel, import_any), "precision:bf16", settle_automodel}, // NVIDIA-NeMo/Automodel
-    {"Lightning", "lightning", "trainer.devices|trainer.strategy|trainer.accelerator|accumulate_grad_batches", TABLES(lightning, import_any), "", settle_lightning}, // Lightning-AI/pytorch-lightning 2.3
+    {"Lightning", "lightning", "trainer.devices|trainer.strategy|trainer.accelerator|accumulate_grad_batches", TABLES(lightning, deepspeed, import_any), "precision:fp32", settle_lightning}, // Lightning-AI/pytorch-lightning 2.3
     {"ColossalAI", NULL, "@colossalai", TABLES(colossal, import_any), "", settle_colossal}, // hpcaitech/ColossalAI
     {"LLaMA-Factory", "llama factory", "finetuning_type|cutoff_len|@llamafactory", TABLES(trainer, accelerate, deepspeed, import_any), "recompute:full", NULL}, // hiyouga/LLaMA-Factory
     {"axolotl", "axolotl", "base_model|@axolotl", TABLES(trainer, accelerate, deepspeed, import_any), "", NULL}, // axolotl-ai-cloud/axolotl
     {"torchtune", "torchtune", "@torchtune", TABLES(torchtune, import_any), "zero:3", settle_torchtune}, // pytorch/torchtune
-    {"nanoGPT", NULL, "n_embd+block_size", TABLES(nanogpt, import_any), "", settle_nanogpt}, // karpathy/nanoGPT
-    {"Horovod", NULL, "batches-per-allreduce|fp16-allreduce|@horovod|@hvd", TABLES(horovod, plain, import_any), "strategy:horovod", NULL}, // horovod/horovod
-    {"Hugging Face Trainer", "transformers", "per_device_train_batch_size|model_name_or_path|distributed_type|zero_optimization.stage|train_micro_batch_size_per_gpu", TABLES(trainer, accelerate, deepspeed, import_any), "micro-batch:8", NULL}, // huggingface/transformers, trl, accelerate 1.15
-    {"a script of its own", NULL, "", TABLES(plain, import_any), "", NULL},
+    {"nanoGPT", NULL, "n_embd+block_size", TABLES(nanogpt, import_any), "precision:bf16", settle_nanogpt}, // karpathy/nanoGPT
+    {"Horovod", NULL, "batches-per-allreduce|fp16-allreduce|@horovod|@hvd", TABLES(horovod, plain, import_any), "strategy:horovod,precision:fp32", NULL}, // horovod/horovod
+    {"Hugging Face Trainer", "transformers", "per_device_train_batch_size|model_name_or_path|distributed_type|zero_optimization.stage|train_micro_batch_size_per_gpu", TABLES(trainer, accelerate, deepspeed, import_any), "micro-batch:8,precision:fp32", NULL}, // huggingface/transformers, trl, accelerate 1.15
+    {"Diffusers", NULL, "@train_text_to_image|@train_dreambooth|@train_controlnet|@train_unconditional|pretrained_model_name_or_path+train_batch_size", TABLES(diffusers, accelerate, import_any), "zero:0,precision:fp32", NULL}, // huggingface/diffusers 0.35
+    {"PyTorch's imagenet example", NULL, "multiprocessing-distributed", TABLES(imagenet, import_any), "precision:fp32", settle_imagenet}, // pytorch/examples
+    {"a script of its own", NULL, "", TABLES(plain, accelerate, import_any), "precision:fp32", NULL},
 };
 // clang-format on
 const int import_software_count = sizeof import_software / sizeof *import_software;

@@ -1,0 +1,239 @@
+// What a few commands print, where it follows from their words and from texts that are known: echo, cat, sed's
+// replacements, envsubst, expr, wc -l, seq, basename, head; and how many machines the scheduler gave. Nothing is run.
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenarios/import/shell_internal.h"
+#include "sim/base/list.h"
+
+enum { MOST_LINES = 1000 };
+
+typedef struct Text { // that grows
+    Shell *shell;
+    char *letters;
+    size_t length, room;
+} Text;
+
+static void put(Text *text, const char *letters, size_t length) {
+    Shell *shell = text->shell;
+    if (text->length + length > SHELL_LONGEST || shell->bytes + length > SHELL_BYTES) return;
+    if (text->length + length + 1 > text->room) {
+        size_t room = 2 * (text->length + length) + 64;
+        char *larger = arena_alloc(shell->arena, room);
+        if (text->length) memcpy(larger, text->letters, text->length);
+        text->letters = larger, text->room = room;
+        shell->bytes += room / 2;
+    }
+    memcpy(text->letters + text->length, letters, length);
+    text->length += length;
+    text->letters[text->length] = '\0';
+}
+
+static const char *letters_of(const Text *text) { return text->letters ? text->letters : ""; }
+
+static const char *text_of_file(Shell *shell, const char *path, int line) {
+    size_t bytes = 0;
+    const char *own = shell_file(shell, path);
+    if (own) return own;
+    return *path ? shell->hooks.read(shell->hooks.context, path, (Where){shell->file, line}, &bytes) : NULL;
+}
+
+static const char *word_at(const ShellWords *words, int i) { return i < words->count ? words->items[i].text : ""; }
+
+// ---- Commands: NULL where what one prints is not known.
+
+static const char *print_echo(Shell *shell, const ShellWords *words) {
+    Text text = {.shell = shell};
+    int first = 1;
+    while (first < words->count && words->items[first].text[0] == '-' && words->items[first].text[1] &&
+           strspn(words->items[first].text, "-neE") == strlen(words->items[first].text))
+        first++;
+    for (int i = first; i < words->count; i++) {
+        if (i > first) put(&text, " ", 1);
+        put(&text, words->items[i].text, strlen(words->items[i].text));
+    }
+    return letters_of(&text);
+}
+
+static const char *print_files(Shell *shell, const ShellWords *words, const char *input, int line) {
+    Text text = {.shell = shell};
+    if (words->count == 1 || (words->count == 2 && strcmp(word_at(words, 1), "-") == 0)) return input;
+    for (int i = 1; i < words->count; i++) {
+        const char *file = text_of_file(shell, words->items[i].text, line);
+        if (words->items[i].text[0] == '-' || !file) return NULL;
+        if (words->count == 2) return file;
+        put(&text, file, strlen(file));
+    }
+    return letters_of(&text);
+}
+
+// $NAME and ${NAME}; what is not set is empty.
+static const char *print_substituted(Shell *shell, const char *input) {
+    Text text = {.shell = shell};
+    while (input && *input) {
+        size_t plain = strcspn(input, "$");
+        put(&text, input, plain);
+        input += plain;
+        if (!*input) break;
+        bool braced = input[1] == '{';
+        const char *begin = input + 1 + braced, *end = begin;
+        while (isalnum((unsigned char)*end) || *end == '_') end++;
+        if (end == begin || isdigit((unsigned char)*begin) || (braced && *end != '}')) {
+            put(&text, input++, 1);
+            continue;
+        }
+        const char *value = shell_value(shell, arena_printf(shell->arena, "%.*s", (int)(end - begin), begin));
+        if (value) put(&text, value, strlen(value));
+        input = end + braced;
+    }
+    return input ? letters_of(&text) : NULL;
+}
+
+// s/FROM/TO/ and s/FROM/TO/g, FROM being a text.
+static const char *replaced(Shell *shell, const char *script, const char *input) {
+    char mark = script[0] == 's' ? script[1] : '\0';
+    const char *from = script + 2, *to = mark ? strchr(from, mark) : NULL, *end = to ? strchr(to + 1, mark) : NULL;
+    if (!end || to == from || (end[1] && strcmp(end + 1, "g") != 0)) return NULL;
+    size_t length = (size_t)(to - from);
+    for (const char *at = from; at < to; at++)
+        if (strchr("*[]^$\\", *at)) return NULL;
+    for (const char *at = to + 1; at < end; at++)
+        if (strchr("&\\", *at)) return NULL;
+    Text text = {.shell = shell};
+    for (bool fresh = true; *input;) {
+        bool fits = (fresh || end[1] == 'g') && strncmp(input, from, length) == 0;
+        if (fits) {
+            put(&text, to + 1, (size_t)(end - to - 1));
+            input += length, fresh = false;
+        } else {
+            fresh = fresh || *input == '\n';
+            put(&text, input++, 1);
+        }
+    }
+    return letters_of(&text);
+}
+
+static const char *print_edited(Shell *shell, const ShellWords *words, const char *input, int line) {
+    const char *scripts[16], *file = NULL;
+    int count = 0;
+    for (int i = 1; i < words->count; i++) {
+        const char *word = words->items[i].text;
+        if (strcmp(word, "-e") == 0 && i + 1 < words->count && count < 16)
+            scripts[count++] = words->items[++i].text;
+        else if (word[0] == '-')
+            return NULL; // in place, extended
+        else if (!count)
+            scripts[count++] = word;
+        else
+            file = word;
+    }
+    if (file) input = text_of_file(shell, file, line);
+    for (int i = 0; i < count && input; i++) input = replaced(shell, scripts[i], input);
+    return count ? input : NULL;
+}
+
+static const char *print_sum(Shell *shell, const ShellWords *words) {
+    const char *joined = shell_joined(shell, words, 1);
+    long long sum = 0;
+    return shell_arithmetic(shell, joined, joined + strlen(joined), &sum) ? arena_printf(shell->arena, "%lld", sum)
+                                                                          : NULL;
+}
+
+static const char *print_count(Shell *shell, const ShellWords *words, const char *input, int line) {
+    int lines = 0;
+    if (strcmp(word_at(words, 1), "-l") != 0) return NULL;
+    if (words->count > 2) input = text_of_file(shell, word_at(words, 2), line);
+    for (size_t length; input && *input; input += length + (input[length] == '\n'), lines++)
+        length = strcspn(input, "\n");
+    return input ? arena_printf(shell->arena, "%d", lines) : NULL;
+}
+
+static const char *print_numbers(Shell *shell, const ShellWords *words) {
+    Text text = {.shell = shell};
+    long first = words->count > 2 ? atol(word_at(words, 1)) : 1, last = atol(word_at(words, words->count - 1)),
+         step = words->count > 3 ? atol(word_at(words, 2)) : 1;
+    if (words->count < 2 || step <= 0) return NULL;
+    for (long n = first, lines = 0; n <= last && lines < MOST_LINES; n += step, lines++) {
+        const char *number = arena_printf(shell->arena, "%ld\n", n);
+        put(&text, number, strlen(number));
+    }
+    return letters_of(&text);
+}
+
+static const char *print_base(Shell *shell, const ShellWords *words) {
+    const char *path = word_at(words, 1), *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *ending = word_at(words, 2);
+    size_t length = strlen(name), own = strlen(ending);
+    bool ends = own && length > own && strcmp(name + length - own, ending) == 0;
+    return arena_printf(shell->arena, "%.*s", (int)(ends ? length - own : length), name);
+}
+
+static const char *print_head(Shell *shell, const ShellWords *words, const char *input) {
+    const char *option = word_at(words, 1);
+    int lines = strcmp(option, "-n") == 0 ? atoi(word_at(words, 2)) : option[0] == '-' ? atoi(option + 1) : 10;
+    bool has_file = words->count > (strcmp(option, "-n") == 0 ? 3 : 2);
+    const char *end = input;
+    for (int i = 0; i < lines && end && *end; i++) end += strcspn(end, "\n") + (end[strcspn(end, "\n")] == '\n');
+    return input && !has_file ? arena_printf(shell->arena, "%.*s", (int)(end - input), input) : NULL;
+}
+
+const char *shell_prints(Shell *shell, const ShellWords *words, const char *input, int line) {
+    const char *first = word_at(words, 0);
+    for (int i = 0; i < words->count; i++)
+        if (!is_known(words->items[i].text) && strcmp(first, "echo") != 0 && strcmp(first, "sed") != 0) return NULL;
+    if (strcmp(first, "echo") == 0) return print_echo(shell, words);
+    if (strcmp(first, "cat") == 0) return print_files(shell, words, input, line);
+    if (strcmp(first, "envsubst") == 0) return print_substituted(shell, input);
+    if (strcmp(first, "sed") == 0) return print_edited(shell, words, input, line);
+    if (strcmp(first, "expr") == 0) return print_sum(shell, words);
+    if (strcmp(first, "wc") == 0) return print_count(shell, words, input, line);
+    if (strcmp(first, "seq") == 0) return print_numbers(shell, words);
+    if (strcmp(first, "basename") == 0) return print_base(shell, words);
+    if (strcmp(first, "head") == 0) return print_head(shell, words, input);
+    if (strcmp(first, "tee") == 0) return input;
+    return NULL;
+}
+
+// ---- Within $(…).
+
+// How many machines or GPUs the scheduler gave, by the habits with which scripts ask for it; or NULL.
+static const char *counted(Shell *shell, const char *text) {
+    static const struct {
+        const char *word, *variable;
+    } habits[] = {{"nvidia-smi", "SLURM_GPUS_ON_NODE"},
+                  {"scontrol", "SLURM_NNODES"},
+                  {"SKYPILOT_NODE_IPS", "SKYPILOT_NUM_NODES"},
+                  {"PBS_NODEFILE", "PBS_NUM_NODES"}};
+    if (!strstr(text, "wc -l")) return NULL;
+    for (size_t i = 0; i < sizeof habits / sizeof *habits; i++)
+        if (strstr(text, habits[i].word)) return shell_value(shell, habits[i].variable);
+    return NULL;
+}
+
+const char *shell_printed_within(Shell *shell, const char *begin, const char *end, int line) {
+    const char *text = arena_printf(shell->arena, "%.*s", (int)(end - begin > 2000 ? 2000 : end - begin), begin);
+    const char *count = counted(shell, text), *input = NULL;
+    if (count) return count;
+    if (strpbrk(text, ";&`\n") || strstr(text, "$(") || end - begin > 2000) return NULL;
+    if (*text == '<')
+        return text_of_file(shell, shell_expand_one(shell, begin + 1 + strspn(begin + 1, " "), end, line), line);
+    for (const char *at = begin; at <= end;) {
+        const char *stop = at;
+        while (stop < end && *stop != '|') stop = shell_after(stop, end, 0);
+        ShellWords words = {0}, own = {0};
+        shell_expand_words(shell, at, stop, line, &words);
+        for (int i = 0; i < words.count; i++) {
+            bool redirects = strcmp(words.items[i].text, "<") == 0;
+            if (redirects && i + 1 < words.count) input = text_of_file(shell, words.items[++i].text, line);
+            if (!redirects) LIST_PUSH(shell->arena, &own, words.items[i]);
+        }
+        input = shell_prints(shell, &own, input, line);
+        if (!input) return NULL;
+        at = stop + 1;
+    }
+    size_t length = strlen(input); // a line's end is taken off
+    while (length && input[length - 1] == '\n') length--;
+    return arena_printf(shell->arena, "%.*s", (int)length, input);
+}
