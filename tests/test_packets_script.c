@@ -78,7 +78,7 @@ TEST(a_collective_of_a_script_is_the_commands_packet_by_packet) {
                             ""),
                 said));
     const char *line = "collective all_to_all --node dgx-h100 --nodes 2 --fabric roce-400 --algo linear --sizes 1M "
-                 "--fidelity packet --transport swift --json";
+                       "--fidelity packet --transport swift --json";
     const Json *command = json_said(arena, run_command(command_collective, line)->out);
     EXPECT(answer && command);
     if (answer && command) {
