@@ -397,6 +397,35 @@ TEST(groups_of_pods_are_the_machines_of_a_job) {
     arena_close(arena);
 }
 
+TEST(a_variable_may_stand_for_another_and_a_pod_say_its_gpu_by_affinity) {
+    Arena *arena = arena_open();
+    const char *text = "#!/bin/bash\nsizes() { local -n out=$1; out=(--num-layers 24 --hidden-size 1024); }\nsizes M\n"
+                       "torchrun --nproc_per_node 8 pretrain_gpt.py \"${M[@]}\" --num-attention-heads 16 "
+                       "--micro-batch-size 1 --seq-length 1024\n";
+    const Import *import = read_as(arena, "x.sh", text, &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_CONTAINS(word(import, "model"), "layers=24,hidden=1024");
+    EXPECT_TEXT(word(import, "precision"), "fp32"); // Megatron's own, where nobody says
+    const char *pod =
+        "apiVersion: v1\nkind: Pod\nspec:\n  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+        "{nodeSelectorTerms: [{matchExpressions: [{key: nvidia.com/gpu.product, operator: In, values: "
+        "[NVIDIA-H200]}]}]}}}\n"
+        "  containers: [{command: [torchrun, main.py, --model=resnet50, --batch-size=64], resources: {limits: "
+        "{nvidia.com/gpu: 8}}}]\n";
+    EXPECT_TEXT(word(read_as(arena, "pod.yaml", pod, &nothing), "node"), "dgx-h200");
+    arena_close(arena);
+}
+
+TEST(gpus_that_are_typed_are_so_many_machines) {
+    Arena *arena = arena_open();
+    const char *text = "#!/bin/bash\ndeepspeed run_clm.py --model_name_or_path gpt2 --per_device_train_batch_size 1 "
+                       "--fp16\n";
+    const Import *import = read_as(arena, "x.sh", text, &(ImportAsked){.node = "dgx-h100", .gpus = "64"});
+    for (int i = 0; i < import->job.count; i++)
+        if (strcmp(import->job.items[i].name, "nodes") == 0) EXPECT_TEXT(import->job.items[i].value, "8");
+    EXPECT_TEXT(word(import, "gpus"), "64");
+    arena_close(arena);
+}
+
 // ---- Tables.
 
 TEST(a_shape_that_is_half_said_names_what_is_missing) {

@@ -295,7 +295,10 @@ static void settle_machines(Reading *r) {
     }
     if (heard(r, "ray_workers") && m->gpus <= 0) m->gpus = heard_number(r, "ray_workers", 0);
     if (m->gpus <= 0 && m->nodes > 0 && m->per_node > 0) m->gpus = m->nodes * m->per_node;
-    if (r->asked->gpus && atof(r->asked->gpus) > 0) m->gpus = atof(r->asked->gpus);
+    if (r->asked->gpus && atof(r->asked->gpus) > 0) {
+        m->gpus = atof(r->asked->gpus);
+        if (m->per_node > 0) m->nodes = ceil(m->gpus / m->per_node);
+    }
     hear_number(r, "gpus", m->gpus, where);
     if (!r->asked->gpus && m->gpus <= 0 && !r->asked->no_machines) {
         problem_add(r->problems, where, "how many GPUs? Nothing here says it");

@@ -202,7 +202,7 @@ static const ImportOption trainer[] = {
     {"limit_all_gathers|fsdp_limit_all_gathers|forward_prefetch", OPEN, "when weights are gathered", "false:"},
     {"instance_type", TAKEN, "instance", NULL},
     {"instance_count", TAKEN, "nodes", NULL},
-    {"tokenizer_name|transformer_layer_cls_to_wrap|use_orig_params|sync_module_states|cpu_ram_efficient_loading|state_dict_type|estimator.*|warmup_ratio", IDLE, "as is assumed, or beside the step", NULL},
+    {"tokenizer_name|transformer_layer_cls_to_wrap|use_orig_params|sync_module_states|cpu_ram_efficient_loading|state_dict_type|estimator.*|warmup_ratio|beta|loss_type|max_prompt_length|no_remove_unused_columns|assistant_only_loss|completion_only_loss|eos_token|log_level", IDLE, "as is assumed, or beside the step", NULL},
     {"optim", TAKEN, "optimizer", "adamw_torch:adam,adamw_torch_fused:adam,adamw_hf:adam,adamw_apex_fused:adam,sgd:sgd"},
     {"optimizer", TAKEN, "optimizer", "adamw_torch:adam,adamw_torch_fused:adam,adamw:adam,sgd:sgd"},
     {"liger_rms_norm|liger_rope|liger_glu_activation", TAKEN, "fused-norms", "yes:true"},
