@@ -20,24 +20,7 @@ static const char *const columns[] = {"gpu",      "family", "dtype", "kernel", "
                                       "kv_heads", "qk_dim", "v_dim", "causal", "window", "latency_us"};
 enum { GPU, FAMILY, DTYPE, KERNEL, BATCH, SEQ, HEADS, KV_HEADS, KEY_DIM, VALUE_DIM, CAUSAL, WINDOW, LATENCY, COLUMNS };
 
-static bool find_columns(const Csv *csv, int *at) {
-    for (int c = 0; c < COLUMNS; c++) {
-        at[c] = -1;
-        for (int i = 0; i < csv->column_count; i++)
-            if (strcmp(csv->columns[i], columns[c]) == 0) at[c] = i;
-        if (at[c] < 0) return false;
-    }
-    return true;
-}
-
-bool kernel_table_is_of_attention(const char *path) {
-    Arena *arena = arena_open();
-    int at[COLUMNS];
-    const Csv *csv = csv_read_file(arena, path, problems_create(arena));
-    bool is_one = csv && find_columns(csv, at);
-    arena_close(arena);
-    return is_one;
-}
+bool kernel_table_is_of_attention(const char *path) { return kernel_table_has(path, columns, COLUMNS); }
 
 static AttentionGroup *group_of(Arena *arena, AttentionFit *fit, const Csv *csv, int row, const int *at,
                                 const Gpu *gpu) {
@@ -124,7 +107,7 @@ static void fit_group(Arena *arena, AttentionGroup *group) {
 const AttentionFit *attention_fit(Arena *arena, const Catalogue *catalogue, const char *path, Problems *problems) {
     int before = problems_added(problems), at[COLUMNS];
     const Csv *csv = csv_read_file(arena, path, problems);
-    if (!csv || !find_columns(csv, at)) return NULL;
+    if (!csv || !kernel_columns_find(csv, columns, COLUMNS, at)) return NULL;
     AttentionFit *fit = ARENA_NEW(arena, AttentionFit);
     for (int i = 0; i < csv->row_count; i++) read_row(arena, catalogue, csv, i, at, fit, problems);
     if (problems_added(problems) > before) return NULL;

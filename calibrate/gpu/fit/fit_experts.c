@@ -20,24 +20,7 @@ static const char *const columns[] = {"gpu",   "dtype",   "kernel", "routing", "
                                       "inter", "experts", "topk",   "tp",      "ep",    "latency_us"};
 enum { GPU, DTYPE, KERNEL, ROUTING, GATED, TOKENS, HIDDEN, INTER, EXPERTS, TOPK, TP, EP, LATENCY, COLUMNS };
 
-static bool find_columns(const Csv *csv, int *at) {
-    for (int c = 0; c < COLUMNS; c++) {
-        at[c] = -1;
-        for (int i = 0; i < csv->column_count; i++)
-            if (strcmp(csv->columns[i], columns[c]) == 0) at[c] = i;
-        if (at[c] < 0) return false;
-    }
-    return true;
-}
-
-bool kernel_table_is_of_experts(const char *path) {
-    Arena *arena = arena_open();
-    int at[COLUMNS];
-    const Csv *csv = csv_read_file(arena, path, problems_create(arena));
-    bool is_one = csv && find_columns(csv, at);
-    arena_close(arena);
-    return is_one;
-}
+bool kernel_table_is_of_experts(const char *path) { return kernel_table_has(path, columns, COLUMNS); }
 
 double routing_power(const char *routing) {
     static const char law[] = "power_law_";
@@ -139,7 +122,7 @@ static void fit_group(Arena *arena, ExpertsGroup *group) {
 const ExpertsFit *experts_fit(Arena *arena, const Catalogue *catalogue, const char *path, Problems *problems) {
     int before = problems_added(problems), at[COLUMNS];
     const Csv *csv = csv_read_file(arena, path, problems);
-    if (!csv || !find_columns(csv, at)) return NULL;
+    if (!csv || !kernel_columns_find(csv, columns, COLUMNS, at)) return NULL;
     ExpertsFit *fit = ARENA_NEW(arena, ExpertsFit);
     for (int i = 0; i < csv->row_count; i++) read_row(arena, catalogue, csv, i, at, fit, problems);
     if (problems_added(problems) > before) return NULL;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/gpu/fit/fit_kernel.h"
 #include "calibrate/shipped.h"
 #include "models/hardware/hardware_constants.h"
 #include "sim/base/check.h"
@@ -64,34 +65,10 @@ static const Prior efficiency_prior = {1.386, 1}; // logit of 0.8
 
 // ---- Rows.
 
-typedef struct Columns {
-    int gpu, dtype, framework, weights, m, n, k, latency, cast;
-} Columns;
+static const char *const columns[] = {"gpu", "dtype", "framework", "weights", "m", "n", "k", "latency_us", "cast_us"};
+enum { AT_GPU, AT_DTYPE, AT_FRAMEWORK, AT_WEIGHTS, AT_M, AT_N, AT_K, AT_LATENCY, AT_CAST, COLUMN_COUNT };
 
-static int column_of(const Csv *csv, const char *word) {
-    for (int i = 0; i < csv->column_count; i++)
-        if (strcmp(csv->columns[i], word) == 0) return i;
-    return -1;
-}
-
-static Columns find_columns(const Csv *csv) {
-    return (Columns){column_of(csv, "gpu"),     column_of(csv, "dtype"),      column_of(csv, "framework"),
-                     column_of(csv, "weights"), column_of(csv, "m"),          column_of(csv, "n"),
-                     column_of(csv, "k"),       column_of(csv, "latency_us"), column_of(csv, "cast_us")};
-}
-
-static bool are_there(Columns at) {
-    return at.gpu >= 0 && at.dtype >= 0 && at.framework >= 0 && at.weights >= 0 && at.m >= 0 && at.n >= 0 &&
-           at.k >= 0 && at.latency >= 0 && at.cast >= 0;
-}
-
-bool kernel_table_is_of_gemms(const char *path) {
-    Arena *arena = arena_open();
-    const Csv *csv = csv_read_file(arena, path, problems_create(arena));
-    bool is_one = csv && are_there(find_columns(csv));
-    arena_close(arena);
-    return is_one;
-}
+bool kernel_table_is_of_gemms(const char *path) { return kernel_table_has(path, columns, COLUMN_COUNT); }
 
 // Types of number whose kernels are the libraries' that training calls; the others are of inference alone.
 static bool precision_of(const char *dtype, Precision *precision) {
@@ -183,22 +160,23 @@ static bool is_throttled(const Campaign *like, double microseconds) {
            microseconds > 1000;
 }
 
-static void read_row(Arena *arena, const Catalogue *catalogue, const Csv *csv, int row, Columns at, GenerationFit *fit,
-                     Problems *problems) {
-    const Gpu *gpu = catalogue_gpu(catalogue, csv_cell(csv, row, at.gpu));
+static void read_row(Arena *arena, const Catalogue *catalogue, const Csv *csv, int row, const int *at,
+                     GenerationFit *fit, Problems *problems) {
+    const Gpu *gpu = catalogue_gpu(catalogue, csv_cell(csv, row, at[AT_GPU]));
     Campaign like = {.gpu = gpu,
-                     .dtype = csv_cell(csv, row, at.dtype),
-                     .framework = csv_cell(csv, row, at.framework),
-                     .weights = csv_cell(csv, row, at.weights),
+                     .dtype = csv_cell(csv, row, at[AT_DTYPE]),
+                     .framework = csv_cell(csv, row, at[AT_FRAMEWORK]),
+                     .weights = csv_cell(csv, row, at[AT_WEIGHTS]),
                      .in_graph = true};
-    if (is_throttled(&like, csv_positive(csv, row, at.latency, problems))) {
+    if (is_throttled(&like, csv_positive(csv, row, at[AT_LATENCY], problems))) {
         fit->left_out++;
         return;
     }
-    double m = csv_positive(csv, row, at.m, problems), n = csv_positive(csv, row, at.n, problems);
-    double k = csv_positive(csv, row, at.k, problems), seconds = csv_positive(csv, row, at.latency, problems) / 1e6;
-    bool has_cast = *csv_cell(csv, row, at.cast) != '\0';
-    double product = seconds - (has_cast ? csv_positive(csv, row, at.cast, problems) / 1e6 : 0);
+    double m = csv_positive(csv, row, at[AT_M], problems), n = csv_positive(csv, row, at[AT_N], problems);
+    double k = csv_positive(csv, row, at[AT_K], problems),
+           seconds = csv_positive(csv, row, at[AT_LATENCY], problems) / 1e6;
+    bool has_cast = *csv_cell(csv, row, at[AT_CAST]) != '\0';
+    double product = seconds - (has_cast ? csv_positive(csv, row, at[AT_CAST], problems) / 1e6 : 0);
     fit->unknown_gpus += !gpu;
     if (!gpu || m > 1e9 || n > 1e9 || k > 1e9) return;
     if (!precision_of(like.dtype, &like.precision) || !gpu_supports(gpu, like.precision) ||
@@ -503,8 +481,8 @@ const GenerationFit *generation_fit(Arena *arena, const Catalogue *catalogue, co
     const Csv *csv = csv_read_file(arena, path, problems);
     if (!csv) return NULL;
     GenerationFit *fit = ARENA_NEW(arena, GenerationFit);
-    Columns at = find_columns(csv);
-    CHECK(are_there(at));
+    int at[COLUMN_COUNT];
+    CHECK(kernel_columns_find(csv, columns, COLUMN_COUNT, at));
     for (int i = 0; i < csv->row_count; i++) read_row(arena, catalogue, csv, i, at, fit, problems);
     if (problems_added(problems) == before && fit->campaign_count == 0)
         problem_add(problems, (Where){path, 0}, "no row is of a GPU and a type of number that are known");

@@ -10,6 +10,25 @@
 #define PRIOR_RESIDUAL 0.1
 enum { FIRST_HALF, SECOND_HALF, ALL };
 
+bool kernel_columns_find(const Csv *csv, const char *const *names, int count, int *at) {
+    for (int c = 0; c < count; c++) {
+        at[c] = -1;
+        for (int i = 0; i < csv->column_count; i++)
+            if (strcmp(csv->columns[i], names[c]) == 0) at[c] = i;
+        if (at[c] < 0) return false;
+    }
+    return true;
+}
+
+bool kernel_table_has(const char *path, const char *const *names, int count) {
+    Arena *arena = arena_open();
+    int *at = ARENA_ARRAY(arena, int, count);
+    const Csv *csv = csv_read_file(arena, path, problems_create(arena));
+    bool has = csv && kernel_columns_find(csv, names, count, at);
+    arena_close(arena);
+    return has;
+}
+
 typedef struct Task {
     const KernelFitRows *rows;
     int seen;

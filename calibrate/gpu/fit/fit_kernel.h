@@ -3,7 +3,12 @@
 #ifndef LOCKSTEP_CALIBRATE_FIT_KERNEL_H
 #define LOCKSTEP_CALIBRATE_FIT_KERNEL_H
 
-#include "sim/base/arena.h"
+#include "sim/data/csv.h"
+
+// Where the columns of these names stand; false: the header lacks one.
+bool kernel_columns_find(const Csv *csv, const char *const *names, int count, int *at);
+// Whether the file has such a header.
+bool kernel_table_has(const char *path, const char *const *names, int count);
 
 #define KERNEL_CONSTANTS_MOST 8
 
