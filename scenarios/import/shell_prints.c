@@ -14,11 +14,13 @@ typedef struct Text { // that grows
     Shell *shell;
     char *letters;
     size_t length, room;
+    bool over; // more than is followed: not known then
 } Text;
 
 static void put(Text *text, const char *letters, size_t length) {
     Shell *shell = text->shell;
-    if (text->length + length > SHELL_LONGEST || shell->bytes + length > SHELL_BYTES) return;
+    text->over = text->over || text->length + length > SHELL_LONGEST || shell->bytes + length > SHELL_BYTES;
+    if (text->over) return;
     if (text->length + length + 1 > text->room) {
         size_t room = 2 * (text->length + length) + 64;
         char *larger = arena_alloc(shell->arena, room);
@@ -31,7 +33,7 @@ static void put(Text *text, const char *letters, size_t length) {
     text->letters[text->length] = '\0';
 }
 
-static const char *letters_of(const Text *text) { return text->letters ? text->letters : ""; }
+static const char *letters_of(const Text *text) { return text->over ? NULL : text->letters ? text->letters : ""; }
 
 static const char *text_of_file(Shell *shell, const char *path, int line) {
     size_t bytes = 0;
@@ -94,7 +96,8 @@ static const char *print_substituted(Shell *shell, const char *input) {
 // s/FROM/TO/ and s/FROM/TO/g, FROM being a text.
 static const char *replaced(Shell *shell, const char *script, const char *input) {
     char mark = script[0] == 's' ? script[1] : '\0';
-    const char *from = script + 2, *to = mark ? strchr(from, mark) : NULL, *end = to ? strchr(to + 1, mark) : NULL;
+    if (!mark) return NULL;
+    const char *from = script + 2, *to = strchr(from, mark), *end = to ? strchr(to + 1, mark) : NULL;
     if (!end || to == from || (end[1] && strcmp(end + 1, "g") != 0)) return NULL;
     size_t length = (size_t)(to - from);
     for (const char *at = from; at < to; at++)
