@@ -46,7 +46,6 @@ const AnswerCase answer_cases[] = {
     {"hw fields gpu", "hw-fields"},
     {"constants", "constants"},
     {"doctor", "doctor"},
-    {"ask $DIR/question.json", "flops"},
     {"model list", "model-list"},
     {"model show gpt2-124m", "model-show"},
     {"model show gpt2-124m --operators", "model-show"},

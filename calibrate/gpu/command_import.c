@@ -33,6 +33,20 @@ static const OptionSpec specs[] = {
 static const char usage[] = "lockstep calibrate import --from FORMAT FILE [-o MEASUREMENTS.json]";
 static const char about[] = "Writes measurements of other programs as the JSON lines that lockstep-bench writes.";
 
+// What is written has a form of its own.
+static bool refuse_forms(const Asking *asking) {
+    static const char *const forms[] = {"json", "csv", "plain"};
+    int before = problems_added(asking->problems);
+    for (int i = 0; i < 3; i++) {
+        if (!option_flag(asking->options, forms[i])) continue;
+        problem_add(asking->problems, (Where){0}, "--%s: what import writes are the JSON lines of lockstep-bench",
+                    forms[i]);
+        problem_hint(asking->problems, "leave it out; lockstep calibrate show FILE has a table of them");
+        problem_is_usage(asking->problems);
+    }
+    return problems_added(asking->problems) > before;
+}
+
 // What is read goes to its file as it is read.
 static int ask(Asking *asking) {
     OutputFile file;
@@ -42,6 +56,7 @@ static int ask(Asking *asking) {
         problem_hint(asking->problems, "usage: %s", usage);
         return EXIT_USAGE;
     }
+    if (refuse_forms(asking)) return EXIT_USAGE;
     if (!file_create(asking->arena, option_text(options, "output", "-"), &file, asking->problems)) return EXIT_FAILED;
     Import import = {.arena = asking->arena,
                      .path = option_positional(options, 0),

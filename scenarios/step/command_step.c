@@ -17,7 +17,7 @@
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 #define SPAN_ROOM 200000
-#define ROWS_ON_SCREEN 14 // of frames
+#define ROWS_ON_SCREEN 9 // of frames
 #define STATES_MOST 400000
 
 // clang-format off

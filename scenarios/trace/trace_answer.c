@@ -8,7 +8,7 @@
 #include "sim/base/text.h"
 
 #define ROWS_SHOWN 12 // of a rank
-#define FIRST_ROWS 16 // of all
+#define FIRST_ROWS 14 // of all
 #define MOST_LINES 32 // ranks; all with -v
 #define WIDEST 200
 #define LEAST_WIDE 20
