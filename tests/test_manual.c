@@ -86,7 +86,7 @@ LONG_TEST(16, pages_of_the_manual_show_what_the_program_prints) {
     static const Page pages[] = {
         {"docs/output.md", 2}, {"docs/parts.md", 1},   {"docs/models.md", 3},         {"docs/money.md", 1},
         {"docs/job.md", 5},    {"docs/explain.md", 6}, {"docs/explain-pairs.md", 10}, {"docs/explain-examples.md", 16},
-        {"docs/trace.md", 2}, {"docs/step.md", 2},  {"docs/packets.md", 3}, {"docs/course.md", 2}};
+        {"docs/trace.md", 2},  {"docs/step.md", 2},    {"docs/packets.md", 3},        {"docs/course.md", 2}};
     CHECK_PAGES(pages);
 }
 
