@@ -198,9 +198,6 @@ const WalkLine answer_walk[] = {
     {4, "explain nothing.json"},
     {4, "explain " GPT2 " --event-limit 10"},
     {0, "explain collective all_reduce --node dgx-a100 --sizes 1M"},
-    {0, "collective all_reduce --node dgx-a100 --nodes 2 --fabric roce-200 --sizes 64K --fidelity all --transport swift "
-        "--payload 1024B --routing spray --buffer 16MB --window 20 --timeout 1ms --target 20us --mark-from 100kB "
-        "--mark-to 200kB --mark-most 0.1 --pause 1MB --queue 1MB --seed 3"},
     {0, "explain collective all_reduce --node dgx-a100 --nodes 2 --fabric ib-hdr200 --sizes 1M --algo ring --proto LL --version 2.18"},
     {0, "explain collective all_to_all --node dgx-a100 --sizes 1M --uneven 0.5"},
     {0, "explain collective all_to_all --node dgx-a100 --sizes 1M --matrix $DIR/matrix.csv"},
@@ -388,6 +385,9 @@ const WalkLine answer_walk[] = {
     {4, "packets incast --event-limit 10"},
     {0, "collective all_reduce --node dgx-a100 --sizes 1M:4M:2"},
     {0, "collective all_reduce --node dgx-a100 --begin 1M --end 4M --factor 2 --verbose"},
+    {0, "collective all_reduce --node dgx-a100 --nodes 2 --fabric roce-200 --sizes 64K --fidelity all --transport swift "
+        "--payload 1024B --routing spray --buffer 16MB --window 20 --timeout 1ms --target 20us --mark-from 100kB "
+        "--mark-to 200kB --mark-most 0.1 --pause 1MB --queue 1MB --seed 3"},
     {0, "collective all_reduce --node dgx-a100 --nodes 2 --fabric ib-hdr200 --sizes 1M --algo ring --proto LL"},
     {0, "collective all_to_all --node dgx-a100 --sizes 1M --matrix $DIR/matrix.csv"},
     {0, "collective all_to_all --node dgx-a100 --sizes 1M --uneven 0.5"},

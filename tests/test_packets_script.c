@@ -200,7 +200,7 @@ TEST(what_is_wrong_with_packets_is_said_at_its_line) {
     static const struct {
         const char *fields, *says;
     } cases[] = {
-        {"", "4: sim.packets needs a pattern or flows | for example: pattern = \"incast\""},
+        {"", "4: sim.packets needs a pattern, flows or a collective | for example: pattern = \"incast\""},
         {"pattern = 'incast',\nhosts = 10,\nhosts_per_leaf = 4", "6: 10 hosts do not fill two or more leaves of 4"},
         {"pattern = 'all_to_all',\nhosts = 4096", "5: all_to_all of 4096 hosts has more than 1000000 flows"},
         {"hosts = 4,\nflows = { { from = 0, to = 1 },\n{ from = 1,\nto = 4 } }",

@@ -388,7 +388,7 @@ static void meet(FlowPackets *p, int32_t number, SimTime now) {
     if (way->connection != NOBODY)
         send(p, number, way->plan, now);
     else
-        event_schedule(p->queue, now + p->channels[number].plans[way->plan].latency, BEGIN, number);
+        event_schedule(p->queue, time_later(now, p->channels[number].plans[way->plan].latency), BEGIN, number);
 }
 
 static void begin(FlowPackets *p, int32_t number, SimTime now) {
@@ -434,7 +434,7 @@ static void run_stream(FlowPackets *p, int32_t number, SimTime now) {
         case FLOW_WORK:
             runner->next++;
             if (op->time == 0) break;
-            goes_on(p, number, now + op->time);
+            goes_on(p, number, time_later(now, op->time));
             return;
         case FLOW_RECORD:
             runner->next++;
@@ -512,7 +512,10 @@ static SimTime next_time(FlowPackets *p) {
 static bool run_all(FlowPackets *p) {
     while (p->left > 0) {
         SimTime next = next_time(p), packets = p->sim ? packet_next(p->sim) : SIM_TIME_NEVER;
-        CHECK(next < SIM_TIME_NEVER || packets < SIM_TIME_NEVER);
+        if (next == SIM_TIME_NEVER && packets == SIM_TIME_NEVER) { // beyond the clock
+            p->end = SIM_TIME_NEVER;
+            return true;
+        }
         if (packets > next) {
             happen(p);
             if (!watch_goes_on(1)) return false;
@@ -623,7 +626,7 @@ FlowPacketResult flow_packets_run(FlowPackets *p) {
                                .actor_count = p->plan->group.rank_count};
     result.flow.stopped = !run_all(p);
     if (result.flow.stopped) return result;
-    result.flow.seconds = step_seconds(p->end);
+    result.flow.seconds = p->end == SIM_TIME_NEVER ? INFINITY : step_seconds(p->end);
     if (p->sim) {
         PacketResult packets = packet_close(p->sim);
         find_hottest(p, &packets, &result);
