@@ -37,6 +37,7 @@ static const OptionSpec last_rows[] = {
 enum { ROWS = sizeof rows / sizeof *rows, ROWS_WITHOUT_FORMS = 2, LAST_ROWS = sizeof last_rows / sizeof *last_rows };
 
 const AnswerExempt answer_exempt[] = {
+    {"ask", "answers as the command that it asks"},
     {"completion", "prints a script for a shell"},
     {"report", "writes a page; the command that it asks gives its numbers in every form"},
     {"schema", "prints a JSON Schema, which is JSON already"},
