@@ -145,10 +145,8 @@ void answer_row_detail(Answer *answer, AnswerDetail detail) {
 const AnswerTable *answer_rows_for(Arena *arena, const AnswerTable *table, AnswerDetail most) {
     if (table->details.count == 0) return table;
     AnswerTable *rows = ARENA_NEW(arena, AnswerTable);
-    *rows = (AnswerTable){.columns = table->columns,
-                          .column_count = table->column_count,
-                          .marked = -1,
-                          .first_rows = table->first_rows};
+    *rows = (AnswerTable){
+        .columns = table->columns, .column_count = table->column_count, .marked = -1, .first_rows = table->first_rows};
     for (int row = 0, next = 0, kept = 0; row < answer_row_count(table); row++) {
         AnswerDetail detail = FOR_ALL;
         if (next < table->details.count && table->details.items[next].row == row)
