@@ -95,6 +95,8 @@ void wall_keep_output(WallRight right, const char *file) {
     kept[kept_count++].file = file;
 }
 
+void wall_keep_nothing(void) { kept_count = 0; }
+
 static void allow_folders(Arena *arena, WallRules *rules, const char *list) {
     while (list && *list) {
         size_t length = strcspn(list, ":");

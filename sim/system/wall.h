@@ -53,6 +53,7 @@ void wall_allow_settings(Arena *arena, WallRules *rules, const Options *options,
 // The same in every wall that will be raised, whoever raises it: files that main.c writes when a command is done. Few;
 // `file` stays where it is.
 void wall_keep_output(WallRight right, const char *file);
+void wall_keep_nothing(void); // another command is to run in this process
 // Programs of this name in the folders of PATH, and what drawing programs read: libraries, fonts.
 void wall_allow_program(Arena *arena, WallRules *rules, const char *name);
 

@@ -14,6 +14,7 @@
 #include "scenarios/explain/explain_answer.h"
 #include "sim/base/check.h"
 #include "sim/system/file.h"
+#include "sim/system/wall.h"
 #include "tests/fuzz/folder.h"
 
 int lockstep_main_asked_again(int argc, char **argv);
@@ -129,6 +130,7 @@ static void ask(Arena *arena, const char *line) {
     int nothing = open("/dev/null", O_WRONLY), kept = dup(STDOUT_FILENO);
     fflush(stdout);
     CHECK(nothing >= 0 && kept >= 0 && dup2(nothing, STDOUT_FILENO) >= 0);
+    wall_keep_nothing();
     int code = run_command(count, words);
     fflush(stdout);
     CHECK(dup2(kept, STDOUT_FILENO) >= 0);
