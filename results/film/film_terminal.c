@@ -289,7 +289,7 @@ int film_key(const Film *film, int frame, int key, int *typed) {
     return to < 0 ? 0 : to > last ? last : to;
 }
 
-// A key, or what follows an escape: "\033[C", "\033OC", "\033[5~".
+// A key, or what follows an escape: the letters of an arrow or of a page key.
 static int read_key(void) {
     static const struct {
         const char *behind;
