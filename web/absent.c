@@ -44,6 +44,7 @@ NO_COMMAND(sweep)
 NO_COMMAND(merge)
 NO_COMMAND(calibrate)
 NO_COMMAND(validate)
+NO_COMMAND(doctor)
 
 const OptionSpec *sweep_option_rows(Arena *arena, int *count);
 const OptionSpec *sweep_option_rows(Arena *arena, int *count) {
