@@ -24,7 +24,8 @@ static void draw_layout(Case *c, RandomStream *random, int gpus) {
     *layout = (Layout){.tp = PICK(random, 1, 2, 4, 8, 8, 16), .pp = PICK(random, 1, 2, 4, 8), .vpp = 1};
     if (layout->pp > 1 && PICK(random, 0, 0, 1)) layout->vpp = 2;
     layout->cp = PICK(random, 1, 1, 2, 4, 0);
-    if (!layout->cp) layout->cp = gpus >= layout->tp * layout->pp ? gpus / (layout->tp * layout->pp) : 1; // all of a stage
+    if (!layout->cp)
+        layout->cp = gpus >= layout->tp * layout->pp ? gpus / (layout->tp * layout->pp) : 1; // all of a stage
     layout->context = PICK(random, 0, 1) ? CONTEXT_ULYSSES : CONTEXT_RING;
     layout->zero = layout->pp > 1 ? PICK(random, 0, 1) : PICK(random, 0, 1, 2, 3);
     if (layout->zero) layout->shard = PICK(random, 0, 0, 4, 8);

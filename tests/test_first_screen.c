@@ -12,10 +12,11 @@ static const char *const commands[] = {"memory", "flops",     "params",   "model
                                        "hw",     "goodput",   "explain",  "cost",  "power", "collective",
                                        "topo",   "plan",      "run",      "queue", "diff",  "packets",
                                        "lesson", "calibrate", "validate", "trace", "step",  "doctor"};
-static const char *const lists[] = {"model list", "--operators",       "job fields",   "job software", "job strategies",
-                                    "hw list",    "hw fields",         "--offers",     "collective",   "topo",
-                                    "--mixes",    "lesson list",       "lesson sheet", "lesson words", "--rules",
-                                    "--refit",    "calibrate recovery", "packets/all_to_all"}; // as long as they are
+static const char *const lists[] = {
+    "model list", "--operators",        "job fields",        "job software", "job strategies",
+    "hw list",    "hw fields",          "--offers",          "collective",   "topo",
+    "--mixes",    "lesson list",        "lesson sheet",      "lesson words", "--rules",
+    "--refit",    "calibrate recovery", "packets/all_to_all"}; // as long as they are
 static const char *const asks_more[] = {"--plot", "-v", "--verbose", "$DIR", "--measured"};
 
 static bool has_one(const char *line, const char *const *words, size_t count) {

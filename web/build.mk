@@ -80,3 +80,9 @@ web-test: web $(BUILD)/write_studies
 	@[ -z "$(CHROMIUM)" ] && echo "web-test: no Chromium is here: the page was not opened" || \
 	    node tests/web/browser.js $(CHROMIUM) $(BUILD)/web/index.html $(BUILD) scenarios/examples/scaling_efficiency.lua \
 	    scenarios/examples/megatron_22b_175b.lua scenarios/lessons/ring_all_reduce.lua web/scenarios/*.lua
+
+# README's picture of it: 1200 x 690, in 64 colours where pngquant is here.
+web-picture: web
+	@$(CHROMIUM) --headless --no-sandbox --hide-scrollbars --window-size=1200,690 --virtual-time-budget=15000 \
+	    --screenshot=$(WEB)/page.png file://$(realpath $(BUILD))/web/index.html >$(WEB)/page.log 2>&1
+	@pngquant 64 --force --output docs/page.png $(WEB)/page.png || cp $(WEB)/page.png docs/page.png

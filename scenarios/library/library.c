@@ -15,8 +15,6 @@
 
 enum { ANSWERED = 0, ANSWER_IS_NO = 3, FAILED = 1 };
 
-extern char **environ;
-
 // ---- The program.
 
 // Beside the library, in ../bin, or as PATH has it.

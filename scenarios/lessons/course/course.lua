@@ -392,8 +392,8 @@ end
 -- ---- What is measured of it: the line of a page of docs that a test holds against the measurements.
 
 local pages = {                                    -- what stands above its rows, how they go on, and what they say
-  ["training-accuracy"] = { "rows in sight left out", "^ +(%d+) +[%d.]+ +([%d.]+)", "%s runs, predicted without them within %s %% on average" },
-  ["collectives-accuracy"] = { "machine left out +logs +from 64 KiB, %%", "^ +(%d+) +([%d.]+)", "%s logs, predicted without them within %s %% in the median" },
+  ["training-accuracy"] = { "rows +in sight +left out", "^ +(%d+) +[%d.]+ +([%d.]+)", "%s runs, predicted without them within %s %% on average" },
+  ["collectives-accuracy"] = { "machine left out +logs +median %%", "^ +(%d+) +([%d.]+)", "%s logs, predicted without them within %s %% in the median" },
   ["first-contact"] = { "kernel +rows median", "^ +(%d+) +([%d.]+)", "%s rows below 0.1 ms, predicted before they were seen within %s %% in the median" },
   ["critical-batch"] = { "points +B_c +B_c/B_min +to 8x", "^ +(%d+) +%S+ +%S+ +([%d.]+) ?%%", "%s runs, the data they need predicted without them within %s %%" },
   ["goodput"] = { "published +simulated +error", "^ +(>? ?%S+) +(%S+) +[+-]", "published %s, simulated %s" },
