@@ -184,6 +184,7 @@ async function course() {
     const problems = JSON.parse(told.stdout).problems;
     await look("location.hash = '#course/2.1'");
     await until(look, ON_SHOW("2.1"));
+    await until(look, GUESSED);
     await look("document.getElementById('anew').click()");
     check(await look(`${BODY}.guessed === "yes" && /Lose/.test(document.getElementById("anew").textContent)`), "to begin anew is asked first");
     await look("document.getElementById('anew').click()");
