@@ -92,9 +92,10 @@ static bool allow_path(int ruleset, const char *path, uint64_t rights) {
     int place = open(path, O_PATH | O_CLOEXEC);
     struct stat about;
     if (place < 0) return !is_short_of_something(errno);
-    if (fstat(place, &about) != 0 || !S_ISDIR(about.st_mode)) rights &= FS_OF_FILES;
+    bool known = fstat(place, &about) == 0; // else no rule is better than one of a file for a folder
+    if (known && !S_ISDIR(about.st_mode)) rights &= FS_OF_FILES;
     Beneath beneath = {rights, place};
-    bool done = syscall(SYS_ADD_RULE, ruleset, BENEATH, &beneath, 0) == 0 || errno == EBADFD;
+    bool done = known && (syscall(SYS_ADD_RULE, ruleset, BENEATH, &beneath, 0) == 0 || errno == EBADFD);
     close(place);
     return done;
 }

@@ -40,14 +40,15 @@ static double more_keys(const Work *work) {
     return cost_constant(work->gpu->generation == BLACKWELL ? FLASH_KEYS_ON_BLACKWELL : FLASH_KEYS);
 }
 
-// In 32 bits: PyTorch's memory-efficient kernels, on vector units.
+// In 32 bits: PyTorch's memory-efficient kernels, on vector units; in 64 no quicker than products of 64 bits.
 static void efficient_kernel(const Work *work, Pass *pass, double flops, double bytes, int direction) {
     if (direction == BACKWARD) {
         flops *= FLASH_BACKWARD_FLOPS;
         bytes *= 2;
     }
     flops /= cost_constant(EFFICIENT_ATTENTION_SHARE);
-    pass_now(pass)->seconds[CAUSE_ATTENTION] += roofline_seconds(work->gpu, FP32, flops, bytes);
+    pass_now(pass)->seconds[CAUSE_ATTENTION] +=
+        roofline_seconds(work->gpu, work->precision == FP64 ? FP64 : FP32, flops, bytes);
 }
 
 void flash_kernel(const Work *work, Pass *pass, double flops, double bytes, double head_dim, int direction) {
@@ -95,7 +96,8 @@ static bool on_vector_units(const Work *work) {
 
 static void score_products(const Work *work, Pass *pass, double batch, double queries, double keys, double value_dim) {
     Pass alone = {.count = 0};
-    Precision precision = on_vector_units(work) ? FP32 : work->safe_precision;
+    bool narrow = work->safe_precision != FP64 && on_vector_units(work);
+    Precision precision = narrow ? FP32 : work->safe_precision;
     pass_gemm(work, &alone, CAUSE_ATTENTION, precision, batch, queries, keys, work->model->head_dim);
     pass_gemm_as_stored(work, &alone, CAUSE_ATTENTION, precision, batch, queries, value_dim, keys);
     double share =
