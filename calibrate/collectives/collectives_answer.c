@@ -7,19 +7,15 @@
 #include "sim/data/csv.h"
 #include "sim/system/file.h"
 
-static AnswerValue text(const char *words) { return answer_of_text(words); }
-static AnswerValue whole(double count) { return answer_of(AS_WHOLE, count); }
-static AnswerValue percent(bool known, double share) { return answer_of(AS_NUMBER, known ? 100 * share : NAN); }
-
 // ---- Groups of logs. From 64 KiB and below.
 
 static void add_summed(Answer *answer, const Summed *summed) {
     bool known = summed->logs > 0;
-    answer_cell(answer, whole(summed->logs));
-    answer_cell(answer, percent(known, summed->median));
-    answer_cell(answer, percent(known, summed->p90_of_medians));
-    answer_cell(answer, percent(known, summed->median_of_p90s));
-    answer_cell(answer, percent(known, summed->inside));
+    answer_cell(answer, answer_of_whole(summed->logs));
+    answer_cell(answer, answer_of_percent(known ? summed->median : NAN));
+    answer_cell(answer, answer_of_percent(known ? summed->p90_of_medians : NAN));
+    answer_cell(answer, answer_of_percent(known ? summed->median_of_p90s : NAN));
+    answer_cell(answer, answer_of_percent(known ? summed->inside : NAN));
 }
 
 static void add_groups(const Validation *validation, const Board *board, const char *key, const char *by,
@@ -44,26 +40,34 @@ static void add_groups(const Validation *validation, const Board *board, const c
         int logs = seen_before(board, word_of, i) ? 0 : choose_word(board, word_of, word, chosen);
         if (!logs) continue;
         Summed large = sum_up(board, chosen, true), small = sum_up(board, chosen, false);
-        answer_cell(answer, text(word));
-        answer_cell(answer, whole(logs));
+        answer_cell(answer, answer_of_text(word));
+        answer_cell(answer, answer_of_whole(logs));
         add_summed(answer, &large);
         add_summed(answer, &small);
     }
 }
 
+static const AnswerColumn machine_columns[] = {{"name", NULL, AS_TEXT, 0},
+                                               {"from_64_kib.machines", "machines", AS_WHOLE, 0},
+                                               {"from_64_kib.median_error_pct", "median %", AS_NUMBER, 0},
+                                               {"from_64_kib.p90_error_pct", "p90", AS_NUMBER, 0},
+                                               {"from_64_kib.inside_range_pct", "range", AS_NUMBER, 0},
+                                               {"below_64_kib.median_error_pct", "below: %", AS_NUMBER, 0},
+                                               {"below_64_kib.p90_error_pct", "p90", AS_NUMBER, 0},
+                                               {"below_64_kib.inside_range_pct", "range", AS_NUMBER, 0}};
+
+void collectives_open_machines(const Validation *validation, const char *key, const char *title) {
+    enum { COUNT = sizeof machine_columns / sizeof *machine_columns };
+    AnswerColumn *columns = ARENA_ARRAY(validation->arena, AnswerColumn, COUNT);
+    memcpy(columns, machine_columns, sizeof machine_columns);
+    columns[0].title = title;
+    answer_table(validation->answer, key, NULL, columns, COUNT);
+}
+
 // Many logs of one machine are no more than one machine; inside a node others count than between nodes.
 static void add_machine_votes(const Validation *validation) {
-    static const AnswerColumn columns[] = {{"name", "one vote per machine", AS_TEXT, 0},
-                                           {"from_64_kib.machines", "machines", AS_WHOLE, 0},
-                                           {"from_64_kib.median_error_pct", "median %", AS_NUMBER, 0},
-                                           {"from_64_kib.p90_error_pct", "p90", AS_NUMBER, 0},
-                                           {"from_64_kib.inside_range_pct", "range", AS_NUMBER, 0},
-                                           {"below_64_kib.median_error_pct", "below: %", AS_NUMBER, 0},
-                                           {"below_64_kib.p90_error_pct", "p90", AS_NUMBER, 0},
-                                           {"below_64_kib.inside_range_pct", "range", AS_NUMBER, 0}};
     static const char *const titles[] = {"inside a node", "between nodes", "all"};
-    Answer *answer = validation->answer;
-    answer_table(answer, "machine_votes", NULL, COLUMNS(columns));
+    collectives_open_machines(validation, "machine_votes", "one vote per machine");
     for (int t = 0; t < 3; t++) {
         Measurements chosen = {.items = ARENA_ARRAY(validation->arena, MeasuredCollective, validation->logs.count)};
         for (int i = 0; i < validation->logs.count; i++)
@@ -77,18 +81,19 @@ void collectives_answer_machines(const Validation *validation, const char *title
     MachineSummed large = sum_machines(validation->arena, logs, true),
                   small = sum_machines(validation->arena, logs, false);
     bool has_large = large.machines > 0, has_small = small.machines > 0;
-    ANSWER_ROW(validation->answer, text(title), whole(large.machines), percent(has_large, large.median),
-               percent(has_large, large.p90), percent(has_large, large.inside), percent(has_small, small.median),
-               percent(has_small, small.p90), percent(has_small, small.inside));
+    ANSWER_ROW(validation->answer, answer_of_text(title), answer_of_whole(large.machines),
+               answer_of_percent(has_large ? large.median : NAN), answer_of_percent(has_large ? large.p90 : NAN),
+               answer_of_percent(has_large ? large.inside : NAN), answer_of_percent(has_small ? small.median : NAN),
+               answer_of_percent(has_small ? small.p90 : NAN), answer_of_percent(has_small ? small.inside : NAN));
 }
 
 // ---- Logs.
 
 static void add_score(Answer *answer, const Score *score) {
     bool known = score->sizes > 0;
-    answer_cell(answer, whole(score->sizes));
-    answer_cell(answer, percent(known, score->median));
-    answer_cell(answer, percent(known, score->p90));
+    answer_cell(answer, answer_of_whole(score->sizes));
+    answer_cell(answer, answer_of_percent(known ? score->median : NAN));
+    answer_cell(answer, answer_of_percent(known ? score->p90 : NAN));
 }
 
 static void add_logs(Answer *answer, const Board *board) {
@@ -109,17 +114,17 @@ static void add_logs(Answer *answer, const Board *board) {
         const LogScore *score = &board->scores[i];
         const MeasuredCollective *of = score->measured;
         const char *fitted = of->fitted ? "fitted on this log" : of->informed ? "fitted on this machine" : "";
-        answer_cell(answer, text(of->log->name));
-        answer_cell(answer, text(of->cluster->op));
-        answer_cell(answer, text(of->cluster->family));
-        answer_cell(answer, text(*fitted ? fitted : "shipped"));
+        answer_cell(answer, answer_of_text(of->log->name));
+        answer_cell(answer, answer_of_text(of->cluster->op));
+        answer_cell(answer, answer_of_text(of->cluster->family));
+        answer_cell(answer, answer_of_text(*fitted ? fitted : "shipped"));
         add_score(answer, &score->large);
         add_score(answer, &score->small);
-        answer_cell(answer, text(fitted));
+        answer_cell(answer, answer_of_text(fitted));
         const char *assumed = "";
         for (int a = 0; a < of->cluster->assumption_count; a++)
             assumed = arena_printf(board->arena, "%s%s%s", assumed, *assumed ? "; " : "", of->cluster->assumptions[a]);
-        answer_cell(answer, text(assumed));
+        answer_cell(answer, answer_of_text(assumed));
     }
     answer_main_called(answer, "logs");
 }
@@ -140,7 +145,7 @@ static void add_assumptions(const Validation *validation) {
                     sharing++;
                     seen = seen || j < i;
                 }
-            if (!seen) ANSWER_ROW(validation->answer, text(words), whole(sharing));
+            if (!seen) ANSWER_ROW(validation->answer, answer_of_text(words), answer_of_whole(sharing));
         }
 }
 
@@ -148,8 +153,8 @@ static void add_skipped(const Validation *validation) {
     static const AnswerColumn columns[] = {{"log", "skipped", AS_TEXT, 0}, {"reason", "why", AS_TEXT, 0}};
     answer_table(validation->answer, "skipped", NULL, COLUMNS(columns));
     for (int i = 0; i < validation->skipped.count; i++)
-        ANSWER_ROW(validation->answer, text(validation->skipped.items[i].log),
-                   text(validation->skipped.items[i].reason));
+        ANSWER_ROW(validation->answer, answer_of_text(validation->skipped.items[i].log),
+                   answer_of_text(validation->skipped.items[i].reason));
 }
 
 static int next_worst(const Board *board, const bool *shown) {
@@ -173,8 +178,9 @@ static void add_worst(Answer *answer, const Board *board) {
         if (worst < 0) break;
         const LogScore *score = &board->scores[worst];
         shown[worst] = true;
-        ANSWER_ROW(answer, text(score->measured->log->name), percent(true, score->large.median),
-                   text(likely_reason(board->arena, score->measured)));
+        ANSWER_ROW(answer, answer_of_text(score->measured->log->name),
+                   answer_of_percent(true ? score->large.median : NAN),
+                   answer_of_text(likely_reason(board->arena, score->measured)));
     }
 }
 

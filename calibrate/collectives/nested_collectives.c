@@ -64,8 +64,6 @@ static int count_logs(const Measurements *logs, WordOf word_of, const char *word
     return count;
 }
 
-static AnswerValue percent(bool known, double share) { return answer_of(AS_NUMBER, known ? 100 * share : NAN); }
-
 static void add_machines(const Validation *validation) {
     static const AnswerColumn columns[] = {{"name", "machine left out", AS_TEXT, 0},
                                            {"logs", "logs", AS_WHOLE, 0},
@@ -84,9 +82,9 @@ static void add_machines(const Validation *validation) {
         answer_cell(validation->answer, answer_of(AS_WHOLE, count_logs(logs, machine_word, machine)));
         for (int large = 1; large >= 0; large--) {
             Score score = machine_score(validation->arena, logs, machine, large);
-            answer_cell(validation->answer, percent(score.sizes, score.median));
-            answer_cell(validation->answer, percent(score.sizes, score.p90));
-            answer_cell(validation->answer, percent(score.sizes, score.share_inside));
+            answer_cell(validation->answer, answer_of_percent(score.sizes ? score.median : NAN));
+            answer_cell(validation->answer, answer_of_percent(score.sizes ? score.p90 : NAN));
+            answer_cell(validation->answer, answer_of_percent(score.sizes ? score.share_inside : NAN));
         }
     }
     answer_first_rows(validation->answer, 3);
@@ -110,8 +108,8 @@ static void add_worth(Worth *worth, const Score *with, const Score *without) {
 static void add_worth_cells(Answer *answer, const Worth *worth) {
     bool known = worth->machines > 0;
     answer_cell(answer, answer_of(AS_WHOLE, worth->machines));
-    answer_cell(answer, percent(known, worth->with / worth->machines));
-    answer_cell(answer, percent(known, worth->without / worth->machines));
+    answer_cell(answer, answer_of_percent(known ? worth->with / worth->machines : NAN));
+    answer_cell(answer, answer_of_percent(known ? worth->without / worth->machines : NAN));
     answer_cell(answer, answer_of(AS_WHOLE, worth->better));
     answer_cell(answer, answer_of(AS_WHOLE, worth->worse));
 }
@@ -159,15 +157,7 @@ void weigh_rules(Validation *validation) {
 
 // Left out with all that its logs told.
 void nested(Validation *validation) {
-    static const AnswerColumn columns[] = {{"name", "left out", AS_TEXT, 0},
-                                           {"from_64_kib.machines", "machines", AS_WHOLE, 0},
-                                           {"from_64_kib.median_error_pct", "median %", AS_NUMBER, 0},
-                                           {"from_64_kib.p90_error_pct", "p90", AS_NUMBER, 0},
-                                           {"from_64_kib.inside_range_pct", "range", AS_NUMBER, 0},
-                                           {"below_64_kib.median_error_pct", "below: %", AS_NUMBER, 0},
-                                           {"below_64_kib.p90_error_pct", "p90", AS_NUMBER, 0},
-                                           {"below_64_kib.inside_range_pct", "range", AS_NUMBER, 0}};
-    answer_table(validation->answer, "left_out", NULL, COLUMNS(columns));
+    collectives_open_machines(validation, "left_out", "left out");
     leave_out(validation, gpu_word, NULL, RULE_COUNT, true);
     collectives_answer_machines(validation, "its type of GPU", &validation->logs);
     leave_out(validation, machine_word, NULL, RULE_COUNT, true);

@@ -97,6 +97,8 @@ void weigh_rules(Validation *validation);
 // ---- The answer (collectives_answer.c).
 void collectives_answer(const Validation *validation, const Board *board);
 // A row of a table of votes of machines.
+// A table of errors by machine; rows are what collectives_answer_machines adds.
+void collectives_open_machines(const Validation *validation, const char *key, const char *title);
 void collectives_answer_machines(const Validation *validation, const char *title, const Measurements *logs);
 bool collectives_rows_write(const Validation *validation, const char *path);
 

@@ -58,13 +58,6 @@ static const char about[] =
     "values are from all of "
     "them.";
 
-static const AnswerValue nothing = {AS_NOTHING, 0, NULL};
-
-static AnswerValue text(const char *words) { return answer_of_text(words); }
-static AnswerValue whole(double count) { return answer_of(AS_WHOLE, count); }
-static AnswerValue number(double value) { return answer_of(AS_NUMBER, value); }
-static AnswerValue percent(double share) { return number(100 * share); }
-
 // A value with its sigma, as people read it; two cells of a table.
 static const char *estimate_text(Arena *arena, Estimate estimate, double scale, const char *unit) {
     return arena_printf(arena, "%.3g ± %.2g%s", estimate.value / scale, estimate.value * estimate.sigma / scale, unit);
@@ -72,7 +65,7 @@ static const char *estimate_text(Arena *arena, Estimate estimate, double scale, 
 
 static void add_estimate(Answer *answer, Arena *arena, Estimate estimate, double scale) {
     answer_cell(answer, answer_shown(AS_NUMBER, estimate.value, estimate_text(arena, estimate, scale, "")));
-    answer_cell(answer, number(estimate.value * estimate.sigma));
+    answer_cell(answer, answer_of_number(estimate.value * estimate.sigma));
 }
 
 // What was not fitted has no cells.
@@ -81,8 +74,8 @@ static void add_estimate_if_any(Answer *answer, Arena *arena, Estimate estimate)
         add_estimate(answer, arena, estimate, 1);
         return;
     }
-    answer_cell(answer, nothing);
-    answer_cell(answer, nothing);
+    answer_cell(answer, answer_of_nothing());
+    answer_cell(answer, answer_of_nothing());
 }
 
 static void add_shared(Answer *answer, Arena *arena, const char *key, const char *title, Estimate estimate,
@@ -124,19 +117,19 @@ static void add_gemm_groups(Answer *answer, Arena *arena, const GemmFit *fit) {
     answer_table(answer, "groups", NULL, COLUMNS(columns));
     for (int i = 0; i < fit->group_count; i++) {
         const GroupFit *group = &fit->groups[i];
-        answer_cell(answer, text(group->gpu->name));
-        answer_cell(answer, text(precision_name(group->precision)));
-        answer_cell(answer, whole(group->count));
+        answer_cell(answer, answer_of_text(group->gpu->name));
+        answer_cell(answer, answer_of_text(precision_name(group->precision)));
+        answer_cell(answer, answer_of_whole(group->count));
         add_estimate(answer, arena, group->compute_efficiency, 1);
         add_estimate(answer, arena, group->memory_efficiency, 1);
         add_estimate(answer, arena, group->launch_seconds, 1e-6);
-        answer_cell(answer, text(group->launch_seconds.value >= HARNESS_LAUNCH_SECONDS ? "the program" : ""));
+        answer_cell(answer, answer_of_text(group->launch_seconds.value >= HARNESS_LAUNCH_SECONDS ? "the program" : ""));
         add_estimate_if_any(answer, arena, group->long_rate);
         add_estimate_if_any(answer, arena, group->untransposed_gain);
         add_estimate_if_any(answer, arena, group->odd_rate);
-        answer_cell(answer, percent(group->median_error));
-        answer_cell(answer, percent(group->p90_error));
-        answer_cell(answer, percent(group->bias));
+        answer_cell(answer, answer_of_percent(group->median_error));
+        answer_cell(answer, answer_of_percent(group->p90_error));
+        answer_cell(answer, answer_of_percent(group->bias));
     }
     answer_first_rows(answer, 14);
 }
@@ -182,9 +175,9 @@ static void add_kins(Answer *answer, Arena *arena, const GenerationFit *fit) {
     answer_table(answer, "generations", NULL, COLUMNS(columns));
     for (int i = 0; i < fit->kin_count; i++) {
         const Kin *kin = &fit->kins[i];
-        answer_cell(answer, text(kin->name));
-        answer_cell(answer, whole(kin->gpu_count));
-        answer_cell(answer, whole(kin->count));
+        answer_cell(answer, answer_of_text(kin->name));
+        answer_cell(answer, answer_of_whole(kin->gpu_count));
+        answer_cell(answer, answer_of_whole(kin->count));
         for (int k = 0; k < KIN_CONSTANTS; k++)
             add_estimate(answer, arena, kin->constants[k], k == KIN_GRAPH_LAUNCH ? 1e-6 : 1);
     }
@@ -197,8 +190,8 @@ static void add_types(Answer *answer, Arena *arena, const GenerationFit *fit) {
                                            {"gemm_efficiency.sigma", NULL, AS_NUMBER, 0}};
     answer_table(answer, "types", NULL, COLUMNS(columns));
     for (int i = 0; i < fit->type_count; i++) {
-        answer_cell(answer, text(fit->types[i].gpu->name));
-        answer_cell(answer, text(precision_name(fit->types[i].precision)));
+        answer_cell(answer, answer_of_text(fit->types[i].gpu->name));
+        answer_cell(answer, answer_of_text(precision_name(fit->types[i].precision)));
         add_estimate(answer, arena, fit->types[i].efficiency, 1);
     }
 }
@@ -216,9 +209,11 @@ static void add_campaigns(Answer *answer, const GenerationFit *fit) {
     answer_table(answer, "campaigns", NULL, COLUMNS(columns));
     for (int i = 0; i < fit->campaign_count; i++) {
         const Campaign *of = &fit->campaigns[i];
-        ANSWER_ROW(answer, text(of->gpu->name), text(of->dtype), text(of->framework), text(of->weights),
-                   whole(of->count), percent(of->median_error), percent(of->p90_error), percent(of->bias),
-                   percent(of->out_median_error), percent(of->out_p90_error), percent(of->out_bias));
+        ANSWER_ROW(answer, answer_of_text(of->gpu->name), answer_of_text(of->dtype), answer_of_text(of->framework),
+                   answer_of_text(of->weights), answer_of_whole(of->count), answer_of_percent(of->median_error),
+                   answer_of_percent(of->p90_error), answer_of_percent(of->bias),
+                   answer_of_percent(of->out_median_error), answer_of_percent(of->out_p90_error),
+                   answer_of_percent(of->out_bias));
     }
     answer_first_rows(answer, 6);
 }
@@ -275,13 +270,15 @@ static void fill_attention(Answer *answer, Arena *arena, const AttentionFit *fit
         const FlashKernel *kernel = &group->kernel;
         Estimate share = {kernel->share, group->share_sigma};
         ANSWER_ROW(
-            answer, text(kernel->family), text(kernel->dtype), text(kernel->kernel),
-            text(generation_of(kernel->of_servers, group->architecture)), whole(group->count),
-            answer_shown(AS_NUMBER, share.value, estimate_text(arena, share, 1, "")), number(share.value * share.sigma),
-            number(kernel->softmax), number(kernel->tile_clocks),
+            answer, answer_of_text(kernel->family), answer_of_text(kernel->dtype), answer_of_text(kernel->kernel),
+            answer_of_text(generation_of(kernel->of_servers, group->architecture)), answer_of_whole(group->count),
+            answer_shown(AS_NUMBER, share.value, estimate_text(arena, share, 1, "")),
+            answer_of_number(share.value * share.sigma), answer_of_number(kernel->softmax),
+            answer_of_number(kernel->tile_clocks),
             answer_shown(AS_NUMBER, kernel->start_seconds, arena_printf(arena, "%.2f", 1e6 * kernel->start_seconds)),
-            number(kernel->passes), number(kernel->sharpness), percent(group->median_error), percent(group->p90_error),
-            percent(group->bias));
+            answer_of_number(kernel->passes), answer_of_number(kernel->sharpness),
+            answer_of_percent(group->median_error), answer_of_percent(group->p90_error),
+            answer_of_percent(group->bias));
     }
     end_kernels(answer, fit->left_out);
 }
@@ -305,14 +302,16 @@ static void fill_experts(Answer *answer, Arena *arena, const ExpertsFit *fit) {
         const GroupedKernel *kernel = &group->kernel;
         Estimate share = {kernel->share, group->share_sigma};
         ANSWER_ROW(
-            answer, text(kernel->dtype), text(kernel->kernel),
-            text(generation_of(kernel->of_servers, group->architecture)), whole(group->count),
-            answer_shown(AS_NUMBER, share.value, estimate_text(arena, share, 1, "")), number(share.value * share.sigma),
+            answer, answer_of_text(kernel->dtype), answer_of_text(kernel->kernel),
+            answer_of_text(generation_of(kernel->of_servers, group->architecture)), answer_of_whole(group->count),
+            answer_shown(AS_NUMBER, share.value, estimate_text(arena, share, 1, "")),
+            answer_of_number(share.value * share.sigma),
             answer_shown(AS_NUMBER, kernel->start_seconds, arena_printf(arena, "%.2f", 1e6 * kernel->start_seconds)),
-            number(kernel->passes),
+            answer_of_number(kernel->passes),
             answer_shown(AS_NUMBER, kernel->expert_seconds, arena_printf(arena, "%.4f", 1e6 * kernel->expert_seconds)),
             answer_shown(AS_NUMBER, kernel->token_seconds, arena_printf(arena, "%.2f", 1e9 * kernel->token_seconds)),
-            percent(group->median_error), percent(group->p90_error), percent(group->bias));
+            answer_of_percent(group->median_error), answer_of_percent(group->p90_error),
+            answer_of_percent(group->bias));
     }
     end_kernels(answer, fit->left_out);
 }
@@ -325,8 +324,9 @@ void calibrate_add_errors(Answer *answer, const char *key, const char *heading, 
         {"operation", "operation", AS_TEXT, 0}, {"rows", "rows", AS_WHOLE, 0}, ERROR_COLUMNS, {NULL, "", AS_TEXT, 0}};
     answer_table(answer, key, heading, COLUMNS(columns));
     for (int i = 0; i < count; i++)
-        ANSWER_ROW(answer, text(errors[i].operation), whole(errors[i].count), percent(errors[i].median),
-                   percent(errors[i].p90), percent(errors[i].bias), text(errors[i].watched ? "not fitted" : ""));
+        ANSWER_ROW(answer, answer_of_text(errors[i].operation), answer_of_whole(errors[i].count),
+                   answer_of_percent(errors[i].median), answer_of_percent(errors[i].p90),
+                   answer_of_percent(errors[i].bias), answer_of_text(errors[i].watched ? "not fitted" : ""));
 }
 
 void calibrate_add_advice(Answer *answer, Arena *arena, const DeviceFit *fit) {
@@ -337,7 +337,8 @@ void calibrate_add_advice(Answer *answer, Arena *arena, const DeviceFit *fit) {
     answer_note(answer, "%% of predictions of what lockstep-bench measures, by these constants alone");
     answer_table(answer, "measure_next", NULL, COLUMNS(columns));
     for (int i = 0; i < ADVICES && fit->advice[i].stray > 0; i++)
-        ANSWER_ROW(answer, text(measured_name(arena, &fit->advice[i].what)), percent(fit->advice[i].stray));
+        ANSWER_ROW(answer, answer_of_text(measured_name(arena, &fit->advice[i].what)),
+                   answer_of_percent(fit->advice[i].stray));
     answer_first_rows(answer, 1);
 }
 
@@ -363,10 +364,11 @@ static void add_parameters(Answer *answer, Arena *arena, const DeviceFit *fit) {
     answer_table(answer, "parameters", NULL, COLUMNS(columns));
     for (int p = 0; p < fit->count; p++) {
         const DeviceParameter *of = &fit->parameters[p];
-        ANSWER_ROW(answer, text(of->key), scaled(arena, of, of->value),
+        ANSWER_ROW(answer, answer_of_text(of->key), scaled(arena, of, of->value),
                    of->identified ? scaled(arena, of, of->low) : answer_shown(AS_NUMBER, of->low, "–"),
                    of->identified ? scaled(arena, of, of->high) : answer_shown(AS_NUMBER, of->high, "–"),
-                   answer_of(AS_BOOL, of->identified), answer_of(AS_BOOL, of->in_catalogue), text(how_known(of)));
+                   answer_of(AS_BOOL, of->identified), answer_of(AS_BOOL, of->in_catalogue),
+                   answer_of_text(how_known(of)));
     }
     answer_first_rows(answer, 6);
     answer_open_list(answer, "correlation", NULL);
@@ -415,7 +417,7 @@ static void add_ranges(Answer *answer, Arena *arena, const MeasuredFile *file) {
         }
         const char *name = precision_name((Precision)p);
         if (most > 0)
-            ANSWER_ROW(answer, text(name), answer_of(AS_FLOPS, least), answer_of(AS_FLOPS, most));
+            ANSWER_ROW(answer, answer_of_text(name), answer_of(AS_FLOPS, least), answer_of(AS_FLOPS, most));
         else if (gpu_supports(file->gpu, (Precision)p))
             unmeasured = arena_printf(arena, "%s %s", unmeasured, name);
     }
@@ -434,10 +436,10 @@ static void add_untaken(Answer *answer, const MeasuredFile *file) {
     answer_table(answer, "taken_by_no_constant", NULL, COLUMNS(columns));
     for (int i = 0; i < file->untaken.count; i++) {
         const Untaken *of = &file->untaken.items[i];
-        ANSWER_ROW(answer, text(of->what), whole(of->count), answer_of(AS_SECONDS, of->least_seconds),
-                   of->most_rate > 0 ? answer_of(AS_BANDWIDTH, of->most_rate)
-                                     : answer_shown(AS_BANDWIDTH, of->most_rate, ""),
-                   of->is_link && link > 0 ? answer_of(AS_BANDWIDTH, link) : nothing, text(of->why));
+        ANSWER_ROW(
+            answer, answer_of_text(of->what), answer_of_whole(of->count), answer_of(AS_SECONDS, of->least_seconds),
+            of->most_rate > 0 ? answer_of(AS_BANDWIDTH, of->most_rate) : answer_shown(AS_BANDWIDTH, of->most_rate, ""),
+            of->is_link && link > 0 ? answer_of(AS_BANDWIDTH, link) : answer_of_nothing(), answer_of_text(of->why));
     }
 }
 
@@ -447,8 +449,9 @@ static void add_outliers(Answer *answer, Arena *arena, const DeviceFit *fit) {
                                            {"error_pct", "predicted, % more", AS_NUMBER, 0}};
     answer_table(answer, "outliers", NULL, COLUMNS(columns));
     for (int i = 0; i < fit->outlier_count; i++)
-        ANSWER_ROW(answer, whole(fit->outliers[i].row->line), text(measured_name(arena, fit->outliers[i].row)),
-                   percent(fit->outliers[i].error));
+        ANSWER_ROW(answer, answer_of_whole(fit->outliers[i].row->line),
+                   answer_of_text(measured_name(arena, fit->outliers[i].row)),
+                   answer_of_percent(fit->outliers[i].error));
 }
 
 static void fill_device(Answer *answer, Arena *arena, const MeasuredFile *file, const DeviceFit *fit) {

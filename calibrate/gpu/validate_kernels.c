@@ -269,12 +269,10 @@ static void add_left_out(Answer *answer, const Board *board) {
     answer_first_rows(answer, 2);
 }
 
-static AnswerValue percent(double share) {
-    return isnan(share) ? (AnswerValue){AS_NOTHING, 0, NULL} : answer_of(AS_NUMBER, 100 * share);
-}
+static AnswerValue percent(double share) { return isnan(share) ? answer_of_nothing() : answer_of_percent(share); }
 
 static AnswerValue length_of(const Group *group) {
-    return *group->length ? answer_of_text(group->length) : (AnswerValue){AS_NOTHING, 0, NULL};
+    return *group->length ? answer_of_text(group->length) : answer_of_nothing();
 }
 
 static void add_groups(Answer *answer, const char *key, const GroupList *groups) {
@@ -294,7 +292,7 @@ static void add_groups(Answer *answer, const char *key, const GroupList *groups)
     for (int g = 0; g < groups->count; g++) {
         const Group *group = &groups->items[g];
         const Score score = group->predicted ? group->score : (Score){0, NAN, NAN, NAN, NAN, NAN};
-        ANSWER_ROW(answer, group->gpu ? answer_of_text(group->gpu) : (AnswerValue){AS_NOTHING, 0, NULL},
+        ANSWER_ROW(answer, group->gpu ? answer_of_text(group->gpu) : answer_of_nothing(),
                    answer_of_text(group->gpu ? group->gpu : "all"), answer_of_text(group->operation), length_of(group),
                    answer_of(AS_WHOLE, group->rows), answer_of(AS_WHOLE, group->predicted),
                    *group->length && group->predicted ? answer_of(AS_WHOLE, score.votes) : percent(NAN),

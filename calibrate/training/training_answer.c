@@ -14,11 +14,6 @@
 #define FAMILIES_SHOWN 5
 #define WORST_ROWS 20
 
-static AnswerValue text(const char *words) { return answer_of_text(words); }
-static AnswerValue whole(double count) { return answer_of(AS_WHOLE, count); }
-static AnswerValue number(double value) { return answer_of(AS_NUMBER, value); }
-static AnswerValue percent(double share) { return number(100 * share); }
-
 static double factor_of(const TrainingBoard *board, int row) { return board->factors ? board->factors[row] : 1; }
 static double error_of(const TrainingBoard *board, int row) {
     const PredictedRun *run = &board->runs[row];
@@ -50,15 +45,16 @@ enum { FAMILY_COLUMNS = sizeof family_columns / sizeof *family_columns, STEP_COL
 static void family_cells(const FamilyScore *family, AnswerValue *cells) {
     const MemoryScore *memory = &family->memory;
     const AnswerValue all[FAMILY_COLUMNS] = {
-        text(family->name),         whole(family->rows),     whole(family->covered), percent(family->mean),
-        percent(family->median),    percent(family->p90),    percent(family->bias),  percent(family->naive),
-        number(family->rank_order), percent(family->inside), number(family->width),  number(family->interval_score),
-        whole(memory->rows),        percent(memory->mean),   percent(memory->bias),  percent(memory->inside),
+        answer_of_text(family->name),      answer_of_whole(family->rows),     answer_of_whole(family->covered),
+        answer_of_percent(family->mean),   answer_of_percent(family->median), answer_of_percent(family->p90),
+        answer_of_percent(family->bias),   answer_of_percent(family->naive),  answer_of_number(family->rank_order),
+        answer_of_percent(family->inside), answer_of_number(family->width),   answer_of_number(family->interval_score),
+        answer_of_whole(memory->rows),     answer_of_percent(memory->mean),   answer_of_percent(memory->bias),
+        answer_of_percent(memory->inside),
     };
     memcpy(cells, all, sizeof all);
-    for (int c = 0; c < STEP_COLUMNS && !family->covered; c++) cells[3 + c] = (AnswerValue){AS_NOTHING, 0, NULL};
-    for (int c = 0; c < MEMORY_COLUMNS && !memory->rows; c++)
-        cells[3 + STEP_COLUMNS + c] = (AnswerValue){AS_NOTHING, 0, NULL};
+    for (int c = 0; c < STEP_COLUMNS && !family->covered; c++) cells[3 + c] = answer_of_nothing();
+    for (int c = 0; c < MEMORY_COLUMNS && !memory->rows; c++) cells[3 + STEP_COLUMNS + c] = answer_of_nothing();
 }
 
 static void add_family(Answer *answer, const FamilyScore *family) {
@@ -108,8 +104,8 @@ void training_answer_factors(Answer *answer, const CrossFit *cross) {
                  COLUMNS(columns));
     for (int i = 0; i < cross->fitted_count; i++) {
         const FittedFactor *factor = &cross->fitted[i];
-        ANSWER_ROW(answer, text(factor->name), number(factor->value), number(factor->value * factor->sigma),
-                   whole(factor->rows));
+        ANSWER_ROW(answer, answer_of_text(factor->name), answer_of_number(factor->value),
+                   answer_of_number(factor->value * factor->sigma), answer_of_whole(factor->rows));
     }
     answer_first_rows(answer, 1);
 }
@@ -160,29 +156,29 @@ static AnswerColumn *row_and_cause_columns(Arena *arena) {
 
 static void add_skipped_row(Answer *answer, const PredictedRun *run) {
     for (int c = 0; c < ROW_FIGURES + CAUSE_COUNT; c++)
-        answer_cell(answer, c == 0   ? text(run->run->row_id)
-                            : c == 1 ? text(run->run->family)
-                            : c == 8 ? text(run->skipped)
-                                     : (AnswerValue){AS_NOTHING, 0, NULL});
+        answer_cell(answer, c == 0   ? answer_of_text(run->run->row_id)
+                            : c == 1 ? answer_of_text(run->run->family)
+                            : c == 8 ? answer_of_text(run->skipped)
+                                     : answer_of_nothing());
     answer_row_detail(answer, FOR_PROGRAMS);
 }
 
 static void add_row(Answer *answer, const TrainingBoard *board, int row) {
     const PredictedRun *run = &board->runs[row];
     double factor = factor_of(board, row);
-    const AnswerValue cells[ROW_FIGURES] = {text(run->run->row_id),
-                                            text(run->run->family),
-                                            number(run->run->measured_step_s),
-                                            number(factor * run->step_s),
-                                            number(factor * run->low_s),
-                                            number(factor * run->high_s),
-                                            percent(error_of(board, row)),
+    const AnswerValue cells[ROW_FIGURES] = {answer_of_text(run->run->row_id),
+                                            answer_of_text(run->run->family),
+                                            answer_of_number(run->run->measured_step_s),
+                                            answer_of_number(factor * run->step_s),
+                                            answer_of_number(factor * run->low_s),
+                                            answer_of_number(factor * run->high_s),
+                                            answer_of_percent(error_of(board, row)),
                                             answer_of(AS_BYTES, run->memory_bytes),
-                                            text(NULL),
-                                            text(shares_by_cause(board->arena, run)),
-                                            text(what_ran(board->arena, run))};
+                                            answer_of_text(NULL),
+                                            answer_of_text(shares_by_cause(board->arena, run)),
+                                            answer_of_text(what_ran(board->arena, run))};
     for (int c = 0; c < ROW_FIGURES; c++) answer_cell(answer, cells[c]);
-    for (int c = 0; c < CAUSE_COUNT; c++) answer_cell(answer, number(run->spent[c]));
+    for (int c = 0; c < CAUSE_COUNT; c++) answer_cell(answer, answer_of_number(run->spent[c]));
 }
 
 static void add_rows(Answer *answer, const TrainingBoard *board, const Scores *scores) {
@@ -234,7 +230,8 @@ static int add_reasons(Answer *answer, const char *key, const char *heading, con
     }
     qsort(reasons, (size_t)count, sizeof *reasons, more_rows_first);
     answer_table(answer, key, heading, COLUMNS(columns));
-    for (int i = 0; i < count; i++) ANSWER_ROW(answer, whole(reasons[i].rows), text(reasons[i].text));
+    for (int i = 0; i < count; i++)
+        ANSWER_ROW(answer, answer_of_whole(reasons[i].rows), answer_of_text(reasons[i].text));
     return rows;
 }
 
@@ -251,8 +248,8 @@ static void add_assumptions(Answer *answer, const TrainingBoard *board) {
         int rows = 0;
         for (int i = 0; i < board->count; i++) rows += !board->runs[i].skipped && (board->runs[i].assumed & (1u << a));
         if (rows)
-            ANSWER_ROW(answer, whole(rows), percent(assumed_facts[a].sigma), text(assumed_facts[a].name),
-                       text(assumed_facts[a].text));
+            ANSWER_ROW(answer, answer_of_whole(rows), answer_of_percent(assumed_facts[a].sigma),
+                       answer_of_text(assumed_facts[a].name), answer_of_text(assumed_facts[a].text));
     }
 }
 
@@ -289,9 +286,9 @@ static void add_regret(Answer *answer, const char *when, const TrainingBoard *bo
                        const double *factors) {
     Regret regret = regret_of(board->arena, runs, board->count, factors);
     if (regret.groups == 0) return;
-    ANSWER_ROW(answer, text(when), whole(regret.rows), whole(regret.groups), percent(regret.mean),
-               percent(regret.middling), percent(regret.worst), text(runs[regret.chosen].run->row_id),
-               text(runs[regret.fastest].run->row_id));
+    ANSWER_ROW(answer, answer_of_text(when), answer_of_whole(regret.rows), answer_of_whole(regret.groups),
+               answer_of_percent(regret.mean), answer_of_percent(regret.middling), answer_of_percent(regret.worst),
+               answer_of_text(runs[regret.chosen].run->row_id), answer_of_text(runs[regret.fastest].run->row_id));
 }
 
 void training_answer(Answer *answer, const TrainingBoard *board) {
@@ -317,9 +314,10 @@ void training_answer(Answer *answer, const TrainingBoard *board) {
 
 static void add_question(Answer *answer, const char *name, int folds, const Scores *scores) {
     const FamilyScore *mean = &scores->mean_of_means, *all = &scores->all;
-    ANSWER_ROW(answer, text(name), whole(folds), whole(all->covered), whole(mean->covered), percent(mean->mean),
-               percent(all->median), percent(all->p90), percent(mean->bias), percent(mean->inside),
-               percent(all->inside), number(mean->width), number(mean->interval_score));
+    ANSWER_ROW(answer, answer_of_text(name), answer_of_whole(folds), answer_of_whole(all->covered),
+               answer_of_whole(mean->covered), answer_of_percent(mean->mean), answer_of_percent(all->median),
+               answer_of_percent(all->p90), answer_of_percent(mean->bias), answer_of_percent(mean->inside),
+               answer_of_percent(all->inside), answer_of_number(mean->width), answer_of_number(mean->interval_score));
 }
 
 static void add_by_family(Answer *answer, const Scores *seen, const NestedAnswer *answers) {
@@ -335,10 +333,11 @@ static void add_by_family(Answer *answer, const Scores *seen, const NestedAnswer
     for (int i = 0; i < seen->family_count; i++) {
         const FamilyScore *out = &answers[NESTED_FAMILY].scores.families[i];
         if (seen->families[i].covered == 0) continue;
-        ANSWER_ROW(answer, text(seen->families[i].name), whole(seen->families[i].covered),
-                   percent(seen->families[i].mean), percent(out->mean), percent(out->bias), percent(out->inside),
-                   percent(answers[NESTED_GPU].scores.families[i].mean),
-                   percent(answers[NESTED_FRAMEWORK].scores.families[i].mean));
+        ANSWER_ROW(answer, answer_of_text(seen->families[i].name), answer_of_whole(seen->families[i].covered),
+                   answer_of_percent(seen->families[i].mean), answer_of_percent(out->mean),
+                   answer_of_percent(out->bias), answer_of_percent(out->inside),
+                   answer_of_percent(answers[NESTED_GPU].scores.families[i].mean),
+                   answer_of_percent(answers[NESTED_FRAMEWORK].scores.families[i].mean));
     }
 }
 
@@ -376,10 +375,12 @@ static const bool *rows_judged(const TrainingBoard *board, const NestedAnswer *n
 }
 
 static void add_range(Answer *answer, const char *name, const RangeScore *score, const OwnCode *own) {
-    ANSWER_ROW(answer, text(name), whole(score->rows), whole(score->families), number(score->bias),
-               percent(score->inside), percent(score->above), number(score->width), number(score->score),
-               percent(score->constant_inside), number(score->constant_width), number(score->constant_score),
-               number(own ? own->loss : NAN), number(own ? own->sigma : NAN));
+    ANSWER_ROW(answer, answer_of_text(name), answer_of_whole(score->rows), answer_of_whole(score->families),
+               answer_of_number(score->bias), answer_of_percent(score->inside), answer_of_percent(score->above),
+               answer_of_number(score->width), answer_of_number(score->score),
+               answer_of_percent(score->constant_inside), answer_of_number(score->constant_width),
+               answer_of_number(score->constant_score), answer_of_number(own ? own->loss : NAN),
+               answer_of_number(own ? own->sigma : NAN));
 }
 
 // What untuned code loses, fitted to one half of families and judged on the other.
@@ -473,8 +474,9 @@ void training_answer_rules(Answer *answer, const TrainingBoard *board) {
         RuleWorth worth = rule_worth(scratch, board->catalogue, board->runs, board->count, i);
         arena_close(scratch);
         const char *name = arena_printf(board->arena, "%s: %s", rule->word[0] ? rule->word : "all", rule->because);
-        ANSWER_ROW(answer, whole(worth.rows), whole(worth.families), whole(worth.better), whole(worth.worse),
-                   percent(worth.mean), percent(worth.elsewhere), text(name));
+        ANSWER_ROW(answer, answer_of_whole(worth.rows), answer_of_whole(worth.families), answer_of_whole(worth.better),
+                   answer_of_whole(worth.worse), answer_of_percent(worth.mean), answer_of_percent(worth.elsewhere),
+                   answer_of_text(name));
     }
     answer_note(answer, "Better, worse: families whose error the rule makes smaller or larger by more than 0.3 points; "
                         "elsewhere: what it saves without the family that it helps most, which may have told it.");

@@ -24,7 +24,7 @@ enum { ROOFLINE, LINKS, PLOTS };
 
 // clang-format off
 static const OptionSpec own_options[] = {
-    {"set", OPTION_TEXTS, "PATH=VALUE", .of = OF_QUESTION, .help = "put a value in place of the script's; may be repeated"},
+    SET_OPTION,
     {"study", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "which of the script's jobs and programs, counted from 1 (default 1)"},
     {"why-only", OPTION_FLAG, .of = OF_QUESTION, .help = "the critical path alone: nothing is changed and simulated again"},
     {"pairs", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "so many pairs of changes are simulated together, at most (default 80; 0: none)"},
@@ -34,11 +34,11 @@ static const OptionSpec own_options[] = {
     {"plot-format", OPTION_CHOICE, .of = OF_FORM, .help = "of these files (default png)", .choices = plot_formats, .choice_count = 2},
     {"quiet", OPTION_FLAG, .of = OF_FORM, .help = "nothing on the screen", .letter = 'q'},
     PRICE_BOOK_OPTION,
-    {"profile", OPTION_TEXT, "FILE.json", .of = OF_QUESTION, .help = "parts measured or written by yourself, in place of the catalogue's"},
+    PROFILE_OPTION,
     ANCHOR_OPTIONS,
-    {"seed", OPTION_SEED, "N", .of = OF_QUESTION, .help = "of all random draws (default 1)"},
-    {"unfolded", OPTION_FLAG, .of = OF_QUESTION, .help = "simulate every rank, also those that do the same"},
-    {"allow-read", OPTION_TEXTS, "DIR", .help = "the script may name files in this folder, besides its own; may be repeated"},
+    SEED_OPTION,
+    UNFOLDED_OPTION,
+    ALLOW_READ_OPTION,
     WATCH_OPTIONS,
     WALL_OPTION,
 };

@@ -5,13 +5,7 @@
 #include "sim/system/watch.h"
 
 static const OptionSpec own_options[] = {
-    EXPORT_OPTIONS,
-    PRICE_BOOK_OPTION,
-    {"profile", OPTION_TEXT, "FILE.json", .of = OF_QUESTION,
-     .help = "parts measured or written by yourself, in place of the catalogue's"},
-    {"seed", OPTION_SEED, "N", .of = OF_QUESTION, .help = "of all random draws (default 1)"},
-    {"unfolded", OPTION_FLAG, .of = OF_QUESTION, .help = "simulate every rank, also those that do the same"},
-    WATCH_OPTIONS,
+    EXPORT_OPTIONS, PRICE_BOOK_OPTION, PROFILE_OPTION, SEED_OPTION, UNFOLDED_OPTION, WATCH_OPTIONS,
 };
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
 

@@ -14,10 +14,6 @@
 #define GIB 1073741824.0
 #define CLUSTER_COLUMNS 6 // of each table
 
-static const AnswerValue nothing = {.unit = AS_NOTHING};
-
-static AnswerValue text(const char *words) { return answer_of_text(words); }
-
 // ---- One plan, figure by figure.
 
 static void add_layout(Answer *answer, const PlanRow *row) {
@@ -97,7 +93,7 @@ static void add_cost(Answer *answer, const PlanStudy *plan, const PlanRow *row) 
     answer_text(answer, "currency", NULL, point->currency);
     answer_table(answer, "prices", NULL, columns, 2);
     for (int i = 0; i < point->price_count; i++)
-        ANSWER_ROW(answer, text(point->prices[i].name), text(point->prices[i].date));
+        ANSWER_ROW(answer, answer_of_text(point->prices[i].name), answer_of_text(point->prices[i].date));
     answer_close(answer);
 }
 
@@ -258,7 +254,7 @@ static AnswerValue plain(Arena *arena, double value) {
     return answer_shown(AS_NUMBER, value, arena_printf(arena, "%g", value));
 }
 
-static AnswerValue if_used(bool used, AnswerValue value) { return used ? value : nothing; }
+static AnswerValue if_used(bool used, AnswerValue value) { return used ? value : answer_of_nothing(); }
 
 typedef struct Columns {
     AnswerColumn *items;
@@ -296,10 +292,10 @@ static void cluster_columns(const PlanStudy *plan, Columns *columns) {
 
 static void cluster_cells(Answer *answer, const PlanStudy *plan, const Uses *uses, const PlanRow *row) {
     answer_cell(answer, answer_of(AS_WHOLE, row->gpus));
-    answer_cell(answer, text(row->node->name));
-    answer_cell(answer, row->link ? text(row->link->name) : nothing);
+    answer_cell(answer, answer_of_text(row->node->name));
+    answer_cell(answer, row->link ? answer_of_text(row->link->name) : answer_of_nothing());
     answer_cell(answer, if_used(uses->uneven, answer_of(AS_NUMBER, row->oversubscription)));
-    answer_cell(answer, text(plan_paid_text(plan->arena, plan->request, row)));
+    answer_cell(answer, answer_of_text(plan_paid_text(plan->arena, plan->request, row)));
     answer_cell(answer, if_used(plan->request->batch_count > 1, plain(plan->arena, row->training.global_batch)));
 }
 
@@ -333,7 +329,7 @@ static void plan_cells(Answer *answer, const PlanStudy *plan, const Uses *uses, 
     answer_cell(answer, plan_days_value(plan, point->days));
     answer_cell(answer, if_used(uses->cost, plan_money_value(plan, point->cost_per_run)));
     answer_cell(answer, if_used(wishes, plan_chance_value(plan, row->chance.both)));
-    answer_cell(answer, nothing);
+    answer_cell(answer, answer_of_nothing());
 }
 
 static void add_plans(Answer *answer, const PlanStudy *plan, const Uses *uses) {
@@ -345,8 +341,8 @@ static void add_plans(Answer *answer, const PlanStudy *plan, const Uses *uses) {
         if (row->point.ran) {
             plan_cells(answer, plan, uses, row);
         } else {
-            for (int c = CLUSTER_COLUMNS; c < columns->count - 1; c++) answer_cell(answer, nothing);
-            answer_cell(answer, text(row->point.why_not));
+            for (int c = CLUSTER_COLUMNS; c < columns->count - 1; c++) answer_cell(answer, answer_of_nothing());
+            answer_cell(answer, answer_of_text(row->point.why_not));
         }
         if (i == plan->result->chosen) answer_mark(answer);
     }
@@ -387,12 +383,12 @@ static void more_cells(Answer *answer, const PlanStudy *plan, const Uses *uses, 
     PlanRange90 range = range_of_days(plan, row);
     double per_day = plan_unit(plan).per_day;
     answer_cell(answer, if_used(request->batch_count <= 1, plain(arena, point->global_batch)));
-    answer_cell(answer, if_used(uses->split && point->pp > 1, text(schedule_name(row->training.schedule))));
-    answer_cell(answer, if_used(uses->hosted, text(offload_names[row->training.offload_optimizer])));
-    answer_cell(answer, if_used(again, text(recompute_name(row->training.recompute))));
+    answer_cell(answer, if_used(uses->split && point->pp > 1, answer_of_text(schedule_name(row->training.schedule))));
+    answer_cell(answer, if_used(uses->hosted, answer_of_text(offload_names[row->training.offload_optimizer])));
+    answer_cell(answer, if_used(again, answer_of_text(recompute_name(row->training.recompute))));
     answer_cell(answer, answer_of(AS_COUNT, tokens ? point->tokens_per_s / row->gpus : point->samples_per_s));
-    answer_cell(answer, text(arena_printf(arena, "%s … %s %s", plan_about(arena, range.p5 * per_day),
-                                          plan_about(arena, range.p95 * per_day), plan_unit(plan).name)));
+    answer_cell(answer, answer_of_text(arena_printf(arena, "%s … %s %s", plan_about(arena, range.p5 * per_day),
+                                                    plan_about(arena, range.p95 * per_day), plan_unit(plan).name)));
     answer_cell(answer,
                 answer_shown(AS_NUMBER, point->energy_kwh / 1000, plan_number(arena, point->energy_kwh / 1000)));
     answer_cell(answer, if_used(request->deadline_s > 0,
@@ -410,7 +406,7 @@ static void add_more(Answer *answer, const PlanStudy *plan, const Uses *uses) {
         if (!row->point.ran) continue;
         cluster_cells(answer, plan, uses, row);
         more_cells(answer, plan, uses, row);
-        answer_cell(answer, text(place_of(plan, i)));
+        answer_cell(answer, answer_of_text(place_of(plan, i)));
     }
     answer_note(answer, "Front: no plan is better in one of cost, days and energy and as good in the others; knee: of "
                         "these the nearest to the best of each. Layout: tensor (TP), pipeline (PP, VP chunks), context "

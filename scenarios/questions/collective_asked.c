@@ -8,6 +8,7 @@
 #include "models/workload/cluster/fabric_kinds.h"
 #include "models/workload/cluster/imported_node.h"
 #include "models/workload/cluster/pair_matrix.h"
+#include "models/workload/job/job_options.h"
 #include "sim/system/watch.h"
 
 const char *const collective_backends[] = {"nccl", "gloo", "mpi"};
@@ -56,8 +57,7 @@ const OptionSpec collective_rows[] = {
      .help = "nccl-tests' -g: one process launches for so many GPUs; 1"},
     {"backend", OPTION_CHOICE, .of = OF_QUESTION, .help = "nccl, gloo or mpi", .choices = collective_backends,
      .choice_count = COUNT_OF(collective_backends)},
-    {"profile", OPTION_TEXT, "FILE.json", .of = OF_QUESTION,
-     .help = "parts measured or written by yourself, in place of the catalogue's"},
+    PROFILE_OPTION,
     {"cpu", OPTION_FLAG, .of = OF_QUESTION, .help = "arrays in CPU memory (gloo and mpi)"},
     WATCH_OPTIONS,
 };

@@ -31,15 +31,15 @@ static const OptionSpec collective_own[] = {
     STEP_OPTIONS,
 };
 static const OptionSpec run_own[] = {
-    {"set", OPTION_TEXTS, "PATH=VALUE", .of = OF_QUESTION, .help = "put a value in place of the script's; may be repeated"},
+    SET_OPTION,
     {"study", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "which of the script's jobs and programs, counted from 1 (default 1)"},
     {"ranks", OPTION_TEXT, "N,N,…", .of = OF_QUESTION, .help = "which ranks of a job, or all (default: the first of each pipeline stage)"},
     STEP_OPTIONS,
     PRICE_BOOK_OPTION,
-    {"profile", OPTION_TEXT, "FILE.json", .of = OF_QUESTION, .help = "parts measured or written by yourself, in place of the catalogue's"},
-    {"seed", OPTION_SEED, "N", .of = OF_QUESTION, .help = "of all random draws (default 1)"},
-    {"unfolded", OPTION_FLAG, .of = OF_QUESTION, .help = "simulate every rank, also those that do the same"},
-    {"allow-read", OPTION_TEXTS, "DIR", .help = "the script may name files in this folder, besides its own; may be repeated"},
+    PROFILE_OPTION,
+    SEED_OPTION,
+    UNFOLDED_OPTION,
+    ALLOW_READ_OPTION,
     WATCH_OPTIONS,
     WALL_OPTION,
 };

@@ -3,8 +3,16 @@
 #define LOCKSTEP_SCENARIOS_STUDY_OPTIONS_H
 
 #include "models/workload/cluster/rent_options.h"
+#include "models/workload/job/job_options.h"
 #include "scenarios/study/study.h"
 #include "sim/base/options.h"
+
+// clang-format off
+#define SET_OPTION {"set", OPTION_TEXTS, "PATH=VALUE", .of = OF_QUESTION, .help = "put a value in place of the script's; may be repeated"}
+#define SEED_OPTION {"seed", OPTION_SEED, "N", .of = OF_QUESTION, .help = "of all random draws (default 1)"}
+#define UNFOLDED_OPTION {"unfolded", OPTION_FLAG, .of = OF_QUESTION, .help = "simulate every rank, also those that do the same"}
+#define ALLOW_READ_OPTION {"allow-read", OPTION_TEXTS, "DIR", .help = "the script may name files in this folder, besides its own; may be repeated"}
+// clang-format on
 
 const OptionSpec *study_option_rows(Arena *arena, int *count);
 // A command's own rows, and those of a study that it has not.

@@ -35,10 +35,10 @@ static const OptionSpec own_options[] = {
     {"json", OPTION_FLAG, .of = OF_FORM, .help = "with --show: as JSON"},
     {"plain", OPTION_FLAG, .of = OF_FORM, .help = "with --show: text with tabs, for other programs"},
     {"color", OPTION_CHOICE, .of = OF_FORM, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
-    {"allow-read", OPTION_TEXTS, "DIR", .help = "the script may name files in this folder, besides its own; may be repeated"},
-    {"set", OPTION_TEXTS, "PATH=VALUE", .of = OF_QUESTION, .help = "put a value in place of the script's; may be repeated"},
-    {"seed", OPTION_SEED, "N", .of = OF_QUESTION, .help = "of all random draws (default 1)"},
-    {"unfolded", OPTION_FLAG, .of = OF_QUESTION, .help = "simulate every rank, also those that do the same"},
+    ALLOW_READ_OPTION,
+    SET_OPTION,
+    SEED_OPTION,
+    UNFOLDED_OPTION,
     WATCH_EVENT_OPTIONS,
     WALL_OPTION,
     {"quiet", OPTION_FLAG, .of = OF_FORM, .help = "nothing on the screen", .letter = 'q'},
@@ -46,7 +46,7 @@ static const OptionSpec own_options[] = {
 };
 static const OptionSpec script_only[] = {
     PRICE_BOOK_OPTION,
-    {"profile", OPTION_TEXT, "FILE.json", .of = OF_QUESTION, .help = "parts measured or written by yourself, in place of the catalogue's"},
+    PROFILE_OPTION,
 };
 // clang-format on
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };

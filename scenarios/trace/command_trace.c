@@ -25,7 +25,7 @@ static const char *const plot_formats[] = {"png", "svg"};
 
 // clang-format off
 static const OptionSpec own_options[] = {
-    {"set", OPTION_TEXTS, "PATH=VALUE", .of = OF_QUESTION, .help = "put a value in place of the script's; may be repeated"},
+    SET_OPTION,
     {"study", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "which of the script's jobs and programs, counted from 1 (default 1)"},
     {"output", OPTION_TEXT, "FILE", .of = OF_FORM, .help = "write the timeline, whole or not at all: .json as Chrome and Perfetto read it; .gz after it: compressed. Another ending: the tables", .letter = 'o'},
     {"ranks", OPTION_TEXT, "N,N,…", .of = OF_QUESTION, .help = "which ranks, or all (default: the first of each pipeline stage)"},
@@ -37,10 +37,10 @@ static const OptionSpec own_options[] = {
     {"plot-dir", OPTION_TEXT, "DIR", .of = OF_FORM, .help = "plots as files in DIR instead of on the screen, and their numbers as CSV"},
     {"plot-format", OPTION_CHOICE, .of = OF_FORM, .help = "of these files (default png)", .choices = plot_formats, .choice_count = 2},
     PRICE_BOOK_OPTION,
-    {"profile", OPTION_TEXT, "FILE.json", .of = OF_QUESTION, .help = "parts measured or written by yourself, in place of the catalogue's"},
-    {"seed", OPTION_SEED, "N", .of = OF_QUESTION, .help = "of all random draws (default 1)"},
-    {"unfolded", OPTION_FLAG, .of = OF_QUESTION, .help = "simulate every rank, also those that do the same"},
-    {"allow-read", OPTION_TEXTS, "DIR", .help = "the script may name files in this folder, besides its own; may be repeated"},
+    PROFILE_OPTION,
+    SEED_OPTION,
+    UNFOLDED_OPTION,
+    ALLOW_READ_OPTION,
     WATCH_OPTIONS,
     WALL_OPTION,
 };

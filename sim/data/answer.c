@@ -39,6 +39,10 @@ void answer_one_row(Answer *answer) { answer->one_row = true; }
 AnswerValue answer_of(AnswerUnit unit, double number) { return (AnswerValue){unit, number, NULL}; }
 AnswerValue answer_of_text(const char *text) { return (AnswerValue){AS_TEXT, NAN, text}; }
 AnswerValue answer_shown(AnswerUnit unit, double number, const char *text) { return (AnswerValue){unit, number, text}; }
+AnswerValue answer_of_whole(double count) { return answer_of(AS_WHOLE, count); }
+AnswerValue answer_of_number(double number) { return answer_of(AS_NUMBER, number); }
+AnswerValue answer_of_percent(double share) { return answer_of(AS_NUMBER, 100 * share); }
+AnswerValue answer_of_nothing(void) { return (AnswerValue){AS_NOTHING, 0, NULL}; }
 
 // ---- Parts.
 

@@ -47,6 +47,10 @@ typedef struct AnswerValue {
 AnswerValue answer_of(AnswerUnit unit, double number);
 AnswerValue answer_of_text(const char *text);
 AnswerValue answer_shown(AnswerUnit unit, double number, const char *text); // people read the text
+AnswerValue answer_of_whole(double count);
+AnswerValue answer_of_number(double number);
+AnswerValue answer_of_percent(double share); // a share as a number of percent
+AnswerValue answer_of_nothing(void);         // an empty cell
 
 // For whom a node is: the first screen, -v, pages, or programs alone.
 typedef enum AnswerDetail { FOR_ALL, FOR_VERBOSE, FOR_PAGES, FOR_PROGRAMS } AnswerDetail;

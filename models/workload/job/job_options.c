@@ -19,8 +19,7 @@ static const OptionSpec model_options[] = {
     {"classes", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "classes of an image classifier"},
 };
 
-static const OptionSpec profile_option =
-    {"profile", OPTION_TEXT, "FILE.json", .of = OF_QUESTION, .help = "parts measured or written by yourself, in place of the catalogue's"};
+static const OptionSpec profile_option = PROFILE_OPTION;
 
 // Options that say one value of a field.
 typedef struct ShortForm {

@@ -5,6 +5,10 @@
 #include "models/workload/job/job.h"
 #include "sim/base/options.h"
 
+// clang-format off
+#define PROFILE_OPTION {"profile", OPTION_TEXT, "FILE.json", .of = OF_QUESTION, .help = "parts measured or written by yourself, in place of the catalogue's"}
+// clang-format on
+
 // A command's own rows followed by those of the model (--model with --as, --image-size, --classes) and of the job.
 const OptionSpec *options_with_job(Arena *arena, const OptionSpec *own, int own_count, int *count);
 const OptionSpec *options_with_model(Arena *arena, const OptionSpec *own, int own_count, int *count);
