@@ -17,30 +17,6 @@ typedef struct Finding {
 
 // ---- What there is.
 
-// A program of PATH, or NULL.
-static const char *program_called(Arena *arena, const char *name) {
-    const char *at = getenv("PATH");
-    while (at && *at) {
-        size_t length = strcspn(at, ":");
-        const char *path = arena_printf(arena, "%.*s/%s", (int)length, at, name);
-        if (length > 0 && access(path, X_OK) == 0) return path;
-        at += length + (at[length] == ':');
-    }
-    return NULL;
-}
-
-static const char *beside_program(Arena *arena, const char *name) {
-    char own[4096];
-    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-    if (length <= 0) return NULL;
-    own[length] = '\0';
-    char *slash = strrchr(own, '/');
-    if (!slash) return NULL;
-    *slash = '\0';
-    const char *path = arena_printf(arena, "%s/%s", own, name);
-    return access(path, X_OK) == 0 ? path : program_called(arena, name);
-}
-
 // Both halves, in a process that ends with them: there is no way back.
 static const char *wall(Arena *arena) {
     pid_t child = fork();
@@ -69,13 +45,13 @@ static int ask(Asking *asking) {
     const Finding findings[] = {
         {"wall", wall(arena), "a stranger's script reads and writes what it may, and no more",
          "Linux 5.13 or newer with Landlock"},
-        {"gnuplot", program_called(arena, "gnuplot"), "--plot", "apt install gnuplot-nox"},
+        {"gnuplot", program_in_path(arena, "gnuplot"), "--plot", "apt install gnuplot-nox"},
         {"measurements", there(arena, shipped_file(arena, SHIPPED_MEASUREMENTS)),
          "lockstep validate, without naming files", "make install, or the folder of the sources"},
-        {"lockstep-bench", beside_program(arena, "lockstep-bench"), "lockstep calibrate run, on a GPU of your own",
+        {"lockstep-bench", shipped_program(arena, "lockstep-bench"), "lockstep calibrate run, on a GPU of your own",
          "make cuda, where nvcc is"},
         {"NVIDIA driver", there(arena, "/proc/driver/nvidia/version"), "lockstep-bench", "a GPU of your own"},
-        {"lockstep-mpi", beside_program(arena, "lockstep-mpi"), "sweeps and plans on many machines",
+        {"lockstep-mpi", shipped_program(arena, "lockstep-mpi"), "sweeps and plans on many machines",
          "make mpi, where mpicc is"},
         {"state", last_folder(arena), "--last", "HOME or XDG_STATE_HOME, an absolute path"},
     };

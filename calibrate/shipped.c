@@ -31,6 +31,27 @@ const char *shipped_file(Arena *arena, const char *path) {
     return path;
 }
 
+const char *program_in_path(Arena *arena, const char *name) {
+    const char *at = getenv("PATH");
+    while (at && *at) {
+        size_t length = strcspn(at, ":");
+        const char *path = arena_printf(arena, "%.*s/%s", (int)length, at, name);
+        if (length > 0 && access(path, X_OK) == 0) return path;
+        at += length + (at[length] == ':');
+    }
+    return NULL;
+}
+
+const char *shipped_program(Arena *arena, const char *name) {
+    static const char *const below[] = {"", "cuda/"};
+    const char *folder = program_folder(arena);
+    for (size_t i = 0; folder && i < sizeof below / sizeof *below; i++) {
+        const char *path = arena_printf(arena, "%s/%s%s", folder, below[i], name);
+        if (access(path, X_OK) == 0) return path;
+    }
+    return program_in_path(arena, name);
+}
+
 static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
 void paths_add(Arena *arena, const char *path, const char *ending, PathList *paths, Problems *problems) {

@@ -11,6 +11,11 @@
 // share/lockstep/measurements. The given path where it is nowhere, so that reading it says so.
 const char *shipped_file(Arena *arena, const char *path);
 
+// A program: of PATH, or one that comes with this one, beside it or below it (as built), else of PATH. NULL: it is not
+// here.
+const char *program_in_path(Arena *arena, const char *name);
+const char *shipped_program(Arena *arena, const char *name);
+
 typedef struct PathList {
     const char **items;
     int count, room;

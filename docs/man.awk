@@ -89,9 +89,6 @@ command && /^  (-[a-zA-Z], )?--[a-z]/ || !command && /^  [a-z]+ / && commands {
     if (match(line, command ? /  +/ : / +/)) {
         name = substr(line, 1, RSTART - 1)
         text = substr(line, RSTART + RLENGTH)
-    } else if (match(line, /(B|BYTES|N|TIME|NAME|X|never) /) && length(line) > 28) {
-        name = substr(line, 1, RSTART + RLENGTH - 2)
-        text = substr(line, RSTART + RLENGTH)
     } else {
         name = line
     }

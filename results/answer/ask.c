@@ -7,14 +7,10 @@
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 
-// Commands that answer in JSON and write nothing. Those of `words` alone have no options that a question may say.
-static const struct {
-    const char *name;
-    bool only_words;
-} commands[] = {{"run", false},    {"plan", false},       {"explain", false}, {"check", false},
-                {"memory", false}, {"collective", false}, {"goodput", false}, {"cost", false},
-                {"power", false},  {"queue", false},      {"flops", false},   {"params", false},
-                {"hw", true},      {"model", true},       {"job", true},      {"constants", true}};
+// Commands that answer in JSON and write nothing. Of those without rows (main.c) a question says words alone.
+static const char *const commands[] = {"run",     "plan",  "explain", "check",    "memory", "collective",
+                                       "goodput", "cost",  "power",   "queue",    "flops",  "params",
+                                       "hw",      "model", "job",     "constants"};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const char usage[] = "lockstep ask FILE.json [options of that command]";
@@ -130,21 +126,13 @@ static void add_words(Asking *asking, const Json *list) {
 
 // ---- The question.
 
-static bool has_only_words(const char *command) {
-    for (int i = 0; i < COMMANDS; i++)
-        if (strcmp(commands[i].name, command) == 0) return commands[i].only_words;
-    return true;
-}
-
 static void refuse_command(const Json *file, const Json *name, Problems *problems) {
-    const char *names[COMMANDS];
-    for (int i = 0; i < COMMANDS; i++) names[i] = commands[i].name;
     if (!name || name->kind != JSON_TEXT) {
         problem_add(problems, name ? name->where : file->where, "which command? \"ask\" does not say it");
         problem_hint(problems, "{\"ask\": \"run\", \"model\": …}; lockstep schema ask describes questions");
     } else {
         problem_add(problems, name->where, "\"%.100s\" is no question", name->text);
-        problem_hint_names(problems, name->text, names, COMMANDS);
+        problem_hint_names(problems, name->text, commands, COMMANDS);
     }
     problem_is_usage(problems);
 }
@@ -155,9 +143,8 @@ static const char *command_of(Asking *asking, const Json *file) {
     if (!name || name->kind != JSON_TEXT) return refuse_command(file, name, asking->problems), NULL;
     char *command = arena_copy_text(asking->arena, name->text), *space = strchr(command, ' ');
     if (space) *space++ = '\0';
-    bool known = false;
-    for (int i = 0; i < COMMANDS; i++) known = known || strcmp(commands[i].name, command) == 0;
-    if (!known || (space && option_begins(space))) return refuse_command(file, name, asking->problems), NULL;
+    if (!name_is_among(commands, COMMANDS, command) || (space && option_begins(space)))
+        return refuse_command(file, name, asking->problems), NULL;
     if (question_rows) asking->rows = question_rows(asking->arena, command, space, &asking->row_count);
     if (space) add(asking, space);
     return command;
@@ -175,7 +162,7 @@ static const char *read_question(Asking *asking, const Json *file) {
         if (strcmp(value->key, "ask") == 0 || value->kind == JSON_NULL) continue;
         if (strcmp(value->key, "words") == 0) {
             add_words(asking, value);
-        } else if (has_only_words(command)) {
+        } else if (!asking->rows) {
             problem_add(asking->problems, value->where, "%s takes \"words\" alone, and no \"%.100s\"", command,
                         value->key);
             problem_is_usage(asking->problems);
@@ -269,9 +256,10 @@ static void write_option(JsonWriter *json, Arena *arena, const OptionSpec *row) 
 }
 
 static void write_question(JsonWriter *json, Arena *arena, int which) {
-    const char *name = commands[which].name;
+    const char *name = commands[which];
     int count = 0;
-    const OptionSpec *rows = commands[which].only_words ? NULL : question_rows(arena, name, NULL, &count);
+    bool takes_script = false;
+    const OptionSpec *rows = question_rows(arena, name, NULL, &count);
     json_key(json, name);
     json_begin_object(json);
     json_text_member(json, "type", "object");
@@ -285,9 +273,12 @@ static void write_question(JsonWriter *json, Arena *arena, int which) {
     json_begin_object(json);
     json_text_member(json, "type", "array");
     json_end_object(json);
-    for (int i = 0; i < count; i++)
-        if (rows[i].of == OF_QUESTION && strcmp(rows[i].name, "set") != 0) write_option(json, arena, &rows[i]);
-    if (count) {
+    for (int i = 0; rows && i < count; i++) {
+        bool is_set = strcmp(rows[i].name, "set") == 0;
+        takes_script = takes_script || is_set;
+        if (rows[i].of == OF_QUESTION && !is_set) write_option(json, arena, &rows[i]);
+    }
+    if (takes_script) {
         json_key(json, "set");
         json_begin_object(json);
         json_text_member(json, "type", "object");
@@ -296,7 +287,7 @@ static void write_question(JsonWriter *json, Arena *arena, int which) {
     json_end_object(json);
     write_texts(json, "required", (const char *const[]){"ask"}, 1);
     json_key(json, "additionalProperties");
-    json_write_bool(json, strcmp(name, "run") == 0 || strcmp(name, "explain") == 0); // a script's own options
+    json_write_bool(json, takes_script); // whose own options they are
     json_end_object(json);
 }
 
@@ -308,7 +299,7 @@ void ask_write_schema(Arena *arena, JsonWriter *json) {
     json_begin_list(json);
     for (int i = 0; i < COMMANDS; i++) {
         json_begin_object(json);
-        json_text_member(json, "$ref", arena_printf(arena, "#/$defs/%s", commands[i].name));
+        json_text_member(json, "$ref", arena_printf(arena, "#/$defs/%s", commands[i]));
         json_end_object(json);
     }
     json_end_list(json);

@@ -31,23 +31,30 @@ static const char *find_program(char path[PATH_MAX]) {
     return "lockstep";
 }
 
-// Its exit status; -1: it did not start.
-static int run_program(int question, int answer, int mistakes) {
+typedef struct Ending {
+    int why;    // it did not start: an errno; 0: it did
+    int status; // of exit
+    int signal; // that ended it; 0: none
+} Ending;
+
+static Ending run_program(int question, int answer, int mistakes) {
     char path[PATH_MAX];
     char name[] = "lockstep", ask[] = "ask", input[] = "-", *line[] = {name, ask, input, NULL};
     posix_spawn_file_actions_t actions;
     pid_t process;
-    if (posix_spawn_file_actions_init(&actions) != 0) return -1;
-    bool ready = posix_spawn_file_actions_adddup2(&actions, question, STDIN_FILENO) == 0 &&
-                 posix_spawn_file_actions_adddup2(&actions, answer, STDOUT_FILENO) == 0 &&
-                 posix_spawn_file_actions_adddup2(&actions, mistakes, STDERR_FILENO) == 0;
-    bool started = ready && posix_spawnp(&process, find_program(path), &actions, NULL, line, environ) == 0;
+    Ending ending = {.why = posix_spawn_file_actions_init(&actions)};
+    if (ending.why) return ending;
+    const int from[] = {question, answer, mistakes};
+    for (int to = 0; to < 3 && !ending.why; to++) ending.why = posix_spawn_file_actions_adddup2(&actions, from[to], to);
+    if (!ending.why) ending.why = posix_spawnp(&process, find_program(path), &actions, NULL, line, environ);
     posix_spawn_file_actions_destroy(&actions);
-    if (!started) return -1;
-    int status;
-    while (waitpid(process, &status, 0) < 0)
-        if (errno != EINTR) return FAILED; // somebody else has waited for it
-    return WIFEXITED(status) ? WEXITSTATUS(status) : FAILED;
+    int status = 0;
+    while (!ending.why && waitpid(process, &status, 0) < 0)
+        if (errno != EINTR) return (Ending){.status = FAILED}; // somebody else has waited for it
+    if (ending.why) return ending;
+    ending.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    ending.status = WIFEXITED(status) ? WEXITSTATUS(status) : FAILED;
+    return ending;
 }
 
 // ---- Texts in files.
@@ -86,16 +93,20 @@ static void put_quoted(FILE *out, const char *text) {
     }
 }
 
-static char *error_answer(int status, char *mistakes) {
+static char *error_answer(const Ending *ending, char *mistakes) {
     char *answer = NULL;
     size_t bytes;
     FILE *out = open_memstream(&answer, &bytes);
     size_t length = strlen(mistakes);
     while (length > 0 && mistakes[length - 1] == '\n') mistakes[--length] = '\0';
     if (!out) return NULL;
-    fprintf(out, "{\"kind\": \"error\", \"exit\": %d, \"error\": \"", status < 0 ? FAILED : status);
-    put_quoted(out,
-               status < 0 ? "the program lockstep is not found: neither beside the library nor in PATH" : mistakes);
+    fprintf(out, "{\"kind\": \"error\", \"exit\": %d, \"error\": \"", ending->why ? FAILED : ending->status);
+    if (ending->why)
+        put_quoted(out, "the program lockstep is not found: neither beside the library nor in PATH");
+    else if (ending->signal)
+        fprintf(out, "the program was ended by signal %d", ending->signal);
+    else
+        put_quoted(out, mistakes);
     fputs("\"}\n", out);
     return fclose(out) == 0 ? answer : NULL;
 }
@@ -106,10 +117,10 @@ char *lockstep_ask(const char *question) {
     bool opened = true;
     for (int i = 0; i < 3; i++) opened = (files[i] = memfd_create("lockstep", MFD_CLOEXEC)) >= 0 && opened;
     if (opened && write_all(files[0], question)) {
-        int status = run_program(files[0], files[1], files[2]);
-        bool answered = status == ANSWERED || status == ANSWER_IS_NO;
-        char *said = read_all(files[answered ? 1 : 2]);
-        answer = answered || !said ? said : error_answer(status, said);
+        Ending ending = run_program(files[0], files[1], files[2]);
+        bool answered = !ending.why && !ending.signal && (ending.status == ANSWERED || ending.status == ANSWER_IS_NO);
+        char *said = ending.why && ending.why != ENOENT ? NULL : read_all(files[answered ? 1 : 2]);
+        answer = answered || !said ? said : error_answer(&ending, said);
         if (answer != said) free(said);
     }
     for (int i = 0; i < 3; i++)

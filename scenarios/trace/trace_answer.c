@@ -122,11 +122,12 @@ static const char *lane_text(Arena *arena, const SpanSet *set, const SpanLane *l
 }
 
 static void add_lanes(Answer *answer, Arena *arena, const SpanSet *set, int from, int to, int name_width, int columns) {
-    const char *text = "";
+    size_t longest = (size_t)(name_width + columns) + 32, at = 0; // of a line
+    char *text = arena_alloc(arena, (size_t)(to > from ? to - from : 0) * longest + 1);
     for (int p = from; p < to; p++) {
         const char *name = arena_printf(arena, "rank %d", set->processes[p].id);
-        text = arena_printf(arena, "%s%-*s  %s|\n", text, name_width, name,
-                            lane_text(arena, set, &set->lanes[p], columns));
+        at += (size_t)snprintf(text + at, longest, "%-*s  %s|\n", name_width, name,
+                               lane_text(arena, set, &set->lanes[p], columns));
     }
     if (from < to) answer_verbatim(answer, text);
 }

@@ -517,7 +517,7 @@ static int print_names(const OptionSpec *spec, FILE *out) {
 
 static void print_row(const OptionSpec *spec, FILE *out) {
     int width = print_names(spec, out);
-    if (width >= HELP_COLUMN) {
+    if (width > HELP_COLUMN - 2) { // two blanks at least
         fprintf(out, "\n");
         width = 0;
     }

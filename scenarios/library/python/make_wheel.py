@@ -16,7 +16,6 @@ import sys
 import zipfile
 
 C_LIBRARY = re.compile(r"^(libc|libm|ld-linux-.*|libpthread|libdl)\.so")
-TYPES = {"boolean": "bool"}
 
 
 def said(*words):
@@ -39,7 +38,7 @@ def stubs(program):
              "    def columns(self, table: Optional[str] = ...) -> dict[str, list[Any]]: ...",
              "    def page(self, timeout: Optional[float] = ...) -> str: ...", "",
              "def program() -> str: ...",
-             "def ask(question: dict[str, Any], *typed: str, timeout: Optional[float] = ...) -> Answer: ...",
+             "def ask(question: dict[str, Any], *typed: str, timeout: Optional[float] = ...) -> Any: ...",
              "def schema(kind: str = ...) -> dict[str, Any]: ..."]
     for name, question in json.loads(said(program, "schema", "ask"))["$defs"].items():
         options = ["*words: str"]
@@ -55,7 +54,8 @@ def stubs(program):
         if question["additionalProperties"]:
             options.append("**others: Value")
         lines += [f"def {name}(", *(f"    {option}," for option in options[:-1]),
-                  "    " + options[-1] + ("" if options[-1].startswith("**") else ","), ") -> Answer: ..."]
+                  "    " + options[-1] + ("" if options[-1].startswith("**") else ","),
+                  ") -> Any: ..." if name == "run" else ") -> Answer: ..."]  # run: or a list of them
     return "\n".join(lines) + "\n"
 
 

@@ -23,7 +23,6 @@ __all__ = ["Answer", "Problem", "ask", "program", "schema"]
 # As `lockstep schema ask` has them.
 COMMANDS = ("run", "plan", "explain", "check", "memory", "collective", "goodput", "cost", "power", "queue", "flops",
             "params", "hw", "model", "job", "constants")
-WITH_PAGES = ("run", "plan", "goodput", "queue")
 
 
 class Problem(Exception):
@@ -52,8 +51,10 @@ def _start(words, text, timeout):
 
 def ask(question, *typed, timeout=None):
     """The answer to a question (a dict as `lockstep schema ask` describes it). `typed`: words that only who asks may
-    say, such as "--time-limit=10s" or "--allow-read=DIR". `timeout`: seconds, then subprocess.TimeoutExpired."""
-    return Answer(json.loads(_start(["ask", "-", *typed], json.dumps(question), timeout)), question)
+    say, such as "--time-limit=10s" or "--allow-read=DIR". `timeout`: seconds, then subprocess.TimeoutExpired.
+    A script with several studies has a list of answers."""
+    said = json.loads(_start(["ask", "-", *typed], json.dumps(question), timeout))
+    return [Answer(one, question) for one in said] if isinstance(said, list) else Answer(said, question)
 
 
 def schema(kind="ask"):
@@ -91,8 +92,6 @@ class Answer(dict):
 
     def page(self, timeout=None):
         """The answer as one HTML page that needs nothing else (run, plan, goodput and queue)."""
-        if self.get("kind") not in WITH_PAGES:
-            raise Problem(f"there are pages of {', '.join(WITH_PAGES)} alone", 2)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "page.html")
             words = [word for word in self["command"][1:] if word != "--json"]
@@ -101,9 +100,11 @@ class Answer(dict):
                 return file.read()
 
     def _repr_html_(self):
-        if self.get("kind") in WITH_PAGES:
+        try:
             return ('<iframe style="width:100%;height:640px;border:0" sandbox="allow-scripts" srcdoc="'
                     + html.escape(self.page(), quote=True) + '"></iframe>')
+        except Problem:  # report has no page of such answers
+            pass
         if not self.tables():
             rows = "".join(f"<tr><th>{html.escape(key)}</th><td>{html.escape(str(value))}</td></tr>"
                            for key, value in _flat(self))
