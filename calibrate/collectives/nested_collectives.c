@@ -9,55 +9,6 @@
 #define TOUCHED 0.02      // of a logarithm, at any size
 #define WORTH_NAMING 0.01 // of an error
 
-static bool is_word_of(const MeasuredCollective *measured, WordOf word_of, const char *word) {
-    return strcmp(word_of(measured), word) == 0;
-}
-
-static bool is_first(const Measurements *logs, WordOf word_of, int index) {
-    for (int i = 0; i < index; i++)
-        if (is_word_of(&logs->items[i], word_of, word_of(&logs->items[index]))) return false;
-    return true;
-}
-
-// The machine's own of its logs' scores; a machine may have logs of large sizes only.
-static Score machine_score(Arena *arena, const Measurements *logs, const char *machine, bool large) {
-    double *medians = ARENA_ARRAY(arena, double, logs->count), *p90s = ARENA_ARRAY(arena, double, logs->count);
-    double inside = 0;
-    int count = 0;
-    Score score = {0};
-    for (int i = 0; i < logs->count; i++) {
-        if (!is_word_of(&logs->items[i], machine_word, machine)) continue;
-        Score log = score_of(arena, &logs->items[i], large);
-        if (!log.sizes) continue;
-        medians[count] = log.median;
-        p90s[count++] = log.p90;
-        inside += (double)log.inside / log.sizes;
-    }
-    if (!count) return score;
-    score.sizes = count;
-    score.median = quantile(arena, medians, count, 0.5);
-    score.p90 = quantile(arena, p90s, count, 0.5);
-    score.share_inside = inside / count;
-    return score;
-}
-
-MachineSummed sum_machines(Arena *arena, const Measurements *logs, bool large) {
-    double *medians = ARENA_ARRAY(arena, double, logs->count);
-    MachineSummed summed = {0};
-    for (int i = 0; i < logs->count; i++) {
-        if (!is_first(logs, machine_word, i)) continue;
-        Score score = machine_score(arena, logs, logs->items[i].machine, large);
-        if (!score.sizes) continue;
-        medians[summed.machines++] = score.median;
-        summed.inside += score.share_inside;
-    }
-    if (!summed.machines) return summed;
-    summed.inside /= summed.machines;
-    summed.median = quantile(arena, medians, summed.machines, 0.5);
-    summed.p90 = quantile(arena, medians, summed.machines, 0.9);
-    return summed;
-}
-
 static int count_logs(const Measurements *logs, WordOf word_of, const char *word) {
     int count = 0;
     for (int i = 0; i < logs->count; i++) count += is_word_of(&logs->items[i], word_of, word);
@@ -77,7 +28,7 @@ static void add_machines(const Validation *validation) {
     answer_table(validation->answer, "machines", NULL, COLUMNS(columns));
     for (int i = 0; i < logs->count; i++) {
         const char *machine = logs->items[i].machine;
-        if (!is_first(logs, machine_word, i)) continue;
+        if (!is_first_of_word(logs, machine_word, i)) continue;
         answer_cell(validation->answer, answer_of_text(machine));
         answer_cell(validation->answer, answer_of(AS_WHOLE, count_logs(logs, machine_word, machine)));
         for (int large = 1; large >= 0; large--) {
@@ -142,7 +93,7 @@ void weigh_rules(Validation *validation) {
         if (find_touched(logs, (RuleId)rule, touched))
             leave_out(validation, machine_word, touched, (RuleId)rule, false);
         for (int i = 0; i < logs->count; i++)
-            for (int large = 0; large < 2 && touched[i] && is_first(logs, machine_word, i); large++) {
+            for (int large = 0; large < 2 && touched[i] && is_first_of_word(logs, machine_word, i); large++) {
                 Score without = machine_score(arena, logs, logs->items[i].machine, large);
                 add_worth(&worth[large], &with[large][i], &without);
             }

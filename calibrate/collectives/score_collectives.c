@@ -106,3 +106,54 @@ const char *likely_reason(Arena *arena, const MeasuredCollective *measured) {
     return arena_printf(arena, "middle sizes: predicted %.0f %% of measured, %.0f %% at the largest", 100 * middle,
                         100 * top);
 }
+
+// ---- By machine: one vote each, the median over its logs.
+
+bool is_word_of(const MeasuredCollective *measured, WordOf word_of, const char *word) {
+    return strcmp(word_of(measured), word) == 0;
+}
+
+bool is_first_of_word(const Measurements *logs, WordOf word_of, int index) {
+    for (int i = 0; i < index; i++)
+        if (is_word_of(&logs->items[i], word_of, word_of(&logs->items[index]))) return false;
+    return true;
+}
+
+// The machine's own of its logs' scores; a machine may have logs of large sizes only.
+Score machine_score(Arena *arena, const Measurements *logs, const char *machine, bool large) {
+    double *medians = ARENA_ARRAY(arena, double, logs->count), *p90s = ARENA_ARRAY(arena, double, logs->count);
+    double inside = 0;
+    int count = 0;
+    Score score = {0};
+    for (int i = 0; i < logs->count; i++) {
+        if (!is_word_of(&logs->items[i], machine_word, machine)) continue;
+        Score log = score_of(arena, &logs->items[i], large);
+        if (!log.sizes) continue;
+        medians[count] = log.median;
+        p90s[count++] = log.p90;
+        inside += (double)log.inside / log.sizes;
+    }
+    if (!count) return score;
+    score.sizes = count;
+    score.median = quantile(arena, medians, count, 0.5);
+    score.p90 = quantile(arena, p90s, count, 0.5);
+    score.share_inside = inside / count;
+    return score;
+}
+
+MachineSummed sum_machines(Arena *arena, const Measurements *logs, bool large) {
+    double *medians = ARENA_ARRAY(arena, double, logs->count);
+    MachineSummed summed = {0};
+    for (int i = 0; i < logs->count; i++) {
+        if (!is_first_of_word(logs, machine_word, i)) continue;
+        Score score = machine_score(arena, logs, logs->items[i].machine, large);
+        if (!score.sizes) continue;
+        medians[summed.machines++] = score.median;
+        summed.inside += score.share_inside;
+    }
+    if (!summed.machines) return summed;
+    summed.inside /= summed.machines;
+    summed.median = quantile(arena, medians, summed.machines, 0.5);
+    summed.p90 = quantile(arena, medians, summed.machines, 0.9);
+    return summed;
+}

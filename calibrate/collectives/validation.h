@@ -79,16 +79,20 @@ Summed sum_up(const Board *board, const bool *chosen, bool large);
 // Marks the logs of that word that count; returns how many.
 int choose_word(const Board *board, WordOf word_of, const char *word, bool *chosen);
 bool seen_before(const Board *board, WordOf word_of, int index);
-// Why a log is likely to be as far off as it is.
-const char *likely_reason(Arena *arena, const MeasuredCollective *measured);
-
-// ---- Leaving out machines and types of GPU (nested_collectives.c).
+bool is_word_of(const MeasuredCollective *measured, WordOf word_of, const char *word);
+bool is_first_of_word(const Measurements *logs, WordOf word_of, int index);
+// The machine's own of its logs' scores: the median over them.
+Score machine_score(Arena *arena, const Measurements *logs, const char *machine, bool large);
 typedef struct MachineSummed {
     int machines;
     double median, p90, inside; // over machines, each the median over its logs
 } MachineSummed;
 
 MachineSummed sum_machines(Arena *arena, const Measurements *logs, bool large);
+// Why a log is likely to be as far off as it is.
+const char *likely_reason(Arena *arena, const MeasuredCollective *measured);
+
+// ---- Leaving out machines and types of GPU (nested_collectives.c).
 // How machines are predicted without their type of GPU, and without them; the latter predictions stay.
 void nested(Validation *validation);
 // What each rule is worth on machines left out.
@@ -96,8 +100,7 @@ void weigh_rules(Validation *validation);
 
 // ---- The answer (collectives_answer.c).
 void collectives_answer(const Validation *validation, const Board *board);
-// A row of a table of votes of machines.
-// A table of errors by machine; rows are what collectives_answer_machines adds.
+// A table of errors by machine, and a row of it.
 void collectives_open_machines(const Validation *validation, const char *key, const char *title);
 void collectives_answer_machines(const Validation *validation, const char *title, const Measurements *logs);
 bool collectives_rows_write(const Validation *validation, const char *path);

@@ -387,7 +387,7 @@ static double *bytes_between_chunks(Arena *arena, const Lowering *l) {
 }
 
 static const Resolved *resolved_for_programs(const Lowering *l) {
-    if (!l->may_shorten || !is_plain(l) || l->training->jitter > 0) return &l->r;
+    if (!l->may_shorten || !lowering_is_plain(l) || l->training->jitter > 0) return &l->r;
     Resolved *shorter = ARENA_NEW(l->arena, Resolved);
     *shorter = l->r;
     shorter->pipeline = pipeline_shortened(&l->r.pipeline);

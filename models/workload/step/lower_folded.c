@@ -511,7 +511,7 @@ static Folded priced_system(Lowering *l, const KnownLayout *known) {
 
 // ---- A step.
 
-bool is_plain(const Lowering *l) {
+bool lowering_is_plain(const Lowering *l) {
     bool draws_alone = l->training->jitter > 0 && l->training->jitter_by == JITTER_BY_GPU;
     return !why_not_by_class(l->training) && !draws_alone && l->r.strategy != STRATEGY_DATA_PARALLEL;
 }
@@ -521,7 +521,7 @@ const Lowered *lower_shortened(Arena *arena, const Cluster *cluster, const Train
     Lowering l = {.arena = arena, .cluster = cluster, .training = training, .may_shorten = is_shorter != NULL};
     if (!start_lowering(&l, problems)) return NULL;
     if (is_shorter) *is_shorter = l.as_programmed->pipeline.left_out > 0;
-    if (is_plain(&l)) {
+    if (lowering_is_plain(&l)) {
         *folded = priced_system(&l, known_layout(book ? book : step_book_create(arena, cluster), &l));
         return finish_lowering(&l, NULL, problems);
     }

@@ -69,7 +69,7 @@ const System *whole_system(Lowering *l);
 const Lowered *finish_lowering(Lowering *l, const System *system, Problems *problems); // NULL after problems
 
 // ---- lower_folded.c
-bool is_plain(const Lowering *l); // only collectives, and ranks of a stage that keep the same time
+bool lowering_is_plain(const Lowering *l); // only collectives, and ranks of a stage that keep the same time
 int draft_channel(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count, int repeats);
 
 // ---- lower_even.c
