@@ -227,18 +227,6 @@ const Cluster *cluster_create(Arena *arena, const Catalogue *catalogue, const Cl
     return cluster->money ? cluster : NULL;
 }
 
-const Cluster *cluster_resized(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, int gpus,
-                               Problems *problems) {
-    CHECK(cluster->spec->group_count == 1);
-    ClusterSpec *spec = ARENA_NEW(arena, ClusterSpec);
-    NodeGroup *group = ARENA_NEW(arena, NodeGroup);
-    *spec = *cluster->spec;
-    *group = spec->groups[0];
-    group->gpus = gpus;
-    spec->groups = group;
-    return cluster_create(arena, catalogue, spec, problems);
-}
-
 // ---- Types of GPU.
 
 static int add_type(const Gpu **types, int count, const Gpu *gpu) {

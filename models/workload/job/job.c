@@ -75,10 +75,6 @@ void job_say_names(Arena *arena, JobSaid *said, JobObject object, const char *fi
     if (count > 0) say(arena, said, object, field, (Value){.items = items, .count = count, .number = NAN});
 }
 
-void job_say_text(Arena *arena, JobSaid *said, JobObject object, const char *field, const char *text) {
-    say(arena, said, object, field, (Value){.text = text, .number = NAN});
-}
-
 // ---- What is usual.
 
 static bool all_support(GpuTypes gpus, Precision precision) {

@@ -38,7 +38,6 @@ void job_say_flag(Arena *arena, JobSaid *said, JobObject object, const char *fie
 void job_say_name(Arena *arena, JobSaid *said, JobObject object, const char *field, const char *name);
 // Those of the field's names whose bits are set, as a list.
 void job_say_names(Arena *arena, JobSaid *said, JobObject object, const char *field, unsigned bits);
-void job_say_text(Arena *arena, JobSaid *said, JobObject object, const char *field, const char *text);
 
 // Adds a problem with its remedy for what cannot go together whatever the layout: adapters, recomputation, lengths
 // (job_check.c). What depends on the layout is job_possible's (layout.h).

@@ -181,13 +181,9 @@ double storage_bill_per_hour(const Cluster *cluster, const StorageType *unit, do
     return rate > 0 ? rate * units * unit->unit_usd_per_hour * (1 + support) * (1 + tax_of(spec)) : NAN;
 }
 
-static double of_run(const ClusterBill *bill, double hours, double per_hour) {
+double bill_of_run(const ClusterBill *bill, double hours) {
     double billed = hours;
     if (bill->step_hours > 0) billed = bill->step_hours * ceil(billed / bill->step_hours * (1 - 1e-12));
     billed = fmax(billed, bill->minimum_hours);
-    return (isnan(hours) ? NAN : billed) * per_hour + bill->once;
+    return (isnan(hours) ? NAN : billed) * bill->per_hour + bill->once;
 }
-
-double bill_of_run(const ClusterBill *bill, double hours) { return of_run(bill, hours, bill->per_hour); }
-double least_bill_of_run(const ClusterBill *bill, double hours) { return of_run(bill, hours, bill->least_per_hour); }
-double most_bill_of_run(const ClusterBill *bill, double hours) { return of_run(bill, hours, bill->most_per_hour); }

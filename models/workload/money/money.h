@@ -96,7 +96,5 @@ double storage_bill_per_hour(const Cluster *cluster, const StorageType *unit, do
 
 ClusterBill cluster_bill(Arena *arena, const Cluster *cluster, const ActivityMix *mix);
 double bill_of_run(const ClusterBill *bill, double hours);
-double least_bill_of_run(const ClusterBill *bill, double hours); // at the cheapest provider
-double most_bill_of_run(const ClusterBill *bill, double hours);  // at the dearest
 
 #endif
