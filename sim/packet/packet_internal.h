@@ -2,6 +2,7 @@
 #ifndef LOCKSTEP_SIM_PACKET_INTERNAL_H
 #define LOCKSTEP_SIM_PACKET_INTERNAL_H
 
+#include "sim/base/list.h"
 #include "sim/packet/packet.h"
 
 // ---- The word: flow 24 bits, number 26, kind 4, marked, short, load 8.
@@ -50,6 +51,8 @@ typedef struct PacketEvent {
 } PacketEvent;
 
 // ---- Windows (packet_windows.c).
+#define TIME_BITS 10 // that one pass of their sort goes by
+#define WINDOW_MOST ((SimTime)1 << 2 * TIME_BITS)
 typedef struct PacketWindows PacketWindows;
 PacketWindows *windows_create(Arena *arena, SimTime length, int node_count);
 void windows_add(PacketWindows *windows, const PacketEvent *event); // not before the end of the one under way
@@ -108,9 +111,6 @@ typedef struct FlowState {
     SimTime notified;
 } FlowState;
 
-const PacketNetwork *sim_network(const PacketSim *sim);
-double sim_line_rate(const PacketSim *sim, int32_t host);
-
 // What a transport does about an acknowledgement, a loss found, a timeout, a congestion notification, a packet sent.
 // Where it has nothing to do but start: NULL.
 typedef struct TransportActs {
@@ -123,5 +123,106 @@ typedef struct TransportActs {
     bool pulled;
 } TransportActs;
 const TransportActs *transport_acts(PacketTransportId id);
+
+// ---- All of it.
+typedef struct Waiting {
+    uint64_t word;
+    SimTime sent;
+    int32_t in; // port by which it came; -1: made here
+} Waiting;
+
+typedef struct Queue { // a ring
+    Waiting *items;
+    int head, count, room;
+} Queue;
+
+typedef struct Port {
+    int32_t from, to;
+    double ticks_per_byte;
+    SimTime latency, full_ticks, free_at, since, paused_since;
+    Queue control, data;
+    int64_t waiting, from_here; // bytes of data that wait here; that came by this port and wait in its switch
+    bool told, paused, pauses;  // its FREE is on the way; it may not send; its sender has been told not to
+    bool loses;
+    double load;
+    SimTime load_at;
+    uint64_t draws;
+    int64_t passed; // data packets, where it loses some at even distances
+    PacketPort counted;
+} Port;
+
+typedef struct Host {
+    int32_t port;
+    Queue ready, pulls; // flows
+    SimTime next_pull;
+    bool pulling;
+} Host;
+
+typedef struct Ways {
+    int32_t first;
+    int32_t count;
+} Ways;
+
+struct PacketSim {
+    Arena *arena;
+    const PacketNetwork *network;
+    const TransportActs *acts;
+    const PacketTransportRow *row;
+    Port *ports;
+    Host *hosts;
+    FlowState *flows;
+    PacketEnd *ends;
+    int64_t *used;        // [switch] bytes of its buffer
+    int32_t *leaf, *down; // [host] its switch (or the other host), and the port down to it
+    int32_t *to;          // [flow] host
+    Ways *ways;           // [switch * switches + switch]
+    struct {
+        int32_t *items;
+        int count, room;
+    } way_ports;
+    int32_t *first, *port_of; // [switch], [first[switch] … first[switch + 1]] its ports
+    int64_t full_bytes;
+    PacketWindows *windows;
+    SimTime window_length, window_end;
+    struct { // of the node at work, within the window: the earliest is last
+        PacketEvent *items;
+        int count, room;
+    } soon;
+    int64_t left; // messages
+    int flow_count;
+    struct { // of the window worked off last
+        PacketArrival *items;
+        int count, room;
+    } arrivals;
+    PacketResult result;
+};
+
+static inline const PacketNetwork *sim_network(const PacketSim *sim) { return sim->network; }
+static inline double sim_line_rate(const PacketSim *sim, int32_t host) {
+    return 1e12 / sim->ports[sim->hosts[host].port].ticks_per_byte;
+}
+
+static inline void sim_at(PacketSim *sim, PacketEvent event) {
+    if (event.time >= sim->window_end) {
+        windows_add(sim->windows, &event);
+        return;
+    }
+    LIST_PUSH(sim->arena, &sim->soon, event);
+    PacketEvent *soon = sim->soon.items;
+    int place = sim->soon.count - 1;
+    for (; place > 0 && soon[place - 1].time <= event.time; place--) soon[place] = soon[place - 1];
+    soon[place] = event;
+}
+
+static inline void sim_at_host(PacketSim *sim, int32_t host, SimTime time, PacketKind kind, int32_t flow) {
+    sim_at(sim, (PacketEvent){time, word_of(kind, flow, 0), .node = host});
+}
+
+// ---- Nodes (packet_nodes.c). False: it is to stop.
+bool nodes_run_window(PacketSim *sim, const PacketWindow *window);
+
+// ---- Ways (packet_ways.c): ports too, the smallest latency in *least. NULL, or what cannot be.
+const char *ways_lay(PacketSim *sim, SimTime *least);
+bool ways_reach(const PacketSim *sim, int32_t from, int32_t to);
 
 #endif

@@ -9,7 +9,6 @@
 
 #define RING 256
 #define CHUNK 128
-#define TIME_BITS 10
 #define FEW 48 // are sorted by insertion
 
 typedef struct Chunk {
