@@ -19,7 +19,7 @@
 typedef struct Sent {
     FlowPacketResult packets;
     FlowResult flow;
-    double flow_bytes;
+    double flow_bytes, hops; // hops: as they are estimated
 } Sent;
 
 // A window of a bandwidth-delay product, every packet its own way, nothing lost.
@@ -42,6 +42,7 @@ static Sent send_packets(Arena *arena, const Network *network, const CollectiveR
     if (!packets) test_fail(__FILE__, __LINE__, "%s", why);
     if (!packets) return sent;
     PacketFacts facts = flow_packets_facts(packets);
+    sent.hops = facts.hops;
     keep_a_window(flow_packets_network(packets), &facts, transport);
     flow_packets_network(packets)->switches.buffer_bytes = buffer;
     sent.packets = flow_packets_run(packets);
@@ -128,6 +129,19 @@ TEST(every_algorithm_takes_what_it_does_at_flow_fidelity_where_nothing_queues) {
             expect_alike(&sent, algorithms[a].algorithm, sizes[s]);
             arena_close(arena);
         }
+}
+
+TEST(hops_are_about_as_many_as_they_are_estimated) {
+    static const int which[] = {0, 14}; // many messages on each way; as many ways as messages
+    for (int i = 0; i < 2; i++) {
+        Arena *arena = arena_open();
+        const Network *network = network_of(arena, dgx_h100(), 4, fat_tree(400, 2, 1, true));
+        CollectiveRequest request =
+            request_of(arena, network, algorithms[which[i]].op, algorithms[which[i]].algorithm, 8e6);
+        Sent sent = send_packets(arena, network, &request, PACKET_WINDOW, 0);
+        EXPECT(sent.hops > 0.5 * (double)sent.packets.hops && sent.hops < 2 * (double)sent.packets.hops);
+        arena_close(arena);
+    }
 }
 
 static int draw_below(RandomStream *random, int count) { return (int)(random_uniform(random) * count); }

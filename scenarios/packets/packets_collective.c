@@ -5,8 +5,6 @@
 #include "scenarios/fields/fields.h"
 #include "sim/system/watch.h"
 
-#define BYTES_AN_EVENT 4.0 // of memory, about
-
 // Where nothing is said: InfiniBand and Slingshot lose nothing and keep a window, sockets have Linux' CUBIC, others
 // DCQCN.
 static PacketsSaid with_usual(Arena *arena, const PacketsSaid *said, const PacketFacts *facts) {
@@ -37,13 +35,11 @@ bool packets_of_collective(Arena *arena, const PacketsSaid *said, const FlowPlan
     PacketFacts facts = flow_packets_facts(packets);
     PacketNetwork *laid = flow_packets_network(packets);
     PacketsSaid usual = with_usual(arena, said, &facts);
-    PacketsFacts known = {
-        facts.bytes_per_second, facts.latency_seconds, facts.bare_seconds, facts.ports, facts.lossless, true};
     int before = problems_added(problems);
     packets_rules_begin(&usual, laid);
-    if (laid->host_count > 0) packets_rules_end(&usual, &known, laid, problems);
+    if (laid->host_count > 0) packets_rules_end(&usual, &facts, laid, problems);
     if (problems_added(problems) > before ||
-        !watch_allows(facts.events, BYTES_AN_EVENT * facts.events, "the packets of the collective",
+        !watch_allows(PACKET_EVENTS_A_HOP * facts.hops, PACKET_MEMORY * facts.packets, "the packets of the collective",
                       "use fidelity flow, smaller sizes, or fewer GPUs", where, problems))
         return false;
     WatchPiece piece;

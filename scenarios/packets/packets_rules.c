@@ -71,7 +71,7 @@ static double usual_target(const PacketTransport *transport, double bare) {
     return transport->id == PACKET_TIMELY ? fmax(transport->target_seconds, 2 * bare) : 2 * bare;
 }
 
-void packets_rules_end(const PacketsSaid *said, const PacketsFacts *facts, PacketNetwork *network, Problems *problems) {
+void packets_rules_end(const PacketsSaid *said, const PacketFacts *facts, PacketNetwork *network, Problems *problems) {
     const PacketTransportRow *row = &packet_transports[network->transport.id];
     PacketTransport *transport = &network->transport;
     PacketSwitch *rules = &network->switches;

@@ -3,6 +3,7 @@
 #ifndef LOCKSTEP_SCENARIOS_PACKETS_RULES_H
 #define LOCKSTEP_SCENARIOS_PACKETS_RULES_H
 
+#include "models/network/messages/flow_packets.h"
 #include "models/workload/job/field.h"
 #include "sim/base/options.h"
 #include "sim/data/answer.h"
@@ -25,19 +26,10 @@ typedef struct PacketsSaid {
 const Value *packets_value(const PacketsSaid *said, const char *field);
 Where packets_where(const PacketsSaid *said, const char *field); // of a field that is left out: the whole
 
-// What settings that are not said go by.
-typedef struct PacketsFacts {
-    double bytes_per_second, latency_seconds; // of a host's cable; of the longest
-    double bare_seconds;                      // round trip of a packet that finds nobody
-    int ports;                                // of a switch, at most
-    bool lossless;                            // whatever the transport is used to, but for trimming
-    bool warm;                                // windows have grown before
-} PacketsFacts;
-
 // First sizes of packets, routing, buffer, seed and the transport; then, as the transport is used to it, windows of a
 // bandwidth-delay product, marks by rate, pauses, trimmed queues.
 void packets_rules_begin(const PacketsSaid *said, PacketNetwork *network);
-void packets_rules_end(const PacketsSaid *said, const PacketsFacts *facts, PacketNetwork *network, Problems *problems);
+void packets_rules_end(const PacketsSaid *said, const PacketFacts *facts, PacketNetwork *network, Problems *problems);
 void packets_rules_caution(Answer *answer, const PacketNetwork *network); // of transport and routing that do not agree
 const char *packets_routing_name(const PacketNetwork *network);
 

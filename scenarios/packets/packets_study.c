@@ -9,9 +9,7 @@
 
 #define FLOWS_MOST 1000000
 #define PACKETS_MOST 6e7 // of a flow
-#define EVENTS_A_HOP 3   // about, with those of acknowledgements
-#define BYTES_A_PACKET 4 // of memory, and
-#define BYTES_A_FLOW 400 // of one that nothing is sent on
+#define BYTES_A_FLOW 400 // of memory, of one that nothing is sent on
 
 // ---- What is asked.
 
@@ -54,9 +52,11 @@ static void set_switches(const Asked *asked) {
     double latency = number_of(asked, "latency");
     int leaves = study->hosts / study->leaf_hosts, ports = study->hosts, hops = leaves > 1 ? 4 : 2;
     if (leaves > 1) ports = leaves > 2 * study->leaf_hosts ? leaves : 2 * study->leaf_hosts; // of a spine or a leaf
-    double bare = 2 * hops * latency + hops * packet / rate;
-    packets_rules_end(asked->said, &(PacketsFacts){rate, latency, bare, ports, false, false}, &asked->study->network,
-                      asked->problems);
+    PacketFacts facts = {.bytes_per_second = rate,
+                         .latency_seconds = latency,
+                         .bare_seconds = 2 * hops * latency + hops * packet / rate,
+                         .ports = ports};
+    packets_rules_end(asked->said, &facts, &asked->study->network, asked->problems);
 }
 
 static void lay_cables(const Asked *asked) {
@@ -256,7 +256,7 @@ static bool is_allowed(const PacketsStudy *study, Problems *problems) {
     double packets = 0;
     for (int f = 0; f < study->flow_count; f++) packets += packets_of(study, &study->flows[f]);
     double hops = packets * 2 * (study->leaf_hosts < study->hosts ? 4 : 2);
-    return watch_allows(EVENTS_A_HOP * hops, BYTES_A_PACKET * packets + (double)BYTES_A_FLOW * study->flow_count,
+    return watch_allows(PACKET_EVENTS_A_HOP * hops, PACKET_MEMORY * packets + (double)BYTES_A_FLOW * study->flow_count,
                         "the packets of the pattern", "ask for smaller flows or fewer hosts", study->where, problems);
 }
 

@@ -113,6 +113,10 @@ typedef struct PacketResult {
     bool stopped; // by the watch
 } PacketResult;
 
+// What a run takes, about, so that it can be known before it begins.
+#define PACKET_EVENTS_A_HOP 3 // of a packet or an acknowledgement
+#define PACKET_MEMORY 4       // bytes, of a packet
+
 // Until all has arrived, or until a time. NULL in *wrong: done; else what cannot be.
 PacketResult packet_run(Arena *arena, const PacketNetwork *network, const PacketFlow *flows, int flow_count,
                         SimTime until, const char **wrong);

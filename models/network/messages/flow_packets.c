@@ -28,7 +28,6 @@
 #define WINDOW_LEAST 50e-9
 #define NOBODY (-1)
 #define REACHED (-2)
-#define EVENTS_A_HOP 3 // about, with those of acknowledgements
 
 typedef struct Way {          // of all messages of one tag from one place to another
     int32_t from, to;         // places
@@ -84,7 +83,6 @@ struct FlowPackets {
     MessageBook *pairs; // numbers connections
     SimTime window;
     int64_t message_count; // that leave their node
-    double hops;
     // At work.
     PacketSim *sim;
     Fluid *fluid;
@@ -258,12 +256,11 @@ static void set_rates(FlowPackets *p) {
 }
 
 // ---- Time before and after.
-static SimTime at_rest(FlowPackets *p, const Way *way, const Plan *plan) {
+static SimTime at_rest(const FlowPackets *p, const Way *way, const Plan *plan) {
     const Wire *wire = &p->wires.items[way->connection];
     int cables;
     double seconds = packet_fabric_seconds(&p->fabric, &p->hosts[wire->from_host], &p->hosts[wire->to_host], &cables);
     double full = p->sizes.payload, last = fmin((double)payload_of(p, wire, plan), full) + p->sizes.header;
-    p->hops += 2.0 * cables * (double)packet_count(&p->network, payload_of(p, wire, plan));
     return step_ticks(seconds + (cables - 1) * last / p->fabric.cables.items[wire->from_host].bytes_per_second);
 }
 
@@ -339,7 +336,7 @@ FlowPackets *flow_packets(Arena *arena, const FlowPlan *plan, const PacketSizes 
 }
 
 PacketFacts flow_packets_facts(const FlowPackets *p) {
-    PacketFacts facts = {.ports = p->fabric.most_ports, .events = EVENTS_A_HOP * p->hops};
+    PacketFacts facts = {.ports = p->fabric.most_ports, .warm = true};
     const FabricShape *shape = &p->plan->network->fabric;
     double packet = p->sizes.payload + p->sizes.header, longest = 0;
     int most = 0;
@@ -356,6 +353,8 @@ PacketFacts flow_packets_facts(const FlowPackets *p) {
         longest = fmax(
             longest, packet_fabric_seconds(&p->fabric, &p->hosts[wire->from_host], &p->hosts[wire->to_host], &cables));
         most = cables > most ? cables : most;
+        facts.packets += (double)wire->packets;
+        facts.hops += 2.0 * cables * (double)wire->packets;
     }
     double crossed = 2 * packet + p->sizes.control; // what comes back waits for what is on each cable
     if (p->wires.count) facts.bare_seconds = 2 * longest + most * crossed / facts.bytes_per_second;

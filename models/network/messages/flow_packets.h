@@ -19,13 +19,14 @@ PacketNetwork *flow_packets_network(FlowPackets *packets);
 
 // What settings of transports and switches go by.
 typedef struct PacketFacts {
-    double bytes_per_second; // on the wire, of the fastest NIC
+    double bytes_per_second; // on the wire, of the fastest host
     double latency_seconds;  // of the longest cable
     double bare_seconds;     // round trip of a packet that finds nobody
     int ports;               // of a switch, at most
-    double events;           // about, that a run takes
+    double packets, hops;    // about, that a run takes; with those of acknowledgements
     bool lossless, tcp;      // by credits, InfiniBand and Slingshot; sockets
     bool spreads;            // over all ways, not by a hash of each flow
+    bool warm;               // windows have grown before
 } PacketFacts;
 PacketFacts flow_packets_facts(const FlowPackets *packets);
 
