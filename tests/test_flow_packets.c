@@ -184,6 +184,28 @@ TEST(what_stays_in_a_node_is_as_at_flow_fidelity_to_the_tick) {
         }
 }
 
+// To NCCL nodes of one NVLink domain are one; to MPI on hosts they are apart.
+TEST(what_cannot_be_packets_is_refused_where_messages_leave_a_node) {
+    for (int mpi = 0; mpi < 2; mpi++) {
+        Arena *arena = arena_open();
+        FabricShape torus = infiniband(400);
+        torus.kind = FABRIC_TORUS;
+        torus.dim_count = 1;
+        torus.dims[0] = 2;
+        const Network *network = network_of(arena, nvl72_tray(), 2, torus);
+        CollectiveRequest request = request_of(arena, network, COLLECTIVE_ALL_REDUCE, NULL, 1e6);
+        if (mpi) request.backend = BACKEND_MPI;
+        request.on_host = mpi;
+        const char *why, *remedy;
+        const FlowPlan *plan = flow_plan(arena, network, &request, &why, &remedy);
+        EXPECT(plan != NULL);
+        if (!plan) continue;
+        EXPECT((flow_packets(arena, plan, &(PacketSizes){PAYLOAD, HEADER, CONTROL}, &why, &remedy) == NULL) == mpi);
+        if (mpi) EXPECT_CONTAINS(why, "a torus routes by dimension");
+        arena_close(arena);
+    }
+}
+
 // Half of what 32 GPUs send crosses from a leaf of four nodes to the other.
 TEST(an_exchange_over_a_narrow_tree_takes_what_its_links_need_at_least) {
     const double bytes = 8e6;

@@ -311,9 +311,6 @@ FlowPackets *flow_packets(Arena *arena, const FlowPlan *plan, const PacketSizes 
     FlowPackets *p = ARENA_NEW(arena, FlowPackets);
     const Network *network = plan->network;
     int n = plan->group.rank_count, links;
-    *why = packet_fabric_refused(network, remedy);
-    if (*why && plan->group.block_count > 1) return NULL;
-    *why = NULL;
     *p = (FlowPackets){.arena = arena, .plan = plan, .sizes = *sizes};
     p->network = (PacketNetwork){
         .payload_bytes = sizes->payload, .header_bytes = sizes->header, .control_bytes = sizes->control};
@@ -322,8 +319,11 @@ FlowPackets *flow_packets(Arena *arena, const FlowPlan *plan, const PacketSizes 
     p->links = link_book_create(arena, network, network_links(network, &links), network->link_count);
     p->book = message_book_create(arena, p->links, n);
     p->pairs = message_book_create(arena, p->links, n);
+    *why = NULL;
     if (!lay_scripts(p)) return NULL;
     if (!p->wires.count) return p;
+    *why = packet_fabric_refused(network, remedy);
+    if (*why) return NULL;
     set_rates(p);
     p->fabric = packet_fabric(arena, network, p->hosts, p->host_count, wire_share(p));
     p->network.host_count = p->host_count;
