@@ -87,6 +87,9 @@ struct FlowPackets {
     PacketSim *sim;
     Fluid *fluid;
     bool shares; // it is to share anew before time goes on
+    bool sent;   // since the packet engine was asked when its next window begins
+    bool beyond_clock;
+    int64_t flowing; // transfers
     double *link_bytes;
     EventQueue *queue;
     Runner *runners;
@@ -364,7 +367,12 @@ PacketFacts flow_packets_facts(const FlowPackets *p) {
 // ---- At work.
 enum { RUN, BEGIN, ARRIVE };
 
-static void goes_on(FlowPackets *p, int32_t runner, SimTime at) { event_schedule(p->queue, at, RUN, runner); }
+static void schedule(FlowPackets *p, SimTime at, int32_t kind, int32_t item) {
+    p->beyond_clock |= at == SIM_TIME_NEVER;
+    event_schedule(p->queue, at, kind, item);
+}
+
+static void goes_on(FlowPackets *p, int32_t runner, SimTime at) { schedule(p, at, RUN, runner); }
 
 static void ends(FlowPackets *p, Way *way, SimTime now) {
     goes_on(p, way->sender, now);
@@ -378,6 +386,7 @@ static void send(FlowPackets *p, int32_t number, int32_t plan, SimTime now) {
     wire->ways[wire->sent] = number;
     wire->message_bytes[wire->sent] = p->channels[number].plans[plan].bytes;
     wire->begun[wire->sent++] = now + way->before;
+    p->sent = true;
     packet_send(p->sim, way->connection, payload_of(p, wire, &p->channels[number].plans[plan]), now + way->before);
 }
 
@@ -387,7 +396,7 @@ static void meet(FlowPackets *p, int32_t number, SimTime now) {
     if (way->connection != NOBODY)
         send(p, number, way->plan, now);
     else
-        event_schedule(p->queue, time_later(now, p->channels[number].plans[way->plan].latency), BEGIN, number);
+        schedule(p, time_later(now, p->channels[number].plans[way->plan].latency), BEGIN, number);
 }
 
 static void begin(FlowPackets *p, int32_t number, SimTime now) {
@@ -398,6 +407,7 @@ static void begin(FlowPackets *p, int32_t number, SimTime now) {
         return;
     }
     for (int u = 0; u < plan->use_count; u++) p->link_bytes[plan->uses[u].link] += plan->bytes * plan->uses[u].weight;
+    p->flowing++;
     p->shares |= fluid_start(p->fluid, number, plan, now);
 }
 
@@ -483,6 +493,7 @@ static void happen(FlowPackets *p) {
     SimTime end = fluid_next_end(p->fluid, &channel);
     if (end < event_next_time(p->queue)) {
         event_advance(p->queue, end);
+        p->flowing--;
         p->shares |= fluid_finish(p->fluid, channel, end);
         ends(p, &p->ways.items[channel], end);
         return;
@@ -509,9 +520,13 @@ static SimTime next_time(FlowPackets *p) {
 
 // False: the watch stopped it.
 static bool run_all(FlowPackets *p) {
+    SimTime packets = SIM_TIME_NEVER;
     while (p->left > 0) {
-        SimTime next = next_time(p), packets = p->sim ? packet_next(p->sim) : SIM_TIME_NEVER;
-        if (next == SIM_TIME_NEVER && packets == SIM_TIME_NEVER) { // beyond the clock
+        SimTime next = next_time(p);
+        if (p->sent) packets = packet_next(p->sim);
+        p->sent = false;
+        if (next == SIM_TIME_NEVER && packets == SIM_TIME_NEVER) {
+            CHECK(p->beyond_clock || p->flowing > 0); // else all wait for each other
             p->end = SIM_TIME_NEVER;
             return true;
         }
@@ -522,7 +537,8 @@ static bool run_all(FlowPackets *p) {
         }
         int count;
         p->arrivals = packet_advance(p->sim, &count);
-        for (int i = 0; i < count; i++) event_schedule(p->queue, p->arrivals[i].time, ARRIVE, i);
+        packets = packet_next(p->sim);
+        for (int i = 0; i < count; i++) schedule(p, p->arrivals[i].time, ARRIVE, i);
         if (!watch_goes_on(1)) return false;
     }
     return true;
