@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "sim/base/digest.h"
+
 #define ALIKE 0.03 // is no difference
 
 bool collective_as_packets(Arena *arena, const CollectiveAsked *asked, const PacketsSaid *said, const FlowPlan *plan,
@@ -104,7 +106,7 @@ void collective_packets_answer(Answer *answer, const CollectiveSides *sides, int
     answer_say(answer, NULL, "%s, %s; --transport, --routing, --buffer and others change it.",
                packet_transports[network->transport.id].name, packets_routing_name(network));
     if (network->switch_count > 1) packets_rules_caution(answer, network);
-    for (int i = 1; i < count; i++) digest = digest * 31 + sides[i].packets.digest;
+    for (int i = 1; i < count; i++) digest = digest_u64(digest, sides[i].packets.digest);
     answer_seed(answer, network->seed);
     answer_digest(answer, digest);
 }

@@ -622,12 +622,10 @@ static void count_messages(FlowPackets *p, const PacketResult *packets, FlowPack
 
 static const char *limit(FlowPackets *p, const FlowPacketResult *result) {
     double busiest = fmax(0.01, result->hottest_share) * result->flow.seconds; // less is nothing
-    const char *name = result->hottest_share > 0.01 ? result->hottest : NULL;
-    for (int l = 0; l < p->links->count; l++) {
-        double busy = p->link_bytes[l] / p->links->items[l].bytes_per_second;
-        if (busy > busiest) busiest = busy, name = p->links->items[l].name;
-    }
-    return name;
+    const char *hottest = result->hottest_share > 0.01 ? result->hottest : NULL;
+    for (int l = 0; l < p->links->count; l++) p->link_bytes[l] /= p->links->items[l].bytes_per_second;
+    const char *link = flow_busiest(p->links->items, p->link_bytes, p->links->count, busiest);
+    return link ? link : hottest;
 }
 
 FlowPacketResult flow_packets_run(FlowPackets *p) {

@@ -23,6 +23,8 @@ struct FlowPlan {
     double start_seconds;
 };
 
+// Which link is busy longest, and longer than `least` seconds; NULL: none.
+const char *flow_busiest(const Link *links, const double *busy, int count, double least);
 // Of a message between two places, with nothing else under way.
 SimTime flow_latency(const FlowPlan *plan, LinkBook *book, int from, int to, int way);
 // The script of a place where the request has steps.

@@ -248,6 +248,13 @@ void flow_fold(Arena *arena, FlowSystem *flows) {
     if (!flows->folded.actor_count) flows->folded = fold_system(arena, &flows->system).system;
 }
 
+const char *flow_busiest(const Link *links, const double *busy, int count, double least) {
+    const char *name = NULL;
+    for (int l = 0; l < count; l++)
+        if (busy[l] > least) least = busy[l], name = links[l].name;
+    return name;
+}
+
 FlowResult flow_run(Arena *arena, const FlowPlan *plan, FlowSystem *flows, bool fold) {
     if (fold) flow_fold(arena, flows);
     System system = fold ? flows->folded : flows->system;
@@ -263,11 +270,7 @@ FlowResult flow_run(Arena *arena, const FlowPlan *plan, FlowSystem *flows, bool 
                          .message_count = flows->message_count,
                          .event_count = run.event_count,
                          .tolerance = tolerance};
-    double busiest = 0.01 * result.seconds; // less is nothing
-    for (int l = 0; l < flows->system.link_count; l++) {
-        if (flows->link_busy[l] <= busiest) continue;
-        busiest = flows->link_busy[l];
-        result.limited_by = flows->system.links[l].name;
-    }
+    result.limited_by = flow_busiest(flows->system.links, flows->link_busy, flows->system.link_count,
+                                     0.01 * result.seconds); // less is nothing
     return result;
 }
