@@ -92,7 +92,7 @@ static void finish(PacketSim *sim) {
 static PacketSim *lay(Arena *arena, const PacketNetwork *network, int flow_count, const char **wrong) {
     PacketSim *sim = ARENA_NEW(arena, PacketSim);
     SimTime least = WINDOW_MOST;
-    *sim = (PacketSim){.arena = arena, .network = network, .flow_count = flow_count, .left = flow_count};
+    *sim = (PacketSim){.arena = arena, .network = network, .flow_count = flow_count};
     *wrong = "more than 16,777,216 flows";
     if (flow_count > PACKET_FLOWS_MOST) return NULL;
     sim->acts = transport_acts(network->transport.id);
@@ -110,7 +110,6 @@ static PacketSim *lay(Arena *arena, const PacketNetwork *network, int flow_count
     if (*wrong) return NULL;
     if (network->window_seconds > 0 && step_ticks(network->window_seconds) < least)
         least = step_ticks(network->window_seconds);
-    sim->window_length = least;
     sim->windows = windows_create(arena, least, network->host_count + network->switch_count);
     return sim;
 }
@@ -120,6 +119,7 @@ PacketResult packet_run(Arena *arena, const PacketNetwork *network, const Packet
     PacketSim *sim = lay(arena, network, flow_count, wrong);
     if (!*wrong) *wrong = lay_flows(sim, flows);
     if (*wrong) return (PacketResult){0};
+    sim->left = flow_count;
     run_windows(sim, until);
     finish(sim);
     return sim->result;
@@ -138,13 +138,14 @@ void packet_send(PacketSim *sim, int32_t connection, int64_t bytes, SimTime time
     Messages *messages = flow->messages;
     int64_t packets = packet_count(sim->network, bytes);
     int32_t begin = messages->known ? messages->items[messages->known - 1].end : 0;
+    if (time < sim->window_end) time = sim->window_end;
     CHECK(bytes > 0 && messages->known < messages->in_all && begin + packets <= messages->packets);
+    CHECK(time >= messages->handed_at);
+    messages->handed_at = time;
     messages->items[messages->known++] =
         (FlowMessage){begin + (int32_t)packets, last_payload(sim->network, bytes), (int32_t)packets};
-    sim_at_host(sim, flow->from, time > sim->window_end ? time : sim->window_end, KIND_MESSAGE, connection);
+    sim_at_host(sim, flow->from, time, KIND_MESSAGE, connection);
 }
-
-SimTime packet_window_length(const PacketSim *sim) { return sim->window_length; }
 
 SimTime packet_next(PacketSim *sim) { return windows_next_begin(sim->windows); }
 

@@ -139,9 +139,9 @@ typedef struct PacketSim PacketSim;
 PacketSim *packet_open(Arena *arena, const PacketNetwork *network, const PacketConnection *connections, int count,
                        const char **wrong);
 int64_t packet_count(const PacketNetwork *network, int64_t bytes);
-// Not before the end of the window worked off last; there is room for as many messages as were said.
+// In order of time for each connection, and as many messages as were said; what would be within the window worked off
+// last is at its end.
 void packet_send(PacketSim *sim, int32_t connection, int64_t bytes, SimTime time);
-SimTime packet_window_length(const PacketSim *sim);
 SimTime packet_next(PacketSim *sim); // when the next window begins in which anything happens; NEVER: there is none
 // Works it off: which messages arrived, as they did by host.
 const PacketArrival *packet_advance(PacketSim *sim, int *count);

@@ -77,6 +77,7 @@ typedef struct Messages { // of a connection
     int32_t in_all, known, ready; // that there will be; that were handed over; that may be sent
     int32_t packets;              // in all
     double least_ticks_per_byte;
+    SimTime handed_at; // the last of them
 } Messages;
 
 typedef struct FlowState {
@@ -183,12 +184,12 @@ struct PacketSim {
     int32_t *first, *port_of; // [switch], [first[switch] … first[switch + 1]] its ports
     int64_t full_bytes;
     PacketWindows *windows;
-    SimTime window_length, window_end;
+    SimTime window_end;
     struct { // of the node at work, within the window: the earliest is last
         PacketEvent *items;
         int count, room;
     } soon;
-    int64_t left; // messages
+    int left; // flows of packet_run
     int flow_count;
     struct { // of the window worked off last
         PacketArrival *items;

@@ -461,7 +461,6 @@ static void wants_more(PacketSim *sim, Host *host, int32_t number, SimTime now) 
 static void is_there(PacketSim *sim, int32_t number, SimTime now) {
     sim->ends[number].end = now;
     if (now > sim->result.end) sim->result.end = now;
-    sim->left--;
 }
 
 static void message_arrived(PacketSim *sim, int32_t number, FlowMessage *message, SimTime now) {
@@ -483,7 +482,9 @@ static void arrived(PacketSim *sim, FlowState *flow, int32_t number, int32_t pac
         message_arrived(sim, number, message_of(flow, packet), now);
         return;
     }
-    if (flow->received == flow->packets) is_there(sim, number, now);
+    if (flow->received < flow->packets) return;
+    is_there(sim, number, now);
+    sim->left--;
 }
 
 static void receive_data(PacketSim *sim, Host *host, const PacketEvent *event) {

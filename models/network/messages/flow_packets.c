@@ -385,9 +385,10 @@ static void send(FlowPackets *p, int32_t number, int32_t plan, SimTime now) {
     Wire *wire = &p->wires.items[way->connection];
     wire->ways[wire->sent] = number;
     wire->message_bytes[wire->sent] = p->channels[number].plans[plan].bytes;
-    wire->begun[wire->sent++] = now + way->before;
+    SimTime first = now + way->before, behind = wire->sent ? wire->begun[wire->sent - 1] : 0;
+    wire->begun[wire->sent++] = first = first > behind ? first : behind;
     p->sent = true;
-    packet_send(p->sim, way->connection, payload_of(p, wire, &p->channels[number].plans[plan]), now + way->before);
+    packet_send(p->sim, way->connection, payload_of(p, wire, &p->channels[number].plans[plan]), first);
 }
 
 static void meet(FlowPackets *p, int32_t number, SimTime now) {
