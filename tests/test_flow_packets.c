@@ -372,7 +372,10 @@ TEST(collective_says_what_it_cannot_send_as_packets) {
 }
 
 TEST(a_fabric_has_the_transport_that_it_is_used_to) {
-    static const char *const cases[][2] = {{"ib-ndr400", "window"}, {"roce-400", "dcqcn"}, {"eth-100g", "dctcp"}};
+    static const char *const cases[][3] = {{"ib-ndr400", "window", "adaptive"},
+                                           {"roce-400", "dcqcn", "ecmp"},
+                                           {"eth-100g", "dctcp", "ecmp"},
+                                           {"efa-200", "swift", "spray"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char line[160], told[64];
         snprintf(line, sizeof line,
@@ -382,6 +385,8 @@ TEST(a_fabric_has_the_transport_that_it_is_used_to) {
         snprintf(told, sizeof told, "\"transport\": \"%s\"", cases[i][1]);
         const Ended *ended = collective(line);
         EXPECT_INT(ended->code, 0);
+        EXPECT_CONTAINS(ended->out, told);
+        snprintf(told, sizeof told, "\"routing\": \"%s\"", cases[i][2]);
         EXPECT_CONTAINS(ended->out, told);
     }
 }

@@ -5,8 +5,9 @@
 #include "scenarios/fields/fields.h"
 #include "sim/system/watch.h"
 
-// Where nothing is said: InfiniBand and Slingshot lose nothing and keep a window, sockets have Linux' CUBIC, others
-// DCQCN.
+// Where nothing is said: InfiniBand and Slingshot lose nothing and keep a window; sockets have DCTCP (assumed: Linux'
+// default, CUBIC, fills any buffer it is given); EFA has Swift and sprays (assumed: its SRD sprays, takes packets in
+// any order, needs no pauses and goes by delay; Shalev et al. 2020); others have DCQCN.
 static PacketsSaid with_usual(Arena *arena, const PacketsSaid *said, const PacketFacts *facts) {
     Value *values = ARENA_ARRAY(arena, Value, object_type(OBJECT_PACKETS)->field_count);
     memcpy(values, said->values, (size_t)object_type(OBJECT_PACKETS)->field_count * sizeof *values);
@@ -14,8 +15,10 @@ static PacketsSaid with_usual(Arena *arena, const PacketsSaid *said, const Packe
           *routing = &values[field_index(OBJECT_PACKETS, "routing")];
     if (!transport->written && facts->lossless) transport->choice = PACKET_WINDOW;
     if (!transport->written && facts->tcp) transport->choice = PACKET_DCTCP;
+    if (!transport->written && facts->sprays) transport->choice = PACKET_SWIFT;
     bool in_order = packet_transports[transport->choice].in_order;
     bool spreads = facts->spreads && (facts->lossless || transport->choice == PACKET_NDP);
+    if (!routing->written && facts->sprays && !in_order) routing->choice = PACKET_SPRAY;
     if (!routing->written && spreads && !in_order) routing->choice = PACKET_ADAPTIVE;
     return (PacketsSaid){.values = values, .seed = said->seed, .where = said->where};
 }

@@ -345,6 +345,7 @@ PacketFacts flow_packets_facts(const FlowPackets *p) {
     int most = 0;
     facts.lossless = shape->transport == NET_INFINIBAND || shape->transport == NET_SLINGSHOT;
     facts.tcp = shape->transport == NET_TCP || shape->transport == NET_TCPX;
+    facts.sprays = shape->transport == NET_EFA;
     facts.spreads = shape->flows_per_nic <= 0;
     for (int h = 0; h < p->host_count; h++)
         facts.bytes_per_second = fmax(facts.bytes_per_second, p->network.cables[h].bytes_per_second);

@@ -25,6 +25,7 @@ typedef struct PacketFacts {
     int ports;               // of a switch, at most
     double packets, hops;    // about, that a run takes; with those of acknowledgements
     bool lossless, tcp;      // by credits, InfiniBand and Slingshot; sockets
+    bool sprays;             // packets over ways, in any order, by delay and without pauses: EFA's SRD
     bool spreads;            // over all ways, not by a hash of each flow
     bool warm;               // windows have grown before
 } PacketFacts;
