@@ -109,6 +109,15 @@ TEST(a_collective_of_a_script_needs_a_cluster_and_no_hosts) {
     }
 }
 
+TEST(a_collective_of_a_script_is_estimated_before_its_messages_are_laid) {
+    bool wrote;
+    EXPECT_INT(run_script_text(BEGIN "return sim.packets { collective = 'all_to_all', "
+                                     "on = sim.cluster { node = 'dgx-h100', gpus = 64, fabric = 'ib-ndr400' } }\n",
+                               "--wall=off --event-limit 10", said, sizeof said, &wrote),
+               4);
+    EXPECT_CONTAINS(said, "the messages of the collective");
+}
+
 // Host 0 sends 100 packets, host 1 as many 40 us later: 100 of 0.33264 us take 33.264 us of the line, so that they do
 // not meet, and each takes its bytes, a packet more at the switch, and two cables.
 TEST(flows_of_a_script_start_when_it_says) {

@@ -41,8 +41,9 @@ bool packets_of_collective(Arena *arena, const PacketsSaid *said, const FlowPlan
     int before = problems_added(problems);
     packets_rules_begin(&usual, laid);
     if (laid->host_count > 0) packets_rules_end(&usual, &facts, laid, problems);
+    double memory = PACKET_MEMORY * facts.packets + PACKET_WAY_MEMORY * (double)laid->switch_count * laid->switch_count;
     if (problems_added(problems) > before ||
-        !watch_allows(PACKET_EVENTS_A_HOP * facts.hops, PACKET_MEMORY * facts.packets, "the packets of the collective",
+        !watch_allows(PACKET_EVENTS_A_HOP * facts.hops, memory, "the packets of the collective",
                       "use fidelity flow, smaller sizes, or fewer GPUs", where, problems))
         return false;
     WatchPiece piece;

@@ -185,6 +185,10 @@ static bool ask_collective(const Asked *asked) {
 static bool run_collective(Arena *arena, const PacketsStudy *study, PacketsOutcome *outcome, Problems *problems) {
     const char *why, *remedy;
     const FlowPlan *plan = flow_plan(arena, study->cluster->network, &study->request, &why, &remedy);
+    FlowEstimate estimate = flow_estimate(plan);
+    if (!watch_allows_operations(estimate.ops, estimate.bytes, "the messages of the collective",
+                                 "ask for smaller sizes or fewer GPUs", study->where, problems))
+        return false;
     if (!packets_of_collective(arena, study->said, plan, study->where, &outcome->network, &outcome->collective,
                                problems))
         return false;
@@ -256,8 +260,11 @@ static bool is_allowed(const PacketsStudy *study, Problems *problems) {
     double packets = 0;
     for (int f = 0; f < study->flow_count; f++) packets += packets_of(study, &study->flows[f]);
     double hops = packets * 2 * (study->leaf_hosts < study->hosts ? 4 : 2);
-    return watch_allows(PACKET_EVENTS_A_HOP * hops, PACKET_MEMORY * packets + (double)BYTES_A_FLOW * study->flow_count,
-                        "the packets of the pattern", "ask for smaller flows or fewer hosts", study->where, problems);
+    double switches = study->network.switch_count;
+    double memory =
+        PACKET_MEMORY * packets + PACKET_WAY_MEMORY * switches * switches + (double)BYTES_A_FLOW * study->flow_count;
+    return watch_allows(PACKET_EVENTS_A_HOP * hops, memory, "the packets of the pattern",
+                        "ask for smaller flows or fewer hosts", study->where, problems);
 }
 
 bool packets_study_run(Arena *arena, const PacketsStudy *study, PacketsOutcome *outcome, Problems *problems) {
