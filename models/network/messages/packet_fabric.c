@@ -11,6 +11,7 @@
 #include "sim/base/list.h"
 
 #define LATENCY_LEAST 50e-9 // of a cable: windows are as long
+#define CABLES_MOST 128     // of a bundle: those of a wider one are faster than a NIC
 #define GLOBAL_LENGTH 3     // of a dragonfly's long cables: two of them are longer than one and two short ones
 
 const char *packet_fabric_refused(const Network *network, const char **remedy) {
@@ -35,7 +36,7 @@ static void add_cable(Arena *arena, PacketFabric *fabric, int from, int to, doub
 
 static int cables_of(double bundle, double nic) {
     double count = round(bundle / nic);
-    return count < 1 ? 1 : count > 128 ? 128 : (int)count;
+    return count < 1 ? 1 : count > CABLES_MOST ? CABLES_MOST : (int)count;
 }
 
 // A pod has as many switches above its leaves as each leaf has cables; each of those has spines of its own.
