@@ -9,6 +9,7 @@
 
 #include "models/network/fabrics.h"
 #include "sim/base/list.h"
+#include "sim/base/name_index.h"
 
 #define LATENCY_LEAST 50e-9 // of a cable: windows are as long
 #define CABLES_MOST 128     // of a bundle: those of a wider one are faster than a NIC
@@ -69,11 +70,18 @@ static void lay_tree(Arena *arena, PacketFabric *fabric, double stretch) {
         }
 }
 
-static int switch_named(PacketFabric *fabric, const char *name) {
-    int s = 0;
-    while (s < fabric->switch_count && strcmp(fabric->switch_names[s], name) != 0) s++;
-    if (s == fabric->switch_count) fabric->switch_names[fabric->switch_count++] = name;
-    return s;
+static int switch_named(PacketFabric *fabric, NameIndex *numbers, const char *name) {
+    int s = name_index_add(numbers, name, fabric->switch_count);
+    if (s >= 0) return s;
+    fabric->switch_names[fabric->switch_count] = name;
+    return fabric->switch_count++;
+}
+
+// Between groups of a dragonfly: from switch to switch, or from spine to spine where there are spines.
+static bool is_global(const Network *network, int from, int to) {
+    int group = network->fabric.switches_per_group, leaves = network->switch_count;
+    if (from >= leaves || to >= leaves) return from >= leaves && to >= leaves;
+    return group > 0 && from / group != to / group;
 }
 
 static void lay_links(Arena *arena, PacketFabric *fabric, double stretch) {
@@ -81,17 +89,20 @@ static void lay_links(Arena *arena, PacketFabric *fabric, double stretch) {
     const FabricGraph *graph = network->fabric.kind == FABRIC_GRAPH ? network->fabric.graph : NULL;
     int pairs = network->fabric_link_count / 2;
     fabric->switch_names = ARENA_ARRAY(arena, const char *, network->switch_count + 2 * pairs);
-    for (int s = 0; s < network->switch_count; s++) fabric->switch_names[s] = network->switch_names[s];
+    NameIndex *numbers = name_index_create(arena, strcmp);
+    for (int s = 0; s < network->switch_count; s++) {
+        fabric->switch_names[s] = network->switch_names[s];
+        name_index_add(numbers, network->switch_names[s], s);
+    }
     fabric->switch_count = network->switch_count;
     for (int p = 0; p < pairs; p++) {
-        int from = switch_named(fabric, network->fabric_ends[p].from),
-            to = switch_named(fabric, network->fabric_ends[p].to);
-        bool is_global = strncmp(network->fabric_links[2 * p].name, "group", 5) == 0;
+        int from = switch_named(fabric, numbers, network->fabric_ends[p].from),
+            to = switch_named(fabric, numbers, network->fabric_ends[p].to);
         add_cable(arena, fabric, from, to, stretch * network->fabric_links[2 * p].bytes_per_second,
                   graph ? graph->cables[p].latency_seconds : 0,
-                  graph       ? graph_cable_cost(&network->fabric, &graph->cables[p])
-                  : is_global ? GLOBAL_LENGTH
-                              : 1);
+                  graph                          ? graph_cable_cost(&network->fabric, &graph->cables[p])
+                  : is_global(network, from, to) ? GLOBAL_LENGTH
+                                                 : 1);
     }
 }
 
