@@ -250,6 +250,8 @@ TEST(recipes_and_lone_scripts_count_as_they_do) {
 // ---- What a script comes to.
 
 #define MEGATRON_SIZES "--num-layers 24 --hidden-size 1024 --num-attention-heads 16 --seq-length 1024 --bf16"
+#define RUN(OPTIONS) "torchrun --nproc_per_node 8 pretrain_gpt.py " MEGATRON_SIZES " --micro-batch-size 1 " OPTIONS "\n"
+#define DEEPSPEED "deepspeed --hostfile h run_clm.py --model_name_or_path gpt2 --per_device_train_batch_size 1 --fp16\n"
 
 TEST(loops_and_arguments_of_a_script_go_as_far_as_is_known) {
     Arena *arena = arena_open();
@@ -271,6 +273,50 @@ TEST(loops_and_arguments_of_a_script_go_as_far_as_is_known) {
     EXPECT_TEXT(word(import, "micro-batch"), "4");
     EXPECT_TEXT(word(import, "global-batch"), "64");
     EXPECT_CONTAINS(word(import, "model"), "layers=24,hidden=1024");
+    arena_close(arena);
+}
+
+// Scripts of few lines, and what one option of the question is then.
+static const struct {
+    const char *script, *option, *value;
+} few[] = {
+    // What cannot be counted is not known.
+    {"X=9223372036854775807; ((++X))\n" RUN("--tensor-model-parallel-size $X"), "tp", "(not said)"},
+    {"Y=$((-9223372036854775807 - 1)); X=$((-Y))\n" RUN("--tensor-model-parallel-size $X"), "tp", "(not said)"},
+    {"X=1; Y=$((X++ + ++X))\n" RUN("--tensor-model-parallel-size $Y"), "tp", "4"},
+    {"N=`seq 9223372036854775806 9223372036854775807 | wc -l`\n" RUN("--tensor-model-parallel-size $N"), "tp", "2"},
+    {"N=$(seq 5000 | wc -l)\n" RUN("--context-parallel-size $N"), "cp", "(not said)"},
+    {RUN("--tensor-model-parallel-size 2") "ssh - x\nfor ((i=0", "tp", "2"},
+    // Files that grow line by line.
+    {"echo 'a slots=8' > h; echo 'b slots=8' >> h 2>&1\n" DEEPSPEED, "gpus", "16"},
+    {"echo a slots=8 | tee h; echo b slots=8 | tee -a h\n" DEEPSPEED, "gpus", "16"},
+    {"echo -n a > h; echo ' slots=4' >> h\n" DEEPSPEED, "gpus", "4"},
+    {"N=$(echo -e '4\\n' | head -1)\n" RUN("--tensor-model-parallel-size $N"), "tp", "(not said)"},
+    {"N=$(echo 4 | head -n1)\n" RUN("--tensor-model-parallel-size $N"), "tp", "4"},
+    {"N=$(echo 42 | head -c 1)\n" RUN("--tensor-model-parallel-size $N"), "tp", "(not said)"},
+    {"read -r N <<< 4\n" RUN("--tensor-model-parallel-size $N"), "tp", "4"},
+    // What several commands print is not what the last one does.
+    {"{ echo a slots=8; echo b slots=8; } | tee h\n" DEEPSPEED, "gpus", "8"},
+    {"f() { echo a slots=8; echo b slots=4; }\nf | tee h\n" DEEPSPEED, "gpus", "8"},
+    // A job that is submitted has its own machines.
+    {"cat > a.sh <<'E'\n#SBATCH -N 4 --gpus-per-node=8 --ntasks-per-node=8\nsrun python pretrain_gpt.py " MEGATRON_SIZES
+     " --micro-batch-size 1\nE\nsbatch a.sh\necho 'srun python eval.py' > e\nsbatch -N1 e\n",
+     "gpus", "32"},
+    {"echo 'srun python pretrain_gpt.py " MEGATRON_SIZES " --micro-batch-size 1' > job\n"
+     "sbatch --gpus-per-node=8 --ntasks-per-node=8 --nodes=4 job\n",
+     "gpus", "32"},
+    {"true\n#SBATCH -N 4\n" RUN(""), "gpus", "8"},
+};
+
+TEST(scripts_of_few_lines_come_to_what_they_say) {
+    Arena *arena = arena_open();
+    for (size_t i = 0; i < sizeof few / sizeof *few; i++) {
+        const char *text = arena_printf(arena, "#!/bin/bash\n%s", few[i].script);
+        const Import *import = read_as(arena, "x.sh", text, &(ImportAsked){.node = "dgx-h100"});
+        const char *said = word(import, few[i].option);
+        EXPECT_TEXT(arena_printf(arena, "%s%s", few[i].script, said),
+                    arena_printf(arena, "%s%s", few[i].script, few[i].value));
+    }
     arena_close(arena);
 }
 

@@ -255,9 +255,12 @@ static void run_script(Reading *r, const ShellWords *words, int at, Where where)
 
 // ssh HOST COMMAND, pdsh -w HOSTS COMMAND: options first.
 static void read_remote(Reading *r, const ShellWords *words, bool many, Where where) {
+    const char *with_value = many ? "wxgXRMtulf" : "BbcDEeFIiJLlmOopQRSWw";
     int at = 1;
-    while (at < words->count && words->items[at].text[0] == '-')
-        at += strchr("oipFlJbcDELmOpQRSwxuf", words->items[at].text[1]) && !words->items[at].text[2] ? 2 : 1;
+    for (; at < words->count && words->items[at].text[0] == '-'; at++) {
+        const char *letter = words->items[at].text + 1;
+        at += *letter && !letter[1] && strchr(with_value, *letter);
+    }
     shell_run_words(r->shell, shell_joined(r->shell, words, many ? at : at + 1), where);
 }
 
@@ -553,7 +556,7 @@ static void machines_of_tasks(Reading *r, const Launch *launch) {
     if (launch->launcher != &python) return;
     if (per_node > 0) m->per_node = per_node;
     if (hosts && is_known(hosts)) m->nodes = items_of(hosts, "");
-    if (hosts && ranks > 0) m->per_node = ranks / m->nodes;
+    if (hosts && ranks > 0 && m->nodes > 0) m->per_node = ranks / m->nodes;
     if (ranks > 0) m->gpus = ranks;
     if (ranks > 0 && m->per_node > 0) m->nodes = ranks / m->per_node;
     if (!said_find(&r->machine, "by_srun")) return;
@@ -666,6 +669,7 @@ void launch_choose(Reading *r) {
     list_notes(r);
     for (int i = 0; i < r->launches.count; i++)
         if (!best || r->launches.items[i].weight > best->weight) best = &r->launches.items[i];
+    if (best && best->machines) r->machines = *best->machines;
     for (int i = 0; best && i < best->step.count; i++) LIST_PUSH(r->arena, &r->machine, best->step.items[i]);
     machines_of_scheduler(r);
     if (r->shell) take_environment(r);
@@ -694,11 +698,31 @@ void launch_choose(Reading *r) {
 static void read_directives(Reading *r, const char *file, const char *text);
 static void set_slurm(Reading *r);
 
+// "--nodes 4", "-N 4", but not "--nodes=4" or "-N4".
+static bool wants_value(const char *option) {
+    bool joined = option[0] == '-' && isalpha((unsigned char)option[1]) && isdigit((unsigned char)option[2]);
+    return option[0] == '-' && !strchr(option, '=') && !joined;
+}
+
+// What a job reserves is its own: the launches from `first` on have what was said since `said`.
+static void keep_job(Reading *r, int first, int said) {
+    Machines *machines = ARENA_NEW(r->arena, Machines);
+    *machines = r->machines;
+    for (int i = first; i < r->launches.count; i++) {
+        SaidList step = {0}, *own = &r->launches.items[i].step;
+        for (int k = said; k < r->machine.count; k++) LIST_PUSH(r->arena, &step, r->machine.items[k]);
+        for (int k = 0; k < own->count; k++) LIST_PUSH(r->arena, &step, own->items[k]);
+        *own = step;
+        if (!r->launches.items[i].machines) r->launches.items[i].machines = machines;
+    }
+}
+
 // sbatch OPTIONS SCRIPT, sbatch <<EOT, sbatch --wrap TEXT: its options beat those within.
 static void submit(Reading *r, const ShellCommand *command) {
     const ShellWords *words = command->words;
-    int at = 1;
-    while (at < words->count && (words->items[at].text[0] == '-' || words->items[at - 1].text[0] == '-')) {
+    int at = 1, launches = r->launches.count, said = r->machine.count;
+    Machines outer = r->machines;
+    while (at < words->count && (words->items[at].text[0] == '-' || wants_value(words->items[at - 1].text))) {
         bool is_script = file_ends_in(words->items[at].text, ".sh") || file_ends_in(words->items[at].text, ".sbatch") ||
                          file_ends_in(words->items[at].text, ".slurm");
         if (is_script && words->items[at].text[0] != '-') break;
@@ -718,6 +742,9 @@ static void submit(Reading *r, const ShellCommand *command) {
         run_script(r, words, at, command->where);
     else if (text)
         shell_run_words(r->shell, text, command->where);
+    keep_job(r, launches, said);
+    r->machine.count = said, r->machines = outer;
+    set_slurm(r);
 }
 
 static void on_command(void *context, Shell *shell, const ShellCommand *command) {
@@ -770,9 +797,10 @@ static void read_pbs(Reading *r, const char *line, Where where) {
                  arena_printf(r->arena, "%.*s", (int)strcspn(type + 9, ": \t"), type + 9), where, BY_MACHINES);
 }
 
+// They stand before the first command.
 static void read_directives(Reading *r, const char *file, const char *text) {
     int line = 1;
-    for (const char *at = text; *at; line++) {
+    for (const char *at = text; *at && strchr("#\n", at[strspn(at, " \t\r")]); line++) {
         size_t length = strcspn(at, "\n");
         bool pbs = strncmp(at, "#PBS", 4) == 0;
         if (strncmp(at, "#SBATCH", 7) == 0 || pbs) {

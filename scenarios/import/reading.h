@@ -21,7 +21,8 @@ typedef struct Launch {
     const Launcher *launcher;
     const char *program; // its file or module
     SaidList own, arguments;
-    SaidList step; // what stood before it: srun's and mpirun's
+    SaidList step;            // what stood before it: srun's and mpirun's, and sbatch's
+    const Machines *machines; // of the job that is submitted; NULL: those of the file
     Where where;
     int weight;
 } Launch;

@@ -14,7 +14,6 @@ typedef struct Reader {
     const char *heredoc; // where the next here-document of this line begins; NULL: none is open
     const char *file;
     int line;
-    bool of_errors;   // the redirection at hand is not of what is printed
     bool live, fixed; // live: commands count; fixed: a text within a line, all of which stands there
 } Reader;
 
@@ -177,7 +176,7 @@ static void run_text(Shell *shell, const char *file, const char *begin, const ch
         return;
     }
     const char *outer = shell->file;
-    Reader r = {shell, begin, end, NULL, file, line, false, true, fixed};
+    Reader r = {shell, begin, end, NULL, file, line, true, fixed};
     static const char *const none[] = {NULL};
     shell->depth++;
     shell->file = file;
@@ -403,8 +402,8 @@ static void assign(Reader *r, const char *sign, bool exported, bool refers) {
 typedef struct Simple {
     ShellWords words;
     const char *input, *source, *output; // a here-document, a file that is read, and one that is written
-    bool appends;
-    bool shows_test; // "[": what is not set is empty
+    bool appends, of_errors;             // of_errors: the redirection at hand is not of what is printed
+    bool shows_test;                     // "[": what is not set is empty
 } Simple;
 
 static bool is_word(const Simple *simple, int i, const char *text) {
@@ -434,7 +433,8 @@ static void take_redirection(Reader *r, Simple *simple) {
         r->at += 3;
         skip_blanks(r);
         const char *stop = word_end(r);
-        if (r->live) simple->input = shell_expand_one(r->shell, r->at, stop, r->line);
+        if (r->live)
+            simple->input = arena_printf(r->shell->arena, "%s\n", shell_expand_one(r->shell, r->at, stop, r->line));
         move_to(r, stop > r->at ? stop : r->at + 1);
         return;
     }
@@ -443,12 +443,12 @@ static void take_redirection(Reader *r, Simple *simple) {
         take_heredoc(r, simple);
         return;
     }
-    bool other = r->of_errors || (r->end - r->at > 1 && r->at[1] == '&'); // errors, or a descriptor
-    simple->appends = writes && r->end - r->at > 1 && r->at[1] == '>';
+    bool other = simple->of_errors || (r->end - r->at > 1 && r->at[1] == '&'); // errors, or a descriptor
+    bool twice = r->end - r->at > 1 && r->at[1] == '>';
     while (!over(r) && strchr("<>&|", *r->at)) r->at++;
     skip_blanks(r);
     const char *stop = word_end(r), *path = r->live && !other ? shell_expand_one(r->shell, r->at, stop, r->line) : NULL;
-    if (path && writes) simple->output = path;
+    if (path && writes) simple->output = path, simple->appends = twice;
     if (path && !writes) simple->source = path;
     move_to(r, stop);
 }
@@ -486,7 +486,7 @@ static void keep_text(Shell *shell, const char *path, const char *text, bool app
     const char *before = appends ? shell_file(shell, path) : NULL;
     if (appends && !before && is_known(path)) before = shell->hooks.read(shell->hooks.context, path, where, &bytes);
     if (before && strlen(before) + strlen(text) < SHELL_LONGEST && shell->bytes < SHELL_BYTES) {
-        text = arena_printf(shell->arena, "%s%s\n", before, text);
+        text = arena_printf(shell->arena, "%s%s", before, text);
         shell->bytes += strlen(text);
     }
     ShellFile file = {path, text};
@@ -495,14 +495,18 @@ static void keep_text(Shell *shell, const char *path, const char *text, bool app
 
 static void keep_file(Shell *shell, const Simple *simple, const char *text, Where where) {
     if (simple->output) keep_text(shell, simple->output, text, simple->appends, where);
+    bool appends = is_word(simple, 1, "-a") || is_word(simple, 1, "--append");
     for (int i = 1; i < simple->words.count && is_word(simple, 0, "tee"); i++)
-        if (simple->words.items[i].text[0] != '-') keep_text(shell, simple->words.items[i].text, text, false, where);
+        if (simple->words.items[i].text[0] != '-') keep_text(shell, simple->words.items[i].text, text, appends, where);
 }
 
 // read -r -d '' NAME <<EOT
 static void read_into(Shell *shell, const Simple *simple, Where where) {
     const char *name = simple->words.items[simple->words.count - 1].text;
-    if (simple->input && simple->words.count > 1) shell_set(shell, name, simple->input, where, false);
+    size_t length = simple->input ? strlen(simple->input) : 0;
+    while (length && simple->input[length - 1] == '\n') length--;
+    if (simple->input && simple->words.count > 1)
+        shell_set(shell, name, arena_printf(shell->arena, "%.*s", (int)length, simple->input), where, false);
 }
 
 static void shift(Shell *shell, const ShellWords *words) {
@@ -587,21 +591,26 @@ static Truth run_words(Reader *r, const Simple *simple, int line) {
     const ShellWords *words = &simple->words;
     Where where = {r->file, line};
     const char *input = words->count ? input_of(shell, simple, where) : NULL;
-    shell->piped = words->count ? shell_prints(shell, words, input, line) : NULL;
-    if (shell->piped) keep_file(shell, simple, shell->piped, where);
+    shell->piped = NULL;
     if (words->count == 0) return IS_TRUE;
     const char *first = words->items[0].text;
     for (int i = shell->functions.count - 1; i >= 0; i--)
         if (strcmp(shell->functions.items[i].name, first) == 0) {
             run_function(shell, &shell->functions.items[i], words);
+            shell->piped = NULL;
             return IS_TRUE;
         }
+    const char *prints = shell_prints(shell, words, input, line);
+    if (prints) keep_file(shell, simple, prints, where);
     Truth truth;
-    if (run_builtin(shell, simple, where, &truth)) return truth;
-    ShellCommand command = {words, input, where};
-    shell->hooks.on_command(shell->hooks.context, shell, &command);
-    bool answers = strcmp(first, "command") == 0 || strcmp(first, "which") == 0 || strcmp(first, "grep") == 0;
-    return answers || shell->unsure ? IS_UNKNOWN : IS_TRUE;
+    if (!run_builtin(shell, simple, where, &truth)) {
+        ShellCommand command = {words, input, where};
+        shell->hooks.on_command(shell->hooks.context, shell, &command);
+        bool answers = strcmp(first, "command") == 0 || strcmp(first, "which") == 0 || strcmp(first, "grep") == 0;
+        truth = answers || shell->unsure ? IS_UNKNOWN : IS_TRUE;
+    }
+    shell->piped = prints; // whatever it ran printed is not what it prints
+    return truth;
 }
 
 static bool is_declaration(const char *begin, const char *end) {
@@ -643,7 +652,7 @@ static Truth run_simple(Reader *r) {
         if (*r->at == '<' || *r->at == '>') {
             if (!(r->end - r->at > 1 && r->at[1] == '(')) {
                 take_redirection(r, &simple);
-                r->of_errors = false;
+                simple.of_errors = false;
                 continue;
             }
         }
@@ -653,7 +662,7 @@ static Truth run_simple(Reader *r) {
             continue;
         }
         if (is_descriptor(r->at, stop, r)) {
-            r->of_errors = *r->at != '1';
+            simple.of_errors = *r->at != '1';
             r->at = stop;
             continue;
         }
@@ -804,11 +813,12 @@ static void run_counted(Reader *r, bool live) {
     const char *stop = parts[0];
     for (; stop < r->end && strncmp(stop, "))", 2) != 0 && *stop != '\n'; stop++)
         if (*stop == ';' && count < 3) parts[count++] = stop + 1;
-    for (; count < 4; count++) parts[count] = stop + 1;
+    bool whole = count == 3;
+    parts[3] = stop + 1;
     move_to(r, stop < r->end && *stop == ')' ? stop + 2 : stop);
     Mark body = at_body(r);
     long long value = 0;
-    bool known = live && shell_arithmetic(r->shell, parts[0], parts[1] - 1, &value), any = false;
+    bool known = live && whole && shell_arithmetic(r->shell, parts[0], parts[1] - 1, &value), any = false;
     while (known && shell_arithmetic(r->shell, parts[1], parts[2] - 1, &value) && value) {
         any = true;
         if (!run_body(r, body, true)) break;
@@ -909,6 +919,7 @@ static Truth run_one(Reader *r) {
         return IS_UNKNOWN;
     }
     Truth truth;
+    bool is_simple = false;
     if (next_is(r, "if")) {
         truth = run_if(r);
     } else if (next_is_one_of(r, loops)) {
@@ -940,7 +951,9 @@ static Truth run_one(Reader *r) {
     } else {
         export_prefixes(r);
         truth = run_simple(r);
+        is_simple = true;
     }
+    if (!is_simple) r->shell->piped = NULL; // what several commands print is not followed
     r->shell->depth--;
     return truth;
 }
@@ -983,7 +996,7 @@ static Truth run_list(Reader *r, const char *const *until) {
 }
 
 void shell_expand_words(Shell *shell, const char *begin, const char *end, int line, ShellWords *out) {
-    Reader r = {shell, begin, end, NULL, shell->file, line, false, true, true};
+    Reader r = {shell, begin, end, NULL, shell->file, line, true, true};
     for (skip_blanks(&r); !over(&r); skip_blanks(&r)) {
         const char *stop = word_end(&r);
         if (stop == r.at) stop++;

@@ -48,14 +48,20 @@ static const char *word_at(const ShellWords *words, int i) { return i < words->c
 
 static const char *print_echo(Shell *shell, const ShellWords *words) {
     Text text = {.shell = shell};
+    bool ends_line = true, escapes = false;
     int first = 1;
-    while (first < words->count && words->items[first].text[0] == '-' && words->items[first].text[1] &&
-           strspn(words->items[first].text, "-neE") == strlen(words->items[first].text))
-        first++;
+    for (; first < words->count; first++) {
+        const char *option = words->items[first].text;
+        if (option[0] != '-' || !option[1] || option[1 + strspn(option + 1, "neE")]) break;
+        ends_line = ends_line && !strchr(option, 'n');
+        escapes = escapes || strchr(option, 'e');
+    }
     for (int i = first; i < words->count; i++) {
+        if (escapes && strchr(words->items[i].text, '\\')) return NULL;
         if (i > first) put(&text, " ", 1);
         put(&text, words->items[i].text, strlen(words->items[i].text));
     }
+    if (ends_line) put(&text, "\n", 1);
     return letters_of(&text);
 }
 
@@ -140,7 +146,7 @@ static const char *print_edited(Shell *shell, const ShellWords *words, const cha
 static const char *print_sum(Shell *shell, const ShellWords *words) {
     const char *joined = shell_joined(shell, words, 1);
     long long sum = 0;
-    return shell_arithmetic(shell, joined, joined + strlen(joined), &sum) ? arena_printf(shell->arena, "%lld", sum)
+    return shell_arithmetic(shell, joined, joined + strlen(joined), &sum) ? arena_printf(shell->arena, "%lld\n", sum)
                                                                           : NULL;
 }
 
@@ -150,7 +156,7 @@ static const char *print_count(Shell *shell, const ShellWords *words, const char
     if (words->count > 2) input = text_of_file(shell, word_at(words, 2), line);
     for (size_t length; input && *input; input += length + (input[length] == '\n'), lines++)
         length = strcspn(input, "\n");
-    return input ? arena_printf(shell->arena, "%d", lines) : NULL;
+    return input ? arena_printf(shell->arena, "%d\n", lines) : NULL;
 }
 
 static const char *print_numbers(Shell *shell, const ShellWords *words) {
@@ -158,9 +164,12 @@ static const char *print_numbers(Shell *shell, const ShellWords *words) {
     long first = words->count > 2 ? atol(word_at(words, 1)) : 1, last = atol(word_at(words, words->count - 1)),
          step = words->count > 3 ? atol(word_at(words, 2)) : 1;
     if (words->count < 2 || step <= 0) return NULL;
-    for (long n = first, lines = 0; n <= last && lines < MOST_LINES; n += step, lines++) {
-        const char *number = arena_printf(shell->arena, "%ld\n", n);
+    bool more = first <= last;
+    for (int lines = 0; more; lines++) {
+        if (lines >= MOST_LINES) return NULL;
+        const char *number = arena_printf(shell->arena, "%ld\n", first);
         put(&text, number, strlen(number));
+        more = !__builtin_add_overflow(first, step, &first) && first <= last;
     }
     return letters_of(&text);
 }
@@ -170,13 +179,15 @@ static const char *print_base(Shell *shell, const ShellWords *words) {
     const char *ending = word_at(words, 2);
     size_t length = strlen(name), own = strlen(ending);
     bool ends = own && length > own && strcmp(name + length - own, ending) == 0;
-    return arena_printf(shell->arena, "%.*s", (int)(ends ? length - own : length), name);
+    return arena_printf(shell->arena, "%.*s\n", (int)(ends ? length - own : length), name);
 }
 
 static const char *print_head(Shell *shell, const ShellWords *words, const char *input) {
-    const char *option = word_at(words, 1);
-    int lines = strcmp(option, "-n") == 0 ? atoi(word_at(words, 2)) : option[0] == '-' ? atoi(option + 1) : 10;
-    bool has_file = words->count > (strcmp(option, "-n") == 0 ? 3 : 2);
+    const char *option = word_at(words, 1), *number = option + 1;
+    bool apart = strcmp(option, "-n") == 0, has_file = words->count > (apart ? 3 : 2);
+    if (*option == '-') number = apart ? word_at(words, 2) : option[1] == 'n' ? option + 2 : option + 1;
+    if (*option && (*option != '-' || !*number || number[strspn(number, "0123456789")])) return NULL; // bytes, a file
+    int lines = *option ? atoi(number) : 10;
     const char *end = input;
     for (int i = 0; i < lines && end && *end; i++) end += strcspn(end, "\n") + (end[strcspn(end, "\n")] == '\n');
     return input && !has_file ? arena_printf(shell->arena, "%.*s", (int)(end - input), input) : NULL;

@@ -618,10 +618,11 @@ static long long of_variable(Sum *sum, int step) {
     }
     int after = sets || step ? 0 : takes(sum, "++") ? 1 : takes(sum, "--") ? -1 : 0;
     if (!sum->known) return 0;
+    long long changed = applied(sum, "+", number, step + after);
     if (sets || step || after)
-        shell_set(shell, name, arena_printf(shell->arena, "%lld", applied(sum, "+", number, step + after)),
+        shell_set(shell, name, sum->known ? arena_printf(shell->arena, "%lld", changed) : unknown_text,
                   (Where){shell->file, 0}, false);
-    return number + step;
+    return after ? number : changed;
 }
 
 static long long operand(Sum *sum) {
@@ -633,7 +634,7 @@ static long long operand(Sum *sum) {
         return value;
     }
     int step = takes(sum, "++") ? 1 : takes(sum, "--") ? -1 : 0; // of a variable
-    if (!step && takes(sum, "-")) return -operand(sum);
+    if (!step && takes(sum, "-")) return applied(sum, "-", 0, operand(sum));
     if (!step && takes(sum, "+")) return operand(sum);
     if (!step && takes(sum, "!")) return !operand(sum);
     while (sum->at < sum->end && isspace((unsigned char)*sum->at)) sum->at++;
