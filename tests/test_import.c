@@ -262,16 +262,17 @@ TEST(loops_and_arguments_of_a_script_go_as_far_as_is_known) {
         "done\n"
         "GBS=1; for ((i = 0; i < 6; i++)); do ((GBS *= 2)); done\n"
         "declare -A L=([small]=12 [large]=24); WHICH=large\n"
-        "for s in a b c; do [ $s == b ] && break; LAST=$s; done\n"
+        "for s in 1 2 4; do [ $s == 4 ] && break; CP=$s; done\n"
         "while true; do break; done\n"
         "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers ${L[$WHICH]} --hidden-size $((2 ** 10)) "
         "--num-attention-heads 16 --seq-length 1024 --bf16 --tensor-model-parallel-size $TP --micro-batch-size $MB "
-        "--pipeline-model-parallel-size $PP --global-batch-size $GBS --save $LAST\n";
+        "--pipeline-model-parallel-size $PP --global-batch-size $GBS --context-parallel-size $CP\n";
     const Import *import = read_as(arena, "x.sh", text, &(ImportAsked){.node = "dgx-h100"});
     EXPECT_TEXT(word(import, "tp"), "2");
     EXPECT_TEXT(word(import, "pp"), "2");
     EXPECT_TEXT(word(import, "micro-batch"), "4");
     EXPECT_TEXT(word(import, "global-batch"), "64");
+    EXPECT_TEXT(word(import, "cp"), "2");
     EXPECT_CONTAINS(word(import, "model"), "layers=24,hidden=1024");
     arena_close(arena);
 }
@@ -306,6 +307,20 @@ static const struct {
      "sbatch --gpus-per-node=8 --ntasks-per-node=8 --nodes=4 job\n",
      "gpus", "32"},
     {"true\n#SBATCH -N 4\n" RUN(""), "gpus", "8"},
+    // What does not run sets nothing; the folder of the script is no other text in which its name stands.
+    {"TP=2\nif false; then [[ $((TP = 4)) == 4 ]]; case x in $((TP = 8))) ;; esac; fi\n" RUN(
+         "--tensor-model-parallel-size $TP"),
+     "tp", "2"},
+    {"D=$(dirname $0); TP=$(echo 2 > $D/f; cat f)\n" RUN("--tensor-model-parallel-size $TP"), "tp", "(not said)"},
+    {"TP=$(echo 2 > f)\n" RUN("--tensor-model-parallel-size $TP"), "tp", "(not said)"},
+    // A file by the end of its path, however long that is.
+    {"echo '{\"zero_optimization\": {\"stage\": 3}}' > ds.json\ntorchrun --nproc_per_node 8 run_clm.py "
+     "--model_name_or_path gpt2 --per_device_train_batch_size 1 --fp16 --deepspeed /a/b/c/d/e/f/g/h/ds.json\n",
+     "zero", "3"},
+    // Options that are shifted away one by one.
+    {"set -- --tp 2 --pp 2 --\nwhile true; do case $1 in --tp) TP=$2; shift 2;; --pp) PP=$2; shift 2;; --) break;; "
+     "esac; done\n" RUN("--tensor-model-parallel-size $TP --pipeline-model-parallel-size $PP"),
+     "pp", "2"},
 };
 
 TEST(scripts_of_few_lines_come_to_what_they_say) {
@@ -329,6 +344,26 @@ TEST(a_loop_whose_end_is_not_known_is_gone_through_once) {
     const Import *import = read_as(arena, "x.sh", text, &(ImportAsked){.node = "dgx-h100"});
     EXPECT_TEXT(word(import, "micro-batch"), "4");
     EXPECT(lists(&import->missing, "not known"));
+    arena_close(arena);
+}
+
+TEST(what_is_more_than_is_followed_is_said) {
+    Arena *arena = arena_open();
+    static const char *const scripts[] = {
+        "for i in {1..70}; do python train.py; done\n",
+        "for ((i = 0; i < 1000; i++)); do N=$i; done\n",
+        "while true; do case $1 in a) shift;; *) N=2;; esac; done\n",
+        "for i in {1..70}; do echo x > f$i; done\n",
+    };
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        const char *text = arena_printf(arena, "#!/bin/bash\n%s%s", RUN(""), scripts[i]);
+        const Import *import = read_as(arena, "x.sh", text, &(ImportAsked){.node = "dgx-h100"});
+        EXPECT_CONTAINS(arena_printf(arena, "%s%s", scripts[i],
+                                     lists(&import->missing, "not read")    ? "said"
+                                     : lists(&import->missing, "not known") ? "said"
+                                                                            : ""),
+                        "said");
+    }
     arena_close(arena);
 }
 
@@ -423,6 +458,17 @@ TEST(calls_of_a_program_in_python_say_its_job) {
     arena_close(arena);
 }
 
+TEST(a_call_ends_with_its_line) {
+    Arena *arena = arena_open();
+    const char *text = "model = build(c).model\ntrainer = L.Trainer(devices=8, num_nodes=2, precision=\"bf16-true\")\n"
+                       "net[\n  0] (x)\nAutoModelForCausalLM.from_pretrained(\"gpt2\")\n"
+                       "data = DataLoader(d, batch_size=4)\n";
+    const Import *import = read_as(arena, "train.py", text, &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(import, "gpus"), "16");
+    EXPECT_TEXT(word(import, "micro-batch"), "4");
+    arena_close(arena);
+}
+
 TEST(groups_of_pods_are_the_machines_of_a_job) {
     Arena *arena = arena_open();
     const char *group =
@@ -466,8 +512,10 @@ TEST(gpus_that_are_typed_are_so_many_machines) {
     const char *text = "#!/bin/bash\ndeepspeed run_clm.py --model_name_or_path gpt2 --per_device_train_batch_size 1 "
                        "--fp16\n";
     const Import *import = read_as(arena, "x.sh", text, &(ImportAsked){.node = "dgx-h100", .gpus = "64"});
+    const char *nodes = "(not said)";
     for (int i = 0; i < import->job.count; i++)
-        if (strcmp(import->job.items[i].name, "nodes") == 0) EXPECT_TEXT(import->job.items[i].value, "8");
+        if (strcmp(import->job.items[i].name, "nodes") == 0) nodes = import->job.items[i].value;
+    EXPECT_TEXT(nodes, "8");
     EXPECT_TEXT(word(import, "gpus"), "64");
     arena_close(arena);
 }
@@ -629,7 +677,7 @@ static bool any_value_changes(Arena *arena, const ImportSoftware *software, cons
 
 // Alone it changes nothing: sizes of a shape that is not whole, LoRA's and ZeRO 3's, what only a batch or a pipeline's
 // or another option's value makes of it; or what holds where nothing is said.
-static bool needs_another(const ImportSoftware *software, const char *to) {
+static bool needs_another(const ImportSoftware *software, const ImportOption *row) {
     static const char *const words[] = {"layers",
                                         "hidden",
                                         "heads",
@@ -659,8 +707,10 @@ static bool needs_another(const ImportSoftware *software, const char *to) {
                                         "samples",
                                         "instance"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(words[i], to) == 0) return true;
-    return strstr(software->unsaid, to) != NULL;
+        if (strcmp(words[i], row->to) == 0) return true;
+    if (strcmp(row->to, "precision") == 0) // a flag for what is so without it
+        return row->how && strncmp(row->how, "yes:", 4) == 0 && strstr(software->unsaid, row->how + 4);
+    return strstr(software->unsaid, row->to) != NULL;
 }
 
 TEST(what_is_said_to_be_taken_changes_the_question) {
@@ -675,7 +725,7 @@ TEST(what_is_said_to_be_taken_changes_the_question) {
         for (int t = 0; software->tables[t]; t++)
             for (const ImportOption *row = software->tables[t]; row->spelling; row++) {
                 const char *name = arena_printf(arena, "%.*s", (int)strcspn(row->spelling, "|"), row->spelling);
-                if (row->effect != TAKEN || import_option(software, name) != row || needs_another(software, row->to))
+                if (row->effect != TAKEN || import_option(software, name) != row || needs_another(software, row))
                     continue;
                 if (!any_value_changes(arena, software, starts[s].command, row, name))
                     vain = arena_printf(arena, "%s%s: %s\n", vain, software->title, name);

@@ -142,7 +142,8 @@ static StudySpec in_software(Arena *arena, const StudySpec *study, const ExportT
 
 // Megatron-LM and NeMo are told a shape in numbers.
 static void hint_of_others(const Export *e, Problems *problems) {
-    problem_hint(problems, "another software can: --export %s", e->target == &export_targets[0] ? "nemo" : "megatron");
+    problem_hint(problems, "another software can: --export %s",
+                 strcmp(e->target->name, "megatron") == 0 ? "nemo" : "megatron");
 }
 
 // As goodput has it: with failures as usual where nobody says how often machines fail.

@@ -62,7 +62,16 @@ void list_line(Reading *r, ImportLines *lines, const char *name, const char *val
     LIST_PUSH(r->arena, lines, line);
 }
 
+void not_read(Reading *r, const char *why, Where where) {
+    const ImportLines *lines = &r->import->missing;
+    for (int i = 0; i < lines->count; i++)
+        if (lines->items[i].why == why) return;
+    list_line(r, &r->import->missing, "not read", NULL, why, where);
+}
+
 // ---- Other files.
+
+enum { MOST_FILES = 40 };
 
 const char *reading_file(Reading *r, const char *path, Where where, size_t *bytes, const char **shown) {
     if (r->shell) {
@@ -73,7 +82,11 @@ const char *reading_file(Reading *r, const char *path, Where where, size_t *byte
             return own;
         }
     }
-    if (!r->gate || !is_known(path) || strlen(path) > 400 || r->files >= 40) return NULL;
+    if (!r->gate || !is_known(path) || strlen(path) > 400) return NULL;
+    if (r->files >= MOST_FILES) {
+        not_read(r, "more than 40 files are named", where);
+        return NULL;
+    }
     Problems *aside = problems_create(r->arena);
     const char *text = gate_read(r->gate, path, LARGEST_FILE, bytes, where, aside);
     *shown = text ? gate_shown_path(r->gate, r->arena, path) : path;
@@ -81,15 +94,20 @@ const char *reading_file(Reading *r, const char *path, Where where, size_t *byte
     return text;
 }
 
-const char *reading_near(Reading *r, const char *path, Where where, size_t *bytes, const char **shown) {
+const char *reading_near_in(Reading *r, const char *path, int folders, Where where, size_t *bytes, const char **shown) {
+    enum { DEEPEST = 6 }; // folders that are tried
     const char *text = reading_file(r, path, where, bytes, shown);
-    bool elsewhere = *path == '/' || *path == '~' || *path == NOT_KNOWN || strstr(path, "..");
     const char *rest = strrchr(path, NOT_KNOWN) ? strrchr(path, NOT_KNOWN) : path;
-    for (int tries = 0; !text && elsewhere && tries < 6 && (rest = strchr(rest, '/')) != NULL; tries++) {
-        rest++;
-        if (*rest && is_known(rest)) text = reading_file(r, rest, where, bytes, shown);
-    }
+    int left = 0;
+    if (*path != '/' && *path != '~' && is_known(path) && !strstr(path, "..")) return text;
+    for (const char *at = rest; *at; at++) left += *at == '/';
+    for (; !text && left > folders && (rest = strchr(rest, '/')) != NULL; left--)
+        if (*++rest && left <= DEEPEST + 1) text = reading_file(r, rest, where, bytes, shown);
     return text;
+}
+
+const char *reading_near(Reading *r, const char *path, Where where, size_t *bytes, const char **shown) {
+    return reading_near_in(r, path, 0, where, bytes, shown);
 }
 
 void reading_config_text(Reading *r, const char *shown, const char *text, size_t bytes) {

@@ -72,6 +72,10 @@ static bool is_shell(const char *word) {
     return strcmp(name, "bash") == 0 || strcmp(name, "sh") == 0 || strcmp(name, "zsh") == 0;
 }
 
+static bool is_xpk(const char *word) {
+    return strcmp(base_name(word), "xpk") == 0 || strcmp(base_name(word), "xpk.py") == 0;
+}
+
 static bool is_config(const char *word) {
     return file_ends_in(word, ".yaml") || file_ends_in(word, ".yml") || file_ends_in(word, ".toml") ||
            file_ends_in(word, ".json") || file_ends_in(word, ".py");
@@ -161,7 +165,10 @@ static void add_launch(Reading *r, const Launcher *launcher, const ShellWords *w
     for (size_t i = 0; i < sizeof trains / sizeof *trains; i++)
         if (strstr(launch.program, trains[i])) launch.weight += 20;
     for (int i = 0; i < r->step.count; i++) LIST_PUSH(r->arena, &launch.step, r->step.items[i]);
-    if (r->launches.count < 64) LIST_PUSH(r->arena, &r->launches, launch);
+    if (r->launches.count < 64)
+        LIST_PUSH(r->arena, &r->launches, launch);
+    else
+        not_read(r, "more than 64 programs are started", where);
 }
 
 // Options of Slurm by their long names; "-N4" is "-N 4".
@@ -337,7 +344,7 @@ static void launch_from(Reading *r, const ShellWords *words, Where where) {
         } else if (at == 0 && (strcmp(base_name(word), "ssh") == 0 || strcmp(base_name(word), "pdsh") == 0)) {
             read_remote(r, words, strcmp(base_name(word), "pdsh") == 0, where);
             return;
-        } else if (strncmp(base_name(word), "xpk", 3) == 0) {
+        } else if (is_xpk(word)) {
             read_xpk(r, words, at + 1, where);
             return;
         } else if (at == 0 && strcmp(base_name(word), "torchx") == 0) {
@@ -350,7 +357,7 @@ static void launch_from(Reading *r, const ShellWords *words, Where where) {
                 launcher = launcher_named(option);
                 if (launcher || option[0] != '-') break;
             }
-            if (at + 1 < words->count && strncmp(base_name(words->items[at + 1].text), "xpk", 3) == 0) continue;
+            if (at + 1 < words->count && is_xpk(words->items[at + 1].text)) continue;
             if (launcher) continue; // -m torch.distributed.run
             add_launch(r, &python, &rest, 1, find_program(&rest, 1, &python), where);
             return;
@@ -385,6 +392,8 @@ static double number_or(const char *text, double fallback) {
 
 static double number_of(const SaidList *list, const char *name) { return number_or(said_value(list, name), 0); }
 
+enum { MOST_HOSTS = 50000, MOST_CHOSEN = 4096 };
+
 // "node01 slots=8", "node[1-4]" a line; comments.
 void read_hostfile(Reading *r, const char *path, Where where) {
     size_t bytes = 0;
@@ -392,14 +401,19 @@ void read_hostfile(Reading *r, const char *path, Where where) {
     double slots = 0;
     if (!text) return;
     r->hosts.count = 0;
-    for (const char *at = text; *at && r->hosts.count < 100000;) {
+    for (const char *at = text; *at;) {
+        if (r->hosts.count >= MOST_HOSTS) {
+            not_read(r, "a file of hosts has more than 50000 of them", where);
+            break;
+        }
         size_t length = strcspn(at, "\n"), blanks = strspn(at, " \t");
         const char *slot = memmem(at, length, "slots", 5);
         if (!slot) slot = memmem(at, length, ":", 1); // MPICH
         if (blanks < length && at[blanks] != '#' && at[blanks] != '\r') {
-            const char *name = at + blanks, *number = slot ? strpbrk(slot, "=:") : NULL;
+            const char *name = at + blanks, *number = slot;
+            while (number && number < at + length && *number != '=' && *number != ':') number++;
             Host host = {arena_printf(r->arena, "%.*s", (int)strcspn(name, " \t\r\n:"), name),
-                         number ? atof(number + 1) : 0};
+                         number && number < at + length ? atof(number + 1) : 0};
             slots += host.slots;
             LIST_PUSH(r->arena, &r->hosts, host);
         }
@@ -413,7 +427,7 @@ void read_hostfile(Reading *r, const char *path, Where where) {
 
 static double slots_of(const Reading *r, const char *name, size_t length) {
     for (int i = 0; i < r->hosts.count; i++)
-        if (strlen(r->hosts.items[i].name) == length && strncmp(r->hosts.items[i].name, name, length) == 0 &&
+        if (strncmp(r->hosts.items[i].name, name, length) == 0 && !r->hosts.items[i].name[length] &&
             r->hosts.items[i].slots > 0)
             return r->hosts.items[i].slots;
     return r->machines.per_node;
@@ -433,12 +447,14 @@ static void machines_of_torchrun(Reading *r, const Launch *launch) {
 static void choose_machines(Reading *r, const char *chosen, bool are_left_out) {
     Machines *m = &r->machines;
     double nodes = 0, gpus = 0;
-    for (const char *at = chosen; *at; at += strcspn(at, "@") + (at[strcspn(at, "@")] == '@')) {
+    int left = MOST_CHOSEN;
+    for (const char *at = chosen; *at && left-- > 0; at += strcspn(at, "@") + (at[strcspn(at, "@")] == '@')) {
         size_t length = strcspn(at, "@"), name = strcspn(at, ":@");
         const char *colon = memchr(at, ':', length);
         nodes += !are_left_out || !colon;
         gpus += colon ? items_of(colon, "@") : slots_of(r, at, name);
     }
+    if (left < 0) not_read(r, "more than 4096 machines are chosen by their names", m->where);
     if (are_left_out) nodes = m->nodes - nodes, gpus = m->nodes * m->per_node - gpus;
     if (nodes > 0 && gpus > 0) m->nodes = nodes, m->gpus = gpus, m->per_node = gpus / nodes;
 }
@@ -681,7 +697,8 @@ void launch_choose(Reading *r) {
     take_neox(r, best);
     r->machines.where = best->where;
     if (best->launcher->machines) best->launcher->machines(r, best);
-    for (int i = 0; i < best->own.count && best->launcher->machines != machines_of_accelerate; i++)
+    bool configures = strcmp(best->launcher->title, "accelerate") == 0; // its own options are a configuration's
+    for (int i = 0; i < best->own.count && !configures; i++)
         if (!names_config(best->own.items[i].name)) LIST_PUSH(r->arena, &r->machine, best->own.items[i]);
     if (!strstr(best->program, "deepy.py")) take_configs(r, &best->arguments);
     for (int i = 0; i < best->arguments.count; i++) {

@@ -52,14 +52,14 @@ static bool names_gpu(const char *key) {
 }
 
 // nodeAffinity: matchExpressions of whatever depth.
-static const char *affine_gpu(Reading *r, const Json *tree, int depth) {
+static const char *affine_gpu(Reading *r, const Json *tree, int depth, int *left) {
     const char *key = text_at(r, tree, "key"), *found = NULL;
     const Json *values = tree_get(tree, "values");
     if (key && names_gpu(key) && values && values->kind == JSON_LIST && values->count)
         return tree_text(r->arena, &values->items[0]);
     bool within = tree && (tree->kind == JSON_LIST || tree->kind == JSON_OBJECT) && depth < 6;
-    for (int i = 0; within && i < tree->count && i < 40 && !found; i++)
-        found = affine_gpu(r, &tree->items[i], depth + 1);
+    for (int i = 0; within && i < tree->count && !found && --*left > 0; i++)
+        found = affine_gpu(r, &tree->items[i], depth + 1, left);
     return found;
 }
 
@@ -69,7 +69,8 @@ static const char *pod_gpu(Reading *r, const Json *pod) {
         const char *key = selector->items[i].key, *value = tree_text(r->arena, &selector->items[i]);
         if (value && names_gpu(key)) return value;
     }
-    return affine_gpu(r, tree_at(pod, "affinity.nodeAffinity"), 0);
+    int left = 1000; // aliases may stand for one place many times
+    return affine_gpu(r, tree_at(pod, "affinity.nodeAffinity"), 0, &left);
 }
 
 static void take_environment(Reading *r, const Json *container, const Json *documents) {
@@ -94,17 +95,20 @@ static void take_environment(Reading *r, const Json *container, const Json *docu
 
 // $(NAME) of what stands in the environment there; what is none of it stays.
 static const char *with_variables(Reading *r, const char *text) {
-    const char *out = "";
-    for (const char *open; (open = strstr(text, "$(")) != NULL && strlen(out) < LARGEST_FILE;) {
+    ShellText out = {0};
+    Shell *shell = reading_shell(r);
+    for (const char *open; (open = strstr(text, "$(")) != NULL;) {
         size_t length = strspn(open + 2, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
         const char *name = arena_printf(r->arena, "%.*s", (int)length, open + 2);
-        const char *value = open[2 + length] == ')' ? shell_value(reading_shell(r), name) : NULL;
-        size_t taken = (size_t)(open - text) + (value ? length + 3 : 2);
-        out =
-            arena_printf(r->arena, "%s%.*s%s", out, (int)(value ? open - text : (long)taken), text, value ? value : "");
-        text += taken;
+        const char *value = open[2 + length] == ')' ? shell_value(shell, name) : NULL;
+        shell_put(shell, &out, text, (size_t)(open - text));
+        shell_put(shell, &out, value ? value : "$(", strlen(value ? value : "$("));
+        text = open + 2 + (value ? length + 1 : 0);
     }
-    return *out ? arena_printf(r->arena, "%s%s", out, text) : text;
+    shell_put(shell, &out, text, strlen(text));
+    const char *letters = shell_letters(&out);
+    if (!letters) not_read(r, "a command is longer than is followed", (Where){0});
+    return letters ? letters : "";
 }
 
 // "command" and "args" are words as they are; of "sh -c TEXT" the text is a script.

@@ -232,6 +232,7 @@ static const char *with_commas(Python *p, const ShellWords *words) {
 }
 
 static void tell(Python *p, const char *section, const char *name, const char *value, int line) {
+    if (p->told.count >= MOST_TOLD) not_read(p->r, "a program says more than 2000 things", (Where){p->file, line});
     if (!is_known(value) || p->told.count >= MOST_TOLD) return;
     said_add(p->r->arena, &p->told, arena_printf(p->r->arena, "%s%.120s", section, name), value, (Where){p->file, line},
              BY_FILE);
@@ -276,8 +277,8 @@ static const char *read_keyword(Python *p) {
 static void take_argument(Python *p, const char *name, const struct Maker *maker, const char *key,
                           const ShellWords *value, int line) {
     bool is_environment = strcmp(key, "env") == 0 || strcmp(key, "env_vars") == 0 || strcmp(key, "environment") == 0;
-    static const char *const lengths[] = {"block_size",     "seq_len",    "seq_length",      "max_seq_len",
-                                          "max_seq_length", "max_length", "sequence_length", "context_length"};
+    static const char *const lengths[] = {"block_size",     "seq_len",         "seq_length",    "max_seq_len",
+                                          "max_seq_length", "sequence_length", "context_length"};
     if (is_environment) take_environment(p, value);
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths && !maker; i++) // of whatever reads the data
         if (strcmp(key, lengths[i]) == 0 && !said_find(&p->told, key)) tell(p, "", key, with_commas(p, value), line);
@@ -380,11 +381,11 @@ static void read_atom(Python *p, ShellWords *out, bool *is_list) {
         const char *text = read_text(p, format && first == 'f');
         const char *behind = p->at;
         int line = p->line;
-        for (skip(p); p->at < p->end; skip(p)) {
+        for (skip(p); p->at < p->end && strlen(text) < 100000 && ++p->steps < 100000; skip(p)) {
             bool formats = *p->at == 'f' && p->end - p->at > 1;
             if (p->at[formats] != '"' && p->at[formats] != '\'') break;
             p->at += formats;
-            text = arena_printf(p->r->arena, "%.100000s%s", text, read_text(p, formats));
+            text = arena_printf(p->r->arena, "%s%s", text, read_text(p, formats));
             behind = p->at, line = p->line;
         }
         p->at = behind, p->line = line;
@@ -465,7 +466,10 @@ static void read_value(Python *p, ShellWords *out, bool *is_list) {
             const char *method =
                 arena_printf(p->r->arena, "%.*s", (int)(p->at - begin > 100 ? 100 : p->at - begin), begin);
             ShellWords aside = {0};
-            if (takes(p, '(')) call(p, method, &aside, &list);
+            if (p->at < p->end && *p->at == '(') {
+                p->at++;
+                call(p, method, &aside, &list);
+            }
             continue;
         }
         if (p->at >= p->end || !strchr("+*/-", *p->at) || (p->end - p->at > 1 && p->at[1] == '=')) break;
@@ -528,13 +532,17 @@ static bool read_place(Python *p, const char *name, size_t length) {
     const char *path = arena_printf(p->r->arena, "%.*s", (int)(at - begin > 200 ? 200 : at - begin), begin);
     ShellWords key = {0}, value = {0};
     bool is_list = false;
+    int before = p->line;
     if (at < p->end && *at == '[') {
         p->at = at + 1;
         read_list(p, &key, ']');
         at = p->at;
     }
     while (at < p->end && *at == ' ') at++;
-    if (p->end - at < 2 || at[0] != '=' || at[1] == '=' || (!*path && !key.count)) return false;
+    if (p->end - at < 2 || at[0] != '=' || at[1] == '=' || (!*path && !key.count)) {
+        p->line = before;
+        return false;
+    }
     int line = p->line;
     p->at = at + 1;
     read_value(p, &value, &is_list);

@@ -72,11 +72,14 @@ double heard_number(const Reading *r, const char *key, double fallback);
 const char *heard_text(const Reading *r, const char *key);
 void unhear(Reading *r, const char *key);
 void list_line(Reading *r, ImportLines *lines, const char *name, const char *value, const char *why, Where where);
+void not_read(Reading *r, const char *why, Where where); // a limit, said once
 
 // Another file that the first one names, beside it or below its folder; NULL where it may not be read or is none.
 const char *reading_file(Reading *r, const char *path, Where where, size_t *bytes, const char **shown);
-// The same; where the path is absolute, or its beginning is not known, also by as much of its end as lies beside.
-const char *reading_near(Reading *r, const char *path, Where where, size_t *bytes, const char **shown);
+// The same; where the path is absolute, or its beginning is not known, also by as much of its end as lies beside,
+// at least so many folders and the name.
+const char *reading_near_in(Reading *r, const char *path, int folders, Where where, size_t *bytes, const char **shown);
+const char *reading_near(Reading *r, const char *path, Where where, size_t *bytes, const char **shown); // by its name
 // A configuration by its name: said with that strength. False: it was not read.
 bool reading_config(Reading *r, const char *path, Where where);
 void reading_config_text(Reading *r, const char *shown, const char *text, size_t bytes);

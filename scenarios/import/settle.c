@@ -30,7 +30,7 @@ static const Model *model_called(Reading *r, const char *name) {
 static const Model *model_spelt_like(Reading *r, const char *name) {
     const Model *model = model_called(r, name);
     for (const char *at = name; *at && !model; at++) {
-        const char *next = at + (at[1] == '_' || at[1] == '-' || at[1] == 'p' ? 2 : 1);
+        const char *next = at + (at[1] == '_' || at[1] == '-' ? 2 : 1);
         if (!isdigit((unsigned char)at[0]) || !isdigit((unsigned char)*next)) continue;
         model = model_called(r, arena_printf(r->arena, "%.*s.%s", (int)(at + 1 - name), name, next));
     }
@@ -44,7 +44,8 @@ static const char *library_name(Reading *r, const char *said) {
     for (int front = 0; front < 3 && *begin; front++) {
         char *name = arena_printf(r->arena, "%.100s", begin);
         while (*name) {
-            if (model_spelt_like(r, name)) return model_spelt_like(r, name)->name;
+            const Model *model = model_spelt_like(r, name);
+            if (model) return model->name;
             char *cut = strrchr(name, '-');
             char *underline = strrchr(name, '_');
             if (!cut || (underline && underline > cut)) cut = underline;
@@ -62,12 +63,7 @@ static const char *config_beside(Reading *r, const char *name, Where where) {
     size_t bytes;
     const char *shown;
     const char *path = strstr(name, ".json") ? name : arena_printf(r->arena, "%s/config.json", name);
-    if (path[0] != '/' && is_known(path)) return reading_file(r, path, where, &bytes, &shown) ? shown : NULL;
-    const char *rest =
-        strrchr(path, NOT_KNOWN) ? strrchr(path, NOT_KNOWN) : path; // a folder beside, by the end of its path
-    for (int tries = 0; tries < 6 && (rest = strchr(rest, '/')) != NULL && strchr(++rest, '/'); tries++)
-        if (is_known(rest) && reading_file(r, rest, where, &bytes, &shown)) return shown;
-    return NULL;
+    return reading_near_in(r, path, 1, where, &bytes, &shown) ? shown : NULL;
 }
 
 static const char *const shape[] = {"layers", "hidden", "heads"}; // without which no transformer is spelt

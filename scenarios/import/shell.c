@@ -196,11 +196,13 @@ void shell_run_words(Shell *shell, const char *text, Where where) {
     run_text(shell, where.file, text, text + strlen(text), where.line, true);
 }
 
-const char *shell_joined(const Shell *shell, const ShellWords *words, int from) {
-    const char *text = "";
-    for (int i = from; i < words->count && strlen(text) < SHELL_LONGEST; i++)
-        text = arena_printf(shell->arena, "%s %s", text, words->items[i].text);
-    return text;
+const char *shell_joined(Shell *shell, const ShellWords *words, int from) {
+    ShellText text = {0};
+    for (int i = from; i < words->count; i++) {
+        shell_put(shell, &text, " ", 1);
+        shell_put(shell, &text, words->items[i].text, strlen(words->items[i].text));
+    }
+    return text.over ? "" : shell_letters(&text);
 }
 
 static void run_file(Shell *shell, const char *path, Where where) {
@@ -301,8 +303,9 @@ static Truth run_double_test(Reader *r) {
         const char *stop = is_sign ? r->at + (r->end - r->at > 1 && r->at[1] == *r->at ? 2 : 1) : word_end(r);
         if (stop == r->at) stop++;
         bool last = stop - r->at == 2 && strncmp(r->at, "]]", 2) == 0;
-        ShellWord word = {is_sign ? arena_printf(r->shell->arena, "%.*s", (int)(stop - r->at), r->at)
-                                  : shell_expand_one(r->shell, r->at, stop, r->line),
+        ShellWord word = {is_sign   ? arena_printf(r->shell->arena, "%.*s", (int)(stop - r->at), r->at)
+                          : r->live ? shell_expand_one(r->shell, r->at, stop, r->line)
+                                    : "",
                           r->line};
         if (!is_sign || word.text[0] != '(') LIST_PUSH(r->shell->arena, &words, word);
         move_to(r, stop);
@@ -482,15 +485,24 @@ static const char *input_of(Shell *shell, const Simple *simple, Where where) {
 
 static void keep_text(Shell *shell, const char *path, const char *text, bool appends, Where where) {
     size_t bytes = 0;
-    if (shell->files.count >= 64 || !*path) return;
+    if (!*path) return;
     const char *before = appends ? shell_file(shell, path) : NULL;
     if (appends && !before && is_known(path)) before = shell->hooks.read(shell->hooks.context, path, where, &bytes);
-    if (before && strlen(before) + strlen(text) < SHELL_LONGEST && shell->bytes < SHELL_BYTES) {
-        text = arena_printf(shell->arena, "%s%s", before, text);
-        shell->bytes += strlen(text);
+    if (before) {
+        ShellText both = {0};
+        shell_put(shell, &both, before, strlen(before));
+        shell_put(shell, &both, text, strlen(text));
+        text = shell_letters(&both);
     }
-    ShellFile file = {path, text};
-    LIST_PUSH(shell->arena, &shell->files, file);
+    ShellFile *file = NULL;
+    for (int i = 0; i < shell->files.count && !file; i++)
+        if (strcmp(plain_path(shell->files.items[i].path), plain_path(path)) == 0) file = &shell->files.items[i];
+    if (!text || (!file && shell->files.count >= 64))
+        shell_note(shell, where.line, "more is written to files than is followed");
+    else if (file)
+        file->text = text;
+    else
+        LIST_PUSH(shell->arena, &shell->files, ((ShellFile){path, text}));
 }
 
 static void keep_file(Shell *shell, const Simple *simple, const char *text, Where where) {
@@ -765,7 +777,11 @@ static bool run_body(Reader *r, Mark body, bool live) {
     r->shell->within_loops++;
     run_list(r, ends);
     r->shell->within_loops--;
-    bool more = live && r->shell->leaves < LEAVES_LOOP && ++r->shell->rounds < SHELL_ROUNDS;
+    bool more = live && r->shell->leaves < LEAVES_LOOP;
+    if (more && ++r->shell->rounds >= SHELL_ROUNDS) {
+        shell_note(r->shell, body.line, "loops go round more often than is followed");
+        more = false;
+    }
     if (r->shell->leaves < LEAVES_FUNCTION) r->shell->leaves = LEAVES_NOTHING;
     r->live = live;
     return more;
@@ -844,7 +860,12 @@ static void run_while(Reader *r, bool live, bool until) {
         bool runs = live && (truth == IS_TRUE || (truth == IS_UNKNOWN && round == 0));
         if (live && truth == IS_UNKNOWN && round == 0)
             shell_note(r->shell, condition.line, "how often is not known; this loop is gone through once");
-        more = run_body(r, body, runs) && runs && truth == IS_TRUE && !endless;
+        const ShellWords *given = r->shell->arguments;
+        more = run_body(r, body, runs) && runs && truth == IS_TRUE;
+        if (more && endless && r->shell->arguments == given) { // only arguments that are shifted away end it
+            shell_note(r->shell, condition.line, "how often is not known; this loop is gone through no further");
+            more = false;
+        }
     }
 }
 
@@ -880,7 +901,7 @@ static Truth run_case(Reader *r) {
         bool hit = false;
         while (!over(r) && *r->at != ')') {
             stop = word_end(r);
-            const char *pattern = shell_expand_one(r->shell, r->at, stop, r->line);
+            const char *pattern = r->live ? shell_expand_one(r->shell, r->at, stop, r->line) : "";
             hit = hit || (is_known(subject) && fits(pattern, subject, 0));
             move_to(r, stop > r->at ? stop : r->at + 1);
             skip_blanks(r);

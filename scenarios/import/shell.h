@@ -17,6 +17,12 @@ typedef struct ShellWords {
     int count, room;
 } ShellWords;
 
+typedef struct ShellText { // that grows
+    char *letters;
+    size_t length, room;
+    bool over; // more than is followed: not known then
+} ShellText;
+
 typedef struct ShellVariable {
     const char *name;
     ShellWords words;   // one, or those of an array
@@ -46,7 +52,9 @@ void shell_set(Shell *shell, const char *name, const char *value, Where where, b
 void shell_run(Shell *shell, const char *file, const char *text, size_t bytes);
 // A text that a command runs ("bash -c TEXT"), as a part of the script.
 void shell_run_words(Shell *shell, const char *text, Where where);
-const char *shell_joined(const Shell *shell, const ShellWords *words, int from); // with blanks between
+const char *shell_joined(Shell *shell, const ShellWords *words, int from); // with blanks between
+void shell_put(Shell *shell, ShellText *text, const char *letters, size_t length);
+const char *shell_letters(const ShellText *text); // NULL: more than is followed
 // Another script, with what stands behind its name.
 void shell_run_file(Shell *shell, const char *path, const ShellWords *arguments, Where where);
 const ShellVariable *shell_variables(const Shell *shell, int *count);

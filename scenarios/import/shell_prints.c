@@ -10,31 +10,6 @@
 
 enum { MOST_LINES = 1000 };
 
-typedef struct Text { // that grows
-    Shell *shell;
-    char *letters;
-    size_t length, room;
-    bool over; // more than is followed: not known then
-} Text;
-
-static void put(Text *text, const char *letters, size_t length) {
-    Shell *shell = text->shell;
-    text->over = text->over || text->length + length > SHELL_LONGEST || shell->bytes + length > SHELL_BYTES;
-    if (text->over) return;
-    if (text->length + length + 1 > text->room) {
-        size_t room = 2 * (text->length + length) + 64;
-        char *larger = arena_alloc(shell->arena, room);
-        if (text->length) memcpy(larger, text->letters, text->length);
-        text->letters = larger, text->room = room;
-        shell->bytes += room / 2;
-    }
-    memcpy(text->letters + text->length, letters, length);
-    text->length += length;
-    text->letters[text->length] = '\0';
-}
-
-static const char *letters_of(const Text *text) { return text->over ? NULL : text->letters ? text->letters : ""; }
-
 static const char *text_of_file(Shell *shell, const char *path, int line) {
     size_t bytes = 0;
     const char *own = shell_file(shell, path);
@@ -47,7 +22,7 @@ static const char *word_at(const ShellWords *words, int i) { return i < words->c
 // ---- Commands: NULL where what one prints is not known.
 
 static const char *print_echo(Shell *shell, const ShellWords *words) {
-    Text text = {.shell = shell};
+    ShellText text = {0};
     bool ends_line = true, escapes = false;
     int first = 1;
     for (; first < words->count; first++) {
@@ -58,49 +33,49 @@ static const char *print_echo(Shell *shell, const ShellWords *words) {
     }
     for (int i = first; i < words->count; i++) {
         if (escapes && strchr(words->items[i].text, '\\')) return NULL;
-        if (i > first) put(&text, " ", 1);
-        put(&text, words->items[i].text, strlen(words->items[i].text));
+        if (i > first) shell_put(shell, &text, " ", 1);
+        shell_put(shell, &text, words->items[i].text, strlen(words->items[i].text));
     }
-    if (ends_line) put(&text, "\n", 1);
-    return letters_of(&text);
+    if (ends_line) shell_put(shell, &text, "\n", 1);
+    return shell_letters(&text);
 }
 
 static const char *print_files(Shell *shell, const ShellWords *words, const char *input, int line) {
-    Text text = {.shell = shell};
+    ShellText text = {0};
     if (words->count == 1 || (words->count == 2 && strcmp(word_at(words, 1), "-") == 0)) return input;
     for (int i = 1; i < words->count; i++) {
         const char *file = text_of_file(shell, words->items[i].text, line);
         if (words->items[i].text[0] == '-' || !file) return NULL;
         if (words->count == 2) return file;
-        put(&text, file, strlen(file));
+        shell_put(shell, &text, file, strlen(file));
     }
-    return letters_of(&text);
+    return shell_letters(&text);
 }
 
 // $NAME and ${NAME}; what is not set is empty.
 static const char *print_substituted(Shell *shell, const char *input) {
-    Text text = {.shell = shell};
+    ShellText text = {0};
     while (input && *input) {
         size_t plain = strcspn(input, "$");
-        put(&text, input, plain);
+        shell_put(shell, &text, input, plain);
         input += plain;
         if (!*input) break;
         bool braced = input[1] == '{';
         const char *begin = input + 1 + braced, *end = begin;
         while (isalnum((unsigned char)*end) || *end == '_') end++;
         if (end == begin || isdigit((unsigned char)*begin) || (braced && *end != '}')) {
-            put(&text, input++, 1);
+            shell_put(shell, &text, input++, 1);
             continue;
         }
         const char *value = shell_value(shell, arena_printf(shell->arena, "%.*s", (int)(end - begin), begin));
-        if (value) put(&text, value, strlen(value));
+        if (value) shell_put(shell, &text, value, strlen(value));
         input = end + braced;
     }
-    return input ? letters_of(&text) : NULL;
+    return input ? shell_letters(&text) : NULL;
 }
 
 // s/FROM/TO/ and s/FROM/TO/g, FROM being a text.
-static const char *replaced(Shell *shell, const char *script, const char *input) {
+static const char *edited(Shell *shell, const char *script, const char *input) {
     char mark = script[0] == 's' ? script[1] : '\0';
     if (!mark) return NULL;
     const char *from = script + 2, *to = strchr(from, mark), *end = to ? strchr(to + 1, mark) : NULL;
@@ -110,18 +85,18 @@ static const char *replaced(Shell *shell, const char *script, const char *input)
         if (strchr("*[]^$\\", *at)) return NULL;
     for (const char *at = to + 1; at < end; at++)
         if (strchr("&\\", *at)) return NULL;
-    Text text = {.shell = shell};
+    ShellText text = {0};
     for (bool fresh = true; *input;) {
         bool fits = (fresh || end[1] == 'g') && strncmp(input, from, length) == 0;
         if (fits) {
-            put(&text, to + 1, (size_t)(end - to - 1));
+            shell_put(shell, &text, to + 1, (size_t)(end - to - 1));
             input += length, fresh = false;
         } else {
             fresh = fresh || *input == '\n';
-            put(&text, input++, 1);
+            shell_put(shell, &text, input++, 1);
         }
     }
-    return letters_of(&text);
+    return shell_letters(&text);
 }
 
 static const char *print_edited(Shell *shell, const ShellWords *words, const char *input, int line) {
@@ -139,7 +114,7 @@ static const char *print_edited(Shell *shell, const ShellWords *words, const cha
             file = word;
     }
     if (file) input = text_of_file(shell, file, line);
-    for (int i = 0; i < count && input; i++) input = replaced(shell, scripts[i], input);
+    for (int i = 0; i < count && input; i++) input = edited(shell, scripts[i], input);
     return count ? input : NULL;
 }
 
@@ -160,7 +135,7 @@ static const char *print_count(Shell *shell, const ShellWords *words, const char
 }
 
 static const char *print_numbers(Shell *shell, const ShellWords *words) {
-    Text text = {.shell = shell};
+    ShellText text = {0};
     long first = words->count > 2 ? atol(word_at(words, 1)) : 1, last = atol(word_at(words, words->count - 1)),
          step = words->count > 3 ? atol(word_at(words, 2)) : 1;
     if (words->count < 2 || step <= 0) return NULL;
@@ -168,10 +143,10 @@ static const char *print_numbers(Shell *shell, const ShellWords *words) {
     for (int lines = 0; more; lines++) {
         if (lines >= MOST_LINES) return NULL;
         const char *number = arena_printf(shell->arena, "%ld\n", first);
-        put(&text, number, strlen(number));
+        shell_put(shell, &text, number, strlen(number));
         more = !__builtin_add_overflow(first, step, &first) && first <= last;
     }
-    return letters_of(&text);
+    return shell_letters(&text);
 }
 
 static const char *print_base(Shell *shell, const ShellWords *words) {
@@ -230,7 +205,7 @@ const char *shell_printed_within(Shell *shell, const char *begin, const char *en
     const char *text = arena_printf(shell->arena, "%.*s", (int)(end - begin > 2000 ? 2000 : end - begin), begin);
     const char *count = counted(shell, text), *input = NULL;
     if (count) return count;
-    if (strpbrk(text, ";&`\n") || strstr(text, "$(") || end - begin > 2000) return NULL;
+    if (strpbrk(text, ";&`>\n") || strstr(text, "$(") || end - begin > 2000) return NULL;
     if (*text == '<')
         return text_of_file(shell, shell_expand_one(shell, begin + 1 + strspn(begin + 1, " "), end, line), line);
     for (const char *at = begin; at <= end;) {

@@ -99,37 +99,41 @@ typedef struct Expander {
     ShellWords *out;
     bool split;
     int line, word_line;
-    char *text; // of the field that grows
-    size_t length, room;
-    bool any; // there is a field, be it empty
+    ShellText text; // of the field that grows
+    bool any;       // there is a field, be it empty
 } Expander;
 
-static void put(Expander *e, const char *text, size_t length) {
-    Shell *shell = e->shell;
-    if (e->length + length > SHELL_LONGEST || shell->bytes + length > SHELL_BYTES) {
-        if (e->length + 1 < e->room) e->text[e->length++] = NOT_KNOWN;
-        shell_note(shell, e->line, "a value grows beyond all measure, and is not followed");
-        return;
-    }
-    if (e->length + length + 1 > e->room) {
-        size_t room = 2 * (e->length + length) + 32;
+void shell_put(Shell *shell, ShellText *text, const char *letters, size_t length) {
+    text->over = text->over || text->length + length > SHELL_LONGEST || shell->bytes + length > SHELL_BYTES;
+    if (text->over) return;
+    if (text->length + length + 1 > text->room) {
+        size_t room = 2 * (text->length + length) + 32;
         char *larger = arena_alloc(shell->arena, room);
-        if (e->length) memcpy(larger, e->text, e->length);
-        e->text = larger, e->room = room;
+        if (text->length) memcpy(larger, text->letters, text->length);
+        text->letters = larger, text->room = room;
         shell->bytes += room / 2;
     }
-    memcpy(e->text + e->length, text, length);
-    e->length += length;
-    e->text[e->length] = '\0';
+    memcpy(text->letters + text->length, letters, length);
+    text->length += length;
+    text->letters[text->length] = '\0';
+}
+
+const char *shell_letters(const ShellText *text) { return text->over ? NULL : text->letters ? text->letters : ""; }
+
+static void put(Expander *e, const char *text, size_t length) {
+    bool before = e->text.over;
+    shell_put(e->shell, &e->text, text, length);
+    if (e->text.over && !before) shell_note(e->shell, e->line, "a value grows beyond all measure, and is not followed");
     e->any = true;
 }
 
+static const char *letters_of(const Expander *e) { return e->text.over ? unknown_text : shell_letters(&e->text); }
+
 static void end_field(Expander *e) {
     if (!e->any) return;
-    ShellWord word = {e->text ? e->text : "", e->word_line ? e->word_line : e->line};
-    if (!e->text) word.text = "";
+    ShellWord word = {letters_of(e), e->word_line ? e->word_line : e->line};
     LIST_PUSH(e->shell->arena, e->out, word);
-    e->text = NULL, e->length = e->room = 0, e->any = false, e->word_line = 0;
+    e->text = (ShellText){0}, e->any = false, e->word_line = 0;
 }
 
 static void put_value(Expander *e, const char *text, int line, bool quoted) {
@@ -210,10 +214,10 @@ static const char *replaced(Shell *shell, const char *text, const char *from, co
         put(&e, text, (size_t)(at - text));
         put(&e, to, strlen(to));
         text = at + length;
-        if (!all || e.length > SHELL_LONGEST / 2) break;
+        if (!all || e.text.over) break;
     }
     put(&e, text, strlen(text));
-    return e.text ? e.text : "";
+    return letters_of(&e);
 }
 
 // ${X#…}, ${X%…}: with a pattern that is a text, or one text beside a star.
@@ -400,8 +404,10 @@ static const char *printed_by(Expander *e, const char *begin, const char *end) {
     }
     while (begin < end && isspace((unsigned char)*begin)) begin++;
     const char *text = arena_printf(shell->arena, "%.*s", (int)(end - begin > 200 ? 200 : end - begin), begin);
+    static const char *const begins[] = {"dirname ", "cd ", "realpath ", "readlink "};
     bool of_script = strstr(text, "dirname") && (strstr(text, "$0") || strstr(text, "BASH_SOURCE"));
-    if (of_script && !strstr(text, "..")) return ".";
+    for (int i = 0; i < 4 && of_script && !strstr(text, ".."); i++)
+        if (strncmp(text, begins[i], strlen(begins[i])) == 0) return ".";
     if (strcmp(text, "pwd") == 0) return ".";
     const char *known = shell_printed_within(shell, begin, end, e->line);
     if (known) return known;
@@ -542,7 +548,7 @@ const char *shell_expand_body(Shell *shell, const char *begin, const char *end, 
             put(&e, at++, 1);
         }
     }
-    return e.text ? e.text : "";
+    return letters_of(&e);
 }
 
 bool shell_count(Shell *shell, const char *begin, const char *end, ShellWords *out) {
