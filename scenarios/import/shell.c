@@ -1,8 +1,7 @@
-// Commands of a script: lists, branches, loops, functions, here-documents.
+// A script as it is written: lists, branches, loops, functions, here-documents.
 #include "scenarios/import/shell.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "scenarios/import/shell_internal.h"
@@ -16,95 +15,6 @@ typedef struct Reader {
     int line;
     bool live, fixed; // live: commands count; fixed: a text within a line, all of which stands there
 } Reader;
-
-typedef enum Truth { IS_FALSE, IS_TRUE, IS_UNKNOWN } Truth;
-
-Shell *shell_create(Arena *arena, ShellHooks hooks) {
-    Shell *shell = ARENA_NEW(arena, Shell);
-    *shell = (Shell){.arena = arena, .hooks = hooks};
-    return shell;
-}
-
-void shell_note(Shell *shell, int line, const char *format, ...) {
-    if (shell->notes.count >= SHELL_NOTES) return;
-    va_list arguments;
-    va_start(arguments, format);
-    ShellNote note = {{shell->file, line}, arena_vprintf(shell->arena, format, arguments)};
-    va_end(arguments);
-    for (int i = 0; i < shell->notes.count; i++)
-        if (shell->notes.items[i].where.line == line && strcmp(shell->notes.items[i].text, note.text) == 0) return;
-    LIST_PUSH(shell->arena, &shell->notes, note);
-}
-
-const ShellNote *shell_notes(const Shell *shell, int *count) {
-    *count = shell->notes.count;
-    return shell->notes.items;
-}
-
-// ---- Variables and files.
-
-ShellVariable *shell_find(const Shell *shell, const char *name) {
-    for (int hops = 0; hops < 4; hops++) {
-        ShellVariable *found = NULL;
-        for (int i = 0; i < shell->variables.count && !found; i++)
-            if (strcmp(shell->variables.items[i].name, name) == 0) found = &shell->variables.items[i];
-        if (!found || !found->refers) return found;
-        name = found->refers;
-    }
-    return NULL;
-}
-
-static ShellVariable *variable_named(Shell *shell, const char *name, Where where) {
-    ShellVariable *there = shell_find(shell, name);
-    if (there || shell->variables.count >= SHELL_VARIABLES) return there;
-    ShellVariable variable = {.name = arena_copy_text(shell->arena, name), .where = where};
-    LIST_PUSH(shell->arena, &shell->variables, variable);
-    return &shell->variables.items[shell->variables.count - 1];
-}
-
-void shell_set(Shell *shell, const char *name, const char *value, Where where, bool exported) {
-    ShellVariable *variable = variable_named(shell, name, where);
-    if (!variable) return;
-    ShellWord word = {value, where.line};
-    variable->words = (ShellWords){0};
-    LIST_PUSH(shell->arena, &variable->words, word);
-    variable->exported |= exported;
-    variable->where = where;
-}
-
-// NAME[KEY]=VALUE: of a list by its number; a map's stand beside it as "NAME[KEY]".
-void shell_set_element(Shell *shell, const char *name, const char *index, const char *close, const char *value,
-                       Where where) {
-    ShellVariable *variable = shell_find(shell, name);
-    long long n = 0;
-    bool numbered = variable && variable->is_list && variable->words.count &&
-                    shell_arithmetic(shell, index, close, &n) && n >= 0 && n <= variable->words.count;
-    ShellWord word = {value, where.line};
-    if (numbered && n < variable->words.count)
-        variable->words.items[n] = word;
-    else if (numbered)
-        LIST_PUSH(shell->arena, &variable->words, word);
-    else
-        shell_set(shell, shell_element(shell, name, index, close), value, where, false);
-}
-
-const ShellVariable *shell_variables(const Shell *shell, int *count) {
-    *count = shell->variables.count;
-    return shell->variables.items;
-}
-
-const char *shell_value(const Shell *shell, const char *name) {
-    const ShellVariable *variable = shell_find(shell, name);
-    return variable && variable->words.count ? variable->words.items[0].text : NULL;
-}
-
-static const char *plain_path(const char *path) { return strncmp(path, "./", 2) == 0 ? path + 2 : path; }
-
-const char *shell_file(const Shell *shell, const char *path) {
-    for (int i = shell->files.count - 1; i >= 0; i--)
-        if (strcmp(plain_path(shell->files.items[i].path), plain_path(path)) == 0) return shell->files.items[i].text;
-    return NULL;
-}
 
 // ---- Reading on.
 
@@ -170,7 +80,7 @@ static bool next_is_one_of(const Reader *r, const char *const *words) {
 
 static Truth run_list(Reader *r, const char *const *until);
 
-static void run_text(Shell *shell, const char *file, const char *begin, const char *end, int line, bool fixed) {
+void shell_run_text(Shell *shell, const char *file, const char *begin, const char *end, int line, bool fixed) {
     if (shell->depth >= SHELL_DEEPEST) {
         shell_note(shell, line, "this goes on within itself, and is not followed further");
         return;
@@ -189,102 +99,11 @@ static void run_text(Shell *shell, const char *file, const char *begin, const ch
 }
 
 void shell_run(Shell *shell, const char *file, const char *text, size_t bytes) {
-    run_text(shell, file, text, text + bytes, 1, false);
+    shell_run_text(shell, file, text, text + bytes, 1, false);
 }
 
 void shell_run_words(Shell *shell, const char *text, Where where) {
-    run_text(shell, where.file, text, text + strlen(text), where.line, true);
-}
-
-const char *shell_joined(Shell *shell, const ShellWords *words, int from) {
-    ShellText text = {0};
-    for (int i = from; i < words->count; i++) {
-        shell_put(shell, &text, " ", 1);
-        shell_put(shell, &text, words->items[i].text, strlen(words->items[i].text));
-    }
-    return text.over ? "" : shell_letters(&text);
-}
-
-static void run_file(Shell *shell, const char *path, Where where) {
-    size_t bytes = 0;
-    if (!is_known(path)) return;
-    const char *text = shell_file(shell, path);
-    if (text) bytes = strlen(text);
-    if (!text && shell->depth < SHELL_DEEPEST / 3) text = shell->hooks.read(shell->hooks.context, path, where, &bytes);
-    if (text) run_text(shell, arena_copy_text(shell->arena, path), text, text + bytes, 1, false);
-}
-
-void shell_run_file(Shell *shell, const char *path, const ShellWords *arguments, Where where) {
-    const ShellWords *outer = shell->arguments;
-    shell->arguments = arguments;
-    run_file(shell, path, where);
-    shell->arguments = outer;
-}
-
-// ---- Conditions.
-
-static Truth of_bool(bool truth) { return truth ? IS_TRUE : IS_FALSE; }
-static Truth inverse(Truth truth) { return truth == IS_UNKNOWN ? IS_UNKNOWN : of_bool(truth == IS_FALSE); }
-
-// A pattern with stars, as case and [[ have them.
-static bool fits(const char *pattern, const char *text, int depth) {
-    for (; *pattern; pattern++, text++) {
-        if (*pattern == '*') {
-            if (depth > 8) return false;
-            for (pattern++; *text; text++)
-                if (fits(pattern, text, depth + 1)) return true;
-            return fits(pattern, text, depth + 1);
-        }
-        if (!*text || (*pattern != '?' && *pattern != *text)) return false;
-    }
-    return !*text;
-}
-
-static Truth compare(const char *a, const char *sign, const char *b) {
-    static const char *const signs[] = {"-eq", "-ne", "-lt", "-le", "-gt", "-ge"};
-    if (!is_known(a) || !is_known(b)) return IS_UNKNOWN;
-    if (strcmp(sign, "==") == 0 || strcmp(sign, "=") == 0) return of_bool(fits(b, a, 0));
-    if (strcmp(sign, "!=") == 0) return of_bool(!fits(b, a, 0));
-    long long x = strtoll(a, NULL, 10), y = strtoll(b, NULL, 10);
-    const bool holds[] = {x == y, x != y, x<y, x <= y, x> y, x >= y};
-    for (int i = 0; i < 6; i++)
-        if (strcmp(sign, signs[i]) == 0) return of_bool(holds[i]);
-    return IS_UNKNOWN;
-}
-
-static Truth one_test(const ShellWord *words, int count) {
-    if (count > 0 && strcmp(words[0].text, "!") == 0) return inverse(one_test(words + 1, count - 1));
-    if (count == 3) return compare(words[0].text, words[1].text, words[2].text);
-    if (count == 1) return is_known(words[0].text) ? of_bool(*words[0].text) : IS_UNKNOWN;
-    if (count == 2 && is_known(words[1].text)) {
-        if (strcmp(words[0].text, "-z") == 0) return of_bool(!*words[1].text);
-        if (strcmp(words[0].text, "-n") == 0) return of_bool(*words[1].text);
-    }
-    return count == 0 ? IS_FALSE : IS_UNKNOWN;
-}
-
-static Truth both(Truth a, Truth b) {
-    if (a == IS_FALSE || b == IS_FALSE) return IS_FALSE;
-    return a == IS_TRUE && b == IS_TRUE ? IS_TRUE : IS_UNKNOWN;
-}
-
-// "a == b && -n c": left to right.
-static Truth tested(const ShellWords *words) {
-    Truth all = IS_TRUE;
-    bool any = false;
-    int begin = 1, end = words->count;
-    if (end > 1 && words->items[end - 1].text[0] == ']') end--;
-    for (int i = begin; i <= end && end > begin; i++) {
-        const char *word = i < end ? words->items[i].text : "&&";
-        bool and = strcmp(word, "&&") == 0 || strcmp(word, "-a") == 0;
-        bool or = strcmp(word, "||") == 0 || strcmp(word, "-o") == 0;
-        if (!and&&! or) continue;
-        Truth one = one_test(&words->items[begin], i - begin);
-        all = any ? inverse(both(inverse(all), inverse(one))) : both(all, one);
-        any = or ;
-        begin = i + 1;
-    }
-    return all;
+    shell_run_text(shell, where.file, text, text + strlen(text), where.line, true);
 }
 
 // "[[ … ]]": its words, && and || among them.
@@ -312,7 +131,7 @@ static Truth run_double_test(Reader *r) {
         if (last) break;
     }
     r->shell->unset_is_empty = outer;
-    return tested(&words);
+    return shell_tested(&words);
 }
 
 // ---- Assignments.
@@ -352,17 +171,6 @@ static void read_array(Reader *r, const char *name, ShellVariable *variable, boo
     variable->is_list = true;
 }
 
-// local -n NAME=OTHER: a name for another variable, which is there from now on.
-static void refer(Shell *shell, const char *name, const char *other, Where where) {
-    if (strcmp(name, other) == 0) return;
-    if (!shell_find(shell, other)) variable_named(shell, other, where);
-    ShellVariable *variable = NULL;
-    for (int i = 0; i < shell->variables.count && !variable; i++)
-        if (strcmp(shell->variables.items[i].name, name) == 0) variable = &shell->variables.items[i];
-    if (!variable) variable = variable_named(shell, name, where);
-    if (variable) variable->refers = arena_copy_text(shell->arena, other);
-}
-
 // At NAME=… or NAME+=…; behind it.
 static void assign(Reader *r, const char *sign, bool exported, bool refers) {
     Shell *shell = r->shell;
@@ -374,7 +182,7 @@ static void assign(Reader *r, const char *sign, bool exported, bool refers) {
     Where where = {r->file, r->line};
     r->at = sign + (adds ? 2 : 1);
     if (!over(r) && *r->at == '(') {
-        ShellVariable *variable = r->live ? variable_named(shell, name, where) : NULL;
+        ShellVariable *variable = r->live ? shell_variable_named(shell, name, where) : NULL;
         read_array(r, name, variable, adds);
         variable = r->live ? shell_find(shell, name) : NULL;
         if (variable) variable->where = where, variable->exported |= exported;
@@ -393,7 +201,7 @@ static void assign(Reader *r, const char *sign, bool exported, bool refers) {
             shell->bytes += strlen(value);
         }
         if (refers)
-            refer(shell, name, value, where);
+            shell_refer(shell, name, value, where);
         else
             shell_set(shell, name, value, where, exported);
     }
@@ -401,17 +209,6 @@ static void assign(Reader *r, const char *sign, bool exported, bool refers) {
 }
 
 // ---- Simple commands.
-
-typedef struct Simple {
-    ShellWords words;
-    const char *input, *source, *output; // a here-document, a file that is read, and one that is written
-    bool appends, of_errors;             // of_errors: the redirection at hand is not of what is printed
-    bool shows_test;                     // "[": what is not set is empty
-} Simple;
-
-static bool is_word(const Simple *simple, int i, const char *text) {
-    return simple->words.count > i && strcmp(simple->words.items[i].text, text) == 0;
-}
 
 static void take_heredoc(Reader *r, Simple *simple) { // at the word behind "<<"
     const char *line = r->heredoc, *body;
@@ -460,169 +257,6 @@ static bool is_descriptor(const char *begin, const char *end, const Reader *r) {
     for (const char *at = begin; at < end; at++)
         if (!isdigit((unsigned char)*at)) return false;
     return end > begin && end < r->end && (*end == '<' || *end == '>');
-}
-
-static void run_function(Shell *shell, const ShellFunction *function, const ShellWords *words) {
-    const ShellWords *outer = shell->arguments;
-    ShellWords *own = ARENA_NEW(shell->arena, ShellWords);
-    *own = (ShellWords){words->items + 1, words->count - 1, words->count - 1};
-    shell->arguments = own;
-    shell->within_functions++;
-    run_text(shell, function->file, function->begin, function->end, function->line, false);
-    shell->within_functions--;
-    shell->leaves = LEAVES_NOTHING;
-    shell->arguments = outer;
-}
-
-// What it reads: a here-document, a file beside the script, or what stands before "|"; NULL: not known.
-static const char *input_of(Shell *shell, const Simple *simple, Where where) {
-    size_t bytes = 0;
-    const char *own = simple->source ? shell_file(shell, simple->source) : NULL;
-    if (simple->input) return simple->input;
-    if (own || !simple->source) return own ? own : shell->piped;
-    return is_known(simple->source) ? shell->hooks.read(shell->hooks.context, simple->source, where, &bytes) : NULL;
-}
-
-static void keep_text(Shell *shell, const char *path, const char *text, bool appends, Where where) {
-    size_t bytes = 0;
-    if (!*path) return;
-    const char *before = appends ? shell_file(shell, path) : NULL;
-    if (appends && !before && is_known(path)) before = shell->hooks.read(shell->hooks.context, path, where, &bytes);
-    if (before) {
-        ShellText both = {0};
-        shell_put(shell, &both, before, strlen(before));
-        shell_put(shell, &both, text, strlen(text));
-        text = shell_letters(&both);
-    }
-    ShellFile *file = NULL;
-    for (int i = 0; i < shell->files.count && !file; i++)
-        if (strcmp(plain_path(shell->files.items[i].path), plain_path(path)) == 0) file = &shell->files.items[i];
-    if (!text || (!file && shell->files.count >= 64))
-        shell_note(shell, where.line, "more is written to files than is followed");
-    else if (file)
-        file->text = text;
-    else
-        LIST_PUSH(shell->arena, &shell->files, ((ShellFile){path, text}));
-}
-
-static void keep_file(Shell *shell, const Simple *simple, const char *text, Where where) {
-    if (simple->output) keep_text(shell, simple->output, text, simple->appends, where);
-    bool appends = is_word(simple, 1, "-a") || is_word(simple, 1, "--append");
-    for (int i = 1; i < simple->words.count && is_word(simple, 0, "tee"); i++)
-        if (simple->words.items[i].text[0] != '-') keep_text(shell, simple->words.items[i].text, text, appends, where);
-}
-
-// read -r -d '' NAME <<EOT
-static void read_into(Shell *shell, const Simple *simple, Where where) {
-    const char *name = simple->words.items[simple->words.count - 1].text;
-    size_t length = simple->input ? strlen(simple->input) : 0;
-    while (length && simple->input[length - 1] == '\n') length--;
-    if (simple->input && simple->words.count > 1)
-        shell_set(shell, name, arena_printf(shell->arena, "%.*s", (int)length, simple->input), where, false);
-}
-
-static void shift(Shell *shell, const ShellWords *words) {
-    int by = words->count > 1 ? atoi(words->items[1].text) : 1;
-    if (!shell->arguments || by < 1 || by > shell->arguments->count) return;
-    ShellWords *rest = ARENA_NEW(shell->arena, ShellWords);
-    int left = shell->arguments->count - by;
-    *rest = (ShellWords){shell->arguments->items + by, left, left};
-    shell->arguments = rest;
-}
-
-// set -- A B
-static void set_arguments(Shell *shell, const ShellWords *words) {
-    ShellWords *own = ARENA_NEW(shell->arena, ShellWords);
-    for (int i = 2; i < words->count; i++) LIST_PUSH(shell->arena, own, words->items[i]);
-    shell->arguments = own;
-}
-
-// getopts LETTERS NAME: the next option of the arguments.
-static Truth next_option(Shell *shell, const ShellWords *words, Where where) {
-    const char *letters = words->items[1].text, *name = words->items[2].text, *at = shell_value(shell, "OPTIND");
-    int index = at ? atoi(at) : 1;
-    const ShellWords *given = shell->arguments;
-    if (!given || index < 1 || index > given->count) return IS_FALSE;
-    const char *word = given->items[index - 1].text;
-    if (word[0] != '-' || !word[1] || word[1] == '-') return IS_FALSE;
-    const char *letter = word[1] == ':' ? NULL : strchr(letters, word[1]);
-    shell_set(shell, name, letter ? arena_printf(shell->arena, "%c", word[1]) : "?", where, false);
-    if (letter && letter[1] == ':' && !word[2]) index++;
-    if (letter && letter[1] == ':')
-        shell_set(shell, "OPTARG",
-                  word[2]                 ? word + 2
-                  : index <= given->count ? given->items[index - 1].text
-                                          : "",
-                  where, false);
-    shell_set(shell, "OPTIND", arena_printf(shell->arena, "%d", index + 1), where, false);
-    return IS_TRUE;
-}
-
-// The shell's own commands. False: it is none of them.
-static bool run_builtin(Shell *shell, const Simple *simple, Where where, Truth *truth) {
-    const ShellWords *words = &simple->words;
-    const char *first = words->items[0].text;
-    *truth = IS_TRUE;
-    if (strcmp(first, "[") == 0 || strcmp(first, "test") == 0) {
-        *truth = tested(words);
-    } else if (strcmp(first, "false") == 0) {
-        *truth = IS_FALSE;
-    } else if (strcmp(first, "read") == 0 || strcmp(first, "mapfile") == 0) {
-        read_into(shell, simple, where);
-        if (shell->unsure) *truth = IS_UNKNOWN;
-    } else if ((strcmp(first, "source") == 0 || strcmp(first, ".") == 0) && words->count > 1) {
-        run_file(shell, words->items[1].text, where);
-    } else if (strcmp(first, "eval") == 0) {
-        shell_run_words(shell, shell_joined(shell, words, 1), where);
-    } else if (strcmp(first, "shift") == 0) {
-        shift(shell, words);
-    } else if (strcmp(first, "set") == 0) {
-        if (is_word(simple, 1, "--")) set_arguments(shell, words);
-    } else if (strcmp(first, "getopts") == 0) {
-        *truth = words->count > 2 ? next_option(shell, words, where) : IS_FALSE;
-    } else if (strcmp(first, "let") == 0) {
-        long long value = 0;
-        for (int i = 1; i < words->count; i++) {
-            const char *text = words->items[i].text;
-            *truth = shell_arithmetic(shell, text, text + strlen(text), &value) ? of_bool(value) : IS_UNKNOWN;
-        }
-    } else if (strcmp(first, "break") == 0) {
-        if (shell->within_loops) shell->leaves = LEAVES_LOOP;
-    } else if (strcmp(first, "continue") == 0) {
-        if (shell->within_loops) shell->leaves = LEAVES_ROUND;
-    } else if (strcmp(first, "return") == 0) {
-        if (shell->within_functions) shell->leaves = LEAVES_FUNCTION;
-    } else {
-        return strcmp(first, "true") == 0 || strcmp(first, ":") == 0;
-    }
-    return true;
-}
-
-static Truth run_words(Reader *r, const Simple *simple, int line) {
-    Shell *shell = r->shell;
-    const ShellWords *words = &simple->words;
-    Where where = {r->file, line};
-    const char *input = words->count ? input_of(shell, simple, where) : NULL;
-    shell->piped = NULL;
-    if (words->count == 0) return IS_TRUE;
-    const char *first = words->items[0].text;
-    for (int i = shell->functions.count - 1; i >= 0; i--)
-        if (strcmp(shell->functions.items[i].name, first) == 0) {
-            run_function(shell, &shell->functions.items[i], words);
-            shell->piped = NULL;
-            return IS_TRUE;
-        }
-    const char *prints = shell_prints(shell, words, input, line);
-    if (prints) keep_file(shell, simple, prints, where);
-    Truth truth;
-    if (!run_builtin(shell, simple, where, &truth)) {
-        ShellCommand command = {words, input, where};
-        shell->hooks.on_command(shell->hooks.context, shell, &command);
-        bool answers = strcmp(first, "command") == 0 || strcmp(first, "which") == 0 || strcmp(first, "grep") == 0;
-        truth = answers || shell->unsure ? IS_UNKNOWN : IS_TRUE;
-    }
-    shell->piped = prints; // whatever it ran printed is not what it prints
-    return truth;
 }
 
 static bool is_declaration(const char *begin, const char *end) {
@@ -705,7 +339,7 @@ static Truth run_simple(Reader *r) {
         if (r->live) shell_expand(shell, r->at, stop, r->line, true, &simple.words);
         move_to(r, stop);
     }
-    Truth truth = r->live ? run_words(r, &simple, line) : IS_UNKNOWN;
+    Truth truth = r->live ? shell_run_command(shell, &simple, (Where){r->file, line}) : IS_UNKNOWN;
     shell->unset_is_empty = outer;
     return truth;
 }
@@ -855,7 +489,7 @@ static void run_while(Reader *r, bool live, bool until) {
         r->shell->unsure = true;
         Truth truth = run_list(r, begins);
         r->shell->unsure = unsure;
-        if (until) truth = inverse(truth);
+        if (until) truth = shell_inverse(truth);
         Mark body = at_body(r);
         bool runs = live && (truth == IS_TRUE || (truth == IS_UNKNOWN && round == 0));
         if (live && truth == IS_UNKNOWN && round == 0)
@@ -902,7 +536,7 @@ static Truth run_case(Reader *r) {
         while (!over(r) && *r->at != ')') {
             stop = word_end(r);
             const char *pattern = r->live ? shell_expand_one(r->shell, r->at, stop, r->line) : "";
-            hit = hit || (is_known(subject) && fits(pattern, subject, 0));
+            hit = hit || (is_known(subject) && shell_fits(pattern, subject, 0));
             move_to(r, stop > r->at ? stop : r->at + 1);
             skip_blanks(r);
         }
@@ -932,7 +566,7 @@ static Truth run_one(Reader *r) {
     if (r->shell->leaves) r->live = false;
     if (next_is(r, "!")) {
         r->at++;
-        return inverse(run_one(r));
+        return shell_inverse(run_one(r));
     }
     if (++r->shell->depth > SHELL_DEEPEST) {
         r->shell->depth--;
@@ -954,7 +588,7 @@ static Truth run_one(Reader *r) {
         const char *begin = r->at + 2, *stop = begin;
         while (stop < r->end && strncmp(stop, "))", 2) != 0 && *stop != '\n') stop++;
         long long value = 0;
-        truth = r->live && shell_arithmetic(r->shell, begin, stop, &value) ? of_bool(value) : IS_UNKNOWN;
+        truth = r->live && shell_arithmetic(r->shell, begin, stop, &value) ? shell_truth(value) : IS_UNKNOWN;
         r->at = stop < r->end && *stop == ')' ? stop + 2 : stop;
     } else if (next_is(r, "{")) {
         truth = run_group(r, brace);

@@ -1,7 +1,7 @@
 // A shell script as far as it can be known without running it: variables set in plain sight, defaults, arithmetic of
 // known values, arrays, here-documents, branches whose condition is known, functions, files that are sourced. Nothing
 // is ever started: what a command would print, what only the machine knows and what is read from elsewhere is not
-// known, and a text in which such a thing stands holds NOT_KNOWN there. Loops are gone through once.
+// known, and a text in which such a thing stands holds NOT_KNOWN there. Loops go as far as is known, or once.
 #ifndef LOCKSTEP_SCENARIOS_IMPORT_SHELL_H
 #define LOCKSTEP_SCENARIOS_IMPORT_SHELL_H
 

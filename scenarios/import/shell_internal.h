@@ -1,4 +1,4 @@
-// What shell.c (commands) and shell_words.c (their words) share.
+// What shell.c (lists of commands), shell_commands.c, shell_words.c and shell_prints.c share.
 #ifndef LOCKSTEP_SCENARIOS_IMPORT_SHELL_INTERNAL_H
 #define LOCKSTEP_SCENARIOS_IMPORT_SHELL_INTERNAL_H
 
@@ -57,8 +57,19 @@ struct Shell {
     const char *not_known; // the name of what was last found not to be known
 };
 
+typedef enum Truth { IS_FALSE, IS_TRUE, IS_UNKNOWN } Truth;
+
+typedef struct Simple {
+    ShellWords words;
+    const char *input, *source, *output; // a here-document, a file that is read, and one that is written
+    bool appends, of_errors;             // of_errors: the redirection at hand is not of what is printed
+} Simple;
+
 void shell_note(Shell *shell, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 ShellVariable *shell_find(const Shell *shell, const char *name);
+ShellVariable *shell_variable_named(Shell *shell, const char *name, Where where); // made where there is none; or NULL
+// local -n NAME=OTHER: a name for another variable, which is there from now on.
+void shell_refer(Shell *shell, const char *name, const char *other, Where where);
 
 // "NAME[KEY]", of a key as it is written.
 const char *shell_element(Shell *shell, const char *name, const char *index, const char *close);
@@ -83,5 +94,15 @@ const char *shell_expand_one(Shell *shell, const char *begin, const char *end, i
 const char *shell_expand_body(Shell *shell, const char *begin, const char *end, int line);
 // False: not known.
 bool shell_arithmetic(Shell *shell, const char *begin, const char *end, long long *value);
+
+// ---- Commands.
+
+Truth shell_truth(bool truth);
+Truth shell_inverse(Truth truth);
+bool shell_fits(const char *pattern, const char *text, int depth); // with stars, as case and [[ have them
+Truth shell_tested(const ShellWords *words);                       // of "[" or "[[", which is the first
+// A text of which `fixed` says that all of it stands in that line.
+void shell_run_text(Shell *shell, const char *file, const char *begin, const char *end, int line, bool fixed);
+Truth shell_run_command(Shell *shell, const Simple *simple, Where where);
 
 #endif
