@@ -89,11 +89,13 @@ void read_python(Reading *r, const char *file, const char *text, size_t bytes); 
 // What a program says in its own text beside what it is told; and what it says alone, as a configuration.
 void read_python_program(Reading *r, const char *file, const char *text, size_t bytes, const SaidList *arguments);
 void read_python_settings(Reading *r, const char *file, const char *text, size_t bytes);
-Shell *reading_shell(Reading *r);                                    // launch.c: the only one of an import
-void set_number(Reading *r, const char *name, double value);         // launch.c: a variable, where the number is known
+Shell *reading_shell(Reading *r);                            // launch.c: the only one of an import
+void set_number(Reading *r, const char *name, double value); // machines.c: a variable, where the number is known
 void launch_words(Reading *r, const ShellWords *words, Where where); // launch.c
-void launch_choose(Reading *r);                                      // launch.c
-void read_hostfile(Reading *r, const char *path, Where where);       // launch.c
+// launch.c: "--name value …", "--name=value", "key=value"; from `at` on
+void read_options(Reading *r, const ShellWords *words, int at, SaidList *list, Where where, bool configs);
+void launch_choose(Reading *r);                                          // launch.c
+void read_hostfile(Reading *r, const char *path, Where where);           // machines.c
 void read_manifest(Reading *r, const char *file, const Json *documents); // manifests.c
 struct NodeType;
 const struct NodeType *node_of_instance(Reading *r, const char *type); // settle.c: "ml.p4d.24xlarge"; or NULL

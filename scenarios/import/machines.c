@@ -1,0 +1,297 @@
+// How many machines with how many GPUs: by what schedulers reserve, files of hosts, and launchers' own options.
+#include "scenarios/import/machines.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/list.h"
+
+int items_of(const char *text, const char *until) {
+    int count = 1;
+    for (; *text && !strchr(until, *text); text++) count += *text == ',';
+    return count;
+}
+
+// Options of Slurm by their long names; "-N4" is "-N 4".
+void read_slurm(Reading *r, const ShellWords *words, int begin, int end, SaidList *list, Where where, SaidBy by) {
+    static const struct {
+        const char *letter, *name;
+    } letters[] = {{"-N", "nodes"},     {"-n", "ntasks"},   {"-G", "gpus"},         {"-C", "constraint"},
+                   {"-p", "partition"}, {"-J", "job-name"}, {"-t", "time"},         {"-A", "account"},
+                   {"-o", "output"},    {"-np", "ntasks"},  {"-c", "cpus-per-task"}};
+    SaidList own = {0};
+    ShellWords part = {words->items, end, end};
+    read_options(r, &part, begin, &own, where, false);
+    for (int i = 0; i < own.count; i++) {
+        const char *name = own.items[i].name, *value = own.items[i].value;
+        bool joined = name[0] == '-' && isalpha((unsigned char)name[1]) && isdigit((unsigned char)name[2]);
+        if (joined) value = name + 2, name = arena_printf(r->arena, "%.2s", name);
+        for (size_t k = 0; k < sizeof letters / sizeof *letters; k++)
+            if (strcmp(name, letters[k].letter) == 0) name = letters[k].name;
+        said_add(r->arena, list, name, value, own.items[i].where, by);
+    }
+}
+
+// ---- The machines of a launch.
+
+static double number_or(const char *text, double fallback) {
+    char *end;
+    double number = text ? strtod(text, &end) : fallback;
+    return text && *text && (!*end || *end == ':') ? number : fallback;
+}
+
+static double number_of(const SaidList *list, const char *name) { return number_or(said_value(list, name), 0); }
+
+enum { MOST_HOSTS = 50000, MOST_CHOSEN = 4096 };
+
+// "node01 slots=8", "node[1-4]" a line; comments.
+void read_hostfile(Reading *r, const char *path, Where where) {
+    size_t bytes = 0;
+    const char *shown, *text = reading_near(r, path, where, &bytes, &shown);
+    double slots = 0;
+    if (!text) return;
+    r->hosts.count = 0;
+    for (const char *at = text; *at;) {
+        if (r->hosts.count >= MOST_HOSTS) {
+            not_read(r, "a file of hosts has more than 50000 of them", where);
+            break;
+        }
+        size_t length = strcspn(at, "\n"), blanks = strspn(at, " \t");
+        const char *slot = memmem(at, length, "slots", 5);
+        if (!slot) slot = memmem(at, length, ":", 1); // MPICH
+        if (blanks < length && at[blanks] != '#' && at[blanks] != '\r') {
+            const char *name = at + blanks, *number = slot;
+            while (number && number < at + length && *number != '=' && *number != ':') number++;
+            Host host = {arena_printf(r->arena, "%.*s", (int)strcspn(name, " \t\r\n:"), name),
+                         number && number < at + length ? atof(number + 1) : 0};
+            slots += host.slots;
+            LIST_PUSH(r->arena, &r->hosts, host);
+        }
+        at += length + (at[length] == '\n');
+    }
+    r->machines.nodes = r->hosts.count;
+    if (slots > 0) r->machines.gpus = slots, r->machines.per_node = slots / r->hosts.count;
+    r->machines.where = (Where){shown, 0};
+    list_line(r, &r->import->taken, "hostfile", path, "its machines", where);
+}
+
+static double slots_of(const Reading *r, const char *name, size_t length) {
+    for (int i = 0; i < r->hosts.count; i++)
+        if (strncmp(r->hosts.items[i].name, name, length) == 0 && !r->hosts.items[i].name[length] &&
+            r->hosts.items[i].slots > 0)
+            return r->hosts.items[i].slots;
+    return r->machines.per_node;
+}
+
+void machines_of_torchrun(Reading *r, const Launch *launch) {
+    Machines *m = &r->machines;
+    double nodes = number_of(&launch->own, "nnodes"), per_node = number_of(&launch->own, "nproc_per_node");
+    if (said_find(&launch->own, "standalone") || (!said_find(&launch->own, "nnodes") && !m->nodes)) nodes = 1;
+    if (nodes > 0) m->nodes = nodes;
+    if (per_node > 0) m->per_node = per_node;
+    if (!said_find(&launch->own, "nproc_per_node") && (m->per_node <= 0 || m->nodes <= 1)) m->per_node = 1;
+    m->gpus = m->nodes * m->per_node;
+}
+
+// --include node1:0,2@node2: these; --exclude: all but these.
+static void choose_machines(Reading *r, const char *chosen, bool are_left_out) {
+    Machines *m = &r->machines;
+    double nodes = 0, gpus = 0;
+    int left = MOST_CHOSEN;
+    for (const char *at = chosen; *at && left-- > 0; at += strcspn(at, "@") + (at[strcspn(at, "@")] == '@')) {
+        size_t length = strcspn(at, "@"), name = strcspn(at, ":@");
+        const char *colon = memchr(at, ':', length);
+        nodes += !are_left_out || !colon;
+        gpus += colon ? items_of(colon, "@") : slots_of(r, at, name);
+    }
+    if (left < 0) not_read(r, "more than 4096 machines are chosen by their names", m->where);
+    if (are_left_out) nodes = m->nodes - nodes, gpus = m->nodes * m->per_node - gpus;
+    if (nodes > 0 && gpus > 0) m->nodes = nodes, m->gpus = gpus, m->per_node = gpus / nodes;
+}
+
+void machines_of_deepspeed(Reading *r, const Launch *launch) {
+    Machines *m = &r->machines;
+    const char *hosts = said_value(&launch->own, "hostfile"), *include = said_value(&launch->own, "include");
+    double nodes = number_of(&launch->own, "num_nodes"), gpus = number_of(&launch->own, "num_gpus");
+    if (hosts) read_hostfile(r, hosts, launch->where);
+    const char *exclude = said_value(&launch->own, "exclude");
+    if (include && is_known(include)) choose_machines(r, include, false);
+    if (exclude && is_known(exclude)) choose_machines(r, exclude, true);
+    if (nodes > 0) m->nodes = nodes;
+    if (gpus > 0) m->per_node = gpus;
+    if (!m->nodes) m->nodes = 1;
+    const char *visible = shell_value(r->shell, "CUDA_VISIBLE_DEVICES");
+    if (visible && is_known(visible) && !hosts && !gpus) m->per_node = items_of(visible, "");
+    m->gpus = m->nodes * m->per_node;
+}
+
+void machines_of_composer(Reading *r, const Launch *launch) {
+    Machines *m = &r->machines;
+    double world = number_of(&launch->own, "world_size"), ranks = number_of(&launch->own, "nproc|n");
+    if (world > 0 || ranks > 0) m->gpus = world > 0 ? world : ranks;
+    if (ranks > 0) m->per_node = ranks, m->nodes = m->gpus / ranks;
+    if (m->nodes <= 0) m->nodes = 1; // all GPUs of this machine
+}
+
+void machines_of_colossalai(Reading *r, const Launch *launch) {
+    Machines *m = &r->machines;
+    const char *hosts = said_value(&launch->own, "hostfile"), *host = said_value(&launch->own, "host");
+    double per_node = number_of(&launch->own, "nproc_per_node");
+    if (hosts) read_hostfile(r, hosts, launch->where);
+    if (host) m->nodes = items_of(host, "");
+    if (per_node > 0) m->per_node = per_node;
+    if (!m->nodes) m->nodes = 1;
+    m->gpus = m->nodes * m->per_node;
+}
+
+void machines_of_llamafactory(Reading *r, const Launch *launch) {
+    (void)launch;
+    Machines *m = &r->machines;
+    double nodes = number_or(shell_value(r->shell, "NNODES"), 0),
+           per_node = number_or(shell_value(r->shell, "NPROC_PER_NODE"), 0);
+    m->nodes = nodes > 0 ? nodes : m->nodes > 0 ? m->nodes : 1;
+    if (per_node > 0) m->per_node = per_node;
+    m->gpus = m->nodes * m->per_node;
+}
+
+// axolotl train FILE --launcher torchrun -- --nnodes 2 --nproc_per_node 8
+void machines_of_axolotl(Reading *r, const Launch *launch) {
+    Machines *m = &r->machines;
+    double nodes = number_of(&launch->arguments, "nnodes|num_machines"),
+           per_node = number_of(&launch->arguments, "nproc_per_node"),
+           all = number_of(&launch->arguments, "num_processes");
+    if (nodes > 0) m->nodes = nodes;
+    if (m->nodes <= 0) m->nodes = 1;
+    if (per_node > 0) m->per_node = per_node;
+    if (all > 0) m->per_node = all / m->nodes;
+    m->gpus = m->nodes * m->per_node;
+}
+
+// Its options are a table's, as those of its configuration.
+void machines_of_accelerate(Reading *r, const Launch *launch) {
+    if (r->machines.nodes <= 0 && !said_find(&r->said, "num_processes") && !said_find(&launch->own, "num_processes"))
+        r->machines.nodes = 1;
+    for (int i = 0; i < launch->own.count; i++) {
+        const Said *said = &launch->own.items[i];
+        said_add(r->arena, &r->said, said->name, said->value, said->where, BY_COMMAND);
+    }
+}
+
+// sbatch and srun: what they reserve; a task a GPU where nobody else starts ranks.
+void machines_of_scheduler(Reading *r) {
+    static const char *const words[] = {"gpus_per_node", "gres", "gpus", "gpus_per_task", "constraint", "partition"};
+    Machines *m = &r->machines;
+    const Said *nodes = said_find(&r->machine, "nodes"), *tasks = said_find(&r->machine, "ntasks_per_node");
+    if (nodes) m->nodes = number_or(nodes->value, m->nodes);
+    if (tasks) m->tasks_per_node = number_or(tasks->value, 0);
+    m->tasks = number_of(&r->machine, "ntasks");
+    for (int i = 0; i < 6; i++) {
+        const Said *said = said_find(&r->machine, words[i]);
+        if (!said || !is_known(said->value)) continue;
+        const char *value = said->value, *gres = strstr(value, "gpu");
+        if (i == 1 && !gres) continue;
+        if (i < 4) {
+            const char *colon = strrchr(value, ':');
+            double count = number_or(colon ? colon + 1 : value, 0);
+            if (i == 2 && count > 0)
+                m->gpus = count;
+            else if (i == 3 && count > 0 && m->tasks_per_node > 0)
+                m->per_node = count * m->tasks_per_node;
+            else if (i == 3 && count > 0 && m->tasks > 0 && m->nodes > 0)
+                m->per_node = count * m->tasks / m->nodes;
+            else if (count > 0)
+                m->per_node = count;
+            const char *type = i == 1 ? (gres[3] == ':' ? gres + 4 : NULL) : (colon ? value : NULL);
+            if (type && !isdigit((unsigned char)*type))
+                m->gpu = arena_printf(r->arena, "%.*s", (int)strcspn(type, ":,"), type);
+        } else if (!m->gpu) {
+            m->gpu = value;
+        }
+    }
+    if (m->tasks > 0 && m->tasks_per_node > 0 && !nodes) m->nodes = m->tasks / m->tasks_per_node;
+    if (m->nodes > 0 && m->per_node > 0)
+        m->gpus = m->nodes * m->per_node;
+    else if (m->gpus > 0 && m->nodes > 0)
+        m->per_node = m->gpus / m->nodes;
+}
+
+void machines_of_tasks(Reading *r) {
+    Machines *m = &r->machines;
+    double ranks = number_of(&r->machine, "mpi_ranks"), per_node = number_of(&r->machine, "ranks_per_node");
+    const char *hosts = said_value(&r->machine, "mpi_hosts");
+    if (per_node > 0) m->per_node = per_node;
+    if (hosts && is_known(hosts)) m->nodes = items_of(hosts, "");
+    if (hosts && ranks > 0 && m->nodes > 0) m->per_node = ranks / m->nodes;
+    if (ranks > 0) m->gpus = ranks;
+    if (ranks > 0 && m->per_node > 0) m->nodes = ranks / m->per_node;
+    if (!said_find(&r->machine, "by_srun")) return;
+    double tasks = m->tasks > 0 ? m->tasks : m->nodes * m->tasks_per_node;
+    if (tasks == m->nodes && m->per_node > 1) return; // one a machine, which starts the rest or has all of its GPUs
+    if (tasks > 1 && m->tasks_per_node != 1) m->gpus = tasks;
+    if (tasks > 1 && m->nodes > 0 && m->tasks_per_node != 1) m->per_node = tasks / m->nodes;
+}
+
+// ---- What scripts reserve.
+
+void set_number(Reading *r, const char *name, double value) {
+    if (value > 0) shell_set(reading_shell(r), name, arena_printf(r->arena, "%.0f", value), (Where){0}, false);
+}
+
+// #PBS -l select=4:ncpus=64:ngpus=8, -l nodes=4:ppn=8:gpus=8
+static void read_pbs(Reading *r, const char *line, Where where) {
+    static const struct {
+        const char *head, *name;
+    } parts[] = {{"select=", "nodes"}, {"nodes=", "nodes"}, {":ngpus=", "gpus-per-node"}, {":gpus=", "gpus-per-node"}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const char *at = strstr(line, parts[i].head);
+        int number = at ? atoi(at + strlen(parts[i].head)) : 0;
+        if (number > 0)
+            said_add(r->arena, &r->machine, parts[i].name, arena_printf(r->arena, "%d", number), where, BY_MACHINES);
+    }
+    const char *type = strstr(line, "gpu_type=");
+    if (type)
+        said_add(r->arena, &r->machine, "constraint",
+                 arena_printf(r->arena, "%.*s", (int)strcspn(type + 9, ": \t"), type + 9), where, BY_MACHINES);
+}
+
+// They stand before the first command.
+void read_directives(Reading *r, const char *file, const char *text) {
+    int line = 1;
+    for (const char *at = text; *at && strchr("#\n", at[strspn(at, " \t\r")]); line++) {
+        size_t length = strcspn(at, "\n");
+        bool pbs = strncmp(at, "#PBS", 4) == 0;
+        if (strncmp(at, "#SBATCH", 7) == 0 || pbs) {
+            const char *rest =
+                arena_printf(r->arena, "%.*s", (int)(length > 500 ? 493 : length - (pbs ? 4 : 7)), at + (pbs ? 4 : 7));
+            const char *comment = strstr(rest, " #");
+            ShellWords words = {0};
+            shell_expand_words(r->shell, rest, comment ? comment : rest + strlen(rest), line, &words);
+            if (strncmp(rest + strspn(rest, " \t"), "hetjob", 6) == 0 ||
+                strncmp(rest + strspn(rest, " \t"), "packjob", 7) == 0)
+                break; // the first part has the ranks
+            if (pbs)
+                read_pbs(r, rest, (Where){file, line});
+            else
+                read_slurm(r, &words, 0, words.count, &r->machine, (Where){file, line}, BY_MACHINES);
+        }
+        at += length + (at[length] == '\n');
+    }
+}
+
+void set_slurm(Reading *r) {
+    machines_of_scheduler(r);
+    Machines *m = &r->machines;
+    if (r->machine.count == 0) return;
+    double tasks = m->tasks > 0 ? m->tasks : m->nodes * (m->tasks_per_node > 0 ? m->tasks_per_node : 1);
+    set_number(r, "SLURM_NNODES", m->nodes);
+    set_number(r, "SLURM_JOB_NUM_NODES", m->nodes);
+    set_number(r, "SLURM_NTASKS", tasks);
+    set_number(r, "SLURM_NPROCS", tasks);
+    set_number(r, "SLURM_NTASKS_PER_NODE", m->tasks_per_node);
+    set_number(r, "SLURM_GPUS_ON_NODE", m->per_node);
+    set_number(r, "SLURM_GPUS_PER_NODE", m->per_node);
+    set_number(r, "SLURM_GPUS", m->gpus);
+    set_number(r, "SLURM_TASKS_PER_NODE", m->tasks_per_node);
+    set_number(r, "PBS_NUM_NODES", m->nodes);
+}
