@@ -53,3 +53,15 @@ void share_links(Arena *arena, const Link *links, int link_count, const Plan *co
         }
     }
 }
+
+const char *share_fullest_link(const Link *links, int link_count, const Plan *plan) {
+    const char *name = NULL;
+    double most = 0;
+    for (int u = 0; u < plan->use_count; u++) {
+        int32_t link = plan->uses[u].link;
+        if (link >= link_count || plan->uses[u].weight / links[link].bytes_per_second <= most) continue;
+        most = plan->uses[u].weight / links[link].bytes_per_second;
+        name = links[link].name;
+    }
+    return name;
+}

@@ -10,4 +10,7 @@
 void share_links(Arena *arena, const Link *links, int link_count, const Plan *const *plans, int plan_count,
                  double *rates);
 
+// Of the first `link_count` links the one that a plan fills most; NULL: it uses none of them.
+const char *share_fullest_link(const Link *links, int link_count, const Plan *plan);
+
 #endif

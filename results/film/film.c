@@ -309,8 +309,9 @@ static void tell_row(Arena *arena, const Film *film, int row, const FilmFrame *a
 const FilmState *film_states(Arena *arena, const Film *film, int frame) {
     SimTime now = film->frames[frame].time;
     FilmState *states = ARENA_ARRAY(arena, FilmState, film->row_count);
-    const double *rates = film_rates(arena, film, frame);
-    const double *before = frame > 0 ? film_rates(arena, film, frame - 1) : NULL;
+    Arena *scratch = arena_open();
+    const double *rates = film_rates(scratch, film, frame);
+    const double *before = frame > 0 ? film_rates(scratch, film, frame - 1) : NULL;
     int cells = film->row_count * film->chunk_count;
     uint64_t *holds = ARENA_ARRAY(arena, uint64_t, cells);
     if (cells) memcpy(holds, film->held, (size_t)cells * sizeof *holds);
@@ -322,6 +323,7 @@ const FilmState *film_states(Arena *arena, const Film *film, int frame) {
         tell_row(arena, film, row, &film->frames[frame], rates, before, &states[row]);
         states[row].holds = holds + (ptrdiff_t)row * film->chunk_count;
     }
+    arena_close(scratch);
     return states;
 }
 

@@ -17,6 +17,7 @@
 #define WIDEST_NAME 14
 #define CELLS_MOST 32 // columns of chunks
 #define PROGRESS 24
+#define NARROWEST 20 // columns; a terminal that is narrower folds the lines
 
 // ---- Text in so many columns.
 
@@ -183,6 +184,7 @@ static void draw_event(Arena *arena, FILE *out, const Style *style, const char *
 }
 
 void film_draw(Arena *arena, FILE *out, const Film *film, int frame, const Style *style, int width, int height) {
+    if (width < NARROWEST) width = NARROWEST;
     const FilmState *states = film_states(arena, film, frame);
     const char *circle = film_circle(arena, film, frame);
     int name = name_width(film), cells = cells_of(film) * cell_width(film), lines = height - 7 - (circle != NULL);

@@ -66,7 +66,7 @@ static Choice choose_frames(const Asking *asking, const Film *film) {
     long first, last;
     if (option_given(asking->options, "at")) {
         double seconds = option_quantity(asking->options, "at", 0);
-        choice.first = choice.last = film_frame_at(film, seconds < 9e6 ? step_ticks(seconds) : SIM_TIME_NEVER);
+        choice.first = choice.last = film_frame_at(film, step_ticks(seconds));
         choice.is_drawn = true;
         return choice;
     }
@@ -243,14 +243,24 @@ static void fill(Asking *asking, const Film *film, const Choice *choice) {
         add_bars(answer, arena, film, choice);
 }
 
-static bool write_svg(const Asking *asking, const Film *film) {
+// A status.
+static int write_svg(const Asking *asking, const Film *film) {
     const char *path = option_text(asking->options, "svg", NULL);
     OutputFile file;
-    if (!path) return true;
-    if (!file_create(asking->arena, path, &file, asking->problems)) return false;
-    if (film_svg(asking->arena, file.stream, film, asking->problems)) return file_commit(&file, asking->problems);
+    if (!path) return EXIT_DONE;
+    if (!file_create(asking->arena, path, &file, asking->problems)) return EXIT_FAILED;
+    if (film_svg(asking->arena, file.stream, film, asking->problems))
+        return file_commit(&file, asking->problems) ? EXIT_DONE : EXIT_FAILED;
     file_abandon(&file);
-    return false;
+    return EXIT_BAD_INPUT;
+}
+
+// Where a person sits at both ends, and asks for nothing else.
+static bool is_walked(const Asking *asking) {
+    static const char *const others[] = {"frames", "at", "svg", "json", "csv", "plain", "output", "quiet"};
+    for (int i = 0; i < COUNT_OF(others); i++)
+        if (option_known(asking->options, others[i]) && option_given(asking->options, others[i])) return false;
+    return film_can_play();
 }
 
 static int give(Asking *asking, const Film *film) {
@@ -264,9 +274,13 @@ static int give(Asking *asking, const Film *film) {
         problem_hint(asking->problems, "choose some: --frames 1..%d", STATES_MOST / film->row_count);
         return EXIT_BAD_INPUT;
     }
-    if (!write_svg(asking, film)) return problem_count(asking->problems) ? EXIT_FAILED : EXIT_BAD_INPUT;
-    asking->found = film;
-    fill(asking, film, &choice);
+    int written = write_svg(asking, film);
+    if (written != EXIT_DONE) return written;
+    asking->silent = is_walked(asking);
+    if (asking->silent)
+        film_play(film, 0);
+    else
+        fill(asking, film, &choice);
     return film->stands_still ? EXIT_NO : EXIT_DONE;
 }
 
@@ -381,31 +395,11 @@ static const Question run_question = {
 
 // ---- The command.
 
-static bool play(void *context, const Asking *asking) {
-    (void)context;
-    film_play(asking->found, 0);
-    return true;
-}
-
-// Where a person sits at both ends, and asks for nothing else.
-static bool is_played(int argc, char **argv) {
-    static const char *const others[] = {"--frames", "--at",     "--svg",  "--json", "--csv", "--plain",
-                                         "-o",       "--output", "--help", "-h",     "-q",    "--quiet"};
-    for (int i = 1; i < argc; i++)
-        for (int o = 0; o < COUNT_OF(others); o++) {
-            size_t length = strlen(others[o]);
-            if (strncmp(argv[i], others[o], length) == 0 && (argv[i][length] == '\0' || argv[i][length] == '='))
-                return false;
-        }
-    return film_can_play();
-}
-
 int command_step(int argc, char **argv);
 int command_step(int argc, char **argv) {
     const char *kind = argc > 1 ? argv[1] : "";
     bool collective = strcmp(kind, "collective") == 0;
     int skipped = collective || strcmp(kind, "run") == 0;
     const Question *question = collective ? &collective_question : &run_question;
-    return is_played(argc, argv) ? frame_show(question, argc - skipped, argv + skipped, play, NULL)
-                                 : frame_run(question, argc - skipped, argv + skipped);
+    return frame_run(question, argc - skipped, argv + skipped);
 }

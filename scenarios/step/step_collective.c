@@ -4,6 +4,8 @@
 #include "scenarios/step/step_film.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
+#include "sim/longest.h"
+#include "sim/share.h"
 #include "sim/system/watch.h"
 
 #define MESSAGES_MOST 20000
@@ -134,19 +136,6 @@ static const char *carries(const Shooting *s, const Message *message) {
                : arena_printf(s->arena, "%d chunks", count);
 }
 
-static const char *fullest_link(const Shooting *s, const Plan *plan) {
-    const char *name = NULL;
-    double most = 0;
-    for (int u = 0; u < plan->use_count; u++) {
-        const LinkUse *use = &plan->uses[u];
-        double load = use->weight / s->system->links[use->link].bytes_per_second;
-        if (use->link >= s->links || load <= most) continue;
-        most = load;
-        name = s->system->links[use->link].name;
-    }
-    return name;
-}
-
 // ---- The run, told.
 
 static void add_message(Shooting *s, const RunSpan *span) {
@@ -155,7 +144,7 @@ static void add_message(Shooting *s, const RunSpan *span) {
     Message *message = &messages->items[messages->told - 1];
     const Plan *plan = &s->system->channels[span->channel].plans[span->plan];
     bool sends = span->actor == message->from;
-    const char *what = carries(s, message), *link = fullest_link(s, plan);
+    const char *what = carries(s, message), *link = share_fullest_link(s->system->links, s->links, plan);
     message->begun = span->begun;
     message->link = link;
     message->arrives = time_later(
@@ -323,8 +312,7 @@ const Film *film_of_collective(Arena *arena, const FlowPlan *plan, const Collect
         return NULL;
     }
     if (result.beyond_clock) {
-        problem_add(problems, (Where){0}, "it takes longer than 106 days of simulated time, the most the clock holds");
-        problem_hint(problems, "ask for a smaller size, or for a faster fabric");
+        problem_beyond_clock(problems, (Where){0}, "this collective", &flows.system);
         return NULL;
     }
     film->links = flows.system.links;

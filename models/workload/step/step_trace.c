@@ -5,6 +5,7 @@
 
 #include "models/workload/step/stage.h"
 #include "models/workload/step/step_trace_internal.h"
+#include "sim/share.h"
 
 // ---- Names.
 
@@ -271,18 +272,6 @@ static void list_tracks(StepTrace *trace, const int32_t *class_of) {
     trace->tracks = tracks;
 }
 
-static const char *fullest_link(const StepTrace *trace, const Plan *plan) {
-    const char *name = "";
-    double most = 0;
-    for (int u = 0; u < plan->use_count; u++) {
-        const Link *link = &trace->system->links[plan->uses[u].link];
-        if (plan->uses[u].weight / link->bytes_per_second <= most) continue;
-        most = plan->uses[u].weight / link->bytes_per_second;
-        name = link->name;
-    }
-    return name;
-}
-
 static void list_transfers(StepTrace *trace) {
     const System *system = trace->system;
     int32_t *first = ARENA_ARRAY(trace->arena, int32_t, system->channel_count + 1);
@@ -295,9 +284,10 @@ static void list_transfers(StepTrace *trace) {
             for (int p = 0; c >= 0 && p < system->channels[c].plan_count; p++) {
                 const Plan *plan = &system->channels[c].plans[p];
                 SpanTransfer *transfer = &transfers[first[c] + p];
-                if (!transfer->link)
-                    *transfer = (SpanTransfer){plan->bytes, plan->latency, system->channels[c].member_count,
-                                               fullest_link(trace, plan)};
+                if (transfer->link) continue;
+                const char *link = share_fullest_link(system->links, system->link_count, plan);
+                *transfer =
+                    (SpanTransfer){plan->bytes, plan->latency, system->channels[c].member_count, link ? link : ""};
             }
         }
     }
