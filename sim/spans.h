@@ -10,6 +10,7 @@
 
 typedef struct SpanProcess { // a rank
     int32_t id;              // its number; files number processes from 1
+    int32_t stage;           // of a pipeline; -1: none
     const char *name;        // "rank 0 (stage 0, and 127 alike)"
     const SimTime *spent;    // [category] of its main stream
 } SpanProcess;
@@ -29,6 +30,8 @@ typedef struct SpanTransfer {
 
 typedef enum SpanFlow { SPAN_FLOW_NONE, SPAN_FLOW_OUT, SPAN_FLOW_IN } SpanFlow;
 
+typedef enum SpanClass { SPAN_OPERATION, SPAN_WAIT, SPAN_FORWARD, SPAN_BACKWARD, SPAN_BACKWARD_OF_WEIGHTS } SpanClass;
+
 typedef struct Span {
     int32_t track;
     int32_t name;         // of names
@@ -36,6 +39,8 @@ typedef struct Span {
     int16_t chunk;        // the rank's part of the model, -1: none
     int32_t micro_batch;  // -1: none
     uint8_t flow;         // SpanFlow: from a sender, to a receiver
+    uint8_t kind;         // SpanClass: passes are of the last three
+    bool critical;        // on the path that decided the end, where the run kept it (RunOptions.chain)
     int32_t transfer;     // of transfers; -1: none
     int64_t meeting;      // the same for all ends of one transfer; else 0
     SimTime start, begun; // it came, and waited until the last of a transfer's members came

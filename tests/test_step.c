@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "scenarios/program/program.h"
 #include "scenarios/step/step_film.h"
 #include "sim/system/file.h"
 #include "tests/networks.h"
@@ -133,6 +134,55 @@ TEST(the_critical_path_leads_from_the_start_to_the_end) {
     EXPECT_INT(critical, 4); // it goes through all of a chain
     unload(&loaded);
     arena_close(arena);
+}
+
+// Bars and spans as the run's own chain has them.
+TEST(what_is_marked_is_the_path_that_the_run_kept) {
+    Loaded loaded = load_returning(
+        "sim.program { on = sim.cluster { node = \"dgx-a100\", gpus = 4 }, rank = function(r) for i = 1, 5 do "
+        "r:compute { flops = 1e11 * (1 + (r.id * 3 + i * i) % 5), bytes = 1e6 } r:all_reduce { bytes = \"4 MiB\" } "
+        "r:compute { flops = 1e11, bytes = 1e6 } "
+        "if r.id % 2 == 0 then r:send { to = r.id + 1, bytes = \"1 MiB\" } else r:recv { from = r.id - 1 } end "
+        "end end }",
+        NULL);
+    const ProgramSpec *program = loaded.scenario->items[0].program;
+    const Film *film = film_of_program(loaded.arena, program, 1, loaded.problems);
+    const System *system = program_system(loaded.arena, program, loaded.problems);
+    RunResult run = run_system(loaded.arena, system, &(RunOptions){.seed = 1, .chain = true});
+    int marked = 0, pieces = 0;
+    for (int i = 0; i < film->bars.count; i++) marked += film->bars.items[i].is_critical;
+    for (int64_t p = 0; p < run.chain_count; p++) {
+        const ChainPiece *piece = &run.chain[p];
+        int found = 0;
+        for (int i = 0; i < film->bars.count; i++) {
+            const FilmBar *bar = &film->bars.items[i];
+            found += bar->is_critical && bar->row == piece->actor && bar->track == piece->stream &&
+                     bar->end == piece->end && (bar->kind == FILM_TRANSFER ? bar->begun : bar->start) == piece->start;
+        }
+        if (piece->start == piece->end) continue;
+        EXPECT_INT(found, 1);
+        pieces++;
+    }
+    EXPECT(pieces > 15);
+    EXPECT_INT(marked, pieces);
+    unload(&loaded);
+}
+
+TEST(what_is_marked_of_a_job_takes_the_whole_step) {
+    Loaded loaded = load_returning(
+        "sim.study { on = sim.cluster { node = 'dgx-a100-80gb', gpus = 8 }, run = sim.training { model = "
+        "'gpt2-124m', parallel = { tp = 2, pp = 4 }, batch = { micro = 1, global = 8 } } }",
+        NULL);
+    TraceRequest request = {
+        .study = loaded.scenario->items[0].study, .ranks = "all", .span_room = 1000000, .chain = true};
+    const char *why_not;
+    const SpanSet *set = trace_step(loaded.arena, &request, &why_not, loaded.problems);
+    SimTime sum = 0;
+    for (int64_t i = 0; i < set->span_count; i++)
+        if (set->spans[i].critical) sum += set->spans[i].end - set->spans[i].begun;
+    EXPECT_INT(sum, set->end);
+    EXPECT_INT(left_open(film_of_spans(loaded.arena, set, loaded.problems)), 0);
+    unload(&loaded);
 }
 
 TEST(a_deadlock_closes_its_circle_when_the_last_of_it_comes) {

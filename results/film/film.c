@@ -29,49 +29,30 @@ static int by_arrival(const void *a, const void *b) {
     return (one->chunk > other->chunk) - (one->chunk < other->chunk);
 }
 
-// ---- The critical path: back from the end, from what ended to what let it begin.
+// ---- The critical path.
 
-// The first bar that comes later.
-static int bars_until(const Film *film, SimTime time) {
-    int low = 0, high = film->bars.count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (film->bars.items[middle].start <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+static int by_row_and_end(const void *a, const void *b) {
+    const FilmBar *one = *(const FilmBar *const *)a, *other = *(const FilmBar *const *)b;
+    if (one->row != other->row) return one->row < other->row ? -1 : 1;
+    if (one->track != other->track) return one->track < other->track ? -1 : 1;
+    return (one->end > other->end) - (one->end < other->end);
 }
 
-// What ended then on the row (on `track` if that is not -1), and was no waiting.
-static FilmBar *ended_then(Film *film, int row, int track, SimTime time) {
-    for (int i = bars_until(film, time) - 1; i >= 0; i--) {
+void film_mark_path(Film *film, const ChainPiece *chain, int64_t count) {
+    Arena *scratch = arena_open();
+    FilmBar **bars = ARENA_ARRAY(scratch, FilmBar *, film->bars.count);
+    size_t lasting = 0; // of a track no two of them end together
+    for (int i = 0; i < film->bars.count; i++) {
         FilmBar *bar = &film->bars.items[i];
-        bool here = (row < 0 || bar->row == row) && (track < 0 || bar->track == track);
-        if (here && bar->end == time && bar->kind != FILM_WAIT && bar->start < time) return bar;
+        if (bar->kind != FILM_WAIT && bar->start < bar->end) bars[lasting++] = bar;
     }
-    return NULL;
-}
-
-static FilmBar *last_to_come(Film *film, FilmBar *bar) {
-    FilmBar *other = bar;
-    if (bar->kind != FILM_TRANSFER || bar->start >= bar->begun) return bar;
-    do other = &film->bars.items[other->next];
-    while (other != bar && other->start != bar->begun);
-    return other;
-}
-
-static void find_path(Film *film) {
-    FilmBar *bar = ended_then(film, -1, -1, film->end);
-    while (bar) {
-        bar->is_critical = true;
-        const FilmBar *came = last_to_come(film, bar);
-        SimTime begun = came->start;
-        bar = ended_then(film, came->row, came->track, begun);
-        if (!bar) bar = ended_then(film, came->row, -1, begun);
-        if (!bar) bar = ended_then(film, -1, -1, begun);
+    if (lasting) qsort(bars, lasting, sizeof *bars, by_row_and_end);
+    for (int64_t i = 0; lasting && i < count; i++) {
+        const FilmBar piece = {.row = chain[i].actor, .track = chain[i].stream, .end = chain[i].end}, *key = &piece;
+        FilmBar **bar = bsearch(&key, bars, lasting, sizeof *bars, by_row_and_end);
+        if (bar) (*bar)->is_critical = true;
     }
+    arena_close(scratch);
 }
 
 static void join_meetings(Film *film) {
@@ -93,6 +74,19 @@ static void join_meetings(Film *film) {
 }
 
 // ---- Frames.
+
+// The first bar that comes later.
+static int bars_until(const Film *film, SimTime time) {
+    int low = 0, high = film->bars.count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (film->bars.items[middle].start <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
 
 static int by_tick(const void *a, const void *b) {
     SimTime one = *(const SimTime *)a, other = *(const SimTime *)b;
@@ -187,7 +181,6 @@ void film_finish(Film *film) {
         if (bar->end > film->row_end[bar->row]) film->row_end[bar->row] = bar->end;
     }
     join_meetings(film);
-    if (!film->stands_still) find_path(film);
     list_frames(film);
     for (int i = 0; film->stands_still && i < film->frame_count; i++) find_circle(film, &film->frames[i]);
 }

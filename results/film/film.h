@@ -9,7 +9,7 @@
 
 #include "results/results.h"
 #include "sim/clock.h"
-#include "sim/program.h"
+#include "sim/run.h"
 
 #define FILM_ROWS_MOST 64 // a row's part in a chunk is a bit
 
@@ -21,7 +21,7 @@ typedef struct FilmBar {
     FilmKind kind;
     bool is_side;         // beside what the row's main stream does
     bool leads;           // of the bars of its meeting the one by which the transfer is told
-    bool is_critical;     // film_finish: on the path that decided the end
+    bool is_critical;     // on the path that decided the end
     uint32_t color;       // 0xRRGGBB
     const char *name;     // short: "F3"; "" none
     const char *says;     // of its row: "forward of micro-batch 3", "sends chunk 2 to 1"
@@ -80,8 +80,10 @@ typedef struct Film {
     int frame_count;
 } Film;
 
-// All bars and arrivals are there: puts them in order, finds the critical path and the frames.
+// All bars and arrivals are there: puts them in order, and finds the frames.
 void film_finish(Film *film);
+// Of a run whose actors are the rows: marks what the critical path goes through.
+void film_mark_path(Film *film, const ChainPiece *chain, int64_t count);
 int film_frame_at(const Film *film, SimTime time); // the last that is not later
 
 // What a row is at, from a frame on until the next.

@@ -326,7 +326,7 @@ static const Question collective_question = {
 static const Film *film_of_job(Asking *asking, const StudySpec *study, const char **why_not) {
     if (!study) return NULL;
     TraceRequest request = {
-        .study = study, .ranks = option_text(asking->options, "ranks", NULL), .span_room = SPAN_ROOM};
+        .study = study, .ranks = option_text(asking->options, "ranks", NULL), .span_room = SPAN_ROOM, .chain = true};
     const SpanSet *set = trace_step(asking->arena, &request, why_not, asking->problems);
     return set ? film_of_spans(asking->arena, set, asking->problems) : NULL;
 }

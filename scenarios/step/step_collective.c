@@ -304,7 +304,7 @@ const Film *film_of_collective(Arena *arena, const FlowPlan *plan, const Collect
     s.root = s.parties[0].root;
     s.channels = ARENA_ARRAY(arena, Messages, flows.system.channel_count);
     for (int c = 0; c < flows.system.channel_count && !flows.stopped; c++) list_messages(&s, flows.messages, c);
-    RunOptions options = {.tell = on_span, .owner = &s};
+    RunOptions options = {.tell = on_span, .owner = &s, .chain = true};
     RunResult result = {.stopped = true};
     if (!flows.stopped) result = run_system(arena, &flows.system, &options);
     if (result.stopped) {
@@ -319,6 +319,7 @@ const Film *film_of_collective(Arena *arena, const FlowPlan *plan, const Collect
     film->link_count = flows.system.link_count;
     film->chunk_count = s.op == COLLECTIVE_ALL_TO_ALL ? ranks : s.pieces;
     follow_pieces(&s);
+    film_mark_path(film, result.chain, result.chain_count);
     film_finish(film);
     return film;
 }

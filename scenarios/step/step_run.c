@@ -1,7 +1,4 @@
 // A rank program or the step of a job as a film.
-#include <stdio.h>
-#include <string.h>
-
 #include "models/workload/cost/cost.h"
 #include "results/view.h"
 #include "scenarios/step/step_film.h"
@@ -11,10 +8,6 @@
 #include "sim/system/watch.h"
 
 #define BARS_MOST 400000
-
-static uint32_t color_of_pass(const char *name) {
-    return strcmp(name, "forward") == 0 ? 0x5f96d6 : strcmp(name, "backward") == 0 ? 0x2f5c9e : 0xa9cdee;
-}
 
 // ---- Rank programs.
 
@@ -161,7 +154,8 @@ const Film *film_of_program(Arena *arena, const ProgramSpec *program, uint64_t s
                    .row_count = ranks,
                    .links = system->links,
                    .link_count = system->link_count};
-    RunResult result = run_system(arena, system, &(RunOptions){.seed = seed, .tell = on_span, .owner = &s});
+    RunResult result =
+        run_system(arena, system, &(RunOptions){.seed = seed, .tell = on_span, .owner = &s, .chain = true});
     if (result.stopped) {
         watch_tells(program->where, problems);
         return NULL;
@@ -179,22 +173,19 @@ const Film *film_of_program(Arena *arena, const ProgramSpec *program, uint64_t s
         return NULL;
     }
     name_partners(&s);
+    film_mark_path(film, result.chain, result.chain_count);
     film_finish(film);
     return film;
 }
 
 // ---- Jobs.
 
-// "rank 8, stage 1, data 0; 3 alike": its stage where there are some, and each has one row.
+// By their stages where each of these has one row.
 static const char *const *name_rows(Arena *arena, const SpanSet *set) {
     const char **rows = ARENA_ARRAY(arena, const char *, set->process_count);
-    for (int p = 0; p < set->process_count; p++) {
-        const char *said = strstr(set->processes[p].name, ", stage ");
-        int stage = -1;
-        bool is_stage = said && sscanf(said, ", stage %d", &stage) == 1 && stage == p;
-        rows[p] =
-            is_stage ? arena_printf(arena, "stage %d", stage) : arena_printf(arena, "rank %d", set->processes[p].id);
-    }
+    for (int p = 0; p < set->process_count; p++)
+        rows[p] = set->processes[p].stage == p ? arena_printf(arena, "stage %d", p)
+                                               : arena_printf(arena, "rank %d", set->processes[p].id);
     return rows;
 }
 
@@ -212,21 +203,22 @@ static FilmBar bar_of(Arena *arena, const SpanSet *set, const Span *span, int fi
                    .begun = span->begun,
                    .flows = span->begun,
                    .end = span->end,
-                   .meeting = span->meeting};
-    if (strncmp(name, "wait: ", 6) == 0) bar.kind = FILM_WAIT;
+                   .meeting = span->meeting,
+                   .is_critical = span->critical};
+    if (span->kind == SPAN_WAIT) bar.kind = FILM_WAIT;
     if (span->micro_batch >= 0 && bar.kind == FILM_TRANSFER)
         bar.says = arena_printf(arena, "%s of micro-batch %d", bar.says, span->micro_batch + 1);
     return bar;
 }
 
 static FilmBar bar_of_pass(Arena *arena, const SpanSet *set, const Span *pass, int first_track, bool chunks) {
+    static const char *const causes[] = {
+        [SPAN_FORWARD] = "forward", [SPAN_BACKWARD] = "backward", [SPAN_BACKWARD_OF_WEIGHTS] = "weight-gradient"};
     FilmBar bar = bar_of(arena, set, pass, first_track);
-    const char *name = set->names[pass->name];
-    char letter = strcmp(name, "backward of weights") == 0 ? 'W' : *name == 'f' ? 'F' : 'B';
-    bar.kind = FILM_WORK;
-    bar.color = color_of_pass(name);
-    bar.name = arena_printf(arena, "%c%d", letter, pass->micro_batch + 1);
-    bar.says = arena_printf(arena, "%s of micro-batch %d", name, pass->micro_batch + 1);
+    Look look = look_of_cause(causes[pass->kind], 0);
+    bar.color = look.color;
+    bar.name = arena_printf(arena, "%s%d", look.brief, pass->micro_batch + 1);
+    bar.says = arena_printf(arena, "%s of micro-batch %d", set->names[pass->name], pass->micro_batch + 1);
     if (chunks) bar.says = arena_printf(arena, "%s, chunk %d", bar.says, pass->chunk);
     return bar;
 }

@@ -84,6 +84,7 @@ static const SpanSet *trace_job(Arena *arena, const TraceRequest *request, const
                                  .seed = study->seed,
                                  .unfolded = study->unfolded,
                                  .assume_fits = study->assume_fits,
+                                 .chain = request->chain,
                                  .step_sigma = study->noise,
                                  .keeps_system = request->links,
                                  .trace = trace};

@@ -14,6 +14,7 @@ typedef struct TraceRequest {
     const char *ranks;          // "all", "0,8,16"; NULL: one for each stage, or for each that do the same
     int64_t span_room;          // spans that are kept at most
     bool lanes, breakdown;      // are recorded
+    bool chain;                 // of a job: spans of the critical path are marked
     bool links;                 // with curve_ranks: and what links carry
     int curve_ranks;            // of the first so many ranks what these tell over time
 } TraceRequest;

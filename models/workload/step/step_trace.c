@@ -117,6 +117,7 @@ static void follow_pass(StepTrace *trace, TracedRank *rank, const RunSpan *span)
     int kind = pass_of(trace, span->label, &pass.micro_batch, &pass.chunk);
     if (kind < 0) return;
     pass.name = NAMES_OF_PASSES + kind;
+    pass.kind = (uint8_t)(SPAN_FORWARD + kind);
     pass.category = CAUSE_COUNT;
     pass.end = span->end;
     rank->pass = pass;
@@ -175,6 +176,7 @@ static void on_span(void *owner, const RunSpan *from) {
                  .name = name_of(trace, from),
                  .category = from->cause,
                  .flow = from->kind == OP_TRANSFER && knows_slot(trace, from) ? (uint8_t)slots[from->slot].flow : 0,
+                 .kind = from->kind == OP_WAIT ? SPAN_WAIT : SPAN_OPERATION,
                  .transfer = from->channel < 0 ? -1 : trace->first_plan[from->channel] + from->plan,
                  .meeting = from->meeting,
                  .start = from->start,
@@ -238,12 +240,18 @@ static void choose_ranks(StepTrace *trace, const int32_t *class_of, int ranks) {
     }
 }
 
+// -1: there is but one.
+static int stage_of_rank(const StepTrace *trace, int rank) {
+    if (!trace->lowered || trace->lowered->resolved.pp == 1) return -1;
+    return rank / (trace->lowered->resolved.tp * trace->lowered->resolved.data_ranks);
+}
+
 static const char *rank_name(const StepTrace *trace, int rank, double alike) {
     const char *others = alike > 1 ? arena_printf(trace->arena, "; %.0f alike", alike - 1) : "";
     if (!trace->lowered) return arena_printf(trace->arena, "rank %d%s", rank, others);
     const Resolved *r = &trace->lowered->resolved;
     const char *name = arena_printf(trace->arena, "rank %d", rank);
-    if (r->pp > 1) name = arena_printf(trace->arena, "%s, stage %d", name, rank / (r->tp * r->data_ranks));
+    if (r->pp > 1) name = arena_printf(trace->arena, "%s, stage %d", name, stage_of_rank(trace, rank));
     if (r->tp > 1) name = arena_printf(trace->arena, "%s, tp %d", name, rank % r->tp);
     if (r->data_ranks > 1) name = arena_printf(trace->arena, "%s, data %d", name, rank / r->tp % r->data_ranks);
     return arena_printf(trace->arena, "%s%s", name, others);
@@ -328,7 +336,8 @@ static const SpanProcess *processes_of(const StepTrace *trace, const RunResult *
         for (int c = 0; c < CAUSE_COUNT; c++)
             spent[c] = result->spent[(int64_t)rank->actor * trace->system->cause_count + c];
         rank->spent = spent;
-        processes[i] = (SpanProcess){.id = rank->rank, .name = rank->name, .spent = spent};
+        processes[i] = (SpanProcess){
+            .id = rank->rank, .stage = stage_of_rank(trace, rank->rank), .name = rank->name, .spent = spent};
     }
     return processes;
 }
@@ -347,12 +356,40 @@ static const SpanSum *sums_of(StepTrace *trace, int *count) {
     return trace->sums;
 }
 
+// The span of the track that is under way just before the time.
+static Span *span_before(Span *spans, int64_t count, int32_t track, SimTime time) {
+    int64_t low = 0, high = count; // the first that begins later
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        const Span *span = &spans[middle];
+        if (span->track < track || (span->track == track && span->start < time))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && spans[low - 1].track == track && spans[low - 1].end >= time ? &spans[low - 1] : NULL;
+}
+
+static void mark_path(StepTrace *trace, const RunResult *result) {
+    for (int64_t i = 0; i < result->chain_count; i++) {
+        const ChainPiece *piece = &result->chain[i];
+        int process = trace->process_of[piece->actor];
+        if (process < 0 || piece->start == piece->end) continue;
+        int32_t track = trace->ranks[process].first_track + piece->stream;
+        Span *span = span_before(trace->spans, trace->count, track, piece->end);
+        Span *pass = span_before(trace->passes, trace->pass_count, track, piece->end);
+        if (span) span->critical = true;
+        if (pass) pass->critical = true;
+    }
+}
+
 void step_trace_whole(StepTrace *trace, const System *whole) { trace->whole = whole; }
 
 const SpanSet *step_trace_end(StepTrace *trace, const RunResult *result) {
     for (int i = 0; i < trace->rank_count; i++) close_pass(trace, &trace->ranks[i]);
     qsort(trace->spans, (size_t)trace->count, sizeof *trace->spans, by_track_and_time);
     qsort(trace->passes, (size_t)trace->pass_count, sizeof *trace->passes, by_track_and_time);
+    mark_path(trace, result);
     const char **categories = ARENA_ARRAY(trace->arena, const char *, CAUSE_COUNT + 1);
     for (int c = 0; c < CAUSE_COUNT; c++) categories[c] = cause_names[c];
     categories[CAUSE_COUNT] = "pass";
