@@ -33,15 +33,15 @@ const underWay = (now) => film.moves.filter((move) => move.left_s <= now && now 
 
 function paintChunks(pen, ink, width, height, now) {
     const rows = film.rows.length, left = width < 500 ? 52 : 70, top = 20, cell = (width - left) / film.chunks, tall = (height - top) / rows;
-    const parts = partsAt(now), end = partsAt(Infinity), wide = cell > 13 && tall > 13;
+    const parts = partsAt(now), promised = film.rows.map(({promised}) => promised.split(" ").map(Number)), wide = cell > 13 && tall > 13;
     for (let row = 0; row < rows; row++) {
         pen.fillStyle = ink("quiet");
         pen.textAlign = "left";
         if (tall > 11 || row % Math.ceil(12 / tall) === 0) pen.fillText(film.rows[row].name, 0, top + row * tall + tall / 2 + 4, left - 6);
         for (let chunk = 0; chunk < film.chunks; chunk++) {
-            const has = parts[row][chunk], whole = has > 0 && has === end[row][chunk] && has >= Math.max(...end.map((all) => all[chunk]));
+            const has = parts[row][chunk], whole = has > 0 && has === promised[row][chunk];
             const dark = whole || has > rows / 2;
-            pen.fillStyle = has === 0 ? ink("idle") : whole ? "#1a7340" : dark ? "#2f5c9e" : has > rows / 4 ? "#5f96d6" : "#a9cdee";
+            pen.fillStyle = has === 0 ? ink("idle") : whole ? "#2b7a4f" : dark ? "#2f5c9e" : has > rows / 4 ? "#5f96d6" : "#a9cdee";
             pen.fillRect(left + chunk * cell + 0.5, top + row * tall + 0.5, Math.max(cell - 1, 0.5), Math.max(tall - 1, 0.5));
             if (!wide || has === 0) continue;
             pen.fillStyle = dark ? "#ffffff" : "#10243d";

@@ -11,7 +11,8 @@
 #include "sim/clock.h"
 #include "sim/run.h"
 
-#define FILM_ROWS_MOST 64 // a row's part in a chunk is a bit
+#define FILM_COMPLETE 0x2b7a4f // the colour of what is as it is to be
+#define FILM_ROWS_MOST 64      // a row's part in a chunk is a bit
 
 typedef enum FilmKind { FILM_WORK, FILM_TRANSFER, FILM_WAIT } FilmKind; // FILM_WAIT: for another stream of its row
 

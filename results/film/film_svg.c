@@ -59,9 +59,9 @@ static void cell(const Drawing *d, int row, int chunk, uint64_t parts) {
     const Film *film = d->film;
     uint64_t wanted = film->promised[row * film->chunk_count + chunk];
     double share = (double)film_part_count(parts) / film->row_count, size = fmin(d->cell, d->row_height) - 2;
-    const char *fill = parts && parts == wanted ? "#2b7a4f" : share > 0.5 ? "#2f5c9e" : parts ? "#b8d3ee" : "#eef1f4";
+    uint32_t fill = parts && parts == wanted ? FILM_COMPLETE : share > 0.5 ? 0x2f5c9e : parts ? 0xb8d3ee : 0xeef1f4;
     bool dark = parts && (parts == wanted || share > 0.5);
-    fprintf(d->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>", cell_x(d, chunk) + 1,
+    fprintf(d->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#%06x\"/>", cell_x(d, chunk) + 1,
             cell_y(d, row) + 1, d->cell - 2, d->row_height - 2, fill);
     if (parts && size >= 12)
         fprintf(d->out, "<text class=\"c\" x=\"%.1f\" y=\"%.1f\" fill=\"%s\">%d</text>", cell_x(d, chunk) + d->cell / 2,

@@ -139,7 +139,7 @@ static void draw_cells(FILE *out, const Film *film, int row, const FilmState *st
         int parts = parts_of(film, state, cell, per_cell);
         bool complete = is_complete(film, row, state, cell, per_cell);
         if (complete) terminal_bold(out, style);
-        if (complete) terminal_color(out, style, 0x4fa36b);
+        if (complete) terminal_color(out, style, FILM_COMPLETE);
         if (parts == 0)
             fprintf(out, "%*s", width, ".");
         else if (complete)

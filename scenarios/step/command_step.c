@@ -123,10 +123,10 @@ static const char *happens(Arena *arena, const Film *film, int frame, const Film
     return all;
 }
 
-static const char *holds_text(Arena *arena, const Film *film, const FilmState *state) {
+// Of how many ranks the parts are in each chunk.
+static const char *parts_text(Arena *arena, const Film *film, const uint64_t *parts) {
     TextStream text = text_stream_open();
-    for (int c = 0; c < film->chunk_count; c++)
-        fprintf(text.stream, "%s%d", c ? " " : "", film_part_count(state->holds[c]));
+    for (int c = 0; c < film->chunk_count; c++) fprintf(text.stream, "%s%d", c ? " " : "", film_part_count(parts[c]));
     return text_stream_close(arena, &text);
 }
 
@@ -168,7 +168,7 @@ static void add_states(Answer *answer, Arena *arena, const Film *film, const Cho
                        text_or_nothing(row_numbers(arena, &states[row])), answer_of(AS_BOOL, states[row].is_critical),
                        answer_of(AS_NUMBER, states[row].rate),
                        holds_others(film, before ? &before[row] : NULL, &states[row])
-                           ? answer_of_text(holds_text(arena, film, &states[row]))
+                           ? answer_of_text(parts_text(arena, film, states[row].holds))
                            : (AnswerValue){0});
     }
 }
@@ -213,7 +213,8 @@ static void add_drawing(Answer *answer, Arena *arena, const Film *film, int fram
 static void fill(Asking *asking, const Film *film, const Choice *choice) {
     Answer *answer = asking->answer;
     Arena *arena = asking->arena;
-    static const AnswerColumn row_columns[] = {{"row", NULL, AS_WHOLE, 0}, {"name", NULL, AS_TEXT, 0}};
+    static const AnswerColumn row_columns[] = {
+        {"row", NULL, AS_WHOLE, 0}, {"name", NULL, AS_TEXT, 0}, {"promised", NULL, AS_TEXT, 0}};
     answer_rename(answer, "step");
     answer_text(answer, "title", NULL, film->title);
     answer_bool(answer, "ran", NULL, !film->stands_still);
@@ -234,7 +235,10 @@ static void fill(Asking *asking, const Film *film, const Choice *choice) {
     answer_detail(answer, FOR_PROGRAMS);
     answer_table(answer, "rows", NULL, COLUMNS(row_columns));
     for (int row = 0; row < film->row_count; row++)
-        ANSWER_ROW(answer, answer_of(AS_WHOLE, row), answer_of_text(film->rows[row]));
+        ANSWER_ROW(answer, answer_of(AS_WHOLE, row), answer_of_text(film->rows[row]),
+                   film->chunk_count
+                       ? answer_of_text(parts_text(arena, film, film->promised + (ptrdiff_t)row * film->chunk_count))
+                       : (AnswerValue){0});
     if (!frame_wants_objects(asking)) return;
     add_states(answer, arena, film, choice, all);
     if (film->chunk_count)
