@@ -64,6 +64,9 @@ const OptionSpec *cost_option_rows(Arena *arena, int *count);
 const OptionSpec *power_option_rows(Arena *arena, int *count);
 const OptionSpec *queue_question_rows(Arena *arena, int *count);
 const OptionSpec *flops_option_rows(Arena *arena, int *count);
+const OptionSpec *packets_option_rows(Arena *arena, int *count);
+const OptionSpec *step_option_rows(Arena *arena, int *count);
+const OptionSpec *step_collective_option_rows(Arena *arena, int *count);
 
 enum { BAD_USAGE = 2, BAD_INPUT = 4 };
 
@@ -157,16 +160,22 @@ static const struct {
     {"sweep", sweep_option_rows},     {"memory", memory_option_rows}, {"collective", collective_option_rows},
     {"goodput", goodput_option_rows}, {"cost", cost_option_rows},     {"power", power_option_rows},
     {"queue", queue_question_rows},   {"flops", flops_option_rows},   {"params", flops_option_rows},
+    {"packets", packets_option_rows}, {"step", step_option_rows},     {"step collective", step_collective_option_rows},
 };
 enum { ASKED_AGAIN = sizeof asked_again / sizeof *asked_again };
 
-// `explain queue` reads what queue does.
-static const OptionSpec *rows_asked_again(Arena *arena, const char *command, const char *first, int *count) {
-    int found = -1;
+static int asked_row(const char *name) {
     for (int i = 0; i < ASKED_AGAIN; i++)
-        if (strcmp(asked_again[i].command, command) == 0) found = i;
-    for (int i = 0; i < ASKED_AGAIN && first && strcmp(command, "explain") == 0; i++)
-        if (strcmp(asked_again[i].command, first) == 0) found = i;
+        if (strcmp(asked_again[i].command, name) == 0) return i;
+    return -1;
+}
+
+// `explain queue` reads what queue does, and a command may have rows of its own behind a first word.
+static const OptionSpec *rows_asked_again(Arena *arena, const char *command, const char *first, int *count) {
+    bool explains = first && strcmp(command, "explain") == 0;
+    int own = asked_row(command),
+        both = !first ? -1 : asked_row(explains ? first : arena_printf(arena, "%s %s", command, first));
+    int found = both >= 0 ? both : own;
     return found < 0 ? NULL : asked_again[found].rows(arena, count);
 }
 

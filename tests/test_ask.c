@@ -37,6 +37,15 @@ TEST(a_question_in_json_has_the_answer_of_its_command_line) {
          "collective all_gather --node dgx-h100 --gpus 8"},
         {"{\"ask\": \"flops\", \"model\": \"gpt3-175b\", \"seq\": \"4k\"}", "flops --model gpt3-175b --seq 4k"},
         {"{\"ask\": \"hw\", \"words\": [\"show\", \"H100\"]}", "hw show H100"},
+        {"{\"ask\": \"packets\", \"words\": [\"incast\"], \"hosts\": 9, \"size\": \"20kB\"}",
+         "packets incast --hosts 9 --size 20kB"},
+        {"{\"ask\": \"step collective\", \"words\": [\"all_reduce\"], \"node\": \"dgx-a100\", \"gpus\": 4, \"algo\": "
+         "\"ring\"}",
+         "step collective all_reduce --node dgx-a100 --gpus 4 --algo ring"},
+        {"{\"ask\": \"step\", \"words\": [\"run\"], \"model\": \"gpt2-124m\", \"node\": \"dgx-a100\", \"gpus\": 4, "
+         "\"pp\": 4, "
+         "\"global_batch\": 8, \"at\": \"1.2ms\"}",
+         "step run --model gpt2-124m --node dgx-a100 --gpus 4 --pp 4 --global-batch 8 --at 1.2ms"},
     };
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         char line[1024];

@@ -8,9 +8,9 @@
 #include "sim/base/text.h"
 
 // Commands that answer in JSON and write nothing. Of those without rows (main.c) a question says words alone.
-static const char *const commands[] = {"run",     "plan",  "explain", "check",    "memory", "collective",
-                                       "goodput", "cost",  "power",   "queue",    "flops",  "params",
-                                       "hw",      "model", "job",     "constants"};
+static const char *const commands[] = {"run",     "plan",  "explain", "check",     "memory",  "collective",
+                                       "goodput", "cost",  "power",   "queue",     "flops",   "params",
+                                       "hw",      "model", "job",     "constants", "packets", "step"};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const char usage[] = "lockstep ask FILE.json [options of that command]";

@@ -360,8 +360,8 @@ bool import_subject(Arena *arena, int *argc, char ***argv, const OptionSpec *row
     OptionWords line = {0};
     option_words_add(arena, &line, (*argv)[0]);
     option_words_add(arena, &line, (*argv)[1]);
-    add_words(arena, &line, json_get(reply, "words"), known, *argc, *argv);
     for (int i = 2; i < *argc; i++) {
+        if (i == at) add_words(arena, &line, json_get(reply, "words"), known, *argc, *argv);
         shows_all = shows_all || strcmp((*argv)[i], "-v") == 0 || strcmp((*argv)[i], "--verbose") == 0;
         if (i != at && !(from && (i == from || i == from + 1))) option_words_add(arena, &line, (*argv)[i]);
     }

@@ -59,5 +59,8 @@ static const Question packets = {
     .positional = 1,
     .ask = ask};
 
+const OptionSpec *packets_option_rows(Arena *arena, int *count);
+const OptionSpec *packets_option_rows(Arena *arena, int *count) { return frame_rows(arena, &packets, count); }
+
 int command_packets(int argc, char **argv);
 int command_packets(int argc, char **argv) { return frame_run(&packets, argc, argv); }

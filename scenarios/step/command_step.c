@@ -399,6 +399,13 @@ static const Question run_question = {
 
 // ---- The command.
 
+const OptionSpec *step_option_rows(Arena *arena, int *count);
+const OptionSpec *step_option_rows(Arena *arena, int *count) { return frame_rows(arena, &run_question, count); }
+const OptionSpec *step_collective_option_rows(Arena *arena, int *count);
+const OptionSpec *step_collective_option_rows(Arena *arena, int *count) {
+    return frame_rows(arena, &collective_question, count);
+}
+
 int command_step(int argc, char **argv);
 int command_step(int argc, char **argv) {
     const char *kind = argc > 1 ? argv[1] : "";

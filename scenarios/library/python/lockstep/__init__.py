@@ -7,8 +7,8 @@
     answer.columns("points")            # {"gpus": [512, 1024], "step_time_s.p50": [...], ...}: what pandas takes
 
 Every command that answers in JSON is a function: run, plan, explain, check, memory, collective, goodput, cost, power,
-queue, flops, params, hw, model, job, constants. Options are keywords, with _ for -; a list varies the option; words that
-belong to no option come first: lockstep.hw("show", "H100"). What cannot be answered raises lockstep.Problem.
+queue, flops, params, hw, model, job, constants, packets, step. Options are keywords, with _ for -; a list varies the
+option; words that belong to no option come first: lockstep.hw("show", "H100"). What cannot be answered raises lockstep.Problem.
 """
 
 import html
@@ -22,7 +22,7 @@ __all__ = ["Answer", "Problem", "ask", "program", "schema"]
 
 # As `lockstep schema ask` has them.
 COMMANDS = ("run", "plan", "explain", "check", "memory", "collective", "goodput", "cost", "power", "queue", "flops",
-            "params", "hw", "model", "job", "constants")
+            "params", "hw", "model", "job", "constants", "packets", "step")
 
 
 class Problem(Exception):
