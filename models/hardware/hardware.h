@@ -294,6 +294,7 @@ const StorageType *catalogue_storage(const Catalogue *catalogue, const char *nam
 const FaultRates *catalogue_faults(const Catalogue *catalogue, const char *name);
 // The same, adding "no GPU is called "H10O"" with did-you-mean when absent (then NULL).
 const Gpu *find_gpu(Arena *arena, const Catalogue *catalogue, const char *name, Where where, Problems *problems);
+// Also a machine in words: "2x rtx-3060 + 1x rtx-4090".
 const NodeType *find_node(Arena *arena, const Catalogue *catalogue, const char *name, Where where, Problems *problems);
 // The first type of node with so many GPUs of that type, else the first with more; NULL: none.
 const NodeType *node_with_gpus(const Catalogue *catalogue, const Gpu *gpu, int count);

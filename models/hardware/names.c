@@ -368,6 +368,7 @@ static const char *nodes_with(Arena *arena, const Catalogue *catalogue, const ch
 
 const NodeType *find_node(Arena *arena, const Catalogue *catalogue, const char *name, Where where, Problems *problems) {
     const NodeType *node = part_find(catalogue, PART_NODE, name);
+    if (!node && node_is_in_words(name)) return node_in_words(arena, catalogue, name, where, problems);
     const char *list = node || !*name ? NULL : nodes_with(arena, catalogue, name);
     if (node || !list) return find_part(arena, catalogue, PART_NODE, name, where, problems);
     problem_add(problems, where, "\"%s\" is a GPU, and a node is the machine that holds it", name);

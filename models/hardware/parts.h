@@ -97,6 +97,12 @@ void faults_finish(const FaultRates *rates, Where where, Problems *problems);
 void offer_finish(Arena *arena, const Catalogue *catalogue, Offer *offer, Where where, Problems *problems);
 // "2026-04" or so; a NULL is no date.
 void date_finish(const char *date, PartKind kind, const char *name, Where where, Problems *problems);
+// "2x rtx-3060 + 1x rtx-4090": such words, and the machine that they mean: cards share a workstation, modules are on
+// the smallest board that is known for them. NULL after a problem: an unknown GPU, modules beside others, no such
+// board.
+bool node_is_in_words(const char *text);
+const NodeType *node_in_words(Arena *arena, const Catalogue *catalogue, const char *text, Where where,
+                              Problems *problems);
 void node_finish(Arena *arena, const Catalogue *catalogue, NodeType *node, Where where, Problems *problems);
 
 #endif
