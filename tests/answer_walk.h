@@ -23,7 +23,7 @@ char *walk_open_whole(char name[]);
 void walk_close(const char *folder);
 
 // `line` in place of the %s of the format; its exit status.
-#define WALK_SAID (1 << 22)
+#define WALK_SAID (1 << 23)
 extern char walk_said[WALK_SAID]; // what the last line printed
 int walk_shell(const char *folder, const char *format, const char *line);
 

@@ -14,7 +14,7 @@
 #include "sim/system/letters_out.h"
 #include "tests/test.h"
 
-#define TEXT (1 << 22)
+#define TEXT (1 << 23)
 
 // What stands for a name: a formula, rows of Markdown's tables and code, labels of OpenMetrics, HTML, and letters that
 // are not seen (right to left, joiners, a byte order mark, a soft hyphen, tags).
