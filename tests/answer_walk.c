@@ -125,6 +125,8 @@ const WalkLine answer_walk[] = {
     {0, "trace scenarios/examples/launch/megatron.sbatch --node dgx-h100"},
     {0, "goodput scenarios/examples/launch/megatron.sbatch --node dgx-h100 --days 10"},
     {0, "explain scenarios/examples/launch/megatron.sbatch --node dgx-h100"},
+    {0, "step run scenarios/examples/launch/megatron.sbatch --node dgx-h100 --frames 1..3"},
+    {0, "run --model gpt2-124m --node 2xrtx-3060+1xrtx-4090 --gpus 3 --micro-batch 4"},
     {0, "plan scenarios/examples/launch/megatron.sbatch --node dgx-h100 --tokens 1B --date 2026-11-21 -j 1"},
     {0, "run $DIR/report.lua"},
     {0, "run $DIR/met.lua --memory-limit 100MiB --step-limit 1e6 --cpu-limit 10s --wall auto"},
