@@ -1,6 +1,7 @@
 # lockstep: build, test, look after. `make help` lists the targets.
 CC ?= cc
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
 BUILD ?= build
 CFLAGS ?= -O2 -g
 PACKAGES = gsl lua5.4 libcjson expat yajl sqlite3 zlib yaml-0.1
@@ -52,6 +53,8 @@ help:
 	@echo "make manual  writes what the program prints into the pages of docs/"
 	@echo "make web     build/web, the program in a page (where emcc is found); make web-test: does it answer as this one does?"
 	@echo "make wheel   build/wheel, a Python package with the program in it (docs/library.md)"
+	@echo "make html    build/html, the manual with a search, which opens from disk (where cmark-gfm and mandoc are found)"
+	@echo "make release build/release: source, Debian packages, wheel, manual, page of what is committed, with SHA256SUMS"
 	@echo "make mpi     build/lockstep-mpi, sweeps and plans over MPI (where mpicc is found)"
 	@echo "make digests gcc -O0, -O2, ASan and clang builds must give the same runs"
 
@@ -103,10 +106,10 @@ $(BUILD)/netbench: $(NETBENCH_OBJECTS)
 	@$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
 
 # Questions from other programs: a C library and a Python package (scenarios/library).
-$(BUILD)/liblockstep.so: scenarios/library/library.c scenarios/library/lockstep.h
+$(BUILD)/liblockstep.so.0: scenarios/library/library.c scenarios/library/lockstep.h
 	@echo "  LINK  $@"
 	@mkdir -p $(@D)
-	@$(CC) $(filter-out -fsanitize% -fno-sanitize%,$(ALL_CFLAGS)) -shared -fPIC -o $@ $<
+	@$(CC) $(filter-out -fsanitize% -fno-sanitize%,$(ALL_CFLAGS) $(LDFLAGS)) -shared -fPIC -Wl,-soname,$(@F) -o $@ $<
 
 wheel: $(BUILD)/lockstep
 	@mkdir -p $(BUILD)/wheel
@@ -344,7 +347,7 @@ coverage:
 # ---- Installing. What validate reads comes with the program (calibrate/shipped.c finds it).
 MEASURED = measurements measurements/convergence measurements/kernels measurements/nccl measurements/nccl/batch-3 measurements/queue measurements/training measurements/training/batch-2 measurements/training/batch-3 measurements/training/own
 # Manual pages, from what --help prints.
-MAN_DATE = $(shell LC_ALL=C date -u -r CHANGELOG.md '+%B %-d, %Y')
+MAN_DATE = $(shell LC_ALL=C date -u $(if $(SOURCE_DATE_EPOCH),-d @$(SOURCE_DATE_EPOCH),-r CHANGELOG.md) '+%B %-d, %Y')
 man: $(BUILD)/lockstep
 	@mkdir -p $(BUILD)/man
 	@$(BUILD)/lockstep --help | sed -n '/^Commands:/,/^$$/s/^  \([a-z]*\) \+\(.*\)/\1 \2/p' | while read -r command about; do \
@@ -353,11 +356,24 @@ man: $(BUILD)/lockstep
 	@$(BUILD)/lockstep --help | awk -v about="simulates GPU clusters and distributed training" -v date="$(MAN_DATE)" -f docs/man.awk \
 	    >$(BUILD)/man/lockstep.1
 
-install: $(BUILD)/lockstep $(BUILD)/liblockstep.so man
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib include share/man/man1) $(DESTDIR)$(PREFIX)/share/doc/lockstep
+# The manual as a folder of HTML with a search, which opens from a disk.
+html: man
+	@command -v cmark-gfm >/dev/null && command -v mandoc >/dev/null || \
+	    { echo "html: needs cmark-gfm and mandoc; on Debian: apt-get install cmark-gfm mandoc python3" >&2; exit 1; }
+	@python3 docs/html/make.py $(BUILD)/man $(BUILD)/html "$$($(BUILD)/lockstep --version | cut -d ' ' -f 2)"
+
+release:
+	@BUILD=$(BUILD) .ci/release
+
+# What completes at TAB, where each shell looks for it.
+COMPLETIONS = bash:bash-completion/completions/lockstep zsh:zsh/site-functions/_lockstep fish:fish/vendor_completions.d/lockstep.fish
+
+install: $(BUILD)/lockstep $(BUILD)/liblockstep.so.0 man
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include share/man/man1 share/doc/lockstep) $(DESTDIR)$(LIBDIR)
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/lockstep/,examples/algorithms examples/launch examples/packets $(MEASURED))
 	install -m 755 $(BUILD)/lockstep $(wildcard $(BUILD)/cuda/lockstep-bench) $(DESTDIR)$(PREFIX)/bin
-	install -m 644 $(BUILD)/liblockstep.so $(DESTDIR)$(PREFIX)/lib
+	install -m 644 $(BUILD)/liblockstep.so.0 $(DESTDIR)$(LIBDIR)
+	ln -sf liblockstep.so.0 $(DESTDIR)$(LIBDIR)/liblockstep.so
 	install -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 scenarios/library/lockstep.h $(DESTDIR)$(PREFIX)/include
 	install -m 644 scenarios/examples/*.lua scenarios/lessons/*.lua $(DESTDIR)$(PREFIX)/share/lockstep/examples
@@ -367,17 +383,20 @@ install: $(BUILD)/lockstep $(BUILD)/liblockstep.so man
 	install -m 644 results/schema.json $(DESTDIR)$(PREFIX)/share/lockstep
 	$(foreach folder,$(MEASURED),install -m 644 $(filter-out %/,$(wildcard calibrate/$(folder)/*.*)) $(DESTDIR)$(PREFIX)/share/lockstep/$(folder) &&) true
 	install -m 644 README.md ARCHITECTURE.md CHANGELOG.md COPYING $(DESTDIR)$(PREFIX)/share/doc/lockstep
+	@for shell in $(COMPLETIONS); do file=$(DESTDIR)$(PREFIX)/share/$${shell#*:}; \
+	    install -d "$${file%/*}" && $(BUILD)/lockstep completion "$${shell%%:*}" >"$$file" || exit 1; done
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/lockstep $(DESTDIR)$(PREFIX)/bin/lockstep-bench
 	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/lockstep.1 $(DESTDIR)$(PREFIX)/share/man/man1/lockstep-*.1
-	rm -f $(DESTDIR)$(PREFIX)/lib/liblockstep.so $(DESTDIR)$(PREFIX)/include/lockstep.h
+	rm -f $(DESTDIR)$(LIBDIR)/liblockstep.so $(DESTDIR)$(LIBDIR)/liblockstep.so.0 $(DESTDIR)$(PREFIX)/include/lockstep.h
+	rm -f $(foreach shell,$(COMPLETIONS),$(DESTDIR)$(PREFIX)/share/$(lastword $(subst :, ,$(shell))))
 	rm -rf $(DESTDIR)$(PREFIX)/share/lockstep $(DESTDIR)$(PREFIX)/share/doc/lockstep
 
 clean:
 	rm -rf build build-asan build-O0 build-clang build-fuzz build-coverage build-lint-gcc
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all help demo test check wheel man wasm web web-test web-picture asan lint digests bench fuzz scoreboard collectives-accuracy netbox \
+.PHONY: all help demo test check wheel man html release wasm web web-test web-picture asan lint digests bench fuzz scoreboard collectives-accuracy netbox \
         cuda cuda-check mpi mpi-check sweep-torture store-torture golden schema boundaries failures laws \
         recovery plan-torture report-check manual install uninstall clean

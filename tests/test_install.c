@@ -42,6 +42,11 @@ LONG_TEST(5, an_installed_program_validates_and_runs_its_examples) {
     EXPECT_INT(in_folder(folder, "! command -v mandoc >/dev/null || ! mandoc -T lint -W warning usr/share/man/man1/*.1 "
                                  "| grep -E 'WARNING|ERROR'"),
                0);
+    EXPECT_INT(in_folder(folder, "bash -n usr/share/bash-completion/completions/lockstep && "
+                                 "test -s usr/share/fish/vendor_completions.d/lockstep.fish && "
+                                 "head -1 usr/share/zsh/site-functions/_lockstep"),
+               0);
+    EXPECT_TEXT(said, "#compdef lockstep\n");
     static const char calls[] =
         "printf '%s' '#include <lockstep.h>\n#include <stdio.h>\nint main(void) { char *answer = "
         "lockstep_ask(\"{\\\"ask\\\": \\\"hw\\\", \\\"words\\\": [\\\"list\\\"]}\"); "
@@ -51,6 +56,11 @@ LONG_TEST(5, an_installed_program_validates_and_runs_its_examples) {
     EXPECT_CONTAINS(said, "\"kind\": \"hw-list\"");
     EXPECT_INT(in_folder(folder, INSTALLED " validate training usr/bin 2>&1"), 4);
     EXPECT_CONTAINS(said, "has no file whose name ends in .csv");
+    snprintf(line, sizeof line,
+             "make -s uninstall DESTDIR=%s PREFIX=/usr && rm -r %s/c %s/c.c && find %s -type f -o -type l", folder,
+             folder, folder, folder);
+    EXPECT_INT(test_shell(line, said, sizeof said), 0);
+    EXPECT_TEXT(said, "");
     snprintf(line, sizeof line, "rm -r %s", folder);
     EXPECT_INT(test_shell(line, said, sizeof said), 0);
 }

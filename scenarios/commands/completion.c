@@ -20,13 +20,14 @@ static const struct {
              "  COMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
              "}\n"
              "complete -o default -F _lockstep lockstep\n"},
-    {"zsh", "# lockstep completion zsh: for ~/.zshrc, after compinit: eval \"$(lockstep completion zsh)\"\n"
+    {"zsh", "#compdef lockstep\n"
+            "# lockstep completion zsh: for ~/.zshrc, after compinit: eval \"$(lockstep completion zsh)\"\n"
             "_lockstep() {\n"
             "  local -a words_here\n"
             "  words_here=(${(f)\"$(lockstep completion words \"${(@)words[2,CURRENT]}\" 2>/dev/null)\"})\n"
             "  compadd -a words_here || _files\n"
             "}\n"
-            "compdef _lockstep lockstep\n"},
+            "if [ \"$funcstack[1]\" = _lockstep ]; then _lockstep \"$@\"; else compdef _lockstep lockstep; fi\n"},
     {"fish", "# lockstep completion fish: lockstep completion fish > ~/.config/fish/completions/lockstep.fish\n"
              "function __lockstep_words\n"
              "  set -l before (commandline -opc)\n"

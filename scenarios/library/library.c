@@ -17,9 +17,9 @@ enum { ANSWERED = 0, ANSWER_IS_NO = 3, FAILED = 1 };
 
 // ---- The program.
 
-// Beside the library, in ../bin, or as PATH has it.
+// Beside the library, in ../bin, in ../../bin (Debian's libraries lie in /usr/lib/x86_64-linux-gnu), or as PATH has it.
 static const char *find_program(char path[PATH_MAX]) {
-    static const char *const places[] = {"lockstep", "../bin/lockstep"};
+    static const char *const places[] = {"lockstep", "../bin/lockstep", "../../bin/lockstep"};
     Dl_info library;
     if (!dladdr((void *)(size_t)lockstep_ask, &library) || !library.dli_fname) return "lockstep";
     const char *slash = strrchr(library.dli_fname, '/');

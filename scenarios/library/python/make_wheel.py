@@ -11,6 +11,7 @@ import keyword
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -59,6 +60,18 @@ def stubs(program):
     return "\n".join(lines) + "\n"
 
 
+def terms(path):
+    """What the Debian package of a library says of its authors and terms: (package, text)."""
+    file = os.path.realpath(path)
+    for name in (path, file, file.replace("/usr/lib/", "/lib/", 1)):
+        found = subprocess.run(["dpkg", "-S", name], capture_output=True, text=True, check=False).stdout
+        if found:
+            package = found.split(":")[0]
+            with open(f"/usr/share/doc/{package}/copyright", "rb") as text:
+                return package, text.read()
+    sys.exit(f"make_wheel: {path} is of no Debian package, so that its terms are not known")
+
+
 def digest(content):
     return "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
 
@@ -81,6 +94,11 @@ def main():
     for name, path in [("lockstep", program), *libraries(program)]:
         with open(path, "rb") as file:
             files[f"lockstep/bin/{name}"] = file.read()
+    with open("COPYING", "rb") as file:
+        files[f"{about}/licenses/COPYING"] = file.read()
+    for _, path in libraries(program) if shutil.which("dpkg") else ():
+        package, text = terms(path)
+        files[f"{about}/licenses/{package}"] = text
     files[f"{about}/METADATA"] = (f"Metadata-Version: 2.1\nName: lockstep-sim\nVersion: {version}\n"
                                   "Summary: Simulator of GPU clusters and distributed training\n"
                                   "License: GPL-3.0-or-later\nRequires-Python: >=3.9\n").encode()
