@@ -362,6 +362,12 @@ html: man
 	    { echo "html: needs cmark-gfm and mandoc; on Debian: apt-get install cmark-gfm mandoc python3" >&2; exit 1; }
 	@python3 docs/html/make.py $(BUILD)/man $(BUILD)/html "$$($(BUILD)/lockstep --version | cut -d ' ' -f 2)"
 
+# In the browsers that are here.
+html-test: html
+	@for browser in "chromium $(CHROMIUM)" "firefox $(FIREFOX)"; do set -- $$browser; \
+	    [ $$# = 2 ] || { echo "html-test: no $$1 is here: the manual was not opened in it"; continue; }; \
+	    echo "in $$1"; node tests/web/manual.js $$browser $(BUILD)/html || exit 1; done
+
 release:
 	@BUILD=$(BUILD) .ci/release
 
@@ -397,6 +403,6 @@ clean:
 	rm -rf build build-asan build-O0 build-clang build-fuzz build-coverage build-lint-gcc
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all help demo test check wheel man html release wasm web web-test web-picture asan lint digests bench fuzz scoreboard collectives-accuracy netbox \
+.PHONY: all help demo test check wheel man html html-test release wasm web web-test web-browsers web-picture asan lint digests bench fuzz scoreboard collectives-accuracy netbox \
         cuda cuda-check mpi mpi-check sweep-torture store-torture golden schema boundaries failures laws \
         recovery plan-torture report-check manual install uninstall clean

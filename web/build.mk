@@ -72,14 +72,20 @@ $(BUILD)/web/index.html: $(WEB)/engine.js $(WEB_PAGE)
 	@node web/pack.js $(BUILD)
 
 CHROMIUM ?= $(firstword $(shell command -v chromium chromium-browser google-chrome 2>/dev/null))
+FIREFOX ?= $(firstword $(shell command -v firefox-esr firefox 2>/dev/null))
 web-test: web $(BUILD)/write_studies
 	@rm -rf $(WEB)/studies && mkdir -p $(WEB)/studies
 	@$(BUILD)/write_studies $(WEB)/studies 1 $(WEB_STUDIES)
 	@node tests/web/check.js $(BUILD) $(filter-out %/pieces.lua,$(wildcard scenarios/examples/*.lua scenarios/lessons/*.lua)) \
 	    $$(ls -v $(WEB)/studies/*.lua)
-	@[ -z "$(CHROMIUM)" ] && echo "web-test: no Chromium is here: the page was not opened" || \
-	    node tests/web/browser.js $(CHROMIUM) $(BUILD)/web/index.html $(BUILD) scenarios/examples/scaling_efficiency.lua \
-	    scenarios/examples/megatron_22b_175b.lua scenarios/lessons/ring_all_reduce.lua web/scenarios/*.lua
+	@$(MAKE) --no-print-directory web-browsers
+
+# The page as it is, opened in the browsers that are here.
+web-browsers:
+	@for browser in "chromium $(CHROMIUM)" "firefox $(FIREFOX)"; do set -- $$browser; \
+	    [ $$# = 2 ] || { echo "web-test: no $$1 is here: the page was not opened in it"; continue; }; \
+	    echo "in $$1"; node tests/web/browser.js $$browser $(BUILD)/web/index.html $(BUILD) scenarios/examples/scaling_efficiency.lua \
+	        scenarios/examples/megatron_22b_175b.lua scenarios/lessons/ring_all_reduce.lua web/scenarios/*.lua || exit 1; done
 
 # README's picture of it: 1200 x 690, in 64 colours where pngquant is here.
 web-picture: web

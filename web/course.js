@@ -175,7 +175,7 @@ async function openProblem(id, atFirst) {
     if (!told || location.hash !== "#course/" + id) return;
     if (told.problems.length) { // the address names none
         openCourse();
-        $("state").textContent = told.problems[0].what;
+        say(told.problems[0].what);
         return;
     }
     lesson = {id, told, text: told.text, set: {}, marked: new Set()};

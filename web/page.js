@@ -154,7 +154,18 @@ async function simulate() {
     if (!reply || now !== era) return; // a newer one took its place, or another scenario is open
     showAnswer(reply);
     if (mine === asked) $("state").textContent = "answered in " + Math.round(performance.now() - begin) + " ms";
-    if (mine === asked) resting = setTimeout(() => afterwards(mine, said), 120);
+    if (mine === asked) resting = setTimeout(() => (sayAnswer(), afterwards(mine, said)), 120);
+}
+
+// For who sees and for who has it read out.
+function say(words) { $("state").textContent = $("said").textContent = words; }
+
+// An answer is read out once nothing moves: before, each would talk over the one before it.
+function sayAnswer() {
+    if (!point || document.querySelector(".answer.stale")) return; // a mistake is read out where it is listed
+    const facts = [...$("facts").children].slice(0, 2).map((box) => [...box.querySelectorAll("dt, dd")].flatMap((part) => [...part.childNodes])
+        .map((part) => part.textContent).join(" "));
+    $("said").textContent = point.ran === false ? $("lead").textContent : facts.join("; ");
 }
 
 // What takes longer: once nothing moves.
@@ -251,11 +262,11 @@ async function share() {
         await navigator.clipboard.writeText(location.href);
         said = "link copied";
     } catch (error) { /* a page from a disk may not */ }
-    $("state").textContent = said;
+    say(said);
 }
 
 async function report() {
-    $("state").textContent = "writing the report";
+    say("writing the report");
     const reply = await second.ask(["report", "run", FILE, "-o", "report.html"], text(), "report.html");
     if (!reply) return;
     if (!reply.wrote) return showProblems(reply.err || "error: no report");
@@ -263,7 +274,7 @@ async function report() {
     link.href = URL.createObjectURL(new Blob([reply.wrote], {type: "text/html"}));
     link.download = "lockstep-report.html";
     link.click();
-    $("state").textContent = "report saved";
+    say("report saved");
 }
 
 function pin(then = pinned ? null : point) {

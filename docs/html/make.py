@@ -106,13 +106,13 @@ def linked(page, out, faults):
     body = re.sub(r'<a href="([^"]*)"[^>]*>(.*?)</a>' if page.group != "Commands" else r'<a class="Xr" href="([^"]*)"[^>]*>(.*?)</a>',
                   link, page.body, flags=re.S)
     body = re.sub(r'<img src="([^"]*)"', picture, body)
-    return re.sub(r"<pre", '<pre tabindex="0"', body).replace("<table", '<div class="wide" tabindex="0"><table').replace("</table>", "</table></div>")
+    return body.replace("<table", '<div class="wide"><table').replace("</table>", "</table></div>")
 
 
 def contents(pages, here):
     lines = []
     for group in dict.fromkeys(page.group for page in pages):
-        lines.append(f"<h2>{group}</h2><ul>")
+        lines.append(f'<p>{group}</p><ul aria-label="{group}">')
         for page in pages:
             if page.group == group:
                 current = ' aria-current="page"' if page is here else ""

@@ -1,50 +1,15 @@
-// node tests/web/browser.js CHROMIUM PAGE BUILD FILE…: opens the page from the disk in headless Chromium, over its pipe
-// for tools, light and dark, wide and narrow: is there an answer, does a slider change it and the text, is a mistake
-// shown at its line, does a script without end end, do scenarios answer there as the native program does? And the course:
-// is every problem solved by its solution, is what is wrong told, is it all there when the page is opened again?
+// node tests/web/browser.js chromium|firefox PROGRAM PAGE BUILD FILE…: opens the page from the disk in that browser without
+// a window, light and dark, wide and narrow: is there an answer, does a slider change it and the text, is a mistake shown
+// at its line, does a script without end end, do scenarios answer there as the native program does? And the course: is
+// every problem solved by its solution, is what is wrong told, is it all there when the page is opened again?
 "use strict";
-const fs = require("fs"), os = require("os"), path = require("path"), {spawn, spawnSync} = require("child_process");
-const [chromium, page, build, ...scenarios] = process.argv.slice(2);
+const fs = require("fs"), os = require("os"), path = require("path"), {spawnSync} = require("child_process");
+const access = require("./access.js");
+const [kind, program, page, build, ...scenarios] = process.argv.slice(2);
 
 const home = fs.mkdtempSync(path.join(os.tmpdir(), "lockstep-web-"));
-const browser = spawn(chromium, ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--user-data-dir=" + home,
-    "--remote-debugging-pipe"], {stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"]});
-const waiting = new Map(), said = [];
-let number = 0, rest = "";
-browser.stdio[4].on("data", (bytes) => {
-    const messages = (rest + bytes).split("\0");
-    rest = messages.pop();
-    for (const message of messages.map((text) => JSON.parse(text))) {
-        if (message.id) waiting.get(message.id)(message);
-        if (message.method === "Runtime.consoleAPICalled") said.push(JSON.stringify(message.params.args));
-        if (message.method === "Runtime.exceptionThrown") said.push(JSON.stringify(message.params.exceptionDetails));
-        if (message.method === "Log.entryAdded") said.push(message.params.entry.text);
-    }
-});
-
-function tell(method, params = {}, sessionId) {
-    browser.stdio[3].write(JSON.stringify({id: ++number, method, params, sessionId}) + "\0");
-    const mine = number;
-    return new Promise((done) => waiting.set(mine, done));
-}
-
-async function open(width, theme, fragment = "") {
-    const target = await tell("Target.createTarget", {url: "about:blank"});
-    const session = (await tell("Target.attachToTarget", {targetId: target.result.targetId, flatten: true})).result.sessionId;
-    const call = (method, params) => tell(method, params, session);
-    await call("Runtime.enable");
-    await call("Log.enable");
-    await call("Page.enable");
-    await call("Emulation.setDeviceMetricsOverride", {width, height: 900, deviceScaleFactor: 1, mobile: false});
-    await call("Emulation.setEmulatedMedia", {features: [{name: "prefers-color-scheme", value: theme}]});
-    await call("Page.navigate", {url: "file://" + path.resolve(page) + fragment});
-    return async (expression) => {
-        const reply = await call("Runtime.evaluate", {expression, awaitPromise: true, returnByValue: true});
-        if (reply.result && reply.result.exceptionDetails) throw new Error(JSON.stringify(reply.result.exceptionDetails));
-        return reply.result.result.value;
-    };
-}
+let browser;
+const open = (width, theme, fragment = "") => browser.open(width, theme, "file://" + path.resolve(page) + fragment);
 
 // Until it holds, in real time: what a page waits for, its workers do.
 async function until(look, expression) {
@@ -62,6 +27,14 @@ function check(holds, what) {
     if (!holds) console.log("FAILED " + what);
 }
 
+// Where the browser tells what a screen reader is given.
+async function accessible(look, where) {
+    if (!look.tree) return;
+    const faults = [...await access.spoken(look), ...await access.reached(look)];
+    check(faults.length === 0, where + ": " + faults.slice(0, 8).join("; "));
+}
+
+const SAID = "document.getElementById('said').textContent";
 const FACT = "document.querySelector('#facts dd').firstChild.textContent";
 const ANSWERED = "/answered/.test(document.getElementById('state').textContent)";
 const PROBLEM = "document.getElementById('problems').textContent";
@@ -79,12 +52,16 @@ async function usual(width, theme) {
     await look("(() => { const s = document.getElementById('s-fabric'); s.value = 2; s.dispatchEvent(new Event('input')); })()");
     check(await until(look, FACT + " !== " + JSON.stringify(before)), where + "a slider changes the answer");
     check(await look("/fabric = \"eth-100g\"/.test(document.querySelector('.cm-content').textContent)"), where + "and the scenario");
+    check(await until(look, SAID + ".includes(" + FACT + ")"), where + "and is read out");
+    await accessible(look, where + "the playground");
     return look;
 }
 
 async function mistakes(look) {
     await look(put("local sim = require \"lockstep\"\nreturn sim.study { on = sim.cluster { node = \"dgx-h10O\" } }"));
     check(await until(look, "/Line 2/.test(" + PROBLEM + ")"), "a mistake is shown at its line");
+    check(await look("document.getElementById('problems').closest('[aria-live]') !== null"), "and read out");
+    await accessible(look, "a mistake");
     await look(put("while true do end"));
     check(await until(look, "!/Line 2/.test(" + PROBLEM + ") && " + PROBLEM + " !== ''"), "a script without end ends");
     await look("(() => { const s = document.getElementById('preset'); s.value = 'ethernet'; s.dispatchEvent(new Event('change')); })()");
@@ -112,7 +89,7 @@ async function answers(look) {
         const text = fs.readFileSync(file, "utf8");
         const web = await look("(" + ASK + ")(" + JSON.stringify(words) + ", " + JSON.stringify(text) + ")");
         const digests = (answer) => String(answer.match(/"digest": "\w+"/g));
-        check(/digest/.test(native) && digests(web) === digests(native), file + " has the digests in Chromium that it has natively");
+        check(/digest/.test(native) && digests(web) === digests(native), file + " has the digests there that it has natively");
     }
 }
 
@@ -148,6 +125,7 @@ async function solve(look, problem) {
 async function wrongs(look) {
     await look(HASH("2.1"));
     await until(look, ON_SHOW("2.1"));
+    await accessible(look, "a problem");
     await look(guess("soon"));
     check(await until(look, "/a number, in ms/.test(document.getElementById('p-faults').textContent)"), "a guess that is none is told so");
     await look(guess("9000"));
@@ -161,6 +139,7 @@ async function wrongs(look) {
     check(await event() === at, "and one back");
     check(await look("[...document.querySelectorAll('#p-question .term')].some((term) => term.textContent === 'all-reduce' || term.textContent === 'ring')"), "words are marked where they are said first");
     check(await look("(document.querySelector('#p-question .term').focus(), !document.getElementById('tip').hidden && document.getElementById('tip').textContent.endsWith('.'))"), "and told");
+    await accessible(look, "a problem that is guessed");
     check(await look("document.getElementById('set-gpus').tagName === 'OUTPUT'"), "what is not the student's cannot be changed");
     await look(CHECK);
     check(await until(look, `/^Not solved.*Nothing has been changed/s.test(${RESULT})`), "no change is told so");
@@ -179,6 +158,7 @@ async function wrongs(look) {
 async function course() {
     const look = await open(1280, "light", "#course");
     check(await until(look, "document.querySelectorAll('#tracks li').length === COURSE.problems.length"), "the address opens the list");
+    await accessible(look, "the list");
     await wrongs(look);
     const told = spawnSync(path.join(build, "lockstep"), ["lesson", "sheet", "--answers", "--json"], {maxBuffer: 1 << 30});
     const problems = JSON.parse(told.stdout).problems;
@@ -209,14 +189,15 @@ async function course() {
 }
 
 (async () => {
+    browser = await require("./" + kind + ".js")(program, home);
     const look = await usual(1280, "light");
     await mistakes(look);
     await answers(look);
     await usual(390, "dark");
     await course();
-    check(said.length === 0, "nothing on the console, but: " + said.slice(0, 3).join("; ").slice(0, 500));
+    check(browser.said.length === 0, "nothing on the console, but: " + browser.said.slice(0, 3).join("; ").slice(0, 500));
     console.log(passed + " passed, " + failed + " failed");
-    browser.kill();
+    await browser.close();
     fs.rmSync(home, {recursive: true, force: true, maxRetries: 5, retryDelay: 200});
     process.exit(failed ? 1 : 0);
 })();
