@@ -385,7 +385,7 @@ install: $(BUILD)/lockstep $(BUILD)/liblockstep.so.0 man
 	install -m 644 scenarios/examples/*.lua scenarios/lessons/*.lua $(DESTDIR)$(PREFIX)/share/lockstep/examples
 	install -m 644 scenarios/examples/algorithms/*.lua $(DESTDIR)$(PREFIX)/share/lockstep/examples/algorithms
 	install -m 644 scenarios/examples/packets/*.lua $(DESTDIR)$(PREFIX)/share/lockstep/examples/packets
-	install -m 644 scenarios/examples/launch/* $(DESTDIR)$(PREFIX)/share/lockstep/examples/launch
+	install -m 755 scenarios/examples/launch/* $(DESTDIR)$(PREFIX)/share/lockstep/examples/launch
 	install -m 644 results/schema.json $(DESTDIR)$(PREFIX)/share/lockstep
 	$(foreach folder,$(MEASURED),install -m 644 $(filter-out %/,$(wildcard calibrate/$(folder)/*.*)) $(DESTDIR)$(PREFIX)/share/lockstep/$(folder) &&) true
 	install -m 644 README.md ARCHITECTURE.md CHANGELOG.md COPYING $(DESTDIR)$(PREFIX)/share/doc/lockstep

@@ -4,6 +4,7 @@ function escaped(text) {
     gsub(/\\/, "\\e", text)
     gsub(/-/, "\\-", text)
     gsub(/…/, "...", text)
+    gsub(/\|/, "|\\:", text) # a line may break there
     return text ~ /^[.']/ ? "\\&" text : text
 }
 # A line a sentence, none longer than 80 letters.

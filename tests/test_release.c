@@ -14,7 +14,7 @@ static void expect_said(const char *command, const char *wanted) {
 }
 
 TEST(package_and_citation_have_the_version_of_the_program) {
-    expect_said("sed -n '1s/.*(\\(.*\\)-[0-9]*).*/\\1/p' debian/changelog", program_version());
+    expect_said("sed -n '1s/.*(\\(.*\\)).*/\\1/p' debian/changelog", program_version());
     expect_said("sed -n 's/^version: //p' CITATION.cff", program_version());
     // The newest that is released; above it stands what has changed since.
     expect_said("sed -n 's/^## \\(Since \\)*\\([0-9.]*\\).*/\\2/p' CHANGELOG.md | head -1", program_version());
