@@ -34,6 +34,15 @@ const FabricCase fabric_cases[] = {
     {"sites:nodes_per_site=4:site_bandwidth=400 Gb/s:site_latency=5 ms", 8, 2, 8 * 4 * 4.0 / 8 / (2 * NIC), 2 * NIC},
     {"sites:nodes_per_site=4:nodes_per_leaf=2:site_bandwidth=400 Gb/s:site_latency=5 ms", 8, 4,
      8 * 4 * 4.0 / 8 / (2 * NIC), 2 * NIC},
+    {"tests/data/fabrics/slurm_even.conf", 8, 5, 0, 4 * NODE_RATE},
+    {"tests/data/fabrics/slurm_even.conf:oversubscription=2:pod_oversubscription=3", 8, 5, ABOVE(4, 8, 6),
+     4 * NODE_RATE / 6},
+    // Three of the first four nodes hang on the smaller leaf: 3/4 of what they send passes its 3/4 of a node's rate.
+    {"tests/data/fabrics/slurm_uneven.conf:oversubscription=4", 8, 3, ABOVE(3, 8, 4), NODE_RATE},
+    {"tests/data/fabrics/slurm_blocks.conf", 8, 3, 0, 4 * NODE_RATE},
+    // NICs 0-3 and 4-7 of four nodes on a leaf each, with four cables up: of 64 parts that each of 16 GPUs sends, 8 stay
+    // in the node and 12 on the leaf.
+    {"tests/data/fabrics/ibnetdiscover.txt", 8, 3, 16 * 44 / 64.0 / (4 * NIC), 4 * NODE_RATE / 4},
     {"tests/data/fabrics/two_rooms.json", 8, 3, 8 * 4 * 4.0 / 8 / (4 * NIC), 4 * NIC},
 };
 const int fabric_case_count = sizeof fabric_cases / sizeof *fabric_cases;

@@ -46,7 +46,7 @@ TEST(a_graph_has_the_switches_that_its_links_and_nodes_name) {
     if (layout && layout->graph) {
         EXPECT_INT(layout->graph->switch_count, 2);
         EXPECT_INT(layout->graph->node_count, 4);
-        EXPECT_INT(layout->graph->switch_of_node[3], 1);
+        EXPECT_INT(layout->graph->switch_of_nic[3], 1);
         EXPECT_NEAR(layout->graph->cables[0].bytes_per_second, 200e9, 1e-12);
     }
     unload(&loaded);

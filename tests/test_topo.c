@@ -307,10 +307,47 @@ TEST(an_xml_without_nvlinks_takes_those_of_the_gpu_and_says_so) {
 TEST(broken_xml_is_refused_at_its_line) {
     Arena *arena = arena_open();
     EXPECT_CONTAINS(complaint(arena, "<system>\n<cpu>\n</system>"), "3: this is no XML: mismatched tag");
-    EXPECT_CONTAINS(complaint(arena, "<graphs/>"), "1: the file begins with <graphs>; expected <system>");
+    EXPECT_CONTAINS(complaint(arena, "<graphs/>"), "1: the file begins with <graphs>; expected <system> or <topology>");
     EXPECT_CONTAINS(complaint(arena, "<system/>"), "0: there is no GPU");
     EXPECT_CONTAINS(complaint(arena, "<system>\n<cpu numaid='x'/></system>"), "2: numaid of <cpu> is \"x\"");
     EXPECT_CONTAINS(complaint(arena, "<system><cpu>\n\n<nvlink target='a'/></cpu></system>"), "3: this <nvlink>");
     EXPECT_CONTAINS(complaint(arena, "<a><a><a>"), "1: ");
+    arena_close(arena);
+}
+
+// hwloc's XML: eight GPUs behind four switches, each with a NIC beside it, a board with a display and Ethernet of its
+// own.
+TEST(a_topology_that_lstopo_wrote_gives_the_same_matrix_as_nvidia_smi) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    size_t bytes = 0;
+    const char *text = file_read(arena, "tests/data/topo/lstopo-8xh100.xml", 1 << 20, &bytes, problems);
+    const NodeInterior *interior = interior_from_text(arena, "l.xml", text, bytes, problems);
+    EXPECT(interior != NULL);
+    EXPECT_INT(interior->gpu_count, 8);
+    EXPECT_INT(interior->nic_count, 8);
+    EXPECT_TEXT(interior->nic_names[3], "mlx5_3");
+    EXPECT_TEXT(interior->gpu_model, "NVIDIA H100 80GB HBM3");
+    EXPECT_INT(interior->cells[0 * 16 + 1], CELL_PIX);
+    EXPECT_INT(interior->cells[0 * 16 + 8], CELL_PIX);
+    EXPECT_INT(interior->cells[0 * 16 + 2], CELL_NODE);
+    EXPECT_INT(interior->cells[0 * 16 + 4], CELL_SYS);
+    EXPECT_INT(interior->numa[3], 0);
+    EXPECT_INT(interior->numa[4], 1);
+    EXPECT_NEAR(interior->pcie_bytes_per_second, 63.015385e9, 1e-9); // one that idles says less
+    arena_close(arena);
+}
+
+TEST(a_node_of_lstopo_has_the_gpus_that_its_driver_names) {
+    const Ended *ended =
+        run_command(command_collective, "collective all_reduce --node tests/data/topo/lstopo-8xh100.xml "
+                                        "--sizes 1G --csv");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->err, "lists no NVLinks; those of H100-SXM5-80GB are taken as in");
+    Arena *arena = arena_open();
+    EXPECT_CONTAINS(complaint(arena, "<topology><object type='Machine'/></topology>"), "0: there is no GPU");
+    EXPECT_CONTAINS(complaint(arena, "<topology><object type='NUMANode' os_index='x'/></topology>"),
+                    "os_index of <object>");
+    EXPECT_CONTAINS(complaint(arena, "<topology><object></topology>"), "this is no XML");
     arena_close(arena);
 }

@@ -1,4 +1,4 @@
-// A fabric that the user drew: switches, cables, and the switch of each node. Routes have the least latency, then the
+// A fabric that the user drew, or that a file shows: switches, cables, and the switch of each node or of each NIC. Routes have the least latency, then the
 // fewest switches; at every switch traffic is spread evenly over all cables that such routes take (ECMP).
 #include <math.h>
 
@@ -16,7 +16,8 @@ typedef struct Way {
 
 typedef struct Drawing {
     int switches;
-    const int *switch_of_node;
+    const int *switch_of_nic;
+    int nics;
     int64_t *cost;  // [to * switches + from]
     Way *ways;      // cables out of a switch, in the order written
     int *first_way; // [switches + 1]
@@ -69,7 +70,8 @@ static Drawing *draw(Arena *arena, const FabricShape *fabric) {
     Drawing *drawing = ARENA_NEW(arena, Drawing);
     int64_t *cable_cost = ARENA_ARRAY(arena, int64_t, graph->cable_count);
     drawing->switches = graph->switch_count;
-    drawing->switch_of_node = graph->switch_of_node;
+    drawing->switch_of_nic = graph->switch_of_nic;
+    drawing->nics = graph->nics;
     for (int i = 0; i < graph->cable_count; i++) cable_cost[i] = graph_cable_cost(fabric, &graph->cables[i]);
     drawing->cable_cost = cable_cost;
     list_ways(arena, graph, drawing);
@@ -94,7 +96,7 @@ static bool check_parts(const NetworkSpec *spec, Where where, Problems *problems
     }
     for (int i = 0; i < graph->cable_count; i++) {
         const GraphCable *cable = &graph->cables[i];
-        if (!(cable->bytes_per_second > 0) || !(cable->latency_seconds >= 0))
+        if (!(cable->bytes_per_second > 0 || cable->node_rates > 0) || !(cable->latency_seconds >= 0))
             problem_add(problems, where, "the link from \"%s\" to \"%s\" needs a bandwidth above 0",
                         graph->switch_names[cable->from], graph->switch_names[cable->to]);
         if (cable->from == cable->to)
@@ -105,10 +107,10 @@ static bool check_parts(const NetworkSpec *spec, Where where, Problems *problems
 
 static void check_reach(const NetworkSpec *spec, const Drawing *drawing, Where where, Problems *problems) {
     const FabricGraph *graph = spec->fabric.graph;
-    int first = graph->switch_of_node[0];
+    int first = graph->switch_of_nic[0];
     bool told[SWITCH_LIMIT] = {false};
-    for (int n = 1; n < spec->node_count; n++) {
-        int other = graph->switch_of_node[n];
+    for (int n = 1; n < spec->node_count * graph->nics; n++) {
+        int other = graph->switch_of_nic[n];
         int64_t cost = drawing->cost[first * drawing->switches + other];
         if (told[other] || (cost < FAR && cost % COST_OF_A_PICOSECOND <= HOP_LIMIT / 2)) continue;
         told[other] = true;
@@ -141,15 +143,17 @@ static void graph_lay(Arena *arena, Network *network) {
     for (int i = 0; i < graph->cable_count; i++) {
         const GraphCable *cable = &graph->cables[i];
         const char *from = network->switch_names[cable->from], *to = network->switch_names[cable->to];
-        fabric_set_pair(network, i, cable->bytes_per_second * network->fabric.efficiency,
+        double rate = cable->bytes_per_second * network->fabric.efficiency;
+        if (cable->node_rates > 0) rate = cable->node_rates * fabric_node_rate(network, 1);
+        fabric_set_pair(network, i, rate,
                         arena_printf(arena, "link%d.%s.%s", i, from, to),
                         arena_printf(arena, "link%d.%s.%s", i, to, from), from, to);
     }
 }
 
 static int graph_leaf(const Network *network, int node, int nic) {
-    (void)nic;
-    return drawing_of(network)->switch_of_node[node];
+    const Drawing *drawing = drawing_of(network);
+    return drawing->switch_of_nic[node * drawing->nics + nic % drawing->nics];
 }
 
 static int64_t graph_cost(const Network *network, int from, int to) {

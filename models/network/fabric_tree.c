@@ -35,6 +35,12 @@ static void tree_check(const NetworkSpec *spec, Where where, Problems *problems)
     if (fabric->nodes_per_leaf < 1 && !sites)
         problem_add(problems, where, "the fat tree has %d nodes per leaf switch; give 1 or more",
                     fabric->nodes_per_leaf);
+    if (fabric->places > 0 && spec->node_count > fabric->places) {
+        problem_add(problems, where, "the fabric has places for %d nodes, and the cluster has %d", fabric->places,
+                    spec->node_count);
+        problem_hint(problems, "its file names no more; take fewer GPUs, or say it by kind: fat_tree:nodes_per_leaf=%d",
+                     fabric->nodes_per_leaf);
+    }
     check_share(fabric->oversubscription, "", where, problems);
     check_share(or_one(fabric->pod_oversubscription), " above its pods", where, problems);
     check_multiple(fabric->nodes_per_pod, "pod", fabric->nodes_per_leaf, "leaf", where, problems);

@@ -1,5 +1,5 @@
 // The inside of a node as somebody's machine shows it: what joins each pair of GPUs and NICs. Read from nvidia-smi
-// topo -m (read_matrix.c) or from NCCL's topology XML (read_topology_xml.c).
+// topo -m (read_matrix.c), from NCCL's topology XML or from hwloc's, which lstopo writes (read_topology_xml.c).
 #ifndef LOCKSTEP_NETWORK_INTERIOR_H
 #define LOCKSTEP_NETWORK_INTERIOR_H
 
@@ -19,7 +19,8 @@ typedef struct NodeInterior {
     const char *const *nic_names;
     // What XML says besides; 0 when nobody did.
     double pcie_bytes_per_second, nic_bytes_per_second;
-    int sm; // 90 for sm_90
+    int sm;                // 90 for sm_90
+    const char *gpu_model; // "NVIDIA H100 80GB HBM3"
     bool nvswitch, no_gpudirect;
     bool links_unsaid; // an XML without any NVLink: of GPUs that have none, or a vendor's, which tells of PCIe alone
 } NodeInterior;

@@ -71,6 +71,7 @@ typedef struct GraphCable {
     int from, to;
     double bytes_per_second; // line rate, one direction
     double latency_seconds;
+    double node_rates; // bytes_per_second 0: as much as the NICs of so many nodes
 } GraphCable;
 
 typedef struct FabricGraph {
@@ -78,8 +79,9 @@ typedef struct FabricGraph {
     int switch_count;
     const GraphCable *cables;
     int cable_count;
-    const int *switch_of_node; // [node_count] in the order of the cluster's nodes
-    int node_count;            // that there is room for
+    const int *switch_of_nic; // [node_count * nics] in the order of the cluster's nodes
+    int node_count;           // that there is room for
+    int nics;                 // of a node whose switches are told apart; 1: all of it hang on one
 } FabricGraph;
 
 typedef struct FabricShape {
@@ -95,6 +97,7 @@ typedef struct FabricShape {
     bool rail_optimised;            // FAT_TREE: NIC i of every node of a pod on leaf i
     int nodes_per_pod;              // FAT_TREE of three levels; 0: two levels
     double pod_oversubscription;    // above the pods; 0: 1
+    int places;                     // FAT_TREE: nodes that there is room for; 0: any number
     int planes;                     // FAT_TREE: as many equal networks, each NIC on all of them; 0: 1
     int nodes_per_site;             // FAT_TREE: several sites; 0: one
     double site_bytes_per_second;   // line rate of a site's line, one direction

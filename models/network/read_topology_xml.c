@@ -1,5 +1,5 @@
 // NCCL's topology XML (NCCL_TOPO_FILE, NCCL_TOPO_DUMP_FILE): a tree of CPUs, PCI bridges, GPUs and NICs. How two parts
-// are joined follows from how far up the tree they meet.
+// are joined follows from how far up the tree they meet. hwloc's XML (lstopo --of xml) is such a tree of more objects.
 #include <expat.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +17,11 @@ typedef struct Tag {
     TagKind kind;
     int number; // tells elements apart
     int part;   // of a PCI device that is a GPU or NIC: its number among the parts; else -1
+    int numa;   // of hwloc: what a NUMANode within it says; -1: none does
 } Tag;
 
 typedef struct Device {
-    bool is_gpu;
+    bool is_gpu, rdma;
     int above[DEPTH_MOST]; // the numbers of the bridges and, first, the CPU above it
     int depth, numa;
     char bus[24], name[64];
@@ -42,7 +43,7 @@ typedef struct Reading {
     Device *devices;
     int device_count;
     NodeInterior *interior;
-    bool system_seen, stopped;
+    bool hwloc, stopped;
 } Reading;
 
 static Where here(const Reading *reading) {
@@ -111,7 +112,7 @@ static void take_pcie(Reading *reading, const XML_Char **attributes) {
     if (*slowest <= 0 || rate < *slowest) *slowest = rate;
 }
 
-static Device *device_around(Reading *reading) {
+static Device *device_around(const Reading *reading) {
     for (int i = reading->depth - 1; i >= 0; i--)
         if (reading->tags[i].part >= 0) return &reading->devices[reading->tags[i].part];
     return NULL;
@@ -160,19 +161,112 @@ static TagKind kind_of(const char *name) {
     return TAG_OTHER;
 }
 
+// ---- hwloc: <object type="…"> of everything, as topology-xml.c of hwloc 1.11 to 2 writes it.
+
+// hwloc writes memory before devices: a NUMANode is of what it stands in.
+static void take_numa(Reading *reading, const XML_Char **attributes, Tag *tag) {
+    tag->numa = whole(reading, "object", attributes, "os_index", -1);
+    if (reading->depth > 0) reading->tags[reading->depth - 1].numa = tag->numa;
+}
+
+static int numa_around(const Reading *reading) {
+    for (int i = reading->depth - 1; i >= 0; i--)
+        if (reading->tags[i].numa >= 0) return reading->tags[i].numa;
+    return -1;
+}
+
+// pci_type="0302 [10de:2330] [10de:16c1] a1": class, vendor and device. A display of another vendor than NVIDIA and AMD
+// is the board's own.
+static void take_pci_device(Reading *reading, const XML_Char **attributes, Tag *tag) {
+    const char *type = attribute(attributes, "pci_type"), *vendor = type ? strchr(type, '[') : NULL;
+    const char *speed = attribute(attributes, "pci_link_speed");
+    if (!vendor) return;
+    bool maker = strncmp(vendor, "[10de:", 6) == 0 || strncmp(vendor, "[1002:", 6) == 0;
+    bool gpu =
+        maker && (strncmp(type, "0302", 4) == 0 || strncmp(type, "0300", 4) == 0 || strncmp(type, "0380", 4) == 0);
+    bool nic = strncmp(type, "0200", 4) == 0 || strncmp(type, "0207", 4) == 0;
+    if (!gpu && !nic) return;
+    reading->numa = numa_around(reading);
+    Device *device = add_device(reading, gpu, attribute(attributes, "pci_busid"));
+    if (!device) return;
+    if (device->depth > 1) device->depth--; // the port that a device hangs on is its own
+    tag->part = reading->device_count - 1;
+    // GB/s of payload; a GPU that idles has a slower link than one at work.
+    double rate = speed ? strtod(speed, NULL) * 1e9 : 0;
+    if (gpu && rate > reading->interior->pcie_bytes_per_second && rate < 1e12)
+        reading->interior->pcie_bytes_per_second = rate;
+}
+
+static void take_os_device(const Reading *reading, const XML_Char **attributes) {
+    Device *device = device_around(reading);
+    const char *name = attribute(attributes, "name"), *type = attribute(attributes, "osdev_type");
+    bool rdma = type && (strcmp(type, "3") == 0 || strstr(type, "OpenFabrics"));
+    if (!device || device->is_gpu || !name || (device->rdma && !rdma)) return;
+    device->rdma = device->rdma || rdma;
+    snprintf(device->name, sizeof device->name, "%s", name);
+    letters_make_harmless(device->name, "");
+}
+
+// GPUModel is what the driver calls it; PCIDevice, "GH100 [H100 SXM5 80GB]", what the list of PCI ids does.
+static void take_info(const Reading *reading, const XML_Char **attributes) {
+    const Device *device = device_around(reading);
+    const char *name = attribute(attributes, "name"), *value = attribute(attributes, "value");
+    if (!device || !device->is_gpu || !name || !value) return;
+    bool driver = strcmp(name, "GPUModel") == 0, listed = strcmp(name, "PCIDevice") == 0 && strchr(value, '[');
+    if (!driver && (!listed || reading->interior->gpu_model)) return;
+    const char *from = driver ? value : strchr(value, '[') + 1;
+    int length = (int)strcspn(from, driver ? "" : "]");
+    reading->interior->gpu_model =
+        letters_make_harmless(arena_printf(reading->arena, "%.*s", length < 60 ? length : 60, from), "");
+}
+
+static void take_of_hwloc(Reading *reading, const char *name, const XML_Char **attributes, Tag *tag) {
+    const char *type = strcmp(name, "object") == 0 ? attribute(attributes, "type") : NULL;
+    const char *bridge = attribute(attributes, "bridge_type");
+    tag->kind = TAG_OTHER;
+    if (strcmp(name, "info") == 0) take_info(reading, attributes);
+    if (!type) return;
+    if (strcmp(type, "NUMANode") == 0) take_numa(reading, attributes, tag);
+    if (strcmp(type, "PCIDev") == 0) take_pci_device(reading, attributes, tag);
+    if (strcmp(type, "OSDev") == 0) take_os_device(reading, attributes);
+    if (strcmp(type, "Bridge") != 0) return;
+    bool host = bridge && bridge[0] == '0'; // the CPU's own, and its place in the tree
+    tag->kind = host ? TAG_CPU : TAG_PCI;
+    if (host && reading->depth > 0) tag->number = reading->tags[reading->depth - 1].number;
+}
+
+// On-board Ethernet stays out where there are NICs with RDMA.
+static void leave_out_plain_nics(Reading *reading) {
+    bool any = false;
+    int kept = 0;
+    for (int i = 0; i < reading->device_count; i++) any = any || reading->devices[i].rdma;
+    for (int i = 0; i < reading->device_count; i++)
+        if (reading->devices[i].is_gpu || reading->devices[i].rdma || !any)
+            reading->devices[kept++] = reading->devices[i];
+    reading->device_count = kept;
+}
+
 static void on_start(void *context, const XML_Char *name, const XML_Char **attributes) {
     Reading *reading = context;
-    Tag tag = {kind_of(name), ++reading->numbers, -1};
+    Tag tag = {.kind = kind_of(name), .number = ++reading->numbers, .part = -1, .numa = -1};
     if (reading->stopped) return;
-    if (reading->depth == 0 && tag.kind != TAG_SYSTEM) {
-        problem_add(reading->problems, here(reading), "the file begins with <%.40s>; expected <system>", name);
-        problem_hint(reading->problems, "NCCL writes such a file where NCCL_TOPO_DUMP_FILE says");
+    if (reading->depth == 0) reading->hwloc = strcmp(name, "topology") == 0;
+    if (reading->depth == 0 && tag.kind != TAG_SYSTEM && !reading->hwloc) {
+        problem_add(reading->problems, here(reading), "the file begins with <%.40s>; expected <system> or <topology>",
+                    name);
+        problem_hint(reading->problems,
+                     "NCCL writes such a file where NCCL_TOPO_DUMP_FILE says, hwloc by lstopo --of xml > node.xml");
         stop(reading);
         return;
     }
     if (reading->depth == DEPTH_MOST) {
         problem_add(reading->problems, here(reading), "elements lie more than %d deep", DEPTH_MOST);
         stop(reading);
+        return;
+    }
+    if (reading->hwloc) {
+        take_of_hwloc(reading, name, attributes, &tag);
+        if (!reading->stopped) reading->tags[reading->depth++] = tag;
         return;
     }
     if (tag.kind == TAG_CPU) reading->numa = whole(reading, "cpu", attributes, "numaid", -1);
@@ -271,10 +365,12 @@ const NodeInterior *interior_from_xml(Arena *arena, const char *name, const char
     }
     XML_ParserFree(reading.parser);
     bool sound = problems_added(problems) == before;
+    if (sound && reading.hwloc) leave_out_plain_nics(&reading);
     if (sound) fill(&reading);
     if (sound && reading.interior->gpu_count == 0) {
         problem_add(problems, (Where){name, 0}, "there is no GPU in it");
-        problem_hint(problems, "expected <pci class=\"0x030200\" …> with <gpu …> in it");
+        problem_hint(problems, reading.hwloc ? "lstopo lists devices where hwloc was built with PCI: lstopo --of xml"
+                                             : "expected <pci class=\"0x030200\" …> with <gpu …> in it");
         sound = false;
     }
     arena_close(scratch);

@@ -41,7 +41,7 @@ const OptionSpec collective_rows[] = {
     {"nodes", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "how many whole nodes; when left out: 1"},
     {"gpus", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "GPUs in all, instead of --nodes"},
     {"fabric", OPTION_TEXT, "NAME", .of = OF_QUESTION,
-     .help = "link between nodes, with :kind:name=value… or :FILE.json behind it (see: lockstep hw list fabric)"},
+     .help = "link between nodes, with :kind:name=value… or :FILE behind it (see: lockstep hw list fabric)"},
     {"sizes", OPTION_TEXT, "FIRST:LAST:FACTOR", .of = OF_QUESTION,
      .help = "sizes in bytes, K M G binary: 8:8G:2, or one: 64M"},
     {"algo", OPTION_CHOICE, .of = OF_QUESTION, .help = "instead of the back end's own choice",

@@ -12,7 +12,7 @@ static const OptionSpec topo_rows[] = {
     {"gpu", OPTION_TEXT, "NAME", .help = "GPU of an imported node (see: lockstep hw list gpu)"},
     {"gpus", OPTION_COUNT, "N", .help = "GPUs in all; when left out: one whole node"},
     {"fabric", OPTION_TEXT, "NAME",
-     .help = "link between nodes, with :kind:name=value… or :FILE.json behind it (see: lockstep hw list fabric)"},
+     .help = "link between nodes, with :kind:name=value… or :FILE behind it (see: lockstep hw list fabric)"},
     {"profile", OPTION_TEXT, "FILE.json", .help = "parts measured or written by yourself, in place of the catalogue's"},
     {"dot", OPTION_FLAG,
      .help = "the whole network for Graphviz: lockstep topo --node dgx-a100 --dot | dot -Tsvg > node.svg"},

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/workload/cluster/fabric_kinds.h"
+#include "models/workload/cluster/imported_node.h"
 #include "models/workload/cluster/rent_options.h"
 #include "models/workload/job/job_options.h"
 #include "scenarios/study/study_vary.h"
@@ -13,9 +14,10 @@ static const Where command_line = {NULL, 0};
 
 // clang-format off
 static const OptionSpec cluster_rows[] = {
-    {"node", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "type of node (lockstep hw list node)"},
+    {"node", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "type of node (lockstep hw list node), or a file that shows one: nvidia-smi topo -m, NCCL's XML, lstopo's"},
+    {"gpu", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "GPU of a node whose file does not say it (lockstep hw list gpu)"},
     {"gpus", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "GPUs in the cluster"},
-    {"fabric", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "network between nodes: ib-ndr400, roce-400:leaf_spine:… (lockstep hw list fabric)"},
+    {"fabric", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "network between nodes: ib-ndr400, roce-400:leaf_spine:… (lockstep hw list fabric); ib-ndr400:topology.conf, ibnetdiscover.txt"},
     {"oversubscription", OPTION_QUANTITY, "N", .of = OF_QUESTION, .help = "of the fat tree (default 1)", .quantity = QUANTITY_NUMBER},
 };
 // clang-format on
@@ -76,11 +78,17 @@ static const ClusterSpec *cluster_from_options(Arena *arena, const Options *opti
     for (int i = 0; sizes && i < sizes->count; i++) most = fmax(most, fmin(sizes->numbers[i], 1e9));
     int64_t gpus = sizes ? llrint(most) : option_count(options, "gpus", 0);
     const char *name = option_text(options, "node", nodes ? nodes->texts[0] : "");
-    const NodeType *node = find_node(arena, catalogue, name, command_line, problems);
+    const NodeType *node =
+        node_from_text(arena, catalogue, name, option_text(options, "gpu", NULL), command_line, problems);
     const FabricLink *link = NULL;
     const FabricShape *shape = NULL;
     if (fabric && !fabric_from_text(arena, catalogue, fabric, command_line, &link, &shape, problems)) return NULL;
     if (!node) return NULL;
+    if (option_given(options, "gpu") && !node->interior) {
+        problem_add(problems, command_line, "--gpu is of a node that a file shows; a %s has its own", node->name);
+        problem_hint(problems, "leave it out, or name another node (lockstep hw list node)");
+        return NULL;
+    }
     if (gpus < 1 || gpus > 1000000) {
         problem_add(problems, command_line, "--gpus %lld is no number of GPUs from 1 to 1,000,000", (long long)gpus);
         problem_hint(problems, "for example --gpus 64");

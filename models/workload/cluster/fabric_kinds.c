@@ -70,6 +70,7 @@ struct FabricMaker {
         int count, room;
     } nodes;
     int64_t node_total;
+    int nics; // of each node; 0: nothing is said yet
 };
 
 FabricMaker *fabric_maker(Arena *arena, FabricWord word, Where where, Problems *problems) {
@@ -164,7 +165,7 @@ void fabric_add_cable(FabricMaker *maker, const char *from, const char *to, doub
                       Where where) {
     if (!is_graph(maker, "links", where)) return;
     int a = switch_number(maker, from), b = switch_number(maker, to);
-    GraphCable cable = {a, b, bytes_per_second, seconds};
+    GraphCable cable = {a, b, bytes_per_second, seconds, 0};
     if (a == b) problem_add(maker->problems, where, "this link joins switch \"%.60s\" to itself", from);
     if (!(bytes_per_second > 0)) {
         problem_add(maker->problems, where, "the link from \"%.60s\" to \"%.60s\" does not say its bandwidth", from,
@@ -175,6 +176,24 @@ void fabric_add_cable(FabricMaker *maker, const char *from, const char *to, doub
         problem_add(maker->problems, where, "a link's latency is 0 to 10 s, not %g", seconds);
     LIST_PUSH(maker->arena, &maker->cables, cable);
 }
+
+void fabric_add_node_cable(FabricMaker *maker, const char *from, const char *to, double nodes, Where where) {
+    if (!is_graph(maker, "links", where)) return;
+    int a = switch_number(maker, from), b = switch_number(maker, to);
+    GraphCable cable = {a, b, 0, 0, nodes};
+    LIST_PUSH(maker->arena, &maker->cables, cable);
+}
+
+void fabric_add_node_of_nics(FabricMaker *maker, const char *const *switches, int nics, Where where) {
+    if (!is_graph(maker, "nodes", where)) return;
+    CHECK(nics > 0 && (maker->nics == 0 || maker->nics == nics));
+    maker->nics = nics;
+    maker->node_total++;
+    for (int i = 0; i < nics && maker->node_total <= MOST_NODES; i++)
+        LIST_PUSH(maker->arena, &maker->nodes, switch_number(maker, switches[i]));
+}
+
+void fabric_set_places(FabricMaker *maker, int nodes) { maker->shape.places = nodes; }
 
 void fabric_add_nodes(FabricMaker *maker, const char *switch_name, int count, Where where) {
     if (!is_graph(maker, "nodes", where)) return;
@@ -204,8 +223,14 @@ static void finish_graph(FabricMaker *maker) {
         problem_add(maker->problems, maker->where, "the graph says of no node on which switch it hangs");
         problem_hint(maker->problems, "for example: nodes = { { switch = \"a\", count = 4 }, { switch = \"b\" } }");
     }
-    *graph = (FabricGraph){maker->switches.items, maker->switches.count, maker->cables.items,
-                           maker->cables.count,   maker->nodes.items,    maker->nodes.count};
+    int nics = maker->nics > 0 ? maker->nics : 1;
+    *graph = (FabricGraph){.switch_names = maker->switches.items,
+                           .switch_count = maker->switches.count,
+                           .cables = maker->cables.items,
+                           .cable_count = maker->cables.count,
+                           .switch_of_nic = maker->nodes.items,
+                           .node_count = maker->nodes.count / nics,
+                           .nics = nics};
     maker->shape.graph = graph;
 }
 

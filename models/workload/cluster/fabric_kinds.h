@@ -42,11 +42,16 @@ void fabric_set(FabricMaker *maker, const char *field, double value, Where where
 void fabric_set_dims(FabricMaker *maker, const int *dims, int count, Where where);
 void fabric_add_cable(FabricMaker *maker, const char *from, const char *to, double bytes_per_second, double seconds,
                       Where where);
+// As fast as the NICs of so many nodes are together.
+void fabric_add_node_cable(FabricMaker *maker, const char *from, const char *to, double nodes, Where where);
 void fabric_add_nodes(FabricMaker *maker, const char *switch_name, int count, Where where);
+// A node whose NICs hang on switches of their own: as many NICs at each.
+void fabric_add_node_of_nics(FabricMaker *maker, const char *const *switches, int nics, Where where);
+void fabric_set_places(FabricMaker *maker, int nodes); // more than these there are not
 const FabricShape *fabric_finish(FabricMaker *maker); // NULL after problems
 
-// "ib-ndr400", "ib-hdr200:dragonfly:groups=8:switches_per_group=4:nodes_per_switch=2", "eth-10g:lab.json". *shape stays
-// NULL for a link alone. False after problems.
+// "ib-ndr400", "ib-hdr200:dragonfly:groups=8:switches_per_group=4:nodes_per_switch=2", "eth-10g:lab.json",
+// "ib-ndr400:topology.conf", "ibnetdiscover.txt". *shape stays NULL for a link alone. False after problems.
 bool fabric_from_text(Arena *arena, const Catalogue *catalogue, const char *text, Where where, const FabricLink **link,
                       const FabricShape **shape, Problems *problems);
 // The same in a scenario, whose files come through its gate.

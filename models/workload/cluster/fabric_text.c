@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/workload/cluster/fabric_kinds.h"
+#include "models/workload/cluster/fabric_file.h"
 #include "sim/data/json.h"
 
 static FabricMaker *maker_named(Arena *arena, const char *word, Where where, Problems *problems) {
@@ -167,17 +167,77 @@ static const FabricShape *shape_from_json(Arena *arena, const ReadGate *gate, co
     return maker ? fabric_finish(maker) : NULL;
 }
 
+// ---- Files that show a real cluster: "LINK:FILE", "FILE" where it says how fast its links are, and behind either of
+// them ":oversubscription=2" where it does not say how its switches are joined.
+
+#define LARGEST_FILE ((size_t)16 << 20)
+
+static bool read_words(FabricFile *file, const char *text, Where where, Problems *problems) {
+    static const char *const names[] = {"oversubscription", "pod_oversubscription"};
+    double *values[] = {&file->oversubscription, &file->pod_oversubscription};
+    while (*text) {
+        size_t length = strcspn(text, ":"), name = strcspn(text, ":=");
+        int which = 0;
+        while (which < 2 && (strlen(names[which]) != name || strncmp(text, names[which], name) != 0)) which++;
+        char *end = NULL;
+        double value = which < 2 && text[name] == '=' ? strtod(text + name + 1, &end) : 0;
+        if (!(value >= 1 && value <= 1e4) || end != text + length) {
+            problem_add(problems, where, "\"%.*s\" behind a file of a fabric is not understood",
+                        (int)(length < 60 ? length : 60), text);
+            problem_hint(problems, "for example: ib-ndr400:%s:oversubscription=2, from 1 on", file->path);
+            return false;
+        }
+        *values[which] = value;
+        text += length + (text[length] == ':');
+    }
+    return true;
+}
+
+static bool shape_from_file(Arena *arena, const Catalogue *catalogue, const ReadGate *gate, const char *text,
+                            Where where, const FabricLink **link, const FabricShape **shape, Problems *problems) {
+    size_t length = strcspn(text, ":"), bytes = 0;
+    const char *path = arena_printf(arena, "%.*s", (int)length, text);
+    FabricFile file = {.path = path};
+    if (!read_words(&file, text + length + (text[length] == ':'), where, problems)) return false;
+    file.text = gate_read_or_free(gate, arena, path, LARGEST_FILE, &bytes, where, problems);
+    file.path = gate_shown_path(gate, arena, path);
+    FabricShown shown = file.text ? fabric_file_read(arena, &file, problems) : (FabricShown){0};
+    const FabricLink *says = shown.rate_word ? catalogue_link(catalogue, shown.rate_word) : NULL;
+    if (!shown.shape) return false;
+    if (!*link && !says) {
+        problem_add(problems, where, "%s %s%s", file.path,
+                    shown.rate_word ? "has links that the catalogue does not: " : "does not say how fast its links are",
+                    shown.rate_word ? shown.rate_word : "");
+        problem_hint(problems, "say it: --fabric ib-ndr400:%s (see: lockstep hw list fabric)", path);
+        return false;
+    }
+    if (*link && says && fabs((*link)->line_bytes_per_second / says->line_bytes_per_second - 1) > 0.01) {
+        problem_add(problems, where, "%s has %s (%s), and not %s", file.path, says->name, says->title, (*link)->name);
+        problem_hint(problems, "name the file alone: --fabric %s", path);
+        return false;
+    }
+    if (!*link) *link = says;
+    *shape = shown.shape;
+    return true;
+}
+
 bool fabric_from_gated_text(Arena *arena, const Catalogue *catalogue, const ReadGate *gate, const char *text,
                             Where where, const FabricLink **link, const FabricShape **shape, Problems *problems) {
     size_t length = strcspn(text, ":");
+    const char *first = arena_printf(arena, "%.*s", (int)length, text);
     const char *rest = text[length] ? text + length + 1 : NULL;
     size_t rest_length = rest ? strlen(rest) : 0;
     *shape = NULL;
-    *link = find_link(arena, catalogue, arena_printf(arena, "%.*s", (int)length, text), where, problems);
+    *link = NULL;
+    if (is_fabric_file(first)) return shape_from_file(arena, catalogue, gate, text, where, link, shape, problems);
+    *link = find_link(arena, catalogue, first, where, problems);
     if (!*link || !rest) return *link != NULL;
-    bool is_file = rest_length > 5 && strcmp(rest + rest_length - 5, ".json") == 0;
-    *shape =
-        is_file ? shape_from_json(arena, gate, rest, where, problems) : shape_from_words(arena, rest, where, problems);
+    if (rest_length > 5 && strcmp(rest + rest_length - 5, ".json") == 0)
+        *shape = shape_from_json(arena, gate, rest, where, problems);
+    else if (is_fabric_file(arena_printf(arena, "%.*s", (int)strcspn(rest, ":"), rest)))
+        return shape_from_file(arena, catalogue, gate, rest, where, link, shape, problems);
+    else
+        *shape = shape_from_words(arena, rest, where, problems);
     return *shape != NULL;
 }
 

@@ -46,8 +46,12 @@ static const Gpu *choose_gpu(Arena *arena, const Catalogue *catalogue, const Nod
                              const char *gpu_name, const char *file, Where where, Problems *problems) {
     if (gpu_name) return find_gpu(arena, catalogue, gpu_name, where, problems);
     const Gpu *gpu = interior->sm ? gpu_of_sm(catalogue, interior->sm, any_nvlink(interior)) : NULL;
+    if (interior->gpu_model) gpu = catalogue_gpu(catalogue, interior->gpu_model);
     if (gpu) return gpu;
-    problem_add(problems, where, "%s does not say which GPUs these are", file);
+    if (interior->gpu_model)
+        problem_add(problems, where, "the GPUs of %s, \"%s\", are not in the catalogue", file, interior->gpu_model);
+    else
+        problem_add(problems, where, "%s does not say which GPUs these are", file);
     problem_hint(problems, "say it: --gpu A100-SXM4-80GB, or gpu = \"A100-SXM4-80GB\" (see: lockstep hw list gpu)");
     return NULL;
 }
@@ -150,7 +154,8 @@ static NodeInterior *joined(Arena *arena, const NodeInterior *interior, int link
 static const NodeInterior *with_links(Arena *arena, const NodeInterior *interior, const Gpu *gpu, const NodeType *board,
                                       const char *path) {
     bool has = gpu->nvlink_bytes_per_second > 0 && gpu->nvlink_link_bytes_per_second > 0;
-    if (!interior->links_unsaid || interior->gpu_count < 2 || (!has && !interior->sm)) return interior;
+    bool gpu_said = interior->sm || interior->gpu_model;
+    if (!interior->links_unsaid || interior->gpu_count < 2 || (!has && !gpu_said)) return interior;
     int all = has ? (int)lround(gpu->nvlink_bytes_per_second / gpu->nvlink_link_bytes_per_second) : 0;
     GpuLinkKind kind = has ? board->gpu_links : GPU_LINK_NONE;
     NodeInterior *linked = NULL;

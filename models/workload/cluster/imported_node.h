@@ -1,4 +1,4 @@
-// A type of node from a picture of a real one: what its links are comes from the picture, what its GPUs and host can do
+// A type of node from a picture of a real one (nvidia-smi topo -m, NCCL's or hwloc's XML): what its links are comes from the picture, what its GPUs and host can do
 // from the catalogue.
 #ifndef LOCKSTEP_WORKLOAD_IMPORTED_NODE_H
 #define LOCKSTEP_WORKLOAD_IMPORTED_NODE_H

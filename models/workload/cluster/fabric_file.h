@@ -1,0 +1,30 @@
+// Fabrics as files of real clusters show them. A kind of file is a row (fabric_file.c) and the file that reads it.
+#ifndef LOCKSTEP_WORKLOAD_FABRIC_FILE_H
+#define LOCKSTEP_WORKLOAD_FABRIC_FILE_H
+
+#include "models/workload/cluster/fabric_kinds.h"
+
+// Whether a word of --fabric names such a file (it has a '/', or ends in .conf, .txt, .log, .out or .topo).
+bool is_fabric_file(const char *word);
+
+typedef struct FabricFile {
+    const char *path; // as messages say it
+    char *text;       // changed by who reads it
+    double oversubscription, pod_oversubscription; // what the user says of a tree whose file does not; 0: nothing
+} FabricFile;
+
+// What a file showed. `rate_word`: the links of its NICs, as the catalogue calls them ("ib-ndr400"); NULL: not said.
+typedef struct FabricShown {
+    const FabricShape *shape;
+    const char *rate_word;
+} FabricShown;
+
+// The first that the text is of, by its words. shape NULL after problems, each with its line.
+FabricShown fabric_file_read(Arena *arena, FabricFile *file, Problems *problems);
+
+bool is_slurm_topology(const char *text);
+FabricShown slurm_topology_read(Arena *arena, FabricFile *file, Problems *problems);
+bool is_ibnetdiscover(const char *text);
+FabricShown ibnetdiscover_read(Arena *arena, FabricFile *file, Problems *problems);
+
+#endif
