@@ -3,7 +3,7 @@
 
 #include "scenarios/explain/command_diff.h"
 #include "sim/base/random.h"
-#include "sim/data/kineto.h"
+#include "sim/data/nsys.h"
 #include "sim/system/file.h"
 #include "tests/child.h"
 #include "tests/command.h"
@@ -11,6 +11,7 @@
 #include "tests/test.h"
 
 #include <ctype.h>
+#include <sqlite3.h>
 #include <stdlib.h>
 
 static const StudySpec *study_in(const Loaded *loaded) { return loaded->scenario->items[0].study; }
@@ -362,6 +363,129 @@ TEST(a_trace_packed_with_gzip_is_the_same_side) {
     EXPECT_CONTAINS(diff_in(folder, "trace.json", "none.json.gz", "")->err, "this is no trace of torch.profiler");
     static const char *const files[] = {"trace.json", "trace.json.gz", "two.json.gz", "cut.json.gz", "none.json.gz"};
     remove_folder(folder, files, COUNT(files));
+}
+
+// The trace of a_trace_is_split_by_what_the_gpu_does_at_each_instant, as nsys export --type sqlite lays it down: a
+// second GPU, another process and ranges within steps are there too, and do not count.
+static const char nsys_schema[] =
+    "CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);"
+    "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);"
+    "CREATE TABLE TARGET_INFO_GPU (id INTEGER, name TEXT);"
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, "
+    "streamId INTEGER, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER, shortName INTEGER);"
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, "
+    "bytes INTEGER, copyKind INTEGER);"
+    "CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, text TEXT, "
+    "globalTid INTEGER, textId INTEGER);"
+    "INSERT INTO TARGET_INFO_GPU VALUES (0, 'NVIDIA H100 80GB HBM3');"
+    "INSERT INTO StringIds VALUES (1, 'ncclDevKernel_AllReduce_Sum_bf16'), (2, 'ampere_bf16_gemm'), (3, "
+    "'elementwise'), "
+    "(4, 'step 4');";
+static const char nsys_rows[] =
+    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, globalPid, demangledName) VALUES "
+    "(1400000, 1800000, 0, 0x5000000, 1), (1100000, 1500000, 0, 0x5000000, 2), (1300000, 1600000, 0, 0x5000000, 3), "
+    "(100000, 300000, 0, 0x5000000, 3), (1000000, 3000000, 1, 0x6000000, 2);"
+    "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (1550000, 1650000, 0, 4096, 1), (1000000, 3000000, 1, 4096, 1);"
+    "INSERT INTO NVTX_EVENTS VALUES (1000000, 2000000, 59, 'step 3', 0x5000007, NULL), "
+    "(2000000, 3000000, 59, NULL, 0x5000007, 4), (1100000, 1200000, 59, 'iteration', 0x5000007, NULL), "
+    "(1000000, 2000000, 59, 'forward', 0x5000007, NULL), (0, 9000000, 59, 'step 9', 0x6000007, NULL), "
+    "(1000000, NULL, 34, 'step', 0x5000007, NULL);";
+
+static const char *write_base(const char *folder, const char *name, const char *schema, const char *rows) {
+    static char path[128];
+    sqlite3 *base = NULL;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    EXPECT(sqlite3_open(path, &base) == SQLITE_OK);
+    EXPECT(sqlite3_exec(base, schema, NULL, NULL, NULL) == SQLITE_OK);
+    EXPECT(sqlite3_exec(base, rows, NULL, NULL, NULL) == SQLITE_OK);
+    sqlite3_close(base);
+    return path;
+}
+
+TEST(an_export_of_nsight_systems_is_the_same_side_as_the_trace_of_a_profiler) {
+    char name[] = "/tmp/lockstep-diff-XXXXXX";
+    const char *folder = new_folder(name), *path = write_base(folder, "report1.sqlite", nsys_schema, nsys_rows);
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    DiffSide side;
+    EXPECT(nsys_is_export(path) && !kineto_is_trace(path));
+    EXPECT(diff_side_of_trace(arena, path, &side, problems));
+    EXPECT_NEAR(side.step_s, 1e-3, 1e-15);
+    static const double seconds[] = {250e-6, 25e-6, 75e-6, 650e-6};
+    EXPECT_INT(side.cause_count, 4);
+    for (int i = 0; i < 4; i++) EXPECT_NEAR(side.causes[i].seconds, seconds[i], 1e-12);
+    EXPECT_CONTAINS(diff_in(folder, "report1.sqlite", "report1.sqlite", " --csv")->out, "Kernels that compute,0.000");
+    static const char *const files[] = {"report1.sqlite"};
+    remove_folder(folder, files, COUNT(files));
+    arena_close(arena);
+}
+
+// Tables and columns are there only where something was recorded; and a file may lie.
+TEST(an_export_that_lacks_tables_or_lies_is_told_so) {
+    static const struct {
+        const char *schema, *rows, *message;
+    } rows[] = {
+        {nsys_schema, "SELECT 1", "no kernel is in this trace"},
+        {nsys_schema, "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId) VALUES (1, 2, 0)",
+         "no step is marked in this trace"},
+        {"CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT); CREATE TABLE META_DATA_EXPORT (name TEXT);",
+         "SELECT 1", "no kernel is in this trace"},
+        {"CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
+         "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER);",
+         "SELECT 1", "SQLite cannot read it: no such column"},
+        {"CREATE TABLE StringIds (id TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
+         "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, shortName INTEGER);",
+         "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, 0, 1)",
+         "SQLite cannot read it: no such column: s.rowid"},
+        // a view that never ends
+        {"CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT); CREATE TABLE META_DATA_EXPORT (name TEXT);"
+         "CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE n(start, end, deviceId, shortName) AS (SELECT 1, 2, "
+         "0, "
+         "1 UNION ALL SELECT start + 1, end + 1, 0, 1 FROM n) SELECT * FROM n;",
+         "SELECT 1", "no kernel is in this trace"},
+    };
+    for (int i = 0; i < COUNT(rows); i++) {
+        char name[] = "/tmp/lockstep-diff-XXXXXX";
+        const char *folder = new_folder(name);
+        write_base(folder, "r.sqlite", rows[i].schema, rows[i].rows);
+        const Ended *ended = diff_in(folder, "r.sqlite", "r.sqlite", "");
+        EXPECT_INT(ended->code, 4);
+        EXPECT_CONTAINS(ended->err, rows[i].message);
+        static const char *const files[] = {"r.sqlite"};
+        remove_folder(folder, files, COUNT(files));
+    }
+}
+
+// Bytes changed at random: a side, or a sentence.
+TEST(a_damaged_export_is_read_or_refused) {
+    char name[] = "/tmp/lockstep-diff-XXXXXX";
+    const char *folder = new_folder(name), *path = write_base(folder, "r.sqlite", nsys_schema, nsys_rows);
+    Arena *arena = arena_open();
+    size_t bytes = 0;
+    const char *whole = file_read(arena, path, 1 << 22, &bytes, problems_create(arena));
+    RandomStream draw = random_stream(11, "damage", 0);
+    for (int round = 0; whole && round < 150; round++) {
+        char *copy = arena_alloc(arena, bytes);
+        memcpy(copy, whole, bytes);
+        for (int i = 0; i < 1 + round % 8; i++)
+            copy[random_below(&draw, round % 3 ? bytes : 4096)] = (char)random_below(&draw, 256);
+        FILE *file = fopen(path, "wb");
+        EXPECT(file && fwrite(copy, 1, bytes, file) == bytes);
+        fclose(file);
+        Problems *problems = problems_create(arena);
+        DiffSide side;
+        EXPECT(diff_side_of_trace(arena, path, &side, problems) == (problem_count(problems) == 0));
+    }
+    static const char *const files[] = {"r.sqlite"};
+    remove_folder(folder, files, COUNT(files));
+    arena_close(arena);
+}
+
+TEST(ranges_are_steps_by_their_words_alone) {
+    static const char *const steps[] = {"step 12", "Step", "train_step", "Iteration#3", "ProfilerStep#7", "iter-4"};
+    static const char *const others[] = {"", "forward", "stepping stones", "optimizer step", "12", "batch norm"};
+    for (int i = 0; i < COUNT(steps); i++) EXPECT(nsys_marks_step(steps[i]));
+    for (int i = 0; i < COUNT(others); i++) EXPECT(!nsys_marks_step(others[i]));
 }
 
 static double number_after(const char *text, const char *key) {

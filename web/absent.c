@@ -77,6 +77,17 @@ bool json_stream_read(FILE *file, const char *path, const JsonStream *stream, vo
     return false;
 }
 
+bool nsys_is_export(const char *path) {
+    (void)path;
+    return false;
+}
+
+bool nsys_read(const char *path, const KinetoReader *reader, void *context, Problems *problems) {
+    (void)path, (void)reader, (void)context;
+    only_installed(problems, "traces of a profiler");
+    return false;
+}
+
 const NodeInterior *interior_from_xml(Arena *arena, const char *name, const char *text, size_t bytes,
                                       Problems *problems) {
     (void)arena, (void)name, (void)text, (void)bytes;

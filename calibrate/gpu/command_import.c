@@ -4,9 +4,9 @@
 #include "results/answer/frame.h"
 #include "sim/system/file.h"
 
-static const char *const format_names[] = {"nccl-tests", "gemm-csv", "kineto", "iperf3", "fio"};
-static bool (*const readers[])(Import *import) = {import_nccl_tests, import_gemm_csv, import_kineto, import_iperf3,
-                                                  import_fio};
+static const char *const format_names[] = {"nccl-tests", "gemm-csv", "kineto", "nsys", "iperf3", "fio"};
+static bool (*const readers[])(Import *import) = {import_nccl_tests, import_gemm_csv, import_kineto,
+                                                  import_kineto,     import_iperf3,   import_fio};
 enum { FORMAT_COUNT = sizeof format_names / sizeof *format_names };
 
 static const OptionSpec specs[] = {

@@ -10,6 +10,7 @@
 #include "calibrate/gpu/import_kineto.h"
 #include "sim/base/list.h"
 #include "sim/data/json.h"
+#include "sim/data/nsys.h"
 #include "sim/system/file.h"
 
 static KernelSum *sum_of(Trace *trace) {
@@ -122,27 +123,31 @@ static void write_sums(Import *import, KernelSums *sums) {
 }
 
 bool import_kineto(Import *import) {
-    FILE *file = file_open_stream(import->path, import->problems);
-    if (!file) return false;
+    bool nsys = nsys_is_export(import->path);
+    FILE *file = nsys ? NULL : file_open_stream(import->path, import->problems);
+    if (!nsys && !file) return false;
     Trace *trace = ARENA_NEW(import->arena, Trace);
     *trace = (Trace){.arena = import->arena,
                      .sum_names = name_index_create(import->arena, strcmp),
                      .product_names = name_index_create(import->arena, strcmp),
                      .exchange_names = name_index_create(import->arena, strcmp)};
-    trace->for_shapes = fseek(file, 0, SEEK_SET) == 0; // a pipe is read once, without shapes
+    trace->for_shapes =
+        file && fseek(file, 0, SEEK_SET) == 0; // a pipe is read once, without shapes, which nsys has not
     bool ok = !trace->for_shapes ||
               (kineto_read(file, import->path, &reader, trace, import->problems) && fseek(file, 0, SEEK_SET) == 0);
     trace->for_shapes = false;
-    ok = ok && kineto_read(file, import->path, &reader, trace, import->problems);
-    fclose(file);
+    ok = ok && (nsys ? nsys_read(import->path, &reader, trace, import->problems)
+                     : kineto_read(file, import->path, &reader, trace, import->problems));
+    if (file) fclose(file);
     if (!ok) return false;
     if (trace->sums.count == 0) {
         problem_add(import->problems, (Where){import->path, 0}, "no kernel is in this trace");
-        problem_hint(import->problems, "profile with ProfilerActivity.CUDA and export_chrome_trace");
+        problem_hint(import->problems, nsys ? "profile with nsys profile --trace=cuda,nvtx"
+                                            : "profile with ProfilerActivity.CUDA and export_chrome_trace");
         return false;
     }
     if (!import->gpu && trace->gpu[0]) import->gpu = trace->gpu;
-    import_header(import, "Kineto trace");
+    import_header(import, nsys ? "Nsight Systems export" : "Kineto trace");
     write_sums(import, &trace->sums);
     trace_write_products(import, trace);
     trace_write_exchanges(import, trace);

@@ -12,7 +12,7 @@
 #include "scenarios/lua/scenario.h"
 #include "scenarios/study/study_options.h"
 #include "sim/base/list.h"
-#include "sim/data/kineto.h"
+#include "sim/data/nsys.h"
 #include "sim/system/file.h"
 #include "sim/system/wall.h"
 #include "sim/system/watch.h"
@@ -163,6 +163,8 @@ static bool read_side(Command *command, int side, DiffSide *into) {
     bool is_packed = file_ends_in(path, ".json.gz");
     if ((is_packed || file_ends_in(path, ".json")) && kineto_is_trace(path))
         return diff_side_of_trace(command->arena, path, into, command->problems);
+    if (file_ends_in(path, ".sqlite") || nsys_is_export(path))
+        return diff_side_of_trace(command->arena, path, into, command->problems);
     if (is_packed) return refuse_packed(command, path);
     int number = row_number(row, path, command->problems);
     if (number < 0) return false;
@@ -236,13 +238,15 @@ static void check_usage(const Command *command, Problems *usage) {
     }
     for (int i = 0; i < files; i++) {
         const char *path = option_positional(options, i);
-        static const char *const endings[] = {".lua", ".json", ".json.gz", ".csv", ".db"};
+        static const char *const endings[] = {".lua", ".json", ".json.gz", ".csv", ".db", ".sqlite"};
         bool is_known = false;
-        for (int e = 0; e < 5; e++) is_known = is_known || file_ends_in(path, endings[e]);
+        for (int e = 0; e < 6; e++) is_known = is_known || file_ends_in(path, endings[e]);
         if (is_known) continue;
         problem_add(usage, (Where){0}, "what \"%s\" is its name does not say", path);
-        problem_hint(usage, "a scenario ends in .lua, an answer or a trace in .json, a trace in .json.gz too, rows in "
-                            ".csv, a sweep's store in .db; what else is gzipped, gunzip first");
+        problem_hint(usage,
+                     "a scenario ends in .lua, an answer or a trace in .json, a trace in .json.gz too, rows in "
+                     ".csv, a sweep's store in .db, an export of Nsight Systems in .sqlite; what else is gzipped, "
+                     "gunzip first");
     }
 }
 

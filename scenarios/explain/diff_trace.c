@@ -1,4 +1,5 @@
-// A step of a Kineto trace (sim/data/kineto.h), which may be gigabytes: memory holds three numbers for each kernel.
+// A step of a Kineto trace (sim/data/kineto.h), or of an export of Nsight Systems (nsys.h), which may be gigabytes:
+// memory holds three numbers for each kernel.
 //
 // Every instant of a marked step is counted once, for what the GPU does then: computing before copying before
 // communicating, so that communication is what nothing hides. What no kernel fills is a stretch of its own. Kernels do
@@ -11,7 +12,7 @@
 #include "models/workload/cost/cost.h"
 #include "scenarios/explain/diff.h"
 #include "sim/base/list.h"
-#include "sim/data/kineto.h"
+#include "sim/data/nsys.h"
 #include "sim/system/file.h"
 
 #define BIT(cause) (UINT32_C(1) << (cause))
@@ -33,7 +34,7 @@ typedef struct Edge { // of a kernel: it begins, or ends
     int8_t doing, change;
 } Edge;
 
-#define STEP_MARK "ProfilerStep#"
+#define STEP_MARK NSYS_STEP // as torch.profiler writes it
 #define MOST_STEPS 100000
 #define MOST_EDGES 400000000 // 6.4 GB of them
 
@@ -118,15 +119,18 @@ static void sweep_over(TraceRead *trace, double seconds[DOING_KINDS + 1]) {
     }
 }
 
-static bool check(const TraceRead *trace, const char *path, Problems *problems) {
+static bool check(const TraceRead *trace, const char *path, bool nsys, Problems *problems) {
     if (trace->edges.count == 0) {
         problem_add(problems, (Where){path, 0}, "no kernel is in this trace");
-        problem_hint(problems, "profile with ProfilerActivity.CUDA and export_chrome_trace");
+        problem_hint(problems, nsys ? "profile with nsys profile --trace=cuda,nvtx"
+                                    : "profile with ProfilerActivity.CUDA and export_chrome_trace");
         return false;
     }
     if (trace->steps == 0 || !(trace->end > trace->begin)) {
         problem_add(problems, (Where){path, 0}, "no step is marked in this trace");
-        problem_hint(problems, "call step() of torch.profiler.profile at the end of each: it writes " STEP_MARK "N");
+        problem_hint(problems,
+                     nsys ? "put each into a range of NVTX: torch.cuda.nvtx.range_push(\"step\") and range_pop()"
+                          : "call step() of torch.profiler.profile at the end of each: it writes " STEP_MARK "N");
         return false;
     }
     if (trace->too_many) {
@@ -143,13 +147,14 @@ static bool check(const TraceRead *trace, const char *path, Problems *problems) 
 }
 
 bool diff_side_of_trace(Arena *arena, const char *path, DiffSide *side, Problems *problems) {
-    FILE *file = file_open_stream(path, problems);
-    if (!file) return false;
+    bool nsys = nsys_is_export(path) || file_ends_in(path, ".sqlite");
+    FILE *file = nsys ? NULL : file_open_stream(path, problems);
+    if (!nsys && !file) return false;
     TraceRead *trace = ARENA_NEW(arena, TraceRead);
     *trace = (TraceRead){.arena = arena, .device = -1};
-    bool ok = kineto_read(file, path, &reader, trace, problems);
-    fclose(file);
-    if (!ok || !check(trace, path, problems)) return false;
+    bool ok = nsys ? nsys_read(path, &reader, trace, problems) : kineto_read(file, path, &reader, trace, problems);
+    if (file) fclose(file);
+    if (!ok || !check(trace, path, nsys, problems)) return false;
     double seconds[DOING_KINDS + 1] = {0};
     sweep_over(trace, seconds);
     *side =
