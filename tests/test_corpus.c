@@ -10,9 +10,9 @@
 
 typedef int Fuzzer(const uint8_t *data, size_t bytes);
 // tests/fuzz
-Fuzzer fuzz_anchor, fuzz_answer, fuzz_command, fuzz_diff, fuzz_fabric, fuzz_import, fuzz_json, fuzz_kineto, fuzz_launch,
-    fuzz_lua, fuzz_matrix, fuzz_nccl, fuzz_parts, fuzz_quantity, fuzz_steps, fuzz_store, fuzz_study, fuzz_sweep,
-    fuzz_tables, fuzz_topo, fuzz_topo_xml, fuzz_trace, fuzz_trainer;
+Fuzzer fuzz_anchor, fuzz_answer, fuzz_command, fuzz_diff, fuzz_fabric, fuzz_fabric_file, fuzz_goal, fuzz_import,
+    fuzz_json, fuzz_kineto, fuzz_launch, fuzz_lua, fuzz_matrix, fuzz_nccl, fuzz_parts, fuzz_quantity, fuzz_steps,
+    fuzz_store, fuzz_study, fuzz_sweep, fuzz_tables, fuzz_topo, fuzz_topo_xml, fuzz_trace, fuzz_trainer;
 
 static int is_visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
 
@@ -61,6 +61,8 @@ REPLAY(answer)
 REPLAY(command)
 REPLAY(diff)
 REPLAY(fabric)
+REPLAY(fabric_file)
+REPLAY(goal)
 REPLAY(import)
 REPLAY(json)
 REPLAY(kineto)
@@ -229,6 +231,8 @@ MUTATED(quantity, 1000)
 MUTATED(store, 40)
 MUTATED(sweep, 40)
 MUTATED(tables, 400)
+MUTATED(fabric_file, 400)
+MUTATED(goal, 1000)
 MUTATED(topo, 1000)
 MUTATED(topo_xml, 1000)
 MUTATED(trace, 400)

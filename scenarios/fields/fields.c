@@ -198,8 +198,10 @@ static const Field report_row_fields[] = {
 
 static const Field program_fields[] = {
     {"on", VALUE(HANDLE_CLUSTER), .required = true, .example = "cluster", .help = "the cluster; one rank per GPU"},
-    {"rank", .kind = FIELD_FUNCTION, .required = true, .example = "function(r) r:compute { flops = 1e12 } end",
+    {"rank", .kind = FIELD_FUNCTION, .example = "function(r) r:compute { flops = 1e12 } end",
      .help = "called once for each rank; says what the rank does in one step"},
+    {"file", .kind = FIELD_TEXT, .example = "\"ring.goal\"",
+     .help = "in place of rank: a file beside the scenario that says it of each, in GOAL (LogGOPSim)"},
     {"steps", COUNT(1, 1e6), .fallback = "1", .example = "3", .help = "how many times every rank does it"},
     {"title", .kind = FIELD_TEXT, .example = "\"GPipe by hand\"", .help = "headline of tables and plots"},
     {"backend", CHOICE(backend_choices, 3), .fallback = "\"nccl\"", .example = "\"nccl\"",

@@ -4,6 +4,7 @@
 
 #include "models/hardware/kernel.h"
 #include "scenarios/lua/lua_recorder.h"
+#include "scenarios/program/program_graph.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
 
@@ -230,6 +231,21 @@ static void record_ranks(lua_State *L, Recorder *recorder) {
     program->label_count = recorder->labels.count;
 }
 
+#define LARGEST_FILE ((size_t)256 << 20)
+
+// The same of a file: group 0 is all ranks, and the labels are the reader's.
+static void read_ranks(Recorder *recorder, const char *path, Where where) {
+    Script *script = recorder->script;
+    ProgramSpec *program = recorder->program;
+    size_t bytes = 0;
+    char *text =
+        gate_read_or_free(script->host->gate, script->arena, path, LARGEST_FILE, &bytes, where, script->problems);
+    path = gate_shown_path(script->host->gate, script->arena, path);
+    if (text) program_read_goal(script->arena, path, text, program, script->problems);
+    program->groups = recorder->groups.items;
+    program->group_count = recorder->groups.count;
+}
+
 static bool does_anything(const ProgramSpec *program) {
     for (int rank = 0; rank < program->cluster->gpu_count; rank++)
         for (int stream = 0; stream < program->ranks[rank].count; stream++)
@@ -243,6 +259,11 @@ static int sim_program(lua_State *L) {
     const Cluster *cluster = NULL;
     ProgramSpec *program = NULL;
     lua_settop(L, 1);
+    if (object.sound && object_has(&object, "rank") == object_has(&object, "file")) {
+        problem_add(script->problems, object.where, "a program says what its ranks do by rank or by file, one of them");
+        problem_hint(script->problems, "for example: rank = function(r) r:compute { flops = 1e12 } end");
+        object.sound = false;
+    }
     if (object.sound && !script->request->help_only)
         cluster = cluster_create(script->arena, script->catalogue, handle_value(&object, "on"), script->problems);
     if (cluster) {
@@ -251,8 +272,12 @@ static int sim_program(lua_State *L) {
         program = program_of(L, &object, cluster);
         start_recorder(recorder, script, program);
         recorder->precision_stated = object_value(&object, "precision")->written;
-        make_methods(L);
-        record_ranks(L, recorder);
+        if (object_has(&object, "file")) {
+            read_ranks(recorder, object_text(&object, "file"), object_value(&object, "file")->where);
+        } else if (object_has(&object, "rank")) {
+            make_methods(L);
+            record_ranks(L, recorder);
+        }
         if (!does_anything(program) && problems_added(script->problems) == before) {
             problem_add(script->problems, object.where, "no rank of this program does anything");
             problem_hint(script->problems, "for example: rank = function(r) r:compute { flops = 1e12 } end");
