@@ -61,7 +61,7 @@ static const char *draw(Arena *arena, RandomStream *stream, const char *target) 
                                                                                                     "llama-3-8b"};
     static const char *const recompute[] = {"none", "selective", "full"}, *const layered[] = {"none", "full",
                                                                                               "operations"};
-    bool megatron = strcmp(target, "megatron") == 0 || strcmp(target, "nemo") == 0,
+    bool megatron = strcmp(target, "megatron") == 0 || strcmp(target, "nemo") == 0 || strcmp(target, "bridge") == 0,
          is_titan = strcmp(target, "torchtitan") == 0;
     int tp = megatron || is_titan ? 1 << random_below(stream, 3) : 1,
         pp = megatron || is_titan ? 1 << random_below(stream, 2) : 1;
@@ -86,14 +86,14 @@ static const char *draw(Arena *arena, RandomStream *stream, const char *target) 
 }
 
 TEST(what_goes_out_comes_in_with_the_same_digest) {
-    static const char *const targets[] = {"megatron", "nemo", "torchtitan", "deepspeed", "accelerate"},
+    static const char *const targets[] = {"megatron", "nemo", "torchtitan", "deepspeed", "accelerate", "bridge"},
                              *const launchers[] = {"torchrun", "sbatch", "k8s", "skypilot"};
     int same = 0, drawn = 0;
     FOR_SEEDS (seed, 1, 240) {
         Arena *arena = arena_open();
         Problems *problems = problems_create(arena);
         RandomStream stream = random_stream(seed, "exports", 0);
-        const char *target = targets[seed % 5], *launcher = pick(&stream, launchers, 4),
+        const char *target = targets[seed % 6], *launcher = pick(&stream, launchers, 4),
                    *job = draw(arena, &stream, target);
         OptionWords words = words_of_text(arena, job);
         const StudySpec *study = study_of(arena, &words, problems);
@@ -127,7 +127,7 @@ TEST(scripts_are_sound_to_shells_and_never_written_over) {
         "$LOCKSTEP export --model llama-3-8b --node dgx-h100 --gpus 32 --zero 3 --micro-batch 1 --global-batch 64 "
         "--export torchtitan,deepspeed,accelerate,sbatch,torchrun,k8s --into %s -q >/dev/null; "
         "$LOCKSTEP export --model llama-2-7b --node dgx-h100 --gpus 8 --tp 2 --micro-batch 1 --global-batch 64 "
-        "--export megatron,nemo,sbatch,torchrun,k8s,skypilot --into %s",
+        "--export megatron,bridge,nemo,sbatch,torchrun,k8s,skypilot --into %s",
         folder, folder);
     EXPECT_INT(test_shell(export, out, sizeof out), 0);
     const char *check = arena_printf(arena,
@@ -135,16 +135,41 @@ TEST(scripts_are_sound_to_shells_and_never_written_over) {
                                      "! command -v shellcheck >/dev/null || shellcheck *.sh *.sbatch",
                                      folder);
     EXPECT_INT(test_shell(check, out, sizeof out), 0);
-    EXPECT_TEXT(out, "17\n");
+    EXPECT_TEXT(out, "21\n");
     EXPECT_INT(test_shell(export, out, sizeof out), 1);
     EXPECT_CONTAINS(out, "is not written over");
     test_shell(arena_printf(arena, "rm -r %s", folder), out, sizeof out);
     arena_close(arena);
 }
 
+// A recipe has degrees of its own: what is 1 is said too.
+TEST(a_recipe_of_megatron_bridge_is_told_all_degrees) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    OptionWords words = words_of_text(arena, "--model llama-2-7b --node dgx-h100 --gpus 8 --seq 4096 --global-batch 64 "
+                                             "--precision fp8 --fp8-recipe mxfp8 --recompute full --zero 3");
+    ExportFiles files = {0};
+    EXPECT(export_job(arena, study_of(arena, &words, problems), NULL, "bridge", &files, problems));
+    static const char *const said[] = {"run_recipe.py --recipe llama3_8b_pretrain_config --dataset mock",
+                                       "model.tensor_model_parallel_size=1\n",
+                                       "model.pipeline_model_parallel_size=1\n",
+                                       "model.context_parallel_size=1\n",
+                                       "dataset.sequence_length=4096\n",
+                                       "mixed_precision=bf16_with_mxfp8_mixed\n",
+                                       "dist.use_megatron_fsdp=true\n",
+                                       "ddp.data_parallel_sharding_strategy=optim_grads_params\n",
+                                       "model.recompute_num_layers=1\n",
+                                       "model.position_embedding_type=rope\n"};
+    for (size_t i = 0; files.count && i < sizeof said / sizeof *said; i++)
+        EXPECT_CONTAINS(files.items[0].text, said[i]);
+    EXPECT_INT(files.items[0].lost.count, 0);
+    EXPECT(digest_again(arena, &files.items[0], problems) == files.items[0].point.digest);
+    arena_close(arena);
+}
+
 // Software that takes a folder asks for it, one that lists its models refuses, and no name gets to a shell.
 TEST(a_model_of_ones_own_goes_out_as_its_shape_or_as_a_folder) {
-    static const char *const targets[] = {"megatron", "nemo", "deepspeed", "accelerate"};
+    static const char *const targets[] = {"megatron", "nemo", "bridge", "deepspeed", "accelerate"};
     char out[1 << 14], folder[] = "/tmp/lockstep-export-XXXXXX";
     Arena *arena = arena_open();
     EXPECT(mkdtemp(folder) != NULL);
@@ -155,13 +180,13 @@ TEST(a_model_of_ones_own_goes_out_as_its_shape_or_as_a_folder) {
           file);
     fclose(file);
     const char *job = arena_printf(arena, "--model %s --node dgx-h100 --gpus 16 --seq 2048 --global-batch 64", config);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         Problems *problems = problems_create(arena);
         OptionWords words = words_of_text(arena, job), again = words_of_text(arena, "");
         ExportFiles files = {0};
         EXPECT(export_job(arena, study_of(arena, &words, problems), NULL, targets[i], &files, problems));
         EXPECT_INT(files.count, 1);
-        const ImportAsked asked = {.model = i < 2 ? NULL : config};
+        const ImportAsked asked = {.model = i < 3 ? NULL : config};
         const Import *import =
             import_text(arena, files.items[0].name, files.items[0].text, strlen(files.items[0].text), &asked, problems);
         for (int w = 0; import && w < import->words.count; w++)

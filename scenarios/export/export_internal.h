@@ -20,7 +20,8 @@ typedef struct Export {
     ExportWords counted; // the same as the software counts it
 } Export;
 
-typedef enum ExportForm { EXPORT_ARGUMENTS, EXPORT_JSON, EXPORT_YAML, EXPORT_TOML } ExportForm;
+// Overrides are arguments of the form name=value.
+typedef enum ExportForm { EXPORT_ARGUMENTS, EXPORT_OVERRIDES, EXPORT_JSON, EXPORT_YAML, EXPORT_TOML } ExportForm;
 
 typedef struct ExportPart {
     ExportForm form;

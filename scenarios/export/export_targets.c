@@ -48,6 +48,38 @@ static void count_accelerate(Export *e) {
     if (e->training->offload_optimizer != OFFLOAD_GPU) export_count(e, "offload_both", "host");
 }
 
+// Megatron-Bridge has one word for a precision with its scaling; its recipe has degrees and a length of its own, so
+// that ours are said also where they are 1.
+static void count_bridge(Export *e) {
+    static const char *const words[][2] = {{"delayed", "bf16_with_fp8_delayed_scaling_mixed"},
+                                           {"tensorwise", "bf16_with_fp8_current_scaling_mixed"},
+                                           {"blockwise", "bf16_with_fp8_subchannel_scaling_mixed"},
+                                           {"mxfp8", "bf16_with_mxfp8_mixed"}};
+    const char *recipe = export_word(e, "fp8-recipe");
+    const Resolved *r = &e->resolved;
+    if (r->tp == 1) export_count(e, "tp", "1");
+    if (r->pp == 1) export_count(e, "pp", "1");
+    if (r->cp == 1) export_count(e, "cp", "1");
+    int zero = e->training->layout.zero;
+    if (export_word(e, "fp8")) {
+        const char *word = words[0][1];
+        for (int i = 0; recipe && i < 4; i++)
+            if (strcmp(words[i][0], recipe) == 0) word = words[i][1];
+        export_count(e, "scaled_precision", word);
+    } else {
+        export_count(e, "precision", export_word(e, "precision"));
+    }
+    if (zero >= 2) {
+        export_count(e, "megatron_fsdp", "true");
+        export_count_number(e, "fsdp_strategy", zero);
+    } else {
+        export_count_number(e, "zero", zero);
+    }
+    if (e->training->recompute != RECOMPUTE_FULL || e->training->recompute_layers) return;
+    export_count(e, "recompute_method", "uniform");
+    export_count(e, "recompute-num-layers", "1");
+}
+
 // ---- Software.
 
 #define ONE_QUEUE "CUDA_DEVICE_MAX_CONNECTIONS=1" // Megatron asks for it
@@ -67,6 +99,17 @@ const ExportTarget export_targets[] = {
                 "--use-mcore-models --transformer-impl transformer_engine --tokenizer-type NullTokenizer --mock-data "
                 "--lr 1.0e-4 --min-lr 1.0e-5 --clip-grad 1.0 --save checkpoints --save-interval %S% --log-interval 10 "
                 "--log-throughput"}}},
+    {.name = "bridge",
+     .title = "Megatron-Bridge 0.7, run_recipe.py",
+     .software = "Megatron-Bridge",
+     .stack = "megatron bridge",
+     .program = "scripts/training/run_recipe.py --recipe llama3_8b_pretrain_config --dataset mock",
+     .setting = ONE_QUEUE,
+     .parts =
+         {{EXPORT_OVERRIDES, 0, NULL, "dataset.sequence_length",
+           "train.train_iters=1000 checkpoint.save=checkpoints checkpoint.save_interval=%S% logger.log_interval=10"}},
+     .anew = " model zero precision fp8 fp8-recipe ",
+     .count = count_bridge},
     {.name = "nemo",
      .title = "NeMo 1.23",
      .software = "NeMo",
@@ -135,6 +178,10 @@ static const ImportOption *table_of(const ExportTarget *target, const ExportPart
 static bool has_part(const ExportPart *part) { return part->fixed != NULL; }
 
 static bool add_word(const Export *e, const ExportPart *part, const ExportWord *word, Entries *entries) {
+    if (strcmp(word->key, "scaled_precision") == 0) {
+        LIST_PUSH(e->arena, entries, ((struct Entry){"mixed_precision", word->value}));
+        return true;
+    }
     ImportSpelling spelling = import_spell(e->arena, table_of(e->target, part), word->key, word->value, part->avoid);
     if (!spelling.name) return false;
     struct Entry entry = {spelling.name, spelling.value};
@@ -182,6 +229,14 @@ static Entries entries_of(const Export *e, int number) {
         if (!before || strcmp(word->key, "precision") == 0) add_word(e, part, word, &entries);
     }
     for (int i = 0; i < e->counted.count; i++) add_word(e, part, &e->counted.items[i], &entries);
+    if (part->form == EXPORT_OVERRIDES) {
+        const Model *model = e->training->model;
+        struct Entry shape[] = {
+            {"model.add_bias_linear", model->biases ? "true" : "false"},
+            {"model.position_embedding_type", model->learned_positions ? "learned_absolute" : "rope"},
+            {"dataset.sequence_length", arena_printf(e->arena, "%.0f", e->training->seq_len)}};
+        for (size_t i = 0; i < sizeof shape / sizeof *shape; i++) LIST_PUSH(e->arena, &entries, shape[i]);
+    }
     if (part->form == EXPORT_ARGUMENTS && e->target->dashes) {
         const Model *model = e->training->model;
         struct Entry flags[] = {{"group_query_attention", NULL},     {"use_megatron_fsdp", NULL},
@@ -224,6 +279,11 @@ static const char *arguments_text(const Export *e, const Entries *entries) {
     for (int i = 0; i < entries->count; i++) {
         const struct Entry *entry = &entries->items[i];
         const char *value = entry->value;
+        if (e->target->parts[0].form == EXPORT_OVERRIDES) {
+            bool bare = !value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")];
+            text = arena_printf(e->arena, bare ? "%s    %s=%s\n" : "%s    '%s=[%s]'\n", text, entry->name, value);
+            continue;
+        }
         bool flag = value && strcmp(value, "true") == 0;
         if (value && strcmp(value, "false") == 0 && e->target->dashes) continue;
         if (flag) value = e->target->dashes ? NULL : "True";

@@ -143,6 +143,55 @@ static const ImportOption nemo[] = {
     {NULL, IDLE, NULL, NULL},
 };
 
+// Megatron-Bridge (0.6 and 0.7, ConfigContainer): what a run is told as section.name=value.
+static const ImportOption bridge[] = {
+    {"model.num_layers|num_layers", TAKEN, "layers", NULL},
+    {"model.hidden_size|hidden_size", TAKEN, "hidden", NULL},
+    {"model.num_attention_heads|num_attention_heads", TAKEN, "heads", NULL},
+    {"model.num_query_groups|num_query_groups", TAKEN, "kv_heads", NULL},
+    {"model.ffn_hidden_size|ffn_hidden_size", TAKEN, "ffn", NULL},
+    {"model.kv_channels|kv_channels", TAKEN, "head_dim", NULL},
+    {"model.vocab_size|vocab_size", TAKEN, "vocab", NULL},
+    {"model.max_position_embeddings|max_position_embeddings", TAKEN, "max_positions", NULL},
+    {"model.gated_linear_unit|gated_linear_unit", TAKEN, "gated_mlp", "true:true,false:false"},
+    {"model.normalization|normalization", TAKEN, "rms_norm", "RMSNorm:true,LayerNorm:false"},
+    {"model.share_embeddings_and_output_weights|share_embeddings_and_output_weights", TAKEN, "untied_embedding", "false:true,true:false"},
+    {"model.num_moe_experts|num_moe_experts", TAKEN, "experts", NULL},
+    {"model.moe_router_topk|moe_router_topk", TAKEN, "experts_per_token", NULL},
+    {"model.moe_ffn_hidden_size|moe_ffn_hidden_size", TAKEN, "expert_ffn", NULL},
+    {"model.moe_shared_expert_intermediate_size|moe_shared_expert_intermediate_size", TAKEN, "shared_expert_ffn", NULL},
+    {"model.moe_layer_freq|moe_layer_freq", TAKEN, "expert_every", NULL},
+    {"model.moe_expert_capacity_factor|moe_expert_capacity_factor", TAKEN, "capacity-factor", NULL},
+    {"model.seq_length|dataset.sequence_length|seq_length", TAKEN, "seq", NULL},
+    {"train.micro_batch_size|micro_batch_size", TAKEN, "micro-batch", NULL},
+    {"train.global_batch_size|global_batch_size", TAKEN, "global-batch", NULL},
+    {"model.tensor_model_parallel_size|tensor_model_parallel_size", TAKEN, "tp", NULL},
+    {"model.sequence_parallel|sequence_parallel", TAKEN, "sequence-parallel", "true:true,false:false"},
+    {"model.pipeline_model_parallel_size|pipeline_model_parallel_size", TAKEN, "pp", NULL},
+    {"model.virtual_pipeline_model_parallel_size|virtual_pipeline_model_parallel_size", TAKEN, "vpp", NULL},
+    {"model.account_for_embedding_in_pipeline_split", TAKEN, "account-for-embedding-in-pipeline-split", "yes:true"},
+    {"model.account_for_loss_in_pipeline_split", TAKEN, "account-for-loss-in-pipeline-split", "yes:true"},
+    {"model.context_parallel_size|context_parallel_size", TAKEN, "cp", NULL},
+    {"model.cp_comm_type|cp_comm_type", TAKEN, "cp-exchange", "p2p:ring,a2a:ulysses,allgather:all-gather,all_gather:all-gather"},
+    {"model.expert_model_parallel_size|expert_model_parallel_size", TAKEN, "ep", NULL},
+    {"model.expert_tensor_parallel_size|expert_tensor_parallel_size", TAKEN, "etp", NULL},
+    {"ddp.use_distributed_optimizer|use_distributed_optimizer", TAKEN, "zero", "true:1,false:0"},
+    {"dist.use_megatron_fsdp|use_megatron_fsdp", TAKEN, "megatron_fsdp", "yes:true"},
+    {"ddp.data_parallel_sharding_strategy|data_parallel_sharding_strategy", TAKEN, "fsdp_strategy", "no_shard:0,optim:1,optim_grads:2,optim_grads_params:3"},
+    {"ddp.overlap_grad_reduce|overlap_grad_reduce", TAKEN, "overlap-grad-reduce", "true:true,false:false"},
+    {"ddp.overlap_param_gather|overlap_param_gather", TAKEN, "overlap-param-gather", "true:true,false:false"},
+    {"ddp.grad_reduce_in_fp32|grad_reduce_in_fp32", TAKEN, "fp32-grad-reduce", "true:true,false:false"},
+    {"comm_overlap.tp_comm_overlap|tp_comm_overlap", TAKEN, "tp-comm-overlap", "true:true,false:false"},
+    {"model.recompute_granularity|recompute_granularity", TAKEN, "recompute", "full:full,selective:selective"},
+    {"model.recompute_method|recompute_method", TAKEN, "recompute_method", "uniform:uniform,block:block"},
+    {"model.recompute_num_layers|recompute_num_layers", TAKEN, "recompute-num-layers", NULL},
+    {"model.recompute_modules|recompute_modules", TAKEN, "recompute-modules", NULL},
+    {"model.cross_entropy_loss_fusion|cross_entropy_loss_fusion", TAKEN, "fused-loss", "yes:true"},
+    {"optimizer.optimizer_cpu_offload|optimizer_cpu_offload", TAKEN, "offload-optimizer", "yes:host"},
+    {"mixed_precision", TAKEN, "precision", "bf16_mixed:bf16,fp16_mixed:fp16,fp32_mixed:fp32,bf16_with_fp8_current_scaling_mixed:fp8,bf16_with_fp8_delayed_scaling_mixed:fp8,bf16_with_fp8_subchannel_scaling_mixed:fp8,bf16_with_mxfp8_mixed:fp8,bf16_with_fp8_mixed:fp8"},
+    {NULL, IDLE, NULL, NULL},
+};
+
 // NeMo 2: what a recipe is called with, and what is set of it.
 static const ImportOption nemo2[] = {
     {"factory|recipe", TAKEN, "recipe", NULL},
@@ -572,7 +621,7 @@ const ImportSoftware import_software[] = {
     {"GPT-NeoX", "megatron-deepspeed", "pipe-parallel-size|model-parallel-size|@deepy.py", TABLES(deepspeed, megatron, import_any), "", NULL}, // EleutherAI/gpt-neox
     {"NeMo 2", "nemo", "recipe.num_nodes|recipe.num_gpus_per_node|factory|trainer.strategy.tensor_model_parallel_size|@nemo llm", TABLES(nemo2, megatron, import_any), "zero:1,precision:bf16", NULL}, // NVIDIA/NeMo 2.2
     {"NeMo", "nemo", "exp_manager.*+num_layers|trainer.devices+tensor_model_parallel_size|megatron_amp_O2|mcore_gpt|@megatron_gpt", TABLES(nemo, megatron, import_any), "", NULL}, // NVIDIA/NeMo 2.6
-    {"Megatron-Bridge", "megatron bridge", "train.global_batch_size|train.micro_batch_size|@run_recipe|@megatron-bridge", TABLES(megatron, import_any), "zero:1,precision:bf16", NULL}, // NVIDIA-NeMo/Megatron-Bridge 0.6
+    {"Megatron-Bridge", "megatron bridge", "train.global_batch_size|train.micro_batch_size|@run_recipe|@megatron-bridge", TABLES(bridge, megatron, import_any), "zero:1,precision:bf16", NULL}, // NVIDIA-NeMo/Megatron-Bridge 0.6
     {"Megatron-LM", "megatron-lm", "tensor_model_parallel_size|pipeline_model_parallel_size|micro_batch_size+num_layers|@pretrain_gpt|@pretrain_", TABLES(megatron, deepspeed, import_any), "sequence-parallel:false,overlap-grad-reduce:false,precision:fp32", NULL}, // NVIDIA/Megatron-LM core 0.20
     {"torchtitan", "torchtitan", "tensor_parallel_degree|data_parallel_shard_degree|training.local_batch_size|@torchtitan", TABLES(torchtitan, import_any), "precision:bf16", settle_torchtitan}, // pytorch/torchtitan v0.2.2
     {"MaxText", "maxtext", "ici_fsdp_parallelism|ici_tensor_parallelism|dcn_data_parallelism|base_emb_dim|per_device_batch_size+max_target_length|@MaxText", TABLES(maxtext, import_any), "precision:bf16", settle_maxtext}, // AI-Hypercomputer/maxtext
