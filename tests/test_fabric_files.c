@@ -6,6 +6,7 @@
 #include "models/workload/cluster/fabric_file.h"
 #include "scenarios/questions/collective_asked.h"
 #include "sim/data/hostlist.h"
+#include "tests/child.h"
 #include "tests/command.h"
 #include "tests/script.h"
 #include "tests/test.h"
@@ -194,4 +195,23 @@ TEST(a_fabric_from_a_file_is_the_same_as_one_said_by_kind) {
     EXPECT_TEXT(file, said);
     EXPECT_CONTAINS(collective("tests/data/fabrics/ibnetdiscover.txt")->out, "leaf");
     arena_close(arena);
+}
+
+// A store does not go on with another fabric because the file's name is the same.
+TEST(a_sweep_knows_its_fabric_by_what_its_file_says) {
+    static char out[1 << 14], text[4096];
+    char folder[] = "/tmp/lockstep-fabric-XXXXXX";
+    EXPECT(mkdtemp(folder) != NULL);
+    static const char sweep[] = "$LOCKSTEP sweep --model gpt2-124m --node dgx-a100 --fabric "
+                                "ib-hdr200:t.conf:oversubscription=4 --micro-batch 1 "
+                                "--vary gpus=16 -j 1 -o s.db 2>&1";
+    snprintf(text, sizeof text,
+             "LOCKSTEP=$(realpath $LOCKSTEP); cd %s; echo 'SwitchName=a Nodes=n[1-4]' > t.conf; %s; %s; echo "
+             "'SwitchName=b Nodes=n[5-8]' >> t.conf; echo 'SwitchName=t Switches=a,b' >> t.conf; %s; rm -r %s",
+             folder, sweep, sweep, sweep, folder);
+    test_shell(text, out, sizeof out);
+    EXPECT_CONTAINS(out, "1 of 1 points, 1 simulated now");
+    EXPECT_CONTAINS(out, "1 of 1 points, 0 simulated now");
+    const char *last = strstr(out, "0 simulated now");
+    EXPECT(last && (strstr(last, "1 simulated now") || strstr(last, "error")));
 }

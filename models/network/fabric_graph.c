@@ -1,5 +1,6 @@
-// A fabric that the user drew, or that a file shows: switches, cables, and the switch of each node or of each NIC. Routes have the least latency, then the
-// fewest switches; at every switch traffic is spread evenly over all cables that such routes take (ECMP).
+// A fabric that the user drew, or that a file shows: switches, cables, and the switch of each node or of each NIC.
+// Routes have the least latency, then the fewest switches; at every switch traffic is spread evenly over all cables
+// that such routes take (ECMP).
 #include <math.h>
 
 #include "models/network/fabrics.h"
@@ -92,7 +93,8 @@ static bool check_parts(const NetworkSpec *spec, Where where, Problems *problems
     if (graph->node_count < spec->node_count) {
         problem_add(problems, where, "the graph has places for %d nodes, and the cluster has %d", graph->node_count,
                     spec->node_count);
-        problem_hint(problems, "each entry of nodes is one switch, or { switch = \"…\", count = … }");
+        problem_hint(problems, "take fewer GPUs; in a drawing each entry of nodes is one switch, or { switch = \"…\", "
+                               "count = … }");
     }
     for (int i = 0; i < graph->cable_count; i++) {
         const GraphCable *cable = &graph->cables[i];
@@ -145,8 +147,7 @@ static void graph_lay(Arena *arena, Network *network) {
         const char *from = network->switch_names[cable->from], *to = network->switch_names[cable->to];
         double rate = cable->bytes_per_second * network->fabric.efficiency;
         if (cable->node_rates > 0) rate = cable->node_rates * fabric_node_rate(network, 1);
-        fabric_set_pair(network, i, rate,
-                        arena_printf(arena, "link%d.%s.%s", i, from, to),
+        fabric_set_pair(network, i, rate, arena_printf(arena, "link%d.%s.%s", i, from, to),
                         arena_printf(arena, "link%d.%s.%s", i, to, from), from, to);
     }
 }

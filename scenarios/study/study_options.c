@@ -15,7 +15,7 @@ static const Where command_line = {NULL, 0};
 // clang-format off
 static const OptionSpec cluster_rows[] = {
     {"node", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "type of node (lockstep hw list node), or a file that shows one: nvidia-smi topo -m, NCCL's XML, lstopo's"},
-    {"gpu", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "GPU of a node whose file does not say it (lockstep hw list gpu)"},
+    {"gpu", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "GPU in place of the node's own, or of a node whose file does not say it (lockstep hw list gpu)"},
     {"gpus", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "GPUs in the cluster"},
     {"fabric", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "network between nodes: ib-ndr400, roce-400:leaf_spine:… (lockstep hw list fabric); ib-ndr400:topology.conf, ibnetdiscover.txt"},
     {"oversubscription", OPTION_QUANTITY, "N", .of = OF_QUESTION, .help = "of the fat tree (default 1)", .quantity = QUANTITY_NUMBER},
@@ -84,11 +84,9 @@ static const ClusterSpec *cluster_from_options(Arena *arena, const Options *opti
     const FabricShape *shape = NULL;
     if (fabric && !fabric_from_text(arena, catalogue, fabric, command_line, &link, &shape, problems)) return NULL;
     if (!node) return NULL;
-    if (option_given(options, "gpu") && !node->interior) {
-        problem_add(problems, command_line, "--gpu is of a node that a file shows; a %s has its own", node->name);
-        problem_hint(problems, "leave it out, or name another node (lockstep hw list node)");
-        return NULL;
-    }
+    const char *instead = node->interior ? NULL : option_text(options, "gpu", NULL);
+    const Gpu *gpu = instead ? find_gpu(arena, catalogue, instead, command_line, problems) : NULL;
+    if (instead && !gpu) return NULL;
     if (gpus < 1 || gpus > 1000000) {
         problem_add(problems, command_line, "--gpus %lld is no number of GPUs from 1 to 1,000,000", (long long)gpus);
         problem_hint(problems, "for example --gpus 64");
@@ -96,7 +94,7 @@ static const ClusterSpec *cluster_from_options(Arena *arena, const Options *opti
     }
     if (!fabric && node_needs_link(node, (int)gpus)) link = node_usual_link(catalogue, node);
     NodeGroup *group = ARENA_NEW(arena, NodeGroup);
-    *group = (NodeGroup){.where = command_line, .type = node, .gpus = (int)gpus};
+    *group = (NodeGroup){.where = command_line, .type = node, .gpus = (int)gpus, .gpu = gpu};
     ClusterSpec *spec = ARENA_NEW(arena, ClusterSpec);
     *spec = (ClusterSpec){.groups = group,
                           .group_count = 1,

@@ -251,8 +251,25 @@ static void check_not_fixed(const Sweep *sweep, Arena *arena, const Made *base, 
 
 // ---- What the store says about it.
 
-// Whatever decides results and is not a parameter: the script with all it reads, or the job's options as given.
+#define LARGEST_NAMED ((size_t)16 << 20) // as readers of these have it
+
+// What stands in the files that an option names: a config.json, "node.xml", "ib-ndr400:topology.conf".
+static uint64_t files_digest(Arena *arena, const char *text, uint64_t digest) {
+    while (*text) {
+        size_t length = strcspn(text, ":"), bytes = 0;
+        const char *path = arena_printf(arena, "%.*s", (int)length, text);
+        bool may_be = strpbrk(path, "./") && file_is_regular_or_none(path, problems_create(arena));
+        const char *file = may_be ? file_read(arena, path, LARGEST_NAMED, &bytes, problems_create(arena)) : NULL;
+        if (file) digest = digest_bytes(digest, file, bytes);
+        text += length + (text[length] == ':');
+    }
+    return digest;
+}
+
+// Whatever decides results and is not a parameter: the script with all it reads, or the job's options as given, with
+// the files that they name.
 static uint64_t definition_digest(const Sweep *sweep, Arena *arena, const Made *base) {
+    static const char *const naming[] = {"model", "node", "fabric"};
     const SweepRequest *request = sweep->request;
     uint64_t digest = base->scenario ? base->scenario->digest : DIGEST_START;
     int count;
@@ -268,6 +285,7 @@ static uint64_t definition_digest(const Sweep *sweep, Arena *arena, const Made *
         const char *text = option_written(arena, given, specs[i].name);
         digest = digest_bytes(digest, specs[i].name, strlen(specs[i].name) + 1);
         digest = digest_bytes(digest, text, strlen(text) + 1);
+        if (name_is_among(naming, 3, specs[i].name)) digest = files_digest(arena, text, digest);
     }
     for (int i = 0; i < request->scenario.set_count; i++)
         digest = digest_bytes(digest, request->scenario.sets[i], strlen(request->scenario.sets[i]) + 1);
