@@ -239,7 +239,10 @@ static bool resolve_batch(const TrainingSpec *training, Resolved *r, Problems *p
     if (global > 0 && !divides(global, r->dp)) {
         problem_add(problems, training->where, "a global batch of %g does not divide by %d data-parallel replicas",
                     global, r->dp);
-        problem_hint(problems, "use a multiple of %d", r->dp);
+        if (micro >= 1 && micro == floor(micro) && micro * r->dp <= 1e9)
+            problem_hint(problems, "use a multiple of %.0f: %.0f samples x %d replicas", micro * r->dp, micro, r->dp);
+        else
+            problem_hint(problems, "use a multiple of %d", r->dp);
         return false;
     }
     if (global > 0 && micro <= 0) {
