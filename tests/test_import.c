@@ -317,6 +317,36 @@ static const struct {
     {"echo '{\"zero_optimization\": {\"stage\": 3}}' > ds.json\ntorchrun --nproc_per_node 8 run_clm.py "
      "--model_name_or_path gpt2 --per_device_train_batch_size 1 --fp16 --deepspeed /a/b/c/d/e/f/g/h/ds.json\n",
      "zero", "3"},
+    // What stands in a file of options, a line each.
+    {"printf x > /dev/null; cat > a <<'E'\n# sizes\n--tensor-model-parallel-size 2\n--bf16\nE\n" RUN(
+         "$(grep -v '^#' a | tr '\\n' ' ')"),
+     "tp", "2"},
+    // A script that srun starts, and ranks that its tasks are.
+    {"cat > t.sh <<'E'\nif [[ -n \"${SLURM_LOCALID-}\" ]]; then C=(bind -- python -u); else C=(torchrun --standalone); "
+     "fi\n"
+     "\"${C[@]}\" pretrain_gpt.py " MEGATRON_SIZES " --micro-batch-size 1\nE\ncat > j <<'E'\n#SBATCH -N 2\n"
+     "srun --ntasks=16 --ntasks-per-node=8 bind ./t.sh\nE\nsbatch -N 2 j\n",
+     "gpus", "16"},
+    // A line for each machine that the scheduler gave.
+    {"cat > j <<'E'\n#BSUB -n 16\n#BSUB -R \"span[ptile=4]\"\n#BSUB -gpu \"num=4\"\n"
+     "for h in $(sort -u $LSB_DJOB_HOSTFILE); do echo \"$h slots=4\" >> h; done\n" DEEPSPEED "E\nsbatch j\n",
+     "gpus", "16"},
+    // DeepSpeed's file is one whatever its ending.
+    {"echo '{\"zero_optimization\": {\"stage\": 2}}' > c/ds.conf\naccelerate launch --num_processes 8 --use_deepspeed "
+     "--deepspeed_config_file c/ds.conf run_clm.py --model_name_or_path gpt2 --per_device_train_batch_size 1 --fp16\n",
+     "zero", "2"},
+    {"python train_net.py --num-machines 2 --num-gpus 8 --config-file c/mask_rcnn_R_50_FPN_3x.yaml --dist-url "
+     "tcp://a:1 "
+     "SOLVER.IMS_PER_BATCH 64 OUTPUT_DIR o\n",
+     "global-batch", "64"},
+    {"torchrun --nproc_per_node 8 -m openrlhf.cli.train_sft --pretrain gpt2 --train_batch_size 64 "
+     "--micro_train_batch_size "
+     "2 --adam_offload\n",
+     "offload-optimizer", "host"},
+    {"torchrun --nproc_per_node 8 -m scripts.base_train -- --depth=20\n", "global-batch", "256"},
+    {"torchrun --nproc_per_node 8 train.py --n_layers 12 --n_heads 12 --hidden_width 768 --context_length 1024 "
+     "--train_batch_size 4 --sharding_strategy full\n",
+     "zero", "3"},
     // Options that are shifted away one by one.
     {"set -- --tp 2 --pp 2 --\nwhile true; do case $1 in --tp) TP=$2; shift 2;; --pp) PP=$2; shift 2;; --) break;; "
      "esac; done\n" RUN("--tensor-model-parallel-size $TP --pipeline-model-parallel-size $PP"),
@@ -469,6 +499,97 @@ TEST(a_call_ends_with_its_line) {
     arena_close(arena);
 }
 
+TEST(what_a_program_computes_of_its_options_is_its_job) {
+    Arena *arena = arena_open();
+    const char *text = "cat > m/t.py <<'E'\ndepth = 12\nmax_seq_len = "
+                       "2048\nexec(open('configurator.py').read())\nmodel_dim = depth * 64\n"
+                       "num_layers = depth\nnum_heads = max(1, (model_dim + 127) // 128)\ntotal_batch_size = 524288\n"
+                       "device_batch_size = 16\nE\ntorchrun --nproc_per_node 8 -m m.t -- --depth=20\n";
+    const Import *import = read_as(arena, "x.sh", text, &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(import->software, "nanochat");
+    EXPECT_CONTAINS(word(import, "model"), "layers=20,hidden=1280,heads=10");
+    EXPECT_TEXT(word(import, "global-batch"), "256");
+    const char *core = "c = TransformerConfig.llama_like(vocab_size=100352, d_model=4096, n_layers=32, n_heads=32, "
+                       "hidden_size_multiple_of=256)\n"
+                       "t = TransformerTrainModuleConfig(rank_microbatch_size=2 * 4096, max_sequence_length=4096,\n"
+                       "    dp_config=TransformerDataParallelConfig(name=DataParallelType.hsdp, shard_degree=8))\n"
+                       "d = NumpyDataLoaderConfig(global_batch_size=512 * 4096)\n";
+    import = read_as(arena, "o.py", core, &(ImportAsked){.node = "dgx-h100", .gpus = "32"});
+    EXPECT_TEXT(import->software, "OLMo-core");
+    EXPECT_CONTAINS(word(import, "model"), "ffn=11008");
+    EXPECT_TEXT(word(import, "micro-batch"), "2");
+    EXPECT_TEXT(word(import, "global-batch"), "512");
+    EXPECT_TEXT(word(import, "zero-shard"), "8");
+    arena_close(arena);
+}
+
+// One file of each service and tool: how many GPUs it comes to, and of which batch.
+TEST(files_of_other_services_say_machines_and_command) {
+    static const struct {
+        const char *text, *gpus, *micro;
+    } tasks[] = {
+        {"type: task\nnodes: 2\nenv:\n  - M=gpt2\nresources:\n  gpu: nvidia:H100:80GB:8\ncommands:\n"
+         "  - torchrun --nnodes $DSTACK_NODES_NUM --nproc_per_node $DSTACK_GPUS_PER_NODE run_clm.py --fp16\n"
+         "    --model_name_or_path $M --per_device_train_batch_size 4\n",
+         "16", "4"},
+        {"type: command\ncommand: python run_clm.py --model_name_or_path ${{inputs.m}} --fp16\n"
+         "  --per_device_train_batch_size 4\ninputs: {m: gpt2}\ndistribution: {type: pytorch, "
+         "process_count_per_instance: 8}\n"
+         "resources: {instance_count: 2}\n",
+         "16", "4"},
+        {"name: x\nentrypoint: python3 -m determined.launch.torch_distributed run_clm.py\nresources: {slots_per_trial: "
+         "16}\n"
+         "searcher: {name: single}\nhyperparameters: {model_name_or_path: gpt2, per_device_train_batch_size: 4}\n",
+         "16", "4"},
+        {"workerPoolSpecs:\n  - replicaCount: 2\n    machineSpec: {machineType: a3-highgpu-8g}\n    containerSpec:\n"
+         "      command: [torchrun, run_clm.py]\n      args: [--model_name_or_path, gpt2, "
+         "--per_device_train_batch_size, '4']\n",
+         "16", "4"},
+        {"compute: {gpus: 16, gpu_type: h100_80gb}\ncommand: composer train.py "
+         "/mnt/config/parameters.yaml\nparameters:\n"
+         "  model: {name: hf, pretrained_model_name_or_path: gpt2}\n  max_seq_len: 1024\n  global_train_batch_size: "
+         "64\n"
+         "  device_train_microbatch_size: 4\n",
+         "16", "4"},
+        {"version: v2\nbudget: x\ntasks:\n  - replicas: 2\n    resources: {gpuCount: 8}\n    command: [torchrun, "
+         "'--nnodes=2']\n"
+         "    arguments: [--nproc_per_node=8, run_clm.py, --model_name_or_path, gpt2, --per_device_train_batch_size, "
+         "'4']\n",
+         "16", "4"},
+        {"services:\n  t:\n    command: torchrun --nproc_per_node 2 run_clm.py --model_name_or_path gpt2\n"
+         "      --per_device_train_batch_size 4\n    deploy: {resources: {reservations: {devices: [{count: 2}]}}}\n",
+         "2", "4"},
+        {"ResourceConfig: {InstanceType: ml.p5.48xlarge, InstanceCount: 2}\n"
+         "AlgorithmSpecification: {ContainerEntrypoint: [torchrun, run_clm.py]}\n"
+         "HyperParameters: {model_name_or_path: gpt2, per_device_train_batch_size: '4'}\n",
+         "16", "4"},
+        {"apiVersion: v1\nkind: ConfigMap\ndata:\n  r.sh: torchrun run_clm.py --model_name_or_path gpt2\n"
+         "    --per_device_train_batch_size 4\n---\napiVersion: batch/v1\nkind: Job\nspec:\n  parallelism: 2\n  "
+         "template:\n"
+         "    spec:\n      containers:\n        - command: [bash, /scripts/r.sh]\n"
+         "          resources: {limits: {nvidia.com/gpu: 8}}\n",
+         "16", "4"},
+    };
+    Arena *arena = arena_open();
+    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
+        const Import *import = read_as(arena, "job.yaml", tasks[i].text, &(ImportAsked){.node = "dgx-h100"});
+        EXPECT_TEXT(import->kind, "manifest");
+        EXPECT_TEXT(arena_printf(arena, "%s%s", tasks[i].text, word(import, "gpus")),
+                    arena_printf(arena, "%s%s", tasks[i].text, tasks[i].gpus));
+        EXPECT_TEXT(word(import, "micro-batch"), tasks[i].micro);
+    }
+    arena_close(arena);
+}
+
+TEST(more_gpus_than_torchtitan_starts_are_refused) {
+    Arena *arena = arena_open();
+    const char *text = "#!/bin/bash\ntorchrun --nnodes 4 --nproc_per_node 8 -m torchtitan.train --model.name llama3 "
+                       "--model.flavor 8B --parallelism.data_parallel_shard_degree 8 "
+                       "--parallelism.data_parallel_replicate_degree 2 --parallelism.tensor_parallel_degree 4\n";
+    EXPECT_CONTAINS(first_problem(arena, "x.sh", text, &(ImportAsked){.node = "dgx-h100"}), "are 64 GPUs, and 32 are");
+    arena_close(arena);
+}
+
 TEST(groups_of_pods_are_the_machines_of_a_job) {
     Arena *arena = arena_open();
     const char *group =
@@ -572,18 +693,32 @@ TEST(an_option_of_unknown_effect_is_not_taken_for_one_of_logs) {
     Arena *arena = arena_open();
     const Import *import = read_as(arena, "x.sh",
                                    "#!/bin/bash\ntorchrun --nproc_per_node 8 train.py --model resnet50 --save-every 5 "
-                                   "--data-parallel-size 2 --accum-every-steps 4 --lora-rank 8\n",
+                                   "--data-parallel-size 2 --accum-every-steps 4 --adapter-width 8\n",
                                    &(ImportAsked){.node = "dgx-h100"});
     EXPECT(lists(&import->idle, "--save-every"));
     EXPECT(lists(&import->open, "--data-parallel-size"));
     EXPECT(lists(&import->open, "--accum-every-steps"));
-    EXPECT(lists(&import->open, "--lora-rank"));
+    EXPECT(lists(&import->open, "--adapter-width"));
     arena_close(arena);
 }
 
 static const struct {
     const char *software, *command;
 } starts[] = {
+    {"OpenRLHF", "torchrun --nnodes 2 --nproc_per_node 8 -m openrlhf.cli.train_sft --pretrain meta-llama/Llama-2-7b"},
+    {"verl", "torchrun --nnodes 2 --nproc_per_node 8 -m verl.trainer.fsdp_sft_trainer --model.partial_pretrain "
+             "meta-llama/Llama-2-7b --data.max_length 2048"},
+    {"fairseq", "fairseq-train --arch transformer_lm_gpt3_xl "
+                "--tokens-per-sample 2048"},
+    {"OLMo-core", "torchrun --nnodes 2 --nproc_per_node 8 train.py --train_module.rank_microbatch_size=8192 "
+                  "--model.preset=llama2-7b --dataset.sequence_length=4096"},
+    {"nanochat", "torchrun --nnodes 2 --nproc_per_node 8 -m scripts.base_train --depth=20"},
+    {"open_clip", "torchrun --nnodes 2 --nproc_per_node 8 -m open_clip_train.main --model ViT-L-14"},
+    {"detectron2", "python train_net.py --num-machines 2 --num-gpus 8 --config-file mask_rcnn_R_50_FPN_1x.yaml"},
+    {"ms-swift", "NNODES=2 NPROC_PER_NODE=8 swift sft --model meta-llama/Llama-2-7b"},
+    {"nanotron", "torchrun --nnodes 2 --nproc_per_node 8 run_train.py --tokens.batch_accumulation_per_replica 2 "
+                 "--model_config.num_hidden_layers 32 --model_config.hidden_size 4096 "
+                 "--model_config.num_attention_heads 32"},
     {"LitGPT", "litgpt pretrain --model_name Llama-2-7b-hf --devices 8 --num_nodes 2"},
     {"Megatron-DeepSpeed", "torchrun --nnodes 2 --nproc_per_node 8 train.py --deepspeed_config x --num-layers 48 "
                            "--hidden-size 6144 --num-attention-heads 48 --pipeline-model-parallel-size 2"},
@@ -669,6 +804,7 @@ static bool any_value_changes(Arena *arena, const ImportSoftware *software, cons
         const char *colon = memrchr(at, ':', strcspn(at, ","));
         const char *value = arena_printf(arena, "%.*s", (int)(colon - at), at);
         if (strcmp(value, "yes") == 0) value = "true";
+        if (strcmp(value, "*") == 0) value = "64"; // any other
         if (strcmp(value, "no") == 0) value = "false";
         if (changes(software, command, name, value)) return true;
     }
@@ -705,11 +841,16 @@ static bool needs_another(const ImportSoftware *software, const ImportOption *ro
                                         "decoder_layers",
                                         "fsdp_strategy",
                                         "samples",
+                                        "core_multiplier",
+                                        "core_multiple",
+                                        "shard_degree",
+                                        "replicas",
                                         "instance"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i], row->to) == 0) return true;
     if (strcmp(row->to, "precision") == 0) // a flag for what is so without it
-        return row->how && strncmp(row->how, "yes:", 4) == 0 && strstr(software->unsaid, row->how + 4);
+        return row->how && strncmp(row->how, "yes:", 4) == 0 &&
+               memmem(software->unsaid, strlen(software->unsaid), row->how + 4, strcspn(row->how + 4, ","));
     return strstr(software->unsaid, row->to) != NULL;
 }
 

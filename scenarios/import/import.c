@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "models/workload/job/job_options.h"
-#include "scenarios/import/reading.h"
+#include "scenarios/import/manifests.h"
 #include "sim/base/list.h"
 #include "sim/system/file.h"
 
@@ -94,11 +94,28 @@ const char *reading_file(Reading *r, const char *path, Where where, size_t *byte
     return text;
 }
 
+// "scripts/ds.json" in scripts/train.sh, which is started from the folder above: "ds.json"; NULL: it is no such path.
+static const char *below_own_folder(const Reading *r, const char *path) {
+    const char *slash = strrchr(r->file, '/');
+    if (strncmp(path, "./", 2) == 0) path += 2;
+    for (const char *begin = slash; begin && begin > r->file;) {
+        while (begin > r->file && begin[-1] != '/') begin--;
+        size_t length = (size_t)(slash - begin) + 1;
+        if (strncmp(path, begin, length) == 0 && path[length]) return path + length;
+        begin -= begin > r->file;
+    }
+    return NULL;
+}
+
 const char *reading_near_in(Reading *r, const char *path, int folders, Where where, size_t *bytes, const char **shown) {
     enum { DEEPEST = 6 }; // folders that are tried
     const char *text = reading_file(r, path, where, bytes, shown);
     const char *rest = strrchr(path, NOT_KNOWN) ? strrchr(path, NOT_KNOWN) : path;
     int left = 0;
+    const char *own = !text ? below_own_folder(r, path) : NULL;
+    if (own) text = reading_file(r, own, where, bytes, shown);
+    bool within = !text && r->folder && *path != '/' && is_known(r->folder) && strlen(r->folder) < 200;
+    if (within) text = reading_file(r, arena_printf(r->arena, "%s/%s", r->folder, path), where, bytes, shown);
     if (*path != '/' && *path != '~' && is_known(path) && !strstr(path, "..")) return text;
     for (const char *at = rest; *at; at++) left += *at == '/';
     for (; !text && left > folders && (rest = strchr(rest, '/')) != NULL; left--)
@@ -163,6 +180,7 @@ static const char *converted(Arena *arena, const char *how, const char *value) {
         size_t length = strcspn(at, ",");
         const char *colon = memrchr(at, ':', length);
         const char *key = arena_printf(arena, "%.*s", (int)(colon - at), at);
+        if (strcmp(key, "*") == 0) return is_nothing(value) ? "" : value; // any other
         if (same_word(key, bare) || (strcmp(key, "yes") == 0 && says_yes(bare)) ||
             (strcmp(key, "true") == 0 && says_yes(bare)))
             return arena_printf(arena, "%.*s", (int)(length - (size_t)(colon - at) - 1), colon + 1);
@@ -180,7 +198,9 @@ static bool is_beside(const char *name) {
         "saves load output dir path paths folder dropout beta1 beta2 betas eps epsilon decay scheduler momentum port "
         "addr address endpoint rdzv timeout epochs epoch description print printer name hub push monitor job restarts "
         "token file index std clip report project entity prompt text column metrics metric iters temperature data "
-        "dataset time resume split shuffle ";
+        "dataset time resume split shuffle wd gamma tracking recording goodput frequency freq version exp rng comet "
+        "mlflow aim swanlab telemetry notify email progress tqdm verbose quiet interval visualize samples generate "
+        "generation checkpoint checkpoints ckpt cosine annealing ";
     bool beside = false;
     for (size_t length; *name; name += length + (name[length] != '\0')) {
         char word[24];
@@ -225,7 +245,9 @@ static void take_option(Reading *r, const ImportSoftware *software, const Said *
     } else if (row) {
         list_line(r, row->effect == OPEN ? &r->import->open : &r->import->idle, said->name, value, row->to,
                   said->where);
-    } else if (is_nothing(said->value) || is_beside(said->name)) {
+    } else if (said_find(&r->used, said->name)) {
+        list_line(r, &r->import->taken, said->name, value, "where the program uses it", said->where);
+    } else if (is_nothing(said->value) || (!table && is_beside(said->name))) {
         list_line(r, &r->import->idle, said->name, value, "by its name beside the step", said->where);
     } else {
         list_line(r, &r->import->open, said->name, value, "not known here", said->where);
@@ -308,7 +330,7 @@ static bool is_manifest(const char *path, const char *text) {
     (void)path;
     if (strncmp(text, "#!", 2) == 0) return false; // a script that writes one
     return (has_line_with(text, "apiVersion:") && has_line_with(text, "kind:")) ||
-           (has_line_with(text, "resources:") && has_line_with(text, "run:")) ||
+           (has_line_with(text, "resources:") && has_line_with(text, "run:")) || is_task(text) ||
            (*text == '{' && strstr(text, "\"apiVersion\"") && strstr(text, "\"kind\""));
 }
 
@@ -352,7 +374,8 @@ static void read_script(Reading *r, const char *name, const char *text, size_t b
 static void read_manifests(Reading *r, const char *name, const char *text, size_t bytes) {
     const Json *documents = yaml_read(r->arena, name, text, bytes, r->problems);
     if (!documents) return;
-    read_manifest(r, name, documents);
+    bool sky = has_line_with(text, "run:"), kubernetes = has_line_with(text, "apiVersion:") || *text == '{';
+    if (sky || kubernetes || !read_task(r, name, text, documents)) read_manifest(r, name, documents);
     launch_choose(r);
 }
 
@@ -396,7 +419,7 @@ static void take_all(Reading *r, const ImportSoftware *software) {
         for (size_t k = 0; k < sizeof reserved / sizeof *reserved; k++)
             taken = taken || same_word(said->name, reserved[k]);
         if (strcmp(said->name, "by_srun") == 0) continue;
-        bool matters = same_word(said->name, "use_spot");
+        bool matters = same_word(said->name, "use_spot") || same_word(said->name, "spot_policy");
         list_line(r,
                   taken     ? &r->import->taken
                   : matters ? &r->import->open

@@ -15,7 +15,8 @@ static const char *base_name(const char *path) {
 
 // ---- What starts what.
 
-typedef enum WhatFollows { A_COMMAND, A_SCRIPT, A_WORD } WhatFollows; // A_SCRIPT: a .py file, or behind -m
+// A_SCRIPT: a .py file, or behind -m; ITSELF: it is the program, and all its words are options.
+typedef enum WhatFollows { A_COMMAND, A_SCRIPT, A_WORD, ITSELF } WhatFollows;
 
 struct Launcher {
     const char *name, *title;
@@ -27,6 +28,9 @@ static const Launcher launchers[] = {
     {"torchrun", "torchrun", A_SCRIPT, machines_of_torchrun},
     {"torch.distributed.run", "torchrun", A_SCRIPT, machines_of_torchrun},
     {"torch.distributed.launch", "torchrun", A_SCRIPT, machines_of_torchrun},
+    {"determined.launch.torch_distributed", "torchrun", A_SCRIPT, machines_of_ranks},
+    {"determined.launch.deepspeed", "deepspeed", A_SCRIPT, machines_of_ranks},
+    {"torchrun_jsc", "torchrun", A_SCRIPT, machines_of_torchrun},
     {"deepspeed", "deepspeed", A_SCRIPT, machines_of_deepspeed},
     {"accelerate", "accelerate", A_SCRIPT, machines_of_accelerate},
     {"accelerate-launch", "accelerate", A_SCRIPT, machines_of_accelerate},
@@ -41,10 +45,17 @@ static const Launcher launchers[] = {
     {"tune", "torchtune", A_WORD, machines_of_torchrun},
     {"litgpt", "litgpt", A_WORD, NULL},
     {"nemo", "nemo", A_WORD, NULL},
+    {"swift", "swift", A_WORD, machines_of_llamafactory},
+    {"fairseq-train", "fairseq", ITSELF, machines_of_ranks},
+    {"fairseq-hydra-train", "fairseq", ITSELF, machines_of_ranks},
     {"srun", "srun", A_COMMAND, NULL},
+    {"flux", "srun", A_COMMAND, NULL},
+    {"lrun", "srun", A_COMMAND, NULL},
     {"mpirun", "mpirun", A_COMMAND, NULL},
     {"mpiexec", "mpirun", A_COMMAND, NULL},
     {"mpiexec.hydra", "mpirun", A_COMMAND, NULL},
+    {"mpirun_rsh", "mpirun", A_COMMAND, NULL},
+    {"ibrun", "mpirun", A_COMMAND, NULL},
     {"aprun", "mpirun", A_COMMAND, NULL},
     {"jsrun", "mpirun", A_COMMAND, NULL},
     {"horovodrun", "horovodrun", A_COMMAND, NULL},
@@ -96,10 +107,24 @@ static bool is_setting(const char *word) {
     return length > 0 && !isdigit((unsigned char)*word) && word[length] == '=' && memchr(word, '.', length);
 }
 
-// "--name value …", "--name=value", "key=value"; from `at` on.
+// "SOLVER.BASE_LR 0.01", as yacs has it: a key of capitals, its value behind it. Without a dot only among others.
+static bool is_yacs_key(const char *word, bool among) {
+    return word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")] == '\0' && isupper((unsigned char)*word) &&
+           strlen(word) > 4 && (strchr(word, '.') || among);
+}
+
+// "--name value …", "--name=value", "key=value", "KEY.NAME value"; from `at` on.
 void read_options(Reading *r, const ShellWords *words, int at, SaidList *list, Where where, bool configs) {
+    bool pairs = false;
     while (at < words->count) {
         const ShellWord *word = &words->items[at++];
+        bool is_key = is_yacs_key(word->text, pairs) && at < words->count;
+        pairs = is_key;
+        if (is_key) {
+            add_word(r, list, word->text, words->items[at].text, word->line, where);
+            at++;
+            continue;
+        }
         const char *equals = strchr(word->text, '=');
         bool is_option = word->text[0] == '-' && word->text[1] && !is_number(word->text);
         if (equals && equals > word->text) {
@@ -110,7 +135,7 @@ void read_options(Reading *r, const ShellWords *words, int at, SaidList *list, W
             int values = 0;
             while (at < words->count && (words->items[at].text[0] != '-' || is_number(words->items[at].text)) &&
                    !(strchr(words->items[at].text, '=') && (values || is_setting(words->items[at].text))) &&
-                   values < 12) {
+                   !(values && is_yacs_key(words->items[at].text, false)) && values < 12) {
                 value = value ? arena_printf(r->arena, "%.400s,%.200s", value, words->items[at].text)
                               : words->items[at].text;
                 at++, values++;
@@ -127,6 +152,7 @@ void read_options(Reading *r, const ShellWords *words, int at, SaidList *list, W
 // The word at which the program stands.
 static int find_program(const ShellWords *words, int at, const Launcher *launcher) {
     bool by_module = false;
+    if (launcher->follows == ITSELF) return 0;
     for (; at < words->count; at++) {
         const char *word = words->items[at].text;
         if (strcmp(word, "-m") == 0 || strcmp(word, "--module") == 0) by_module = true;
@@ -277,6 +303,7 @@ static void read_torchx(Reading *r, const ShellWords *words, Where where) {
 
 // Words of a command, from `at`: launchers and wrappers are peeled off one by one.
 static void launch_from(Reading *r, const ShellWords *words, Where where) {
+    int behind = 0; // a launcher's own words
     for (int at = 0; at < words->count; at++) {
         const char *word = words->items[at].text;
         ShellWords rest = {words->items + at, words->count - at, words->count - at};
@@ -287,8 +314,8 @@ static void launch_from(Reading *r, const ShellWords *words, Where where) {
             return;
         }
         if (launcher) {
-            int stop = next_command(words, at + 1);
-            if (strcmp(launcher->name, "srun") == 0)
+            int stop = behind = next_command(words, at + 1);
+            if (strcmp(launcher->title, "srun") == 0)
                 read_srun(r, words, at + 1, stop, where);
             else
                 read_mpirun(r, words, at + 1, stop, where);
@@ -306,7 +333,7 @@ static void launch_from(Reading *r, const ShellWords *words, Where where) {
                 run_script(r, words, i, where);
                 return;
             }
-        } else if (at == 0 && file_ends_in(word, ".sh")) {
+        } else if (file_ends_in(word, ".sh") && (at == 0 || at == behind || strncmp(word, "./", 2) == 0)) {
             run_script(r, words, at, where);
             return;
         } else if (at == 0 && (strcmp(base_name(word), "ssh") == 0 || strcmp(base_name(word), "pdsh") == 0)) {
@@ -366,6 +393,7 @@ static bool names_config(const char *name) {
                                         "cfg",
                                         "train_config",
                                         "ds_config",
+                                        "config-file",
                                         "deepspeed_config_file",
                                         "recipe_file"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -376,7 +404,10 @@ static bool names_config(const char *name) {
 static void take_configs(Reading *r, const SaidList *list) {
     for (int i = 0; i < list->count; i++) {
         const Said *said = &list->items[i];
-        if (names_config(said->name) && is_config(said->value)) reading_config(r, said->value, said->where);
+        bool of_deepspeed = strstr(said->name, "deepspeed") || strstr(said->name, "ds_config"); // whatever its ending
+        bool is_path = strpbrk(said->value, "./") && strcmp(said->value, "true") != 0;
+        if (names_config(said->name) && (is_config(said->value) || (of_deepspeed && is_path)))
+            reading_config(r, said->value, said->where);
     }
     // Hydra: --config-path DIR --config-name NAME
     const Said *path = said_find(list, "config-path"), *name = said_find(list, "config-name");
@@ -417,12 +448,14 @@ static void take_neox(Reading *r, const Launch *launch) {
 }
 
 static void take_environment(Reading *r) {
-    static const char *const prefixes[] = {"NCCL_", "HOROVOD_", "TORCH_", "CUDA_", "OMP_NUM", "PYTORCH_",
-                                           "NVTE_", "MASTER_",  "FI_",    "UCX_",  "RCCL_",   "XLA_"};
+    static const char *const prefixes[] = {"NCCL_", "HOROVOD_", "TORCH_", "CUDA_",  "PYTORCH_", "NVTE_",   "FI_",
+                                           "UCX_",  "RCCL_",    "XLA_",   "MPICH_", "OMPI_",    "NVSHMEM_"};
     int count;
     const ShellVariable *variables = shell_variables(r->shell, &count);
     for (int i = 0; i < count; i++) {
         bool named = false;
+        for (const ImportOption *row = import_environment; row->spelling && !named; row++)
+            named = spelling_means(row->spelling, variables[i].name);
         for (size_t p = 0; p < sizeof prefixes / sizeof *prefixes; p++)
             named = named || strncmp(variables[i].name, prefixes[p], strlen(prefixes[p])) == 0;
         const Said *there = said_find(&r->environment, variables[i].name);
@@ -433,12 +466,24 @@ static void take_environment(Reading *r) {
     }
 }
 
+// "scripts.base_train", behind -m: its file; NULL: it is no such name.
+static const char *module_file(Reading *r, const char *program) {
+    size_t length = strspn(program, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
+    if (!*program || program[length] || length > 200 || strstr(program, "..") || file_ends_in(program, ".py"))
+        return NULL;
+    char *path = arena_printf(r->arena, "%s.py", program);
+    for (char *at = path; at < path + length; at++)
+        if (*at == '.') *at = '/';
+    return path;
+}
+
 // What the program that is started says in its own text, where that lies beside: weaker than what it is told.
 static void take_program(Reading *r, const Launch *launch) {
     size_t bytes = 0;
     const char *shown;
     bool is_file = file_ends_in(launch->program, ".py") && strcmp(launch->program, r->file) != 0;
-    const char *text = is_file ? reading_near(r, launch->program, launch->where, &bytes, &shown) : NULL;
+    const char *path = is_file ? launch->program : module_file(r, launch->program);
+    const char *text = path ? reading_near(r, path, launch->where, &bytes, &shown) : NULL;
     if (text) read_python_program(r, shown, text, bytes, &launch->arguments);
 }
 

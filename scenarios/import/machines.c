@@ -17,9 +17,11 @@ int items_of(const char *text, const char *until) {
 void read_slurm(Reading *r, const ShellWords *words, int begin, int end, SaidList *list, Where where, SaidBy by) {
     static const struct {
         const char *letter, *name;
-    } letters[] = {{"-N", "nodes"},     {"-n", "ntasks"},   {"-G", "gpus"},         {"-C", "constraint"},
-                   {"-p", "partition"}, {"-J", "job-name"}, {"-t", "time"},         {"-A", "account"},
-                   {"-o", "output"},    {"-np", "ntasks"},  {"-c", "cpus-per-task"}};
+    } letters[] = {{"-N", "nodes"},        {"-n", "ntasks"},        {"-G", "gpus"},
+                   {"-C", "constraint"},   {"-p", "partition"},     {"-J", "job-name"},
+                   {"-t", "time"},         {"-A", "account"},       {"-o", "output"},
+                   {"-np", "ntasks"},      {"-c", "cpus-per-task"}, {"--tasks-per-node", "ntasks-per-node"},
+                   {"-g", "gpus-per-task"}};
     SaidList own = {0};
     ShellWords part = {words->items, end, end};
     read_options(r, &part, begin, &own, where, false);
@@ -70,8 +72,11 @@ void read_hostfile(Reading *r, const char *path, Where where) {
         }
         at += length + (at[length] == '\n');
     }
-    r->machines.nodes = r->hosts.count;
-    if (slots > 0) r->machines.gpus = slots, r->machines.per_node = slots / r->hosts.count;
+    bool known = true; // a script that writes a line for each machine of the scheduler's
+    for (int i = 0; i < r->hosts.count; i++) known = known && is_known(r->hosts.items[i].name);
+    double each = r->hosts.count > 0 ? slots / r->hosts.count : 0;
+    if (known || r->machines.nodes <= 0) r->machines.nodes = r->hosts.count;
+    if (slots > 0) r->machines.gpus = r->machines.nodes * each, r->machines.per_node = each;
     r->machines.where = (Where){shown, 0};
     list_line(r, &r->import->taken, "hostfile", path, "its machines", where);
 }
@@ -145,6 +150,17 @@ void machines_of_colossalai(Reading *r, const Launch *launch) {
     m->gpus = m->nodes * m->per_node;
 }
 
+// One rank a GPU: the scheduler's, or all of this machine that are visible.
+void machines_of_ranks(Reading *r, const Launch *launch) {
+    Machines *m = &r->machines;
+    (void)launch;
+    const char *visible = shell_value(r->shell, "CUDA_VISIBLE_DEVICES");
+    machines_of_tasks(r);
+    if (m->nodes <= 0) m->nodes = 1;
+    if (m->nodes == 1 && visible && *visible && is_known(visible)) m->per_node = items_of(visible, "");
+    if (m->per_node > 0 && m->gpus <= 0) m->gpus = m->nodes * m->per_node;
+}
+
 void machines_of_llamafactory(Reading *r, const Launch *launch) {
     (void)launch;
     Machines *m = &r->machines;
@@ -210,6 +226,7 @@ void machines_of_scheduler(Reading *r) {
         }
     }
     if (m->tasks > 0 && m->tasks_per_node > 0 && !nodes) m->nodes = m->tasks / m->tasks_per_node;
+    if (m->nodes <= 0 && m->gpus > 0 && m->per_node > 0) m->nodes = m->gpus / m->per_node;
     if (m->nodes > 0 && m->per_node > 0)
         m->gpus = m->nodes * m->per_node;
     else if (m->gpus > 0 && m->nodes > 0)
@@ -255,15 +272,32 @@ static void read_pbs(Reading *r, const char *line, Where where) {
                  arena_printf(r->arena, "%.*s", (int)strcspn(type + 9, ": \t"), type + 9), where, BY_MACHINES);
 }
 
+// #BSUB -n 16 -R "span[ptile=4]" -gpu "num=4:gmodel=NVIDIAA100", -nnodes 6
+static void read_lsf(Reading *r, const char *line, Where where) {
+    static const struct {
+        const char *head, *name;
+    } parts[] = {{"-nnodes ", "nodes"}, {"ptile=", "ntasks-per-node"}, {"num=", "gpus-per-node"}, {"-n ", "ntasks"}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const char *at = strstr(line, parts[i].head);
+        int number = at ? atoi(at + strlen(parts[i].head)) : 0;
+        if (number > 0)
+            said_add(r->arena, &r->machine, parts[i].name, arena_printf(r->arena, "%d", number), where, BY_MACHINES);
+    }
+    const char *type = strstr(line, "gmodel=");
+    if (type)
+        said_add(r->arena, &r->machine, "constraint",
+                 arena_printf(r->arena, "%.*s", (int)strcspn(type + 7, ":_\" \t"), type + 7), where, BY_MACHINES);
+}
+
 // They stand before the first command.
 void read_directives(Reading *r, const char *file, const char *text) {
     int line = 1;
     for (const char *at = text; *at && strchr("#\n", at[strspn(at, " \t\r")]); line++) {
         size_t length = strcspn(at, "\n");
-        bool pbs = strncmp(at, "#PBS", 4) == 0;
-        if (strncmp(at, "#SBATCH", 7) == 0 || pbs) {
-            const char *rest =
-                arena_printf(r->arena, "%.*s", (int)(length > 500 ? 493 : length - (pbs ? 4 : 7)), at + (pbs ? 4 : 7));
+        bool pbs = strncmp(at, "#PBS", 4) == 0, lsf = strncmp(at, "#BSUB", 5) == 0;
+        size_t head = pbs ? 4 : lsf ? 5 : strncmp(at, "#flux:", 6) == 0 || strncmp(at, "#FLUX:", 6) == 0 ? 6 : 7;
+        if (strncmp(at, "#SBATCH", 7) == 0 || head < 7) {
+            const char *rest = arena_printf(r->arena, "%.*s", (int)(length > 500 ? 493 : length - head), at + head);
             const char *comment = strstr(rest, " #");
             ShellWords words = {0};
             shell_expand_words(r->shell, rest, comment ? comment : rest + strlen(rest), line, &words);
@@ -272,6 +306,8 @@ void read_directives(Reading *r, const char *file, const char *text) {
                 break; // the first part has the ranks
             if (pbs)
                 read_pbs(r, rest, (Where){file, line});
+            else if (lsf)
+                read_lsf(r, rest, (Where){file, line});
             else
                 read_slurm(r, &words, 0, words.count, &r->machine, (Where){file, line}, BY_MACHINES);
         }
@@ -294,4 +330,7 @@ void set_slurm(Reading *r) {
     set_number(r, "SLURM_GPUS", m->gpus);
     set_number(r, "SLURM_TASKS_PER_NODE", m->tasks_per_node);
     set_number(r, "PBS_NUM_NODES", m->nodes);
+    static const char *const ranks[] = {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID"}; // of the script itself
+    for (int i = 0; i < 3; i++)
+        if (!shell_value(reading_shell(r), ranks[i])) shell_set(reading_shell(r), ranks[i], "0", (Where){0}, false);
 }

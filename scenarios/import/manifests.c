@@ -3,22 +3,21 @@
 #include <string.h>
 
 #include "models/hardware/hardware.h"
-#include "scenarios/import/reading.h"
-#include "sim/base/list.h"
+#include "scenarios/import/manifests.h"
 
-static const char *text_at(Reading *r, const Json *tree, const char *path) {
+const char *text_at(Reading *r, const Json *tree, const char *path) {
     const char *text = tree_text(r->arena, tree_at(tree, path));
     return text && strcmp(text, "null") != 0 ? text : NULL;
 }
 
-static double number_at(Reading *r, const Json *tree, const char *path, double fallback) {
+double number_at(Reading *r, const Json *tree, const char *path, double fallback) {
     const char *text = text_at(r, tree, path);
     char *end;
     double number = text ? strtod(text, &end) : fallback;
     return text && end != text ? number : fallback;
 }
 
-static void note(Reading *r, const char *name, const char *value, const Json *at) {
+void note(Reading *r, const char *name, const char *value, const Json *at) {
     if (value && at) said_add(r->arena, &r->machine, name, value, at->where, BY_MACHINES);
 }
 
@@ -112,7 +111,7 @@ static const char *with_variables(Reading *r, const char *text) {
 }
 
 // "command" and "args" are words as they are; of "sh -c TEXT" the text is a script.
-static void take_command(Reading *r, const Json *container) {
+void take_command(Reading *r, const Json *container) {
     static const char *const keys[] = {"command", "args"};
     ShellWords *words = ARENA_NEW(r->arena, ShellWords);
     Where where = container->where;
@@ -139,7 +138,7 @@ static void take_pod(Reading *r, const Json *pod, const Json *documents) {
 
 // ---- Kinds of job.
 
-static void reserve(Reading *r, double nodes, double per_node, const char *gpu, const Json *at) {
+void reserve(Reading *r, double nodes, double per_node, const char *gpu, const Json *at) {
     if (nodes > 0) note(r, "nodes", arena_printf(r->arena, "%.0f", nodes), at);
     if (per_node > 0) note(r, "gpus_per_node", arena_printf(r->arena, "%.0f", per_node), at);
     r->machines.nodes = nodes, r->machines.per_node = per_node, r->machines.gpus = nodes * per_node;
@@ -149,8 +148,7 @@ static void reserve(Reading *r, double nodes, double per_node, const char *gpu, 
 
 static const Json *pod_of(const Json *replica) { return tree_at(replica, "template.spec"); }
 
-// torchrun takes both from the environment there.
-static void default_ranks(Reading *r, double nodes, double per_node, const Json *job) {
+void default_ranks(Reading *r, double nodes, double per_node, const Json *job) {
     for (int i = 0; i < r->launches.count; i++) {
         Launch *launch = &r->launches.items[i];
         if (!said_find(&launch->own, "nnodes"))
@@ -284,6 +282,9 @@ static void take_policies(Reading *r, const Json *job) {
                                         "spec.network.enableDNSHostnames",
                                         "spec.suspend",
                                         "spec.schedulerName",
+                                        "spec.maxRetry",
+                                        "spec.queue",
+                                        "spec.minAvailable",
                                         "spec.leaderWorkerTemplate.restartPolicy",
                                         "spec.elasticPolicy.maxRestarts",
                                         "spec.runPolicy.cleanPodPolicy",
@@ -320,6 +321,7 @@ static void read_sky(Reading *r, const char *file, const Json *task) {
         const NodeType *node = node_of_instance(r, gpu);
         if (node) r->machines.per_node = per_node = node->gpu_count, r->machines.gpus = nodes * per_node;
     }
+    r->folder = text_at(r, task, "workdir");
     set_number(r, "SKYPILOT_NUM_NODES", nodes), set_number(r, "SKYPILOT_NUM_GPUS_PER_NODE", per_node);
     for (int i = 0; envs && envs->kind == JSON_OBJECT && i < envs->count; i++) {
         const char *value = tree_text(r->arena, &envs->items[i]);
@@ -333,6 +335,20 @@ static void read_sky(Reading *r, const char *file, const Json *task) {
     if (script) read_shell(r, file, script, strlen(script));
 }
 
+// What ConfigMaps hold are files where they are mounted; they are found by their names.
+static void keep_files(Reading *r, const Json *documents) {
+    for (int d = 0; d < documents->count; d++) {
+        const char *kind = text_at(r, &documents->items[d], "kind");
+        const Json *data = tree_get(&documents->items[d], "data");
+        bool holds = kind && strcmp(kind, "ConfigMap") == 0 && data && data->kind == JSON_OBJECT;
+        for (int i = 0; holds && i < data->count; i++) {
+            const char *text = tree_text(r->arena, &data->items[i]);
+            if (text && strchr(data->items[i].key, '.'))
+                shell_keep(reading_shell(r), data->items[i].key, text, data->items[i].where);
+        }
+    }
+}
+
 void read_manifest(Reading *r, const char *file, const Json *documents) {
     static const struct {
         const char *kind;
@@ -341,6 +357,7 @@ void read_manifest(Reading *r, const char *file, const Json *documents) {
                  {"JobSet", read_job_set},         {"MPIJob", read_mpi_job},
                  {"RayJob", read_ray_job},         {"Job", read_plain_job},
                  {"Pod", read_plain_job},          {"LeaderWorkerSet", read_leader_set}};
+    keep_files(r, documents);
     for (int i = 0; i < documents->count; i++) {
         const Json *job = &documents->items[i];
         const char *kind = text_at(r, job, "kind");

@@ -3,12 +3,14 @@
 // TrainingArguments(…), a recipe, an estimator), attributes that are set, and defaults of options. Nothing else of it
 // is read, and nothing is run.
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "scenarios/import/reading.h"
 #include "sim/base/list.h"
 
+enum { FLOOR_SIGN = '\\' }; // Python's "//"
 enum { MOST_NAMES = 400, MOST_WORDS = 2000, DEEPEST = 12, MOST_TOLD = 2000 };
 
 typedef struct Name {
@@ -25,6 +27,7 @@ typedef struct Python {
     int count;
     const char *file;
     const SaidList *arguments; // what the command line tells it; or NULL
+    bool configures;           // its names are its options, as nanoGPT's configurator.py has it
     SaidList told;             // by calls and attributes
     int calls;                 // of those that make a training
 } Python;
@@ -161,6 +164,10 @@ static const char *known_word(Python *p, const char *word) {
     static const char *const holders[] = {"args.", "opt.", "opts.", "FLAGS.", "cfg.", "config.", "hparams."};
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
         if (strcmp(word, constants[i]) == 0) return constants[i];
+    const char *dot = strrchr(word, '.'), *owner = dot; // ShardingStrategy.FULL_SHARD, DType.bfloat16
+    while (owner && owner > word && owner[-1] != '.') owner--;
+    if (dot && isupper((unsigned char)*owner) && islower((unsigned char)dot[-1]))
+        return arena_copy_text(p->r->arena, dot + 1);
     if (strncmp(word, "torch.", 6) == 0 && !strchr(word + 6, '.')) return arena_copy_text(p->r->arena, word + 6);
     if (strcmp(word, "sys.executable") == 0) return "python";
     for (size_t i = 0; i < sizeof holders / sizeof *holders; i++) {
@@ -169,7 +176,10 @@ static const char *known_word(Python *p, const char *word) {
         const Said *said = p->arguments ? said_find(p->arguments, option) : NULL;
         for (int k = p->told.count - 1; k >= 0 && !said; k--)
             if (same_word(p->told.items[k].name, option)) said = &p->told.items[k];
-        if (said) return said->value;
+        if (said) {
+            said_add(p->r->arena, &p->r->used, said->name, said->value, said->where, said->by);
+            return said->value;
+        }
     }
     return unknown;
 }
@@ -207,6 +217,23 @@ static const struct Maker {
     {"LM.from_pretrained", "", false, false},
     {"pretrain_config", "", false, true},
     {"finetune_config", "", false, true},
+    {"DataModule", "", false, false},
+    {"create_model", "", false, false},
+    {"TransformerConfig.llama_like", "model.", false, true}, // OLMo-core
+    {"TransformerConfig", "model.", false, true},
+    {"TrainModuleConfig", "train_module.", false, true},
+    {"DataParallelConfig", "dp_config.", false, false},
+    {"TensorParallelConfig", "tp_config.", false, false},
+    {"ContextParallelConfig", "cp_config.", false, false},
+    {"PipelineParallelConfig", "pp_config.", false, false},
+    {"ActivationCheckpointingConfig", "ac_config.", false, false},
+    {"Float8Config", "float8_config.", false, false},
+    {"DataLoaderConfig", "data_loader.", false, false},
+    {"DatasetConfig", "dataset.", false, false},
+    {"TrainerConfig", "trainer.", false, false},
+    {"AdamWConfig", "optim.", false, false},
+    {"CosWithWarmup", "scheduler.", false, false},
+    {"CheckpointerCallback", "trainer.", false, false},
     {"AdamW", "optimizer.", false, false},
     {"SGD", "optimizer.", false, false},
 };
@@ -218,7 +245,7 @@ static const struct Maker *maker_called(const char *name) {
         if (length < own || strcmp(name + length - own, makers[i].call) != 0) continue;
         bool whole = length == own || name[length - own - 1] == '.' || strstr(makers[i].call, "onfig") ||
                      strstr(makers[i].call, "from_pretrained") || strstr(makers[i].call, "Arguments") ||
-                     (i == 0 && !strchr(name, '.'));
+                     strstr(makers[i].call, "DataModule") || (i == 0 && !strchr(name, '.'));
         if (whole) return &makers[i];
     }
     return NULL;
@@ -282,6 +309,9 @@ static void take_argument(Python *p, const char *name, const struct Maker *maker
     if (is_environment) take_environment(p, value);
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths && !maker; i++) // of whatever reads the data
         if (strcmp(key, lengths[i]) == 0 && !said_find(&p->told, key)) tell(p, "", key, with_commas(p, value), line);
+    size_t length = strlen(name);
+    bool cuts = length >= 9 && strcasecmp(name + length - 9, "tokenizer") == 0 && strcmp(key, "max_length") == 0;
+    if (cuts && !said_find(&p->told, key)) tell(p, "", key, with_commas(p, value), line); // samples at that length
     if (!maker || is_environment) return;
     static const char *const held[] = {"hyperparameters", "config", "deepspeed", "fsdp_config", "train_loop_config"};
     bool holds = false; // a dictionary of settings
@@ -338,9 +368,32 @@ static void read_arguments(Python *p, const char *name, ShellWords *given, Shell
         if (strcmp(key, "default") == 0) fallback = with_commas(p, &value);
         add(p, pairs, arena_printf(p->r->arena, "%s=%s", key, with_commas(p, &value)));
     }
-    bool loads = strstr(name, "from_pretrained") && strstr(name, "Model");
+    bool loads = (strstr(name, "from_pretrained") && strstr(name, "Model")) || strstr(name, "create_model") ||
+                 strstr(name, "Config.from_name");
     if (loads && given->count) tell(p, "", "model_name_or_path", given->items[0].text, line);
+    const char *vision = strstr(name, "models."); // torchvision.models.resnet50()
+    bool is_vision = vision && !strchr(vision + 7, '.') && (vision == name || strstr(name, "torchvision"));
+    if (is_vision && !said_find(&p->told, "model_name_or_path")) tell(p, "", "model_name_or_path", vision + 7, line);
+    const char *preset = strstr(name, "TransformerConfig."); // OLMo-core's olmo2_7B
+    if (preset && !strstr(preset, "like")) tell(p, "model.", "preset", preset + 18, line);
     if (fallback && strstr(name, "add_argument")) take_default(p, given, fallback, line);
+}
+
+static const char *least_or_most(Python *p, const ShellWords *given, bool most) {
+    const char *best = NULL;
+    for (int i = 0; i < given->count; i++) {
+        char *end;
+        double number = strtod(given->items[i].text, &end);
+        if (*end || end == given->items[i].text) return unknown;
+        if (!best || (most ? number > atof(best) : number < atof(best))) best = given->items[i].text;
+    }
+    return best ? arena_copy_text(p->r->arena, best) : unknown;
+}
+
+// Of the environment: what the scheduler or the script set there; or what is said for where nobody did.
+static const char *from_environment(Python *p, const ShellWords *given) {
+    const char *value = given->count && p->r->shell ? shell_value(p->r->shell, given->items[0].text) : NULL;
+    return value ? value : given->count == 2 ? given->items[1].text : unknown;
 }
 
 static void call(Python *p, const char *name, ShellWords *out, bool *is_list) {
@@ -360,8 +413,10 @@ static void call(Python *p, const char *name, ShellWords *out, bool *is_list) {
         for (int i = 0; i < given.count; i++) add(p, out, given.items[i].text);
         for (int i = 0; i < pairs.count; i++) add(p, out, pairs.items[i].text);
         *is_list = true;
-    } else if ((strstr(name, "environ.get") || strstr(name, "getenv")) && given.count == 2) {
-        add(p, out, given.items[1].text);
+    } else if (strstr(name, "environ.get") || strstr(name, "getenv")) {
+        add(p, out, from_environment(p, &given));
+    } else if (strcmp(name, "max") == 0 || strcmp(name, "min") == 0) {
+        add(p, out, least_or_most(p, &given, name[1] == 'a'));
     } else {
         add(p, out, unknown);
     }
@@ -410,6 +465,11 @@ static void read_atom(Python *p, ShellWords *out, bool *is_list) {
         if (p->at < p->end && *p->at == '(') {
             p->at++;
             call(p, word, out, is_list);
+        } else if (p->at < p->end && *p->at == '[' && strcmp(word, "os.environ") == 0) {
+            ShellWords key = {0};
+            p->at++;
+            read_list(p, &key, ']');
+            add(p, out, from_environment(p, &key));
         } else if (p->at < p->end && *p->at == '[') {
             add(p, out, item_of(p, name));
         } else if (name) {
@@ -441,10 +501,11 @@ static void apply(Python *p, char sign, ShellWords *a, const ShellWords *b, bool
             sign == '+' ? arena_printf(p->r->arena, "%.50000s%.50000s", a->items[0].text, b->items[0].text) : unknown;
     else
         a->items[0].text = arena_printf(p->r->arena, "%.10g",
-                                        sign == '+'             ? x + y
-                                        : sign == '*'           ? x * y
-                                        : sign == '/' && y != 0 ? x / y
-                                                                : x - y);
+                                        sign == '+'                    ? x + y
+                                        : sign == '*'                  ? x * y
+                                        : sign == '/' && y != 0        ? x / y
+                                        : sign == FLOOR_SIGN && y != 0 ? floor(x / y)
+                                                                       : x - y);
 }
 
 static void read_value(Python *p, ShellWords *out, bool *is_list) {
@@ -460,6 +521,11 @@ static void read_value(Python *p, ShellWords *out, bool *is_list) {
             list = true;
             continue;
         }
+        const char *next_line = p->at + (p->at < p->end && *p->at == '\n');
+        while (next_line < p->end && (*next_line == ' ' || *next_line == '\t')) next_line++;
+        bool goes_on = p->at < p->end && *p->at == '\n' && p->end - next_line > 1 && *next_line == '.' &&
+                       isalpha((unsigned char)next_line[1]);
+        if (goes_on) p->at = next_line, p->line++;
         if (p->end - p->at > 1 && *p->at == '.' && isalpha((unsigned char)p->at[1])) { // a method of what a call gave
             const char *begin = ++p->at;
             while (p->at < p->end && (isalnum((unsigned char)*p->at) || *p->at == '_' || *p->at == '.')) p->at++;
@@ -474,7 +540,7 @@ static void read_value(Python *p, ShellWords *out, bool *is_list) {
         }
         if (p->at >= p->end || !strchr("+*/-", *p->at) || (p->end - p->at > 1 && p->at[1] == '=')) break;
         char sign = *p->at++;
-        if (sign == '/' && p->at < p->end && *p->at == '/') p->at++;
+        if (sign == '/' && p->at < p->end && *p->at == '/') p->at++, sign = FLOOR_SIGN;
         ShellWords next = {0};
         bool next_list = false;
         read_atom(p, &next, &next_list);
@@ -493,7 +559,12 @@ static void assign(Python *p, const char *name, size_t length, const ShellWords 
         there->words = (ShellWords){0};
     }
     if (!there) return;
+    const Said *own = p->configures && !adds ? said_find(p->arguments, there->name) : NULL;
     if (!adds) there->words = (ShellWords){0};
+    if (own) {
+        add(p, &there->words, own->value);
+        return;
+    }
     for (int i = 0; i < words->count; i++)
         if (there->words.count < MOST_WORDS) LIST_PUSH(p->r->arena, &there->words, words->items[i]);
     there->is_list = is_list || (adds && there->is_list);
@@ -554,6 +625,8 @@ static bool read_place(Python *p, const char *name, size_t length) {
             take_environment(p, &pair);
         else if (!*path)
             assign(p, name, length, &pair, true, true);
+    } else if (strcmp(path, ".env_vars") == 0) {
+        take_environment(p, &value);
     } else if (strncmp(name, "self", length) != 0) {
         tell(p, "", path + 1, text, line);
     }
@@ -572,6 +645,12 @@ static void read_statement(Python *p) {
         p->at += length;
         if (i > 2) {
             read_parameters(p);
+            return;
+        }
+        if (p->at < p->end && *p->at == '(') {
+            ShellWords aside = {0};
+            bool is_list = false;
+            read_value(p, &aside, &is_list);
             return;
         }
     }
@@ -616,6 +695,7 @@ static void read_statement(Python *p) {
 static Python *read_all(Reading *r, const char *file, const char *text, size_t bytes, const SaidList *arguments) {
     Python *p = ARENA_NEW(r->arena, Python);
     *p = (Python){.r = r, .at = text, .end = text + bytes, .line = 1, .file = file, .arguments = arguments};
+    p->configures = arguments && memmem(text, bytes, "configurator.py", 15);
     while (p->at < p->end && p->steps < 100000) {
         while (p->at < p->end && (*p->at == ' ' || *p->at == '\t')) p->at++;
         if (p->at < p->end && (isalpha((unsigned char)*p->at) || *p->at == '_')) read_statement(p);
@@ -637,16 +717,23 @@ static void say_told(Reading *r, const Python *p) {
     }
 }
 
+static void say_names(Reading *r, Python *p, bool only_known) {
+    for (int i = 0; i < p->count; i++) {
+        const char *value = with_commas(p, &p->names[i].words);
+        if (p->names[i].words.count && (!only_known || is_known(value)))
+            said_add(r->arena, &r->said, p->names[i].name, value, (Where){p->file, p->names[i].words.items[0].line},
+                     BY_FILE);
+    }
+}
+
 void read_python_settings(Reading *r, const char *file, const char *text, size_t bytes) {
-    Python *p = read_all(r, file, text, bytes, NULL);
-    for (int i = 0; i < p->count; i++)
-        if (p->names[i].words.count)
-            said_add(r->arena, &r->said, p->names[i].name, with_commas(p, &p->names[i].words),
-                     (Where){file, p->names[i].words.items[0].line}, BY_FILE);
+    say_names(r, read_all(r, file, text, bytes, NULL), false);
 }
 
 void read_python_program(Reading *r, const char *file, const char *text, size_t bytes, const SaidList *arguments) {
-    say_told(r, read_all(r, file, text, bytes, arguments));
+    Python *p = read_all(r, file, text, bytes, arguments);
+    say_told(r, p);
+    if (p->configures) say_names(r, p, true);
 }
 
 void read_python(Reading *r, const char *file, const char *text, size_t bytes) {

@@ -47,6 +47,7 @@ typedef struct Reading {
     SaidList said;    // of the software, weakest first
     SaidList machine; // of launchers, schedulers, manifests
     SaidList environment;
+    SaidList used; // options whose value the program itself hands on
     SaidList step; // of srun and mpirun around what is being read
     Machines machines;
     struct {
@@ -62,6 +63,7 @@ typedef struct Reading {
         int count, room;
     } heard;
     const char *program;
+    const char *folder; // below the file's, in which the job runs; or NULL
     Shell *shell;
     int files; // that were read
 } Reading;
@@ -103,6 +105,8 @@ void settle_torchtitan(Reading *r, Where where), settle_maxtext(Reading *r, Wher
 void settle_lightning(Reading *r, Where where), settle_automodel(Reading *r, Where where);
 void settle_torchtune(Reading *r, Where where), settle_nanogpt(Reading *r, Where where);
 void settle_olmo(Reading *r, Where where), settle_imagenet(Reading *r, Where where);
+void settle_olmo_core(Reading *r, Where where), settle_nanochat(Reading *r, Where where);
+void settle_swift(Reading *r, Where where);
 void settle_colossal(Reading *r, Where where);           // rules of software.c's rows
 void settle(Reading *r, const ImportSoftware *software); // settle.c
 

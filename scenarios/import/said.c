@@ -53,7 +53,9 @@ size_t spelling_length(const char *spelling, const char *name) {
     while (*spelling) {
         size_t length = strcspn(spelling, "|"), meant = 0;
         bool above = length > 2 && spelling[length - 1] == '*' && spelling[length - 2] == '.';
+        bool begins = !above && length > 2 && spelling[length - 1] == '*';
         if (above && stands_above(spelling, length - 2, name)) meant = 1;
+        if (begins && strlen(name) >= length && same_letters(spelling, length - 1, name, length - 1)) meant = 1;
         if (!above && ends_path(spelling, length, name)) meant = length + 1;
         if (meant > most) most = meant;
         spelling += length + (spelling[length] == '|');

@@ -120,11 +120,60 @@ static void settle_tune_model(Reading *r) {
     if (strstr(slash, "lora") && !heard(r, "lora-rank")) hear(r, "lora-rank", "8", config->where);
 }
 
+// nanochat's model by its depth: 64 wide a layer, a head for each 128.
+static void settle_depth(Reading *r) {
+    const Heard *depth = heard(r, "chat_depth");
+    if (!depth || heard(r, "layers")) return;
+    double hidden = heard_number(r, "chat_depth", 0) * heard_number(r, "chat_aspect", 64),
+           head = fmax(1, heard_number(r, "chat_head", 128));
+    hidden = ceil(hidden / head) * head;
+    hear(r, "layers", depth->value, depth->where);
+    hear_number(r, "hidden", hidden, depth->where);
+    hear_number(r, "heads", hidden / head, depth->where);
+    if (!heard(r, "vocab")) hear(r, "vocab", "65536", depth->where);
+}
+
+// OLMo-core's and Llama's: two thirds of four times the width, times what is said, up to a multiple.
+static void settle_multiple(Reading *r) {
+    const Heard *multiple = heard(r, "core_multiple");
+    double hidden = heard_number(r, "hidden", 0), of = heard_number(r, "core_multiple", 0);
+    if (!multiple || hidden <= 0 || of <= 0 || heard(r, "ffn")) return;
+    double ffn = floor(floor(8 * hidden / 3) * heard_number(r, "core_multiplier", 1));
+    hear_number(r, "ffn", ceil(ffn / of) * of, multiple->where);
+    hear(r, "gated_mlp", "true", multiple->where);
+    hear(r, "rms_norm", "true", multiple->where);
+    hear(r, "untied_embedding", "true", multiple->where);
+}
+
+// "configs/COCO-InstanceSegmentation/mask_rcnn_R_50_FPN_3x.yaml": mask-rcnn-resnet-50.
+static void settle_detectron(Reading *r) {
+    static const struct {
+        const char *word, *ours;
+    } words[] = {{"R", "resnet"}, {"X", "resnext"}, {"FPN", ""}, {"1x", ""}, {"3x", ""}, {"gn", ""}, {"syncbn", ""}};
+    const Heard *config = heard(r, "detectron_config");
+    if (!config || heard(r, "model")) return;
+    const char *slash = strrchr(config->value, '/'), *name = "";
+    for (const char *at = slash ? slash + 1 : config->value; *at && *at != '.';) {
+        size_t length = strcspn(at, "_.");
+        const char *word = arena_printf(r->arena, "%.*s", (int)length, at);
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            if (strcmp(word, words[i].word) == 0) word = words[i].ours;
+        if (*word) name = arena_printf(r->arena, "%s%s%.40s", name, *name ? "-" : "", word);
+        at += length + (at[length] == '_');
+    }
+    char *lower = arena_copy_text(r->arena, name);
+    for (char *at = lower; *at; at++) *at = (char)tolower((unsigned char)*at);
+    hear(r, "model", lower, config->where);
+}
+
 // What of a shape follows from the software: BERT looks both ways, T5's layers are those of its halves, and OLMo counts
 // SwiGLU's two halves as one width.
 static void settle_shape(Reading *r) {
     const Heard *halves = heard(r, "encoder_layers"), *wide = heard(r, "olmo_ffn"), *ratio = heard(r, "olmo_ratio");
     const Heard *experts = heard(r, "experts");
+    settle_depth(r);
+    settle_detectron(r);
+    settle_multiple(r);
     if (experts && !heard(r, "experts_per_token") && heard(r, "layers")) // as Megatron's --moe-router-topk, --topk
         hear(r, "experts_per_token", strcmp(r->import->software, "Megatron-DeepSpeed") == 0 ? "1" : "2",
              experts->where);
@@ -203,6 +252,10 @@ static void settle_model(Reading *r) {
 }
 
 // ---- Machines.
+
+static double layout_of(const Reading *r) {
+    return fmax(heard_number(r, "tp", 1), 1) * fmax(heard_number(r, "pp", 1), 1) * fmax(heard_number(r, "cp", 1), 1);
+}
 
 static bool letters_within(const char *name, const char *whole) {
     const char *at = name;
@@ -289,6 +342,7 @@ static void settle_machines(Reading *r) {
     } else if ((per_node > 0 || nodes > 0) && m->per_node > 0) {
         m->gpus = (m->nodes > 0 ? m->nodes : 1) * m->per_node;
     }
+    if (m->gpus <= 0 && m->nodes <= 0 && heard(r, "replicas")) m->gpus = heard_number(r, "replicas", 1) * layout_of(r);
     if (heard(r, "ray_workers") && m->gpus <= 0) m->gpus = heard_number(r, "ray_workers", 0);
     if (m->gpus <= 0 && m->nodes > 0 && m->per_node > 0) m->gpus = m->nodes * m->per_node;
     if (r->asked->gpus && atof(r->asked->gpus) > 0) {
@@ -323,15 +377,18 @@ static void settle_machines(Reading *r) {
 
 static double world_of(const Reading *r) { return r->machines.gpus; }
 
-static double layout_of(const Reading *r) {
-    return fmax(heard_number(r, "tp", 1), 1) * fmax(heard_number(r, "pp", 1), 1) * fmax(heard_number(r, "cp", 1), 1);
-}
-
 void settle_torchtitan(Reading *r, Where where) {
     double replicate = heard_number(r, "replicate", 1), shard = heard_number(r, "shard_degree", -1),
            pp = heard_number(r, "pp", 1);
     double dp = fmax(1, floor(world_of(r) / layout_of(r))), cp = heard_number(r, "cp", 1);
     double shared = shard > 0 ? shard : dp / fmax(1, replicate);
+    double said = fmax(1, replicate) * shard * layout_of(r);
+    if (shard > 0 && world_of(r) > 0 && said != world_of(r)) {
+        problem_add(r->problems, heard(r, "shard_degree")->where,
+                    "%g replicas x %g shards x %g (tp x pp x cp) are %g GPUs, and %g are started: torchtitan refuses",
+                    fmax(1, replicate), shard, layout_of(r), said, world_of(r));
+        problem_hint(r->problems, "data_parallel_shard_degree = -1 takes what is left");
+    }
     bool sharded = shared * cp > 1;
     hear(r, "zero",
          !sharded                                                                ? "0"
@@ -396,6 +453,14 @@ void settle_maxtext(Reading *r, Where where) {
     hear_number(r, "micro-batch", heard_number(r, "per_device", 1) * tp * cp, where);
 }
 
+static void settle_offload(Reading *r) {
+    const Heard *both = heard(r, "offload_both");
+    const char *zero = heard_text(r, "zero");
+    if (!both) return;
+    hear(r, "offload-optimizer", "host", both->where);
+    if (zero && *zero == '3') hear(r, "offload-parameters", "host", both->where);
+}
+
 static void settle_sharding(Reading *r, Where where) {
     if (heard(r, "megatron_fsdp")) { // counts, whatever the optimizer's option says
         const char *strategy = heard_text(r, "fsdp_strategy");
@@ -432,11 +497,7 @@ static void settle_sharding(Reading *r, Where where) {
     }
     const char *distributed = said_value(&r->said, "distributed_type");
     if (distributed && strcmp(distributed, "FSDP") == 0 && !heard(r, "zero")) hear(r, "zero", "3", where);
-    if (heard(r, "offload_both")) {
-        hear(r, "offload-optimizer", "host", where);
-        const char *zero = heard_text(r, "zero");
-        if (zero && *zero == '3') hear(r, "offload-parameters", "host", where);
-    }
+    settle_offload(r);
 }
 
 void settle_lightning(Reading *r, Where where) {
@@ -454,6 +515,33 @@ void settle_lightning(Reading *r, Where where) {
         hear(r, "offload-optimizer", to, where);
         if (fsdp || strstr(said, "stage_3")) hear(r, "offload-parameters", to, where);
     }
+}
+
+void settle_olmo_core(Reading *r, Where where) {
+    const char *kind = heard_text(r, "core_parallel");
+    double shard = heard_number(r, "shard_degree", 0), replicas = heard_number(r, "replicate", 0);
+    if (!kind) return;
+    hear(r, "zero", strcmp(kind, "ddp") == 0 ? "0" : "3", where);
+    if (strcmp(kind, "hsdp") != 0) return;
+    if (shard <= 0) shard = replicas > 0 ? world_of(r) / layout_of(r) / replicas : r->machines.per_node;
+    hear_number(r, "zero-shard", shard, where);
+}
+
+void settle_nanochat(Reading *r, Where where) {
+    if (!heard(r, "seq")) hear(r, "seq", "2048", where);
+    if (!heard(r, "micro-batch")) hear(r, "micro-batch", "32", where);
+    if (!heard(r, "global_tokens")) hear(r, "global_tokens", "524288", where);
+}
+
+// LoRA unless said otherwise; DeepSpeed's configurations by name.
+void settle_swift(Reading *r, Where where) {
+    const char *type = heard_text(r, "swift_type"), *named = heard_text(r, "deepspeed_word");
+    if (type && strcmp(type, "full") == 0)
+        unhear(r, "lora-rank");
+    else if (!heard(r, "lora-rank"))
+        hear(r, "lora-rank", "8", where);
+    if (named) hear(r, "zero", arena_printf(r->arena, "%.1s", named), where);
+    if (named && named[0] && named[1]) hear(r, "offload_both", "host", where), settle_offload(r);
 }
 
 void settle_olmo(Reading *r, Where where) {
@@ -549,9 +637,12 @@ static void settle_pipeline(Reading *r, Where where) {
 }
 
 static void settle_precision(Reading *r, Where where) {
-    const char *mixed = said_value(&r->said, "mixed_precision"), *type = said_value(&r->said, "torch_dtype");
+    const char *mixed = said_value(&r->said, "mixed_precision"), *type = said_value(&r->said, "torch_dtype|dtype");
     if (!heard(r, "precision") && type && (strstr(type, "bfloat16") || strcmp(type, "bf16") == 0))
-        hear(r, "precision", "bf16", said_find(&r->said, "torch_dtype")->where);
+        hear(r, "precision", "bf16", said_find(&r->said, "torch_dtype|dtype")->where);
+    const Said *kind = said_find(&r->said, "dtype");
+    if (!heard(r, "precision") && kind && (same_word(kind->value, "fp16") || same_word(kind->value, "float16")))
+        hear(r, "precision", "fp16", kind->where);
     if (heard(r, "fp8")) hear(r, "precision", "fp8", heard(r, "fp8")->where);
     if (mixed && strstr(mixed, "fp8") && strncmp(mixed, "bf16_with", 9) == 0)
         hear(r, "fp8-recipe",
@@ -589,10 +680,22 @@ static void hear_unsaid(Reading *r, const char *pairs, Where where) {
     }
 }
 
+// Batches that are said in tokens.
+static void settle_tokens(Reading *r) {
+    static const char *const keys[][2] = {{"micro_tokens", "micro-batch"}, {"global_tokens", "global-batch"}};
+    double seq = heard_number(r, "seq", 0);
+    for (int i = 0; i < 2; i++) {
+        const Heard *tokens = heard(r, keys[i][0]);
+        if (tokens && seq > 0 && !heard(r, keys[i][1]))
+            hear_number(r, keys[i][1], fmax(1, floor(heard_number(r, keys[i][0], 0) / seq)), tokens->where);
+    }
+}
+
 static void settle_software(Reading *r, const ImportSoftware *software) {
     Where where = r->machines.where;
     settle_sharding(r, where);
     if (software->rule) software->rule(r, where);
+    settle_tokens(r);
     if (heard(r, "cycle_ms"))
         hear(r, "horovod-cycle", arena_printf(r->arena, "%s ms", heard_text(r, "cycle_ms")), where);
     if (heard(r, "fusion_bytes"))

@@ -61,6 +61,7 @@ const ShellVariable *shell_variables(const Shell *shell, int *count);
 const char *shell_value(const Shell *shell, const char *name); // NULL: not set in sight
 // Words of a line, as they stand there.
 void shell_expand_words(Shell *shell, const char *begin, const char *end, int line, ShellWords *out);
+void shell_keep(Shell *shell, const char *path, const char *text, Where where); // as if the script had written it
 const char *shell_file(const Shell *shell, const char *path); // what the script itself wrote there; or NULL
 
 typedef struct ShellNote { // what could not be known, in words

@@ -246,6 +246,10 @@ static void keep_text(Shell *shell, const char *path, const char *text, bool app
         LIST_PUSH(shell->arena, &shell->files, ((ShellFile){path, text}));
 }
 
+void shell_keep(Shell *shell, const char *path, const char *text, Where where) {
+    keep_text(shell, path, text, false, where);
+}
+
 static void keep_file(Shell *shell, const Simple *simple, const char *text, Where where) {
     if (simple->output) keep_text(shell, simple->output, text, simple->appends, where);
     bool appends = is_word(simple, 1, "-a") || is_word(simple, 1, "--append");

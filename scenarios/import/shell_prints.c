@@ -168,10 +168,55 @@ static const char *print_head(Shell *shell, const ShellWords *words, const char 
     return input && !has_file ? arena_printf(shell->arena, "%.*s", (int)(end - input), input) : NULL;
 }
 
+// A letter of tr's, or 0: more than one.
+static char one_letter(const char *set) {
+    if (strcmp(set, "\\n") == 0) return '\n';
+    if (strcmp(set, "\\t") == 0) return '\t';
+    return set[0] && !set[1] ? set[0] : '\0';
+}
+
+// tr A B, tr -d A, of one letter.
+static const char *print_translated(Shell *shell, const ShellWords *words, const char *input) {
+    bool deletes = strcmp(word_at(words, 1), "-d") == 0;
+    char from = one_letter(word_at(words, 1 + deletes)), to = deletes ? '\0' : one_letter(word_at(words, 2));
+    if (!input || !from || (!deletes && !to) || words->count != 3) return NULL;
+    char *text = arena_copy_text(shell->arena, input), *at = text;
+    for (const char *letter = input; *letter; letter++)
+        if (*letter != from || !deletes) *at++ = *letter == from ? to : *letter;
+    *at = '\0';
+    return text;
+}
+
+// grep -v '^#', grep -v '^$': lines that do not begin so, that are not empty.
+static const char *print_others(Shell *shell, const ShellWords *words, const char *input, int line) {
+    const char *pattern = word_at(words, 2);
+    ShellText text = {0};
+    if (strcmp(word_at(words, 1), "-v") != 0 || *pattern != '^' || strpbrk(pattern + 1, "^[]*.\\|(")) return NULL;
+    if (words->count > 3) input = text_of_file(shell, word_at(words, 3), line);
+    bool empty = strcmp(pattern, "^$") == 0;
+    for (size_t length; input && *input; input += length) {
+        length = strcspn(input, "\n");
+        bool begins = empty ? length == 0 : strncmp(input, pattern + 1, strlen(pattern + 1)) == 0;
+        length += input[length] == '\n';
+        if (!begins) shell_put(shell, &text, input, length);
+    }
+    return input ? shell_letters(&text) : NULL;
+}
+
+// xargs alone: all in one line.
+static const char *print_joined(Shell *shell, const char *input) {
+    char *text = input ? arena_copy_text(shell->arena, input) : NULL;
+    for (char *at = text; at && *at; at++)
+        if (*at == '\n') *at = ' ';
+    return text;
+}
+
 const char *shell_prints(Shell *shell, const ShellWords *words, const char *input, int line) {
     const char *first = word_at(words, 0);
     for (int i = 0; i < words->count; i++)
-        if (!is_known(words->items[i].text) && strcmp(first, "echo") != 0 && strcmp(first, "sed") != 0) return NULL;
+        if (!is_known(words->items[i].text) && strcmp(first, "echo") != 0 && strcmp(first, "sed") != 0 &&
+            strcmp(first, "cat") != 0)
+            return NULL;
     if (strcmp(first, "echo") == 0) return print_echo(shell, words);
     if (strcmp(first, "cat") == 0) return print_files(shell, words, input, line);
     if (strcmp(first, "envsubst") == 0) return print_substituted(shell, input);
@@ -181,6 +226,9 @@ const char *shell_prints(Shell *shell, const ShellWords *words, const char *inpu
     if (strcmp(first, "seq") == 0) return print_numbers(shell, words);
     if (strcmp(first, "basename") == 0) return print_base(shell, words);
     if (strcmp(first, "head") == 0) return print_head(shell, words, input);
+    if (strcmp(first, "tr") == 0) return print_translated(shell, words, input);
+    if (strcmp(first, "grep") == 0) return print_others(shell, words, input, line);
+    if (strcmp(first, "xargs") == 0 && words->count == 1) return print_joined(shell, input);
     if (strcmp(first, "tee") == 0) return input;
     return NULL;
 }

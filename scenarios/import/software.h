@@ -12,7 +12,7 @@ typedef enum OptionEffect {
 } OptionEffect;
 
 typedef struct ImportOption {
-    const char *spelling; // said.h: "a|b", "optim.lr", "callbacks.*"
+    const char *spelling; // said.h: "a|b", "optim.lr", "callbacks.*", "HF_*"
     OptionEffect effect;
     const char *to;
     // Of its value. NULL: as it is; "yes:X", "no:X": X where it is (not) true; "a:X,b:Y": X for a, Y for b.
