@@ -32,8 +32,10 @@ static void expect_quicker(const Explanation *now) {
         EXPECT(one->whole.ran && fits_no_worse(&now->job, &one->whole));
         for (int part = 0; part < one->count; part++) EXPECT(one->whole.gain.mean > alone(now, one->parts[part]));
     }
-    const Combination *pair = step_leading_pair(&now->job);
-    if (pair) EXPECT(pair->whole.gain.mean > (now->job.first ? now->job.first->gain.mean : 0));
+    const Combination *some = step_leading(&now->job);
+    if (some) EXPECT(some->whole.gain.mean > (now->job.first ? now->job.first->gain.mean : 0));
+    for (int i = 0; some && i < now->job.together.count; i++)
+        EXPECT(some->whole.gain.mean >= now->job.together.items[i].whole.gain.mean);
 }
 
 TEST(no_combination_that_slows_a_step_is_advised) {

@@ -82,8 +82,8 @@ static void add_fit(Answer *answer, Arena *arena, const Explanation *now) {
 // ---- What to change.
 
 static void add_first(Answer *answer, Arena *arena, const Explanation *now) {
-    const Combination *pair = step_leading_pair(&now->job);
-    const WhatIf *first = pair ? &pair->whole : now->job.first;
+    const Combination *some = step_leading(&now->job);
+    const WhatIf *first = some ? &some->whole : now->job.first;
     Lead lead;
     answer_open(answer, "change_first", NULL);
     answer_text(answer, "change", NULL, first ? first->title : NULL);
@@ -97,10 +97,8 @@ static void add_first(Answer *answer, Arena *arena, const Explanation *now) {
         answer_note(answer, "%s", lead.note);
     }
     answer_close(answer);
-    if (pair)
-        answer_say(answer, "Change first", "%s", step_first_pair(arena, &now->job, pair));
-    else if (now->job.first)
-        answer_say(answer, now->job.fitting && now->job.fitting != now->job.first ? "Then" : "Change first", "%s",
+    if (first)
+        answer_say(answer, now->job.fitting && now->job.fitting != first ? "Then" : "Change first", "%s",
                    step_first(arena, &now->job));
     else if (now->job.tried.count && now->job.step.lowered && !now->job.must_fit)
         answer_say(answer, "Change first",
@@ -109,11 +107,11 @@ static void add_first(Answer *answer, Arena *arena, const Explanation *now) {
 
 static void add_next(Answer *answer, Arena *arena, const Explanation *now) {
     const WhatIf *next = now->job.next;
-    const Combination *pair = step_leading_pair(&now->job);
-    const char *surer = pair ? step_surer_pair(arena, &now->job, pair) : NULL;
-    if (pair) answer_say(answer, "Alone", "%s", step_best_alone(arena, &now->job));
+    const Combination *some = step_leading(&now->job);
+    const char *surer = some ? step_surer(arena, &now->job, some) : NULL;
+    if (some) answer_say(answer, "Alone", "%s", step_best_alone(arena, &now->job));
     if (surer) answer_say(answer, "Or", "%s", surer);
-    if (!next || !now->job.first || pair) return;
+    if (!next || !now->job.first || some) return;
     answer_say(answer, "Or", "%s saves %s (%s of a step); it is %s sure that it saves less.%s", next->title,
                text_time(arena, next->gain.mean), percent_of(arena, next->gain.mean, now->job.point.step_p50_s),
                text_percent(arena, fmin(now->job.better_chance, SURE_ENOUGH)), step_reason(arena, &now->job, next));
@@ -294,15 +292,16 @@ static bool is_shown(const Explanation *now, const WhatIf *change) {
     return change->move->kind != MOVE_RESOURCE && change->gain.mean >= WHATIF_MATTERS * now->job.point.step_p50_s;
 }
 
-// On the first screen: one less where a note below says what is not the same training.
+// On the first screen: one less where three changes lead, or a note below says what is not the same training.
 static int changes_shown(const Explanation *now) {
-    int shown = 0;
-    for (int i = 0; i < now->job.tried.ran && shown < CHANGES_SHOWN; i++) {
+    const Combination *some = step_leading(&now->job);
+    int shown = 0, most = CHANGES_SHOWN - (some && some->count > 2);
+    for (int i = 0; i < now->job.tried.ran && shown < most; i++) {
         if (!is_shown(now, &now->job.tried.items[i])) continue;
-        if (now->job.tried.items[i].move->note) return CHANGES_SHOWN - 1;
+        if (now->job.tried.items[i].move->note) return most - 1;
         shown++;
     }
-    return CHANGES_SHOWN;
+    return most;
 }
 
 static void add_settings(Answer *answer, Arena *arena, const Explanation *now) {
@@ -781,7 +780,7 @@ void explain_step_answer(Answer *answer, Arena *arena, const Explanation *now, b
     if (now->job.must_fit) explain_add_together(answer, arena, &now->job);
     add_settings(answer, arena, now);
     answer_open_on_pages(answer, NULL, FOR_VERBOSE);
-    if (!now->job.must_fit && !step_leading_pair(&now->job)) explain_add_together(answer, arena, &now->job);
+    if (!now->job.must_fit && !step_leading(&now->job)) explain_add_together(answer, arena, &now->job);
     add_next(answer, arena, now);
     add_other(answer, arena, now);
     answer_close(answer);

@@ -95,11 +95,10 @@ typedef struct Lead {
 } Lead;
 bool step_lead(Arena *arena, const JobNow *now, Lead *lead); // false: nothing was tried
 const char *step_first(Arena *arena, const JobNow *now);     // the same as sentences; it has a first
-// Two changes that give far more together than the best alone, and fit; NULL: there are none.
-const Combination *step_leading_pair(const JobNow *now);
-const char *step_first_pair(Arena *arena, const JobNow *now, const Combination *pair);
-// Another pair that saves nearly as much, and is surer to fit; NULL: there is none. And what saves most alone.
-const char *step_surer_pair(Arena *arena, const JobNow *now, const Combination *pair);
+// Changes that give far more together than the best alone, and fit; NULL: there are none.
+const Combination *step_leading(const JobNow *now);
+// Others that save nearly as much, and are surer to fit; NULL: there are none. And what saves most alone.
+const char *step_surer(Arena *arena, const JobNow *now, const Combination *some);
 const char *step_best_alone(Arena *arena, const JobNow *now);
 // " Why: …." of a change that ran, by what it takes away; or "".
 const char *step_reason(Arena *arena, const JobNow *now, const WhatIf *whatif);

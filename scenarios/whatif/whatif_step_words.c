@@ -40,12 +40,13 @@ static const char *reasons_together(Arena *arena, const Combination *some) {
 }
 
 // " Why: …; time in recomputation falls from 11.19 s to 0 s"; where more is saved than that, what falls with it.
-static const char *why_of(Arena *arena, const JobNow *now, const WhatIf *change, const char *what) {
+// Where it is long, what it does is enough.
+static const char *why_of(Arena *arena, const JobNow *now, const WhatIf *change, const char *what, bool is_long) {
     const char *text = "";
     int most = most_fallen(now, change, -1), next = most_fallen(now, change, most);
     double step = now->point.step_p50_s;
     if (what) text = arena_printf(arena, " Why: %s", what);
-    if (most >= 0 && fall_of(now, change, most) > SEEN * step) {
+    if (most >= 0 && !is_long && fall_of(now, change, most) > SEEN * step) {
         double before = now->point.exposed[most].value;
         text = arena_printf(arena, "%s%s time in %s falls from %s to %s (it is %s of a step now)", text,
                             *text ? ";" : " Why:", cause_title(arena, now, most), text_time(arena, before),
@@ -59,7 +60,7 @@ static const char *why_of(Arena *arena, const JobNow *now, const WhatIf *change,
 }
 
 const char *step_reason(Arena *arena, const JobNow *now, const WhatIf *change) {
-    return why_of(arena, now, change, change->move->reason);
+    return why_of(arena, now, change, change->move->reason, false);
 }
 
 // ---- What it gives.
@@ -122,23 +123,19 @@ const char *step_becomes(Arena *arena, const JobNow *now, const WhatIf *change) 
 #define FAR_BETTER 1.5 // times the gain of the best single change
 #define WORTH_TWO 0.02 // of the step, more than that
 
-// So much better than the best single change that it is to be done first.
-const Combination *step_leading_pair(const JobNow *now) {
+// So much better than the best single change that they are to be made first: those that save most.
+const Combination *step_leading(const JobNow *now) {
     double first = now->first ? now->first->gain.mean : 0;
-    if (now->must_fit || now->fitting) return NULL;
-    for (int i = 0; i < now->together.count; i++) {
-        const Combination *pair = &now->together.items[i];
-        if (pair->count != 2) continue;
-        double gain = pair->whole.gain.mean;
-        return gain >= FAR_BETTER * first && gain - first >= WORTH_TWO * now->point.step_p50_s ? pair : NULL;
-    }
-    return NULL;
+    if (now->must_fit || now->fitting || !now->together.count) return NULL;
+    const Combination *best = &now->together.items[0];
+    double gain = best->whole.gain.mean;
+    return gain >= FAR_BETTER * first && gain - first >= WORTH_TWO * now->point.step_p50_s ? best : NULL;
 }
 
 #define ALIKE 0.015 // of the step: gains that differ by less are nearly the same
 
-// Another pair that saves nearly as much, and is surer to fit by more than a point: the surest. NULL: there is none.
-static const Combination *surer_pair(const JobNow *now, const Combination *than) {
+// As many others that save nearly as much, and are surer to fit by more than a point: the surest. NULL: there is none.
+static const Combination *surer_than(const JobNow *now, const Combination *than) {
     const Combination *best = NULL;
     for (int i = 0; i < now->together.count; i++) {
         const Combination *one = &now->together.items[i];
@@ -151,8 +148,8 @@ static const Combination *surer_pair(const JobNow *now, const Combination *than)
     return best;
 }
 
-const char *step_surer_pair(Arena *arena, const JobNow *now, const Combination *pair) {
-    const Combination *surer = surer_pair(now, pair);
+const char *step_surer(Arena *arena, const JobNow *now, const Combination *some) {
+    const Combination *surer = surer_than(now, some);
     if (!surer) return NULL;
     return arena_printf(arena,
                         "nearly as much, and surer to fit: %s, which save %s; memory runs out with a chance of %s",
@@ -169,26 +166,23 @@ const char *step_best_alone(Arena *arena, const JobNow *now) {
                         first->title, text_percent(arena, first->gain.mean / now->point.step_p50_s));
 }
 
-const char *step_first_pair(Arena *arena, const JobNow *now, const Combination *pair) {
-    const WhatIf *whole = &pair->whole;
-    return arena_printf(arena, "both together, %s. A step then takes %s%s.%s", whole->title,
-                        step_becomes(arena, now, whole), step_risk(arena, now, whole),
-                        why_of(arena, now, whole, reasons_together(arena, pair)));
-}
-
 const char *step_first(Arena *arena, const JobNow *now) {
-    const WhatIf *first = now->first;
-    return arena_printf(arena, "%s. A step then takes %s%s.%s", first->title, step_becomes(arena, now, first),
-                        step_risk(arena, now, first), step_reason(arena, now, first));
+    const Combination *some = step_leading(now);
+    const WhatIf *first = some ? &some->whole : now->first;
+    const char *all = !some ? "" : some->count == 2 ? "both together, " : "all three together, ";
+    return arena_printf(arena, "%s%s. A step then takes %s%s.%s", all, first->title, step_becomes(arena, now, first),
+                        step_risk(arena, now, first),
+                        some ? why_of(arena, now, first, reasons_together(arena, some), some->count > 2)
+                             : step_reason(arena, now, first));
 }
 
 bool step_lead(Arena *arena, const JobNow *now, Lead *lead) {
-    const Combination *pair = step_leading_pair(now), *fitting = fitting_together(now);
-    const WhatIf *change = fitting ? &fitting->whole : now->fitting ? now->fitting : pair ? &pair->whole : now->first;
+    const Combination *some = step_leading(now), *fitting = fitting_together(now);
+    const WhatIf *change = fitting ? &fitting->whole : now->fitting ? now->fitting : some ? &some->whole : now->first;
     if (!change && !(now->tried.count && now->step.lowered)) return false;
     if (!change)
         *lead = (Lead){"Change first", "nothing alone", "no single setting that was tried saves 0.5 % of a step"};
-    else if (change != now->first && (!pair || change != &pair->whole))
+    else if (change != now->first && (!some || change != &some->whole))
         *lead = (Lead){fits_surely(change->step->chance_to_run_out) ? "Make it fit first" : "Make it likelier to fit",
                        change->title,
                        arena_printf(arena, "memory then runs out with a chance of %s; a step takes %s",
@@ -196,7 +190,7 @@ bool step_lead(Arena *arena, const JobNow *now, Lead *lead) {
                                     step_becomes(arena, now, change))};
     else
         *lead = (Lead){
-            pair ? "Change first, together" : "Change first", change->title,
+            some ? "Change first, together" : "Change first", change->title,
             arena_printf(arena, "a step takes %s%s", step_becomes(arena, now, change), step_risk(arena, now, change))};
     return true;
 }
