@@ -59,6 +59,29 @@ bool frame_wants_objects(const Asking *asking) {
     return form == ANSWER_JSON || form == ANSWER_PLAIN;
 }
 
+// ---- Plots.
+
+const char *const frame_plot_formats[2] = {"png", "svg"};
+
+bool frame_plots(const Asking *asking) {
+    const Options *options = asking->options;
+    if (option_given(options, "plot-dir")) return true;
+    if (!option_given(options, "plot") || frame_form(asking) == ANSWER_SCREEN) return option_given(options, "plot");
+    fprintf(stderr, "warning: --plot draws on the screen, which holds data here: --plot-dir DIR writes files\n");
+    return false;
+}
+
+bool frame_draw(const Asking *asking, Answer *answer, const char *stem, const char *name, const Chart *chart) {
+    const char *folder = option_text(asking->options, "plot-dir", NULL);
+    const char *format = frame_plot_formats[option_choice(asking->options, "plot-format", 0)];
+    if (!folder) answer_chart(answer, name, chart);
+    return !folder ||
+           chart_to_file(asking->arena, chart, arena_printf(asking->arena, "%s/%s-%s.%s", folder, stem, name, format),
+                         asking->problems);
+}
+
+// ---- Given away.
+
 static void give(const Asking *asking, const Answer *answer, AnswerForm form) {
     Style style = style_for(stdout, NULL, false);
     answer_give(asking->arena, stdout, answer, form, &style, option_flag(asking->options, "verbose"));
@@ -115,7 +138,7 @@ static void parse(const Question *question, Asking *asking, Problems *problems) 
 
 // A script's own options are not known yet: mistakes are told when they are. Where there are none, what is told is of
 // the way out.
-static void read_line(const Question *question, Asking *asking) {
+void frame_read(const Question *question, Asking *asking) {
     if (question->names_script) {
         Problems *problems = problems_create(asking->arena);
         parse(question, asking, problems);
@@ -132,7 +155,7 @@ static int run(const Question *question, int argc, char **argv, const Showing *s
     Asking asking = {
         .arena = arena, .problems = problems_create(arena), .argc = argc, .argv = argv, .context = question->context};
     asking.answer = answer_create(arena, question->name);
-    read_line(question, &asking);
+    frame_read(question, &asking);
     if (option_help(asking.options)) {
         status = help(question, &asking);
     } else if (problem_count(asking.problems)) {

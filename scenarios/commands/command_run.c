@@ -22,8 +22,6 @@
 #define TIMELINE_RANKS 64
 #define TIMELINE_OPERATIONS 100000
 
-static const char *const plot_formats[] = {"png", "svg"};
-
 static const OptionSpec own_options[] = {
     {.name = "set",
      .kind = OPTION_TEXTS,
@@ -37,17 +35,7 @@ static const OptionSpec own_options[] = {
      .metavar = "KINDS",
      .help = "plot: scaling, breakdown, gantt, memory, pareto, with commas; alone: what the script asks for, or "
              "what shows most"},
-    {.name = "plot-dir",
-     .kind = OPTION_TEXT,
-     .of = OF_FORM,
-     .metavar = "DIR",
-     .help = "plots as files in DIR instead of on the screen"},
-    {.name = "plot-format",
-     .kind = OPTION_CHOICE,
-     .of = OF_FORM,
-     .choices = plot_formats,
-     .choice_count = 2,
-     .help = "of these files (default png)"},
+    PLOT_FILE_OPTIONS,
     {.name = "vary",
      .kind = OPTION_TEXTS,
      .of = OF_QUESTION,
@@ -239,14 +227,12 @@ static KindList wanted_kinds(Run *run) {
     return kinds;
 }
 
-static const char *plot_path(Run *run, const Record *record, const char *kind, int number) {
+// "dir/study.lua" is drawn in "study-scaling.png"; of several records each is numbered.
+static const char *plot_stem(const Run *run, const Record *record, int number) {
     const char *slash = strrchr(record->scenario, '/'), *name = slash ? slash + 1 : record->scenario;
     const char *dot = strrchr(name, '.');
-    int length = dot ? (int)(dot - name) : (int)strlen(name);
-    const char *suffix = run->records.count > 1 ? arena_printf(run->arena, "-%d", number + 1) : "";
-    const char *format = plot_formats[option_choice(run->options, "plot-format", 0)];
-    return arena_printf(run->arena, "%s/%.*s%s-%s.%s", option_text(run->options, "plot-dir", "."), length, name, suffix,
-                        kind, format);
+    const char *stem = arena_printf(run->arena, "%.*s", dot ? (int)(dot - name) : (int)strlen(name), name);
+    return run->records.count > 1 ? arena_printf(run->arena, "%s-%d", stem, number + 1) : stem;
 }
 
 typedef struct Drawing {
@@ -258,11 +244,8 @@ typedef struct Drawing {
 } Drawing;
 
 static void draw(Drawing *drawing, const Chart *chart, const char *kind) {
-    Run *run = drawing->run;
-    if (!option_given(run->options, "plot-dir"))
-        answer_chart(drawing->answer, kind, chart);
-    else if (!chart_to_file(run->arena, chart, plot_path(run, drawing->record, kind, drawing->number), run->problems))
-        drawing->sound = false;
+    const char *stem = plot_stem(drawing->run, drawing->record, drawing->number);
+    drawing->sound = frame_draw(drawing->run->asking, drawing->answer, stem, kind, chart) && drawing->sound;
 }
 
 static void draw_kind(Drawing *drawing, const char *kind) {
@@ -311,7 +294,7 @@ static void answer_packets(Run *run, Answer *answer, const RunPackets *packets, 
 }
 
 static bool answer_all(Run *run, const KindList *wanted) {
-    bool sound = true, plots = option_given(run->options, "plot") || option_given(run->options, "plot-dir");
+    bool sound = true, plots = frame_plots(run->asking);
     for (int i = 0, p = 0; i + p < run->records.count + run->packets.count;) {
         Answer *answer = i + p ? asking_another(run->asking) : run->asking->answer;
         if (p < run->packets.count && run->packets.items[p].before == i) {

@@ -19,7 +19,7 @@ static const char *const table_names[] = {"settings",      "together",     "reso
                                           "roofline",      "not_possible", "chain",     "operators"};
 enum { TABLES = sizeof table_names / sizeof *table_names };
 
-static const char *const step_plots[] = {"roofline", "links"}, *const plot_formats[] = {"png", "svg"};
+static const char *const step_plots[] = {"roofline", "links"};
 enum { ROOFLINE, LINKS, PLOTS };
 
 // clang-format off
@@ -30,8 +30,7 @@ static const OptionSpec own_options[] = {
     {"pairs", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "so many pairs of changes are simulated together, at most (default 80; 0: none)"},
     {"table", OPTION_CHOICE, .of = OF_QUESTION, .help = "which one (default settings)", .choices = table_names, .choice_count = TABLES},
     {"plot", OPTION_TEXT, "KINDS", .of = OF_QUESTION, .help = "plot: roofline, links, with commas; alone: both", .may_be_empty = true},
-    {"plot-dir", OPTION_TEXT, "DIR", .of = OF_FORM, .help = "plots as files in DIR instead of on the screen"},
-    {"plot-format", OPTION_CHOICE, .of = OF_FORM, .help = "of these files (default png)", .choices = plot_formats, .choice_count = 2},
+    PLOT_FILE_OPTIONS,
     {"quiet", OPTION_FLAG, .of = OF_FORM, .help = "nothing on the screen", .letter = 'q'},
     PRICE_BOOK_OPTION,
     PROFILE_OPTION,
@@ -130,29 +129,18 @@ static const Chart *chart_of(const Asking *asking, const Explanation *explanatio
     return bars;
 }
 
-static bool is_data(const Options *options) {
-    return answer_form() != ANSWER_SCREEN || option_flag(options, "json") || option_flag(options, "csv");
-}
-
 // Below the answer, or as files.
 static bool draw_plots(const Asking *asking, const Explanation *explanation) {
     const Options *options = asking->options;
-    const char *folder = option_text(options, "plot-dir", NULL);
-    bool wanted[PLOTS];
+    bool wanted[PLOTS], to_screen = !option_given(options, "plot-dir");
+    if (!frame_plots(asking)) return true;
     wanted_plots(asking, wanted);
-    if (option_given(options, "plot") && !folder && is_data(options))
-        fprintf(stderr, "warning: --plot draws on the screen, which holds data here: --plot-dir DIR writes files\n");
     for (int kind = 0; kind < PLOTS; kind++) {
-        if (!wanted[kind] || (!folder && option_flag(options, "quiet"))) continue;
-        const Chart *chart = chart_of(asking, explanation, kind, !folder);
+        if (!wanted[kind] || (to_screen && option_flag(options, "quiet"))) continue;
+        const Chart *chart = chart_of(asking, explanation, kind, to_screen);
         if (!chart)
             warn_of_nothing(step_plots[kind]);
-        else if (!folder)
-            answer_chart(asking->answer, step_plots[kind], chart);
-        else if (!chart_to_file(asking->arena, chart,
-                                arena_printf(asking->arena, "%s/explain-%s.%s", folder, step_plots[kind],
-                                             plot_formats[option_choice(options, "plot-format", 0)]),
-                                asking->problems))
+        else if (!frame_draw(asking, asking->answer, "explain", step_plots[kind], chart))
             return false;
     }
     return true;

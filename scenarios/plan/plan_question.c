@@ -152,13 +152,11 @@ int command_plan_with(int argc, char **argv, PlanRunner *runner, void *context) 
 }
 
 PlanParts *plan_of_command_line(Arena *arena, int argc, char **argv) {
-    Problems *problems = problems_create(arena);
-    int count = 0;
-    const OptionSpec *rows = frame_rows(arena, &plan_question, &count);
-    const Options *options = options_parse(arena, rows, count, argc, argv, problems);
+    Asking asking = {.arena = arena, .problems = problems_create(arena), .argc = argc, .argv = argv};
+    frame_read(&plan_question, &asking);
     PlanRequest *request = ARENA_NEW(arena, PlanRequest);
-    if (option_help(options) || problem_count(problems)) return NULL;
-    if (read_request(arena, options, request, problems) != EXIT_DONE) return NULL;
+    if (option_help(asking.options) || problem_count(asking.problems)) return NULL;
+    if (read_request(arena, asking.options, request, asking.problems) != EXIT_DONE) return NULL;
     PlanParts *parts = ARENA_NEW(arena, PlanParts);
     *parts = plan_parts(arena, request, true);
     return parts;

@@ -19,8 +19,6 @@
 
 static const Where command_line = {NULL, 0};
 
-static const char *const plot_formats[] = {"png", "svg"};
-
 #define SPAN(name_, help_)                                                                                             \
     { name_, OPTION_QUANTITY, "TIME", .of = OF_QUESTION, .help = help_, .quantity = QUANTITY_TIME, .usual = "12h" }
 // clang-format off
@@ -67,8 +65,7 @@ const OptionSpec goodput_rows[] = {
     {"seed", OPTION_SEED, "N", .of = OF_QUESTION, .help = "of all chance; default 1"},
     PIECES_OPTION,
     {"plot", OPTION_FLAG, .of = OF_QUESTION, .help = "the run of the median goodput as a calendar: what each day or week was spent on"},
-    {"plot-dir", OPTION_TEXT, "DIR", .of = OF_FORM, .help = "the calendar as a file there"},
-    {"plot-format", OPTION_CHOICE, .of = OF_FORM, .help = "of this file; default png", .choices = plot_formats, .choice_count = 2},
+    PLOT_FILE_OPTIONS,
     WATCH_OPTIONS,
 };
 // clang-format on

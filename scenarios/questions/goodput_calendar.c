@@ -1,4 +1,5 @@
 // The life of the median goodput as a calendar.
+#include "results/answer/frame.h"
 #include "scenarios/questions/goodput.h"
 
 #include <stdio.h>
@@ -67,21 +68,9 @@ void calendar_chart(Arena *arena, const LifeCalendar *calendar, Chart *chart) {
 // ---- Where it goes.
 
 bool goodput_draw(const Asking *asking, const GoodputAsked *asked, const LifeStudy *study) {
-    static const char *const formats[] = {"png", "svg"};
-    const Options *options = asking->options;
-    const char *folder = option_text(options, "plot-dir", NULL);
-    bool data = option_flag(options, "json") || option_flag(options, "csv") || option_flag(options, "plain");
-    bool to_screen = option_flag(options, "plot") && !folder && !data;
-    Arena *arena = asked->arena;
-    if (option_flag(options, "plot") && !folder && !to_screen)
-        fprintf(stderr, "warning: --plot draws on the screen, which holds data here: --plot-dir DIR writes files\n");
-    if ((!to_screen && !folder) || study->runs == 0) return true;
-    LifeCalendar calendar = life_calendar(arena, &asked->spec, study, asked->seed);
-    Chart *chart = ARENA_NEW(arena, Chart);
-    calendar_chart(arena, &calendar, chart);
-    if (to_screen) answer_chart(asking->answer, "calendar", chart);
-    return to_screen || chart_to_file(arena, chart,
-                                      arena_printf(arena, "%s/goodput-calendar.%s", folder,
-                                                   formats[option_choice(options, "plot-format", 0)]),
-                                      asking->problems);
+    if (!frame_plots(asking) || study->runs == 0) return true;
+    LifeCalendar calendar = life_calendar(asked->arena, &asked->spec, study, asked->seed);
+    Chart *chart = ARENA_NEW(asked->arena, Chart);
+    calendar_chart(asked->arena, &calendar, chart);
+    return frame_draw(asking, asking->answer, "goodput", "calendar", chart);
 }

@@ -56,23 +56,11 @@ static bool write_outcomes(Arena *arena, const QueueStudy *study, const Options 
 
 // Below the answer, or as files.
 static bool draw(Asking *asking, const Record *record) {
-    static const char *const formats[] = {"png", "svg"};
-    const Options *options = asking->options;
-    const char *folder = option_text(options, "plot-dir", NULL);
-    bool data = option_flag(options, "json") || option_flag(options, "csv"), sound = true;
-    if (option_flag(options, "plot") && !folder && data)
-        fprintf(stderr, "warning: --plot draws on the screen, which holds data here: --plot-dir DIR writes files\n");
-    for (int i = 0; i < record->chart_count; i++) {
+    bool sound = true, wanted = frame_plots(asking);
+    for (int i = 0; i < record->chart_count && wanted; i++) {
         Chart *chart = ARENA_NEW(asking->arena, Chart);
         *chart = (Chart){.kind = CHART_LINES, .lines = record->charts[i]};
-        if (folder)
-            sound = chart_to_file(asking->arena, chart,
-                                  arena_printf(asking->arena, "%s/queue-%s.%s", folder, chart->lines.name,
-                                               formats[option_choice(options, "plot-format", 0)]),
-                                  asking->problems) &&
-                    sound;
-        else if (option_flag(options, "plot"))
-            answer_chart(asking->answer, chart->lines.name, chart);
+        sound = frame_draw(asking, asking->answer, "queue", chart->lines.name, chart) && sound;
     }
     return sound;
 }

@@ -7,6 +7,7 @@
 
 #include "models/workload/cluster/fabric_kinds.h"
 #include "models/workload/job/job_options.h"
+#include "results/answer/frame.h"
 #include "sim/system/pieces.h"
 #include "sim/system/watch.h"
 
@@ -33,7 +34,6 @@ const int queue_goal_count = (int)(sizeof queue_goals / sizeof *queue_goals);
 #define NUMBER(name_, help_)                                                                                           \
     { name_, OPTION_QUANTITY, "N", .of = OF_QUESTION, .help = help_, .quantity = QUANTITY_NUMBER }
 // clang-format off
-static const char *const plot_formats[] = {"png", "svg"};
 static const OptionSpec own[] = {
     {"gpus", OPTION_TEXT, "N,…", .of = OF_QUESTION, .help = "GPUs of the cluster, in whole nodes; several to compare: 512,640 or 512,0.8x,1.2x"},
     {"node", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "type of node (lockstep hw list node); default dgx-h100"},
@@ -81,8 +81,7 @@ static const OptionSpec own[] = {
     NUMBER("warm-up", "part of the jobs that come first and are not counted; default by MSER-5, at least 0.1; of a trace 0"),
     {"outcomes", OPTION_TEXT, "FILE.csv", .of = OF_FORM, .help = "every job's arrival, start and end, of the first seed"},
     {"plot", OPTION_FLAG, .of = OF_QUESTION, .help = "GPUs in use, jobs that wait and waiting times, as curves"},
-    {"plot-dir", OPTION_TEXT, "DIR", .of = OF_FORM, .help = "the curves as files there"},
-    {"plot-format", OPTION_CHOICE, .of = OF_FORM, .help = "of these files; default png", .choices = plot_formats, .choice_count = 2},
+    PLOT_FILE_OPTIONS,
     PIECES_OPTION_CALLED("processes"),
     WATCH_OPTIONS,
 };

@@ -21,8 +21,6 @@
 #define USUAL_WIDTH 80  // of a screen that says none
 #define USUAL_MOST 20e6 // bytes: what viewers open at once
 
-static const char *const plot_formats[] = {"png", "svg"};
-
 // clang-format off
 static const OptionSpec own_options[] = {
     SET_OPTION,
@@ -35,7 +33,7 @@ static const OptionSpec own_options[] = {
     {"breakdown", OPTION_FLAG, .of = OF_QUESTION, .help = "a table of what each GPU had resident: computation, exposed communication, copies, idleness"},
     {"plot", OPTION_TEXT, "KINDS", .of = OF_QUESTION, .help = "curves over the step's time: utilisation, links, memory, power, loader, with commas; alone: utilisation", .may_be_empty = true},
     {"plot-dir", OPTION_TEXT, "DIR", .of = OF_FORM, .help = "plots as files in DIR instead of on the screen, and their numbers as CSV"},
-    {"plot-format", OPTION_CHOICE, .of = OF_FORM, .help = "of these files (default png)", .choices = plot_formats, .choice_count = 2},
+    {"plot-format", OPTION_CHOICE, .of = OF_FORM, .help = "of these files (default png)", .choices = frame_plot_formats, .choice_count = 2},
     PRICE_BOOK_OPTION,
     PROFILE_OPTION,
     SEED_OPTION,
@@ -172,8 +170,8 @@ static bool draw_plots(const Tracing *tracing, const SpanSet *set, const Style *
         return true;
     }
     return trace_plots_draw(tracing->arena, set, tracing->plots, folder,
-                            plot_formats[option_choice(options, "plot-format", 0)], style, tracing->asking->answer,
-                            tracing->problems);
+                            frame_plot_formats[option_choice(options, "plot-format", 0)], style,
+                            tracing->asking->answer, tracing->problems);
 }
 
 static bool write_tables(const Tracing *tracing, const Style *style) {
