@@ -8,6 +8,9 @@ typedef struct AnswerCase {  // a command that answers, once in each form
 } AnswerCase;
 extern const AnswerCase answer_cases[];
 extern const int answer_case_count;
+// Commands whose answer has no other form than the one it is printed in.
+extern const char *const answer_exempt[];
+extern const int answer_exempt_count;
 
 // With 0 and 3 there is an answer; with 1, 2 and 4 standard output is empty.
 typedef struct WalkLine {

@@ -280,7 +280,7 @@ static bool is_walked(const char *command, const char *option) {
 
 static bool is_exempt(const char *command) {
     for (int i = 0; i < answer_exempt_count; i++)
-        if (strcmp(answer_exempt[i].command, command) == 0) return true;
+        if (strcmp(answer_exempt[i], command) == 0) return true;
     return false;
 }
 

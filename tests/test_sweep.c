@@ -203,6 +203,8 @@ TEST(a_key_depends_on_parameters_and_seed_but_not_on_their_order) {
     EXPECT_INT(shell(CHEAP "--vary gpus=1:8:1 --vary precision=fp16,fp32 -q -o {DIR}/a.db"), 0);
     EXPECT_INT(shell(CHEAP "--vary precision=fp32,fp16 --vary gpus=1:8:1 -o {DIR}/a.db"), 0);
     EXPECT_CONTAINS(output, "16 of 16 points, 0 simulated now");
+    EXPECT_INT(shell(CHEAP "--vary gpus=1:8:1 --vary precision=fp16,fp32 -o {DIR}/a.db --csv | tail -n 1"), 0);
+    EXPECT_CONTAINS(output, "a.db,16,16,0,0,0\n");
     EXPECT_INT(shell(CHEAP "--vary gpus=1:10:1 --vary precision=fp16,fp32 -o {DIR}/a.db"), 0);
     EXPECT_CONTAINS(output, "20 of 20 points, 4 simulated now");
     EXPECT_INT(shell(CHEAP "--vary gpus=1:8:1 --vary precision=fp16,fp32 --seed 2 -o {DIR}/a.db"), 0);
@@ -298,7 +300,7 @@ TEST(mistakes_of_sweeps_are_sentences) {
         const char *said;
     } cases[] = {
         {"$LOCKSTEP sweep", 2, "what is to be simulated?"},
-        {"$LOCKSTEP sweep --csv --model a --vary gpus=1", 2, "--csv and --json go with --show"},
+        {"$LOCKSTEP sweep --csv --json --model a --vary gpus=1", 2, "an answer has one form"},
         {CHEAP "--gpus 2 --vary gpu=1,2 -o {DIR}/s.db", 4, "no GPU is called \"1\""},
         {CHEAP "--vary gpus=0,2 -o {DIR}/s.db", 4, "--gpus 0 is no number of GPUs"},
         {CHEAP "--vary gpus=2,0 -o {DIR}/s.db", 4, "gpus = 0 is not a whole number above 0"},

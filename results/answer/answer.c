@@ -16,17 +16,12 @@
 
 enum { DONE = 0, FAILED = 1, ANSWER_IS_NO = 3, INTERRUPTED = 130 };
 
-#define LARGEST_ANSWER ((size_t)1 << 30)
-
 static const char *const color_modes[] = {"auto", "always", "never"};
 
 // clang-format off
 static const OptionSpec rows[] = {
     {"output", OPTION_TEXT, "FILE", .of = OF_FORM, .help = "write the answer to FILE, whole or not at all; .json and .csv choose the form", .letter = 'o'},
     {"quiet", OPTION_FLAG, .of = OF_FORM, .help = "only the answer: no progress, no next step", .letter = 'q'},
-    {"json", OPTION_FLAG, .of = OF_FORM, .help = "the answer as JSON (lockstep schema)"},
-    {"csv", OPTION_FLAG, .of = OF_FORM, .help = "its main table as CSV"},
-    {"plain", OPTION_FLAG, .of = OF_FORM, .help = "text with tabs, for other programs"},
     {"color", OPTION_CHOICE, .of = OF_FORM, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
 };
 static const OptionSpec last_rows[] = {
@@ -34,18 +29,7 @@ static const OptionSpec last_rows[] = {
     {"no-last", OPTION_FLAG, .of = OF_FORM, .help = "do not keep this question for --last (LOCKSTEP_LAST=never: none)"},
 };
 // clang-format on
-enum { ROWS = sizeof rows / sizeof *rows, ROWS_WITHOUT_FORMS = 2, LAST_ROWS = sizeof last_rows / sizeof *last_rows };
-
-const AnswerExempt answer_exempt[] = {
-    {"ask", "answers as the command that it asks"},
-    {"completion", "prints a script for a shell"},
-    {"report", "writes a page; the command that it asks gives its numbers in every form"},
-    {"schema", "prints a JSON Schema, which is JSON already"},
-    {"calibrate run", "hands over to lockstep-bench, whose answer is a file of JSON lines"},
-    {"calibrate import", "writes a file of JSON lines, which calibrate fit reads"},
-    {"validate first-contact", "prints a section of a page, to be kept as it is"},
-};
-const int answer_exempt_count = sizeof answer_exempt / sizeof *answer_exempt;
+enum { ROWS = sizeof rows / sizeof *rows, LAST_ROWS = sizeof last_rows / sizeof *last_rows };
 
 static struct {
     bool read;     // the command line
@@ -55,11 +39,10 @@ static struct {
     int argc;
     char **argv;
     AnswerForm form;
-    bool quiet, converts; // JSON is printed and becomes something else
+    bool quiet;
     Arena *arena;
     Problems *problems;
     OutputFile file; // stream NULL: none
-    FILE *caught;    // what was printed; NULL: not needed
     int screen;      // the descriptor that standard output had; -1: it has it still
 } answer = {.screen = -1};
 
@@ -74,8 +57,6 @@ static bool given(const Options *options, const char *name) {
     return option_known(options, name) && option_given(options, name);
 }
 
-// One form at a time; which of the two options is the command's own does not matter, unless both are: it says so
-// itself.
 static bool one_form(const Options *options, Problems *problems) {
     static const char *const forms[] = {"json", "csv", "plain"};
     const char *first = NULL;
@@ -125,52 +106,19 @@ static AnswerForm form_asked(const Options *options) {
     return ANSWER_SCREEN;
 }
 
-void answer_choose_form(Options *options) {
-    static const char *const forms[] = {"json", "csv"}, *const endings[] = {".json", ".csv"};
-    const char *path = option_text(options, "output", "");
-    if (option_flag(options, "json") || option_flag(options, "csv") || option_flag(options, "plain")) return;
-    for (int i = 0; i < 2; i++)
-        if (file_ends_in(path, endings[i])) option_imply(options, forms[i]);
-}
-
-// The form's own option where the command has it, else JSON to be converted.
-static void ask_command_for_form(Options *options) {
-    static const char *const names[] = {[ANSWER_PLAIN] = "plain", [ANSWER_CSV] = "csv", [ANSWER_JSON] = "json"};
-    if (answer.form == ANSWER_SCREEN) return;
-    const char *name = names[answer.form];
-    answer.converts = option_shared(options, name) && answer.form != ANSWER_JSON;
-    if (option_known(options, "json") && answer.converts)
-        option_imply(options, "json");
-    else if (option_known(options, name))
-        option_imply(options, name);
-}
-
 // Standard output goes to `stream` until answer_end.
-static bool lead_output_to(FILE *stream, Problems *problems) {
+static void lead_output_to(FILE *stream, Problems *problems) {
     fflush(stdout);
     answer.screen = dup(STDOUT_FILENO);
-    if (answer.screen >= 0 && dup2(letters_out_descriptor(stream), STDOUT_FILENO) >= 0) return true;
+    if (answer.screen >= 0 && dup2(letters_out_descriptor(stream), STDOUT_FILENO) >= 0) return;
     problem_add(problems, (Where){0}, "the answer cannot be kept: %s", strerror(errno));
-    return false;
-}
-
-static void catch_output(Problems *problems) {
-    answer.caught = tmpfile();
-    if (!answer.caught)
-        problem_add(problems, (Where){0}, "no temporary file: %s", strerror(errno));
-    else
-        lead_output_to(answer.caught, problems);
 }
 
 static void open_ways_out(const Options *options, Problems *problems) {
     const char *path = option_shared(options, "output") ? option_text(options, "output", NULL) : NULL;
     if (path && !file_create(answer.arena, path, &answer.file, problems)) return;
     if (path) wall_keep_output(WALL_REPLACE, answer.file.path);
-    if (answer.converts) {
-        catch_output(problems);
-    } else if (path && answer.file.stream != stdout) {
-        lead_output_to(answer.file.stream, problems);
-    }
+    if (path && answer.file.stream != stdout) lead_output_to(answer.file.stream, problems);
 }
 
 // A script's own options are not known at first: its question is kept before they are.
@@ -195,18 +143,7 @@ static void on_read(Options *options, Problems *problems) {
     if (answer.quiet) progress_quiet();
     if (option_known(options, "color") && option_shared(options, "color"))
         style_prefer(color_modes[option_choice(options, "color", 0)]);
-    ask_command_for_form(options);
     if (option_known(options, "output")) open_ways_out(options, problems);
-}
-
-static bool is_exempt(int argc, char **argv) {
-    for (int i = 0; i < answer_exempt_count; i++) {
-        const char *command = answer_exempt[i].command, *space = strchr(command, ' ');
-        size_t length = space ? (size_t)(space - command) : strlen(command);
-        if (argc < 2 || strlen(argv[1]) != length || strncmp(argv[1], command, length) != 0) continue;
-        if (!space || (argc > 2 && strcmp(argv[2], space + 1) == 0)) return true;
-    }
-    return false;
 }
 
 void answer_begin(int argc, char **argv) {
@@ -214,36 +151,14 @@ void answer_begin(int argc, char **argv) {
     if (!answer.problems) answer.problems = problems_create(answer.arena);
     answer.argc = argc;
     answer.argv = argv;
-    int count, forms = is_exempt(argc, argv) ? ROWS_WITHOUT_FORMS : ROWS;
+    int count;
     bool follows = argc > 1 && last_follows(argv[1]), keeps = argc > 1 && last_keeps(argv[1]);
-    const OptionSpec *all = options_join(answer.arena, rows, forms, last_rows, keeps ? LAST_ROWS : follows, &count);
+    const OptionSpec *all = options_join(answer.arena, rows, ROWS, last_rows, keeps ? LAST_ROWS : follows, &count);
     options_share(all, count, on_read);
 }
 
 const OptionSpec *answer_option_rows(Arena *arena, int *count) {
     return options_join(arena, rows, ROWS, last_rows, LAST_ROWS, count);
-}
-
-// ---- What was printed.
-
-// NULL after a problem, or where nothing was printed.
-static const Json *caught_answer(void) {
-    size_t bytes = 0;
-    int descriptor = dup(fileno(answer.caught));
-    if (descriptor < 0 || lseek(descriptor, 0, SEEK_SET) < 0) {
-        problem_add(answer.problems, (Where){0}, "the answer cannot be read back: %s", strerror(errno));
-        if (descriptor >= 0) close(descriptor);
-        return NULL;
-    }
-    char *text = file_read_open(answer.arena, descriptor, "the answer", LARGEST_ANSWER, &bytes, answer.problems);
-    return text && bytes ? json_read_text(answer.arena, "the answer", text, bytes, answer.problems) : NULL;
-}
-
-static void write_converted(FILE *out) {
-    const Json *json = caught_answer();
-    if (!json) return;
-    const Answer *tree = answer_of_json(answer.arena, json);
-    (answer.form == ANSWER_CSV ? answer_as_csv : answer_as_plain)(answer.arena, out, tree);
 }
 
 static bool has_answer(int status) { return status == DONE || status == ANSWER_IS_NO || status == INTERRUPTED; }
@@ -277,9 +192,6 @@ int answer_end(int status) {
     if (!answer.arena) return status; // no command was run
     if (tells && has_answer(status) && answer.form == ANSWER_SCREEN && !answer.quiet) tells(stdout);
     give_output_back();
-    if (answer.caught && has_answer(status) && !answer.withheld)
-        write_converted(answer.file.stream ? answer.file.stream : stdout);
-    if (answer.caught) fclose(answer.caught);
     bool sound = has_answer(status) && !answer.withheld && problem_count(answer.problems) == 0;
     if (answer.file.stream && answer.file.stream != stdout) {
         if (sound)

@@ -1,6 +1,5 @@
-// How an answer leaves the program, the same for every command: where it goes (-o, -q), its form (--json, --csv,
-// --plain, --color). A command that has such an option itself does it itself; what it does not have is done here, to
-// what it prints: standard output is led to the file, and tables for other programs are made of its JSON.
+// How an answer leaves the program, the same for every command: where it goes (-o, -q), its form and colour. A command
+// that has such an option itself does it itself. Standard output is led to the file.
 #ifndef LOCKSTEP_RESULTS_ANSWER_H
 #define LOCKSTEP_RESULTS_ANSWER_H
 
@@ -26,20 +25,10 @@ void answer_tells(void (*print)(FILE *out));
 const OptionSpec *answer_option_rows(Arena *arena, int *count);
 
 // What has been asked for; until the command line is read the screen, not quiet.
-// For a command with an -o, a --json and a --csv of its own: the file's ending chooses the form where no option does.
-void answer_choose_form(Options *options);
 AnswerForm answer_form(void);
 bool answer_is_quiet(void);
 bool answer_names_next(void); // a line below it, of results/answer/next.c: it has none of its own
 bool answer_is_led(void);     // the command line was read without a mistake, and the way out was opened
 void answer_withhold(void);   // work was stopped before there was one
-
-// Commands whose answer has no other form than the one it is printed in, and why: for tests and the manual.
-typedef struct AnswerExempt {
-    const char *command; // "calibrate import"
-    const char *reason;
-} AnswerExempt;
-extern const AnswerExempt answer_exempt[];
-extern const int answer_exempt_count;
 
 #endif

@@ -23,8 +23,4 @@ void answer_on_page(Arena *arena, Report *report, const Answer *answer);
 // Any of those above; of a style that is plain the screen is text with tabs.
 void answer_give(Arena *arena, FILE *out, const Answer *answer, AnswerForm form, const Style *style, bool verbose);
 
-// The tree of an answer that was printed as JSON, an object: its main table is the list "rows", else the first list of
-// objects, else it is one row.
-const Answer *answer_of_json(Arena *arena, const Json *json);
-
 #endif

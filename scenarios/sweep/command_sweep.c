@@ -1,58 +1,49 @@
 // lockstep sweep: read what is asked, open the store, let workers simulate what it lacks, say how it went.
 #include "scenarios/sweep/command_sweep.h"
 
-#include <math.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "results/answer/answer.h"
-#include "results/store/store_show.h"
+#include "results/answer/frame.h"
+#include "results/answer/record_answer.h"
+#include "results/store/store.h"
 #include "scenarios/study/study_options.h"
 #include "scenarios/sweep/sweep_batch.h"
 #include "sim/system/file.h"
 #include "sim/system/wall.h"
 #include "sim/system/watch.h"
 
-enum { DONE = 0, FAILED = 1, BAD_USAGE = 2, ANSWER_IS_NO = 3, BAD_INPUT = 4, RESUMABLE = 75, INTERRUPTED = 130 };
-
 #define MOST_JOBS 4096
+#define MOST_BATCH_JOBS 1000000
 #define LARGEST_PROFILE ((size_t)64 << 20)
-
-static const char *const color_modes[] = {"auto", "always", "never"};
+enum { STATUS_RESUMABLE = 75, STATUS_INTERRUPTED = 130 };
 
 // clang-format off
 static const OptionSpec own_options[] = {
     {"vary", OPTION_TEXTS, "NAME=VALUES", .of = OF_QUESTION, .help = "LO:HI:STEP, LO:HI:xFACTOR or A,B,C of a study's name, an option, a path of --set, or seed; may be repeated"},
     {"list", OPTION_TEXT, "FILE.csv", .of = OF_QUESTION, .help = "points one by one: a line of names, then a line of values each"},
-    {"output", OPTION_TEXT, "STORE", .help = "the SQLite file (default: the scenario's name with .db)", .letter = 'o'},
     {"jobs", OPTION_COUNT, "N", .of = OF_FORM, .help = "worker processes (default: one per core)", .letter = 'j'},
     {"shard", OPTION_TEXT, "I/N", .of = OF_QUESTION, .help = "only every Nth point from the Ith on, into a store of its own; auto: as Slurm's array says"},
     {"emit-sbatch", OPTION_COUNT, "N", .of = OF_FORM, .help = "print a Slurm batch file for an array of N shards, and simulate nothing"},
     {"retry-failed", OPTION_FLAG, .of = OF_QUESTION, .help = "simulate points again whose process ended, or that were beyond a limit"},
-    {"show", OPTION_TEXT, "STORE", .help = "show what a store holds, and simulate nothing"},
-    {"csv", OPTION_FLAG, .of = OF_FORM, .help = "with --show: as CSV, one row a point"},
-    {"json", OPTION_FLAG, .of = OF_FORM, .help = "with --show: as JSON"},
-    {"plain", OPTION_FLAG, .of = OF_FORM, .help = "with --show: text with tabs, for other programs"},
-    {"color", OPTION_CHOICE, .of = OF_FORM, .help = "colours on the screen", .choices = color_modes, .choice_count = 3},
+    {"show", OPTION_TEXT, "STORE", .help = "show what a store holds, and simulate nothing; -o is the answer's then"},
     ALLOW_READ_OPTION,
     SET_OPTION,
     SEED_OPTION,
     UNFOLDED_OPTION,
     WATCH_EVENT_OPTIONS,
     WALL_OPTION,
-    {"quiet", OPTION_FLAG, .of = OF_FORM, .help = "nothing on the screen", .letter = 'q'},
-    {"verbose", OPTION_FLAG, .of = OF_QUESTION, .help = "what the store cost; with --show: all points", .letter = 'v'},
-};
-static const OptionSpec script_only[] = {
     PRICE_BOOK_OPTION,
     PROFILE_OPTION,
+    {"output", OPTION_TEXT, "STORE", .help = "the SQLite file (default: the scenario's name with .db)", .letter = 'o'},
+    {"quiet", OPTION_FLAG, .of = OF_FORM, .help = "nothing on the screen", .letter = 'q'},
 };
 // clang-format on
-enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
+enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options, SHOWING_OPTIONS = OWN_OPTIONS - 2 };
 
-const OptionSpec *sweep_option_rows(Arena *arena, int *count);
-const OptionSpec *sweep_option_rows(Arena *arena, int *count) {
+static const OptionSpec *rows(Arena *arena, int *count) {
     return options_with_study(arena, own_options, OWN_OPTIONS, count);
 }
 
@@ -70,47 +61,19 @@ static const char about[] =
     "Exit codes: 0 done, 1 failed (also: a point's process ended), 2 usage, 3 no point is possible, 4 bad input,\n"
     "75 stopped and resumable, 130 interrupted. --show ends as the sweep did whose points it shows.";
 
-typedef struct Command {
-    Arena *arena;
-    Problems *problems;
-    int argc;
-    char **argv;
-    const OptionSpec *specs;
-    int spec_count;
-    Options *options;
-} Command;
-
-static int fail(const Problems *problems, int status) {
-    problems_print(problems, stderr);
-    return problems_status(problems, status);
-}
-
 // ---- What is asked.
 
-static Command read_command(Arena *arena, int argc, char **argv) {
-    Command command = {.arena = arena, .problems = problems_create(arena), .argc = argc, .argv = argv};
-    command.specs = sweep_option_rows(arena, &command.spec_count);
-    // A script's own options are not known yet: mistakes are reported when they are.
-    command.options = options_parse(arena, command.specs, command.spec_count, argc, argv, problems_create(arena));
-    if (option_positional_count(command.options) > 0)
-        command.specs = options_join(arena, own_options, OWN_OPTIONS, script_only, 1, &command.spec_count);
-    return command;
-}
-
-static bool check_usage(const Command *command) {
-    const Options *options = command->options;
-    Problems *usage = command->problems;
-    bool scenario = option_positional_count(options) > 0;
+static void check_usage(const Asking *asking) {
+    const Options *options = asking->options;
+    Problems *usage = asking->problems;
     int sets;
     option_texts(options, "set", &sets);
-    if (!scenario)
-        options_parse(command->arena, command->specs, command->spec_count, command->argc, command->argv, usage);
-    if (!scenario && !option_given(options, "model") && !option_given(options, "vary") &&
+    if (!asking->is_script && !option_given(options, "model") && !option_given(options, "vary") &&
         !option_given(options, "list")) {
         problem_add(usage, (Where){0}, "what is to be simulated?");
         problem_hint(usage, "lockstep sweep FILE.lua, or --model NAME --node NAME --vary gpus=8:64:8");
     }
-    if (!scenario && sets > 0) {
+    if (!asking->is_script && sets > 0) {
         problem_add(usage, (Where){0}, "--set is for scripts");
         problem_hint(usage, "name the script, or say the job's options");
     }
@@ -118,178 +81,160 @@ static bool check_usage(const Command *command) {
         problem_add(usage, (Where){0}, "-j takes 1 to %d processes", MOST_JOBS);
         problem_hint(usage, "leave it out for one per core");
     }
-    if (option_given(options, "csv") || option_given(options, "json")) {
-        problem_add(usage, (Where){0}, "--csv and --json go with --show");
-        problem_hint(usage, "lockstep sweep --show STORE --csv");
-    }
-    return problem_count(usage) == 0;
 }
 
 // What points are simulated from. Jobs that options say need no wall: they run no script.
-static WallRules read_rules(const Command *command) {
+static WallRules read_rules(const Asking *asking) {
     WallRules rules = {0};
-    const Options *options = command->options;
+    Arena *arena = asking->arena;
+    const Options *options = asking->options;
     const char *list = option_text(options, "list", NULL);
-    if (option_positional_count(options) == 0) return rules;
-    wall_allow_script(command->arena, &rules, option_positional(options, 0));
-    if (list) wall_allow(command->arena, &rules, WALL_READ, list);
-    wall_allow_texts(command->arena, &rules, options, "allow-read");
-    wall_allow_settings(command->arena, &rules, options, "set");
-    wall_allow_settings(command->arena, &rules, options, "vary");
+    if (!asking->is_script) return rules;
+    wall_allow_script(arena, &rules, option_positional(options, 0));
+    if (list) wall_allow(arena, &rules, WALL_READ, list);
+    wall_allow_texts(arena, &rules, options, "allow-read");
+    wall_allow_settings(arena, &rules, options, "set");
+    wall_allow_settings(arena, &rules, options, "vary");
     return rules;
 }
 
-static WallMode wall_mode(const Command *command) {
-    bool scenario = option_positional_count(command->options) > 0;
-    return scenario ? wall_mode_said(command->options) : WALL_OFF;
+static WallMode wall_mode(const Asking *asking) {
+    return asking->is_script ? wall_mode_said(asking->options) : WALL_OFF;
 }
 
-static Sweep *read_sweep(const Command *command, int *status) {
-    const Options *options = command->options;
-    Problems *usage = problems_create(command->arena);
-    const char *profile = option_text(options, "profile", NULL);
+// Of a file that decides results; "" where none is named, NULL after a problem.
+static const char *read_named(const Asking *asking, const char *option) {
+    const char *path = option_text(asking->options, option, NULL);
     size_t bytes = 0;
-    SweepRequest *request = ARENA_NEW(command->arena, SweepRequest);
-    *request = (SweepRequest){.specs = command->specs,
-                              .spec_count = command->spec_count,
+    return path ? file_read(asking->arena, path, LARGEST_PROFILE, &bytes, asking->problems) : "";
+}
+
+static const char *read_profiles(const Asking *asking) {
+    const char *profile = read_named(asking, "profile"), *prices = profile ? read_named(asking, "price-book") : NULL;
+    return prices && *prices ? arena_printf(asking->arena, "%s\n%s", profile, prices) : prices ? profile : NULL;
+}
+
+// NULL after problems, with the status in *status.
+static Sweep *read_sweep(Asking *asking, int *status) {
+    const Options *options = asking->options;
+    Arena *arena = asking->arena;
+    Problems *usage = problems_create(arena);
+    SweepRequest *request = ARENA_NEW(arena, SweepRequest);
+    *request = (SweepRequest){.specs = asking->rows,
+                              .spec_count = asking->row_count,
                               .list = option_text(options, "list", NULL),
-                              .wall_mode = wall_mode(command),
-                              .wall = read_rules(command),
-                              .profile_text = ""};
+                              .wall_mode = wall_mode(asking),
+                              .wall = read_rules(asking)};
     request->varied = option_texts(options, "vary", &request->varied_count);
-    request->scenario = (ScenarioRequest){.argc = command->argc,
-                                          .argv = command->argv,
-                                          .own = command->specs,
-                                          .own_count = command->spec_count,
+    request->scenario = (ScenarioRequest){.argc = asking->argc,
+                                          .argv = asking->argv,
+                                          .own = asking->rows,
+                                          .own_count = asking->row_count,
                                           .seed = option_seed(options, "seed", 1),
                                           .unfolded = option_flag(options, "unfolded")};
-    if (option_positional_count(options) > 0) request->scenario.file = option_positional(options, 0);
+    if (asking->is_script) request->scenario.file = option_positional(options, 0);
     request->scenario.sets = option_texts(options, "set", &request->scenario.set_count);
     request->scenario.allowed = option_texts(options, "allow-read", &request->scenario.allowed_count);
-    request->catalogue = catalogue_with_options(command->arena, options, command->problems);
-    if (profile && request->catalogue)
-        request->profile_text = file_read(command->arena, profile, LARGEST_PROFILE, &bytes, command->problems);
-    const char *book = option_text(options, "price-book", NULL);
-    const char *prices =
-        book && request->catalogue ? file_read(command->arena, book, LARGEST_PROFILE, &bytes, command->problems) : "";
-    if (!prices)
-        request->profile_text = NULL;
-    else if (*prices && request->profile_text)
-        request->profile_text = arena_printf(command->arena, "%s\n%s", request->profile_text, prices);
-    Sweep *sweep = NULL;
-    if (request->catalogue && request->profile_text)
-        sweep = sweep_create(command->arena, request, command->problems, usage);
-    if (sweep) return sweep;
-    *status = problem_count(command->problems) ? fail(command->problems, BAD_INPUT) : fail(usage, BAD_USAGE);
-    return NULL;
-}
-
-Sweep *sweep_of_command_line(Arena *arena, int argc, char **argv, int *status) {
-    Command command = read_command(arena, argc, argv);
-    if (check_usage(&command)) return read_sweep(&command, status);
-    *status = fail(command.problems, BAD_USAGE);
-    return NULL;
+    request->catalogue = catalogue_with_options(arena, options, asking->problems);
+    request->profile_text = request->catalogue ? read_profiles(asking) : NULL;
+    Sweep *sweep = request->profile_text ? sweep_create(arena, request, asking->problems, usage) : NULL;
+    *status = problem_count(asking->problems) ? EXIT_BAD_INPUT : EXIT_USAGE;
+    if (!sweep && problem_count(asking->problems) == 0) asking->problems = usage;
+    return sweep;
 }
 
 // "dir/study.lua" is stored in "study.db".
-static const char *store_name(const Command *command) {
-    const char *given = option_text(command->options, "output", NULL);
+static const char *store_name(const Asking *asking) {
+    const char *given = option_text(asking->options, "output", NULL);
     if (given) return given;
-    if (option_positional_count(command->options) == 0) return "sweep.db";
-    const char *file = option_positional(command->options, 0), *slash = strrchr(file, '/');
+    if (!asking->is_script) return "sweep.db";
+    const char *file = option_positional(asking->options, 0), *slash = strrchr(file, '/');
     const char *name = slash ? slash + 1 : file, *dot = strrchr(name, '.');
-    return arena_printf(command->arena, "%.*s.db", dot && dot > name ? (int)(dot - name) : (int)strlen(name), name);
+    return arena_printf(asking->arena, "%.*s.db", dot && dot > name ? (int)(dot - name) : (int)strlen(name), name);
 }
 
 // Round this process, which asks the script once and keeps the store. Workers raise one more, without the store.
-static bool raise_wall(const Command *command) {
-    WallRules rules = read_rules(command);
-    const char *profile = option_text(command->options, "profile", NULL);
-    if (profile) wall_allow(command->arena, &rules, WALL_READ, profile);
-    const char *book = option_text(command->options, "price-book", NULL);
-    if (book) wall_allow(command->arena, &rules, WALL_READ, book);
-    wall_allow_output(command->arena, &rules, WALL_STORE, store_name(command));
-    return wall_raise(command->arena, &rules, wall_mode(command), command->problems);
+static bool raise_wall(const Asking *asking) {
+    WallRules rules = read_rules(asking);
+    const char *profile = option_text(asking->options, "profile", NULL);
+    if (profile) wall_allow(asking->arena, &rules, WALL_READ, profile);
+    const char *book = option_text(asking->options, "price-book", NULL);
+    if (book) wall_allow(asking->arena, &rules, WALL_READ, book);
+    wall_allow_output(asking->arena, &rules, WALL_STORE, store_name(asking));
+    return wall_raise(asking->arena, &rules, wall_mode(asking), asking->problems);
 }
 
-static int jobs_wanted(const Command *command) {
+static int jobs_wanted(const Options *options) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return (int)option_count(command->options, "jobs", cores > 0 && cores <= MOST_JOBS ? cores : 1);
+    return (int)option_count(options, "jobs", cores > 0 && cores <= MOST_JOBS ? cores : 1);
 }
 
 // ---- How it went.
 
-static int report(const Command *command, const Store *store, const char *path, const SweepRun *run) {
-    int64_t fresh = run->done - run->before;
-    bool quiet = option_flag(command->options, "quiet");
-    if (!quiet) {
-        printf("%s: %lld of %lld points, %lld simulated now", path, (long long)run->done, (long long)run->total,
-               (long long)fresh);
-        if (run->impossible) printf(", %lld not possible", (long long)run->impossible);
-        if (run->failed) printf(", %lld failed", (long long)run->failed);
-        printf("\n");
-    }
-    if (option_flag(command->options, "verbose") && fresh > 0)
-        fprintf(stderr, "%.3g s, %.3g ms a point; in the store %.3g ms a point\n", run->seconds,
-                1000 * run->seconds / (double)fresh, 1000 * store_seconds(store) / (double)fresh);
-    if (run->stopped_by) {
-        fprintf(stderr, "stopped by %s; the same command goes on from here%s\n",
-                run->stopped_by == SIGINT ? "interrupt" : strsignal(run->stopped_by), quiet ? "" : ":");
-        if (!quiet) fprintf(stderr, "  lockstep sweep … -o %s\n", path);
-        return run->stopped_by == SIGINT ? INTERRUPTED : RESUMABLE;
-    }
-    if (!quiet) printf("Next    lockstep sweep --show %s     lockstep sweep --show %s --csv\n", path, path);
+static int stopped(const Asking *asking, int signal) {
+    problem_add(asking->problems, (Where){0}, "stopped by %s", signal == SIGINT ? "interrupt" : strsignal(signal));
+    problem_hint(asking->problems, "the same command goes on from here");
+    return signal == SIGINT ? STATUS_INTERRUPTED : STATUS_RESUMABLE;
+}
+
+static int answer_run(Asking *asking, const Store *store, const char *path, const SweepRun *run) {
+    Answer *answer = asking->answer;
+    Arena *arena = asking->arena;
+    long long fresh = run->done - run->before;
+    answer_rename(answer, "sweep-run");
+    answer_text(answer, "store", NULL, path);
+    answer_number(answer, "points", NULL, AS_COUNT, (double)run->total);
+    answer_number(answer, "done", NULL, AS_COUNT, (double)run->done);
+    answer_number(answer, "new", NULL, AS_COUNT, (double)fresh);
+    answer_number(answer, "impossible", NULL, AS_COUNT, (double)run->impossible);
+    answer_number(answer, "failed", NULL, AS_COUNT, (double)run->failed);
+    answer_say(answer, NULL, "%s: %lld of %lld points, %lld simulated now%s%s", path, (long long)run->done,
+               (long long)run->total, fresh,
+               run->impossible ? arena_printf(arena, ", %lld not possible", (long long)run->impossible) : "",
+               run->failed ? arena_printf(arena, ", %lld failed", (long long)run->failed) : "");
+    answer_detail(answer, FOR_VERBOSE);
+    if (fresh > 0)
+        answer_say(answer, NULL, "%.3g s, %.3g ms a point; in the store %.3g ms a point", run->seconds,
+                   1000 * run->seconds / (double)fresh, 1000 * store_seconds(store) / (double)fresh);
+    answer_detail(answer, FOR_ALL);
+    asking->part = true;
+    if (run->stopped_by) return stopped(asking, run->stopped_by);
     int status = store_exit_code(&run->counts);
-    if (status == FAILED)
-        fprintf(stderr,
-                "error: %lld of the points failed, as --show says of each; --retry-failed simulates them again\n",
+    if (status == EXIT_NO) answer_say(answer, NULL, "No point is possible; --show says why of each.");
+    answer_next(answer, arena_printf(arena, "lockstep sweep --show %s", path), NULL);
+    if (status != EXIT_FAILED) return status;
+    problem_add(asking->problems, (Where){0}, "%lld of the points failed, as --show says of each",
                 (long long)run->counts.failed);
-    if (status == ANSWER_IS_NO) fprintf(stderr, "no point is possible; lockstep sweep --show %s says why\n", path);
+    problem_hint(asking->problems, "--retry-failed simulates them again");
     return status;
 }
 
-static int run_with_store(const Command *command, Sweep *sweep, SweepRunner *runner, void *context) {
-    SweepRun run = {.shard_count = 1, .quiet = option_flag(command->options, "quiet")};
-    const char *path = store_name(command), *shard = option_text(command->options, "shard", NULL);
-    if (shard && !shard_read(shard, &run.shard, &run.shard_count, command->problems))
-        return fail(command->problems, BAD_INPUT);
-    if (shard) path = shard_path(command->arena, path, run.shard, run.shard_count);
+typedef struct Hire { // in place of processes of our own
+    SweepRunner *runner;
+    void *context;
+} Hire;
+
+static int run_with_store(Asking *asking, Sweep *sweep) {
+    const Hire *hire = asking->context;
+    const Options *options = asking->options;
+    Problems *problems = asking->problems;
+    SweepRun run = {.shard_count = 1, .quiet = asking->silent};
+    const char *path = store_name(asking), *shard = option_text(options, "shard", NULL);
+    if (shard && !shard_read(shard, &run.shard, &run.shard_count, problems)) return EXIT_BAD_INPUT;
+    if (shard) path = shard_path(asking->arena, path, run.shard, run.shard_count);
     StoreRefusal refusal;
-    Store *store = store_open(command->arena, path, STORE_WRITE, command->problems, &refusal);
-    if (!store) return fail(command->problems, refusal == STORE_NOT_SOUND ? BAD_INPUT : FAILED);
-    bool ok = !option_flag(command->options, "retry-failed") || store_forget_failed(store, sweep->stored.id);
-    watch_open_from(command->options, 0);
-    ok = ok && runner(context, sweep, store, &run, jobs_wanted(command), command->problems);
+    Store *store = store_open(asking->arena, path, STORE_WRITE, problems, &refusal);
+    if (!store) return refusal == STORE_NOT_SOUND ? EXIT_BAD_INPUT : EXIT_FAILED;
+    bool ok = !option_flag(options, "retry-failed") || store_forget_failed(store, sweep->stored.id);
+    watch_open_from(options, 0);
+    ok = ok && hire->runner(hire->context, sweep, store, &run, jobs_wanted(options), problems);
     watch_close();
-    int status = ok ? report(command, store, path, &run) : fail(command->problems, FAILED);
+    int status = ok ? answer_run(asking, store, path, &run) : EXIT_FAILED;
     store_close(store);
     return status;
 }
 
 // ---- The command.
-
-static int show(const Command *command) {
-    Options *options = command->options;
-    answer_choose_form(options);
-    Style style = style_for(stdout, color_modes[option_choice(options, "color", 0)], option_flag(options, "plain"));
-    AnswerForm form = option_flag(options, "json")  ? ANSWER_JSON
-                      : option_flag(options, "csv") ? ANSWER_CSV
-                                                    : ANSWER_SCREEN;
-    OutputFile screen;
-    options_parse(command->arena, command->specs, command->spec_count, command->argc, command->argv, command->problems);
-    if (problem_count(command->problems)) return fail(command->problems, BAD_USAGE);
-    bool ok = file_create(command->arena, option_text(options, "output", "-"), &screen, command->problems);
-    if (!ok) return fail(command->problems, FAILED);
-    int status = store_show(command->arena, option_text(options, "show", ""), form, &style,
-                            option_flag(options, "verbose"), screen.stream, command->problems);
-    if (problem_count(command->problems)) {
-        file_abandon(&screen);
-        return fail(command->problems, status);
-    }
-    if (!file_commit(&screen, command->problems)) return fail(command->problems, FAILED);
-    if (status == FAILED) fprintf(stderr, "some of the points failed, as their reasons say\n");
-    return status;
-}
 
 static bool run_here(void *context, Sweep *sweep, Store *store, SweepRun *run, int jobs, Problems *problems) {
     (void)context;
@@ -301,36 +246,92 @@ static bool run_here(void *context, Sweep *sweep, Store *store, SweepRun *run, i
     return ok;
 }
 
-static int run_command(Command *command, SweepRunner *runner, void *context) {
-    if (option_help(command->options)) {
-        bool scenario = option_positional_count(command->options) > 0;
-        options_print_help(command->specs, scenario ? OWN_OPTIONS : command->spec_count, usage_line, about, stdout);
-        return DONE;
-    }
-    if (option_given(command->options, "show")) return show(command);
-    if (!check_usage(command)) return fail(command->problems, BAD_USAGE);
+static int emit_batch(Asking *asking) {
+    int64_t jobs = option_count(asking->options, "emit-sbatch", 1);
+    int most = jobs < 1 ? 1 : jobs > MOST_BATCH_JOBS ? MOST_BATCH_JOBS : (int)jobs;
+    const char *text = batch_text(asking->arena, asking->argc, asking->argv, store_name(asking), most);
+    answer_rename(asking->answer, "sweep-batch");
+    answer_text(asking->answer, "batch_file", NULL, text);
+    answer_verbatim(asking->answer, text);
+    asking->silent = false;
+    return EXIT_DONE;
+}
+
+static int ask(Asking *asking) {
+    const Hire *hire = asking->context;
+    int status = EXIT_DONE;
+    asking->silent = option_flag(asking->options, "quiet"); // -o is the store's
+    check_usage(asking);
+    if (problem_count(asking->problems)) return EXIT_USAGE;
     // Other hands than ours may need what it keeps away: MPI's sockets.
-    if (runner == run_here && !raise_wall(command)) return fail(command->problems, FAILED);
-    int status = DONE;
-    Sweep *sweep = read_sweep(command, &status);
+    if (hire->runner == run_here && !raise_wall(asking)) return EXIT_FAILED;
+    Sweep *sweep = read_sweep(asking, &status);
     if (!sweep) return status;
-    if (option_given(command->options, "emit-sbatch")) {
-        int64_t jobs = option_count(command->options, "emit-sbatch", 1);
-        batch_write(stdout, command->arena, command->argc, command->argv, store_name(command),
-                    jobs < 1         ? 1
-                    : jobs > 1000000 ? 1000000
-                                     : (int)jobs);
-        return DONE;
-    }
-    return run_with_store(command, sweep, runner, context);
+    return option_given(asking->options, "emit-sbatch") ? emit_batch(asking) : run_with_store(asking, sweep);
+}
+
+// Its studies as records, by the means that every record has.
+static int show(Asking *asking) {
+    StoreRefusal refusal;
+    StoreCounts counts = {0};
+    Store *store =
+        store_open(asking->arena, option_text(asking->options, "show", ""), STORE_READ, asking->problems, &refusal);
+    if (!store) return refusal == STORE_NOT_SOUND ? EXIT_BAD_INPUT : EXIT_FAILED;
+    int count = 0;
+    const Record *const *records = store_records(store, &count);
+    store_counts(store, &counts);
+    store_close(store);
+    if (problem_count(asking->problems)) return EXIT_BAD_INPUT;
+    for (int i = 0; i < count; i++)
+        record_answer(i ? asking_another(asking) : asking->answer, asking->arena, records[i], (Date){0},
+                      frame_wants_objects(asking));
+    int status = store_exit_code(&counts);
+    if (status != EXIT_FAILED) return status;
+    problem_add(asking->problems, (Where){0}, "some of the points failed, as their reasons say");
+    asking->part = true;
+    return status;
+}
+
+static const OptionSpec *showing_rows(Arena *arena, int *count) {
+    return options_with_study(arena, own_options, SHOWING_OPTIONS, count);
+}
+
+static const Question sweep_question = {.name = "sweep",
+                                        .usage = usage_line,
+                                        .about = about,
+                                        .rows = rows,
+                                        .names_script = options_name_a_script,
+                                        .own = own_options,
+                                        .own_count = OWN_OPTIONS,
+                                        .ask = ask};
+static const Question showing_question = {
+    .name = "sweep", .usage = usage_line, .about = about, .rows = showing_rows, .positional = INT_MAX, .ask = show};
+
+const OptionSpec *sweep_option_rows(Arena *arena, int *count);
+const OptionSpec *sweep_option_rows(Arena *arena, int *count) { return frame_rows(arena, &sweep_question, count); }
+
+Sweep *sweep_of_command_line(Arena *arena, int argc, char **argv, int *status) {
+    Asking asking = {.arena = arena, .problems = problems_create(arena), .argc = argc, .argv = argv};
+    Sweep *sweep = NULL;
+    *status = EXIT_USAGE;
+    frame_read(&sweep_question, &asking);
+    if (problem_count(asking.problems) == 0) check_usage(&asking);
+    if (problem_count(asking.problems) == 0) sweep = read_sweep(&asking, status);
+    if (!sweep) problems_print(asking.problems, stderr);
+    return sweep;
+}
+
+static bool is_showing(int argc, char **argv) {
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--show") == 0 || strncmp(argv[i], "--show=", 7) == 0) return true;
+    return false;
 }
 
 int command_sweep_with(int argc, char **argv, SweepRunner *runner, void *context) {
-    Arena *arena = arena_open();
-    Command command = read_command(arena, argc, argv);
-    int status = run_command(&command, runner, context);
-    arena_close(arena);
-    return status;
+    Hire hire = {runner, context};
+    Question question = sweep_question;
+    question.context = &hire;
+    return frame_run(is_showing(argc, argv) ? &showing_question : &question, argc, argv);
 }
 
 int command_sweep(int argc, char **argv) { return command_sweep_with(argc, argv, run_here, NULL); }

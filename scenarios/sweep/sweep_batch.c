@@ -76,7 +76,7 @@ static bool is_left_out(const char *argument, bool *next_too) {
     return false;
 }
 
-void batch_write(FILE *out, Arena *arena, int argc, char **argv, const char *store, int jobs_of_array) {
+const char *batch_text(Arena *arena, int argc, char **argv, const char *store, int jobs_of_array) {
     const char *line = "";
     for (int i = 1; i < argc; i++) {
         bool next_too = false;
@@ -90,26 +90,27 @@ void batch_write(FILE *out, Arena *arena, int argc, char **argv, const char *sto
     const char *pattern =
         at ? arena_printf(arena, "%s.*%s", quoted(arena, arena_printf(arena, "%.*s", (int)(at - name), name)), at + 2)
            : name;
-    fprintf(out,
-            "#!/bin/bash\n"
-            "#SBATCH --job-name=lockstep-sweep\n"
-            "#SBATCH --array=1-%d\n"
-            "#SBATCH --ntasks=1\n"
-            "#SBATCH --cpus-per-task=4\n"
-            "#SBATCH --mem-per-cpu=2G\n"
-            "#SBATCH --time=04:00:00\n"
-            "#SBATCH --signal=B:USR1@120\n"
-            "#SBATCH --requeue\n"
-            "#SBATCH --open-mode=append\n"
-            "# When all have ended: lockstep merge %s %s\n"
-            "\n"
-            "lockstep sweep%s --shard auto -j \"${SLURM_CPUS_PER_TASK:-1}\" &\n"
-            "sweep=$!\n"
-            "trap 'kill -TERM \"$sweep\" 2>/dev/null' USR1 TERM\n"
-            "wait \"$sweep\"; status=$?\n"
-            "if [ \"$status\" -gt 128 ]; then wait \"$sweep\"; status=$?; fi # the first was ended by the signal\n"
-            "# 75: stopped on the way, with all results kept. The next start goes on from there.\n"
-            "[ \"$status\" = 75 ] && scontrol requeue \"$SLURM_ARRAY_JOB_ID\"_\"$SLURM_ARRAY_TASK_ID\"\n"
-            "exit \"$status\"\n",
-            jobs_of_array, quoted(arena, store), pattern, line);
+    return arena_printf(
+        arena,
+        "#!/bin/bash\n"
+        "#SBATCH --job-name=lockstep-sweep\n"
+        "#SBATCH --array=1-%d\n"
+        "#SBATCH --ntasks=1\n"
+        "#SBATCH --cpus-per-task=4\n"
+        "#SBATCH --mem-per-cpu=2G\n"
+        "#SBATCH --time=04:00:00\n"
+        "#SBATCH --signal=B:USR1@120\n"
+        "#SBATCH --requeue\n"
+        "#SBATCH --open-mode=append\n"
+        "# When all have ended: lockstep merge %s %s\n"
+        "\n"
+        "lockstep sweep%s --shard auto -j \"${SLURM_CPUS_PER_TASK:-1}\" &\n"
+        "sweep=$!\n"
+        "trap 'kill -TERM \"$sweep\" 2>/dev/null' USR1 TERM\n"
+        "wait \"$sweep\"; status=$?\n"
+        "if [ \"$status\" -gt 128 ]; then wait \"$sweep\"; status=$?; fi # the first was ended by the signal\n"
+        "# 75: stopped on the way, with all results kept. The next start goes on from there.\n"
+        "[ \"$status\" = 75 ] && scontrol requeue \"$SLURM_ARRAY_JOB_ID\"_\"$SLURM_ARRAY_TASK_ID\"\n"
+        "exit \"$status\"\n",
+        jobs_of_array, quoted(arena, store), pattern, line);
 }

@@ -319,12 +319,6 @@ bool option_shared(const Options *options, const char *name) {
     return find_row(options, name, strlen(name)) >= options->own_count;
 }
 
-void option_imply(Options *options, const char *flag) {
-    int row = find_row(options, flag, strlen(flag));
-    CHECK(row >= 0 && options->specs[row].kind == OPTION_FLAG);
-    options->values[row].given = true;
-}
-
 bool option_flag(const Options *options, const char *name) { return value_of(options, name, OPTION_FLAG)->given; }
 
 const char *option_text(const Options *options, const char *name, const char *fallback) {

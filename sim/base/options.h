@@ -62,7 +62,6 @@ typedef void OptionsRead(Options *options, Problems *problems);
 void options_share(const OptionSpec *rows, int count, OptionsRead *read);
 bool option_known(const Options *options, const char *name);  // a row has that name
 bool option_shared(const Options *options, const char *name); // and it is not the command's own
-void option_imply(Options *options, const char *flag);        // as if the flag had been given
 
 bool option_help(const Options *options); // --help was asked for: print it and exit 0
 bool option_given(const Options *options, const char *name);
