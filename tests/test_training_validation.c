@@ -358,6 +358,24 @@ TEST(image_networks_are_what_the_row_means_by_their_name) {
     }
 }
 
+TEST(documents_under_a_mask_are_as_long_as_pages) {
+#define MASKED(length, attention)                                                                                      \
+    "x,f,GPT,decoder,24,2048,16,51200," length ",H100-SXM5-80GB,8,1,8,PyTorch DDP,8,1,8,bf16," attention ",1.5\n"
+    Reading r =
+        read_text("row_id,family,model,model_type,layers,hidden,heads,vocab,seq_len,gpu,n_gpus,n_nodes,"
+                  "gpus_per_node,framework,dp,micro_batch,global_batch,precision,attn_impl,iter_time_s\n" MASKED(
+                      "32768", "\"flash-2, document mask\"") MASKED("512", "\"flash-2, document mask\"")
+                      MASKED("32768", "flash-2"));
+    EXPECT_NEAR(r.runs.items[0].training.pack_length, PAGE_TOKENS, 0);
+    EXPECT(r.runs.items[0].assumed & (1u << ASSUMED_PAGES));
+    for (int i = 1; i < 3; i++) {
+        EXPECT_NEAR(r.runs.items[i].training.pack_length, 0, 0);
+        EXPECT(!(r.runs.items[i].assumed & (1u << ASSUMED_PAGES)));
+    }
+    arena_close(r.arena);
+#undef MASKED
+}
+
 TEST(an_epochs_validation_is_no_part_of_its_steps) {
     Reading r =
         read_text("row_id,family,source,model,model_type,image_size,gpu,n_gpus,framework,micro_batch,precision,"

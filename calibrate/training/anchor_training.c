@@ -21,7 +21,7 @@ static double correct_run(const Anchors *anchors, PredictedRun *run) {
     AnchorCorrection correction = anchors_correct(anchors, &step);
     run->sigma = anchored_sigma(run->sigma, &run->training, &correction);
     if (correction.variance_gone > 0) run->loss_sigma = 0; // it was measured
-    StepRange range = step_range(run->sigma, run->loss_sigma);
+    StepRange range = step_range(run->sigma, run->loss, run->loss_sigma);
     run->low_s = run->step_s * range.low;
     run->high_s = run->step_s * range.high;
     return correction.factor;

@@ -26,7 +26,7 @@ static bool fits(const Attempt *attempt, const TrainingSpec *training) {
 typedef struct Outcome {
     TrainingSpec training;
     const char *why_not;
-    double step_s, sigma, loss_sigma, spent[CAUSE_COUNT]; // infinitely long when it cannot run
+    double step_s, sigma, loss, loss_sigma, spent[CAUSE_COUNT]; // infinitely long when it cannot run
     Memory memory;
     bool fits;
 } Outcome;
@@ -42,6 +42,7 @@ static Outcome outcome_of(const Attempt *attempt, const TrainingSpec *training) 
         outcome.memory = step.lowered->memory;
         outcome.fits = step_fits(&step);
         outcome.sigma = step.sigma;
+        outcome.loss = step.loss;
         outcome.loss_sigma = step.loss_sigma;
         for (int c = 0; c < CAUSE_COUNT; c++) outcome.spent[c] = step.spent[c];
     } else {
@@ -162,8 +163,9 @@ static void take_outcome(PredictedRun *predicted, const Outcome *outcome) {
     predicted->step_s = outcome->step_s;
     if (!outcome->fits) predicted->assumed |= 1u << ASSUMED_MEMORY;
     predicted->sigma = sigma_of(predicted, outcome->sigma);
+    predicted->loss = outcome->loss;
     predicted->loss_sigma = outcome->loss_sigma;
-    StepRange range = step_range(predicted->sigma, predicted->loss_sigma);
+    StepRange range = step_range(predicted->sigma, predicted->loss, predicted->loss_sigma);
     predicted->low_s = outcome->step_s * range.low;
     predicted->high_s = outcome->step_s * range.high;
     for (int c = 0; c < CAUSE_COUNT; c++) predicted->spent[c] = outcome->spent[c];

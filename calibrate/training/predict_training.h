@@ -11,7 +11,7 @@ typedef struct PredictedRun {
     double step_s;                  // predicted
     double low_s, high_s;           // 90 % interval
     double sigma;                   // relative, model and assumptions together
-    double loss_sigma;              // of what untuned code loses (step_range.h)
+    double loss, loss_sigma;        // what untuned code takes over tuned, of its log (step_range.h)
     double memory_bytes;            // of the fullest rank, as the row counts it
     double memory_low, memory_high; // 90 % interval
     double spent[CAUSE_COUNT];      // seconds of a step

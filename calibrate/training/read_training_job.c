@@ -378,6 +378,13 @@ static void say_attention(Row *row) {
         say_name(row, "attention", "flash");
 }
 
+// Documents of a sequence that see only themselves.
+static void say_documents(Row *row) {
+    if (!says(row, ATTENTION, "document mask") || !(length_worked_on(row) > PAGE_TOKENS)) return;
+    job_say_number(row->arena, &row->said, JOB_TRAINING, "pack_length", PAGE_TOKENS);
+    assume(row, ASSUMED_PAGES);
+}
+
 static void say_overlap(Row *row) {
     if (says(row, OVERLAP, "overlap-grad-reduce")) say_flag(row, JOB_OVERLAP, "grad_reduce", true);
     if (says(row, OVERLAP, "deepep") || says(row, OVERLAP, "hybridep"))
@@ -443,6 +450,7 @@ void read_software(Row *row) {
     if (unlike_classifiers(row)) assume(row, ASSUMED_LAYERS);
     if (loops(model)) assume(row, ASSUMED_LOOP);
     say_attention(row);
+    say_documents(row);
     say_images(row, text);
     say_overlap(row);
     say_servers(row);

@@ -317,7 +317,9 @@ static void add_question(Answer *answer, const char *name, int folds, const Scor
     ANSWER_ROW(answer, answer_of_text(name), answer_of_whole(folds), answer_of_whole(all->covered),
                answer_of_whole(mean->covered), answer_of_percent(mean->mean), answer_of_percent(all->median),
                answer_of_percent(all->p90), answer_of_percent(mean->bias), answer_of_percent(mean->inside),
-               answer_of_percent(all->inside), answer_of_number(mean->width), answer_of_number(mean->interval_score));
+               answer_of_percent(all->inside), answer_of_number(mean->width), answer_of_number(mean->interval_score),
+               answer_of_percent(mean->memory.rows ? mean->memory.mean : NAN),
+               answer_of_percent(mean->memory.rows ? mean->memory.inside : NAN));
 }
 
 static void add_by_family(Answer *answer, const Scores *seen, const NestedAnswer *answers) {
@@ -431,7 +433,9 @@ void training_answer_nested(Answer *answer, const TrainingBoard *board) {
                                            {"inside_90_pct", "in 90 %", AS_NUMBER, 0},
                                            {"rows_inside_90_pct", "rows in", AS_NUMBER, 5},
                                            {"range_width", "width", AS_NUMBER, 2},
-                                           {"interval_score", "score", AS_NUMBER, 3}};
+                                           {"interval_score", "score", AS_NUMBER, 3},
+                                           {"memory_mean_error_pct", "memory %", AS_NUMBER, 4},
+                                           {"memory_inside_90_pct", "in 90 %", AS_NUMBER, 6}};
     Scores seen = score_runs(board->arena, board->runs, board->count, NULL);
     NestedAnswer answers[NESTED_COUNT];
     answer_rename(answer, "validate-training-nested");
@@ -445,7 +449,8 @@ void training_answer_nested(Answer *answer, const TrainingBoard *board) {
     answer_detail(answer, FOR_VERBOSE);
     answer_say(
         answer, NULL,
-        "Mean, bias, in 90 %%, width, score: means over families; median, p90, rows in: over rows. Factors by "
+        "Mean, bias, in 90 %%, width, score: means over families; median, p90, rows in: over rows; memory: peaks "
+        "of families that published them, their means, and inside. Factors by "
         "cause are fitted on the others (with priors of 20 %%), and of %d rules of software %d are withheld over "
         "the families' folds; a type of GPU of which no row stays has the clock and efficiencies of its "
         "generation.",

@@ -29,6 +29,7 @@ typedef enum Assumed {
     ASSUMED_HOST,      // that several GPUs share, of images
     ASSUMED_TEXT_HOST, // of short texts and sounds
     ASSUMED_LENGTHS,   // of recordings and sentences
+    ASSUMED_PAGES,     // of documents that see only themselves
     ASSUMED_LOOP,      // in Python, whose pace is the host's
     ASSUMED_MEMORY,    // the estimate does not fit the card, yet the run is published
     ASSUMED_COUNT
@@ -44,6 +45,9 @@ extern const AssumedFact assumed_facts[ASSUMED_COUNT];
 
 // Head size where heads are not published, from the tables of GPT-2, GPT-3 and Megatron.
 int usual_head_size(int hidden);
+
+// Tokens of a page of the web, of which texts to learn from are made.
+#define PAGE_TOKENS 1128.0
 
 // How long the recordings and sentences are that speech and translation models learn from. Tables of throughput leave
 // it out; the data sets are public.

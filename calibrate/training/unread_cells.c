@@ -13,6 +13,7 @@ typedef struct KnownWord {
 static const KnownWord known_words[] = {
     {ATTENTION, "flash"},
     {ATTENTION, "sdpa"},
+    {ATTENTION, "document mask"},
     {OVERLAP, "overlap-grad-reduce"},
     {OVERLAP, "overlap-param-gather"},
     {OVERLAP, "tp-comm-overlap"},

@@ -210,7 +210,7 @@ static Cause cause_of_rest(const BoundPipeline *p) {
 }
 
 static void split_by_cause(const BoundPipeline *p, PlanBound *bound) {
-    double loss = step_loss(p->training); // of code that nobody tuned: all causes alike
+    double loss = step_loss(p->training); // of code that nobody tuned: the least of all causes
     bound->step_s *= loss;
     for (int c = 0; c < CAUSE_COUNT; c++) bound->busy_s += bound->spent[c] = busy_seconds(p, c) * ROUNDING * loss;
     if (bound->step_s < bound->busy_s) bound->step_s = bound->busy_s;

@@ -154,10 +154,14 @@ static double anchor_step(Arena *arena, SimulatedStep *step, const Cluster *clus
 
 // What the code loses beside the simulated step is spent as the step is.
 static double lose_step(SimulatedStep *step, const TrainingSpec *training, double *seconds, int runs, double mean) {
-    double loss = step_loss(training);
-    for (int i = 0; i < runs; i++) seconds[i] *= loss;
-    for (int c = 0; c < CAUSE_COUNT; c++) step->spent[c] *= loss;
-    return mean * loss;
+    double before = 0, after = 0;
+    for (int c = 0; c < CAUSE_COUNT; c++) {
+        before += step->spent[c];
+        after += step->spent[c] *= step_loss_of(training, (Cause)c);
+    }
+    step->loss = before > 0 ? after / before : 1;
+    for (int i = 0; i < runs; i++) seconds[i] *= step->loss;
+    return mean * step->loss;
 }
 
 // Surely: even with each transfer alone on its links.
@@ -274,7 +278,7 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
     step.anchored = training->anchors ? anchor_step(arena, &step, cluster, training, mean) : 1;
     for (int i = 0; i < runs; i++) seconds[i] *= step.anchored;
     step.step_p50_s = quantile(arena, seconds, runs, 0.5);
-    StepRange range = step_range(step.sigma, step.loss_sigma);
+    StepRange range = step_range(step.sigma, step.loss, step.loss_sigma);
     step.step_p5_s = quantile(arena, seconds, runs, 0.05) * range.low;
     step.step_p95_s = quantile(arena, seconds, runs, 0.95) * range.high;
     step.ran = step_is_plausible(&step, cluster, &wire, problems);

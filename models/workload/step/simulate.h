@@ -29,7 +29,7 @@ typedef struct SimulatedStep {
     const Lowered *lowered;
     double step_p5_s, step_p50_s, step_p95_s; // what to expect, from draws and from uncertainty
     double sigma;                             // relative, of the model
-    double loss_sigma;                        // of the log of what untuned code loses (step_range.h)
+    double loss, loss_sigma;                  // what untuned code takes over tuned, of its log (step_range.h)
     double anchored;                          // the factor that anchors put on it; 1 without
     double spent[CAUSE_COUNT];                // seconds of a step, mean over ranks and runs
     const Timeline *timeline;                 // or NULL

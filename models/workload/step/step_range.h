@@ -1,21 +1,23 @@
 // How sure a step's answer is, by what has been said of its software. Code that its makers tuned takes the step that is
 // simulated, give or take its sigma. A training loop of one's own, or one of which nothing is said, loses something
-// beside it: mostly little, at times as much again, never less than nothing. So it is expected slower, and its range
+// beside it: mostly little, more of the time that the GPU waits for its host, at times as much again, never less than
+// nothing. So it is expected slower, and its range
 // reaches further to the slow side alone; both vanish once tuned software is stated. Its fast end stays that of tuned
 // code, for nobody knows that the code is not.
 #ifndef LOCKSTEP_WORKLOAD_STEP_RANGE_H
 #define LOCKSTEP_WORKLOAD_STEP_RANGE_H
 
-#include "models/workload/job/training.h"
+#include "models/workload/cost/cost.h"
 
 // The ends of a range of 90 %, over what is expected.
 typedef struct StepRange {
     double low, high;
 } StepRange;
 
-// loss_sigma: of the log of what untuned code loses; 0: it is tuned, or was measured.
-StepRange step_range(double sigma, double loss_sigma);
-// What the step of this code is expected to take over that of tuned code: 1 or more.
+// loss: what the code takes over tuned code, loss_sigma: of its log; 0: it is tuned, or was measured.
+StepRange step_range(double sigma, double loss, double loss_sigma);
+// What this code is expected to take over tuned code: 1 or more. Of a cause, and the least of all causes.
+double step_loss_of(const TrainingSpec *training, Cause cause);
 double step_loss(const TrainingSpec *training);
 double step_loss_sigma(const TrainingSpec *training);
 
