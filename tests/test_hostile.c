@@ -25,7 +25,7 @@ static const Case cases[] = {
     {"sand_leak", "", 4, "\"../secret/creds.json\" is no file in the scenario's folder"},
     {"sand_fifo", "", 4, "\"../secret/.json\" is no file in the scenario's folder"},
     {"node_fifo", "", 4, "\"fifo\" cannot be read: a scenario reads regular files"},
-    {"fabric_path", "", 4, "there is no kind of fabric \"/etc/passwd\""},
+    {"fabric_path", "", 4, "\"/etc/passwd\" is no file in the scenario's folder"},
     {"fabric_path2", "", 4, "\"/etc/x.json\" is no file in the scenario's folder"},
     {"hf_abs", "", 4, "\"/etc/passwd\" is no file in the scenario's folder"},
     {"groups_speed", "-q", 0, ""},

@@ -229,7 +229,8 @@ bool fabric_from_gated_text(Arena *arena, const Catalogue *catalogue, const Read
     size_t rest_length = rest ? strlen(rest) : 0;
     *shape = NULL;
     *link = NULL;
-    if (is_fabric_file(first)) return shape_from_file(arena, catalogue, gate, text, where, link, shape, problems);
+    if (!catalogue_link(catalogue, first) && is_fabric_file(first))
+        return shape_from_file(arena, catalogue, gate, text, where, link, shape, problems);
     *link = find_link(arena, catalogue, first, where, problems);
     if (!*link || !rest) return *link != NULL;
     if (rest_length > 5 && strcmp(rest + rest_length - 5, ".json") == 0)

@@ -152,14 +152,17 @@ static double anchor_step(Arena *arena, SimulatedStep *step, const Cluster *clus
     return correction.factor;
 }
 
-// What the code loses beside the simulated step is spent as the step is.
+#define LOSS_BITS 24
+
+// What the code loses beside the simulated step, by what the step is spent on. Its factor is rounded, so that a sum over
+// each rank and one over kinds of ranks, which differ in their last digits, give one step.
 static double lose_step(SimulatedStep *step, const TrainingSpec *training, double *seconds, int runs, double mean) {
     double before = 0, after = 0;
     for (int c = 0; c < CAUSE_COUNT; c++) {
         before += step->spent[c];
         after += step->spent[c] *= step_loss_of(training, (Cause)c);
     }
-    step->loss = before > 0 ? after / before : 1;
+    step->loss = before > 0 ? ldexp(round(ldexp(after / before, LOSS_BITS)), -LOSS_BITS) : 1;
     for (int i = 0; i < runs; i++) seconds[i] *= step->loss;
     return mean * step->loss;
 }
