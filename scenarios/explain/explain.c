@@ -28,6 +28,7 @@ static void simulate_now(Arena *arena, JobNow *now, Problems *problems) {
     SimulationOptions options = {.runs = 1,
                                  .seed = study->seed,
                                  .unfolded = study->unfolded,
+                                 .book = study->book,
                                  .assume_fits = study->assume_fits,
                                  .chain = true,
                                  .step_sigma = study->noise};
@@ -40,6 +41,14 @@ static void simulate_now(Arena *arena, JobNow *now, Problems *problems) {
     }
     if (now->point.ran && !now->lacks) study_set_baseline(arena, study, &now->point, problems);
     if (now->point.ran) now->step = simulate_step(arena, now->cluster, training, &options, problems);
+}
+
+// All that is tried on its cluster has its layouts in common.
+static const StudySpec *study_with_book(Arena *arena, const StudySpec *study, const Cluster *cluster) {
+    StudySpec *with = ARENA_NEW(arena, StudySpec);
+    *with = *study;
+    with->book = step_book_create(arena, cluster);
+    return with;
 }
 
 // A study of a script may leave the job to each point's machine; what stands in it is the job on this one.
@@ -88,6 +97,7 @@ const Explanation *explain_study(Arena *arena, const ExplainRequest *request, Pr
     now->varied = varied_of(arena, request->study);
     now->job.cluster = cluster_of(arena, now->job.study, problems);
     if (!now->job.cluster) return NULL;
+    now->job.study = study_with_book(arena, now->job.study, now->job.cluster);
     simulate_now(arena, &now->job, problems);
     if (problems_added(problems) > before) return NULL;
     if (!now->job.step.chain) return now;

@@ -223,6 +223,7 @@ RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const Traini
     SimulationOptions options = {.runs = study->seeds,
                                  .seed = study->seed,
                                  .unfolded = study->unfolded,
+                                 .book = study->book,
                                  .assume_fits = study->assume_fits,
                                  .timeline = study->want_timeline,
                                  .step_sigma = study->noise};

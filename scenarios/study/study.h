@@ -4,6 +4,7 @@
 
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/job/job.h"
+#include "models/workload/step/lower.h"
 #include "sim/base/problem.h"
 #include "sim/data/record.h"
 
@@ -49,7 +50,8 @@ typedef struct StudySpec {
     bool unfolded;       // simulate every rank
     bool assume_fits;    // points whose memory estimate exceeds the GPU's too
     bool want_timeline;
-    double noise; // relative 1-sigma of a step from calibration uncertainty and run-to-run noise; 0: computed
+    StepBook *book; // of steps on a cluster that many are simulated on; or NULL
+    double noise;   // relative 1-sigma of a step from calibration uncertainty and run-to-run noise; 0: computed
     const char *price_assumed, *price_source; // of a GPU-hour, where nobody said one (study_with_list_price); or NULL
     const char *const *plots;
     int plot_count;

@@ -439,6 +439,7 @@ MoveList list_moves(Arena *arena, const JobNow *now) {
 
 static void mend(Variant *variant, ClusterFault fault) {
     ClusterSpec *cluster = &variant->cluster;
+    if (fault != NO_FAULT) variant->built = NULL;
     switch (fault) {
     case SLOW_LINKS:
         cluster->link_speed = NULL;
@@ -474,6 +475,7 @@ static void shrink(Arena *arena, const JobNow *now, const Move *move, Variant *v
     for (int g = 0; g < before->group_count; g++)
         if (move->groups == 0 || (move->groups >> g & 1)) groups[count++] = before->groups[g];
     if (move->groups == 0) groups[0].gpus = move->gpus;
+    variant->built = NULL;
     variant->cluster.groups = groups;
     variant->cluster.group_count = count;
     keep_batch(arena, now, JOB_PARALLEL, &variant->said);

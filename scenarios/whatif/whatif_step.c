@@ -19,7 +19,8 @@ RecordPoint simulate_variant(Arena *arena, const StudySpec *study, const Variant
     ClusterSpec *spec = ARENA_NEW(arena, ClusterSpec);
     TrainingSpec *training = ARENA_NEW(arena, TrainingSpec);
     *spec = variant->cluster;
-    const Cluster *cluster = cluster_create(arena, variant->catalogue, spec, problems);
+    const Cluster *cluster =
+        variant->built ? variant->built : cluster_create(arena, variant->catalogue, spec, problems);
     if (cluster)
         *training = job_make(arena, &variant->said, cluster_gpu_types(arena, variant->catalogue, spec), problems);
     training->anchors = study->training.anchors;
@@ -30,16 +31,16 @@ RecordPoint simulate_variant(Arena *arena, const StudySpec *study, const Variant
     return point;
 }
 
-Variant variant_of(const StudySpec *study) {
-    return (Variant){.catalogue = study->catalogue, .cluster = *study->cluster, .said = *study->said};
+Variant variant_of(const JobNow *now) {
+    const StudySpec *study = now->study;
+    return (Variant){study->catalogue, *study->cluster, now->cluster, *study->said};
 }
 
 // ---- Resources.
 
 static Variant quicker_variant(Arena *arena, const StudySpec *study, const Resource *resource, double factor) {
-    Variant variant = variant_of(study);
     const Catalogue *base = study->catalogue;
-    variant.catalogue = catalogue_quicker(arena, base, resource, factor);
+    Variant variant = {catalogue_quicker(arena, base, resource, factor), *study->cluster, NULL, *study->said};
     NodeGroup *groups = ARENA_ARRAY(arena, NodeGroup, variant.cluster.group_count);
     for (int g = 0; g < variant.cluster.group_count; g++) {
         groups[g] = variant.cluster.groups[g];
@@ -113,7 +114,7 @@ static WhatIf try_variant(Arena *arena, const JobNow *now, const Variant *varian
 
 static void try_move(Arena *arena, JobNow *now, const Move *move) {
     Arena *scratch = arena_open();
-    Variant variant = variant_of(now->study);
+    Variant variant = variant_of(now);
     make_move(scratch, now, move, &variant);
     LIST_PUSH(arena, &now->tried, try_variant(arena, now, &variant, move));
     arena_close(scratch);

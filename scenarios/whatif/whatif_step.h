@@ -63,10 +63,11 @@ RecordPoint simulate_quicker(Arena *arena, const StudySpec *study, const Resourc
 typedef struct Variant {
     const Catalogue *catalogue;
     ClusterSpec cluster;
+    const Cluster *built; // of that; NULL: it is not yet
     JobSaid said;
 } Variant;
 
-Variant variant_of(const StudySpec *study);
+Variant variant_of(const JobNow *now);
 // Of a variant that cannot be, why_not says the reason.
 RecordPoint simulate_variant(Arena *arena, const StudySpec *study, const Variant *variant, Problems *problems);
 // What came of a point, for the global batch of now.

@@ -68,7 +68,7 @@ static double left_without_fitting(const Search *search, const Move *move) {
     Arena *scratch = arena_open();
     StudySpec study = *search->now->study;
     study.assume_fits = true;
-    Variant variant = variant_of(&study);
+    Variant variant = variant_of(search->now);
     make_move(scratch, search->now, move, &variant);
     RecordPoint point = simulate_variant(scratch, &study, &variant, problems_create(scratch));
     double left = point.ran ? point.step_p50_s * search->now->point.global_batch / point.global_batch : NAN;
@@ -133,7 +133,7 @@ static PairList list_pairs(Search *search) {
 // ---- Made together.
 
 RecordPoint simulate_moves(Arena *arena, const JobNow *now, const Move *const *moves, int count, Problems *problems) {
-    Variant variant = variant_of(now->study);
+    Variant variant = variant_of(now);
     for (int i = 0; i < count; i++) make_move(arena, now, moves[i], &variant);
     return simulate_variant(arena, now->study, &variant, problems);
 }

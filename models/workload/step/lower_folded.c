@@ -5,7 +5,6 @@
 
 #include "models/workload/job/job.h"
 #include "models/workload/step/lower_internal.h"
-#include "sim/base/check.h"
 #include "sim/exact.h"
 #include "sim/sample.h"
 
@@ -421,7 +420,6 @@ static KnownLayout *find_out(StepBook *book, const Lowering *lowering, const Eve
 }
 
 static const KnownLayout *known_layout(StepBook *book, const Lowering *l) {
-    CHECK(book->cluster == l->cluster);
     LayoutKey key = key_of(l->arena, l);
     for (const KnownLayout *known = book->layouts; known; known = known->next)
         if (same_key(&known->key, &key, l->r.pp)) return known;
@@ -522,7 +520,8 @@ const Lowered *lower_shortened(Arena *arena, const Cluster *cluster, const Train
     if (!start_lowering(&l, problems)) return NULL;
     if (is_shorter) *is_shorter = l.as_programmed->pipeline.left_out > 0;
     if (lowering_is_plain(&l)) {
-        *folded = priced_system(&l, known_layout(book ? book : step_book_create(arena, cluster), &l));
+        *folded = priced_system(
+            &l, known_layout(book && book->cluster == cluster ? book : step_book_create(arena, cluster), &l));
         return finish_lowering(&l, NULL, problems);
     }
     const System *system = whole_system(&l);

@@ -12,7 +12,7 @@ typedef struct SimulationOptions {
     uint64_t seed;
     bool unfolded;           // simulate every rank
     bool keeps_system;       // lowered->system is there, of all ranks
-    StepBook *book;          // of steps on the same cluster, or NULL
+    StepBook *book;          // of steps on a cluster, this one or another; or NULL
     bool timeline;           // of the first run, where nothing traces it
     bool chain;              // the same
     struct StepTrace *trace; // records the first run (step_trace.h); NULL: nothing does
