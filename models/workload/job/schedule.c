@@ -145,7 +145,7 @@ int pipeline_round(const Pipeline *pipeline) {
 Pipeline pipeline_shortened(const Pipeline *pipeline) {
     // 0: it repeats in two places, or comes to repeat late.
     static const int fewest_per_stage[SCHEDULE_COUNT] = {
-        [SCHEDULE_1F1B] = 3, [SCHEDULE_INTERLEAVED] = 6, [SCHEDULE_DUALPIPE] = 5};
+        [SCHEDULE_1F1B] = 2, [SCHEDULE_INTERLEAVED] = 6, [SCHEDULE_DUALPIPE] = 5};
     Pipeline shorter = *pipeline;
     int stages = fewest_per_stage[pipeline->schedule], rounds = ROUNDS_LEFT_OUT * pipeline_round(pipeline);
     int fewest = stages * pipeline->pp + (pipeline->schedule == SCHEDULE_INTERLEAVED ? 0 : 16);

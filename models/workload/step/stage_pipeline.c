@@ -32,11 +32,12 @@ static int32_t label_of(const Builder *builder, const PipelinePass *pass) {
 
 // ---- Operations of a pass on the main stream, with what runs beside them.
 
-#define PASS_EXTRA 6 // operations that usually stand around a pass
+#define PASS_EXTRA 5  // operations that usually stand around a pass
+#define PASS_BESIDE 2 // and on a stream beside
 
 // Room for this many more, so that pushing them is a plain copy.
 static void make_room(Builder *builder, OpList *list, int more) {
-    int needed = list->count + more, room = list->room ? list->room : 64;
+    int needed = list->count + more, room = list->room ? list->room : more > 64 ? more : 64;
     while (room < needed) room *= 2;
     if (list->items && room == list->room) return;
     Op *items = ARENA_ARRAY(builder->arena, Op, room);
@@ -72,6 +73,12 @@ static bool exchanges_apart(const Builder *builder) {
     return pipeline_of_stage(builder)->schedule == SCHEDULE_DUALPIPE;
 }
 
+static bool exchanges_apart_in(const Builder *builder, const OpList *list) {
+    for (int i = 0; i < list->count && exchanges_apart(builder); i++)
+        if (list->items[i].kind == OP_TRANSFER && list->items[i].slot == SLOT_EP) return true;
+    return false;
+}
+
 // Goes on to the start of the next exchange that runs apart, or to the end.
 static void play_on(Builder *builder, Play *play) {
     if (play->exchange_done >= 0) put(builder, STREAM_MAIN, wait_op(CAUSE_EP, play->exchange_done));
@@ -102,10 +109,10 @@ void put_each(Builder *builder, const OpList *list, int32_t label) {
 // Each transfer beside it is waited for before the next begins: two marks do for all of them.
 static bool is_routine(const Builder *builder, const OpList *list) {
     bool overlapped = false;
+    if (exchanges_apart_in(builder, list)) return false;
     for (int i = 0; i < list->count; i++) {
         const Op *op = &list->items[i];
         bool joins = op->kind == OP_WAIT && op->id == JOIN_OVERLAPPED;
-        if (op->kind == OP_TRANSFER && op->slot == SLOT_EP && exchanges_apart(builder)) return false;
         if ((op->label == OVERLAPPED) == overlapped && (op->label == OVERLAPPED || joins)) return false;
         if (op->label == OVERLAPPED || joins) overlapped = !overlapped;
     }
@@ -293,9 +300,14 @@ static void run_pass(Builder *builder, const PipelinePass *pass) {
 static void run_pair(Builder *builder, const PipelinePass *first, const PipelinePass *second) {
     receive_input(builder, first);
     receive_input(builder, second);
-    Play one = play_of(ops_of(builder, first), label_of(builder, first));
-    Play other = play_of(ops_of(builder, second), label_of(builder, second));
-    put_overlapped(builder, &one, &other);
+    const OpList *one = ops_of(builder, first), *other = ops_of(builder, second);
+    if (exchanges_apart_in(builder, one) || exchanges_apart_in(builder, other)) {
+        Play playing = play_of(one, label_of(builder, first)), beside = play_of(other, label_of(builder, second));
+        put_overlapped(builder, &playing, &beside);
+    } else {
+        put_labelled(builder, one, label_of(builder, first));
+        put_labelled(builder, other, label_of(builder, second));
+    }
     send_output(builder, first);
     send_output(builder, second);
 }
@@ -311,6 +323,8 @@ static bool is_in_the_middle(const Pipeline *pipeline, const PipelinePass *pass)
 void run_schedule(Builder *builder) {
     PassList order = pipeline_order(builder->arena, pipeline_of_stage(builder), builder->request->stage);
     make_room(builder, &builder->streams[STREAM_MAIN], order.count * PASS_EXTRA);
+    for (int s = STREAM_FORWARD_OUT; s <= STREAM_BACKWARD_IN && pipeline_of_stage(builder)->pp > 1; s++)
+        make_room(builder, &builder->streams[s], order.count * PASS_BESIDE);
     for (int i = 0; i < order.count; i++) {
         int before = builder->streams[STREAM_MAIN].count;
         bool middle = is_in_the_middle(pipeline_of_stage(builder), &order.items[i]);
