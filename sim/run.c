@@ -424,7 +424,9 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
     if (sums) open_passes(scratch, &run);
     run.result.lacks_left_out = options->adds_left_out;
     if (sums && !run.traced_as && !options->all_periods) open_period(scratch, &run);
-    watch_begin(&piece, "the operations of a step", watch_is_open() ? system_op_count(system) : 0, WATCH_OPERATION);
+    double operations = options->operations;
+    if (operations == 0 && watch_is_open()) operations = system_op_count(system);
+    watch_begin(&piece, "the operations of a step", operations, WATCH_OPERATION);
     loop(&run);
     watch_end(&piece);
     count_passes(&run);

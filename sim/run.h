@@ -61,6 +61,7 @@ typedef struct RunOptions {
     double tolerance;   // of links' loads, as a share of their rates (fluid.h); 0: exact
     bool all_meet;      // no transfer passes without its events: slower, the same times. For tests
     bool adds_left_out; // of programs: see RunResult.lacks_left_out
+    double operations;  // of all actors, where they have been counted (system_op_count); 0: not yet
     bool all_periods;   // what repeats is run through each time: the same. For tests
 } RunOptions;
 

@@ -39,32 +39,35 @@ struct Foresight {
 
 // ---- Before the run.
 
-static void add_slots(uint64_t *users, uint64_t stream, const Op *ops, int64_t count) {
-    for (int64_t i = 0; i < count; i++)
+static void add_uses(uint64_t *users, bool *taken, uint64_t stream, const Op *ops, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
         if (ops[i].kind == OP_TRANSFER) users[ops[i].slot] |= stream;
+        if (ops[i].kind == OP_TAKE) taken[ops[i].id] = true;
+    }
 }
 
-static uint64_t *slot_users(Arena *arena, const Program *program) {
+// Which streams use which slot, and which marks are taken.
+static uint64_t *slot_users(Arena *arena, const Program *program, bool *taken) {
     uint64_t *users = ARENA_ARRAY(arena, uint64_t, program->slot_count);
     uint64_t *seen = ARENA_ARRAY(arena, uint64_t, program->routine_count); // streams
     for (int s = 0; s < program->stream_count && s < STREAM_BITS; s++) {
         const Stream *stream = &program->streams[s];
         uint64_t bit = UINT64_C(1) << s;
-        add_slots(users, bit, stream->ops, stream->count);
+        add_uses(users, taken, bit, stream->ops, stream->count);
         for (int64_t i = 0; i < stream->count; i++) {
             if (stream->ops[i].kind != OP_ROUTINE || seen[stream->ops[i].id] & bit) continue;
             const Routine *routine = &program->routines[stream->ops[i].id];
-            add_slots(users, bit, routine->ops, routine->count);
+            add_uses(users, taken, bit, routine->ops, routine->count);
             seen[stream->ops[i].id] |= bit;
         }
     }
     return users;
 }
 
-static void list_members(Arena *arena, Run *run, Foresight *foresight) {
+static void list_members(Arena *arena, Run *run, Foresight *foresight, bool *const *taken) {
     const System *system = run->system;
     uint64_t **users = ARENA_ARRAY(arena, uint64_t *, system->program_count);
-    for (int p = 0; p < system->program_count; p++) users[p] = slot_users(arena, &system->programs[p]);
+    for (int p = 0; p < system->program_count; p++) users[p] = slot_users(arena, &system->programs[p], taken[p]);
     int32_t *first = ARENA_ARRAY(arena, int32_t, system->channel_count + 2);
     for (int pass = 0; pass < 2; pass++) {
         Member *members = pass ? ARENA_ARRAY(arena, Member, first[system->channel_count + 1]) : NULL;
@@ -212,17 +215,6 @@ static SimTime *least_times(Arena *arena, const Op *ops, int64_t count, double s
     return least;
 }
 
-static bool *taken_marks(Arena *arena, const Program *program) {
-    bool *taken = ARENA_ARRAY(arena, bool, program->mark_count);
-    for (int r = 0; r < program->routine_count; r++)
-        for (int32_t i = 0; i < program->routines[r].count; i++)
-            if (program->routines[r].ops[i].kind == OP_TAKE) taken[program->routines[r].ops[i].id] = true;
-    for (int s = 0; s < program->stream_count; s++)
-        for (int64_t i = 0; i < program->streams[s].count; i++)
-            if (program->streams[s].ops[i].kind == OP_TAKE) taken[program->streams[s].ops[i].id] = true;
-    return taken;
-}
-
 // A mark that is not taken holds from its first record on. A stream that records several that are taken says nothing.
 static void note_record(Outlook *outlook, int stream, int32_t *own, int32_t mark, int64_t at, bool in_routine) {
     int8_t *recorder = &outlook->recorder[mark];
@@ -274,13 +266,13 @@ static void note_inner_records(Arena *arena, const Program *program, Outlook *ou
     }
 }
 
-static Outlook outlook_of(Arena *arena, const Run *run, int number, const SimTime *const *alone) {
+static Outlook outlook_of(Arena *arena, const Run *run, int number, const SimTime *const *alone, bool *taken) {
     const Program *program = &run->system->programs[number];
     Outlook outlook = {.recorder = ARENA_ARRAY(arena, int8_t, program->mark_count),
                        .record_at = ARENA_ARRAY(arena, int64_t, program->mark_count),
                        .least = ARENA_ARRAY(arena, SimTime *, program->stream_count),
                        .inner = ARENA_ARRAY(arena, SimTime *, program->routine_count),
-                       .taken = taken_marks(arena, program),
+                       .taken = taken,
                        .record = ARENA_ARRAY(arena, int64_t *, program->stream_count),
                        .inner_record = ARENA_ARRAY(arena, int32_t *, program->routine_count)};
     SimTime **transfers = least_transfers(arena, run, number, alone);
@@ -306,7 +298,9 @@ void find_alone(Arena *arena, Run *run) {
     bool any = false;
     for (int c = 0; c < system->channel_count; c++) any = any || system->channels[c].member_count == 1;
     if (!any) return;
-    list_members(arena, run, foresight);
+    bool **taken = ARENA_ARRAY(arena, bool *, system->program_count);
+    for (int p = 0; p < system->program_count; p++) taken[p] = ARENA_ARRAY(arena, bool, system->programs[p].mark_count);
+    list_members(arena, run, foresight, taken);
     const Users *links = users_of_links(arena, system);
     const SimTime **alone = ARENA_ARRAY(arena, const SimTime *, system->channel_count);
     int32_t *seen = ARENA_ARRAY(arena, int32_t, system->channel_count);
@@ -317,7 +311,7 @@ void find_alone(Arena *arena, Run *run) {
         if (list_rivals(arena, run, links, seen, c)) run->channels[c].alone = alone[c];
     }
     Outlook *outlooks = ARENA_ARRAY(arena, Outlook, system->program_count);
-    for (int p = 0; p < system->program_count; p++) outlooks[p] = outlook_of(arena, run, p, alone);
+    for (int p = 0; p < system->program_count; p++) outlooks[p] = outlook_of(arena, run, p, alone, taken[p]);
     foresight->outlooks = outlooks;
 }
 

@@ -38,11 +38,18 @@ static const Gpu *slowest_type(const Lowering *l) {
     return slowest;
 }
 
-StageRequest stage_request(const Lowering *l, int rank, int stage) {
+static const Gpu *among_all(Lowering *l, const Gpu *type) {
+    if (l->type != type) l->among_all = slowest_gpu(l->arena, type, l->cluster->gpu_count);
+    l->type = type;
+    return l->among_all;
+}
+
+StageRequest stage_request(Lowering *l, int rank, int stage) {
     StageRequest request = {.training = l->training,
                             .resolved = l->as_programmed,
-                            .gpu = slowest_gpu(l->arena, l->cluster->gpu_of[rank], l->cluster->gpu_count),
+                            .gpu = among_all(l, l->cluster->gpu_of[rank]),
                             .stage = stage,
+                            .costs = &l->costs,
                             .shapes = l->shapes,
                             .output_bytes = l->output_bytes,
                             .traffic_seconds = l->traffic_seconds,
@@ -286,15 +293,26 @@ void make_pass_channels(Lowering *l) {
 
 // ---- Names of passes for timelines: F3 is a forward of micro-batch 3, B3 a backward, W3 that of weights alone.
 
+typedef char PassName[12]; // the letter, a count from 1 and the end
+
+static void write_pass_name(char *name, char letter, int number) {
+    PassName digits;
+    int count = 0;
+    for (; number > 0; number /= 10) digits[count++] = (char)('0' + number % 10);
+    *name++ = letter;
+    while (count > 0) *name++ = digits[--count];
+}
+
 static const Label *make_labels(Lowering *l, int *count) {
     static const char letters[] = {'F', 'B', 'W'};
     int per_kind = l->label_per_kind, kinds = schedule_splits_backward(l->r.schedule) ? 3 : 2;
     Label *labels = ARENA_ARRAY(l->arena, Label, 1 + kinds * per_kind);
+    PassName *names = ARENA_ARRAY(l->arena, PassName, kinds * per_kind);
     labels[0].name = "";
-    for (int kind = 0; kind < kinds; kind++)
-        for (int k = 0; k < per_kind; k++)
-            labels[1 + kind * per_kind + k].name =
-                arena_printf(l->arena, "%c%d", letters[kind], k % l->r.micro_batches + 1);
+    for (int i = 0; i < kinds * per_kind; i++) {
+        labels[1 + i].name = names[i];
+        write_pass_name(names[i], letters[i / per_kind], i % per_kind % l->r.micro_batches + 1);
+    }
     *count = 1 + kinds * per_kind;
     return labels;
 }

@@ -23,9 +23,11 @@ typedef struct Lowering {
     const Cluster *cluster;
     const TrainingSpec *training;
     Resolved r;
-    bool may_shorten;                           // programs may leave out micro-batches
-    const Resolved *as_programmed;              // as programs have it: r, or with fewer micro-batches
-    const Gpu *slowest;                         // type of GPU
+    bool may_shorten;              // programs may leave out micro-batches
+    const Resolved *as_programmed; // as programs have it: r, or with fewer micro-batches
+    const Gpu *slowest;            // type of GPU
+    const Gpu *type, *among_all;   // the type asked for last, and as it is among all of the cluster
+    KnownCosts costs;
     StageShapes *shapes;                        // [pp]
     const double *output_bytes;                 // [chunks]
     double traffic_seconds, tp_traffic_seconds; // see StageRequest
@@ -81,7 +83,7 @@ static inline int rank_of_part(const EvenPart *part, int rank) {
     return rank / part->ranks * part->stage_ranks + rank % part->ranks;
 }
 
-StageRequest stage_request(const Lowering *l, int rank, int stage);
+StageRequest stage_request(Lowering *l, int rank, int stage);
 void join_channel(Lowering *l, int rank, int slot, int channel);
 
 // ---- lower_messages.c: the same step, its collectives message by message. NULL after problems.

@@ -195,12 +195,12 @@ static bool step_is_plausible(const SimulatedStep *step, const Cluster *cluster,
 }
 
 static bool is_allowed(Arena *arena, const Cluster *cluster, const TrainingSpec *training, const System *system,
-                       bool unfolded, int runs, Problems *problems) {
+                       double operations, bool unfolded, int runs, Problems *problems) {
     if (!watch_is_open()) return true;
     const char *what = arena_printf(arena, "a step on %d GPUs%s", cluster->gpu_count, unfolded ? ", unfolded" : "");
     if (runs > 1) what = arena_printf(arena, "%d runs of %s", runs, what);
     bool draws = training->jitter > 0 && training->jitter_by == JITTER_BY_GPU && cluster->gpu_count > 128;
-    return watch_allows_operations(system_op_count(system) * runs, run_bytes(system), what,
+    return watch_allows_operations(operations * runs, run_bytes(system), what,
                                    draws      ? runs > 1 ? "fewer seeds, or --jitter-by class" : "--jitter-by class"
                                    : runs > 1 ? "fewer seeds"
                                    : unfolded ? "leave --unfolded out"
@@ -238,7 +238,8 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
     }
 
     int runs = training->jitter > 0 && options->runs > 1 ? options->runs : 1;
-    if (!is_allowed(arena, cluster, training, &folded.system, options->unfolded, runs, problems)) {
+    double operations = watch_is_open() ? system_op_count(&folded.system) : 0;
+    if (!is_allowed(arena, cluster, training, &folded.system, operations, options->unfolded, runs, problems)) {
         step.beyond_limits = true;
         return step;
     }
@@ -250,8 +251,10 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
     double mean = 0;
     StepClaim wire = {0}; // of the run that comes nearest to what its wires bear
     for (int i = 0; i < runs; i++) {
-        RunOptions run = {
-            .seed = options->seed + (uint64_t)i, .chain = options->chain && i == 0, .adds_left_out = shorter};
+        RunOptions run = {.seed = options->seed + (uint64_t)i,
+                          .chain = options->chain && i == 0,
+                          .adds_left_out = shorter,
+                          .operations = operations};
         Outcome outcome = {.lacks_left_out = false};
         bool within = run_once(arena, &step, cluster, &folded.system, folded.class_of, &run,
                                i == 0 ? options->trace : NULL, i == 0 && options->timeline, runs, &outcome);

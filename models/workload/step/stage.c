@@ -109,10 +109,25 @@ static void add_items(Builder *builder, OpList *list, const CostList *cost) {
     }
 }
 
-static BlockCost cost_of(const StageRequest *request, int block, int layer) {
+static bool are_alike(const TrainingSpec *training, int block, int layer, int other_block, int other_layer) {
+    return recomputes_layer(training, layer) == recomputes_layer(training, other_layer) &&
+           same_block(training, block, other_block);
+}
+
+static const BlockCost *cost_of(const Builder *builder, int block, int layer) {
+    const StageRequest *request = builder->request;
+    for (int i = request->costs->count - 1; i >= 0; i--) {
+        const KnownCost *known = request->costs->items[i];
+        if (known->gpu == request->gpu && are_alike(request->training, block, layer, known->block, known->layer))
+            return &known->cost;
+    }
     TrainingSpec room;
     const TrainingSpec *training = training_of_layer(request->training, layer, &room);
-    return block_cost(training->model, block, training, request->resolved->micro_batch, request->gpu);
+    KnownCost *found = ARENA_NEW(builder->arena, KnownCost);
+    *found = (KnownCost){request->gpu, block, layer,
+                         block_cost(training->model, block, training, request->resolved->micro_batch, request->gpu)};
+    LIST_PUSH(builder->arena, request->costs, found);
+    return &found->cost;
 }
 
 int chunk_of(const Builder *builder, int part) {
@@ -138,19 +153,17 @@ typedef struct CostedBlock {
 static void cost_blocks(Builder *builder, int first, int end, CostedBlock *last) {
     for (int b = first; b < end; b++) {
         int layer = b - (first > 0 ? first : 1);
-        const TrainingSpec *training = builder->request->training;
-        bool alike = last->block >= 0 && recomputes_layer(training, layer) == recomputes_layer(training, last->layer) &&
-                     same_block(training, b, last->block);
+        bool alike = last->block >= 0 && are_alike(builder->request->training, b, layer, last->block, last->layer);
         if (alike) builder->blocks[b] = builder->blocks[last->block];
         *last = (CostedBlock){b, layer};
         if (alike) continue;
-        BlockCost cost = cost_of(builder->request, b, layer);
-        builder->blocks[b].parameters = cost.parameters;
-        builder->blocks[b].experts = cost.expert_parameters;
-        add_items(builder, &builder->blocks[b].forward, &cost.forward);
-        add_items(builder, &builder->blocks[b].backward, &cost.backward);
-        add_items(builder, &builder->blocks[b].input, &cost.backward_input);
-        add_items(builder, &builder->blocks[b].weight, &cost.backward_weight);
+        const BlockCost *cost = cost_of(builder, b, layer);
+        builder->blocks[b].parameters = cost->parameters;
+        builder->blocks[b].experts = cost->expert_parameters;
+        add_items(builder, &builder->blocks[b].forward, &cost->forward);
+        add_items(builder, &builder->blocks[b].backward, &cost->backward);
+        add_items(builder, &builder->blocks[b].input, &cost->backward_input);
+        add_items(builder, &builder->blocks[b].weight, &cost->backward_weight);
     }
 }
 

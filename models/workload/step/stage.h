@@ -51,12 +51,25 @@ typedef struct StageShapes {
     ShapeList slot[SLOT_COUNT];
 } StageShapes;
 
+// What blocks cost that some stage has had before.
+typedef struct KnownCost {
+    const Gpu *gpu;
+    int block, layer; // of the model, and of its chunk
+    BlockCost cost;
+} KnownCost;
+
+typedef struct KnownCosts {
+    const KnownCost **items;
+    int count, room;
+} KnownCosts;
+
 typedef struct StageRequest {
     const TrainingSpec *training;
     const Resolved *resolved;
     const Gpu *gpu;
     const Gpu *slower; // gradients are fused when this one has them too; NULL: none is slower
     int stage;
+    KnownCosts *costs;            // of all stages so far
     StageShapes *shapes;          // of all stages, [pp]: out-slots are numbered by the sender's list
     const double *output_bytes;   // [chunks] passed on after each chunk, per rank
     double traffic_seconds;       // a rank's data-parallel traffic takes per byte, when alone
