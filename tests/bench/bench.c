@@ -210,30 +210,48 @@ static void bench_gpt3(bool unfolded) {
     arena_close(result_arena);
 }
 
-// ---- The whole scaling curve of case 2 as a user runs it, in a process of its own.
-static void bench_case_2(void) {
+// ---- What a user asks, in processes of their own.
+#define GPT3                                                                                                           \
+    "--model gpt3-175b --node dgx-a100 --fabric ib-hdr200:rail_fat_tree --gpus 1024 --tp 8 --pp 16 --schedule 1f1b "   \
+    "--micro-batch 1 --global-batch 1536 --recompute full"
+
+typedef struct Asked {
+    const char *name, *words;
+    double target_s;
+} Asked;
+
+static const Asked asked[] = {
+    {"case_2_scaling_curve", "run scenarios/examples/scaling_efficiency.lua --json", 0.2},
+    {"explain_gpt3_175b_1024_a100", "explain " GPT3, 0.3},
+    {"jitter_gpt3_175b_1024_a100", "run " GPT3 " --jitter 0.05", 0.4},
+    {"jitter_by_class_gpt3_175b_1024_a100", "run " GPT3 " --jitter 0.05 --jitter-by class", 0.1},
+    {"hw_list", "hw list", 0.003},
+};
+
+static double children_s(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return (double)usage.ru_utime.tv_sec + 1e-6 * (double)usage.ru_utime.tv_usec + (double)usage.ru_stime.tv_sec +
+           1e-6 * (double)usage.ru_stime.tv_usec;
+}
+
+static void bench_asked(const Asked *one) {
     const char *program = getenv("LOCKSTEP") ? getenv("LOCKSTEP") : "build/lockstep";
     enum { ROUNDS = 5 };
     double times[ROUNDS];
     Arena *arena = arena_open();
-    char line[512];
-    snprintf(line, sizeof line, "%s run scenarios/examples/scaling_efficiency.lua --json > /dev/null", program);
+    const char *line = arena_printf(arena, "%s %s > /dev/null", program, one->words);
     for (int r = 0; r < ROUNDS; r++) {
-        struct rusage before, after;
-        getrusage(RUSAGE_CHILDREN, &before);
+        double before = children_s();
         if (system(line) != 0) {
             fprintf(stderr, "could not run: %s\n", line);
             arena_close(arena);
             return;
         }
-        getrusage(RUSAGE_CHILDREN, &after);
-        times[r] = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) +
-                   1e-6 * (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec) +
-                   (double)(after.ru_stime.tv_sec - before.ru_stime.tv_sec) +
-                   1e-6 * (double)(after.ru_stime.tv_usec - before.ru_stime.tv_usec);
+        times[r] = children_s() - before;
     }
-    printf("{\"bench\":\"case_2_scaling_curve\",\"cpu_s\":%.3f,\"target_s\":0.2}\n",
-           quantile(arena, times, ROUNDS, 0.5));
+    printf("{\"bench\":\"%s\",\"cpu_s\":%.3f,\"target_s\":%g}\n", one->name, quantile(arena, times, ROUNDS, 0.5),
+           one->target_s);
     arena_close(arena);
 }
 
@@ -359,8 +377,8 @@ static void bench_packets(bool full) {
     PacketCable *cables = ARENA_ARRAY(arena, PacketCable, 2 * HOSTS);
     PacketFlow *flows = ARENA_ARRAY(arena, PacketFlow, HOSTS);
     for (int h = 0; h < HOSTS; h++) {
-        cables[h] = (PacketCable){h, HOSTS + h / WIDE, 12.5e9, 1e-6, 0, 0};
-        cables[HOSTS + h] = (PacketCable){HOSTS + h / WIDE, HOSTS + WIDE + h % WIDE, 12.5e9, 1e-6, 0, 0};
+        cables[h] = (PacketCable){h, HOSTS + h / WIDE, 12.5e9, 1e-6, 0, 0, 0};
+        cables[HOSTS + h] = (PacketCable){HOSTS + h / WIDE, HOSTS + WIDE + h % WIDE, 12.5e9, 1e-6, 0, 0, 0};
         flows[h] = (PacketFlow){h, (37 * h + 161) % HOSTS, 2000000, 0};
     }
     PacketNetwork network = {HOSTS, 2 * WIDE, cables, 2 * HOSTS, .payload_bytes = 4096, .header_bytes = 64};
@@ -384,7 +402,8 @@ int main(int argc, char **argv) {
     const char *only = argc > 1 ? argv[1] : "";
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!*only || strstr("events", only)) bench_events();
-    if (!*only || strstr("case2", only)) bench_case_2();
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+        if (!*only || strstr("asked", only) || strcmp(only, asked[i].name) == 0) bench_asked(&asked[i]);
     if (!*only || strstr("folded", only)) bench_gpt3(false);
     if (!*only || strstr("unfolded", only)) bench_gpt3(true);
     if (!*only || strstr("periods", only)) bench_periods();
