@@ -165,12 +165,14 @@ char *arena_printf(Arena *arena, const char *format, ...) {
 }
 
 char *arena_vprintf(Arena *arena, const char *format, va_list arguments) {
+    char most[256]; // are shorter
     va_list again;
     va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, again);
+    int length = vsnprintf(most, sizeof most, format, again);
     va_end(again);
     if (length < 0) out_of_memory(strlen(format)); // what else it can lack
     char *text = arena_alloc(arena, (size_t)length + 1);
+    if ((size_t)length < sizeof most) return memcpy(text, most, (size_t)length + 1);
     vsnprintf(text, (size_t)length + 1, format, arguments);
     return text;
 }
