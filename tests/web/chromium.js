@@ -19,6 +19,8 @@ module.exports = async function chromium(program, home) {
         }
     });
 
+    process.on("exit", () => browser.kill()); // should a check break off
+
     function tell(method, params = {}, sessionId) {
         browser.stdio[3].write(JSON.stringify({id: ++number, method, params, sessionId}) + "\0");
         const mine = number;

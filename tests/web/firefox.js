@@ -58,15 +58,16 @@ module.exports = async function firefox(program, home) {
         const settings = {...SETTINGS, "layout.css.prefers-color-scheme.content-override": theme === "dark" ? 0 : 1};
         fs.writeFileSync(path.join(home, "user.js"), Object.entries(settings).map(([name, value]) =>
             `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`).join(""));
-        const process = spawn(program, ["--headless", "--no-remote", "--profile", home, "--remote-debugging-port", "0"], {stdio: ["ignore", "ignore", "pipe"]});
-        const ended = new Promise((done) => process.on("exit", done)), waiting = new Map();
+        const child = spawn(program, ["--headless", "--no-remote", "--profile", home, "--remote-debugging-port", "0"], {stdio: ["ignore", "ignore", "pipe"]});
+        process.on("exit", () => child.kill()); // should a check break off
+        const ended = new Promise((done) => child.on("exit", done)), waiting = new Map();
         const address = await new Promise((done, fail) => {
             let text = "";
-            process.stderr.on("data", (bytes) => {
+            child.stderr.on("data", (bytes) => {
                 const found = (text += bytes).match(/listening on (ws:\S+)/);
                 if (found) done(found[1]);
             });
-            process.on("exit", () => fail(new Error("Firefox has ended: " + text)));
+            child.on("exit", () => fail(new Error("Firefox has ended: " + text)));
         });
         const send = await connect(address + "/session", (text) => {
             const message = JSON.parse(text);
@@ -97,7 +98,7 @@ module.exports = async function firefox(program, home) {
         await call("browsingContext.setViewport", {context, viewport: {width, height: 900}});
         await call("browsingContext.navigate", {context, url: address, wait: "complete"});
         return async (expression) => {
-            const reply = await call("script.evaluate", {expression: `(async () => JSON.stringify(await (${expression})))()`, awaitPromise: true, target: {context}});
+            const reply = await call("script.evaluate", {expression: `(async () => JSON.stringify(await (0, eval)(${JSON.stringify(expression)})))()`, awaitPromise: true, target: {context}});
             if (reply.type === "exception") throw new Error(JSON.stringify(reply.exceptionDetails.text));
             return reply.result.value === undefined ? undefined : JSON.parse(reply.result.value);
         };
