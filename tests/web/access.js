@@ -47,6 +47,7 @@ const FOCUSED = `(() => {
     if (node.type === "radio") at = window.forFocus.findIndex((other) => other.name === node.name && other.type === "radio");
     return [at, node.tagName + (node.id ? "#" + node.id : "") + " " + (node.textContent || "").trim().slice(0, 30)];
 })()`;
+const THERE = "window.forFocus.map((node) => node.isConnected && !node.disabled && node.checkVisibility({visibilityProperty: true}))";
 const NAMED = (i) => `(() => { const node = window.forFocus[${i}]; return node.tagName + (node.id ? "#" + node.id : "") + " " + (node.textContent || "").trim().slice(0, 30); })()`;
 
 async function reached(look) {
@@ -62,7 +63,8 @@ async function reached(look) {
         if (at >= 0) seen.add(at);
         last = name;
     }
-    for (let i = 0; i < count; i++) if (!seen.has(i)) faults.push("Tab does not lead to " + await look(NAMED(i)));
+    const there = await look(THERE); // what an answer has hidden meanwhile is not looked for
+    for (let i = 0; i < count; i++) if (!seen.has(i) && there[i]) faults.push("Tab does not lead to " + await look(NAMED(i)));
     return faults.slice(0, 5);
 }
 
