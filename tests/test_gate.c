@@ -213,6 +213,8 @@ TEST(every_field_that_names_a_file_goes_through_the_gate) {
         const char *before, *after;
     } ways[] = {
         {"fabric = 'ib-ndr400:", "'"},
+        {"fabric = 'ib-ndr400:./", ":oversubscription=2'"},
+        {"sim.program { on = sim.cluster { node = 'dgx-a100', gpus = 8 }, file = '", "' }"},
         {"sim.model.hf '", "'"},
         {"sim.node { gpu = 'A100', file = '", "' }"},
         {"sim.queue { on = sim.cluster { node = 'dgx-a100' }, trace = '", "' }"},

@@ -49,6 +49,11 @@ static const char *const doors[] = {
     "collective all_reduce --node @.txt --sizes 1M",
     "collective all_reduce --node @.xml --sizes 1M",
     "collective all_reduce --node dgx-a100 --nodes 2 --fabric ib-hdr200:@.json --sizes 1M",
+    "collective all_reduce --node dgx-a100 --nodes 2 --fabric ib-hdr200:@.txt --sizes 1M",
+    "collective all_reduce --node dgx-a100 --nodes 2 --fabric @.txt --sizes 1M",
+    "run --model gpt2-124m --node @.xml --gpus 8 --micro-batch 1 --global-batch 8",
+    "diff @.sqlite @.sqlite",
+    "calibrate import --from nsys @.sqlite",
     "queue --gpus 64 --trace @.csv",
     "plan --model gpt2-124m --node dgx-a100 --gpus 8 --steps-curve @.csv",
     "memory --model @.json --gpu A100",
@@ -63,12 +68,12 @@ static void knock(const char *door, const char *name, const char *make) {
         size_t length = strlen(command);
         snprintf(command + length, sizeof command - length, *at == '@' ? "%s" : "%.1s", *at == '@' ? name : at);
     }
-    snprintf(
-        line, sizeof line,
-        "p=$(realpath $LOCKSTEP); d=$(mktemp -d); cd $d; mkdir -p batch/training; touch any.txt; for f in %s.lua "
-        "%s.json %s.json.gz %s.csv %s.db %s.txt %s.xml %s.md batch/training/any.csv; do %s $f; done; timeout 10 $p "
-        "%s </dev/null; status=$?; rm -r $d; exit $status",
-        name, name, name, name, name, name, name, name, make, command);
+    snprintf(line, sizeof line,
+             "p=$(realpath $LOCKSTEP); d=$(mktemp -d); cd $d; mkdir -p batch/training; touch any.txt; for f in %s.lua "
+             "%s.json %s.json.gz %s.csv %s.db %s.sqlite %s.txt %s.xml %s.md batch/training/any.csv; do %s $f; done; "
+             "timeout 10 $p "
+             "%s </dev/null; status=$?; rm -r $d; exit $status",
+             name, name, name, name, name, name, name, name, name, make, command);
     int status = test_shell(line, said, sizeof said);
     bool is_said = strstr(said, "is a pipe with a name, not a file") || strstr(said, "is a device, not a file") ||
                    strstr(said, "no node is called"); // whose name is no file's

@@ -13,6 +13,7 @@
 #include "scenarios/import/formats.h"
 #include "sim/base/check.h"
 #include "sim/data/json_stream.h"
+#include "sim/data/nsys.h"
 #include "sim/system/letters_out.h"
 #include "sim/system/other_program.h"
 #include "sim/system/wall.h"
