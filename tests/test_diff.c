@@ -437,6 +437,10 @@ TEST(an_export_that_lacks_tables_or_lies_is_told_so) {
          "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, shortName INTEGER);",
          "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, 0, 1)",
          "SQLite cannot read it: no such column: s.rowid"},
+        {nsys_schema,
+         "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER); INSERT INTO "
+         "CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (1)",
+         "CUDA graphs are in it as wholes"},
         // a view that never ends
         {"CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT); CREATE TABLE META_DATA_EXPORT (name TEXT);"
          "CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE n(start, end, deviceId, shortName) AS (SELECT 1, 2, "

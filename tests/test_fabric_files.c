@@ -120,6 +120,17 @@ TEST(mistakes_in_topology_conf_are_told_at_their_line) {
 
 #define LEAF "Switch\t40 \"S-1\"\t# \"leaf\" enhanced port 0 lid 1 lmc 0\n"
 
+// Adapters that nobody named are all "localhost HCA-1".
+TEST(hosts_that_names_do_not_tell_apart_are_refused) {
+    static char text[8192] = LEAF;
+    Arena *arena = arena_open();
+    for (int i = 2; i < 40; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "[%d]\t\"H-%d\"[1](2) # \"localhost HCA-1\" 4xNDR\n",
+                 i, i);
+    EXPECT_CONTAINS(complaint(arena, text), "host \"localhost\" would have more than 32 NICs");
+    arena_close(arena);
+}
+
 TEST(mistakes_in_what_ibnetdiscover_prints_are_told_at_their_line) {
     static const struct {
         const char *text, *complaint;

@@ -219,6 +219,20 @@ static bool tell_kernels(const Export *export) {
     return tell_rows(export, sql, "kernel", text_name, false);
 }
 
+// By default CUDA graphs are recorded as wholes: what their kernels do is not in the file.
+static bool refuse_graphs(const Export *export) {
+    const char *table = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
+    sqlite3_stmt *statement = has_table(export->base, table)
+                                  ? prepare(export, "SELECT 1 FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE LIMIT 1")
+                                  : NULL;
+    bool any = statement && sqlite3_step(statement) == SQLITE_ROW;
+    sqlite3_finalize(statement);
+    if (!any) return false;
+    problem_add(export->problems, (Where){export->path, 0}, "CUDA graphs are in it as wholes, without their kernels");
+    problem_hint(export->problems, "profile with nsys profile --cuda-graph-trace=node");
+    return true;
+}
+
 static bool tell_copies(const Export *export) {
     return (!has_table(export->base, "CUPTI_ACTIVITY_KIND_MEMCPY") ||
             tell_rows(export, "SELECT start, \"end\", copyKind FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE deviceId = ?1",
@@ -261,7 +275,7 @@ bool nsys_read(const char *path, const KinetoReader *reader, void *context, Prob
     }
     if (has_table(export.base, "CUPTI_ACTIVITY_KIND_KERNEL")) choose_gpu(&export);
     tell_gpu(&export);
-    bool read = tell_steps(&export) && tell_kernels(&export) && tell_copies(&export);
+    bool read = !refuse_graphs(&export) && tell_steps(&export) && tell_kernels(&export) && tell_copies(&export);
     sqlite3_close(export.base);
     return read;
 }

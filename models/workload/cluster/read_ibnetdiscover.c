@@ -289,6 +289,12 @@ static FabricShown show(Reading *r, const char *path) {
         fabric_add_node_of_nics(maker, switches, of, where);
         nodes++;
     }
+    if (!slowest && count > 0) {
+        problem_add(r->problems, where, "host \"%.60s\" would have more than %d NICs", nics[0].host, MOST_NICS);
+        problem_hint(r->problems,
+                     "adapters are told apart by names such as \"node7 mlx5_0\", which rdma-ndd gives them");
+        return (FabricShown){0};
+    }
     if (!slowest) {
         problem_add(r->problems, where, "no adapter of it hangs on a switch");
         problem_hint(r->problems,
