@@ -415,6 +415,15 @@ TEST(an_export_of_nsight_systems_is_the_same_side_as_the_trace_of_a_profiler) {
     EXPECT_INT(side.cause_count, 4);
     for (int i = 0; i < 4; i++) EXPECT_NEAR(side.causes[i].seconds, seconds[i], 1e-12);
     EXPECT_CONTAINS(diff_in(folder, "report1.sqlite", "report1.sqlite", " --csv")->out, "Kernels that compute,0.000");
+    static char text[1 << 14];
+    char line[256];
+    snprintf(line, sizeof line, "$LOCKSTEP calibrate import --from nsys %s", path);
+    EXPECT_INT(test_shell(line, text, sizeof text), 0);
+    EXPECT_CONTAINS(text, "\"imported_from\":\"Nsight Systems export\",\"gpu\":\"NVIDIA H100 80GB HBM3\"");
+    EXPECT_CONTAINS(text, "\"variant\":\"elementwise\",\"count\":2");
+    snprintf(line, sizeof line, "$LOCKSTEP calibrate fit %s 2>&1", path);
+    EXPECT_INT(test_shell(line, text, sizeof text), 4);
+    EXPECT_CONTAINS(text, "nsys records no shapes");
     static const char *const files[] = {"report1.sqlite"};
     remove_folder(folder, files, COUNT(files));
     arena_close(arena);

@@ -13,7 +13,7 @@
 #include "calibrate/gpu/profile.h"
 #include "models/network/constants.h"
 #include "results/answer/frame.h"
-#include "sim/data/kineto.h"
+#include "sim/data/nsys.h"
 
 #define FEWEST_MEASUREMENTS 20
 #define FEWEST_IMPORTED 6 // a layer of a transformer, forward and back, has a dozen shapes
@@ -500,7 +500,7 @@ static const MeasuredFile *read_trace(Arena *arena, const Catalogue *catalogue, 
 static int fit_one(Asking *asking, const char *path) {
     const Catalogue *catalogue = catalogue_builtin(asking->arena);
     const char *output = option_text(asking->options, "output", NULL), *gpu = option_text(asking->options, "gpu", NULL);
-    bool traced = kineto_is_trace(path);
+    bool nsys = nsys_is_export(path), traced = nsys || kineto_is_trace(path);
     const MeasuredFile *file = traced ? read_trace(asking->arena, catalogue, path, gpu, asking->problems)
                                       : measured_read(asking->arena, catalogue, path, gpu, asking->problems);
     if (!file) return EXIT_BAD_INPUT;
@@ -508,8 +508,9 @@ static int fit_one(Asking *asking, const char *path) {
     if (file->count < fewest) {
         problem_add(asking->problems, (Where){path, 0}, "%d measurements that a fit can use are too few: it takes %d",
                     file->count, fewest);
-        problem_hint(asking->problems, traced ? "profile with record_shapes=True, so that products have shapes"
-                                              : "a full run of lockstep-bench has hundreds");
+        problem_hint(asking->problems, nsys     ? "nsys records no shapes: take a trace of torch.profiler"
+                                       : traced ? "profile with record_shapes=True, so that products have shapes"
+                                                : "a full run of lockstep-bench has hundreds");
         return EXIT_BAD_INPUT;
     }
     DeviceFit *fit = ARENA_NEW(asking->arena, DeviceFit);
@@ -575,7 +576,8 @@ static int ask(Asking *asking) {
         problem_hint(asking->problems, "usage: %s", usage);
     }
     if (problem_count(asking->problems) > 0) return EXIT_USAGE;
-    if (measured_is_json(path) || kineto_is_trace(path)) return fit_one(asking, path); // which may be packed
+    if (measured_is_json(path) || kineto_is_trace(path) || nsys_is_export(path))
+        return fit_one(asking, path); // which may be packed
     bool of_experts = kernel_table_is_of_experts(path);
     if (of_experts || kernel_table_is_of_attention(path)) return fit_kernels(asking, path, of_experts);
     return kernel_table_is_of_gemms(path) ? fit_generations(asking, path) : fit_many(asking, path);
