@@ -102,7 +102,7 @@ TEST(mistakes_in_topology_conf_are_told_at_their_line) {
         {"SwitchName=a\n", "1: \"a\" has neither Nodes= nor Switches="},
         {"SwitchName=a Nodes=n1\nNodes=n2\n", "2: these nodes belong to no switch"},
         {"# two\nSwitchName=a Nods=n1\n", "2: topology.conf has no \"Nods\""},
-        {"SwitchName=a Nodes=n[0-99999999]\n", "1: the file names more than 1000000 nodes"},
+        {"SwitchName=a Nodes=n[0-99999999]\n", "1: the file names more than 200000 nodes"},
         {"RingName=a Nodes=n[0-9]\n", "1: rings of nodes are not read"},
         {"BlockName=a Nodes=n[0-9]\nBlockName=b Nodes=n[10-12]\nBlockName=c Nodes=n[13-20]\n",
          "0: its blocks have different"},

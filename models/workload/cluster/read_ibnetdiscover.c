@@ -304,8 +304,9 @@ static FabricShown show(Reading *r, const char *path) {
     add_cables(r, maker, where);
     const FabricShape *shape = fabric_finish(maker);
     if (shape)
-        fprintf(stderr, "note: %s shows %d nodes of %d NIC%s (%s) on %d switches%s\n", path, nodes, usual,
-                usual == 1 ? "" : "s", slowest->speed, shape->graph->switch_count,
+        fprintf(stderr, "note: %s shows %d node%s of %d NIC%s (%s) on %d switch%s%s\n", path, nodes,
+                nodes == 1 ? "" : "s", usual, usual == 1 ? "" : "s", slowest->speed, shape->graph->switch_count,
+                shape->graph->switch_count == 1 ? "" : "es",
                 left_out ? arena_printf(r->scratch, "; hosts with other numbers of NICs (%d) are left out", left_out)
                          : "");
     return (FabricShown){shape, rate_word(r, slowest)};

@@ -11,7 +11,7 @@
 #include "sim/base/name_index.h"
 #include "sim/data/hostlist.h"
 
-#define MOST_NODES 1000000
+#define MOST_NODES 200000
 #define MOST_SWITCHES 1000
 #define MOST_LINKS 100000
 #define MOST_WORDS 16
