@@ -40,8 +40,8 @@ const FabricCase fabric_cases[] = {
     // Three of the first four nodes hang on the smaller leaf: 3/4 of what they send passes its 3/4 of a node's rate.
     {"tests/data/fabrics/slurm_uneven.conf:oversubscription=4", 8, 3, ABOVE(3, 8, 4), NODE_RATE},
     {"tests/data/fabrics/slurm_blocks.conf", 8, 3, 0, 4 * NODE_RATE},
-    // NICs 0-3 and 4-7 of four nodes on a leaf each, with four cables up: of 64 parts that each of 16 GPUs sends, 8 stay
-    // in the node and 12 on the leaf.
+    // NICs 0-3 and 4-7 of four nodes on a leaf each, with four cables up: of 64 parts that each of 16 GPUs sends, 8
+    // stay in the node and 12 on the leaf.
     {"tests/data/fabrics/ibnetdiscover.txt", 8, 3, 16 * 44 / 64.0 / (4 * NIC), 4 * NODE_RATE / 4},
     {"tests/data/fabrics/two_rooms.json", 8, 3, 8 * 4 * 4.0 / 8 / (4 * NIC), 4 * NIC},
 };

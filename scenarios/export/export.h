@@ -43,7 +43,8 @@ bool export_write(Arena *arena, const char *folder, const ExportFiles *files, Pr
      .kind = OPTION_TEXT,                                                                                              \
      .of = OF_FORM,                                                                                                    \
      .metavar = "KINDS",                                                                                               \
-     .help = "write scripts that run it: megatron, bridge, nemo, torchtitan, deepspeed, accelerate; torchrun, sbatch, k8s, "   \
+     .help = "write scripts that run it: megatron, bridge, nemo, torchtitan, deepspeed, accelerate; torchrun, "        \
+             "sbatch, k8s, "                                                                                           \
              "skypilot; "                                                                                              \
              "or change: your own file"},                                                                              \
     {                                                                                                                  \

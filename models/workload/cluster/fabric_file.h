@@ -8,8 +8,8 @@
 bool is_fabric_file(const char *word);
 
 typedef struct FabricFile {
-    const char *path; // as messages say it
-    char *text;       // changed by who reads it
+    const char *path;                              // as messages say it
+    char *text;                                    // changed by who reads it
     double oversubscription, pod_oversubscription; // what the user says of a tree whose file does not; 0: nothing
 } FabricFile;
 

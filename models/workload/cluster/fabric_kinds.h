@@ -48,7 +48,7 @@ void fabric_add_nodes(FabricMaker *maker, const char *switch_name, int count, Wh
 // A node whose NICs hang on switches of their own: as many NICs at each.
 void fabric_add_node_of_nics(FabricMaker *maker, const char *const *switches, int nics, Where where);
 void fabric_set_places(FabricMaker *maker, int nodes); // more than these there are not
-const FabricShape *fabric_finish(FabricMaker *maker); // NULL after problems
+const FabricShape *fabric_finish(FabricMaker *maker);  // NULL after problems
 
 // "ib-ndr400", "ib-hdr200:dragonfly:groups=8:switches_per_group=4:nodes_per_switch=2", "eth-10g:lab.json",
 // "ib-ndr400:topology.conf", "ibnetdiscover.txt". *shape stays NULL for a link alone. False after problems.

@@ -1,5 +1,5 @@
-// A type of node from a picture of a real one (nvidia-smi topo -m, NCCL's or hwloc's XML): what its links are comes from the picture, what its GPUs and host can do
-// from the catalogue.
+// A type of node from a picture of a real one (nvidia-smi topo -m, NCCL's or hwloc's XML): what its links are comes
+// from the picture, what its GPUs and host can do from the catalogue.
 #ifndef LOCKSTEP_WORKLOAD_IMPORTED_NODE_H
 #define LOCKSTEP_WORKLOAD_IMPORTED_NODE_H
 
