@@ -347,6 +347,23 @@ static const struct {
     {"torchrun --nproc_per_node 8 train.py --n_layers 12 --n_heads 12 --hidden_width 768 --context_length 1024 "
      "--train_batch_size 4 --sharding_strategy full\n",
      "zero", "3"},
+    // Settings within a value; a name that is no launcher; variables that set -a exports.
+    {"torchrun --nproc_per_node 8 run_clm.py --model_name_or_path gpt2 --per_device_train_batch_size 1 --fp16 "
+     "--fsdp 'full_shard auto_wrap' --fsdp_config '{\"activation_checkpointing\": true}'\n",
+     "recompute", "full"},
+    {"docker run --gpus 4 --name axolotl --mount type=bind,src=a,target=/w/axolotl img torchrun --nproc_per_node 4 "
+     "run_clm.py --model_name_or_path gpt2 "
+     "--per_device_train_batch_size 2\n",
+     "gpus", "4"},
+    {"set -a; HOROVOD_CYCLE_TIME=3; set +a\nhorovodrun -np 8 python train_hvd.py --model resnet50 --batch-size 8\n",
+     "horovod-cycle", "3 ms"},
+    // What is recomputed of parts that the model has not.
+    {RUN("--recompute-granularity selective --recompute-modules mla_up_proj layernorm"), "recompute-modules",
+     "layernorm"},
+    // Experts' layers as a pattern.
+    {RUN("--num-experts 8 --moe-router-topk 2 --moe-ffn-hidden-size 512 --moe-layer-freq '([0]*3+[1]*21)'"), "model",
+     "transformer:layers=24,hidden=1024,heads=16,max_positions=1024,experts=8,experts_per_token=2,expert_ffn=512,"
+     "dense_layers=3"},
     // Options that are shifted away one by one.
     {"set -- --tp 2 --pp 2 --\nwhile true; do case $1 in --tp) TP=$2; shift 2;; --pp) PP=$2; shift 2;; --) break;; "
      "esac; done\n" RUN("--tensor-model-parallel-size $TP --pipeline-model-parallel-size $PP"),
@@ -578,6 +595,40 @@ TEST(files_of_other_services_say_machines_and_command) {
                     arena_printf(arena, "%s%s", tasks[i].text, tasks[i].gpus));
         EXPECT_TEXT(word(import, "micro-batch"), tasks[i].micro);
     }
+    arena_close(arena);
+}
+
+TEST(fields_and_sizes_of_a_program_and_the_gpus_it_asks_for_are_its_job) {
+    Arena *arena = arena_open();
+    const char *fields =
+        "cat > t.py <<'E'\n@dataclass\nclass Settings:\n    device_batch_size: int = 8 * 2\n"
+        "    sequence_length: int = 1024\n\nmodel = GPT(GPTConfig(vocab_size=50304, n_layer=12, n_head=6, "
+        "n_embd=768))\nE\ntorchrun --nproc_per_node 8 t.py\n";
+    const Import *import = read_as(arena, "x.sh", fields, &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_CONTAINS(word(import, "model"), "layers=12,hidden=768,heads=6");
+    EXPECT_TEXT(word(import, "micro-batch"), "16");
+    EXPECT_TEXT(word(import, "seq"), "1024");
+    const char *modal =
+        "N = 4\n@app.function(gpu=f\"A100-80GB:{N}\", timeout=60)\ndef train():\n"
+        "    cmd = [\"torchrun\", \"--nproc_per_node\", str(N), \"run_clm.py\", \"--model_name_or_path\", "
+        "\"gpt2\", \"--per_device_train_batch_size\", \"2\"]\n    subprocess.run(cmd)\n";
+    import = read_as(arena, "m.py", modal, &nothing);
+    EXPECT_TEXT(word(import, "gpus"), "4");
+    EXPECT_CONTAINS(word(import, "node"), "a100");
+    arena_close(arena);
+}
+
+TEST(layers_that_no_stages_divide_are_refused) {
+    Arena *arena = arena_open();
+    static const char sizes[] =
+        "#!/bin/bash\ntorchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 30 --hidden-size 1024 "
+        "--num-attention-heads 16 --seq-length 1024 --micro-batch-size 1 "
+        "--pipeline-model-parallel-size 4 --bf16";
+    EXPECT_CONTAINS(
+        first_problem(arena, "x.sh", arena_printf(arena, "%s\n", sizes), &(ImportAsked){.node = "dgx-h100"}),
+        "30 layers do not divide by 4 stages");
+    const char *said = arena_printf(arena, "%s --decoder-first-pipeline-num-layers 6\n", sizes);
+    EXPECT_TEXT(word(read_as(arena, "x.sh", said, &(ImportAsked){.node = "dgx-h100"}), "pp"), "4");
     arena_close(arena);
 }
 
@@ -844,6 +895,7 @@ static bool needs_another(const ImportSoftware *software, const ImportOption *ro
                                         "core_multiplier",
                                         "core_multiple",
                                         "shard_degree",
+                                        "expert_pattern",
                                         "replicas",
                                         "instance"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)

@@ -64,6 +64,7 @@ enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
 static const Launcher python = {"python", "python", A_SCRIPT, NULL};
 
 static const Launcher *launcher_named(const char *word) {
+    if (strpbrk(word, "=:")) return NULL; // "target=/workspace/axolotl", of a container
     for (int i = 0; i < LAUNCHERS; i++)
         if (strcmp(base_name(word), launchers[i].name) == 0) return &launchers[i];
     return NULL;
@@ -301,13 +302,23 @@ static void read_torchx(Reading *r, const ShellWords *words, Where where) {
     launch_words(r, torchrun, where);
 }
 
+// "--name axolotl" of a container or a job: what follows is no launcher.
+static bool names_something(const char *option) {
+    static const char *const names[] = {"--name",     "--job-name",   "-J",      "--container-name",
+                                        "--hostname", "--network",    "--label", "--project",
+                                        "--queue",    "--experiment", "--image", "--tag"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(option, names[i]) == 0) return true;
+    return false;
+}
+
 // Words of a command, from `at`: launchers and wrappers are peeled off one by one.
 static void launch_from(Reading *r, const ShellWords *words, Where where) {
     int behind = 0; // a launcher's own words
     for (int at = 0; at < words->count; at++) {
         const char *word = words->items[at].text;
         ShellWords rest = {words->items + at, words->count - at, words->count - at};
-        const Launcher *launcher = launcher_named(word);
+        const Launcher *launcher = at > 0 && names_something(words->items[at - 1].text) ? NULL : launcher_named(word);
         if (launcher && launcher->follows != A_COMMAND) {
             int program = find_program(&rest, 1, launcher);
             add_launch(r, launcher, &rest, 1, program, where);
@@ -493,6 +504,24 @@ static void list_notes(Reading *r) {
     for (int i = 0; i < count; i++) list_line(r, &r->import->missing, "not known", NULL, notes[i].text, notes[i].where);
 }
 
+// --fsdp_config '{"activation_checkpointing": true}': its settings by their names. False: it is no such thing.
+static bool take_object(Reading *r, const Said *said) {
+    SaidList list = {0};
+    Problems *aside = problems_create(r->arena);
+    if (said->value[0] != '{' || !is_known(said->value)) return false;
+    const Json *tree =
+        json_or_yaml_read(r->arena, said->where.file ? said->where.file : "", said->value, strlen(said->value), aside);
+    if (!tree || tree->kind != JSON_OBJECT || !said_of_tree(r->arena, &list, tree, BY_COMMAND, aside)) return false;
+    bool whole = same_word(said->name, "deepspeed") || same_word(said->name, "deepspeed_config");
+    for (int i = 0; i < list.count; i++) {
+        const char *own = said->name + strspn(said->name, "-+");
+        const char *name =
+            whole ? list.items[i].name : arena_printf(r->arena, "%.100s.%.200s", own, list.items[i].name);
+        said_add(r->arena, &r->said, name, list.items[i].value, said->where, BY_COMMAND);
+    }
+    return list.count > 0;
+}
+
 void launch_choose(Reading *r) {
     const Launch *best = NULL;
     list_notes(r);
@@ -516,7 +545,7 @@ void launch_choose(Reading *r) {
     if (!strstr(best->program, "deepy.py")) take_configs(r, &best->arguments);
     for (int i = 0; i < best->arguments.count; i++) {
         const Said *said = &best->arguments.items[i];
-        said_add(r->arena, &r->said, said->name, said->value, said->where, BY_COMMAND);
+        if (!take_object(r, said)) said_add(r->arena, &r->said, said->name, said->value, said->where, BY_COMMAND);
     }
     if (r->launches.count > 1 && best->weight < 20)
         list_line(r, &r->import->missing, "program", NULL,

@@ -13,6 +13,8 @@ void take_command(Reading *r, const Json *container); // "command" and "args"
 // torchrun takes both from the environment there.
 void default_ranks(Reading *r, double nodes, double per_node, const Json *job);
 
+// "nvidia:A100:80GB:8", "H100:8", "A100-80GB": the model, and how many where that is said.
+const char *gpu_of_text(Reading *r, const char *text, double *count);
 bool is_task(const char *text);
 bool read_task(Reading *r, const char *file, const char *text, const Json *documents); // false: it is none of these
 

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/import/reading.h"
-#include "sim/base/list.h"
+#include "scenarios/import/manifests.h"
 
 enum { FLOOR_SIGN = '\\' }; // Python's "//"
 enum { MOST_NAMES = 400, MOST_WORDS = 2000, DEEPEST = 12, MOST_TOLD = 2000 };
@@ -27,6 +26,7 @@ typedef struct Python {
     int count;
     const char *file;
     const SaidList *arguments; // what the command line tells it; or NULL
+    bool in_dataclass;         // its fields are settings
     bool configures;           // its names are its options, as nanoGPT's configurator.py has it
     SaidList told;             // by calls and attributes
     int calls;                 // of those that make a training
@@ -301,6 +301,31 @@ static const char *read_keyword(Python *p) {
     return arena_printf(p->r->arena, "%.*s", (int)(stop - begin > 100 ? 100 : stop - begin), begin);
 }
 
+// GPTConfig(n_layer=12, …): sizes of a model that the program makes itself.
+static void take_size(Python *p, const char *key, const ShellWords *value, int line) {
+    static const char *const sizes[] = {"n_layer",
+                                        "n_layers",
+                                        "num_layers",
+                                        "num_hidden_layers",
+                                        "n_head",
+                                        "n_heads",
+                                        "num_heads",
+                                        "num_attention_heads",
+                                        "n_embd",
+                                        "d_model",
+                                        "hidden_size",
+                                        "dim",
+                                        "n_kv_heads",
+                                        "n_kv_head",
+                                        "num_key_value_heads",
+                                        "intermediate_size",
+                                        "vocab_size",
+                                        "ffn_dim",
+                                        "d_ff"};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (strcmp(key, sizes[i]) == 0) tell(p, "", key, with_commas(p, value), line);
+}
+
 static void take_argument(Python *p, const char *name, const struct Maker *maker, const char *key,
                           const ShellWords *value, int line) {
     bool is_environment = strcmp(key, "env") == 0 || strcmp(key, "env_vars") == 0 || strcmp(key, "environment") == 0;
@@ -312,6 +337,16 @@ static void take_argument(Python *p, const char *name, const struct Maker *maker
     size_t length = strlen(name);
     bool cuts = length >= 9 && strcasecmp(name + length - 9, "tokenizer") == 0 && strcmp(key, "max_length") == 0;
     if (cuts && !said_find(&p->told, key)) tell(p, "", key, with_commas(p, value), line); // samples at that length
+    if (length >= 8 && strcmp(name + length - 8, "autocast") == 0 && strcmp(key, "dtype") == 0)
+        tell(p, "", "precision", with_commas(p, value), line);
+    if (length >= 9 && strcmp(name + length - 9, ".function") == 0 && strcmp(key, "gpu") == 0 && value->count == 1 &&
+        is_known(value->items[0].text)) { // Modal's
+        double count = 1;
+        p->r->machines.gpu = gpu_of_text(p->r, value->items[0].text, &count);
+        p->r->machines.nodes = 1, p->r->machines.per_node = p->r->machines.gpus = count;
+        p->r->machines.where = (Where){p->file, line};
+    }
+    if (!maker && length > 6 && strcmp(name + length - 6, "Config") == 0) take_size(p, key, value, line);
     if (!maker || is_environment) return;
     static const char *const held[] = {"hyperparameters", "config", "deepspeed", "fsdp_config", "train_loop_config"};
     bool holds = false; // a dictionary of settings
@@ -686,7 +721,10 @@ static void read_statement(Python *p) {
     for (int i = 0; i < count; i++) {
         ShellWords words = {0};
         bool is_list = false;
+        int line = p->line;
         read_value(p, &words, &is_list);
+        if (p->in_dataclass && !adds && !method)
+            tell(p, "", arena_printf(p->r->arena, "%.*s", (int)lengths[i], names[i]), with_commas(p, &words), line);
         assign(p, names[i], lengths[i], &words, is_list, adds || method);
         if (i + 1 < count && !takes(p, ',')) break;
     }
@@ -697,7 +735,10 @@ static Python *read_all(Reading *r, const char *file, const char *text, size_t b
     *p = (Python){.r = r, .at = text, .end = text + bytes, .line = 1, .file = file, .arguments = arguments};
     p->configures = arguments && memmem(text, bytes, "configurator.py", 15);
     while (p->at < p->end && p->steps < 100000) {
+        bool opens = *p->at == '@' && p->end - p->at > 10 && strncmp(p->at, "@dataclass", 10) == 0;
+        if (opens || (isalpha((unsigned char)*p->at) && strncmp(p->at, "class ", 6) != 0)) p->in_dataclass = opens;
         while (p->at < p->end && (*p->at == ' ' || *p->at == '\t')) p->at++;
+        if (p->end - p->at > 5 && strncmp(p->at, "@app.", 5) == 0) p->at++; // Modal's
         if (p->at < p->end && (isalpha((unsigned char)*p->at) || *p->at == '_')) read_statement(p);
         if (p->at < p->end && (*p->at == '"' || *p->at == '\'')) read_text(p, false);
         const char *line = p->at < p->end ? memchr(p->at, '\n', (size_t)(p->end - p->at)) : NULL;

@@ -7,248 +7,17 @@
 
 #include "models/hardware/hardware.h"
 #include "models/workload/job/job_options.h"
-#include "scenarios/import/reading.h"
+#include "scenarios/import/settle.h"
 #include "sim/base/list.h"
 
-static const char *number_text(Reading *r, double number) { return arena_printf(r->arena, "%.10g", number); }
+const char *number_text(Reading *r, double number) { return arena_printf(r->arena, "%.10g", number); }
 
-static void hear_number(Reading *r, const char *key, double number, Where where) {
+void hear_number(Reading *r, const char *key, double number, Where where) {
     if (number > 0) hear(r, key, number_text(r, number), where);
 }
 
-static void ask(Reading *r, const char *what, const char *why) {
+void ask_for(Reading *r, const char *what, const char *why) {
     list_line(r, &r->import->missing, what, NULL, why, (Where){0});
-}
-
-// ---- Models.
-
-static const Model *model_called(Reading *r, const char *name) {
-    return find_model(r->arena, name, (Where){0}, problems_create(r->arena));
-}
-
-// As the library would write it: "llama3_1_8b" and "llama31_8b" are llama3.1-8b.
-static const Model *model_spelt_like(Reading *r, const char *name) {
-    const Model *model = model_called(r, name);
-    for (const char *at = name; *at && !model; at++) {
-        const char *next = at + (at[1] == '_' || at[1] == '-' ? 2 : 1);
-        if (!isdigit((unsigned char)at[0]) || !isdigit((unsigned char)*next)) continue;
-        model = model_called(r, arena_printf(r->arena, "%.*s.%s", (int)(at + 1 - name), name, next));
-    }
-    return model;
-}
-
-// "meta-llama/Meta-Llama-3-8B-Instruct": without its owner, and without what stands before or behind the name.
-static const char *library_name(Reading *r, const char *said) {
-    const char *slash = strrchr(said, '/');
-    const char *begin = slash ? slash + 1 : said;
-    for (int front = 0; front < 3 && *begin; front++) {
-        char *name = arena_printf(r->arena, "%.100s", begin);
-        while (*name) {
-            const Model *model = model_spelt_like(r, name);
-            if (model) return model->name;
-            char *cut = strrchr(name, '-');
-            char *underline = strrchr(name, '_');
-            if (!cut || (underline && underline > cut)) cut = underline;
-            if (!cut) break;
-            *cut = '\0';
-            if (!strpbrk(name, "0123456789")) break;
-        }
-        begin += strcspn(begin, "-_");
-        begin += *begin != '\0';
-    }
-    return NULL;
-}
-
-static const char *config_beside(Reading *r, const char *name, Where where) {
-    size_t bytes;
-    const char *shown;
-    const char *path = strstr(name, ".json") ? name : arena_printf(r->arena, "%s/config.json", name);
-    return reading_near_in(r, path, 1, where, &bytes, &shown) ? shown : NULL;
-}
-
-static const char *const shape[] = {"layers", "hidden", "heads"}; // without which no transformer is spelt
-
-static const char *half_spelt(const Reading *r) { // one of the shape that is said, or NULL
-    for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
-        if (heard(r, shape[i])) return shape[i];
-    return NULL;
-}
-
-static const char *missing_of_shape(const Reading *r) {
-    const char *list = "";
-    for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
-        if (!heard(r, shape[i])) list = arena_printf(r->arena, "%s%s%s", list, *list ? ", " : "", shape[i]);
-    return *list ? arena_printf(r->arena, "%s %s", list, strchr(list, ',') ? "are" : "is") : list;
-}
-
-static const char *spell_model(Reading *r) {
-    if (*missing_of_shape(r)) return NULL;
-    double expansion = heard_number(r, "expansion", 0);
-    if (expansion > 0 && !heard(r, "ffn"))
-        hear_number(r, "ffn", expansion * heard_number(r, "hidden", 0), heard(r, "expansion")->where);
-    if (!heard(r, "max_positions") && heard(r, "seq"))
-        hear(r, "max_positions", heard_text(r, "seq"), heard(r, "seq")->where);
-    const char *text = "transformer:";
-    const char *size;
-    for (int i = 0; (size = model_size_name(i)); i++) {
-        const char *value = heard_text(r, size);
-        if (value && !strpbrk(value, ",=:"))
-            text = arena_printf(r->arena, "%s%s%s=%.30s", text, text[strlen(text) - 1] == ':' ? "" : ",", size, value);
-    }
-    if (!heard(r, "vocab")) ask(r, "vocabulary size", "a tokenizer is named, not its size; taken as 50,304");
-    return text;
-}
-
-// "llama3_1/8B_lora": llama3.1-8B, and LoRA.
-static void settle_tune_model(Reading *r) {
-    const Heard *config = heard(r, "tune_config");
-    const char *slash = config ? strchr(config->value, '/') : NULL;
-    const Heard *component = heard(r, "tune_component"); // torchtune.models.llama3_1.lora_llama3_1_8b
-    if (component && !heard(r, "model")) {
-        const char *dot = strrchr(component->value, '.'), *own = dot ? dot + 1 : component->value;
-        if (strstr(own, "lora_") && !heard(r, "lora-rank")) hear(r, "lora-rank", "8", component->where);
-        if (strncmp(own, "qlora_", 6) == 0) hear(r, "nf4-weights", "true", component->where);
-        const char *lora = strstr(own, "lora_");
-        hear(r, "model", lora ? lora + 5 : own, component->where);
-    }
-    if (!slash || heard(r, "model")) return;
-    char *name = arena_printf(r->arena, "%.*s-%.*s", (int)(slash - config->value), config->value,
-                              (int)strcspn(slash + 1, "_"), slash + 1);
-    for (char *at = name; *at; at++)
-        if (*at == '_') *at = '.';
-    hear(r, "model", name, config->where);
-    if (strstr(slash, "lora") && !heard(r, "lora-rank")) hear(r, "lora-rank", "8", config->where);
-}
-
-// nanochat's model by its depth: 64 wide a layer, a head for each 128.
-static void settle_depth(Reading *r) {
-    const Heard *depth = heard(r, "chat_depth");
-    if (!depth || heard(r, "layers")) return;
-    double hidden = heard_number(r, "chat_depth", 0) * heard_number(r, "chat_aspect", 64),
-           head = fmax(1, heard_number(r, "chat_head", 128));
-    hidden = ceil(hidden / head) * head;
-    hear(r, "layers", depth->value, depth->where);
-    hear_number(r, "hidden", hidden, depth->where);
-    hear_number(r, "heads", hidden / head, depth->where);
-    if (!heard(r, "vocab")) hear(r, "vocab", "65536", depth->where);
-}
-
-// OLMo-core's and Llama's: two thirds of four times the width, times what is said, up to a multiple.
-static void settle_multiple(Reading *r) {
-    const Heard *multiple = heard(r, "core_multiple");
-    double hidden = heard_number(r, "hidden", 0), of = heard_number(r, "core_multiple", 0);
-    if (!multiple || hidden <= 0 || of <= 0 || heard(r, "ffn")) return;
-    double ffn = floor(floor(8 * hidden / 3) * heard_number(r, "core_multiplier", 1));
-    hear_number(r, "ffn", ceil(ffn / of) * of, multiple->where);
-    hear(r, "gated_mlp", "true", multiple->where);
-    hear(r, "rms_norm", "true", multiple->where);
-    hear(r, "untied_embedding", "true", multiple->where);
-}
-
-// "configs/COCO-InstanceSegmentation/mask_rcnn_R_50_FPN_3x.yaml": mask-rcnn-resnet-50.
-static void settle_detectron(Reading *r) {
-    static const struct {
-        const char *word, *ours;
-    } words[] = {{"R", "resnet"}, {"X", "resnext"}, {"FPN", ""}, {"1x", ""}, {"3x", ""}, {"gn", ""}, {"syncbn", ""}};
-    const Heard *config = heard(r, "detectron_config");
-    if (!config || heard(r, "model")) return;
-    const char *slash = strrchr(config->value, '/'), *name = "";
-    for (const char *at = slash ? slash + 1 : config->value; *at && *at != '.';) {
-        size_t length = strcspn(at, "_.");
-        const char *word = arena_printf(r->arena, "%.*s", (int)length, at);
-        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-            if (strcmp(word, words[i].word) == 0) word = words[i].ours;
-        if (*word) name = arena_printf(r->arena, "%s%s%.40s", name, *name ? "-" : "", word);
-        at += length + (at[length] == '_');
-    }
-    char *lower = arena_copy_text(r->arena, name);
-    for (char *at = lower; *at; at++) *at = (char)tolower((unsigned char)*at);
-    hear(r, "model", lower, config->where);
-}
-
-// What of a shape follows from the software: BERT looks both ways, T5's layers are those of its halves, and OLMo counts
-// SwiGLU's two halves as one width.
-static void settle_shape(Reading *r) {
-    const Heard *halves = heard(r, "encoder_layers"), *wide = heard(r, "olmo_ffn"), *ratio = heard(r, "olmo_ratio");
-    const Heard *experts = heard(r, "experts");
-    settle_depth(r);
-    settle_detectron(r);
-    settle_multiple(r);
-    if (experts && !heard(r, "experts_per_token") && heard(r, "layers")) // as Megatron's --moe-router-topk, --topk
-        hear(r, "experts_per_token", strcmp(r->import->software, "Megatron-DeepSpeed") == 0 ? "1" : "2",
-             experts->where);
-    if (r->program && strstr(r->program, "pretrain_bert")) hear(r, "causal", "false", r->machines.where);
-    if (halves && !heard(r, "layers"))
-        hear_number(r, "layers", heard_number(r, "encoder_layers", 0) + heard_number(r, "decoder_layers", 0),
-                    halves->where);
-    if (!wide && !ratio) return;
-    const char *activation = said_value(&r->said, "activation_type");
-    bool gated = !activation || strcmp(activation, "swiglu") == 0;
-    double ffn = heard_number(r, "olmo_ffn", heard_number(r, "olmo_ratio", 4) * heard_number(r, "hidden", 0));
-    hear_number(r, "ffn", gated ? ffn / 2 : ffn, wide ? wide->where : ratio->where);
-    hear(r, "gated_mlp", gated ? "true" : "false", wide ? wide->where : ratio->where);
-}
-
-// torchtitan's families and flavours are the library's names but for these.
-static const char *titan_name(Reading *r, const char *family, const char *flavor) {
-    static const struct {
-        const char *family, *flavor, *name;
-    } others[] = {{"llama4", "17bx16e", "llama-4-scout"},
-                  {"llama4", "17bx128e", "llama-4-maverick"},
-                  {"deepseek_v3", "16B", "deepseek-v2-lite"},
-                  {"deepseek_v3", "236B", "deepseek-v2"},
-                  {"deepseek_v3", "671B", "deepseek-v3"}};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strcasecmp(family, others[i].family) == 0 &&
-            strncasecmp(flavor, others[i].flavor, strlen(others[i].flavor)) == 0)
-            return others[i].name;
-    return arena_printf(r->arena, "%.40s-%.40s", family, flavor);
-}
-
-static void settle_model(Reading *r) {
-    const char *recipe = heard_text(r, "recipe");
-    if (recipe) { // "llama3_70b(num_nodes=4)"
-        recipe = arena_printf(r->arena, "%.*s", (int)strcspn(recipe, "("), recipe);
-        ask(r, "recipe", "what it sets by itself, and nobody says here, is not known");
-    }
-    const char *family = heard_text(r, "titan_model"), *flavor = heard_text(r, "titan_flavor"); // llama3 and 70B
-    if (family && flavor) hear(r, "model", titan_name(r, family, flavor), heard(r, "titan_flavor")->where);
-    if (r->asked->model) return;
-    settle_tune_model(r);
-    const Heard *name = heard(r, "model");
-    if (name && !name->value) name = NULL; // a variable that the shell is yet to be told
-    const char *spelt = spell_model(r);
-    if (spelt) {
-        hear(r, "model", spelt, heard(r, "layers")->where);
-        return;
-    }
-    if (name) {
-        const char *config = config_beside(r, name->value, name->where), *known = library_name(r, name->value);
-        if (config || known) {
-            hear(r, "model", config ? config : known, name->where);
-            return;
-        }
-    }
-    if (recipe && library_name(r, recipe)) {
-        hear(r, "model", library_name(r, recipe), heard(r, "recipe")->where);
-        return;
-    }
-    const char *called = name ? name->value : "";
-    unhear(r, "model");
-    const char *half = half_spelt(r);
-    if (half && !name) {
-        problem_add(r->problems, heard(r, half)->where, "the model's shape is half said: %s missing",
-                    missing_of_shape(r));
-        problem_hint(r->problems, "is an option misspelt? Or say --model NAME (lockstep model list)");
-        problem_is_usage(r->problems);
-        return;
-    }
-    problem_add(r->problems, name ? name->where : (Where){0},
-                name ? "which model is \"%s\"? It is none of the library, and no config.json lies beside"
-                     : "which model? Nothing here says it%.0s",
-                called);
-    problem_hint(r->problems, "say --model NAME (lockstep model list) or --model its/config.json");
-    problem_is_usage(r->problems);
 }
 
 // ---- Machines.
@@ -629,6 +398,18 @@ static void settle_pipeline(Reading *r, Where where) {
     const Model *model = heard(r, "model") ? model_called(r, heard_text(r, "model")) : NULL;
     if (layers <= 0 && model) layers = model->layers;
     if (each > 0 && layers > 0 && pp > 1) hear_number(r, "vpp", fmax(1, floor(layers / pp / each)), where);
+    static const char uneven[] =
+        "decoder_first_pipeline_num_layers|decoder_last_pipeline_num_layers|pp_partition_method|"
+        "pipeline_model_parallel_layout|account_for_embedding_in_pipeline_split|"
+        "num_layers_in_first_pipeline_stage|account_for_loss_in_pipeline_split|"
+        "num_layers_in_last_pipeline_stage|standalone_embedding_stage|encoder_num_layers";
+    bool megatron = strcmp(r->import->software, "Megatron-LM") == 0;
+    if (megatron && heard(r, "layers") && pp > 1 && fmod(layers, pp) != 0 && !said_find(&r->said, uneven)) {
+        problem_add(r->problems, heard(r, "layers")->where,
+                    "%g layers do not divide by %g stages of the pipeline: Megatron refuses to start", layers, pp);
+        problem_hint(r->problems, "use another pp, or say how many the first and the last stage have "
+                                  "(--decoder-first-pipeline-num-layers)");
+    }
     const char *partition = heard_text(r, "partition");
     if (partition && strcmp(partition, "ends") == 0) {
         hear(r, "account-for-embedding-in-pipeline-split", "true", where);
@@ -691,6 +472,28 @@ static void settle_tokens(Reading *r) {
     }
 }
 
+// Of what is recomputed only parts that the model as it is read has: latent attention is not spelt out.
+static void settle_modules(Reading *r) {
+    const Heard *modules = heard(r, "recompute-modules"), *model = heard(r, "model");
+    bool spelt = model && strncmp(model->value, "transformer:", 12) == 0, mixture = heard(r, "experts") != NULL;
+    const char *kept = "";
+    if (!modules || !spelt) return;
+    for (const char *at = modules->value; *at; at += strspn(at, ", ")) {
+        const char *word = arena_printf(r->arena, "%.*s", (int)strcspn(at, ", "), at);
+        at += strcspn(at, ", ");
+        bool of_experts = strncmp(word, "moe", 3) == 0 || strcmp(word, "shared_experts") == 0;
+        if (strcmp(word, "mla_up_proj") == 0 || (of_experts && !mixture))
+            list_line(r, &r->import->open, "recompute_modules", word, "a part that the model as it is read has not",
+                      modules->where);
+        else
+            kept = arena_printf(r->arena, "%s%s%.60s", kept, *kept ? "," : "", word);
+    }
+    if (*kept)
+        hear(r, "recompute-modules", kept, modules->where);
+    else
+        unhear(r, "recompute-modules");
+}
+
 static void settle_software(Reading *r, const ImportSoftware *software) {
     Where where = r->machines.where;
     settle_sharding(r, where);
@@ -723,6 +526,7 @@ static void settle_software(Reading *r, const ImportSoftware *software) {
     const char *method = heard_text(r, "recompute_method");
     if (method && strcmp(method, "uniform") == 0)
         set_aside(r, "recompute-num-layers", "all layers are recomputed, by so many at a time");
+    settle_modules(r);
     if (heard_number(r, "zero", 0) < 3) set_aside(r, "offload-parameters", "only with ZeRO 3");
 }
 
@@ -816,5 +620,6 @@ void settle(Reading *r, const ImportSoftware *software) {
                   number_text(r, fmax(1, floor(world_of(r) / layout_of(r))) * fmax(1, heard_number(r, "cp", 1))), NULL,
                   heard(r, "zero")->where);
     list_model(r);
-    if (!heard(r, "fabric")) ask(r, "network", "--fabric NAME says it; else what such machines usually have is taken");
+    if (!heard(r, "fabric"))
+        ask_for(r, "network", "--fabric NAME says it; else what such machines usually have is taken");
 }

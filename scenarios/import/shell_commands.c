@@ -55,7 +55,7 @@ void shell_set(Shell *shell, const char *name, const char *value, Where where, b
     ShellWord word = {value, where.line};
     variable->words = (ShellWords){0};
     LIST_PUSH(shell->arena, &variable->words, word);
-    variable->exported |= exported;
+    variable->exported |= exported || shell->exports_all;
     variable->where = where;
 }
 
@@ -323,6 +323,9 @@ static bool run_builtin(Shell *shell, const Simple *simple, Where where, Truth *
         shift(shell, words);
     } else if (strcmp(first, "set") == 0) {
         if (is_word(simple, 1, "--")) set_arguments(shell, words);
+        bool on = is_word(simple, 1, "-o"), off = is_word(simple, 1, "+o"), named = is_word(simple, 2, "allexport");
+        if (is_word(simple, 1, "-a") || (on && named)) shell->exports_all = true;
+        if (is_word(simple, 1, "+a") || (off && named)) shell->exports_all = false;
     } else if (strcmp(first, "getopts") == 0) {
         *truth = words->count > 2 ? next_option(shell, words, where) : IS_FALSE;
     } else if (strcmp(first, "let") == 0) {

@@ -52,6 +52,7 @@ struct Shell {
     int rounds;        // that loops went through
     int within_loops, within_functions;
     enum { LEAVES_NOTHING, LEAVES_ROUND, LEAVES_LOOP, LEAVES_FUNCTION } leaves; // nothing counts until the end of it
+    bool exports_all;                                                           // set -a
     bool unset_is_empty;                                                        // within conditions
     bool unsure;           // in a loop's condition: whether a command succeeds is not known
     const char *not_known; // the name of what was last found not to be known

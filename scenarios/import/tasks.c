@@ -7,8 +7,7 @@
 #include "models/hardware/hardware.h"
 #include "scenarios/import/manifests.h"
 
-// "nvidia:A100:80GB:8", "H100:8", "A100-80GB": the model and how many.
-static const char *gpu_of_text(Reading *r, const char *text, double *count) {
+const char *gpu_of_text(Reading *r, const char *text, double *count) {
     const char *model = NULL;
     for (const char *at = text; at && *at; at += strcspn(at, ":") + (at[strcspn(at, ":")] == ':')) {
         const char *part = arena_printf(r->arena, "%.*s", (int)strcspn(at, ":"), at);

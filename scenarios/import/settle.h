@@ -1,0 +1,17 @@
+// What the files share that make options of ours of what is heard: settle.c (machines, batches, layouts) and
+// settle_model.c.
+#ifndef LOCKSTEP_SCENARIOS_IMPORT_SETTLE_H
+#define LOCKSTEP_SCENARIOS_IMPORT_SETTLE_H
+
+#include "models/workload/model/model.h"
+#include "scenarios/import/reading.h"
+
+const char *number_text(Reading *r, double number);
+void hear_number(Reading *r, const char *key, double number, Where where); // what is not above 0 is not said
+void ask_for(Reading *r, const char *what, const char *why);               // for the list of what is left open
+
+const Model *model_called(Reading *r, const char *name); // of the library; or NULL
+void settle_shape(Reading *r);                           // sizes that follow from others, as the software has it
+void settle_model(Reading *r);
+
+#endif
