@@ -74,8 +74,7 @@ static int ask(Asking *asking) {
     answer_table(answer, "findings", NULL, COLUMNS(columns));
     for (int i = 0; i < (int)(sizeof findings / sizeof *findings); i++) {
         const Finding *one = &findings[i];
-        ANSWER_ROW(answer, answer_of_text(one->what), answer_of_text(one->is ? "yes" : "no"), answer_of_text(one->is),
-                   answer_of_text(one->what_for), answer_of_text(one->is ? NULL : one->remedy));
+        ANSWER_ROW(answer, one->what, one->is ? "yes" : "no", one->is, one->what_for, one->is ? NULL : one->remedy);
     }
     return EXIT_DONE;
 }

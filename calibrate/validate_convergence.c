@@ -212,9 +212,8 @@ static void fill(Answer *answer, const Board *board) {
     answer_table(answer, NULL, "All benchmarks", COLUMNS(known));
     for (int k = 0; k < KNOWN_COUNT; k++) {
         Summary summary = summarise(board->arena, board->all[k].items, board->all[k].count);
-        ANSWER_ROW(answer, answer_of_text(known_titles[k]), answer_of(AS_COUNT, summary.count),
-                   percent(board, summary.p50), percent(board, summary.mean), percent(board, summary.p90),
-                   percent(board, share_within(&board->all[k])));
+        ANSWER_ROW(answer, known_titles[k], summary.count, percent(board, summary.p50), percent(board, summary.mean),
+                   percent(board, summary.p90), percent(board, share_within(&board->all[k])));
     }
     answer_table(answer, NULL,
                  "Mean error of the data needed to reach the target, each benchmark left out of what is known before",
@@ -222,11 +221,9 @@ static void fill(Answer *answer, const Board *board) {
     for (int i = 0; i < board->count; i++) {
         const Benchmark *benchmark = &board->items[i];
         const Errors *errors = benchmark->errors;
-        ANSWER_ROW(answer, answer_of_text(benchmark->name), answer_of(AS_COUNT, benchmark->count),
-                   figures3(board, benchmark->own.batch),
+        ANSWER_ROW(answer, benchmark->name, benchmark->count, figures3(board, benchmark->own.batch),
                    figures3(board, benchmark->own.batch / benchmark->items[0].batch), mean_of(board, &errors[0]),
-                   mean_of(board, &errors[1]), mean_of(board, &errors[2]), mean_of(board, &errors[3]),
-                   answer_of_text(benchmark->unit));
+                   mean_of(board, &errors[1]), mean_of(board, &errors[2]), mean_of(board, &errors[3]), benchmark->unit);
     }
     answer_first_rows(answer, 6);
     answer_note(

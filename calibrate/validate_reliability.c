@@ -121,14 +121,12 @@ static void fill(Answer *answer, const Board *board) {
     for (int i = 0; i < board->count; i++) {
         const Row *row = &board->rows[i];
         double error = 100 * error_of(row);
-        ANSWER_ROW(answer, answer_of_text(row->cells[FIGURE]), answer_of_text(row->cells[WHAT]),
-                   answer_of_text(row->cells[UNIT]),
+        ANSWER_ROW(answer, row->cells[FIGURE], row->cells[WHAT], row->cells[UNIT],
                    answer_shown(AS_NUMBER, row->published,
                                 arena_printf(arena, "%s%.3g", row->is_bound ? "> " : "", row->published)),
                    answer_shown(AS_NUMBER, row->simulated, arena_printf(arena, "%.3g", row->simulated)),
-                   answer_shown(AS_NUMBER, error, arena_printf(arena, "%+.1f %%", error)),
-                   answer_of_text(row->cells[BOUND]), answer_of_text(row->cells[RATES]),
-                   answer_of_text(row->cells[RELATION]), answer_of_text(row->cells[SOURCE]));
+                   answer_shown(AS_NUMBER, error, arena_printf(arena, "%+.1f %%", error)), row->cells[BOUND],
+                   row->cells[RATES], row->cells[RELATION], row->cells[SOURCE]);
     }
     answer_note(answer,
                 "Same figure: the rates were counted on it, so that it says nothing but that the sums are right. Same "

@@ -6,7 +6,6 @@
 
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
-#include "sim/base/random.h"
 #include "sim/run_internal.h"
 #include "sim/system/watch.h"
 #include "sim/trace.h"

@@ -12,7 +12,6 @@
 // more, from a copy of all that matters to a comparison with all of it.
 #include <string.h>
 
-#include "sim/base/check.h"
 #include "sim/base/digest.h"
 #include "sim/base/list.h"
 #include "sim/run_internal.h"

@@ -9,6 +9,7 @@
 #include "models/workload/job/job_options.h"
 #include "models/workload/job/strategy_words.h"
 #include "models/workload/step/simulate.h"
+#include "scenarios/explain/explain.h"
 #include "scenarios/plan/plan_answer.h"
 #include "scenarios/plan/plan_question.h"
 #include "scenarios/study/study_options.h"
@@ -19,6 +20,7 @@
 #include "tests/test.h"
 
 #define JOBS 1000
+#define WISHES 200
 #define MOST_SAID 8
 #define MOST_WORDS 64
 
@@ -382,6 +384,72 @@ TEST(a_plan_simulates_the_job_that_run_does) {
         arena_close(arena);
     }
     EXPECT(ran > 20);
+}
+
+// A wish that leaves the layout open.
+static int wish_words(Arena *arena, uint64_t seed, char *words[MOST_WORDS]) {
+    static const char *const small[] = {"gpt2-124m", "gpt2-355m", "bert-large"};
+    static const char *const nodes[] = {"dgx-a100", "dgx-h100", "aws-p4d.24xlarge"};
+    static const char *const more[] = {"--price=2.5", "--software=megatron", "--software=deepspeed",
+                                       "--recompute=full"};
+    RandomStream stream = random_stream(seed, "wishes", 0);
+    int count = 0;
+    words[count++] = arena_copy_text(arena, "plan");
+    words[count++] = arena_printf(arena, "--model=%s", small[draw(&stream, COUNT_OF(small))]);
+    words[count++] = arena_printf(arena, "--node=%s", nodes[draw(&stream, COUNT_OF(nodes))]);
+    words[count++] = arena_printf(arena, "--gpus=%d", 8 << draw(&stream, 2));
+    words[count++] = arena_printf(arena, "--global-batch=%d", 64 << draw(&stream, 3));
+    words[count++] = arena_copy_text(arena, "--fabric=ib-hdr200");
+    words[count++] = arena_copy_text(arena, "--seq=512");
+    words[count++] = arena_copy_text(arena, "--tokens=1B");
+    for (int i = 0; i < COUNT_OF(more); i++)
+        if (draw(&stream, 4) == 0 && (i == 0 || count < 9)) words[count++] = arena_copy_text(arena, more[i]);
+    return count;
+}
+
+static void expect_one_number(uint64_t seed, const char *what, const RecordPoint *plan, const RecordPoint *other) {
+    bool same = plan->digest == other->digest && plan->step_p50_s == other->step_p50_s &&
+                plan->memory_peak_bytes == other->memory_peak_bytes &&
+                (plan->cost_per_step == other->cost_per_step || isnan(plan->cost_per_step));
+    if (!same)
+        test_fail(__FILE__, __LINE__, "wish %d: plan %.17g s, %.0f bytes, %.17g; %s %.17g s, %.0f bytes, %.17g",
+                  (int)seed, plan->step_p50_s, plan->memory_peak_bytes, plan->cost_per_step, what, other->step_p50_s,
+                  other->memory_peak_bytes, other->cost_per_step);
+}
+
+// Its `run` line as it is printed; run and report simulate the study of it, and explain begins with it.
+TEST(a_plans_row_its_run_line_and_the_base_of_explain_are_one_number) {
+    int ran = 0;
+    for (uint64_t seed = 1; seed <= WISHES; seed++) {
+        Arena *arena = arena_open();
+        Problems *problems = problems_create(arena);
+        char *words[MOST_WORDS];
+        int rows, count = wish_words(arena, seed, words);
+        const OptionSpec *specs = plan_rows(arena, &rows);
+        PlanRequest request = {.catalogue = test_catalogue()};
+        plan_read_request(arena, options_parse(arena, specs, rows, count, words, problems), &request, problems);
+        PlanResult result = problem_count(problems) ? (PlanResult){0} : plan_search(arena, &request, problems);
+        PlanStudy plan = {.arena = arena, .request = &request, .result = &result};
+        for (int i = 1; i < count; i++) option_words_add(arena, &plan.words, words[i]);
+        if (problem_count(problems) == 0 && result.row_count && result.rows[0].point.ran) {
+            const char *const *line = plan_run_words(&plan, &result.rows[0], &count);
+            char **said = ARENA_ARRAY(arena, char *, count);
+            for (int i = 0; i < count; i++) said[i] = arena_copy_text(arena, line[i]);
+            specs = options_with_study(arena, extra_rows, COUNT_OF(extra_rows), &rows);
+            const Options *options = options_parse(arena, specs, rows, count, said, problems);
+            const StudySpec *study = study_from_options(arena, options, test_catalogue(), "lockstep run", problems);
+            const Record *record = study ? study_run(arena, study, problems) : NULL;
+            const Explanation *now = record ? explain_study(arena, &(ExplainRequest){study, true, 0}, problems) : NULL;
+            const RecordPoint *point = &result.rows[0].point;
+            ran += now != NULL;
+            if (record) expect_one_number(seed, "run", point, &record->points[0]);
+            if (now) expect_one_number(seed, "explain", point, &now->job.point);
+        }
+        if (problem_count(problems))
+            test_fail(__FILE__, __LINE__, "wish %d: %s", (int)seed, problem_at(problems, 0)->text);
+        arena_close(arena);
+    }
+    EXPECT(ran > WISHES / 2);
 }
 
 TEST(a_measured_row_is_the_job_that_options_say) {

@@ -176,13 +176,16 @@ TEST(the_first_change_is_told_with_what_the_step_becomes_and_what_it_takes_away)
     "--model gpt3-175b --node dgx-a100-80gb --gpus 512 --fabric ib-hdr --tp 8 --pp 8 --micro-batch 1 "                 \
     "--global-batch 1024 "
 
-// Two changes lead where they give far more than one; the step promised is that of a run with both.
-TEST(two_changes_that_give_far_more_together_lead_with_the_step_of_a_run_with_both) {
+// Changes lead where they give far more than one; the step promised is that of a run with all of them.
+TEST(changes_that_give_far_more_together_lead_with_the_step_of_a_run_with_all) {
     const Ended *ended =
         run_wide(command_explain, "explain -v " RECOMPUTING "--sequence-parallel=false --recompute full");
-    EXPECT_CONTAINS(ended->out, "Change first  both together, sequence_parallel = true and recompute = none. ");
+    EXPECT_CONTAINS(
+        ended->out,
+        "Change first  all three together, sequence_parallel = true, recompute = none and schedule = zb-v. ");
     Arena *arena = arena_open();
-    const char *step = text_time(arena, run_member(RECOMPUTING "--recompute none --sequence-parallel", "p50"));
+    const char *step =
+        text_time(arena, run_member(RECOMPUTING "--recompute none --sequence-parallel --schedule zb-v", "p50"));
     ended = run_wide(command_explain, "explain -v " RECOMPUTING "--sequence-parallel=false --recompute full");
     EXPECT_CONTAINS(ended->out, arena_printf(arena, "A step then takes %s instead of", step));
     ended = run_wide(command_explain, "explain -v --pairs 0 " RECOMPUTING "--sequence-parallel=false --recompute full");

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/answer/answer.h"
 #include "results/answer/last.h"
-#include "results/answer/next.h"
 #include "tests/test.h"
 
 static char said[1 << 16], folder[64];

@@ -11,11 +11,10 @@
 
 static void add_summed(Answer *answer, const Summed *summed) {
     bool known = summed->logs > 0;
-    answer_cell(answer, answer_of_whole(summed->logs));
-    answer_cell(answer, answer_of_percent(known ? summed->median : NAN));
-    answer_cell(answer, answer_of_percent(known ? summed->p90_of_medians : NAN));
-    answer_cell(answer, answer_of_percent(known ? summed->median_of_p90s : NAN));
-    answer_cell(answer, answer_of_percent(known ? summed->inside : NAN));
+    ANSWER_CELLS(answer, answer_of_whole(summed->logs), answer_of_percent(known ? summed->median : NAN),
+                 answer_of_percent(known ? summed->p90_of_medians : NAN),
+                 answer_of_percent(known ? summed->median_of_p90s : NAN),
+                 answer_of_percent(known ? summed->inside : NAN));
 }
 
 static void add_groups(const Validation *validation, const Board *board, const char *key, const char *by,
@@ -40,8 +39,7 @@ static void add_groups(const Validation *validation, const Board *board, const c
         int logs = seen_before(board, word_of, i) ? 0 : choose_word(board, word_of, word, chosen);
         if (!logs) continue;
         Summed large = sum_up(board, chosen, true), small = sum_up(board, chosen, false);
-        answer_cell(answer, answer_of_text(word));
-        answer_cell(answer, answer_of_whole(logs));
+        ANSWER_CELLS(answer, word, answer_of_whole(logs));
         add_summed(answer, &large);
         add_summed(answer, &small);
     }
@@ -81,7 +79,7 @@ void collectives_answer_machines(const Validation *validation, const char *title
     MachineSummed large = sum_machines(validation->arena, logs, true),
                   small = sum_machines(validation->arena, logs, false);
     bool has_large = large.machines > 0, has_small = small.machines > 0;
-    ANSWER_ROW(validation->answer, answer_of_text(title), answer_of_whole(large.machines),
+    ANSWER_ROW(validation->answer, title, answer_of_whole(large.machines),
                answer_of_percent(has_large ? large.median : NAN), answer_of_percent(has_large ? large.p90 : NAN),
                answer_of_percent(has_large ? large.inside : NAN), answer_of_percent(has_small ? small.median : NAN),
                answer_of_percent(has_small ? small.p90 : NAN), answer_of_percent(has_small ? small.inside : NAN));
@@ -91,9 +89,8 @@ void collectives_answer_machines(const Validation *validation, const char *title
 
 static void add_score(Answer *answer, const Score *score) {
     bool known = score->sizes > 0;
-    answer_cell(answer, answer_of_whole(score->sizes));
-    answer_cell(answer, answer_of_percent(known ? score->median : NAN));
-    answer_cell(answer, answer_of_percent(known ? score->p90 : NAN));
+    ANSWER_CELLS(answer, answer_of_whole(score->sizes), answer_of_percent(known ? score->median : NAN),
+                 answer_of_percent(known ? score->p90 : NAN));
 }
 
 static void add_logs(Answer *answer, const Board *board) {
@@ -114,10 +111,7 @@ static void add_logs(Answer *answer, const Board *board) {
         const LogScore *score = &board->scores[i];
         const MeasuredCollective *of = score->measured;
         const char *fitted = of->fitted ? "fitted on this log" : of->informed ? "fitted on this machine" : "";
-        answer_cell(answer, answer_of_text(of->log->name));
-        answer_cell(answer, answer_of_text(of->cluster->op));
-        answer_cell(answer, answer_of_text(of->cluster->family));
-        answer_cell(answer, answer_of_text(*fitted ? fitted : "shipped"));
+        ANSWER_CELLS(answer, of->log->name, of->cluster->op, of->cluster->family, *fitted ? fitted : "shipped");
         add_score(answer, &score->large);
         add_score(answer, &score->small);
         answer_cell(answer, answer_of_text(fitted));
@@ -145,7 +139,7 @@ static void add_assumptions(const Validation *validation) {
                     sharing++;
                     seen = seen || j < i;
                 }
-            if (!seen) ANSWER_ROW(validation->answer, answer_of_text(words), answer_of_whole(sharing));
+            if (!seen) ANSWER_ROW(validation->answer, words, sharing);
         }
 }
 
@@ -153,8 +147,7 @@ static void add_skipped(const Validation *validation) {
     static const AnswerColumn columns[] = {{"log", "skipped", AS_TEXT, 0}, {"reason", "why", AS_TEXT, 0}};
     answer_table(validation->answer, "skipped", NULL, COLUMNS(columns));
     for (int i = 0; i < validation->skipped.count; i++)
-        ANSWER_ROW(validation->answer, answer_of_text(validation->skipped.items[i].log),
-                   answer_of_text(validation->skipped.items[i].reason));
+        ANSWER_ROW(validation->answer, validation->skipped.items[i].log, validation->skipped.items[i].reason);
 }
 
 static int next_worst(const Board *board, const bool *shown) {
@@ -178,9 +171,8 @@ static void add_worst(Answer *answer, const Board *board) {
         if (worst < 0) break;
         const LogScore *score = &board->scores[worst];
         shown[worst] = true;
-        ANSWER_ROW(answer, answer_of_text(score->measured->log->name),
-                   answer_of_percent(true ? score->large.median : NAN),
-                   answer_of_text(likely_reason(board->arena, score->measured)));
+        ANSWER_ROW(answer, score->measured->log->name, answer_of_percent(true ? score->large.median : NAN),
+                   likely_reason(board->arena, score->measured));
     }
 }
 

@@ -205,10 +205,10 @@ static void add_errors(Answer *answer, const LogFit *fit, const NcclConstants *b
     answer_table(answer, "errors", NULL, COLUMNS(columns));
     for (int l = 0; l < fit->logs.count; l++) {
         const MeasuredCollective *measured = &fit->logs.items[l];
-        ANSWER_ROW(answer, answer_of_text(measured->log->name), answer_of(AS_WHOLE, measured->log->row_count),
-                   answer_of(AS_NUMBER, 100 * median_error(fit->arena, measured, before, 0, 1)),
-                   answer_of(AS_NUMBER, 100 * median_error(fit->arena, measured, after, 0, 1)),
-                   answer_of(AS_NUMBER, 100 * median_error(fit->arena, measured, of_half, 1, 2)));
+        ANSWER_ROW(answer, measured->log->name, measured->log->row_count,
+                   100 * median_error(fit->arena, measured, before, 0, 1),
+                   100 * median_error(fit->arena, measured, after, 0, 1),
+                   100 * median_error(fit->arena, measured, of_half, 1, 2));
     }
     answer_first_rows(answer, 9);
     answer_note(answer, "Held out: every other size, predicted by a fit to the rest.");
@@ -314,8 +314,7 @@ int fit_logs(Asking *asking, const Catalogue *catalogue, const char *const *path
     for (int i = 0; i < chosen; i++) {
         values[places[i]] = after.values[ids[i]] / before.values[ids[i]];
         sigmas[places[i]] = sigma[i];
-        ANSWER_ROW(answer, answer_of_text(factor_meanings[places[i]]), answer_of(AS_NUMBER, values[places[i]]),
-                   answer_of(AS_NUMBER, 100 * sigma[i]));
+        ANSWER_ROW(answer, factor_meanings[places[i]], values[places[i]], 100 * sigma[i]);
     }
     add_errors(answer, &fit, &before, &after, &of_half);
     const char *output = option_text(asking->options, "output", NULL);

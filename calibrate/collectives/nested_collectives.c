@@ -29,13 +29,12 @@ static void add_machines(const Validation *validation) {
     for (int i = 0; i < logs->count; i++) {
         const char *machine = logs->items[i].machine;
         if (!is_first_of_word(logs, machine_word, i)) continue;
-        answer_cell(validation->answer, answer_of_text(machine));
-        answer_cell(validation->answer, answer_of(AS_WHOLE, count_logs(logs, machine_word, machine)));
+        ANSWER_CELLS(validation->answer, machine, answer_of(AS_WHOLE, count_logs(logs, machine_word, machine)));
         for (int large = 1; large >= 0; large--) {
             Score score = machine_score(validation->arena, logs, machine, large);
-            answer_cell(validation->answer, answer_of_percent(score.sizes ? score.median : NAN));
-            answer_cell(validation->answer, answer_of_percent(score.sizes ? score.p90 : NAN));
-            answer_cell(validation->answer, answer_of_percent(score.sizes ? score.share_inside : NAN));
+            ANSWER_CELLS(validation->answer, answer_of_percent(score.sizes ? score.median : NAN),
+                         answer_of_percent(score.sizes ? score.p90 : NAN),
+                         answer_of_percent(score.sizes ? score.share_inside : NAN));
         }
     }
     answer_first_rows(validation->answer, 3);
@@ -58,11 +57,10 @@ static void add_worth(Worth *worth, const Score *with, const Score *without) {
 
 static void add_worth_cells(Answer *answer, const Worth *worth) {
     bool known = worth->machines > 0;
-    answer_cell(answer, answer_of(AS_WHOLE, worth->machines));
-    answer_cell(answer, answer_of_percent(known ? worth->with / worth->machines : NAN));
-    answer_cell(answer, answer_of_percent(known ? worth->without / worth->machines : NAN));
-    answer_cell(answer, answer_of(AS_WHOLE, worth->better));
-    answer_cell(answer, answer_of(AS_WHOLE, worth->worse));
+    ANSWER_CELLS(answer, answer_of(AS_WHOLE, worth->machines),
+                 answer_of_percent(known ? worth->with / worth->machines : NAN),
+                 answer_of_percent(known ? worth->without / worth->machines : NAN), answer_of(AS_WHOLE, worth->better),
+                 answer_of(AS_WHOLE, worth->worse));
 }
 
 void weigh_rules(Validation *validation) {

@@ -251,11 +251,8 @@ void refit(Validation *validation) {
     answer_table(validation->answer, "constants", NULL, COLUMNS(columns));
     for (int p = 0; p < count; p++) {
         const ConstantRow *row = &constant_rows[ids[p]];
-        ANSWER_ROW(validation->answer, answer_of_text(row->name), answer_of_text(row->unit),
-                   answer_of(AS_NUMBER, row->value), answer_of(AS_NUMBER, constants.values[ids[p]] / row->scale),
-                   answer_of(AS_NUMBER, sigma[p]), answer_of(AS_NUMBER, row->prior),
-                   answer_of(AS_NUMBER, row->prior_spread),
-                   answer_of(AS_WHOLE, machines_that_tell(logs, weights, ids[p])));
+        ANSWER_ROW(validation->answer, row->name, row->unit, row->value, constants.values[ids[p]] / row->scale,
+                   sigma[p], row->prior, row->prior_spread, machines_that_tell(logs, weights, ids[p]));
     }
     answer_number(validation->answer, "rms_residual", "Root mean square residual", AS_NUMBER, rms);
     for (int j = 0; j < logs->count; j++) predict(&logs->items[j], &constants);

@@ -64,8 +64,8 @@ static const char *estimate_text(Arena *arena, Estimate estimate, double scale, 
 }
 
 static void add_estimate(Answer *answer, Arena *arena, Estimate estimate, double scale) {
-    answer_cell(answer, answer_shown(AS_NUMBER, estimate.value, estimate_text(arena, estimate, scale, "")));
-    answer_cell(answer, answer_of_number(estimate.value * estimate.sigma));
+    ANSWER_CELLS(answer, answer_shown(AS_NUMBER, estimate.value, estimate_text(arena, estimate, scale, "")),
+                 answer_of_number(estimate.value * estimate.sigma));
 }
 
 // What was not fitted has no cells.
@@ -74,8 +74,7 @@ static void add_estimate_if_any(Answer *answer, Arena *arena, Estimate estimate)
         add_estimate(answer, arena, estimate, 1);
         return;
     }
-    answer_cell(answer, answer_of_nothing());
-    answer_cell(answer, answer_of_nothing());
+    ANSWER_CELLS(answer, answer_of_nothing(), answer_of_nothing());
 }
 
 static void add_shared(Answer *answer, Arena *arena, const char *key, const char *title, Estimate estimate,
@@ -117,9 +116,7 @@ static void add_gemm_groups(Answer *answer, Arena *arena, const GemmFit *fit) {
     answer_table(answer, "groups", NULL, COLUMNS(columns));
     for (int i = 0; i < fit->group_count; i++) {
         const GroupFit *group = &fit->groups[i];
-        answer_cell(answer, answer_of_text(group->gpu->name));
-        answer_cell(answer, answer_of_text(precision_name(group->precision)));
-        answer_cell(answer, answer_of_whole(group->count));
+        ANSWER_CELLS(answer, group->gpu->name, precision_name(group->precision), answer_of_whole(group->count));
         add_estimate(answer, arena, group->compute_efficiency, 1);
         add_estimate(answer, arena, group->memory_efficiency, 1);
         add_estimate(answer, arena, group->launch_seconds, 1e-6);
@@ -127,9 +124,8 @@ static void add_gemm_groups(Answer *answer, Arena *arena, const GemmFit *fit) {
         add_estimate_if_any(answer, arena, group->long_rate);
         add_estimate_if_any(answer, arena, group->untransposed_gain);
         add_estimate_if_any(answer, arena, group->odd_rate);
-        answer_cell(answer, answer_of_percent(group->median_error));
-        answer_cell(answer, answer_of_percent(group->p90_error));
-        answer_cell(answer, answer_of_percent(group->bias));
+        ANSWER_CELLS(answer, answer_of_percent(group->median_error), answer_of_percent(group->p90_error),
+                     answer_of_percent(group->bias));
     }
     answer_first_rows(answer, 14);
 }
@@ -175,9 +171,7 @@ static void add_kins(Answer *answer, Arena *arena, const GenerationFit *fit) {
     answer_table(answer, "generations", NULL, COLUMNS(columns));
     for (int i = 0; i < fit->kin_count; i++) {
         const Kin *kin = &fit->kins[i];
-        answer_cell(answer, answer_of_text(kin->name));
-        answer_cell(answer, answer_of_whole(kin->gpu_count));
-        answer_cell(answer, answer_of_whole(kin->count));
+        ANSWER_CELLS(answer, kin->name, answer_of_whole(kin->gpu_count), answer_of_whole(kin->count));
         for (int k = 0; k < KIN_CONSTANTS; k++)
             add_estimate(answer, arena, kin->constants[k], k == KIN_GRAPH_LAUNCH ? 1e-6 : 1);
     }
@@ -190,8 +184,7 @@ static void add_types(Answer *answer, Arena *arena, const GenerationFit *fit) {
                                            {"gemm_efficiency.sigma", NULL, AS_NUMBER, 0}};
     answer_table(answer, "types", NULL, COLUMNS(columns));
     for (int i = 0; i < fit->type_count; i++) {
-        answer_cell(answer, answer_of_text(fit->types[i].gpu->name));
-        answer_cell(answer, answer_of_text(precision_name(fit->types[i].precision)));
+        ANSWER_CELLS(answer, fit->types[i].gpu->name, precision_name(fit->types[i].precision));
         add_estimate(answer, arena, fit->types[i].efficiency, 1);
     }
 }
@@ -209,9 +202,8 @@ static void add_campaigns(Answer *answer, const GenerationFit *fit) {
     answer_table(answer, "campaigns", NULL, COLUMNS(columns));
     for (int i = 0; i < fit->campaign_count; i++) {
         const Campaign *of = &fit->campaigns[i];
-        ANSWER_ROW(answer, answer_of_text(of->gpu->name), answer_of_text(of->dtype), answer_of_text(of->framework),
-                   answer_of_text(of->weights), answer_of_whole(of->count), answer_of_percent(of->median_error),
-                   answer_of_percent(of->p90_error), answer_of_percent(of->bias),
+        ANSWER_ROW(answer, of->gpu->name, of->dtype, of->framework, of->weights, answer_of_whole(of->count),
+                   answer_of_percent(of->median_error), answer_of_percent(of->p90_error), answer_of_percent(of->bias),
                    answer_of_percent(of->out_median_error), answer_of_percent(of->out_p90_error),
                    answer_of_percent(of->out_bias));
     }
@@ -270,8 +262,8 @@ static void fill_attention(Answer *answer, Arena *arena, const AttentionFit *fit
         const FlashKernel *kernel = &group->kernel;
         Estimate share = {kernel->share, group->share_sigma};
         ANSWER_ROW(
-            answer, answer_of_text(kernel->family), answer_of_text(kernel->dtype), answer_of_text(kernel->kernel),
-            answer_of_text(generation_of(kernel->of_servers, group->architecture)), answer_of_whole(group->count),
+            answer, kernel->family, kernel->dtype, kernel->kernel,
+            generation_of(kernel->of_servers, group->architecture), answer_of_whole(group->count),
             answer_shown(AS_NUMBER, share.value, estimate_text(arena, share, 1, "")),
             answer_of_number(share.value * share.sigma), answer_of_number(kernel->softmax),
             answer_of_number(kernel->tile_clocks),
@@ -302,9 +294,8 @@ static void fill_experts(Answer *answer, Arena *arena, const ExpertsFit *fit) {
         const GroupedKernel *kernel = &group->kernel;
         Estimate share = {kernel->share, group->share_sigma};
         ANSWER_ROW(
-            answer, answer_of_text(kernel->dtype), answer_of_text(kernel->kernel),
-            answer_of_text(generation_of(kernel->of_servers, group->architecture)), answer_of_whole(group->count),
-            answer_shown(AS_NUMBER, share.value, estimate_text(arena, share, 1, "")),
+            answer, kernel->dtype, kernel->kernel, generation_of(kernel->of_servers, group->architecture),
+            answer_of_whole(group->count), answer_shown(AS_NUMBER, share.value, estimate_text(arena, share, 1, "")),
             answer_of_number(share.value * share.sigma),
             answer_shown(AS_NUMBER, kernel->start_seconds, arena_printf(arena, "%.2f", 1e6 * kernel->start_seconds)),
             answer_of_number(kernel->passes),
@@ -324,9 +315,9 @@ void calibrate_add_errors(Answer *answer, const char *key, const char *heading, 
         {"operation", "operation", AS_TEXT, 0}, {"rows", "rows", AS_WHOLE, 0}, ERROR_COLUMNS, {NULL, "", AS_TEXT, 0}};
     answer_table(answer, key, heading, COLUMNS(columns));
     for (int i = 0; i < count; i++)
-        ANSWER_ROW(answer, answer_of_text(errors[i].operation), answer_of_whole(errors[i].count),
-                   answer_of_percent(errors[i].median), answer_of_percent(errors[i].p90),
-                   answer_of_percent(errors[i].bias), answer_of_text(errors[i].watched ? "not fitted" : ""));
+        ANSWER_ROW(answer, errors[i].operation, answer_of_whole(errors[i].count), answer_of_percent(errors[i].median),
+                   answer_of_percent(errors[i].p90), answer_of_percent(errors[i].bias),
+                   errors[i].watched ? "not fitted" : "");
 }
 
 void calibrate_add_advice(Answer *answer, Arena *arena, const DeviceFit *fit) {
@@ -337,8 +328,7 @@ void calibrate_add_advice(Answer *answer, Arena *arena, const DeviceFit *fit) {
     answer_note(answer, "%% of predictions of what lockstep-bench measures, by these constants alone");
     answer_table(answer, "measure_next", NULL, COLUMNS(columns));
     for (int i = 0; i < ADVICES && fit->advice[i].stray > 0; i++)
-        ANSWER_ROW(answer, answer_of_text(measured_name(arena, &fit->advice[i].what)),
-                   answer_of_percent(fit->advice[i].stray));
+        ANSWER_ROW(answer, measured_name(arena, &fit->advice[i].what), answer_of_percent(fit->advice[i].stray));
     answer_first_rows(answer, 1);
 }
 
@@ -364,11 +354,10 @@ static void add_parameters(Answer *answer, Arena *arena, const DeviceFit *fit) {
     answer_table(answer, "parameters", NULL, COLUMNS(columns));
     for (int p = 0; p < fit->count; p++) {
         const DeviceParameter *of = &fit->parameters[p];
-        ANSWER_ROW(answer, answer_of_text(of->key), scaled(arena, of, of->value),
+        ANSWER_ROW(answer, of->key, scaled(arena, of, of->value),
                    of->identified ? scaled(arena, of, of->low) : answer_shown(AS_NUMBER, of->low, "–"),
                    of->identified ? scaled(arena, of, of->high) : answer_shown(AS_NUMBER, of->high, "–"),
-                   answer_of(AS_BOOL, of->identified), answer_of(AS_BOOL, of->in_catalogue),
-                   answer_of_text(how_known(of)));
+                   of->identified, of->in_catalogue, how_known(of));
     }
     answer_first_rows(answer, 6);
     answer_open_list(answer, "correlation", NULL);
@@ -417,7 +406,7 @@ static void add_ranges(Answer *answer, Arena *arena, const MeasuredFile *file) {
         }
         const char *name = precision_name((Precision)p);
         if (most > 0)
-            ANSWER_ROW(answer, answer_of_text(name), answer_of(AS_FLOPS, least), answer_of(AS_FLOPS, most));
+            ANSWER_ROW(answer, name, least, most);
         else if (gpu_supports(file->gpu, (Precision)p))
             unmeasured = arena_printf(arena, "%s %s", unmeasured, name);
     }
@@ -436,10 +425,10 @@ static void add_untaken(Answer *answer, const MeasuredFile *file) {
     answer_table(answer, "taken_by_no_constant", NULL, COLUMNS(columns));
     for (int i = 0; i < file->untaken.count; i++) {
         const Untaken *of = &file->untaken.items[i];
-        ANSWER_ROW(
-            answer, answer_of_text(of->what), answer_of_whole(of->count), answer_of(AS_SECONDS, of->least_seconds),
-            of->most_rate > 0 ? answer_of(AS_BANDWIDTH, of->most_rate) : answer_shown(AS_BANDWIDTH, of->most_rate, ""),
-            of->is_link && link > 0 ? answer_of(AS_BANDWIDTH, link) : answer_of_nothing(), answer_of_text(of->why));
+        ANSWER_ROW(answer, of->what, of->count, of->least_seconds,
+                   of->most_rate > 0 ? answer_of(AS_BANDWIDTH, of->most_rate)
+                                     : answer_shown(AS_BANDWIDTH, of->most_rate, ""),
+                   of->is_link && link > 0 ? answer_of(AS_BANDWIDTH, link) : answer_of_nothing(), of->why);
     }
 }
 
@@ -449,8 +438,7 @@ static void add_outliers(Answer *answer, Arena *arena, const DeviceFit *fit) {
                                            {"error_pct", "predicted, % more", AS_NUMBER, 0}};
     answer_table(answer, "outliers", NULL, COLUMNS(columns));
     for (int i = 0; i < fit->outlier_count; i++)
-        ANSWER_ROW(answer, answer_of_whole(fit->outliers[i].row->line),
-                   answer_of_text(measured_name(arena, fit->outliers[i].row)),
+        ANSWER_ROW(answer, fit->outliers[i].row->line, measured_name(arena, fit->outliers[i].row),
                    answer_of_percent(fit->outliers[i].error));
 }
 

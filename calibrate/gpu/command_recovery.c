@@ -43,9 +43,8 @@ static void fill(Answer *answer, Arena *arena, const Gpu *gpu, const Recovery *r
     answer_table(answer, "constants", NULL, COLUMNS(columns));
     for (int p = 0; p < recovery->count; p++) {
         const RecoveryRow *row = &recovery->parameters[p];
-        ANSWER_ROW(answer, answer_of_text(arena_copy_text(arena, row->key)), answer_of(AS_WHOLE, row->identified),
-                   answer_of(AS_WHOLE, row->held), answer_of(AS_NUMBER, per_identified(row, 100.0 * row->held)),
-                   answer_of(AS_NUMBER, per_identified(row, 100 * row->error)));
+        ANSWER_ROW(answer, arena_copy_text(arena, row->key), row->identified, row->held,
+                   per_identified(row, 100.0 * row->held), per_identified(row, 100 * row->error));
     }
     answer_note(answer, "Coverage and mean error in percent, of the trials that identify the constant.");
 }

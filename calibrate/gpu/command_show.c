@@ -44,7 +44,7 @@ static const AnswerColumn row_columns[] = {{"name", "furthest off", AS_TEXT, 0},
 
 static void add_row(Answer *answer, Arena *arena, const Gpu *gpu, const Measured *row) {
     double predicted = measured_prediction(gpu, row);
-    ANSWER_ROW(answer, answer_of_text(measured_name(arena, row)), answer_of(AS_NUMBER, 1e6 * row->seconds),
+    ANSWER_ROW(answer, measured_name(arena, row), answer_of(AS_NUMBER, 1e6 * row->seconds),
                answer_of(AS_NUMBER, 1e6 * predicted), answer_of(AS_NUMBER, 100 * (predicted / row->seconds - 1)));
 }
 

@@ -264,8 +264,7 @@ static void add_left_out(Answer *answer, const Board *board) {
     for (int i = 0; i < board->kernels.count; i++)
         if (board->kernels.items[i].why_not) count_reason(board->arena, &reasons, board->kernels.items[i].why_not);
     answer_table(answer, "left_out", NULL, COLUMNS(columns));
-    for (int i = 0; i < reasons.count; i++)
-        ANSWER_ROW(answer, answer_of(AS_WHOLE, reasons.items[i].rows), answer_of_text(reasons.items[i].text));
+    for (int i = 0; i < reasons.count; i++) ANSWER_ROW(answer, reasons.items[i].rows, reasons.items[i].text);
     answer_first_rows(answer, 2);
 }
 
@@ -293,8 +292,7 @@ static void add_groups(Answer *answer, const char *key, const GroupList *groups)
         const Group *group = &groups->items[g];
         const Score score = group->predicted ? group->score : (Score){0, NAN, NAN, NAN, NAN, NAN};
         ANSWER_ROW(answer, group->gpu ? answer_of_text(group->gpu) : answer_of_nothing(),
-                   answer_of_text(group->gpu ? group->gpu : "all"), answer_of_text(group->operation), length_of(group),
-                   answer_of(AS_WHOLE, group->rows), answer_of(AS_WHOLE, group->predicted),
+                   group->gpu ? group->gpu : "all", group->operation, length_of(group), group->rows, group->predicted,
                    *group->length && group->predicted ? answer_of(AS_WHOLE, score.votes) : percent(NAN),
                    percent(score.mean), percent(score.median), percent(score.p90), percent(score.most),
                    percent(score.bias));

@@ -49,12 +49,10 @@ static void fill(Answer *answer, const QueueChecks *checks) {
     answer_table(answer, "rows", "Published clusters, and their traces replayed", COLUMNS(columns));
     for (int i = 0; i < checks->count; i++) {
         const QueueCheck *check = &checks->items[i];
-        ANSWER_ROW(answer, answer_of_text(check->trace), answer_of_text(check->what), answer_of_text(check->unit),
-                   answer_of_text(strcmp(check->unit, "share") == 0 ? "" : check->unit),
+        ANSWER_ROW(answer, check->trace, check->what, check->unit, strcmp(check->unit, "share") == 0 ? "" : check->unit,
                    figure(arena, check, check->published), figure(arena, check, check->simulated),
-                   figure(arena, check, check->low), figure(arena, check, check->high),
-                   answer_of(AS_BOOL, queue_check_holds(check)), answer_of_text(check->assumed),
-                   answer_of_text(check->why));
+                   figure(arena, check, check->low), figure(arena, check, check->high), queue_check_holds(check),
+                   check->assumed, check->why);
         holds += queue_check_holds(check);
     }
     answer_say(answer, NULL,

@@ -84,10 +84,8 @@ static void add_cables(Answer *answer, Arena *arena, const NetworkFit *fit) {
                                            {"mtu_bytes", "packets", AS_BYTES, 0}};
     answer_table(answer, "cables", NULL, COLUMNS(columns));
     for (int i = 0; i < fit->cable_count; i++)
-        ANSWER_ROW(answer, answer_of_text(cable_name(arena, fit, i)),
-                   answer_of(AS_BANDWIDTH, fit->cables[i].bytes_per_second),
-                   answer_of(AS_SHARE, fit->cables[i].efficiency), answer_of(AS_BYTES, fit->cables[i].burst_bytes),
-                   answer_of(AS_BYTES, fit->cables[i].mtu));
+        ANSWER_ROW(answer, cable_name(arena, fit, i), fit->cables[i].bytes_per_second, fit->cables[i].efficiency,
+                   fit->cables[i].burst_bytes, fit->cables[i].mtu);
 }
 
 static void add_rows(Answer *answer, Arena *arena, const NetworkFit *fit) {
@@ -104,12 +102,9 @@ static void add_rows(Answer *answer, Arena *arena, const NetworkFit *fit) {
     for (int i = 0; i < fit->row_count; i++) {
         const NetworkRow *row = &fit->rows[i];
         if (row->cable < 0) continue;
-        ANSWER_ROW(answer, answer_of_text(bench_op_name(row->op)), answer_of(AS_WHOLE, row->host_count),
-                   answer_of_text(cable_name(arena, fit, row->cable)),
-                   answer_of(AS_BANDWIDTH, fit->cables[row->cable].bytes_per_second),
-                   answer_of(AS_WHOLE, (double)row->bytes), answer_of(AS_BOOL, row->fitted),
-                   answer_of(AS_SECONDS, row->seconds), answer_of(AS_SECONDS, row->predicted_seconds),
-                   answer_of(AS_NUMBER, 100 * error_of(row)));
+        ANSWER_ROW(answer, bench_op_name(row->op), row->host_count, cable_name(arena, fit, row->cable),
+                   fit->cables[row->cable].bytes_per_second, (double)row->bytes, row->fitted, row->seconds,
+                   row->predicted_seconds, 100 * error_of(row));
     }
     answer_main_called(answer, "rows");
 }
@@ -119,11 +114,10 @@ static void add_score(Answer *answer, Arena *arena, const NetworkFit *fit, const
     for (choice.size_class = 0; choice.size_class < CLASS_COUNT; choice.size_class++) {
         Score s = score(arena, fit, choice);
         if (s.count == 0) continue;
-        ANSWER_ROW(answer, answer_of_text(name), answer_of_text(classes[choice.size_class].name),
-                   answer_of(AS_WHOLE, s.count), answer_of(AS_NUMBER, 100 * s.median),
-                   answer_of(AS_NUMBER, 100 * s.p90), answer_of(AS_NUMBER, 100 * s.worst),
-                   answer_of(AS_NUMBER, 100 * s.bias), answer_of(AS_WHOLE, s.within),
-                   answer_of(AS_NUMBER, 100 * classes[choice.size_class].aim));
+        ANSWER_ROW(answer, name, classes[choice.size_class].name, answer_of(AS_WHOLE, s.count),
+                   answer_of(AS_NUMBER, 100 * s.median), answer_of(AS_NUMBER, 100 * s.p90),
+                   answer_of(AS_NUMBER, 100 * s.worst), answer_of(AS_NUMBER, 100 * s.bias),
+                   answer_of(AS_WHOLE, s.within), answer_of(AS_NUMBER, 100 * classes[choice.size_class].aim));
         answer_row_detail(answer, detail);
     }
 }

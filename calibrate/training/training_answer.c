@@ -104,8 +104,7 @@ void training_answer_factors(Answer *answer, const CrossFit *cross) {
                  COLUMNS(columns));
     for (int i = 0; i < cross->fitted_count; i++) {
         const FittedFactor *factor = &cross->fitted[i];
-        ANSWER_ROW(answer, answer_of_text(factor->name), answer_of_number(factor->value),
-                   answer_of_number(factor->value * factor->sigma), answer_of_whole(factor->rows));
+        ANSWER_ROW(answer, factor->name, factor->value, factor->value * factor->sigma, factor->rows);
     }
     answer_first_rows(answer, 1);
 }
@@ -230,8 +229,7 @@ static int add_reasons(Answer *answer, const char *key, const char *heading, con
     }
     qsort(reasons, (size_t)count, sizeof *reasons, more_rows_first);
     answer_table(answer, key, heading, COLUMNS(columns));
-    for (int i = 0; i < count; i++)
-        ANSWER_ROW(answer, answer_of_whole(reasons[i].rows), answer_of_text(reasons[i].text));
+    for (int i = 0; i < count; i++) ANSWER_ROW(answer, reasons[i].rows, reasons[i].text);
     return rows;
 }
 
@@ -248,8 +246,8 @@ static void add_assumptions(Answer *answer, const TrainingBoard *board) {
         int rows = 0;
         for (int i = 0; i < board->count; i++) rows += !board->runs[i].skipped && (board->runs[i].assumed & (1u << a));
         if (rows)
-            ANSWER_ROW(answer, answer_of_whole(rows), answer_of_percent(assumed_facts[a].sigma),
-                       answer_of_text(assumed_facts[a].name), answer_of_text(assumed_facts[a].text));
+            ANSWER_ROW(answer, rows, answer_of_percent(assumed_facts[a].sigma), assumed_facts[a].name,
+                       assumed_facts[a].text);
     }
 }
 
@@ -286,9 +284,9 @@ static void add_regret(Answer *answer, const char *when, const TrainingBoard *bo
                        const double *factors) {
     Regret regret = regret_of(board->arena, runs, board->count, factors);
     if (regret.groups == 0) return;
-    ANSWER_ROW(answer, answer_of_text(when), answer_of_whole(regret.rows), answer_of_whole(regret.groups),
+    ANSWER_ROW(answer, when, answer_of_whole(regret.rows), answer_of_whole(regret.groups),
                answer_of_percent(regret.mean), answer_of_percent(regret.middling), answer_of_percent(regret.worst),
-               answer_of_text(runs[regret.chosen].run->row_id), answer_of_text(runs[regret.fastest].run->row_id));
+               runs[regret.chosen].run->row_id, runs[regret.fastest].run->row_id);
 }
 
 void training_answer(Answer *answer, const TrainingBoard *board) {
@@ -314,10 +312,10 @@ void training_answer(Answer *answer, const TrainingBoard *board) {
 
 static void add_question(Answer *answer, const char *name, int folds, const Scores *scores) {
     const FamilyScore *mean = &scores->mean_of_means, *all = &scores->all;
-    ANSWER_ROW(answer, answer_of_text(name), answer_of_whole(folds), answer_of_whole(all->covered),
-               answer_of_whole(mean->covered), answer_of_percent(mean->mean), answer_of_percent(all->median),
-               answer_of_percent(all->p90), answer_of_percent(mean->bias), answer_of_percent(mean->inside),
-               answer_of_percent(all->inside), answer_of_number(mean->width), answer_of_number(mean->interval_score),
+    ANSWER_ROW(answer, name, answer_of_whole(folds), answer_of_whole(all->covered), answer_of_whole(mean->covered),
+               answer_of_percent(mean->mean), answer_of_percent(all->median), answer_of_percent(all->p90),
+               answer_of_percent(mean->bias), answer_of_percent(mean->inside), answer_of_percent(all->inside),
+               answer_of_number(mean->width), answer_of_number(mean->interval_score),
                answer_of_percent(mean->memory.rows ? mean->memory.mean : NAN),
                answer_of_percent(mean->memory.rows ? mean->memory.inside : NAN));
 }
@@ -335,9 +333,8 @@ static void add_by_family(Answer *answer, const Scores *seen, const NestedAnswer
     for (int i = 0; i < seen->family_count; i++) {
         const FamilyScore *out = &answers[NESTED_FAMILY].scores.families[i];
         if (seen->families[i].covered == 0) continue;
-        ANSWER_ROW(answer, answer_of_text(seen->families[i].name), answer_of_whole(seen->families[i].covered),
-                   answer_of_percent(seen->families[i].mean), answer_of_percent(out->mean),
-                   answer_of_percent(out->bias), answer_of_percent(out->inside),
+        ANSWER_ROW(answer, seen->families[i].name, seen->families[i].covered, answer_of_percent(seen->families[i].mean),
+                   answer_of_percent(out->mean), answer_of_percent(out->bias), answer_of_percent(out->inside),
                    answer_of_percent(answers[NESTED_GPU].scores.families[i].mean),
                    answer_of_percent(answers[NESTED_FRAMEWORK].scores.families[i].mean));
     }
@@ -377,7 +374,7 @@ static const bool *rows_judged(const TrainingBoard *board, const NestedAnswer *n
 }
 
 static void add_range(Answer *answer, const char *name, const RangeScore *score, const OwnCode *own) {
-    ANSWER_ROW(answer, answer_of_text(name), answer_of_whole(score->rows), answer_of_whole(score->families),
+    ANSWER_ROW(answer, name, answer_of_whole(score->rows), answer_of_whole(score->families),
                answer_of_number(score->bias), answer_of_percent(score->inside), answer_of_percent(score->above),
                answer_of_number(score->width), answer_of_number(score->score),
                answer_of_percent(score->constant_inside), answer_of_number(score->constant_width),
@@ -479,9 +476,8 @@ void training_answer_rules(Answer *answer, const TrainingBoard *board) {
         RuleWorth worth = rule_worth(scratch, board->catalogue, board->runs, board->count, i);
         arena_close(scratch);
         const char *name = arena_printf(board->arena, "%s: %s", rule->word[0] ? rule->word : "all", rule->because);
-        ANSWER_ROW(answer, answer_of_whole(worth.rows), answer_of_whole(worth.families), answer_of_whole(worth.better),
-                   answer_of_whole(worth.worse), answer_of_percent(worth.mean), answer_of_percent(worth.elsewhere),
-                   answer_of_text(name));
+        ANSWER_ROW(answer, worth.rows, worth.families, worth.better, worth.worse, answer_of_percent(worth.mean),
+                   answer_of_percent(worth.elsewhere), name);
     }
     answer_note(answer, "Better, worse: families whose error the rule makes smaller or larger by more than 0.3 points; "
                         "elsewhere: what it saves without the family that it helps most, which may have told it.");

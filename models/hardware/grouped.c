@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "models/hardware/kernel.h"
-#include "sim/base/arena.h"
 #include "sim/base/random.h"
 
 #define DRAWS 12

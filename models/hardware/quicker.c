@@ -44,7 +44,9 @@ static void change_field(char *part, const PartField *field, double factor) {
     }
 }
 
-const void *part_quicker(Arena *arena, PartKind kind, const void *part, const Resource *resource, double factor) {
+// A copy of a part, changed. Unknown numbers (0) stay so. What is counted in whole numbers (lanes) is rounded.
+static const void *part_quicker(Arena *arena, PartKind kind, const void *part, const Resource *resource,
+                                double factor) {
     char *copy = arena_alloc(arena, part_tables[kind].bytes);
     memcpy(copy, part, part_tables[kind].bytes);
     for (const ResourceField *field = resource->fields; field->key; field++)

@@ -24,8 +24,6 @@ typedef struct Resource {
 extern const Resource resources[];
 extern const int resource_count;
 
-// A copy of a part, changed. Unknown numbers (0) stay so. What is counted in whole numbers (lanes) is rounded.
-const void *part_quicker(Arena *arena, PartKind kind, const void *part, const Resource *resource, double factor);
 // Whether the factor can be had of this part: lanes are whole.
 bool part_can_be_quicker(PartKind kind, const void *part, const Resource *resource, double factor);
 // All parts of a catalogue; a part's place in its list stays what it was.

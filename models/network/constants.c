@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-#include "models/network/network_constants.h"
-
 #define US "us", 1e-6
 #define MB "MB", 1e6
 #define GBS "GB/s", 1e9

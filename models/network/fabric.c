@@ -1,7 +1,6 @@
 // The network as a whole: nodes by their layouts, NICs with the fabric's rate, and the fabric by the row of its kind.
 #include <string.h>
 
-#include "models/network/constants.h"
 #include "models/network/fabrics.h"
 #include "models/network/network_constants.h"
 #include "sim/base/check.h"

@@ -3,7 +3,6 @@
 // GPUs.
 #include "models/network/loads.h"
 
-#include "sim/base/check.h"
 #include "sim/base/list.h"
 
 // ---- Sums for the node at hand.

@@ -2,7 +2,6 @@
 // Knows nothing of other nodes.
 #include "models/network/topology.h"
 
-#include "models/network/constants.h"
 #include "models/network/network_constants.h"
 #include "models/network/placement.h"
 #include "sim/base/check.h"

@@ -1,13 +1,13 @@
 #include "results/answer/answer.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "results/answer/as.h"
 #include "results/answer/last.h"
-#include "results/answer/next.h"
 #include "results/progress.h"
 #include "sim/system/file.h"
 #include "sim/system/letters_out.h"
@@ -172,6 +172,31 @@ static void give_output_back(void) {
     dup2(answer.screen, STDOUT_FILENO);
     close(answer.screen);
     answer.screen = -1;
+}
+
+const NextCommand next_commands[] = {
+    {"plan", NULL, "lockstep report --last -o plan.html", "the same with charts, as one page"},
+    {"memory", "--over-time", "lockstep memory --last --over-time", "when it is full, pass by pass"},
+    {"goodput", "--checkpoint-every", "lockstep goodput --last --checkpoint-every best",
+     "the interval that loses least"},
+    {"queue", "--plot", "lockstep queue --last --plot", "waiting times as curves"},
+};
+const int next_command_count = sizeof next_commands / sizeof *next_commands;
+
+static bool says(int argc, char **argv, const char *option) {
+    size_t length = strlen(option);
+    for (int i = 1; i < argc; i++)
+        if (strncmp(argv[i], option, length) == 0 && (argv[i][length] == '\0' || argv[i][length] == '=')) return true;
+    return false;
+}
+
+// argv[0] is the command. NULL: nothing.
+static const NextCommand *next_after(int argc, char **argv) {
+    for (int i = 0; argc > 0 && i < next_command_count; i++) {
+        const NextCommand *next = &next_commands[i];
+        if (strcmp(next->after, argv[0]) == 0 && !(next->unless && says(argc, argv, next->unless))) return next;
+    }
+    return NULL;
 }
 
 // On terminals, and where LOCKSTEP_NEXT=always asks for it; only of what --last can repeat.

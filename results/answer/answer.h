@@ -31,4 +31,16 @@ bool answer_names_next(void); // a line below it, of results/answer/next.c: it h
 bool answer_is_led(void);     // the command line was read without a mistake, and the way out was opened
 void answer_withhold(void);   // work was stopped before there was one
 
+// The line at the end of an answer on a terminal that names the next useful command, where that is the same for all
+// answers of a command; in place of one that the answer has itself (answer_next).
+// What is worth asking after a question: the first row of its command that fits.
+typedef struct NextCommand {
+    const char *after;  // "goodput"
+    const char *unless; // nothing where the question says this already; NULL: always
+    const char *line;   // "lockstep goodput --last --checkpoint-every best"
+    const char *why;
+} NextCommand;
+extern const NextCommand next_commands[];
+extern const int next_command_count;
+
 #endif

@@ -183,7 +183,10 @@ static const LastQuestion *question_of(Arena *arena, const Json *kept, const Typ
     return question;
 }
 
-const LastQuestion *last_question(Arena *arena, const char *const *commands, const Typed *typed, Problems *problems) {
+// The newest question of a command; of several ("run", "plan", NULL) the newest of them. NULL after a problem. Of its
+// words those that are the question's.
+static const LastQuestion *last_question(Arena *arena, const char *const *commands, const Typed *typed,
+                                         Problems *problems) {
     const Json *kept = read_questions(arena);
     for (int i = kept ? kept->count - 1 : -1; i >= 0; i--)
         if (is_among(text_of(&kept->items[i], "command"), commands, length_of(commands)))

@@ -36,10 +36,6 @@ typedef struct Typed {
     int count;
 } Typed;
 
-// The newest question of a command; of several ("run", "plan", NULL) the newest of them. NULL after a problem. Of its
-// words those that are the question's.
-const LastQuestion *last_question(Arena *arena, const char *const *commands, const Typed *typed, Problems *problems);
-
 // Its words as they are said from here, and behind them those of `again`.
 const char *const *last_words(Arena *arena, const LastQuestion *question, const char *const *again, int again_count,
                               int *count);

@@ -147,7 +147,8 @@ void record_tables(Answer *answer, Arena *arena, const RecordTable *tables, int 
 
 // ---- What was published beside it.
 
-const char *record_figure(Arena *arena, double value, const char *unit) {
+// "4,000 samples/s"
+static const char *record_figure(Arena *arena, double value, const char *unit) {
     if (!isfinite(value)) return NULL;
     bool is_share = unit && strcmp(unit, "%") == 0;
     const char *figures = is_share ? text_figures(arena, value, 3) : text_count(arena, value, true);
@@ -184,11 +185,11 @@ static void add_published(const RecordTelling *telling) {
         const Published *figure = &record->published[i];
         double error = figure->simulated / figure->published - 1;
         ANSWER_ROW(
-            telling->answer, answer_of_text(figure->name), answer_of_text(figure->unit),
+            telling->answer, figure->name, figure->unit,
             answer_shown(AS_NUMBER, figure->published, record_figure(arena, figure->published, figure->unit)),
             answer_shown(AS_NUMBER, figure->simulated, record_figure(arena, figure->simulated, figure->unit)),
             answer_shown(AS_NUMBER, error, isfinite(error) ? arena_printf(arena, "%+.1f %%", 100 * error) : NULL),
-            answer_of_text(figure->source));
+            figure->source);
     }
     if (record->published_count > 2 * FIRST_ROWS) answer_first_rows(telling->answer, 2 * FIRST_ROWS - 1);
     answer_close(telling->answer);
@@ -294,11 +295,10 @@ void record_assumptions(Answer *answer, Arena *arena, const Record *record) {
             const Assumption *assumption = &record->assumptions[i];
             if (kind_rank(assumption) != rank) continue;
             const char *text = text_of(arena, assumption);
-            ANSWER_ROW(answer, answer_of_text(assumption->name),
+            ANSWER_ROW(answer, assumption->name,
                        isfinite(assumption->value) ? answer_shown(AS_NUMBER, assumption->value, text)
                                                    : answer_of_text(assumption->text),
-                       answer_of_text(assumption->unit), answer_of_text(assumption->source),
-                       answer_of_text(assumption->kind));
+                       assumption->unit, assumption->source, assumption->kind);
         }
 }
 

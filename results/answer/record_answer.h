@@ -29,7 +29,6 @@ void record_point_members(const RecordTelling *telling, const RecordPoint *point
 void record_one_point(const RecordTelling *telling, const RecordPoint *point);
 void record_points(const RecordTelling *telling);
 const char *record_settings(const RecordTelling *telling, const RecordPoint *point); // parameters that do not vary
-const char *record_figure(Arena *arena, double value, const char *unit);             // "4,000 samples/s"
 
 // "12.3 % gemm, 4 % data parallel": the largest first, as far as they matter.
 const char *record_largest(Arena *arena, const NamedValue *values, int count, int most);

@@ -62,8 +62,7 @@ static void add_shares(const RecordTelling *telling, const char *heading, const 
         const NamedValue *value = &values[i];
         if (!isfinite(value->value) || (value->value < SMALLEST_SHARE * whole && !is_idle(value))) continue;
         ANSWER_ROW(
-            telling->answer, answer_of_text(value->title ? value->title : value->name),
-            answer_of(AS_SHARE, value->value / whole),
+            telling->answer, value->title ? value->title : value->name, answer_of(AS_SHARE, value->value / whole),
             answer_shown(unit, value->value, unit == AS_SECONDS ? text_time(telling->arena, value->value) : NULL));
     }
 }
@@ -244,8 +243,7 @@ static void add_prices(const RecordTelling *telling, const RecordPoint *point) {
     answer_table(telling->answer, "prices", NULL, columns, 4);
     for (int i = 0; i < point->price_count; i++) {
         const DatedPrice *price = &point->prices[i];
-        ANSWER_ROW(telling->answer, answer_of_text(price->name), answer_of_text(price->date),
-                   answer_of_text(price->kind), answer_of_text(price->source));
+        ANSWER_ROW(telling->answer, price->name, price->date, price->kind, price->source);
     }
 }
 
@@ -426,8 +424,8 @@ static void add_timeline(const RecordTelling *telling, const RecordPoint *point)
     for (int i = 0; i < timeline->bar_count; i++) {
         const TimelineBar *bar = &timeline->bars[i];
         const char *row = timeline->row_names[bar->row];
-        ANSWER_ROW(telling->answer, answer_of_text(row ? row : ""), answer_of(AS_SECONDS, bar->start_s),
-                   answer_of(AS_SECONDS, bar->end_s), answer_of_text(bar->cause), answer_of_text(bar->name));
+        ANSWER_ROW(telling->answer, row ? row : "", answer_of(AS_SECONDS, bar->start_s),
+                   answer_of(AS_SECONDS, bar->end_s), bar->cause, bar->name);
     }
 }
 

@@ -261,10 +261,8 @@ static void all_cells(const RecordTelling *telling, const Layout *layout, const 
     for (int i = 0; i < layout->classes.count; i++)
         answer_cell(answer,
                     answer_of(AS_BYTES, named_value(point->memory, point->memory_count, layout->classes.items[i])));
-    answer_cell(answer, answer_of_text(point->currency));
-    answer_cell(answer, answer_of_text(point->ran ? "" : point->why_not));
-    answer_cell(answer, answer_of_text(point->ran ? "" : point->smallest_change));
-    answer_cell(answer, answer_of_text(arena_printf(telling->arena, "%016llx", (unsigned long long)point->digest)));
+    ANSWER_CELLS(answer, point->currency, point->ran ? "" : point->why_not, point->ran ? "" : point->smallest_change,
+                 arena_printf(telling->arena, "%016llx", (unsigned long long)point->digest));
 }
 
 // The columns that tell points apart stand first for people, and again under their own names in CSV. Of one point it

@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "results/page/report_page.h"
-#include "results/view.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "results/page/report_page.h"
-#include "results/view.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 #include "sim/system/file.h"

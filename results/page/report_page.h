@@ -86,7 +86,6 @@ double frame_y(const Frame *frame, double y);
 void frame_draw_y(const Paper *paper, const Frame *frame, const char *title); // lines across, figures at the left
 void frame_draw_x(const Paper *paper, const Frame *frame, const char *title); // ticks and figures below
 double nice_step(double span, int most);                                      // 1, 2 or 5 times a power of ten
-const char *tick_text(Arena *arena, double value);
 
 // At most so many bars as a page can hold: every second, third, … row, and what of the chart that leaves out, or "".
 const BarChart *thinned_bars(Arena *arena, const BarChart *chart, const char **what_is_left_out);

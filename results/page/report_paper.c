@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "results/page/report_page.h"
-#include "results/view.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 
@@ -201,7 +200,7 @@ double nice_step(double span, int most) {
     return 10 * power;
 }
 
-const char *tick_text(Arena *arena, double value) {
+static const char *tick_text(Arena *arena, double value) {
     static const TextUnit units[] = {{1, ""}, {1e3, "k"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}, {1e15, "P"}};
     int best = 0;
     for (int i = 1; i < 6; i++)

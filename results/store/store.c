@@ -115,7 +115,8 @@ bool store_bind_whole(Store *store, sqlite3_stmt *statement, int place, int64_t 
     return statement && is_bound(store, sqlite3_bind_int64(statement, place, value));
 }
 
-bool store_bind_number(Store *store, sqlite3_stmt *statement, int place, double value) {
+// NaN: unknown
+static bool store_bind_number(Store *store, sqlite3_stmt *statement, int place, double value) {
     return statement && is_bound(store, sqlite3_bind_double(statement, place, value));
 }
 

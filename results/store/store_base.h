@@ -41,8 +41,7 @@ bool store_finish(Store *store, sqlite3_stmt *statement);   // one step of a sta
 // Values for a statement's "?", counted from 1. False after a problem, and where there is no statement.
 bool store_bind_text(Store *store, sqlite3_stmt *statement, int place, const char *text); // the text outlives the step
 bool store_bind_whole(Store *store, sqlite3_stmt *statement, int place, int64_t value);
-bool store_bind_number(Store *store, sqlite3_stmt *statement, int place, double value); // NaN: unknown
-int64_t store_pragma(Store *store, const char *sql);                                    // the first number; -1: none
+int64_t store_pragma(Store *store, const char *sql); // the first number; -1: none
 bool store_begin(Store *store);
 StoreRow store_row_at(Arena *arena, sqlite3_stmt *statement);
 const char *store_text_at(Arena *arena, sqlite3_stmt *statement, int column);

@@ -9,7 +9,6 @@
 #include "models/workload/cost/cost.h"
 #include "models/workload/cost/cost_constants.h"
 #include "models/workload/step/step_constants.h"
-#include "models/workload/step/step_range.h"
 #include "scenarios/study/study_point.h"
 #include "sim/base/list.h"
 

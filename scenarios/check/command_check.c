@@ -76,9 +76,9 @@ static const char *times_text(Arena *arena, double times) {
 static void add_row(Arena *arena, Answer *answer, const Check *check, const char *key, const char *title,
                     AnswerUnit unit, AnswerRange said, double measured) {
     bool within = measured >= said.p5 && measured <= said.p95;
-    ANSWER_ROW(answer, answer_of(AS_WHOLE, check->point.gpu_count), answer_of_text(key), answer_of_text(title),
-               answer_of(unit, said.p50), answer_of(unit, said.p5), answer_of(unit, said.p95),
-               answer_of_text(answer_range_text(arena, answer, unit, said.p5, said.p95)), answer_of(unit, measured),
+    ANSWER_ROW(answer, answer_of(AS_WHOLE, check->point.gpu_count), key, title, answer_of(unit, said.p50),
+               answer_of(unit, said.p5), answer_of(unit, said.p95),
+               answer_range_text(arena, answer, unit, said.p5, said.p95), answer_of(unit, measured),
                answer_shown(AS_SHARE, measured / said.p50 - 1, times_text(arena, measured / said.p50)),
                answer_shown(AS_BOOL, within, within ? "inside" : "outside"));
 }
@@ -185,9 +185,8 @@ static void add_explanations(Answer *answer, const Check *check) {
                  sizeof columns / sizeof *columns);
     for (int i = 0; i < check->explanation_count && i < MOST_TRIED; i++) {
         const CheckExplanation *e = &check->explanations[i];
-        ANSWER_ROW(answer, answer_of_text(e->what), answer_of(AS_SECONDS, e->step_s),
-                   answer_of(AS_BYTES, e->memory_bytes), answer_of(AS_NUMBER, e->times),
-                   answer_of(AS_NUMBER, e->misfit));
+        ANSWER_ROW(answer, e->what, answer_of(AS_SECONDS, e->step_s), answer_of(AS_BYTES, e->memory_bytes),
+                   answer_of(AS_NUMBER, e->times), answer_of(AS_NUMBER, e->misfit));
     }
     answer_close(answer);
 }

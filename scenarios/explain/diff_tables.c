@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/workload/cost/cost.h"
 #include "scenarios/explain/diff.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"

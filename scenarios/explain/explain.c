@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/workload/cost/cost.h"
 #include "scenarios/study/study_point.h"
 
 static const Cluster *cluster_of(Arena *arena, const StudySpec *study, Problems *problems) {

@@ -10,7 +10,6 @@
 #include "scenarios/whatif/whatif.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
-#include "sim/system/file.h"
 #include "sim/system/watch.h"
 
 #define SMALLEST 8.0         // bytes: between these sizes changes of the choice are looked for
@@ -343,9 +342,7 @@ static void add_time_table(Answer *answer, const Explained *all) {
     const double parts[] = {all->now.latency_s, all->now.bytes_s};
     answer_table(answer, "time", "Where the time goes", COLUMNS(columns));
     for (int i = 0; i < 2; i++) {
-        answer_cell(answer, answer_of_text(i ? "bytes" : "latency"));
-        answer_cell(answer, answer_of(AS_SECONDS, parts[i]));
-        answer_cell(answer, answer_of(AS_SHARE, parts[i] / all->now.seconds));
+        ANSWER_ROW(answer, i ? "bytes" : "latency", parts[i], parts[i] / all->now.seconds);
     }
 }
 
@@ -365,14 +362,10 @@ static void add_trials(Answer *answer, const Explained *all, const WhatIfs *list
     answer_table(answer, key, title, columns, column_count);
     for (int i = 0; i < list->count; i++) {
         const WhatIf *trial = &list->items[i];
-        answer_cell(answer, answer_of_text(trial->move->name));
-        answer_cell(answer, answer_of_text(trial->title));
-        answer_cell(answer, answer_of(AS_SECONDS, trial->then));
-        answer_cell(answer, answer_of(AS_SECONDS, trial->gain.mean));
-        answer_cell(answer, answer_of(AS_SHARE, trial->gain.mean / all->now.seconds));
-        answer_cell(answer, answer_of(AS_SECONDS, trial->price->latency_s));
-        answer_cell(answer, answer_of_text(way_text(all->arena, trial->price)));
-        answer_cell(answer, answer_of_text(trial->price->limit));
+        ANSWER_CELLS(answer, trial->move->name, trial->title, answer_of(AS_SECONDS, trial->then),
+                     answer_of(AS_SECONDS, trial->gain.mean), answer_of(AS_SHARE, trial->gain.mean / all->now.seconds),
+                     answer_of(AS_SECONDS, trial->price->latency_s), way_text(all->arena, trial->price),
+                     trial->price->limit);
     }
 }
 
@@ -384,12 +377,8 @@ static void add_choices(Answer *answer, const Explained *all) {
     answer_table(answer, "choices", "How it is done, by size", COLUMNS(columns));
     for (int i = 0; i < all->choices.count; i++) {
         const Choice *choice = &all->choices.items[i];
-        answer_cell(answer, answer_of(AS_NUMBER, choice->bytes));
-        answer_cell(answer, answer_of_text(size_text(all->arena, choice->bytes)));
-        answer_cell(answer, answer_of_text(way_text(all->arena, &choice->priced)));
-        answer_cell(answer, answer_of(AS_SECONDS, choice->priced.seconds));
-        answer_cell(answer, answer_of(AS_SHARE, choice->priced.latency_s / choice->priced.seconds));
-        answer_cell(answer, answer_of_text(choice->priced.limit));
+        ANSWER_ROW(answer, choice->bytes, size_text(all->arena, choice->bytes), way_text(all->arena, &choice->priced),
+                   choice->priced.seconds, choice->priced.latency_s / choice->priced.seconds, choice->priced.limit);
     }
 }
 

@@ -9,7 +9,6 @@
 #include "sim/base/list.h"
 #include "sim/base/statistics.h"
 #include "sim/base/text.h"
-#include "sim/system/pieces.h"
 #include "sim/system/watch.h"
 
 #define STRIKES 3

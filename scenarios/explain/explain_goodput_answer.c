@@ -219,12 +219,8 @@ static void add_lost_table(Answer *answer, const GoodputFound *found) {
     unsigned taken = 0;
     answer_table(answer, "lost", "Time that is lost (sums to all that is not training)", COLUMNS(columns));
     for (int time; (time = largest_time(share, taken)) >= 0; taken |= 1U << time) {
-        answer_cell(answer, answer_of_text(life_time_names[time]));
-        answer_cell(answer, answer_of_text(life_time_titles[time]));
-        answer_cell(answer, answer_of(AS_SECONDS, 3600 * hours(found, share[time])));
-        answer_cell(answer, answer_of(AS_NUMBER, hours(found, share[time])));
-        answer_cell(answer, answer_of(AS_SHARE, share[time]));
-        answer_cell(answer, answer_of(AS_SHARE, share[time] / lost_share(found)));
+        ANSWER_ROW(answer, life_time_names[time], life_time_titles[time], 3600 * hours(found, share[time]),
+                   hours(found, share[time]), share[time], share[time] / lost_share(found));
     }
 }
 
@@ -243,12 +239,10 @@ static void add_stops_table(Answer *answer, const GoodputFound *found) {
                  "unseen, waiting, restart, work done twice",
                  COLUMNS(columns));
     for (int cause; (cause = most_lost_by(now, told)) >= 0; told[cause] = true) {
-        answer_cell(answer, answer_of_text(life_cause_name(cause)));
-        answer_cell(answer, answer_of_text(life_cause_title(cause)));
-        answer_cell(answer, answer_of(AS_NUMBER, now->stops_mean[cause]));
-        answer_cell(answer, answer_of(AS_SECONDS, 3600 * hours(found, now->lost_share[cause])));
-        answer_cell(answer, answer_of(AS_NUMBER, hours(found, now->lost_share[cause])));
-        answer_cell(answer, answer_of(AS_SHARE, now->lost_share[cause]));
+        ANSWER_CELLS(
+            answer, life_cause_name(cause), life_cause_title(cause), answer_of(AS_NUMBER, now->stops_mean[cause]),
+            answer_of(AS_SECONDS, 3600 * hours(found, now->lost_share[cause])),
+            answer_of(AS_NUMBER, hours(found, now->lost_share[cause])), answer_of(AS_SHARE, now->lost_share[cause]));
         answer_cell(answer,
                     answer_of(AS_SHARE, lost_share(found) > 0 ? now->lost_share[cause] / lost_share(found) : 0));
     }
@@ -268,15 +262,12 @@ static const AnswerColumn trial_columns[] = {WHATIF_COLUMNS,
 static void add_trial(Answer *answer, const GoodputFound *found, const WhatIf *trial) {
     const LifeThen *then = trial->life;
     whatif_add_cells(answer, trial);
-    answer_cell(answer, answer_of(AS_SHARE, then->study.goodput.mean));
-    answer_cell(answer, answer_shown(AS_SHARE, trial->gain.mean, points_cell(found->arena, &trial->gain)));
-    answer_cell(answer, answer_of(AS_SHARE, trial->gain.half));
-    answer_cell(answer, answer_of(AS_SECONDS, round(3600 * then->hours.mean) + 0.0));
-    answer_cell(answer, answer_of(AS_COUNT, round(then->gpu_hours.mean) + 0.0));
-    answer_cell(answer, answer_of(AS_NUMBER, then->gpu_hours.half));
-    answer_cell(answer, answer_of(AS_SHARE, then->study.goodput.p5));
-    answer_cell(answer, answer_of(AS_SHARE, then->study.goodput.p95));
-    answer_cell(answer, answer_of(AS_NUMBER, then->study.days.mean));
+    ANSWER_CELLS(answer, answer_of(AS_SHARE, then->study.goodput.mean),
+                 answer_shown(AS_SHARE, trial->gain.mean, points_cell(found->arena, &trial->gain)),
+                 answer_of(AS_SHARE, trial->gain.half), answer_of(AS_SECONDS, round(3600 * then->hours.mean) + 0.0),
+                 answer_of(AS_COUNT, round(then->gpu_hours.mean) + 0.0), answer_of(AS_NUMBER, then->gpu_hours.half),
+                 answer_of(AS_SHARE, then->study.goodput.p5), answer_of(AS_SHARE, then->study.goodput.p95),
+                 answer_of(AS_NUMBER, then->study.days.mean));
 }
 
 static void add_trials(Answer *answer, const GoodputFound *found, bool machines, const char *key, const char *title) {

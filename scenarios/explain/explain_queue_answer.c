@@ -223,10 +223,8 @@ static void add_causes_table(Answer *answer, const QueueFound *all) {
     answer_table(answer, "waits", "Why jobs wait (sums to the mean wait)", COLUMNS(columns));
     for (int c = 0; c < QUEUE_WAIT_CAUSE_COUNT; c++) {
         if (all->now.causes_s[c] <= 0) continue;
-        answer_cell(answer, answer_of_text(queue_wait_cause_names[c]));
-        answer_cell(answer, answer_of_text(queue_wait_cause_titles[c]));
-        answer_cell(answer, answer_of(AS_SECONDS, all->now.causes_s[c]));
-        answer_cell(answer, answer_of(AS_SHARE, all->now.causes_s[c] / all->now.mean_s));
+        ANSWER_ROW(answer, queue_wait_cause_names[c], queue_wait_cause_titles[c], all->now.causes_s[c],
+                   all->now.causes_s[c] / all->now.mean_s);
     }
 }
 
@@ -248,9 +246,8 @@ static void add_classes_table(Answer *answer, const QueueFound *all) {
     for (int class = 0; class < QUEUE_CLASS_COUNT; class ++) {
         double jobs = all->now.class_jobs[class], wait = class_wait(&all->now, class);
         if (jobs == 0) continue;
-        answer_cell(answer, answer_of_text(all->classes[class].name));
-        answer_cell(answer, answer_of(AS_COUNT, jobs / all->study->seeds));
-        answer_cell(answer, answer_of(AS_SECONDS, wait));
+        ANSWER_CELLS(answer, all->classes[class].name, answer_of(AS_COUNT, jobs / all->study->seeds),
+                     answer_of(AS_SECONDS, wait));
         for (int c = 0; c < QUEUE_WAIT_CAUSE_COUNT; c++)
             answer_cell(answer, answer_of(AS_SHARE, wait > 0 ? all->now.class_s[class][c] / (wait * jobs) : 0));
     }
@@ -273,15 +270,11 @@ static void add_trials(Answer *answer, const QueueFound *all, bool machines, con
         const WhatIf *trial = &all->trials.items[i];
         if ((trial->move->kind == MOVE_RESOURCE) != machines) continue;
         whatif_add_cells(answer, trial);
-        answer_cell(answer, answer_of(AS_SECONDS, trial->then));
-        answer_cell(answer, answer_of(AS_SECONDS, trial->gain.mean));
-        answer_cell(answer, answer_of(AS_SECONDS, trial->gain.half));
-        answer_cell(answer, answer_of(AS_SHARE, trial->gain.mean / all->now.mean_s));
-        answer_cell(answer, answer_of(AS_SHARE, trial->gain.chance));
-        answer_cell(answer, answer_of(AS_SECONDS, trial->wait->p95_s));
-        answer_cell(answer, answer_of(AS_SECONDS, trial->wait->max_s));
-        answer_cell(answer, answer_of(AS_SHARE, trial->wait->in_use));
-        answer_cell(answer, answer_of(AS_SHARE, trial->wait->goodput));
+        ANSWER_CELLS(answer, answer_of(AS_SECONDS, trial->then), answer_of(AS_SECONDS, trial->gain.mean),
+                     answer_of(AS_SECONDS, trial->gain.half), answer_of(AS_SHARE, trial->gain.mean / all->now.mean_s),
+                     answer_of(AS_SHARE, trial->gain.chance), answer_of(AS_SECONDS, trial->wait->p95_s),
+                     answer_of(AS_SECONDS, trial->wait->max_s), answer_of(AS_SHARE, trial->wait->in_use),
+                     answer_of(AS_SHARE, trial->wait->goodput));
     }
 }
 

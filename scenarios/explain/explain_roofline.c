@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "models/hardware/kernel.h"
-#include "models/workload/cost/cost.h"
 #include "models/workload/model/model.h"
 #include "models/workload/model/operators.h"
 #include "scenarios/explain/explain.h"

@@ -24,9 +24,6 @@
 static const char *percent_of(Arena *arena, double part, double whole) { return text_percent(arena, part / whole); }
 static double seconds_of(SimTime ticks) { return step_seconds(ticks); }
 
-static void cell(Answer *answer, const char *text) { answer_cell(answer, answer_of_text(text)); }
-static void figure(Answer *answer, AnswerUnit unit, double number) { answer_cell(answer, answer_of(unit, number)); }
-
 // ---- The step.
 
 static const char *machines(Arena *arena, const Explanation *now) {
@@ -327,18 +324,13 @@ static void add_settings(Answer *answer, Arena *arena, const Explanation *now) {
     for (int i = 0; i < now->job.tried.ran; i++) {
         const WhatIf *change = &now->job.tried.items[i];
         if (change->move->kind == MOVE_RESOURCE) continue;
-        cell(answer, move_kind_names[change->move->kind]);
-        cell(answer, change->title);
-        cell(answer, marked_title(arena, change));
-        figure(answer, AS_SECONDS, change->then);
-        figure(answer, AS_SECONDS, change->gain.mean);
-        figure(answer, AS_SHARE, change->gain.mean / now->job.point.step_p50_s);
-        figure(answer, AS_SECONDS, change->gain.low);
-        figure(answer, AS_SECONDS, change->gain.high);
-        figure(answer, AS_MONEY, change->cost);
-        figure(answer, AS_NUMBER, change->step->memory_bytes / 1073741824.0);
-        figure(answer, AS_SHARE, change->step->chance_to_run_out);
-        cell(answer, change->move->note ? change->move->note : "");
+        ANSWER_CELLS(answer, move_kind_names[change->move->kind], change->title, marked_title(arena, change),
+                     answer_of(AS_SECONDS, change->then), answer_of(AS_SECONDS, change->gain.mean),
+                     answer_of(AS_SHARE, change->gain.mean / now->job.point.step_p50_s),
+                     answer_of(AS_SECONDS, change->gain.low), answer_of(AS_SECONDS, change->gain.high),
+                     answer_of(AS_MONEY, change->cost), answer_of(AS_NUMBER, change->step->memory_bytes / 1073741824.0),
+                     answer_of(AS_SHARE, change->step->chance_to_run_out),
+                     change->move->note ? change->move->note : "");
         bool first_screen = is_shown(now, change) && shown < most;
         shown += first_screen;
         if (!first_screen) answer_row_detail(answer, FOR_VERBOSE);
@@ -368,15 +360,9 @@ static void add_resource_table(Answer *answer, const Explanation *now) {
     for (int i = 0; i < now->job.tried.ran; i++) {
         const WhatIf *change = &now->job.tried.items[i];
         if (change->move->kind != MOVE_RESOURCE) continue;
-        cell(answer, change->move->name);
-        cell(answer, change->title);
-        figure(answer, AS_SECONDS, change->then);
-        figure(answer, AS_SECONDS, change->gain.mean);
-        figure(answer, AS_SHARE, change->gain.mean / now->job.point.step_p50_s);
-        figure(answer, AS_SECONDS, change->gain.low);
-        figure(answer, AS_SECONDS, change->gain.high);
-        figure(answer, AS_SECONDS, change->step->tenth_s);
-        figure(answer, AS_SECONDS, change->step->limit_s);
+        ANSWER_ROW(answer, change->move->name, change->title, change->then, change->gain.mean,
+                   change->gain.mean / now->job.point.step_p50_s, change->gain.low, change->gain.high,
+                   change->step->tenth_s, change->step->limit_s);
         if (does_nothing(now, change->gain.mean)) answer_row_detail(answer, FOR_PROGRAMS);
     }
     answer_note(
@@ -388,8 +374,8 @@ static void add_resource_table(Answer *answer, const Explanation *now) {
 
 static void add_life_row(Answer *answer, const Explanation *now, const char *name, const char *title, double goodput,
                          double days) {
-    ANSWER_ROW(answer, answer_of_text(name), answer_of_text(title), answer_of(AS_SHARE, goodput),
-               answer_of(AS_SHARE, goodput - now->goodput), answer_of(AS_NUMBER, days));
+    ANSWER_ROW(answer, name, title, answer_of(AS_SHARE, goodput), answer_of(AS_SHARE, goodput - now->goodput),
+               answer_of(AS_NUMBER, days));
 }
 
 static void add_life_table(Answer *answer, const Explanation *now) {
@@ -411,8 +397,7 @@ static void add_refused(Answer *answer, const Explanation *now) {
                                            {"why_not", "why it is not possible", AS_TEXT, 0}};
     answer_table(answer, "not_possible", "Not possible", COLUMNS(columns));
     for (int i = now->job.tried.ran; i < now->job.tried.count; i++) {
-        cell(answer, now->job.tried.items[i].title);
-        cell(answer, now->job.tried.items[i].why_not);
+        ANSWER_ROW(answer, now->job.tried.items[i].title, now->job.tried.items[i].why_not);
     }
     answer_note(answer, "What lacks memory is refused from a chance of 95 %% on that memory runs out; below that it is "
                         "tried.");
@@ -431,13 +416,10 @@ static void add_causes(Answer *answer, const StepChain *chain) {
     for (int c = 0; c < CAUSE_COUNT; c++) {
         if (chain->by_cause[c] == 0) continue;
         bool transfers = chain->latency[c] + chain->flow[c] + chain->sharing[c] > 0;
-        cell(answer, cause_titles[c]);
-        figure(answer, AS_SECONDS, seconds_of(chain->by_cause[c]));
-        figure(answer, AS_SHARE, (double)chain->by_cause[c] / (double)chain->end);
-        figure(answer, AS_NUMBER, (double)chain->by_cause[c]);
-        figure(answer, AS_SECONDS, transfers ? seconds_of(chain->latency[c]) : NAN);
-        figure(answer, AS_SECONDS, transfers ? seconds_of(chain->flow[c]) : NAN);
-        figure(answer, AS_SECONDS, transfers ? seconds_of(chain->sharing[c]) : NAN);
+        ANSWER_ROW(answer, cause_titles[c], seconds_of(chain->by_cause[c]),
+                   (double)chain->by_cause[c] / (double)chain->end, (double)chain->by_cause[c],
+                   transfers ? seconds_of(chain->latency[c]) : NAN, transfers ? seconds_of(chain->flow[c]) : NAN,
+                   transfers ? seconds_of(chain->sharing[c]) : NAN);
     }
     answer_note(answer,
                 "The path says what to shorten: the step ends sooner with it. Of transfers: latency, bytes alone "
@@ -493,13 +475,8 @@ static void add_names(Answer *answer, Arena *arena, const StepChain *chain) {
     answer_table(answer, "operations", "Operations on the critical path", COLUMNS(columns));
     for (int i = 0; i < list.count && i < NAMES_SHOWN; i++) {
         const Named *named = &list.items[i];
-        cell(answer, cause_titles[named->cause]);
-        cell(answer, named->way);
-        cell(answer, named->what);
-        cell(answer, named->link);
-        figure(answer, AS_COUNT, (double)named->pieces);
-        figure(answer, AS_SECONDS, seconds_of(named->time));
-        figure(answer, AS_SHARE, (double)named->time / (double)chain->end);
+        ANSWER_ROW(answer, cause_titles[named->cause], named->way, named->what, named->link, (double)named->pieces,
+                   seconds_of(named->time), (double)named->time / (double)chain->end);
     }
 }
 
@@ -517,13 +494,9 @@ static void add_operators(Answer *answer, const Explanation *now) {
                  COLUMNS(columns));
     for (int i = 0; i < now->operator_count; i++) {
         const StepOperator *one = &now->operators[i];
-        cell(answer, one->name);
-        cell(answer, way_names[one->way]);
-        cell(answer, cause_titles[one->cause]);
-        figure(answer, AS_COUNT, one->blocks > 0 ? one->blocks : NAN);
-        figure(answer, AS_SECONDS, seconds_of(one->time));
-        figure(answer, AS_SHARE, (double)one->time / (double)now->job.step.chain->end);
-        figure(answer, AS_NUMBER, (double)one->time);
+        ANSWER_ROW(answer, one->name, way_names[one->way], cause_titles[one->cause],
+                   one->blocks > 0 ? one->blocks : NAN, seconds_of(one->time),
+                   (double)one->time / (double)now->job.step.chain->end, (double)one->time);
         if (i >= LARGEST) answer_row_detail(answer, FOR_PROGRAMS);
     }
     if (now->operator_count > LARGEST)
@@ -569,10 +542,8 @@ static void add_kinds(Answer *answer, const Explanation *now) {
     if (count > 0) qsort(kinds, (size_t)count, sizeof *kinds, by_kind_time);
     answer_table(answer, NULL, "Compute on the critical path by kind of operator", COLUMNS(columns));
     for (int i = 0; i < count; i++) {
-        cell(answer, kinds[i].name);
-        figure(answer, AS_SECONDS, kinds[i].forward_s);
-        figure(answer, AS_SECONDS, kinds[i].backward_s);
-        figure(answer, AS_SHARE, (kinds[i].forward_s + kinds[i].backward_s) / seconds_of(now->job.step.chain->end));
+        ANSWER_ROW(answer, kinds[i].name, kinds[i].forward_s, kinds[i].backward_s,
+                   (kinds[i].forward_s + kinds[i].backward_s) / seconds_of(now->job.step.chain->end));
     }
     answer_note(answer, "Passes alone; backward has what is recomputed in it.");
 }
@@ -622,18 +593,9 @@ static void add_roofline(Answer *answer, Arena *arena, const Explanation *now) {
     for (int i = 0; i < now->roofline_count; i++) {
         const RooflineRow *row = &now->roofline[i];
         double intensity = row->bytes > 0 ? row->flops / row->bytes : INFINITY;
-        cell(answer, row->name);
-        cell(answer, row->kind);
-        figure(answer, AS_COUNT, row->times);
-        figure(answer, AS_NUMBER, row->flops / 1e9);
-        figure(answer, AS_NUMBER, row->bytes / 1e6);
-        figure(answer, AS_NUMBER, intensity);
-        figure(answer, AS_NUMBER, row->ridge);
-        cell(answer, intensity >= row->ridge ? "arithmetic" : "memory");
-        figure(answer, AS_SHARE, row->of_peak);
-        figure(answer, AS_SHARE, row->of_bandwidth);
-        figure(answer, AS_SECONDS, row->seconds);
-        figure(answer, AS_SHARE, all > 0 ? row->seconds / all : 0);
+        ANSWER_ROW(answer, row->name, row->kind, row->times, row->flops / 1e9, row->bytes / 1e6, intensity, row->ridge,
+                   intensity >= row->ridge ? "arithmetic" : "memory", row->of_peak, row->of_bandwidth, row->seconds,
+                   all > 0 ? row->seconds / all : 0);
         if (!shown[i]) answer_row_detail(answer, FOR_PROGRAMS);
     }
 }
@@ -678,16 +640,9 @@ static void add_ranks(Answer *answer, Arena *arena, const StepChain *chain) {
             else if (c != CAUSE_TP && c != CAUSE_PP && c != CAUSE_DP)
                 other += rank->spent[c];
         }
-        figure(answer, AS_WHOLE, rank->rank);
-        figure(answer, AS_COUNT, rank->ranks - 1);
-        figure(answer, AS_WHOLE, rank->stage);
-        figure(answer, AS_SECONDS, seconds_of(rank->on_chain));
-        figure(answer, AS_SECONDS, seconds_of(computing));
-        figure(answer, AS_SECONDS, seconds_of(rank->spent[CAUSE_TP]));
-        figure(answer, AS_SECONDS, seconds_of(rank->spent[CAUSE_PP]));
-        figure(answer, AS_SECONDS, seconds_of(rank->spent[CAUSE_DP]));
-        figure(answer, AS_SECONDS, seconds_of(other));
-        figure(answer, AS_SECONDS, seconds_of(rank->waiting));
+        ANSWER_ROW(answer, rank->rank, rank->ranks - 1, rank->stage, seconds_of(rank->on_chain), seconds_of(computing),
+                   seconds_of(rank->spent[CAUSE_TP]), seconds_of(rank->spent[CAUSE_PP]),
+                   seconds_of(rank->spent[CAUSE_DP]), seconds_of(other), seconds_of(rank->waiting));
     }
     answer_note(answer, "TP, PP, DP: tensor, pipeline and data parallel traffic and the waits for it that a rank does "
                         "not hide; idle at the end: it is done before the last rank.");
@@ -702,10 +657,8 @@ static void add_links(Answer *answer, const StepChain *chain) {
     };
     answer_table(answer, "links", "Links that are busiest", COLUMNS(columns));
     for (int i = 0; i < chain->link_count && i < LINKS_SHOWN; i++) {
-        cell(answer, chain->links[i].name);
-        figure(answer, AS_SHARE, chain->links[i].busy);
-        figure(answer, AS_NUMBER, chain->links[i].bytes / 1e9);
-        figure(answer, AS_NUMBER, chain->links[i].bytes_per_second / 1e9);
+        ANSWER_ROW(answer, chain->links[i].name, chain->links[i].busy, chain->links[i].bytes / 1e9,
+                   chain->links[i].bytes_per_second / 1e9);
     }
     answer_note(answer, "Busy: the share of the step that its bytes would take at its full capacity.");
 }
@@ -721,18 +674,9 @@ static void add_chain(Answer *answer, const StepChain *chain) {
     answer_table(answer, "chain", NULL, COLUMNS(columns));
     for (int64_t i = 0; i < chain->count; i++) {
         const StepPiece *piece = &chain->pieces[i];
-        figure(answer, AS_NUMBER, (double)piece->start);
-        figure(answer, AS_NUMBER, (double)piece->end);
-        cell(answer, cause_names[piece->cause]);
-        figure(answer, AS_WHOLE, piece->rank);
-        cell(answer, piece->stream);
-        cell(answer, piece->pass);
-        cell(answer, piece->what);
-        cell(answer, piece->link);
-        figure(answer, AS_NUMBER, piece->bytes);
-        figure(answer, AS_NUMBER, (double)piece->latency);
-        figure(answer, AS_NUMBER, (double)piece->sharing);
-        figure(answer, AS_NUMBER, (double)piece->slack);
+        ANSWER_ROW(answer, (double)piece->start, (double)piece->end, cause_names[piece->cause], piece->rank,
+                   piece->stream, piece->pass, piece->what, piece->link, piece->bytes, (double)piece->latency,
+                   (double)piece->sharing, (double)piece->slack);
     }
 }
 

@@ -76,17 +76,14 @@ void explain_add_together_table(Answer *answer, const JobNow *now) {
     for (int k = 0; k < now->together.count; k++) {
         const Combination *one = &now->together.items[k];
         const WhatIf *whole = &one->whole;
-        answer_cell(answer, answer_of_text(whole->title));
-        answer_cell(answer, answer_of(AS_SECONDS, whole->then));
-        answer_cell(answer, answer_of(AS_SECONDS, whole->gain.mean));
-        answer_cell(answer, answer_of(AS_SHARE, whole->gain.mean / now->point.step_p50_s));
-        answer_cell(answer, answer_of(AS_SECONDS, whole->gain.low));
-        answer_cell(answer, answer_of(AS_SECONDS, whole->gain.high));
+        ANSWER_CELLS(answer, whole->title, answer_of(AS_SECONDS, whole->then), answer_of(AS_SECONDS, whole->gain.mean),
+                     answer_of(AS_SHARE, whole->gain.mean / now->point.step_p50_s),
+                     answer_of(AS_SECONDS, whole->gain.low), answer_of(AS_SECONDS, whole->gain.high));
         for (int i = 0; i < TOGETHER_MOST; i++)
             answer_cell(answer, answer_of(AS_SECONDS, i < one->count ? one->adds_s[i] : NAN));
-        answer_cell(answer, answer_of(AS_MONEY, whole->cost));
-        answer_cell(answer, answer_of(AS_NUMBER, whole->step->memory_bytes / 1073741824.0));
-        answer_cell(answer, answer_of(AS_SHARE, whole->step->chance_to_run_out));
+        ANSWER_CELLS(answer, answer_of(AS_MONEY, whole->cost),
+                     answer_of(AS_NUMBER, whole->step->memory_bytes / 1073741824.0),
+                     answer_of(AS_SHARE, whole->step->chance_to_run_out));
     }
     answer_note(
         answer,

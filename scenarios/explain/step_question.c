@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "scenarios/explain/explain.h"
-#include "scenarios/study/study_options.h"
 #include "sim/system/wall.h"
 
 char **step_question_words(Arena *arena, int argc, char **argv) {

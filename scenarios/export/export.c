@@ -14,7 +14,6 @@
 #include "scenarios/study/job_life.h"
 #include "scenarios/study/study_point.h"
 #include "sim/base/list.h"
-#include "sim/base/text.h"
 #include "sim/system/file.h"
 
 enum { MOST_KINDS = 16 };

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "models/workload/job/training.h"
 #include "results/columns.h"
 #include "scenarios/fields/field_rows.h"
 #include "sim/base/check.h"

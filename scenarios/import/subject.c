@@ -305,8 +305,8 @@ static void add_list(Arena *arena, Answer *said, const char *key, const char *he
     for (int i = 0; i < list->count; i++) {
         const Json *item = &list->items[i];
         const char *name = text_of(item, "name"), *value = text_of(item, "value"), *why = text_of(item, "why");
-        ANSWER_ROW(said, answer_of_text(value ? arena_printf(arena, "%s = %s", name, value) : name),
-                   answer_of_text(why ? why : ""), answer_of_text(place_of(arena, item)));
+        ANSWER_ROW(said, value ? arena_printf(arena, "%s = %s", name, value) : name, why ? why : "",
+                   place_of(arena, item));
     }
 }
 

@@ -6,7 +6,6 @@
 #include "models/hardware/slowest.h"
 #include "models/workload/job/recompute.h"
 #include "models/workload/step/lower.h"
-#include "models/workload/step/stage.h"
 #include "scenarios/lua/lua_script.h"
 #include "scenarios/study/study.h"
 

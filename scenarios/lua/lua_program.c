@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/hardware/kernel.h"
 #include "scenarios/lua/lua_recorder.h"
 #include "scenarios/program/program_graph.h"
 #include "sim/base/check.h"

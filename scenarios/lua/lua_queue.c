@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/hardware/kernel.h"
 #include "scenarios/lua/lua_script.h"
 #include "scenarios/queue/queue_options.h"
 #include "scenarios/queue/queue_study.h"

@@ -8,7 +8,6 @@
 
 #include "scenarios/lua/lua_value.h"
 #include "sim/base/check.h"
-#include "sim/base/list.h"
 
 #define LONGEST_LIST 10000
 #define MOST_REPORTED 20

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "scenarios/lua/lua_script.h"
-#include "sim/base/check.h"
 
 #define HANDLE_METATABLE "lockstep.handle"
 #define LONGEST_LIST 10000

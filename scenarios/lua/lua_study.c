@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/hardware/kernel.h"
 #include "models/workload/job/recompute.h"
 #include "scenarios/lua/lua_script.h"
 

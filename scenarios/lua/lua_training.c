@@ -2,7 +2,6 @@
 #include "models/workload/model/hf_config.h"
 #include "models/workload/model/written.h"
 #include "scenarios/lua/lua_script.h"
-#include "sim/base/check.h"
 
 // ---- Models.
 

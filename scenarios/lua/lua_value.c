@@ -8,7 +8,6 @@
 
 #include "models/workload/cluster/fabric_kinds.h"
 #include "scenarios/lua/lua_script.h"
-#include "sim/base/check.h"
 
 // A job's objects have one name at every door.
 const char *object_called(ObjectId id) {

@@ -6,7 +6,6 @@
 #include "results/answer/frame.h"
 #include "scenarios/fields/fields.h"
 #include "scenarios/packets/packets_study.h"
-#include "sim/base/list.h"
 #include "sim/system/watch.h"
 
 static const OptionSpec watch_rows[] = {WATCH_OPTIONS};

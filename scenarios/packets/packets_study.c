@@ -329,11 +329,8 @@ static void add_flows(Answer *answer, const PacketsStudy *study, const PacketRes
     answer_table(answer, "completions", "Flow by flow", COLUMNS(columns));
     for (int f = 0; f < study->flow_count; f++) {
         const PacketFlow *flow = &study->flows[f];
-        ANSWER_ROW(answer, answer_of(AS_WHOLE, flow->from), answer_of(AS_WHOLE, flow->to),
-                   answer_of(AS_BYTES, (double)flow->bytes), answer_of(AS_SECONDS, step_seconds(flow->start)),
-                   answer_of(AS_SECONDS, flow_seconds(study, result, f)),
-                   answer_of(AS_COUNT, (double)result->flows[f].resent),
-                   answer_of(AS_COUNT, (double)result->flows[f].timeouts));
+        ANSWER_ROW(answer, flow->from, flow->to, (double)flow->bytes, step_seconds(flow->start),
+                   flow_seconds(study, result, f), (double)result->flows[f].resent, (double)result->flows[f].timeouts);
     }
     answer_detail(answer, FOR_ALL);
 }

@@ -438,7 +438,7 @@ typedef struct Bill {
 static void bill_line(Bill *bill, const char *what, double amount) {
     if (!(fabs(amount) > 1e-4 * bill->total)) return;
     bill->so_far += amount;
-    ANSWER_ROW(bill->answer, answer_of_text(what), plan_money_value(bill->plan, amount),
+    ANSWER_ROW(bill->answer, what, plan_money_value(bill->plan, amount),
                plan_money_value(bill->plan, amount / bill->hours), answer_of(AS_SHARE, amount / bill->total));
 }
 

@@ -3,10 +3,8 @@
 #include <math.h>
 
 #include "results/chart/chart.h"
-#include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_words.h"
 #include "sim/base/statistics.h"
-#include "sim/base/text.h"
 
 #define MATTERS 0.01 // of the variance, or of the width of what is not known
 
@@ -133,10 +131,8 @@ static void add_swings(Answer *answer, const PlanStudy *plan) {
         const char *days = swing_text(plan, swing->low.days, swing->high.days, middle.days, false),
                    *cost = plan_is_priced(row) ? swing_text(plan, swing->low.cost, swing->high.cost, middle.cost, true)
                                                : "";
-        ANSWER_ROW(answer, answer_of_text(plan_factor_names[swing->factor]),
-                   answer_of_text(plan_factor_titles[swing->factor]), answer_of(AS_NUMBER, swing->low.days),
-                   answer_of(AS_NUMBER, swing->high.days), answer_of_text(days), answer_of(AS_MONEY, swing->low.cost),
-                   answer_of(AS_MONEY, swing->high.cost), answer_of_text(cost),
+        ANSWER_ROW(answer, plan_factor_names[swing->factor], plan_factor_titles[swing->factor], swing->low.days,
+                   swing->high.days, days, swing->low.cost, swing->high.cost, cost,
                    answer_shown(AS_SHARE, swing->days_share, plan_percent(plan->arena, swing->days_share)),
                    answer_shown(AS_SHARE, swing->cost_share,
                                 plan_is_priced(row) ? plan_percent(plan->arena, swing->cost_share) : ""));
@@ -208,14 +204,11 @@ static void add_measurements(Answer *answer, const PlanStudy *plan) {
     for (int i = 0; i < unknowns->measurement_count; i++) {
         const PlanMeasurement *m = &unknowns->measurements[i];
         bool chance = worth && plan_has_wishes(plan->request);
-        ANSWER_ROW(answer, answer_of_text(m->what),
-                   answer_shown(AS_MONEY, m->price, m->price > 0 ? plan_money(plan, m->price) : ""),
+        ANSWER_ROW(answer, m->what, answer_shown(AS_MONEY, m->price, m->price > 0 ? plan_money(plan, m->price) : ""),
                    answer_shown(AS_MONEY, m->worth, worth ? plan_money(plan, m->worth) : ""),
-                   answer_shown(AS_SHARE, m->both, chance ? plan_percent(plan->arena, m->both) : ""),
-                   answer_of(AS_MONEY, m->cost_width),
-                   answer_of_text(narrowed(plan, unknowns->cost_width, m->cost_width, true)),
-                   answer_of(AS_NUMBER, m->days_width),
-                   answer_of_text(narrowed(plan, unknowns->days_width, m->days_width, false)), answer_of_text(m->how));
+                   answer_shown(AS_SHARE, m->both, chance ? plan_percent(plan->arena, m->both) : ""), m->cost_width,
+                   narrowed(plan, unknowns->cost_width, m->cost_width, true), m->days_width,
+                   narrowed(plan, unknowns->days_width, m->days_width, false), m->how);
         others += !measurement_matters(unknowns, m);
         if (!measurement_matters(unknowns, m)) answer_row_detail(answer, FOR_PROGRAMS);
     }
@@ -251,8 +244,7 @@ static void add_reaches(Answer *answer, const PlanStudy *plan) {
     answer_table(answer, "reach", NULL, COLUMNS(columns));
     for (int i = 0; i < reaches->count; i++) {
         const WhatIf *reach = &reaches->items[i];
-        ANSWER_ROW(answer, answer_of_text(reach->move->name), index_value(reach->plan->best),
-                   answer_of(AS_NUMBER, reach->then), answer_of(AS_SHARE, reach->plan->both));
+        ANSWER_ROW(answer, reach->move->name, index_value(reach->plan->best), reach->then, reach->plan->both);
     }
 }
 
@@ -268,15 +260,14 @@ static void add_settings(Answer *answer, const PlanStudy *plan) {
     answer_table(answer, "settings", "What else may be set of the plan in front", COLUMNS(columns));
     for (int i = 0; i < settings->list.count; i++) {
         const WhatIf *setting = &settings->list.items[i];
-        ANSWER_ROW(answer, answer_of_text(setting->title),
+        ANSWER_ROW(answer, setting->title,
                    setting->plan->parts ? answer_of_text(setting->plan->parts) : answer_of(AS_NOTHING, NAN),
-                   answer_of(AS_SHARE, setting->plan->goodput), plan_days_value(plan, setting->then),
-                   plan_money_value(plan, setting->cost),
+                   setting->plan->goodput, plan_days_value(plan, setting->then), plan_money_value(plan, setting->cost),
                    answer_shown(AS_SHARE, setting->plan->both,
                                 plan_has_wishes(plan->request)
                                     ? plan_percent_beside(plan->arena, setting->plan->both, plan->request->confidence)
                                     : ""),
-                   answer_of_text(setting->plan->parts ? setting->plan->parts : ""));
+                   setting->plan->parts ? setting->plan->parts : "");
         if (i == settings->best) answer_mark(answer);
         if (settings->list.count < 2) answer_row_detail(answer, FOR_PROGRAMS);
     }
@@ -303,10 +294,9 @@ static void add_shifts(Answer *answer, const PlanStudy *plan) {
     answer_table(answer, "shifts", "Which plan is in front if the wish or the world were otherwise", COLUMNS(columns));
     for (int i = 0; i < plan->shifts.count; i++) {
         const WhatIf *shift = &plan->shifts.items[i];
-        ANSWER_ROW(answer, answer_of_text(shift->title), index_value(shift->plan->chosen),
-                   index_value(shift->plan->best),
-                   answer_of_text(then_text(plan, shift->plan->chosen, "none is sure enough")),
-                   plan_days_value(plan, shift->then), plan_money_value(plan, shift->cost),
+        ANSWER_ROW(answer, shift->title, index_value(shift->plan->chosen), index_value(shift->plan->best),
+                   then_text(plan, shift->plan->chosen, "none is sure enough"), plan_days_value(plan, shift->then),
+                   plan_money_value(plan, shift->cost),
                    answer_shown(AS_SHARE, shift->plan->both, plan_percent(plan->arena, shift->plan->both)));
     }
 }
@@ -357,11 +347,10 @@ static void add_what_if(Answer *answer, const PlanStudy *plan) {
     answer_table(answer, "what_if", "What would change the choice", COLUMNS(columns));
     for (int i = 0; i < list->count; i++) {
         const WhatIf *item = &list->items[i];
-        ANSWER_ROW(
-            answer, answer_of_text(item->title), index_value(item->plan->chosen),
-            answer_of_text(then_text(plan, item->plan->chosen,
-                                     arena_printf(plan->arena, "none keeps %s", plan_wishes_name(plan->request)))),
-            plan_days_value(plan, item->then), plan_money_value(plan, item->cost));
+        ANSWER_ROW(answer, item->title, index_value(item->plan->chosen),
+                   then_text(plan, item->plan->chosen,
+                             arena_printf(plan->arena, "none keeps %s", plan_wishes_name(plan->request))),
+                   plan_days_value(plan, item->then), plan_money_value(plan, item->cost));
     }
     answer_note(answer, "Each is the plan that is then the best by days and cost as planned, not by chance.");
     answer_number(answer, "price_margin", NULL, AS_SHARE, ranges->price_margin);

@@ -92,8 +92,7 @@ static void add_cost(Answer *answer, const PlanStudy *plan, const PlanRow *row) 
                     plan_money(plan, cost->p95));
     answer_text(answer, "currency", NULL, point->currency);
     answer_table(answer, "prices", NULL, columns, 2);
-    for (int i = 0; i < point->price_count; i++)
-        ANSWER_ROW(answer, answer_of_text(point->prices[i].name), answer_of_text(point->prices[i].date));
+    for (int i = 0; i < point->price_count; i++) ANSWER_ROW(answer, point->prices[i].name, point->prices[i].date);
     answer_close(answer);
 }
 
@@ -291,12 +290,11 @@ static void cluster_columns(const PlanStudy *plan, Columns *columns) {
 }
 
 static void cluster_cells(Answer *answer, const PlanStudy *plan, const Uses *uses, const PlanRow *row) {
-    answer_cell(answer, answer_of(AS_WHOLE, row->gpus));
-    answer_cell(answer, answer_of_text(row->node->name));
-    answer_cell(answer, row->link ? answer_of_text(row->link->name) : answer_of_nothing());
-    answer_cell(answer, if_used(uses->uneven, answer_of(AS_NUMBER, row->oversubscription)));
-    answer_cell(answer, answer_of_text(plan_paid_text(plan->arena, plan->request, row)));
-    answer_cell(answer, if_used(plan->request->batch_count > 1, plain(plan->arena, row->training.global_batch)));
+    ANSWER_CELLS(answer, answer_of(AS_WHOLE, row->gpus), row->node->name,
+                 row->link ? answer_of_text(row->link->name) : answer_of_nothing(),
+                 if_used(uses->uneven, answer_of(AS_NUMBER, row->oversubscription)),
+                 plan_paid_text(plan->arena, plan->request, row),
+                 if_used(plan->request->batch_count > 1, plain(plan->arena, row->training.global_batch)));
 }
 
 static const Columns *plan_columns(const PlanStudy *plan) {
@@ -320,16 +318,13 @@ static void plan_cells(Answer *answer, const PlanStudy *plan, const Uses *uses, 
     bool wishes = plan_has_wishes(plan->request) && row->chance.known;
     for (int d = 0; d < DEGREES; d++)
         answer_cell(answer, if_used(uses->degree[d], answer_of(AS_WHOLE, degree_of(point, d))));
-    answer_cell(answer, if_used(uses->zero, answer_of(AS_WHOLE, point->zero)));
-    answer_cell(answer, plain(plan->arena, point->micro_batch));
-    answer_cell(answer, answer_of(AS_PERCENT, point->mfu));
-    answer_cell(answer, answer_shown(AS_NUMBER, point->memory_peak_bytes / GIB,
-                                     arena_printf(plan->arena, "%.0f/%.0f", point->memory_peak_bytes / GIB,
-                                                  point->memory_capacity_bytes / GIB)));
-    answer_cell(answer, plan_days_value(plan, point->days));
-    answer_cell(answer, if_used(uses->cost, plan_money_value(plan, point->cost_per_run)));
-    answer_cell(answer, if_used(wishes, plan_chance_value(plan, row->chance.both)));
-    answer_cell(answer, answer_of_nothing());
+    ANSWER_CELLS(answer, if_used(uses->zero, answer_of(AS_WHOLE, point->zero)), plain(plan->arena, point->micro_batch),
+                 answer_of(AS_PERCENT, point->mfu),
+                 answer_shown(AS_NUMBER, point->memory_peak_bytes / GIB,
+                              arena_printf(plan->arena, "%.0f/%.0f", point->memory_peak_bytes / GIB,
+                                           point->memory_capacity_bytes / GIB)),
+                 plan_days_value(plan, point->days), if_used(uses->cost, plan_money_value(plan, point->cost_per_run)),
+                 if_used(wishes, plan_chance_value(plan, row->chance.both)), answer_of_nothing());
 }
 
 static void add_plans(Answer *answer, const PlanStudy *plan, const Uses *uses) {
@@ -382,13 +377,13 @@ static void more_cells(Answer *answer, const PlanStudy *plan, const Uses *uses, 
     bool again = row->training.recompute != RECOMPUTE_NONE, tokens = counts_tokens(request->training.model);
     PlanRange90 range = range_of_days(plan, row);
     double per_day = plan_unit(plan).per_day;
-    answer_cell(answer, if_used(request->batch_count <= 1, plain(arena, point->global_batch)));
-    answer_cell(answer, if_used(uses->split && point->pp > 1, answer_of_text(schedule_name(row->training.schedule))));
-    answer_cell(answer, if_used(uses->hosted, answer_of_text(offload_names[row->training.offload_optimizer])));
-    answer_cell(answer, if_used(again, answer_of_text(recompute_name(row->training.recompute))));
-    answer_cell(answer, answer_of(AS_COUNT, tokens ? point->tokens_per_s / row->gpus : point->samples_per_s));
-    answer_cell(answer, answer_of_text(arena_printf(arena, "%s … %s %s", plan_about(arena, range.p5 * per_day),
-                                                    plan_about(arena, range.p95 * per_day), plan_unit(plan).name)));
+    ANSWER_CELLS(answer, if_used(request->batch_count <= 1, plain(arena, point->global_batch)),
+                 if_used(uses->split && point->pp > 1, answer_of_text(schedule_name(row->training.schedule))),
+                 if_used(uses->hosted, answer_of_text(offload_names[row->training.offload_optimizer])),
+                 if_used(again, answer_of_text(recompute_name(row->training.recompute))),
+                 answer_of(AS_COUNT, tokens ? point->tokens_per_s / row->gpus : point->samples_per_s),
+                 arena_printf(arena, "%s … %s %s", plan_about(arena, range.p5 * per_day),
+                              plan_about(arena, range.p95 * per_day), plan_unit(plan).name));
     answer_cell(answer,
                 answer_shown(AS_NUMBER, point->energy_kwh / 1000, plan_number(arena, point->energy_kwh / 1000)));
     answer_cell(answer, if_used(request->deadline_s > 0,

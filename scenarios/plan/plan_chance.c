@@ -5,7 +5,6 @@
 
 #include "models/workload/cost/cost.h"
 #include "models/workload/life/life.h"
-#include "models/workload/step/simulate.h"
 #include "models/workload/step/step_constants.h"
 #include "models/workload/step/step_range.h"
 #include "scenarios/plan/plan_pay.h"

@@ -4,11 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/hardware/hardware.h"
 #include "models/workload/step/step_constants.h"
 #include "scenarios/plan/plan_pay.h"
-#include "sim/base/check.h"
-#include "sim/base/list.h"
 #include "sim/base/random.h"
 #include "sim/base/statistics.h"
 

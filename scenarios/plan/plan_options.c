@@ -10,7 +10,6 @@
 #include "models/workload/cost/cost.h"
 #include "models/workload/job/job_options.h"
 #include "models/workload/life/life.h"
-#include "models/workload/money/money.h"
 #include "scenarios/export/export.h"
 #include "scenarios/plan/plan_answer.h"
 #include "scenarios/study/study_anchors.h"

@@ -98,7 +98,8 @@ PlanSpot plan_spot(Arena *arena, const PlanRequest *request, const NodeType *nod
                     : (PlanSpot){0};
 }
 
-bool plan_pays_in_ways(const PlanRequest *request) { return request->own_or_rent || request->rent_count > 1; }
+// there is more than one
+static bool plan_pays_in_ways(const PlanRequest *request) { return request->own_or_rent || request->rent_count > 1; }
 
 static const RentSpec *rent_of(const PlanRequest *request, const PlanRow *row) {
     return request->rent_count > 1 ? request->rents[row->way] : request->rent;

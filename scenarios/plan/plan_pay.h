@@ -38,7 +38,6 @@ int plan_spares(const FaultsSpec *faults, int nodes);
 void plan_pay_spares(const Cluster *cluster, PlanRow *row); // adds them to the cost; row->spares_cost is that
 // "crusoe, spot", "owned": where a plan has more than one way; else "".
 const char *plan_paid_text(Arena *arena, const PlanRequest *request, const PlanRow *row);
-bool plan_pays_in_ways(const PlanRequest *request);                           // there is more than one
 bool plan_is_stated(const PlanRequest *request, const NodeType *node);        // its price, by the user
 const char *plan_way_text(Arena *arena, const PlanRequest *request, int way); // "crusoe, spot"
 Terms plan_terms_of(const PlanRequest *request, const PlanRow *row);          // of what is rented at the book's price

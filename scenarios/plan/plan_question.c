@@ -1,12 +1,12 @@
 // lockstep plan: how many GPUs, which node and network, which layout, what cost, by when.
 #include "scenarios/plan/plan_question.h"
-#include "scenarios/export/export_answer.h"
 
 #include "models/workload/cluster/rent_options.h"
-#include "models/workload/job/job_options.h"
 #include "results/answer/frame.h"
+#include "scenarios/export/export_answer.h"
 #include "scenarios/plan/plan_answer.h"
-#include "scenarios/plan/plan_export.h"
+#include "scenarios/study/study_anchors.h"
+#include "scenarios/study/study_options.h"
 #include "sim/system/watch.h"
 
 static const Where command_line = {NULL, 0};
@@ -109,6 +109,27 @@ static int status_of(Asking *asking, const PlanResult *result) {
     return watch_status(EXIT_BAD_INPUT);
 }
 
+// The chosen plan as scripts that run: what its line of `run` says. False after problems.
+static bool export(Asking *asking, const PlanStudy *plan) {
+    static const OptionSpec beside[] = {
+        ANCHOR_OPTIONS,
+        {"date", OPTION_TEXT, "DAY", .of = OF_QUESTION, .help = ""},
+        {"seed", OPTION_SEED, "N", .of = OF_QUESTION, .help = ""},
+        {"unfolded", OPTION_FLAG, .of = OF_QUESTION, .help = ""},
+    };
+    Arena *arena = asking->arena;
+    int count, row_count;
+    const char *const *words = plan_run_words(plan, &plan->result->rows[plan->result->chosen], &count);
+    const OptionSpec *rows = options_with_study(arena, beside, sizeof beside / sizeof *beside, &row_count);
+    char **argv = ARENA_ARRAY(arena, char *, count + 1);
+    for (int i = 0; i < count; i++) argv[i] = arena_copy_text(arena, words[i]);
+    const Options *options = options_parse(arena, rows, row_count, count, argv, asking->problems);
+    if (problem_count(asking->problems)) return false;
+    const StudySpec *study =
+        study_from_options(arena, options, plan->request->catalogue, "lockstep plan", asking->problems);
+    return study && export_asked(asking, study, options, true) == EXIT_DONE;
+}
+
 static int ask(Asking *asking) {
     Arena *arena = asking->arena;
     Problems *problems = asking->problems;
@@ -133,7 +154,7 @@ static int ask(Asking *asking) {
         return watch_status(EXIT_BAD_INPUT);
     }
     plan_answer(asking->answer, &plan);
-    if (option_given(options, "export") && result->chosen >= 0 && !plan_export(asking, &plan)) return EXIT_BAD_INPUT;
+    if (option_given(options, "export") && result->chosen >= 0 && !export(asking, &plan)) return EXIT_BAD_INPUT;
     return status_of(asking, result);
 }
 

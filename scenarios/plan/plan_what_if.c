@@ -8,7 +8,6 @@
 #include "models/hardware/storage_units.h"
 #include "models/workload/cluster/cluster_money.h"
 #include "models/workload/life/life.h"
-#include "models/workload/money/money.h"
 #include "scenarios/plan/plan_pay.h"
 #include "sim/base/list.h"
 

@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/hardware/quote.h"
-#include "models/workload/cluster/cluster_money.h"
 #include "scenarios/plan/plan_pay.h"
 #include "sim/base/text.h"
 

@@ -250,12 +250,9 @@ static void add_rows(Answer *answer, const CollectiveRow *rows, int count) {
         const double figures[] = {rows[i].bytes, 1e6 * rows[i].seconds, rows[i].algorithm_rate / 1e9,
                                   rows[i].bus_rate / 1e9};
         for (int c = 0; c < COUNT_OF(figures); c++) answer_cell(answer, answer_of(columns[c].unit, figures[c]));
-        answer_cell(answer, answer_of_text(rows[i].plan.algorithm));
-        answer_cell(answer, answer_of_text(protocol_names[rows[i].plan.protocol]));
-        answer_cell(answer, answer_of(AS_WHOLE, rows[i].plan.channels));
-        answer_cell(answer, answer_of_text(rows[i].limited_by));
-        answer_cell(answer, answer_of(AS_NUMBER, 1e6 * rows[i].low));
-        answer_cell(answer, answer_of(AS_NUMBER, 1e6 * rows[i].high));
+        ANSWER_CELLS(answer, rows[i].plan.algorithm, protocol_names[rows[i].plan.protocol],
+                     answer_of(AS_WHOLE, rows[i].plan.channels), rows[i].limited_by,
+                     answer_of(AS_NUMBER, 1e6 * rows[i].low), answer_of(AS_NUMBER, 1e6 * rows[i].high));
     }
 }
 

@@ -50,14 +50,9 @@ static void add_packets(Answer *answer, const CollectiveSides *sides, int count)
     answer_table(answer, "packets", "Between nodes, packet by packet", COLUMNS(columns));
     for (int i = 0; i < count; i++) {
         const FlowPacketResult *p = &sides[i].packets;
-        ANSWER_ROW(answer, answer_of(AS_BYTES, sides[i].bytes), answer_of(AS_COUNT, (double)p->messages),
-                   answer_of(AS_COUNT, (double)p->packets), answer_of(AS_WHOLE, (double)p->hops),
-                   answer_of(AS_SECONDS, p->mean_seconds), answer_of(AS_SECONDS, p->p99_seconds),
-                   answer_of(AS_BYTES, p->queue_most), answer_of(AS_BYTES, p->queue_mean),
-                   answer_of(AS_SECONDS, p->paused_seconds), answer_of(AS_COUNT, (double)p->marks),
-                   answer_of(AS_COUNT, (double)p->drops), answer_of(AS_COUNT, (double)p->trims),
-                   answer_of(AS_COUNT, (double)p->resent), answer_of(AS_COUNT, (double)p->timeouts),
-                   answer_of_text(p->hottest), answer_of(AS_PERCENT, p->hottest_share));
+        ANSWER_ROW(answer, sides[i].bytes, (double)p->messages, (double)p->packets, (double)p->hops, p->mean_seconds,
+                   p->p99_seconds, p->queue_most, p->queue_mean, p->paused_seconds, (double)p->marks, (double)p->drops,
+                   (double)p->trims, (double)p->resent, (double)p->timeouts, p->hottest, p->hottest_share);
     }
 }
 
@@ -84,11 +79,8 @@ static void add_sides(Answer *answer, const CollectiveSides *sides, int count) {
     answer_table(answer, "fidelities", "The same at each fidelity", COLUMNS(columns));
     for (int i = 0; i < count; i++) {
         const CollectiveSides *s = &sides[i];
-        ANSWER_ROW(answer, answer_of(AS_BYTES, s->bytes), answer_of(AS_SECONDS, s->fluid),
-                   answer_of(AS_SECONDS, s->flow), answer_of(AS_SECONDS, s->packet),
-                   answer_of(AS_NUMBER, s->flow / s->fluid), answer_of(AS_NUMBER, s->packet / s->flow),
-                   answer_of(AS_COUNT, (double)s->messages), answer_of(AS_MANY, (double)s->packets.hops),
-                   answer_of_text(verdict(s)));
+        ANSWER_ROW(answer, s->bytes, s->fluid, s->flow, s->packet, s->flow / s->fluid, s->packet / s->flow,
+                   (double)s->messages, (double)s->packets.hops, verdict(s));
     }
 }
 

@@ -64,11 +64,10 @@ static void add_summary(Answer *answer) {
     answer_say(answer, NULL, "The models rest on %d numbers beside the catalogue.", all);
     answer_table(answer, NULL, NULL, columns, COUNT_OF(columns));
     for (int t = 0; t < CONSTANT_TABLE_COUNT; t++) {
-        ANSWER_ROW(answer, answer_of_text(constant_tables[t].name),
+        ANSWER_ROW(answer, constant_tables[t].name,
                    answer_of(AS_COUNT, count_kind(&constant_tables[t], CONSTANT_FITTED)),
                    answer_of(AS_COUNT, count_kind(&constant_tables[t], CONSTANT_MEASURED)),
-                   answer_of(AS_COUNT, count_kind(&constant_tables[t], CONSTANT_ASSUMED)),
-                   answer_of_text(constant_tables[t].title));
+                   answer_of(AS_COUNT, count_kind(&constant_tables[t], CONSTANT_ASSUMED)), constant_tables[t].title);
     }
     answer_next(answer, "lockstep constants step", "one table, with what each number rests on");
 }
@@ -76,11 +75,9 @@ static void add_summary(Answer *answer) {
 static void add_constant(const Asking *asking, const ConstantTable *table, const Constant *row) {
     Answer *answer = asking->answer;
     const char *value = arena_printf(asking->arena, "%.6g %s", row->value, row->unit);
-    ANSWER_ROW(answer, answer_of_text(table->name), answer_shown(AS_NUMBER, row->value, value),
-               answer_of_text(row->unit),
+    ANSWER_ROW(answer, table->name, answer_shown(AS_NUMBER, row->value, value), row->unit,
                answer_shown(AS_SHARE, row->sigma, arena_printf(asking->arena, "%.3g %%", 100 * row->sigma)),
-               answer_of_text(kind_names[row->kind]), answer_of_text(row->name), answer_of_text(row->source),
-               answer_of_text(row->basis));
+               kind_names[row->kind], row->name, row->source, row->basis);
 }
 
 // The tables from `first` to before `end`.

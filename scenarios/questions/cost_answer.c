@@ -90,12 +90,9 @@ static void add_bought(Answer *answer, const CostFound *found) {
     answer_table(answer, "bought", "What is bought", columns, COUNT_OF(columns));
     for (int i = 0; i < found->own.capital_count; i++) {
         const CapitalLine *line = &found->own.capital[i];
-        answer_cell(answer, answer_of_text(line->name));
-        answer_cell(answer, answer_of_text(line->title));
-        answer_cell(answer, answer_of(AS_COUNT, line->count));
-        answer_cell(answer, answer_of(AS_MONEY, line->unit_price));
-        answer_cell(answer, answer_of(AS_MONEY, line->amount));
-        answer_cell(answer, answer_of(AS_MONEY, annuity(line->amount, line->residual_share, interest, line->years)));
+        ANSWER_CELLS(answer, line->name, line->title, answer_of(AS_COUNT, line->count),
+                     answer_of(AS_MONEY, line->unit_price), answer_of(AS_MONEY, line->amount),
+                     answer_of(AS_MONEY, annuity(line->amount, line->residual_share, interest, line->years)));
     }
 }
 
@@ -172,10 +169,7 @@ static void add_prices(Answer *answer, const ClusterBill *bill) {
                                            {"source", NULL, AS_TEXT, 0}};
     answer_table(answer, "prices", NULL, columns, COUNT_OF(columns));
     for (int i = 0; i < bill->price_count; i++) {
-        answer_cell(answer, answer_of_text(bill->prices[i].name));
-        answer_cell(answer, answer_of_text(bill->prices[i].date));
-        answer_cell(answer, answer_of_text(bill->prices[i].kind));
-        answer_cell(answer, answer_of_text(bill->prices[i].source));
+        ANSWER_CELLS(answer, bill->prices[i].name, bill->prices[i].date, bill->prices[i].kind, bill->prices[i].source);
     }
 }
 
@@ -221,13 +215,13 @@ static const char *paid_back(const CostFound *found, double months) {
 
 static void add_owning(Answer *answer, const CostFound *found, const Rival *rival) {
     if (!found->bill.owned) {
-        answer_cell(answer, answer_of(AS_NOTHING, NAN));
-        answer_cell(answer, answer_of(AS_NOTHING, NAN));
+        ANSWER_CELLS(answer, answer_of(AS_NOTHING, NAN), answer_of(AS_NOTHING, NAN));
         return;
     }
-    answer_cell(answer, answer_shown(AS_SHARE, rival->break_even_utilisation,
-                                     cheaper_from(found, rival->break_even_utilisation)));
-    answer_cell(answer, answer_shown(AS_NUMBER, rival->payback_months, paid_back(found, rival->payback_months)));
+    ANSWER_CELLS(
+        answer,
+        answer_shown(AS_SHARE, rival->break_even_utilisation, cheaper_from(found, rival->break_even_utilisation)),
+        answer_shown(AS_NUMBER, rival->payback_months, paid_back(found, rival->payback_months)));
 }
 
 // Matrix work in BF16 (FP16 where it has none) that kernels reach, in PFLOP/s of one GPU; NAN: nobody says.
@@ -242,18 +236,12 @@ static void add_rival(Answer *answer, const CostFound *found, const Rival *rival
     const Offer *offer = rival->offer;
     const NodeType *node =
         offer->node_count > 0 ? catalogue_node(found->cluster->money->catalogue, offer->nodes[0]) : NULL;
-    answer_cell(answer, answer_of_text(offer->name));
-    answer_cell(answer, answer_of_text(offer->provider));
-    answer_cell(answer, answer_of_text(offer->node_count > 0 ? offer->nodes[0] : NULL));
-    answer_cell(answer, answer_of_text(node ? node->name : "any"));
-    answer_cell(answer, answer_of_text(node && node->fabric_count > 0 ? node->fabrics[0] : NULL));
-    answer_cell(answer, answer_of_text(node ? node_fabrics(found->arena, node) : NULL));
-    answer_cell(answer, answer_of_text(terms_names[offer->terms]));
-    answer_cell(answer, answer_of_text(offer->date));
-    answer_cell(answer, answer_of_text(is_assumed(offer) ? "assumed" : "quoted"));
-    answer_cell(answer, answer_of(AS_MONEY, gpu_hour_of(found, rival)));
-    answer_cell(answer, answer_of(AS_MONEY, gpu_hour_of(found, rival) / effective_petaflops(found)));
-    answer_cell(answer, answer_of(AS_MONEY, rival->per_hour));
+    ANSWER_CELLS(answer, offer->name, offer->provider, offer->node_count > 0 ? offer->nodes[0] : NULL,
+                 node ? node->name : "any", node && node->fabric_count > 0 ? node->fabrics[0] : NULL,
+                 node ? node_fabrics(found->arena, node) : NULL, terms_names[offer->terms], offer->date,
+                 is_assumed(offer) ? "assumed" : "quoted", answer_of(AS_MONEY, gpu_hour_of(found, rival)),
+                 answer_of(AS_MONEY, gpu_hour_of(found, rival) / effective_petaflops(found)),
+                 answer_of(AS_MONEY, rival->per_hour));
     add_owning(answer, found, rival);
 }
 
@@ -300,12 +288,9 @@ static void add_cheapest(Answer *answer, const CostFound *found) {
             if (offers++ == 0) cheapest = dearest;
         }
         if (!cheapest) continue;
-        answer_cell(answer, answer_of_text(terms_names[terms]));
-        answer_cell(answer, answer_of_text(cheapest->offer->name));
-        answer_cell(answer, answer_of_text(cheapest->offer->date));
-        answer_cell(answer, answer_of(AS_MONEY, gpu_hour_of(found, cheapest)));
-        answer_cell(answer, answer_of(AS_MONEY, gpu_hour_of(found, dearest)));
-        answer_cell(answer, answer_of(AS_COUNT, offers));
+        ANSWER_CELLS(answer, terms_names[terms], cheapest->offer->name, cheapest->offer->date,
+                     answer_of(AS_MONEY, gpu_hour_of(found, cheapest)),
+                     answer_of(AS_MONEY, gpu_hour_of(found, dearest)), answer_of(AS_COUNT, offers));
         add_owning(answer, found, cheapest);
     }
 }

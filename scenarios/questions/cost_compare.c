@@ -136,8 +136,7 @@ Comparison designs_compare(Arena *arena, const Design *a, const Design *b) {
 static const char *figure(Arena *arena, double value) { return text_figures(arena, value, 4); }
 
 static void add_figures(Arena *arena, Answer *answer, double a, double b) {
-    answer_cell(answer, answer_shown(AS_NUMBER, a, figure(arena, a)));
-    answer_cell(answer, answer_shown(AS_NUMBER, b, figure(arena, b)));
+    ANSWER_CELLS(answer, answer_shown(AS_NUMBER, a, figure(arena, a)), answer_shown(AS_NUMBER, b, figure(arena, b)));
     answer_cell(answer,
                 answer_shown(AS_NUMBER, b - a, arena_printf(arena, "%s%s", b > a ? "+" : "", figure(arena, b - a))));
 }
@@ -154,11 +153,8 @@ static void add_settings(Arena *arena, Answer *answer, const Comparison *compari
                                            {NULL, "difference", AS_NUMBER, 0}};
     const Design *a = &comparison->a, *b = &comparison->b;
     answer_table(answer, NULL, NULL, columns, COUNT_OF(columns));
-    answer_cell(answer, answer_of_text("cost of the run"));
-    answer_cell(answer, answer_of(AS_MONEY, a->cost));
-    answer_cell(answer, answer_of(AS_MONEY, b->cost));
-    answer_cell(answer, more_money(arena, b->cost - a->cost, a->currency));
-    answer_cell(answer, answer_of_text("days"));
+    ANSWER_CELLS(answer, "cost of the run", answer_of(AS_MONEY, a->cost), answer_of(AS_MONEY, b->cost),
+                 more_money(arena, b->cost - a->cost, a->currency), "days");
     add_figures(arena, answer, a->days, b->days);
     for (int i = 0; i < a->settings.count && i < b->settings.count; i++) {
         const DesignRow *row = &a->settings.items[i], *other = &b->settings.items[i];
@@ -180,10 +176,7 @@ static void add_rows_of(Arena *arena, Answer *answer, const Comparison *comparis
     for (int i = 0; i < comparison->row_count; i++) {
         const CompareRow *row = &comparison->rows[i];
         differ += row->cost != 0;
-        answer_cell(answer, answer_of_text(row->name));
-        answer_cell(answer, answer_of_text(row->title));
-        answer_cell(answer, answer_of_text(row->group));
-        answer_cell(answer, answer_of_text(row->unit));
+        ANSWER_CELLS(answer, row->name, row->title, row->group, row->unit);
         add_figures(arena, answer, row->a, row->b);
         answer_cell(answer, more_money(arena, row->cost, comparison->a.currency));
     }

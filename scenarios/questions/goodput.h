@@ -60,6 +60,5 @@ void goodput_answer_nothing(Answer *answer, const GoodputAsked *asked, const cha
 bool goodput_draw(const Asking *asking, const GoodputAsked *asked, const LifeStudy *study);
 // A row for each stretch: what it was spent on, in hours or days, its goodput and its unplanned stops behind it.
 void calendar_chart(Arena *arena, const LifeCalendar *calendar, Chart *chart);
-const char *calendar_title(Arena *arena, const LifeCalendar *calendar);
 
 #endif

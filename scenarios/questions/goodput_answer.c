@@ -67,12 +67,8 @@ void goodput_rates(Answer *answer, const FaultRates *rates) {
     answer_table(answer, "assumptions", NULL, columns, COUNT_OF(columns));
     for (int i = 0; i < rates->fact_count; i++) {
         const Fact *fact = &rates->facts[i];
-        answer_cell(answer, answer_of_text(fact->name));
-        answer_cell(answer, answer_of(AS_NUMBER, fact->value));
-        answer_cell(answer, answer_of_text(fact->unit));
-        answer_cell(answer, answer_of_text(fact_kind_name(fact->kind)));
-        answer_cell(answer, answer_of_text(fact->source));
-        answer_cell(answer, answer_of(fact->sigma > 0 ? AS_NUMBER : AS_NOTHING, fact->sigma));
+        ANSWER_CELLS(answer, fact->name, answer_of(AS_NUMBER, fact->value), fact->unit, fact_kind_name(fact->kind),
+                     fact->source, answer_of(fact->sigma > 0 ? AS_NUMBER : AS_NOTHING, fact->sigma));
     }
     answer_close(answer);
 }
@@ -202,11 +198,8 @@ static void add_causes(Answer *answer, const LifeStudy *study) {
     answer_table(answer, "causes", NULL, columns, COUNT_OF(columns));
     for (int i = 0; i < LIFE_CAUSE_COUNT; i++) {
         if (!(study->stops_mean[i] > 0)) continue;
-        answer_cell(answer, answer_of_text(life_cause_name(i)));
-        answer_cell(answer, answer_of_text(life_cause_title(i)));
-        answer_cell(answer, answer_of(AS_BOOL, i >= LIFE_UNPLANNED_COUNT));
-        answer_cell(answer, answer_of(AS_NUMBER, study->stops_mean[i]));
-        answer_cell(answer, answer_of(AS_SHARE, study->lost_share[i]));
+        ANSWER_CELLS(answer, life_cause_name(i), life_cause_title(i), answer_of(AS_BOOL, i >= LIFE_UNPLANNED_COUNT),
+                     answer_of(AS_NUMBER, study->stops_mean[i]), answer_of(AS_SHARE, study->lost_share[i]));
     }
     answer_close(answer);
 }

@@ -157,17 +157,13 @@ static void add_ways(Answer *answer, const GoodputAsked *asked, const LifeChoice
 static void add_row(Answer *answer, const GoodputAsked *asked, const char *what, const LifeWay *way,
                     const LifeWay *best) {
     bool has_work = asked->spec.work_s > 0, has_date = !isnan(way->by_chance);
-    answer_cell(answer, answer_of_text(what));
-    answer_cell(answer, answer_of(AS_WHOLE, way->spares));
-    answer_cell(answer, answer_of_text(storage_of_way(asked, way)));
-    answer_cell(answer, answer_of(AS_SECONDS, way->checkpoint.every_s));
-    answer_cell(answer, answer_of(AS_SHARE, way->goodput.mean));
-    answer_cell(answer, answer_of(has_work ? AS_NUMBER : AS_NOTHING, way->days.mean));
+    ANSWER_CELLS(answer, what, answer_of(AS_WHOLE, way->spares), storage_of_way(asked, way),
+                 answer_of(AS_SECONDS, way->checkpoint.every_s), answer_of(AS_SHARE, way->goodput.mean),
+                 answer_of(has_work ? AS_NUMBER : AS_NOTHING, way->days.mean));
     answer_cell(answer,
                 answer_of_text(
                     has_work ? answer_range_text(asked->arena, answer, AS_NUMBER, way->days.p5, way->days.p95) : NULL));
-    answer_cell(answer, answer_of(has_date ? AS_PERCENT : AS_NOTHING, way->by_chance));
-    answer_cell(answer, answer_of(AS_MONEY, way->cost));
+    ANSWER_CELLS(answer, answer_of(has_date ? AS_PERCENT : AS_NOTHING, way->by_chance), answer_of(AS_MONEY, way->cost));
     const char *sign = way->cost < best->cost ? "-" : "+";
     answer_cell(answer, answer_of_text(way == best ? ""
                                                    : arena_printf(asked->arena, "%s%s", sign,

@@ -43,7 +43,7 @@ static const char *end_text(Arena *arena, const LifeStretch *stretch) {
     return arena_printf(arena, "%s, %d stop%s", share, stretch->stops, stretch->stops == 1 ? "" : "s");
 }
 
-const char *calendar_title(Arena *arena, const LifeCalendar *calendar) {
+static const char *calendar_title(Arena *arena, const LifeCalendar *calendar) {
     const LifeRun *run = &calendar->run;
     return arena_printf(arena, "Simulated run %d, of the median goodput (%s): what its time goes to",
                         calendar->life + 1,

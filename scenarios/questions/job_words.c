@@ -19,15 +19,11 @@ static void add_field(const Asking *asking, const JobObjectType *type, const Fie
     if (field->flag) option = arena_printf(arena, field->alias ? "--%s, --%s" : "--%s", field->flag, field->alias);
     if (field->fallback) usual = arena_printf(arena, "; else %s", field->fallback);
     if (field->varied) varied = arena_printf(arena, "; varied as %s", field->varied);
-    ANSWER_ROW(asking->answer, answer_of_text(arena_printf(arena, "%s.%s", type->name, field->name)),
-               answer_of_text(option), answer_of_text(field->help),
-               answer_of_text(arena_printf(arena, "may be %s%s%s%s", wanted, field->list ? ", or a list of such" : "",
-                                           usual, varied)),
-               answer_of_text(arena_printf(arena, "example: %s = %s", field->name, field->example)),
-               answer_of_text(type->name), answer_of_text(field->name), answer_of_text(field->flag),
-               answer_of_text(field->alias), answer_of_text(field->varied),
-               answer_of_text(arena_copy_text(arena, wanted)), answer_of(AS_BOOL, field->list),
-               answer_of_text(field->fallback), answer_of_text(field->example), answer_of_text(field->help));
+    ANSWER_ROW(asking->answer, arena_printf(arena, "%s.%s", type->name, field->name), option, field->help,
+               arena_printf(arena, "may be %s%s%s%s", wanted, field->list ? ", or a list of such" : "", usual, varied),
+               arena_printf(arena, "example: %s = %s", field->name, field->example), type->name, field->name,
+               field->flag, field->alias, field->varied, arena_copy_text(arena, wanted),
+               answer_of(AS_BOOL, field->list), field->fallback, field->example, field->help);
 }
 
 static int answer_fields(Asking *asking) {
@@ -72,10 +68,9 @@ static int answer_strategies(Asking *asking) {
     answer_table(asking->answer, "strategies", NULL, columns, COUNT_OF(columns));
     for (int i = 0; i < FOREIGN_STRATEGIES; i++) {
         const StrategyWord *word = &foreign_strategies[i];
-        ANSWER_ROW(asking->answer, answer_of_text(word->from), answer_of_text(word->word),
-                   answer_of_text(strategy_names[word->strategy]), answer_of(AS_WHOLE, word->zero),
-                   answer_of_text(offload_names[word->optimizer]), answer_of_text(offload_names[word->parameters]),
-                   answer_of_text(strategy_text(asking->arena, word)));
+        ANSWER_ROW(asking->answer, word->from, word->word, strategy_names[word->strategy],
+                   answer_of(AS_WHOLE, word->zero), offload_names[word->optimizer], offload_names[word->parameters],
+                   strategy_text(asking->arena, word));
     }
     return EXIT_DONE;
 }
@@ -92,8 +87,7 @@ static bool same_member(const Field *field, const TrainingSpec *a, const Trainin
 }
 
 static void decide(const Asking *asking, const char *name, const char *value, const char *where) {
-    ANSWER_ROW(asking->answer, answer_of_text(name), answer_of_text(value), answer_of_text(where),
-               answer_of_text(where ? where : ""));
+    ANSWER_ROW(asking->answer, name, value, where, where ? where : "");
 }
 
 static const char *member_text(Arena *arena, const Field *field, const TrainingSpec *spec) {
@@ -186,10 +180,9 @@ static int answer_rules(Asking *asking) {
     answer_say(asking->answer, NULL, "Each rule that fits changes a little of what those above it say.");
     answer_table(asking->answer, "rules", NULL, columns, COUNT_OF(columns));
     for (int i = 0; (rule = software_rule(i)) != NULL; i++) {
-        ANSWER_ROW(asking->answer, answer_of(AS_WHOLE, i + 1), answer_of_text(condition(arena, rule)),
-                   answer_of_text(rule->word), answer_of_text(rule->also), answer_of_text(rule->unless),
-                   answer_of(AS_NUMBER, rule->since > 0 ? rule->since : NAN),
-                   answer_of(AS_NUMBER, rule->until > 0 ? rule->until : NAN), answer_of_text(rule->because));
+        ANSWER_ROW(asking->answer, answer_of(AS_WHOLE, i + 1), condition(arena, rule), rule->word, rule->also,
+                   rule->unless, answer_of(AS_NUMBER, rule->since > 0 ? rule->since : NAN),
+                   answer_of(AS_NUMBER, rule->until > 0 ? rule->until : NAN), rule->because);
     }
     return EXIT_DONE;
 }

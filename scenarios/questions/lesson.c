@@ -9,10 +9,8 @@
 
 #include "results/answer/frame.h"
 #include "scenarios/lua/lua_course.h"
-#include "sim/base/list.h"
 #include "sim/base/sha256.h"
 #include "sim/system/file.h"
-#include "sim/system/letters_out.h"
 #include "sim/system/wall.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
@@ -103,8 +101,7 @@ static void take_list(CourseTable *table, void *context) {
         course_enter_item(table, i);
         const char *id = course_text(table, "id"), *now = course_text(table, "track"),
                    *name = course_text(table, "name");
-        ANSWER_ROW(lesson->answer, answer_of_text(id), answer_of_text(course_text(table, "title")),
-                   answer_of_text(name), answer_of_text(now), answer_of_text(course_text(table, "paths")));
+        ANSWER_ROW(lesson->answer, id, course_text(table, "title"), name, now, course_text(table, "paths"));
         if (strcmp(track, now) != 0)
             tracks = arena_printf(lesson->arena, "%s%s%.*s %s", tracks ? tracks : "", tracks ? "; " : "",
                                   (int)strcspn(id, "."), id, now);
@@ -126,10 +123,9 @@ static void add_settings(CourseTable *table, Lesson *lesson) {
     for (int i = 1; i <= course_items(table); i++) {
         course_enter_item(table, i);
         bool free_to_change = course_truth(table, "free");
-        ANSWER_ROW(lesson->answer, answer_of_text(course_text(table, "name")),
-                   answer_of_text(course_text(table, "value")),
-                   answer_shown(AS_BOOL, free_to_change, free_to_change ? "yes" : ""),
-                   answer_of_text(course_text(table, "help")), answer_of_text(course_text(table, "may_be")));
+        ANSWER_ROW(lesson->answer, course_text(table, "name"), course_text(table, "value"),
+                   answer_shown(AS_BOOL, free_to_change, free_to_change ? "yes" : ""), course_text(table, "help"),
+                   course_text(table, "may_be"));
         course_leave(table);
     }
     course_leave(table);
@@ -206,9 +202,8 @@ static void add_figures(CourseTable *table, Lesson *lesson) {
         course_enter_item(table, i);
         const char *kind = course_text(table, "unit");
         AnswerUnit unit = unit_of(kind);
-        ANSWER_ROW(lesson->answer, answer_of_text(course_text(table, "title")),
-                   answer_of(unit, course_number(table, "old")), answer_of(unit, course_number(table, "new")),
-                   answer_of_text(kind));
+        ANSWER_ROW(lesson->answer, course_text(table, "title"), answer_of(unit, course_number(table, "old")),
+                   answer_of(unit, course_number(table, "new")), kind);
         if (course_truth(table, "more")) answer_row_detail(lesson->answer, FOR_VERBOSE);
         course_leave(table);
     }
@@ -321,12 +316,10 @@ static void take_grade(CourseTable *table, void *context) {
     lesson->right += right;
     const char *note = lesson->altered ? "this line is not as it was written" : course_text(table, "note");
     ANSWER_ROW(
-        lesson->answer, answer_of_text(lesson->student), answer_of_text(course_text(table, "id")),
-        answer_of_text(course_text(table, "title")), answer_of(AS_WHOLE, course_number(table, "seed")),
-        answer_shown(AS_BOOL, right, right ? "yes" : "no"),
+        lesson->answer, lesson->student, course_text(table, "id"), course_text(table, "title"),
+        answer_of(AS_WHOLE, course_number(table, "seed")), answer_shown(AS_BOOL, right, right ? "yes" : "no"),
         answer_shown(AS_BOOL, course_truth(table, "guess_right"), course_truth(table, "guess_right") ? "yes" : "no"),
-        answer_of_text(course_text(table, "guess")), answer_of_text(course_text(table, "truth")),
-        answer_of_text(note ? note : ""));
+        course_text(table, "guess"), course_text(table, "truth"), note ? note : "");
 }
 
 static bool call(Lesson *lesson, const char *function, const char *first, const char *second, const char *third,
@@ -499,8 +492,7 @@ static bool ask_words(Lesson *lesson, const char *const *arguments, int count) {
         names[w] = lesson_words[w].term;
         if (wanted && strcasecmp(wanted, names[w]) != 0) continue;
         found = true;
-        ANSWER_ROW(lesson->answer, answer_of_text(names[w]), answer_of_text(ids[w]),
-                   answer_of_text(lesson_words[w].what));
+        ANSWER_ROW(lesson->answer, names[w], ids[w], lesson_words[w].what);
     }
     if (found) return true;
     problem_add(lesson->problems, (Where){0}, "the course has no word \"%.40s\"", wanted);

@@ -228,8 +228,8 @@ static void add_over_time(const Telling *tell) {
         columns, COLUMNS);
     for (int i = 0; i < curve->count; i++) {
         const MemoryMoment *moment = &curve->items[i];
-        answer_cell(tell->answer, answer_of(AS_WHOLE, i + 1));
-        answer_cell(tell->answer, answer_of_text(memory_moment_text(tell->arena, tell->job->training.model, moment)));
+        ANSWER_CELLS(tell->answer, answer_of(AS_WHOLE, i + 1),
+                     memory_moment_text(tell->arena, tell->job->training.model, moment));
         for (int k = 0; k < MEMORY_CLASS_COUNT; k++) answer_cell(tell->answer, or_none(moment->bytes[k]));
         answer_cell(tell->answer, or_none(moment->total));
         if (i == curve->peak) answer_mark(tell->answer);

@@ -37,11 +37,10 @@ static AnswerValue or_none(AnswerUnit unit, double value) { return answer_shown(
 
 static void fill_row(const Asking *asking, const Operator *one) {
     AnswerUnit size = one->k > 0 ? AS_WHOLE : AS_NOTHING;
-    ANSWER_ROW(asking->answer, answer_of_text(one->name), answer_of_text(operator_kind_names[one->kind]),
-               answer_of(AS_WHOLE, one->times), answer_of(size, one->batch), answer_of(size, one->m),
-               answer_of(size, one->n), answer_of(size, one->k), answer_of_text(product_text(asking->arena, one)),
-               or_none(AS_FLOPS, one->flops), or_none(AS_BYTES, moved_bytes(one)), or_none(AS_MANY, parameters_of(one)),
-               or_none(AS_BYTES, kept_bytes(one)));
+    ANSWER_ROW(asking->answer, one->name, operator_kind_names[one->kind], answer_of(AS_WHOLE, one->times),
+               answer_of(size, one->batch), answer_of(size, one->m), answer_of(size, one->n), answer_of(size, one->k),
+               product_text(asking->arena, one), or_none(AS_FLOPS, one->flops), or_none(AS_BYTES, moved_bytes(one)),
+               or_none(AS_MANY, parameters_of(one)), or_none(AS_BYTES, kept_bytes(one)));
 }
 
 // ---- Blocks, those that are alike once.

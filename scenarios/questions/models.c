@@ -142,8 +142,8 @@ static int list_models(Asking *asking) {
     answer_close(answer);
     answer_table(answer, NULL, NULL, columns, COUNT_OF(columns));
     for (int i = 0; i < count; i++) {
-        ANSWER_ROW(answer, answer_of_text(models[i]->name), answer_of(AS_MANY, model_parameters(models[i])),
-                   answer_of_text(shape(asking->arena, models[i])));
+        ANSWER_ROW(answer, models[i]->name, answer_of(AS_MANY, model_parameters(models[i])),
+                   shape(asking->arena, models[i]));
     }
     answer_rename(answer, "model-list");
     return EXIT_DONE;
@@ -245,7 +245,7 @@ static int ask_params(Asking *asking) {
     answer_detail(answer, FOR_VERBOSE);
     answer_table(answer, "blocks", NULL, columns, COUNT_OF(columns));
     for (int block = 0; block < model->block_count; block++) {
-        ANSWER_ROW(answer, answer_of_text(block_name(asking->arena, model, block)),
+        ANSWER_ROW(answer, block_name(asking->arena, model, block),
                    answer_of(AS_COUNT, floor(block_parameters(model, block))));
     }
     answer_close(answer);

@@ -108,10 +108,9 @@ static void add_sums(Answer *answer, const PowerFound *found) {
                 {"at most", power->peak_watts}};
     answer_table(answer, NULL, NULL, columns, COUNT_OF(columns));
     for (int i = 0; i < COUNT_OF(rows); i++) {
-        answer_cell(answer, answer_of_text(rows[i].what));
-        answer_cell(answer, answer_of(AS_WATTS, rows[i].machines));
-        answer_cell(answer, answer_of(AS_WATTS, rows[i].machines * power->power_usage_effectiveness));
-        answer_cell(answer, answer_of(AS_WATTS, rows[i].machines / found->cluster->node_count));
+        ANSWER_CELLS(answer, rows[i].what, answer_of(AS_WATTS, rows[i].machines),
+                     answer_of(AS_WATTS, rows[i].machines * power->power_usage_effectiveness),
+                     answer_of(AS_WATTS, rows[i].machines / found->cluster->node_count));
     }
 }
 
@@ -181,11 +180,10 @@ static void add_limits(Answer *answer, const PowerFound *found) {
     answer_table(answer, NULL, "A limit on each GPU", columns, COUNT_OF(columns));
     for (int step = asked > 0 ? -1 : 0; step < 6; step++) {
         Limit limit = limit_of(gpu, step < 0 ? asked : gpu->power_watts * (1 - 0.1 * step));
-        answer_cell(answer, answer_of(AS_WATTS, limit.watts));
-        answer_cell(answer, answer_of(AS_SHARE, limit.watts / gpu->power_watts));
-        answer_cell(answer, answer_of(AS_SHARE, limit.clock));
-        answer_cell(answer, answer_shown(AS_PERCENT, limit.more_per_joule,
-                                         arena_printf(found->arena, "%+.0f %%", 100 * limit.more_per_joule)));
+        ANSWER_CELLS(answer, answer_of(AS_WATTS, limit.watts), answer_of(AS_SHARE, limit.watts / gpu->power_watts),
+                     answer_of(AS_SHARE, limit.clock),
+                     answer_shown(AS_PERCENT, limit.more_per_joule,
+                                  arena_printf(found->arena, "%+.0f %%", 100 * limit.more_per_joule)));
     }
     answer_close(answer);
 }

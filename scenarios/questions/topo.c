@@ -55,8 +55,7 @@ static void add_links(Answer *answer, const Cluster *cluster) {
     const Link *links = network_links(cluster->network, &count);
     answer_table(answer, "links", NULL, columns, 2);
     for (int l = 0; l < count; l++) {
-        answer_cell(answer, answer_of_text(links[l].name));
-        answer_cell(answer, answer_of(AS_BANDWIDTH, links[l].bytes_per_second));
+        ANSWER_CELLS(answer, links[l].name, answer_of(AS_BANDWIDTH, links[l].bytes_per_second));
     }
 }
 

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "results/answer/answer.h"
 #include "results/answer/record_answer.h"
 #include "results/chart/chart.h"
 #include "scenarios/queue/queue_options.h"
@@ -35,10 +34,8 @@ static void answer_mixes(Asking *asking) {
         const QueueMix *mix = &queue_mixes[i];
         Sizes sizes = mix_sizes(mix);
         Durations durations = mix_durations(mix);
-        ANSWER_ROW(asking->answer, answer_of_text(mix->name), answer_of_text(mix->title),
-                   answer_of(AS_NUMBER, sizes_mean(&sizes)), answer_of(AS_SECONDS, durations_mean(&durations)),
-                   answer_of_text(mix->source), answer_of_text(mix->assumed),
-                   answer_of_text(arena_printf(asking->arena, "assumed: %s", mix->assumed)));
+        ANSWER_ROW(asking->answer, mix->name, mix->title, sizes_mean(&sizes), durations_mean(&durations), mix->source,
+                   mix->assumed, arena_printf(asking->arena, "assumed: %s", mix->assumed));
     }
 }
 

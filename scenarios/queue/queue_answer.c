@@ -192,7 +192,7 @@ static double short_wait(const QueueStudy *study, const PolicyAnswer *answer) {
     return SHORT_WAIT * mean_s;
 }
 
-double queue_excess(const QueueStudy *study, const PolicyAnswer *answer, QueueFigure figure) {
+static double queue_excess(const QueueStudy *study, const PolicyAnswer *answer, QueueFigure figure) {
     bool is_share = figure == QUEUE_IN_USE || figure == QUEUE_FAIRNESS;
     double scale = is_share ? 1 : fmax(queue_figure(answer, figure), short_wait(study, answer));
     return answer->of[figure].half / (study->precision * scale);

@@ -43,7 +43,6 @@ const Record *sizing_record(Arena *arena, const QueueStudy *study, const QueueSi
 
 // ---- How good it is (queue_answer.c): half of an interval over what was asked of it; above 1 is too much.
 double queue_figure(const PolicyAnswer *answer, QueueFigure figure);
-double queue_excess(const QueueStudy *study, const PolicyAnswer *answer, QueueFigure figure);
 double queue_worst_excess(const QueueStudy *study, const PolicyAnswer *answers, int *policy, QueueFigure *figure);
 
 // Less is in use than is offered, under all policies: the run is too short.

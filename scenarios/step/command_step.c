@@ -4,12 +4,10 @@
 #include <string.h>
 
 #include "results/answer/frame.h"
-#include "scenarios/explain/explain.h"
 #include "scenarios/explain/step_question.h"
 #include "scenarios/questions/collective_asked.h"
 #include "scenarios/step/step_film.h"
 #include "scenarios/study/study_options.h"
-#include "sim/base/list.h"
 #include "sim/base/text.h"
 #include "sim/system/file.h"
 #include "sim/system/wall.h"
@@ -135,9 +133,8 @@ static void add_frames(Answer *answer, Arena *arena, const Film *film, const Cho
     answer_table(answer, "frames", NULL, COLUMNS(frame_columns));
     for (int f = choice->first; f <= choice->last; f++) {
         const FilmState *states = all[f - choice->first];
-        ANSWER_ROW(answer, answer_of(AS_WHOLE, f + 1), answer_of(AS_SECONDS, step_seconds(film->frames[f].time)),
-                   answer_of_text(happens(arena, film, f, states)), text_or_nothing(film_ended(arena, film, f, 1000)),
-                   text_or_nothing(film_began(arena, film, f, 1000)),
+        ANSWER_ROW(answer, f + 1, step_seconds(film->frames[f].time), happens(arena, film, f, states),
+                   text_or_nothing(film_ended(arena, film, f, 1000)), text_or_nothing(film_began(arena, film, f, 1000)),
                    text_or_nothing(film_waits(arena, film, states, 1000)),
                    text_or_nothing(film_circle(arena, film, f)));
     }
@@ -164,9 +161,8 @@ static void add_states(Answer *answer, Arena *arena, const Film *film, const Cho
         const FilmState *states = all[f - choice->first],
                         *before = f > choice->first ? all[f - choice->first - 1] : NULL;
         for (int row = 0; row < film->row_count; row++)
-            ANSWER_ROW(answer, answer_of(AS_WHOLE, f + 1), answer_of(AS_WHOLE, row), answer_of_text(states[row].does),
-                       text_or_nothing(row_numbers(arena, &states[row])), answer_of(AS_BOOL, states[row].is_critical),
-                       answer_of(AS_NUMBER, states[row].rate),
+            ANSWER_ROW(answer, f + 1, row, states[row].does, text_or_nothing(row_numbers(arena, &states[row])),
+                       states[row].is_critical, states[row].rate,
                        holds_others(film, before ? &before[row] : NULL, &states[row])
                            ? answer_of_text(parts_text(arena, film, states[row].holds))
                            : (AnswerValue){0});
@@ -184,10 +180,9 @@ static void add_bars(Answer *answer, Arena *arena, const Film *film, const Choic
     for (int i = 0; i < film->bars.count; i++) {
         const FilmBar *bar = &film->bars.items[i];
         if (!is_seen(film, choice, bar->start, bar->end)) continue;
-        ANSWER_ROW(answer, answer_of(AS_WHOLE, bar->row), answer_of_text(kinds[bar->kind]), text_or_nothing(bar->name),
-                   answer_of_text(bar->says), time_or_never(bar->start), time_or_never(bar->begun),
-                   time_or_never(bar->end), answer_of(AS_BOOL, bar->is_side), answer_of(AS_BOOL, bar->is_critical),
-                   answer_of_text(arena_printf(arena, "#%06x", bar->color)));
+        ANSWER_ROW(answer, bar->row, kinds[bar->kind], text_or_nothing(bar->name), bar->says, time_or_never(bar->start),
+                   time_or_never(bar->begun), time_or_never(bar->end), bar->is_side, bar->is_critical,
+                   arena_printf(arena, "#%06x", bar->color));
     }
 }
 
@@ -196,9 +191,8 @@ static void add_moves(Answer *answer, const Film *film, const Choice *choice) {
     for (int i = 0; i < film->arrivals.count; i++) {
         const FilmArrival *move = &film->arrivals.items[i];
         if (!is_seen(film, choice, move->left, move->time)) continue;
-        ANSWER_ROW(answer, answer_of(AS_WHOLE, move->from), answer_of(AS_WHOLE, move->row),
-                   answer_of(AS_WHOLE, move->chunk), time_or_never(move->left), time_or_never(move->time),
-                   answer_of(AS_WHOLE, film_part_count(move->parts)), text_or_nothing(move->link));
+        ANSWER_ROW(answer, move->from, move->row, move->chunk, time_or_never(move->left), time_or_never(move->time),
+                   film_part_count(move->parts), text_or_nothing(move->link));
     }
 }
 
@@ -235,7 +229,7 @@ static void fill(Asking *asking, const Film *film, const Choice *choice) {
     answer_detail(answer, FOR_PROGRAMS);
     answer_table(answer, "rows", NULL, COLUMNS(row_columns));
     for (int row = 0; row < film->row_count; row++)
-        ANSWER_ROW(answer, answer_of(AS_WHOLE, row), answer_of_text(film->rows[row]),
+        ANSWER_ROW(answer, row, film->rows[row],
                    film->chunk_count
                        ? answer_of_text(parts_text(arena, film, film->promised + (ptrdiff_t)row * film->chunk_count))
                        : (AnswerValue){0});

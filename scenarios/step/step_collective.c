@@ -3,7 +3,6 @@
 
 #include "scenarios/step/step_film.h"
 #include "sim/base/list.h"
-#include "sim/base/text.h"
 #include "sim/longest.h"
 #include "sim/share.h"
 #include "sim/system/watch.h"

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <time.h>
 
-#include "models/hardware/kernel.h"
 #include "models/workload/cost/memory_time.h"
 #include "models/workload/job/recompute.h"
 #include "models/workload/money/money.h"
@@ -14,7 +13,6 @@
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
 #include "sim/base/list.h"
-#include "sim/base/quantity.h"
 #include "sim/fold.h"
 #include "sim/longest.h"
 #include "sim/run.h"

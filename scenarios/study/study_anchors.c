@@ -8,7 +8,6 @@
 #include "scenarios/study/measured.h"
 #include "sim/base/check.h"
 #include "sim/base/list.h"
-#include "sim/data/csv.h"
 
 AnchorsReader *anchors_reader = NULL;
 

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/hardware/kernel.h"
 #include "models/hardware/quote.h"
 #include "models/workload/cost/cost.h"
 #include "scenarios/fields/fields.h"

@@ -7,7 +7,6 @@
 #include "results/answer/as.h"
 #include "results/answer/frame.h"
 #include "results/trace_file.h"
-#include "scenarios/explain/explain.h"
 #include "scenarios/explain/step_question.h"
 #include "scenarios/study/study_options.h"
 #include "scenarios/trace/trace.h"

@@ -46,11 +46,10 @@ static void add_operations(Answer *answer, Arena *arena, const SpanSet *set) {
         const SpanSum *sum = &sums[i];
         double total = step_seconds(sum->total);
         of_rank = i > 0 && sum->process == sums[i - 1].process ? of_rank + 1 : 0;
-        ANSWER_ROW(answer, answer_of(AS_WHOLE, set->processes[sum->process].id),
-                   answer_of_text(sum->main ? "main" : "beside"), answer_of_text(set->names[sum->name]),
-                   answer_of_text(set->categories[sum->category]), answer_of(AS_COUNT, (double)sum->count),
-                   seconds(arena, total), seconds(arena, total / (double)sum->count),
-                   seconds(arena, step_seconds(sum->longest)), share(total / step_seconds(set->end)));
+        ANSWER_ROW(answer, set->processes[sum->process].id, sum->main ? "main" : "beside", set->names[sum->name],
+                   set->categories[sum->category], (double)sum->count, seconds(arena, total),
+                   seconds(arena, total / (double)sum->count), seconds(arena, step_seconds(sum->longest)),
+                   share(total / step_seconds(set->end)));
         if (of_rank >= ROWS_SHOWN) answer_row_detail(answer, FOR_VERBOSE);
     }
     answer_first_rows(answer, FIRST_ROWS);
@@ -80,10 +79,9 @@ static void add_breakdown(Answer *answer, Arena *arena, const SpanSet *set) {
         double end = step_seconds(set->end), compute = step_seconds(b->compute), host = step_seconds(b->idle_host),
                other = step_seconds(b->idle_other), exposed = step_seconds(b->exposed_communication),
                communication = step_seconds(b->communication);
-        ANSWER_ROW(answer, answer_of(AS_WHOLE, set->processes[p].id), seconds(arena, compute), share(compute / end),
-                   seconds(arena, exposed), share(exposed / end), seconds(arena, step_seconds(b->exposed_memory)),
-                   seconds(arena, host), seconds(arena, other), share((host + other) / end),
-                   seconds(arena, communication),
+        ANSWER_ROW(answer, set->processes[p].id, seconds(arena, compute), share(compute / end), seconds(arena, exposed),
+                   share(exposed / end), seconds(arena, step_seconds(b->exposed_memory)), seconds(arena, host),
+                   seconds(arena, other), share((host + other) / end), seconds(arena, communication),
                    share(communication > 0 ? step_seconds(b->overlap) / communication : NAN));
     }
 }

@@ -110,9 +110,6 @@ void whatif_add_cells(Answer *answer, const WhatIf *whatif) {
         [VERDICT_FREES] = "pays less",   [VERDICT_CHANCE] = "by chance", [VERDICT_LITTLE] = "too little",
         [VERDICT_DEARER] = "too dear",   [VERDICT_WORSE] = "worse"};
     const Move *move = whatif->move;
-    answer_cell(answer, answer_of_text(move->name));
-    answer_cell(answer, answer_of_text(whatif->title));
-    answer_cell(answer, answer_of_text(move->option ? move->value : whatif->title));
-    answer_cell(answer, answer_of_text(move->option ? move->option : ""));
-    answer_cell(answer, answer_of_text(names[whatif->verdict]));
+    ANSWER_CELLS(answer, move->name, whatif->title, move->option ? move->value : whatif->title,
+                 move->option ? move->option : "", names[whatif->verdict]);
 }

@@ -128,11 +128,23 @@ void answer_table(Answer *answer, const char *key, const char *heading, const An
     if (!answer->csv && key) answer->csv = node;
 }
 
-void answer_cell(Answer *answer, AnswerValue value) { LIST_PUSH(answer->arena, &answer->table->table->cells, value); }
+void answer_cell(Answer *answer, AnswerValue value) {
+    AnswerTable *table = answer->table->table;
+    if (value.unit == AS_ITS_COLUMN) value.unit = table->columns[table->cells.count % table->column_count].unit;
+    LIST_PUSH(answer->arena, &table->cells, value);
+}
+
+AnswerValue answer_itself(AnswerValue value) { return value; }
+
+AnswerValue answer_in_column(double number) { return answer_of(AS_ITS_COLUMN, number); }
+
+void answer_cells(Answer *answer, const AnswerValue *cells, int count) {
+    for (int i = 0; i < count; i++) answer_cell(answer, cells[i]);
+}
 
 void answer_row(Answer *answer, const AnswerValue *cells, int count) {
     CHECK(count == answer->table->table->column_count);
-    for (int i = 0; i < count; i++) answer_cell(answer, cells[i]);
+    answer_cells(answer, cells, count);
 }
 
 int answer_row_count(const AnswerTable *table) {
@@ -296,6 +308,7 @@ const char *answer_value_text(Arena *arena, const Answer *answer, AnswerValue va
     case AS_TEXT:
     case AS_BOOL:
     case ANSWER_UNIT_COUNT:
+    case AS_ITS_COLUMN:
         break;
     }
     return text_figures(arena, number, 3);

@@ -35,7 +35,8 @@ typedef enum AnswerUnit {
     AS_WATTS,      // "6.5 kW"
     AS_KWH,        // "412 MWh"
     AS_KILOGRAMS,  // "3.2 t"
-    ANSWER_UNIT_COUNT
+    ANSWER_UNIT_COUNT,
+    AS_ITS_COLUMN // of a cell: in the unit of its column
 } AnswerUnit;
 
 typedef struct AnswerValue {
@@ -103,11 +104,39 @@ typedef struct AnswerColumn {
 
 #define COLUMNS(array) (array), (int)(sizeof(array) / sizeof *(array))
 void answer_table(Answer *answer, const char *key, const char *heading, const AnswerColumn *columns, int count);
-void answer_cell(Answer *answer, AnswerValue value);                  // of the last table, row by row
-void answer_row(Answer *answer, const AnswerValue *cells, int count); // as many as it has columns
-#define ANSWER_ROW(answer, ...)                                                                                        \
-    answer_row(answer, (const AnswerValue[]){__VA_ARGS__},                                                             \
-               (int)(sizeof((const AnswerValue[]){__VA_ARGS__}) / sizeof(AnswerValue)))
+void answer_cell(Answer *answer, AnswerValue value);                    // of the last table, row by row
+void answer_cells(Answer *answer, const AnswerValue *cells, int count); // several of a row
+void answer_row(Answer *answer, const AnswerValue *cells, int count);   // as many as it has columns
+// The cells of a row: texts, numbers in the units of their columns, and values that say their own.
+#define ANSWER_ROW(answer, ...) answer_row(answer, CELLS_OF(__VA_ARGS__))
+#define ANSWER_CELLS(answer, ...) answer_cells(answer, CELLS_OF(__VA_ARGS__))
+#define CELLS_OF(...) (const AnswerValue[]){CELLS(__VA_ARGS__)}, CELL_COUNT(__VA_ARGS__)
+#define CELL_COUNT(...) (int)(sizeof((const AnswerValue[]){CELLS(__VA_ARGS__)}) / sizeof(AnswerValue))
+#define CELL(x)                                                                                                        \
+    _Generic((x), AnswerValue: answer_itself, char *: answer_of_text, const char *: answer_of_text,                    \
+             default: answer_in_column)(x)
+AnswerValue answer_itself(AnswerValue value);
+AnswerValue answer_in_column(double number);
+// clang-format off
+#define CELLS(...) CELLS_CHOSEN(__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1)(__VA_ARGS__)
+#define CELLS_CHOSEN(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, count, ...) CELLS_##count
+#define CELLS_1(x) CELL(x)
+#define CELLS_2(x, ...) CELL(x), CELLS_1(__VA_ARGS__)
+#define CELLS_3(x, ...) CELL(x), CELLS_2(__VA_ARGS__)
+#define CELLS_4(x, ...) CELL(x), CELLS_3(__VA_ARGS__)
+#define CELLS_5(x, ...) CELL(x), CELLS_4(__VA_ARGS__)
+#define CELLS_6(x, ...) CELL(x), CELLS_5(__VA_ARGS__)
+#define CELLS_7(x, ...) CELL(x), CELLS_6(__VA_ARGS__)
+#define CELLS_8(x, ...) CELL(x), CELLS_7(__VA_ARGS__)
+#define CELLS_9(x, ...) CELL(x), CELLS_8(__VA_ARGS__)
+#define CELLS_10(x, ...) CELL(x), CELLS_9(__VA_ARGS__)
+#define CELLS_11(x, ...) CELL(x), CELLS_10(__VA_ARGS__)
+#define CELLS_12(x, ...) CELL(x), CELLS_11(__VA_ARGS__)
+#define CELLS_13(x, ...) CELL(x), CELLS_12(__VA_ARGS__)
+#define CELLS_14(x, ...) CELL(x), CELLS_13(__VA_ARGS__)
+#define CELLS_15(x, ...) CELL(x), CELLS_14(__VA_ARGS__)
+#define CELLS_16(x, ...) CELL(x), CELLS_15(__VA_ARGS__)
+// clang-format on
 void answer_row_detail(Answer *answer, AnswerDetail detail); // of the row that has been filled last
 void answer_main_called(Answer *answer, const char *key);    // CSV is of that table or list
 void answer_main_last(Answer *answer);                       // CSV is of the last table, with a key or without

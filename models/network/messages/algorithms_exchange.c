@@ -1,7 +1,6 @@
 // Everyone to everyone, and everyone to or from one.
 #include "models/network/messages/algorithm.h"
 
-#include "sim/base/check.h"
 #include "sim/base/list.h"
 
 int pair_pieces(const Party *party) { return party->rank_count * party->rank_count; }

@@ -6,7 +6,6 @@
 
 #include "models/hardware/parts.h"
 #include "models/workload/cluster/cluster.h"
-#include "sim/base/date.h"
 
 static const Where nowhere = {NULL, 0};
 

@@ -1,6 +1,5 @@
 // The two ends of a transformer: its embedding, and the loss of its logits.
 #include "models/workload/cost/cost_internal.h"
-#include "models/workload/model/model_internal.h"
 
 void embedding_cost(const Work *work, Pass *forward, Pass *backward) {
     const Operator *first = &work->operators->items[0]; // words that are looked up, or the product of patches

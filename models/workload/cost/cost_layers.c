@@ -1,7 +1,6 @@
 // What a block of a network costs, layer by layer: each by the kind of its operator.
 #include "models/workload/cost/cost_layers.h"
 
-#include "models/workload/model/model_internal.h"
 #include "sim/base/check.h"
 
 static const struct {

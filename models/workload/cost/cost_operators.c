@@ -5,7 +5,6 @@
 
 #include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/cost_internal.h"
-#include "models/workload/model/model_internal.h"
 
 // ---- Products.
 

@@ -3,7 +3,6 @@
 #include "models/workload/cost/memory_internal.h"
 #include "models/workload/job/recompute.h"
 #include "models/workload/model/written.h"
-#include "sim/base/check.h"
 #include "sim/base/quantity.h"
 
 #define MOST_MICRO_BATCHES 100000.0 // of a step

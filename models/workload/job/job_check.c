@@ -1,5 +1,4 @@
 // What cannot go together in a training job, at whichever door it came in.
-#include "models/hardware/kernel.h"
 #include "models/workload/job/job.h"
 #include "models/workload/job/recompute.h"
 #include "models/workload/job/schedule.h"

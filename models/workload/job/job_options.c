@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "models/workload/model/hf_config.h"
-#include "sim/base/check.h"
 
 #define LARGEST_IMAGE 8192     // pixels a side
 #define LONGEST_SOUND 10000000 // samples

@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "models/workload/life/life_internal.h"
-#include "sim/base/check.h"
 
 SimTime life_ticks(double seconds) {
     SimTime ticks;

@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/base/check.h"
-
 static const char *const stream_names[STREAM_COUNT] = {
     [STREAM_MAIN] = "compute",
     [STREAM_GRADIENTS] = "gradients",

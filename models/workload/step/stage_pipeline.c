@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "models/workload/step/stage_internal.h"
-#include "sim/base/check.h"
 
 // Marks: one family per purpose, numbered by pass.
 enum {
