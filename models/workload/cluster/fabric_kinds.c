@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "sim/base/check.h"
 #include "sim/base/list.h"
 #include "sim/base/name_index.h"
 
