@@ -4,6 +4,7 @@
 
 #include "results/answer/answer.h"
 #include "scenarios/study/study_options.h"
+#include "sim/base/check.h"
 #include "sim/base/list.h"
 #include "sim/data/json.h"
 #include "sim/system/file.h"
@@ -29,7 +30,7 @@ typedef struct Gathered { // answers by kind
     struct {
         const char *kind;
         SchemaSamples samples;
-    } kinds[64];
+    } kinds[128];
     int count;
 } Gathered;
 
@@ -41,6 +42,7 @@ static void gather(Gathered *all, const Json *answer) {
     const char *kind = text_of(answer, "kind");
     int k = 0;
     while (k < all->count && strcmp(all->kinds[k].kind, kind) != 0) k++;
+    CHECK(k < (int)(sizeof all->kinds / sizeof *all->kinds));
     if (k == all->count) all->kinds[all->count++].kind = kind;
     LIST_PUSH(all->arena, &all->kinds[k].samples, answer);
 }
