@@ -15,8 +15,9 @@ extern "C" {
 /* The answer, to be given back to lockstep_free; NULL where no memory, file or process is to be had. What cannot be
  * answered is {"kind": "error", "exit": 1, 2 or 4, "error": "what, where and what to do"}.
  *
- * Each question is answered by a process of its own, the program `lockstep` beside the library (else in ../bin, ../../bin,
- * else of PATH): threads may ask at once, nothing is kept from one question to the next, and nothing here ends the caller. */
+ * Each question is answered by a process of its own, the program `lockstep` beside the library (else in ../bin, in
+ * ../../bin, else of PATH): threads may ask at once, nothing is kept from one question to the next, and nothing here
+ * ends the caller. */
 char *lockstep_ask(const char *question);
 void lockstep_free(char *answer);
 
