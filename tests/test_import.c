@@ -327,6 +327,7 @@ static const struct {
      "\"${C[@]}\" pretrain_gpt.py " MEGATRON_SIZES " --micro-batch-size 1\nE\ncat > j <<'E'\n#SBATCH -N 2\n"
      "srun --ntasks=16 --ntasks-per-node=8 bind ./t.sh\nE\nsbatch -N 2 j\n",
      "gpus", "16"},
+    {"mpiexec -n 8 ./bind.sh python pretrain_gpt.py " MEGATRON_SIZES " --micro-batch-size 1\n", "gpus", "8"},
     // A line for each machine that the scheduler gave.
     {"cat > j <<'E'\n#BSUB -n 16\n#BSUB -R \"span[ptile=4]\"\n#BSUB -gpu \"num=4\"\n"
      "for h in $(sort -u $LSB_DJOB_HOSTFILE); do echo \"$h slots=4\" >> h; done\n" DEEPSPEED "E\nsbatch j\n",

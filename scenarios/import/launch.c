@@ -345,8 +345,9 @@ static void launch_from(Reading *r, const ShellWords *words, Where where) {
                 return;
             }
         } else if (file_ends_in(word, ".sh") && (at == 0 || at == behind || strncmp(word, "./", 2) == 0)) {
+            int launches = r->launches.count;
             run_script(r, words, at, where);
-            return;
+            if (at == 0 || r->launches.count > launches) return; // else it starts what stands behind it
         } else if (at == 0 && (strcmp(base_name(word), "ssh") == 0 || strcmp(base_name(word), "pdsh") == 0)) {
             read_remote(r, words, strcmp(base_name(word), "pdsh") == 0, where);
             return;
