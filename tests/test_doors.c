@@ -389,7 +389,7 @@ TEST(a_plan_simulates_the_job_that_run_does) {
 // A wish that leaves the layout open.
 static int wish_words(Arena *arena, uint64_t seed, char *words[MOST_WORDS]) {
     static const char *const small[] = {"gpt2-124m", "gpt2-355m", "bert-large"};
-    static const char *const nodes[] = {"dgx-a100", "dgx-h100", "aws-p4d.24xlarge"};
+    static const char *const nodes[] = {"dgx-a100", "dgx-h100", "dgx-a100-80gb"};
     static const char *const more[] = {"--price=2.5", "--software=megatron", "--software=deepspeed",
                                        "--recompute=full"};
     RandomStream stream = random_stream(seed, "wishes", 0);
