@@ -141,10 +141,12 @@ static AssumptionList list_assumptions(Study *study) {
         assume_text(study, &list, "options not understood", arena_printf(study->arena, "%d", training->unread_options),
                     "they would matter: the range is wider for each of them");
     if (training->own_code)
-        assume_text(study, &list, "training loop",
-                    arena_printf(study->arena, "own: %.2f times a tuned one, %.2f where the GPU waits for it",
-                                 step_loss(training), step_loss_of(training, CAUSE_HOST)),
-                    "software that its makers tuned (nemo, torchtitan, …) loses nothing, once stated");
+        assume_text(
+            study, &list, "training loop",
+            arena_printf(study->arena, "own: %.2f to %.2f times", step_loss(training),
+                         step_loss_of(training, CAUSE_HOST)),
+            "a tuned one, the more where the GPU waits for it; software that its makers tuned (nemo, torchtitan, …) "
+            "loses nothing, once stated");
     assume_setting(study, &list, "framework", framework_name(training->framework), JOB_TRAINING, "framework");
     if (counts_tokens(training->model)) assume_length(study, &list);
     if (convolves(training->model))
