@@ -24,13 +24,15 @@ static const char *text_of(const Json *object, const char *key) {
 
 // ---- Walking.
 
+#define MOST_KINDS 96
+
 typedef struct Gathered { // answers by kind
     Arena *arena;
     Problems *problems;
     struct {
         const char *kind;
         SchemaSamples samples;
-    } kinds[128];
+    } kinds[MOST_KINDS];
     int count;
 } Gathered;
 
@@ -42,7 +44,7 @@ static void gather(Gathered *all, const Json *answer) {
     const char *kind = text_of(answer, "kind");
     int k = 0;
     while (k < all->count && strcmp(all->kinds[k].kind, kind) != 0) k++;
-    CHECK(k < (int)(sizeof all->kinds / sizeof *all->kinds));
+    CHECK(k < MOST_KINDS);
     if (k == all->count) all->kinds[all->count++].kind = kind;
     LIST_PUSH(all->arena, &all->kinds[k].samples, answer);
 }
