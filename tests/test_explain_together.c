@@ -80,6 +80,15 @@ TEST(the_headline_never_loses_to_its_own_table) {
     JobNow now = {.first = &alone, .together = {.items = some, .count = 2}};
     now.point.step_p50_s = 1;
     EXPECT(step_leading(&now) == &some[0]);
+    StepThen tight = {.chance_to_run_out = 0.044}, roomy = {.chance_to_run_out = 0.006};
+    Arena *arena = arena_open();
+    some[0].whole.step = &tight;
+    some[1].whole.step = &roomy;
+    some[1].whole.title = "two of them";
+    EXPECT_CONTAINS(step_surer(arena, &now, &some[0]), "nearly as much, and surer to fit: two of them");
+    roomy.chance_to_run_out = 0.04; // surer by less than a point
+    EXPECT(!step_surer(arena, &now, &some[0]));
+    arena_close(arena);
     now.together = (CombinationList){.items = some + 1, .count = 1};
     EXPECT(step_leading(&now) == &some[1]);
     alone.gain.mean = 0.21; // then the one is the first, and all together stand below it

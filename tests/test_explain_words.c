@@ -74,7 +74,6 @@ TEST(advice_that_raises_the_chance_to_run_out_says_from_what_to_what) {
                                   "--global-batch 512 --recompute full");
     EXPECT_CONTAINS(ended->out, "; memory then runs out with a chance of 4.");
     EXPECT_CONTAINS(ended->out, " % instead of 1.");
-    EXPECT_CONTAINS(ended->out, "nearly as much, and surer to fit: zero = ");
     EXPECT_CONTAINS(ended->out, "of changes that surely fit and train the same vpp = 2 saves most alone");
 }
 

@@ -134,13 +134,13 @@ const Combination *step_leading(const JobNow *now) {
 
 #define ALIKE 0.015 // of the step: gains that differ by less are nearly the same
 
-// As many others that save nearly as much, and are surer to fit by more than a point: the surest. NULL: there is none.
+// Others that save nearly as much, and are surer to fit by more than a point: the surest. NULL: there is none.
 static const Combination *surer_than(const JobNow *now, const Combination *than) {
     const Combination *best = NULL;
     for (int i = 0; i < now->together.count; i++) {
         const Combination *one = &now->together.items[i];
         double chance = one->whole.step->chance_to_run_out;
-        if (one->count != than->count || than->whole.gain.mean - one->whole.gain.mean > ALIKE * now->point.step_p50_s ||
+        if (one == than || than->whole.gain.mean - one->whole.gain.mean > ALIKE * now->point.step_p50_s ||
             !(than->whole.step->chance_to_run_out - chance > RISK_SEEN))
             continue;
         if (!best || chance < best->whole.step->chance_to_run_out) best = one;
