@@ -70,12 +70,13 @@ static void expect_twins(const Twin *twin) {
 
 // What differs: the last norm moves what one of a layer does, the embedding's first gradient and the head's are summed
 // beside another product, and eager software keeps casts that a written model does not count. Where the CPU is what is
-// waited for (8 GPUs a layer), kernels count where each says that they stand, before or after a collective.
+// waited for (8 GPUs a layer), kernels count where each says that they stand, before or after a
+// collective; code of one's own waits half as long again there.
 TEST(a_written_model_is_as_large_and_as_fast_as_the_librarys) {
     static const Twin twins[] = {
         {{"--tp", "1"}, {NULL}, 0.01, 0.005},
         {{"--tp", "2"}, {NULL}, 0.01, 0.005},
-        {{"--tp", "8"}, {NULL}, 0.01, 0.04},
+        {{"--tp", "8"}, {NULL}, 0.01, 0.05},
         {{"--tp", "1", "--zero", "3"}, {NULL}, 0.01, 0.005},
         {{"--tp", "2", "--pp", "4"}, {NULL}, 0.01, 0.005},
         {{"--tp", "1", "--fused-norms"}, {"training.framework=eager"}, 0.05, 0.01},
@@ -88,8 +89,8 @@ TEST(a_written_model_is_as_large_and_as_fast_as_the_librarys) {
 
 TEST(a_written_mixture_of_experts_is_as_large_and_as_fast_as_the_librarys) {
     static const Twin twins[] = {
-        {{"--experts", "--tp", "1", "--ep", "8"}, {NULL}, 0.01, 0.005},
-        {{"--experts", "--tp", "2", "--ep", "4"}, {NULL}, 0.01, 0.005},
+        {{"--experts", "--tp", "1", "--ep", "8"}, {NULL}, 0.01, 0.007},
+        {{"--experts", "--tp", "2", "--ep", "4"}, {NULL}, 0.01, 0.012},
     };
     for (size_t i = 0; i < sizeof twins / sizeof *twins; i++) expect_twins(&twins[i]);
 }

@@ -48,7 +48,7 @@ static const char *why_of(Arena *arena, const JobNow *now, const WhatIf *change,
     if (what) text = arena_printf(arena, " Why: %s", what);
     if (most >= 0 && !is_long && fall_of(now, change, most) > SEEN * step) {
         double before = now->point.exposed[most].value;
-        text = arena_printf(arena, "%s%s time in %s falls from %s to %s (it is %s of a step now)", text,
+        text = arena_printf(arena, "%s%s time in %s falls from %s to %s (now %s of a step)", text,
                             *text ? ";" : " Why:", cause_title(arena, now, most), text_time(arena, before),
                             text_time(arena, fmax(change->step->spent[most], 0)), text_percent(arena, before / step));
         if (change->gain.mean > 1.02 * fall_of(now, change, most) && fall_of(now, change, next) > SEEN * step)

@@ -157,6 +157,11 @@ FILE *file_open_stream(const char *path, Problems *problems) {
 FILE *file_peek(const char *path) {
     Arena *arena = arena_open();
     FILE *stream = file_open_stream(path, problems_create(arena));
+    struct stat found;
+    if (stream && (fstat(fileno(stream), &found) != 0 || !S_ISREG(found.st_mode))) {
+        fclose(stream); // what is read of a pipe is gone
+        stream = NULL;
+    }
     arena_close(arena);
     return stream;
 }

@@ -15,7 +15,8 @@ int file_open(const char *path, Problems *problems);
 // For who opens it himself: true, or false after a problem, of what is there and is no regular file.
 bool file_is_regular_or_none(const char *path, Problems *problems);
 FILE *file_open_stream(const char *path, Problems *problems); // NULL after a problem
-FILE *file_peek(const char *path); // NULL and nothing said: for a first look at a file that is read in full later
+FILE *
+file_peek(const char *path); // NULL and nothing said: for a first look at a file that is read in full later; no pipe
 
 // From here on file_open goes through a gate, but for paths that stand in these words of the command line: what is
 // asked was found in a file. NULL: no longer.

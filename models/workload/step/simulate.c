@@ -55,22 +55,42 @@ static uint64_t digest_of_ranks(const System *system, const int32_t *class_of, i
     return digest;
 }
 
+// A mean over ranks, exact whether each is added or each kind with how many there are, so that both give one step.
+// Ticks are summed in two parts, for which 64 bits are enough.
+#define LOW_TICKS 20
+typedef struct TickSum {
+    int64_t high, low;
+} TickSum;
+
+static void add_ticks(TickSum *sum, int64_t ranks, SimTime ticks) {
+    sum->high += ranks * (ticks >> LOW_TICKS);
+    sum->low += ranks * (ticks & ((1 << LOW_TICKS) - 1));
+}
+
+static double mean_seconds(const TickSum *sum, int64_t ranks) {
+    int64_t high = sum->high + (sum->low >> LOW_TICKS), low = sum->low & ((1 << LOW_TICKS) - 1);
+    int64_t rest = high % ranks * (1 << LOW_TICKS) + low;
+    double share = (double)(rest % ranks) / (double)ranks; // of a tick
+    return step_seconds(high / ranks * (1 << LOW_TICKS) + rest / ranks) + share / TICKS_PER_SECOND_STEP;
+}
+
 static Outcome outcome_of(const System *system, const int32_t *class_of, int ranks, const RunResult *result,
                           Cause tail) {
     Outcome outcome = {.step_s = step_seconds(result->end), .events = result->event_count, .digest = DIGEST_START};
-    double sums[CAUSE_COUNT] = {0}, weight = 0;
+    TickSum sums[CAUSE_COUNT] = {0};
+    int64_t all = 0;
     for (int a = 0; a < system->actor_count; a++) {
-        double multiplicity = system->actors[a].multiplicity;
+        int64_t multiplicity = (int64_t)system->actors[a].multiplicity;
         SimTime accounted = 0;
         for (int c = 0; c < CAUSE_COUNT; c++) {
             SimTime spent = result->spent[(int64_t)a * system->cause_count + c];
-            sums[c] += multiplicity * step_seconds(spent);
+            add_ticks(&sums[c], multiplicity, spent);
             accounted += spent;
         }
-        sums[tail] += multiplicity * step_seconds(result->end - accounted);
-        weight += multiplicity;
+        add_ticks(&sums[tail], multiplicity, result->end - accounted);
+        all += multiplicity;
     }
-    for (int c = 0; c < CAUSE_COUNT; c++) outcome.spent[c] = sums[c] / weight;
+    for (int c = 0; c < CAUSE_COUNT; c++) outcome.spent[c] = mean_seconds(&sums[c], all);
     for (int l = 0; l < system->link_count; l++) {
         double seconds = result->link_bytes[l] / system->links[l].bytes_per_second;
         if (seconds <= outcome.wire_seconds) continue;
@@ -152,17 +172,14 @@ static double anchor_step(Arena *arena, SimulatedStep *step, const Cluster *clus
     return correction.factor;
 }
 
-#define LOSS_BITS 24
-
-// What the code loses beside the simulated step, by what the step is spent on. Its factor is rounded, so that a sum over
-// each rank and one over kinds of ranks, which differ in their last digits, give one step.
+// What the code loses beside the simulated step, by what the step is spent on.
 static double lose_step(SimulatedStep *step, const TrainingSpec *training, double *seconds, int runs, double mean) {
     double before = 0, after = 0;
     for (int c = 0; c < CAUSE_COUNT; c++) {
         before += step->spent[c];
         after += step->spent[c] *= step_loss_of(training, (Cause)c);
     }
-    step->loss = before > 0 ? ldexp(round(ldexp(after / before, LOSS_BITS)), -LOSS_BITS) : 1;
+    step->loss = before > 0 ? after / before : 1;
     for (int i = 0; i < runs; i++) seconds[i] *= step->loss;
     return mean * step->loss;
 }
