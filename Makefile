@@ -344,7 +344,7 @@ coverage:
 	@LOCKSTEP=build-coverage/lockstep build-coverage/tests/run || echo "coverage: some tests failed"
 	@sh tests/coverage build-coverage $(COVERAGE)
 
-# ---- Installing. What validate reads comes with the program (calibrate/shipped.c finds it).
+# ---- Installing. What validate reads comes with the program (sim/system/shipped.c finds it).
 MEASURED = measurements measurements/convergence measurements/kernels measurements/nccl measurements/nccl/batch-3 measurements/queue measurements/training measurements/training/batch-2 measurements/training/batch-3 measurements/training/own
 # Manual pages, from what --help prints.
 MAN_DATE = $(shell LC_ALL=C date -u $(if $(SOURCE_DATE_EPOCH),-d @$(SOURCE_DATE_EPOCH),-r CHANGELOG.md) '+%B %-d, %Y')

@@ -4,10 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "calibrate/shipped.h"
 #include "results/answer/frame.h"
 #include "results/answer/last.h"
 #include "sim/base/version.h"
+#include "sim/system/shipped.h"
 #include "sim/system/wall.h"
 
 typedef struct Finding {

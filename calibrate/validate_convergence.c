@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "calibrate/command_validate.h"
-#include "calibrate/shipped.h"
 #include "models/workload/convergence/critical_batch.h"
 #include "results/answer/frame.h"
 #include "sim/base/list.h"
 #include "sim/base/name_index.h"
 #include "sim/base/statistics.h"
 #include "sim/data/csv.h"
+#include "sim/system/shipped.h"
 
 #define SHIPPED SHIPPED_MEASUREMENTS "/convergence/rcp.csv"
 #define NEAR 8.0 // times the smallest batch

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "calibrate/command_validate.h"
-#include "calibrate/shipped.h"
 #include "models/hardware/storage_units.h"
 #include "models/workload/life/life.h"
 #include "results/answer/frame.h"
 #include "sim/data/csv.h"
+#include "sim/system/shipped.h"
 #include "sim/system/watch.h"
 
 #define SHIPPED SHIPPED_MEASUREMENTS "/reliability.csv"

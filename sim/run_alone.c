@@ -26,7 +26,7 @@ typedef struct Outlook {
     SimTime **least;    // [stream][operation] what those before it take at least
     SimTime **inner;    // [routine][operation] the same within a routine
     // Of marks that are taken, which are recorded again and again:
-    bool *taken;            // [mark]
+    const bool *taken;      // [mark]
     int64_t **record;       // [stream][operation] the first from there on that records one; the end if none does
     int32_t **inner_record; // [routine][operation]
 } Outlook;
@@ -266,7 +266,7 @@ static void note_inner_records(Arena *arena, const Program *program, Outlook *ou
     }
 }
 
-static Outlook outlook_of(Arena *arena, const Run *run, int number, const SimTime *const *alone, bool *taken) {
+static Outlook outlook_of(Arena *arena, const Run *run, int number, const SimTime *const *alone, const bool *taken) {
     const Program *program = &run->system->programs[number];
     Outlook outlook = {.recorder = ARENA_ARRAY(arena, int8_t, program->mark_count),
                        .record_at = ARENA_ARRAY(arena, int64_t, program->mark_count),

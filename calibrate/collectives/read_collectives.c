@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "calibrate/collectives/validation.h"
-#include "calibrate/shipped.h"
 #include "sim/base/list.h"
 #include "sim/base/name_index.h"
+#include "sim/system/shipped.h"
 
 // Logs whose descriptions agree in these are of one machine with one NCCL, or of one network.
 static const char *const setup_columns[] = {"gpu",      "intra_link", "nvlink_links_per_gpu",

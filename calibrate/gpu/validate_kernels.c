@@ -7,12 +7,12 @@
 #include "calibrate/gpu/fit/fit_device.h"
 #include "calibrate/gpu/fit/fit_gemm.h"
 #include "calibrate/gpu/kernel_tables.h"
-#include "calibrate/shipped.h"
 #include "results/answer/frame.h"
 #include "sim/base/list.h"
 #include "sim/base/statistics.h"
 #include "sim/data/csv.h"
 #include "sim/system/file.h"
+#include "sim/system/shipped.h"
 
 #define SHIPPED SHIPPED_MEASUREMENTS "/gemm.csv"
 

@@ -4,9 +4,9 @@
 
 #include "calibrate/command_validate.h"
 #include "calibrate/queue/replay_queue.h"
-#include "calibrate/shipped.h"
 #include "results/answer/frame.h"
 #include "sim/system/pieces.h"
+#include "sim/system/shipped.h"
 
 #define SHIPPED SHIPPED_MEASUREMENTS "/queue"
 #define REPETITIONS 40

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "calibrate/command_validate.h"
-#include "calibrate/shipped.h"
 #include "calibrate/training/anchor_training.h"
 #include "calibrate/training/cross_training.h"
 #include "calibrate/training/nested_training.h"
@@ -12,6 +11,7 @@
 #include "results/answer/frame.h"
 #include "sim/base/list.h"
 #include "sim/system/pieces.h"
+#include "sim/system/shipped.h"
 #include "sim/system/watch.h"
 
 #define FOLDER SHIPPED_MEASUREMENTS "/training/"

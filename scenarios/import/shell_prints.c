@@ -194,9 +194,10 @@ static const char *print_others(Shell *shell, const ShellWords *words, const cha
     if (strcmp(word_at(words, 1), "-v") != 0 || *pattern != '^' || strpbrk(pattern + 1, "^[]*.\\|(")) return NULL;
     if (words->count > 3) input = text_of_file(shell, word_at(words, 3), line);
     bool empty = strcmp(pattern, "^$") == 0;
+    size_t wanted = strlen(pattern + 1);
     for (size_t length; input && *input; input += length) {
         length = strcspn(input, "\n");
-        bool begins = empty ? length == 0 : strncmp(input, pattern + 1, strlen(pattern + 1)) == 0;
+        bool begins = empty ? length == 0 : length >= wanted && memcmp(input, pattern + 1, wanted) == 0;
         length += input[length] == '\n';
         if (!begins) shell_put(shell, &text, input, length);
     }

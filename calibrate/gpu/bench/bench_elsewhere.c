@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "calibrate/shipped.h"
+#include "sim/system/shipped.h"
 
 #define BENCH "lockstep-bench"
 #define EXIT_WORLD 1

@@ -90,6 +90,7 @@ static Outcome outcome_of(const System *system, const int32_t *class_of, int ran
         add_ticks(&sums[tail], multiplicity, result->end - accounted);
         all += multiplicity;
     }
+    CHECK(all > 0);
     for (int c = 0; c < CAUSE_COUNT; c++) outcome.spent[c] = mean_seconds(&sums[c], all);
     for (int l = 0; l < system->link_count; l++) {
         double seconds = result->link_bytes[l] / system->links[l].bytes_per_second;

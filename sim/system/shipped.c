@@ -1,4 +1,4 @@
-#include "calibrate/shipped.h"
+#include "sim/system/shipped.h"
 
 #include <dirent.h>
 #include <errno.h>

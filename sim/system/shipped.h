@@ -1,6 +1,6 @@
 // Measurements that come with the program: in the folder of its sources, or where `make install` put them.
-#ifndef LOCKSTEP_CALIBRATE_SHIPPED_H
-#define LOCKSTEP_CALIBRATE_SHIPPED_H
+#ifndef LOCKSTEP_SIM_SHIPPED_H
+#define LOCKSTEP_SIM_SHIPPED_H
 
 #include "sim/base/arena.h"
 #include "sim/base/problem.h"
