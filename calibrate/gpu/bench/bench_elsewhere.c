@@ -1,26 +1,41 @@
 // lockstep itself holds no CUDA: what measures is lockstep-bench, a program of its own, which takes this one's place.
+// Both link this file, and the other nothing of sim.
 #include "calibrate/gpu/bench/bench.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "sim/system/shipped.h"
 
 #define BENCH "lockstep-bench"
 #define EXIT_WORLD 1
 
+static const char *const places[] = {BENCH, "cuda/" BENCH}; // beside this program: as installed, and as built
+
+// The folder of the program that runs, with its last slash; empty when it cannot be told.
+static void own_folder(char *folder, size_t bytes) {
+    ssize_t length = readlink("/proc/self/exe", folder, bytes - 1);
+    folder[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(folder, '/');
+    if (slash) slash[1] = '\0';
+}
+
 int bench_elsewhere(char **argv) {
-    Arena *arena = arena_open();
-    const char *path = shipped_program(arena, BENCH);
+    char folder[PATH_MAX], path[PATH_MAX + sizeof "cuda/" BENCH];
+    own_folder(folder, sizeof folder);
     fflush(NULL);
-    if (path) {
+    for (size_t i = 0; i < sizeof places / sizeof *places && folder[0]; i++) {
+        snprintf(path, sizeof path, "%s%s", folder, places[i]);
+        if (access(path, X_OK) != 0) continue;
         execv(path, argv);
         fprintf(stderr, "error: %s: %s\n", path, strerror(errno));
-    } else {
+        return EXIT_WORLD;
+    }
+    execvp(BENCH, argv);
+    if (errno != ENOENT)
+        fprintf(stderr, "error: " BENCH ": %s\n", strerror(errno));
+    else
         fprintf(stderr, "error: " BENCH ", which measures, is neither beside this program nor on the PATH\n"
                         "  hint: make cuda builds it where nvcc is found; --dry-run prints the plan here\n");
-    }
-    arena_close(arena);
     return EXIT_WORLD;
 }
