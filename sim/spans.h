@@ -141,6 +141,7 @@ typedef struct SpanSet {
     int32_t stride;                  // operations within passes are kept of every stride-th micro-batch; 1: of all
     int64_t left_out;                // spans that are not here
     SimTime end;
+    const char *beside_end; // said behind it; NULL, "": nothing
 } SpanSet;
 
 #endif

@@ -445,3 +445,25 @@ TEST(trace_says_what_is_wrong_with_a_command_line) {
     }
     EXPECT_INT(run_command(command_trace, "trace --model gpt3-175b --node dgx-h100 --gpus 8 --micro-batch 1")->code, 3);
 }
+
+TEST(what_is_put_on_a_simulated_step_is_said_where_its_spans_are_shown) {
+#define JOB "--model gpt2-355m --node dgx-h100 --gpus 8 --micro-batch 4 --global-batch 64"
+    static char run[1 << 16], other[1 << 16];
+    EXPECT_INT(test_shell("COLUMNS=200 $LOCKSTEP run " JOB, run, sizeof run), 0);
+    char *takes = strstr(run, "a step takes ");
+    EXPECT(takes != NULL);
+    if (!takes) return;
+    takes += strlen("a step takes ");
+    takes[strcspn(takes, "(") - 1] = '\0'; // "145.2 ms"
+    static const char *const doors[] = {"trace " JOB, "step run " JOB " --frames 1..2"};
+    for (int i = 0; i < 2; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "COLUMNS=200 $LOCKSTEP %s | tr '\\n' ' '", doors[i]);
+        EXPECT_INT(test_shell(line, other, sizeof other), 0);
+        EXPECT_CONTAINS(other, "run expects ");
+        EXPECT_CONTAINS(other, takes);
+    }
+    EXPECT_INT(test_shell("$LOCKSTEP trace " JOB " --software megatron", other, sizeof other), 0);
+    EXPECT(!strstr(other, "run expects")); // nothing is put on tuned code
+#undef JOB
+}

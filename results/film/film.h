@@ -58,6 +58,7 @@ typedef struct FilmFrame {
 typedef struct Film {
     Arena *arena;
     const char *title;
+    const char *beside_end; // said behind its time; NULL, "": nothing
     const char *const *rows;
     int row_count;
     struct {

@@ -240,7 +240,8 @@ const Film *film_of_spans(Arena *arena, const SpanSet *set, Problems *problems) 
                    .title = set->title,
                    .rows = name_rows(arena, set),
                    .row_count = set->process_count,
-                   .end = set->end};
+                   .end = set->end,
+                   .beside_end = set->beside_end};
     bool chunks = false;
     int64_t pass = 0, meetings = 0;
     int first_track = 0;

@@ -7,6 +7,7 @@
 #include "models/workload/step/step_trace.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/program/program.h"
+#include "sim/base/text.h"
 #include "sim/fold.h"
 #include "sim/longest.h"
 #include "sim/system/watch.h"
@@ -68,11 +69,20 @@ static StepTrace *recorder(Arena *arena, const TraceRequest *request, const Clus
     return step_trace_create(arena, &wanted);
 }
 
-static const SpanSet *titled(Arena *arena, const SpanSet *told, const char *title) {
+static const SpanSet *titled(Arena *arena, const SpanSet *told, const char *title, const char *beside_end) {
     SpanSet *set = ARENA_NEW(arena, SpanSet);
     *set = *told;
     set->title = title;
+    set->beside_end = beside_end;
     return set;
+}
+
+// What is put on the simulated step (simulate_step) has no place among its spans.
+static const char *expected_of(Arena *arena, const SimulatedStep *step) {
+    bool loses = step->loss > 1, anchored = step->anchored != 1;
+    if (!loses && !anchored) return "";
+    return arena_printf(arena, " as simulated; run expects %s, with what %s", text_time(arena, step->step_p50_s),
+                        anchored ? "anchors tell" : "untuned code loses");
 }
 
 static const SpanSet *trace_job(Arena *arena, const TraceRequest *request, const char **why_not, Problems *problems) {
@@ -95,7 +105,7 @@ static const SpanSet *trace_job(Arena *arena, const TraceRequest *request, const
         *why_not = simulate_training(arena, cluster, &study->training, study, problems).why_not;
         return NULL;
     }
-    return titled(arena, step.spans, study_title(arena, study));
+    return titled(arena, step.spans, study_title(arena, study), expected_of(arena, &step));
 }
 
 static const SpanSet *trace_program(Arena *arena, const TraceRequest *request, Problems *problems) {
@@ -122,7 +132,7 @@ static const SpanSet *trace_program(Arena *arena, const TraceRequest *request, P
         problem_hint(problems, "lockstep run says who waits for whom");
         return NULL;
     }
-    return titled(arena, step_trace_end(trace, &result), program->title ? program->title : "Rank program");
+    return titled(arena, step_trace_end(trace, &result), program->title ? program->title : "Rank program", "");
 }
 
 const SpanSet *trace_step(Arena *arena, const TraceRequest *request, const char **why_not, Problems *problems) {

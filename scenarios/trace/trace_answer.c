@@ -173,7 +173,8 @@ static void add_facts(Answer *answer, const SpanSet *set, const char *why_not) {
 }
 
 void trace_answer(Answer *answer, Arena *arena, const SpanSet *set, const TraceAnswer *wanted) {
-    answer_say(answer, NULL, "%s: a step of %s", set->title, text_time(arena, step_seconds(set->end)));
+    answer_say(answer, NULL, "%s: a step of %s%s", set->title, text_time(arena, step_seconds(set->end)),
+               set->beside_end ? set->beside_end : "");
     add_facts(answer, set, NULL);
     if (wanted->width > 0) add_lines(answer, arena, set, wanted->width);
     answer_open(answer, NULL, NULL);
