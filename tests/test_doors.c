@@ -399,7 +399,10 @@ static int wish_words(Arena *arena, uint64_t seed, char *words[MOST_WORDS]) {
     words[count++] = arena_printf(arena, "--node=%s", nodes[draw(&stream, COUNT_OF(nodes))]);
     words[count++] = arena_printf(arena, "--gpus=%d", 8 << draw(&stream, 2));
     words[count++] = arena_printf(arena, "--global-batch=%d", 64 << draw(&stream, 3));
-    words[count++] = arena_copy_text(arena, "--fabric=ib-hdr200");
+    static const char *const fabrics[] = {"ib-hdr200",
+                                          "ib-hdr200:dragonfly:groups=2:switches_per_group=1:nodes_per_switch=1",
+                                          "ib-hdr200:tests/data/fabrics/slurm_even.conf:oversubscription=2"};
+    words[count++] = arena_printf(arena, "--fabric=%s", fabrics[seed % COUNT_OF(fabrics)]);
     words[count++] = arena_copy_text(arena, "--seq=512");
     words[count++] = arena_copy_text(arena, "--tokens=1B");
     for (int i = 0; i < COUNT_OF(more); i++)

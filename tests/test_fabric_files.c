@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "models/workload/cluster/fabric_file.h"
+#include "scenarios/plan/plan_question.h"
 #include "scenarios/questions/collective_asked.h"
 #include "sim/data/hostlist.h"
 #include "tests/child.h"
@@ -225,4 +226,46 @@ TEST(a_sweep_knows_its_fabric_by_what_its_file_says) {
     EXPECT_CONTAINS(out, "1 of 1 points, 0 simulated now");
     const char *last = strstr(out, "0 simulated now");
     EXPECT(last && (strstr(last, "1 simulated now") || strstr(last, "error")));
+}
+
+// Each fabric of a plan is a row, and a cluster that it has no places for a row with the reason.
+TEST(a_plan_takes_the_fabrics_and_nodes_that_files_show) {
+    static const char job[] = "plan --model gpt2-124m --tokens 1B --global-batch 64 --tp 1 --pp 1 -j 1";
+    char line[1024];
+    snprintf(line, sizeof line, "%s --node dgx-a100 --gpus 16,128 --fabric ib-hdr200,ib-hdr200:%s -v", job,
+             "tests/data/fabrics/slurm_even.conf:oversubscription=2");
+    const Ended *ended = run_command(command_plan, line);
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "the fabric has places for 8 nodes, and the cluster has 16");
+    EXPECT_CONTAINS(ended->out, "ib-hdr200:tests/data/fabrics/slurm_even.conf:oversubscription=2");
+    snprintf(line, sizeof line, "%s --gpus 4 --node shared/topo.txt", job);
+    EXPECT_CONTAINS(run_command(command_plan, line)->err, "cannot be read");
+    snprintf(line, sizeof line, "%s --gpus 8 --node dgx-a100 --gpu H100", job);
+    EXPECT_CONTAINS(run_command(command_plan, line)->err, "--node is no file");
+}
+
+// Every question about machines reads a node's file, with the GPU that the hint asks for.
+TEST(a_nodes_file_is_read_at_every_door) {
+    static const char *const doors[] = {
+        "cost --gpus 8",
+        "power --gpus 8",
+        "goodput --gpus 8 --days 1",
+        "queue --gpus 8 --load 0.5",
+        "topo",
+        "collective all_reduce --sizes 1M",
+        "plan --model gpt2-124m --gpus 8 --tokens 1B --global-batch 64 --tp 1 --pp 1",
+    };
+    static char out[1 << 14];
+    char line[512];
+    for (size_t i = 0; i < sizeof doors / sizeof *doors; i++) {
+        static const char node[] = "--node tests/fuzz/corpus_topo/v100_sxm2_x8_1nic_hybridmesh.txt";
+        snprintf(line, sizeof line, "$LOCKSTEP %s %s 2>&1", doors[i], node);
+        EXPECT_INT(test_shell(line, out, sizeof out), 4);
+        EXPECT_CONTAINS(out, "does not say which GPUs these are");
+        snprintf(line, sizeof line, "$LOCKSTEP %s %s --gpu V100-SXM2-16GB 2>&1", doors[i], node);
+        EXPECT_INT(test_shell(line, out, sizeof out), 0);
+        snprintf(line, sizeof line, "$LOCKSTEP %s --node dgx-h100 --gpu V100-SXM2-16GB 2>&1", doors[i]);
+        test_shell(line, out, sizeof out);
+        EXPECT_CONTAINS(out, "--node is no file");
+    }
 }

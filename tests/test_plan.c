@@ -18,7 +18,7 @@ typedef struct Question {
     Arena *arena;
     const Catalogue *catalogue;
     const NodeType *node;
-    const FabricLink *link;
+    PlanFabric fabric;
     int gpus;
     double batch;
     PlanRequest request;
@@ -33,8 +33,10 @@ static void question_open(Question *q, uint64_t seed) {
     Problems *problems = problems_create(q->arena);
     q->catalogue = catalogue_builtin(q->arena);
     q->node = &q->catalogue->nodes[random_below(&random, (uint64_t)q->catalogue->node_count)];
-    q->link = &q->catalogue->links[random_below(&random, (uint64_t)q->catalogue->link_count)];
-    if (!node_takes_link(q->catalogue, q->node, q->link)) q->link = catalogue_link(q->catalogue, q->node->fabrics[0]);
+    q->fabric.link = &q->catalogue->links[random_below(&random, (uint64_t)q->catalogue->link_count)];
+    if (!node_takes_link(q->catalogue, q->node, q->fabric.link))
+        q->fabric.link = catalogue_link(q->catalogue, q->node->fabrics[0]);
+    q->fabric.name = q->fabric.link->name;
     q->gpus = 1 << random_below(&random, 6);
     if (random_below(&random, 4) == 0) q->gpus = 6 + 6 * (int)random_below(&random, 4);
     const Model *model = find_model(q->arena, models[random_below(&random, 7)], (Where){0}, problems);
@@ -51,8 +53,8 @@ static void question_open(Question *q, uint64_t seed) {
                                .training = training,
                                .nodes = &q->node,
                                .node_count = 1,
-                               .links = &q->link,
-                               .link_count = 1,
+                               .fabrics = &q->fabric,
+                               .fabric_count = 1,
                                .gpus = &q->gpus,
                                .gpus_count = 1,
                                .batches = &q->batch,
@@ -104,7 +106,7 @@ TEST(split_backwards_and_oversubscribed_fabrics_are_pruned_exactly) {
         question_open(&q, 1);
         Problems *problems = problems_create(q.arena);
         q.node = catalogue_node(q.catalogue, i % 2 ? "aws-p3.16xlarge" : "dgx-a100-80gb");
-        q.link = catalogue_link(q.catalogue, i % 2 ? "eth-25g" : "ib-hdr200");
+        q.fabric.link = catalogue_link(q.catalogue, i % 2 ? "eth-25g" : "ib-hdr200");
         q.gpus = 32;
         q.request.objective = (PlanObjective)(i % PLAN_OBJECTIVE_COUNT);
         const Model *model = find_model(q.arena, names[i / 2], (Where){0}, problems);
@@ -146,7 +148,8 @@ TEST(the_bound_is_never_above_the_simulated_step) {
         question_open(&q, seed);
         RandomStream random = random_stream(seed, "plan layout", 0);
         Problems *problems = problems_create(q.arena);
-        const Cluster *cluster = plan_cluster(q.arena, &q.request, q.node, q.link, q.gpus, NULL, problems);
+        PlanRow row = {.node = q.node, .fabric = &q.fabric, .gpus = q.gpus};
+        const Cluster *cluster = plan_cluster(q.arena, &q.request, &row, NULL, problems);
         PlanSpace space = plan_space(q.arena, &q.request, q.batch, q.gpus);
         for (int i = 0; cluster && space.count > 0 && i < 8; i++) {
             const PlanCandidate *candidate = &space.items[random_below(&random, (uint64_t)space.count)];
@@ -162,8 +165,8 @@ TEST(the_bound_is_never_above_the_simulated_step) {
                     "seed %llu: bound %.9g s above the step of %.9g s: %s on %d x %s %s, tp %d cp %d pp %d vpp %d "
                     "ep %d dp %d zero %d micro %g %s",
                     (unsigned long long)seed, bound.step_s, step.step_p50_s, training.model->name, q.gpus, q.node->name,
-                    q.link->name, layout->tp, layout->cp, layout->pp, layout->vpp, layout->ep, layout->dp, layout->zero,
-                    training.micro_batch, recompute_name(training.recompute));
+                    q.fabric.link->name, layout->tp, layout->cp, layout->pp, layout->vpp, layout->ep, layout->dp,
+                    layout->zero, training.micro_batch, recompute_name(training.recompute));
             double busy = 0;
             for (int c = CAUSE_GEMM; c < CAUSE_OPTIMIZER; c++) busy += step.spent[c];
             bool paced = !counts_tokens(training.model) || !training.model->causal;

@@ -19,7 +19,7 @@
 typedef struct Rented {
     Arena *arena;
     const NodeType *nodes[2];
-    const FabricLink *link;
+    PlanFabric fabric;
     int gpus;
     double batch;
     RentSpec rents[4];
@@ -33,7 +33,7 @@ static void rented_open(Rented *r) {
     Problems *problems = problems_create(r->arena);
     r->nodes[0] = catalogue_node(catalogue, "crusoe-h100-ib.8x");
     r->nodes[1] = catalogue_node(catalogue, "dgx-h100");
-    r->link = catalogue_link(catalogue, "ib-ndr400");
+    r->fabric = (PlanFabric){.link = catalogue_link(catalogue, "ib-ndr400"), .name = "ib-ndr400"};
     const Model *model = find_model(r->arena, "gpt2-355m", (Where){0}, problems);
     TrainingSpec training = job_usual(model, (GpuTypes){&(const Gpu *){node_gpu(catalogue, r->nodes[0], 0)}, 1});
     training.layout = (Layout){.tp = 1, .pp = 1};
@@ -48,8 +48,8 @@ static void rented_open(Rented *r) {
                                .training = training,
                                .nodes = r->nodes,
                                .node_count = 2,
-                               .links = &r->link,
-                               .link_count = 1,
+                               .fabrics = &r->fabric,
+                               .fabric_count = 1,
                                .gpus = &r->gpus,
                                .gpus_count = 1,
                                .batches = &r->batch,

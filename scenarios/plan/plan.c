@@ -147,18 +147,18 @@ static void search_all(const PlanParts *parts, const Hands *hands, PlanFound *fo
 
 // The fabric number l that a node is tried with: its own, or one of the list. One node uses none, and stands in the
 // plan once; false: there is no such fabric.
-static bool link_of_row(const PlanRequest *request, int n, int gpus, int l, const FabricLink **link) {
-    const FabricLink *own = request->node_link ? request->node_link[n] : NULL;
-    *link = own ? own : l < request->link_count ? request->links[l] : NULL;
-    bool assumed = own && request->link_assumed && request->link_assumed[n];
-    if (gpus <= request->nodes[n]->gpu_count || (assumed && !node_needs_link(request->nodes[n], gpus))) *link = NULL;
-    if (*link && !own && !node_takes_link(request->catalogue, request->nodes[n], *link)) return false;
-    return l == 0 || (*link != NULL && !own);
+static bool fabric_of_row(const PlanRequest *request, int n, int gpus, int l, const PlanFabric **fabric) {
+    const PlanFabric *own = request->node_fabric ? request->node_fabric[n] : NULL;
+    *fabric = own ? own : l < request->fabric_count ? &request->fabrics[l] : NULL;
+    bool assumed = own && request->fabric_assumed && request->fabric_assumed[n];
+    if (gpus <= request->nodes[n]->gpu_count || (assumed && !node_needs_link(request->nodes[n], gpus))) *fabric = NULL;
+    if (*fabric && !own && !node_takes_link(request->catalogue, request->nodes[n], (*fabric)->link)) return false;
+    return l == 0 || (*fabric != NULL && !own);
 }
 
 // One node, or one NVLink domain without a fabric, crosses no leaf switch: one row is enough.
 static void add_rows(const PlanRequest *request, PlanRow row, PlanRow *rows, int *count) {
-    int many = row.link ? request->oversubscription_count : 0;
+    int many = row.fabric && !row.fabric->shape ? request->oversubscription_count : 0;
     for (int o = 0; o < (many > 0 ? many : 1); o++)
         for (int b = 0; b < request->batch_count; b++) {
             row.oversubscription = many > 0 ? request->oversubscriptions[o] : 1;
@@ -168,7 +168,7 @@ static void add_rows(const PlanRequest *request, PlanRow row, PlanRow *rows, int
 }
 
 static int make_rows(Arena *arena, const PlanRequest *request, PlanRow **rows) {
-    int links = request->link_count > 0 ? request->link_count : 1, count = 0;
+    int links = request->fabric_count > 0 ? request->fabric_count : 1, count = 0;
     int each = request->batch_count * (request->oversubscription_count > 0 ? request->oversubscription_count : 1);
     *rows = ARENA_ARRAY(arena, PlanRow, request->node_count * links * request->gpus_count * each);
     for (int n = 0; n < request->node_count; n++)
@@ -178,7 +178,7 @@ static int make_rows(Arena *arena, const PlanRequest *request, PlanRow **rows) {
                                .gpus = request->gpus[g],
                                .owned = request->own && !request->own_or_rent,
                                .training = request->node_training ? request->node_training[n] : request->training};
-                if (link_of_row(request, n, request->gpus[g], l, &row.link)) add_rows(request, row, *rows, &count);
+                if (fabric_of_row(request, n, request->gpus[g], l, &row.fabric)) add_rows(request, row, *rows, &count);
             }
     return count;
 }
@@ -223,7 +223,7 @@ static void finish_row(Arena *arena, const PlanRequest *request, const PlanFound
                        PlanRow *row) {
     Problems *own = problems_create(arena);
     PlanRequest paid = plan_for_row(request, row);
-    const Cluster *cluster = plan_cluster(arena, &paid, row->node, row->link, row->gpus, NULL, own);
+    const Cluster *cluster = plan_cluster(arena, &paid, row, NULL, own);
     if (cluster && found->ran) {
         double batch = row->training.global_batch;
         PlanSpace space = plan_space(arena, &paid, batch, row->gpus); // in the order of enumeration
@@ -249,7 +249,7 @@ static void text_id(const PlanParts *parts, char *id) {
     digest = digest_bytes(digest, model->name, strlen(model->name));
     for (int i = 0; i < parts->row_count; i++) {
         const PlanRow *row = &parts->rows[i];
-        const char *link = row->link ? row->link->name : "";
+        const char *link = row->fabric ? row->fabric->name : "";
         digest = digest_bytes(digest, row->node->name, strlen(row->node->name) + 1);
         digest = digest_bytes(digest, link, strlen(link) + 1);
         digest = digest_u64(digest, (uint64_t)row->gpus);

@@ -12,6 +12,15 @@
 typedef enum PlanObjective { PLAN_COST, PLAN_TIME, PLAN_ENERGY, PLAN_CARBON, PLAN_OBJECTIVE_COUNT } PlanObjective;
 extern const char *const plan_objective_names[PLAN_OBJECTIVE_COUNT];
 
+// What joins nodes: a link, and a shape that --fabric lays of it or reads from a file.
+typedef struct PlanFabric {
+    const FabricLink *link;
+    const FabricShape *shape; // NULL: as --oversubscription says
+    const char *name;         // as --fabric takes it
+} PlanFabric;
+
+bool plan_same_fabric(const PlanFabric *a, const PlanFabric *b); // two NULLs are the same
+
 typedef struct PlanRequest {
     const Catalogue *catalogue;
     TrainingSpec training; // layout fields and micro_batch above 0, and what is fixed below: the user's word
@@ -23,10 +32,10 @@ typedef struct PlanRequest {
     const NodeType *const *nodes; // every combination of these four is a plan
     int node_count;
     const TrainingSpec *node_training; // [node_count]: the job as each type of node runs it, or NULL: as training
-    const FabricLink *const *links;    // none: a cluster of one node, or of one NVLink domain
-    int link_count;
-    const FabricLink *const *node_link; // [node_count]: the only fabric that a node goes with, or NULL; may be NULL
-    const bool *link_assumed;           // [node_count]: that one is node_usual_link, nobody said any; may be NULL
+    const PlanFabric *fabrics;         // none: a cluster of one node, or of one NVLink domain
+    int fabric_count;
+    const PlanFabric *const *node_fabric; // [node_count]: the only one that a node goes with, or NULL; may be NULL
+    const bool *fabric_assumed;           // [node_count]: its link is node_usual_link, nobody said any; may be NULL
     const int *gpus;
     int gpus_count;
     const double *oversubscriptions; // of leaf switches, capacity down over up, each at least 1; none: 1
@@ -77,7 +86,7 @@ typedef struct PlanChance {
 // One cluster with one global batch, and the best layout on it.
 typedef struct PlanRow {
     const NodeType *node;
-    const FabricLink *link;
+    const PlanFabric *fabric; // NULL: one node, or one NVLink domain
     int gpus;
     double oversubscription;
     TrainingSpec training; // with the layout chosen; samples are those of the whole run
@@ -154,12 +163,11 @@ typedef struct PlanFound {
     int slices; // of the row's candidates that were searched to the end
 } PlanFound;
 
-// Clusters as a plan has them: full bisection, rails where the fabric is InfiniBand. `gpu` replaces the node's, or
-// NULL.
-ClusterSpec plan_cluster_spec(Arena *arena, const PlanRequest *request, const NodeType *node, const FabricLink *link,
-                              int gpus, const Gpu *gpu);
-const Cluster *plan_cluster(Arena *arena, const PlanRequest *request, const NodeType *node, const FabricLink *link,
-                            int gpus, const Gpu *gpu, Problems *problems);
+// The cluster of a row as a plan has it: where no shape is said full bisection, rails where the fabric is InfiniBand.
+// `gpu` replaces the node's, or NULL.
+ClusterSpec plan_cluster_spec(Arena *arena, const PlanRequest *request, const PlanRow *row, const Gpu *gpu);
+const Cluster *plan_cluster(Arena *arena, const PlanRequest *request, const PlanRow *row, const Gpu *gpu,
+                            Problems *problems);
 // The request as this row has it: the job of its node, one oversubscription; bought or rented.
 PlanRequest plan_for_row(const PlanRequest *request, const PlanRow *row);
 // Candidates number slice, slice + slices, … of one row's.

@@ -166,8 +166,9 @@ static void add_change(Answer *answer, const PlanStudy *plan, const PlanRow *row
 // ---- What is assumed: what decides in a line, all of it with -v.
 
 static bool link_is_assumed(const PlanRequest *request, const PlanRow *row) {
-    for (int n = 0; n < request->node_count && row->link && request->link_assumed; n++)
-        if (request->nodes[n] == row->node && request->link_assumed[n] && request->node_link[n] == row->link)
+    for (int n = 0; n < request->node_count && row->fabric && request->fabric_assumed; n++)
+        if (request->nodes[n] == row->node && request->fabric_assumed[n] &&
+            plan_same_fabric(request->node_fabric[n], row->fabric))
             return true;
     return false;
 }
@@ -201,7 +202,7 @@ static void add_assumed(Answer *answer, const PlanStudy *plan, const PlanRow *ro
     if (sequences_are_assumed(request, &source))
         also(&list, arena_printf(plan->arena, "sequences of %.0f: --seq", training->seq_len));
     if (link_is_assumed(request, row))
-        also(&list, arena_printf(plan->arena, "%s between nodes: --fabric", row->link->name));
+        also(&list, arena_printf(plan->arena, "%s between nodes: --fabric", row->fabric->name));
     if (price_is_a_median(plan, row)) also(&list, "the median price of such GPUs: --price");
     if (!request->faults && !(row->point.goodput > 0))
         also(&list, "no failures or checkpoints: --faults " FAULTS_USUAL);
@@ -274,7 +275,7 @@ static void add_cautions(Answer *answer, const PlanStudy *plan, const PlanRow *r
     if (link_is_assumed(request, row))
         answer_caution(answer,
                        "%s between nodes of %s is assumed, as fast as their network cards. --fabric says yours.",
-                       row->link->name, row->node->name);
+                       row->fabric->name, row->node->name);
     add_offers(answer, plan);
     add_old_prices(answer, plan);
     add_constants(answer, plan);
@@ -458,7 +459,7 @@ static void bill_lines(Bill *bill, const PlanRow *row) {
 }
 
 static bool same_cluster(const PlanRow *a, const PlanRow *b) {
-    return a->node == b->node && a->link == b->link && a->gpus == b->gpus &&
+    return a->node == b->node && plan_same_fabric(a->fabric, b->fabric) && a->gpus == b->gpus &&
            a->oversubscription == b->oversubscription && a->point.global_batch == b->point.global_batch;
 }
 

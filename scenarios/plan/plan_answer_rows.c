@@ -183,9 +183,10 @@ static void add_row(Answer *answer, const PlanStudy *plan, const PlanRow *row) {
     Arena *arena = plan->arena;
     const RecordPoint *point = &row->point;
     answer_fact(answer, "gpus", "Cluster", answer_shown(AS_WHOLE, row->gpus, text_count(arena, row->gpus, true)));
-    answer_note(answer, "GPUs of %s%s%s", row->node->name, row->link ? ", " : "", row->link ? row->link->name : "");
+    answer_note(answer, "GPUs of %s%s%s", row->node->name, row->fabric ? ", " : "",
+                row->fabric ? row->fabric->name : "");
     answer_text(answer, "node", NULL, row->node->name);
-    answer_text(answer, "fabric", NULL, row->link ? row->link->name : NULL);
+    answer_text(answer, "fabric", NULL, row->fabric ? row->fabric->name : NULL);
     answer_bool(answer, "ran", NULL, point->ran);
     answer_number(answer, "oversubscription", NULL, AS_NUMBER, row->oversubscription);
     answer_bool(answer, "owned", NULL, row->owned);
@@ -273,7 +274,8 @@ static void cluster_differences(const PlanResult *result, bool *nodes, bool *fab
         for (int k = 0; k < i; k++) {
             const PlanRow *a = &result->rows[i], *b = &result->rows[k];
             *nodes = *nodes || a->node != b->node;
-            *fabrics = *fabrics || (a->node == b->node && a->link && b->link && a->link != b->link);
+            *fabrics =
+                *fabrics || (a->node == b->node && a->fabric && b->fabric && !plan_same_fabric(a->fabric, b->fabric));
         }
 }
 
@@ -291,7 +293,7 @@ static void cluster_columns(const PlanStudy *plan, Columns *columns) {
 
 static void cluster_cells(Answer *answer, const PlanStudy *plan, const Uses *uses, const PlanRow *row) {
     ANSWER_CELLS(answer, answer_of(AS_WHOLE, row->gpus), row->node->name,
-                 row->link ? answer_of_text(row->link->name) : answer_of_nothing(),
+                 row->fabric ? answer_of_text(row->fabric->name) : answer_of_nothing(),
                  if_used(uses->uneven, answer_of(AS_NUMBER, row->oversubscription)),
                  plan_paid_text(plan->arena, plan->request, row),
                  if_used(plan->request->batch_count > 1, plain(plan->arena, row->training.global_batch)));

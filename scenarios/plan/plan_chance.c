@@ -194,10 +194,10 @@ static uint64_t number_of_node(const PlanRequest *request, const PlanRow *row) {
 // Fabrics come after the nodes whose insides are all the network there is.
 static uint64_t number_of_network(const PlanRequest *request, const PlanRow *row) {
     uint64_t nodes = (uint64_t)request->node_count;
-    for (int i = 0; i < request->link_count && row->link; i++)
-        if (request->links[i] == row->link) return 2 * nodes + (uint64_t)i;
-    for (int i = 0; i < request->node_count && row->link && request->node_link; i++)
-        if (request->node_link[i] == row->link) return nodes + (uint64_t)i;
+    for (int i = 0; i < request->fabric_count && row->fabric; i++)
+        if (plan_same_fabric(&request->fabrics[i], row->fabric)) return 2 * nodes + (uint64_t)i;
+    for (int i = 0; i < request->node_count && row->fabric && request->node_fabric; i++)
+        if (plan_same_fabric(request->node_fabric[i], row->fabric)) return nodes + (uint64_t)i;
     return number_of_node(request, row);
 }
 

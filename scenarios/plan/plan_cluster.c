@@ -4,6 +4,10 @@
 #include "scenarios/plan/plan.h"
 #include "scenarios/plan/plan_pay.h"
 
+bool plan_same_fabric(const PlanFabric *a, const PlanFabric *b) {
+    return a == b || (a && b && a->link == b->link && a->shape == b->shape);
+}
+
 // A fleet in which nothing fails or is slow.
 static const FaultRates *calm_rates(Arena *arena, const Catalogue *catalogue) {
     FaultRates *rates = ARENA_NEW(arena, FaultRates);
@@ -27,18 +31,19 @@ static const FaultsSpec *faults_of(Arena *arena, const PlanRequest *request, con
     return faults;
 }
 
-ClusterSpec plan_cluster_spec(Arena *arena, const PlanRequest *request, const NodeType *node, const FabricLink *link,
-                              int gpus, const Gpu *gpu) {
+ClusterSpec plan_cluster_spec(Arena *arena, const PlanRequest *request, const PlanRow *row, const Gpu *gpu) {
+    const FabricLink *link = row->fabric ? row->fabric->link : NULL;
     NodeGroup *group = ARENA_NEW(arena, NodeGroup);
     RentSpec *rent = ARENA_NEW(arena, RentSpec);
     *rent = request->rent ? *request->rent : (RentSpec){.terms = -1};
     rent->market = !request->own;
-    *group = (NodeGroup){.type = node, .gpus = gpus, .gpu = gpu};
+    *group = (NodeGroup){.type = row->node, .gpus = row->gpus, .gpu = gpu};
     bool infiniband = link && link->transport == TRANSPORT_INFINIBAND;
     return (ClusterSpec){.groups = group,
                          .group_count = 1,
                          .link = link,
-                         .faults = faults_of(arena, request, node),
+                         .layout = row->fabric ? row->fabric->shape : NULL,
+                         .faults = faults_of(arena, request, row->node),
                          .fabric = FABRIC_FAT_TREE,
                          .rail_optimised = infiniband,
                          .oversubscription = request->oversubscription_count > 0 ? request->oversubscriptions[0] : 1,
@@ -50,10 +55,10 @@ ClusterSpec plan_cluster_spec(Arena *arena, const PlanRequest *request, const No
                          .currency = request->currency};
 }
 
-const Cluster *plan_cluster(Arena *arena, const PlanRequest *request, const NodeType *node, const FabricLink *link,
-                            int gpus, const Gpu *gpu, Problems *problems) {
+const Cluster *plan_cluster(Arena *arena, const PlanRequest *request, const PlanRow *row, const Gpu *gpu,
+                            Problems *problems) {
     ClusterSpec *spec = ARENA_NEW(arena, ClusterSpec);
-    *spec = plan_cluster_spec(arena, request, node, link, gpus, gpu);
+    *spec = plan_cluster_spec(arena, request, row, gpu);
     return cluster_create(arena, request->catalogue, spec, problems);
 }
 

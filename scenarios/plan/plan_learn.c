@@ -391,11 +391,11 @@ static void add_others(Arena *arena, Rivals *rivals, PlanUnknowns *unknowns) {
         signal.factors[FACTOR_START] = true;
         add_measurement(rivals, unknowns, "the day of delivery", "--start", 0, &signal);
     }
-    if (front->link && front->point.node_count > 1) {
+    if (front->fabric && front->point.node_count > 1) {
         Signal signal = {.row = front};
         signal.factors[FACTOR_TRAFFIC] = true;
         const char *what =
-            arena_printf(arena, "collectives on %d x %s %s", TRIAL_NODES, front->node->name, front->link->name);
+            arena_printf(arena, "collectives on %d x %s %s", TRIAL_NODES, front->node->name, front->fabric->name);
         add_measurement(rivals, unknowns, what, "lockstep calibrate, --profile FILE", trial_price(front), &signal);
     }
 }

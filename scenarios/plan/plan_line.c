@@ -33,7 +33,7 @@ static void say_degree(Arena *arena, OptionWords *line, const char *option, int 
 static void say_cluster(Arena *arena, OptionWords *line, const PlanRow *row) {
     say(arena, line, "node", row->node->name);
     say(arena, line, "gpus", arena_printf(arena, "%d", row->gpus));
-    if (row->link) say(arena, line, "fabric", row->link->name);
+    if (row->fabric) say(arena, line, "fabric", row->fabric->name);
     if (row->oversubscription > 1) say(arena, line, "oversubscription", text_exact(arena, row->oversubscription));
 }
 

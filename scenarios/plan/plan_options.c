@@ -6,6 +6,8 @@
 #include "models/hardware/market.h"
 #include "models/hardware/storage_units.h"
 #include "models/workload/cluster/cluster_money.h"
+#include "models/workload/cluster/fabric_kinds.h"
+#include "models/workload/cluster/imported_node.h"
 #include "models/workload/cluster/rent_options.h"
 #include "models/workload/cost/cost.h"
 #include "models/workload/job/job_options.h"
@@ -24,8 +26,9 @@ static const Where command_line = {NULL, 0};
 
 // clang-format off
 const OptionSpec plan_options[] = {
-    {"node", OPTION_TEXT, "A,B", .of = OF_QUESTION, .help = "types of node to consider (lockstep hw list node); A@F goes with fabric F only"},
-    {"fabric", OPTION_TEXT, "A,B", .of = OF_QUESTION, .help = "networks between nodes to consider (lockstep hw list fabric)"},
+    {"node", OPTION_TEXT, "A,B", .of = OF_QUESTION, .help = "types of node to consider (lockstep hw list node), also in words or as a FILE; A@F goes with fabric F only"},
+    NODE_FILE_GPU,
+    {"fabric", OPTION_TEXT, "A,B", .of = OF_QUESTION, .help = "networks between nodes to consider (lockstep hw list fabric), with :kind:name=value… or :FILE behind it"},
     {"gpus", OPTION_TEXT, "N,M or LO:HI", .of = OF_QUESTION, .help = "numbers of GPUs to consider; LO:HI doubles from LO (default: what --by asks for)"},
     {"global-batches", OPTION_TEXT, "N,M or LO:HI", .of = OF_QUESTION, .help = "global batches to consider, instead of one --global-batch"},
     {"critical-batch", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "samples: steps to the same result are S (1 + N / batch)"},
@@ -134,62 +137,80 @@ static Counts read_counts(Arena *arena, const Options *options, const char *opti
 
 // ---- Clusters.
 
+static bool read_fabric(Arena *arena, const PlanRequest *request, const char *text, PlanFabric *fabric,
+                        Problems *problems) {
+    *fabric = (PlanFabric){.name = text};
+    if (!fabric_from_text(arena, request->catalogue, text, command_line, &fabric->link, &fabric->shape, problems))
+        return false;
+    if (!fabric->shape) fabric->name = fabric->link->name;
+    return true;
+}
+
+static const PlanFabric *fabric_of_link(Arena *arena, const FabricLink *link) {
+    PlanFabric *fabric = ARENA_NEW(arena, PlanFabric);
+    *fabric = (PlanFabric){.link = link, .name = link ? link->name : NULL};
+    return link ? fabric : NULL;
+}
+
 // "dgx-h100", or "aws-p5.48xlarge@efa-100" with its own fabric.
 static void read_nodes(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
     TextList names = split_commas(arena, option_text(options, "node", ""));
     const NodeType **nodes = ARENA_ARRAY(arena, const NodeType *, names.count);
-    const FabricLink **links = ARENA_ARRAY(arena, const FabricLink *, names.count);
+    const char *gpu = option_text(options, "gpu", NULL);
+    bool from_file = false;
+    const PlanFabric **fabrics = ARENA_ARRAY(arena, const PlanFabric *, names.count);
     for (int i = 0; i < names.count; i++) {
         size_t length = strcspn(names.items[i], "@");
         const char *name = arena_printf(arena, "%.*s", (int)length, names.items[i]);
-        const NodeType *node = find_node(arena, request->catalogue, name, command_line, problems);
-        const FabricLink *link = NULL;
-        if (names.items[i][length])
-            link = find_link(arena, request->catalogue, names.items[i] + length + 1, command_line, problems);
+        const NodeType *node = node_from_text(arena, request->catalogue, name, gpu, command_line, problems);
+        PlanFabric *own = names.items[i][length] ? ARENA_NEW(arena, PlanFabric) : NULL;
+        if (own && !read_fabric(arena, request, names.items[i] + length + 1, own, problems)) own = NULL;
         if (!node) continue;
+        from_file = from_file || node->interior;
         nodes[request->node_count] = node;
-        links[request->node_count++] = link;
+        fabrics[request->node_count++] = own;
     }
+    if (request->node_count == names.count) node_gpu_needs_a_file(options, from_file, problems);
     request->nodes = nodes;
-    request->node_link = links;
+    request->node_fabric = fabrics;
 }
 
-static void read_links(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
+static void read_fabrics(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
     TextList names = split_commas(arena, option_text(options, "fabric", ""));
-    const FabricLink **links = ARENA_ARRAY(arena, const FabricLink *, names.count);
-    for (int i = 0; i < names.count; i++) {
-        links[request->link_count] = find_link(arena, request->catalogue, names.items[i], command_line, problems);
-        if (links[request->link_count]) request->link_count++;
-    }
-    request->links = links;
+    PlanFabric *fabrics = ARENA_ARRAY(arena, PlanFabric, names.count);
+    for (int i = 0; i < names.count; i++)
+        if (read_fabric(arena, request, names.items[i], &fabrics[request->fabric_count], problems))
+            request->fabric_count++;
+    request->fabrics = fabrics;
 }
 
 // A provider's machine goes on its provider's network: its own where none of those that are looked at is.
-static void read_own_links(Arena *arena, PlanRequest *request, Problems *problems) {
-    const FabricLink **links = ARENA_ARRAY(arena, const FabricLink *, request->node_count);
+static void read_own_fabrics(Arena *arena, PlanRequest *request, Problems *problems) {
+    const PlanFabric **fabrics = ARENA_ARRAY(arena, const PlanFabric *, request->node_count);
     bool *assumed = ARENA_ARRAY(arena, bool, request->node_count);
     for (int n = 0; n < request->node_count; n++) {
         const NodeType *node = request->nodes[n];
-        const FabricLink *asked = request->node_link[n];
+        const PlanFabric *asked = request->node_fabric[n];
         bool takes = false;
-        for (int l = 0; l < request->link_count; l++)
-            takes = takes || node_takes_link(request->catalogue, node, request->links[l]);
-        links[n] = asked;
-        bool refused = asked ? !node_takes_link(request->catalogue, node, asked)
-                             : request->link_count > 0 && !takes && request->node_count == 1;
+        for (int l = 0; l < request->fabric_count; l++)
+            takes = takes || node_takes_link(request->catalogue, node, request->fabrics[l].link);
+        fabrics[n] = asked;
+        bool refused = asked ? !node_takes_link(request->catalogue, node, asked->link)
+                             : request->fabric_count > 0 && !takes && request->node_count == 1;
         if (refused) {
             problem_add(problems, command_line, "%s has no %s: %s puts it on %s", node->name,
-                        asked ? asked->name : request->links[0]->name, node->provider, node_fabrics(arena, node));
+                        asked ? asked->name : request->fabrics[0].name, node->provider, node_fabrics(arena, node));
             problem_hint(problems, "--node %s@%s, or leave the fabric out", node->name, node->fabrics[0]);
         } else if (!asked && !takes && node->fabric_count > 0) {
-            links[n] = find_link(arena, request->catalogue, node->fabrics[0], command_line, problems);
-        } else if (!asked && request->link_count == 0) {
-            links[n] = node_usual_link(request->catalogue, node);
+            const char *own = node->fabrics[0];
+            fabrics[n] = fabric_of_link(arena, find_link(arena, request->catalogue, own, command_line, problems));
+        } else if (!asked && request->fabric_count == 0) {
+            fabrics[n] = fabric_of_link(arena, node_usual_link(request->catalogue, node));
             assumed[n] = true;
         }
     }
-    request->node_link = links;
-    request->link_assumed = assumed;
+    request->node_fabric = fabrics;
+    request->fabric_assumed = assumed;
 }
 
 // Machines that nobody rents by name are compared over the providers that have the GPUs of all of them.
@@ -324,7 +345,7 @@ static void read_batches(Arena *arena, const Options *options, PlanRequest *requ
             problem_hint(problems, "keep one of them");
         }
     } else if (option_given(options, "global-batch")) {
-        LIST_PUSH(arena, &list, request->training.global_batch);
+        if (request->training.model) LIST_PUSH(arena, &list, request->training.global_batch); // else it was not read
     } else if (request->training.model && counts_tokens(request->training.model)) {
         LIST_PUSH(arena, &list, plan_usual_batch(request->training.model, request->training.seq_len));
         request->batch_assumed = true;
@@ -353,30 +374,32 @@ static Variation names_of_nodes(Arena *arena, const PlanRequest *request) {
     return (Variation){"node", command_line, names, numbers, request->node_count};
 }
 
-static Variation names_of_links(Arena *arena, const PlanRequest *request) {
-    const char **names = ARENA_ARRAY(arena, const char *, request->link_count);
-    double *numbers = ARENA_ARRAY(arena, double, request->link_count);
-    for (int i = 0; i < request->link_count; i++) {
-        names[i] = request->links[i]->name;
+static Variation names_of_fabrics(Arena *arena, const PlanRequest *request) {
+    const char **names = ARENA_ARRAY(arena, const char *, request->fabric_count);
+    double *numbers = ARENA_ARRAY(arena, double, request->fabric_count);
+    for (int i = 0; i < request->fabric_count; i++) {
+        names[i] = request->fabrics[i].name;
         numbers[i] = NAN;
     }
-    return (Variation){"fabric", command_line, names, numbers, request->link_count};
+    return (Variation){"fabric", command_line, names, numbers, request->fabric_count};
 }
 
 // The job as a study of its own, for runs of it: what the plan looks at is varied there.
 static StudySpec study_of_plan(Arena *arena, const PlanRequest *request, const JobSaid *said) {
     ClusterSpec *cluster = ARENA_NEW(arena, ClusterSpec);
     Variation *vary = ARENA_ARRAY(arena, Variation, 2);
-    const FabricLink *link = request->link_count > 0 ? request->links[0] : request->node_link[0];
-    *cluster = plan_cluster_spec(arena, request, request->nodes[0], link, request->nodes[0]->gpu_count, NULL);
+    PlanRow first = {.node = request->nodes[0],
+                     .fabric = request->fabric_count > 0 ? &request->fabrics[0] : request->node_fabric[0],
+                     .gpus = request->nodes[0]->gpu_count};
+    *cluster = plan_cluster_spec(arena, request, &first, NULL);
     vary[0] = names_of_nodes(arena, request);
-    if (request->link_count > 1) vary[1] = names_of_links(arena, request);
+    if (request->fabric_count > 1) vary[1] = names_of_fabrics(arena, request);
     return (StudySpec){.catalogue = request->catalogue,
                        .cluster = cluster,
                        .said = said,
                        .training = request->training,
                        .vary = vary,
-                       .vary_count = request->link_count > 1 ? 2 : 1,
+                       .vary_count = request->fabric_count > 1 ? 2 : 1,
                        .seeds = 1,
                        .seed = 1};
 }
@@ -600,8 +623,8 @@ void plan_read_deadline(const Options *options, PlanRequest *request, Problems *
 
 void plan_read_request(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
     read_nodes(arena, options, request, problems);
-    read_links(arena, options, request, problems);
-    read_own_links(arena, request, problems);
+    read_fabrics(arena, options, request, problems);
+    read_own_fabrics(arena, request, problems);
     const JobSaid *said = read_job(arena, options, request, problems);
     read_gpus(arena, options, request, problems);
     read_batches(arena, options, request, problems);

@@ -188,7 +188,7 @@ static const char *lack_of(Arena *arena, const PlanRequest *request, const Clust
 PlanStorage plan_storage(Arena *arena, const PlanRequest *request, const PlanRow *row) {
     if (!counts_checkpoints(request, row)) return (PlanStorage){0};
     PlanRequest paid = plan_for_row(request, row);
-    const Cluster *cluster = plan_cluster(arena, &paid, row->node, row->link, row->gpus, NULL, problems_create(arena));
+    const Cluster *cluster = plan_cluster(arena, &paid, row, NULL, problems_create(arena));
     if (!cluster) return (PlanStorage){0};
     JobStorage storage = job_storage(request->catalogue, cluster, &row->training);
     return (PlanStorage){.unit = storage.unit,

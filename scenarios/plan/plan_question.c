@@ -53,7 +53,7 @@ static const Record *record_of_first(Arena *arena, const PlanRequest *request, c
     const PlanRow *row = &result->rows[0];
     Problems *problems = problems_create(arena);
     PlanRequest paid = plan_for_row(request, row);
-    const Cluster *cluster = plan_cluster(arena, &paid, row->node, row->link, row->gpus, NULL, problems);
+    const Cluster *cluster = plan_cluster(arena, &paid, row, NULL, problems);
     if (!cluster) return NULL;
     StudySpec study = {.scenario = "lockstep plan",
                        .catalogue = request->catalogue,

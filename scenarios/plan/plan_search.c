@@ -111,7 +111,7 @@ PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int sl
     Arena *arena = arena_open();
     PlanRequest paid = plan_for_row(request, row);
     if (request->rent_count > 1) paid.rent = NULL; // the layout is the same, whoever sells the machines
-    const Cluster *cluster = plan_cluster(arena, &paid, row->node, row->link, row->gpus, NULL, problems_create(arena));
+    const Cluster *cluster = plan_cluster(arena, &paid, row, NULL, problems_create(arena));
     if (cluster && gpu_supports(cluster->gpu_of[0], row->training.precision)) {
         double batch = row->training.global_batch;
         PlanSpace space = plan_space(arena, &paid, batch, row->gpus);

@@ -48,7 +48,7 @@ static bool live_so(const Settings *settings, const Setting *setting, PlanRow *r
     PlanRequest asked = plan_for_row(settings->request, settings->row);
     Problems *problems = problems_create(arena);
     asked.faults = &setting->faults;
-    const Cluster *cluster = plan_cluster(arena, &asked, row->node, row->link, row->gpus, NULL, problems);
+    const Cluster *cluster = plan_cluster(arena, &asked, row, NULL, problems);
     if (!cluster) return false;
     row->training.checkpoint = &setting->checkpoint;
     row->point = plan_undisturbed(settings->row);
@@ -327,11 +327,14 @@ typedef struct Change {
     double factor; // on speed, or on how often things fail
 } Change;
 
-static const FabricLink *changed_link(Arena *arena, const FabricLink *link, double factor) {
-    if (!link) return NULL;
-    FabricLink *copy = ARENA_NEW(arena, FabricLink);
-    *copy = *link;
-    copy->line_bytes_per_second *= factor;
+static const PlanFabric *changed_fabric(Arena *arena, const PlanFabric *fabric, double factor) {
+    if (!fabric) return NULL;
+    FabricLink *link = ARENA_NEW(arena, FabricLink);
+    PlanFabric *copy = ARENA_NEW(arena, PlanFabric);
+    *link = *fabric->link;
+    link->line_bytes_per_second *= factor;
+    *copy = *fabric;
+    copy->link = link;
     return copy;
 }
 
@@ -362,11 +365,12 @@ static const FaultsSpec *changed_faults(Arena *arena, const PlanRequest *request
 static void simulate_changed(Arena *arena, const PlanRequest *request, const Change *change, PlanRow *row) {
     PlanRequest asked = plan_for_row(request, row);
     const Gpu *gpu = NULL;
-    const FabricLink *link = row->link;
-    if (change->thing == THING_FABRIC) link = changed_link(arena, link, change->factor);
+    const PlanFabric *fabric = row->fabric;
+    if (change->thing == THING_FABRIC) row->fabric = changed_fabric(arena, fabric, change->factor);
     if (change->thing == THING_KERNELS) gpu = changed_gpu(arena, request, row->node, change->factor);
     if (change->thing == THING_FAILURES) asked.faults = changed_faults(arena, request, change->factor);
-    const Cluster *cluster = plan_cluster(arena, &asked, row->node, link, row->gpus, gpu, problems_create(arena));
+    const Cluster *cluster = plan_cluster(arena, &asked, row, gpu, problems_create(arena));
+    row->fabric = fabric;
     if (cluster) plan_simulate_row(arena, &asked, cluster, row);
     row->chance.known = false; // what is known now is what is expected
     plan_judge(request, row);
@@ -375,7 +379,7 @@ static void simulate_changed(Arena *arena, const PlanRequest *request, const Cha
 void plan_live_failing(Arena *arena, const PlanRequest *request, double factor, PlanRow *row) {
     PlanRequest asked = plan_for_row(request, row);
     asked.faults = changed_faults(arena, request, factor);
-    const Cluster *cluster = plan_cluster(arena, &asked, row->node, row->link, row->gpus, NULL, problems_create(arena));
+    const Cluster *cluster = plan_cluster(arena, &asked, row, NULL, problems_create(arena));
     if (!cluster) return;
     row->point = plan_undisturbed(row);
     plan_live_row(arena, &asked, cluster, row);
@@ -401,14 +405,14 @@ static bool matters(const PlanRequest *request, const PlanResult *result, Thing 
     if (thing == THING_FAILURES) return request->faults != NULL;
     bool linked = false;
     for (int i = 0; i < result->row_count; i++)
-        linked = linked || (result->rows[i].link && result->rows[i].point.node_count > 1);
+        linked = linked || (result->rows[i].fabric && result->rows[i].point.node_count > 1);
     return thing != THING_FABRIC || linked;
 }
 
 static void try_change(Arena *arena, WhatIfs *list, const PlanRequest *request, const PlanResult *result,
                        const int *rivals, int count, Change change) {
     int chosen = -1;
-    PlanRow best = {.link = NULL};
+    PlanRow best = {.fabric = NULL};
     for (int i = 0; i < count; i++) {
         PlanRow row = result->rows[rivals[i]];
         simulate_changed(arena, request, &change, &row);
@@ -552,7 +556,7 @@ static bool at_price(Arena *arena, const PlanRequest *request, const PlanRow *ro
     rent.price_count = 0;
     asked.rent = &rent;
     asked.price_per_gpu_hour = price;
-    const Cluster *cluster = plan_cluster(arena, &asked, row->node, row->link, row->gpus, NULL, problems_create(arena));
+    const Cluster *cluster = plan_cluster(arena, &asked, row, NULL, problems_create(arena));
     if (!cluster) return false;
     *priced = *row;
     priced->point = plan_undisturbed(row);

@@ -89,7 +89,7 @@ const char *plan_cluster_text(const PlanStudy *plan, const PlanRow *row) {
     const char *batch = // of those that are compared
         plan->request->batch_count > 1 ? arena_printf(plan->arena, ", batch %g", row->training.global_batch) : "";
     return arena_printf(plan->arena, "%d GPU%s of %s%s%s%s%s%s", row->gpus, row->gpus == 1 ? "" : "s", row->node->name,
-                        row->link ? " " : "", row->link ? row->link->name : "", over, batch, paid);
+                        row->fabric ? " " : "", row->fabric ? row->fabric->name : "", over, batch, paid);
 }
 
 // ---- How it is paid.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/workload/cluster/fabric_kinds.h"
+#include "models/workload/cluster/imported_node.h"
 #include "models/workload/cluster/rent_options.h"
 
 #define MOST_GPUS 1000000
@@ -13,7 +14,8 @@ static const Where command_line = {NULL, 0};
 
 // clang-format off
 const OptionSpec cluster_options[] = {
-    {"node", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "type of node (lockstep hw list node)"},
+    {"node", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "type of node (lockstep hw list node), or a file that shows one"},
+    NODE_FILE_GPU,
     {"nodes", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "how many (default 1)"},
     {"gpus", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "GPUs in all, instead of nodes"},
     {"fabric", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "network between nodes: ib-ndr400, roce-400:leaf_spine:… (default: as fast as the node's NICs)"},
@@ -116,7 +118,7 @@ static const NodeType *read_node(Arena *arena, const Catalogue *catalogue, const
     if (!option_require(options, "which machines?", "node", "for example --node dgx-h100 --nodes 16 --fabric ib-ndr400",
                         problems))
         return NULL;
-    return find_node(arena, catalogue, option_text(options, "node", NULL), command_line, problems);
+    return node_from_options(arena, catalogue, options, NULL, problems);
 }
 
 static int read_gpus(const Options *options, const NodeType *node, Problems *problems) {

@@ -37,7 +37,7 @@ const OptionSpec collective_rows[] = {
     {"node", OPTION_TEXT, "NAME", .of = OF_QUESTION,
      .help = "type of node (see: lockstep hw list node), or a file with the output of nvidia-smi topo -m or NCCL's "
              "topology XML"},
-    {"gpu", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "GPU of an imported node (see: lockstep hw list gpu)"},
+    NODE_FILE_GPU,
     {"nodes", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "how many whole nodes; when left out: 1"},
     {"gpus", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "GPUs in all, instead of --nodes"},
     {"fabric", OPTION_TEXT, "NAME", .of = OF_QUESTION,
@@ -255,8 +255,7 @@ void collective_build(CollectiveAsked *asked, const Options *options) {
     if (!catalogue) return;
     NodeGroup *group = ARENA_NEW(arena, NodeGroup);
     ClusterSpec *spec = ARENA_NEW(arena, ClusterSpec);
-    *group = (NodeGroup){.type = node_from_text(arena, catalogue, option_text(options, "node", ""),
-                                                option_text(options, "gpu", NULL), (Where){0}, problems)};
+    *group = (NodeGroup){.type = node_from_options(arena, catalogue, options, "", problems)};
     *spec = (ClusterSpec){.groups = group, .group_count = 1, .price_per_gpu_hour = -1};
     if (option_given(options, "fabric"))
         fabric_from_text(arena, catalogue, option_text(options, "fabric", ""), (Where){0}, &spec->link, &spec->layout,

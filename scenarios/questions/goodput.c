@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "models/hardware/storage_units.h"
+#include "models/workload/cluster/imported_node.h"
 #include "models/workload/job/job_options.h"
 #include "results/answer/frame.h"
 #include "scenarios/questions/goodput_best.h"
@@ -26,7 +27,8 @@ static const Where command_line = {NULL, 0};
 
 const OptionSpec goodput_rows[] = {
     {"gpus", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "GPUs of the job"},
-    {"node", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "type of node (lockstep hw list node); default dgx-h100"},
+    {"node", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "type of node (lockstep hw list node), or a file that shows one; default dgx-h100"},
+    NODE_FILE_GPU,
     {"days", OPTION_TEXT, "DAYS", .of = OF_QUESTION, .help = "how long the calendar runs: 54, 12h"},
     {"work", OPTION_TEXT, "DAYS", .of = OF_QUESTION, .help = "undisturbed training that the job needs, instead of --days: when is it done?"},
     {"rates", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "whose failure rates (lockstep hw list faults); default llama3-h100"},
@@ -115,7 +117,7 @@ static void read_length(GoodputAsked *asked, const Options *options, Problems *p
 static void read_machines(GoodputAsked *asked, const Options *options, Problems *problems) {
     const Catalogue *catalogue = catalogue_with_profile(asked->arena, option_text(options, "profile", NULL), problems);
     if (!catalogue) return;
-    asked->node = find_node(asked->arena, catalogue, option_text(options, "node", "dgx-h100"), command_line, problems);
+    asked->node = node_from_options(asked->arena, catalogue, options, "dgx-h100", problems);
     asked->rates =
         find_faults(asked->arena, catalogue, option_text(options, "rates", FAULTS_USUAL), command_line, problems);
     int64_t gpus = option_count(options, "gpus", 0);

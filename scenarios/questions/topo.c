@@ -9,7 +9,7 @@ static const OptionSpec topo_rows[] = {
     {"node", OPTION_TEXT, "NAME",
      .help = "type of node (see: lockstep hw list node), or a file with the output of nvidia-smi topo -m or NCCL's "
              "topology XML"},
-    {"gpu", OPTION_TEXT, "NAME", .help = "GPU of an imported node (see: lockstep hw list gpu)"},
+    NODE_FILE_GPU,
     {"gpus", OPTION_COUNT, "N", .help = "GPUs in all; when left out: one whole node"},
     {"fabric", OPTION_TEXT, "NAME",
      .help = "link between nodes, with :kind:name=value… or :FILE behind it (see: lockstep hw list fabric)"},
@@ -23,8 +23,7 @@ static const Cluster *read_cluster(Arena *arena, const Options *options, Problem
     if (!catalogue) return NULL;
     NodeGroup *group = ARENA_NEW(arena, NodeGroup);
     ClusterSpec *spec = ARENA_NEW(arena, ClusterSpec);
-    *group = (NodeGroup){.type = node_from_text(arena, catalogue, option_text(options, "node", ""),
-                                                option_text(options, "gpu", NULL), (Where){0}, problems)};
+    *group = (NodeGroup){.type = node_from_options(arena, catalogue, options, "", problems)};
     *spec = (ClusterSpec){.groups = group, .group_count = 1, .price_per_gpu_hour = -1};
     if (option_given(options, "fabric"))
         fabric_from_text(arena, catalogue, option_text(options, "fabric", ""), (Where){0}, &spec->link, &spec->layout,

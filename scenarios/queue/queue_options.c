@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "models/workload/cluster/fabric_kinds.h"
+#include "models/workload/cluster/imported_node.h"
 #include "models/workload/job/job_options.h"
 #include "results/answer/frame.h"
 #include "sim/system/pieces.h"
@@ -36,7 +37,8 @@ const int queue_goal_count = (int)(sizeof queue_goals / sizeof *queue_goals);
 // clang-format off
 static const OptionSpec own[] = {
     {"gpus", OPTION_TEXT, "N,…", .of = OF_QUESTION, .help = "GPUs of the cluster, in whole nodes; several to compare: 512,640 or 512,0.8x,1.2x"},
-    {"node", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "type of node (lockstep hw list node); default dgx-h100"},
+    {"node", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "type of node (lockstep hw list node), or a file that shows one; default dgx-h100"},
+    NODE_FILE_GPU,
     {"fabric", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "link between nodes, with :kind:name=value… behind it; default ib-ndr400"},
     {"nodes-per-leaf", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "nodes on a leaf switch; default 32"},
     NUMBER("oversubscription", "capacity below a leaf switch over that above it; default 1"),
@@ -179,8 +181,7 @@ static Machines read_machines(Arena *arena, QueueStudy *study, const Options *op
     Machines machines = {.cluster = ARENA_NEW(arena, ClusterSpec)};
     machines.catalogue = catalogue_with_profile(arena, option_text(options, "profile", NULL), problems);
     if (!machines.catalogue) return machines;
-    machines.node =
-        find_node(arena, machines.catalogue, option_text(options, "node", "dgx-h100"), command_line, problems);
+    machines.node = node_from_options(arena, machines.catalogue, options, "dgx-h100", problems);
     read_fabric(arena, &machines, options, problems);
     if (!machines.node) return machines;
     NodeGroup *group = ARENA_NEW(arena, NodeGroup);

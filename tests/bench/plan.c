@@ -35,8 +35,9 @@ void bench_plan(void) {
     const double batch = 2560;
     PlanRequest request = request_of(arena, problems);
     double start = now_s();
-    const Cluster *cluster = plan_cluster(arena, &request, catalogue_node(request.catalogue, "dgx-a100-80gb"),
-                                          catalogue_link(request.catalogue, "ib-hdr200"), 5120, NULL, problems);
+    PlanFabric fabric = {.link = catalogue_link(request.catalogue, "ib-hdr200"), .name = "ib-hdr200"};
+    PlanRow row = {.node = catalogue_node(request.catalogue, "dgx-a100-80gb"), .fabric = &fabric, .gpus = 5120};
+    const Cluster *cluster = plan_cluster(arena, &request, &row, NULL, problems);
     PlanSpace space = plan_space(arena, &request, batch, 5120);
     PlanCount count = {0};
     plan_judge_candidates(&request, cluster, batch, &space, &count);

@@ -10,6 +10,8 @@
 
 #define LARGEST_FILE ((size_t)4 << 20)
 
+static const Where command_line = {NULL, 0};
+
 bool is_node_file(const char *name) {
     static const char *const endings[] = {".txt", ".log", ".out", ".xml"};
     size_t length = strlen(name);
@@ -193,4 +195,18 @@ const NodeType *node_from_text(Arena *arena, const Catalogue *catalogue, const c
     if (!catalogue_node(catalogue, text) && is_node_file(text))
         return node_from_file(arena, catalogue, NULL, text, gpu_name, NULL, where, problems);
     return find_node(arena, catalogue, text, where, problems);
+}
+
+void node_gpu_needs_a_file(const Options *options, bool from_file, Problems *problems) {
+    if (from_file || !option_given(options, "gpu")) return;
+    problem_add(problems, command_line, "--gpu says which GPUs a node's file shows, and --node is no file");
+    problem_hint(problems, "leave it out, or name a node that has them (lockstep hw list node)");
+}
+
+const NodeType *node_from_options(Arena *arena, const Catalogue *catalogue, const Options *options, const char *usual,
+                                  Problems *problems) {
+    const NodeType *node = node_from_text(arena, catalogue, option_text(options, "node", usual),
+                                          option_text(options, "gpu", NULL), command_line, problems);
+    if (node) node_gpu_needs_a_file(options, node->interior, problems);
+    return node;
 }

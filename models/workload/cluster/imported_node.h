@@ -4,6 +4,7 @@
 #define LOCKSTEP_WORKLOAD_IMPORTED_NODE_H
 
 #include "models/hardware/hardware.h"
+#include "sim/base/options.h"
 #include "sim/system/gate.h"
 
 struct NodeInterior;
@@ -22,5 +23,16 @@ const NodeType *node_from_interior(Arena *arena, const Catalogue *catalogue, con
 // A node of the catalogue by name, or one from a file.
 const NodeType *node_from_text(Arena *arena, const Catalogue *catalogue, const char *text, const char *gpu_name,
                                Where where, Problems *problems);
+
+// The same of --node (or `usual`, where it is not given) and --gpu, which is of files alone.
+#define NODE_FILE_GPU                                                                                                  \
+    {                                                                                                                  \
+        "gpu", OPTION_TEXT, "NAME", .of = OF_QUESTION,                                                                 \
+                                    .help = "GPU of a node whose file does not say it (lockstep hw list gpu)"          \
+    }
+const NodeType *node_from_options(Arena *arena, const Catalogue *catalogue, const Options *options, const char *usual,
+                                  Problems *problems);
+// Says so where --gpu is given and no node is from a file.
+void node_gpu_needs_a_file(const Options *options, bool from_file, Problems *problems);
 
 #endif
