@@ -10,9 +10,9 @@
 
 typedef int Fuzzer(const uint8_t *data, size_t bytes);
 // tests/fuzz
-Fuzzer fuzz_anchor, fuzz_answer, fuzz_command, fuzz_diff, fuzz_fabric, fuzz_fabric_file, fuzz_goal, fuzz_import,
-    fuzz_json, fuzz_kineto, fuzz_launch, fuzz_lua, fuzz_matrix, fuzz_nccl, fuzz_parts, fuzz_quantity, fuzz_steps,
-    fuzz_store, fuzz_study, fuzz_sweep, fuzz_tables, fuzz_topo, fuzz_topo_xml, fuzz_trace, fuzz_trainer;
+Fuzzer fuzz_anchor, fuzz_answer, fuzz_chakra, fuzz_command, fuzz_diff, fuzz_fabric, fuzz_fabric_file, fuzz_goal,
+    fuzz_import, fuzz_json, fuzz_kineto, fuzz_launch, fuzz_lua, fuzz_matrix, fuzz_nccl, fuzz_parts, fuzz_quantity,
+    fuzz_steps, fuzz_store, fuzz_study, fuzz_sweep, fuzz_tables, fuzz_topo, fuzz_topo_xml, fuzz_trace, fuzz_trainer;
 
 static int is_visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
 
@@ -58,6 +58,7 @@ static int replay(const char *name, Fuzzer *run) {
 
 REPLAY(anchor)
 REPLAY(answer)
+REPLAY(chakra)
 REPLAY(command)
 REPLAY(diff)
 REPLAY(fabric)
@@ -218,6 +219,7 @@ static void run_mutated(const char *name, Fuzzer *run, long long usual) {
     TEST(the_##name_##_corpus_changed_at_random_keeps_its_laws) { run_mutated(#name_, fuzz_##name_, usual_); }
 
 MUTATED(anchor, 200)
+MUTATED(chakra, 400)
 MUTATED(diff, 400)
 MUTATED(fabric, 200)
 MUTATED(import, 400)

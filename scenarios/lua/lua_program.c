@@ -4,6 +4,7 @@
 
 #include "scenarios/lua/lua_recorder.h"
 #include "scenarios/program/program_graph.h"
+#include "scenarios/program/read_chakra.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
 
@@ -233,16 +234,55 @@ static void record_ranks(lua_State *L, Recorder *recorder) {
 #define LARGEST_FILE ((size_t)256 << 20)
 
 // The same of a file: group 0 is all ranks, and the labels are the reader's.
-static void read_ranks(Recorder *recorder, const char *path, Where where) {
-    Script *script = recorder->script;
-    ProgramSpec *program = recorder->program;
+static void read_goal(Script *script, ProgramSpec *program, const char *path, Where where) {
     size_t bytes = 0;
     char *text =
         gate_read_or_free(script->host->gate, script->arena, path, LARGEST_FILE, &bytes, where, script->problems);
     path = gate_shown_path(script->host->gate, script->arena, path);
     if (text) program_read_goal(script->arena, path, text, program, script->problems);
+}
+
+static bool read_chakra_rank(Script *script, ChakraReader *reader, const char *path, int rank, Where where) {
+    size_t bytes = 0;
+    const char *data = gate_read(script->host->gate, path, LARGEST_FILE, &bytes, where, script->problems);
+    const char *shown = gate_shown_path(script->host->gate, script->arena, path);
+    return data && chakra_read_rank(reader, shown, data, bytes, rank);
+}
+
+// A file of each rank, named as the one that is said.
+static void read_chakra(Script *script, ProgramSpec *program, const Object *object, const char *path, Where where) {
+    const char *groups = object_text(object, "communicators");
+    Where of_groups = object_value(object, "communicators")->where;
+    ChakraReader *reader = chakra_open(script->arena, program, script->problems);
+    const Json *json =
+        groups ? json_read_gated(script->arena, script->host->gate, groups, of_groups, script->problems) : NULL;
+    bool sound = groups ? json && chakra_read_groups(reader, json) : true;
+    if (!chakra_path(script->arena, path, 0)) {
+        problem_add(script->problems, where, "\"%s\" does not say which rank it is of", path);
+        problem_hint(script->problems,
+                     "there is a file a rank, with its number in the name: trace.0.et, trace.1.et, …");
+        sound = false;
+    }
+    for (int rank = 0; sound && rank < program->cluster->gpu_count; rank++)
+        sound = read_chakra_rank(script, reader, chakra_path(script->arena, path, rank), rank, where);
+    chakra_close(reader);
+}
+
+static void read_ranks(Recorder *recorder, const Object *object) {
+    Script *script = recorder->script;
+    ProgramSpec *program = recorder->program;
+    const char *path = object_text(object, "file");
+    Where where = object_value(object, "file")->where;
     program->groups = recorder->groups.items;
     program->group_count = recorder->groups.count;
+    if (is_chakra(path)) {
+        read_chakra(script, program, object, path, where);
+        return;
+    }
+    read_goal(script, program, path, where);
+    if (!object_has(object, "communicators")) return;
+    problem_add(script->problems, object_value(object, "communicators")->where, "GOAL has no communicators");
+    problem_hint(script->problems, "leave it out");
 }
 
 static bool does_anything(const ProgramSpec *program) {
@@ -272,7 +312,7 @@ static int sim_program(lua_State *L) {
         start_recorder(recorder, script, program);
         recorder->precision_stated = object_value(&object, "precision")->written;
         if (object_has(&object, "file")) {
-            read_ranks(recorder, object_text(&object, "file"), object_value(&object, "file")->where);
+            read_ranks(recorder, &object);
         } else if (object_has(&object, "rank")) {
             make_methods(L);
             record_ranks(L, recorder);

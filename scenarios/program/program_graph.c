@@ -8,7 +8,7 @@ typedef struct Streams {
     int *first, *edge_of;         // edges by `after`: edge_of[first[op]] to edge_of[first[op + 1]]
     int *order, *stream, *before; // [op] in an order that obeys all edges; its stream; the one before it there or -1
     int *end_mark, *start_mark;   // [op] 1 + the number of the mark; 0: nobody waits there
-    int *tail;                    // [stream] its last operation
+    int *tail, *group_of;         // [stream] its last operation; 1 + the group whose collectives it has, or 0
     int stream_count, mark_count;
 } Streams;
 
@@ -37,17 +37,26 @@ static bool sort_ops(Streams *s, int *stuck) {
     return done == ops;
 }
 
+static int stream_of_group(const Streams *s, int group) {
+    for (int i = 0; i < s->stream_count; i++)
+        if (s->group_of[i] == group) return i;
+    return -1;
+}
+
 static bool choose_streams(Streams *s) {
     for (int at = 0; at < s->graph->ops.count; at++) {
         int op = s->order[at], stream = -1;
-        for (int e = s->first[op]; e < s->first[op + 1] && stream < 0; e++) {
+        const RecordedOp *recorded = &s->graph->ops.items[op];
+        int group = recorded->kind == RECORDED_COLLECTIVE ? 1 + recorded->group : 0;
+        if (group) stream = stream_of_group(s, group);
+        for (int e = s->first[op]; e < s->first[op + 1] && stream < 0 && !group; e++) {
             const GraphEdge *edge = &s->graph->edges.items[s->edge_of[e]];
             int of = s->stream[edge->before];
-            if (!edge->from_start && s->tail[of] == edge->before) stream = of;
+            if (!edge->from_start && s->tail[of] == edge->before && !s->group_of[of]) stream = of;
         }
         if (stream < 0 && s->stream_count == GRAPH_STREAMS_MOST) return false;
         s->before[op] = stream < 0 ? -1 : s->tail[stream];
-        if (stream < 0) stream = s->stream_count++;
+        if (stream < 0) s->group_of[stream = s->stream_count++] = group;
         s->stream[op] = stream;
         s->tail[stream] = op;
     }
@@ -74,7 +83,10 @@ static void add_mark(Streams *s, RecordedRank *rank, int op, RecordedKind kind, 
 static void record(Streams *s, RecordedRank *rank) {
     int streams = s->stream_count > 0 ? s->stream_count : 1;
     for (int i = 0; i < streams; i++) {
-        RecordedStream stream = {.name = i ? arena_printf(s->arena, "%d", i) : "main"};
+        int group = s->group_of[i];
+        RecordedStream stream = {.name = group ? arena_printf(s->arena, "group %d", group - 1)
+                                         : i   ? arena_printf(s->arena, "%d", i)
+                                               : "main"};
         LIST_PUSH(s->arena, rank, stream);
     }
     for (int at = 0; at < s->graph->ops.count; at++) {
@@ -102,6 +114,7 @@ bool program_graph_record(Arena *arena, const OpGraph *graph, RecordedRank *rank
     s.first = ARENA_ARRAY(scratch, int, ops + 1);
     s.edge_of = ARENA_ARRAY(scratch, int, graph->edges.count);
     s.tail = ARENA_ARRAY(scratch, int, GRAPH_STREAMS_MOST);
+    s.group_of = ARENA_ARRAY(scratch, int, GRAPH_STREAMS_MOST);
     bool sorted = sort_ops(&s, stuck), placed = sorted && choose_streams(&s);
     if (placed) {
         place_marks(&s);

@@ -1,0 +1,22 @@
+// Chakra execution traces (mlcommons/chakra, schema/protobuf/et_def.proto, 1.0; what ASTRA-sim reads): a file a rank,
+// PREFIX.0.et, PREFIX.1.et, …, each a graph of computations, transfers and collectives.
+#ifndef LOCKSTEP_SCENARIOS_READ_CHAKRA_H
+#define LOCKSTEP_SCENARIOS_READ_CHAKRA_H
+
+#include "scenarios/program/program.h"
+#include "sim/data/json.h"
+
+bool is_chakra(const char *path); // by its name: it ends in .et
+// The file of a rank, where `path` is the file of one: the last number in its name is the rank. NULL: it has none.
+const char *chakra_path(Arena *arena, const char *path, int rank);
+
+typedef struct ChakraReader ChakraReader;
+
+// Sets ranks, groups and labels of a program whose group 0 is all ranks. Communicators are named in the traces; who is
+// in them stands in a file {"NAME": [rank, …]}, as ASTRA-sim takes it.
+ChakraReader *chakra_open(Arena *arena, ProgramSpec *program, Problems *problems);
+bool chakra_read_groups(ChakraReader *reader, const Json *groups);
+bool chakra_read_rank(ChakraReader *reader, const char *path, const char *data, size_t bytes, int rank);
+void chakra_close(ChakraReader *reader);
+
+#endif

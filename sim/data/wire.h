@@ -1,0 +1,33 @@
+// Protocol buffers as they lie in a file (protobuf.dev/programming-guides/encoding): fields one behind the other, each
+// a number of its own and a value. Nothing is copied; what is cut short or of an unknown kind breaks the reading.
+#ifndef LOCKSTEP_SIM_WIRE_H
+#define LOCKSTEP_SIM_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum WireKind { WIRE_NUMBER, WIRE_FIXED64, WIRE_BYTES, WIRE_FIXED32 } WireKind;
+
+typedef struct WireField {
+    uint32_t number;
+    WireKind kind;
+    uint64_t value;   // of a number or of the bits of a fixed one
+    const char *data; // of bytes: a text, a message, packed numbers
+    size_t bytes;
+} WireField;
+
+typedef struct Wire {
+    const char *at, *end;
+    bool broken;
+} Wire;
+
+Wire wire_of(const char *data, size_t bytes);
+bool wire_next(Wire *wire, WireField *field);      // false at the end, and once broken
+bool wire_message(Wire *wire, WireField *message); // behind its length alone, as in a stream of messages
+bool wire_number(Wire *wire, uint64_t *number);    // of packed numbers
+int64_t wire_zigzag(WireField field);              // of sint32 and sint64
+double wire_double(WireField field);
+double wire_float(WireField field);
+
+#endif
