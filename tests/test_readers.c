@@ -37,6 +37,7 @@
     "{\"format\":\"lockstep-answer\",\"format_version\":2,\"command\":[\"lockstep\",\"run\",\"--model\",\"gpt2-"       \
     "124m\","                                                                                                          \
     "\"--node\",\"dgx-a100\",\"--gpus\",\"8\",\"--micro-batch\",\"1\",\"--global-batch\",\"8\","
+#define CHECK "check --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8 --log {}"
 #define LAUNCH "memory {} --node dgx-a100 --gpus 8"
 #define TORCHRUN                                                                                                       \
     "torchrun --nproc_per_node=8 pretrain_gpt.py --num-layers 12 --hidden-size 768 --num-attention-heads 12 "          \
@@ -197,6 +198,21 @@ static const Shape shapes[] = {
      "Switch 40 \"S-%1$d\" # \"leaf\"\n[1] \"S-%2$d\"[2] # \"l\" lid 3 4xNDR\n", .tail = "", .most = 16 * MB},
     {"a long line of InfiniBand", COLLECTIVE "{}", "i.txt", 0, "Switch 40 \"S-1\" # \"leaf\"\n[1] \"H-1\"[1]", " 4xNDR",
      .tail = "\n", .most = 16 * MB},
+    {"operations of GOAL", "run {}.lua", "p.goal", 0, "num_ranks 2\nrank 0 {\n", "l%1$d: calc %1$d\n",
+     .tail = "}\nrank 1 {\n}\n"},
+    {"what waits in GOAL", "run {}.lua", "p.goal", 0, "num_ranks 2\nrank 0 {\nl0: calc 1\n",
+     "l%1$d: calc %1$d\nl%1$d requires l%2$d\n", .tail = "}\nrank 1 {\n}\n"},
+    {"all wait for one in GOAL", "run {}.lua", "p.goal", 0, "num_ranks 2\nrank 0 {\nl0: calc 1\nl1: calc 1\n",
+     "l1 requires l0\n", .tail = "}\nrank 1 {\n}\n"},
+    {"messages of GOAL", "run {}.lua", "p.goal", 0, "num_ranks 2\nrank 0 {\n", "send 8b to 1 tag %1$d\n",
+     .middle = "}\nrank 1 {\n", "recv 8b from 0 tag %1$d\n", "}\n"},
+    {"computations of a trace", "run {}.lua", "p.0.et", 0, "\x01\x01", "\x09\x08\x01\x12\x01n\x18\x04\x38\x05",
+     .tail = "", .most = 2 * MB},
+    {"steps of a trainer's log", CHECK, "t.log", 0, "",
+     " iteration %1$d/ 900000 | elapsed time per iteration (ms): 40.5 |\n", .tail = ""},
+    {"other lines of a trainer's log", CHECK, "t.log", 0, "", "step %1$d of what nobody knows: %1$d s\n", .tail = ""},
+    {"a long line of a trainer's log", CHECK, "t.log", 0, "{'loss': 1", ", 'x': 2", .tail = "}\n"},
+
     {"bytes of pairs", "collective all_to_all --node dgx-h100 --sizes 1M --matrix {}", "m.txt", 0, "1", " %1$d",
      .tail = "\n"},
 
@@ -277,6 +293,20 @@ static void write_file(const Shape *shape, const char *path, size_t bytes) {
     if (writing.packed) gzclose(writing.packed);
 }
 
+// A rank program that stands in such a file, beside it.
+static void write_program(const char *path, const char *file) {
+    char name[200];
+    snprintf(name, sizeof name, "%s.lua", path);
+    FILE *script = fopen(name, "w");
+    if (!script) return;
+    fprintf(
+        script,
+        "local sim = require \"lockstep\"\nreturn sim.program { on = sim.cluster { node = \"dgx-a100\", gpus = 2 }, "
+        "file = \"%s\" }\n",
+        file);
+    fclose(script);
+}
+
 // ---- Runs.
 
 // The processor's seconds of the program on the command, or below 0 when it was killed (a limit on them ends it) or
@@ -306,10 +336,11 @@ static double cpu_of(char *command, double most_seconds) {
 }
 
 static double cpu_of_shape(const Shape *shape, size_t bytes, double most_seconds) {
-    char path[128], command[1024];
+    char path[192], command[1024];
     const char *from = shape->command;
     snprintf(path, sizeof path, "%s/%s", folder, shape->file);
     write_file(shape, path, bytes);
+    if (strstr(from, "{}.lua")) write_program(path, shape->file);
     size_t length = 0;
     for (; *from; from++) {
         bool is_file = strncmp(from, "{}", 2) == 0;
@@ -319,6 +350,7 @@ static double cpu_of_shape(const Shape *shape, size_t bytes, double most_seconds
     }
     double seconds = cpu_of(command, most_seconds);
     unlink(path);
+    unlink(strcat(path, ".lua"));
     return seconds;
 }
 
