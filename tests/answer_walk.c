@@ -244,6 +244,9 @@ const WalkLine answer_walk[] = {
 
     // ---- trace
     {0, "trace " GPT2},
+    {0, "trace " GPT2 " --load --verbose"},
+    {2, "trace " GPT2 " --load --top"},
+    {3, "trace --load --model llama-2-70b --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8"},
     {0, "trace " GPT2 " --top --timeline --breakdown --ranks all --verbose"},
     {0, "trace " GPT2 " -o $DIR/step.json --size-limit 10MB"},
     {0, "trace " GPT2 " --plot=memory --plot-dir $DIR --plot-format svg"},

@@ -11,6 +11,7 @@
 #include "scenarios/study/study_options.h"
 #include "scenarios/trace/trace.h"
 #include "scenarios/trace/trace_answer.h"
+#include "scenarios/trace/trace_load.h"
 #include "scenarios/trace/trace_plots.h"
 #include "sim/base/text.h"
 #include "sim/system/file.h"
@@ -30,6 +31,7 @@ static const OptionSpec own_options[] = {
     {"top", OPTION_FLAG, .of = OF_QUESTION, .help = "a table of what takes longest, by rank and name; so it is when nothing else is asked for"},
     {"timeline", OPTION_FLAG, .of = OF_QUESTION, .help = "the step as a line of letters for each rank, as wide as the terminal"},
     {"breakdown", OPTION_FLAG, .of = OF_QUESTION, .help = "a table of what each GPU had resident: computation, exposed communication, copies, idleness"},
+    {"load", OPTION_FLAG, .of = OF_QUESTION, .help = "in place of a timeline: how the load of the site swings over the step, at which frequencies, and what smooths it"},
     {"plot", OPTION_TEXT, "KINDS", .of = OF_QUESTION, .help = "curves over the step's time: utilisation, links, memory, power, loader, with commas; alone: utilisation", .may_be_empty = true},
     {"plot-dir", OPTION_TEXT, "DIR", .of = OF_FORM, .help = "plots as files in DIR instead of on the screen, and their numbers as CSV"},
     {"plot-format", OPTION_CHOICE, .of = OF_FORM, .help = "of these files (default png)", .choices = frame_plot_formats, .choice_count = 2},
@@ -210,6 +212,29 @@ static int refuse(Tracing *tracing, const StudySpec *study, const char *why_not)
     return EXIT_NO;
 }
 
+// ---- The load of the site.
+
+static int ask_load(Tracing *tracing, TraceRequest *request) {
+    static const char *const others[] = {"ranks", "top", "timeline", "breakdown", "plot", "plot-dir"};
+    const char *why_not;
+    for (int i = 0; i < (int)(sizeof others / sizeof *others); i++) {
+        if (!option_given(tracing->options, others[i])) continue;
+        problem_add(tracing->problems, (Where){0}, "--load is of all GPUs, and --%s of the timeline", others[i]);
+        problem_hint(tracing->problems, "ask for them one after the other");
+        return EXIT_USAGE;
+    }
+    if (!request->study || tracing->is_timeline) {
+        problem_add(tracing->problems, (Where){0}, "--load is of a job's steps, as an answer");
+        problem_hint(tracing->problems, request->study ? "leave -o out, or name it .json without a timeline's ending"
+                                                       : "a rank program does not say what else its machines do");
+        return EXIT_USAGE;
+    }
+    Answer *answer = tracing->asking->answer;
+    if (trace_load_answer(answer, tracing->arena, request, &why_not, tracing->problems)) return EXIT_DONE;
+    if (problem_count(tracing->problems)) return watch_status(EXIT_BAD_INPUT);
+    return refuse(tracing, request->study, why_not ? why_not : "it does not fit");
+}
+
 // ---- The question.
 
 static int ask(Asking *asking) {
@@ -231,6 +256,7 @@ static int ask(Asking *asking) {
         return EXIT_USAGE;
     }
     if (problem_count(problems)) return EXIT_BAD_INPUT;
+    if (option_flag(asking->options, "load")) return ask_load(&tracing, &request);
     const char *why_not;
     const SpanSet *set = trace_step(arena, &request, &why_not, problems);
     if (!set && problem_count(problems)) return watch_status(EXIT_BAD_INPUT);

@@ -3,6 +3,7 @@
 #ifndef LOCKSTEP_WORKLOAD_COST_H
 #define LOCKSTEP_WORKLOAD_COST_H
 
+#include "models/hardware/power.h"
 #include "models/workload/job/layout.h"
 
 // What a stretch of time counts as. The order is that of tables and plots.
@@ -26,6 +27,7 @@ typedef enum Cause {
 } Cause;
 extern const char *const cause_names[CAUSE_COUNT];  // "gemm", "attention", "memory-bound", … as JSON keys spell them
 extern const char *const cause_titles[CAUSE_COUNT]; // "Matrix multiplication", … for tables and plots
+Activity activity_of_cause(Cause cause);            // what it is to a GPU's draw
 
 typedef struct CostItem {
     Cause cause;

@@ -22,6 +22,21 @@ const char *const cause_titles[CAUSE_COUNT] = {
     "Host",
     "Other",
 };
+// Kernels of a few microseconds leave the GPU waiting for the next, so launches draw like communication.
+Activity activity_of_cause(Cause cause) {
+    static const Activity activities[CAUSE_COUNT] = {
+        [CAUSE_GEMM] = ACTIVITY_MATRIX,      [CAUSE_ATTENTION] = ACTIVITY_MATRIX,
+        [CAUSE_RECOMPUTE] = ACTIVITY_MATRIX, [CAUSE_MEMORY] = ACTIVITY_MEMORY,
+        [CAUSE_OPTIMIZER] = ACTIVITY_MEMORY, [CAUSE_LAUNCH] = ACTIVITY_COMMUNICATION,
+        [CAUSE_TP] = ACTIVITY_COMMUNICATION, [CAUSE_CP] = ACTIVITY_COMMUNICATION,
+        [CAUSE_EP] = ACTIVITY_COMMUNICATION, [CAUSE_PP] = ACTIVITY_COMMUNICATION,
+        [CAUSE_DP] = ACTIVITY_COMMUNICATION, [CAUSE_COPY] = ACTIVITY_COMMUNICATION,
+        [CAUSE_DATA] = ACTIVITY_WAITING,     [CAUSE_HOST] = ACTIVITY_WAITING,
+        [CAUSE_OTHER] = ACTIVITY_WAITING,
+    };
+    return activities[cause];
+}
+
 const char *const memory_class_names[MEMORY_CLASS_COUNT] = {
     "weights", "gradients", "optimizer", "activations", "working", "buffers", "reserve",
 };

@@ -4,22 +4,11 @@
 #include "models/workload/money/money.h"
 
 ActivityMix activity_of_step(const double spent[CAUSE_COUNT]) {
-    // Kernels of a few microseconds leave the GPU waiting for the next, so launches draw like communication.
-    static const Activity activities[CAUSE_COUNT] = {
-        [CAUSE_GEMM] = ACTIVITY_MATRIX,      [CAUSE_ATTENTION] = ACTIVITY_MATRIX,
-        [CAUSE_RECOMPUTE] = ACTIVITY_MATRIX, [CAUSE_MEMORY] = ACTIVITY_MEMORY,
-        [CAUSE_OPTIMIZER] = ACTIVITY_MEMORY, [CAUSE_LAUNCH] = ACTIVITY_COMMUNICATION,
-        [CAUSE_TP] = ACTIVITY_COMMUNICATION, [CAUSE_CP] = ACTIVITY_COMMUNICATION,
-        [CAUSE_EP] = ACTIVITY_COMMUNICATION, [CAUSE_PP] = ACTIVITY_COMMUNICATION,
-        [CAUSE_DP] = ACTIVITY_COMMUNICATION, [CAUSE_COPY] = ACTIVITY_COMMUNICATION,
-        [CAUSE_DATA] = ACTIVITY_WAITING,     [CAUSE_HOST] = ACTIVITY_WAITING,
-        [CAUSE_OTHER] = ACTIVITY_WAITING,
-    };
     double seconds = 0;
     ActivityMix mix = {{0}};
     for (int c = 0; c < CAUSE_COUNT; c++) seconds += spent[c];
     if (!(seconds > 0)) return activity_idle;
-    for (int c = 0; c < CAUSE_COUNT; c++) mix.share[activities[c]] += spent[c] / seconds;
+    for (int c = 0; c < CAUSE_COUNT; c++) mix.share[activity_of_cause((Cause)c)] += spent[c] / seconds;
     return mix;
 }
 

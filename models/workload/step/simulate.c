@@ -7,6 +7,7 @@
 #include "models/workload/step/plausible.h"
 #include "models/workload/step/step_chain.h"
 #include "models/workload/step/step_constants.h"
+#include "models/workload/step/step_load.h"
 #include "models/workload/step/step_timeline.h"
 #include "models/workload/step/step_trace.h"
 #include "sim/base/check.h"
@@ -126,13 +127,18 @@ bool step_fits(const SimulatedStep *step) { return may_fit(&step->lowered->memor
 
 // False: it is longer than the clock, or the watch has stopped it.
 static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, const System *system,
-                     const int32_t *class_of, const RunOptions *asked, StepTrace *trace, bool timed, int runs,
+                     const int32_t *class_of, const RunOptions *asked, const SimulationOptions *follows, int runs,
                      Outcome *outcome) {
     Arena *scratch = arena_open();
     RunOptions told = *asked, *options = &told;
+    StepTrace *trace = follows ? follows->trace : NULL;
     StepTimeline *timeline = NULL;
+    StepLoadMaker *load = NULL;
     if (trace) step_trace_begin(trace, step->lowered, system, class_of, cluster->gpu_count, options);
-    if (timed && !trace) timeline = step_timeline_begin(arena, step->lowered, system, class_of, options);
+    if (follows && follows->timeline && !trace)
+        timeline = step_timeline_begin(arena, step->lowered, system, class_of, options);
+    if (follows && follows->load && !trace && !timeline)
+        load = step_load_begin(arena, cluster, system, class_of, options);
     RunResult result = run_system(scratch, system, options);
     CHECK(result.stopped || result.beyond_clock || result.deadlocked_count == 0);
     outcome->lacks_left_out = result.lacks_left_out;
@@ -142,6 +148,7 @@ static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, 
     }
     *outcome = outcome_of(system, class_of, cluster->gpu_count, &result, tail_cause(&step->lowered->resolved));
     if (timeline) step->timeline = step_timeline_end(timeline, &result);
+    if (load) step->load = step_load_end(load, &result, tail_cause(&step->lowered->resolved));
     if (options->chain) step->chain = step_chain(arena, step->lowered, system, class_of, cluster->gpu_count, &result);
     if (trace) step->spans = step_trace_end(trace, &result);
     step->event_count += outcome->events;
@@ -228,7 +235,7 @@ static bool is_allowed(Arena *arena, const Cluster *cluster, const TrainingSpec 
 
 SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const TrainingSpec *training,
                             const SimulationOptions *options, Problems *problems) {
-    bool follows = options->chain || options->timeline || options->trace;
+    bool follows = options->chain || options->timeline || options->trace || options->load;
     if (follows && training->jitter > 0 && training->jitter_by == JITTER_BY_CLASS) { // follows single GPUs
         TrainingSpec *each = ARENA_NEW(arena, TrainingSpec);
         *each = *training;
@@ -274,8 +281,8 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
                           .adds_left_out = shorter,
                           .operations = operations};
         Outcome outcome = {.lacks_left_out = false};
-        bool within = run_once(arena, &step, cluster, &folded.system, folded.class_of, &run,
-                               i == 0 ? options->trace : NULL, i == 0 && options->timeline, runs, &outcome);
+        bool within = run_once(arena, &step, cluster, &folded.system, folded.class_of, &run, i == 0 ? options : NULL,
+                               runs, &outcome);
         if (watch_stopped()) {
             step.beyond_limits = watch_tells(training->where, problems);
             return step;

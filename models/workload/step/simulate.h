@@ -14,6 +14,7 @@ typedef struct SimulationOptions {
     bool keeps_system;       // lowered->system is there, of all ranks
     StepBook *book;          // of steps on a cluster, this one or another; or NULL
     bool timeline;           // of the first run, where nothing traces it
+    bool load;               // the same, where nothing else follows it
     bool chain;              // the same
     struct StepTrace *trace; // records the first run (step_trace.h); NULL: nothing does
     double give_up_s;        // not run when it surely takes longer than this (0: always run); without draws and anchors
@@ -33,6 +34,7 @@ typedef struct SimulatedStep {
     double anchored;                          // the factor that anchors put on it; 1 without
     double spent[CAUSE_COUNT];                // seconds of a step, mean over ranks and runs
     const Timeline *timeline;                 // or NULL
+    const struct StepLoad *load;              // or NULL; as simulated, before anchors (step_load.h)
     const struct StepChain *chain;            // or NULL; as simulated, before anchors (step_chain.h)
     const struct SpanSet *spans;              // or NULL; the same
     uint64_t digest;                          // folded and unfolded runs agree

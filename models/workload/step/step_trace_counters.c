@@ -94,38 +94,10 @@ void count_traffic(StepTrace *trace, const RunSpan *transfer) {
     }
 }
 
-static Activity activity_of(const RunSpan *span) {
-    if (span->kind == OP_WAIT) return ACTIVITY_WAITING;
-    if (span->kind == OP_TRANSFER) return ACTIVITY_COMMUNICATION;
-    switch ((Cause)span->cause) {
-    case CAUSE_GEMM:
-    case CAUSE_ATTENTION:
-    case CAUSE_RECOMPUTE:
-        return ACTIVITY_MATRIX;
-    case CAUSE_MEMORY:
-    case CAUSE_OPTIMIZER:
-    case CAUSE_COPY:
-        return ACTIVITY_MEMORY;
-    case CAUSE_TP:
-    case CAUSE_CP:
-    case CAUSE_EP:
-    case CAUSE_PP:
-    case CAUSE_DP:
-        return ACTIVITY_COMMUNICATION;
-    case CAUSE_LAUNCH:
-    case CAUSE_DATA:
-    case CAUSE_HOST:
-    case CAUSE_OTHER:
-    case CAUSE_COUNT:
-        break;
-    }
-    return ACTIVITY_WAITING;
-}
-
 void count_power(StepTrace *trace, int process, const RunSpan *span) {
     const TracedRank *rank = &trace->ranks[process];
     if (!rank->joules) return;
-    double watts = gpu_activity_watts(trace->request.gpu_of[rank->rank], activity_of(span));
+    double watts = gpu_activity_watts(trace->request.gpu_of[rank->rank], activity_of_cause((Cause)span->cause));
     bins_add(rank->joules, span->start, span->end, watts * step_seconds(span->end - span->start));
 }
 
@@ -142,7 +114,7 @@ static void add_power(StepTrace *trace, SimTime end, CounterList *list) {
         if (!rank->joules) continue;
         SimTime busy = 0; // until the last rank is done it waits
         for (int c = 0; c < CAUSE_COUNT; c++) busy += rank->spent[c];
-        RunSpan rest = {.kind = OP_WAIT, .start = busy, .end = end};
+        RunSpan rest = {.kind = OP_WAIT, .cause = CAUSE_OTHER, .start = busy, .end = end};
         if (end > busy) count_power(trace, i, &rest);
         SpanCounter counter = bins_rate(trace->arena, rank->joules, end, 1);
         counter.process = i;
