@@ -127,7 +127,7 @@ $(BUILD)/%.o: %.c
 
 # What decides results: a sweep's store knows by the checksum which engine a point comes from. Comments do not.
 ENGINE_FILES = $(sort $(wildcard $(addsuffix /*.[ch],$(filter-out results% calibrate%,$(FOLDERS))) \
-                 models/hardware/catalogue/*.json))
+                 models/hardware/catalogue/*.json scenarios/import/software/*.options))
 ENGINE_NAME = -DLOCKSTEP_ENGINE='"$(shell awk -f sim/engine_text.awk $(ENGINE_FILES) | sha256sum | cut -c1-12)"'
 $(BUILD)/sim/base/version.o: ALL_CFLAGS += $(ENGINE_NAME)
 $(BUILD)/sim/base/version.o: $(ENGINE_FILES) sim/engine_text.awk
@@ -149,6 +149,8 @@ $(TABLES): $(BUILD)/catalogue_tables.c
 
 # So is the style and the script of reports.
 $(BUILD)/results/page/report_write.o $(BUILD)/wasm/results/page/report_write.o: $(wildcard results/page/page.*)
+# So are the options of training software.
+$(BUILD)/scenarios/import/software.o $(BUILD)/wasm/scenarios/import/software.o: $(wildcard scenarios/import/software/*.options)
 # So is the course, with the pages of measurements that it rests on.
 $(BUILD)/scenarios/lua/lua_course.o $(BUILD)/wasm/scenarios/lua/lua_course.o: $(wildcard scenarios/lessons/course/*.lua) \
   $(patsubst %,docs/%.md,training-accuracy collectives-accuracy first-contact critical-batch goodput)

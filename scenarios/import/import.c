@@ -265,13 +265,16 @@ static bool is_marked(const Reading *r, const char *mark) {
 }
 
 static const ImportSoftware *which_software(const Reading *r) {
-    for (int s = 0; s < import_software_count; s++)
-        for (const char *at = import_software[s].marks; *at;) {
-            size_t length = strcspn(at, "|");
-            if (is_marked(r, arena_printf(r->arena, "%.*s", (int)length, at))) return &import_software[s];
+    const ImportTables *all = import_tables();
+    for (int s = 0; s < all->software_count; s++)
+        for (const char *at = all->software[s].marks; *at;) {
+            size_t length = strcspn(at, "|"), bare = length;
+            while (bare > 0 && at[bare - 1] == ' ') bare--;
+            if (is_marked(r, arena_printf(r->arena, "%.*s", (int)bare, at))) return &all->software[s];
             at += length + (at[length] == '|');
+            at += strspn(at, " ");
         }
-    return &import_software[import_software_count - 1];
+    return &all->software[all->software_count - 1];
 }
 
 // ---- Kinds.
@@ -407,7 +410,7 @@ static void take_all(Reading *r, const ImportSoftware *software) {
         for (int i = 0; i < r->said.count; i++)
             if ((int)r->said.items[i].by == by) take_option(r, software, &r->said.items[i], NULL);
     for (int i = 0; i < r->environment.count; i++)
-        take_option(r, software, &r->environment.items[i], import_environment);
+        take_option(r, software, &r->environment.items[i], import_tables()->environment);
     static const char *const reserved[] = {"nodes",         "ntasks",        "ntasks_per_node", "gres",
                                            "gpus",          "gpus_per_node", "mpi_ranks",       "ranks_per_node",
                                            "gpus_per_task", "nnodes",        "nproc_per_node",  "constraint",

@@ -466,7 +466,7 @@ static void take_environment(Reading *r) {
     const ShellVariable *variables = shell_variables(r->shell, &count);
     for (int i = 0; i < count; i++) {
         bool named = false;
-        for (const ImportOption *row = import_environment; row->spelling && !named; row++)
+        for (const ImportOption *row = import_tables()->environment; row->spelling && !named; row++)
             named = spelling_means(row->spelling, variables[i].name);
         for (size_t p = 0; p < sizeof prefixes / sizeof *prefixes; p++)
             named = named || strncmp(variables[i].name, prefixes[p], strlen(prefixes[p])) == 0;

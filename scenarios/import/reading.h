@@ -101,13 +101,6 @@ void read_hostfile(Reading *r, const char *path, Where where);           // mach
 void read_manifest(Reading *r, const char *file, const Json *documents); // manifests.c
 struct NodeType;
 const struct NodeType *node_of_instance(Reading *r, const char *type); // settle.c: "ml.p4d.24xlarge"; or NULL
-void settle_torchtitan(Reading *r, Where where), settle_maxtext(Reading *r, Where where);
-void settle_lightning(Reading *r, Where where), settle_automodel(Reading *r, Where where);
-void settle_torchtune(Reading *r, Where where), settle_nanogpt(Reading *r, Where where);
-void settle_olmo(Reading *r, Where where), settle_imagenet(Reading *r, Where where);
-void settle_olmo_core(Reading *r, Where where), settle_nanochat(Reading *r, Where where);
-void settle_swift(Reading *r, Where where);
-void settle_colossal(Reading *r, Where where);           // rules of software.c's rows
-void settle(Reading *r, const ImportSoftware *software); // settle.c
+void settle(Reading *r, const ImportSoftware *software);               // settle.c
 
 #endif

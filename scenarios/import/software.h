@@ -1,4 +1,5 @@
-// What options of training software mean to a simulation: a table for each software, a row for each option.
+// What options of training software mean to a simulation: a table for each software, a row for each option. They are
+// data: software/*.options, of which software.options says how they are written.
 #ifndef LOCKSTEP_SCENARIOS_IMPORT_SOFTWARE_H
 #define LOCKSTEP_SCENARIOS_IMPORT_SOFTWARE_H
 
@@ -6,7 +7,7 @@
 #include "sim/base/problem.h"
 
 typedef enum OptionEffect {
-    TAKEN, // into `to`: an option of lockstep run, or a word of import.c that it makes options of
+    TAKEN, // into `to`: an option of lockstep run, or a word of settle.c that it makes options of
     IDLE,  // no effect on time or memory of a step; `to`: what it is
     OPEN,  // it has one, and is not understood; `to`: what it does
 } OptionEffect;
@@ -20,19 +21,29 @@ typedef struct ImportOption {
 } ImportOption;
 
 struct Reading;
+typedef void ImportRule(struct Reading *reading, Where where); // how a software counts, where that is its own
+
 typedef struct ImportSoftware {
     const char *title;
     const char *stack; // as lockstep job software has it, or NULL
     const char *marks; // it is this one where an option (said.h) or the program's name says so
     const ImportOption *const *tables;
-    const char *unsaid;                                 // "zero:1,precision:bf16": where the files say nothing
-    void (*rule)(struct Reading *reading, Where where); // how it counts, where that is its own (settle.c), or NULL
+    const char *unsaid; // "zero:1,precision:bf16": where the files say nothing
+    ImportRule *rule;   // or NULL
 } ImportSoftware;
 
-extern const ImportSoftware import_software[];
-extern const int import_software_count;
-extern const ImportOption import_environment[]; // ends in a row without spelling, as all tables
-extern const ImportOption import_any[];         // what all of them call alike
+typedef struct ImportTables {
+    const ImportSoftware *software; // in the order in which they are tried; the last is whatever is left
+    int software_count;
+    const ImportOption *environment; // ends in a row without spelling, as all tables
+} ImportTables;
+const ImportTables *import_tables(void); // read when they are first asked for
+
+typedef struct ImportFile {
+    const char *name, *text;
+} ImportFile;
+// Problems: rows that are none, each with its file and line; then what comes back is not whole.
+const ImportTables *import_tables_of(Arena *arena, const ImportFile *files, int count, Problems *problems);
 
 const ImportSoftware *import_software_called(const char *title); // or NULL
 // NULL: no row of the software's tables has it.
