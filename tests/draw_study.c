@@ -622,6 +622,18 @@ static void keep_experts(Draw *draw) {
     if (count && (!taken || atof(taken) > atof(count))) set_number(draw, "transformer.experts_per_token", 1);
 }
 
+// Latent attention too, and then a head is as wide as its parts.
+static void keep_latent(Draw *draw) {
+    static const char *const parts[] = {"q_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"};
+    static const char *const others[] = {"kv_heads", "head_dim"};
+    bool latent = is_set(draw, "transformer.kv_lora_rank");
+    char path[64];
+    for (int i = 0; i < (latent ? COUNT_OF(others) : COUNT_OF(parts)); i++) {
+        snprintf(path, sizeof path, "transformer.%s", latent ? others[i] : parts[i]);
+        drop(draw, path);
+    }
+}
+
 static void keep_rules(Draw *draw) {
     static const char *const routings[] = {"training.routing.zipf", "training.routing.dirichlet",
                                            "training.routing.histogram"};
@@ -654,6 +666,7 @@ static void keep_rules(Draw *draw) {
     keep_price(draw);
     keep_link(draw);
     keep_experts(draw);
+    keep_latent(draw);
     if (is_set(draw, "cluster.link_speed")) drawn_set(&draw->study, "cluster.link_speed", "{ 0.5 }"); // of one node
 }
 

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "models/workload/job/job_options.h"
 #include "scenarios/import/import.h"
 #include "sim/system/file.h"
 #include "tests/test.h"
@@ -752,5 +753,43 @@ TEST(an_option_of_unknown_effect_is_not_taken_for_one_of_logs) {
     EXPECT(lists(&import->open, "--data-parallel-size"));
     EXPECT(lists(&import->open, "--accum-every-steps"));
     EXPECT(lists(&import->open, "--adapter-width"));
+    arena_close(arena);
+}
+
+static const char deepseek[] =
+    "srun python pretrain_gpt.py --pipeline-model-parallel-size 16 --expert-model-parallel-size 8 \\\n"
+    "  --num-layers 61 --hidden-size 7168 --ffn-hidden-size 18432 --num-attention-heads 128 --kv-channels 128 \\\n"
+    "  --q-lora-rank 1536 --kv-lora-rank 512 --qk-head-dim 128 --qk-pos-emb-head-dim 64 --v-head-dim 128 \\\n"
+    "  --num-experts 256 --moe-layer-freq '([0]*3+[1]*58)' --moe-ffn-hidden-size 2048 --moe-router-topk 8 \\\n"
+    "  --moe-shared-expert-intermediate-size 2048 --swiglu --normalization RMSNorm --qk-layernorm --vocab-size 129280 "
+    "\\\n"
+    "  --untie-embeddings-and-output-weights --seq-length 4096 --micro-batch-size 1 --global-batch-size 2048 --bf16 "
+    "\\\n"
+    "  --decoder-first-pipeline-num-layers 3 --decoder-last-pipeline-num-layers 2";
+
+static const Import *deepseek_with(Arena *arena, const char *more) {
+    return read_as(arena, "x.sbatch",
+                   arena_printf(arena, "#!/bin/bash\n#SBATCH --nodes=16 --gpus-per-node=8\n%s %s\n", deepseek, more),
+                   &(ImportAsked){.node = "dgx-h100"});
+}
+
+static double parameters_of(Arena *arena, const Import *import) {
+    Problems *problems = problems_create(arena);
+    const Model *model = model_named(arena, word(import, "model"), NULL, problems);
+    return model ? model_parameters(model) : 0;
+}
+
+// DeepSeek-AI 2024: 671 B, of which the router's biases (58 layers of 256) are no parameters here.
+TEST(latent_attention_in_megatrons_words_is_deepseek_v3s) {
+    Arena *arena = arena_open();
+    const Import *import = deepseek_with(arena, "--multi-latent-attention");
+    EXPECT(parameters_of(arena, import) == 671026419200 - 58 * 256);
+    EXPECT(lists(&import->taken, "--kv-lora-rank") && lists(&import->idle, "--kv-channels"));
+    EXPECT_TEXT(word(import, "stage-layers"), "3,4,4,4,4,4,4,4,4,4,4,4,4,4,4,2");
+    import = deepseek_with(arena, "--multi-latent-attention --mtp-num-layers 1");
+    EXPECT_NEAR(parameters_of(arena, import) / 1e9, 671 + 11.6, 0.1);
+    import = deepseek_with(arena, ""); // whose sizes Megatron takes no heed of
+    EXPECT(lists(&import->idle, "--kv-lora-rank") && lists(&import->taken, "--kv-channels"));
+    EXPECT(!strstr(word(import, "model"), "lora"));
     arena_close(arena);
 }

@@ -306,41 +306,16 @@ static bool any_value_changes(Arena *arena, const ImportSoftware *software, cons
 // Alone it changes nothing: sizes of a shape that is not whole, LoRA's and ZeRO 3's, what only a batch or a pipeline's
 // or another option's value makes of it; or what holds where nothing is said.
 static bool needs_another(const ImportSoftware *software, const ImportOption *row) {
-    static const char *const words[] = {"layers",
-                                        "hidden",
-                                        "heads",
-                                        "kv_heads",
-                                        "ffn",
-                                        "head_dim",
-                                        "vocab",
-                                        "experts",
-                                        "experts_per_token",
-                                        "gated_mlp",
-                                        "untied_embedding",
-                                        "steps",
-                                        "recipe",
-                                        "partition",
-                                        "offload-parameters",
-                                        "lora-everywhere",
-                                        "ray_workers",
-                                        "selective_ac",
-                                        "expansion",
-                                        "replicate",
-                                        "rank_micro",
-                                        "recompute_method",
-                                        "all_accumulation",
-                                        "encoder_layers",
-                                        "decoder_layers",
-                                        "fsdp_strategy",
-                                        "samples",
-                                        "core_multiplier",
-                                        "core_multiple",
-                                        "shard_degree",
-                                        "expert_pattern",
-                                        "replicas",
-                                        "instance"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(words[i], row->to) == 0) return true;
+    static const char words[] =
+        " layers hidden heads kv_heads ffn head_dim vocab experts experts_per_token gated_mlp"
+        " untied_embedding steps recipe partition offload-parameters lora-everywhere ray_workers"
+        " selective_ac expansion replicate rank_micro recompute_method all_accumulation encoder_layers"
+        " decoder_layers fsdp_strategy samples core_multiplier core_multiple shard_degree expert_pattern"
+        " replicas instance latent q_lora_rank kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim"
+        " mtp_layers qk_norm first_stage last_stage expert_ffn dense_layers shared_experts ";
+    char name[40];
+    snprintf(name, sizeof name, " %s ", row->to);
+    if (strstr(words, name)) return true;
     if (strcmp(row->to, "precision") == 0) // a flag for what is so without it
         return row->how && strncmp(row->how, "yes:", 4) == 0 &&
                memmem(software->unsaid, strlen(software->unsaid), row->how + 4, strcspn(row->how + 4, ","));

@@ -281,6 +281,21 @@ TEST(a_users_transformer_takes_the_usual_values_for_what_it_leaves_out) {
     arena_close(arena);
 }
 
+TEST(latent_attention_is_said_whole_or_not_at_all) {
+    Arena *arena = arena_open();
+    Problems *problems = problems_create(arena);
+    TransformerShape shape = {.layers = 27, .hidden = 2048, .heads = 16, .latent = {.key_rank = 512}};
+    const Model *model = model_transformer(arena, &shape, nowhere, problems);
+    EXPECT(model && model->head_dim == 192 && model->kv_heads == 16 && model->latent.value_dim == 128);
+    shape.head_dim = 128;
+    EXPECT(!model_transformer(arena, &shape, nowhere, problems));
+    EXPECT_CONTAINS(problem_at(problems, 0)->text, "a key of 192 for each of the 16 heads");
+    shape = (TransformerShape){.layers = 27, .hidden = 2048, .heads = 16, .latent = {.query_rank = 1536}};
+    EXPECT(!model_transformer(arena, &shape, nowhere, problems));
+    EXPECT_CONTAINS(problem_at(problems, 1)->hint, "say kv_lora_rank = 512");
+    arena_close(arena);
+}
+
 TEST(shapes_that_cannot_be_are_refused_with_a_remedy) {
     Arena *arena = arena_open();
     EXPECT_CONTAINS(shape_refusal(arena, (TransformerShape){.layers = 2, .hidden = 100, .heads = 3}),

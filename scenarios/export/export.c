@@ -41,18 +41,20 @@ static void say_flag(Export *e, const char *key, bool flag) { say(e, key, flag ?
 static void say_model(Export *e) {
     const Model *model = e->training->model;
     const char *size;
+    bool latent = model->latent.key_rank > 0;
     say(e, "model", model->name);
+    if (latent) say(e, "latent", "true");
     for (int i = 0; (size = model_size_name(i)); i++) {
         const char *text = model_size_text(e->arena, model, i);
         if (strcmp(size, "max_positions") == 0)
             text = arena_printf(e->arena, "%.0f", fmax(model->max_positions, e->training->seq_len));
         bool routed = strstr(size, "expert") != NULL;
-        if (strcmp(size, "causal") == 0 || strcmp(size, "head_dim") == 0 || (routed && model->experts.count == 0))
-            continue;
+        bool follows = strcmp(size, "head_dim") == 0 || (latent && strcmp(size, "kv_heads") == 0);
+        if (strcmp(size, "causal") == 0 || follows || (routed && model->experts.count == 0)) continue;
         if (strcmp(size, "expert_every") == 0 && model->experts.every <= 1) continue;
         say(e, size, text);
     }
-    if (model->head_dim * model->heads != model->hidden) say_number(e, "head_dim", model->head_dim);
+    if (!latent && model->head_dim * model->heads != model->hidden) say_number(e, "head_dim", model->head_dim);
 }
 
 // By its name and its shape.
@@ -207,8 +209,9 @@ bool export_is_usual(const ExportWord *word) {
 // Words that the machines say, or that follow from others.
 static bool is_of_course(const ExportWord *word) {
     static const char *const others[] = {"nodes",         "per_node", "grad-accumulation",   "fp8",
-                                         "max_positions", "samples",  "overlap-grad-reduce", "overlap-param-gather"};
-    return export_is_usual(word) || name_is_among(others, 8, word->key) || strcmp(word->value, "false") == 0 ||
+                                         "max_positions", "samples",  "overlap-grad-reduce", "overlap-param-gather",
+                                         "latent"};
+    return export_is_usual(word) || name_is_among(others, 9, word->key) || strcmp(word->value, "false") == 0 ||
            strcmp(word->value, "0") == 0;
 }
 
@@ -243,8 +246,7 @@ static const Import *read_again(Export *e, const char *name, const char *text, c
 
 // What a shape in numbers leaves out.
 static bool is_more_than_its_shape(const Model *model) {
-    return model->query_biases || model->query_norms || model->latent.key_rank > 0 || model->encoder_layers > 0 ||
-           model->extra_heads > 0 || !model->causal || model->experts.first_dense > 0;
+    return model->query_biases || model->encoder_layers > 0 || !model->causal || model->experts.first_dense > 0;
 }
 
 static ExportWords find_lost(Export *e, const Import *import) {

@@ -78,6 +78,16 @@ static const Field transformer_fields[] = {
      .help = "inner width of the experts that every token passes, together; when left out: none"},
     {"dense_layers", COUNT(0, 1e5), .example = "1", .help = "first layers, which have one MLP; when left out: none"},
     {"expert_every", COUNT(1, 1e5), .example = "2", .help = "of so many layers the last has experts; when left out: 1"},
+    {"qk_norm", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
+     .help = "a norm of each head's queries and keys"},
+    {"q_lora_rank", COUNT(1, MOST_SIZE), .example = "1536",
+     .help = "latent attention (MLA): width of the queries' latent; when left out: queries without one"},
+    {"kv_lora_rank", COUNT(1, MOST_SIZE), .example = "512",
+     .help = "width of the latent of keys and values; when left out: plain attention"},
+    {"qk_nope_head_dim", COUNT(1, 1e6), .example = "128", .help = "of a key without its position; when left out: 128"},
+    {"qk_rope_head_dim", COUNT(1, 1e6), .example = "64", .help = "of a key that has its position; when left out: 64"},
+    {"v_head_dim", COUNT(1, 1e6), .example = "128", .help = "of a value; when left out: 128"},
+    {"mtp_layers", COUNT(0, 1), .example = "1", .help = "layers that predict a token further on; when left out: none"},
 };
 
 static const Field resnet_fields[] = {

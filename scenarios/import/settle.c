@@ -225,6 +225,48 @@ static void settle_deepspeed(Reading *r, Where where) {
     if (!whole) hear_number(r, "global-batch", all, where);
 }
 
+// What is said and comes to nothing beside the rest, or cannot be simulated, is no longer listed as taken.
+static void move_to(Reading *r, ImportLines *lines, const char *key, const char *why) {
+    ImportLines *taken = &r->import->taken;
+    int kept = 0;
+    unhear(r, key);
+    for (int i = 0; i < taken->count; i++) {
+        ImportLine line = taken->items[i];
+        if (line.why && strcmp(line.why, key) == 0)
+            list_line(r, lines, line.name, line.value, why, line.where);
+        else
+            taken->items[kept++] = line;
+    }
+    taken->count = kept;
+}
+
+void set_aside(Reading *r, const char *key, const char *why) { move_to(r, &r->import->idle, key, why); }
+
+void set_open(Reading *r, const char *key, const char *why) { move_to(r, &r->import->open, key, why); }
+
+// Layers of the first and of the last stage of a pipeline, between which the rest is even: as numbers for each chunk,
+// in the model's order (Megatron's decoder_first_pipeline_num_layers). What does not divide is not understood.
+static void settle_ends(Reading *r, double layers, double pp) {
+    const Heard *ends[] = {heard(r, "first_stage"), heard(r, "last_stage")};
+    double first = heard_number(r, "first_stage", 0), last = heard_number(r, "last_stage", 0),
+           vpp = fmax(1, heard_number(r, "vpp", 1)), middle = pp - (first > 0) - (last > 0);
+    if (!ends[0] && !ends[1]) return;
+    double each = middle > 0 ? (layers - first - last) / middle : 0;
+    bool whole = layers > 0 && pp > 1 && pp * vpp <= 1000 && each > 0 && fmod(each, vpp) == 0 &&
+                 fmod(first, vpp) == 0 && fmod(last, vpp) == 0;
+    const char *list = "";
+    for (int chunk = 0; whole && chunk < (int)(pp * vpp); chunk++) {
+        int stage = chunk % (int)pp;
+        double of = stage == 0 && first > 0 ? first : stage == (int)pp - 1 && last > 0 ? last : each;
+        list = arena_printf(r->arena, "%s%s%.0f", list, chunk ? "," : "", of / vpp);
+    }
+    if (whole)
+        hear(r, "stage-layers", list, ends[0] ? ends[0]->where : ends[1]->where);
+    else
+        set_open(r, "first_stage", "it does not divide the layers"),
+            set_open(r, "last_stage", "it does not divide the layers");
+}
+
 static void settle_pipeline(Reading *r, Where where) {
     double pp = heard_number(r, "pp", 1), each = heard_number(r, "layers_per_virtual_stage", 0),
            layers = heard_number(r, "layers", 0);
@@ -232,13 +274,13 @@ static void settle_pipeline(Reading *r, Where where) {
     const Model *model = heard(r, "model") ? model_called(r, heard_text(r, "model")) : NULL;
     if (layers <= 0 && model) layers = model->layers;
     if (each > 0 && layers > 0 && pp > 1) hear_number(r, "vpp", fmax(1, floor(layers / pp / each)), where);
-    static const char uneven[] =
-        "decoder_first_pipeline_num_layers|decoder_last_pipeline_num_layers|pp_partition_method|"
-        "pipeline_model_parallel_layout|account_for_embedding_in_pipeline_split|"
-        "num_layers_in_first_pipeline_stage|account_for_loss_in_pipeline_split|"
-        "num_layers_in_last_pipeline_stage|standalone_embedding_stage|encoder_num_layers";
+    settle_ends(r, layers, pp);
+    static const char uneven[] = "pp_partition_method|pipeline_model_parallel_layout|standalone_embedding_stage|"
+                                 "account_for_embedding_in_pipeline_split|account_for_loss_in_pipeline_split|"
+                                 "encoder_num_layers";
     bool megatron = strcmp(r->import->software, "Megatron-LM") == 0;
-    if (megatron && heard(r, "layers") && pp > 1 && fmod(layers, pp) != 0 && !said_find(&r->said, uneven)) {
+    if (megatron && heard(r, "layers") && pp > 1 && fmod(layers, pp) != 0 && !heard(r, "stage-layers") &&
+        !said_find(&r->said, uneven)) {
         problem_add(r->problems, heard(r, "layers")->where,
                     "%g layers do not divide by %g stages of the pipeline: Megatron refuses to start", layers, pp);
         problem_hint(r->problems, "use another pp, or say how many the first and the last stage have "
@@ -268,23 +310,6 @@ static void settle_precision(Reading *r, Where where) {
              where);
 }
 
-// What is said and comes to nothing beside the rest, or cannot be simulated, is no longer listed as taken.
-static void move_to(Reading *r, ImportLines *lines, const char *key, const char *why) {
-    ImportLines *taken = &r->import->taken;
-    int kept = 0;
-    unhear(r, key);
-    for (int i = 0; i < taken->count; i++) {
-        ImportLine line = taken->items[i];
-        if (line.why && strcmp(line.why, key) == 0)
-            list_line(r, lines, line.name, line.value, why, line.where);
-        else
-            taken->items[kept++] = line;
-    }
-    taken->count = kept;
-}
-
-static void set_aside(Reading *r, const char *key, const char *why) { move_to(r, &r->import->idle, key, why); }
-
 // "a:x,b:y": what holds where the files say nothing.
 static void hear_unsaid(Reading *r, const char *pairs, Where where) {
     for (const char *at = pairs; *at;) {
@@ -306,7 +331,7 @@ static void settle_tokens(Reading *r) {
     }
 }
 
-// Of what is recomputed only parts that the model as it is read has: latent attention is not spelt out.
+// Of what is recomputed only parts that the model as it is read has.
 static void settle_modules(Reading *r) {
     const Heard *modules = heard(r, "recompute-modules"), *model = heard(r, "model");
     bool spelt = model && strncmp(model->value, "transformer:", 12) == 0, mixture = heard(r, "experts") != NULL;
@@ -316,7 +341,7 @@ static void settle_modules(Reading *r) {
         const char *word = arena_printf(r->arena, "%.*s", (int)strcspn(at, ", "), at);
         at += strcspn(at, ", ");
         bool of_experts = strncmp(word, "moe", 3) == 0 || strcmp(word, "shared_experts") == 0;
-        if (strcmp(word, "mla_up_proj") == 0 || (of_experts && !mixture))
+        if ((!heard(r, "kv_lora_rank") && strcmp(word, "mla_up_proj") == 0) || (of_experts && !mixture))
             list_line(r, &r->import->open, "recompute_modules", word, "a part that the model as it is read has not",
                       modules->where);
         else
@@ -356,7 +381,7 @@ static void settle_software(Reading *r, const ImportSoftware *software) {
     }
     const Model *model = heard(r, "model") ? model_called(r, heard_text(r, "model")) : NULL;
     if (model && !counts_tokens(model) && heard(r, "recompute") && strcmp(heard_text(r, "recompute"), "none") != 0)
-        move_to(r, &r->import->open, "recompute", "recomputation of what is no transformer is not simulated");
+        set_open(r, "recompute", "recomputation of what is no transformer is not simulated");
     const char *method = heard_text(r, "recompute_method");
     if (method && strcmp(method, "uniform") == 0)
         set_aside(r, "recompute-num-layers", "all layers are recomputed, by so many at a time");

@@ -17,6 +17,10 @@ void settle_offload(Reading *r); // of optimizer and, with ZeRO 3, parameters, w
 // What a software does to what is heard, by the name that software.options has for it; NULL: there is none.
 ImportRule *settle_rule(const char *name);
 
+// What comes to nothing beside the rest is listed as of no effect, not as taken.
+void set_aside(Reading *r, const char *key, const char *why);
+void set_open(Reading *r, const char *key, const char *why); // what cannot be simulated, as not understood
+
 const Model *model_called(Reading *r, const char *name); // of the library; or NULL
 void settle_shape(Reading *r);                           // sizes that follow from others, as the software has it
 void settle_model(Reading *r);

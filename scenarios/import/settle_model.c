@@ -118,6 +118,29 @@ static void settle_depth(Reading *r) {
     if (!heard(r, "vocab")) hear(r, "vocab", "65536", depth->where);
 }
 
+// Latent attention: a key's parts are said, and its width follows. Software that has an option for it (Megatron) takes
+// no heed of its sizes without.
+static void settle_latent(Reading *r) {
+    static const char *const sizes[] = {"q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim",
+                                        "v_head_dim"};
+    static const char *const plain[] = {"kv_heads", "head_dim", "qk_norm"};
+    const ImportSoftware *software = import_software_called(r->import->software);
+    const Heard *latent = heard(r, "latent");
+    if (!latent && import_takes(software, "latent")) {
+        for (int i = 0; i < 5; i++)
+            if (heard(r, sizes[i])) set_aside(r, sizes[i], "attention is not latent");
+    } else if (latent && !heard(r, "kv_lora_rank")) {
+        hear(r, "kv_lora_rank", "512", latent->where);
+        ask_for(r, "rank of latent keys", "taken as 512 (kv_lora_rank)");
+    }
+    for (int i = 0; heard(r, "kv_lora_rank") && i < 3; i++)
+        if (heard(r, plain[i])) set_aside(r, plain[i], "attention is latent: it follows");
+    if (heard_number(r, "mtp_layers", 0) > 1) {
+        set_open(r, "mtp_layers", "more than one layer that predicts further on");
+        hear(r, "mtp_layers", "1", r->machines.where);
+    }
+}
+
 // OLMo-core's and Llama's: two thirds of four times the width, times what is said, up to a multiple.
 static void settle_multiple(Reading *r) {
     const Heard *multiple = heard(r, "core_multiple");
@@ -186,6 +209,7 @@ void settle_shape(Reading *r) {
     settle_detectron(r);
     settle_expert_layers(r);
     settle_multiple(r);
+    settle_latent(r);
     if (experts && !heard(r, "experts_per_token") && heard(r, "layers")) // as Megatron's --moe-router-topk, --topk
         hear(r, "experts_per_token", strcmp(r->import->software, "Megatron-DeepSpeed") == 0 ? "1" : "2",
              experts->where);

@@ -60,6 +60,10 @@ static void settle_maxtext(Reading *r, Where where) {
     static const char *const inner[] = {"ici_data",     "ici_fsdp",    "ici_tensor",
                                         "ici_pipeline", "ici_context", "ici_expert"};
     static const char *const outer[] = {"dcn_data", "dcn_fsdp", "dcn_pipeline", "dcn_tensor"};
+    const Heard *shared = heard(r, "shared_experts"); // each as wide as the others
+    if (shared)
+        hear_number(r, "shared_expert_ffn", heard_number(r, "shared_experts", 0) * heard_number(r, "expert_ffn", 0),
+                    shared->where);
     double slice = r->machines.per_node > 0 ? r->machines.per_node : world_of(r), slices = fmax(1, world_of(r) / slice);
     if (!heard(r, "ici_fsdp")) hear(r, "ici_fsdp", "-1", where);
     if (!heard(r, "dcn_data")) hear(r, "dcn_data", "-1", where);

@@ -9,8 +9,9 @@
 // In the order in which they are read: named values stand above the rows that name them.
 #define FILES(ROW)                                                                                                     \
     ROW(any)                                                                                                           \
-    ROW(software) ROW(megatron) ROW(nemo) ROW(deepspeed) ROW(huggingface) ROW(tuning) ROW(lightning) ROW(torchtitan)   \
-        ROW(mosaic) ROW(olmo) ROW(maxtext) ROW(nano) ROW(others) ROW(vision) ROW(own)
+    ROW(software)                                                                                                      \
+    ROW(megatron) ROW(nemo) ROW(deepspeed) ROW(huggingface) ROW(tuning) ROW(lightning) ROW(torchtitan) ROW(mosaic)     \
+        ROW(olmo) ROW(maxtext) ROW(nano) ROW(others) ROW(vision) ROW(own)
 #define EMBED_FILE(name_) EMBED(software_##name_, "scenarios/import/software/" #name_ ".options");
 FILES(EMBED_FILE)
 #define FILE_ROW(name_) {#name_ ".options", software_##name_},
@@ -44,6 +45,13 @@ const ImportOption *import_option(const ImportSoftware *software, const char *na
             if (length > most) most = length, best = row;
         }
     return best;
+}
+
+bool import_takes(const ImportSoftware *software, const char *to) {
+    for (int t = 0; software->tables[t]; t++)
+        for (const ImportOption *row = software->tables[t]; row->spelling; row++)
+            if (row->effect == TAKEN && strcmp(row->to, to) == 0) return true;
+    return false;
 }
 
 // ---- The other way.

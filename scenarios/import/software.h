@@ -45,7 +45,8 @@ typedef struct ImportFile {
 // Problems: rows that are none, each with its file and line; then what comes back is not whole.
 const ImportTables *import_tables_of(Arena *arena, const ImportFile *files, int count, Problems *problems);
 
-const ImportSoftware *import_software_called(const char *title); // or NULL
+const ImportSoftware *import_software_called(const char *title);   // or NULL
+bool import_takes(const ImportSoftware *software, const char *to); // one of its rows is taken as that word
 // NULL: no row of the software's tables has it.
 const ImportOption *import_option(const ImportSoftware *software, const char *name);
 

@@ -56,6 +56,13 @@ static int model_make_transformer(lua_State *L) {
                     .shared_ffn = object_int(&object, "shared_expert_ffn", 0),
                     .first_dense = object_int(&object, "dense_layers", 0),
                     .every = object_int(&object, "expert_every", 0)},
+        .query_norms = object_flag(&object, "qk_norm", false),
+        .latent = {.query_rank = object_int(&object, "q_lora_rank", 0),
+                   .key_rank = object_int(&object, "kv_lora_rank", 0),
+                   .plain_dim = object_int(&object, "qk_nope_head_dim", 0),
+                   .rotary_dim = object_int(&object, "qk_rope_head_dim", 0),
+                   .value_dim = object_int(&object, "v_head_dim", 0)},
+        .extra_heads = object_int(&object, "mtp_layers", 0),
     };
     return push_model(L, model_transformer(script->arena, &shape, object.where, script->problems), object.where);
 }

@@ -50,6 +50,7 @@ static const HfType types[] = {
     {"qwen3_moe", &usual, LLAMA | QUERY_NORMS, 24, 2048, 32, 4, 0, 6144, 151936, 32768, "num_experts", 128, 8, 768},
     {"deepseek_v2", &usual, LLAMA | LATENT, 32, 4096, 32, 0, 0, 11008, 32000, 2048, "n_routed_experts", 64, 6, 1407},
     {"deepseek_v3", &usual, LLAMA | LATENT, 61, 7168, 128, 0, 0, 18432, 129280, 4096, "n_routed_experts", 256, 8, 2048},
+    {"kimi_k2", &usual, LLAMA | LATENT, 61, 7168, 64, 0, 0, 18432, 163840, 131072, "n_routed_experts", 384, 8, 2048},
     {"gpt_oss", &usual, LLAMA | QUERY_BIASES | ALL_EXPERTS, 36, 2880, 64, 8, 64, 2880, 201088, 131072, "num_local_experts", 128, 4, 0},
     {"gpt2", &gpt2_keys, TIED | ABSOLUTE | BIASES, 12, 768, 12, 0, 0, 0, 50257, 1024, NULL, 0, 0, 0},
     {"gpt_neox", &usual, BIASES, 44, 6144, 64, 0, 0, 24576, 50432, 2048, NULL, 0, 0, 0},
@@ -141,6 +142,18 @@ static const HfType *type_of(const Reader *reader, const char *as) {
 
 // ---- Parts of a model.
 
+static LatentShape latent_of(const Reader *reader) {
+    const Json *query_rank = json_get(reader->json, "q_lora_rank");
+    bool none = query_rank && query_rank->kind == JSON_NULL; // null says: queries without a latent
+    return (LatentShape){
+        .query_rank = none ? 0 : whole(reader, "q_lora_rank", 1536, 1),
+        .key_rank = whole(reader, "kv_lora_rank", 512, 1),
+        .plain_dim = whole(reader, "qk_nope_head_dim", 128, 1),
+        .rotary_dim = whole(reader, "qk_rope_head_dim", 64, 1),
+        .value_dim = whole(reader, "v_head_dim", 128, 1),
+    };
+}
+
 static TransformerShape shape_of(const Reader *reader, const HfType *type) {
     const Keys *keys = type->keys;
     TransformerShape shape = {
@@ -156,28 +169,17 @@ static TransformerShape shape_of(const Reader *reader, const HfType *type) {
         .untied_embedding = !flag(reader, "tie_word_embeddings", type->traits & TIED),
         .causal = !(type->traits & ENCODER),
         .rms_norm = type->traits & PLAIN_NORM,
+        .query_norms = type->traits & QUERY_NORMS,
     };
     if (type->keys == &mpt_keys) {
         double wide = (double)whole(reader, "expansion_ratio", 4, 1) * shape.hidden;
         shape.ffn = wide < LARGEST_SIZE ? (int)wide : LARGEST_SIZE;
     }
     if (type->traits & LATENT) { // its keys and values come out of the latent: one of each per head
-        shape.kv_heads = shape.heads;
-        shape.head_dim = whole(reader, "qk_nope_head_dim", 128, 1) + whole(reader, "qk_rope_head_dim", 64, 1);
+        shape.kv_heads = shape.head_dim = 0;
+        shape.latent = latent_of(reader);
     }
     return shape;
-}
-
-static LatentShape latent_of(const Reader *reader) {
-    const Json *query_rank = json_get(reader->json, "q_lora_rank");
-    bool none = query_rank && query_rank->kind == JSON_NULL; // null says: queries without a latent
-    return (LatentShape){
-        .query_rank = none ? 0 : whole(reader, "q_lora_rank", 1536, 1),
-        .key_rank = whole(reader, "kv_lora_rank", 512, 1),
-        .plain_dim = whole(reader, "qk_nope_head_dim", 128, 1),
-        .rotary_dim = whole(reader, "qk_rope_head_dim", 64, 1),
-        .value_dim = whole(reader, "v_head_dim", 128, 1),
-    };
 }
 
 static ExpertShape experts_of(const Reader *reader, const HfType *type, const TransformerShape *shape) {
@@ -230,7 +232,6 @@ static const Model *build(const Reader *reader, const HfType *type, bool nested)
     shape.name = name_of(reader, type);
     const Model *plain = model_transformer(reader->arena, &shape, reader->json->where, reader->problems);
     ExpertShape experts = type->experts_key ? experts_of(reader, type, &shape) : (ExpertShape){0};
-    LatentShape latent = type->traits & LATENT ? latent_of(reader) : (LatentShape){0};
     int extra_heads = type->traits & LATENT ? whole(reader, "num_nextn_predict_layers", 0, 0) : 0;
     bool biases = flag(reader, "attention_bias", type->traits & QUERY_BIASES);
     if (extra_heads > 1) {
@@ -247,9 +248,7 @@ static const Model *build(const Reader *reader, const HfType *type, bool nested)
     model->learned_positions = type->traits & ABSOLUTE;
     model->biases = type->traits & BIASES;
     model->query_biases = biases && !model->biases;
-    model->query_norms = type->traits & QUERY_NORMS;
     model->experts = experts;
-    model->latent = latent;
     model->extra_heads = extra_heads;
     return model;
 }

@@ -134,8 +134,10 @@ typedef struct TransformerShape { // what a user writes for a model of his own; 
                                   // heads, …)
     const char *name;
     int layers, hidden, heads, kv_heads, head_dim, ffn, vocab, max_positions;
-    bool gated_mlp, untied_embedding, causal, rms_norm;
+    bool gated_mlp, untied_embedding, causal, rms_norm, query_norms;
     ExpertShape experts; // ffn 0: as the MLP's, every 0: each layer
+    LatentShape latent;  // widths 0: DeepSeek-V3's; then kv_heads and head_dim follow
+    int extra_heads;
 } TransformerShape;
 // Adds problems when sizes are missing, negative, or do not divide.
 const Model *model_transformer(Arena *arena, const TransformerShape *shape, Where where, Problems *problems);

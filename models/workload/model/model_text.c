@@ -31,6 +31,13 @@ static const struct Size {
     {"shared_expert_ffn", PLACE(experts.shared_ffn), false},
     {"dense_layers", PLACE(experts.first_dense), false},
     {"expert_every", PLACE(experts.every), false},
+    {"q_lora_rank", PLACE(latent.query_rank), false},
+    {"kv_lora_rank", PLACE(latent.key_rank), false},
+    {"qk_nope_head_dim", PLACE(latent.plain_dim), false},
+    {"qk_rope_head_dim", PLACE(latent.rotary_dim), false},
+    {"v_head_dim", PLACE(latent.value_dim), false},
+    {"mtp_layers", PLACE(extra_heads), false},
+    {"qk_norm", PLACE(query_norms), true},
 };
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
@@ -49,7 +56,10 @@ const char *model_size_text(Arena *arena, const Model *model, int index) {
                               .untied_embedding = !model->tied_embedding,
                               .causal = model->causal,
                               .rms_norm = model->rms_norm,
-                              .experts = model->experts};
+                              .query_norms = model->query_norms,
+                              .experts = model->experts,
+                              .latent = model->latent,
+                              .extra_heads = model->extra_heads};
     const char *place = (const char *)&shape + sizes[index].place;
     if (model->kind != MODEL_TRANSFORMER) return NULL;
     if (sizes[index].is_flag) return *(const bool *)place ? "true" : "false";

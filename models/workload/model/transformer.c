@@ -230,7 +230,7 @@ static void check_shape(const TransformerShape *shape, Where where, Problems *pr
     require_below(shape->head_dim, 1000000, "head_dim", where, problems);
 
     bool usable = shape->hidden > 0 && shape->heads > 0;
-    if (usable && shape->head_dim == 0 && shape->hidden % shape->heads != 0) {
+    if (usable && shape->head_dim == 0 && shape->latent.key_rank == 0 && shape->hidden % shape->heads != 0) {
         problem_add(problems, where, "hidden %d does not divide by %d heads", shape->hidden, shape->heads);
         problem_hint(problems, "choose other heads, or say head_dim");
     }
@@ -256,6 +256,42 @@ static void check_experts(const TransformerShape *shape, Where where, Problems *
     }
 }
 
+// What is not said of latent attention is as in DeepSeek-V3 (DeepSeek-AI 2024, section 4.2).
+static LatentShape usual_latent(LatentShape latent) {
+    if (latent.key_rank == 0) return latent;
+    if (latent.plain_dim == 0) latent.plain_dim = 128;
+    if (latent.rotary_dim == 0) latent.rotary_dim = 64;
+    if (latent.value_dim == 0) latent.value_dim = 128;
+    return latent;
+}
+
+static void check_latent(const TransformerShape *shape, Where where, Problems *problems) {
+    LatentShape latent = usual_latent(shape->latent);
+    const int *sizes[] = {&latent.query_rank, &latent.key_rank, &latent.plain_dim, &latent.rotary_dim,
+                          &latent.value_dim};
+    static const char *const names[] = {"q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim",
+                                        "v_head_dim"};
+    bool said = false;
+    for (int i = 0; i < 5; i++) {
+        require_not_negative(*sizes[i], names[i], where, problems);
+        require_below(*sizes[i], 1000000, names[i], where, problems);
+        said = said || *sizes[i] > 0;
+    }
+    int width = latent.plain_dim + latent.rotary_dim;
+    if (shape->extra_heads < 0 || shape->extra_heads > 1) {
+        problem_add(problems, where, "%d layers predict tokens further on", shape->extra_heads);
+        problem_hint(problems, "at most 1 is known: mtp_layers = 1");
+    }
+    if (said && latent.key_rank == 0) {
+        problem_add(problems, where, "sizes of latent attention are said, and not the rank of its keys");
+        problem_hint(problems, "say kv_lora_rank = 512, or leave them out");
+    } else if (said && ((shape->kv_heads && shape->kv_heads != shape->heads) ||
+                        (shape->head_dim && shape->head_dim != width))) {
+        problem_add(problems, where, "latent attention has a key of %d for each of the %d heads", width, shape->heads);
+        problem_hint(problems, "leave kv_heads and head_dim out");
+    }
+}
+
 static ExpertShape usual_experts(const TransformerShape *shape) {
     ExpertShape experts = shape->experts;
     if (experts.count == 0) return (ExpertShape){0};
@@ -268,8 +304,11 @@ const Model *model_transformer(Arena *arena, const TransformerShape *shape, Wher
     int problems_before = problems_added(problems);
     check_shape(shape, where, problems);
     check_experts(shape, where, problems);
+    check_latent(shape, where, problems);
     if (problems_added(problems) > problems_before) return NULL;
 
+    LatentShape latent = usual_latent(shape->latent);
+    int width = latent.key_rank ? latent.plain_dim + latent.rotary_dim : shape->head_dim;
     Model *model = ARENA_NEW(arena, Model);
     *model = (Model){
         .name = shape->name ? arena_copy_text(arena, shape->name) : "transformer",
@@ -283,7 +322,7 @@ const Model *model_transformer(Arena *arena, const TransformerShape *shape, Wher
         .hidden = shape->hidden,
         .heads = shape->heads,
         .kv_heads = shape->kv_heads ? shape->kv_heads : shape->heads,
-        .head_dim = shape->head_dim ? shape->head_dim : shape->hidden / shape->heads,
+        .head_dim = width ? width : shape->hidden / shape->heads,
         .ffn = shape->ffn ? shape->ffn : 4 * shape->hidden,
         .vocab = shape->vocab ? shape->vocab : 51200, // GPT-2's 50257 as Megatron pads it
         .max_positions = shape->max_positions ? shape->max_positions : 2048,
@@ -293,7 +332,10 @@ const Model *model_transformer(Arena *arena, const TransformerShape *shape, Wher
         .biases = !shape->rms_norm,
         .causal = shape->causal,
         .rms_norm = shape->rms_norm,
+        .query_norms = shape->query_norms,
         .experts = usual_experts(shape),
+        .latent = latent,
+        .extra_heads = shape->extra_heads,
         .head_share = shape->causal ? 1 : MASKED_SHARE,
     };
     return model;
