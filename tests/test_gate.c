@@ -208,6 +208,57 @@ static const char *run(Place *place, const char *script, const char *options, in
     return output;
 }
 
+// ---- Projects of launch scripts.
+
+static ReadGate *gate_of_project(Place *place, const char *script) {
+    const char *path = inside(place, script);
+    ReadGate *gate = gate_create(place->arena, path, NULL, 0, &place->digest, place->problems);
+    gate_widen(gate, gate_project(place->arena, path));
+    return gate;
+}
+
+TEST(a_launch_script_reads_what_its_repository_holds_and_nothing_beyond_or_hidden) {
+    Place place = place_open();
+    shell_in(&place, "mkdir -p repo/.git repo/scripts/deep repo/configs && echo run > repo/scripts/deep/x.sh && "
+                     "echo yes > repo/configs/a.yaml && echo hidden > repo/.env && echo hidden > repo/.git/config && "
+                     "ln -s ../../other/out.txt repo/configs/far && ln -s ../.env repo/configs/near");
+    EXPECT(!gate_project(place.arena, inside(&place, "own/s.lua")));
+    const ReadGate *gate = gate_of_project(&place, "repo/scripts/deep/x.sh");
+    EXPECT_INT(gate_widen(gate_create(place.arena, inside(&place, "repo/scripts/deep/x.sh"), NULL, 0, &place.digest,
+                                      place.problems),
+                          gate_project(place.arena, inside(&place, "repo/scripts/deep/x.sh"))),
+               2);
+    EXPECT_TEXT(answer(&place, gate, "../../configs/a.yaml"), "yes\n");
+    EXPECT_TEXT(answer(&place, gate, inside(&place, "repo/configs/a.yaml")), "yes\n");
+    static const char *const closed[] = {"../../.env",
+                                         "../../.git/config",
+                                         "../../configs/near",
+                                         "../../configs/far",
+                                         "../../../other/out.txt",
+                                         "../../../other/missing",
+                                         "../../configs/none",
+                                         "/etc/passwd"};
+    for (size_t i = 0; i < sizeof closed / sizeof *closed; i++)
+        EXPECT_CONTAINS(answer(&place, gate, closed[i]), "is no file in the scenario's folder");
+    const ReadGate *plain =
+        gate_create(place.arena, inside(&place, "repo/scripts/deep/x.sh"), NULL, 0, &place.digest, place.problems);
+    EXPECT_CONTAINS(answer(&place, plain, "../../configs/a.yaml"), "is no file in the scenario's folder");
+    place_close(&place);
+}
+
+TEST(a_git_folder_of_somebody_else_opens_nothing_up) {
+    Place place = place_open();
+    shell_in(&place, "mkdir -p repo/scripts elsewhere && echo run > repo/scripts/x.sh && ln -s ../elsewhere repo/.git");
+    EXPECT(!gate_project(place.arena, inside(&place, "repo/scripts/x.sh"))); // a link is nobody's
+    shell_in(&place, "rm repo/.git && mkdir repo/.git");
+    EXPECT_TEXT(gate_project(place.arena, inside(&place, "repo/scripts/x.sh")), inside(&place, "repo"));
+    if (geteuid() == 0) {
+        EXPECT(chown(inside(&place, "repo/.git"), 12345, 12345) == 0);
+        EXPECT(!gate_project(place.arena, inside(&place, "repo/scripts/x.sh")));
+    }
+    place_close(&place);
+}
+
 TEST(every_field_that_names_a_file_goes_through_the_gate) {
     static const struct {
         const char *before, *after;

@@ -793,3 +793,35 @@ TEST(latent_attention_in_megatrons_words_is_deepseek_v3s) {
     EXPECT(!strstr(word(import, "model"), "lora"));
     arena_close(arena);
 }
+
+// Through the program: in a repository, in a folder where it is started, and in neither.
+TEST(a_script_finds_configurations_beside_its_folder_in_its_project) {
+    static const char script[] =
+        "PROGRAM=$(realpath $LOCKSTEP); mkdir -p %s/p/scripts %s/p/configs && cd %s/p && printf '%%s\\n' '#!/bin/bash' "
+        "'deepspeed --num_gpus 8 train.py --model_name_or_path %s "
+        "--per_device_train_batch_size 2 --deepspeed %s' > scripts/run.sh && "
+        "mkdir -p nets/mine && cp $OLDPWD/tests/data/hf/gpt2.json nets/mine/config.json && "
+        "echo '{\"zero_optimization\": {\"stage\": 3}}' > configs/ds.json && %s && "
+        "$PROGRAM run %s --node dgx-h100 --seq 512 --json";
+    static const struct {
+        const char *named, *before, *file;
+        bool found;
+    } ways[] = {{"../configs/ds.json", "mkdir .git", "scripts/run.sh", true},
+                {"configs/ds.json", "mkdir .git", "scripts/run.sh", true},
+                {"/home/me/p/configs/ds.json", "mkdir .git && cd /", "$OLDPWD/scripts/run.sh", true},
+                {"../configs/ds.json", "true", "scripts/run.sh", true},
+                {"../configs/ds.json", "cd scripts", "run.sh", false},
+                {"../configs/ds.json", "cd /", "$OLDPWD/scripts/run.sh", false}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        Arena *arena = arena_open();
+        char folder[] = "/tmp/lockstep-project-XXXXXX", output[60000];
+        const char *at = mkdtemp(folder);
+        const char *line = arena_printf(arena, script, at, at, at, ways[i].found ? "../nets/mine" : "gpt2",
+                                        ways[i].named, ways[i].before, ways[i].file);
+        test_shell(line, output, sizeof output);
+        EXPECT_CONTAINS(output, "\"kind\": \"run\"");
+        EXPECT_INT(strstr(output, "\"zero\": 3") != NULL, ways[i].found);
+        EXPECT_INT(test_shell(arena_printf(arena, "rm -rf %s", at), output, sizeof output), 0);
+        arena_close(arena);
+    }
+}

@@ -73,7 +73,8 @@ void not_read(Reading *r, const char *why, Where where) {
 
 enum { MOST_FILES = 40 };
 
-const char *reading_file(Reading *r, const char *path, Where where, size_t *bytes, const char **shown) {
+static const char *read_file(Reading *r, const char *path, bool climbs, Where where, size_t *bytes,
+                             const char **shown) {
     if (r->shell) {
         const char *own = shell_file(r->shell, path);
         if (own) {
@@ -87,11 +88,18 @@ const char *reading_file(Reading *r, const char *path, Where where, size_t *byte
         not_read(r, "more than 40 files are named", where);
         return NULL;
     }
-    Problems *aside = problems_create(r->arena);
-    const char *text = gate_read(r->gate, path, LARGEST_FILE, bytes, where, aside);
-    *shown = text ? gate_shown_path(r->gate, r->arena, path) : path;
+    const char *up = path, *text = NULL;
+    for (int above = 0; !text && above <= (climbs ? r->above : 0); above++) {
+        if (above) up = arena_printf(r->arena, "../%s", up);
+        text = gate_read(r->gate, up, LARGEST_FILE, bytes, where, problems_create(r->arena));
+    }
+    *shown = text ? gate_shown_path(r->gate, r->arena, up) : path;
     if (text) r->files++;
     return text;
+}
+
+const char *reading_file(Reading *r, const char *path, Where where, size_t *bytes, const char **shown) {
+    return read_file(r, path, *path != '/', where, bytes, shown);
 }
 
 // "scripts/ds.json" in scripts/train.sh, which is started from the folder above: "ds.json"; NULL: it is no such path.
@@ -119,7 +127,7 @@ const char *reading_near_in(Reading *r, const char *path, int folders, Where whe
     if (*path != '/' && *path != '~' && is_known(path) && !strstr(path, "..")) return text;
     for (const char *at = rest; *at; at++) left += *at == '/';
     for (; !text && left > folders && (rest = strchr(rest, '/')) != NULL; left--)
-        if (*++rest && left <= DEEPEST + 1) text = reading_file(r, rest, where, bytes, shown);
+        if (*++rest && left <= DEEPEST + 1) text = read_file(r, rest, strchr(rest, '/'), where, bytes, shown);
     return text;
 }
 
@@ -476,11 +484,12 @@ static void hear_own_words(Reading *r, const char *text) {
 }
 
 static const Import *read_through(Arena *arena, const char *path, const char *text, size_t bytes,
-                                  const ImportAsked *asked, const ReadGate *gate, Problems *problems) {
+                                  const ImportAsked *asked, const ReadGate *gate, int above, Problems *problems) {
     Reading r = {.arena = arena,
                  .problems = problems,
                  .asked = asked,
                  .gate = gate,
+                 .above = above,
                  .import = ARENA_NEW(arena, Import),
                  .file = path};
     int kind = import_kind_of(path, text);
@@ -498,14 +507,15 @@ static const Import *read_through(Arena *arena, const char *path, const char *te
 
 const Import *import_text(Arena *arena, const char *name, const char *text, size_t bytes, const ImportAsked *asked,
                           Problems *problems) {
-    return read_through(arena, name, text, bytes, asked, NULL, problems);
+    return read_through(arena, name, text, bytes, asked, NULL, 0, problems);
 }
 
 const Import *import_read_as(Arena *arena, const char *path, const char *text, size_t bytes, const ImportAsked *asked,
                              Problems *problems) {
     uint64_t digest = 0;
-    const ReadGate *gate = gate_create(arena, path, NULL, 0, &digest, problems);
-    return gate ? read_through(arena, path, text, bytes, asked, gate, problems) : NULL;
+    ReadGate *gate = gate_create(arena, path, NULL, 0, &digest, problems);
+    int above = gate_widen(gate, gate_project(arena, path));
+    return read_through(arena, path, text, bytes, asked, gate, above, problems);
 }
 
 const Import *import_read(Arena *arena, const char *path, const ImportAsked *asked, Problems *problems) {

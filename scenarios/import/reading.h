@@ -66,6 +66,7 @@ typedef struct Reading {
     const char *folder; // below the file's, in which the job runs; or NULL
     Shell *shell;
     int files; // that were read
+    int above; // folders above the file's own that are of its project, in which paths are looked for as well
 } Reading;
 
 void hear(Reading *r, const char *key, const char *value, Where where);
@@ -76,7 +77,8 @@ void unhear(Reading *r, const char *key);
 void list_line(Reading *r, ImportLines *lines, const char *name, const char *value, const char *why, Where where);
 void not_read(Reading *r, const char *why, Where where); // a limit, said once
 
-// Another file that the first one names, beside it or below its folder; NULL where it may not be read or is none.
+// Another file that the first one names, below its folder or, where it is not, those above it up to that of its
+// project; NULL where it may not be read or is none.
 const char *reading_file(Reading *r, const char *path, Where where, size_t *bytes, const char **shown);
 // The same; where the path is absolute, or its beginning is not known, also by as much of its end as lies beside,
 // at least so many folders and the name.

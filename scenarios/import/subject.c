@@ -1,5 +1,6 @@
 // Where a command line names a launch file: the file is read by a process of its own, behind the wall and within limits
-// of time and memory, which can start nothing and read nothing but that folder; what it found comes back as JSON.
+// of time and memory, which can start nothing and read nothing but its folder and its project's; what it found comes
+// back as JSON.
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "sim/data/answer.h"
 #include "sim/data/envelope.h"
 #include "sim/system/file.h"
+#include "sim/system/gate.h"
 #include "sim/system/letters_out.h"
 #include "sim/system/wall.h"
 
@@ -112,9 +114,10 @@ static _Noreturn void read_apart(const char *path, const char *text, const Impor
     arenas_limit((ArenaLimit){arenas_bytes_used() + MOST_MEMORY, on_full, NULL});
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena), *aside = problems_create(arena);
-    const char *slash = strrchr(path, '/');
+    const char *slash = strrchr(path, '/'), *project = gate_project(arena, path);
     WallRules rules = {0};
     wall_allow(arena, &rules, WALL_READ, slash ? arena_printf(arena, "%.*s", (int)(slash - path + 1), path) : ".");
+    if (project) wall_allow(arena, &rules, WALL_READ, project);
     wall_raise(arena, &rules, WALL_SILENT, aside);
     const Import *import = text ? import_read_as(arena, path, text, strlen(text), asked, problems)
                                 : import_read(arena, path, asked, problems);

@@ -20,6 +20,7 @@
 typedef struct Root {
     const char *named; // absolute, as the user wrote it; NULL: the scenario's folder
     const char *real;  // absolute, all links followed; "" is the whole machine
+    bool but_hidden;   // names that begin with a dot are outside
 } Root;
 
 struct ReadGate {
@@ -73,7 +74,7 @@ static const char *folder_of(Arena *arena, const char *scenario) {
 static void add_folder(ReadGate *gate, const char *path, Problems *problems) {
     const char *real = real_folder(gate->arena, path);
     if (real) {
-        gate->roots[gate->root_count++] = (Root){absolute(gate->arena, path), real};
+        gate->roots[gate->root_count++] = (Root){.named = absolute(gate->arena, path), .real = real};
         return;
     }
     problem_add(problems, (Where){0}, "--allow-read %.200s is no folder", path);
@@ -88,9 +89,9 @@ ReadGate *gate_create(Arena *arena, const char *scenario, const char *const *all
     gate->digest = digest;
     const char *slash = strrchr(scenario, '/');
     gate->written = slash ? arena_printf(arena, "%.*s", (int)(slash + 1 - scenario), scenario) : "";
-    gate->roots = ARENA_ARRAY(arena, Root, allowed_count + 1);
+    gate->roots = ARENA_ARRAY(arena, Root, allowed_count + 2); // its own folder, and that of its project
     gate->any_allowed = allowed_count > 0;
-    if (gate->folder) gate->roots[gate->root_count++] = (Root){NULL, gate->folder};
+    if (gate->folder) gate->roots[gate->root_count++] = (Root){.real = gate->folder};
     for (int i = 0; i < allowed_count; i++) add_folder(gate, allowed[i], problems);
     return gate;
 }
@@ -99,9 +100,39 @@ ReadGate *gate_of_question(Arena *arena, const char *const *folders, int count, 
     ReadGate *gate = ARENA_NEW(arena, ReadGate);
     *gate = (ReadGate){.arena = arena, .written = "", .folder = real_folder(arena, "."), .of_question = true};
     gate->roots = ARENA_ARRAY(arena, Root, count + 1);
-    if (gate->folder && *gate->folder) gate->roots[gate->root_count++] = (Root){NULL, gate->folder};
+    if (gate->folder && *gate->folder) gate->roots[gate->root_count++] = (Root){.real = gate->folder};
     for (int i = 0; i < count; i++) add_folder(gate, folders[i], problems);
     return gate;
+}
+
+// ---- The project of a launch script.
+
+static bool is_of(const char *path, uid_t user, bool or_file) {
+    struct stat about;
+    return lstat(path, &about) == 0 && about.st_uid == user &&
+           (S_ISDIR(about.st_mode) || (or_file && S_ISREG(about.st_mode)));
+}
+
+const char *gate_project(Arena *arena, const char *script) {
+    struct stat about;
+    char here[PATH_MAX];
+    const char *folder = folder_of(arena, script);
+    if (!folder || !*folder || stat(folder, &about) != 0) return NULL;
+    for (char *at = arena_copy_text(arena, folder); *at; *strrchr(at, '/') = '\0') {
+        // A `.git` that somebody else has put above, in /tmp say, opens nothing up.
+        bool is_own = is_of(at, about.st_uid, false);
+        if (is_own && is_of(arena_printf(arena, "%s/.git", at), about.st_uid, true)) return at;
+    }
+    bool below = getcwd(here, sizeof here) && strcmp(here, "/") != 0 && begins_with(folder, here);
+    return below ? arena_copy_text(arena, here) : NULL;
+}
+
+int gate_widen(ReadGate *gate, const char *project) {
+    int above = 0;
+    if (!project || !gate->folder) return 0;
+    gate->roots[gate->root_count++] = (Root){.named = project, .real = project, .but_hidden = true};
+    for (const char *at = gate->folder + strlen(project); *at; at++) above += *at == '/';
+    return above;
 }
 
 // ---- The way.
@@ -112,7 +143,9 @@ typedef enum Side { OUTSIDE, ABOVE, INSIDE } Side;
 static Side side_of(const ReadGate *gate, const char *path) {
     Side side = OUTSIDE;
     for (int i = 0; i < gate->root_count; i++) {
-        if (begins_with(path, gate->roots[i].real)) return INSIDE;
+        const Root *root = &gate->roots[i];
+        if (begins_with(path, root->real) && !(root->but_hidden && strstr(path + strlen(root->real), "/.")))
+            return INSIDE;
         if (begins_with(gate->roots[i].real, path)) side = ABOVE;
     }
     return side;
@@ -197,7 +230,7 @@ static bool find_way(Walk *walk, const char *path) {
 
 static const char *root_of(const ReadGate *gate, const char *path) {
     int i = 0;
-    while (!begins_with(path, gate->roots[i].real)) i++;
+    while (!begins_with(path, gate->roots[i].real)) i++; // any that is above: which names are open was asked before
     return gate->roots[i].real;
 }
 

@@ -19,6 +19,13 @@ ReadGate *gate_create(Arena *arena, const char *scenario, const char *const *all
 // For the files that a question names which itself stands in a file: regular ones in these folders and in the current
 // one, where relative paths begin, unless that is the whole machine. A folder that is none is a problem.
 ReadGate *gate_of_question(Arena *arena, const char *const *folders, int count, Problems *problems);
+// How far the files of a launch script may lie, as a real path: the nearest folder above that has a `.git` of the same
+// user as the script's folder; where none has, the current folder, if the script lies below and it is not the whole
+// machine. NULL: no further than the script's own folder.
+const char *gate_project(Arena *arena, const char *script);
+// What lies below that folder comes through too, but for what is hidden there (".ssh", ".env", ".git"). How many
+// folders above the script's it is.
+int gate_widen(ReadGate *gate, const char *project);
 // Whether a path leads to something that may be read.
 bool gate_holds(const ReadGate *gate, const char *path);
 // Opens a regular file for reading; -1 after a problem.
