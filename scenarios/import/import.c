@@ -413,12 +413,24 @@ int import_kind_of(const char *path, const char *text) {
     return IMPORT_KINDS;
 }
 
+// Else an interface is where ranks find each other.
+static bool sockets_carry(const Reading *r) {
+    const char *off = said_value(&r->environment, "NCCL_IB_DISABLE"), *net = said_value(&r->environment, "NCCL_NET");
+    return (off && says_yes(off)) || (net && same_word(net, "Socket"));
+}
+
 static void take_all(Reading *r, const ImportSoftware *software) {
     for (int by = BY_MACHINES; by <= BY_RULE; by++)
         for (int i = 0; i < r->said.count; i++)
             if ((int)r->said.items[i].by == by) take_option(r, software, &r->said.items[i], NULL);
-    for (int i = 0; i < r->environment.count; i++)
-        take_option(r, software, &r->environment.items[i], import_tables()->environment);
+    for (int i = 0; i < r->environment.count; i++) {
+        const Said *said = &r->environment.items[i];
+        if (same_word(said->name, "NCCL_SOCKET_IFNAME") && !sockets_carry(r))
+            list_line(r, &r->import->idle, said->name, shown_value(r, said->value), "NICs carry the traffic",
+                      said->where);
+        else
+            take_option(r, software, said, import_tables()->environment);
+    }
     static const char *const reserved[] = {"nodes",         "ntasks",        "ntasks_per_node", "gres",
                                            "gpus",          "gpus_per_node", "mpi_ranks",       "ranks_per_node",
                                            "gpus_per_task", "nnodes",        "nproc_per_node",  "constraint",

@@ -159,6 +159,10 @@ static void settle_sharding(Reading *r, Where where) {
         const char *strategy = heard_text(r, "fsdp_strategy");
         hear(r, "zero", strategy ? strategy : "3", where);
     }
+    double instances = heard_number(r, "optimizer_instances", 1); // each of which has the state whole
+    if (instances > 1)
+        hear_number(r, "zero-shard", floor(world_of(r) / layout_of(r) * fmax(1, heard_number(r, "cp", 1)) / instances),
+                    heard(r, "optimizer_instances")->where);
     static const struct {
         const char *word, *zero;
         bool hybrid;
