@@ -6,29 +6,30 @@
 #include "models/workload/job/job_options.h"
 #include "scenarios/import/import.h"
 #include "sim/system/file.h"
+#include "tests/import_read.h"
 #include "tests/test.h"
 
 static const ImportAsked nothing;
 
-static const Import *read_or_null(Arena *arena, const char *name, const char *text, const ImportAsked *asked,
-                                  Problems *problems) {
+const Import *read_or_null(Arena *arena, const char *name, const char *text, const ImportAsked *asked,
+                           Problems *problems) {
     return import_text(arena, name, text, strlen(text), asked, problems);
 }
 
-static const Import *read_as(Arena *arena, const char *name, const char *text, const ImportAsked *asked) {
+const Import *read_as(Arena *arena, const char *name, const char *text, const ImportAsked *asked) {
     Problems *problems = problems_create(arena);
     const Import *import = read_or_null(arena, name, text, asked, problems);
     EXPECT_TEXT(problem_count(problems) ? problem_at(problems, 0)->text : "", "");
     return import ? import : ARENA_NEW(arena, Import);
 }
 
-static const char *word(const Import *import, const char *option) {
+const char *word(const Import *import, const char *option) {
     for (int i = 0; i < import->words.count; i++)
         if (strcmp(import->words.items[i].option, option) == 0) return import->words.items[i].value;
     return "(not said)";
 }
 
-static bool lists(const ImportLines *lines, const char *name) {
+bool lists(const ImportLines *lines, const char *name) {
     for (int i = 0; i < lines->count; i++)
         if (strcmp(lines->items[i].name, name) == 0) return true;
     return false;
@@ -791,54 +792,5 @@ TEST(latent_attention_in_megatrons_words_is_deepseek_v3s) {
     import = deepseek_with(arena, ""); // whose sizes Megatron takes no heed of
     EXPECT(lists(&import->idle, "--kv-lora-rank") && lists(&import->taken, "--kv-channels"));
     EXPECT(!strstr(word(import, "model"), "lora"));
-    arena_close(arena);
-}
-
-// Through the program: in a repository, in a folder where it is started, and in neither.
-TEST(a_script_finds_configurations_beside_its_folder_in_its_project) {
-    static const char script[] =
-        "PROGRAM=$(realpath $LOCKSTEP); mkdir -p %s/p/scripts %s/p/configs && cd %s/p && printf '%%s\\n' '#!/bin/bash' "
-        "'deepspeed --num_gpus 8 train.py --model_name_or_path %s "
-        "--per_device_train_batch_size 2 --deepspeed %s' > scripts/run.sh && "
-        "mkdir -p nets/mine && cp $OLDPWD/tests/data/hf/gpt2.json nets/mine/config.json && "
-        "echo '{\"zero_optimization\": {\"stage\": 3}}' > configs/ds.json && %s && "
-        "$PROGRAM run %s --node dgx-h100 --seq 512 --json";
-    static const struct {
-        const char *named, *before, *file;
-        bool found;
-    } ways[] = {{"../configs/ds.json", "mkdir .git", "scripts/run.sh", true},
-                {"configs/ds.json", "mkdir .git", "scripts/run.sh", true},
-                {"/home/me/p/configs/ds.json", "mkdir .git && cd /", "$OLDPWD/scripts/run.sh", true},
-                {"../configs/ds.json", "true", "scripts/run.sh", true},
-                {"../configs/ds.json", "cd scripts", "run.sh", false},
-                {"../configs/ds.json", "cd /", "$OLDPWD/scripts/run.sh", false}};
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        Arena *arena = arena_open();
-        char folder[] = "/tmp/lockstep-project-XXXXXX", output[60000];
-        const char *at = mkdtemp(folder);
-        const char *line = arena_printf(arena, script, at, at, at, ways[i].found ? "../nets/mine" : "gpt2",
-                                        ways[i].named, ways[i].before, ways[i].file);
-        test_shell(line, output, sizeof output);
-        EXPECT_CONTAINS(output, "\"kind\": \"run\"");
-        EXPECT_INT(strstr(output, "\"zero\": 3") != NULL, ways[i].found);
-        EXPECT_INT(test_shell(arena_printf(arena, "rm -rf %s", at), output, sizeof output), 0);
-        arena_close(arena);
-    }
-}
-
-TEST(variables_at_their_usual_values_are_of_no_effect_and_others_are_told) {
-    static const char script[] = "#!/bin/bash\nexport NCCL_SOCKET_IFNAME=eth0 NCCL_IB_DISABLE=%s NCCL_NVLS_ENABLE=2 "
-                                 "NCCL_ALGO=Ring CUDA_LAUNCH_BLOCKING=0\n"
-                                 "torchrun --nproc_per_node 8 run_clm.py --model_name_or_path gpt2 "
-                                 "--per_device_train_batch_size 4 --optim paged_adamw_8bit\n";
-    Arena *arena = arena_open();
-    const ImportAsked asked = {.node = "dgx-h100"};
-    const Import *import = read_as(arena, "x.sh", arena_printf(arena, script, "0"), &asked);
-    EXPECT(lists(&import->idle, "NCCL_IB_DISABLE") && lists(&import->idle, "NCCL_SOCKET_IFNAME"));
-    EXPECT(lists(&import->idle, "NCCL_NVLS_ENABLE") && lists(&import->idle, "CUDA_LAUNCH_BLOCKING"));
-    EXPECT(lists(&import->open, "NCCL_ALGO"));
-    EXPECT_TEXT(word(import, "optimizer"), "adam-8bit");
-    import = read_as(arena, "x.sh", arena_printf(arena, script, "1"), &asked);
-    EXPECT(lists(&import->open, "NCCL_IB_DISABLE") && lists(&import->open, "NCCL_SOCKET_IFNAME"));
     arena_close(arena);
 }

@@ -8,6 +8,7 @@
 #include "models/workload/model/model.h"
 #include "scenarios/import/settle.h"
 #include "sim/system/file.h"
+#include "tests/import_read.h"
 #include "tests/test.h"
 
 // ---- How rows are written.
@@ -188,12 +189,6 @@ TEST(a_table_of_options_names_none_twice) {
 
 // ---- What is said to be taken is.
 
-static bool lists(const ImportLines *lines, const char *name) {
-    for (int i = 0; i < lines->count; i++)
-        if (strcmp(lines->items[i].name, name) == 0) return true;
-    return false;
-}
-
 static const struct {
     const char *software, *command;
 } starts[] = {
@@ -261,7 +256,7 @@ static const char *words_of(Arena *arena, const Import *import) {
 // NULL: refused.
 static const Import *with(Arena *arena, const char *command, const char *name, const char *value) {
     const char *text = arena_printf(arena, "#!/bin/bash\n%s %s%s %s\n", command, *name ? "--" : "", name, value);
-    return import_text(arena, "x.sh", text, strlen(text), &(ImportAsked){.node = "dgx-h100"}, problems_create(arena));
+    return read_or_null(arena, "x.sh", text, &(ImportAsked){.node = "dgx-h100"}, problems_create(arena));
 }
 
 // Whether the option is said to be taken with that value, and the question another one with it.

@@ -7,30 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/import/manifests.h"
+#include "scenarios/import/python.h"
+#include "sim/base/list.h"
 
 enum { FLOOR_SIGN = '\\' }; // Python's "//"
-enum { MOST_NAMES = 400, MOST_WORDS = 2000, DEEPEST = 12, MOST_TOLD = 2000 };
-
-typedef struct Name {
-    const char *name;
-    ShellWords words;
-    bool is_list;
-} Name;
-
-typedef struct Python {
-    Reading *r;
-    const char *at, *end;
-    int line, depth, steps;
-    Name names[MOST_NAMES];
-    int count;
-    const char *file;
-    const SaidList *arguments; // what the command line tells it; or NULL
-    bool in_dataclass;         // its fields are settings
-    bool configures;           // its names are its options, as nanoGPT's configurator.py has it
-    SaidList told;             // by calls and attributes
-    int calls;                 // of those that make a training
-} Python;
 
 static const char unknown[] = {NOT_KNOWN, '\0'};
 
@@ -64,7 +44,6 @@ static void add(Python *p, ShellWords *out, const char *text) {
 }
 
 static void read_value(Python *p, ShellWords *out, bool *is_list);
-static const char *with_commas(Python *p, const ShellWords *words);
 
 // {NAME} within f"…".
 static const char *formatted(Python *p, const char *text) {
@@ -134,7 +113,7 @@ static void read_pairs(Python *p, ShellWords *out) {
             for (int i = 0; is_within && key.count == 1 && i < value.count; i++)
                 add(p, out, arena_printf(p->r->arena, "%.100s.%.2000s", key.items[0].text, value.items[i].text));
             if (key.count == 1 && !is_within)
-                add(p, out, arena_printf(p->r->arena, "%.100s=%.2000s", key.items[0].text, with_commas(p, &value)));
+                add(p, out, arena_printf(p->r->arena, "%.100s=%.2000s", key.items[0].text, python_commas(p, &value)));
         }
         takes(p, ',');
         if (p->at == before) p->at++;
@@ -186,107 +165,6 @@ static const char *known_word(Python *p, const char *word) {
 
 // ---- Calls.
 
-// Those that make a training, by the end of their name; what they are told stands under `section` then.
-static const struct Maker {
-    const char *call, *section;
-    bool is_strategy, counts; // it is one by itself; without others it makes a training
-} makers[] = {
-    {"Trainer", "trainer.", false, true},
-    {"Fabric", "trainer.", false, true},
-    {"TrainingArguments", "", false, true},
-    {"SFTConfig", "", false, true},
-    {"DPOConfig", "", false, true},
-    {"ORPOConfig", "", false, true},
-    {"RewardConfig", "", false, true},
-    {"FSDPStrategy", "strategy.", true, false},
-    {"DeepSpeedStrategy", "strategy.", true, false},
-    {"DDPStrategy", "strategy.", true, false},
-    {"MegatronStrategy", "strategy.", false, false},
-    {"pretrain_recipe", "recipe.", false, true},
-    {"finetune_recipe", "recipe.", false, true},
-    {"DataLoader", "", false, false},
-    {"LoraConfig", "lora.", false, false},
-    {"BitsAndBytesConfig", "", false, false},
-    {"ScalingConfig", "", false, true},
-    {"SlurmExecutor", "executor.", false, false},
-    {"HuggingFace", "estimator.", false, true},
-    {"PyTorch", "estimator.", false, true},
-    {"Estimator", "estimator.", false, true},
-    {"Accelerator", "", false, true},
-    {"LanguageModel.from_pretrained", "", false, false},
-    {"LM.from_pretrained", "", false, false},
-    {"pretrain_config", "", false, true},
-    {"finetune_config", "", false, true},
-    {"DataModule", "", false, false},
-    {"create_model", "", false, false},
-    {"TransformerConfig.llama_like", "model.", false, true}, // OLMo-core
-    {"TransformerConfig", "model.", false, true},
-    {"TrainModuleConfig", "train_module.", false, true},
-    {"DataParallelConfig", "dp_config.", false, false},
-    {"TensorParallelConfig", "tp_config.", false, false},
-    {"ContextParallelConfig", "cp_config.", false, false},
-    {"PipelineParallelConfig", "pp_config.", false, false},
-    {"ActivationCheckpointingConfig", "ac_config.", false, false},
-    {"Float8Config", "float8_config.", false, false},
-    {"DataLoaderConfig", "data_loader.", false, false},
-    {"DatasetConfig", "dataset.", false, false},
-    {"TrainerConfig", "trainer.", false, false},
-    {"AdamWConfig", "optim.", false, false},
-    {"CosWithWarmup", "scheduler.", false, false},
-    {"CheckpointerCallback", "trainer.", false, false},
-    {"AdamW", "optimizer.", false, false},
-    {"SGD", "optimizer.", false, false},
-};
-
-static const struct Maker *maker_called(const char *name) {
-    size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
-        size_t own = strlen(makers[i].call);
-        if (length < own || strcmp(name + length - own, makers[i].call) != 0) continue;
-        bool whole = length == own || name[length - own - 1] == '.' || strstr(makers[i].call, "onfig") ||
-                     strstr(makers[i].call, "from_pretrained") || strstr(makers[i].call, "Arguments") ||
-                     strstr(makers[i].call, "DataModule") || (i == 0 && !strchr(name, '.'));
-        if (whole) return &makers[i];
-    }
-    return NULL;
-}
-
-static const char *with_commas(Python *p, const ShellWords *words) {
-    const char *text = "";
-    for (int i = 0; i < words->count && i < 64; i++)
-        text = arena_printf(p->r->arena, "%.2000s%s%.400s", text, i ? "," : "", words->items[i].text);
-    return text;
-}
-
-static void tell(Python *p, const char *section, const char *name, const char *value, int line) {
-    if (p->told.count >= MOST_TOLD) not_read(p->r, "a program says more than 2000 things", (Where){p->file, line});
-    if (!is_known(value) || p->told.count >= MOST_TOLD) return;
-    said_add(p->r->arena, &p->told, arena_printf(p->r->arena, "%s%.120s", section, name), value, (Where){p->file, line},
-             BY_FILE);
-}
-
-// A dictionary's words in a section.
-static void tell_pairs(Python *p, const char *section, const ShellWords *words, int line) {
-    for (int i = 0; i < words->count; i++) {
-        const char *equals = strchr(words->items[i].text, '=');
-        if (!equals) continue;
-        const char *key = arena_printf(p->r->arena, "%.*s", (int)(equals - words->items[i].text), words->items[i].text);
-        tell(p, section, key, equals + 1, words->items[i].line ? words->items[i].line : line);
-    }
-}
-
-// What a program is given as its environment.
-static void take_environment(Python *p, const ShellWords *words) {
-    for (int i = 0; i < words->count; i++) {
-        const char *text = words->items[i].text, *equals = strchr(text, '=');
-        size_t length = equals ? (size_t)(equals - text) : 0;
-        if (length == 0 || strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") < length || !is_known(equals))
-            continue;
-        shell_set(reading_shell(p->r), arena_printf(p->r->arena, "%.*s", (int)length, text), equals + 1,
-                  (Where){p->file, words->items[i].line}, true);
-    }
-}
-
 // At NAME= of an argument, but not NAME==; behind it then.
 static const char *read_keyword(Python *p) {
     skip(p);
@@ -301,95 +179,11 @@ static const char *read_keyword(Python *p) {
     return arena_printf(p->r->arena, "%.*s", (int)(stop - begin > 100 ? 100 : stop - begin), begin);
 }
 
-// GPTConfig(n_layer=12, …): sizes of a model that the program makes itself.
-static void take_size(Python *p, const char *key, const ShellWords *value, int line) {
-    static const char *const sizes[] = {"n_layer",
-                                        "n_layers",
-                                        "num_layers",
-                                        "num_hidden_layers",
-                                        "n_head",
-                                        "n_heads",
-                                        "num_heads",
-                                        "num_attention_heads",
-                                        "n_embd",
-                                        "d_model",
-                                        "hidden_size",
-                                        "dim",
-                                        "n_kv_heads",
-                                        "n_kv_head",
-                                        "num_key_value_heads",
-                                        "intermediate_size",
-                                        "vocab_size",
-                                        "ffn_dim",
-                                        "d_ff"};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (strcmp(key, sizes[i]) == 0) tell(p, "", key, with_commas(p, value), line);
-}
-
-static void take_argument(Python *p, const char *name, const struct Maker *maker, const char *key,
-                          const ShellWords *value, int line) {
-    bool is_environment = strcmp(key, "env") == 0 || strcmp(key, "env_vars") == 0 || strcmp(key, "environment") == 0;
-    static const char *const lengths[] = {"block_size",     "seq_len",         "seq_length",    "max_seq_len",
-                                          "max_seq_length", "sequence_length", "context_length"};
-    if (is_environment) take_environment(p, value);
-    for (size_t i = 0; i < sizeof lengths / sizeof *lengths && !maker; i++) // of whatever reads the data
-        if (strcmp(key, lengths[i]) == 0 && !said_find(&p->told, key)) tell(p, "", key, with_commas(p, value), line);
-    size_t length = strlen(name);
-    bool cuts = length >= 9 && strcasecmp(name + length - 9, "tokenizer") == 0 && strcmp(key, "max_length") == 0;
-    if (cuts && !said_find(&p->told, key)) tell(p, "", key, with_commas(p, value), line); // samples at that length
-    if (length >= 8 && strcmp(name + length - 8, "autocast") == 0 && strcmp(key, "dtype") == 0)
-        tell(p, "", "precision", with_commas(p, value), line);
-    if (length >= 9 && strcmp(name + length - 9, ".function") == 0 && strcmp(key, "gpu") == 0 && value->count == 1 &&
-        is_known(value->items[0].text)) { // Modal's
-        double count = 1;
-        p->r->machines.gpu = gpu_of_text(p->r, value->items[0].text, &count);
-        p->r->machines.nodes = 1, p->r->machines.per_node = p->r->machines.gpus = count;
-        p->r->machines.where = (Where){p->file, line};
-    }
-    if (!maker && length > 6 && strcmp(name + length - 6, "Config") == 0) take_size(p, key, value, line);
-    if (!maker || is_environment) return;
-    static const char *const held[] = {"hyperparameters", "config", "deepspeed", "fsdp_config", "train_loop_config"};
-    bool holds = false; // a dictionary of settings
-    for (size_t i = 0; i < sizeof held / sizeof *held; i++) holds = holds || strcmp(key, held[i]) == 0;
-    if (holds && value->count && strchr(value->items[0].text, '='))
-        tell_pairs(p, strcmp(key, "fsdp_config") == 0 ? "fsdp_config." : "", value, line);
-    else if (strstr(name, "Lora") && strcmp(key, "target_modules") == 0)
-        tell(p, "", "lora_target_modules", with_commas(p, value), line);
-    else if (strstr(name, "DataLoader") && said_find(&p->told, key))
-        return;                                   // of those that validate
-    else if (strstr(key, "checkpointing_policy")) // whatever blocks it names
-        tell(p, maker->section, key, strcmp(with_commas(p, value), "None") == 0 ? "None" : "true", line);
-    else
-        tell(p, maker->section, key, with_commas(p, value), line);
-}
-
-static void take_call(Python *p, const char *name, const struct Maker *maker, int line) {
-    p->calls += maker->counts;
-    if (maker->is_strategy) tell(p, "trainer.", "strategy", maker->call, line);
-    const char *dot = strrchr(name, '.');
-    if (strstr(maker->call, "_config")) tell(p, "", "recipe", dot ? dot + 1 : name, line); // of Megatron-Bridge
-    if (strcmp(maker->section, "recipe.") == 0 && dot) { // llm.llama3_8b.pretrain_recipe
-        const char *from = dot;
-        while (from > name && from[-1] != '.') from--;
-        tell(p, "", "recipe", arena_printf(p->r->arena, "%.*s", (int)(dot - from), from), line);
-    }
-}
-
-// parser.add_argument("--batch-size", type=int, default=32)
-static void take_default(Python *p, const ShellWords *given, const char *value, int line) {
-    for (int i = 0; i < given->count; i++)
-        if (given->items[i].text[0] == '-' && given->items[i].text[1] == '-') {
-            tell(p, "", given->items[i].text, value, line);
-            return;
-        }
-}
-
 // Of a call's arguments those without a name; those with one are told or are the words of dict().
 static void read_arguments(Python *p, const char *name, ShellWords *given, ShellWords *pairs) {
-    const struct Maker *maker = maker_called(name);
     const char *fallback = NULL;
     int line = p->line;
-    if (maker) take_call(p, name, maker, line);
+    python_call_begins(p, name, line);
     while (p->at < p->end && !takes(p, ')')) {
         bool is_list = false;
         const char *before = p->at, *key = read_keyword(p);
@@ -399,19 +193,11 @@ static void read_arguments(Python *p, const char *name, ShellWords *given, Shell
         takes(p, ',');
         if (p->at == before) p->at++;
         if (!key) continue;
-        take_argument(p, name, maker, key, &value, own);
-        if (strcmp(key, "default") == 0) fallback = with_commas(p, &value);
-        add(p, pairs, arena_printf(p->r->arena, "%s=%s", key, with_commas(p, &value)));
+        python_argument(p, name, key, &value, own);
+        if (strcmp(key, "default") == 0) fallback = python_commas(p, &value);
+        add(p, pairs, arena_printf(p->r->arena, "%s=%s", key, python_commas(p, &value)));
     }
-    bool loads = (strstr(name, "from_pretrained") && strstr(name, "Model")) || strstr(name, "create_model") ||
-                 strstr(name, "Config.from_name");
-    if (loads && given->count) tell(p, "", "model_name_or_path", given->items[0].text, line);
-    const char *vision = strstr(name, "models."); // torchvision.models.resnet50()
-    bool is_vision = vision && !strchr(vision + 7, '.') && (vision == name || strstr(name, "torchvision"));
-    if (is_vision && !said_find(&p->told, "model_name_or_path")) tell(p, "", "model_name_or_path", vision + 7, line);
-    const char *preset = strstr(name, "TransformerConfig."); // OLMo-core's olmo2_7B
-    if (preset && !strstr(preset, "like")) tell(p, "model.", "preset", preset + 18, line);
-    if (fallback && strstr(name, "add_argument")) take_default(p, given, fallback, line);
+    python_call_ends(p, name, given, fallback, line);
 }
 
 static const char *least_or_most(Python *p, const ShellWords *given, bool most) {
@@ -630,6 +416,15 @@ static void read_parameters(Python *p) {
     }
 }
 
+// "b" of a.b(…), which is all that is known of what is plugged in.
+static const char *name_of_call(const Python *p, const char *from) {
+    while (from < p->end && *from == ' ') from++;
+    const char *begin = from, *at = from;
+    for (; at < p->end && (isalnum((unsigned char)*at) || *at == '_' || *at == '.'); at++)
+        if (*at == '.') begin = at + 1;
+    return arena_printf(p->r->arena, "%.*s", (int)(at - begin > 100 ? 100 : at - begin), begin);
+}
+
 // NAME.a.b = value, os.environ["NAME"] = value, NAME["key"] = value: behind the name. False: it is none of these.
 static bool read_place(Python *p, const char *name, size_t length) {
     const char *at = p->at, *begin = at;
@@ -650,20 +445,21 @@ static bool read_place(Python *p, const char *name, size_t length) {
         return false;
     }
     int line = p->line;
-    p->at = at + 1;
+    const char *from = p->at = at + 1;
     read_value(p, &value, &is_list);
-    const char *text = with_commas(p, &value);
+    const char *text = python_commas(p, &value);
     if (key.count == 1) {
         ShellWords pair = {0};
         add(p, &pair, arena_printf(p->r->arena, "%.100s=%.2000s", key.items[0].text, text));
         if (of_environment)
-            take_environment(p, &pair);
+            python_environment(p, &pair);
         else if (!*path)
             assign(p, name, length, &pair, true, true);
     } else if (strcmp(path, ".env_vars") == 0) {
-        take_environment(p, &value);
+        python_environment(p, &value);
     } else if (strncmp(name, "self", length) != 0) {
-        tell(p, "", path + 1, text, line);
+        bool plugs = !is_known(text) && spelling_means("plugins", path + 1);
+        python_tell(p, "", path + 1, plugs ? name_of_call(p, from) : text, line);
     }
     return true;
 }
@@ -724,17 +520,35 @@ static void read_statement(Python *p) {
         int line = p->line;
         read_value(p, &words, &is_list);
         if (p->in_dataclass && !adds && !method)
-            tell(p, "", arena_printf(p->r->arena, "%.*s", (int)lengths[i], names[i]), with_commas(p, &words), line);
+            python_tell(p, "", arena_printf(p->r->arena, "%.*s", (int)lengths[i], names[i]), python_commas(p, &words),
+                        line);
         assign(p, names[i], lengths[i], &words, is_list, adds || method);
         if (i + 1 < count && !takes(p, ',')) break;
     }
 }
 
+// Whether the line that begins stands behind an "if", other than that of a program's own name.
+static void note_condition(Python *p) {
+    static const char *const words[] = {"if ", "if(", "elif ", "else:", "elif("};
+    int indent = 0;
+    const char *at = p->at;
+    for (; at < p->end && (*at == ' ' || *at == '\t'); at++) indent++;
+    if (at >= p->end || *at == '\n' || *at == '#') return;
+    size_t left = (size_t)(p->end - at);
+    bool asks = false, begins = left > 11 && strncmp(at, "if __name__", 11) == 0;
+    for (int i = 0; i < 5 && !begins; i++)
+        asks = asks || (left > strlen(words[i]) && strncmp(at, words[i], strlen(words[i])) == 0);
+    if (p->condition >= indent) p->condition = -1;
+    if (asks && p->condition < 0) p->condition = indent;
+}
+
 static Python *read_all(Reading *r, const char *file, const char *text, size_t bytes, const SaidList *arguments) {
     Python *p = ARENA_NEW(r->arena, Python);
-    *p = (Python){.r = r, .at = text, .end = text + bytes, .line = 1, .file = file, .arguments = arguments};
+    *p = (Python){
+        .r = r, .at = text, .end = text + bytes, .line = 1, .file = file, .arguments = arguments, .condition = -1};
     p->configures = arguments && memmem(text, bytes, "configurator.py", 15);
     while (p->at < p->end && p->steps < 100000) {
+        note_condition(p);
         bool opens = *p->at == '@' && p->end - p->at > 10 && strncmp(p->at, "@dataclass", 10) == 0;
         if (opens || (isalpha((unsigned char)*p->at) && strncmp(p->at, "class ", 6) != 0)) p->in_dataclass = opens;
         while (p->at < p->end && (*p->at == ' ' || *p->at == '\t')) p->at++;
@@ -760,7 +574,7 @@ static void say_told(Reading *r, const Python *p) {
 
 static void say_names(Reading *r, Python *p, bool only_known) {
     for (int i = 0; i < p->count; i++) {
-        const char *value = with_commas(p, &p->names[i].words);
+        const char *value = python_commas(p, &p->names[i].words);
         if (p->names[i].words.count && (!only_known || is_known(value)))
             said_add(r->arena, &r->said, p->names[i].name, value, (Where){p->file, p->names[i].words.items[0].line},
                      BY_FILE);

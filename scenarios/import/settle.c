@@ -212,6 +212,10 @@ static void settle_deepspeed(Reading *r, Where where) {
     double replicas = floor(world_of(r) / layout_of(r)), each = heard_number(r, "micro-batch", 0);
     double steps = heard_number(r, "grad-accumulation", 0);
     if (all <= 0) return;
+    if (each <= 0 && replicas > 0 && fmod(all, fmax(1, steps) * replicas) == 0) { // it follows
+        each = all / fmax(1, steps) / replicas;
+        hear_number(r, "micro-batch", each, heard(r, "ds_batch")->where);
+    }
     bool whole = heard(r, "global-batch") != NULL;
     if (each > 0 && steps > 0 && replicas > 0 && each * steps * replicas != all) {
         problem_add(r->problems, heard(r, "ds_batch")->where,
@@ -298,7 +302,8 @@ static void settle_pipeline(Reading *r, Where where) {
 }
 
 static void settle_precision(Reading *r, Where where) {
-    const char *mixed = said_value(&r->said, "mixed_precision"), *type = said_value(&r->said, "torch_dtype|dtype");
+    const char *mixed = said_value(&r->said, "mixed_precision|trainer.plugins"),
+               *type = said_value(&r->said, "torch_dtype|dtype");
     if (!heard(r, "precision") && type && (strstr(type, "bfloat16") || strcmp(type, "bf16") == 0))
         hear(r, "precision", "bf16", said_find(&r->said, "torch_dtype|dtype")->where);
     const Said *kind = said_find(&r->said, "dtype");

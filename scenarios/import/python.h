@@ -1,0 +1,38 @@
+// What the files share that read Python: read_python.c (values and statements) and python_told.c (what calls say).
+#ifndef LOCKSTEP_SCENARIOS_IMPORT_PYTHON_H
+#define LOCKSTEP_SCENARIOS_IMPORT_PYTHON_H
+
+#include "scenarios/import/reading.h"
+
+enum { MOST_NAMES = 400, MOST_WORDS = 2000, DEEPEST = 12, MOST_TOLD = 2000 };
+
+typedef struct Name {
+    const char *name;
+    ShellWords words;
+    bool is_list;
+} Name;
+
+typedef struct Python {
+    Reading *r;
+    const char *at, *end;
+    int line, depth, steps;
+    Name names[MOST_NAMES];
+    int count;
+    const char *file;
+    const SaidList *arguments; // what the command line tells it; or NULL
+    bool in_dataclass;         // its fields are settings
+    bool configures;           // its names are its options, as nanoGPT's configurator.py has it
+    SaidList told;             // by calls and attributes
+    int calls;                 // of those that make a training
+    int condition;             // how far the "if" is indented in which the line stands; -1: in none
+} Python;
+
+const char *python_commas(Python *p, const ShellWords *words); // one text of them
+void python_tell(Python *p, const char *section, const char *name, const char *value, int line);
+void python_environment(Python *p, const ShellWords *words); // what a program is given: "NAME=value"
+// A call begins; one of its arguments has a name; it ended, with these arguments that have none.
+void python_call_begins(Python *p, const char *name, int line);
+void python_argument(Python *p, const char *name, const char *key, const ShellWords *value, int line);
+void python_call_ends(Python *p, const char *name, const ShellWords *given, const char *fallback, int line);
+
+#endif

@@ -1,0 +1,110 @@
+// Launch files with what lies round them: configurations of their project, variables, programs that they start.
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tests/import_read.h"
+#include "tests/test.h"
+
+// Through the program: in a repository, in a folder where it is started, and in neither.
+TEST(a_script_finds_configurations_beside_its_folder_in_its_project) {
+    static const char script[] =
+        "PROGRAM=$(realpath $LOCKSTEP); mkdir -p %s/p/scripts %s/p/configs && cd %s/p && printf '%%s\\n' '#!/bin/bash' "
+        "'deepspeed --num_gpus 8 train.py --model_name_or_path %s "
+        "--per_device_train_batch_size 2 --deepspeed %s' > scripts/run.sh && "
+        "mkdir -p nets/mine && cp $OLDPWD/tests/data/hf/gpt2.json nets/mine/config.json && "
+        "echo '{\"zero_optimization\": {\"stage\": 3}}' > configs/ds.json && %s && "
+        "$PROGRAM run %s --node dgx-h100 --seq 512 --json";
+    static const struct {
+        const char *named, *before, *file;
+        bool found;
+    } ways[] = {{"../configs/ds.json", "mkdir .git", "scripts/run.sh", true},
+                {"configs/ds.json", "mkdir .git", "scripts/run.sh", true},
+                {"/home/me/p/configs/ds.json", "mkdir .git && cd /", "$OLDPWD/scripts/run.sh", true},
+                {"../configs/ds.json", "true", "scripts/run.sh", true},
+                {"../configs/ds.json", "cd scripts", "run.sh", false},
+                {"../configs/ds.json", "cd /", "$OLDPWD/scripts/run.sh", false}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        Arena *arena = arena_open();
+        char folder[] = "/tmp/lockstep-project-XXXXXX", output[60000];
+        const char *at = mkdtemp(folder);
+        const char *line = arena_printf(arena, script, at, at, at, ways[i].found ? "../nets/mine" : "gpt2",
+                                        ways[i].named, ways[i].before, ways[i].file);
+        test_shell(line, output, sizeof output);
+        EXPECT_CONTAINS(output, "\"kind\": \"run\"");
+        EXPECT_INT(strstr(output, "\"zero\": 3") != NULL, ways[i].found);
+        EXPECT_INT(test_shell(arena_printf(arena, "rm -rf %s", at), output, sizeof output), 0);
+        arena_close(arena);
+    }
+}
+
+TEST(variables_at_their_usual_values_are_of_no_effect_and_others_are_told) {
+    static const char script[] = "#!/bin/bash\nexport NCCL_SOCKET_IFNAME=eth0 NCCL_IB_DISABLE=%s NCCL_NVLS_ENABLE=2 "
+                                 "NCCL_ALGO=Ring CUDA_LAUNCH_BLOCKING=0\n"
+                                 "torchrun --nproc_per_node 8 run_clm.py --model_name_or_path gpt2 "
+                                 "--per_device_train_batch_size 4 --optim paged_adamw_8bit\n";
+    Arena *arena = arena_open();
+    const ImportAsked asked = {.node = "dgx-h100"};
+    const Import *import = read_as(arena, "x.sh", arena_printf(arena, script, "0"), &asked);
+    EXPECT(lists(&import->idle, "NCCL_IB_DISABLE") && lists(&import->idle, "NCCL_SOCKET_IFNAME"));
+    EXPECT(lists(&import->idle, "NCCL_NVLS_ENABLE") && lists(&import->idle, "CUDA_LAUNCH_BLOCKING"));
+    EXPECT(lists(&import->open, "NCCL_ALGO"));
+    EXPECT_TEXT(word(import, "optimizer"), "adam-8bit");
+    import = read_as(arena, "x.sh", arena_printf(arena, script, "1"), &asked);
+    EXPECT(lists(&import->open, "NCCL_IB_DISABLE") && lists(&import->open, "NCCL_SOCKET_IFNAME"));
+    arena_close(arena);
+}
+
+// A program that the script writes, and starts.
+static const Import *loop_of(Arena *arena, const char *lines, const char *options) {
+    const char *text = arena_printf(arena,
+                                    "#!/bin/bash\ncat > train.py <<'EOF'\nimport torch\n%sEOF\n"
+                                    "torchrun --nproc_per_node 8 train.py --batch-size 4 --seq_len 512 %s\n",
+                                    lines, options);
+    return read_as(arena, "x.sh", text, &(ImportAsked){.node = "dgx-h100"});
+}
+
+TEST(what_a_program_calls_is_so_unless_a_condition_stands_before_it) {
+    static const char model[] = "model = LlamaForCausalLM.from_pretrained('meta-llama/Llama-2-7b-hf', "
+                                "attn_implementation='eager', torch_dtype=torch.bfloat16)\n";
+    static const char sharded[] = "    model.gradient_checkpointing_enable()\n"
+                                  "    model = FSDP(model, sharding_strategy=ShardingStrategy.SHARD_GRAD_OP)\n"
+                                  "    model = torch.compile(model)\n";
+    Arena *arena = arena_open();
+    const Import *import = loop_of(arena, arena_printf(arena, "%sif __name__ == '__main__':\n%s", model, sharded), "");
+    EXPECT_CONTAINS(word(import, "model"), "llama-2-7b");
+    EXPECT_TEXT(word(import, "attention"), "plain");
+    EXPECT_TEXT(word(import, "precision"), "bf16");
+    EXPECT_TEXT(word(import, "recompute"), "full");
+    EXPECT_TEXT(word(import, "zero"), "2");
+    EXPECT(lists(&import->open, "torch_compile"));
+    import = loop_of(arena,
+                     arena_printf(arena, "%sif args.shard:\n%selse:\n    fully_shard(model)\nx = 1\n", model, sharded),
+                     "--fp16");
+    EXPECT_TEXT(word(import, "zero"), "(not said)");
+    EXPECT_TEXT(word(import, "recompute"), "(not said)");
+    EXPECT_TEXT(word(import, "precision"), "fp16");
+    EXPECT(!lists(&import->open, "torch_compile"));
+    import = loop_of(
+        arena,
+        arena_printf(arena, "%sif args.x:\n    y = 2\n\nfully_shard(model, reshard_after_forward=False)\n", model), "");
+    EXPECT_TEXT(word(import, "zero"), "2");
+    arena_close(arena);
+}
+
+TEST(deepspeeds_micro_batch_follows_from_the_whole_and_a_precision_from_its_plugin) {
+    Arena *arena = arena_open();
+    const Import *import = read_as(
+        arena, "x.sh",
+        "#!/bin/bash\ncat > ds.json <<'EOF'\n"
+        "{\"train_batch_size\": 64, \"gradient_accumulation_steps\": 4, \"zero_optimization\": {\"stage\": 1}}\nEOF\n"
+        "deepspeed --num_gpus 4 train.py --model_name_or_path gpt2 --deepspeed_config ds.json\n",
+        &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(import, "micro-batch"), "4");
+    import = read_as(arena, "r.py",
+                     "recipe = llm.llama3_8b.pretrain_recipe(num_nodes=2, num_gpus_per_node=8)\n"
+                     "recipe.trainer.plugins = bf16_with_fp8_mixed()\n",
+                     &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(import, "precision"), "fp8");
+    EXPECT_TEXT(word(import, "fp8-recipe"), "delayed");
+    arena_close(arena);
+}
