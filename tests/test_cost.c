@@ -291,6 +291,51 @@ TEST(gelu_from_elementary_operators_costs_its_passes) {
     arena_close(bench.arena);
 }
 
+// Autocast raises to the third power in 32 bits, and what follows stays so: as many bytes as without autocast, where
+// products alone are in 16. A model cast as a whole has half of them.
+TEST(autocast_has_gelu_from_elementary_operators_in_32_bits) {
+    Bench bench = bench_open();
+    const Model *m = bench_model(&bench, "gpt2-774m");
+    const Gpu *g = bench_gpu(&bench, "V100");
+    double pass = 2.0 * 4 * 1024 * 5120 * 1.25 / (g->memory_efficiency * g->memory_bytes_per_second);
+    TrainingSpec training = {.model = m,
+                             .layout = {.tp = 1},
+                             .seq_len = 1024,
+                             .precision = FP16,
+                             .attention = ATTENTION_FLASH_1,
+                             .mixed_precision = true};
+    for (int half = 0; half < 2; half++) {
+        training.half_weights = half == 1;
+        training.composed_gelu = false;
+        BlockCost fused = block_cost(m, 1, &training, 4, g);
+        training.composed_gelu = true;
+        BlockCost composed = block_cost(m, 1, &training, 4, g);
+        double forward = seconds_of(&composed.forward, CAUSE_MEMORY) - seconds_of(&fused.forward, CAUSE_MEMORY);
+        EXPECT_NEAR(forward, ((half ? 19 : 38) - 3) * pass, 2e-2);
+    }
+    arena_close(bench.arena);
+}
+
+// Of GPT-2 in Hugging Face's way scores pass two operators more, four passes; flash attention has no scores.
+TEST(scores_that_operators_select_cost_four_passes_more) {
+    Bench bench = bench_open();
+    const Model *m = bench_model(&bench, "gpt2-774m");
+    const Gpu *g = bench_gpu(&bench, "V100");
+    double pass = 4.0 * 4 * 20 * 1024 * 1024 * 1.25 / (g->memory_efficiency * g->memory_bytes_per_second);
+    TrainingSpec training = {.model = m, .layout = {.tp = 1}, .seq_len = 1024, .precision = FP32};
+    BlockCost fused = block_cost(m, 1, &training, 4, g);
+    training.composed_gelu = true;
+    BlockCost selected = block_cost(m, 1, &training, 4, g);
+    EXPECT_NEAR(seconds_of(&selected.forward, CAUSE_ATTENTION) - seconds_of(&fused.forward, CAUSE_ATTENTION), 4 * pass,
+                1e-2);
+    training.attention = ATTENTION_FLASH_1;
+    selected = block_cost(m, 1, &training, 4, g);
+    training.composed_gelu = false;
+    fused = block_cost(m, 1, &training, 4, g);
+    EXPECT_NEAR(seconds_of(&selected.forward, CAUSE_ATTENTION), seconds_of(&fused.forward, CAUSE_ATTENTION), 1e-9);
+    arena_close(bench.arena);
+}
+
 static double scores_seconds(const Model *m, const TrainingSpec *training, const Gpu *g) {
     BlockCost cost = block_cost(m, 1, training, 4, g);
     return seconds_of(&cost.forward, CAUSE_ATTENTION);

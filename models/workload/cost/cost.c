@@ -52,8 +52,15 @@ static const double *score_passes(const Work *work) {
     return (unfused ? framework_traits(FRAMEWORK_EAGER) : work->traits)->scores;
 }
 
+// Hugging Face's GPT-2 divides scores, selects by the causal mask and adds another, operator by operator; of the
+// selection backward fills a tensor with zeros and selects again.
+static const double selected_score_passes[] = {4, 4};
+static bool selects_scores(const Work *work) {
+    return work->training->composed_gelu && work->model->causal && work->training->framework == FRAMEWORK_EAGER;
+}
+
 double score_pass_count(const Work *work, int direction) {
-    double passes = score_passes(work)[direction];
+    double passes = score_passes(work)[direction] + (selects_scores(work) ? selected_score_passes[direction] : 0);
     if (drops_out(work->model) || passes < DROPOUT_PASSES + MASK_PASSES) return passes; // fused: one kernel anyway
     return passes - DROPOUT_PASSES - (direction == FORWARD ? MASK_PASSES : 0);
 }
@@ -69,6 +76,13 @@ static bool composes_gelu(const Work *work) {
 double activation_pass_count(const Work *work, int direction) {
     if (composes_gelu(work)) return composed_gelu_passes[direction];
     return (work->model->gated_mlp ? work->traits->gated : work->traits->gelu)[direction];
+}
+
+bool casts_operators(const Work *work) { return work->training->mixed_precision && !work->training->half_weights; }
+
+// Autocast has x^3 in 32 bits (its list of operators, pow among them), and with it all that follows.
+double activation_bytes(const Work *work) {
+    return composes_gelu(work) && casts_operators(work) ? 4 : wide_bytes(work);
 }
 
 double activation_kernels_more(const Work *work, int direction) {

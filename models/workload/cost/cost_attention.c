@@ -106,8 +106,7 @@ static void score_products(const Work *work, Pass *pass, double batch, double qu
 }
 
 static double score_bytes(const Work *work) {
-    bool autocast = work->training->mixed_precision && !work->training->half_weights;
-    return autocast && work->traits->wide_scores ? 4 : wide_bytes(work);
+    return casts_operators(work) && work->traits->wide_scores ? 4 : wide_bytes(work);
 }
 
 static void plain_attention(const Work *work, Pass *pass, const Operator *core, int direction) {

@@ -148,8 +148,7 @@ void half_kernels(const Work *work, Pass *pass, int direction) {
 // of its own; those of queries, keys and latents, which keep nothing, are counted with the half that they stand in.
 void norm_cost(const Work *work, Pass *pass, const Operator *one, int direction) {
     pass_by(pass, one->name);
-    bool cast = work->training->mixed_precision && !work->training->half_weights;
-    double bytes = cast ? work->traits->hidden_bytes : work->element_bytes;
+    double bytes = casts_operators(work) ? work->traits->hidden_bytes : work->element_bytes;
     if (one->half & HALF_PASSES) {
         double moved = hidden_pass_count(work, direction) * bytes;
         if (norms_elementary(work)) moved = work->traits->rms_bytes[direction];
@@ -163,7 +162,8 @@ static void elementwise_cost(const Work *work, Pass *pass, const Operator *one, 
     if (one->region == REGION_DISPATCHES || one->region == REGION_COMBINES)
         exchange_cost(work, pass, one, direction);
     else if (one->part == PART_MLP)
-        pass_bytes(work, pass, CAUSE_MEMORY, activation_pass_count(work, direction), wide_bytes(work) * one->written);
+        pass_bytes(work, pass, CAUSE_MEMORY, activation_pass_count(work, direction),
+                   activation_bytes(work) * one->written);
     else if (one->part == PART_EXPERTS || one->part == PART_SHARED_EXPERTS)
         expert_activation(work, pass, one, direction);
 }

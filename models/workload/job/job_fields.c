@@ -125,7 +125,7 @@ static const Field training_fields[] = {
     {"optimizer_in_backward", SWITCH, .fallback = "false", .example = "true", .flag = "optimizer-in-backward",
      BOOL(optimizer_in_backward), .help = "a weight is updated, and its gradient dropped, as soon as it is there (one GPU, one micro-batch a step)"},
     {"composed_gelu", SWITCH, .fallback = "false", .example = "true", .flag = "composed-gelu", BOOL(composed_gelu),
-     .help = "GELU by tanh from eight elementary operators (Hugging Face's GPT-2)"},
+     .help = "GELU by tanh from eight elementary operators, and plain attention's mask by two more (Hugging Face's GPT-2)"},
     {"whole_head", SWITCH, .fallback = "false", .example = "true", .flag = "whole-head", BOOL(whole_head),
      .help = "an encoder's logits at every position, not at masked ones only"},
     {"classifies", SWITCH, .fallback = "false", .example = "true", .flag = "classifies", BOOL(classifies),

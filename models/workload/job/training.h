@@ -181,7 +181,7 @@ typedef struct TrainingSpec {
     bool tuned_products;  // which kernel does a product is found by timing it (XLA's autotuner), not by cuBLAS's rules
     bool fused_optimizer; // eager software whose Adam reads and writes each weight once (AdamW(fused=True), apex)
     bool fused_norms;     // eager software whose RMSNorm and rotary embedding are kernels of their own (apex, Liger)
-    bool composed_gelu;   // GELU by tanh from eight elementary operators, as in Hugging Face's GPT-2
+    bool composed_gelu;   // GELU by tanh from eight operators, scores masked by two more: Hugging Face's GPT-2
     ImageLayout image_layout;
     Optimizer optimizer;
     Backend backend;
