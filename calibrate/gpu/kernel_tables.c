@@ -124,8 +124,8 @@ static const char *predict_gemm(const Line *line, const Gpu *gpu, double *second
     if (!gpu_supports(gpu, type->precision)) return no_units(gpu, line->arena, type->precision);
     gemm.precision = type->precision;
     gemm_in_a_loop(&gemm, text_in(line, "framework"), text_in(line, "weights"));
-    double rate = type->precision == FP8 ? fp8_recipe_rate(type->recipe) : 1;
-    *seconds = launches_in_a_graph(gpu, 1) + gemm_seconds(gpu, &gemm) / rate;
+    if (type->precision == FP8) gemm.rate = fp8_recipe_rate(gpu, type->recipe);
+    *seconds = launches_in_a_graph(gpu, 1) + gemm_seconds(gpu, &gemm);
     if (type->cast.bytes > 0)
         *seconds += cast_seconds(gpu, &type->cast, (double)gemm.m, (double)gemm.m * (double)gemm.k);
     bool in_the_cast = says(line, "framework", "sglang"); // its cast lays the scales out as DeepGEMM wants them

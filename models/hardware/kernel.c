@@ -242,7 +242,7 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
     double beside = bytes_in(gemm) * per_byte, after = output_bytes(gemm) * per_byte;
     bool on_matrix_units = costs.units == &matrix_units;
     if (on_matrix_units) {
-        costs.seconds_per_product *= far_cost(gpu, gemm);
+        costs.seconds_per_product *= far_cost(gpu, gemm) / (gemm->rate > 0 ? gemm->rate : 1);
         costs.seconds_per_product = larger(costs.seconds_per_product, least_seconds_per_product(gpu, gemm));
     } else {
         costs.seconds_per_product *= long_cost(gpu, gemm) * lie_cost(gpu, gemm);

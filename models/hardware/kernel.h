@@ -10,6 +10,7 @@ typedef struct Gemm {
     bool is_untransposed;   // the second operand is stored k x n; that of a linear layer, its weights, is n x k
     double loop_bytes; // that pass between two uses of the same operands, in a loop that measures; 0: they are cold
     int loads;         // elements that matrix units are fed at a time, where rows do not begin at 16 bytes; 0: they do
+    double rate;       // of their arithmetic, of what products of its precision reach; 0: all of it
     double quiet;      // share of the usual switching that operands of few values spare (0: they are as random)
 } Gemm;
 

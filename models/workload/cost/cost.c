@@ -200,8 +200,9 @@ void pass_overlap(Pass *pass, Cause cause, CollectiveOp op, double bytes) {
 
 void pass_overlap_end(Pass *pass) { open_stretch(pass, pass_now(pass)->recomputed); }
 
-double fp8_recipe_rate(Fp8Recipe recipe) {
+double fp8_recipe_rate(const Gpu *gpu, Fp8Recipe recipe) {
     if (recipe == FP8_ROWWISE) return cost_constant(FP8_ROWWISE_SHARE);
+    if (recipe == FP8_BLOCKWISE && !gpu_is_of_servers(gpu)) return cost_constant(FP8_BLOCK_SHARE_OF_CARDS);
     return recipe == FP8_BLOCKWISE || recipe == FP8_MX ? cost_constant(FP8_BLOCK_SHARE) : 1;
 }
 
@@ -209,8 +210,7 @@ double fp8_recipe_rate(Fp8Recipe recipe) {
 // 32 MiB of workspace), which Megatron uses, and those whose kernels were timed (XLA's autotuner).
 static double product_rate(const Work *work, Precision precision) {
     bool slowed = work->traits->plain_cublas && !work->training->tuned_products && work->gpu->generation == HOPPER;
-    double plain = slowed && precision != FP32 && precision != FP64 ? cost_constant(PLAIN_CUBLAS_ON_HOPPER) : 1;
-    return precision == FP8 ? plain * fp8_recipe_rate(work->training->fp8_recipe) : plain;
+    return slowed && precision != FP32 && precision != FP64 ? cost_constant(PLAIN_CUBLAS_ON_HOPPER) : 1;
 }
 
 Gemm gemm_of(Precision precision, double batch, double m, double n, double k) {
@@ -222,6 +222,7 @@ Gemm gemm_of(Precision precision, double batch, double m, double n, double k) {
 }
 
 void pass_one_gemm(const Work *work, Pass *pass, Cause cause, Gemm gemm) {
+    if (gemm.precision == FP8) gemm.rate = fp8_recipe_rate(work->gpu, work->training->fp8_recipe);
     pass_now(pass)->seconds[cause] += gemm_seconds(work->gpu, &gemm) / product_rate(work, gemm.precision);
 }
 

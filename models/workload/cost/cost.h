@@ -77,7 +77,8 @@ typedef struct OperatorTimes {
 // Adds those of one more block. micro_batch in samples on one replica.
 void block_operator_times(Arena *arena, int block, const TrainingSpec *training, double micro_batch, const Gpu *gpu,
                           OperatorTimes *times);
-double fp8_recipe_rate(Fp8Recipe recipe); // of 8-bit products, as a share of those with one scale for a tensor
+// Of the arithmetic of 8-bit products, as a share of those with one scale for a tensor.
+double fp8_recipe_rate(const Gpu *gpu, Fp8Recipe recipe);
 // FLOPs of its products, forward, on one GPU.
 double block_matmul_flops(const Model *model, int block, const TrainingSpec *training, double micro_batch);
 bool same_block(const TrainingSpec *training, int a, int b); // they surely cost the same
