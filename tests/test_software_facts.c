@@ -150,6 +150,7 @@ TEST(blocks_with_scales_slow_the_arithmetic_of_graphics_cards_most) {
         double plain = gemm_seconds(&gpu, &large), read = gemm_seconds(&gpu, &thin);
         large.rate = thin.rate = fp8_recipe_rate(&gpu, FP8_BLOCKWISE);
         EXPECT_NEAR(large.rate, cost_constant(shares[i]), 1e-12);
+        EXPECT_NEAR(fp8_recipe_rate(&gpu, FP8_ROWWISE), i == 0 ? cost_constant(FP8_ROWWISE_SHARE) : 1, 1e-12);
         EXPECT_NEAR(gemm_seconds(&gpu, &large), plain / large.rate, 0.03);
         EXPECT_NEAR(gemm_seconds(&gpu, &thin), read, 0.03);
     }

@@ -201,8 +201,9 @@ void pass_overlap(Pass *pass, Cause cause, CollectiveOp op, double bytes) {
 void pass_overlap_end(Pass *pass) { open_stretch(pass, pass_now(pass)->recomputed); }
 
 double fp8_recipe_rate(const Gpu *gpu, Fp8Recipe recipe) {
-    if (recipe == FP8_ROWWISE) return cost_constant(FP8_ROWWISE_SHARE);
-    if (recipe == FP8_BLOCKWISE && !gpu_is_of_servers(gpu)) return cost_constant(FP8_BLOCK_SHARE_OF_CARDS);
+    bool of_servers = gpu_is_of_servers(gpu);
+    if (recipe == FP8_ROWWISE) return of_servers ? cost_constant(FP8_ROWWISE_SHARE) : 1;
+    if (recipe == FP8_BLOCKWISE && !of_servers) return cost_constant(FP8_BLOCK_SHARE_OF_CARDS);
     return recipe == FP8_BLOCKWISE || recipe == FP8_MX ? cost_constant(FP8_BLOCK_SHARE) : 1;
 }
 
