@@ -336,6 +336,29 @@ TEST(scores_that_operators_select_cost_four_passes_more) {
     arena_close(bench.arena);
 }
 
+// Whatever their size: twenty operators for each tensor, of which a layer has two norms and four products. Sharded ones
+// are unwrapped and wrapped again around each, as PyTorch has it since the middle of 2024.
+TEST(an_optimizer_of_ones_own_takes_as_long_as_its_host_issues_it) {
+    Bench bench = bench_open();
+    const Gpu *g = bench_gpu(&bench, "H100");
+    TrainingSpec training = {.layout = {.tp = 1},
+                             .seq_len = 1024,
+                             .precision = BF16,
+                             .optimizer = OPTIMIZER_OWN,
+                             .cpu_seconds_per_kernel = 10e-6};
+    for (int zero = 0; zero <= 3; zero += 3) {
+        training.layout.zero = zero;
+        training.model = bench_model(&bench, "gpt2-124m");
+        double of_12_layers = optimizer_seconds(&training, 1e6, g);
+        training.model = bench_model(&bench, "gpt2-355m");
+        double of_24_layers = optimizer_seconds(&training, 1e6, g);
+        double each = 10e-6 + (zero == 3 ? cost_constant(DTENSOR_SECONDS) : 0);
+        EXPECT_NEAR(of_24_layers - of_12_layers, 12 * 6 * 20 * each, 1e-6);
+        EXPECT(optimizer_seconds(&training, 1e12, g) > of_24_layers); // or as its kernels take
+    }
+    arena_close(bench.arena);
+}
+
 static double scores_seconds(const Model *m, const TrainingSpec *training, const Gpu *g) {
     BlockCost cost = block_cost(m, 1, training, 4, g);
     return seconds_of(&cost.forward, CAUSE_ATTENTION);

@@ -96,6 +96,20 @@ TEST(pairs_and_four_bits_are_read_by_their_names) {
     arena_close(r.arena);
 }
 
+TEST(an_optimizer_that_no_library_has_is_ones_own) {
+#define ROW "x,f,GPT,decoder,24,2048,16,51200,2048,H100-SXM5-80GB,8,1,8,PyTorch FSDP,1,1,8,3,2,16,bf16,none,1.5,"
+    static const Optimizer meant[] = {OPTIMIZER_OWN, OPTIMIZER_ADAM, OPTIMIZER_ADAM, OPTIMIZER_ADAM_8BIT,
+                                      OPTIMIZER_ADAM};
+    Reading r = read_text("row_id,family,model,model_type,layers,hidden,heads,vocab,seq_len,gpu,n_gpus,n_nodes,"
+                          "gpus_per_node,framework,tp,pp,dp,zero_stage,micro_batch,global_batch,precision,recompute,"
+                          "iter_time_s,optimizer\n" ROW "some-star-mk4\n" ROW "fused AdamW\n" ROW "Muon\n" ROW
+                          "AdamW 8-bit\n" ROW "\n");
+    EXPECT(r.sound);
+    for (int i = 0; i < 5; i++) EXPECT_INT(r.runs.items[i].training.optimizer, meant[i]);
+    arena_close(r.arena);
+#undef ROW
+}
+
 TEST(a_throughput_is_a_step_time) {
     Reading r = read_text(HEADER "a,f,ResNet-50,cnn,,,,,,V100-SXM2-16GB,4,1,4,NGC MXNet,1,1,4,0,64,256,fp16,none,,"
                                  "1024\n");

@@ -694,6 +694,15 @@ static void say_head(Row *row) {
             }
 }
 
+// A name that no library's optimizer has; those of matrices come compiled.
+static bool has_own_optimizer(const Row *row) {
+    static const char *const known[] = {"adam", "sgd",  "adafactor", "momentum", "lamb", "lars",
+                                        "muon", "soap", "shampoo",   "rmsprop",  "lion"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (says(row, OPTIMIZER, known[i])) return false;
+    return row->text[OPTIMIZER][0] != 0;
+}
+
 static void say_optimizer(Row *row) {
     say_optimizer_alone_offloaded(row);
     if (says(row, OVERLAP, "optimizer in backward")) say_flag(row, JOB_TRAINING, "optimizer_in_backward", true);
@@ -708,6 +717,7 @@ static void say_optimizer(Row *row) {
              : sgd                                      ? "sgd"
              : eight                                    ? "adam-8bit"
              : says(row, OPTIMIZER, "adafactor")        ? "adafactor"
+             : has_own_optimizer(row)                   ? "own"
                                                         : "adam");
 }
 

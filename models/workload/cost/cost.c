@@ -4,6 +4,7 @@
 #include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/job/schedule.h"
+#include "models/workload/job/software.h"
 #include "models/workload/model/model_internal.h"
 #include "sim/base/check.h"
 
@@ -523,8 +524,38 @@ bool steps_by_operation(const TrainingSpec *training) {
     return adam && training->framework == FRAMEWORK_EAGER && !training->fused_optimizer;
 }
 
+// An optimizer of Adam's kind in Python of one's own: some twenty operators for each tensor, one after the other, each
+// of which reads two of the size and writes one. With FSDP2 and tensor parallelism PyTorch's tensors are sharded.
+#define OWN_OPERATORS 20
+#define OWN_OPERATOR_BYTES 10.0
+#define DTENSOR_SINCE 2024.5
+
+static double tensors_of(const TrainingSpec *training) {
+    const Model *model = training->model;
+    double tensors = 0;
+    for (int block = 0; block < model->block_count; block++) {
+        OperatorList operators = {.count = 0};
+        Portion portion = portion_of_sample(model, block, training->seq_len);
+        block_operators(model, block, &portion, &operators);
+        for (int i = 0; i < operators.count; i++) {
+            const LayerWeights *weights = &operators.items[i].weights;
+            tensors += weights->split + weights->routed + weights->whole > 0;
+        }
+    }
+    return tensors / (training->layout.pp > 1 ? training->layout.pp : 1);
+}
+
+static double own_optimizer_seconds(const TrainingSpec *training, double parameters, const Gpu *gpu) {
+    bool sharded = shards_weights(&training->layout) || training->layout.tp > 1;
+    bool wrapped = sharded && (!training->software || training->software->year >= DTENSOR_SINCE);
+    double host = issue_seconds(training, gpu) + (wrapped ? host_slowness(gpu) * cost_constant(DTENSOR_SECONDS) : 0);
+    double operators = OWN_OPERATORS * tensors_of(training);
+    return fmax(memory_seconds(gpu, OWN_OPERATORS * OWN_OPERATOR_BYTES * parameters), operators * host);
+}
+
 double optimizer_seconds(const TrainingSpec *training, double parameters, const Gpu *gpu) {
     if (training->optimizer == OPTIMIZER_NONE) return 0;
+    if (training->optimizer == OPTIMIZER_OWN) return own_optimizer_seconds(training, parameters, gpu);
     const FrameworkTraits *traits_of = framework_traits(training->framework);
     double adam = traits_of->adam_bytes > 0 ? traits_of->adam_bytes : ADAM_BYTES;
     if (steps_by_operation(training)) adam = ADAM_BYTES_EACH_OPERATION;

@@ -62,7 +62,8 @@ static bool freezes_in_32_bits(const TrainingSpec *training) {
 static double state_bytes(const TrainingSpec *training) {
     double element = precision_bytes(training->precision);
     double wide = element > 4 ? element : !training->mixed_precision && element < 4 ? 2 : 4;
-    if (training->optimizer == OPTIMIZER_ADAM) return ADAM_STATE_BYTES / 4 * wide;
+    if (training->optimizer == OPTIMIZER_ADAM || training->optimizer == OPTIMIZER_OWN)
+        return ADAM_STATE_BYTES / 4 * wide;
     if (training->optimizer == OPTIMIZER_ADAM_8BIT) return ADAM_8BIT_STATE_BYTES;
     return training->optimizer == OPTIMIZER_SGD ? SGD_STATE_BYTES / 4 * wide : 0;
 }

@@ -71,7 +71,7 @@ static const Field training_fields[] = {
      .flag = "image-layout", .varied = "image_layout", INT(image_layout),
      .help = "how images lie in memory; usual: as the framework has it"},
     {"optimizer", CHOICE(optimizer_names, OPTIMIZER_COUNT), .example = "\"adam\"", .flag = "optimizer", .varied = "optimizer",
-     INT(optimizer), .help = "optimizer; when left out: adam for transformers, else sgd"},
+     INT(optimizer), .help = "optimizer, own: in Python of one's own, tensor by tensor; when left out: adam for transformers, else sgd"},
     {"backend", CHOICE(backend_choices, 3), .fallback = "\"nccl\"", .example = "\"nccl\"", .flag = "backend",
      .varied = "backend", .help = "library of collectives"},
     {"bucket", BYTES(ABOVE_ZERO), .fallback = "\"25 MiB\"", .example = "\"25 MiB\"", .flag = "bucket", .varied = "bucket",

@@ -9,7 +9,7 @@ const char *const recompute_names[RECOMPUTE_COUNT] = {"none", "selective", "full
 const char *const attention_names[ATTENTION_COUNT] = {"plain", "flash", "flash1", "flash2", "flash3", "flash4"};
 const char *const framework_names[FRAMEWORK_COUNT] = {"eager", "megatron", "tuned",     "graph",
                                                       "fused", "composed", "operators", "tensorflow"};
-const char *const optimizer_names[OPTIMIZER_COUNT] = {"sgd", "adam", "none", "adam-8bit", "adafactor"};
+const char *const optimizer_names[OPTIMIZER_COUNT] = {"sgd", "adam", "none", "adam-8bit", "adafactor", "own"};
 const char *const image_layout_names[IMAGE_LAYOUT_COUNT] = {"usual", "nchw", "nhwc"};
 const char *const offload_names[OFFLOAD_COUNT] = {"gpu", "host", "nvme"};
 const char *const context_exchange_names[CONTEXT_COUNT] = {"ring", "all-gather", "ulysses"};

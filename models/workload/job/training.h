@@ -73,13 +73,14 @@ typedef enum Fp8Recipe { FP8_DELAYED, FP8_TENSORWISE, FP8_ROWWISE, FP8_BLOCKWISE
 // Where the optimizer's state, or weights that are not at work, lie.
 typedef enum OffloadPlace { OFFLOAD_GPU, OFFLOAD_HOST, OFFLOAD_NVME, OFFLOAD_COUNT } OffloadPlace;
 // ADAM_8BIT: both moments in 8 bits (Dettmers et al. 2022); ADAFACTOR: no first moment, of the second sums of rows and
-// columns (Shazeer and Stern 2018).
+// columns (Shazeer and Stern 2018); OWN: of Adam's kind, in Python of one's own, tensor by tensor.
 typedef enum Optimizer {
     OPTIMIZER_SGD,
     OPTIMIZER_ADAM,
     OPTIMIZER_NONE,
     OPTIMIZER_ADAM_8BIT,
     OPTIMIZER_ADAFACTOR,
+    OPTIMIZER_OWN,
     OPTIMIZER_COUNT
 } Optimizer;
 
