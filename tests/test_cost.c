@@ -346,16 +346,37 @@ TEST(an_optimizer_of_ones_own_takes_as_long_as_its_host_issues_it) {
                              .precision = BF16,
                              .optimizer = OPTIMIZER_OWN,
                              .cpu_seconds_per_kernel = 10e-6};
-    for (int zero = 0; zero <= 3; zero += 3) {
-        training.layout.zero = zero;
+    for (int split = 0; split < 3; split++) { // not at all, by FSDP, for tensor parallelism
+        training.layout.zero = split == 1 ? 3 : 0;
+        training.layout.tp = split == 2 ? 2 : 1;
         training.model = bench_model(&bench, "gpt2-124m");
         double of_12_layers = optimizer_seconds(&training, 1e6, g);
         training.model = bench_model(&bench, "gpt2-355m");
         double of_24_layers = optimizer_seconds(&training, 1e6, g);
-        double each = 10e-6 + (zero == 3 ? cost_constant(DTENSOR_SECONDS) : 0);
+        double each = 10e-6 + (split > 0 ? cost_constant(DTENSOR_SECONDS) : 0);
         EXPECT_NEAR(of_24_layers - of_12_layers, 12 * 6 * 20 * each, 1e-6);
         EXPECT(optimizer_seconds(&training, 1e12, g) > of_24_layers); // or as its kernels take
     }
+    arena_close(bench.arena);
+}
+
+// Kernels of a few tokens in eager PyTorch: tensors split in two take the host three times longer.
+TEST(tensors_that_pytorch_splits_are_unwrapped_around_each_operator) {
+    Bench bench = bench_open();
+    const Model *m = bench_model(&bench, "gpt2-355m");
+    const Gpu *g = bench_gpu(&bench, "H100");
+    TrainingSpec training = {
+        .model = m, .layout = {.tp = 1}, .seq_len = 16, .precision = BF16, .cpu_seconds_per_kernel = 10e-6};
+    BlockCost whole = block_cost(m, 1, &training, 1, g);
+    training.layout.tp = 2;
+    BlockCost split = block_cost(m, 1, &training, 1, g);
+    EXPECT_NEAR(list_seconds(&whole.forward), 10e-6 * whole.kernels_forward, 0.05);
+    EXPECT_NEAR(list_seconds(&split.forward), (10e-6 + cost_constant(DTENSOR_SECONDS)) * split.kernels_forward, 0.05);
+    training.framework = FRAMEWORK_MEGATRON;
+    split = block_cost(m, 1, &training, 1, g);
+    training.layout.tp = 1;
+    whole = block_cost(m, 1, &training, 1, g);
+    EXPECT(list_seconds(&split.forward) < 2 * list_seconds(&whole.forward));
     arena_close(bench.arena);
 }
 

@@ -307,9 +307,19 @@ static double stretch_seconds(const Stretch *stretch) {
 // A host that takes longer for an empty kernel takes longer for all it does.
 static double host_slowness(const Gpu *gpu) { return gpu->issue_seconds / cost_constant(USUAL_ISSUE_SECONDS); }
 
+// Tensors that PyTorch splits among ranks, for tensor parallelism and, as optimizers see them, with FSDP2: around each
+// operator the host unwraps and wraps them.
+#define DTENSOR_SINCE 2024.5
+static double unwrapping_seconds(const TrainingSpec *training, bool split) {
+    bool wrapped = split && training->framework == FRAMEWORK_EAGER;
+    if (training->software && training->software->year < DTENSOR_SINCE) wrapped = false;
+    return wrapped ? cost_constant(DTENSOR_SECONDS) : 0;
+}
+
 static double issue_seconds(const TrainingSpec *training, const Gpu *gpu) {
     double usual = framework_traits(training->framework)->issue_seconds;
-    return host_slowness(gpu) * (training->cpu_seconds_per_kernel > 0 ? training->cpu_seconds_per_kernel : usual);
+    double each = training->cpu_seconds_per_kernel > 0 ? training->cpu_seconds_per_kernel : usual;
+    return host_slowness(gpu) * (each + unwrapping_seconds(training, training->layout.tp > 1));
 }
 
 static double kernel_floor(const Work *work) {
@@ -528,7 +538,6 @@ bool steps_by_operation(const TrainingSpec *training) {
 // of which reads two of the size and writes one. With FSDP2 and tensor parallelism PyTorch's tensors are sharded.
 #define OWN_OPERATORS 20
 #define OWN_OPERATOR_BYTES 10.0
-#define DTENSOR_SINCE 2024.5
 
 static double tensors_of(const TrainingSpec *training) {
     const Model *model = training->model;
@@ -546,9 +555,8 @@ static double tensors_of(const TrainingSpec *training) {
 }
 
 static double own_optimizer_seconds(const TrainingSpec *training, double parameters, const Gpu *gpu) {
-    bool sharded = shards_weights(&training->layout) || training->layout.tp > 1;
-    bool wrapped = sharded && (!training->software || training->software->year >= DTENSOR_SINCE);
-    double host = issue_seconds(training, gpu) + (wrapped ? host_slowness(gpu) * cost_constant(DTENSOR_SECONDS) : 0);
+    bool split = shards_weights(&training->layout) && training->layout.tp <= 1;
+    double host = issue_seconds(training, gpu) + host_slowness(gpu) * unwrapping_seconds(training, split);
     double operators = OWN_OPERATORS * tensors_of(training);
     return fmax(memory_seconds(gpu, OWN_OPERATORS * OWN_OPERATOR_BYTES * parameters), operators * host);
 }
