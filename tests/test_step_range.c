@@ -58,7 +58,8 @@ TEST(whose_loop_it_is_follows_from_the_words) {
         {"jax", false},
         {"Megatron-LM, own loop", false},
         {"TensorFlow", false},
-        {"timm / PyTorch", true},
+        {"PyTorch (timm)", false}, // models of a library
+        {"timm / PyTorch | timm benchmark", true},
         {"own", false},
         {"a nemoo of my own", false},
     };

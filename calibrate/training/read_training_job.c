@@ -327,13 +327,14 @@ static bool loops(const Model *model) {
 static const char *software_text(const Row *row, bool causal) {
     bool mlperf = says(row, METRIC_KIND, "mlperf"); // whose decoders run NeMo on NVIDIA's GPUs
     bool examples = says(row, SOURCE, "DeepLearningExamples") && !causal;
+    bool timm = says(row, SOURCE, "pytorch-image-models results");
     return arena_printf(
-        row->arena, "%s | %s | %s | %s%s%s%s", row->text[FRAMEWORK_NAME], row->text[SOFTWARE], row->text[PRECISION],
+        row->arena, "%s | %s | %s | %s%s%s%s%s", row->text[FRAMEWORK_NAME], row->text[SOFTWARE], row->text[PRECISION],
         !mlperf  ? ""
         : causal ? "nemo of mlperf"
                  : "mlperf",
         strcmp(row->text[COMPILED], "1") == 0 ? " compiled" : "", says(row, OPTIMIZER, "fused") ? " fused" : "",
-        examples ? " README of DeepLearningExamples" : "");
+        examples ? " README of DeepLearningExamples" : "", timm ? " timm benchmark" : "");
 }
 
 static void say_name(Row *row, const char *field, const char *name) {

@@ -161,7 +161,7 @@ static const char *const properties[] = {"", "compiled|torch.compile", "qlora", 
 // library (PyTorch, Hugging Face, DeepSpeed, TensorFlow, JAX) the loop is whose it is, and "own" says one's own.
 #define TUNED_CODE                                                                                                     \
     "megatron|nemo|maxtext|pax|t5x|composer|llm.c|internevo|torchtitan|torchtune|yafsdp|libai|oneflow gpt|"            \
-    "flash attn training|timm|tf cnn benchmarks|deeplearningexamples|mlperf|train steps"
+    "flash attn training|timm benchmark|tf cnn benchmarks|deeplearningexamples|mlperf|train steps"
 #define TUNED_PROPERTIES "deeplearningexamples|mlperf" // known even when the framework is not
 #define OWN_CODE "own"
 
