@@ -2,6 +2,7 @@
 #include "models/workload/cost/cost.h"
 #include "models/workload/job/job_options.h"
 #include "models/workload/job/recompute.h"
+#include "models/workload/job/software.h"
 #include "tests/jobs.h"
 #include "tests/test.h"
 
@@ -75,6 +76,44 @@ TEST(transformer_engine_keeps_inputs_of_products_in_8_bits) {
     EXPECT_NEAR(weight_bytes(&training), 2, 0); // the master's copy; products cast it
     training.mixed_precision = false;
     EXPECT_NEAR(weight_bytes(&training), 0.5 + 1 / 32.0, 0);
+    arena_close(bench.arena);
+}
+
+// Two norms of Llama's layer keep 4 bytes an element more as Python makes them, the norms of Qwen 3's queries and keys
+// all that they keep; a frozen weight needs no product. GPT-2's GELU keeps three tensors more, as wide as its FFN.
+TEST(norms_and_activations_made_of_operators_keep_what_each_operator_needs) {
+    Bench bench = bench_open();
+    const Gpu *g = bench_gpu(&bench, "H100");
+    SoftwareQuery query = {.text = "HF Trainer 2024", .gpu_year = 2022};
+    TrainingSpec training = {.layout = {.tp = 1, .pp = 1, .vpp = 1},
+                             .seq_len = 1024,
+                             .precision = BF16,
+                             .half_weights = true,
+                             .framework = FRAMEWORK_EAGER,
+                             .attention = ATTENTION_FLASH_2};
+    static const char *const names[] = {"llama-2-7b", "qwen3-8b"};
+    for (int i = 0; i < 2; i++) {
+        const Model *m = training.model = bench_model(&bench, names[i]);
+        double heads = m->query_norms ? (m->heads + m->kv_heads) * (double)m->head_dim : 0;
+        training.software = NULL;
+        double fused = kept_by_layer(&training, 2, g);
+        training.software = software_of(bench.arena, &query);
+        EXPECT_NEAR(kept_by_layer(&training, 2, g) - fused, 2048.0 * (2 * 4 * m->hidden + 6 * heads), 1e-9);
+        training.lora_rank = 16;
+        double frozen = kept_by_layer(&training, 2, g);
+        training.software = NULL;
+        EXPECT_NEAR(frozen - kept_by_layer(&training, 2, g), 2048.0 * (2 * 2 * m->hidden + 4 * heads), 1e-9);
+        training.lora_rank = 0;
+    }
+    const Model *m = training.model = bench_model(&bench, "gpt2-124m");
+    for (int amp = 0; amp < 2; amp++) {
+        training.mixed_precision = amp == 1;
+        training.half_weights = amp == 0;
+        training.composed_gelu = false;
+        double fused = kept_by_layer(&training, 2, g);
+        training.composed_gelu = true;
+        EXPECT_NEAR(kept_by_layer(&training, 2, g) - fused, 2048.0 * m->ffn * (amp ? 12 : 6), 1e-9);
+    }
     arena_close(bench.arena);
 }
 

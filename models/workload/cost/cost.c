@@ -70,7 +70,7 @@ double score_pass_count(const Work *work, int direction) {
 static const double composed_gelu_passes[] = {19, 30}, composed_gelu_kernels_more[] = {7, 13};
 
 // A compiler makes one kernel of it.
-static bool composes_gelu(const Work *work) {
+bool composes_gelu(const Work *work) {
     return work->training->composed_gelu && !work->model->gated_mlp && work->training->framework == FRAMEWORK_EAGER;
 }
 

@@ -170,8 +170,9 @@ double score_pass_count(const Work *work, int direction);  // of plain attention
 double activation_pass_count(const Work *work, int direction);   // of an MLP, over its width
 double activation_kernels_more(const Work *work, int direction); // than one
 double activation_bytes(const Work *work);                       // of an element of those passes
-bool casts_operators(const Work *work);                          // weights in 32 bits, cast operator by operator
-double wide_bytes(const Work *work);                             // of an element of the FFN's and the scores' passes
+bool composes_gelu(const Work *work);
+bool casts_operators(const Work *work); // weights in 32 bits, cast operator by operator
+double wide_bytes(const Work *work);    // of an element of the FFN's and the scores' passes
 
 // A block's operators, forward in their order and backward in reverse (cost_operators.c).
 void operators_forward(const Work *work, Pass *pass, int first, int end);

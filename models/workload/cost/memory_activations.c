@@ -77,6 +77,20 @@ static double logit_bytes(const Work *work) {
     return each * (work->training->gathers_logits ? work->tp : 1);
 }
 
+// RMS norms in Python (Hugging Face's, torchtune's) cast to 32 bits, which pow and the product with the root keep, and
+// unless the weight is frozen they keep that product, as wide as what came in: 4 bytes more than PyTorch's own kernel.
+static double root_bytes(const Work *work) {
+    if (!norms_elementary(work) || !software_does(work->training->software, COMPOSES_MODULES)) return 0;
+    return work->training->lora_rank > 0 ? 4 - fmin(4, stream_bytes(work)) : 4;
+}
+
+// Of GPT-2's GELU: tanh, what is added to it, half of the input; under autocast the input in 32 bits, too, the last
+// in 16.
+static double composed_bytes(const Work *work) {
+    if (!composes_gelu(work)) return 0;
+    return casts_operators(work) ? 12 : 3 * work->element_bytes;
+}
+
 static KeptBytes kept_bytes_of(const Work *work) {
     double e = work->element_bytes, input = product_input_bytes(work), stream = stream_bytes(work);
     double normed = again(work, MODULE_LAYERNORM) ? 0 : input;
@@ -87,6 +101,9 @@ static KeptBytes kept_bytes_of(const Work *work) {
         [KEPT_MORE_CASTS] = stream > e ? normed : 0,
         [KEPT_CAST] = keeps_casts(work) ? input : 0,
         [KEPT_STREAM] = stream,
+        [KEPT_ROOT] = root_bytes(work),
+        [KEPT_HEAD_ROOT] = root_bytes(work) > 0 ? root_bytes(work) + e : 0,
+        [KEPT_COMPOSED] = composed_bytes(work),
         [KEPT_MASK] = MASK_BYTES,
         [KEPT_SCORES] = keeps_scores(work) ? score_bytes(work) : 0,
         [KEPT_GATE] = keeps_gates(work) ? e : 0,

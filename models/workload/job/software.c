@@ -27,7 +27,7 @@ static const SoftwareRule rules[] = {
      "an unknown framework: as eager PyTorch"},
     {"pytorch|torchtitan|torchtune|fsdp|yafsdp|lightning|litgpt|deepspeed|detectron|timm|kempner", 0, 0, 0, 0, FRAMEWORK_EAGER, KEPT, KEEPS_ACTIVATIONS, 0, 0, 0,
      "PyTorch runs eagerly; DDP overlaps fp32 gradients; nothing is recomputed unless asked for"},
-    {"hf |hugging|transformers|accelerate|peft|axolotl|llama factory|unsloth", 0, 0, 0, 0, FRAMEWORK_EAGER, KEPT, KEEPS_ACTIVATIONS | COMPOSES_GELU | WHOLE_HEAD | LOOPS_EXPERTS, 0, 0, 0,
+    {"hf |hugging|transformers|accelerate|peft|axolotl|llama factory|unsloth", 0, 0, 0, 0, FRAMEWORK_EAGER, KEPT, KEEPS_ACTIVATIONS | COMPOSES_MODULES | WHOLE_HEAD | LOOPS_EXPERTS, 0, 0, 0,
      "Hugging Face models run eagerly, GPT-2's GELU operator by operator, and give logits at every position"},
     {"hf |hugging|transformers", "deepspeed|peft", 0, 0, 0, KEPT, KEPT, HOOKS_MODULES | CASTS_MODEL | ADAPTS_EVERYWHERE, 0, 0, 0,
      "Hugging Face models under DeepSpeed or PEFT: in 16 bits, adapters beside every product, hooks in Python around every module with ZeRO 3"},
@@ -35,7 +35,7 @@ static const SoftwareRule rules[] = {
      "NVIDIA's examples for PyTorch: apex's O2, a model cast to 16 bits"},
     {"torchtitan", 0, 0, 0, 0, KEPT, KEPT, REDUCES_IN_FP32, 0, 0, 0,
      "torchtitan reduces gradients in 32 bits (mixed_precision_reduce, its default)"},
-    {"torchtune", 0, 0, 0, 0, KEPT, KEPT, CHUNKS_LOSS, 0, 0, 0,
+    {"torchtune", 0, 0, 0, 0, KEPT, KEPT, CHUNKS_LOSS | COMPOSES_MODULES, 0, 0, 0,
      "torchtune: the loss in 8 parts (modules/loss/cross_entropy.py, default since 0.4)"},
     {"kempnerforge", 0, 0, 0, 0, KEPT, KEPT, REDUCES_IN_FP32 | WHOLE_16_BITS | GATHERS_LOGITS, KEEPS_ACTIVATIONS, 0, 0,
      "KempnerForge: FSDP2 with weights and Adam's state in bf16, logits gathered by tensor-parallel ranks"},
@@ -57,7 +57,7 @@ static const SoftwareRule rules[] = {
      "transformers 5, of the end of 2025: experts by grouped products"},
     {"trainer", "hf |hugging|transformers", 0, 2025.6, 0, KEPT, KEPT, FUSES_OPTIMIZER, 0, 0, 0,
      "the Trainer of transformers since 4.56, of August 2025: fused AdamW"},
-    {"qlora", 0, 0, 0, 0, KEPT, KEPT, ADAPTS_EVERYWHERE | CASTS_MODEL, KEEPS_ACTIVATIONS, 0, 0,
+    {"qlora", 0, 0, 0, 0, KEPT, KEPT, ADAPTS_EVERYWHERE | CASTS_MODEL | COMPOSES_MODULES, KEEPS_ACTIVATIONS, 0, 0,
      "QLoRA: a model in 16 bits, adapters beside every product (Dettmers et al. 2023)"},
     {"compiled|torch.compile", 0, "compiled from", 0, 0, FRAMEWORK_GRAPH, KEPT, FUSES_LOSS, 0, 0, 0,
      "torch.compile: the loss is a part of the graph, its logits and their gradients stay in 16 bits"},
@@ -404,7 +404,7 @@ void software_apply(const Software *software, TrainingSpec *training) {
     training->tp_waits = software_does(software, WAITS_FOR_TENSOR);
     training->recompute_stops_early = software_does(software, STOPS_RECOMPUTING);
     training->accumulation_bytes = software->sharded_accumulation_bytes;
-    training->composed_gelu = software_does(software, COMPOSES_GELU) && found(model->name, "gpt");
+    training->composed_gelu = software_does(software, COMPOSES_MODULES) && found(model->name, "gpt");
     training->whole_head = software_does(software, WHOLE_HEAD);
     if (names_parts(model) && model->vocab > 0 && software_does(software, CHUNKS_LOSS))
         training->loss_chunks = LOSS_CHUNKS;

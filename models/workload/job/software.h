@@ -24,7 +24,7 @@ typedef enum SoftwareTrait {
     STOPS_RECOMPUTING = 1 << 13,
     KEEPS_ACTIVATIONS = 1 << 14, // published recipes of this software do not recompute unless they say so
     INTERLEAVES = 1 << 15,       // has the interleaved schedule: the number of virtual stages matters
-    COMPOSES_GELU = 1 << 16,     // GPT-2's GELU is made of elementary operators
+    COMPOSES_MODULES = 1 << 16,  // norms and GPT-2's GELU are made of elementary operators
     WHOLE_HEAD = 1 << 17,        // an encoder's logits at every position, not at masked ones only
     PARAMETER_SERVERS = 1 << 18, // gradients go through them
     TUNES_IMAGES = 1 << 19,      // image networks run as FRAMEWORK_TUNED, whatever other models do

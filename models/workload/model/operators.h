@@ -35,8 +35,11 @@ typedef enum KeptAs {
     KEPT_MORE_CASTS, // again for each further product that reads it, where each casts for itself
     KEPT_CAST,       // cast for a product beside what is kept for others
     KEPT_STREAM,     // the hidden states between layers
+    KEPT_ROOT,       // beside it, where operators make an RMS norm: of 32 bits, and what is over the root
+    KEPT_HEAD_ROOT,  // the same of a head's queries and keys, of which nothing else is kept
     KEPT_MASK,       // of dropout
     KEPT_SCORES,     // softmax, its dropped-out copy and the mask, where attention is not flash
+    KEPT_COMPOSED,   // of an activation that operators make, beside what goes into it
     KEPT_GATE,       // of SwiGLU, where software keeps its activation apart
     KEPT_SORTED,     // tokens in the order of their experts, where that is not part of the exchange
     KEPT_LOGARITHMS, // of 32 bits

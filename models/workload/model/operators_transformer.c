@@ -69,7 +69,9 @@ static void reads_normed(OperatorList *to, const Model *model, const Portion *po
 
 static void add_layer_norm(OperatorList *to, const Model *model, const Portion *portion, const char *name,
                            KeptAs input) {
-    add_norm(to, name, norm_parameters(model), portion->tokens * portion->share * model->hidden, input);
+    double elements = portion->tokens * portion->share * model->hidden;
+    add_norm(to, name, norm_parameters(model), elements, input);
+    newest(to)->kept[1] = (Kept){KEPT_ROOT, elements};
 }
 
 // Dropout and residual.
@@ -130,6 +132,7 @@ static void add_qkv(OperatorList *to, const Model *model, const Portion *portion
     if (!model->query_norms) return;
     double normed = portion->tokens * (query_width_per_gpu(model, portion->tp) + key_width_per_gpu(model, portion->tp));
     add_norm(to, "qk_norm", 2.0 * model->head_dim, normed, KEPT_NOT);
+    newest(to)->kept[1] = (Kept){KEPT_HEAD_ROOT, normed};
 }
 
 // Scores over the whole square, masked or not, as published FLOPs have them (Narayanan et al. 2021, appendix).
@@ -195,12 +198,13 @@ static double first_width(const Model *model, double ffn) { return model->gated_
 
 static void add_activation(OperatorList *to, const Model *model, const char *name, double elements, LayerPart part) {
     double read = first_width(model, elements);
-    add_operator(to, (Operator){.name = name,
-                                .kind = OPERATOR_ELEMENTWISE,
-                                .read = read,
-                                .written = elements,
-                                .part = part,
-                                .kept = {{KEPT_ELEMENTS, read}, {model->gated_mlp ? KEPT_GATE : KEPT_NOT, elements}}});
+    add_operator(to,
+                 (Operator){.name = name,
+                            .kind = OPERATOR_ELEMENTWISE,
+                            .read = read,
+                            .written = elements,
+                            .part = part,
+                            .kept = {{KEPT_ELEMENTS, read}, {model->gated_mlp ? KEPT_GATE : KEPT_COMPOSED, elements}}});
 }
 
 static void add_mlp(OperatorList *to, const Model *model, const Portion *portion) {
