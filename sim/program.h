@@ -28,6 +28,10 @@ typedef struct Op {
     SimTime time;  // WORK: duration
 } Op;
 
+static inline bool names_mark(const Op *op) {
+    return op->kind == OP_RECORD || op->kind == OP_WAIT || op->kind == OP_TAKE;
+}
+
 typedef struct Stream {
     const char *name;
     const Op *ops;

@@ -95,8 +95,6 @@ static uint64_t mix(uint64_t hash, uint64_t word) {
     return hash ^ hash >> 29;
 }
 
-static bool names_mark(const Op *op) { return op->kind == OP_RECORD || op->kind == OP_WAIT || op->kind == OP_TAKE; }
-
 static bool are_alike(const Op *a, const Op *b) {
     return a->kind == b->kind && a->cause == b->cause && a->slot == b->slot && a->time == b->time &&
            (a->id == b->id || names_mark(a));

@@ -148,7 +148,7 @@ Pipeline pipeline_shortened(const Pipeline *pipeline) {
         [SCHEDULE_1F1B] = 2, [SCHEDULE_INTERLEAVED] = 6, [SCHEDULE_DUALPIPE] = 5};
     Pipeline shorter = *pipeline;
     int stages = fewest_per_stage[pipeline->schedule], rounds = ROUNDS_LEFT_OUT * pipeline_round(pipeline);
-    int fewest = stages * pipeline->pp + (pipeline->schedule == SCHEDULE_INTERLEAVED ? 0 : 16);
+    int fewest = stages * pipeline->pp + (pipeline->schedule == SCHEDULE_INTERLEAVED ? 0 : 4);
     if (stages == 0 || pipeline->micro_batches - fewest < rounds) return shorter;
     shorter.left_out = (pipeline->micro_batches - fewest) / rounds * rounds;
     shorter.micro_batches -= shorter.left_out;

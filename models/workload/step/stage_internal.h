@@ -48,13 +48,22 @@ typedef struct StageRoutine {
     int own, overlapped;
 } StageRoutine;
 
+// Where the operations of a pass stand that others like it repeat, by stream.
+typedef struct PassWritten {
+    bool is;
+    int micro_batch;
+    uint32_t streams; // that it has operations on, a bit each
+    int from[STREAM_COUNT], to[STREAM_COUNT];
+} PassWritten;
+
 typedef struct Builder {
     Arena *arena;
     const StageRequest *request;
     OpList streams[STREAM_COUNT];
-    const struct Builder *slower; // the same blocks where they take longer, or NULL
-    StageBlock *blocks;           // [last block of the model + 1]; those of other stages are empty
-    OpList *pass_ops[PASS_KINDS]; // [part] what one micro-batch does in each chunk
+    const struct Builder *slower;     // the same blocks where they take longer, or NULL
+    StageBlock *blocks;               // [last block of the model + 1]; those of other stages are empty
+    OpList *pass_ops[PASS_KINDS];     // [part] what one micro-batch does in each chunk
+    PassWritten *written[PASS_KINDS]; // [part] the newest that was not copied
     int mark_count;
     struct {
         Routine *items;

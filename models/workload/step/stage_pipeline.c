@@ -311,6 +311,45 @@ static void run_pair(Builder *builder, const PipelinePass *first, const Pipeline
     send_output(builder, second);
 }
 
+// ---- Again.
+
+// A pass that is neither the first nor the last of its kind and part does what the one before did, with marks and
+// labels of its own. False: that one took marks besides, or there is none.
+static bool write_again(Builder *builder, const PipelinePass *pass, const PassWritten *before) {
+    const Pipeline *pipeline = pipeline_of_stage(builder);
+    int further = pass->micro_batch - before->micro_batch, numbered = pipeline_marks(pipeline);
+    if (!before->is || pass->micro_batch == pipeline_end_micro_batch(pipeline, pass->part) - 1) return false;
+    for (uint32_t streams = before->streams; streams; streams &= streams - 1) {
+        int s = __builtin_ctz(streams), count = before->to[s] - before->from[s];
+        OpList *list = &builder->streams[s];
+        if (list->count + count > list->room) make_room(builder, list, count);
+        const Op *from = &list->items[before->from[s]];
+        for (Op *to = &list->items[list->count], *end = to + count; to < end; to++, from++) {
+            *to = *from;
+            if (names_mark(to) && to->id < numbered) to->id += further;
+            if (to->label > 0) to->label += further;
+        }
+        list->count += count;
+    }
+    return true;
+}
+
+static void write_pass(Builder *builder, const PipelinePass *pass) {
+    PassWritten *before = &builder->written[pass->kind][pass->part];
+    if (write_again(builder, pass, before)) return;
+    int marks = builder->mark_count;
+    for (int s = 0; s < STREAM_COUNT; s++) before->from[s] = builder->streams[s].count;
+    run_pass(builder, pass);
+    before->streams = 0;
+    for (int s = 0; s < STREAM_COUNT; s++) {
+        before->to[s] = builder->streams[s].count;
+        before->streams |= (uint32_t)(before->to[s] > before->from[s]) << s;
+    }
+    before->micro_batch = pass->micro_batch;
+    before->is = builder->mark_count == marks &&
+                 pass->micro_batch > pipeline_first_micro_batch(pipeline_of_stage(builder), pass->part);
+}
+
 // Whether the operations of the pass are among those that are left out as often as micro-batches are.
 static bool is_in_the_middle(const Pipeline *pipeline, const PipelinePass *pass) {
     int round = pipeline_round(pipeline) / pipeline_copies(pipeline);
@@ -324,6 +363,8 @@ void run_schedule(Builder *builder) {
     make_room(builder, &builder->streams[STREAM_MAIN], order.count * PASS_EXTRA);
     for (int s = STREAM_FORWARD_OUT; s <= STREAM_BACKWARD_IN && pipeline_of_stage(builder)->pp > 1; s++)
         make_room(builder, &builder->streams[s], order.count * PASS_BESIDE);
+    for (int kind = 0; kind < PASS_KINDS; kind++)
+        builder->written[kind] = ARENA_ARRAY(builder->arena, PassWritten, pipeline_of_stage(builder)->parts);
     for (int i = 0; i < order.count; i++) {
         int before = builder->streams[STREAM_MAIN].count;
         bool middle = is_in_the_middle(pipeline_of_stage(builder), &order.items[i]);
@@ -331,7 +372,7 @@ void run_schedule(Builder *builder) {
             run_pair(builder, &order.items[i], &order.items[i + 1]);
             i++;
         } else {
-            run_pass(builder, &order.items[i]);
+            write_pass(builder, &order.items[i]);
         }
         if (middle && builder->middle_ops == 0) builder->middle_at = before;
         if (middle) builder->middle_ops += builder->streams[STREAM_MAIN].count - before;
