@@ -38,7 +38,11 @@ static inline SimTime time_times(SimTime time, int64_t count) {
 }
 
 // Of a number of ticks worked out as such: the nearest, by rounding up, by rounding down.
-static inline SimTime ticks_nearest(double ticks) { return ticks < 9.2e18 ? llround(ticks) : SIM_TIME_NEVER; }
+static inline SimTime ticks_nearest(double ticks) {
+    if (!(ticks >= 0 && ticks < 9.2e18)) return ticks < 0 ? llround(ticks) : SIM_TIME_NEVER;
+    SimTime whole = (SimTime)ticks;
+    return whole + (ticks - (double)whole >= 0.5);
+}
 static inline SimTime ticks_up(double ticks) { return ticks < 9.2e18 ? (SimTime)ceil(ticks) : SIM_TIME_NEVER; }
 static inline SimTime ticks_down(double ticks) { return ticks < 9.2e18 ? (SimTime)floor(ticks) : SIM_TIME_NEVER; }
 

@@ -156,8 +156,8 @@ static bool pass_alone(Run *run, StreamState *state, const Op *op) {
 // A transfer that might have passed alone waits once for the streams that can go on: where they stop says more.
 static bool lets_others_go_first(Run *run, StreamState *state, const Op *op) {
     int32_t channel = run->system->actors[state->actor].channels[op->slot];
-    if (run->options->uncontended || !run->channels[channel].alone || run->ready_count == 0 ||
-        state->let_others_before == state->done + 1)
+    bool may_pass = run->channels[channel].alone && run->system->channels[channel].member_count == 1;
+    if (run->options->uncontended || !may_pass || run->ready_count == 0 || state->let_others_before == state->done + 1)
         return false;
     state->let_others_before = state->done + 1;
     run->ready[run->ready_count++] = run->ready[0];
@@ -219,6 +219,7 @@ static void advance(Run *run, StreamState *state) {
     while (state->next < state->stream->count) {
         const Op *op = &state->stream->ops[state->next];
         if (op->kind == OP_ROUTINE && pass_routine(run, state)) continue;
+        if (op->kind == OP_ROUTINE && run->group_slots && stops_for_group(run, state)) return;
         if (!do_op(run, state, op_at(state))) return;
         step_on(state);
     }
@@ -294,6 +295,14 @@ static bool next_event(Run *run, Event *event) {
     return true;
 }
 
+static bool goes_on_somewhere(Run *run, Event *event) {
+    while (!next_event(run, event)) {
+        if (!leave_groups(run)) return false;
+        advance_ready(run);
+    }
+    return true;
+}
+
 bool instant_is_over(Run *run) {
     int32_t channel;
     return event_next_time(run->events) > run->now && fluid_next_end(run->fluid, &channel) > run->now;
@@ -302,7 +311,7 @@ bool instant_is_over(Run *run) {
 static void loop(Run *run) {
     Event event;
     advance_ready(run);
-    while (next_event(run, &event)) {
+    while (goes_on_somewhere(run, &event)) {
         if (--run->until_look <= 0 && !goes_on(run)) break;
         run->result.event_count++;
         run->now = event.time;
@@ -411,12 +420,13 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
     run.intervals = ARENA_ARRAY(arena, Interval, run.interval_room);
     lay_out_streams(arena, &run);
     if (options->chain) open_chain(arena, &run);
+    bool sums = !options->all_meet && !options->timeline && !options->chain && !options->tell;
     Arena *scratch = arena_open(); // what is known beforehand grows with the programs, and is of no use afterwards
+    if (sums && !options->uncontended) open_groups(scratch, &run);
     if (options->uncontended)
         assume_alone(scratch, &run);
     else if (!options->all_meet)
         find_alone(scratch, &run);
-    bool sums = !options->all_meet && !options->timeline && !options->chain && !options->tell;
     WatchPiece piece;
     open_jitter(scratch, &run);
     run.traced_as = trace_begin_run();

@@ -290,12 +290,26 @@ static Outlook outlook_of(Arena *arena, const Run *run, int number, const SimTim
     return outlook;
 }
 
+// All who may use the channel are its members, and do alike.
+static bool is_group(Arena *arena, Run *run, int32_t channel) {
+    const Foresight *foresight = run->foresight;
+    const Member *first = &foresight->members[foresight->first_member[channel]];
+    const Actor *actors = run->system->actors;
+    int32_t count = foresight->first_member[channel + 1] - foresight->first_member[channel];
+    if (!run->group_slots || count != run->system->channels[channel].member_count || count > GROUP_MOST) return false;
+    for (int32_t i = 1; i < count; i++)
+        if (actors[first[i].actor].program != actors[first->actor].program || first[i].streams != first->streams)
+            return false;
+    run->channels[channel].group = ARENA_ARRAY(arena, int32_t, count);
+    return true;
+}
+
 void find_alone(Arena *arena, Run *run) {
     const System *system = run->system;
     Foresight *foresight = run->foresight = ARENA_NEW(arena, Foresight);
     for (int p = 0; p < system->program_count; p++)
         if (system->programs[p].stream_count > STREAM_BITS) return;
-    bool any = false;
+    bool any = run->group_slots != NULL;
     for (int c = 0; c < system->channel_count; c++) any = any || system->channels[c].member_count == 1;
     if (!any) return;
     bool **taken = ARENA_ARRAY(arena, bool *, system->program_count);
@@ -306,7 +320,7 @@ void find_alone(Arena *arena, Run *run) {
     int32_t *seen = ARENA_ARRAY(arena, int32_t, system->channel_count);
     for (int c = 0; c < system->channel_count; c++) {
         alone[c] = times_alone(arena, run, &system->channels[c]);
-        if (system->channels[c].member_count != 1) continue;
+        if (system->channels[c].member_count != 1 && !is_group(arena, run, c)) continue;
         for (int i = 0; i < 2; i++) run->channels[c].certainties[i].stream = -1;
         if (list_rivals(arena, run, links, seen, c)) run->channels[c].alone = alone[c];
     }
@@ -344,16 +358,16 @@ static SimTime until_record(const Outlook *outlook, int number, const StreamStat
 
 // The earliest that a stream can be through what it waits in, less the time of that operation; `own` when it cannot be
 // before the stream that asks has gone on.
-static SimTime goes_on(const Run *run, const StreamState *asker, const StreamState *state, int chain, bool *own) {
-    if (state == asker) *own = true;
+static SimTime goes_on(const Run *run, const StreamState *state, int chain, bool *own) {
+    if (state->asks) *own = true;
     if (state->next >= state->stream->count) return SIM_TIME_NEVER;
-    if (state == asker || state->waiting_mark < 0 || chain == MOST_CHAIN) return state->clock;
+    if (state->asks || state->waiting_mark < 0 || chain == MOST_CHAIN) return state->clock;
     const Outlook *outlook = &run->foresight->outlooks[run->system->actors[state->actor].program];
     int recorder = outlook->recorder[state->waiting_mark];
     if (recorder < 0) return state->clock;
     if (recorder == STREAM_BITS) return SIM_TIME_NEVER;
     const StreamState *other = &run->streams[run->first_stream[state->actor] + recorder];
-    SimTime from = goes_on(run, asker, other, chain + 1, own);
+    SimTime from = goes_on(run, other, chain + 1, own);
     SimTime until = until_record(outlook, recorder, other, state->waiting_mark);
     SimTime reached = time_later(from, until);
     if (reached < run->now) reached = run->now; // it waits still
@@ -361,7 +375,7 @@ static SimTime goes_on(const Run *run, const StreamState *asker, const StreamSta
 }
 
 // No transfer on it flows before, while the streams that this relies on are at rest: when the last member can join.
-static SimTime look_at_rival(const Run *run, const StreamState *asker, int32_t channel, uint64_t *relies) {
+static SimTime look_at_rival(const Run *run, int32_t channel, uint64_t *relies) {
     const ChannelState *state = &run->channels[channel];
     const Channel *shape = &run->system->channels[channel];
     if (state->joined == shape->member_count) return time_later(state->start, shape->plans[state->plan].latency);
@@ -373,9 +387,9 @@ static SimTime look_at_rival(const Run *run, const StreamState *asker, int32_t c
         for (uint64_t streams = member->streams; streams; streams &= streams - 1) {
             int number = __builtin_ctzll(streams);
             const StreamState *stream = &run->streams[run->first_stream[member->actor] + number];
-            if (stream == asker) continue; // it cannot join while it is on its way
+            if (stream->asks) continue; // it cannot join while it is on its way
             bool own = false;
-            SimTime joins = goes_on(run, asker, stream, 0, &own);
+            SimTime joins = goes_on(run, stream, 0, &own);
             if (own) own_streams |= UINT64_C(1) << number;
             if (joins < run->now) joins = run->now;
             if (!own && joins < soonest) soonest = joins;
@@ -386,33 +400,35 @@ static SimTime look_at_rival(const Run *run, const StreamState *asker, int32_t c
     return latest;
 }
 
-// It has ended, or waits in the end for what the asker has yet to do.
-static bool is_at_rest(const Run *run, const StreamState *asker, const StreamState *state) {
-    const int8_t *recorder = run->foresight->outlooks[run->system->actors[asker->actor].program].recorder;
-    for (int chain = 0; chain <= MOST_CHAIN && state != asker; chain++) {
+// It has ended, or waits in the end for what one that asks has yet to do.
+static bool is_at_rest(const Run *run, const StreamState *state) {
+    const int8_t *recorder = run->foresight->outlooks[run->system->actors[state->actor].program].recorder;
+    for (int chain = 0; chain <= MOST_CHAIN && !state->asks; chain++) {
         if (state->next >= state->stream->count) return true;
         if (state->waiting_mark < 0 || recorder[state->waiting_mark] < 0) return false;
         if (recorder[state->waiting_mark] == STREAM_BITS) return true;
-        state = &run->streams[run->first_stream[asker->actor] + recorder[state->waiting_mark]];
+        state = &run->streams[run->first_stream[state->actor] + recorder[state->waiting_mark]];
     }
-    return state == asker;
+    return state->asks;
 }
 
-static bool are_at_rest(const Run *run, const StreamState *asker, uint64_t streams) {
+static bool are_at_rest(const Run *run, int actor, uint64_t streams) {
     for (; streams; streams &= streams - 1)
-        if (!is_at_rest(run, asker, &run->streams[run->first_stream[asker->actor] + __builtin_ctzll(streams)]))
-            return false;
+        if (!is_at_rest(run, &run->streams[run->first_stream[actor] + __builtin_ctzll(streams)])) return false;
     return true;
 }
 
-bool certainly_alone(Run *run, const StreamState *state, int32_t channel, SimTime end) {
+static bool find_certainty(Run *run, const int32_t *streams, int32_t count, int32_t channel, SimTime end) {
     const ChannelState *own = &run->channels[channel];
-    int32_t asker = (int32_t)(state - run->streams);
-    Certainty *known = &run->channels[channel].certainties[asker != run->first_stream[state->actor]];
-    if (known->stream == asker && end <= known->until && are_at_rest(run, state, known->relies)) return true;
+    int32_t asker = streams[0];
+    Certainty *known = &run->channels[channel].certainties[asker != run->first_stream[run->streams[asker].actor]];
+    bool still = known->stream == asker && end <= known->until;
+    for (int32_t i = 0; i < count && still; i++)
+        still = are_at_rest(run, run->streams[streams[i]].actor, known->relies);
+    if (still) return true;
     Certainty found = {asker, 0, SIM_TIME_NEVER};
     for (int32_t i = 0; i < own->rival_count; i++) {
-        SimTime flows = look_at_rival(run, state, own->rivals[i], &found.relies);
+        SimTime flows = look_at_rival(run, own->rivals[i], &found.relies);
         if (flows < found.until) found.until = flows;
         if (flows >= end) continue;
         int32_t in_the_way = own->rivals[i]; // and likely to be so again: first to be looked at
@@ -422,4 +438,16 @@ bool certainly_alone(Run *run, const StreamState *state, int32_t channel, SimTim
     }
     *known = found;
     return true;
+}
+
+bool all_certainly_alone(Run *run, const int32_t *streams, int32_t count, int32_t channel, SimTime end) {
+    for (int32_t i = 0; i < count; i++) run->streams[streams[i]].asks = true;
+    bool alone = find_certainty(run, streams, count, channel, end);
+    for (int32_t i = 0; i < count; i++) run->streams[streams[i]].asks = false;
+    return alone;
+}
+
+bool certainly_alone(Run *run, StreamState *state, int32_t channel, SimTime end) {
+    int32_t stream = (int32_t)(state - run->streams);
+    return all_certainly_alone(run, &stream, 1, channel, end);
 }

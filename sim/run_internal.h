@@ -56,7 +56,9 @@ typedef struct StreamState {
     int32_t last;              // of a chain: the step that its clock comes from, -1 the start
     SimTime spare;             // and by how much that came after all else that it waited for
     SimTime clock;
-    Followed *many; // of a sample, else NULL
+    int64_t goes_alone; // 1 + the routine that it does not pass with its group
+    bool asks;          // is on its way: what others do meanwhile is asked
+    Followed *many;     // of a sample, else NULL
     const Stream *stream;
     const Routine *routines; // of its program
 } StreamState;
@@ -83,6 +85,8 @@ typedef struct Certainty {
     SimTime until;   // no rival's transfer flows before, while they are at rest
 } Certainty;
 
+enum { GROUP_MOST = 64 }; // members that pass routines together
+
 typedef struct ChannelState {
     const SimTime *alone; // [plan] latency and flow with its links to itself, or NULL: it may not pass alone
     int32_t *rivals;      // channels with a link in common, itself among them
@@ -94,6 +98,8 @@ typedef struct ChannelState {
     int64_t met;      // of a sample: so often
     double *variance; // of a sample: [plan] of when its members came, lately
     int32_t *members; // streams that have joined
+    int32_t *group;   // main streams of all members that have come to a routine; NULL: they pass none together
+    int32_t group_count;
 } ChannelState;
 
 typedef struct Foresight Foresight;
@@ -118,7 +124,8 @@ typedef struct Run {
     int32_t *first_stream; // [actor + 1] its streams in `streams`
     SimTime **marks;       // [actor][mark]: time it was reached, or -1
     ChannelState *channels;
-    RoutinePass **passes; // [actor][routine]; NULL: none may be passed at once
+    RoutinePass **passes;  // [actor][routine]; NULL: none may be passed at once
+    int32_t **group_slots; // [program][routine] where all its transfers are, -1 none; NULL: nobody passes together
     Foresight *foresight;
     Period *period;               // NULL: none is looked for
     const StreamState *reference; // whose place tells when to look for one
@@ -145,10 +152,22 @@ void open_passes(Arena *arena, Run *run);
 bool pass_routine(Run *run, StreamState *state);
 // The bytes of transfers in routines that were.
 void count_passes(Run *run);
+// Where times are random, all who meet in a channel pass a routine together that has no other transfers.
+void open_groups(Arena *arena, Run *run);
+// True: the stream stops, because its group has passed the routine or it waits for others to come to it.
+bool stops_for_group(Run *run, StreamState *state);
+// Nothing else can go on: those who wait for their group go on without. False: nobody does.
+bool leave_groups(Run *run);
 
 // ---- run_jitter.c: times that are random.
 void open_jitter(Arena *arena, Run *run);
 SimTime stretched_time(Run *run, StreamState *state, const Op *op); // of work whose actor is slower, or draws
+// Of work that is the stream's operation number `done`. Mean 1, so that jitter alone makes no rank faster.
+static inline double drawn_factor(Run *run, int32_t stream, int64_t done, double sigma) {
+    if (sigma == 0) return 1;
+    if (sigma != run->factors->sigma) lognormal_table_fill(run->factors, sigma);
+    return lognormal_of(run->factors, random_word_of(run->work_jitter, (uint64_t)stream << 32 | (uint64_t)done));
+}
 // Of a sample alone (run->jitter). Who waits for the slowest before a transfer, and before that to which another stream
 // goes on from a mark.
 extern const MeetingOfMany meeting_of_one; // each goes on alone
@@ -188,6 +207,8 @@ void close_chain(Arena *arena, Run *run);
 // All of them have their links to themselves.
 void assume_alone(Arena *arena, Run *run);
 // Nothing else can flow on the channel's links from now until `end`, which the stream reaches if that is so.
-bool certainly_alone(Run *run, const StreamState *state, int32_t channel, SimTime end);
+bool certainly_alone(Run *run, StreamState *state, int32_t channel, SimTime end);
+// The same of streams of one place in one program, of as many actors.
+bool all_certainly_alone(Run *run, const int32_t *streams, int32_t count, int32_t channel, SimTime end);
 
 #endif

@@ -110,11 +110,8 @@ SimTime stretched_time(Run *run, StreamState *state, const Op *op) {
     double time = (double)op->time * actor->slowness;
     if (run->jitter) {
         add_work(&state->many->works, time);
-    } else if (actor->jitter > 0) {
-        if (actor->jitter != run->factors->sigma) lognormal_table_fill(run->factors, actor->jitter);
-        uint64_t item = (uint64_t)(state - run->streams) << 32 | (uint64_t)state->done;
-        // Mean 1, so that jitter alone makes no rank faster.
-        time *= lognormal_of(run->factors, random_word_of(run->work_jitter, item));
+    } else {
+        time *= drawn_factor(run, (int32_t)(state - run->streams), state->done, actor->jitter);
     }
     return ticks_nearest(time);
 }

@@ -206,3 +206,192 @@ void count_passes(Run *run) {
         }
     }
 }
+
+// ---- Passing together. Where times are random every rank has its own, but ranks of a tensor-parallel group meet each
+// other again and again and nobody else. Once all of them have come to a routine whose transfers are theirs alone, its
+// works are drawn and its meetings are maxima.
+
+// The stream beside has routines that begin with a mark of this one; all transfers of both are to be in one slot.
+static int32_t one_slot(const Routine *routine, int32_t slot) {
+    for (int32_t i = 0; i < routine->count && slot != -1; i++) {
+        if (routine->ops[i].kind != OP_TRANSFER) continue;
+        slot = slot == -2 || slot == routine->ops[i].slot ? routine->ops[i].slot : -1;
+    }
+    return slot;
+}
+
+static int32_t slot_of_routine(const Program *program, const Routine *own) {
+    int32_t slot = one_slot(own, -2), mark = first_record(own);
+    for (int r = 0; r < program->routine_count && mark >= 0; r++)
+        if (program->routines[r].ops[0].kind == OP_TAKE && program->routines[r].ops[0].id == mark)
+            slot = one_slot(&program->routines[r], slot);
+    return slot < 0 ? -1 : slot;
+}
+
+void open_groups(Arena *arena, Run *run) {
+    const System *system = run->system;
+    bool draw = false;
+    for (int a = 0; a < system->actor_count && system->samples == 0; a++) draw = draw || system->actors[a].jitter > 0;
+    if (!draw) return;
+    run->group_slots = ARENA_ARRAY(arena, int32_t *, system->program_count);
+    for (int p = 0; p < system->program_count; p++) {
+        const Program *program = &system->programs[p];
+        run->group_slots[p] = ARENA_ARRAY(arena, int32_t, program->routine_count);
+        for (int r = 0; r < program->routine_count; r++)
+            run->group_slots[p][r] = slot_of_routine(program, &program->routines[r]);
+    }
+}
+
+typedef struct GroupPass {
+    int32_t channel, count;
+    StreamState *streams[GROUP_MOST], *beside[GROUP_MOST]; // beside: [0] is NULL where nobody has one
+    SimTime now[GROUP_MOST], spent[GROUP_MOST][CAUSE_LIMIT];
+    SimTime beside_end, end; // of transfers
+} GroupPass;
+
+static bool begin_group(Run *run, GroupPass *pass, int32_t own) {
+    const ChannelState *channel = &run->channels[pass->channel];
+    pass->count = channel->group_count;
+    for (int32_t m = 0; m < pass->count; m++) {
+        StreamState *state = pass->streams[m] = &run->streams[channel->group[m]];
+        int32_t mark = first_record(&state->routines[own]);
+        StreamState *beside = pass->beside[m] = mark < 0 ? NULL : stream_overlapped(run, state, mark);
+        pass->now[m] = state->clock;
+        for (int c = 0; c < run->system->cause_count; c++) pass->spent[m][c] = 0;
+        if (state->next != pass->streams[0]->next) return false;
+        if (mark < 0) continue;
+        if (!beside || beside->clock > state->clock || !comes_to_rest(beside, mark)) return false;
+        if (beside->next != pass->beside[0]->next || beside->stream != pass->beside[0]->stream) return false;
+    }
+    return channel->joined == 0;
+}
+
+static void group_waits(GroupPass *pass, int cause, SimTime until) {
+    for (int32_t m = 0; m < pass->count; m++) {
+        if (until <= pass->now[m]) continue;
+        pass->spent[m][cause] += until - pass->now[m];
+        pass->now[m] = until;
+    }
+}
+
+static void group_works(Run *run, GroupPass *pass, const Op *op, int64_t number) {
+    for (int32_t m = 0; m < pass->count; m++) {
+        const StreamState *state = pass->streams[m];
+        const Actor *actor = &run->system->actors[state->actor];
+        double factor = drawn_factor(run, (int32_t)(state - run->streams), state->done + number, actor->jitter);
+        SimTime end = time_later(pass->now[m], ticks_nearest((double)op->time * actor->slowness * factor));
+        pass->spent[m][op->cause] += end - pass->now[m];
+        pass->now[m] = end;
+    }
+}
+
+// When a transfer that all of them begin now ends, with its links to itself.
+static SimTime group_meets(const Run *run, GroupPass *pass, const Op *op) {
+    SimTime start = 0;
+    for (int32_t m = 0; m < pass->count; m++)
+        if (pass->now[m] > start) start = pass->now[m];
+    return pass->end = time_later(start, run->channels[pass->channel].alone[op->id]);
+}
+
+// As add_up does for one.
+static bool add_up_group(Run *run, GroupPass *pass, const Routine *own, const Routine *beside) {
+    int32_t at = 0, waits_for = -1, beside_count = beside ? beside->count : 0;
+    for (int32_t i = 0; i < own->count; i++) {
+        const Op *op = &own->ops[i], *taken = at + 3 <= beside_count ? &beside->ops[at] : NULL;
+        if (op->kind == OP_WORK) {
+            group_works(run, pass, op, i);
+        } else if (op->kind == OP_TRANSFER) {
+            if (waits_for >= 0) return false;
+            group_waits(pass, op->cause, group_meets(run, pass, op));
+        } else if (op->kind == OP_RECORD) {
+            if (!taken || waits_for >= 0 || taken->kind != OP_TAKE || taken->id != op->id) return false;
+            if (taken[1].kind != OP_TRANSFER || taken[2].kind != OP_RECORD) return false;
+            pass->beside_end = group_meets(run, pass, &taken[1]);
+            waits_for = taken[2].id;
+            at += 3;
+        } else {
+            if (op->kind != OP_TAKE || waits_for != op->id) return false;
+            group_waits(pass, op->cause, pass->beside_end);
+            waits_for = -1;
+        }
+    }
+    return waits_for < 0 && at == beside_count && pass->end < SIM_TIME_NEVER;
+}
+
+static void count_transfers(Run *run, int32_t number, const Routine *routine) {
+    for (int32_t i = 0; i < routine->count; i++) {
+        if (routine->ops[i].kind != OP_TRANSFER) continue;
+        const Plan *plan = &run->system->channels[number].plans[routine->ops[i].id];
+        bool flows = plan->bytes > 0 && (plan->use_count > 0 || plan->rate_limit > 0);
+        fluid_count_bytes(run->fluid, number, routine->ops[i].id, 1);
+        run->result.event_count += flows ? 2 : 1; // as if they had been
+        run->meetings++;
+    }
+}
+
+static void end_group(Run *run, GroupPass *pass) {
+    for (int32_t m = 0; m < pass->count; m++) {
+        StreamState *state = pass->streams[m], *beside = pass->beside[m];
+        SimTime *spent = &run->spent[(int64_t)state->actor * run->system->cause_count];
+        for (int c = 0; c < run->system->cause_count; c++) spent[c] += pass->spent[m][c];
+        if (beside) {
+            move_on(beside, 0);
+            beside->clock = pass->beside_end;
+            if (beside->next == beside->stream->count) beside->waiting_mark = -1;
+        }
+        move_on(state, 0);
+        state->clock = pass->now[m];
+    }
+}
+
+static bool pass_together(Run *run, int32_t channel, int32_t own) {
+    GroupPass pass = {.channel = channel};
+    if (!begin_group(run, &pass, own)) return false;
+    const StreamState *beside = pass.beside[0];
+    const Routine *routines = pass.streams[0]->routines;
+    const Routine *other = beside ? &routines[beside->stream->ops[beside->next].id] : NULL;
+    if (!add_up_group(run, &pass, &routines[own], other)) return false;
+    if (!all_certainly_alone(run, run->channels[channel].group, pass.count, channel, pass.end)) return false;
+    end_group(run, &pass);
+    count_transfers(run, channel, &routines[own]);
+    if (other) count_transfers(run, channel, other);
+    return true;
+}
+
+static void leave_group(Run *run, ChannelState *channel, bool passed) {
+    for (int32_t m = 0; m < channel->group_count; m++) {
+        StreamState *state = &run->streams[channel->group[m]];
+        if (!passed) state->goes_alone = state->next + 1;
+        run->ready[run->ready_count++] = channel->group[m];
+    }
+    channel->group_count = 0;
+}
+
+bool stops_for_group(Run *run, StreamState *state) {
+    int32_t own = state->stream->ops[state->next].id, stream = (int32_t)(state - run->streams);
+    const Actor *actor = &run->system->actors[state->actor];
+    int32_t slot = run->group_slots[actor->program][own];
+    if (state->inner || slot < 0 || state->goes_alone == state->next + 1) return false;
+    int32_t number = actor->channels[slot];
+    if (number < 0 || stream != run->first_stream[state->actor]) return false;
+    ChannelState *channel = &run->channels[number];
+    if (!channel->group || !channel->alone) return false;
+    int32_t all = run->system->channels[number].member_count;
+    if (channel->group_count < all) channel->group[channel->group_count++] = stream; // else it has let others go first
+    if (channel->group_count < all) return true;
+    bool passed = pass_together(run, number, own);
+    if (!passed && run->ready_count > 0 && state->let_others_before != state->done + 1) {
+        state->let_others_before = state->done + 1;
+        run->ready[run->ready_count++] = run->ready[0];
+        run->ready[0] = stream;
+        return true;
+    }
+    leave_group(run, channel, passed);
+    return true;
+}
+
+bool leave_groups(Run *run) {
+    for (int c = 0; c < run->system->channel_count && run->group_slots; c++)
+        if (run->channels[c].group_count > 0) leave_group(run, &run->channels[c], false);
+    return run->ready_count > 0;
+}

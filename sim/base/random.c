@@ -30,8 +30,6 @@ RandomStream random_stream_of(RandomFamily family, uint64_t item) {
     return stream;
 }
 
-uint64_t random_word_of(RandomFamily family, uint64_t item) { return random_mixed(random_mixed(family.place ^ item)); }
-
 static uint64_t rotate_left(uint64_t x, int bits) { return x << bits | x >> (64 - bits); }
 
 uint64_t random_bits(RandomStream *stream) {

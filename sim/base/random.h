@@ -25,7 +25,10 @@ typedef struct RandomFamily {
 } RandomFamily;
 RandomFamily random_family(uint64_t seed, const char *purpose);
 RandomStream random_stream_of(RandomFamily family, uint64_t item);
-uint64_t random_word_of(RandomFamily family, uint64_t item); // 64 even bits for an item that needs one draw
+// 64 even bits for an item that needs one draw.
+static inline uint64_t random_word_of(RandomFamily family, uint64_t item) {
+    return random_mixed(random_mixed(family.place ^ item));
+}
 
 uint64_t random_bits(RandomStream *stream);                  // 64 even bits
 double random_uniform(RandomStream *stream);                 // [0, 1), 53 bits
