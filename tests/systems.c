@@ -187,6 +187,18 @@ const System *with_routines(Arena *arena, const System *flat, uint64_t seed) {
     return system;
 }
 
+const System *with_jitter(Arena *arena, const System *plain, double sigma) {
+    System *system = ARENA_NEW(arena, System);
+    Actor *actors = ARENA_ARRAY(arena, Actor, plain->actor_count);
+    *system = *plain;
+    for (int a = 0; a < plain->actor_count; a++) {
+        actors[a] = plain->actors[a];
+        actors[a].jitter = sigma;
+    }
+    system->actors = actors;
+    return system;
+}
+
 // ---- A stream that starts transfers beside itself and waits for them.
 
 typedef struct Besides {

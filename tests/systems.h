@@ -9,6 +9,7 @@ const System *random_system(Arena *arena, uint64_t seed);
 
 // The same system, some of its operations in routines.
 const System *with_routines(Arena *arena, const System *flat, uint64_t seed);
+const System *with_jitter(Arena *arena, const System *plain, double sigma); // the same, its works random
 
 // Actors with a stream beside the main one: each of its transfers is started by a mark and waited for by another; or
 // always by the same two, which are taken, in routines.

@@ -295,18 +295,28 @@ TEST(the_order_of_actors_and_channels_does_not_change_any_time) {
 
 TEST(jitter_repeats_with_its_seed_and_changes_with_another) {
     Arena *arena = arena_open();
-    System system = *random_system(arena, 7);
-    Actor *actors = ARENA_ARRAY(arena, Actor, system.actor_count);
-    for (int a = 0; a < system.actor_count; a++) {
-        actors[a] = system.actors[a];
-        actors[a].jitter = 0.05;
-    }
-    system.actors = actors;
+    const System system = *with_jitter(arena, random_system(arena, 7), 0.05);
     uint64_t one = run_system(arena, &system, &(RunOptions){.seed = 1}).digest;
     EXPECT(one == run_system(arena, &system, &(RunOptions){.seed = 1}).digest);
     EXPECT(one != run_system(arena, &system, &(RunOptions){.seed = 2}).digest);
     EXPECT_INT(fold_system(arena, &system).system.actor_count, system.actor_count);
     arena_close(arena);
+}
+
+TEST(whoever_passes_routines_together_takes_the_time_of_meeting_in_every_transfer) {
+    FOR_SEEDS (seed, 1, MANY(600)) {
+        Arena *arena = arena_open();
+        const System *flat = seed % 2 ? beside_system(arena, seed, true) : random_system(arena, seed);
+        const System *system = with_jitter(arena, seed % 2 ? flat : with_routines(arena, flat, seed), 0.1);
+        RunResult quick = run_system(arena, system, &(RunOptions){.seed = seed}),
+                  slow = run_system(arena, system, &(RunOptions){.seed = seed, .all_meet = true});
+        if (quick.digest != slow.digest)
+            test_fail(__FILE__, __LINE__, "seed %llu: times differ", (unsigned long long)seed);
+        EXPECT_INT(quick.op_count, slow.op_count);
+        EXPECT_INT(quick.deadlocked_count, slow.deadlocked_count);
+        for (int l = 0; l < system->link_count; l++) EXPECT_NEAR(quick.link_bytes[l], slow.link_bytes[l], 1e-12);
+        arena_close(arena);
+    }
 }
 
 TEST(an_arena_does_not_grow_while_a_system_runs_longer) {
