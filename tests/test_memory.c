@@ -79,6 +79,25 @@ TEST(transformer_engine_keeps_inputs_of_products_in_8_bits) {
     arena_close(bench.arena);
 }
 
+// Softmax in 32 bits, a copy in 16 and a mask; in a model cast as a whole all but the mask in 16.
+TEST(autocast_keeps_softmax_in_32_bits) {
+    Bench bench = bench_open();
+    const Gpu *g = bench_gpu(&bench, "V100");
+    const Model *m = bench_model(&bench, "bert-large");
+    TrainingSpec training = megatron(m);
+    training.framework = FRAMEWORK_EAGER;
+    training.seq_len = 512;
+    for (int half = 0; half < 2; half++) {
+        training.half_weights = half == 1;
+        training.attention = ATTENTION_PLAIN;
+        double plain = kept_by_layer(&training, 2, g);
+        training.attention = ATTENTION_FLASH_1;
+        double scores = 2.0 * m->heads * 512 * 512;
+        EXPECT_NEAR(plain - kept_by_layer(&training, 2, g), (half ? 5 : 7) * scores, 1e-9);
+    }
+    arena_close(bench.arena);
+}
+
 // Two norms of Llama's layer keep 4 bytes an element more as Python makes them, the norms of Qwen 3's queries and keys
 // all that they keep; a frozen weight needs no product. GPT-2's GELU keeps three tensors more, as wide as its FFN.
 TEST(norms_and_activations_made_of_operators_keep_what_each_operator_needs) {

@@ -14,8 +14,11 @@
 // ---- Activations of one micro-batch. Counted for GPT with 16-bit elements this is the paper's
 // s b h (10 + 24/t + 5 a s / h t), 34/t with sequence parallelism, without the last term when attention is recomputed.
 
-// Softmax, its dropped-out copy, the mask.
-static double score_bytes(const Work *work) { return 2 * work->element_bytes + MASK_BYTES; }
+// Softmax, which autocast leaves in 32 bits, its dropped-out copy, the mask.
+static double score_bytes(const Work *work) {
+    bool wide = casts_operators(work) && work->traits->wide_scores;
+    return (wide ? 4 : work->element_bytes) + work->element_bytes + MASK_BYTES;
+}
 
 static bool again(const Work *work, RecomputeModule module) { return recomputes(work->training, module); }
 
