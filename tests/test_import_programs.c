@@ -108,3 +108,19 @@ TEST(deepspeeds_micro_batch_follows_from_the_whole_and_a_precision_from_its_plug
     EXPECT_TEXT(word(import, "fp8-recipe"), "delayed");
     arena_close(arena);
 }
+
+TEST(a_setting_that_a_function_is_told_later_is_known_and_one_that_nobody_knows_is_listed) {
+    static const char text[] = "def loop(config):\n"
+                               "    args = TrainingArguments(per_device_train_batch_size=config[\"bs\"], bf16=True,\n"
+                               "                             gradient_accumulation_steps=accumulation())\n"
+                               "trainer = TorchTrainer(loop, train_loop_config={\"bs\": 4},\n"
+                               "    scaling_config=ScalingConfig(num_workers=16, use_gpu=True))\n"
+                               "model = AutoModelForCausalLM.from_pretrained('gpt2')\n";
+    Arena *arena = arena_open();
+    const Import *import = read_as(arena, "train.py", text, &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(import, "micro-batch"), "4");
+    EXPECT_TEXT(word(import, "gpus"), "16");
+    EXPECT(lists(&import->open, "gradient_accumulation_steps"));
+    EXPECT(!lists(&import->open, "per_device_train_batch_size"));
+    arena_close(arena);
+}

@@ -307,7 +307,8 @@ static bool needs_another(const ImportSoftware *software, const ImportOption *ro
         " selective_ac expansion replicate rank_micro recompute_method all_accumulation encoder_layers"
         " decoder_layers fsdp_strategy samples core_multiplier core_multiple shard_degree expert_pattern"
         " replicas instance latent q_lora_rank kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim"
-        " mtp_layers qk_norm first_stage last_stage expert_ffn dense_layers shared_experts optimizer_instances ";
+        " mtp_layers qk_norm first_stage last_stage expert_ffn dense_layers shared_experts optimizer_instances "
+        "max_positions ";
     char name[40];
     snprintf(name, sizeof name, " %s ", row->to);
     if (strstr(words, name)) return true;

@@ -233,6 +233,7 @@ static void take_option(Reading *r, const ImportSoftware *software, const Said *
         if (spelling_means(at->spelling, said->name)) row = at;
     if (!table) row = import_option(software, said->name);
     const char *value = shown_value(r, said->value);
+    if (said->by == BY_PROGRAM && !(row && row->effect == TAKEN && !heard(r, row->to))) return;
     if (row && row->effect == TAKEN) {
         const char *taken = converted(r->arena, row->how, said->value);
         if (!taken || !is_known(taken)) {
@@ -420,7 +421,7 @@ static bool sockets_carry(const Reading *r) {
 }
 
 static void take_all(Reading *r, const ImportSoftware *software) {
-    for (int by = BY_MACHINES; by <= BY_RULE; by++)
+    for (int by = BY_MACHINES; by <= BY_PROGRAM; by++)
         for (int i = 0; i < r->said.count; i++)
             if ((int)r->said.items[i].by == by) take_option(r, software, &r->said.items[i], NULL);
     for (int i = 0; i < r->environment.count; i++) {

@@ -23,6 +23,8 @@ typedef struct Python {
     bool in_dataclass;         // its fields are settings
     bool configures;           // its names are its options, as nanoGPT's configurator.py has it
     SaidList told;             // by calls and attributes
+    SaidList unsure;           // the same with values that are not known
+    const SaidList *before;    // what was told when it was read a first time; NULL: that is now
     int calls;                 // of those that make a training
     int condition;             // how far the "if" is indented in which the line stands; -1: in none
 } Python;

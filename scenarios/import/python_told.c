@@ -81,9 +81,10 @@ static const struct Maker *maker_called(const char *name) {
 
 void python_tell(Python *p, const char *section, const char *name, const char *value, int line) {
     if (p->told.count >= MOST_TOLD) not_read(p->r, "a program says more than 2000 things", (Where){p->file, line});
-    if (!is_known(value) || p->told.count >= MOST_TOLD) return;
-    said_add(p->r->arena, &p->told, arena_printf(p->r->arena, "%s%.120s", section, name), value, (Where){p->file, line},
-             BY_FILE);
+    bool known = is_known(value);
+    if (p->told.count >= MOST_TOLD || (!known && p->unsure.count >= MOST_TOLD)) return;
+    said_add(p->r->arena, known ? &p->told : &p->unsure, arena_printf(p->r->arena, "%s%.120s", section, name), value,
+             (Where){p->file, line}, known ? BY_FILE : BY_PROGRAM);
 }
 
 // A dictionary's words in a section.

@@ -120,11 +120,19 @@ static void read_pairs(Python *p, ShellWords *out) {
     }
 }
 
+// What some call is told, where its function's parameter has it: config["batch"].
+static const char *told_setting(const Python *p, const char *key) {
+    for (int i = p->before ? p->before->count - 1 : -1; i >= 0; i--)
+        if (same_word(p->before->items[i].name, key)) return p->before->items[i].value;
+    return unknown;
+}
+
 // NAME["key"] of a dictionary.
 static const char *item_of(Python *p, const Name *name) {
     ShellWords key = {0};
     p->at++;
     read_list(p, &key, ']');
+    if (key.count == 1 && !name) return told_setting(p, key.items[0].text);
     if (!name || key.count != 1) return unknown;
     for (int i = name->words.count - 1; i >= 0; i--) {
         const char *text = name->words.items[i].text, *equals = strchr(text, '=');
@@ -542,10 +550,17 @@ static void note_condition(Python *p) {
     if (asks && p->condition < 0) p->condition = indent;
 }
 
-static Python *read_all(Reading *r, const char *file, const char *text, size_t bytes, const SaidList *arguments) {
+static Python *read_once(Reading *r, const char *file, const char *text, size_t bytes, const SaidList *arguments,
+                         const SaidList *before) {
     Python *p = ARENA_NEW(r->arena, Python);
-    *p = (Python){
-        .r = r, .at = text, .end = text + bytes, .line = 1, .file = file, .arguments = arguments, .condition = -1};
+    *p = (Python){.r = r,
+                  .at = text,
+                  .end = text + bytes,
+                  .line = 1,
+                  .file = file,
+                  .arguments = arguments,
+                  .condition = -1,
+                  .before = before};
     p->configures = arguments && memmem(text, bytes, "configurator.py", 15);
     while (p->at < p->end && p->steps < 100000) {
         note_condition(p);
@@ -563,7 +578,15 @@ static Python *read_all(Reading *r, const char *file, const char *text, size_t b
     return p;
 }
 
+// Twice: functions stand before what calls them, and take settings from what is told to them there.
+static Python *read_all(Reading *r, const char *file, const char *text, size_t bytes, const SaidList *arguments) {
+    const Python *first = read_once(r, file, text, bytes, arguments, NULL);
+    return read_once(r, file, text, bytes, arguments, &first->told);
+}
+
 static void say_told(Reading *r, const Python *p) {
+    for (int i = 0; i < p->unsure.count; i++)
+        if (!said_find(&p->told, p->unsure.items[i].name)) LIST_PUSH(r->arena, &r->said, p->unsure.items[i]);
     for (int i = 0; i < p->told.count; i++) {
         const Said *told = &p->told.items[i];
         bool of_executor = strncmp(told->name, "executor.", 9) == 0;

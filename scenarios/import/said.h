@@ -12,7 +12,8 @@
 #define NOT_KNOWN '\001' // in a text: here stands what nobody can know without running something
 
 // Whose word counts: later ones beat earlier ones.
-typedef enum SaidBy { BY_MACHINES, BY_ENVIRONMENT, BY_FILE, BY_COMMAND, BY_RULE } SaidBy;
+// BY_PROGRAM: a program gives it a value that is not known; told where nobody else says it.
+typedef enum SaidBy { BY_MACHINES, BY_ENVIRONMENT, BY_FILE, BY_COMMAND, BY_RULE, BY_PROGRAM } SaidBy;
 
 typedef struct Said {
     const char *name;  // "--num-layers", "zero_optimization.stage", "NCCL_DEBUG"
