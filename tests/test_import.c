@@ -367,6 +367,18 @@ static const struct {
     {RUN("--num-experts 8 --moe-router-topk 2 --moe-ffn-hidden-size 512 --moe-layer-freq '([0]*3+[1]*21)'"), "model",
      "transformer:layers=24,hidden=1024,heads=16,max_positions=1024,experts=8,experts_per_token=2,expert_ffn=512,"
      "dense_layers=3"},
+    // What functions print within $(…), in a shell of their own.
+    {"f() { X=9; local t=$1; echo working >&2; printf -- '--tensor-model-parallel-size %s\\n' $t | cat; echo x >log; "
+     "}\n"
+     "X=4; " RUN("$(f 2) --pipeline-model-parallel-size $X"),
+     "tp", "2"},
+    {"f() { X=9; echo --tensor-model-parallel-size 2; }\nX=4; " RUN("$(f) --pipeline-model-parallel-size $X"), "pp",
+     "4"},
+    {"f() { if [ $1 -gt 1 ]; then echo $1; else hostname; fi; }\n" RUN("--tensor-model-parallel-size $(f 2)"), "tp",
+     "2"},
+    {"f() { if [ $1 -gt 1 ]; then echo $1; else hostname; fi; }\n" RUN("--tensor-model-parallel-size $(f 1)"), "tp",
+     "(not said)"},
+    {"f() { echo $(f); }\n" RUN("--tensor-model-parallel-size 2 $(f)"), "tp", "2"},
     // Options that are shifted away one by one.
     {"set -- --tp 2 --pp 2 --\nwhile true; do case $1 in --tp) TP=$2; shift 2;; --pp) PP=$2; shift 2;; --) break;; "
      "esac; done\n" RUN("--tensor-model-parallel-size $TP --pipeline-model-parallel-size $PP"),

@@ -248,6 +248,7 @@ static void take_redirection(Reader *r, Simple *simple) {
     while (!over(r) && strchr("<>&|", *r->at)) r->at++;
     skip_blanks(r);
     const char *stop = word_end(r), *path = r->live && !other ? shell_expand_one(r->shell, r->at, stop, r->line) : NULL;
+    if (writes && other && !simple->of_errors) simple->elsewhere = true;
     if (path && writes) simple->output = path, simple->appends = twice;
     if (path && !writes) simple->source = path;
     move_to(r, stop);

@@ -215,6 +215,46 @@ static void run_function(Shell *shell, const ShellFunction *function, const Shel
     shell->arguments = outer;
 }
 
+const ShellFunction *shell_function(const Shell *shell, const char *name) {
+    for (int i = shell->functions.count - 1; i >= 0; i--)
+        if (strcmp(shell->functions.items[i].name, name) == 0) return &shell->functions.items[i];
+    return NULL;
+}
+
+// A shell of its own: what it sets is forgotten.
+const char *shell_function_prints(Shell *shell, const ShellFunction *function, const ShellWords *words) {
+    Captured own = {0}, *outer = shell->captured;
+    size_t bytes = (size_t)shell->variables.count * sizeof *shell->variables.items;
+    if (shell->bytes + bytes > SHELL_BYTES || ++shell->steps > SHELL_STEPS) return NULL;
+    shell->bytes += bytes;
+    ShellVariable *before = ARENA_ARRAY(shell->arena, ShellVariable, shell->variables.count);
+    int count = shell->variables.count, notes = shell->notes.count;
+    if (count) memcpy(before, shell->variables.items, bytes);
+    const char *piped = shell->piped;
+    shell->piped = NULL;
+    shell->captured = &own;
+    run_function(shell, function, words);
+    shell->captured = outer;
+    shell->piped = piped;
+    if (count) memcpy(shell->variables.items, before, bytes);
+    shell->variables.count = count;
+    if (own.unsure) shell->notes.count = notes; // it is told as a whole
+    const char *text = shell_letters(&own.text);
+    return own.unsure ? NULL : text;
+}
+
+// What a command prints goes to whom a substitution takes it from, unless a pipe or a file does.
+static void capture(Shell *shell, const Simple *simple, const char *prints) {
+    Captured *to = shell->captured;
+    if (!to) return;
+    to->before = to->text.length;
+    if (simple->output || simple->elsewhere) return;
+    if (prints)
+        shell_put(shell, &to->text, prints, strlen(prints));
+    else
+        to->unsure = true;
+}
+
 // What it reads: a here-document, a file beside the script, or what stands before "|"; NULL: not known.
 static const char *input_of(Shell *shell, const Simple *simple, Where where) {
     size_t bytes = 0;
@@ -349,21 +389,26 @@ static bool run_builtin(Shell *shell, const Simple *simple, Where where, Truth *
 Truth shell_run_command(Shell *shell, const Simple *simple, Where where) {
     const ShellWords *words = &simple->words;
     const char *input = words->count ? input_of(shell, simple, where) : NULL;
+    if (shell->piped && shell->captured) {
+        shell->captured->text.length = shell->captured->before;
+        if (shell->captured->text.letters) shell->captured->text.letters[shell->captured->before] = '\0';
+    }
     shell->piped = NULL;
     if (words->count == 0) return IS_TRUE;
     const char *first = words->items[0].text;
-    for (int i = shell->functions.count - 1; i >= 0; i--)
-        if (strcmp(shell->functions.items[i].name, first) == 0) {
-            run_function(shell, &shell->functions.items[i], words);
-            shell->piped = NULL;
-            return IS_TRUE;
-        }
+    const ShellFunction *function = shell_function(shell, first);
+    if (function) {
+        run_function(shell, function, words);
+        shell->piped = NULL;
+        return IS_TRUE;
+    }
     const char *prints = shell_prints(shell, words, input, where.line);
     if (prints) keep_file(shell, simple, prints, where);
     Truth truth;
     if (!run_builtin(shell, simple, where, &truth)) {
         ShellCommand command = {words, input, where};
-        shell->hooks.on_command(shell->hooks.context, shell, &command);
+        capture(shell, simple, prints);
+        if (!shell->captured) shell->hooks.on_command(shell->hooks.context, shell, &command);
         bool answers = strcmp(first, "command") == 0 || strcmp(first, "which") == 0 || strcmp(first, "grep") == 0;
         truth = answers || shell->unsure ? IS_UNKNOWN : IS_TRUE;
     }

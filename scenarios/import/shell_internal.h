@@ -25,6 +25,12 @@ typedef struct ShellFile {
     const char *path, *text;
 } ShellFile;
 
+typedef struct Captured { // what the commands within $(…) print
+    ShellText text;
+    size_t before; // without what the last one printed, which a pipe takes
+    bool unsure;   // one of them prints what is not known
+} Captured;
+
 struct Shell {
     Arena *arena;
     ShellHooks hooks;
@@ -48,8 +54,9 @@ struct Shell {
     const char *file;
     int depth, steps;
     size_t bytes;
-    const char *piped; // what the command before "|" prints; NULL: not known, or there is none
-    int rounds;        // that loops went through
+    Captured *captured; // within $(FUNCTION …); or NULL
+    const char *piped;  // what the command before "|" prints; NULL: not known, or there is none
+    int rounds;         // that loops went through
     int within_loops, within_functions;
     enum { LEAVES_NOTHING, LEAVES_ROUND, LEAVES_LOOP, LEAVES_FUNCTION } leaves; // nothing counts until the end of it
     bool exports_all;                                                           // set -a
@@ -64,6 +71,7 @@ typedef struct Simple {
     ShellWords words;
     const char *input, *source, *output; // a here-document, a file that is read, and one that is written
     bool appends, of_errors;             // of_errors: the redirection at hand is not of what is printed
+    bool elsewhere;                      // what it prints goes to another descriptor
 } Simple;
 
 void shell_note(Shell *shell, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -76,6 +84,9 @@ void shell_refer(Shell *shell, const char *name, const char *other, Where where)
 const char *shell_element(Shell *shell, const char *name, const char *index, const char *close);
 void shell_set_element(Shell *shell, const char *name, const char *index, const char *close, const char *value,
                        Where where);
+// What a function of the script prints within $(…); NULL: not known.
+const char *shell_function_prints(Shell *shell, const ShellFunction *function, const ShellWords *words);
+const ShellFunction *shell_function(const Shell *shell, const char *name); // or NULL
 // What a command prints, of whose input the text may be known; and what stands within $(…). NULL: that is not known.
 const char *shell_prints(Shell *shell, const ShellWords *words, const char *input, int line);
 const char *shell_printed_within(Shell *shell, const char *begin, const char *end, int line);

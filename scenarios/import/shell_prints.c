@@ -1,4 +1,4 @@
-// What a few commands print, where it follows from their words and from texts that are known: echo, cat, sed's
+// What a few commands print, where it follows from their words and from texts that are known: echo, printf, cat, sed's
 // replacements, envsubst, expr, wc -l, seq, basename, head; and how many machines the scheduler gave. Nothing is run.
 #include <ctype.h>
 #include <stdio.h>
@@ -37,6 +37,32 @@ static const char *print_echo(Shell *shell, const ShellWords *words) {
         shell_put(shell, &text, words->items[i].text, strlen(words->items[i].text));
     }
     if (ends_line) shell_put(shell, &text, "\n", 1);
+    return shell_letters(&text);
+}
+
+// printf FORMAT WORDS, of %s, %d, %% and ends of lines; again for words that are left.
+static const char *print_format(Shell *shell, const ShellWords *words) {
+    ShellText text = {0};
+    int next = 2 + (strcmp(word_at(words, 1), "--") == 0);
+    const char *format = word_at(words, next - 1);
+    bool takes = strstr(format, "%s") || strstr(format, "%d");
+    do {
+        for (const char *at = format; *at; at++) {
+            bool letter = (*at == '%' && strchr("sd%", at[1])) || (*at == '\\' && strchr("nt\\", at[1]));
+            const char *word = letter && *at == '%' && at[1] != '%' ? word_at(words, next++) : NULL;
+            if ((*at == '%' || *at == '\\') && (!letter || !at[1])) return NULL;
+            if (word)
+                shell_put(shell, &text, word, strlen(word));
+            else
+                shell_put(shell, &text,
+                          letter && *at == '\\' ? at[1] == 'n'   ? "\n"
+                                                  : at[1] == 't' ? "\t"
+                                                                 : "\\"
+                                                : at,
+                          1);
+            at += letter;
+        }
+    } while (takes && next < words->count);
     return shell_letters(&text);
 }
 
@@ -216,9 +242,10 @@ const char *shell_prints(Shell *shell, const ShellWords *words, const char *inpu
     const char *first = word_at(words, 0);
     for (int i = 0; i < words->count; i++)
         if (!is_known(words->items[i].text) && strcmp(first, "echo") != 0 && strcmp(first, "sed") != 0 &&
-            strcmp(first, "cat") != 0)
+            strcmp(first, "cat") != 0 && strcmp(first, "printf") != 0)
             return NULL;
     if (strcmp(first, "echo") == 0) return print_echo(shell, words);
+    if (strcmp(first, "printf") == 0 && strcmp(word_at(words, 1), "-v") != 0) return print_format(shell, words);
     if (strcmp(first, "cat") == 0) return print_files(shell, words, input, line);
     if (strcmp(first, "envsubst") == 0) return print_substituted(shell, input);
     if (strcmp(first, "sed") == 0) return print_edited(shell, words, input, line);
@@ -250,10 +277,24 @@ static const char *counted(Shell *shell, const char *text) {
     return NULL;
 }
 
+static const char *without_last_line(Shell *shell, const char *text) { // ends of lines at the end are taken off
+    size_t length = strlen(text);
+    while (length && text[length - 1] == '\n') length--;
+    return arena_printf(shell->arena, "%.*s", (int)length, text);
+}
+
 const char *shell_printed_within(Shell *shell, const char *begin, const char *end, int line) {
     const char *text = arena_printf(shell->arena, "%.*s", (int)(end - begin > 2000 ? 2000 : end - begin), begin);
     const char *count = counted(shell, text), *input = NULL;
     if (count) return count;
+    size_t name = strcspn(text, " \t\n");
+    const ShellFunction *function = shell_function(shell, arena_printf(shell->arena, "%.*s", (int)name, text));
+    if (function) {
+        ShellWords words = {0};
+        shell_expand_words(shell, begin, end, line, &words);
+        const char *printed = shell_function_prints(shell, function, &words);
+        return printed ? without_last_line(shell, printed) : NULL;
+    }
     if (strpbrk(text, ";&`>\n") || strstr(text, "$(") || end - begin > 2000) return NULL;
     if (*text == '<')
         return text_of_file(shell, shell_expand_one(shell, begin + 1 + strspn(begin + 1, " "), end, line), line);
@@ -271,7 +312,5 @@ const char *shell_printed_within(Shell *shell, const char *begin, const char *en
         if (!input) return NULL;
         at = stop + 1;
     }
-    size_t length = strlen(input); // a line's end is taken off
-    while (length && input[length - 1] == '\n') length--;
-    return arena_printf(shell->arena, "%.*s", (int)length, input);
+    return without_last_line(shell, input);
 }
