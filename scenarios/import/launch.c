@@ -312,16 +312,60 @@ static bool names_something(const char *option) {
     return false;
 }
 
+// "bash -c TEXT", "bash SCRIPT …". False: it names neither.
+static bool launch_shell(Reading *r, const ShellWords *words, int at, Where where) {
+    for (int i = at + 1; i < words->count; i++) {
+        const char *option = words->items[i].text;
+        if (option[0] == '-' && option[1] != '-' && strchr(option, 'c') && i + 1 < words->count) {
+            shell_run_words(r->shell, words->items[i + 1].text, where);
+            return true;
+        }
+        if (option[0] == '-') continue;
+        run_script(r, words, i, where);
+        return true;
+    }
+    return false;
+}
+
+// A program, unless what stands behind Python is a launcher (-m torch.distributed.run): false.
+static bool launch_python(Reading *r, const ShellWords *words, int at, Where where) {
+    ShellWords rest = {words->items + at, words->count - at, words->count - at};
+    const char *next = at + 1 < words->count ? words->items[at + 1].text : "";
+    const Launcher *launcher = NULL;
+    if (strcmp(next, "-c") == 0) return true;
+    for (int i = at + 1; i < words->count; i++) {
+        launcher = launcher_named(words->items[i].text);
+        if (launcher || words->items[i].text[0] != '-') break;
+    }
+    if (launcher || is_xpk(next)) return false;
+    add_launch(r, &python, &rest, 1, find_program(&rest, 1, &python), where);
+    return true;
+}
+
+// What starts something on machines elsewhere, or in a way of its own.
+static bool launch_elsewhere(Reading *r, const ShellWords *words, int at, Where where) {
+    const char *base = base_name(words->items[at].text);
+    bool first = at == 0, remote = strcmp(base, "ssh") == 0 || strcmp(base, "pdsh") == 0;
+    if (first && remote)
+        read_remote(r, words, strcmp(base, "pdsh") == 0, where);
+    else if (is_xpk(words->items[at].text))
+        read_xpk(r, words, at + 1, where);
+    else if (first && strcmp(base, "torchx") == 0)
+        read_torchx(r, words, where);
+    else
+        return false;
+    return true;
+}
+
 // Words of a command, from `at`: launchers and wrappers are peeled off one by one.
 static void launch_from(Reading *r, const ShellWords *words, Where where) {
     int behind = 0; // a launcher's own words
     for (int at = 0; at < words->count; at++) {
-        const char *word = words->items[at].text;
+        const char *word = words->items[at].text, *base = base_name(word);
         ShellWords rest = {words->items + at, words->count - at, words->count - at};
         const Launcher *launcher = at > 0 && names_something(words->items[at - 1].text) ? NULL : launcher_named(word);
         if (launcher && launcher->follows != A_COMMAND) {
-            int program = find_program(&rest, 1, launcher);
-            add_launch(r, launcher, &rest, 1, program, where);
+            add_launch(r, launcher, &rest, 1, find_program(&rest, 1, launcher), where);
             return;
         }
         if (launcher) {
@@ -330,44 +374,19 @@ static void launch_from(Reading *r, const ShellWords *words, Where where) {
                 read_srun(r, words, at + 1, stop, where);
             else
                 read_mpirun(r, words, at + 1, stop, where);
-        } else if (strcmp(base_name(word), "docker") == 0 || strcmp(base_name(word), "podman") == 0) {
+        } else if (strcmp(base, "docker") == 0 || strcmp(base, "podman") == 0) {
             read_environment(r, words, words->count, where);
             read_docker_gpus(r, words, words->count, where);
         } else if (is_shell(word)) {
-            for (int i = at + 1; i < words->count; i++) {
-                const char *option = words->items[i].text;
-                if (option[0] == '-' && option[1] != '-' && strchr(option, 'c') && i + 1 < words->count) {
-                    shell_run_words(r->shell, words->items[i + 1].text, where);
-                    return;
-                }
-                if (option[0] == '-') continue;
-                run_script(r, words, i, where);
-                return;
-            }
+            if (launch_shell(r, words, at, where)) return;
         } else if (file_ends_in(word, ".sh") && (at == 0 || at == behind || strncmp(word, "./", 2) == 0)) {
             int launches = r->launches.count;
             run_script(r, words, at, where);
             if (at == 0 || r->launches.count > launches) return; // else it starts what stands behind it
-        } else if (at == 0 && (strcmp(base_name(word), "ssh") == 0 || strcmp(base_name(word), "pdsh") == 0)) {
-            read_remote(r, words, strcmp(base_name(word), "pdsh") == 0, where);
-            return;
-        } else if (is_xpk(word)) {
-            read_xpk(r, words, at + 1, where);
-            return;
-        } else if (at == 0 && strcmp(base_name(word), "torchx") == 0) {
-            read_torchx(r, words, where);
+        } else if (launch_elsewhere(r, words, at, where)) {
             return;
         } else if (is_python(word)) {
-            if (at + 1 < words->count && strcmp(words->items[at + 1].text, "-c") == 0) return;
-            for (int i = at + 1; i < words->count; i++) {
-                const char *option = words->items[i].text;
-                launcher = launcher_named(option);
-                if (launcher || option[0] != '-') break;
-            }
-            if (at + 1 < words->count && is_xpk(words->items[at + 1].text)) continue;
-            if (launcher) continue; // -m torch.distributed.run
-            add_launch(r, &python, &rest, 1, find_program(&rest, 1, &python), where);
-            return;
+            if (launch_python(r, words, at, where)) return;
         } else if (at == 0 && file_ends_in(word, ".py")) {
             add_launch(r, &python, words, at, at, where);
             return;

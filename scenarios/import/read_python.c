@@ -251,6 +251,58 @@ static void call(Python *p, const char *name, ShellWords *out, bool *is_list) {
     }
 }
 
+// Texts that stand side by side are one.
+static void read_texts(Python *p, ShellWords *out) {
+    char first = *p->at;
+    p->at += first == 'f' || first == 'r';
+    const char *text = read_text(p, first == 'f'), *behind = p->at;
+    int line = p->line;
+    for (skip(p); p->at < p->end && strlen(text) < 100000 && ++p->steps < 100000; skip(p)) {
+        bool formats = *p->at == 'f' && p->end - p->at > 1;
+        if (p->at[formats] != '"' && p->at[formats] != '\'') break;
+        p->at += formats;
+        text = arena_printf(p->r->arena, "%s%s", text, read_text(p, formats));
+        behind = p->at, line = p->line;
+    }
+    p->at = behind, p->line = line;
+    add(p, out, text);
+}
+
+static void read_number(Python *p, ShellWords *out) {
+    const char *begin = p->at++;
+    while (p->at < p->end && (isalnum((unsigned char)*p->at) || *p->at == '.' || *p->at == '_' ||
+                              (*p->at == '-' && (p->at[-1] == 'e' || p->at[-1] == 'E'))))
+        p->at++;
+    add(p, out, arena_printf(p->r->arena, "%.*s", (int)(p->at - begin), begin));
+}
+
+// A name, an item of one, or a call.
+static void read_named(Python *p, ShellWords *out, bool *is_list) {
+    while (p->at < p->end && *p->at == '*') p->at++;
+    const char *begin = p->at;
+    while (p->at < p->end && (isalnum((unsigned char)*p->at) || *p->at == '_' || *p->at == '.')) p->at++;
+    size_t length = (size_t)(p->at - begin);
+    const char *word = arena_printf(p->r->arena, "%.*s", (int)(length > 200 ? 200 : length), begin);
+    Name *name = name_of(p, begin, length);
+    char next = p->at < p->end ? *p->at : '\0';
+    if (next == '(') {
+        p->at++;
+        call(p, word, out, is_list);
+    } else if (next == '[' && strcmp(word, "os.environ") == 0) {
+        ShellWords key = {0};
+        p->at++;
+        read_list(p, &key, ']');
+        add(p, out, from_environment(p, &key));
+    } else if (next == '[') {
+        add(p, out, item_of(p, name));
+    } else if (name) {
+        for (int i = 0; i < name->words.count; i++) add(p, out, name->words.items[i].text);
+        *is_list |= name->is_list;
+    } else {
+        add(p, out, known_word(p, word));
+    }
+}
+
 static void read_atom(Python *p, ShellWords *out, bool *is_list) {
     skip(p);
     if (p->at >= p->end || ++p->depth > DEEPEST || ++p->steps > 100000) {
@@ -261,52 +313,15 @@ static void read_atom(Python *p, ShellWords *out, bool *is_list) {
     char first = *p->at;
     bool format = (first == 'f' || first == 'r') && p->end - p->at > 1 && (p->at[1] == '"' || p->at[1] == '\'');
     if (format || first == '"' || first == '\'') {
-        p->at += format;
-        const char *text = read_text(p, format && first == 'f');
-        const char *behind = p->at;
-        int line = p->line;
-        for (skip(p); p->at < p->end && strlen(text) < 100000 && ++p->steps < 100000; skip(p)) {
-            bool formats = *p->at == 'f' && p->end - p->at > 1;
-            if (p->at[formats] != '"' && p->at[formats] != '\'') break;
-            p->at += formats;
-            text = arena_printf(p->r->arena, "%s%s", text, read_text(p, formats));
-            behind = p->at, line = p->line;
-        }
-        p->at = behind, p->line = line;
-        add(p, out, text);
+        read_texts(p, out);
     } else if (first == '[' || first == '(') {
         p->at++;
         read_list(p, out, first == '[' ? ']' : ')');
         *is_list = first == '[' || *is_list;
     } else if (isdigit((unsigned char)first) || first == '-') {
-        const char *begin = p->at++;
-        while (p->at < p->end && (isalnum((unsigned char)*p->at) || *p->at == '.' || *p->at == '_' ||
-                                  (*p->at == '-' && (p->at[-1] == 'e' || p->at[-1] == 'E'))))
-            p->at++;
-        add(p, out, arena_printf(p->r->arena, "%.*s", (int)(p->at - begin), begin));
+        read_number(p, out);
     } else if (isalpha((unsigned char)first) || first == '_' || first == '*') {
-        while (p->at < p->end && *p->at == '*') p->at++;
-        const char *begin = p->at;
-        while (p->at < p->end && (isalnum((unsigned char)*p->at) || *p->at == '_' || *p->at == '.')) p->at++;
-        size_t length = (size_t)(p->at - begin);
-        const char *word = arena_printf(p->r->arena, "%.*s", (int)(length > 200 ? 200 : length), begin);
-        Name *name = name_of(p, begin, length);
-        if (p->at < p->end && *p->at == '(') {
-            p->at++;
-            call(p, word, out, is_list);
-        } else if (p->at < p->end && *p->at == '[' && strcmp(word, "os.environ") == 0) {
-            ShellWords key = {0};
-            p->at++;
-            read_list(p, &key, ']');
-            add(p, out, from_environment(p, &key));
-        } else if (p->at < p->end && *p->at == '[') {
-            add(p, out, item_of(p, name));
-        } else if (name) {
-            for (int i = 0; i < name->words.count; i++) add(p, out, name->words.items[i].text);
-            *is_list |= name->is_list;
-        } else {
-            add(p, out, known_word(p, word));
-        }
+        read_named(p, out, is_list);
     } else if (first == '{') {
         p->at++;
         read_pairs(p, out);
@@ -472,66 +487,86 @@ static bool read_place(Python *p, const char *name, size_t length) {
     return true;
 }
 
-// NAME = …, A, B = …, NAME += …, NAME.append(…), NAME.extend(…) at the beginning of a line.
-static void read_statement(Python *p) {
+// return (…), def f(…): true where that is all of the line.
+static bool read_keyword_line(Python *p) {
     static const char *const before[] = {"return ", "yield ", "await ", "def ", "async def "};
-    const char *names[8];
-    size_t lengths[8];
-    int count = 0;
     for (int i = 0; i < 5; i++) {
         size_t length = strlen(before[i]);
         if ((size_t)(p->end - p->at) <= length || strncmp(p->at, before[i], length) != 0) continue;
         p->at += length;
         if (i > 2) {
             read_parameters(p);
-            return;
+            return true;
         }
         if (p->at < p->end && *p->at == '(') {
             ShellWords aside = {0};
             bool is_list = false;
             read_value(p, &aside, &is_list);
-            return;
+            return true;
         }
     }
-    while (count < 8) {
-        names[count] = p->at;
+    return false;
+}
+
+enum { MOST_TARGETS = 8 };
+typedef struct Targets { // A, B = …
+    const char *names[MOST_TARGETS];
+    size_t lengths[MOST_TARGETS];
+    int count;
+} Targets;
+
+static bool read_targets(Python *p, Targets *targets) {
+    while (targets->count < MOST_TARGETS) {
+        const char *begin = targets->names[targets->count] = p->at;
         while (p->at < p->end && (isalnum((unsigned char)*p->at) || *p->at == '_')) p->at++;
-        lengths[count] = (size_t)(p->at - names[count]);
-        if (!lengths[count++]) return;
+        targets->lengths[targets->count++] = (size_t)(p->at - begin);
+        if (p->at == begin) return false;
         while (p->at < p->end && *p->at == ' ') p->at++;
         if (p->at >= p->end || *p->at != ',') break;
         p->at++;
         while (p->at < p->end && *p->at == ' ') p->at++;
     }
-    if (count == 1 && p->at < p->end && *p->at == ':') { // NAME: TYPE = …
+    if (targets->count == 1 && p->at < p->end && *p->at == ':') // NAME: TYPE = …
         while (p->at < p->end && !strchr("=\n(", *p->at)) p->at++;
-    }
-    bool adds = p->end - p->at > 1 && p->at[0] == '+' && p->at[1] == '=', method = false;
+    return true;
+}
+
+// NAME.a = …, NAME["key"] = …, or a call alone.
+static void read_place_or_call(Python *p, const Targets *targets) {
+    bool is_call = false, is_list = false;
+    const char *at = p->at;
+    if (targets->count > 1 || at >= p->end || !strchr(".[(", *at)) return;
+    if (*at != '(' && read_place(p, targets->names[0], targets->lengths[0])) return;
+    ShellWords aside = {0};
+    p->at = targets->names[0];
+    for (at = p->at; at < p->end && *at != '\n' && !is_call; at++) is_call = *at == '(';
+    if (is_call) read_value(p, &aside, &is_list);
+}
+
+// NAME = …, A, B = …, NAME += …, NAME.append(…), NAME.extend(…) at the beginning of a line.
+static void read_statement(Python *p) {
     static const char *const methods[] = {".append(", ".extend("};
-    for (int i = 0; i < 2; i++)
-        if (p->end - p->at > 8 && strncmp(p->at, methods[i], 8) == 0) method = true;
-    if (!adds && !method && !(p->end - p->at > 1 && p->at[0] == '=' && p->at[1] != '=')) {
-        bool is_call = false, is_list = false;
-        const char *at = p->at;
-        if (count > 1 || at >= p->end || !strchr(".[(", *at)) return;
-        if (*at != '(' && read_place(p, names[0], lengths[0])) return;
-        ShellWords aside = {0};
-        p->at = names[0];
-        for (at = p->at; at < p->end && *at != '\n' && !is_call; at++) is_call = *at == '(';
-        if (is_call) read_value(p, &aside, &is_list);
+    Targets targets = {.count = 0};
+    if (read_keyword_line(p) || !read_targets(p, &targets)) return;
+    size_t left = (size_t)(p->end - p->at);
+    bool adds = left > 1 && p->at[0] == '+' && p->at[1] == '=', method = false;
+    for (int i = 0; i < 2; i++) method = method || (left > 8 && strncmp(p->at, methods[i], 8) == 0);
+    if (!adds && !method && !(left > 1 && p->at[0] == '=' && p->at[1] != '=')) {
+        read_place_or_call(p, &targets);
         return;
     }
     p->at += method ? 8 : adds ? 2 : 1;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < targets.count; i++) {
+        const char *name = targets.names[i];
+        size_t length = targets.lengths[i];
         ShellWords words = {0};
         bool is_list = false;
         int line = p->line;
         read_value(p, &words, &is_list);
         if (p->in_dataclass && !adds && !method)
-            python_tell(p, "", arena_printf(p->r->arena, "%.*s", (int)lengths[i], names[i]), python_commas(p, &words),
-                        line);
-        assign(p, names[i], lengths[i], &words, is_list, adds || method);
-        if (i + 1 < count && !takes(p, ',')) break;
+            python_tell(p, "", arena_printf(p->r->arena, "%.*s", (int)length, name), python_commas(p, &words), line);
+        assign(p, name, length, &words, is_list, adds || method);
+        if (i + 1 < targets.count && !takes(p, ',')) break;
     }
 }
 

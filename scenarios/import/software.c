@@ -7,11 +7,11 @@
 #include "sim/base/embed.h"
 
 // In the order in which they are read: named values stand above the rows that name them.
-#define FILES(ROW)                                                                                                     \
-    ROW(any)                                                                                                           \
-    ROW(software)                                                                                                      \
-    ROW(megatron) ROW(nemo) ROW(deepspeed) ROW(huggingface) ROW(tuning) ROW(lightning) ROW(torchtitan) ROW(mosaic)     \
-        ROW(olmo) ROW(maxtext) ROW(nano) ROW(others) ROW(vision) ROW(own)
+// clang-format off
+#define FILES(ROW) \
+    ROW(any) ROW(software) ROW(megatron) ROW(nemo) ROW(deepspeed) ROW(huggingface) ROW(tuning) ROW(lightning) \
+    ROW(torchtitan) ROW(mosaic) ROW(olmo) ROW(maxtext) ROW(nano) ROW(others) ROW(vision) ROW(own)
+// clang-format on
 #define EMBED_FILE(name_) EMBED(software_##name_, "scenarios/import/software/" #name_ ".options");
 FILES(EMBED_FILE)
 #define FILE_ROW(name_) {#name_ ".options", software_##name_},

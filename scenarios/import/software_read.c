@@ -104,7 +104,7 @@ static void on_taken(Tables *t, char *rest) { add_row(t, TAKEN, rest); }
 static void on_open(Tables *t, char *rest) { add_row(t, OPEN, rest); }
 static void on_idle(Tables *t, char *rest) { add_row(t, IDLE, rest); }
 
-static void on_table(Tables *t, char *rest) {
+static void on_table(Tables *t, char *rest) { // NOLINT(readability-non-const-parameter): of one kind with others
     Table table = {.name = rest};
     LIST_PUSH(t->arena, &t->tables, table);
 }
@@ -120,7 +120,7 @@ static void on_values(Tables *t, char *rest) {
     LIST_PUSH(t->arena, &t->values, named);
 }
 
-static void on_software(Tables *t, char *rest) {
+static void on_software(Tables *t, char *rest) { // NOLINT(readability-non-const-parameter)
     ImportSoftware software = {.title = rest, .marks = "", .unsaid = ""};
     LIST_PUSH(t->arena, &t->software, software);
     LIST_PUSH(t->arena, &t->named, ((TableNames){"", t->where}));
@@ -128,8 +128,8 @@ static void on_software(Tables *t, char *rest) {
 
 static ImportSoftware *newest(Tables *t) { return &t->software.items[t->software.count - 1]; }
 
-static void on_stack(Tables *t, char *rest) { newest(t)->stack = rest; }
-static void on_marks(Tables *t, char *rest) { newest(t)->marks = rest; }
+static void on_stack(Tables *t, char *rest) { newest(t)->stack = rest; } // NOLINT(readability-non-const-parameter)
+static void on_marks(Tables *t, char *rest) { newest(t)->marks = rest; } // NOLINT(readability-non-const-parameter)
 static void on_tables(Tables *t, char *rest) { t->named.items[t->named.count - 1].names = joined(rest, '|'); }
 static void on_unsaid(Tables *t, char *rest) { newest(t)->unsaid = joined(rest, ','); }
 
