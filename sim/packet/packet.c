@@ -31,7 +31,8 @@ static const char *lay_flow(PacketSim *sim, int32_t number, int32_t from, int32_
     flow->from = from;
     flow->states = ARENA_ARRAY(sim->arena, uint8_t, packets);
     flow->there = ARENA_ARRAY(sim->arena, uint8_t, packets);
-    sim->to[number] = to;
+    sim->hosts_of[number][0] = from;
+    sim->hosts_of[number][1] = to;
     sim->ends[number].end = SIM_TIME_NEVER;
     return NULL;
 }
@@ -105,7 +106,7 @@ static PacketSim *lay(Arena *arena, const PacketNetwork *network, int flow_count
     sim->used = ARENA_ARRAY(arena, int64_t, network->switch_count);
     sim->flows = ARENA_ARRAY(arena, FlowState, flow_count);
     sim->ends = ARENA_ARRAY(arena, PacketEnd, flow_count);
-    sim->to = ARENA_ARRAY(arena, int32_t, flow_count);
+    sim->hosts_of = arena_array(arena, (size_t)flow_count, sizeof *sim->hosts_of);
     *wrong = ways_lay(sim, &least);
     if (*wrong) return NULL;
     if (network->window_seconds > 0 && step_ticks(network->window_seconds) < least)

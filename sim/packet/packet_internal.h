@@ -137,14 +137,16 @@ typedef struct Queue { // a ring
     int head, count, room;
 } Queue;
 
-typedef struct Port {
+typedef struct Port { // what every packet looks at stands together
     int32_t from, to;
-    double ticks_per_byte;
-    SimTime latency, full_ticks, free_at, since, paused_since;
-    Queue control, data;
-    int64_t waiting, from_here; // bytes of data that wait here; that came by this port and wait in its switch
-    bool told, paused, pauses;  // its FREE is on the way; it may not send; its sender has been told not to
+    SimTime free_at, full_ticks, latency;
+    bool told, paused, pauses; // its FREE is on the way; it may not send; its sender has been told not to
     bool loses;
+    Queue control, data;
+    SimTime since;
+    int64_t waiting, from_here; // bytes of data that wait here; that came by this port and wait in its switch
+    double ticks_per_byte;
+    SimTime paused_since;
     double load;
     SimTime load_at;
     uint64_t draws;
@@ -173,10 +175,10 @@ struct PacketSim {
     Host *hosts;
     FlowState *flows;
     PacketEnd *ends;
-    int64_t *used;        // [switch] bytes of its buffer
-    int32_t *leaf, *down; // [host] its switch (or the other host), and the port down to it
-    int32_t *to;          // [flow] host
-    Ways *ways;           // [switch * switches + switch]
+    int64_t *used;          // [switch] bytes of its buffer
+    int32_t *leaf, *down;   // [host] its switch (or the other host), and the port down to it
+    int32_t (*hosts_of)[2]; // [flow] the sender's, the receiver's
+    Ways *ways;             // [switch * switches + switch]
     struct {
         int32_t *items;
         int count, room;
@@ -185,9 +187,9 @@ struct PacketSim {
     int64_t full_bytes;
     PacketWindows *windows;
     SimTime window_end;
-    struct { // of the node at work, within the window: the earliest is last
+    struct { // of the node at work, within the window: the earliest first
         PacketEvent *items;
-        int count, room;
+        int begin, count, room;
     } soon;
     int left; // flows of packet_run
     int flow_count;
@@ -211,7 +213,7 @@ static inline void sim_at(PacketSim *sim, PacketEvent event) {
     LIST_PUSH(sim->arena, &sim->soon, event);
     PacketEvent *soon = sim->soon.items;
     int place = sim->soon.count - 1;
-    for (; place > 0 && soon[place - 1].time <= event.time; place--) soon[place] = soon[place - 1];
+    for (; place > sim->soon.begin && soon[place - 1].time > event.time; place--) soon[place] = soon[place - 1];
     soon[place] = event;
 }
 

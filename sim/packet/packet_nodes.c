@@ -33,8 +33,7 @@ static void queue_push(Arena *arena, Queue *queue, Waiting item) {
 
 static Waiting queue_pop(Queue *queue) {
     Waiting item = queue->items[queue->head];
-    queue->head = (queue->head + 1) & (queue->room - 1);
-    queue->count--;
+    queue->head = --queue->count ? (queue->head + 1) & (queue->room - 1) : 0; // where memory is near
     return item;
 }
 
@@ -164,7 +163,7 @@ static Port *way_of(PacketSim *sim, int32_t node, uint64_t word) {
     const PacketNetwork *network = sim->network;
     int32_t flow = word_flow(word);
     bool forth = word_kind(word) <= KIND_HEADER;
-    int32_t host = forth ? sim->to[flow] : sim->flows[flow].from;
+    int32_t host = sim->hosts_of[flow][forth];
     if (sim->leaf[host] == node) return &sim->ports[sim->down[host]];
     const Ways *ways = &sim->ways[(int64_t)(node - network->host_count) * network->switch_count + sim->leaf[host] -
                                   network->host_count];
@@ -603,10 +602,14 @@ static void happen(PacketSim *sim, const PacketEvent *event) {
 // One node's events, and those that they make within the window.
 static void run_node(PacketSim *sim, const PacketEvent *events, int count) {
     for (int i = 0; i < count || sim->soon.count;) {
-        const PacketEvent *next = sim->soon.count ? &sim->soon.items[sim->soon.count - 1] : NULL;
-        bool soon = next && (i == count || next->time <= events[i].time);
-        PacketEvent event = soon ? sim->soon.items[--sim->soon.count] : events[i++];
-        happen(sim, &event);
+        const PacketEvent *next = sim->soon.count ? &sim->soon.items[sim->soon.begin] : NULL;
+        if (next && (i == count || next->time <= events[i].time)) {
+            PacketEvent event = *next; // others may come to stand there
+            if (++sim->soon.begin == sim->soon.count) sim->soon.begin = sim->soon.count = 0;
+            happen(sim, &event);
+        } else {
+            happen(sim, &events[i++]);
+        }
     }
 }
 
