@@ -31,6 +31,7 @@ typedef struct Hw {
     Problems *problems;
     Answer *answer;
     const Catalogue *catalogue;
+    bool for_programs; // the form is not for people, who see lists alone
 } Hw;
 
 static AnswerValue words(const char *text) { return answer_of_text(text); }
@@ -362,11 +363,12 @@ static void add_parts(const Hw *hw, const char *kind_of_answer, AnswerDetail det
                       const Shown shown[PART_KIND_COUNT]) {
     answer_rename(hw->answer, kind_of_answer);
     answer_format(hw->answer, "lockstep-hardware");
+    if (detail == FOR_PROGRAMS && !hw->for_programs) return; // thousands of facts
     answer_open_list(hw->answer, "parts", NULL);
     for (int kind = 0; kind < PART_KIND_COUNT; kind++)
         for (int i = 0; i < shown[kind].count; i++) add_part(hw, (PartKind)kind, shown[kind].items[i], detail);
     answer_close(hw->answer);
-    add_files(hw, shown);
+    if (hw->for_programs) add_files(hw, shown);
 }
 
 // ---- show, list, check
@@ -531,7 +533,7 @@ static int fields(const Hw *hw, const char *word) {
 static int ask(Asking *asking) {
     static const char *const verbs[] = {"list", "show", "check", "fields"};
     enum { LIST, SHOW, CHECK, FIELDS, VERBS };
-    Hw hw = {asking->arena, asking->problems, asking->answer, NULL};
+    Hw hw = {asking->arena, asking->problems, asking->answer, NULL, frame_form(asking) != ANSWER_SCREEN};
     int count = option_positional_count(asking->options), verb = LIST;
     const char *what = count > 0 ? option_positional(asking->options, 0) : "list";
     const char *name = count > 1 ? option_positional(asking->options, 1) : NULL;
