@@ -10,7 +10,6 @@
 
 #include "sim/run_internal.h"
 
-#define STREAM_BITS 64
 #define MOST_RIVALS 64 // more are not looked through: their transfers meet as events
 #define MOST_CHAIN 4   // marks that wait for marks
 
@@ -21,13 +20,12 @@ typedef struct Member {
 
 // Of a program: when its streams can be where, at the earliest.
 typedef struct Outlook {
-    int8_t *recorder;   // [mark] the stream that alone records it, -1: several; STREAM_BITS: none
-    int64_t *record_at; // [mark] where in that stream
-    SimTime **least;    // [stream][operation] what those before it take at least
-    SimTime **inner;    // [routine][operation] the same within a routine
+    int8_t *recorder; // [mark] the stream that alone records it, -1: several; STREAM_BITS: none
+    SimTime **least;  // [stream][operation] what those before it take at least
+    SimTime **inner;  // [routine][operation] the same within a routine
+    const MarkUse *marks;
     // Of marks that are taken, which are recorded again and again:
-    const bool *taken;      // [mark]
-    int64_t **record;       // [stream][operation] the first from there on that records one; the end if none does
+    int64_t **record;       // [stream][operation] the first from there on that records one, or the end; NULL: none does
     int32_t **inner_record; // [routine][operation]
 } Outlook;
 
@@ -39,35 +37,8 @@ struct Foresight {
 
 // ---- Before the run.
 
-static void add_uses(uint64_t *users, bool *taken, uint64_t stream, const Op *ops, int64_t count) {
-    for (int64_t i = 0; i < count; i++) {
-        if (ops[i].kind == OP_TRANSFER) users[ops[i].slot] |= stream;
-        if (ops[i].kind == OP_TAKE) taken[ops[i].id] = true;
-    }
-}
-
-// Which streams use which slot, and which marks are taken.
-static uint64_t *slot_users(Arena *arena, const Program *program, bool *taken) {
-    uint64_t *users = ARENA_ARRAY(arena, uint64_t, program->slot_count);
-    uint64_t *seen = ARENA_ARRAY(arena, uint64_t, program->routine_count); // streams
-    for (int s = 0; s < program->stream_count && s < STREAM_BITS; s++) {
-        const Stream *stream = &program->streams[s];
-        uint64_t bit = UINT64_C(1) << s;
-        add_uses(users, taken, bit, stream->ops, stream->count);
-        for (int64_t i = 0; i < stream->count; i++) {
-            if (stream->ops[i].kind != OP_ROUTINE || seen[stream->ops[i].id] & bit) continue;
-            const Routine *routine = &program->routines[stream->ops[i].id];
-            add_uses(users, taken, bit, routine->ops, routine->count);
-            seen[stream->ops[i].id] |= bit;
-        }
-    }
-    return users;
-}
-
-static void list_members(Arena *arena, Run *run, Foresight *foresight, bool *const *taken) {
+static void list_members(Arena *arena, const Run *run, Foresight *foresight) {
     const System *system = run->system;
-    uint64_t **users = ARENA_ARRAY(arena, uint64_t *, system->program_count);
-    for (int p = 0; p < system->program_count; p++) users[p] = slot_users(arena, &system->programs[p], taken[p]);
     int32_t *first = ARENA_ARRAY(arena, int32_t, system->channel_count + 2);
     for (int pass = 0; pass < 2; pass++) {
         Member *members = pass ? ARENA_ARRAY(arena, Member, first[system->channel_count + 1]) : NULL;
@@ -75,8 +46,9 @@ static void list_members(Arena *arena, Run *run, Foresight *foresight, bool *con
             const Actor *actor = &system->actors[a];
             for (int s = 0; s < system->programs[actor->program].slot_count; s++) {
                 int32_t channel = actor->channels[s];
-                if (channel < 0 || users[actor->program][s] == 0) continue;
-                if (members) members[first[channel + 1]] = (Member){a, users[actor->program][s]};
+                uint64_t users = run->uses[actor->program].slots[s];
+                if (channel < 0 || users == 0) continue;
+                if (members) members[first[channel + 1]] = (Member){a, users};
                 first[channel + (pass ? 1 : 2)]++;
             }
         }
@@ -216,41 +188,37 @@ static SimTime *least_times(Arena *arena, const Op *ops, int64_t count, double s
 }
 
 // A mark that is not taken holds from its first record on. A stream that records several that are taken says nothing.
-static void note_record(Outlook *outlook, int stream, int32_t *own, int32_t mark, int64_t at, bool in_routine) {
-    int8_t *recorder = &outlook->recorder[mark];
-    if (outlook->taken[mark]) {
-        if (*own >= 0 && *own != mark) *recorder = outlook->recorder[*own] = -1;
-        *own = mark;
-    } else if (in_routine) {
-        *recorder = -1;
+// Returns the streams that record such marks.
+static uint64_t note_recorders(const Program *program, const MarkUse *marks, Outlook *outlook) {
+    int32_t of_stream[STREAM_BITS] = {0};
+    uint64_t takers = 0;
+    for (int m = 0; m < program->mark_count; m++) {
+        if (!marks[m].taken) continue;
+        for (uint64_t streams = marks[m].streams; streams; streams &= streams - 1)
+            of_stream[__builtin_ctzll(streams)]++;
+        takers |= marks[m].streams;
     }
-    if (*recorder == stream) return;
-    *recorder = *recorder == STREAM_BITS ? (int8_t)stream : -1;
-    outlook->record_at[mark] = at;
+    for (int m = 0; m < program->mark_count; m++) {
+        uint64_t streams = marks[m].streams;
+        int stream = streams ? __builtin_ctzll(streams) : STREAM_BITS;
+        bool several = (streams & (streams - 1)) != 0;
+        if (streams && (marks[m].taken ? of_stream[stream] > 1 : marks[m].recorded_in_routine)) several = true;
+        outlook->recorder[m] = several ? -1 : (int8_t)stream;
+    }
+    return takers;
 }
 
-static void note_records(Arena *arena, const Program *program, Outlook *outlook, int number) {
-    const Stream *stream = &program->streams[number];
-    int32_t own = -1;
+// From where on which operation records a mark that is taken.
+static int64_t *next_records(Arena *arena, const Program *program, const Outlook *outlook, const Stream *stream) {
     int64_t *record = ARENA_ARRAY(arena, int64_t, stream->count + 1);
-    bool *seen = ARENA_ARRAY(arena, bool, program->routine_count);
-    for (int64_t i = 0; i < stream->count; i++) {
-        const Op *op = &stream->ops[i];
-        if (op->kind == OP_RECORD) note_record(outlook, number, &own, op->id, i, false);
-        if (op->kind != OP_ROUTINE || seen[op->id]) continue;
-        seen[op->id] = true;
-        const Routine *routine = &program->routines[op->id];
-        for (int32_t k = 0; k < routine->count; k++)
-            if (routine->ops[k].kind == OP_RECORD) note_record(outlook, number, &own, routine->ops[k].id, i, true);
-    }
     record[stream->count] = stream->count;
     for (int64_t i = stream->count - 1; i >= 0; i--) {
         const Op *op = &stream->ops[i];
-        bool here = op->kind == OP_RECORD && outlook->taken[op->id];
+        bool here = op->kind == OP_RECORD && outlook->marks[op->id].taken;
         if (op->kind == OP_ROUTINE) here = outlook->inner_record[op->id][0] < program->routines[op->id].count;
         record[i] = here ? i : record[i + 1];
     }
-    outlook->record[number] = record;
+    return record;
 }
 
 static void note_inner_records(Arena *arena, const Program *program, Outlook *outlook) {
@@ -259,20 +227,19 @@ static void note_inner_records(Arena *arena, const Program *program, Outlook *ou
         int32_t *record = ARENA_ARRAY(arena, int32_t, routine->count + 1);
         record[routine->count] = routine->count;
         for (int32_t i = routine->count - 1; i >= 0; i--) {
-            bool here = routine->ops[i].kind == OP_RECORD && outlook->taken[routine->ops[i].id];
+            bool here = routine->ops[i].kind == OP_RECORD && outlook->marks[routine->ops[i].id].taken;
             record[i] = here ? i : record[i + 1];
         }
         outlook->inner_record[r] = record;
     }
 }
 
-static Outlook outlook_of(Arena *arena, const Run *run, int number, const SimTime *const *alone, const bool *taken) {
+static Outlook outlook_of(Arena *arena, const Run *run, int number, const SimTime *const *alone) {
     const Program *program = &run->system->programs[number];
     Outlook outlook = {.recorder = ARENA_ARRAY(arena, int8_t, program->mark_count),
-                       .record_at = ARENA_ARRAY(arena, int64_t, program->mark_count),
                        .least = ARENA_ARRAY(arena, SimTime *, program->stream_count),
                        .inner = ARENA_ARRAY(arena, SimTime *, program->routine_count),
-                       .taken = taken,
+                       .marks = run->uses[number].marks,
                        .record = ARENA_ARRAY(arena, int64_t *, program->stream_count),
                        .inner_record = ARENA_ARRAY(arena, int32_t *, program->routine_count)};
     SimTime **transfers = least_transfers(arena, run, number, alone);
@@ -280,11 +247,11 @@ static Outlook outlook_of(Arena *arena, const Run *run, int number, const SimTim
     for (int r = 0; r < program->routine_count; r++)
         outlook.inner[r] = least_times(arena, program->routines[r].ops, program->routines[r].count, slowness, transfers,
                                        program, NULL);
-    for (int m = 0; m < program->mark_count; m++) outlook.recorder[m] = STREAM_BITS;
+    uint64_t takers = note_recorders(program, outlook.marks, &outlook);
     note_inner_records(arena, program, &outlook);
     for (int s = 0; s < program->stream_count; s++) {
         const Stream *stream = &program->streams[s];
-        note_records(arena, program, &outlook, s);
+        if (takers >> s & 1) outlook.record[s] = next_records(arena, program, &outlook, stream);
         outlook.least[s] = least_times(arena, stream->ops, stream->count, slowness, transfers, program, outlook.inner);
     }
     return outlook;
@@ -312,9 +279,8 @@ void find_alone(Arena *arena, Run *run) {
     bool any = run->group_slots != NULL;
     for (int c = 0; c < system->channel_count; c++) any = any || system->channels[c].member_count == 1;
     if (!any) return;
-    bool **taken = ARENA_ARRAY(arena, bool *, system->program_count);
-    for (int p = 0; p < system->program_count; p++) taken[p] = ARENA_ARRAY(arena, bool, system->programs[p].mark_count);
-    list_members(arena, run, foresight, taken);
+    program_uses(arena, run);
+    list_members(arena, run, foresight);
     const Users *links = users_of_links(arena, system);
     const SimTime **alone = ARENA_ARRAY(arena, const SimTime *, system->channel_count);
     int32_t *seen = ARENA_ARRAY(arena, int32_t, system->channel_count);
@@ -325,7 +291,7 @@ void find_alone(Arena *arena, Run *run) {
         if (list_rivals(arena, run, links, seen, c)) run->channels[c].alone = alone[c];
     }
     Outlook *outlooks = ARENA_ARRAY(arena, Outlook, system->program_count);
-    for (int p = 0; p < system->program_count; p++) outlooks[p] = outlook_of(arena, run, p, alone, taken[p]);
+    for (int p = 0; p < system->program_count; p++) outlooks[p] = outlook_of(arena, run, p, alone);
     foresight->outlooks = outlooks;
 }
 
@@ -340,7 +306,7 @@ static SimTime least_before(const Outlook *outlook, int number, const StreamStat
 // What lies at least between where a stream is and its next record of a mark.
 static SimTime until_record(const Outlook *outlook, int number, const StreamState *state, int32_t mark) {
     SimTime before = least_before(outlook, number, state);
-    if (!outlook->taken[mark]) return outlook->least[number][outlook->record_at[mark]] - before;
+    if (!outlook->marks[mark].taken) return outlook->least[number][outlook->marks[mark].at] - before;
     int64_t at = state->next;
     if (state->inner > 0) { // the rest of a routine
         int32_t routine = state->stream->ops[at].id, inner = outlook->inner_record[routine][state->inner];

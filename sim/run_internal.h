@@ -102,6 +102,21 @@ typedef struct ChannelState {
     int32_t group_count;
 } ChannelState;
 
+// Of a program: who does what with a mark, and which streams (a bit each) use a slot.
+enum { STREAM_BITS = 64, NO_STREAM = -1, SEVERAL = -2 };
+typedef struct MarkUse {
+    int64_t at;       // in its stream: where it is recorded first
+    uint64_t streams; // that record it
+    int32_t recorder; // the stream that alone records it, once and in no routine; NO_STREAM, SEVERAL
+    bool taken;       // recorded again and again
+    bool in_routine, recorded_in_routine;
+} MarkUse;
+
+typedef struct ProgramUses {
+    MarkUse *marks;
+    uint64_t *slots;
+} ProgramUses;
+
 typedef struct Foresight Foresight;
 typedef struct Period Period;
 typedef struct Chain Chain;
@@ -126,6 +141,7 @@ typedef struct Run {
     ChannelState *channels;
     RoutinePass **passes;  // [actor][routine]; NULL: none may be passed at once
     int32_t **group_slots; // [program][routine] where all its transfers are, -1 none; NULL: nobody passes together
+    ProgramUses *uses;     // [program] NULL: nobody has asked
     Foresight *foresight;
     Period *period;               // NULL: none is looked for
     const StreamState *reference; // whose place tells when to look for one
@@ -143,6 +159,8 @@ typedef struct Run {
 // Nothing is to happen any more at the time of the event at hand.
 bool instant_is_over(Run *run);
 
+// ---- run_marks.c
+const ProgramUses *program_uses(Arena *arena, Run *run); // [program]
 // ---- run_alone.c
 // Which channels may pass alone, and what is known beforehand of when streams reach marks.
 void find_alone(Arena *arena, Run *run);

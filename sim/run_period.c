@@ -19,14 +19,6 @@
 
 #define FEWEST_PERIODS 6 // of a program that are worth looking at
 #define MOST_ATTEMPTS 8  // that come to nothing, of a stretch
-#define NO_STREAM (-1)
-#define SEVERAL (-2)
-
-typedef struct Recorder { // of a mark
-    int32_t stream;       // that alone records it, once; NO_STREAM, SEVERAL
-    int64_t at;
-    bool taken; // recorded again and again
-} Recorder;
 
 typedef struct Stretch { // of the reference's program: what it does from the first to the end repeats
     int64_t first, end, period;
@@ -77,7 +69,6 @@ struct Period {
     Stretch stretches[3];
     int stretch_count, stretch;
     int attempts;
-    Recorder **recorders;  // [program][mark]
     int32_t **taken_marks; // [program] those that are taken
     int32_t *taken_count;
     int32_t *first_actor; // [program] that runs it
@@ -137,32 +128,13 @@ static void find_stretches(Arena *scratch, Period *period) {
     }
 }
 
-static void note_mark(Recorder *recorder, const Op *op, int32_t stream, int64_t at) {
-    if (op->kind == OP_TAKE) recorder[op->id].taken = true;
-    if (op->kind != OP_RECORD) return;
-    recorder[op->id].stream = recorder[op->id].stream == NO_STREAM ? stream : SEVERAL;
-    recorder[op->id].at = at;
-}
-
 // False: a routine names a mark that is not taken.
-static bool note_recorders(Arena *arena, Period *period, const Program *program, int number) {
-    Recorder *recorders = period->recorders[number] = ARENA_ARRAY(arena, Recorder, program->mark_count);
-    for (int m = 0; m < program->mark_count; m++) recorders[m].stream = NO_STREAM;
-    for (int s = 0; s < program->stream_count; s++)
-        for (int64_t i = 0; i < program->streams[s].count; i++)
-            if (names_mark(&program->streams[s].ops[i])) note_mark(recorders, &program->streams[s].ops[i], s, i);
-    for (int r = 0; r < program->routine_count; r++)
-        for (int32_t i = 0; i < program->routines[r].count; i++)
-            if (names_mark(&program->routines[r].ops[i]))
-                note_mark(recorders, &program->routines[r].ops[i], SEVERAL, 0);
-    for (int r = 0; r < program->routine_count; r++)
-        for (int32_t i = 0; i < program->routines[r].count; i++) {
-            const Op *op = &program->routines[r].ops[i];
-            if (names_mark(op) && !recorders[op->id].taken) return false;
-        }
+static bool list_taken(Arena *arena, Period *period, const ProgramUses *uses, const Program *program, int number) {
     period->taken_marks[number] = ARENA_ARRAY(arena, int32_t, program->mark_count);
-    for (int m = 0; m < program->mark_count; m++)
-        if (recorders[m].taken) period->taken_marks[number][period->taken_count[number]++] = m;
+    for (int m = 0; m < program->mark_count; m++) {
+        if (uses->marks[m].in_routine && !uses->marks[m].taken) return false;
+        if (uses->marks[m].taken) period->taken_marks[number][period->taken_count[number]++] = m;
+    }
     return true;
 }
 
@@ -206,12 +178,12 @@ void open_period(Arena *arena, Run *run) {
     find_stretches(scratch, period);
     arena_close(scratch);
     if (period->stretch_count == 0) return;
-    period->recorders = ARENA_ARRAY(arena, Recorder *, system->program_count);
     period->taken_marks = ARENA_ARRAY(arena, int32_t *, system->program_count);
     period->taken_count = ARENA_ARRAY(arena, int32_t, system->program_count);
     period->proofs = ARENA_ARRAY(arena, Proof, system->program_count);
+    const ProgramUses *uses = program_uses(arena, run);
     for (int p = 0; p < system->program_count; p++)
-        if (!note_recorders(arena, period, &system->programs[p], p)) return;
+        if (!list_taken(arena, period, &uses[p], &system->programs[p], p)) return;
     begin_stretch(period, 0);
     run->period = period;
     run->boundary = period->stretches[0].first;
@@ -379,16 +351,16 @@ static int64_t moved(const Run *run, int32_t stream) {
 
 // Two operations a period apart name the same mark, or marks of which one is recorded a period before the other.
 static bool marks_agree(Run *run, Proof *proof, int program, int32_t first, int32_t stream, int64_t at, int64_t apart) {
-    const Recorder *recorders = run->period->recorders[program];
+    const MarkUse *recorders = run->uses[program].marks;
     const Stream *whole = run->streams[first + stream].stream;
     const Op *op = &whole->ops[at], *later = &whole->ops[at + apart];
-    const Recorder *one = &recorders[op->id], *other = &recorders[later->id];
+    const MarkUse *one = &recorders[op->id], *other = &recorders[later->id];
     if (one->taken || other->taken) return op->id == later->id;
-    if (one->stream < 0 || one->stream != other->stream) return false;
-    if (op->kind == OP_RECORD) return one->stream == stream && one->at == at && other->at == at + apart;
-    int64_t recorder_then = run->period->then.streams[first + one->stream].next;
+    if (one->recorder < 0 || one->recorder != other->recorder) return false;
+    if (op->kind == OP_RECORD) return one->recorder == stream && one->at == at && other->at == at + apart;
+    int64_t recorder_then = run->period->then.streams[first + one->recorder].next;
     bool recorded = one->at < recorder_then;
-    if (op->id != later->id && other->at - one->at != moved(run, first + one->stream)) return false;
+    if (op->id != later->id && other->at - one->at != moved(run, first + one->recorder)) return false;
     if (op->id == later->id && !recorded) return false;
     if (recorded) LIST_PUSH(run->period->arena, &proof->live, ((LiveMark){stream, op->id, later->id}));
     return true;
@@ -399,11 +371,11 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 // A stream that stays where it is must not be woken.
 static int64_t periods_at_rest(const Run *run, int program, int32_t first, const StreamState *state) {
     if (has_ended(state) || state->waiting_mark < 0) return INT64_MAX;
-    const Recorder *recorder = &run->period->recorders[program][state->waiting_mark];
+    const MarkUse *recorder = &run->uses[program].marks[state->waiting_mark];
     if (recorder->taken) return INT64_MAX;
-    if (recorder->stream < 0) return recorder->stream == NO_STREAM ? INT64_MAX : 0;
-    int64_t apart = moved(run, first + recorder->stream);
-    return apart == 0 ? INT64_MAX : (recorder->at - run->streams[first + recorder->stream].next) / apart;
+    if (recorder->recorder < 0) return recorder->recorder == NO_STREAM ? INT64_MAX : 0;
+    int64_t apart = moved(run, first + recorder->recorder);
+    return apart == 0 ? INT64_MAX : (recorder->at - run->streams[first + recorder->recorder].next) / apart;
 }
 
 static void prove(Run *run, int actor) {
@@ -499,7 +471,7 @@ static int64_t periods_ahead(Run *run, int64_t left_out) {
 // Those that programs leave out come before those that they have.
 static void record_between(Run *run, int32_t number, int64_t periods, int64_t left_out, SimTime period) {
     const StreamState *state = &run->streams[number];
-    const Recorder *recorders = run->period->recorders[run->system->actors[state->actor].program];
+    const MarkUse *recorders = run->uses[run->system->actors[state->actor].program].marks;
     SimTime *marks = run->marks[state->actor];
     int64_t apart = moved(run, number), from = run->period->then.streams[number].next;
     for (int64_t i = from; i < state->next; i++) {
