@@ -218,8 +218,10 @@ static bool do_op(Run *run, StreamState *state, const Op *op) {
 static void advance(Run *run, StreamState *state) {
     while (state->next < state->stream->count) {
         const Op *op = &state->stream->ops[state->next];
-        if (op->kind == OP_ROUTINE && pass_routine(run, state)) continue;
-        if (op->kind == OP_ROUTINE && run->group_slots && stops_for_group(run, state)) return;
+        if (op->kind == OP_ROUTINE && state->inner == 0) {
+            if (pass_routine(run, state)) continue;
+            if (run->group_slots && stops_for_group(run, state)) return;
+        }
         if (!do_op(run, state, op_at(state))) return;
         step_on(state);
     }
@@ -430,7 +432,8 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
     WatchPiece piece;
     open_jitter(scratch, &run);
     run.traced_as = trace_begin_run();
-    if (sums) open_passes(scratch, &run);
+    if (sums || (options->chain && !options->all_meet && !options->timeline && !options->tell))
+        open_passes(scratch, &run);
     run.result.lacks_left_out = options->adds_left_out;
     if (sums && !run.traced_as && !options->all_periods) open_period(scratch, &run);
     double operations = options->operations;

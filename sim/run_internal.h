@@ -69,6 +69,7 @@ typedef struct StreamState {
 typedef struct RoutinePass {
     bool known, possible;
     int32_t overlapped; // that routine, -1 none
+    int32_t starts;     // the first mark that it records, -1 none
     int32_t channel_count, channels[ROUTINE_CHANNELS];
     SimTime time, overlapped_end;
     PassSpread spread;                 // of a sample: beside that

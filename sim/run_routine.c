@@ -7,6 +7,12 @@ static bool keeps_time(const Run *run, const Actor *actor) {
     return actor->slowness == 1 && (actor->jitter == 0 || run->jitter);
 }
 
+static int32_t first_record(const Routine *routine) {
+    for (int32_t i = 0; i < routine->count; i++)
+        if (routine->ops[i].kind == OP_RECORD) return routine->ops[i].id;
+    return -1;
+}
+
 void open_passes(Arena *arena, Run *run) {
     const System *system = run->system;
     run->passes = ARENA_ARRAY(arena, RoutinePass *, system->actor_count);
@@ -17,6 +23,7 @@ void open_passes(Arena *arena, Run *run) {
         for (int r = 0; r < count; r++) {
             run->passes[a][r].spent = ARENA_ARRAY(arena, SimTime, system->cause_count);
             run->passes[a][r].overlapped = -1;
+            run->passes[a][r].starts = first_record(&system->programs[system->actors[a].program].routines[r]);
         }
     }
 }
@@ -108,6 +115,7 @@ static void look_into(Run *run, const StreamState *state, int32_t own, int32_t o
     for (int c = 0; c < run->system->cause_count; c++) spent[c] = 0;
     *pass = (RoutinePass){.known = true,
                           .overlapped = overlapped,
+                          .starts = pass->starts,
                           .spent = spent,
                           .before = before,
                           .rest = before,
@@ -127,12 +135,6 @@ static StreamState *stream_overlapped(Run *run, const StreamState *state, int32_
         return other->stream->ops[other->next].kind == OP_ROUTINE ? other : NULL;
     }
     return NULL;
-}
-
-static int32_t first_record(const Routine *routine) {
-    for (int32_t i = 0; i < routine->count; i++)
-        if (routine->ops[i].kind == OP_RECORD) return routine->ops[i].id;
-    return -1;
 }
 
 // After its routine it is at the end, or waits for the same mark again.
@@ -155,13 +157,48 @@ static bool begins_otherwise(const StreamState *state, const RoutinePass *pass) 
     return works && (works->sum != pass->before.sum || works->squares != pass->before.squares);
 }
 
+static void chain_until(Run *run, StreamState *state, const Op *op, SimTime takes) {
+    chain_work(run, state, op, state->clock + takes);
+    state->clock += takes;
+}
+
+static void chain_from(Run *run, StreamState *state, int32_t mark, SimTime reached) {
+    chain_wait(run, state, mark, reached);
+    if (reached > state->clock) state->clock = reached;
+}
+
+static SimTime time_alone(const Run *run, const StreamState *state, const Op *transfer) {
+    return run->channels[run->system->actors[state->actor].channels[transfer->slot]].alone[transfer->id];
+}
+
+// The chain is told of each operation; clocks go on afterwards.
+static void chain_pass(Run *run, StreamState *state, StreamState *overlapped) {
+    const Routine *own = &state->routines[state->stream->ops[state->next].id];
+    const Op *beside = overlapped ? state->routines[overlapped->stream->ops[overlapped->next].id].ops : NULL;
+    SimTime clock = state->clock, clock_beside = overlapped ? overlapped->clock : 0;
+    for (int32_t i = 0; i < own->count; i++) {
+        const Op *op = &own->ops[i];
+        if (op->kind == OP_WORK) chain_until(run, state, op, op->time);
+        if (op->kind == OP_TRANSFER) chain_until(run, state, op, time_alone(run, state, op));
+        if (op->kind == OP_TAKE) chain_from(run, state, op->id, overlapped->clock);
+        if (op->kind != OP_RECORD) continue;
+        chain_record(run, state, op->id);
+        chain_from(run, overlapped, op->id, state->clock);
+        chain_until(run, overlapped, &beside[1], time_alone(run, state, &beside[1]));
+        chain_record(run, overlapped, beside[2].id);
+        beside += 3;
+    }
+    state->clock = clock;
+    if (overlapped) overlapped->clock = clock_beside;
+}
+
 bool pass_routine(Run *run, StreamState *state) {
-    if (!run->passes || state->inner || !run->passes[state->actor]) return false;
+    if (!run->passes || !run->passes[state->actor]) return false;
     int32_t own = state->stream->ops[state->next].id;
     RoutinePass *pass = &run->passes[state->actor][own];
     if (pass->known && !pass->possible && pass->overlapped < 0) return false;
     StreamState *overlapped = NULL;
-    int32_t mark = first_record(&state->routines[own]);
+    int32_t mark = pass->starts;
     if (mark >= 0) {
         overlapped = stream_overlapped(run, state, mark);
         if (!overlapped || overlapped->clock > state->clock || !comes_to_rest(overlapped, mark)) return false;
@@ -174,6 +211,7 @@ bool pass_routine(Run *run, StreamState *state) {
     SimTime later = ticks_nearest(pass->spread.mean + drawn), time = time_moved(pass->time, later);
     for (int32_t i = 0; i < pass->channel_count && !run->options->uncontended; i++)
         if (!certainly_alone(run, state, pass->channels[i], time_later(state->clock, time))) return false;
+    if (run->chain) chain_pass(run, state, overlapped);
     SimTime *spent = &run->spent[(int64_t)state->actor * run->system->cause_count];
     bool main = state == &run->streams[run->first_stream[state->actor]];
     for (int c = 0; c < run->system->cause_count && main; c++) spent[c] += pass->spent[c];
@@ -371,7 +409,7 @@ bool stops_for_group(Run *run, StreamState *state) {
     int32_t own = state->stream->ops[state->next].id, stream = (int32_t)(state - run->streams);
     const Actor *actor = &run->system->actors[state->actor];
     int32_t slot = run->group_slots[actor->program][own];
-    if (state->inner || slot < 0 || state->goes_alone == state->next + 1) return false;
+    if (slot < 0 || state->goes_alone == state->next + 1) return false;
     int32_t number = actor->channels[slot];
     if (number < 0 || stream != run->first_stream[state->actor]) return false;
     ChannelState *channel = &run->channels[number];
