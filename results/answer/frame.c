@@ -67,7 +67,7 @@ bool frame_plots(const Asking *asking) {
     const Options *options = asking->options;
     if (option_given(options, "plot-dir")) return true;
     if (!option_given(options, "plot") || frame_form(asking) == ANSWER_SCREEN) return option_given(options, "plot");
-    if (!option_flag(options, "quiet"))
+    if (!option_known(options, "quiet") || !option_flag(options, "quiet"))
         fprintf(stderr, "warning: --plot draws on the screen, which holds data here: --plot-dir DIR writes files\n");
     return false;
 }

@@ -80,7 +80,8 @@ void wall_allow_settings(Arena *arena, WallRules *rules, const Options *options,
 }
 
 WallMode wall_mode_said(const Options *options) {
-    return (WallMode)option_choice(options, "wall", option_flag(options, "quiet") ? WALL_SILENT : WALL_AUTO);
+    bool quiet = option_known(options, "quiet") && option_flag(options, "quiet"); // one of those that answers share
+    return (WallMode)option_choice(options, "wall", quiet ? WALL_SILENT : WALL_AUTO);
 }
 
 static struct {
