@@ -140,7 +140,7 @@ static const Explanation *explain_slow_network(Loaded *loaded) {
 
 static Answer *answered(const Loaded *loaded, const Explanation *now) {
     Answer *answer = answer_create(loaded->arena, "explain");
-    explain_step_answer(answer, loaded->arena, now, true);
+    explain_step_answer(answer, loaded->arena, now, EXPLAIN_WITH_CHAIN);
     return answer;
 }
 

@@ -185,7 +185,8 @@ static int ask(Asking *asking) {
         asking->silent = true;
         return EXIT_NO;
     }
-    explain_step_answer(asking->answer, arena, explanation, true);
+    bool for_people = frame_form(asking) == ANSWER_SCREEN && !option_given(options, "table");
+    explain_step_answer(asking->answer, arena, explanation, for_people ? EXPLAIN_FOR_PEOPLE : EXPLAIN_WITH_CHAIN);
     answer_main_called(asking->answer, table_names[option_choice(options, "table", 0)]);
     answer_detail(asking->answer, FOR_ALL);
     if (!draw_plots(asking, explanation)) return EXIT_FAILED;

@@ -78,7 +78,8 @@ const Chart *explain_roofline_chart(Arena *arena, const Explanation *explanation
 void explain_roofline_bars(Arena *arena, const Explanation *explanation, Chart *chart); // for a terminal
 const Chart *explain_links_chart(Arena *arena, const Explanation *explanation);
 
-// ---- explain_step.c: what is answered of it. Without `with_step` another answer has said what the step takes.
-void explain_step_answer(Answer *answer, Arena *arena, const Explanation *explanation, bool with_step);
+// ---- explain_step.c: what is answered of it. In a report another answer has said what the step takes.
+typedef enum ExplainDetail { EXPLAIN_IN_REPORT, EXPLAIN_FOR_PEOPLE, EXPLAIN_WITH_CHAIN } ExplainDetail;
+void explain_step_answer(Answer *answer, Arena *arena, const Explanation *explanation, ExplainDetail detail);
 
 #endif

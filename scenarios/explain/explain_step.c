@@ -713,11 +713,11 @@ static void add_charts(Answer *answer, Arena *arena, const Explanation *now) {
     answer_close(answer);
 }
 
-void explain_step_answer(Answer *answer, Arena *arena, const Explanation *now, bool with_step) {
+void explain_step_answer(Answer *answer, Arena *arena, const Explanation *now, ExplainDetail detail) {
     const StepChain *chain = now->job.step.chain;
     answer_currency(answer, now->job.point.currency);
     add_figures(answer, now);
-    if (with_step) add_step(answer, arena, now);
+    if (detail != EXPLAIN_IN_REPORT) add_step(answer, arena, now);
     add_fewer_gpus(answer, arena, now);
     add_fit(answer, arena, now);
     add_first(answer, arena, now);
@@ -754,7 +754,7 @@ void explain_step_answer(Answer *answer, Arena *arena, const Explanation *now, b
     add_roofline(answer, arena, now);
     add_refused(answer, now);
     answer_detail(answer, FOR_PROGRAMS);
-    add_chain(answer, chain);
+    if (detail == EXPLAIN_WITH_CHAIN) add_chain(answer, chain); // thousands of rows
     answer_close(answer);
     add_charts(answer, arena, now);
     answer_digest(answer, now->job.point.digest);

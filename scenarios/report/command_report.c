@@ -37,7 +37,7 @@ static void add_run(Report *report, Arena *arena, const StudySpec *study, const 
     Lead lead;
     if (explanation) {
         Answer *answer = answer_create(arena, "explain");
-        explain_step_answer(answer, arena, explanation, false);
+        explain_step_answer(answer, arena, explanation, EXPLAIN_IN_REPORT);
         page.explained = answer;
         if (step_lead(arena, &explanation->job, &lead)) {
             page.first = lead.label;

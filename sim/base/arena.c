@@ -112,11 +112,11 @@ static void put_behind_newest(Arena *arena, Block *block) {
 }
 
 // A large piece goes behind the newest block, whose room stays in use.
-static void *alloc_alone(Arena *arena, size_t bytes) {
+static void *take_alone(Arena *arena, size_t bytes) {
     Block *block = new_block(arena, bytes);
     block->used = bytes;
     put_behind_newest(arena, block);
-    return memset(block->memory, 0, bytes);
+    return block->memory;
 }
 
 static void add_block(Arena *arena) {
@@ -126,7 +126,7 @@ static void add_block(Arena *arena) {
     if (arena->next_block_bytes < LARGEST_BLOCK_BYTES) arena->next_block_bytes *= 2;
 }
 
-void *arena_alloc(Arena *arena, size_t bytes) {
+static void *take(Arena *arena, size_t bytes) {
     if (bytes > PTRDIFF_MAX - sizeof(Block) - ALIGNMENT) end_for_size();
     if (bytes == 0) bytes = 1;
     bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -136,18 +136,25 @@ void *arena_alloc(Arena *arena, size_t bytes) {
 
     Block *block = arena->newest;
     if (!block || block->room - block->used < bytes) {
-        if (bytes > arena->next_block_bytes / 4) return alloc_alone(arena, bytes);
+        if (bytes > arena->next_block_bytes / 4) return take_alone(arena, bytes);
         add_block(arena);
         block = arena->newest;
     }
     void *piece = (char *)block->memory + block->used;
     block->used += bytes;
-    return memset(piece, 0, bytes); // just before it is written: what is left of a block is never touched
+    return piece;
+}
+
+// Just before it is written: what is left of a block is never touched.
+void *arena_alloc(Arena *arena, size_t bytes) { return memset(take(arena, bytes), 0, bytes); }
+
+void *arena_room(Arena *arena, size_t count, size_t item_bytes) {
+    if (item_bytes != 0 && count > SIZE_MAX / item_bytes) end_for_size();
+    return take(arena, count * item_bytes);
 }
 
 void *arena_array(Arena *arena, size_t count, size_t item_bytes) {
-    if (item_bytes != 0 && count > SIZE_MAX / item_bytes) end_for_size();
-    return arena_alloc(arena, count * item_bytes);
+    return memset(arena_room(arena, count, item_bytes), 0, count * item_bytes);
 }
 
 char *arena_copy_text(Arena *arena, const char *text) {

@@ -13,6 +13,8 @@ void arena_close(Arena *arena); // releases everything; NULL is allowed
 // Zeroed memory, aligned for any type. A size of 0 gives a valid pointer. Sizes that overflow end the program.
 void *arena_alloc(Arena *arena, size_t bytes);
 void *arena_array(Arena *arena, size_t count, size_t item_bytes);
+// The same without zeros, for who writes before he reads.
+void *arena_room(Arena *arena, size_t count, size_t item_bytes);
 char *arena_copy_text(Arena *arena, const char *text); // NULL gives NULL
 char *arena_printf(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(Arena *arena, const char *format, va_list arguments);

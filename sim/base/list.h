@@ -11,7 +11,7 @@
     do {                                                                                                               \
         if ((list)->count == (list)->room) {                                                                           \
             int list_room_ = (list)->room ? 2 * (list)->room : 8;                                                      \
-            void *list_items_ = arena_array((arena), (size_t)list_room_, sizeof *(list)->items);                       \
+            void *list_items_ = arena_room((arena), (size_t)list_room_, sizeof *(list)->items);                        \
             if ((list)->items) memcpy(list_items_, (list)->items, (size_t)(list)->count * sizeof *(list)->items);      \
             (list)->items = list_items_;                                                                               \
             (list)->room = list_room_;                                                                                 \

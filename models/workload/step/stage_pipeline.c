@@ -39,7 +39,7 @@ static void make_room(Builder *builder, OpList *list, int more) {
     int needed = list->count + more, room = list->room ? list->room : more > 64 ? more : 64;
     while (room < needed) room *= 2;
     if (list->items && room == list->room) return;
-    Op *items = ARENA_ARRAY(builder->arena, Op, room);
+    Op *items = arena_room(builder->arena, (size_t)room, sizeof *items);
     if (list->count) memcpy(items, list->items, (size_t)list->count * sizeof *items);
     list->items = items;
     list->room = room;
