@@ -108,6 +108,25 @@ TEST(the_chain_has_no_gaps_and_moves_nothing_on_random_systems) {
     }
 }
 
+TEST(the_chain_through_routines_is_that_through_their_operations) {
+    FOR_SEEDS (seed, 1, 300) {
+        Arena *arena = arena_open();
+        System flat = fold_system(arena, random_system(arena, seed)).system;
+        const RunOptions options = {.chain = true};
+        RunResult one = run_system(arena, &flat, &options),
+                  other = run_system(arena, with_routines(arena, &flat, seed), &options);
+        EXPECT_INT(other.chain_count, one.chain_count);
+        for (int64_t i = 0; i < one.chain_count && one.chain_count == other.chain_count; i++) {
+            EXPECT_INT(other.chain[i].end, one.chain[i].end);
+            EXPECT_INT(other.chain[i].slack, one.chain[i].slack);
+            EXPECT_INT(other.chain[i].label, one.chain[i].label);
+            EXPECT_INT(other.chain[i].actor, one.chain[i].actor);
+            EXPECT_INT(other.chain[i].plan, one.chain[i].plan);
+        }
+        arena_close(arena);
+    }
+}
+
 TEST(a_chain_alone_on_its_links_has_no_time_of_sharing) {
     FOR_SEEDS (seed, 1, 60) {
         Arena *arena = arena_open();
