@@ -124,3 +124,16 @@ TEST(a_setting_that_a_function_is_told_later_is_known_and_one_that_nobody_knows_
     EXPECT(!lists(&import->open, "per_device_train_batch_size"));
     arena_close(arena);
 }
+
+TEST(what_schedulers_are_told_is_of_machines_or_matters_or_neither) {
+    Arena *arena = arena_open();
+    const Import *import = read_as(
+        arena, "x.sbatch",
+        "#!/bin/bash\n#SBATCH --nodes=2 --gpus-per-node=8 --gpu-freq=1200 --time=1:00:00\n"
+        "#SBATCH --switches=1\n"
+        "srun torchrun --nproc_per_node 8 run_clm.py --model_name_or_path gpt2 --per_device_train_batch_size 4\n",
+        &(ImportAsked){.node = "dgx-h100"});
+    EXPECT(lists(&import->taken, "--nodes") && lists(&import->idle, "--time"));
+    EXPECT(lists(&import->open, "--gpu-freq") && lists(&import->open, "--switches"));
+    arena_close(arena);
+}

@@ -17,7 +17,8 @@ static const char row_start[] = "table t\n";
 
 static const char *first_of(Arena *arena, const char *text) {
     Problems *problems = problems_create(arena);
-    const ImportFile files[] = {{"environment", "table environment\nidle a: A\n"}, {"x.options", text}};
+    const ImportFile files[] = {{"environment", "table environment\nidle a: A\ntable machines\nidle a: A\n"},
+                                {"x.options", text}};
     import_tables_of(arena, files, 2, problems);
     return problem_count(problems)
                ? arena_printf(arena, "%d: %s", problem_at(problems, 0)->where.line, problem_at(problems, 0)->text)
@@ -27,10 +28,12 @@ static const char *first_of(Arena *arena, const char *text) {
 TEST(a_row_of_options_is_a_line_and_those_indented_below_it) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
-    const ImportFile file = {"x.options", "# of version 2\nvalues bits: 16:fp16\n    8:fp8\n\ntable environment\n"
-                                          "taken tp: a\n\n    b-c  d.*\n# nothing\n    e\n"
-                                          "open it waits, at times: f = false:\ntaken precision: g = @bits\n"
-                                          "software S one\nmarks a | b+c | @d e\ntables environment\nunsaid x:1 y:2"};
+    const ImportFile file = {
+        "x.options",
+        "# of version 2\nvalues bits: 16:fp16\n    8:fp8\n\ntable environment\n"
+        "taken tp: a\n\n    b-c  d.*\n# nothing\n    e\n"
+        "open it waits, at times: f = false:\ntaken precision: g = @bits\n"
+        "table machines\nidle m: m\nsoftware S one\nmarks a | b+c | @d e\ntables environment\nunsaid x:1 y:2"};
     const ImportTables *all = import_tables_of(arena, &file, 1, problems);
     EXPECT_INT(problem_count(problems), 0);
     EXPECT_INT(all->software_count, 1);
@@ -55,6 +58,7 @@ TEST(a_row_of_options_that_is_none_is_told_with_its_line) {
         {"table t\ntakes tp: a\n", "2: no row begins so: \"takes tp: a\""},
         {"table t\n\ntaken tp a\n", "3: a row without names: \"tp a\""},
         {"taken tp: a\ntable\n", "2: a row that says nothing, or of nothing: \"table\""},
+        {"table t\ntable t\n", "2: a table is called so already: \"t\""},
         {"table t\ntaken tp: a = b\n", "2: a value without a colon: \"b\""},
         {"table t\ntaken tp: a = @b\n", "2: no values are called so, above this: \"@b\""},
         {"stack pytorch\n", "1: a row that says nothing, or of nothing: \"stack pytorch\""},
@@ -184,6 +188,7 @@ TEST(a_table_of_options_names_none_twice) {
     for (int s = 0; s < all->software_count; s++)
         for (int t = 0; all->software[s].tables[t]; t++) EXPECT_TEXT(twice_in(arena, all->software[s].tables[t]), "");
     EXPECT_TEXT(twice_in(arena, all->environment), "");
+    EXPECT_TEXT(twice_in(arena, all->machines), "");
     arena_close(arena);
 }
 

@@ -227,11 +227,14 @@ static const char *shown_value(Reading *r, const char *value) {
     return copy;
 }
 
+// The first row that means the name; or NULL.
+static const ImportOption *row_of(const ImportOption *table, const char *name) {
+    while (table->spelling && !spelling_means(table->spelling, name)) table++;
+    return table->spelling ? table : NULL;
+}
+
 static void take_option(Reading *r, const ImportSoftware *software, const Said *said, const ImportOption *table) {
-    const ImportOption *row = NULL;
-    for (const ImportOption *at = table; at && at->spelling && !row; at++)
-        if (spelling_means(at->spelling, said->name)) row = at;
-    if (!table) row = import_option(software, said->name);
+    const ImportOption *row = table ? row_of(table, said->name) : import_option(software, said->name);
     const char *value = shown_value(r, said->value);
     if (said->by == BY_PROGRAM && !(row && row->effect == TAKEN && !heard(r, row->to))) return;
     if (row && row->effect == TAKEN) {
@@ -414,6 +417,16 @@ int import_kind_of(const char *path, const char *text) {
     return IMPORT_KINDS;
 }
 
+static void take_machine(Reading *r, const Said *said) {
+    const ImportOption *row = row_of(import_tables()->machines, said->name);
+    bool usual = row && row->how && converted(r->arena, row->how, said->value);
+    ImportLines *lines = row && row->effect == TAKEN            ? &r->import->taken
+                         : row && row->effect == OPEN && !usual ? &r->import->open
+                                                                : &r->import->idle;
+    const char *why = !row ? "of the scheduler or the launcher" : usual ? "as is assumed" : row->to;
+    list_line(r, lines, said->name, shown_value(r, said->value), why, said->where);
+}
+
 // Else an interface is where ranks find each other.
 static bool sockets_carry(const Reading *r) {
     const char *off = said_value(&r->environment, "NCCL_IB_DISABLE"), *net = said_value(&r->environment, "NCCL_NET");
@@ -432,28 +445,8 @@ static void take_all(Reading *r, const ImportSoftware *software) {
         else
             take_option(r, software, said, import_tables()->environment);
     }
-    static const char *const reserved[] = {"nodes",         "ntasks",        "ntasks_per_node", "gres",
-                                           "gpus",          "gpus_per_node", "mpi_ranks",       "ranks_per_node",
-                                           "gpus_per_task", "nnodes",        "nproc_per_node",  "constraint",
-                                           "num_nodes",     "num_gpus",      "include",         "nproc",
-                                           "world_size",    "exclude",       "mpi_hosts",       "host"};
-    for (int i = 0; i < r->machine.count; i++) {
-        const Said *said = &r->machine.items[i];
-        bool taken = false;
-        for (size_t k = 0; k < sizeof reserved / sizeof *reserved; k++)
-            taken = taken || same_word(said->name, reserved[k]);
-        if (strcmp(said->name, "by_srun") == 0) continue;
-        bool matters = same_word(said->name, "use_spot") || same_word(said->name, "spot_policy");
-        list_line(r,
-                  taken     ? &r->import->taken
-                  : matters ? &r->import->open
-                            : &r->import->idle,
-                  said->name, shown_value(r, said->value),
-                  taken     ? "machines"
-                  : matters ? "machines may be taken away"
-                            : "of the scheduler or the launcher",
-                  said->where);
-    }
+    for (int i = 0; i < r->machine.count; i++)
+        if (strcmp(r->machine.items[i].name, "by_srun") != 0) take_machine(r, &r->machine.items[i]);
 }
 
 static const Import *finish(Reading *r, int kind) {

@@ -35,7 +35,7 @@ typedef struct ImportSoftware {
 typedef struct ImportTables {
     const ImportSoftware *software; // in the order in which they are tried; the last is whatever is left
     int software_count;
-    const ImportOption *environment; // ends in a row without spelling, as all tables
+    const ImportOption *environment, *machines; // end in a row without spelling, as all tables
 } ImportTables;
 const ImportTables *import_tables(void); // read when they are first asked for
 

@@ -79,6 +79,18 @@ static const char *values_of(Tables *t, char *words) {
     return NULL;
 }
 
+static const Table *table_called(const Tables *t, const char *name, size_t length) {
+    for (int i = 0; i < t->tables.count; i++)
+        if (strlen(t->tables.items[i].name) == length && strncmp(t->tables.items[i].name, name, length) == 0)
+            return &t->tables.items[i];
+    return NULL;
+}
+
+static const ImportOption *table_named(const Tables *t, const char *name, size_t length) {
+    const Table *table = table_called(t, name, length);
+    return table ? table->rows.items : NULL;
+}
+
 // ---- Rows, by their first word.
 
 // "WORD: names = values"
@@ -106,6 +118,7 @@ static void on_idle(Tables *t, char *rest) { add_row(t, IDLE, rest); }
 
 static void on_table(Tables *t, char *rest) { // NOLINT(readability-non-const-parameter): of one kind with others
     Table table = {.name = rest};
+    if (table_called(t, rest, strlen(rest))) bad(t, "a table is called so already", rest);
     LIST_PUSH(t->arena, &t->tables, table);
 }
 
@@ -188,13 +201,6 @@ static void read_text(Tables *t, const ImportFile *file) {
 
 // ---- All of it.
 
-static const ImportOption *table_named(const Tables *t, const char *name, size_t length) {
-    for (int i = 0; i < t->tables.count; i++)
-        if (strlen(t->tables.items[i].name) == length && strncmp(t->tables.items[i].name, name, length) == 0)
-            return t->tables.items[i].rows.items;
-    return NULL;
-}
-
 static void find_tables(Tables *t, ImportSoftware *software, const TableNames *named) {
     enum { MOST = 8 };
     const ImportOption **tables = ARENA_ARRAY(t->arena, const ImportOption *, MOST + 1);
@@ -213,6 +219,12 @@ static void find_tables(Tables *t, ImportSoftware *software, const TableNames *n
     software->tables = tables;
 }
 
+static const ImportOption *needed_table(Tables *t, const char *name) {
+    const ImportOption *table = table_named(t, name, strlen(name));
+    if (!table) bad(t, "a table is missing", name);
+    return table;
+}
+
 const ImportTables *import_tables_of(Arena *arena, const ImportFile *files, int count, Problems *problems) {
     Tables t = {.arena = arena, .problems = problems};
     ImportTables *all = ARENA_NEW(arena, ImportTables);
@@ -221,7 +233,7 @@ const ImportTables *import_tables_of(Arena *arena, const ImportFile *files, int 
     for (int i = 0; i < t.software.count; i++) find_tables(&t, &t.software.items[i], &t.named.items[i]);
     all->software = t.software.items;
     all->software_count = t.software.count;
-    all->environment = table_named(&t, "environment", strlen("environment"));
-    if (!all->environment) bad(&t, "a table is missing", "environment");
+    all->environment = needed_table(&t, "environment");
+    all->machines = needed_table(&t, "machines");
     return all;
 }
