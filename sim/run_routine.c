@@ -284,6 +284,8 @@ typedef struct GroupPass {
     int32_t channel, count;
     StreamState *streams[GROUP_MOST], *beside[GROUP_MOST]; // beside: [0] is NULL where nobody has one
     SimTime now[GROUP_MOST], spent[GROUP_MOST][CAUSE_LIMIT];
+    int64_t done[GROUP_MOST];
+    double jitter[GROUP_MOST], slowness[GROUP_MOST];
     SimTime beside_end, end; // of transfers
 } GroupPass;
 
@@ -294,7 +296,11 @@ static bool begin_group(Run *run, GroupPass *pass, int32_t own) {
         StreamState *state = pass->streams[m] = &run->streams[channel->group[m]];
         int32_t mark = first_record(&state->routines[own]);
         StreamState *beside = pass->beside[m] = mark < 0 ? NULL : stream_overlapped(run, state, mark);
+        const Actor *actor = &run->system->actors[state->actor];
         pass->now[m] = state->clock;
+        pass->done[m] = state->done;
+        pass->jitter[m] = actor->jitter;
+        pass->slowness[m] = actor->slowness;
         for (int c = 0; c < run->system->cause_count; c++) pass->spent[m][c] = 0;
         if (state->next != pass->streams[0]->next) return false;
         if (mark < 0) continue;
@@ -313,12 +319,13 @@ static void group_waits(GroupPass *pass, int cause, SimTime until) {
 }
 
 static void group_works(Run *run, GroupPass *pass, const Op *op, int64_t number) {
+    const int32_t *streams = run->channels[pass->channel].group;
+    double time = (double)op->time;
+    int cause = op->cause;
     for (int32_t m = 0; m < pass->count; m++) {
-        const StreamState *state = pass->streams[m];
-        const Actor *actor = &run->system->actors[state->actor];
-        double factor = drawn_factor(run, (int32_t)(state - run->streams), state->done + number, actor->jitter);
-        SimTime end = time_later(pass->now[m], ticks_nearest((double)op->time * actor->slowness * factor));
-        pass->spent[m][op->cause] += end - pass->now[m];
+        double factor = drawn_factor(run, streams[m], pass->done[m] + number, pass->jitter[m]);
+        SimTime now = pass->now[m], end = time_later(now, ticks_nearest(time * pass->slowness[m] * factor));
+        pass->spent[m][cause] += end - now;
         pass->now[m] = end;
     }
 }
