@@ -175,7 +175,8 @@ static double least_slowness(const System *system, int program) {
 // [count + 1], those of routines by their last; `routines` is NULL for one of them.
 static SimTime *least_times(Arena *arena, const Op *ops, int64_t count, double slowness, SimTime *const *transfers,
                             const Program *program, SimTime *const *routines) {
-    SimTime *least = ARENA_ARRAY(arena, SimTime, count + 1);
+    SimTime *least = arena_room(arena, (size_t)count + 1, sizeof *least);
+    least[0] = 0;
     for (int64_t i = 0; i < count; i++) {
         const Op *op = &ops[i];
         SimTime time = 0;
@@ -210,7 +211,7 @@ static uint64_t note_recorders(const Program *program, const MarkUse *marks, Out
 
 // From where on which operation records a mark that is taken.
 static int64_t *next_records(Arena *arena, const Program *program, const Outlook *outlook, const Stream *stream) {
-    int64_t *record = ARENA_ARRAY(arena, int64_t, stream->count + 1);
+    int64_t *record = arena_room(arena, (size_t)stream->count + 1, sizeof *record);
     record[stream->count] = stream->count;
     for (int64_t i = stream->count - 1; i >= 0; i--) {
         const Op *op = &stream->ops[i];

@@ -38,7 +38,7 @@ static void add_chunk(Chain *chain) {
         chain->chunks = wider;
         chain->chunk_room = room;
     }
-    chain->chunks[chain->chunk_count++] = ARENA_ARRAY(chain->arena, Step, CHUNK);
+    chain->chunks[chain->chunk_count++] = arena_room(chain->arena, CHUNK, sizeof(Step));
 }
 
 static int32_t add_step(Chain *chain, const Step *step) {

@@ -330,7 +330,7 @@ PassList pipeline_order(Arena *arena, const Pipeline *pipeline, int stage) {
     Writer writer = {.arena = arena, .pipeline = pipeline, .stage = stage};
     int kinds = schedule_splits_backward(pipeline->schedule) ? PASS_KINDS : 2;
     writer.passes.room = kinds * pipeline->parts * pipeline->micro_batches;
-    writer.passes.items = ARENA_ARRAY(arena, PipelinePass, writer.passes.room);
+    writer.passes.items = arena_room(arena, (size_t)writer.passes.room, sizeof *writer.passes.items);
     rows[pipeline->schedule].write(&writer);
     return writer.passes;
 }
