@@ -41,7 +41,7 @@ Verdict law_bounds(const DrawnStudy *study, uint64_t seed, Finding *finding) {
     if (answer.ran) {
         const TrainingSpec *training = answer.lowered->training;
         double step_s = answer.step_s / (1 + law_forgery);
-        double flops = least_flops_per_sample(training) * answer.lowered->resolved.global_batch;
+        double flops = least_flops_per_sample(training, answer.cluster) * answer.lowered->resolved.global_batch;
         verdict = at_most(flops / slowest_flops(answer.cluster, training->precision), step_s, "arithmetic", finding);
         const Gpu *gpu = answer.cluster->gpu_of[0];
         double state = answer.memory.bytes[MEMORY_OPTIMIZER];

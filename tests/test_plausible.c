@@ -7,6 +7,7 @@
 #include "models/workload/step/simulate.h"
 #include "sim/base/check.h"
 #include "sim/base/random.h"
+#include "tests/child.h"
 #include "tests/script.h"
 #include "tests/test.h"
 
@@ -108,7 +109,7 @@ typedef struct Drawn {
 static double claimed_mfu(const TrainingSpec *training, const Cluster *cluster, const SimulatedStep *step) {
     double most = peak_flops_of(cluster, training->precision) * step->step_p50_s;
     double batch = step->lowered->resolved.global_batch, flops = training_flops_per_sample(training) * batch;
-    return (flops > most ? least_flops_per_sample(step->lowered->training) * batch : flops) / most;
+    return (flops > most ? least_flops_per_sample(step->lowered->training, cluster) * batch : flops) / most;
 }
 
 static void draw_job(Drawn *drawn, const Catalogue *catalogue, uint64_t number) {
@@ -180,4 +181,14 @@ TEST(no_job_drawn_from_the_catalogue_is_above_physics) {
     EXPECT(drawn.ran > jobs / 8); // FlashAttention-3 and -4 have GPUs of their own
     EXPECT_INT(drawn.above, 0);
     if (jobs > 1000) printf("%d of %d jobs ran, the highest MFU is %.3g\n", drawn.ran, jobs, drawn.most_mfu);
+}
+
+// Where TF32 is no faster than the vector units cuDNN may take those, and Winograd's convolutions with them.
+TEST(convolutions_in_tf32_on_vector_units_are_within_physics) {
+    char said[2048];
+    EXPECT_INT(test_shell("$LOCKSTEP run --model vgg-16-bn --node rtx3060x2-workstation --gpus 1 --precision tf32 "
+                          "--micro-batch 32 --global-batch 512 --framework tuned 2>&1",
+                          said, sizeof said),
+               0);
+    EXPECT(!strstr(said, "above physics"));
 }

@@ -68,7 +68,7 @@ static void set_speed(RecordPoint *point, const Cluster *cluster, const Training
     // peak where these are most of a step.
     point->counts_done = peak > 0 && flops + again > peak * point->step_p50_s;
     if (point->counts_done) {
-        double done = least_flops_per_sample(training) * global_batch;
+        double done = least_flops_per_sample(training, cluster) * global_batch;
         again *= done / flops;
         flops = done;
     }

@@ -60,20 +60,6 @@ bool is_plausible(const StepClaim *claim, Where where, Problems *problems) {
 
 #define WINOGRAD 2.25
 
-double least_flops_per_sample(const TrainingSpec *training) {
-    const Model *model = training->model;
-    double flops = training_flops_per_sample(training);
-    bool vector_units = training->precision == FP32 || training->precision == FP64;
-    if (convolves(model)) return vector_units ? flops / WINOGRAD : flops;
-    if (!counts_tokens(model)) return flops - block_forward_flops(model, 0, 1); // inputs get no gradient
-    // Attention grows as the square of the length: it is what two sequences joined have more than two.
-    double share = attended_share(training), length = fmax(1, share * training->seq_len);
-    double whole = model_flops_per_sample(model, (int)length);
-    double attention = (length < 1e9 ? model_flops_per_sample(model, 2 * (int)length) / 2 - whole : whole) / share;
-    double kept = model->experts.count > 0 && training->capacity_factor > 0 ? routed_shares(training).kept : 1;
-    return kept * fmax(0, flops - attention / 2);
-}
-
 double peak_flops_of(const Cluster *cluster, Precision precision) {
     double peak = 0, each = 0;
     for (int r = 0; r < cluster->gpu_count; r++) {
@@ -81,6 +67,26 @@ double peak_flops_of(const Cluster *cluster, Precision precision) {
         peak += each;
     }
     return peak;
+}
+
+// What is left of a convolution's arithmetic at its least, counted at the peak of its precision.
+static double spared_by_winograd(Precision precision, const Cluster *cluster) {
+    if (precision == FP32 || precision == FP64) return 1 / WINOGRAD;
+    if (precision != TF32) return 1;
+    return fmin(1, peak_flops_of(cluster, TF32) / (WINOGRAD * peak_flops_of(cluster, FP32)));
+}
+
+double least_flops_per_sample(const TrainingSpec *training, const Cluster *cluster) {
+    const Model *model = training->model;
+    double flops = training_flops_per_sample(training);
+    if (convolves(model)) return flops * spared_by_winograd(training->precision, cluster);
+    if (!counts_tokens(model)) return flops - block_forward_flops(model, 0, 1); // inputs get no gradient
+    // Attention grows as the square of the length: it is what two sequences joined have more than two.
+    double share = attended_share(training), length = fmax(1, share * training->seq_len);
+    double whole = model_flops_per_sample(model, (int)length);
+    double attention = (length < 1e9 ? model_flops_per_sample(model, 2 * (int)length) / 2 - whole : whole) / share;
+    double kept = model->experts.count > 0 && training->capacity_factor > 0 ? routed_shares(training).kept : 1;
+    return kept * fmax(0, flops - attention / 2);
 }
 
 double least_weight_bytes(const Lowered *lowered, const Cluster *cluster) {

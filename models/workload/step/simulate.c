@@ -210,7 +210,7 @@ static bool step_is_plausible(const SimulatedStep *step, const Cluster *cluster,
                        .most_seconds = step->step_p95_s,
                        .spent = step->spent,
                        .spent_count = CAUSE_COUNT,
-                       .flops = least_flops_per_sample(training) * training->global_batch,
+                       .flops = least_flops_per_sample(training, cluster) * training->global_batch,
                        .peak_flops = peak_flops_of(cluster, training->precision),
                        .wire_seconds = wire->wire_seconds * step->step_p50_s / wire->seconds, // anchors change both
                        .wire = wire->wire,
