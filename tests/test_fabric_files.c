@@ -250,7 +250,7 @@ TEST(a_nodes_file_is_read_at_every_door) {
         "cost --gpus 8",
         "power --gpus 8",
         "goodput --gpus 8 --days 1",
-        "queue --gpus 8 --load 0.5",
+        "queue --gpus 8 --load 0.5 --jobs 200",
         "topo",
         "collective all_reduce --sizes 1M",
         "plan --model gpt2-124m --gpus 8 --tokens 1B --global-batch 64 --tp 1 --pp 1",

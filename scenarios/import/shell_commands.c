@@ -206,7 +206,7 @@ static bool is_word(const Simple *simple, int i, const char *text) {
 static void run_function(Shell *shell, const ShellFunction *function, const ShellWords *words) {
     const ShellWords *outer = shell->arguments;
     ShellWords *own = ARENA_NEW(shell->arena, ShellWords);
-    *own = (ShellWords){words->items + 1, words->count - 1, words->count - 1};
+    if (words->count > 0) *own = (ShellWords){words->items + 1, words->count - 1, words->count - 1};
     shell->arguments = own;
     shell->within_functions++;
     shell_run_text(shell, function->file, function->begin, function->end, function->line, false);
