@@ -1,7 +1,7 @@
 // What a rank does where a file says for each operation which others come before it: a graph, from which streams are
 // made. An operation stands behind one that it waits for, on the stream of that one where it can, else on a stream of
-// its own; what nothing orders runs side by side. Collectives of one group have a stream to themselves, on all ranks the
-// same: edges put them in the order in which they meet.
+// its own; what nothing orders runs side by side. Collectives of one group have a stream to themselves, on all ranks
+// the same: edges put them in the order in which they meet.
 #ifndef LOCKSTEP_SCENARIOS_PROGRAM_GRAPH_H
 #define LOCKSTEP_SCENARIOS_PROGRAM_GRAPH_H
 

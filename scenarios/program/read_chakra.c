@@ -307,9 +307,10 @@ static bool take_collective(ChakraReader *r, const TraceNode *node, RecordedOp *
                                        COLLECTIVE_GATHER,     COLLECTIVE_SCATTER,        COLLECTIVE_BROADCAST,
                                        COLLECTIVE_ALL_TO_ALL, COLLECTIVE_REDUCE_SCATTER, COLLECTIVE_REDUCE_SCATTER,
                                        COLLECTIVE_BARRIER};
+    enum { KINDS = sizeof ops / sizeof *ops };
     double type = isnan(node->comm_type) ? 0 : node->comm_type; // proto3 leaves a 0 out
     const char *why = NULL;
-    if (!(type >= 0) || type >= (double)(sizeof ops / sizeof *ops))
+    if (!(type >= 0) || type >= KINDS)
         return refuse(r, "its attribute comm_type, 0 (all-reduce) to 9 (barrier)", "%s is no collective that is known",
                       text_of_node(r, node));
     CollectiveOp kind = ops[(int)type];

@@ -21,8 +21,8 @@ typedef struct StepClaim {
 const char *above_physics(Arena *arena, const StepClaim *claim);
 
 // Of a step's arithmetic what is surely done: causal attention does half of what is counted, Winograd's convolutions
-// on vector units 1 / 2.25 (also in TF32, where cuDNN may take those), and the first of linear layers needs no gradients
-// of its input. On these GPUs: of a number that peak_flops_of says of the step's precision.
+// on vector units 1 / 2.25 (also in TF32, where cuDNN may take those), and the first of linear layers needs no
+// gradients of its input. On these GPUs: of a number that peak_flops_of says of the step's precision.
 double least_flops_per_sample(const TrainingSpec *training, const Cluster *cluster);
 double peak_flops_of(const Cluster *cluster, Precision precision);
 // Bytes of weights on the fullest of the GPUs at least.
