@@ -188,6 +188,7 @@ static bool take_dependencies(ChakraReader *r, WireField field, TraceNode *node)
         node->dependency_count++;
         return true;
     }
+    if (field.kind != WIRE_BYTES) return false;
     Wire packed = wire_of(field.data, field.bytes);
     uint64_t id;
     for (; wire_number(&packed, &id); node->dependency_count++) LIST_PUSH(r->scratch, &r->dependencies, id);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-Wire wire_of(const char *data, size_t bytes) { return (Wire){data, data + bytes, false}; }
+Wire wire_of(const char *data, size_t bytes) { return (Wire){data, bytes ? data + bytes : data, false}; }
 
 static bool broken(Wire *wire) {
     wire->broken = true;
