@@ -119,6 +119,15 @@ static void check_same_times(const Record *folded, const Record *whole) {
     }
 }
 
+static bool draws_by_class(const StudySpec *study) {
+    bool draws = study->training.jitter > 0, by_class = study->training.jitter_by == JITTER_BY_CLASS;
+    for (int i = 0; i < study->vary_count; i++) {
+        draws = draws || strcmp(study->vary[i].name, "jitter") == 0;
+        by_class = by_class || strcmp(study->vary[i].name, "jitter_by") == 0;
+    }
+    return draws && by_class;
+}
+
 static DrawnEnd run_study(Arena *arena, const StudySpec *study, bool twins, double most_events) {
     const Record *record = run(arena, study, false);
     if (!record) return DRAWN_REFUSED;
@@ -131,7 +140,7 @@ static DrawnEnd run_study(Arena *arena, const StudySpec *study, bool twins, doub
     if (!twins || !is_small(record)) return end;
     const Record *again = run(arena, study, false);
     CHECK(again && again->digest == record->digest);
-    if (study->training.jitter > 0 && study->training.jitter_by == JITTER_BY_CLASS) return end; // whole: by GPU
+    if (draws_by_class(study)) return end; // whole: by GPU
     watch_open(&(WatchLimits){.events = most_events * WHOLE_GPUS});
     check_same_times(record, run(arena, study, true));
     watch_open(&(WatchLimits){.events = most_events});
