@@ -88,7 +88,21 @@ TEST(trace_says_the_load_of_a_job_and_of_nothing_else) {
         "trace --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8 --load";
     EXPECT_CONTAINS(run_command(command_trace, job)->out, "The site draws");
     EXPECT_CONTAINS(run_command(command_trace, job)->out, "GPUs never below 70 % of their limit");
-    char said[512];
+    static char said[1 << 14], line[2048];
+    EXPECT_INT(test_shell("$LOCKSTEP trace --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --global-batch 8 "
+                          "--jitter 0.05 --seed 3 --load --csv",
+                          said, sizeof said),
+               0);
+    const char *script =
+        "local sim = require 'lockstep' return sim.study { on = sim.cluster { node = 'dgx-a100', gpus = 8 "
+        "}, run = sim.training { model = 'gpt2-124m', batch = { micro = 1, global = 8 }, jitter = 0.05 } }";
+    snprintf(line, sizeof line,
+             "echo \"%s\" > /tmp/lockstep-load.lua && $LOCKSTEP trace /tmp/lockstep-load.lua --seed 3 --load --csv "
+             "&& rm /tmp/lockstep-load.lua",
+             script);
+    static char scripted[1 << 14];
+    EXPECT_INT(test_shell(line, scripted, sizeof scripted), 0);
+    EXPECT_TEXT(scripted, said);
     EXPECT_INT(test_shell("$LOCKSTEP trace scenarios/lessons/ring_all_reduce.lua --load 2>&1", said, sizeof said), 2);
     EXPECT_CONTAINS(said, "--load is of a job's steps");
 }

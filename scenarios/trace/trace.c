@@ -85,26 +85,29 @@ static const char *expected_of(Arena *arena, const SimulatedStep *step) {
                         anchored ? "anchors tell" : "untuned code loses");
 }
 
+bool trace_simulate(Arena *arena, const Cluster *cluster, const StudySpec *study, SimulationOptions options,
+                    SimulatedStep *step, const char **why_not, Problems *problems) {
+    int before = problems_added(problems);
+    options.runs = 1;
+    options.seed = study->seed;
+    options.unfolded = study->unfolded;
+    options.assume_fits = study->assume_fits;
+    options.step_sigma = study->noise;
+    *step = simulate_step(arena, cluster, &study->training, &options, problems);
+    if (problems_added(problems) > before) return false;
+    if (!step->spans && !step->load)
+        *why_not = simulate_training(arena, cluster, &study->training, study, problems).why_not;
+    return step->spans || step->load;
+}
+
 static const SpanSet *trace_job(Arena *arena, const TraceRequest *request, const char **why_not, Problems *problems) {
     const StudySpec *study = study_unvaried(arena, request->study);
     const Cluster *cluster = cluster_create(arena, study->catalogue, study->cluster, problems);
     StepTrace *trace = cluster ? recorder(arena, request, cluster, (Where){0}, problems) : NULL;
     if (!trace) return NULL;
-    SimulationOptions options = {.runs = 1,
-                                 .seed = study->seed,
-                                 .unfolded = study->unfolded,
-                                 .assume_fits = study->assume_fits,
-                                 .chain = request->chain,
-                                 .step_sigma = study->noise,
-                                 .keeps_system = request->links,
-                                 .trace = trace};
-    int before = problems_added(problems);
-    SimulatedStep step = simulate_step(arena, cluster, &study->training, &options, problems);
-    if (problems_added(problems) > before) return NULL;
-    if (!step.spans) {
-        *why_not = simulate_training(arena, cluster, &study->training, study, problems).why_not;
-        return NULL;
-    }
+    SimulationOptions options = {.chain = request->chain, .keeps_system = request->links, .trace = trace};
+    SimulatedStep step;
+    if (!trace_simulate(arena, cluster, study, options, &step, why_not, problems)) return NULL;
     return titled(arena, step.spans, study_title(arena, study), expected_of(arena, &step));
 }
 

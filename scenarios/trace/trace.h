@@ -2,6 +2,7 @@
 #ifndef LOCKSTEP_SCENARIOS_TRACE_H
 #define LOCKSTEP_SCENARIOS_TRACE_H
 
+#include "models/workload/step/simulate.h"
 #include "scenarios/lua/scenario.h"
 #include "scenarios/study/study.h"
 #include "sim/spans.h"
@@ -19,6 +20,10 @@ typedef struct TraceRequest {
     int curve_ranks;            // of the first so many ranks what these tell over time
 } TraceRequest;
 
+// A job's step as its study says it, followed as the options say: spans or its load. False after problems, and where
+// the job does not run: then *why_not says why.
+bool trace_simulate(Arena *arena, const Cluster *cluster, const StudySpec *study, SimulationOptions options,
+                    SimulatedStep *step, const char **why_not, Problems *problems);
 // A step that ran. NULL after problems, and where the job does not run: then *why_not says why.
 const SpanSet *trace_step(Arena *arena, const TraceRequest *request, const char **why_not, Problems *problems);
 

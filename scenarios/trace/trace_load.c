@@ -11,23 +11,24 @@
 #include "scenarios/explain/explain.h"
 #include "sim/base/text.h"
 
-#define HELD_UP 0.02  // seconds that capacitors of power supplies hold up (SEMI F47, CBEMA: a cycle of 50 Hz; assumed)
-#define RAMP_OVER 0.1 // seconds over which a ramp is counted
-#define PARTS 4096    // of the step
-#define TONES 1024    // harmonics of the step that are looked at
+#define HELD_UP 0.02      // seconds that power supplies hold up without their line (ITIC curve, 2000; assumed)
+#define RAMP_OVER 0.1     // seconds over which a ramp is counted
+#define PARTS 4096        // of the step
+#define TONES 1024        // harmonics of the step that are looked at
 #define TONE_MATTERS 0.01 // of the mean load (assumed)
 
-// Modes of large grids (Kundur, Power System Stability and Control, 1994, 12.8): areas against each other, plants
-// against the rest; shafts of large turbines twist from some 7 Hz on (IEEE SSR benchmark).
+// Areas of a grid swing against each other and single plants against the rest (Kundur, Power System Stability and
+// Control, 1994, chapter 12), shafts of large turbines twist (chapter 15); eyes see lamps flicker in between
+// (IEC 61000-4-15, most at 8.8 Hz).
 typedef struct Band {
     const char *name, *title;
     double from_hz, to_hz;
     bool swings; // the grid by itself, hardly damped
 } Band;
 static const Band bands[] = {
-    {"slow", "power plants follow", 0, 0.1, false},         {"inter-area", "areas of the grid swing", 0.1, 0.8, true},
-    {"local", "single plants swing", 0.8, 2, true},         {"fast", "flicker of voltage", 2, 7, false},
-    {"torsional", "shafts of turbines twist", 7, 50, true},
+    {"slow", "power plants follow", 0, 0.1, false},          {"inter-area", "areas of the grid swing", 0.1, 0.8, true},
+    {"local", "single plants swing", 0.8, 2, true},          {"flicker", "lamps flicker", 2, 10, false},
+    {"torsional", "shafts of turbines twist", 10, 50, true},
 };
 enum { BANDS = sizeof bands / sizeof *bands };
 
@@ -38,7 +39,6 @@ typedef struct Tone {
 typedef struct SiteLoad {
     Arena *arena;
     const StepLoad *gpus;
-    double others;       // watts at the wall of all but GPUs, beside what cools them
     double per_gpu_watt; // at the wall for each watt of GPUs in the mean
     double mean, idle;   // watts at the wall
     double means[PARTS]; // of the GPUs
@@ -86,9 +86,9 @@ static void add_lead(Answer *answer, const SiteLoad *load, const LoadSwing *swin
     answer_number(answer, "idle_watts", NULL, AS_WATTS, load->idle);
     answer_number(answer, "ramp_watts_per_second", NULL, AS_WATTS, swing->ramp);
     answer_detail(answer, FOR_ALL);
-    answer_say(answer, "Swing", "%s, %.0f %% of the mean; it changes by up to %s within 0.1 s",
+    answer_say(answer, "Swing", "%s, %.0f %% of the mean; it changes by up to %s within %g s",
                watts(load, swing->most - swing->least), 100 * (swing->most - swing->least) / load->mean,
-               watts(load, swing->ramp * RAMP_OVER));
+               watts(load, swing->ramp * RAMP_OVER), RAMP_OVER);
     answer_say(answer, "Stop", "when the job stops, all GPUs at once, the load falls by %s",
                watts(load, load->mean - load->idle));
 }
@@ -184,19 +184,9 @@ bool trace_load_answer(Answer *answer, Arena *arena, const TraceRequest *request
     const StudySpec *study = study_unvaried(arena, request->study);
     const Cluster *cluster = cluster_create(arena, study->catalogue, study->cluster, problems);
     if (!cluster) return false;
-    SimulationOptions options = {.runs = 1,
-                                 .seed = request->seed,
-                                 .unfolded = request->unfolded,
-                                 .assume_fits = study->assume_fits,
-                                 .step_sigma = study->noise,
-                                 .load = true};
-    int before = problems_added(problems);
-    SimulatedStep step = simulate_step(arena, cluster, &study->training, &options, problems);
-    if (problems_added(problems) > before) return false;
-    if (!step.load || !step.ran) {
-        *why_not = simulate_training(arena, cluster, &study->training, study, problems).why_not;
+    SimulatedStep step;
+    if (!trace_simulate(arena, cluster, study, (SimulationOptions){.load = true}, &step, why_not, problems))
         return false;
-    }
     SiteLoad load = {.arena = arena};
     measure(&load, cluster, &step);
     LoadSwing swing = load_swing(load.gpus, 0, HELD_UP, RAMP_OVER);
@@ -208,6 +198,7 @@ bool trace_load_answer(Answer *answer, Arena *arena, const TraceRequest *request
     add_chart(answer, &load);
     answer_close(answer);
     answer_say(answer, "Assumed",
-               "GPUs draw by what they do (lockstep hw show), the rest at its mean; power supplies hold up 20 ms");
+               "GPUs draw by what they do (lockstep hw show), the rest at its mean; power supplies hold up %s",
+               text_time(arena, HELD_UP));
     return true;
 }
