@@ -500,3 +500,9 @@ const Lowered *lower_training(Arena *arena, const Cluster *cluster, const Traini
     if (training->by_messages) system = lower_to_messages(&l, system, problems);
     return system ? finish_lowering(&l, system, problems) : NULL;
 }
+
+Cause step_rest_cause(const Lowered *lowered) {
+    if (!lowered) return CAUSE_OTHER;
+    const Resolved *r = &lowered->resolved;
+    return r->pp > 1 ? CAUSE_PP : r->data_ranks > 1 ? CAUSE_DP : CAUSE_OTHER;
+}

@@ -34,4 +34,7 @@ const Lowered *lower_folded(Arena *arena, const Cluster *cluster, const Training
 const Lowered *lower_shortened(Arena *arena, const Cluster *cluster, const TrainingSpec *training, StepBook *book,
                                Folded *folded, bool *is_shorter, Problems *problems);
 
+// What a rank waits for once its own work is done, until the slowest is: what joins the ranks. NULL: of no job.
+Cause step_rest_cause(const Lowered *lowered);
+
 #endif

@@ -20,9 +20,6 @@
 #include "sim/run.h"
 #include "sim/system/watch.h"
 
-// Waiting for the slowest rank after one's own work is done counts as what joins the ranks.
-static Cause tail_cause(const Resolved *r) { return r->pp > 1 ? CAUSE_PP : r->data_ranks > 1 ? CAUSE_DP : CAUSE_OTHER; }
-
 typedef struct Outcome {
     double step_s;
     double spent[CAUSE_COUNT]; // seconds, mean over ranks; sums to step_s
@@ -146,9 +143,9 @@ static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, 
         arena_close(scratch);
         return false;
     }
-    *outcome = outcome_of(system, class_of, cluster->gpu_count, &result, tail_cause(&step->lowered->resolved));
+    *outcome = outcome_of(system, class_of, cluster->gpu_count, &result, step_rest_cause(step->lowered));
     if (timeline) step->timeline = step_timeline_end(timeline, &result);
-    if (load) step->load = step_load_end(load, &result, tail_cause(&step->lowered->resolved));
+    if (load) step->load = step_load_end(load, &result, step_rest_cause(step->lowered));
     if (options->chain) step->chain = step_chain(arena, step->lowered, system, class_of, cluster->gpu_count, &result);
     if (trace) step->spans = step_trace_end(trace, &result);
     step->event_count += outcome->events;

@@ -114,7 +114,7 @@ static void add_power(StepTrace *trace, SimTime end, CounterList *list) {
         if (!rank->joules) continue;
         SimTime busy = 0; // until the last rank is done it waits
         for (int c = 0; c < CAUSE_COUNT; c++) busy += rank->spent[c];
-        RunSpan rest = {.kind = OP_WAIT, .cause = CAUSE_OTHER, .start = busy, .end = end};
+        RunSpan rest = {.kind = OP_WAIT, .cause = step_rest_cause(trace->lowered), .start = busy, .end = end};
         if (end > busy) count_power(trace, i, &rest);
         SpanCounter counter = bins_rate(trace->arena, rank->joules, end, 1);
         counter.process = i;
