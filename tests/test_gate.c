@@ -266,6 +266,7 @@ TEST(every_field_that_names_a_file_goes_through_the_gate) {
         {"fabric = 'ib-ndr400:", "'"},
         {"fabric = 'ib-ndr400:./", ":oversubscription=2'"},
         {"sim.program { on = sim.cluster { node = 'dgx-a100', gpus = 8 }, file = '", "' }"},
+        {"sim.program { on = sim.cluster { node = 'dgx-a100', gpus = 8 }, file = 't.0.et', communicators = '", "' }"},
         {"sim.model.hf '", "'"},
         {"sim.node { gpu = 'A100', file = '", "' }"},
         {"sim.queue { on = sim.cluster { node = 'dgx-a100' }, trace = '", "' }"},
@@ -284,6 +285,9 @@ TEST(every_field_that_names_a_file_goes_through_the_gate) {
             if (status != 4 || !refused || strstr(said, "hunter2") || !strstr(said, "t.lua:"))
                 test_fail(__FILE__, __LINE__, "%s%s: %d %s", ways[w].before, names[n], status, said);
         }
+    int status;
+    const char *trace = "sim.program { on = sim.cluster { node = 'dgx-a100', gpus = 8 }, file = '../other/t.0.et' }";
+    EXPECT_CONTAINS(run(&place, trace, "", &status), "is no file in the scenario's folder");
     place_close(&place);
 }
 
