@@ -1,4 +1,4 @@
-// What the files share that read Python: read_python.c (values and statements) and python_told.c (what calls say).
+// What the files share that read Python: read_python.c (values and statements) and python_calls.c (what calls say).
 #ifndef LOCKSTEP_SCENARIOS_IMPORT_PYTHON_H
 #define LOCKSTEP_SCENARIOS_IMPORT_PYTHON_H
 

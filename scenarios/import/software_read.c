@@ -214,6 +214,7 @@ static void find_tables(Tables *t, ImportSoftware *software, const TableNames *n
             break;
         }
         at += length + (at[length] == '|');
+        if (*at && count + 1 == MOST) bad(t, "a software has more tables than are looked at", at);
     }
     if (count == 0) bad(t, "a software without tables", software->title);
     software->tables = tables;
