@@ -206,6 +206,8 @@ static const Shape shapes[] = {
      "l1 requires l0\n", .tail = "}\nrank 1 {\n}\n"},
     {"messages of GOAL", "run {}.lua", "p.goal", 0, "num_ranks 2\nrank 0 {\n", "send 8b to 1 tag %1$d\n",
      .middle = "}\nrank 1 {\n", "recv 8b from 0 tag %1$d\n", "}\n"},
+    {"layers", "run {}.lua", "p.goal", 0, "DATA\n0\n", "l%1$d -1 1 NONE 0 1 NONE 0 1 ALLREDUCE 8 1\n", .tail = ""},
+    {"checkpoints of layers", "run {}.lua", "p.goal", 0, "DATA checkpoints: 900000", " %1$d", .tail = "\n0\n"},
     {"computations of a trace", "run {}.lua", "p.0.et", 0, "\x01\x01", "\x09\x08\x01\x12\x01n\x18\x04\x38\x05",
      .tail = "", .most = 2 * MB},
     {"steps of a trainer's log", CHECK, "t.log", 0, "",

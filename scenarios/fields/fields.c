@@ -210,8 +210,9 @@ static const Field program_fields[] = {
     {"rank", .kind = FIELD_FUNCTION, .example = "function(r) r:compute { flops = 1e12 } end",
      .help = "called once for each rank; says what the rank does in one step"},
     {"file", .kind = FIELD_TEXT, .example = "\"ring.goal\"",
-     .help = "in place of rank: a file beside the scenario that says it of each, in GOAL (LogGOPSim); or one of a "
-             "Chakra trace, of which each rank has its own: trace.0.et, trace.1.et, …"},
+     .help = "in place of rank: a file beside the scenario that says it of each, in GOAL (LogGOPSim); layers, as "
+             "ASTRA-sim 1 and SimAI take them; or one of a Chakra trace, of which each rank has its own: trace.0.et, "
+             "trace.1.et, …"},
     {"communicators", .kind = FIELD_TEXT, .example = "\"groups.json\"",
      .help = "with a Chakra trace: a file {\"NAME\": [rank, …]} that says who is in each of its communicators"},
     {"steps", COUNT(1, 1e6), .fallback = "1", .example = "3", .help = "how many times every rank does it"},

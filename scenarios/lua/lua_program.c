@@ -234,12 +234,14 @@ static void record_ranks(lua_State *L, Recorder *recorder) {
 #define LARGEST_FILE ((size_t)256 << 20)
 
 // The same of a file: group 0 is all ranks, and the labels are the reader's.
-static void read_goal(Script *script, ProgramSpec *program, const char *path, Where where) {
+static void read_text(Script *script, ProgramSpec *program, const char *path, Where where) {
     size_t bytes = 0;
     char *text =
         gate_read_or_free(script->host->gate, script->arena, path, LARGEST_FILE, &bytes, where, script->problems);
     path = gate_shown_path(script->host->gate, script->arena, path);
-    if (text) program_read_goal(script->arena, path, text, program, script->problems);
+    if (text)
+        (is_layer_text(text) ? program_read_layers : program_read_goal)(script->arena, path, text, program,
+                                                                        script->problems);
 }
 
 static bool read_chakra_rank(Script *script, ChakraReader *reader, const char *path, int rank, Where where) {
@@ -279,9 +281,9 @@ static void read_ranks(Recorder *recorder, const Object *object) {
         read_chakra(script, program, object, path, where);
         return;
     }
-    read_goal(script, program, path, where);
+    read_text(script, program, path, where);
     if (!object_has(object, "communicators")) return;
-    problem_add(script->problems, object_value(object, "communicators")->where, "GOAL has no communicators");
+    problem_add(script->problems, object_value(object, "communicators")->where, "this file has no communicators");
     problem_hint(script->problems, "leave it out");
 }
 

@@ -29,7 +29,10 @@ typedef struct OpGraph {
 // the rank would do more than GRAPH_STREAMS_MOST things side by side.
 bool program_graph_record(Arena *arena, const OpGraph *graph, RecordedRank *rank, int *stuck);
 
-// A file in which others wrote what each rank does: GOAL (LogGOPSim). Sets ranks and labels. False after problems.
+// Files in which others wrote what ranks do: GOAL (LogGOPSim) and layers (ASTRA-sim 1, SimAI). They set ranks and
+// labels, layers also groups; `text` is changed. False after problems.
 bool program_read_goal(Arena *arena, const char *path, char *text, ProgramSpec *program, Problems *problems);
+bool is_layer_text(const char *text);
+bool program_read_layers(Arena *arena, const char *path, char *text, ProgramSpec *program, Problems *problems);
 
 #endif

@@ -1,5 +1,5 @@
-// Any bytes as GOAL, for a cluster of two GPUs: refused with a sentence that names the file, or ranks whose streams
-// hold every operation once, and wait for marks that are set.
+// Any bytes as GOAL or as layers, for a cluster of two GPUs: refused with a sentence that names the file, or ranks
+// whose streams hold every operation once, and wait for marks that are set.
 //     make fuzz FUZZERS=fuzz_goal
 #include <stdint.h>
 #include <string.h>
@@ -31,8 +31,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     memcpy(text, data, bytes);
     const Cluster cluster = {.gpu_count = 2};
     RecordedRank ranks[2] = {0};
-    ProgramSpec program = {.cluster = &cluster, .ranks = ranks};
-    bool read = program_read_goal(arena, "f", text, &program, problems);
+    static const int all[] = {0, 1};
+    static const RankGroup groups[] = {{all, all, 2}};
+    ProgramSpec program = {
+        .cluster = &cluster, .ranks = ranks, .groups = groups, .group_count = 1, .tensors_on_gpu = true};
+    bool read = (is_layer_text(text) ? program_read_layers : program_read_goal)(arena, "f", text, &program, problems);
     CHECK(read == (problem_count(problems) == 0));
     for (int i = 0; i < problem_count(problems); i++) CHECK(strcmp(problem_at(problems, i)->where.file, "f") == 0);
     for (int r = 0; read && r < 2; r++) check_rank(&ranks[r], &program);
