@@ -28,6 +28,20 @@ typedef struct PublishedShape {
 #define BLOOM_SOURCE "BigScience Workshop 2022 (BLOOM), table 3; config.json"
 #define PYTHIA_SOURCE "Biderman et al. 2023 (Pythia), table 1; config.json"
 #define FALCON_SOURCE "Almazrouei et al. 2023 (Falcon), config.json; its parallel attention and MLP one after the other"
+#define LLAMA31_SOURCE "Grattafiori et al. 2024 (Llama 3), config.json of 3.1"
+#define CODELLAMA_SOURCE "Roziere et al. 2023 (Code Llama); config.json"
+#define GEMMA2_SOURCE "Gemma Team 2024 (Gemma 2), table 1; every other layer sees 4,096 tokens, here all do"
+#define GEMMA3_SOURCE "Gemma Team 2025 (Gemma 3), config.json; text alone, five layers of six see 1,024 tokens, here all do"
+#define QWEN15_SOURCE "Qwen Team 2024 (Qwen1.5), config.json"
+#define PHI2_SOURCE "Microsoft 2023 (Phi-1.5, Phi-2), config.json; its parallel attention and MLP one after the other"
+#define INTERNLM2_SOURCE "Cai et al. 2024 (InternLM2), config.json"
+#define BAICHUAN2_SOURCE "Yang et al. 2023 (Baichuan 2), table 2"
+#define GLM_SOURCE "GLM Team 2024 (ChatGLM), config.json"
+#define DEEPSEEK_CODER_SOURCE "Guo et al. 2024 (DeepSeek-Coder), table 2; config.json"
+#define OLMO2_SOURCE "OLMo Team 2024 (OLMo 2), config.json"
+#define GPT_NEO_SOURCE "EleutherAI 2021 (GPT-Neo), config.json; half of its layers see 256 tokens, here all do"
+#define STARCODER2_SOURCE "Lozhkov et al. 2024 (StarCoder 2), table 6; config.json"
+#define ROBERTA_SOURCE "Liu et al. 2019 (RoBERTa), config.json"
 #define QWEN3_HEAD_DIM 128 // whatever the width
 
 // One row a model. kv_heads 0: as many as heads; ffn 0: 4 x hidden.
@@ -37,6 +51,7 @@ static const PublishedShape shapes[] = {
     {"gpt2-355m", "gpt", GPT2_SOURCE, 24, 1024, 16, 0, 0, 50257, 1024},
     {"gpt2-774m", "gpt", GPT2_SOURCE, 36, 1280, 20, 0, 0, 50257, 1024},
     {"gpt2-1.5b", "gpt", GPT2_SOURCE, 48, 1600, 25, 0, 0, 50257, 1024},
+    {"distilgpt2", "gpt", "Sanh et al. 2019; config.json", 6, 768, 12, 0, 0, 50257, 1024},
     {"gpt3-125m", "gpt", GPT3_SOURCE, 12, 768, 12, 0, 0, 50257, 2048},
     {"gpt3-350m", "gpt", GPT3_SOURCE, 24, 1024, 16, 0, 0, 50257, 2048},
     {"gpt3-760m", "gpt", GPT3_SOURCE, 24, 1536, 16, 0, 0, 50257, 2048},
@@ -59,11 +74,17 @@ static const PublishedShape shapes[] = {
     {"megatron-1t", "gpt", KORTHIKANTI_SOURCE, 128, 25600, 160, 0, 0, 51200, 2048},
     {"bert-base", "bert", BERT_SOURCE, 12, 768, 12, 0, 0, 30522, 512},
     {"bert-large", "bert", BERT_SOURCE, 24, 1024, 16, 0, 0, 30522, 512},
+    {"distilbert-base", "bert", "Sanh et al. 2019 (DistilBERT); config.json", 6, 768, 12, 0, 0, 30522, 512},
+    {"roberta-base", "bert", ROBERTA_SOURCE, 12, 768, 12, 0, 0, 50265, 514},
+    {"roberta-large", "bert", ROBERTA_SOURCE, 24, 1024, 16, 0, 0, 50265, 514},
+    {"xlm-roberta-base", "bert", "Conneau et al. 2020 (XLM-R), config.json", 12, 768, 12, 0, 0, 250002, 514},
     {"llama-2-7b", "llama", LLAMA2_SOURCE, 32, 4096, 32, 0, 11008, 32000, 4096},
     {"llama-2-13b", "llama", LLAMA2_SOURCE, 40, 5120, 40, 0, 13824, 32000, 4096},
     {"llama-2-70b", "llama", LLAMA2_SOURCE, 80, 8192, 64, 8, 28672, 32000, 4096},
     {"llama-3-8b", "llama", LLAMA3_SOURCE, 32, 4096, 32, 8, 14336, 128256, 8192},
     {"llama-3-70b", "llama", LLAMA3_SOURCE, 80, 8192, 64, 8, 28672, 128256, 8192},
+    {"llama-3.1-8b", "llama", LLAMA31_SOURCE, 32, 4096, 32, 8, 14336, 128256, 131072},
+    {"llama-3.1-70b", "llama", LLAMA31_SOURCE, 80, 8192, 64, 8, 28672, 128256, 131072},
     {"llama-3.1-405b", "llama", LLAMA3_SOURCE, 126, 16384, 128, 8, 53248, 128256, 131072},
     {"llama-33b", "llama", LLAMA1_SOURCE, 60, 6656, 52, 0, 17920, 32000, 2048},
     {"llama-65b", "llama", LLAMA1_SOURCE, 80, 8192, 64, 0, 22016, 32000, 2048},
@@ -77,18 +98,48 @@ static const PublishedShape shapes[] = {
     {"qwen3-32b", "qwen3", QWEN3_SOURCE, 64, 5120, 64, 8, 25600, 151936, 32768},
     {"llama-3.2-1b", "llama", LLAMA32_SOURCE, 16, 2048, 32, 8, 8192, 128256, 131072},
     {"llama-3.2-3b", "llama", LLAMA32_SOURCE, 28, 3072, 24, 8, 8192, 128256, 131072},
-    {"codellama-34b", "llama", "Roziere et al. 2023 (Code Llama); config.json", 48, 8192, 64, 8, 22016, 32000, 16384},
+    {"codellama-7b", "llama", CODELLAMA_SOURCE, 32, 4096, 32, 0, 11008, 32016, 16384},
+    {"codellama-13b", "llama", CODELLAMA_SOURCE, 40, 5120, 40, 0, 13824, 32016, 16384},
+    {"codellama-34b", "llama", CODELLAMA_SOURCE, 48, 8192, 64, 8, 22016, 32000, 16384},
     {"tinyllama-1.1b", "llama", "Zhang et al. 2024 (TinyLlama), table 1", 22, 2048, 32, 4, 5632, 32000, 2048},
+    {"yi-6b", "llama", "01.AI 2024 (Yi), table 2; config.json", 32, 4096, 32, 4, 11008, 64000, 4096},
     {"yi-34b", "llama", "01.AI 2024 (Yi), table 2; config.json", 60, 7168, 56, 8, 20480, 64000, 4096},
+    {"deepseek-7b", "llama", "DeepSeek-AI 2024 (DeepSeek LLM), table 2", 30, 4096, 32, 0, 11008, 102400, 4096},
+    {"deepseek-coder-6.7b", "llama", DEEPSEEK_CODER_SOURCE, 32, 4096, 32, 0, 11008, 32256, 16384},
+    {"deepseek-coder-33b", "llama", DEEPSEEK_CODER_SOURCE, 62, 7168, 56, 8, 19200, 32256, 16384},
     {"deepseek-67b", "llama", "DeepSeek-AI 2024 (DeepSeek LLM), table 2", 95, 8192, 64, 8, 22016, 102400, 4096},
     {"mistral-nemo-12b", "llama", "mistralai/Mistral-Nemo-Base-2407, config.json", 40, 5120, 32, 8, 14336, 131072, 131072},
     {"mistral-small-24b", "llama", "mistralai/Mistral-Small-24B-Base-2501, config.json", 40, 5120, 32, 8, 32768, 131072, 32768},
+    {"mistral-small-22b", "llama", "mistralai/Mistral-Small-Instruct-2409, config.json", 56, 6144, 48, 8, 16384, 32768, 32768},
+    {"phi-1.5", "neox", PHI2_SOURCE, 24, 2048, 32, 0, 0, 51200, 2048},
+    {"phi-2", "neox", PHI2_SOURCE, 32, 2560, 32, 0, 0, 51200, 2048},
     {"phi-3-mini", "llama", "Abdin et al. 2024 (Phi-3); config.json", 32, 3072, 32, 0, 8192, 32064, 4096},
     {"phi-3-medium", "llama", "Abdin et al. 2024 (Phi-3); config.json", 40, 5120, 40, 10, 17920, 32064, 4096},
     {"phi-4", "llama", "Abdin et al. 2024 (Phi-4); config.json", 40, 5120, 40, 10, 17920, 100352, 16384},
     {"gemma-2b", "llama", GEMMA_SOURCE, 18, 2048, 8, 1, 16384, 256000, 8192},
     {"gemma-7b", "llama", GEMMA_SOURCE, 28, 3072, 16, 0, 24576, 256000, 8192},
+    {"gemma-2-2b", "llama", GEMMA2_SOURCE, 26, 2304, 8, 4, 9216, 256000, 8192},
+    {"gemma-2-9b", "llama", GEMMA2_SOURCE, 42, 3584, 16, 8, 14336, 256000, 8192},
+    {"gemma-2-27b", "llama", GEMMA2_SOURCE, 46, 4608, 32, 16, 36864, 256000, 8192},
+    {"gemma-3-1b", "llama", GEMMA3_SOURCE, 26, 1152, 4, 1, 6912, 262144, 32768},
+    {"gemma-3-4b", "llama", GEMMA3_SOURCE, 34, 2560, 8, 4, 10240, 262208, 131072},
+    {"gemma-3-12b", "llama", GEMMA3_SOURCE, 48, 3840, 16, 8, 15360, 262208, 131072},
+    {"gemma-3-27b", "llama", GEMMA3_SOURCE, 62, 5376, 32, 16, 21504, 262208, 131072},
+    {"internlm2-7b", "llama", INTERNLM2_SOURCE, 32, 4096, 32, 8, 14336, 92544, 32768},
+    {"internlm2-20b", "llama", INTERNLM2_SOURCE, 48, 6144, 48, 8, 16384, 92544, 32768},
+    {"baichuan2-7b", "llama", BAICHUAN2_SOURCE, 32, 4096, 32, 0, 11008, 125696, 4096},
+    {"baichuan2-13b", "llama", BAICHUAN2_SOURCE, 40, 5120, 40, 0, 13696, 125696, 4096},
+    {"chatglm3-6b", "qwen2.5", GLM_SOURCE, 28, 4096, 32, 2, 13696, 65024, 8192},
+    {"glm-4-9b", "qwen2.5", GLM_SOURCE, 40, 4096, 32, 2, 13696, 151552, 8192},
+    {"olmo-7b", "llama", "Groeneveld et al. 2024 (OLMo), table 1", 32, 4096, 32, 0, 11008, 50304, 2048},
+    {"olmo-2-7b", "llama", OLMO2_SOURCE, 32, 4096, 32, 0, 11008, 100352, 4096},
+    {"olmo-2-13b", "llama", OLMO2_SOURCE, 40, 5120, 40, 0, 13824, 100352, 4096},
+    {"olmo-2-32b", "llama", OLMO2_SOURCE, 64, 5120, 40, 8, 27648, 100352, 4096},
+    {"qwen1.5-7b", "qwen2.5", QWEN15_SOURCE, 32, 4096, 32, 0, 11008, 151936, 32768},
+    {"qwen1.5-14b", "qwen2.5", QWEN15_SOURCE, 40, 5120, 40, 0, 13696, 152064, 32768},
+    {"qwen1.5-72b", "qwen2.5", QWEN15_SOURCE, 80, 8192, 64, 0, 24576, 152064, 32768},
     {"smollm2-135m", "llama", SMOLLM_SOURCE, 30, 576, 9, 3, 1536, 49152, 8192},
+    {"smollm2-360m", "llama", SMOLLM_SOURCE, 32, 960, 15, 5, 2560, 49152, 8192},
     {"smollm2-1.7b", "llama", SMOLLM_SOURCE, 24, 2048, 32, 0, 8192, 49152, 8192},
     {"smollm3-3b", "llama", "HuggingFaceTB/SmolLM3-3B, config.json", 36, 2048, 16, 4, 11008, 128256, 65536},
     {"qwen2.5-0.5b", "qwen2.5", QWEN25_SOURCE, 24, 896, 14, 2, 4864, 151936, 32768},
@@ -98,19 +149,35 @@ static const PublishedShape shapes[] = {
     {"qwen3-0.6b", "qwen3", QWEN3_SOURCE, 28, 1024, 16, 8, 3072, 151936, 32768},
     {"qwen3-1.7b", "qwen3", QWEN3_SOURCE, 28, 2048, 16, 8, 6144, 151936, 32768},
     {"qwen3-4b", "qwen3", QWEN3_SOURCE, 36, 2560, 32, 8, 9728, 151936, 32768},
+    {"opt-125m", "gpt", OPT_SOURCE, 12, 768, 12, 0, 0, 50272, 2048},
     {"opt-1.3b", "gpt", OPT_SOURCE, 24, 2048, 32, 0, 0, 50272, 2048},
+    {"opt-2.7b", "gpt", OPT_SOURCE, 32, 2560, 32, 0, 0, 50272, 2048},
     {"opt-6.7b", "gpt", OPT_SOURCE, 32, 4096, 32, 0, 0, 50272, 2048},
     {"opt-13b", "gpt", OPT_SOURCE, 40, 5120, 40, 0, 0, 50272, 2048},
     {"opt-30b", "gpt", OPT_SOURCE, 48, 7168, 56, 0, 0, 50272, 2048},
     {"opt-66b", "gpt", OPT_SOURCE, 64, 9216, 72, 0, 0, 50272, 2048},
     {"opt-175b", "gpt", OPT_SOURCE, 96, 12288, 96, 0, 0, 50272, 2048},
+    {"gpt-neo-1.3b", "gpt", GPT_NEO_SOURCE, 24, 2048, 16, 0, 0, 50257, 2048},
+    {"gpt-neo-2.7b", "gpt", GPT_NEO_SOURCE, 32, 2560, 20, 0, 0, 50257, 2048},
     {"starcoder-15b", "starcoder", "Li et al. 2023 (StarCoder); config.json", 40, 6144, 48, 1, 0, 49152, 8192},
+    {"starcoder2-3b", "starcoder2", STARCODER2_SOURCE, 30, 3072, 24, 2, 12288, 49152, 16384},
+    {"starcoder2-7b", "starcoder2", STARCODER2_SOURCE, 32, 4608, 36, 4, 18432, 49152, 16384},
+    {"starcoder2-15b", "starcoder2", STARCODER2_SOURCE, 40, 6144, 48, 4, 24576, 49152, 16384},
+    {"bloom-560m", "bloom", BLOOM_SOURCE, 24, 1024, 16, 0, 0, 250880, 2048},
+    {"bloom-1b7", "bloom", BLOOM_SOURCE, 24, 2048, 16, 0, 0, 250880, 2048},
+    {"bloom-3b", "bloom", BLOOM_SOURCE, 30, 2560, 32, 0, 0, 250880, 2048},
     {"bloom-7b1", "bloom", BLOOM_SOURCE, 30, 4096, 32, 0, 0, 250880, 2048},
     {"bloom-176b", "bloom", BLOOM_SOURCE, 70, 14336, 112, 0, 0, 250880, 2048},
+    {"pythia-70m", "neox", PYTHIA_SOURCE, 6, 512, 8, 0, 0, 50304, 2048},
+    {"pythia-160m", "neox", PYTHIA_SOURCE, 12, 768, 12, 0, 0, 50304, 2048},
+    {"pythia-410m", "neox", PYTHIA_SOURCE, 24, 1024, 16, 0, 0, 50304, 2048},
+    {"pythia-1b", "neox", PYTHIA_SOURCE, 16, 2048, 8, 0, 0, 50304, 2048},
     {"pythia-1.4b", "neox", PYTHIA_SOURCE, 24, 2048, 16, 0, 0, 50304, 2048},
+    {"pythia-2.8b", "neox", PYTHIA_SOURCE, 32, 2560, 32, 0, 0, 50304, 2048},
     {"pythia-6.9b", "neox", PYTHIA_SOURCE, 32, 4096, 32, 0, 0, 50432, 2048},
     {"pythia-12b", "neox", PYTHIA_SOURCE, 36, 5120, 40, 0, 0, 50688, 2048},
     {"gpt-neox-20b", "neox", "Black et al. 2022 (GPT-NeoX-20B), section 2.1; config.json", 44, 6144, 64, 0, 0, 50432, 2048},
+    {"gpt-j-6b", "neox", "Wang and Komatsuzaki 2021 (GPT-J), config.json; its parallel attention and MLP one after the other", 28, 4096, 16, 0, 0, 50400, 2048},
     {"falcon-7b", "falcon", FALCON_SOURCE, 32, 4544, 71, 1, 0, 65024, 2048},
     {"falcon-40b", "falcon", FALCON_SOURCE, 60, 8192, 128, 8, 0, 65024, 2048},
     {"falcon-180b", "falcon", FALCON_SOURCE, 80, 14848, 232, 8, 0, 65024, 2048},
@@ -132,6 +199,16 @@ static const struct {
     {"mistral-small-24b", 128, false},
     {"gemma-2b", 256, true},
     {"gemma-7b", 256, true},
+    {"gemma-2-2b", 256, true},
+    {"gemma-2-9b", 256, true},
+    {"gemma-2-27b", 128, true},
+    {"gemma-3-1b", 256, true},
+    {"gemma-3-4b", 256, true},
+    {"gemma-3-12b", 256, true},
+    {"gemma-3-27b", 128, true},
+    {"mistral-small-22b", 128, false},
+    {"smollm2-360m", 0, true},
+    {"starcoder2-15b", 0, false},
     {"smollm2-135m", 0, true},
     {"smollm2-1.7b", 0, true},
     {"smollm3-3b", 0, true},
@@ -161,7 +238,8 @@ const Model *transformer_named(Arena *arena, int index) {
     const PublishedShape *shape = &shapes[index];
     bool mpt = is_family(shape, "mpt"), bert = is_family(shape, "bert"), qwen2 = is_family(shape, "qwen2.5");
     bool bloom = is_family(shape, "bloom"), neox = is_family(shape, "neox");
-    bool gpt = is_family(shape, "gpt") || is_family(shape, "starcoder") || bert;
+    bool starcoder2 = is_family(shape, "starcoder2");
+    bool gpt = is_family(shape, "gpt") || is_family(shape, "starcoder") || starcoder2 || bert;
     bool qwen3 = is_family(shape, "qwen3"), llama = is_family(shape, "llama") || qwen2 || qwen3;
     Model *model = ARENA_NEW(arena, Model);
     *model = (Model){
@@ -180,7 +258,7 @@ const Model *transformer_named(Arena *arena, int index) {
         .max_positions = shape->max_positions,
         .gated_mlp = llama,
         .tied_embedding = gpt || mpt || bloom,
-        .learned_positions = gpt,
+        .learned_positions = gpt && !starcoder2,
         .biases = gpt || bloom || neox,
         .query_biases = qwen2,
         .query_norms = qwen3,
