@@ -171,7 +171,7 @@ bool reading_config(Reading *r, const char *path, Where where) {
 // ---- Options of the software.
 
 static bool is_nothing(const char *value) {
-    static const char *const words[] = {"auto", "null", "none", "None", "", "~", "default"};
+    static const char *const words[] = {"auto", "null", "none", "None", "", "~", "default", "???"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(value, words[i]) == 0) return true;
     return false;
@@ -386,12 +386,16 @@ static void read_script(Reading *r, const char *name, const char *text, size_t b
     launch_choose(r);
 }
 
-static void read_manifests(Reading *r, const char *name, const char *text, size_t bytes) {
-    const Json *documents = yaml_read(r->arena, name, text, bytes, r->problems);
-    if (!documents) return;
+bool reading_jobs(Reading *r, const char *name, const char *text, size_t bytes, Problems *problems) {
+    const Json *documents = yaml_read(r->arena, name, text, bytes, problems);
+    if (!documents) return false;
     bool sky = has_line_with(text, "run:"), kubernetes = has_line_with(text, "apiVersion:") || *text == '{';
     if (sky || kubernetes || !read_task(r, name, text, documents)) read_manifest(r, name, documents);
-    launch_choose(r);
+    return true;
+}
+
+static void read_manifests(Reading *r, const char *name, const char *text, size_t bytes) {
+    if (reading_jobs(r, name, text, bytes, r->problems)) launch_choose(r);
 }
 
 static void read_toml(Reading *r, const char *name, const char *text, size_t bytes) {

@@ -199,8 +199,9 @@ static void read_environment(Reading *r, const ShellWords *words, int end, Where
         bool names = strcmp(before, "-x") == 0 || strcmp(before, "-e") == 0 || strcmp(before, "--env") == 0;
         if (!names || !equals) continue;
         const char *name = arena_printf(r->arena, "%.*s", (int)(equals - words->items[i].text), words->items[i].text);
-        said_add(r->arena, &r->environment, name, equals + 1, (Where){where.file, words->items[i].line},
-                 BY_ENVIRONMENT);
+        Where at = {where.file, words->items[i].line};
+        said_add(r->arena, &r->environment, name, equals + 1, at, BY_ENVIRONMENT);
+        shell_set(reading_shell(r), name, equals + 1, at, true);
     }
 }
 
@@ -224,6 +225,16 @@ static void read_mpirun(Reading *r, const ShellWords *words, int begin, int end,
             strcmp(option, "-machinefile") == 0 || strcmp(option, "-f") == 0)
             read_hostfile(r, value, where);
     }
+    static const char *const horovods[][3] = {{"--fusion-threshold-mb", "HOROVOD_FUSION_THRESHOLD", "1048576"},
+                                              {"--cycle-time-ms", "HOROVOD_CYCLE_TIME", "1"},
+                                              {"--cache-capacity", "HOROVOD_CACHE_CAPACITY", "1"},
+                                              {"--num-nccl-streams", "HOROVOD_NUM_NCCL_STREAMS", "1"}};
+    for (int i = begin; i + 1 < end; i++)
+        for (int k = 0; k < 4; k++)
+            if (strcmp(words->items[i].text, horovods[k][0]) == 0 && is_number(words->items[i + 1].text))
+                said_add(r->arena, &r->environment, horovods[k][1],
+                         arena_printf(r->arena, "%.10g", atof(words->items[i + 1].text) * atof(horovods[k][2])), where,
+                         BY_ENVIRONMENT);
     read_environment(r, words, end, where);
 }
 
@@ -623,6 +634,43 @@ static void submit(Reading *r, const ShellCommand *command) {
     set_slurm(r);
 }
 
+// "bash", "bash -s": the word of a shell whose script stands in a here-document; -1: there is none.
+static int shell_that_reads(const ShellWords *words) {
+    int at = words->count - 1;
+    while (at > 0 && words->items[at].text[0] == '-' && !strchr(words->items[at].text, 'c')) at--;
+    return at >= 0 && is_shell(words->items[at].text) ? at : -1;
+}
+
+// kubectl apply -f FILE, kubectl apply -f -, sky launch FILE, docker compose up: the file of a job, which others start.
+static bool hands_over(Reading *r, const ShellCommand *command) {
+    static const char *const tools[][3] = {{"kubectl", "apply", "create"}, {"oc", "apply", "create"},
+                                           {"sky", "launch", "exec"},      {"dstack", "apply", "run"},
+                                           {"mcli", "run", "run"},         {"docker", "compose", "compose"},
+                                           {"det", "experiment", "e"},     {"beaker", "experiment", "create"},
+                                           {"docker-compose", "up", "run"}};
+    enum { TOOLS = sizeof tools / sizeof *tools };
+    const ShellWords *words = command->words;
+    const char *path = NULL, *text = NULL, *shown = command->where.file, *first = base_name(words->items[0].text);
+    size_t bytes = 0;
+    int tool = 0;
+    bool does = false;
+    while (tool < TOOLS && strcmp(tools[tool][0], first) != 0) tool++;
+    for (int i = 1; i < words->count && tool < TOOLS; i++) {
+        const char *word = words->items[i].text;
+        does = does || strcmp(word, tools[tool][1]) == 0 || strcmp(word, tools[tool][2]) == 0;
+        if (strncmp(word, "--filename=", 11) == 0) word += 11;
+        if (does && strcmp(word, "-") == 0) text = command->input;
+        if (does && !path && (file_ends_in(word, ".yaml") || file_ends_in(word, ".yml") || file_ends_in(word, ".json")))
+            path = word;
+    }
+    if (!does) return false;
+    if (!path && strncmp(first, "docker", 6) == 0) path = "docker-compose.yaml";
+    if (path) text = reading_near(r, path, command->where, &bytes, &shown);
+    if (!text) return false;
+    list_line(r, &r->import->taken, first, path ? shown : "-", "what it says", command->where);
+    return reading_jobs(r, shown, text, strlen(text), problems_create(r->arena));
+}
+
 static void on_command(void *context, Shell *shell, const ShellCommand *command) {
     Reading *r = context;
     const ShellWords *words = command->words;
@@ -631,15 +679,17 @@ static void on_command(void *context, Shell *shell, const ShellCommand *command)
         submit(r, command);
         return;
     }
-    if (command->input && words->count > 0 && is_shell(words->items[words->count - 1].text)) {
+    if (words->count && hands_over(r, command)) return;
+    launch_words(r, words, command->where);
+    int reader = command->input ? shell_that_reads(words) : -1;
+    if (reader >= 0) {
         SaidList outer = r->step;
-        for (int i = 0; i < words->count; i++) // what stands before it: srun's
+        for (int i = 0; i < reader; i++) // what stands before it: srun's
             if (strcmp(base_name(words->items[i].text), "srun") == 0)
-                read_srun(r, words, i + 1, words->count - 1, command->where);
+                read_srun(r, words, i + 1, reader, command->where);
         shell_run_words(shell, command->input, command->where);
         r->step = outer;
     }
-    launch_words(r, words, command->where);
 }
 
 static const char *read_beside(void *context, const char *path, Where where, size_t *bytes) {

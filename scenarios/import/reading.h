@@ -88,6 +88,9 @@ const char *reading_near(Reading *r, const char *path, Where where, size_t *byte
 bool reading_config(Reading *r, const char *path, Where where);
 void reading_config_text(Reading *r, const char *shown, const char *text, size_t bytes);
 
+// Files of jobs, as Kubernetes and services take them. False after problems.
+bool reading_jobs(Reading *r, const char *name, const char *text, size_t bytes, Problems *problems);
+
 void read_shell(Reading *r, const char *file, const char *text, size_t bytes);  // launch.c
 void read_python(Reading *r, const char *file, const char *text, size_t bytes); // read_python.c: a launcher, a program
 // What a program says in its own text beside what it is told; and what it says alone, as a configuration.

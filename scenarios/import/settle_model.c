@@ -6,6 +6,7 @@
 
 #include "models/workload/job/job_options.h"
 #include "scenarios/import/settle.h"
+#include "sim/system/file.h"
 
 const Model *model_called(Reading *r, const char *name) {
     return find_model(r->arena, name, (Where){0}, problems_create(r->arena));
@@ -24,8 +25,12 @@ static const Model *model_spelt_like(Reading *r, const char *name) {
 
 // "meta-llama/Meta-Llama-3-8B-Instruct": without its owner, and without what stands before or behind the name.
 static const char *library_name(Reading *r, const char *said) {
+    static const char *const endings[] = {".nemo", ".gguf", ".safetensors", ".pt", ".pth", ".bin", ".git"};
     const char *slash = strrchr(said, '/');
-    const char *begin = slash ? slash + 1 : said;
+    const char *begin = slash && slash[1] ? slash + 1 : said;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (file_ends_in(begin, endings[i]))
+            begin = arena_printf(r->arena, "%.*s", (int)(strlen(begin) - strlen(endings[i])), begin);
     for (int front = 0; front < 3 && *begin; front++) {
         char *name = arena_printf(r->arena, "%.100s", begin);
         while (*name) {

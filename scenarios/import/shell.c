@@ -131,7 +131,7 @@ static Truth run_double_test(Reader *r) {
         if (last) break;
     }
     r->shell->unset_is_empty = outer;
-    return shell_tested(&words);
+    return shell_tested(r->shell, &words);
 }
 
 // ---- Assignments.
@@ -340,6 +340,7 @@ static Truth run_simple(Reader *r) {
         if (r->live) shell_expand(shell, r->at, stop, r->line, true, &simple.words);
         move_to(r, stop);
     }
+    simple.piped_on = !over(r) && *r->at == '|' && !(r->end - r->at > 1 && r->at[1] == '|');
     Truth truth = r->live ? shell_run_command(shell, &simple, (Where){r->file, line}) : IS_UNKNOWN;
     shell->unset_is_empty = outer;
     return truth;

@@ -162,13 +162,24 @@ static Truth compare(const char *a, const char *sign, const char *b) {
     return IS_UNKNOWN;
 }
 
-static Truth one_test(const ShellWord *words, int count) {
-    if (count > 0 && strcmp(words[0].text, "!") == 0) return shell_inverse(one_test(words + 1, count - 1));
+// -f FILE: one that lies beside the script is there; whether others are is not known.
+static Truth is_there(Shell *shell, const ShellWord *path) {
+    size_t bytes = 0;
+    if (!is_known(path->text) || !*path->text) return IS_UNKNOWN;
+    bool there = shell_file(shell, path->text) ||
+                 shell->hooks.read(shell->hooks.context, path->text, (Where){shell->file, path->line}, &bytes);
+    return there ? IS_TRUE : IS_UNKNOWN;
+}
+
+static Truth one_test(Shell *shell, const ShellWord *words, int count) {
+    if (count > 0 && strcmp(words[0].text, "!") == 0) return shell_inverse(one_test(shell, words + 1, count - 1));
     if (count == 3) return compare(words[0].text, words[1].text, words[2].text);
     if (count == 1) return is_known(words[0].text) ? shell_truth(*words[0].text) : IS_UNKNOWN;
     if (count == 2 && is_known(words[1].text)) {
         if (strcmp(words[0].text, "-z") == 0) return shell_truth(!*words[1].text);
         if (strcmp(words[0].text, "-n") == 0) return shell_truth(*words[1].text);
+        static const char files[] = "-f -e -r -s -x ";
+        if (strlen(words[0].text) == 2 && strstr(files, words[0].text)) return is_there(shell, &words[1]);
     }
     return count == 0 ? IS_FALSE : IS_UNKNOWN;
 }
@@ -179,7 +190,7 @@ static Truth both(Truth a, Truth b) {
 }
 
 // "a == b && -n c": left to right.
-Truth shell_tested(const ShellWords *words) {
+Truth shell_tested(Shell *shell, const ShellWords *words) {
     Truth all = IS_TRUE;
     bool any = false;
     int begin = 1, end = words->count;
@@ -189,7 +200,7 @@ Truth shell_tested(const ShellWords *words) {
         bool and = strcmp(word, "&&") == 0 || strcmp(word, "-a") == 0;
         bool or = strcmp(word, "||") == 0 || strcmp(word, "-o") == 0;
         if (!and&&! or) continue;
-        Truth one = one_test(&words->items[begin], i - begin);
+        Truth one = one_test(shell, &words->items[begin], i - begin);
         all = any ? shell_inverse(both(shell_inverse(all), shell_inverse(one))) : both(all, one);
         any = or ;
         begin = i + 1;
@@ -349,7 +360,7 @@ static bool run_builtin(Shell *shell, const Simple *simple, Where where, Truth *
     const char *first = words->items[0].text;
     *truth = IS_TRUE;
     if (strcmp(first, "[") == 0 || strcmp(first, "test") == 0) {
-        *truth = shell_tested(words);
+        *truth = shell_tested(shell, words);
     } else if (strcmp(first, "false") == 0) {
         *truth = IS_FALSE;
     } else if (strcmp(first, "read") == 0 || strcmp(first, "mapfile") == 0) {
@@ -397,6 +408,10 @@ Truth shell_run_command(Shell *shell, const Simple *simple, Where where) {
     if (words->count == 0) return IS_TRUE;
     const char *first = words->items[0].text;
     const ShellFunction *function = shell_function(shell, first);
+    if (function && simple->piped_on && !shell->captured) {
+        shell->piped = shell_function_prints(shell, function, words);
+        return IS_TRUE;
+    }
     if (function) {
         run_function(shell, function, words);
         shell->piped = NULL;

@@ -72,6 +72,7 @@ typedef struct Simple {
     const char *input, *source, *output; // a here-document, a file that is read, and one that is written
     bool appends, of_errors;             // of_errors: the redirection at hand is not of what is printed
     bool elsewhere;                      // what it prints goes to another descriptor
+    bool piped_on;                       // "|" stands behind it
 } Simple;
 
 void shell_note(Shell *shell, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -112,7 +113,7 @@ bool shell_arithmetic(Shell *shell, const char *begin, const char *end, long lon
 Truth shell_truth(bool truth);
 Truth shell_inverse(Truth truth);
 bool shell_fits(const char *pattern, const char *text, int depth); // with stars, as case and [[ have them
-Truth shell_tested(const ShellWords *words);                       // of "[" or "[[", which is the first
+Truth shell_tested(Shell *shell, const ShellWords *words);         // of "[" or "[[", which is the first
 // A text of which `fixed` says that all of it stands in that line.
 void shell_run_text(Shell *shell, const char *file, const char *begin, const char *end, int line, bool fixed);
 Truth shell_run_command(Shell *shell, const Simple *simple, Where where);

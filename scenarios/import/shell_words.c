@@ -182,6 +182,14 @@ static const char *name_end(const char *at, const char *end) {
     return at < end && strchr("@*#?$!-", *at) ? at + 1 : at;
 }
 
+// Set by the shell or the scheduler to where the script was started, which is taken to be its own folder.
+static bool is_own_folder(const char *name) {
+    static const char *const names[] = {"PWD", "SLURM_SUBMIT_DIR", "PBS_O_WORKDIR", "LSB_SUBCWD"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0) return true;
+    return false;
+}
+
 // NULL: not set in sight. Its line in *line.
 static const char *value_of(Shell *shell, const char *name, int *line) {
     *line = 0;
@@ -194,7 +202,7 @@ static const char *value_of(Shell *shell, const char *name, int *line) {
     if (strcmp(name, "#") == 0) return arena_printf(shell->arena, "%d", shell->arguments ? shell->arguments->count : 0);
     if (strchr("?$!-", *name)) return unknown_text;
     const ShellVariable *variable = shell_find(shell, name);
-    if (!variable) return NULL;
+    if (!variable) return is_own_folder(name) ? "." : NULL;
     if (variable->words.count == 0) return "";
     *line = variable->words.items[0].line;
     return variable->words.items[0].text;
@@ -278,6 +286,8 @@ static const char *operated(Expander *e, const char *name, const char *value, co
     bool twice = end - at > 1 && at[1] == *at;
     if (how == '#' || how == '%')
         return stripped(shell, value, shell_expand_one(shell, at + 1 + twice, end, e->line), how, twice);
+    if (how == '@' && end - at == 2 && strchr("ULQ", at[1]))
+        return at[1] == 'Q' ? value : cased(shell, value, at[1] == 'L' ? ',' : '^', true);
     if (how == ',' || how == '^') return cased(shell, value, how, twice);
     if (how == ':') return sliced(shell, value, at + 1, end);
     if (how != '/') return unknown_text;
@@ -319,6 +329,17 @@ static void put_element(Expander *e, const char *name, const char *index, const 
     put_value(e, text ? text : variable ? unknown_text : unset(e->shell, "an array"), line, quoted);
 }
 
+// ${A[@]@Q}: each so that a shell would read it as one word.
+static void put_quoted(Expander *e, const ShellWords *words, bool quoted) {
+    ShellWords all = {0};
+    for (int i = 0; i < words->count; i++) {
+        const char *text = replaced(e->shell, words->items[i].text, "'", "'\\''", true);
+        ShellWord word = {arena_printf(e->shell->arena, "'%s'", text), words->items[i].line};
+        LIST_PUSH(e->shell->arena, &all, word);
+    }
+    put_list(e, &all, quoted);
+}
+
 // ${A[@]:1:2}, ${@:2}: so many of them, from that one on; `first` is the number of the first.
 static void put_part(Expander *e, const ShellWords *words, const char *at, const char *end, int first, bool quoted) {
     const char *colon = *at == ':' ? memchr(at + 1, ':', (size_t)(end - at - 1)) : NULL;
@@ -328,6 +349,8 @@ static void put_part(Expander *e, const ShellWords *words, const char *at, const
             put_list(e, words, quoted);
         else
             put_value(e, operated(e, "an array", NULL, at, end), 0, quoted);
+    } else if (end - at == 2 && strncmp(at, "@Q", 2) == 0) {
+        if (words) put_quoted(e, words, quoted);
     } else if (*at == '+') {
         if (words && words->count) shell_expand(e->shell, at + 1, end, e->line, true, e->out);
     } else if (*at != ':' || !shell_arithmetic(e->shell, at + 1, colon ? colon : end, &from) ||
@@ -340,6 +363,19 @@ static void put_part(Expander *e, const ShellWords *words, const char *at, const
     }
 }
 
+// ${!A[@]}: the numbers of a list. A map's keys are not followed.
+static void put_indexes(Expander *e, const ShellVariable *variable, bool quoted) {
+    ShellWords all = {0};
+    for (int i = 0; variable && i < variable->words.count; i++) {
+        ShellWord word = {arena_printf(e->shell->arena, "%d", i), e->line};
+        LIST_PUSH(e->shell->arena, &all, word);
+    }
+    if (variable && variable->is_list)
+        put_list(e, &all, quoted);
+    else
+        put_value(e, unknown_text, 0, quoted);
+}
+
 static void put_braces(Expander *e, const char *at, const char *end, bool quoted) {
     Shell *shell = e->shell;
     bool counts = at < end && *at == '#' && end - at > 1;
@@ -349,6 +385,10 @@ static void put_braces(Expander *e, const char *at, const char *end, bool quoted
     if (*at == '!' && end - at > 1) { // ${!NAME}: the variable that it names
         int line;
         stop = name_end(at + 1, end);
+        if (end - stop == 3 && (strncmp(stop, "[@]", 3) == 0 || strncmp(stop, "[*]", 3) == 0)) {
+            put_indexes(e, shell_find(shell, arena_printf(shell->arena, "%.*s", (int)(stop - at - 1), at + 1)), quoted);
+            return;
+        }
         const char *named = value_of(shell, arena_printf(shell->arena, "%.*s", (int)(stop - at - 1), at + 1), &line);
         const char *value = named && stop == end && is_known(named) ? value_of(shell, named, &line) : NULL;
         put_value(e, value ? value : unknown_text, 0, quoted);

@@ -177,9 +177,27 @@ static void read_mcli(Reading *r, const char *file, const Json *task) {
     run(r, file, tree_get(task, "command"), false);
 }
 
+// NAME=VALUE lines of a file, as compose puts them for $NAME in its own file; containers do not see them.
+static void read_env_file(Reading *r, const char *path, Where where) {
+    size_t bytes = 0;
+    const char *shown, *text = reading_file(r, path, where, &bytes, &shown);
+    int line = 1;
+    for (const char *at = text; at && *at; at += strcspn(at, "\n"), at += *at == '\n', line++) {
+        const char *begin = at + strspn(at, " \t"), *equals = strpbrk(begin, "=\n#");
+        size_t length = strcspn(begin, "\r\n");
+        if (!equals || *equals != '=' || equals == begin) continue;
+        const char *value = arena_printf(r->arena, "%.*s", (int)(begin + length - equals - 1), equals + 1);
+        size_t quoted = *value && strchr("'\"", *value) && value[strlen(value) - 1] == *value ? 1 : 0;
+        value = arena_printf(r->arena, "%.*s", (int)(strlen(value) - 2 * quoted), value + quoted);
+        shell_set(reading_shell(r), arena_printf(r->arena, "%.*s", (int)(equals - begin), begin), value,
+                  (Where){shown, line}, false);
+    }
+}
+
 // Docker Compose: the first service with a command that starts a training.
 static void read_compose(Reading *r, const char *file, const Json *whole) {
     const Json *services = tree_get(whole, "services");
+    read_env_file(r, ".env", whole->where);
     for (int i = 0; services && services->kind == JSON_OBJECT && i < services->count; i++) {
         const Json *service = &services->items[i], *devices = tree_at(service, "deploy.resources.reservations.devices");
         const Json *device = devices && devices->kind == JSON_LIST && devices->count ? &devices->items[0] : NULL;
