@@ -300,7 +300,7 @@ static const struct {
     {"read -r N <<< 4\n" RUN("--tensor-model-parallel-size $N"), "tp", "4"},
     // What several commands print is not what the last one does.
     {"{ echo a slots=8; echo b slots=8; } | tee h\n" DEEPSPEED, "gpus", "8"},
-    {"f() { echo a slots=8; echo b slots=4; }\nf | tee h\n" DEEPSPEED, "gpus", "8"},
+    {"f() { echo a slots=8; echo b slots=4; }\nf | tee h\n" DEEPSPEED, "gpus", "12"},
     // A job that is submitted has its own machines.
     {"cat > a.sh <<'E'\n#SBATCH -N 4 --gpus-per-node=8 --ntasks-per-node=8\nsrun python pretrain_gpt.py " MEGATRON_SIZES
      " --micro-batch-size 1\nE\nsbatch a.sh\necho 'srun python eval.py' > e\nsbatch -N1 e\n",
@@ -379,6 +379,34 @@ static const struct {
     {"f() { if [ $1 -gt 1 ]; then echo $1; else hostname; fi; }\n" RUN("--tensor-model-parallel-size $(f 1)"), "tp",
      "(not said)"},
     {"f() { echo $(f); }\n" RUN("--tensor-model-parallel-size 2 $(f)"), "tp", "2"},
+    // Lists by their numbers, and quoted anew for the shell of another machine.
+    {"H=(a b c)\nfor i in \"${!H[@]}\"; do X=$i; done\n" RUN("--tensor-model-parallel-size $X"), "tp", "2"},
+    {"A=(--tensor-model-parallel-size 2 --x 'a b')\nssh b \"cd w && torchrun --nproc_per_node 8 "
+     "pretrain_gpt.py " MEGATRON_SIZES " --micro-batch-size 1 ${A[*]@Q} --pipeline-model-parallel-size 4\"\n",
+     "pp", "4"},
+    // The script's own folder by other names, and files that are there.
+    {"echo TP=2 > e.sh; H=${SLURM_SUBMIT_DIR:-$PWD}; . \"$H/e.sh\"\n" RUN("--tensor-model-parallel-size $TP"), "tp",
+     "2"},
+    {"echo TP=2 > e.sh; [ -f e.sh ] && . e.sh; [ -f no.sh ] && TP=8\n" RUN("--tensor-model-parallel-size $TP"), "tp",
+     "2"},
+    // What launchers and containers set of the environment; a shell that reads its script.
+    {"cat > t.sh <<'E'\npython pretrain_gpt.py " MEGATRON_SIZES
+     " --micro-batch-size 1 --tensor-model-parallel-size $TP\nE\nmpirun -np 8 -x TP=2 bash t.sh\n",
+     "tp", "2"},
+    {"docker run --gpus 8 -e TP=4 img bash -s <<'E'\n" RUN("--tensor-model-parallel-size $TP") "E\n", "tp", "4"},
+    // Files of jobs that others start.
+    {"N=4\nf() { cat <<E\nresources:\n  accelerators: H100:8\nnum_nodes: $N\nrun: |\n  " RUN(
+         "--tensor-model-parallel-size 2") "E\n}\nf > j.yaml; sky launch -c x j.yaml\n",
+     "tp", "2"},
+    {"f() { cat <<E\napiVersion: batch/v1\nkind: Job\nspec:\n  template:\n    spec:\n      containers:\n      - "
+     "command: "
+     "[torchrun, --nproc_per_node, '4', run_clm.py, --model_name_or_path, gpt2, --fp16]\n        resources: {limits: "
+     "{nvidia.com/gpu: 4}}\nE\n}\nkubectl delete job x; f | kubectl apply -f -\n",
+     "gpus", "4"},
+    // The part of a job that has GPUs; a flag of srun that is no name.
+    {"cat > j <<'E'\n#SBATCH -N 1 --ntasks=1\n#SBATCH hetjob\n#SBATCH -N 2 --ntasks-per-node=8 --gpus-per-node=8\n"
+     "srun --label python pretrain_gpt.py " MEGATRON_SIZES " --micro-batch-size 1\nE\nsbatch j\n",
+     "gpus", "16"},
     // Options that are shifted away one by one.
     {"set -- --tp 2 --pp 2 --\nwhile true; do case $1 in --tp) TP=$2; shift 2;; --pp) PP=$2; shift 2;; --) break;; "
      "esac; done\n" RUN("--tensor-model-parallel-size $TP --pipeline-model-parallel-size $PP"),

@@ -137,3 +137,41 @@ TEST(what_schedulers_are_told_is_of_machines_or_matters_or_neither) {
     EXPECT(lists(&import->open, "--gpu-freq") && lists(&import->open, "--switches"));
     arena_close(arena);
 }
+
+// Short names of a recipe's parts, and a recipe that is put upon others.
+TEST(parts_of_a_recipe_go_by_short_names) {
+    Arena *arena = arena_open();
+    const Import *import = read_as(arena, "a.py",
+                                   "from nemo.collections import llm\n"
+                                   "def recipe():\n"
+                                   "    r = llm.llama3_8b.pretrain_recipe(num_nodes=2, num_gpus_per_node=8)\n"
+                                   "    s = r.trainer.strategy\n"
+                                   "    d = s.ddp  # its part\n"
+                                   "    s.tensor_model_parallel_size = 4\n"
+                                   "    d.overlap_grad_reduce = True\n"
+                                   "    return r\n",
+                                   &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(import, "tp"), "4");
+    EXPECT_TEXT(word(import, "overlap-grad-reduce"), "true");
+    arena_close(arena);
+}
+
+TEST(a_detectors_configuration_is_put_upon_its_bases) {
+    Arena *arena = arena_open();
+    const Import *import =
+        read_as(arena, "a.sh",
+                "#!/bin/bash\nmkdir c\ncat > c/common.py <<'E'\ntrain_dataloader = dict(batch_size=1, "
+                "dataset=dict(type='CocoDataset'))\nE\ncat > c/own.py <<'E'\n_base_ = ['./common.py', "
+                "'../_base_/models/mask-rcnn_r50_fpn.py', '../_base_/datasets/coco.py']\n"
+                "norm = dict(type='SyncBN')\nmodel = dict(backbone=dict(norm_cfg=norm, frozen_stages=1))\n"
+                "train_dataloader = dict(batch_size=4)\noptim_wrapper = dict(accumulative_counts=2)\nE\n"
+                "torchrun --nproc_per_node 8 tools/train.py c/own.py --launcher pytorch --amp\n",
+                &(ImportAsked){.node = "dgx-a100"});
+    EXPECT_TEXT(import->software, "MMDetection");
+    EXPECT_TEXT(word(import, "model"), "mask-rcnn-resnet-50");
+    EXPECT_TEXT(word(import, "micro-batch"), "4");
+    EXPECT_TEXT(word(import, "grad-accumulation"), "2");
+    EXPECT(lists(&import->open, "model.backbone.norm_cfg.type"));
+    EXPECT(lists(&import->idle, "train_dataloader.dataset.type"));
+    arena_close(arena);
+}

@@ -207,6 +207,8 @@ static const struct {
     {"nanochat", "torchrun --nnodes 2 --nproc_per_node 8 -m scripts.base_train --depth=20"},
     {"open_clip", "torchrun --nnodes 2 --nproc_per_node 8 -m open_clip_train.main --model ViT-L-14"},
     {"detectron2", "python train_net.py --num-machines 2 --num-gpus 8 --config-file mask_rcnn_R_50_FPN_1x.yaml"},
+    {"MMDetection", "torchrun --nnodes 2 --nproc_per_node 8 tools/train.py --config faster-rcnn_r50_fpn_1x_coco.py "
+                    "--cfg-options train_cfg.max_epochs=24"},
     {"ms-swift", "NNODES=2 NPROC_PER_NODE=8 swift sft --model meta-llama/Llama-2-7b"},
     {"nanotron", "torchrun --nnodes 2 --nproc_per_node 8 run_train.py --tokens.batch_accumulation_per_replica 2 "
                  "--model_config.num_hidden_layers 32 --model_config.hidden_size 4096 "
@@ -317,6 +319,7 @@ static bool needs_another(const ImportSoftware *software, const ImportOption *ro
     char name[40];
     snprintf(name, sizeof name, " %s ", row->to);
     if (strstr(words, name)) return true;
+    if (strcmp(row->to, "model") == 0 && strcmp(software->title, "NeMo") == 0) return true; // its shape is spelt here
     if (strcmp(row->to, "precision") == 0) // a flag for what is so without it
         return row->how && strncmp(row->how, "yes:", 4) == 0 &&
                memmem(software->unsaid, strlen(software->unsaid), row->how + 4, strcspn(row->how + 4, ","));

@@ -225,16 +225,12 @@ static void read_mpirun(Reading *r, const ShellWords *words, int begin, int end,
             strcmp(option, "-machinefile") == 0 || strcmp(option, "-f") == 0)
             read_hostfile(r, value, where);
     }
-    static const char *const horovods[][3] = {{"--fusion-threshold-mb", "HOROVOD_FUSION_THRESHOLD", "1048576"},
-                                              {"--cycle-time-ms", "HOROVOD_CYCLE_TIME", "1"},
-                                              {"--cache-capacity", "HOROVOD_CACHE_CAPACITY", "1"},
-                                              {"--num-nccl-streams", "HOROVOD_NUM_NCCL_STREAMS", "1"}};
+    static const char *const horovods[] = {"--fusion-threshold-mb", "--cycle-time-ms", "--cache-capacity",
+                                           "--num-nccl-streams"};
     for (int i = begin; i + 1 < end; i++)
         for (int k = 0; k < 4; k++)
-            if (strcmp(words->items[i].text, horovods[k][0]) == 0 && is_number(words->items[i + 1].text))
-                said_add(r->arena, &r->environment, horovods[k][1],
-                         arena_printf(r->arena, "%.10g", atof(words->items[i + 1].text) * atof(horovods[k][2])), where,
-                         BY_ENVIRONMENT);
+            if (strcmp(words->items[i].text, horovods[k]) == 0)
+                said_add(r->arena, &r->environment, horovods[k], words->items[i + 1].text, where, BY_ENVIRONMENT);
     read_environment(r, words, end, where);
 }
 
@@ -315,9 +311,9 @@ static void read_torchx(Reading *r, const ShellWords *words, Where where) {
 
 // "--name axolotl" of a container or a job: what follows is no launcher.
 static bool names_something(const char *option) {
-    static const char *const names[] = {"--name",     "--job-name",   "-J",      "--container-name",
-                                        "--hostname", "--network",    "--label", "--project",
-                                        "--queue",    "--experiment", "--image", "--tag"};
+    static const char *const names[] = {"--name",       "--job-name", "-J",        "--container-name",
+                                        "--hostname",   "--network",  "--project", "--queue",
+                                        "--experiment", "--image",    "--tag"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(option, names[i]) == 0) return true;
     return false;
@@ -634,6 +630,13 @@ static void submit(Reading *r, const ShellCommand *command) {
     set_slurm(r);
 }
 
+// cd DIR: files are then looked for in a folder of that name as well.
+static void go_to(Reading *r, const char *folder) {
+    const char *name = base_name(folder);
+    if (is_known(name) && isalnum((unsigned char)*name) && strlen(name) < 100)
+        r->folder = arena_copy_text(r->arena, name);
+}
+
 // "bash", "bash -s": the word of a shell whose script stands in a here-document; -1: there is none.
 static int shell_that_reads(const ShellWords *words) {
     int at = words->count - 1;
@@ -679,6 +682,7 @@ static void on_command(void *context, Shell *shell, const ShellCommand *command)
         submit(r, command);
         return;
     }
+    if (strcmp(first, "cd") == 0 && words->count > 1) go_to(r, words->items[words->count - 1].text);
     if (words->count && hands_over(r, command)) return;
     launch_words(r, words, command->where);
     int reader = command->input ? shell_that_reads(words) : -1;

@@ -290,8 +290,16 @@ static void read_lsf(Reading *r, const char *line, Where where) {
 }
 
 // They stand before the first command.
+// Of a job in parts the first that asks for GPUs has the ranks; where none does, the first.
+static bool asks_for_gpus(const SaidList *list, int from) {
+    for (int i = from; i < list->count; i++)
+        if (strcasestr(list->items[i].name, "gpu") || strcasestr(list->items[i].value, "gpu")) return true;
+    return false;
+}
+
 void read_directives(Reading *r, const char *file, const char *text) {
-    int line = 1;
+    int line = 1, before = r->machine.count;
+    bool more = strstr(text, "hetjob") || strstr(text, "packjob");
     for (const char *at = text; *at && strchr("#\n", at[strspn(at, " \t\r")]); line++) {
         size_t length = strcspn(at, "\n");
         bool pbs = strncmp(at, "#PBS", 4) == 0, lsf = strncmp(at, "#BSUB", 5) == 0;
@@ -301,9 +309,10 @@ void read_directives(Reading *r, const char *file, const char *text) {
             const char *comment = strstr(rest, " #");
             ShellWords words = {0};
             shell_expand_words(r->shell, rest, comment ? comment : rest + strlen(rest), line, &words);
-            if (strncmp(rest + strspn(rest, " \t"), "hetjob", 6) == 0 ||
-                strncmp(rest + strspn(rest, " \t"), "packjob", 7) == 0)
-                break; // the first part has the ranks
+            bool part_ends = more && (strncmp(rest + strspn(rest, " \t"), "hetjob", 6) == 0 ||
+                                      strncmp(rest + strspn(rest, " \t"), "packjob", 7) == 0);
+            if (part_ends && asks_for_gpus(&r->machine, before)) break;
+            if (part_ends) r->machine.count = before;
             if (pbs)
                 read_pbs(r, rest, (Where){file, line});
             else if (lsf)

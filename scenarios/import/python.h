@@ -4,7 +4,7 @@
 
 #include "scenarios/import/reading.h"
 
-enum { MOST_NAMES = 400, MOST_WORDS = 2000, DEEPEST = 12, MOST_TOLD = 2000 };
+enum { MOST_NAMES = 400, MOST_WORDS = 2000, DEEPEST = 12, MOST_TOLD = 2000, MOST_ALIASES = 60 };
 
 typedef struct Name {
     const char *name;
@@ -12,12 +12,18 @@ typedef struct Name {
     bool is_list;
 } Name;
 
+typedef struct PythonAlias { // s = recipe.trainer.strategy: s.x is trainer.strategy.x
+    const char *name, *path;
+} PythonAlias;
+
 typedef struct Python {
     Reading *r;
     const char *at, *end;
     int line, depth, steps;
     Name names[MOST_NAMES];
     int count;
+    PythonAlias aliases[MOST_ALIASES];
+    int alias_count;
     const char *file;
     const SaidList *arguments; // what the command line tells it; or NULL
     bool in_dataclass;         // its fields are settings

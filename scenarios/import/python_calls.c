@@ -203,6 +203,8 @@ void python_argument(Python *p, const char *name, const char *key, const ShellWo
     static const char *const lengths[] = {"block_size",     "seq_len",         "seq_length",    "max_seq_len",
                                           "max_seq_length", "sequence_length", "context_length"};
     const struct Maker *maker = maker_called(name);
+    const char *folder = strcmp(key, "cwd") == 0 && value->count == 1 ? strrchr(value->items[0].text, '/') : NULL;
+    if (folder && folder[1] && is_known(folder)) p->r->folder = folder + 1;
     if (strcmp(key, "env") == 0 || strcmp(key, "env_vars") == 0 || strcmp(key, "environment") == 0) {
         python_environment(p, value);
         return;

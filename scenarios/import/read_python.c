@@ -187,6 +187,20 @@ static const char *read_keyword(Python *p) {
     return arena_printf(p->r->arena, "%.*s", (int)(stop - begin > 100 ? 100 : stop - begin), begin);
 }
 
+// Words "a=b" alone, as dict() and {…} are read.
+static bool holds_pairs(const ShellWords *words) {
+    for (int i = 0; i < words->count; i++) {
+        size_t length = strcspn(words->items[i].text, "= ,/:");
+        if (length == 0 || words->items[i].text[length] != '=') return false;
+    }
+    return words->count > 0;
+}
+
+static void add_within(Python *p, ShellWords *out, const char *key, const ShellWords *words) {
+    for (int i = 0; i < words->count; i++)
+        add(p, out, arena_printf(p->r->arena, "%.100s.%.2000s", key, words->items[i].text));
+}
+
 // Of a call's arguments those without a name; those with one are told or are the words of dict().
 static void read_arguments(Python *p, const char *name, ShellWords *given, ShellWords *pairs) {
     const char *fallback = NULL;
@@ -203,7 +217,10 @@ static void read_arguments(Python *p, const char *name, ShellWords *given, Shell
         if (!key) continue;
         python_argument(p, name, key, &value, own);
         if (strcmp(key, "default") == 0) fallback = python_commas(p, &value);
-        add(p, pairs, arena_printf(p->r->arena, "%s=%s", key, python_commas(p, &value)));
+        if (is_list && holds_pairs(&value))
+            add_within(p, pairs, key, &value);
+        else
+            add(p, pairs, arena_printf(p->r->arena, "%s=%s", key, python_commas(p, &value)));
     }
     python_call_ends(p, name, given, fallback, line);
 }
@@ -448,6 +465,29 @@ static const char *name_of_call(const Python *p, const char *from) {
     return arena_printf(p->r->arena, "%.*s", (int)(at - begin > 100 ? 100 : at - begin), begin);
 }
 
+// ---- Short names of parts: s = recipe.trainer.strategy.
+
+static const char *path_of_alias(const Python *p, const char *name, size_t length) {
+    for (int i = p->alias_count - 1; i >= 0; i--)
+        if (strlen(p->aliases[i].name) == length && strncmp(p->aliases[i].name, name, length) == 0)
+            return p->aliases[i].path;
+    return NULL;
+}
+
+// At what stands behind "NAME =".
+static void read_alias(Python *p, const char *name, size_t length) {
+    const char *begin = p->at + strspn(p->at, " "), *at = begin;
+    while (at < p->end && (isalnum((unsigned char)*at) || *at == '_' || *at == '.')) at++;
+    const char *stop = at, *dot = memchr(begin, '.', (size_t)(at - begin));
+    while (at < p->end && (*at == ' ' || *at == '\r')) at++;
+    bool alone = at == p->end || *at == '\n' || *at == '#' || *at == ';';
+    if (!dot || !alone || !isalpha((unsigned char)*begin) || p->alias_count == MOST_ALIASES) return;
+    const char *root = path_of_alias(p, begin, (size_t)(dot - begin));
+    const char *rest = arena_printf(p->r->arena, "%.*s", (int)(stop - dot - 1), dot + 1);
+    p->aliases[p->alias_count++] = (PythonAlias){arena_printf(p->r->arena, "%.*s", (int)length, name),
+                                                 root ? arena_printf(p->r->arena, "%.200s.%.200s", root, rest) : rest};
+}
+
 // NAME.a.b = value, os.environ["NAME"] = value, NAME["key"] = value: behind the name. False: it is none of these.
 static bool read_place(Python *p, const char *name, size_t length) {
     const char *at = p->at, *begin = at;
@@ -480,9 +520,11 @@ static bool read_place(Python *p, const char *name, size_t length) {
             assign(p, name, length, &pair, true, true);
     } else if (strcmp(path, ".env_vars") == 0) {
         python_environment(p, &value);
-    } else if (strncmp(name, "self", length) != 0) {
+    } else if (length != 4 || strncmp(name, "self", length) != 0) {
         bool plugs = !is_known(text) && spelling_means("plugins", path + 1);
-        python_tell(p, "", path + 1, plugs ? name_of_call(p, from) : text, line);
+        const char *alias = path_of_alias(p, name, length);
+        python_tell(p, "", alias ? arena_printf(p->r->arena, "%.200s%s", alias, path) : path + 1,
+                    plugs ? name_of_call(p, from) : text, line);
     }
     return true;
 }
@@ -556,6 +598,7 @@ static void read_statement(Python *p) {
         return;
     }
     p->at += method ? 8 : adds ? 2 : 1;
+    if (!adds && !method && targets.count == 1) read_alias(p, targets.names[0], targets.lengths[0]);
     for (int i = 0; i < targets.count; i++) {
         const char *name = targets.names[i];
         size_t length = targets.lengths[i];
@@ -630,17 +673,61 @@ static void say_told(Reading *r, const Python *p) {
     }
 }
 
+static void say_pairs(Reading *r, const Python *p, const Name *name) {
+    for (int i = 0; i < name->words.count; i++) {
+        const char *text = name->words.items[i].text, *equals = strchr(text, '=');
+        const char *key = arena_printf(r->arena, "%.100s.%.*s", name->name, (int)(equals - text), text);
+        said_add(r->arena, &r->said, key, equals + 1, (Where){p->file, name->words.items[i].line}, BY_FILE);
+    }
+}
+
 static void say_names(Reading *r, Python *p, bool only_known) {
     for (int i = 0; i < p->count; i++) {
         const char *value = python_commas(p, &p->names[i].words);
+        if (!only_known && p->names[i].is_list && holds_pairs(&p->names[i].words)) {
+            say_pairs(r, p, &p->names[i]);
+            continue;
+        }
+        if (strcmp(p->names[i].name, "_base_") == 0) continue;
         if (p->names[i].words.count && (!only_known || is_known(value)))
             said_add(r->arena, &r->said, p->names[i].name, value, (Where){p->file, p->names[i].words.items[0].line},
                      BY_FILE);
     }
 }
 
+// "../_base_/x.py" as configs/a/b.py names it: configs/_base_/x.py.
+static const char *path_from(Reading *r, const char *file, const char *path) {
+    const char *slash = strrchr(file, '/');
+    char *folder = arena_printf(r->arena, "%.*s", slash ? (int)(slash - file) : 0, file);
+    for (;; path += 3) {
+        while (strncmp(path, "./", 2) == 0) path += 2;
+        if (strncmp(path, "../", 3) != 0 || !*folder) break;
+        char *last = strrchr(folder, '/');
+        *(last ? last : folder) = '\0';
+    }
+    return *folder ? arena_printf(r->arena, "%s/%s", folder, path) : path;
+}
+
+// OpenMMLab's: _base_ = ['../_base_/models/mask-rcnn_r50_fpn.py', …] are read first; of what does not lie beside the
+// name says the model.
+static void read_bases(Reading *r, Python *p, const char *file) {
+    const Name *bases = name_of(p, "_base_", 6);
+    enum { DEEPEST_BASE = 6 };
+    for (int i = 0; bases && i < bases->words.count && r->bases < DEEPEST_BASE; i++) {
+        const ShellWord *word = &bases->words.items[i];
+        Where where = {file, word->line};
+        r->bases++;
+        bool read = is_known(word->text) && !strstr(word->text, "::") &&
+                    reading_config(r, path_from(r, file, word->text), where);
+        r->bases--;
+        if (!read && strstr(word->text, "models/")) said_add(r->arena, &r->said, "_base_", word->text, where, BY_FILE);
+    }
+}
+
 void read_python_settings(Reading *r, const char *file, const char *text, size_t bytes) {
-    say_names(r, read_all(r, file, text, bytes, NULL), false);
+    Python *p = read_all(r, file, text, bytes, NULL);
+    read_bases(r, p, file);
+    say_names(r, p, false);
 }
 
 void read_python_program(Reading *r, const char *file, const char *text, size_t bytes, const SaidList *arguments) {

@@ -66,6 +66,7 @@ typedef struct Reading {
     const char *folder; // below the file's, in which the job runs; or NULL
     Shell *shell;
     int files; // that were read
+    int bases; // configurations within each other
     int above; // folders above the file's own that are of its project, in which paths are looked for as well
 } Reading;
 

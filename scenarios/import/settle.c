@@ -369,6 +369,8 @@ static void settle_software(Reading *r, const ImportSoftware *software) {
     settle_tokens(r);
     if (heard(r, "cycle_ms"))
         hear(r, "horovod-cycle", arena_printf(r->arena, "%s ms", heard_text(r, "cycle_ms")), where);
+    if (heard(r, "fusion_mb"))
+        hear(r, "horovod-fusion", arena_printf(r->arena, "%s MiB", heard_text(r, "fusion_mb")), where);
     if (heard(r, "fusion_bytes"))
         hear(r, "horovod-fusion", arena_printf(r->arena, "%s B", heard_text(r, "fusion_bytes")), where);
     if (heard_number(r, "bucket_elements", 0) > 0) // of 16 bits

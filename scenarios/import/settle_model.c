@@ -184,15 +184,34 @@ static void settle_expert_layers(Reading *r) {
     }
 }
 
-// "configs/COCO-InstanceSegmentation/mask_rcnn_R_50_FPN_3x.yaml": mask-rcnn-resnet-50.
-static void settle_detectron(Reading *r) {
+// "configs/COCO-InstanceSegmentation/mask_rcnn_R_50_FPN_3x.yaml", "faster-rcnn_r101_fpn_1x_coco.py": a detector and
+// what is under it, as the library writes it: mask-rcnn-resnet-50. Words that say how it is trained are none of that.
+static const char *detector_of(Reading *r, const char *path) {
     static const struct {
         const char *word, *ours;
-    } words[] = {{"R", "resnet"}, {"X", "resnext"}, {"FPN", ""}, {"1x", ""}, {"3x", ""}, {"gn", ""}, {"syncbn", ""}};
-    const Heard *config = heard(r, "detectron_config");
-    if (!config || heard(r, "model")) return;
-    const char *slash = strrchr(config->value, '/'), *name = "";
-    for (const char *at = slash ? slash + 1 : config->value; *at && *at != '.';) {
+    } words[] = {{"R", "resnet"},
+                 {"X", "resnext"},
+                 {"r50", "resnet-50"},
+                 {"r101", "resnet-101"},
+                 {"r18", "resnet-18"},
+                 {"x101-32x4d", "resnext-101-32x4d"},
+                 {"x101-64x4d", "resnext-101-64x4d"},
+                 {"x101-32x8d", "resnext-101-32x8d"},
+                 {"FPN", ""},
+                 {"fpn", ""},
+                 {"1x", ""},
+                 {"2x", ""},
+                 {"3x", ""},
+                 {"20e", ""},
+                 {"gn", ""},
+                 {"syncbn", ""},
+                 {"caffe", ""},
+                 {"coco", ""},
+                 {"amp", ""},
+                 {"fp16", ""},
+                 {"mstrain", ""}};
+    const char *slash = strrchr(path, '/'), *name = "";
+    for (const char *at = slash ? slash + 1 : path; *at && *at != '.';) {
         size_t length = strcspn(at, "_.");
         const char *word = arena_printf(r->arena, "%.*s", (int)length, at);
         for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -202,7 +221,13 @@ static void settle_detectron(Reading *r) {
     }
     char *lower = arena_copy_text(r->arena, name);
     for (char *at = lower; *at; at++) *at = (char)tolower((unsigned char)*at);
-    hear(r, "model", lower, config->where);
+    return lower;
+}
+
+static void settle_detectron(Reading *r) {
+    const Heard *config = heard(r, "detectron_config"), *base = heard(r, "mm_base"), *own = heard(r, "mm_config");
+    const Heard *said = config ? config : base ? base : own;
+    if (said && !heard(r, "model")) hear(r, "model", detector_of(r, said->value), said->where);
 }
 
 // What of a shape follows from the software: BERT looks both ways, T5's layers are those of its halves, and OLMo counts

@@ -162,13 +162,13 @@ static Truth compare(const char *a, const char *sign, const char *b) {
     return IS_UNKNOWN;
 }
 
-// -f FILE: one that lies beside the script is there; whether others are is not known.
+// -f FILE: one that lies beside the script is there; of one elsewhere it is not known.
 static Truth is_there(Shell *shell, const ShellWord *path) {
     size_t bytes = 0;
     if (!is_known(path->text) || !*path->text) return IS_UNKNOWN;
     bool there = shell_file(shell, path->text) ||
                  shell->hooks.read(shell->hooks.context, path->text, (Where){shell->file, path->line}, &bytes);
-    return there ? IS_TRUE : IS_UNKNOWN;
+    return there ? IS_TRUE : *path->text == '/' || *path->text == '~' ? IS_UNKNOWN : IS_FALSE;
 }
 
 static Truth one_test(Shell *shell, const ShellWord *words, int count) {
@@ -408,8 +408,11 @@ Truth shell_run_command(Shell *shell, const Simple *simple, Where where) {
     if (words->count == 0) return IS_TRUE;
     const char *first = words->items[0].text;
     const ShellFunction *function = shell_function(shell, first);
-    if (function && simple->piped_on && !shell->captured) {
-        shell->piped = shell_function_prints(shell, function, words);
+    bool takes = simple->piped_on || (simple->output && !simple->elsewhere); // somebody takes what is printed
+    const char *told = function && takes && !shell->captured ? shell_function_prints(shell, function, words) : NULL;
+    if (told && simple->output) keep_file(shell, simple, told, where);
+    if (told && simple->piped_on) { // a shell of its own, in which nothing is started
+        shell->piped = simple->output ? NULL : told;
         return IS_TRUE;
     }
     if (function) {
