@@ -403,6 +403,16 @@ static const struct {
      "[torchrun, --nproc_per_node, '4', run_clm.py, --model_name_or_path, gpt2, --fp16]\n        resources: {limits: "
      "{nvidia.com/gpu: 4}}\nE\n}\nkubectl delete job x; f | kubectl apply -f -\n",
      "gpus", "4"},
+    // A text's own arguments; all of a list as one word; variables that envsubst is told to leave.
+    {"mpirun -np 8 bash -c 'exec \"$@\" --bf16' _ python pretrain_gpt.py " MEGATRON_SIZES
+     " --micro-batch-size 1 --tensor-model-parallel-size 2\n",
+     "tp", "2"},
+    {"A=(--tensor-model-parallel-size 2 --micro-batch-size 1)\nbash -c 'torchrun --nproc_per_node 8 "
+     "pretrain_gpt.py " MEGATRON_SIZES " '\"${A[*]} --context-parallel-size 2\"\n",
+     "cp", "2"},
+    {"export X=2 Y=4; echo 'A=$X; A2=$Y' | envsubst '$X' > e.sh; Y=8; . e.sh\n" RUN(
+         "--tensor-model-parallel-size $A --pipeline-model-parallel-size $A2"),
+     "pp", "8"},
     // The part of a job that has GPUs; a flag of srun that is no name.
     {"cat > j <<'E'\n#SBATCH -N 1 --ntasks=1\n#SBATCH hetjob\n#SBATCH -N 2 --ntasks-per-node=8 --gpus-per-node=8\n"
      "srun --label python pretrain_gpt.py " MEGATRON_SIZES " --micro-batch-size 1\nE\nsbatch j\n",

@@ -175,3 +175,92 @@ TEST(a_detectors_configuration_is_put_upon_its_bases) {
     EXPECT(lists(&import->idle, "train_dataloader.dataset.type"));
     arena_close(arena);
 }
+
+TEST(a_makefile_is_what_make_would_do) {
+    static const char text[] =
+        "# all\nTP ?= 2\nPP := 4\nTWO = $(TP)\nNAME := run\nVARS := $$PP\n"
+        "export PP\n.PHONY: help submit\n.DEFAULT_GOAL := submit\n"
+        "help:\n\t@echo make submit\n"
+        "$(NAME).sh: Makefile\n\techo '--pipeline-model-parallel-size $$PP' | \\\n"
+        "\t  envsubst '$(VARS)' > $@\n"
+        "submit: $(NAME).sh\n\t-mkdir -p logs\n\t@torchrun --nproc_per_node 8 pretrain_gpt.py "
+        "--num-layers 24 --hidden-size 1024 --num-attention-heads 16 --seq-length 1024 --bf16 "
+        "--micro-batch-size 1 --tensor-model-parallel-size $(TWO) --lr $(shell date) $$(cat $<)\n";
+    Arena *arena = arena_open();
+    const Import *import = read_as(arena, "Makefile", text, &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(import, "tp"), "2");
+    EXPECT_TEXT(word(import, "pp"), "4");
+    Problems *problems = problems_create(arena);
+    EXPECT(!import_text(arena, "a.mk", "A = $(A)\nall: all $(A)\n\techo $(A)\n", 37, &(ImportAsked){0}, problems));
+    EXPECT(problem_count(problems) > 0);
+    arena_close(arena);
+}
+
+// Of its options a program knows which of its branches it takes; short names and constants are its own words.
+TEST(branches_of_a_program_follow_its_options) {
+    static const char lines[] = "import argparse\nDEPTH = 24\nKINDS = {'grad': ShardingStrategy.SHARD_GRAD_OP}\n"
+                                "def get():\n    p = argparse.ArgumentParser()\n"
+                                "    g = p.add_argument_group('x')\n"
+                                "    g.add_argument('--kind', choices=['ddp', 'grad'], default='ddp')\n"
+                                "    g.add_argument('--keep', action='store_true')\n"
+                                "    g.add_argument('-w', '--width', type=int, default=768)\n"
+                                "    g.add_argument('--heads', type=int, default=16)\n    return p.parse_args()\n"
+                                "a = get()\nif a.kind == 'ddp':\n    model = DDP(model)\nelse:\n"
+                                "    model = FSDP(model, sharding_strategy=KINDS[a.kind])\n"
+                                "if not a.keep:\n    apply_activation_checkpointing(model)\n";
+    Arena *arena = arena_open();
+    const Import *import = loop_of(arena, lines, "--kind grad -w 2048");
+    EXPECT_TEXT(word(import, "zero"), "2");
+    EXPECT_TEXT(word(import, "recompute"), "full");
+    EXPECT_CONTAINS(word(import, "model"), "layers=24,hidden=2048,heads=16");
+    import = loop_of(arena, lines, "--keep");
+    EXPECT_TEXT(word(import, "zero"), "(not said)");
+    EXPECT_TEXT(word(import, "recompute"), "(not said)");
+    EXPECT_CONTAINS(word(import, "model"), "layers=24,hidden=768");
+    arena_close(arena);
+}
+
+TEST(stages_of_a_program_and_machines_of_its_executor_are_its_job) {
+    Arena *arena = arena_open();
+    const Import *import = loop_of(arena,
+                                   "import deepspeed\nHEADS, DEPTH, WIDTH = 16, 24, 1536\n"
+                                   "p.add_argument('-p', '--stages', type=int, default=2)\nargs = p.parse_args()\n"
+                                   "net = PipelineModule(layers=layers(), num_stages=args.stages, "
+                                   "partition_method='parameters', activation_checkpoint_interval=1)\n"
+                                   "engine, _, _, _ = deepspeed.initialize(args=args, model=net)\n",
+                                   "-p 4");
+    EXPECT_TEXT(import->software, "DeepSpeed");
+    EXPECT_TEXT(word(import, "pp"), "4");
+    EXPECT_TEXT(word(import, "recompute"), "full");
+    EXPECT_CONTAINS(word(import, "model"), "layers=24,hidden=1536,heads=16");
+    EXPECT(lists(&import->open, "pipe_partition_method"));
+    import =
+        read_as(arena, "submit.py",
+                "cmd = ['python', 'train.py', '--model', 'gpt2', '--batch-size', str(args.batch)]\n"
+                "ap.add_argument('--batch', type=int, default=4)\nargs = ap.parse_args()\n"
+                "executor = submitit.AutoExecutor(folder='jobs')\n"
+                "executor.update_parameters(nodes=2, gpus_per_node=8, tasks_per_node=8, slurm_partition='learn')\n",
+                &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(import, "gpus"), "16");
+    EXPECT_TEXT(word(import, "micro-batch"), "4");
+    EXPECT(lists(&import->idle, "slurm_partition"));
+    arena_close(arena);
+}
+
+TEST(a_detector_is_what_its_parts_say_and_replicas_are_counted) {
+    Arena *arena = arena_open();
+    const Import *import =
+        read_as(arena, "a.sh",
+                "#!/bin/bash\nmkdir c\necho 'MODEL: {MASK_ON: False, RESNETS: {DEPTH: 50}}' > c/base.yaml\n"
+                "printf '_BASE_: base.yaml\nMODEL:\n  MASK_ON: True\n  RESNETS: {DEPTH: 101}\n' > c/parts.yaml\n"
+                "python train_net.py --num-gpus 8 --config-file c/parts.yaml --resume SOLVER.IMS_PER_BATCH 16\n",
+                &(ImportAsked){.node = "dgx-a100"});
+    EXPECT_TEXT(word(import, "model"), "mask-rcnn-resnet-101");
+    EXPECT_TEXT(word(import, "global-batch"), "16");
+    Problems *problems = problems_create(arena);
+    static const char nanotron[] = "#!/bin/bash\ntorchrun --nproc_per_node 8 run_train.py --parallelism.dp 4 "
+                                   "--parallelism.tp 4 --tokens.batch_accumulation_per_replica 2\n";
+    EXPECT(!import_text(arena, "b.sh", nanotron, sizeof nanotron - 1, &(ImportAsked){.node = "dgx-h100"}, problems));
+    EXPECT_CONTAINS(problem_at(problems, 0)->text, "4 replicas x 4 (tp x pp x cp) are 16 GPUs, and 8 are started");
+    arena_close(arena);
+}

@@ -245,6 +245,7 @@ static const struct {
     {"nanoGPT",
      "torchrun --nnodes 2 --nproc_per_node 8 train.py --n_layer 12 --n_head 12 --n_embd 768 --block_size 1024"},
     {"Horovod", "torchrun --nnodes 2 --nproc_per_node 8 train_hvd.py --model gpt2-1.5b"},
+    {"DeepSpeed", "torchrun --nnodes 2 --nproc_per_node 8 train.py --deepspeed_initialize true --model gpt2-1.5b"},
     {"Hugging Face Trainer", "torchrun --nnodes 2 --nproc_per_node 8 run_clm.py --model_name_or_path "
                              "meta-llama/Llama-2-7b"},
     {"Diffusers", "torchrun --nnodes 2 --nproc_per_node 8 train_text_to_image.py --pretrained_model_name_or_path "
@@ -315,7 +316,7 @@ static bool needs_another(const ImportSoftware *software, const ImportOption *ro
         " decoder_layers fsdp_strategy samples core_multiplier core_multiple shard_degree expert_pattern"
         " replicas instance latent q_lora_rank kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim"
         " mtp_layers qk_norm first_stage last_stage expert_ffn dense_layers shared_experts optimizer_instances "
-        "max_positions ";
+        "max_positions det_mask det_keypoint det_depth det_kind det_backbone ";
     char name[40];
     snprintf(name, sizeof name, " %s ", row->to);
     if (strstr(words, name)) return true;

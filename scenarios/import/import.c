@@ -135,6 +135,18 @@ const char *reading_near(Reading *r, const char *path, Where where, size_t *byte
     return reading_near_in(r, path, 0, where, bytes, shown);
 }
 
+const char *reading_path_from(Reading *r, const char *file, const char *path) {
+    const char *slash = strrchr(file, '/');
+    char *folder = arena_printf(r->arena, "%.*s", slash ? (int)(slash - file) : 0, file);
+    for (;; path += 3) {
+        while (strncmp(path, "./", 2) == 0) path += 2;
+        if (strncmp(path, "../", 3) != 0 || !*folder) break;
+        char *last = strrchr(folder, '/');
+        *(last ? last : folder) = '\0';
+    }
+    return *folder ? arena_printf(r->arena, "%s/%s", folder, path) : path;
+}
+
 void reading_config_text(Reading *r, const char *shown, const char *text, size_t bytes) {
     SaidList list = {0};
     const char *dot = strrchr(shown, '.');
@@ -147,6 +159,12 @@ void reading_config_text(Reading *r, const char *shown, const char *text, size_t
         const Json *tree = *first == '{' ? json_or_yaml_read(r->arena, shown, text, bytes, r->problems) : NULL;
         const Json *documents = tree || *first == '{' ? NULL : yaml_read(r->arena, shown, text, bytes, r->problems);
         if (documents && documents->count > 0) tree = &documents->items[documents->count - 1];
+        const char *base = tree ? tree_text(r->arena, tree_get(tree, "_BASE_")) : NULL; // detectron2's
+        if (base && r->bases < READING_BASES) {
+            r->bases++;
+            reading_config(r, reading_path_from(r, shown, base), tree->where);
+            r->bases--;
+        }
         if (tree) said_of_tree(r->arena, &list, tree, BY_FILE, r->problems);
     }
     said_resolve(r->arena, &list);
@@ -179,6 +197,9 @@ static bool is_nothing(const char *value) {
 
 // NULL: there is no such value in `how`. "": it says nothing.
 static const char *converted(Arena *arena, const char *how, const char *value) {
+    size_t letters = strlen(value);
+    if (letters > 2 && value[0] == '[' && value[letters - 1] == ']' && !strchr(value, ',')) // a list of one
+        value = arena_printf(arena, "%.*s", (int)letters - 2, value + 1);
     if (!how) return is_nothing(value) ? "" : value;
     if (strncmp(how, "yes:", 4) == 0 && !strchr(how, ',')) return says_yes(value) ? how + 4 : "";
     if (strncmp(how, "no:", 3) == 0 && !strchr(how, ',')) return says_yes(value) || is_nothing(value) ? "" : how + 3;
@@ -221,7 +242,7 @@ static bool is_beside(const char *name) {
 }
 
 static const char *shown_value(Reading *r, const char *value) {
-    char *copy = arena_printf(r->arena, "%.100s", value);
+    char *copy = arena_printf(r->arena, "%.400s", value);
     for (char *at = copy; *at; at++)
         if (*at == NOT_KNOWN) *at = '?';
     return copy;
@@ -374,13 +395,15 @@ static bool is_config(const char *path, const char *text) {
 
 static bool is_script(const char *path, const char *text) {
     static const char *const endings[] = {".sh", ".sbatch", ".slurm", ".bash", ".py", NULL};
-    return ends_in_one_of(path, endings) || strncmp(text, "#!", 2) == 0 || strstr(text, "#SBATCH");
+    return ends_in_one_of(path, endings) || is_makefile(path) || strncmp(text, "#!", 2) == 0 || strstr(text, "#SBATCH");
 }
 
 static void read_script(Reading *r, const char *name, const char *text, size_t bytes) {
     bool python = strncmp(text, "#!", 2) == 0 && memmem(text, strcspn(text, "\n"), "python", 6);
     if (python || file_ends_in(name, ".py"))
         read_python(r, name, text, bytes);
+    else if (is_makefile(name))
+        read_make(r, name, text, bytes);
     else
         read_shell(r, name, text, bytes);
     launch_choose(r);

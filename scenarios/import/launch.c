@@ -136,7 +136,7 @@ void read_options(Reading *r, const ShellWords *words, int at, SaidList *list, W
             int values = 0;
             while (at < words->count && (words->items[at].text[0] != '-' || is_number(words->items[at].text)) &&
                    !(strchr(words->items[at].text, '=') && (values || is_setting(words->items[at].text))) &&
-                   !(values && is_yacs_key(words->items[at].text, false)) && values < 12) {
+                   !is_yacs_key(words->items[at].text, false) && values < 12) {
                 value = value ? arena_printf(r->arena, "%.400s,%.200s", value, words->items[at].text)
                               : words->items[at].text;
                 at++, values++;
@@ -324,7 +324,9 @@ static bool launch_shell(Reading *r, const ShellWords *words, int at, Where wher
     for (int i = at + 1; i < words->count; i++) {
         const char *option = words->items[i].text;
         if (option[0] == '-' && option[1] != '-' && strchr(option, 'c') && i + 1 < words->count) {
-            shell_run_words(r->shell, words->items[i + 1].text, where);
+            ShellWords *told = ARENA_NEW(r->arena, ShellWords);
+            for (int k = i + 3; k < words->count; k++) LIST_PUSH(r->arena, told, words->items[k]);
+            shell_run_told(r->shell, words->items[i + 1].text, told, where);
             return true;
         }
         if (option[0] == '-') continue;

@@ -196,9 +196,11 @@ void machines_of_accelerate(Reading *r, const Launch *launch) {
 
 // sbatch and srun: what they reserve; a task a GPU where nobody else starts ranks.
 void machines_of_scheduler(Reading *r) {
-    static const char *const words[] = {"gpus_per_node", "gres", "gpus", "gpus_per_task", "constraint", "partition"};
+    static const char *const words[] = {"gpus_per_node|slurm_gpus_per_node", "gres|slurm_gres", "gpus", "gpus_per_task",
+                                        "constraint|slurm_constraint",       "partition"};
     Machines *m = &r->machines;
-    const Said *nodes = said_find(&r->machine, "nodes"), *tasks = said_find(&r->machine, "ntasks_per_node");
+    const Said *nodes = said_find(&r->machine, "nodes"),
+               *tasks = said_find(&r->machine, "ntasks_per_node|tasks_per_node|slurm_ntasks_per_node");
     if (nodes) m->nodes = number_or(nodes->value, m->nodes);
     if (tasks) m->tasks_per_node = number_or(tasks->value, 0);
     m->tasks = number_of(&r->machine, "ntasks");

@@ -238,6 +238,13 @@ static void read_ray_job(Reading *r, const Json *job, const Json *documents) {
         gpu = pod_gpu(r, pod);
     }
     reserve(r, nodes, per_node, gpu, job);
+    const char *own = text_at(r, job, "spec.runtimeEnvYAML");
+    const Json *of_run = own ? yaml_read(r->arena, r->file, own, strlen(own), problems_create(r->arena)) : NULL;
+    const Json *variables = of_run && of_run->count ? tree_get(&of_run->items[0], "env_vars") : NULL;
+    for (int i = 0; variables && variables->kind == JSON_OBJECT && i < variables->count; i++) {
+        const char *value = tree_text(r->arena, &variables->items[i]);
+        if (value) shell_set(reading_shell(r), variables->items[i].key, value, job->where, true);
+    }
     const char *line = text_at(r, job, "spec.entrypoint");
     if (line) shell_run_words(reading_shell(r), line, tree_at(job, "spec.entrypoint")->where);
 }

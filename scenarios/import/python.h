@@ -28,11 +28,15 @@ typedef struct Python {
     const SaidList *arguments; // what the command line tells it; or NULL
     bool in_dataclass;         // its fields are settings
     bool configures;           // its names are its options, as nanoGPT's configurator.py has it
+    SaidList options;          // of its command line, as add_argument has them, with what they are
     SaidList told;             // by calls and attributes
     SaidList unsure;           // the same with values that are not known
     const SaidList *before;    // what was told when it was read a first time; NULL: that is now
     int calls;                 // of those that make a training
     int condition;             // how far the "if" is indented in which the line stands; -1: in none
+    int skipped;               // the same of one that does not hold; -1: none
+    int last_if;               // how far the last "if" was indented whose truth is known; -1: none
+    bool last_holds;
 } Python;
 
 const char *python_commas(Python *p, const ShellWords *words); // one text of them

@@ -26,6 +26,13 @@ static const struct Maker {
     {"DPOConfig", "", false, true},
     {"ORPOConfig", "", false, true},
     {"RewardConfig", "", false, true},
+    {"RayFSDPStrategy", "strategy.", true, false},
+    {"RayDeepSpeedStrategy", "strategy.", true, false},
+    {"RayDDPStrategy", "strategy.", true, false},
+    {"CheckpointConfig", "checkpoint_config.", false, false},
+    {"RunConfig", "run_config.", false, false},
+    {"FailureConfig", "failure_config.", false, false},
+    {"update_parameters", "executor.", false, false}, // submitit
     {"FSDPStrategy", "strategy.", true, false},
     {"DeepSpeedStrategy", "strategy.", true, false},
     {"DDPStrategy", "strategy.", true, false},
@@ -151,6 +158,9 @@ static const struct {
     {"*from_pretrained", "attn_implementation", "attn_implementation"},
     {"*from_pretrained", "torch_dtype", "torch_dtype"},
     {"*from_pretrained", "load_in_4bit", "load_in_4bit"},
+    {"PipelineModule", "num_stages", "num_stages"}, // DeepSpeed's
+    {"PipelineModule", "partition_method", "pipe_partition_method"},
+    {"PipelineModule", "activation_checkpoint_interval", "activation_checkpoint_interval"},
 };
 
 // What makes something so by being called, where no condition stands before it.
@@ -164,6 +174,7 @@ static const struct {
     {"fully_shard", "fsdp"},
     {"CPUOffloadPolicy", "cpu_offload"},
     {"torch.compile", "torch_compile"},
+    {"deepspeed.initialize", "deepspeed_initialize"},
 };
 
 // Whole words of a path: "FSDP" ends torch.distributed.fsdp.FSDP, not MyFSDP.
@@ -203,6 +214,8 @@ void python_argument(Python *p, const char *name, const char *key, const ShellWo
     static const char *const lengths[] = {"block_size",     "seq_len",         "seq_length",    "max_seq_len",
                                           "max_seq_length", "sequence_length", "context_length"};
     const struct Maker *maker = maker_called(name);
+    if (strcmp(key, "source_dir") == 0 && value->count == 1 && is_known(value->items[0].text))
+        p->r->folder = value->items[0].text;
     const char *folder = strcmp(key, "cwd") == 0 && value->count == 1 ? strrchr(value->items[0].text, '/') : NULL;
     if (folder && folder[1] && is_known(folder)) p->r->folder = folder + 1;
     if (strcmp(key, "env") == 0 || strcmp(key, "env_vars") == 0 || strcmp(key, "environment") == 0) {
@@ -237,7 +250,8 @@ void python_call_begins(Python *p, const char *name, int line) {
         (strstr(maker->call, "Arguments") || strcmp(maker->call + strlen(maker->call) - 6, "Config") == 0) &&
         maker->counts)
         python_tell(p, "", "training_arguments", maker->call, line); // Hugging Face's
-    if (maker->is_strategy) python_tell(p, "trainer.", "strategy", maker->call, line);
+    if (maker->is_strategy)
+        python_tell(p, "trainer.", "strategy", maker->call + (strncmp(maker->call, "Ray", 3) == 0 ? 3 : 0), line);
     const char *dot = strrchr(name, '.');
     if (strstr(maker->call, "_config")) python_tell(p, "", "recipe", dot ? dot + 1 : name, line); // of Megatron-Bridge
     if (strcmp(maker->section, "recipe.") == 0 && dot) { // llm.llama3_8b.pretrain_recipe
@@ -247,13 +261,28 @@ void python_call_begins(Python *p, const char *name, int line) {
     }
 }
 
-// parser.add_argument("--batch-size", type=int, default=32)
-static void take_default(Python *p, const ShellWords *given, const char *value, int line) {
-    for (int i = 0; i < given->count; i++)
-        if (given->items[i].text[0] == '-' && given->items[i].text[1] == '-') {
-            python_tell(p, "", given->items[i].text, value, line);
-            return;
-        }
+// parser.add_argument("-b", "--batch-size", type=int, default=32): an option of the program's own. What the command
+// line says of it by its short name is said of the long one.
+static void take_option(Python *p, const ShellWords *given, const char *value, bool is_flag, int line) {
+    const char *name = NULL;
+    const Said *said = NULL;
+    for (int i = 0; i < given->count; i++) {
+        const char *text = given->items[i].text;
+        if (text[0] != '-') continue;
+        if (text[1] == '-' && !name) name = text;
+        if (p->arguments && !said) said = said_find(p->arguments, text + strspn(text, "-"));
+    }
+    if (!name || p->options.count >= MOST_TOLD) return;
+    if (value && !is_flag) python_tell(p, "", name, value, line);
+    if (said && !same_word(said->name, name)) {
+        python_tell(p, "", name, said->value, line);
+        said_add(p->r->arena, &p->r->used, said->name, said->value, said->where, said->by);
+    }
+    said_add(p->r->arena, &p->options, name,
+             said    ? said->value
+             : value ? value
+                     : "None",
+             (Where){p->file, line}, BY_FILE);
 }
 
 void python_call_ends(Python *p, const char *name, const ShellWords *given, const char *fallback, int line) {
@@ -265,5 +294,7 @@ void python_call_ends(Python *p, const char *name, const ShellWords *given, cons
     if (is_vision && !said_find(&p->told, "made_model")) python_tell(p, "", "made_model", vision + 7, line);
     const char *preset = strstr(name, "TransformerConfig."); // OLMo-core's olmo2_7B
     if (preset && !strstr(preset, "like")) python_tell(p, "model.", "preset", preset + 18, line);
-    if (fallback && strstr(name, "add_argument")) take_default(p, given, fallback, line);
+    bool is_flag = fallback && strncmp(fallback, "store_", 6) == 0;
+    if (is_flag) fallback = strcmp(fallback, "store_true") == 0 ? "False" : "True";
+    if (strstr(name, "add_argument") && !strstr(name, "_group")) take_option(p, given, fallback, is_flag, line);
 }

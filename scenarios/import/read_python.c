@@ -145,6 +145,15 @@ static const char *item_of(Python *p, const Name *name) {
     return !*end && index >= 0 && index < name->words.count ? name->words.items[index].text : unknown;
 }
 
+// "a.micro_batch" of an option that the program has; NULL: it has none of that name.
+static const Said *option_of(const Python *p, const char *word) {
+    const char *dot = strchr(word, '.');
+    if (!dot || strchr(dot + 1, '.') || strncmp(word, "torch.", 6) == 0 || strncmp(word, "self.", 5) == 0) return NULL;
+    if (!said_find(&p->options, dot + 1)) return NULL;
+    const Said *said = p->arguments ? said_find(p->arguments, dot + 1) : NULL;
+    return said ? said : said_find(&p->options, dot + 1);
+}
+
 // A word that is no name of a variable: a constant, a type of torch, what the command line or a default says.
 static const char *known_word(Python *p, const char *word) {
     static const char *const constants[] = {"True", "False", "None"};
@@ -157,6 +166,11 @@ static const char *known_word(Python *p, const char *word) {
         return arena_copy_text(p->r->arena, dot + 1);
     if (strncmp(word, "torch.", 6) == 0 && !strchr(word + 6, '.')) return arena_copy_text(p->r->arena, word + 6);
     if (strcmp(word, "sys.executable") == 0) return "python";
+    const Said *own = option_of(p, word);
+    if (own) {
+        said_add(p->r->arena, &p->r->used, own->name, own->value, own->where, own->by);
+        return own->value;
+    }
     for (size_t i = 0; i < sizeof holders / sizeof *holders; i++) {
         const char *option = word + strlen(holders[i]);
         if (strncmp(word, holders[i], strlen(holders[i])) != 0) continue;
@@ -216,7 +230,8 @@ static void read_arguments(Python *p, const char *name, ShellWords *given, Shell
         if (p->at == before) p->at++;
         if (!key) continue;
         python_argument(p, name, key, &value, own);
-        if (strcmp(key, "default") == 0) fallback = python_commas(p, &value);
+        bool flags = strcmp(key, "action") == 0 && strncmp(python_commas(p, &value), "store_", 6) == 0;
+        if (strcmp(key, "default") == 0 || (flags && !fallback)) fallback = python_commas(p, &value);
         if (is_list && holds_pairs(&value))
             add_within(p, pairs, key, &value);
         else
@@ -613,23 +628,63 @@ static void read_statement(Python *p) {
     }
 }
 
-// Whether the line that begins stands behind an "if", other than that of a program's own name.
-static void note_condition(Python *p) {
+// Of "a.ckpt:", "not a.ckpt:", "a.parallel == 'ddp':" about an option of the program's. False: it is none of these.
+static bool knows_condition(const Python *p, const char *at, bool *holds) {
+    bool negates = p->end - at > 4 && strncmp(at, "not ", 4) == 0;
+    if (negates) at += 4;
+    const char *begin = at;
+    while (at < p->end && (isalnum((unsigned char)*at) || *at == '_' || *at == '.')) at++;
+    const Said *said =
+        option_of(p, arena_printf(p->r->arena, "%.*s", (int)(at - begin > 100 ? 100 : at - begin), begin));
+    if (!said || !is_known(said->value)) return false;
+    while (at < p->end && *at == ' ') at++;
+    if (at < p->end && *at == ':') {
+        static const char *const no[] = {"None", "False", "false", "0", ""};
+        bool none = false;
+        for (size_t i = 0; i < sizeof no / sizeof *no; i++) none = none || strcmp(said->value, no[i]) == 0;
+        *holds = none == negates;
+        return true;
+    }
+    bool equal = p->end - at > 3 && strncmp(at, "==", 2) == 0, differs = p->end - at > 3 && strncmp(at, "!=", 2) == 0;
+    if (!equal && !differs) return false;
+    at += 2;
+    while (at < p->end && *at == ' ') at++;
+    char quote = at < p->end ? *at : '\0';
+    const char *close = quote == '"' || quote == '\'' ? memchr(at + 1, quote, (size_t)(p->end - at - 1)) : NULL;
+    if (!close || close + 1 >= p->end || close[1] != ':') return false;
+    bool same =
+        strlen(said->value) == (size_t)(close - at - 1) && strncmp(said->value, at + 1, (size_t)(close - at - 1)) == 0;
+    *holds = (same == equal) != negates;
+    return true;
+}
+
+// Whether the line that begins stands behind an "if", other than that of a program's own name; what is known of it by
+// the program's options holds or does not. True: the line is within one that does not hold.
+static bool note_condition(Python *p) {
     static const char *const words[] = {"if ", "if(", "elif ", "else:", "elif("};
     int indent = 0;
     const char *at = p->at;
     for (; at < p->end && (*at == ' ' || *at == '\t'); at++) indent++;
-    if (at >= p->end || *at == '\n' || *at == '#') return;
+    if (at >= p->end || *at == '\n' || *at == '#') return false;
+    if (p->skipped >= 0 && indent > p->skipped) return true;
+    p->skipped = -1;
     size_t left = (size_t)(p->end - at);
-    bool asks = false, begins = left > 11 && strncmp(at, "if __name__", 11) == 0;
+    bool asks = false, begins = left > 11 && strncmp(at, "if __name__", 11) == 0, holds = false;
     for (int i = 0; i < 5 && !begins; i++)
         asks = asks || (left > strlen(words[i]) && strncmp(at, words[i], strlen(words[i])) == 0);
     if (p->condition >= indent) p->condition = -1;
-    if (asks && p->condition < 0) p->condition = indent;
+    bool is_else = asks && strncmp(at, "else:", 5) == 0;
+    bool known = asks && (is_else ? p->last_if == indent : at[0] == 'i' && knows_condition(p, at + 3, &holds));
+    if (known && is_else) holds = !p->last_holds;
+    if (p->last_if >= indent) p->last_if = -1;
+    if (known && !is_else) p->last_if = indent, p->last_holds = holds;
+    if (known && !holds) p->skipped = indent;
+    if (asks && !known && p->condition < 0) p->condition = indent;
+    return false;
 }
 
 static Python *read_once(Reading *r, const char *file, const char *text, size_t bytes, const SaidList *arguments,
-                         const SaidList *before) {
+                         const Python *before) {
     Python *p = ARENA_NEW(r->arena, Python);
     *p = (Python){.r = r,
                   .at = text,
@@ -638,15 +693,19 @@ static Python *read_once(Reading *r, const char *file, const char *text, size_t 
                   .file = file,
                   .arguments = arguments,
                   .condition = -1,
-                  .before = before};
+                  .skipped = -1,
+                  .last_if = -1,
+                  .before = before ? &before->told : NULL};
+    for (int i = 0; before && i < before->options.count; i++)
+        LIST_PUSH(r->arena, &p->options, before->options.items[i]);
     p->configures = arguments && memmem(text, bytes, "configurator.py", 15);
     while (p->at < p->end && p->steps < 100000) {
-        note_condition(p);
+        bool skips = note_condition(p);
         bool opens = *p->at == '@' && p->end - p->at > 10 && strncmp(p->at, "@dataclass", 10) == 0;
         if (opens || (isalpha((unsigned char)*p->at) && strncmp(p->at, "class ", 6) != 0)) p->in_dataclass = opens;
         while (p->at < p->end && (*p->at == ' ' || *p->at == '\t')) p->at++;
         if (p->end - p->at > 5 && strncmp(p->at, "@app.", 5) == 0) p->at++; // Modal's
-        if (p->at < p->end && (isalpha((unsigned char)*p->at) || *p->at == '_')) read_statement(p);
+        if (!skips && p->at < p->end && (isalpha((unsigned char)*p->at) || *p->at == '_')) read_statement(p);
         if (p->at < p->end && (*p->at == '"' || *p->at == '\'')) read_text(p, false);
         const char *line = p->at < p->end ? memchr(p->at, '\n', (size_t)(p->end - p->at)) : NULL;
         if (!line) break;
@@ -659,7 +718,17 @@ static Python *read_once(Reading *r, const char *file, const char *text, size_t 
 // Twice: functions stand before what calls them, and take settings from what is told to them there.
 static Python *read_all(Reading *r, const char *file, const char *text, size_t bytes, const SaidList *arguments) {
     const Python *first = read_once(r, file, text, bytes, arguments, NULL);
-    return read_once(r, file, text, bytes, arguments, &first->told);
+    return read_once(r, file, text, bytes, arguments, first);
+}
+
+static bool of_executor(const Said *told) { return strncmp(told->name, "executor.", 9) == 0; }
+
+// What is told to whom it asks for machines: submitit's executor, NeMo-Run's.
+static void say_executor(Reading *r, const Python *p) {
+    for (int i = 0; i < p->told.count; i++)
+        if (of_executor(&p->told.items[i]))
+            said_add(r->arena, &r->machine, p->told.items[i].name + 9, p->told.items[i].value, p->told.items[i].where,
+                     BY_MACHINES);
 }
 
 static void say_told(Reading *r, const Python *p) {
@@ -667,9 +736,23 @@ static void say_told(Reading *r, const Python *p) {
         if (!said_find(&p->told, p->unsure.items[i].name)) LIST_PUSH(r->arena, &r->said, p->unsure.items[i]);
     for (int i = 0; i < p->told.count; i++) {
         const Said *told = &p->told.items[i];
-        bool of_executor = strncmp(told->name, "executor.", 9) == 0;
-        said_add(r->arena, of_executor ? &r->machine : &r->said, told->name + (of_executor ? 9 : 0), told->value,
-                 told->where, of_executor ? BY_MACHINES : BY_FILE);
+        if (of_executor(told)) continue;
+        said_add(r->arena, &r->said, told->name, told->value, told->where, BY_FILE);
+        if (same_word(told->name, "deepspeed") && strstr(told->value, ".json"))
+            reading_config(r, told->value, told->where);
+    }
+}
+
+// WIDTH = 1536: constants of a program, as weak as what it says by itself.
+static void say_constants(Reading *r, const Python *p) {
+    for (int i = 0; i < p->count; i++) {
+        const Name *name = &p->names[i];
+        bool capital = name->name[strspn(name->name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")] == '\0';
+        const char *value = name->words.count == 1 ? name->words.items[0].text : "";
+        if (!capital || !isdigit((unsigned char)*value) || value[strspn(value, "0123456789")]) continue;
+        char *lower = arena_copy_text(r->arena, name->name);
+        for (char *at = lower; *at; at++) *at = (char)tolower((unsigned char)*at);
+        said_add(r->arena, &r->said, lower, value, (Where){p->file, name->words.items[0].line}, BY_PROGRAM);
     }
 }
 
@@ -695,30 +778,16 @@ static void say_names(Reading *r, Python *p, bool only_known) {
     }
 }
 
-// "../_base_/x.py" as configs/a/b.py names it: configs/_base_/x.py.
-static const char *path_from(Reading *r, const char *file, const char *path) {
-    const char *slash = strrchr(file, '/');
-    char *folder = arena_printf(r->arena, "%.*s", slash ? (int)(slash - file) : 0, file);
-    for (;; path += 3) {
-        while (strncmp(path, "./", 2) == 0) path += 2;
-        if (strncmp(path, "../", 3) != 0 || !*folder) break;
-        char *last = strrchr(folder, '/');
-        *(last ? last : folder) = '\0';
-    }
-    return *folder ? arena_printf(r->arena, "%s/%s", folder, path) : path;
-}
-
 // OpenMMLab's: _base_ = ['../_base_/models/mask-rcnn_r50_fpn.py', …] are read first; of what does not lie beside the
 // name says the model.
 static void read_bases(Reading *r, Python *p, const char *file) {
     const Name *bases = name_of(p, "_base_", 6);
-    enum { DEEPEST_BASE = 6 };
-    for (int i = 0; bases && i < bases->words.count && r->bases < DEEPEST_BASE; i++) {
+    for (int i = 0; bases && i < bases->words.count && r->bases < READING_BASES; i++) {
         const ShellWord *word = &bases->words.items[i];
         Where where = {file, word->line};
         r->bases++;
         bool read = is_known(word->text) && !strstr(word->text, "::") &&
-                    reading_config(r, path_from(r, file, word->text), where);
+                    reading_config(r, reading_path_from(r, file, word->text), where);
         r->bases--;
         if (!read && strstr(word->text, "models/")) said_add(r->arena, &r->said, "_base_", word->text, where, BY_FILE);
     }
@@ -733,11 +802,16 @@ void read_python_settings(Reading *r, const char *file, const char *text, size_t
 void read_python_program(Reading *r, const char *file, const char *text, size_t bytes, const SaidList *arguments) {
     Python *p = read_all(r, file, text, bytes, arguments);
     say_told(r, p);
-    if (p->configures) say_names(r, p, true);
+    say_executor(r, p);
+    if (p->configures)
+        say_names(r, p, true);
+    else
+        say_constants(r, p);
 }
 
 void read_python(Reading *r, const char *file, const char *text, size_t bytes) {
     const Python *p = read_all(r, file, text, bytes, NULL);
+    say_executor(r, p);
     for (int i = 0; i < p->count; i++)
         if (p->names[i].is_list && p->names[i].words.count > 2)
             launch_words(r, &p->names[i].words, (Where){file, p->names[i].words.items[0].line});

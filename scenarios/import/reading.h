@@ -85,6 +85,9 @@ const char *reading_file(Reading *r, const char *path, Where where, size_t *byte
 // at least so many folders and the name.
 const char *reading_near_in(Reading *r, const char *path, int folders, Where where, size_t *bytes, const char **shown);
 const char *reading_near(Reading *r, const char *path, Where where, size_t *bytes, const char **shown); // by its name
+// "../_base_/x.py" as configs/a/b.py names it: configs/_base_/x.py.
+const char *reading_path_from(Reading *r, const char *file, const char *path);
+enum { READING_BASES = 6 }; // configurations upon each other
 // A configuration by its name: said with that strength. False: it was not read.
 bool reading_config(Reading *r, const char *path, Where where);
 void reading_config_text(Reading *r, const char *shown, const char *text, size_t bytes);
@@ -97,6 +100,8 @@ void read_python(Reading *r, const char *file, const char *text, size_t bytes); 
 // What a program says in its own text beside what it is told; and what it says alone, as a configuration.
 void read_python_program(Reading *r, const char *file, const char *text, size_t bytes, const SaidList *arguments);
 void read_python_settings(Reading *r, const char *file, const char *text, size_t bytes);
+bool is_makefile(const char *path); // read_make.c
+void read_make(Reading *r, const char *file, const char *text, size_t bytes);
 Shell *reading_shell(Reading *r);                            // launch.c: the only one of an import
 void set_number(Reading *r, const char *name, double value); // machines.c: a variable, where the number is known
 void launch_words(Reading *r, const ShellWords *words, Where where); // launch.c

@@ -118,6 +118,14 @@ static void settle_machines(Reading *r) {
         m->gpus = atof(r->asked->gpus);
         if (m->per_node > 0) m->nodes = ceil(m->gpus / m->per_node);
     }
+    double said = heard(r, "replicas") ? heard_number(r, "replicas", 1) * layout_of(r) : 0;
+    if (said > 0 && m->gpus > 0 && said != m->gpus) {
+        problem_add(r->problems, heard(r, "replicas")->where,
+                    "%s replicas x %s (tp x pp x cp) are %s GPUs, and %s are started: it refuses to run",
+                    heard_text(r, "replicas"), number_text(r, layout_of(r)), number_text(r, said),
+                    number_text(r, m->gpus));
+        problem_hint(r->problems, "numbers must agree");
+    }
     hear_number(r, "gpus", m->gpus, where);
     if (!r->asked->gpus && m->gpus <= 0 && !r->asked->no_machines) {
         problem_add(r->problems, where, "how many GPUs? Nothing here says it");

@@ -224,10 +224,27 @@ static const char *detector_of(Reading *r, const char *path) {
     return lower;
 }
 
+// What a configuration of detectron2 makes of its parts, whatever it is called; NULL: it does not say the backbone.
+static const char *detector_of_parts(Reading *r) {
+    const char *depth = heard_text(r, "det_depth"), *kind = heard_text(r, "det_kind"),
+               *backbone = heard_text(r, "det_backbone");
+    if (!depth) return NULL;
+    const char *name = kind && strcmp(kind, "RetinaNet") == 0         ? "retinanet"
+                       : kind && strcmp(kind, "PanopticFPN") == 0     ? "panoptic-fpn"
+                       : kind && strcmp(kind, "ProposalNetwork") == 0 ? "rpn"
+                       : heard(r, "det_mask")                         ? "mask-rcnn"
+                       : heard(r, "det_keypoint")                     ? "keypoint-rcnn"
+                                                                      : "faster-rcnn";
+    bool plain = backbone && !strstr(backbone, "fpn"); // one level, C4
+    return arena_printf(r->arena, "%s-resnet-%.10s%s", name, depth, plain ? "-c4" : "");
+}
+
 static void settle_detectron(Reading *r) {
     const Heard *config = heard(r, "detectron_config"), *base = heard(r, "mm_base"), *own = heard(r, "mm_config");
     const Heard *said = config ? config : base ? base : own;
-    if (said && !heard(r, "model")) hear(r, "model", detector_of(r, said->value), said->where);
+    if (!said || heard(r, "model")) return;
+    const char *name = detector_of(r, said->value), *parts = detector_of_parts(r);
+    hear(r, "model", parts && !library_name(r, name) ? parts : name, said->where);
 }
 
 // What of a shape follows from the software: BERT looks both ways, T5's layers are those of its halves, and OLMo counts
@@ -271,6 +288,30 @@ static const char *titan_name(Reading *r, const char *family, const char *flavor
     return arena_printf(r->arena, "%.40s-%.40s", family, flavor);
 }
 
+// "-c 13b" of ColossalAI's examples: LLaMA of that size.
+static void settle_bare_size(Reading *r) {
+    const Heard *model = heard(r, "model");
+    size_t digits = model && model->value ? strspn(model->value, "0123456789") : 0;
+    if (digits && strcasecmp(model->value + digits, "b") == 0 && strcmp(r->import->software, "ColossalAI") == 0)
+        hear(r, "model", arena_printf(r->arena, "llama-%.10s", model->value), model->where);
+}
+
+// "examples/recipes/llama/pretrain_llama3_8b.py": a program that is called by what it trains; or NULL.
+static const char *model_of_program(Reading *r) {
+    static const char *const begins[] = {"pretrain_", "finetune_", "train_", "sft_", "lora_", "run_", "tune_"};
+    const char *name = r->program ? strrchr(r->program, ' ') : NULL;
+    if (!name || !file_ends_in(name, ".py")) return NULL;
+    const char *slash = strrchr(name, '/');
+    name = slash ? slash + 1 : name + 1;
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+        size_t length = strlen(begins[i]);
+        if (strncmp(name, begins[i], length) != 0) continue;
+        const char *core = arena_printf(r->arena, "%.*s", (int)(strlen(name) - length - 3), name + length);
+        return library_name(r, core);
+    }
+    return NULL;
+}
+
 void settle_model(Reading *r) {
     const char *recipe = heard_text(r, "recipe");
     if (recipe) { // "llama3_70b(num_nodes=4)"
@@ -281,6 +322,7 @@ void settle_model(Reading *r) {
     if (family && flavor) hear(r, "model", titan_name(r, family, flavor), heard(r, "titan_flavor")->where);
     if (r->asked->model) return;
     settle_tune_model(r);
+    settle_bare_size(r);
     const Heard *name = heard(r, "model");
     if (name && !name->value) name = NULL; // a variable that the shell is yet to be told
     const char *spelt = spell_model(r);
@@ -297,6 +339,12 @@ void settle_model(Reading *r) {
     }
     if (recipe && library_name(r, recipe)) {
         hear(r, "model", library_name(r, recipe), heard(r, "recipe")->where);
+        return;
+    }
+    const char *of_program = name || half_spelt(r) ? NULL : model_of_program(r);
+    if (of_program) {
+        hear(r, "model", of_program, r->machines.where);
+        ask_for(r, "model", "by the name of the program; what it sets by itself is not known");
         return;
     }
     const char *called = name ? name->value : "";

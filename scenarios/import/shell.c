@@ -106,6 +106,13 @@ void shell_run_words(Shell *shell, const char *text, Where where) {
     shell_run_text(shell, where.file, text, text + strlen(text), where.line, true);
 }
 
+void shell_run_told(Shell *shell, const char *text, const ShellWords *arguments, Where where) {
+    const ShellWords *outer = shell->arguments;
+    shell->arguments = arguments;
+    shell_run_words(shell, text, where);
+    shell->arguments = outer;
+}
+
 // "[[ … ]]": its words, && and || among them.
 static Truth run_double_test(Reader *r) {
     ShellWords words = {0};

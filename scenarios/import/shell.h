@@ -52,6 +52,8 @@ void shell_set(Shell *shell, const char *name, const char *value, Where where, b
 void shell_run(Shell *shell, const char *file, const char *text, size_t bytes);
 // A text that a command runs ("bash -c TEXT"), as a part of the script.
 void shell_run_words(Shell *shell, const char *text, Where where);
+// The same with $1, $2, … ("bash -c TEXT NAME A B").
+void shell_run_told(Shell *shell, const char *text, const ShellWords *arguments, Where where);
 const char *shell_joined(Shell *shell, const ShellWords *words, int from); // with blanks between
 void shell_put(Shell *shell, ShellText *text, const char *letters, size_t length);
 const char *shell_letters(const ShellText *text); // NULL: more than is followed

@@ -78,8 +78,18 @@ static const char *print_files(Shell *shell, const ShellWords *words, const char
     return shell_letters(&text);
 }
 
-// $NAME and ${NAME}; what is not set is empty.
-static const char *print_substituted(Shell *shell, const char *input) {
+// Whether a text has "$NAME" or "${NAME}" in it.
+static bool names_variable(const char *text, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = text; (at = strchr(at, '$')) != NULL;) {
+        at += 1 + (at[1] == '{');
+        if (strncmp(at, name, length) == 0 && !isalnum((unsigned char)at[length]) && at[length] != '_') return true;
+    }
+    return false;
+}
+
+// $NAME and ${NAME}, of those in `only` alone where that is said; what is not set is empty.
+static const char *print_substituted(Shell *shell, const char *input, const char *only) {
     ShellText text = {0};
     while (input && *input) {
         size_t plain = strcspn(input, "$");
@@ -93,7 +103,12 @@ static const char *print_substituted(Shell *shell, const char *input) {
             shell_put(shell, &text, input++, 1);
             continue;
         }
-        const char *value = shell_value(shell, arena_printf(shell->arena, "%.*s", (int)(end - begin), begin));
+        const char *name = arena_printf(shell->arena, "%.*s", (int)(end - begin), begin);
+        if (only && !names_variable(only, name)) {
+            shell_put(shell, &text, input++, 1);
+            continue;
+        }
+        const char *value = shell_value(shell, name);
         if (value) shell_put(shell, &text, value, strlen(value));
         input = end + braced;
     }
@@ -247,7 +262,8 @@ const char *shell_prints(Shell *shell, const ShellWords *words, const char *inpu
     if (strcmp(first, "echo") == 0) return print_echo(shell, words);
     if (strcmp(first, "printf") == 0 && strcmp(word_at(words, 1), "-v") != 0) return print_format(shell, words);
     if (strcmp(first, "cat") == 0) return print_files(shell, words, input, line);
-    if (strcmp(first, "envsubst") == 0) return print_substituted(shell, input);
+    if (strcmp(first, "envsubst") == 0)
+        return print_substituted(shell, input, words->count > 1 ? words->items[1].text : NULL);
     if (strcmp(first, "sed") == 0) return print_edited(shell, words, input, line);
     if (strcmp(first, "expr") == 0) return print_sum(shell, words);
     if (strcmp(first, "wc") == 0) return print_count(shell, words, input, line);

@@ -151,10 +151,11 @@ static void put_value(Expander *e, const char *text, int line, bool quoted) {
     }
 }
 
-static void put_list(Expander *e, const ShellWords *words, bool quoted) {
+// joins: "${A[*]}", one word of them all.
+static void put_list(Expander *e, const ShellWords *words, bool quoted, bool joins) {
     for (int i = 0; i < words->count; i++) {
         if (i) {
-            if (e->split)
+            if (e->split && !(quoted && joins))
                 end_field(e);
             else
                 put(e, " ", 1);
@@ -317,7 +318,7 @@ static void put_element(Expander *e, const char *name, const char *index, const 
     const ShellVariable *variable = shell_find(e->shell, name);
     if (close - index == 1 && (*index == '@' || *index == '*')) {
         if (variable)
-            put_list(e, &variable->words, quoted);
+            put_list(e, &variable->words, quoted, *index == '*');
         else
             put_value(e, unset(e->shell, "an array"), 0, quoted);
         return;
@@ -330,27 +331,28 @@ static void put_element(Expander *e, const char *name, const char *index, const 
 }
 
 // ${A[@]@Q}: each so that a shell would read it as one word.
-static void put_quoted(Expander *e, const ShellWords *words, bool quoted) {
+static void put_quoted(Expander *e, const ShellWords *words, bool quoted, bool joins) {
     ShellWords all = {0};
     for (int i = 0; i < words->count; i++) {
         const char *text = replaced(e->shell, words->items[i].text, "'", "'\\''", true);
         ShellWord word = {arena_printf(e->shell->arena, "'%s'", text), words->items[i].line};
         LIST_PUSH(e->shell->arena, &all, word);
     }
-    put_list(e, &all, quoted);
+    put_list(e, &all, quoted, joins);
 }
 
 // ${A[@]:1:2}, ${@:2}: so many of them, from that one on; `first` is the number of the first.
-static void put_part(Expander *e, const ShellWords *words, const char *at, const char *end, int first, bool quoted) {
+static void put_part(Expander *e, const ShellWords *words, const char *at, const char *end, int first, bool quoted,
+                     bool joins) {
     const char *colon = *at == ':' ? memchr(at + 1, ':', (size_t)(end - at - 1)) : NULL;
     long long from = 0, count = words ? words->count : 0;
     if (*at == '-' || (*at == ':' && end - at > 1 && strchr("-=+?", at[1]))) { // ${A[@]:-word}, ${A[@]+word}
         if (words && words->count)
-            put_list(e, words, quoted);
+            put_list(e, words, quoted, joins);
         else
             put_value(e, operated(e, "an array", NULL, at, end), 0, quoted);
     } else if (end - at == 2 && strncmp(at, "@Q", 2) == 0) {
-        if (words) put_quoted(e, words, quoted);
+        if (words) put_quoted(e, words, quoted, joins);
     } else if (*at == '+') {
         if (words && words->count) shell_expand(e->shell, at + 1, end, e->line, true, e->out);
     } else if (*at != ':' || !shell_arithmetic(e->shell, at + 1, colon ? colon : end, &from) ||
@@ -359,19 +361,19 @@ static void put_part(Expander *e, const ShellWords *words, const char *at, const
     } else if (words && from >= first && from - first < words->count && count > 0) {
         long long left = words->count - (from - first);
         ShellWords part = {words->items + (from - first), (int)(count < left ? count : left), 0};
-        put_list(e, &part, quoted);
+        put_list(e, &part, quoted, joins);
     }
 }
 
 // ${!A[@]}: the numbers of a list. A map's keys are not followed.
-static void put_indexes(Expander *e, const ShellVariable *variable, bool quoted) {
+static void put_indexes(Expander *e, const ShellVariable *variable, bool quoted, bool joins) {
     ShellWords all = {0};
     for (int i = 0; variable && i < variable->words.count; i++) {
         ShellWord word = {arena_printf(e->shell->arena, "%d", i), e->line};
         LIST_PUSH(e->shell->arena, &all, word);
     }
     if (variable && variable->is_list)
-        put_list(e, &all, quoted);
+        put_list(e, &all, quoted, joins);
     else
         put_value(e, unknown_text, 0, quoted);
 }
@@ -386,7 +388,8 @@ static void put_braces(Expander *e, const char *at, const char *end, bool quoted
         int line;
         stop = name_end(at + 1, end);
         if (end - stop == 3 && (strncmp(stop, "[@]", 3) == 0 || strncmp(stop, "[*]", 3) == 0)) {
-            put_indexes(e, shell_find(shell, arena_printf(shell->arena, "%.*s", (int)(stop - at - 1), at + 1)), quoted);
+            put_indexes(e, shell_find(shell, arena_printf(shell->arena, "%.*s", (int)(stop - at - 1), at + 1)), quoted,
+                        stop[1] == '*');
             return;
         }
         const char *named = value_of(shell, arena_printf(shell->arena, "%.*s", (int)(stop - at - 1), at + 1), &line);
@@ -407,17 +410,17 @@ static void put_braces(Expander *e, const char *at, const char *end, bool quoted
         else if (end - close < 2)
             put_element(e, name, stop + 1, close, quoted);
         else if (close - stop == 2 && strchr("@*", stop[1]))
-            put_part(e, variable ? &variable->words : NULL, close + 1, end, 0, quoted);
+            put_part(e, variable ? &variable->words : NULL, close + 1, end, 0, quoted, stop[1] == '*');
         else
             put_value(e, operated(e, name, element_of(e, name, stop + 1, close), close + 1, end), 0, quoted);
         return;
     }
     if ((*name == '@' || *name == '*') && stop == end) {
-        if (shell->arguments) put_list(e, shell->arguments, quoted);
+        if (shell->arguments) put_list(e, shell->arguments, quoted, *name == '*');
         return;
     }
     if ((*name == '@' || *name == '*') && *stop == ':') {
-        put_part(e, shell->arguments, stop, end, 1, quoted);
+        put_part(e, shell->arguments, stop, end, 1, quoted, *name == '*');
         return;
     }
     int line;

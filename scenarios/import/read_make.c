@@ -1,0 +1,206 @@
+// Makefiles as far as they are plain: variables, rules and their commands, of the target that "make" alone would make
+// and of those it needs. The commands are a script; nothing is run, and what functions of make would give is not known.
+#include <ctype.h>
+#include <string.h>
+
+#include "scenarios/import/reading.h"
+#include "sim/base/list.h"
+#include "sim/system/file.h"
+
+enum { MOST_VARIABLES = 400, MOST_RULES = 400, DEEPEST_RULES = 8, DEEPEST_VALUES = 12 };
+
+typedef struct Variable {
+    const char *name, *value;
+    int line;
+    bool exported, final; // final: expanded where it was set (:=)
+} Variable;
+
+typedef struct Rule {
+    const char *target, *needs, *commands; // commands: a line each
+    int line;
+    bool done;
+} Rule;
+
+typedef struct Make {
+    Reading *r;
+    const char *file;
+    Variable variables[MOST_VARIABLES];
+    Rule rules[MOST_RULES];
+    int variable_count, rule_count, depth;
+    bool exports_all;
+} Make;
+
+static const char unknown[] = {NOT_KNOWN, '\0'};
+
+bool is_makefile(const char *path) {
+    static const char *const names[] = {"Makefile", "makefile", "GNUmakefile"};
+    const char *slash = strrchr(path, '/');
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(slash ? slash + 1 : path, names[i]) == 0) return true;
+    return file_ends_in(path, ".mk");
+}
+
+static Variable *variable_named(Make *m, const char *name) {
+    for (int i = 0; i < m->variable_count; i++)
+        if (strcmp(m->variables[i].name, name) == 0) return &m->variables[i];
+    return NULL;
+}
+
+static const char *expand(Make *m, const char *text, const Rule *rule);
+
+static const char *value_of(Make *m, const Variable *variable, const Rule *rule) {
+    return variable->final ? variable->value : expand(m, variable->value, rule);
+}
+
+// $(NAME), ${NAME}, $N, $$, and of a rule $@, $< and $^.
+static const char *expand(Make *m, const char *text, const Rule *rule) {
+    ShellText out = {0};
+    Shell *shell = reading_shell(m->r);
+    if (++m->depth > DEEPEST_VALUES) text = unknown;
+    while (*text) {
+        size_t plain = strcspn(text, "$");
+        shell_put(shell, &out, text, plain);
+        text += plain;
+        if (!*text || !*++text) break;
+        bool braced = *text == '(' || *text == '{';
+        size_t length = braced ? strcspn(text + 1, ")}") : 1;
+        const char *name = arena_printf(m->r->arena, "%.*s", (int)length, text + braced);
+        const Variable *variable = variable_named(m, name);
+        const char *value = variable                         ? value_of(m, variable, rule)
+                            : strcmp(name, "$") == 0         ? "$"
+                            : rule && strcmp(name, "@") == 0 ? rule->target
+                            : rule && strcmp(name, "<") == 0
+                                ? arena_printf(m->r->arena, "%.*s", (int)strcspn(rule->needs, " \t"), rule->needs)
+                            : rule && strcmp(name, "^") == 0 ? rule->needs
+                            : strpbrk(name, " ,:")           ? unknown // a function
+                                                             : "";
+        shell_put(shell, &out, value, strlen(value));
+        text += braced ? length + 1 + (text[length + 1] != '\0') : 1;
+    }
+    m->depth--;
+    const char *letters = shell_letters(&out);
+    return letters ? letters : unknown;
+}
+
+// ---- Lines.
+
+static const char *trimmed(Make *m, const char *begin, const char *end) {
+    while (begin < end && isspace((unsigned char)*begin)) begin++;
+    while (end > begin && isspace((unsigned char)end[-1])) end--;
+    return arena_printf(m->r->arena, "%.*s", (int)(end - begin), begin);
+}
+
+// NAME = VALUE, := ?= +=; false: it is none.
+static bool take_variable(Make *m, const char *text, int line, bool exported) {
+    const char *equals = strchr(text, '='), *colon = strchr(text, ':');
+    if (!equals || (colon && colon + 1 < equals && colon[1] != ':')) return false;
+    const char *end = equals;
+    while (end > text && strchr(":?+!", end[-1])) end--;
+    const char *name = trimmed(m, text, end), *value = trimmed(m, equals + 1, equals + strlen(equals));
+    if (!*name || strpbrk(name, " \t$")) return false;
+    Variable *there = variable_named(m, name);
+    if (there && *end == '?') return true;
+    if (!there && m->variable_count == MOST_VARIABLES) return true;
+    if (there && *end == '+') value = arena_printf(m->r->arena, "%s %s", there->value, value);
+    if (*end == ':') value = expand(m, value, NULL); // at once: $$ is a $ from here on
+    if (!there) there = &m->variables[m->variable_count++];
+    *there = (Variable){name, value, line, exported || (there->name && there->exported), *end == ':'};
+    return true;
+}
+
+static void take_export(Make *m, const char *names, int line) {
+    m->exports_all = m->exports_all || !*names;
+    if (take_variable(m, names, line, true)) return;
+    for (size_t length; *(names += strspn(names, " \t")); names += length) {
+        length = strcspn(names, " \t");
+        Variable *variable = variable_named(m, arena_printf(m->r->arena, "%.*s", (int)length, names));
+        if (variable) variable->exported = true;
+    }
+}
+
+// TARGET: NEEDS ; its commands follow, behind a tab each.
+static void take_rule(Make *m, const char *text, int line) {
+    const char *colon = strchr(text, ':');
+    if (!colon || m->rule_count == MOST_RULES) return;
+    const char *needs = expand(m, colon + 1 + (colon[1] == ':'), NULL);
+    m->rules[m->rule_count++] =
+        (Rule){expand(m, trimmed(m, text, colon), NULL), trimmed(m, needs, needs + strlen(needs)), "", line, false};
+}
+
+static void take_command(Make *m, const char *text) {
+    if (m->rule_count == 0) return;
+    Rule *rule = &m->rules[m->rule_count - 1];
+    text += strspn(text, "\t @-+");
+    if (strlen(rule->commands) + strlen(text) < (size_t)LARGEST_FILE)
+        rule->commands = arena_printf(m->r->arena, "%s%s\n", rule->commands, text);
+}
+
+static void take_line(Make *m, const char *text, int line) {
+    static const char *const beside[] = {"if", "else", "endif", "include", "-include", "define", "endef", "override "};
+    if (*text == '\t') {
+        take_command(m, text);
+        return;
+    }
+    const char *comment = strchr(text, '#');
+    text = trimmed(m, text, comment ? comment : text + strlen(text));
+    if (!*text) return;
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
+        if (strncmp(text, beside[i], strlen(beside[i])) == 0) return;
+    if (strncmp(text, "export", 6) == 0 && (!text[6] || isspace((unsigned char)text[6])))
+        take_export(m, text + 6 + strspn(text + 6, " \t"), line);
+    else if (!take_variable(m, text, line, false))
+        take_rule(m, text, line);
+}
+
+// Lines that end in "\" go on.
+static void take_lines(Make *m, const char *text) {
+    for (int line = 1; *text;) {
+        const char *whole = "";
+        int first = line;
+        for (bool more = true; more && *text; line++) {
+            size_t length = strcspn(text, "\n"), own = length;
+            more = own && text[own - 1] == '\\';
+            if (strlen(whole) < (1 << 16))
+                whole = arena_printf(m->r->arena, "%s%.*s%s", whole, (int)(own - more), text, more ? " " : "");
+            text += length + (text[length] == '\n');
+        }
+        take_line(m, whole, first);
+    }
+}
+
+// ---- What "make" would do.
+
+static void make_target(Make *m, const char *target, int depth) {
+    for (int i = 0; i < m->rule_count; i++) {
+        Rule *rule = &m->rules[i];
+        if (strcmp(rule->target, target) != 0 || rule->done || depth > DEEPEST_RULES) continue;
+        rule->done = true;
+        for (const char *at = rule->needs; *(at += strspn(at, " \t"));) {
+            size_t length = strcspn(at, " \t");
+            make_target(m, arena_printf(m->r->arena, "%.*s", (int)length, at), depth + 1);
+            at += length;
+        }
+        const char *commands = expand(m, rule->commands, rule);
+        if (*commands) shell_run_words(reading_shell(m->r), commands, (Where){m->file, rule->line});
+    }
+}
+
+void read_make(Reading *r, const char *file, const char *text, size_t bytes) {
+    Make *m = ARENA_NEW(r->arena, Make);
+    *m = (Make){.r = r, .file = file};
+    (void)bytes;
+    take_lines(m, text);
+    for (int i = 0; i < m->variable_count; i++) {
+        const Variable *variable = &m->variables[i];
+        if (variable->exported || m->exports_all)
+            shell_set(reading_shell(r), variable->name, value_of(m, variable, NULL), (Where){file, variable->line},
+                      true);
+    }
+    const Variable *said = variable_named(m, ".DEFAULT_GOAL");
+    const char *goal = said ? said->value : NULL;
+    for (int i = 0; i < m->rule_count && !goal; i++)
+        if (m->rules[i].target[0] != '.') goal = m->rules[i].target;
+    if (goal) make_target(m, goal, 0);
+    for (int i = 0; i < m->rule_count && r->launches.count == 0; i++) // one that only helps: the first that trains
+        make_target(m, m->rules[i].target, 0);
+}
