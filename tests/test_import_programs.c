@@ -264,3 +264,22 @@ TEST(a_detector_is_what_its_parts_say_and_replicas_are_counted) {
     EXPECT_CONTAINS(problem_at(problems, 0)->text, "4 replicas x 4 (tp x pp x cp) are 16 GPUs, and 8 are started");
     arena_close(arena);
 }
+
+// A file of variables beside Docker Compose's fills in what it names; what is a secret of it no answer repeats.
+TEST(secrets_of_a_script_are_not_repeated) {
+    Arena *arena = arena_open();
+    const Import *import =
+        read_as(arena, "a.sh",
+                "#!/bin/bash\nexport WANDB_API_KEY=abc HF_TOKEN=hf_1\n"
+                "torchrun --nproc_per_node 8 run_clm.py --model_name_or_path gpt2 --hub_token hf_2 --pad_token x "
+                "--tokenizer_name gpt2 --per_device_train_batch_size 1\n",
+                &(ImportAsked){.node = "dgx-h100"});
+    const ImportLines *lists_of[] = {&import->taken, &import->idle, &import->open};
+    for (int l = 0; l < 3; l++)
+        for (int i = 0; i < lists_of[l]->count; i++) {
+            const char *value = lists_of[l]->items[i].value;
+            EXPECT(!value || (!strstr(value, "abc") && !strstr(value, "hf_")));
+        }
+    EXPECT(lists(&import->idle, "--hub_token"));
+    arena_close(arena);
+}

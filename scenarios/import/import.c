@@ -241,6 +241,18 @@ static bool is_beside(const char *name) {
     return beside;
 }
 
+// What no answer repeats, though a script or a file of variables says it: "--hub_token", "WANDB_API_KEY".
+static bool is_secret(const char *name) {
+    static const char *const words[] = {"token", "secret", "password", "passwd", "credential", "credentials", "apikey"};
+    for (size_t length; *name; name += length + (name[length] != '\0')) {
+        length = strcspn(name, "-_.");
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            if (strlen(words[i]) == length && strncasecmp(name, words[i], length) == 0) return true;
+        if (strncasecmp(name, "api_key", 7) == 0 || strncasecmp(name, "access_key", 10) == 0) return true;
+    }
+    return false;
+}
+
 static const char *shown_value(Reading *r, const char *value) {
     char *copy = arena_printf(r->arena, "%.400s", value);
     for (char *at = copy; *at; at++)
@@ -256,7 +268,7 @@ static const ImportOption *row_of(const ImportOption *table, const char *name) {
 
 static void take_option(Reading *r, const ImportSoftware *software, const Said *said, const ImportOption *table) {
     const ImportOption *row = table ? row_of(table, said->name) : import_option(software, said->name);
-    const char *value = shown_value(r, said->value);
+    const char *value = is_secret(said->name) ? "(not shown)" : shown_value(r, said->value);
     if (said->by == BY_PROGRAM && !(row && row->effect == TAKEN && !heard(r, row->to))) return;
     if (row && row->effect == TAKEN) {
         const char *taken = converted(r->arena, row->how, said->value);
