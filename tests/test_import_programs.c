@@ -176,6 +176,12 @@ TEST(a_detectors_configuration_is_put_upon_its_bases) {
     arena_close(arena);
 }
 
+static const char *line_of(const ImportLines *lines, const char *name) {
+    for (int i = 0; i < lines->count; i++)
+        if (strcmp(lines->items[i].name, name) == 0) return lines->items[i].value;
+    return "(not there)";
+}
+
 TEST(a_makefile_is_what_make_would_do) {
     static const char text[] =
         "# all\nTP ?= 2\nPP := 4\nTWO = $(TP)\nNAME := run\nVARS := $$PP\n"
@@ -190,6 +196,14 @@ TEST(a_makefile_is_what_make_would_do) {
     const Import *import = read_as(arena, "Makefile", text, &(ImportAsked){.node = "dgx-h100"});
     EXPECT_TEXT(word(import, "tp"), "2");
     EXPECT_TEXT(word(import, "pp"), "4");
+    import =
+        read_as(arena, "Makefile",
+                "HOSTS := a b c\nN := $(words $(HOSTS))\ngo:\n\tfor h in $(HOSTS); do ssh $$h \"cd $(CURDIR) && "
+                "NNODES=$(N) NPROC_PER_NODE=8 llamafactory-cli train --finetuning_type full --model_name_or_path gpt2 "
+                "--run_name $(lastword $(HOSTS))-$(firstword $(HOSTS))$(word 2,x y)\"; done\n",
+                &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(import, "gpus"), "24");
+    EXPECT_TEXT(line_of(&import->idle, "--run_name"), "c-ay");
     Problems *problems = problems_create(arena);
     EXPECT(!import_text(arena, "a.mk", "A = $(A)\nall: all $(A)\n\techo $(A)\n", 37, &(ImportAsked){0}, problems));
     EXPECT(problem_count(problems) > 0);
@@ -281,5 +295,34 @@ TEST(secrets_of_a_script_are_not_repeated) {
             EXPECT(!value || (!strstr(value, "abc") && !strstr(value, "hf_")));
         }
     EXPECT(lists(&import->idle, "--hub_token"));
+    arena_close(arena);
+}
+
+// What a program starts by a text or a list, what its functions return, and cells of a notebook.
+TEST(commands_that_a_program_starts_are_read) {
+    Arena *arena = arena_open();
+    const Import *import = read_as(arena, "cells.py",
+                                   "os.environ['NPROC_PER_NODE'] = '4'\nbs, more = 2, 8\n"
+                                   "get_ipython().system('nvidia-smi')\n"
+                                   "get_ipython().system('swift sft --model gpt2 --train_type full "
+                                   "--per_device_train_batch_size {bs} --gradient_accumulation_steps {more}')\n",
+                                   &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(import, "gpus"), "4");
+    EXPECT_TEXT(word(import, "grad-accumulation"), "8");
+    import = read_as(arena, "start.py",
+                     "def more(batch=4):\n    return ['--model_name_or_path=gpt2', "
+                     "f'--per_device_train_batch_size={batch}']\n"
+                     "def main():\n    cmd = ['torchrun', '--nproc_per_node=2', str(Path('/x/run_clm.py'))] + more()\n"
+                     "    subprocess.run(cmd, check=True)\n",
+                     &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(import, "gpus"), "2");
+    EXPECT_TEXT(word(import, "micro-batch"), "4");
+    import = read_as(
+        arena, "a.sh",
+        "#!/bin/bash\ncat > /tmp/one.$LSB_JOBID.sh <<EOF\ntune run --nproc_per_node 8 full_finetune_distributed "
+        "--config llama2/7B_full fsdp_cpu_offload=True\nEOF\nbash /tmp/one.$LSB_JOBID.sh\n",
+        &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(import, "gpus"), "8");
+    EXPECT_TEXT(word(import, "offload-parameters"), "host");
     arena_close(arena);
 }

@@ -34,6 +34,7 @@ typedef struct Python {
     const SaidList *before;    // what was told when it was read a first time; NULL: that is now
     int calls;                 // of those that make a training
     int condition;             // how far the "if" is indented in which the line stands; -1: in none
+    const char *function;      // "name()" of the one whose lines are read, or NULL
     int skipped;               // the same of one that does not hold; -1: none
     int last_if;               // how far the last "if" was indented whose truth is known; -1: none
     bool last_holds;

@@ -1,6 +1,7 @@
 // Makefiles as far as they are plain: variables, rules and their commands, of the target that "make" alone would make
 // and of those it needs. The commands are a script; nothing is run, and what functions of make would give is not known.
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "scenarios/import/reading.h"
@@ -52,6 +53,52 @@ static const char *value_of(Make *m, const Variable *variable, const Rule *rule)
     return variable->final ? variable->value : expand(m, variable->value, rule);
 }
 
+// Behind an open bracket, up to the one that closes it.
+static size_t within_brackets(const char *open) {
+    char close = *open == '(' ? ')' : '}';
+    int nested = 1;
+    const char *at = open + 1;
+    for (; *at; at++) {
+        nested += *at == *open;
+        nested -= *at == close;
+        if (nested == 0) break;
+    }
+    return (size_t)(at - open - 1);
+}
+
+// words, firstword, lastword, strip and word of a list; NULL: another function.
+static const char *called(Make *m, const char *text, const Rule *rule) {
+    static const char *const functions[] = {"words ", "firstword ", "lastword ", "strip ", "word "};
+    int which = 0, count = 0;
+    while (which < 5 && strncmp(text, functions[which], strlen(functions[which])) != 0) which++;
+    if (which == 5) return NULL;
+    const char *list = expand(m, text + strlen(functions[which]), rule), *last = "";
+    const char *comma = which == 4 ? strchr(list, ',') : NULL;
+    int wanted = which == 1 ? 1 : comma ? atoi(list) : 0;
+    if (which == 3) return list + strspn(list, " \t");
+    for (const char *at = comma ? comma + 1 : list; *(at += strspn(at, " \t"));) {
+        size_t length = strcspn(at, " \t");
+        last = arena_printf(m->r->arena, "%.*s", (int)length, at);
+        if (++count == wanted) return last;
+        at += length;
+    }
+    return which == 0 ? arena_printf(m->r->arena, "%d", count) : which == 2 ? last : "";
+}
+
+static const char *said_by(Make *m, const char *name, const Rule *rule) {
+    const Variable *variable = variable_named(m, name);
+    if (variable) return value_of(m, variable, rule);
+    if (strcmp(name, "$") == 0) return "$";
+    if (strcmp(name, "CURDIR") == 0) return ".";
+    if (strcmp(name, "MAKE") == 0) return "make";
+    if (rule && strcmp(name, "@") == 0) return rule->target;
+    if (rule && strcmp(name, "^") == 0) return rule->needs;
+    if (rule && strcmp(name, "<") == 0)
+        return arena_printf(m->r->arena, "%.*s", (int)strcspn(rule->needs, " \t"), rule->needs);
+    const char *value = called(m, name, rule);
+    return value ? value : strpbrk(name, " ,:") ? unknown : "";
+}
+
 // $(NAME), ${NAME}, $N, $$, and of a rule $@, $< and $^.
 static const char *expand(Make *m, const char *text, const Rule *rule) {
     ShellText out = {0};
@@ -63,17 +110,8 @@ static const char *expand(Make *m, const char *text, const Rule *rule) {
         text += plain;
         if (!*text || !*++text) break;
         bool braced = *text == '(' || *text == '{';
-        size_t length = braced ? strcspn(text + 1, ")}") : 1;
-        const char *name = arena_printf(m->r->arena, "%.*s", (int)length, text + braced);
-        const Variable *variable = variable_named(m, name);
-        const char *value = variable                         ? value_of(m, variable, rule)
-                            : strcmp(name, "$") == 0         ? "$"
-                            : rule && strcmp(name, "@") == 0 ? rule->target
-                            : rule && strcmp(name, "<") == 0
-                                ? arena_printf(m->r->arena, "%.*s", (int)strcspn(rule->needs, " \t"), rule->needs)
-                            : rule && strcmp(name, "^") == 0 ? rule->needs
-                            : strpbrk(name, " ,:")           ? unknown // a function
-                                                             : "";
+        size_t length = braced ? within_brackets(text) : 1;
+        const char *value = said_by(m, arena_printf(m->r->arena, "%.*s", (int)length, text + braced), rule);
         shell_put(shell, &out, value, strlen(value));
         text += braced ? length + 1 + (text[length + 1] != '\0') : 1;
     }

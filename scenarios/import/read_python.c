@@ -257,11 +257,40 @@ static const char *from_environment(Python *p, const ShellWords *given) {
     return value ? value : given->count == 2 ? given->items[1].text : unknown;
 }
 
+// os.system(…), subprocess.run(…), get_ipython().system(…) of a notebook.
+static bool starts_commands(const char *name) {
+    static const char *const names[] = {"os.system",
+                                        "system",
+                                        "subprocess.run",
+                                        "subprocess.call",
+                                        "subprocess.check_call",
+                                        "subprocess.check_output",
+                                        "subprocess.Popen"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0) return true;
+    return false;
+}
+
+static void start_command(Python *p, const ShellWords *given) {
+    Where where = {p->file, p->line};
+    if (given->count == 1 && strchr(given->items[0].text, ' '))
+        shell_run_words(reading_shell(p->r), formatted(p, given->items[0].text), where);
+    else if (given->count > 2)
+        launch_words(p->r, given, where);
+}
+
 static void call(Python *p, const char *name, ShellWords *out, bool *is_list) {
     ShellWords given = {0}, pairs = {0};
     read_arguments(p, name, &given, &pairs);
     bool joins = strstr(name, "path.join");
-    if ((strcmp(name, "str") == 0 || strcmp(name, "int") == 0 || strstr(name, "shlex.quote")) && given.count == 1) {
+    const Name *returned = name_of(p, arena_printf(p->r->arena, "%.100s()", name), strlen(name) + 2);
+    bool same = strcmp(name, "str") == 0 || strcmp(name, "int") == 0 || strcmp(name, "Path") == 0 ||
+                strstr(name, "pathlib.Path") || strstr(name, "shlex.quote");
+    if (p->before && starts_commands(name)) start_command(p, &given);
+    if (returned) {
+        for (int i = 0; i < returned->words.count; i++) add(p, out, returned->words.items[i].text);
+        *is_list |= returned->is_list;
+    } else if (same && given.count == 1) {
         add(p, out, given.items[0].text);
     } else if (joins && given.count) {
         const char *text = given.items[given.count - 1].text;
@@ -552,13 +581,18 @@ static bool read_keyword_line(Python *p) {
         if ((size_t)(p->end - p->at) <= length || strncmp(p->at, before[i], length) != 0) continue;
         p->at += length;
         if (i > 2) {
+            const char *begin = p->at;
+            while (p->at < p->end && (isalnum((unsigned char)*p->at) || *p->at == '_')) p->at++;
+            p->function = arena_printf(p->r->arena, "%.*s()", (int)(p->at - begin > 90 ? 90 : p->at - begin), begin);
             read_parameters(p);
             return true;
         }
-        if (p->at < p->end && *p->at == '(') {
-            ShellWords aside = {0};
+        bool gives_list = i == 0 && p->function && p->at < p->end && (*p->at == '[' || isalpha((unsigned char)*p->at));
+        if (gives_list || (p->at < p->end && *p->at == '(')) {
+            ShellWords value = {0};
             bool is_list = false;
-            read_value(p, &aside, &is_list);
+            read_value(p, &value, &is_list);
+            if (gives_list && is_list) assign(p, p->function, strlen(p->function), &value, true, false);
             return true;
         }
     }

@@ -387,6 +387,7 @@ static void settle_software(Reading *r, const ImportSoftware *software) {
     settle_pipeline(r, where);
     settle_precision(r, where);
     hear_unsaid(r, software->unsaid, where);
+    settle_offload(r); // of weights too, where they are spread unsaid
     if (software->stack) hear(r, "software", software->stack, where);
     if (heard(r, "nf4-weights") && !heard(r, "lora-rank")) hear(r, "lora-rank", "8", where);
     if (!heard(r, "lora-rank")) set_aside(r, "lora-everywhere", "there is no LoRA");

@@ -117,10 +117,10 @@ const char *shell_joined(Shell *shell, const ShellWords *words, int from) {
 
 static void run_file(Shell *shell, const char *path, Where where) {
     size_t bytes = 0;
-    if (!is_known(path)) return;
-    const char *text = shell_file(shell, path);
+    const char *text = shell_file(shell, path); // be its name not wholly known
     if (text) bytes = strlen(text);
-    if (!text && shell->depth < SHELL_DEEPEST / 3) text = shell->hooks.read(shell->hooks.context, path, where, &bytes);
+    if (!text && is_known(path) && shell->depth < SHELL_DEEPEST / 3)
+        text = shell->hooks.read(shell->hooks.context, path, where, &bytes);
     if (text) shell_run_text(shell, arena_copy_text(shell->arena, path), text, text + bytes, 1, false);
 }
 
