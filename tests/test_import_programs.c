@@ -326,3 +326,29 @@ TEST(commands_that_a_program_starts_are_read) {
     EXPECT_TEXT(word(import, "offload-parameters"), "host");
     arena_close(arena);
 }
+
+// A configuration that a function writes, with what is not known in it; NeMo-Run's Config; one resource set a GPU.
+TEST(what_is_not_known_of_a_configuration_hides_nothing_else) {
+    Arena *arena = arena_open();
+    const Import *import =
+        read_as(arena, "a.sh",
+                "#!/bin/bash\nw=/data/$USER/x\nf() {\ncat <<EOF > \"$w/c.yml\"\nbase_model: "
+                "mistralai/Mistral-Nemo-Base-2407\nmicro_batch_size: 2\ndatasets:\n  - path: $w/t\noutput_dir: "
+                "$w/o\nsequence_len: $(uptime)\nEOF\n}\nf\ntorchrun --nproc_per_node 4 -m axolotl.cli.train $w/c.yml\n",
+                &(ImportAsked){.node = "dgx-a100"});
+    EXPECT_TEXT(word(import, "model"), "mistral-nemo-12b");
+    EXPECT_TEXT(word(import, "micro-batch"), "2");
+    EXPECT(lists(&import->open, "sequence_len"));
+    import = read_as(arena, "b.py",
+                     "r = llm.llama3_8b.pretrain_recipe(num_nodes=1, num_gpus_per_node=8)\n"
+                     "r.data = run.Config(llm.PreTrainingDataModule, seq_length=4096, micro_batch_size=2, "
+                     "global_batch_size=64)\n",
+                     &(ImportAsked){.node = "dgx-a100"});
+    EXPECT_TEXT(word(import, "micro-batch"), "2");
+    EXPECT_TEXT(word(import, "global-batch"), "64");
+    import = read_as(arena, "c.sh",
+                     "#!/bin/bash\njsrun -n 16 -r 4 -a 1 -g 1 python train.py --model gpt2 --batch-size 2 --fp16\n",
+                     &(ImportAsked){.node = "dgx-a100"});
+    EXPECT_TEXT(word(import, "gpus"), "16");
+    arena_close(arena);
+}

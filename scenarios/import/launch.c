@@ -206,9 +206,11 @@ static void read_environment(Reading *r, const ShellWords *words, int end, Where
 }
 
 static void read_mpirun(Reading *r, const ShellWords *words, int begin, int end, Where where) {
-    static const char *const ranks[] = {"-np", "-n", "--np", "--ntasks"}, *const per_node[] = {"-ppn", "--ppn",
-                                                                                               "-npernode",
-                                                                                               "--npernode", "-N"};
+    static const char *const ranks[] = {"-np", "-n", "--np", "--ntasks"}, *const per_node[] = {
+                                                                              "-ppn",      "--ppn",
+                                                                              "-r",        "--rs_per_host",
+                                                                              "-npernode", "--npernode",
+                                                                              "-N"};
     for (int i = begin; i + 1 < end; i++) {
         const char *option = words->items[i].text, *value = words->items[i + 1].text;
         for (int k = 0; k < 4; k++)

@@ -287,8 +287,11 @@ static void take_option(Python *p, const ShellWords *given, const char *value, b
 
 void python_call_ends(Python *p, const char *name, const ShellWords *given, const char *fallback, int line) {
     bool loads = (strstr(name, "from_pretrained") && (strstr(name, "Model") || strstr(name, "For"))) ||
-                 strstr(name, "create_model") || strstr(name, "Config.from_name");
+                 strstr(name, "create_model") || strstr(name, "Config.from_name") ||
+                 strstr(name, "AutoConfig.from_pretrained");
     if (loads && given->count) python_tell(p, "", "made_model", given->items[0].text, line);
+    if (strstr(name, "set_float32_matmul_precision") && given->count == 1)
+        python_tell(p, "", "set_float32_matmul_precision", given->items[0].text, line);
     const char *vision = strstr(name, "models."); // torchvision.models.resnet50()
     bool is_vision = vision && !strchr(vision + 7, '.') && (vision == name || strstr(name, "torchvision"));
     if (is_vision && !said_find(&p->told, "made_model")) python_tell(p, "", "made_model", vision + 7, line);

@@ -201,6 +201,22 @@ static const char *read_keyword(Python *p) {
     return arena_printf(p->r->arena, "%.*s", (int)(stop - begin > 100 ? 100 : stop - begin), begin);
 }
 
+// run.Config(llm.PreTrainingDataModule, …) is a call of its first argument.
+static bool call_is_of(const char *name, const char *word) {
+    size_t length = strlen(name), own = strlen(word);
+    return length > own && name[length - own - 1] == '.' && strcmp(name + length - own, word) == 0;
+}
+
+static const char *named_first(Python *p, const char *name) {
+    const char *begin = p->at;
+    while (begin < p->end && isspace((unsigned char)*begin)) begin++;
+    const char *at = begin;
+    while (at < p->end && (isalnum((unsigned char)*at) || *at == '_' || *at == '.')) at++;
+    bool dotted = memchr(begin, '.', (size_t)(at - begin)) && isalpha((unsigned char)*begin);
+    if (!dotted || at >= p->end || (*at != ',' && *at != ')')) return name;
+    return arena_printf(p->r->arena, "%.*s", (int)(at - begin > 200 ? 200 : at - begin), begin);
+}
+
 // Words "a=b" alone, as dict() and {…} are read.
 static bool holds_pairs(const ShellWords *words) {
     for (int i = 0; i < words->count; i++) {
@@ -219,6 +235,7 @@ static void add_within(Python *p, ShellWords *out, const char *key, const ShellW
 static void read_arguments(Python *p, const char *name, ShellWords *given, ShellWords *pairs) {
     const char *fallback = NULL;
     int line = p->line;
+    if (call_is_of(name, "Config") || call_is_of(name, "Partial")) name = named_first(p, name); // NeMo-Run's
     python_call_begins(p, name, line);
     while (p->at < p->end && !takes(p, ')')) {
         bool is_list = false;

@@ -47,12 +47,44 @@ static bool is_one_of(const char *text, const char *const *words, int count) {
     return false;
 }
 
+// What is not known of a text is a letter that YAML forbids: while it is read it is one of those that nobody uses.
+#define PRIVATE "\xee\x80\x81" // U+E001
+
+// In place: each `sign` a NOT_KNOWN.
+static char *with_unknown(char *text, const char *sign) {
+    size_t length = strlen(sign);
+    char *to = text;
+    for (const char *at = text; *at;) {
+        bool is_sign = strncmp(at, sign, length) == 0;
+        *to++ = is_sign ? NOT_KNOWN : *at;
+        at += is_sign ? length : 1;
+    }
+    *to = '\0';
+    return text;
+}
+
+static const char *without_unknown(Arena *arena, const char *text, size_t *bytes) {
+    size_t signs = 0, length = strlen(PRIVATE);
+    for (size_t i = 0; i < *bytes; i++) signs += text[i] == NOT_KNOWN;
+    if (!signs) return text;
+    char *copy = arena_alloc(arena, *bytes + signs * length + 1), *to = copy;
+    for (size_t i = 0; i < *bytes; i++) {
+        if (text[i] == NOT_KNOWN)
+            memcpy(to, PRIVATE, length), to += length;
+        else
+            *to++ = text[i];
+    }
+    *to = '\0';
+    *bytes = (size_t)(to - copy);
+    return copy;
+}
+
 // What a plain scalar is by YAML 1.1's core: a null, a truth, a number, else a text. Its text is kept.
 static Json scalar(YamlReader *r, const yaml_event_t *event, Where where) {
     static const char *const nulls[] = {"", "~", "null", "Null", "NULL"};
     static const char *const yes[] = {"true", "True", "TRUE", "yes", "Yes", "on"};
     static const char *const no[] = {"false", "False", "FALSE", "no", "No", "off"};
-    const char *text = arena_copy_text(r->arena, (const char *)event->data.scalar.value);
+    const char *text = with_unknown(arena_copy_text(r->arena, (const char *)event->data.scalar.value), PRIVATE);
     Json node = {.kind = JSON_TEXT, .where = where, .text = text};
     if (event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE) return node;
     char *end;
@@ -207,6 +239,7 @@ const Json *yaml_read(Arena *arena, const char *name, const char *text, size_t b
     *r = (YamlReader){.arena = arena, .name = name, .problems = problems};
     yaml_parser_t parser;
     if (!yaml_parser_initialize(&parser)) out_of_memory(sizeof parser);
+    text = without_unknown(arena, text, &bytes);
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, bytes);
     bool sound = parse(r, &parser);
     yaml_parser_delete(&parser);

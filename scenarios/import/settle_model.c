@@ -41,7 +41,7 @@ static const char *library_name(Reading *r, const char *said) {
             if (!cut || (underline && underline > cut)) cut = underline;
             if (!cut) break;
             *cut = '\0';
-            if (!strpbrk(name, "0123456789")) break;
+            if (!strpbrk(name, "0123456789-")) break;
         }
         begin += strcspn(begin, "-_");
         begin += *begin != '\0';

@@ -29,7 +29,7 @@ static const Alias aliases[] = {
     {"qwen2.5-coder-7b", "qwen2.5-7b"}, {"qwen2.5-coder-14b", "qwen2.5-14b"}, {"qwen2.5-coder-32b", "qwen2.5-32b"},
     {"qwen2.5-math-1.5b", "qwen2.5-1.5b"}, {"qwen2.5-math-7b", "qwen2.5-7b"}, {"qwen2.5-math-72b", "qwen2.5-72b"},
     {"yi-1.5-6b", "yi-6b"}, {"yi-1.5-34b", "yi-34b"}, {"deepseek-llm-7b", "deepseek-7b"}, {"deepseek-llm-67b", "deepseek-67b"},
-    {"gptj-6b", "gpt-j-6b"}, {"distilbert-base-uncased", "distilbert-base"}, {"mistral-small", "mistral-small-24b"},
+    {"gptj-6b", "gpt-j-6b"}, {"distilbert-base-uncased", "distilbert-base"}, {"mistral-small", "mistral-small-24b"}, {"mistral-nemo", "mistral-nemo-12b"},
     {"tinyllama", "tinyllama-1.1b"}, {"bloom", "bloom-176b"}, {"gpt-neox", "gpt-neox-20b"}, {"deepseek-r1", "deepseek-v3"},
     {"regnet-y-1.6gf", "regnety-016"}, {"regnet-y-3.2gf", "regnety-032"}, {"regnet-y-4gf", "regnety-040"},
     {"regnet-y-8gf", "regnety-080"}, {"regnet-y-16gf", "regnety-160"}, {"regnet-y-32gf", "regnety-320"},
