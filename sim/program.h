@@ -88,6 +88,9 @@ typedef struct Channel {
     int32_t label;
     double ranks; // of a sample (sample.h): how many of the whole meet here
     bool crosses; // of a sample: its members are of different copies
+    // Of two members, where the transfers are carried as packets (carrier.h):
+    bool piped;   // messages follow each other: who sends goes on at once
+    int64_t lane; // messages from one actor to another of one lane share a connection
 } Channel;
 
 typedef struct Actor {

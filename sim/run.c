@@ -13,8 +13,6 @@
 #define EVENTS_PER_LOOK 256 // at the watch
 #define MOST_INTERVALS 1e6  // of a timeline
 
-typedef enum RunEvent { EVENT_FLOW, EVENT_DONE, EVENT_SHARE } RunEvent;
-
 // The operation that a stream is at, and the label it goes by.
 static const Op *op_at(const StreamState *state) {
     const Op *op = &state->stream->ops[state->next];
@@ -117,6 +115,10 @@ static void begin_transfer(Run *run, int32_t channel) {
     const Plan *plan = &run->system->channels[channel].plans[state->plan];
     if (run->jitter) state->start = slowest_to_come(run, channel);
     bool flows = plan->bytes > 0 && (plan->use_count > 0 || plan->rate_limit > 0);
+    if (is_carried(run, channel)) {
+        event_schedule(run->events, state->start, EVENT_FLOW, channel);
+        return;
+    }
     if (run->options->uncontended) {
         SimTime alone = state->alone[state->plan];
         event_schedule(run->events, time_later(state->start, alone), EVENT_DONE, channel);
@@ -209,6 +211,8 @@ static bool do_op(Run *run, StreamState *state, const Op *op) {
         MeetingOfMany meeting = meeting_before(run, state->actor, op);
         wait_for_slowest(run, state, op, &meeting);
     }
+    int32_t channel = run->system->actors[state->actor].channels[op->slot];
+    if (run->channels[channel].posts) return post_or_take(run, state, channel, op->id);
     if (pass_alone(run, state, op)) return true;
     if (!lets_others_go_first(run, state, op)) join(run, state, op);
     return false;
@@ -257,15 +261,16 @@ static void share_soon(Run *run, SimTime now) {
 static void on_done(Run *run, int32_t channel, SimTime now) {
     ChannelState *state = &run->channels[channel];
     int32_t count = state->joined;
-    if (run->chain) chain_meet(run, channel, now);
+    if (run->chain && !state->posts) chain_meet(run, channel, now);
     state->joined = 0;
     run->meetings++;
     for (int32_t i = 0; i < count; i++) {
         StreamState *stream = &run->streams[state->members[i]];
         const Op *op = op_at(stream);
-        tell_span(run, stream, op, state->start, now, i == 0);
-        keep_interval(run, stream, op, state->start, now);
-        pass_time(run, stream, op, now);
+        SimTime end = stream->clock > now ? stream->clock : now; // of what is carried: it may be there before
+        tell_span(run, stream, op, state->start, end, i == 0);
+        keep_interval(run, stream, op, state->start, end);
+        pass_time(run, stream, op, end);
         step_on(stream);
         make_ready(run, stream);
     }
@@ -276,8 +281,13 @@ static void trace(const Run *run, const Event *event) {
     TraceEvent line = {.time = event->time, .what = names[event->kind], .channel = -1, .label = ""};
     if (event->kind != EVENT_SHARE) {
         const ChannelState *channel = &run->channels[event->item];
-        const StreamState *first = &run->streams[channel->members[0]];
         line.channel = event->item;
+        line.cause = "";
+        if (channel->posts) line.actor = run->options->carrier->sender[event->item];
+    }
+    if (event->kind != EVENT_SHARE && !run->channels[event->item].posts) {
+        const ChannelState *channel = &run->channels[event->item];
+        const StreamState *first = &run->streams[channel->members[0]];
         line.actor = first->actor;
         line.members = channel->joined;
         line.cause = run->system->causes[op_at(first)->cause];
@@ -297,7 +307,25 @@ static bool next_event(Run *run, Event *event) {
     return true;
 }
 
+// The carrier's windows up to the next event. False: it was stopped.
+static bool carry(Run *run) {
+    const Carrier *carrier = run->options->carrier;
+    while (carrier) {
+        int32_t channel;
+        SimTime next = event_next_time(run->events), end = fluid_next_end(run->fluid, &channel),
+                window = carrier->next(carrier->owner);
+        if (window == SIM_TIME_NEVER || window > next || window > end) return true;
+        const CarriedEnd *ends;
+        int count;
+        run->result.stopped = !carrier->advance(carrier->owner, &ends, &count);
+        if (run->result.stopped) return false;
+        for (int i = 0; i < count; i++) event_schedule(run->events, ends[i].time, EVENT_DONE, ends[i].channel);
+    }
+    return true;
+}
+
 static bool goes_on_somewhere(Run *run, Event *event) {
+    if (!carry(run)) return false;
     while (!next_event(run, event)) {
         if (!leave_groups(run)) return false;
         advance_ready(run);
@@ -321,6 +349,11 @@ static void loop(Run *run) {
         switch ((RunEvent)event.kind) {
         case EVENT_FLOW: {
             int32_t channel = event.item;
+            if (is_carried(run, channel)) {
+                int32_t plan = plan_to_hand_over(run, channel);
+                run->options->carrier->send(run->options->carrier->owner, channel, plan, event.time);
+                break;
+            }
             const Plan *plan = &run->system->channels[channel].plans[run->channels[channel].plan];
             if (fluid_start(run->fluid, channel, plan, event.time)) share_soon(run, event.time);
             break;
@@ -331,9 +364,10 @@ static void loop(Run *run) {
             break;
         case EVENT_DONE: {
             int32_t channel = event.item;
+            if (is_carried(run, channel) && !is_awaited(run, channel, event.time)) break;
             const Plan *plan = &run->system->channels[channel].plans[run->channels[channel].plan];
             bool flowed = plan->bytes > 0 && (plan->use_count > 0 || plan->rate_limit > 0);
-            if (flowed && !run->options->uncontended)
+            if (flowed && !run->options->uncontended && !is_carried(run, channel))
                 if (fluid_finish(run->fluid, channel, event.time)) share_soon(run, event.time);
             on_done(run, channel, event.time);
             advance_ready(run);
@@ -422,23 +456,27 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
     run.intervals = ARENA_ARRAY(arena, Interval, run.interval_room);
     lay_out_streams(arena, &run);
     if (options->chain) open_chain(arena, &run);
-    bool sums = !options->all_meet && !options->timeline && !options->chain && !options->tell;
+    bool short_cuts = !options->all_meet && !options->carrier;
+    bool sums = short_cuts && !options->timeline && !options->chain && !options->tell;
+    if (options->carrier) open_carried(arena, &run);
     Arena *scratch = arena_open(); // what is known beforehand grows with the programs, and is of no use afterwards
     if (sums && !options->uncontended) open_groups(scratch, &run);
     if (options->uncontended)
         assume_alone(scratch, &run);
-    else if (!options->all_meet)
+    else if (short_cuts)
         find_alone(scratch, &run);
     WatchPiece piece;
     open_jitter(scratch, &run);
     run.traced_as = trace_begin_run();
-    if (sums || (options->chain && !options->all_meet && !options->timeline && !options->tell))
-        open_passes(scratch, &run);
+    if (sums || (options->chain && short_cuts && !options->timeline && !options->tell)) open_passes(scratch, &run);
     run.result.lacks_left_out = options->adds_left_out;
     if (sums && !run.traced_as && !options->all_periods) open_period(scratch, &run);
     double operations = options->operations;
     if (operations == 0 && watch_is_open()) operations = system_op_count(system);
-    watch_begin(&piece, "the operations of a step", operations, WATCH_OPERATION);
+    if (options->carrier)
+        watch_begin(&piece, "operations and packets", 0, WATCH_EVENT);
+    else
+        watch_begin(&piece, "the operations of a step", operations, WATCH_OPERATION);
     loop(&run);
     watch_end(&piece);
     count_passes(&run);

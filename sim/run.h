@@ -3,6 +3,7 @@
 #ifndef LOCKSTEP_SIM_RUN_H
 #define LOCKSTEP_SIM_RUN_H
 
+#include "sim/carrier.h"
 #include "sim/program.h"
 
 // One operation as it happened, for timelines.
@@ -53,16 +54,17 @@ typedef void TellSpan(void *owner, const RunSpan *span);
 
 typedef struct RunOptions {
     uint64_t seed;
-    TellSpan *tell;     // of every span, in the order of each stream; takes no short cuts. NULL: nobody asks
-    void *owner;        // of `tell`
-    bool chain;         // keep the critical path: takes memory for every operation, and no short cuts
-    bool timeline;      // keep an Interval per WORK and TRANSFER, the first million
-    bool uncontended;   // each transfer has its links to itself: quicker, and never later than with sharing
-    double tolerance;   // of links' loads, as a share of their rates (fluid.h); 0: exact
-    bool all_meet;      // no transfer passes without its events: slower, the same times. For tests
-    bool adds_left_out; // of programs: see RunResult.lacks_left_out
-    double operations;  // of all actors, where they have been counted (system_op_count); 0: not yet
-    bool all_periods;   // what repeats is run through each time: the same. For tests
+    TellSpan *tell;         // of every span, in the order of each stream; takes no short cuts. NULL: nobody asks
+    void *owner;            // of `tell`
+    bool chain;             // keep the critical path: takes memory for every operation, and no short cuts
+    bool timeline;          // keep an Interval per WORK and TRANSFER, the first million
+    bool uncontended;       // each transfer has its links to itself: quicker, and never later than with sharing
+    double tolerance;       // of links' loads, as a share of their rates (fluid.h); 0: exact
+    bool all_meet;          // no transfer passes without its events: slower, the same times. For tests
+    bool adds_left_out;     // of programs: see RunResult.lacks_left_out
+    double operations;      // of all actors, where they have been counted (system_op_count); 0: not yet
+    const Carrier *carrier; // of some channels' transfers; takes no short cuts. NULL: all share links
+    bool all_periods;       // what repeats is run through each time: the same. For tests
 } RunOptions;
 
 // A stream that never ended, and what it waits in.

@@ -119,6 +119,22 @@ void chain_meet(Run *run, int32_t number, SimTime end) {
     }
 }
 
+ChainPost chain_post(const Run *run, const StreamState *sender) {
+    const Op *op = &sender->stream->ops[sender->next];
+    if (op->kind == OP_ROUTINE) op = &sender->routines[op->id].ops[sender->inner];
+    return (ChainPost){sender->last, (int32_t)(sender - run->streams), label_of(sender), sender->spare, op};
+}
+
+void chain_take(Run *run, StreamState *receiver, const ChainPost *post, SimTime end) {
+    if (end <= receiver->clock) {
+        receiver->spare = smaller(receiver->spare, receiver->clock - end);
+        return;
+    }
+    Step step = {post->op, end, post->spare, post->step, post->stream, post->label};
+    receiver->spare = end - receiver->clock;
+    receiver->last = add_step(run->chain, &step);
+}
+
 // ---- Back from the end.
 
 static const StreamState *last_stream(const Run *run) {

@@ -94,12 +94,13 @@ typedef struct ChannelState {
     int32_t rival_count;
     Certainty certainties[2]; // of the main stream, and of another
     int32_t joined;
-    int32_t plan;     // of the transfer under way
-    SimTime start;    // latest join so far
-    int64_t met;      // of a sample: so often
-    double *variance; // of a sample: [plan] of when its members came, lately
-    int32_t *members; // streams that have joined
-    int32_t *group;   // main streams of all members that have come to a routine; NULL: they pass none together
+    int32_t plan;        // of the transfer under way
+    SimTime start;       // latest join so far
+    int64_t met;         // of a sample: so often
+    double *variance;    // of a sample: [plan] of when its members came, lately
+    int32_t *members;    // streams that have joined
+    struct Posts *posts; // of a piped channel that is carried, else NULL
+    int32_t *group;      // main streams of all members that have come to a routine; NULL: they pass none together
     int32_t group_count;
 } ChannelState;
 
@@ -122,6 +123,9 @@ typedef struct Foresight Foresight;
 typedef struct Period Period;
 typedef struct Chain Chain;
 typedef struct Jitter Jitter;
+
+// Of a channel: its bytes begin, it is done; of all: shares are due.
+typedef enum RunEvent { EVENT_FLOW, EVENT_DONE, EVENT_SHARE } RunEvent;
 
 typedef struct Run {
     const System *system;
@@ -210,6 +214,18 @@ void open_period(Arena *arena, Run *run);
 // The reference has come to the boundary: an event has been dealt with, and all that can go on has.
 void look_for_period(Run *run);
 
+// ---- run_carried.c: channels whose transfers go by a network of their own (carrier.h).
+void open_carried(Arena *arena, Run *run);
+static inline bool is_carried(const Run *run, int32_t channel) {
+    return run->options->carrier && run->options->carrier->sender[channel] >= 0;
+}
+// Of a piped channel: the sender's transfer is on its way and it goes on; the receiver goes on where one is there.
+// False: it waits for one.
+bool post_or_take(Run *run, StreamState *state, int32_t channel, int32_t plan);
+int32_t plan_to_hand_over(Run *run, int32_t channel); // of the transfer that begins
+// One is there. False: nobody waits for it yet.
+bool is_awaited(Run *run, int32_t channel, SimTime now);
+
 // ---- run_chain.c: the critical path. What happens to streams is told as it happens; nothing is where run->chain is
 // NULL.
 void open_chain(Arena *arena, Run *run);
@@ -220,6 +236,14 @@ void chain_record(Run *run, const StreamState *state, int32_t mark);
 void chain_wait(Run *run, StreamState *state, int32_t mark, SimTime reached);
 // A transfer is done; before its members' clocks go there.
 void chain_meet(Run *run, int32_t channel, SimTime end);
+// What a piped transfer comes from: where its sender was. And that it is there: before its receiver's clock goes on.
+typedef struct ChainPost {
+    int32_t step, stream, label;
+    SimTime spare;
+    const Op *op;
+} ChainPost;
+ChainPost chain_post(const Run *run, const StreamState *sender);
+void chain_take(Run *run, StreamState *receiver, const ChainPost *post, SimTime end);
 // Back from the end.
 void close_chain(Arena *arena, Run *run);
 

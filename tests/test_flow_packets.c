@@ -85,8 +85,8 @@ TEST(a_message_without_others_takes_its_closed_form) {
         double wire = PROCESS_RATE * (PAYLOAD + HEADER + CONTROL) / PAYLOAD;
         EXPECT_NEAR(sent.packets.flow.seconds, MESSAGE_TIME + packets * (PAYLOAD + HEADER) / wire, 1e-6);
         EXPECT_NEAR(sent.flow.seconds, MESSAGE_TIME + request.bytes / PROCESS_RATE, 1e-6);
-        EXPECT_INT(sent.packets.messages, 1);
-        EXPECT_INT(sent.packets.packets, packets);
+        EXPECT_INT(sent.packets.sent.messages, 1);
+        EXPECT_INT(sent.packets.sent.packets, packets);
         arena_close(arena);
     }
 }
@@ -111,10 +111,10 @@ static void expect_alike(const Sent *sent, const char *what, double bytes) {
     if (fabs(ratio - 1) > ALIKE)
         test_fail(__FILE__, __LINE__, "%s of %.0f bytes: %.6g s, flow %.6g s", what, bytes, sent->packets.flow.seconds,
                   sent->flow.seconds);
-    double lost = sent->packets.bytes - sent->packets.bytes_there; // but for rounding of the sums
-    if (fabs(lost) > 1e-9 * sent->packets.bytes || sent->packets.bytes > sent->flow_bytes * (1 + 1e-9))
-        test_fail(__FILE__, __LINE__, "%s: %.0f bytes leave nodes, %.0f arrive, of %.0f", what, sent->packets.bytes,
-                  sent->packets.bytes_there, sent->flow_bytes);
+    double lost = sent->packets.sent.bytes - sent->packets.sent.bytes_there; // but for rounding of the sums
+    if (fabs(lost) > 1e-9 * sent->packets.sent.bytes || sent->packets.sent.bytes > sent->flow_bytes * (1 + 1e-9))
+        test_fail(__FILE__, __LINE__, "%s: %.0f bytes leave nodes, %.0f arrive, of %.0f", what,
+                  sent->packets.sent.bytes, sent->packets.sent.bytes_there, sent->flow_bytes);
     EXPECT_TEXT(sent->packets.flow.algorithm, sent->flow.algorithm);
 }
 
@@ -139,7 +139,7 @@ TEST(hops_are_about_as_many_as_they_are_estimated) {
         CollectiveRequest request =
             request_of(arena, network, algorithms[which[i]].op, algorithms[which[i]].algorithm, 8e6);
         Sent sent = send_packets(arena, network, &request, PACKET_WINDOW, 0);
-        EXPECT(sent.hops > 0.5 * (double)sent.packets.hops && sent.hops < 2 * (double)sent.packets.hops);
+        EXPECT(sent.hops > 0.5 * (double)sent.packets.sent.hops && sent.hops < 2 * (double)sent.packets.sent.hops);
         arena_close(arena);
     }
 }
@@ -179,7 +179,7 @@ TEST(what_stays_in_a_node_is_as_at_flow_fidelity_to_the_tick) {
             CollectiveRequest request = request_of(arena, network, algorithms[a].op, algorithms[a].algorithm, 5e6);
             Sent sent = send_packets(arena, network, &request, PACKET_DCQCN, 0);
             EXPECT_NEAR(sent.packets.flow.seconds, sent.flow.seconds, 0);
-            EXPECT_INT(sent.packets.messages, 0);
+            EXPECT_INT(sent.packets.sent.messages, 0);
             arena_close(arena);
         }
 }
@@ -236,11 +236,11 @@ TEST(a_gather_fills_the_queue_before_its_root_and_loses_nothing_for_good) {
         CollectiveRequest request = request_of(arena, network, COLLECTIVE_GATHER, "linear", 32e6);
         for (int again = 0; again < 2; again++)
             results[again] = send_packets(arena, network, &request, (PacketTransportId)transport, 2e5).packets;
-        EXPECT_NEAR(results[0].bytes_there, 24e6, 1e-9);
-        EXPECT(results[0].queue_most > 3 * PAYLOAD && results[0].queue_most <= 2e5);
-        EXPECT(results[0].drops + results[0].trims == 0 || results[0].resent > 0);
-        EXPECT(results[0].mean_seconds <= results[0].p99_seconds * (1 + 1e-9));
-        EXPECT_CONTAINS(results[0].hottest, "switch to node0.nic0");
+        EXPECT_NEAR(results[0].sent.bytes_there, 24e6, 1e-9);
+        EXPECT(results[0].sent.queue_most > 3 * PAYLOAD && results[0].sent.queue_most <= 2e5);
+        EXPECT(results[0].sent.drops + results[0].sent.trims == 0 || results[0].sent.resent > 0);
+        EXPECT(results[0].sent.mean_seconds <= results[0].sent.p99_seconds * (1 + 1e-9));
+        EXPECT_CONTAINS(results[0].sent.hottest, "switch to node0.nic0");
         EXPECT(results[0].digest == results[1].digest);
         EXPECT_NEAR(results[0].flow.seconds, results[1].flow.seconds, 0);
         arena_close(arena);
@@ -268,8 +268,8 @@ TEST(written_steps_take_what_they_do_at_flow_fidelity) {
     request.steps = &written;
     Sent sent = send_packets(arena, network, &request, PACKET_WINDOW, 0);
     expect_alike(&sent, "written steps", 1e6);
-    EXPECT_INT(sent.packets.messages, 2 * RANKS);
-    EXPECT_NEAR(sent.packets.bytes, 3e6 * RANKS, 0);
+    EXPECT_INT(sent.packets.sent.messages, 2 * RANKS);
+    EXPECT_NEAR(sent.packets.sent.bytes, 3e6 * RANKS, 0);
     arena_close(arena);
 }
 

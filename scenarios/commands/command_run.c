@@ -130,7 +130,7 @@ static const Record *program_record(Run *run, const ProgramSpec *program, uint64
     study.want_timeline = small || strstr(option_text(run->options, "plot", ""), "gantt");
     RecordPoint *point = ARENA_NEW(run->arena, RecordPoint);
     int before = problems_added(run->problems);
-    *point = simulate_program(run->arena, program->cluster, system, program->steps, &study, run->problems);
+    *point = simulate_program(run->arena, program, system, &study, run->problems);
     if (problems_added(run->problems) > before) return NULL;
     Record *record = ARENA_NEW(run->arena, Record);
     *record = (Record){.title = program->title ? program->title : "Rank program",

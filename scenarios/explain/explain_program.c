@@ -19,7 +19,7 @@ static StudySpec study_of(const ProgramSpec *program, const ScenarioRequest *req
 
 static RecordPoint simulate(Arena *arena, const ProgramSpec *program, const System *system, const StudySpec *study,
                             Problems *problems) {
-    return simulate_program(arena, program->cluster, system, program->steps, study, problems);
+    return simulate_program(arena, program, system, study, problems);
 }
 
 RecordPoint simulate_program_once(Arena *arena, const ProgramSpec *program, const ScenarioRequest *request,
@@ -30,11 +30,15 @@ RecordPoint simulate_program_once(Arena *arena, const ProgramSpec *program, cons
     return simulate(arena, program, system, &study, problems);
 }
 
-static void keep_path(Arena *arena, Explanation *now, const System *system) {
-    Folded folded =
-        now->job.study->unfolded ? (Folded){merge_equal_links(arena, system), NULL} : fold_system(arena, system);
+static void keep_path(Arena *arena, Explanation *now, const ProgramSpec *program, const System *system,
+                      Problems *problems) {
+    Folded folded = program->as_packets        ? (Folded){*system, NULL}
+                    : now->job.study->unfolded ? (Folded){merge_equal_links(arena, system), NULL}
+                                               : fold_system(arena, system);
     Arena *scratch = arena_open();
-    RunResult result = run_system(scratch, &folded.system, &(RunOptions){.seed = now->job.study->seed, .chain = true});
+    RunOptions options = {.seed = now->job.study->seed, .chain = true};
+    if (program->as_packets) options.carrier = program_carrier(scratch, program, system, problems);
+    RunResult result = run_system(scratch, &folded.system, &options);
     if (!result.stopped)
         now->job.step.chain =
             step_chain(arena, NULL, &folded.system, folded.class_of, now->job.cluster->gpu_count, &result);
@@ -108,7 +112,7 @@ const Explanation *explain_program(Arena *arena, const ProgramSpec *program, con
     now->job.point = simulate(arena, program, system, study, problems);
     if (problems_added(problems) > before) return NULL;
     if (!now->job.point.ran) return now;
-    keep_path(arena, now, system);
+    keep_path(arena, now, program, system, problems);
     if (now->job.step.chain && !only_why) try_resources(arena, now, source);
     return now;
 }

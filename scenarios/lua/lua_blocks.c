@@ -168,7 +168,7 @@ static int sim_blocks(lua_State *L) {
         cluster = cluster_create(script->arena, script->catalogue, study->cluster, script->problems);
     if (cluster && one_type_of_gpu(cluster, study->where, script->problems)) {
         TrainingSpec training = study->training;
-        training.by_messages = false; // the collectives themselves are looked at
+        training.by_messages = training.as_packets = false; // the collectives themselves are looked at
         lowered = lower_training(script->arena, cluster, &training, script->problems);
     }
     lua_host_check_memory(L);

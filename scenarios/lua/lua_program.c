@@ -185,13 +185,9 @@ static ProgramSpec *program_of(lua_State *L, const Object *object, const Cluster
         .steps = object_int(object, "steps", 1),
         .tensors_on_gpu = strcmp(object_text(object, "tensors"), "gpu") == 0,
         .cuda_aware_mpi = object_flag(object, "cuda_aware_mpi", false),
-        .by_messages = strcmp(object_text(object, "fidelity"), "flow") == 0,
+        .by_messages = strcmp(object_text(object, "fidelity"), "fluid") != 0,
+        .as_packets = strcmp(object_text(object, "fidelity"), "packet") == 0,
     };
-    if (strcmp(object_text(object, "fidelity"), "packet") == 0) {
-        problem_add(script->problems, object->where, "a rank program is not simulated packet by packet");
-        problem_hint(script->problems, "use fidelity = \"flow\", or ask for its collectives: lockstep collective "
-                                       "all_reduce --fidelity packet");
-    }
     CHECK(backend_from_name(object_text(object, "backend"), &program->backend));
     CHECK(precision_from_name(object_text(object, "precision"), &program->precision));
     program->notes = read_texts(L, object, "notes", &program->note_count);

@@ -103,7 +103,7 @@ static RecordPoint *simulate_by_hand(lua_State *L, Script *script, const Program
                        .unfolded = script->request->unfolded};
     RecordPoint point = {0}, *points = NULL;
     int before = problems_added(script->problems);
-    if (system) point = simulate_program(scratch, program->cluster, system, program->steps, &study, script->problems);
+    if (system) point = simulate_program(scratch, program, system, &study, script->problems);
     if (system && problems_added(script->problems) == before) points = keep_points(script->arena, &point, 1);
     *count = points ? 1 : 0;
     arena_close(scratch);

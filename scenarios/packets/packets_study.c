@@ -42,7 +42,8 @@ static void ask_numbers(const Asked *asked) {
             problem_hint(asked->problems, "make the hosts a multiple of those of a leaf");
         }
     }
-    packets_rules_begin(asked->said, &study->network);
+    PacketAsked rules = packets_asked(asked->said, false);
+    packet_rules_begin(&rules, &study->network);
     refuse_beyond(asked, where_of(asked, "size"), number_of(asked, "size"));
 }
 
@@ -56,7 +57,9 @@ static void set_switches(const Asked *asked) {
                          .latency_seconds = latency,
                          .bare_seconds = 2 * hops * latency + hops * packet / rate,
                          .ports = ports};
-    packets_rules_end(asked->said, &facts, &asked->study->network, asked->problems);
+    PacketAsked rules = packets_asked(asked->said, false);
+    packet_rules_end(&rules, &facts, &asked->study->network);
+    packets_rules_check(asked->said, &asked->study->network, asked->problems);
 }
 
 static void lay_cables(const Asked *asked) {
@@ -192,20 +195,21 @@ static bool run_collective(Arena *arena, const PacketsStudy *study, PacketsOutco
     if (!packets_of_collective(arena, study->said, plan, study->where, &outcome->network, &outcome->collective,
                                problems))
         return false;
-    outcome->collective.hottest = arena_copy_text(study->arena, outcome->collective.hottest);
+    outcome->collective.sent.hottest = arena_copy_text(study->arena, outcome->collective.sent.hottest);
     return true;
 }
 
 static void answer_collective(Answer *answer, const PacketsStudy *study, const PacketsOutcome *outcome) {
-    const FlowPacketResult *p = &outcome->collective;
+    const FlowPacketResult *collective = &outcome->collective;
+    const PacketsCarried *p = &collective->sent;
     const PacketNetwork *network = &outcome->network;
     answer_text(answer, "pattern", NULL, collective_op_name(study->request.op));
-    answer_text(answer, "algorithm", NULL, p->flow.algorithm);
+    answer_text(answer, "algorithm", NULL, collective->flow.algorithm);
     answer_text(answer, "transport", NULL, packet_transports[network->transport.id].name);
     answer_text(answer, "routing", NULL, packets_routing_name(network));
     answer_number(answer, "gpus", NULL, AS_WHOLE, study->cluster->gpu_count);
     answer_number(answer, "flows", "Messages between nodes", AS_COUNT, (double)p->messages);
-    answer_number(answer, "end_s", "It takes", AS_SECONDS, p->flow.seconds);
+    answer_number(answer, "end_s", "It takes", AS_SECONDS, collective->flow.seconds);
     answer_number(answer, "fct_mean_s", "A message takes", AS_SECONDS, p->mean_seconds);
     answer_number(answer, "fct_p99_s", "The slowest in a hundred", AS_SECONDS, p->p99_seconds);
     answer_number(answer, "queue_most_bytes", "Longest queue", AS_BYTES, p->queue_most);
@@ -221,7 +225,7 @@ static void answer_collective(Answer *answer, const PacketsStudy *study, const P
     answer_number(answer, "packet_hops", NULL, AS_WHOLE, (double)p->hops);
     if (network->switch_count > 1) packets_rules_caution(answer, network);
     answer_seed(answer, network->seed);
-    answer_digest(answer, p->digest);
+    answer_digest(answer, collective->digest);
 }
 
 const PacketsStudy *packets_study_create(Arena *arena, const PacketsSaid *said, Problems *problems) {

@@ -33,6 +33,7 @@ typedef struct RecordedOp {
     SimTime time;          // WORK
     const char *algorithm; // COLLECTIVE: asked for, or NULL
     const double *pairs;   // all_to_all: [from * ranks + to] bytes, ranks rising, each list once; NULL: even
+    int64_t lane;          // SEND of a collective: Channel.lane
     int32_t flow, way;     // SEND, RECV of a collective: of ProgramSpec.flows + 1, and which NIC of the sender; else 0
 } RecordedOp;
 
@@ -68,7 +69,8 @@ typedef struct ProgramSpec {
     int steps;
     Backend backend;
     bool tensors_on_gpu, cuda_aware_mpi;
-    bool by_messages;             // fidelity = "flow"
+    bool by_messages;             // fidelity = "flow" or "packet"
+    bool as_packets;              // fidelity = "packet"
     const FlowPlan *const *flows; // of collectives that have become messages
     Precision precision;
     RecordedRank *ranks;     // [cluster->gpu_count]: one step of each
@@ -88,6 +90,10 @@ const System *program_system(Arena *arena, const ProgramSpec *program, Problems 
 // The same program with every collective as the sends and receives it is made of, on streams of its own (fidelity =
 // "flow"). All ranks must make the same calls. NULL after problems.
 const ProgramSpec *program_by_messages(Arena *arena, const ProgramSpec *program, Problems *problems);
+
+// For one run of program_system's System, neither folded nor with merged links, where the program is as_packets, what
+// carries them. NULL after problems.
+const Carrier *program_carrier(Arena *arena, const ProgramSpec *program, const System *system, Problems *problems);
 
 // A deadlock found by running program_system's System as it is (RunResult.deadlocked): who waits, in which call at
 // which line, for whom, and what those do instead. `where` serves calls without a line.

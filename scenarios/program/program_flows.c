@@ -59,6 +59,7 @@ static int32_t flow_of(Expander *e, const RecordedOp *op) {
         problem_hint(e->problems, "%s", remedy);
         return -1;
     }
+    if (e->program->as_packets) plan = flow_plan_as_packets(e->arena, plan, &packet_sizes_usual);
     LIST_PUSH(e->arena, &e->known, ((Known){*op, plan}));
     return e->known.count - 1;
 }
@@ -71,6 +72,10 @@ static int name_number(Expander *e, const char *name) {
 }
 
 // ---- One call on one rank.
+typedef struct Tags { // of its messages: the first, and what calls of its group and stream have in common
+    int64_t first, lane;
+} Tags;
+
 static void add(Expander *e, RecordedRank *rank, int stream, RecordedOp op) {
     LIST_PUSH(e->arena, &rank->items[stream], op);
 }
@@ -80,7 +85,7 @@ static RecordedOp mark_op(const RecordedOp *call, RecordedKind kind, int mark) {
 }
 
 static RecordedOp op_of(const RecordedOp *call, const FlowPlan *plan, const FlowOp *op, int32_t flow, int first_mark,
-                        int64_t first_tag) {
+                        Tags tags) {
     RecordedOp recorded = {.cause = call->cause, .label = call->label};
     switch (op->kind) {
     case FLOW_WORK:
@@ -97,7 +102,8 @@ static RecordedOp op_of(const RecordedOp *call, const FlowPlan *plan, const Flow
     }
     recorded.kind = op->kind == FLOW_SEND ? RECORDED_SEND : RECORDED_RECV;
     recorded.peer = flow_rank(plan, op->peer);
-    recorded.tag = first_tag + op->tag;
+    recorded.tag = tags.first + op->tag;
+    recorded.lane = message_lane(tags.lane, op->tag);
     recorded.bytes = op->bytes;
     recorded.flow = flow + 1;
     recorded.way = op->way;
@@ -122,7 +128,7 @@ static bool is_allowed(Expander *e, int ranks_done) {
 }
 
 static void expand_call(Expander *e, RecordedRank *rank, int number, int stream, const RecordedOp *call, int32_t flow,
-                        int64_t first_tag) {
+                        Tags tags) {
     const FlowPlan *plan = e->known.items[flow].plan;
     FlowScript script = flow_script(e->arena, plan, flow_place(plan, number));
     int start = rank->mark_count, first_mark = start + 1, end = first_mark + script.mark_count;
@@ -134,7 +140,7 @@ static void expand_call(Expander *e, RecordedRank *rank, int number, int stream,
         int into = own_stream(e, rank, parent, own++);
         add(e, rank, into, mark_op(call, RECORDED_WAIT, start));
         for (int i = 0; i < script.streams[f].count; i++) {
-            RecordedOp op = op_of(call, plan, &script.streams[f].items[i], flow, first_mark, first_tag);
+            RecordedOp op = op_of(call, plan, &script.streams[f].items[i], flow, first_mark, tags);
             op.order = rank->op_count++;
             add(e, rank, into, op);
         }
@@ -147,9 +153,9 @@ static void expand_call(Expander *e, RecordedRank *rank, int number, int stream,
 // ---- All of them.
 // Ranks agree on a call by its group, the name of its stream, and how many of these came before. Such tags are far from
 // those that users write.
-static int64_t tag_of(const Expander *e, int32_t group, int name, int call) {
+static Tags tags_of(const Expander *e, int32_t group, int name, int call) {
     int64_t number = ((int64_t)call * e->program->group_count + group) * 4096 + name;
-    return INT64_MIN + number * TAGS_OF_A_CALL;
+    return (Tags){INT64_MIN + number * TAGS_OF_A_CALL, 1 + (int64_t)group * 4096 + name};
 }
 
 static bool expand_rank(Expander *e, int number, RecordedRank *rank) {
@@ -169,7 +175,7 @@ static bool expand_rank(Expander *e, int number, RecordedRank *rank) {
             }
             int32_t flow = flow_of(e, op);
             if (flow < 0 || !is_allowed(e, 0)) return false;
-            expand_call(e, rank, number, s, op, flow, tag_of(e, op->group, name, calls[op->group]++));
+            expand_call(e, rank, number, s, op, flow, tags_of(e, op->group, name, calls[op->group]++));
         }
     }
     return true;

@@ -193,6 +193,9 @@ static int32_t message_plan_of(Matcher *m, OpenChannel *open, const RecordedOp *
             m, open, key,
             flow_lone_message(m->arena, network, m->book, m->program->backend, ranks[0], ranks[1], op->bytes));
     const FlowPlan *flow = m->program->flows[op->flow - 1];
+    Channel *channel = &m->matched->channels.items[open->channel];
+    channel->piped = flow_is_piped(flow);
+    channel->lane = op->lane;
     return add_plan(m, open, key,
                     flow_message(m->arena, flow, m->book, flow_place(flow, ranks[0]), flow_place(flow, ranks[1]),
                                  op->way, op->bytes));

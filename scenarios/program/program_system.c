@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "models/network/messages/packet_carrier.h"
 #include "scenarios/program/program_match.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
@@ -178,6 +179,12 @@ static void repeat_steps(Builder *b) {
         program->streams = streams;
         program->mark_count *= b->spec->steps;
     }
+}
+
+const Carrier *program_carrier(Arena *arena, const ProgramSpec *program, const System *system, Problems *problems) {
+    return packet_carrier_ready(arena, program->cluster->network, system, &packets_unasked,
+                                "the packets of this program", "fidelity = \"flow\", smaller messages, or fewer ranks",
+                                program->where, problems);
 }
 
 const System *program_system(Arena *arena, const ProgramSpec *spec, Problems *problems) {

@@ -10,7 +10,7 @@ bool collective_as_packets(Arena *arena, const CollectiveAsked *asked, const Pac
                            CollectiveSides *sides) {
     FlowPacketResult *packets = &sides->packets;
     if (!packets_of_collective(arena, said, plan, (Where){0}, &sides->network, packets, asked->problems)) return false;
-    packets->hottest = arena_copy_text(asked->arena, packets->hottest);
+    packets->sent.hottest = arena_copy_text(asked->arena, packets->sent.hottest);
     sides->packet = packets->flow.seconds;
     return true;
 }
@@ -49,7 +49,7 @@ static void add_packets(Answer *answer, const CollectiveSides *sides, int count)
     };
     answer_table(answer, "packets", "Between nodes, packet by packet", COLUMNS(columns));
     for (int i = 0; i < count; i++) {
-        const FlowPacketResult *p = &sides[i].packets;
+        const PacketsCarried *p = &sides[i].packets.sent;
         ANSWER_ROW(answer, sides[i].bytes, (double)p->messages, (double)p->packets, (double)p->hops, p->mean_seconds,
                    p->p99_seconds, p->queue_most, p->queue_mean, p->paused_seconds, (double)p->marks, (double)p->drops,
                    (double)p->trims, (double)p->resent, (double)p->timeouts, p->hottest, p->hottest_share);
@@ -60,7 +60,7 @@ static bool differ(double a, double b) { return isfinite(a) && isfinite(b) && fa
 
 // Which to trust. Flow knows no queue; fluid's constants are fitted to logs of whole collectives.
 static const char *verdict(const CollectiveSides *s) {
-    const FlowPacketResult *p = &s->packets;
+    const PacketsCarried *p = &s->packets.sent;
     if (differ(s->flow, s->packet) && s->packet < s->flow) return "packet: rates are uneven";
     if (differ(s->flow, s->packet) && p->drops + p->timeouts > 0) return "packet: packets are lost and sent again";
     if (differ(s->flow, s->packet) && p->paused_seconds > 0) return "packet: ports are paused";
@@ -80,7 +80,7 @@ static void add_sides(Answer *answer, const CollectiveSides *sides, int count) {
     for (int i = 0; i < count; i++) {
         const CollectiveSides *s = &sides[i];
         ANSWER_ROW(answer, s->bytes, s->fluid, s->flow, s->packet, s->flow / s->fluid, s->packet / s->flow,
-                   (double)s->messages, (double)s->packets.hops, verdict(s));
+                   (double)s->messages, (double)s->packets.sent.hops, verdict(s));
     }
 }
 

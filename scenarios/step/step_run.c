@@ -118,7 +118,7 @@ static const RecordedOp *lone_collective(const ProgramSpec *program) {
         if (calls != 1 || lone->kind != RECORDED_COLLECTIVE) return NULL;
         if (program->groups[lone->group].count != program->cluster->gpu_count) return NULL;
     }
-    return program->by_messages && program->steps == 1 ? lone : NULL;
+    return program->by_messages && !program->as_packets && program->steps == 1 ? lone : NULL;
 }
 
 static const char *title_of(const ProgramSpec *program) { return program->title ? program->title : "Rank program"; }
@@ -154,8 +154,10 @@ const Film *film_of_program(Arena *arena, const ProgramSpec *program, uint64_t s
                    .row_count = ranks,
                    .links = system->links,
                    .link_count = system->link_count};
-    RunResult result =
-        run_system(arena, system, &(RunOptions){.seed = seed, .tell = on_span, .owner = &s, .chain = true});
+    RunOptions options = {.seed = seed, .tell = on_span, .owner = &s, .chain = true};
+    if (program->as_packets) options.carrier = program_carrier(arena, program, system, problems);
+    if (program->as_packets && !options.carrier) return NULL;
+    RunResult result = run_system(arena, system, &options);
     if (result.stopped) {
         watch_tells(program->where, problems);
         return NULL;

@@ -289,13 +289,24 @@ static Timeline *program_timeline(Arena *arena, const System *system, const RunR
     return timeline;
 }
 
-RecordPoint simulate_program(Arena *arena, const Cluster *cluster, const System *system, double steps,
-                             const StudySpec *study, Problems *problems) {
+// As packets each rank goes its own way, and links are those of the network.
+static Folded program_as_run(Arena *arena, const ProgramSpec *program, const System *system, bool unfolded) {
+    if (program->as_packets) return (Folded){*system, NULL};
+    return unfolded ? (Folded){merge_equal_links(arena, system), NULL} : fold_system(arena, system);
+}
+
+RecordPoint simulate_program(Arena *arena, const ProgramSpec *program, const System *system, const StudySpec *study,
+                             Problems *problems) {
+    const Cluster *cluster = program->cluster;
     RecordPoint point = blank_point(arena, cluster);
-    double started = cpu_seconds();
-    Folded folded = study->unfolded || study->want_timeline ? (Folded){merge_equal_links(arena, system), NULL}
-                                                            : fold_system(arena, system);
+    double started = cpu_seconds(), steps = program->steps;
+    Folded folded = program_as_run(arena, program, system, study->unfolded || study->want_timeline);
     RunOptions options = {.seed = study->seed, .timeline = study->want_timeline};
+    if (program->as_packets) options.carrier = program_carrier(arena, program, system, problems);
+    if (program->as_packets && !options.carrier) {
+        point.why_not = newest_problem(problems);
+        return point;
+    }
     RunResult result = {.stopped = true};
     if (watch_allows_operations(system_op_count(&folded.system), 0, "this program", "fewer operations or ranks",
                                 study->where, problems))
@@ -312,7 +323,7 @@ RecordPoint simulate_program(Arena *arena, const Cluster *cluster, const System 
         return point;
     }
     if (result.deadlocked_count) {
-        RunResult whole = run_system(arena, system, &options);
+        RunResult whole = program->as_packets ? result : run_system(arena, system, &options);
         report_deadlock(arena, system, &whole, study->where, problems);
         point.why_not = "deadlock";
         return point;

@@ -5,6 +5,7 @@
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/job/job.h"
 #include "models/workload/step/lower.h"
+#include "scenarios/program/program.h"
 #include "sim/base/problem.h"
 #include "sim/data/record.h"
 
@@ -84,7 +85,7 @@ RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const Traini
 // The same run on the same machines, rented otherwise: only prices and costs of the point change.
 void price_training(Arena *arena, const Cluster *cluster, RecordPoint *point);
 // A hand-written System as a record point (sim.program).
-RecordPoint simulate_program(Arena *arena, const Cluster *cluster, const System *system, double steps,
-                             const StudySpec *study, Problems *problems);
+RecordPoint simulate_program(Arena *arena, const ProgramSpec *program, const System *system, const StudySpec *study,
+                             Problems *problems);
 
 #endif

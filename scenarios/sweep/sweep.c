@@ -425,7 +425,7 @@ static void name_row(const Sweep *sweep, Arena *arena, const int *values, StoreR
 static RecordPoint program_point(Arena *arena, const ProgramSpec *program, const StudySpec *how, Problems *problems) {
     const System *system = program_system(arena, program, problems);
     if (!system) return (RecordPoint){.why_not = problem_at(problems, 0)->text};
-    return simulate_program(arena, program->cluster, system, program->steps, how, problems);
+    return simulate_program(arena, program, system, how, problems);
 }
 
 static RecordPoint study_point_at(Sweep *sweep, Arena *arena, const StudySpec *made, const int *values,

@@ -116,9 +116,13 @@ static const SpanSet *trace_program(Arena *arena, const TraceRequest *request, P
     StepTrace *trace = recorder(arena, request, program->cluster, (Where){0}, problems);
     const System *system = trace ? program_system(arena, program, problems) : NULL;
     if (!system) return NULL;
-    Folded folded = request->unfolded ? (Folded){merge_equal_links(arena, system), NULL} : fold_system(arena, system);
+    Folded folded = program->as_packets ? (Folded){*system, NULL}
+                    : request->unfolded ? (Folded){merge_equal_links(arena, system), NULL}
+                                        : fold_system(arena, system);
     if (step_trace_needs_whole(trace, folded.class_of)) folded = (Folded){merge_equal_links(arena, system), NULL};
     RunOptions options = {.seed = request->seed};
+    if (program->as_packets) options.carrier = program_carrier(arena, program, system, problems);
+    if (program->as_packets && !options.carrier) return NULL;
     step_trace_whole(trace, system);
     step_trace_begin(trace, NULL, &folded.system, folded.class_of, program->cluster->gpu_count, &options);
     RunResult result = run_system(arena, &folded.system, &options);

@@ -53,7 +53,7 @@ int32_t message_channel(MessageBook *book, int collective, int from, int to, int
     }
     LIST_PUSH(book->arena, &book->connections,
               ((Connection){.collective = collective, .from = from, .to = to, .tag = tag, .next = *head}));
-    LIST_PUSH(book->arena, &book->channels, ((Channel){.member_count = 2}));
+    LIST_PUSH(book->arena, &book->channels, ((Channel){.member_count = 2, .lane = message_lane(collective, tag)}));
     *head = book->connections.count;
     return book->connections.count - 1;
 }
@@ -74,6 +74,8 @@ static int32_t plan_of(MessageBook *book, const FlowPlan *flow, int32_t channel,
     plans[known->plan_count] =
         flow_message(book->arena, flow, book->links, connection->from, connection->to, way, bytes);
     known->plans = plans;
+    known->piped = flow_is_piped(flow);
+    if (flow->request.steps) known->lane = message_lane(connection->collective, 0);
     return known->plan_count++;
 }
 

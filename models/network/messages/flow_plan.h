@@ -21,12 +21,15 @@ struct FlowPlan {
     bool apart;         // latencies pass on streams of their own, not in the transfers
     double piece_bytes; // when they are all alike
     double start_seconds;
+    const PacketSizes *packets; // of messages that leave a node; NULL: at flow fidelity
 };
 
 // Which link is busy longest, and longer than `least` seconds; NULL: none.
 const char *flow_busiest(const Link *links, const double *busy, int count, double least);
 // Of a message between two places, with nothing else under way.
 SimTime flow_latency(const FlowPlan *plan, LinkBook *book, int from, int to, int way);
+// As packets, what they take of that latency at rest, and what passes before the first of them; else 0.
+SimTime flow_on_the_wire(const FlowPlan *plan, int from, int to, int way);
 // The script of a place where the request has steps.
 FlowScript flow_script_of_steps(Arena *arena, const FlowPlan *plan, int place);
 

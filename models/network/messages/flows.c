@@ -1,5 +1,6 @@
 // How a request is run as messages: algorithm, protocol, pieces, and the run of the system that flow_system.c builds.
 #include "models/network/messages/flow_plan.h"
+#include "models/network/messages/packet_fabric.h"
 
 #include <math.h>
 #include <string.h>
@@ -188,11 +189,22 @@ const FlowPlan *flow_plan(Arena *arena, const Network *network, const Collective
     return plan;
 }
 
+const FlowPlan *flow_plan_as_packets(Arena *arena, const FlowPlan *plan, const PacketSizes *sizes) {
+    FlowPlan *as_packets = ARENA_NEW(arena, FlowPlan);
+    PacketSizes *kept = ARENA_NEW(arena, PacketSizes);
+    *kept = *sizes;
+    *as_packets = *plan;
+    as_packets->packets = kept;
+    return as_packets;
+}
+
 int flow_place(const FlowPlan *plan, int rank) {
     for (int place = 0; place < plan->group.rank_count; place++)
         if (plan->group.ranks[place] == rank) return place;
     return -1;
 }
+
+bool flow_is_piped(const FlowPlan *plan) { return plan->window > 1; }
 
 int flow_rank(const FlowPlan *plan, int place) { return plan->group.ranks[place]; }
 
@@ -209,6 +221,23 @@ SimTime flow_latency(const FlowPlan *plan, LinkBook *book, int from, int to, int
     Plan message = message_plan(scratch, book, group, &plan->style, group->ranks[from], group->ranks[to], way, 0);
     arena_close(scratch);
     return message.latency;
+}
+
+SimTime flow_on_the_wire(const FlowPlan *plan, int from_place, int to_place, int way) {
+    int from = plan->group.ranks[from_place], to = plan->group.ranks[to_place], cables;
+    const Network *network = plan->network;
+    const PacketSizes *sizes = plan->packets;
+    if (!sizes || !message_is_remote(&plan->group, &plan->style, from, to)) return 0;
+    NicPair nics = message_nics(&plan->group, &plan->style, from, to, way);
+    PacketHost sender = {.node = network->node_of[from], .nic = nics.out},
+               receiver = {.node = network->node_of[to], .nic = nics.in};
+    const Node *node = &network->nodes[sender.node];
+    if (layout_of(network, node)->shape->nic_count == 0) return 0;
+    sender.bytes_per_second = link_rate(network, node->first_link + layout_of(network, node)->nic_out[nics.out]);
+    double seconds = packet_fabric_seconds(network, &sender, &receiver, &cables);
+    double piece = plan->piece_bytes > 0 && plan->piece_bytes < sizes->payload ? plan->piece_bytes : sizes->payload;
+    double rate = packet_fabric_host_rate(network, &sender, packet_stretch(sizes));
+    return step_ticks(seconds + (cables - 1) * (piece + sizes->header) / rate + packet_fabric_window(network));
 }
 
 SimTime flow_latency_behind(const FlowPlan *plan, LinkBook *book, int from, int to, int way) {

@@ -12,14 +12,24 @@ typedef struct FlowPlan FlowPlan;
 const FlowPlan *flow_plan(Arena *arena, const Network *network, const CollectiveRequest *request, const char **why,
                           const char **remedy);
 
+// The same with what leaves a node as packets (packet_carrier.h): of latencies that pass as work that which packets
+// take themselves is taken off.
+typedef struct PacketSizes {
+    int payload, header, control; // bytes: of a full packet, beside it, of an acknowledgement
+} PacketSizes;
+static inline double packet_stretch(const PacketSizes *sizes) { // on the wire, with acknowledgements, a byte of payload
+    return (double)(sizes->payload + sizes->header + sizes->control) / sizes->payload;
+}
+extern const PacketSizes packet_sizes_usual;
+const FlowPlan *flow_plan_as_packets(Arena *arena, const FlowPlan *plan, const PacketSizes *sizes);
+
 // What one place of the group does: a few streams of operations, each in order. A message from one place to another
 // under one tag always leaves from one stream and arrives in one.
 typedef enum FlowOpKind { FLOW_SEND, FLOW_RECEIVE, FLOW_WORK, FLOW_RECORD, FLOW_WAIT } FlowOpKind;
 
 typedef struct FlowOp {
     FlowOpKind kind;
-    int32_t peer, tag, way; // SEND, RECEIVE: a place; WORK: of the message whose latency passes
-    int8_t latency;         // WORK: of a message from the peer: 1, to it: -1; 0: of none
+    int32_t peer, tag, way; // SEND, RECEIVE: a place
     int32_t mark;           // RECORD, WAIT
     double bytes;
     SimTime time; // WORK
@@ -48,6 +58,10 @@ LinkBook *link_book_create(Arena *arena, const Network *network, const Link *lin
 const Link *link_book_links(const LinkBook *book, int *count);
 // What passes after the last byte of a message has left, where the transfer itself has none of it (else 0).
 SimTime flow_latency_behind(const FlowPlan *plan, LinkBook *book, int from, int to, int way);
+// Messages follow each other on the wire: who sends one goes on at once where packets carry it.
+bool flow_is_piped(const FlowPlan *plan);
+// Of a channel: messages of one tag share a connection, those of different collectives do not.
+static inline int64_t message_lane(int64_t collective, int64_t tag) { return collective << 24 | tag; }
 // The transfer between a SEND and its RECEIVE; and of a back end's lone send to another rank.
 Plan flow_message(Arena *arena, const FlowPlan *plan, LinkBook *book, int from, int to, int way, double bytes);
 Plan flow_lone_message(Arena *arena, const Network *network, LinkBook *book, Backend backend, int from_rank,
@@ -77,7 +91,7 @@ typedef struct FlowSystem {
     bool stopped; // by the watch: there is no system
 } FlowSystem;
 FlowSystem flow_system(Arena *arena, const FlowPlan *plan);
-// The same from the scripts of all places, though they do alike. For tests.
+// The same from the scripts of all places, though they do alike: as packets they do not.
 FlowSystem flow_system_of_each(Arena *arena, const FlowPlan *plan);
 // Ranks that do the same at the same time become one.
 void flow_fold(Arena *arena, FlowSystem *flows);

@@ -106,14 +106,40 @@ static void lay_links(Arena *arena, PacketFabric *fabric, double stretch) {
     }
 }
 
+// ---- Times.
+static double cable_latency(const Network *network) {
+    return fmax(network->fabric.switch_latency_seconds, LATENCY_LEAST);
+}
+
+static double host_cable_latency(const Network *network) {
+    return fmax((network->fabric.latency_seconds + network->fabric.switch_latency_seconds) / 2, LATENCY_LEAST);
+}
+
+double packet_fabric_window(const Network *network) {
+    bool one_switch =
+        network->fabric.kind != FABRIC_FAT_TREE && network->switch_count == 1 && network->fabric_link_count == 0;
+    double host = host_cable_latency(network);
+    return one_switch ? host : fmin(host, cable_latency(network));
+}
+
+double packet_fabric_seconds(const Network *network, const PacketHost *from, const PacketHost *to, int *cables) {
+    int out = fabric_leaf(network, from->node, from->nic), in = fabric_leaf(network, to->node, to->nic);
+    *cables = fabric_switches(network, out, in) + 1;
+    return 2 * host_cable_latency(network) + (*cables - 2) * cable_latency(network) +
+           fabric_line_seconds(network, out, in);
+}
+
+double packet_fabric_host_rate(const Network *network, const PacketHost *host, double stretch) {
+    double speed = network->link_speed ? network->link_speed[host->node] : 1;
+    return fmin(stretch * host->bytes_per_second, network->fabric.nic_bytes_per_second * speed);
+}
+
 // ---- All of it.
 static void lay_hosts(Arena *arena, PacketFabric *fabric, double stretch) {
     const Network *network = fabric->network;
     for (int h = 0; h < fabric->host_count; h++) {
         const PacketHost *host = &fabric->hosts[h];
-        double speed = network->link_speed ? network->link_speed[host->node] : 1,
-               line = network->fabric.nic_bytes_per_second * speed;
-        PacketCable cable = {.a = h, .bytes_per_second = fmin(stretch * host->bytes_per_second, line)};
+        PacketCable cable = {.a = h, .bytes_per_second = packet_fabric_host_rate(network, host, stretch)};
         cable.b = fabric->host_count + fabric_leaf(network, host->node, host->nic);
         cable.latency_seconds = fabric->host_latency;
         LIST_PUSH(arena, &fabric->cables, cable);
@@ -135,8 +161,8 @@ PacketFabric packet_fabric(Arena *arena, const Network *network, const PacketHos
                            double stretch) {
     const FabricShape *shape = &network->fabric;
     PacketFabric fabric = {.network = network, .hosts = hosts, .host_count = host_count};
-    fabric.latency = fmax(shape->switch_latency_seconds, LATENCY_LEAST);
-    fabric.host_latency = fmax((shape->latency_seconds + shape->switch_latency_seconds) / 2, LATENCY_LEAST);
+    fabric.latency = cable_latency(network);
+    fabric.host_latency = host_cable_latency(network);
     lay_hosts(arena, &fabric, stretch);
     if (shape->kind == FABRIC_FAT_TREE)
         lay_tree(arena, &fabric, stretch);
@@ -144,13 +170,6 @@ PacketFabric packet_fabric(Arena *arena, const Network *network, const PacketHos
         lay_links(arena, &fabric, stretch);
     count_ports(&fabric);
     return fabric;
-}
-
-double packet_fabric_seconds(const PacketFabric *fabric, const PacketHost *from, const PacketHost *to, int *cables) {
-    const Network *network = fabric->network;
-    int out = fabric_leaf(network, from->node, from->nic), in = fabric_leaf(network, to->node, to->nic);
-    *cables = fabric_switches(network, out, in) + 1;
-    return 2 * fabric->host_latency + (*cables - 2) * fabric->latency + fabric_line_seconds(network, out, in);
 }
 
 static const char *end_name(Arena *arena, const PacketFabric *fabric, int32_t end) {

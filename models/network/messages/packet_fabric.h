@@ -28,8 +28,11 @@ const char *packet_fabric_refused(const Network *network, const char **remedy);
 // `stretch`: bytes on the wire per byte of payload.
 PacketFabric packet_fabric(Arena *arena, const Network *network, const PacketHost *hosts, int host_count,
                            double stretch);
-// One way between two hosts, with as many cables on it.
-double packet_fabric_seconds(const PacketFabric *fabric, const PacketHost *from, const PacketHost *to, int *cables);
+// One way between two hosts, with as many cables on it; and what a host's cable carries.
+double packet_fabric_seconds(const Network *network, const PacketHost *from, const PacketHost *to, int *cables);
+double packet_fabric_host_rate(const Network *network, const PacketHost *host, double stretch);
+// So much passes between a message's beginning and its first packet at least: windows are as long, or shorter.
+double packet_fabric_window(const Network *network);
 // Of what leaves by an end of a cable, as packets number them.
 const char *packet_fabric_port_name(Arena *arena, const PacketFabric *fabric, int port);
 

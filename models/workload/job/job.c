@@ -270,12 +270,8 @@ static void set_rest(const Maker *m) {
     const Value *backend = value_of(m, JOB_TRAINING, "backend"), *fidelity = value_of(m, JOB_TRAINING, "fidelity");
     const Value *no_sync = value_of(m, JOB_TRAINING, "no_sync"), *prefetch = value_of(m, JOB_TRAINING, "prefetch");
     if (backend) CHECK(backend_from_name(backend->text, &m->spec->backend));
-    if (fidelity) m->spec->by_messages = fidelity->choice == 1;
-    if (fidelity && fidelity->choice == 2) {
-        problem_add(m->problems, fidelity->where, "a training step is not simulated packet by packet");
-        problem_hint(m->problems, "use fidelity flow, or ask for its collectives: lockstep collective all_reduce "
-                                  "--fidelity packet");
-    }
+    if (fidelity) m->spec->by_messages = fidelity->choice >= 1;
+    if (fidelity) m->spec->as_packets = fidelity->choice == 2;
     if (no_sync) m->spec->syncs_always = !no_sync->flag;
     if (prefetch) m->spec->prefetch = prefetch->number > 0 ? (int)prefetch->number : -1;
 }

@@ -203,8 +203,9 @@ typedef struct TrainingSpec {
     bool syncs_always;                // gradients are reduced after every micro-batch (DDP without no_sync)
     int prefetch;                     // blocks whose weights are gathered ahead; 0: 1 as FSDP does, -1: none
     double horovod_cycle_seconds, horovod_fusion_bytes; // of strategy HOROVOD; 0: its defaults
-    bool by_messages;                                   // fidelity = "flow": collectives are all their messages
-    bool fp32_grad_reduce;                              // gradients travel as fp32 whatever the precision
+    bool by_messages;           // fidelity = "flow" or "packet": collectives are all their messages
+    bool as_packets;            // fidelity = "packet": what leaves a node travels as packets
+    bool fp32_grad_reduce;      // gradients travel as fp32 whatever the precision
     bool recompute_stops_early; // once all that backward needs is there: not a layer's last product (PyTorch since 2.1)
     double accumulation_bytes;  // moved per parameter and micro-batch beyond the framework's usual; 0 none
     bool expert_loop; // a loop in Python goes from expert to expert (Hugging Face's), each asking which tokens are its

@@ -83,7 +83,9 @@ static const FlowPlan *flow_of(Expander *e, int32_t channel, int32_t plan) {
                                  .ranks = group->ranks,
                                  .rank_count = group->count,
                                  .bytes = group->shapes->items[plan].bytes};
-    flow = e->flows[channel][plan] = flow_plan(e->arena, e->l->cluster->network, &request, &why, &remedy);
+    flow = flow_plan(e->arena, e->l->cluster->network, &request, &why, &remedy);
+    if (flow && e->l->training->as_packets) flow = flow_plan_as_packets(e->arena, flow, &packet_sizes_usual);
+    e->flows[channel][plan] = flow;
     if (!flow) {
         problem_add(e->problems, e->l->training->where, "fidelity \"flow\": %s", why);
         problem_hint(e->problems, "%s", remedy);

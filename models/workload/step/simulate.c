@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "models/network/messages/packet_carrier.h"
 #include "models/workload/step/anchor.h"
 #include "models/workload/step/plausible.h"
 #include "models/workload/step/step_chain.h"
@@ -122,10 +123,17 @@ double step_gain_sigma(const TrainingSpec *training, const double *before, const
 
 bool step_fits(const SimulatedStep *step) { return may_fit(&step->lowered->memory); }
 
-// False: it is longer than the clock, or the watch has stopped it.
+static const Carrier *carrier_of(Arena *arena, const TrainingSpec *training, const Cluster *cluster,
+                                 const System *system, Problems *problems) {
+    return packet_carrier_ready(arena, cluster->network, system, &packets_unasked,
+                                arena_printf(arena, "the packets of a step on %d GPUs", cluster->gpu_count),
+                                "fidelity = \"flow\", fewer GPUs, or fewer micro-batches", training->where, problems);
+}
+
+// False: it is longer than the clock, the watch has stopped it, or, after a problem, it cannot be packets.
 static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, const System *system,
                      const int32_t *class_of, const RunOptions *asked, const SimulationOptions *follows, int runs,
-                     Outcome *outcome) {
+                     Outcome *outcome, Problems *problems) {
     Arena *scratch = arena_open();
     RunOptions told = *asked, *options = &told;
     StepTrace *trace = follows ? follows->trace : NULL;
@@ -136,6 +144,13 @@ static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, 
         timeline = step_timeline_begin(arena, step->lowered, system, class_of, options);
     if (follows && follows->load && !trace && !timeline)
         load = step_load_begin(arena, cluster, system, class_of, options);
+    if (step->lowered->training->as_packets) {
+        told.carrier = carrier_of(scratch, step->lowered->training, cluster, system, problems);
+        if (!told.carrier) {
+            arena_close(scratch);
+            return false;
+        }
+    }
     RunResult result = run_system(scratch, system, options);
     CHECK(result.stopped || result.beyond_clock || result.deadlocked_count == 0);
     outcome->lacks_left_out = result.lacks_left_out;
@@ -241,7 +256,7 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
     }
     SimulatedStep step = {.digest = DIGEST_START};
     Folded folded = {.system = {0}};
-    bool whole = options->unfolded || options->keeps_system;
+    bool whole = options->unfolded || options->keeps_system || training->as_packets;
     bool sums = !follows && options->give_up_s == 0, shorter = false;
     if (whole)
         step.lowered = lower_training(arena, cluster, training, problems);
@@ -249,11 +264,13 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
         step.lowered = lower_shortened(arena, cluster, training, options->book, &folded,
                                        sums && !options->all_micro_batches ? &shorter : NULL, problems);
     if (!step.lowered || (!step_fits(&step) && !options->assume_fits)) return step;
-    if (options->unfolded)
+    if (training->as_packets) // each rank goes its own way, and links are those of the network
+        folded.system = *step.lowered->system;
+    else if (options->unfolded)
         folded.system = merge_equal_links(arena, step.lowered->system);
     else if (whole)
         folded = fold_system(arena, step.lowered->system);
-    if (options->trace && !options->unfolded && step_trace_needs_whole(options->trace, folded.class_of)) {
+    if (options->trace && folded.class_of && step_trace_needs_whole(options->trace, folded.class_of)) {
         SimulationOptions all = *options;
         all.unfolded = true;
         return simulate_step(arena, cluster, training, &all, problems);
@@ -265,7 +282,7 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
         step.beyond_limits = true;
         return step;
     }
-    bool exact = training->jitter == 0 && !training->anchors;
+    bool exact = training->jitter == 0 && !training->anchors && !training->as_packets;
     if (options->give_up_s > 0 && exact && takes_longer(&folded.system, options->give_up_s / step_loss(training)))
         return step;
 
@@ -278,8 +295,13 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
                           .adds_left_out = shorter,
                           .operations = operations};
         Outcome outcome = {.lacks_left_out = false};
+        int before = problems_added(problems);
         bool within = run_once(arena, &step, cluster, &folded.system, folded.class_of, &run, i == 0 ? options : NULL,
-                               runs, &outcome);
+                               runs, &outcome, problems);
+        if (problems_added(problems) > before) {
+            step.beyond_limits = true;
+            return step;
+        }
         if (watch_stopped()) {
             step.beyond_limits = watch_tells(training->where, problems);
             return step;

@@ -1,0 +1,39 @@
+// How transports and switches are where nothing is said: windows of a bandwidth-delay product, marks by rate, pauses
+// with headroom left, trimmed queues; and which transport a fabric is used to.
+#ifndef LOCKSTEP_NETWORK_PACKET_RULES_H
+#define LOCKSTEP_NETWORK_PACKET_RULES_H
+
+#include "sim/base/problem.h"
+#include "sim/packet/packet.h"
+
+// What they go by.
+typedef struct PacketFacts {
+    double bytes_per_second; // on the wire, of the fastest host
+    double latency_seconds;  // of the longest cable
+    double bare_seconds;     // round trip of a packet that finds nobody
+    int ports;               // of a switch, at most
+    double packets, hops;    // about, that a run takes; with those of acknowledgements
+    bool lossless, tcp;      // by credits, InfiniBand and Slingshot; sockets
+    bool sprays;             // packets over ways, in any order, by delay and without pauses: EFA's SRD
+    bool spreads;            // over all ways, not by a hash of each flow
+    bool warm;               // windows have grown before
+} PacketFacts;
+
+// What is asked for; below 0: as it is usual.
+typedef struct PacketAsked {
+    int transport, routing;
+    double payload, buffer, window, timeout, target, mark_from, mark_to, mark_most, pause, queue;
+    uint64_t seed;
+} PacketAsked;
+extern const PacketAsked packets_unasked;
+
+// First sizes of packets, routing, buffer, seed and the transport; once the facts are known, transport and routing of a
+// fabric where none are asked for; then the rest.
+void packet_rules_begin(const PacketAsked *asked, PacketNetwork *network);
+void packet_rules_usual(PacketAsked *asked, const PacketFacts *facts);
+void packet_rules_end(const PacketAsked *asked, const PacketFacts *facts, PacketNetwork *network);
+// False after a problem: `what`, for example "the packets of the collective", would be too much.
+bool packet_rules_allow(const PacketFacts *facts, const PacketNetwork *network, const char *what, const char *remedy,
+                        Where where, Problems *problems);
+
+#endif

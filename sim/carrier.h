@@ -1,0 +1,26 @@
+// Who carries the transfers of some channels in place of links that are shared: a network with a clock of its own,
+// which goes by windows. What is handed over at a time has no effect before the end of the window worked off last.
+#ifndef LOCKSTEP_SIM_CARRIER_H
+#define LOCKSTEP_SIM_CARRIER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/clock.h"
+
+typedef struct CarriedEnd { // a transfer is there
+    SimTime time;
+    int32_t channel;
+} CarriedEnd;
+
+typedef struct Carrier {
+    void *owner;
+    const int32_t *sender; // [channel] the actor that sends; -1: the channel is not carried
+    // A transfer begins, in order of time: when its last member has come, of a piped channel when its sender has.
+    void (*send)(void *owner, int32_t channel, int32_t plan, SimTime now);
+    SimTime (*next)(void *owner); // when the next window begins in which anything happens; NEVER: there is none
+    // Works it off: what is there, that of one channel in the order in which it was sent. False: the watch stopped it.
+    bool (*advance)(void *owner, const CarriedEnd **ends, int *count);
+} Carrier;
+
+#endif
