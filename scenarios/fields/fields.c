@@ -6,6 +6,7 @@
 #include "results/columns.h"
 #include "scenarios/fields/field_rows.h"
 #include "sim/base/check.h"
+#include "sim/packet/packet.h"
 
 static const char *const plot_choices[] = {"scaling", "breakdown", "gantt", "memory", "pareto"};
 static const char *const copy_ends[] = {"host", "device"};
@@ -222,8 +223,10 @@ static const Field program_fields[] = {
     {"tensors", CHOICE(tensor_places, COUNT_OF(tensor_places)), .fallback = "\"gpu\"", .example = "\"gpu\"",
      .help = "where the tensors of collectives lie"},
     {"fidelity", CHOICE(fidelity_choices, 3), .fallback = "\"fluid\"", .example = "\"flow\"",
-     .help = "fluid: a collective is one transfer; flow: all the messages it is made of; packet: of lockstep "
-             "collective alone"},
+     .help = "fluid: a collective is one transfer; flow: all the messages it is made of; packet: what leaves a node of "
+             "these as packets (docs/packets.md)"},
+    {"transport", CHOICE(packet_transport_names, PACKET_TRANSPORTS), .example = "\"hpcc\"",
+     .help = "of those packets: what senders do about congestion; when left out: as the fabric is used to"},
     {"cuda_aware_mpi", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
      .help = "MPI was built with CUDA support"},
     {"precision", CHOICE(precision_choices, 10), .fallback = "\"bf16\"", .example = "\"fp16\"",

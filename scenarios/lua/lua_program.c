@@ -188,6 +188,11 @@ static ProgramSpec *program_of(lua_State *L, const Object *object, const Cluster
         .by_messages = strcmp(object_text(object, "fidelity"), "fluid") != 0,
         .as_packets = strcmp(object_text(object, "fidelity"), "packet") == 0,
     };
+    if (object_has(object, "transport")) program->transport = 1 + object_value(object, "transport")->choice;
+    if (program->transport && !program->as_packets) {
+        problem_add(script->problems, object_value(object, "transport")->where, "a transport belongs to packets");
+        problem_hint(script->problems, "add fidelity = \"packet\", or leave it out");
+    }
     CHECK(backend_from_name(object_text(object, "backend"), &program->backend));
     CHECK(precision_from_name(object_text(object, "precision"), &program->precision));
     program->notes = read_texts(L, object, "notes", &program->note_count);

@@ -71,6 +71,7 @@ typedef struct ProgramSpec {
     bool tensors_on_gpu, cuda_aware_mpi;
     bool by_messages;             // fidelity = "flow" or "packet"
     bool as_packets;              // fidelity = "packet"
+    int transport;                // of those packets: a PacketTransportId and 1; 0: as the fabric is used to
     const FlowPlan *const *flows; // of collectives that have become messages
     Precision precision;
     RecordedRank *ranks;     // [cluster->gpu_count]: one step of each

@@ -238,28 +238,27 @@ static void lay_ways(PacketCarrier *c) {
 }
 
 // ---- How fast NICs are: what is narrower between them and GPUs makes them so.
-// A link of software is of the node that all who use it have in common.
+// A link of software is of the node that all who use it have in common, or of either end where only one pair does.
 static void narrow(int32_t *may, int32_t a, int32_t b) {
-    if (may[0] == NOBODY) {
-        may[0] = a, may[1] = b;
-        return;
-    }
+    if (may[0] == NOBODY) may[0] = a, may[1] = b;
     if (may[0] != a && may[0] != b) may[0] = may[1];
     if (may[1] != a && may[1] != b) may[1] = may[0];
 }
 
-static int32_t *owners(const PacketCarrier *c, Arena *scratch) { // [link] its node; of the fabric's: NOBODY
+static int32_t *owners(const PacketCarrier *c, Arena *scratch) { // [link * 2] its nodes; of the fabric's: NOBODY
     const Network *network = c->network;
     int links = c->system->link_count;
-    int32_t *owner = ARENA_ARRAY(scratch, int32_t, links + 1), *may = ARENA_ARRAY(scratch, int32_t, 2 * links + 1);
-    for (int l = 0; l < links; l++) owner[l] = may[2 * l] = NOBODY;
+    int32_t *owner = ARENA_ARRAY(scratch, int32_t, 2 * links + 1);
+    for (int l = 0; l < 2 * links; l++) owner[l] = NOBODY;
     for (int i = 0; i < c->system->channel_count; i++)
         for (int u = 0; c->ways[i] && u < c->system->channels[i].plans[0].use_count; u++)
-            narrow(&may[2 * c->system->channels[i].plans[0].uses[u].link], c->ways[i]->from_node, c->ways[i]->to_node);
-    for (int l = network->link_count; l < links; l++) owner[l] = may[2 * l];
+            narrow(&owner[2 * c->system->channels[i].plans[0].uses[u].link], c->ways[i]->from_node,
+                   c->ways[i]->to_node);
+    for (int l = 0; l < 2 * network->link_count; l++) owner[l] = NOBODY;
     for (int n = 0; n < network->node_count; n++) {
         const Node *node = &network->nodes[n];
-        for (int l = 0; l < layout_of(network, node)->link_count; l++) owner[node->first_link + l] = n;
+        for (int l = 0; l < layout_of(network, node)->link_count; l++)
+            owner[2 * (node->first_link + l)] = owner[2 * (node->first_link + l) + 1] = n;
     }
     return owner;
 }
@@ -274,7 +273,7 @@ static void slow_hosts(const PacketCarrier *c, int32_t channel, const double *lo
         int32_t ends[] = {connection->from_host, connection->to_host};
         for (int u = 0; u < 2 * plan->use_count; u++) {
             int32_t link = plan->uses[u / 2].link, host = ends[u & 1];
-            if (owner[link] == c->hosts[host].node)
+            if (owner[2 * link] == c->hosts[host].node || owner[2 * link + 1] == c->hosts[host].node)
                 most[host] = fmax(most[host], load[link] / c->system->links[link].bytes_per_second);
         }
     }

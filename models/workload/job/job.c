@@ -268,10 +268,16 @@ static void set_data(const Maker *m, const Software *software) {
 
 static void set_rest(const Maker *m) {
     const Value *backend = value_of(m, JOB_TRAINING, "backend"), *fidelity = value_of(m, JOB_TRAINING, "fidelity");
+    const Value *transport = value_of(m, JOB_TRAINING, "transport");
     const Value *no_sync = value_of(m, JOB_TRAINING, "no_sync"), *prefetch = value_of(m, JOB_TRAINING, "prefetch");
     if (backend) CHECK(backend_from_name(backend->text, &m->spec->backend));
     if (fidelity) m->spec->by_messages = fidelity->choice >= 1;
     if (fidelity) m->spec->as_packets = fidelity->choice == 2;
+    if (transport) m->spec->transport = 1 + transport->choice;
+    if (transport && !m->spec->as_packets) {
+        problem_add(m->problems, transport->where, "a transport belongs to packets");
+        problem_hint(m->problems, "add fidelity packet, or leave it out");
+    }
     if (no_sync) m->spec->syncs_always = !no_sync->flag;
     if (prefetch) m->spec->prefetch = prefetch->number > 0 ? (int)prefetch->number : -1;
 }

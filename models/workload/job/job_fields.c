@@ -9,6 +9,7 @@
 #include "models/workload/job/training.h"
 #include "models/workload/life/checkpoint.h"
 #include "sim/base/check.h"
+#include "sim/packet/packet.h"
 
 const char *const precision_choices[10] = {"fp64", "fp32", "tf32", "fp16", "bf16",
                                            "fp8",  "fp4",  "int8", "amp",  "mixed"};
@@ -35,7 +36,9 @@ static const Field training_fields[] = {
     {"schedule", CHOICE(schedule_names, SCHEDULE_COUNT), .example = "\"gpipe\"", .flag = "schedule", .varied = "schedule",
      INT(schedule), .help = "order of micro-batches in a pipeline; when left out: 1f1b, or interleaved with vpp"},
     {"fidelity", CHOICE(fidelity_choices, 3), .fallback = "\"fluid\"", .example = "\"flow\"", .flag = "fidelity",
-     .help = "fluid: a collective is one transfer; flow: all the messages it is made of; packet: of lockstep collective alone"},
+     .help = "fluid: a collective is one transfer; flow: all the messages it is made of; packet: what leaves a node of these as packets (docs/packets.md)"},
+    {"transport", CHOICE(packet_transport_names, PACKET_TRANSPORTS), .example = "\"hpcc\"", .flag = "transport",
+     .help = "of those packets: what senders do about congestion; when left out: as the fabric is used to"},
     {"zero", COUNT(0, 3), .fallback = "0", .example = "1", .flag = "zero", .varied = "zero", INT(layout.zero),
      .help = "1: optimizer state is spread over the replicas, 2: gradients too, 3: weights too (FSDP)"},
     {"seq_len", COUNT(1, MOST_SIZE), .example = "1024", .flag = "seq", .alias = "seq-length", .varied = "seq_len",

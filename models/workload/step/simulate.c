@@ -125,7 +125,9 @@ bool step_fits(const SimulatedStep *step) { return may_fit(&step->lowered->memor
 
 static const Carrier *carrier_of(Arena *arena, const TrainingSpec *training, const Cluster *cluster,
                                  const System *system, Problems *problems) {
-    return packet_carrier_ready(arena, cluster->network, system, &packets_unasked,
+    PacketAsked asked = packets_unasked;
+    asked.transport = training->transport - 1;
+    return packet_carrier_ready(arena, cluster->network, system, &asked,
                                 arena_printf(arena, "the packets of a step on %d GPUs", cluster->gpu_count),
                                 "fidelity = \"flow\", fewer GPUs, or fewer micro-batches", training->where, problems);
 }
