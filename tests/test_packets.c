@@ -489,10 +489,8 @@ static PacketResult permutation(Arena *arena, PacketRouting routing, PacketTrans
     s.network.switches.routing = routing;
     s.network.seed = seed;
     s.network.transport.window_packets = 100;
-    if (transport == PACKET_NDP) {
-        s.network.switches.queue_bytes = 8 * WIRE;
-        s.network.switches.trim = true;
-    }
+    s.network.switches.trim = packet_transports[transport].trims;
+    if (s.network.switches.trim) s.network.switches.queue_bytes = packet_transports[transport].queue_packets * WIRE;
     return run_all(arena, &s.network, flows, hosts);
 }
 
@@ -510,6 +508,132 @@ static int fullest(const PacketResult *result, int first, int end, int packets, 
     for (int cable = first; cable < end; cable++)
         if (result->ports[2 * cable + down].bytes > most) most = result->ports[2 * cable + down].bytes;
     return (int)(most / ((int64_t)packets * WIRE));
+}
+
+// ---- EQDS (Olteanu et al. 2022), and Ultra Ethernet's RCCC: receivers grant what they can take.
+// As above for HPCC: htsim's EQDS with random spray, queues of 35 packets, a first window of 40; the mean and the last.
+static void trimming_star(Star *s, int senders, PacketTransportId transport, double queue) {
+    star(s, senders + 1, 12.5e9, 3e-6, transport);
+    s->network.payload_bytes = 4096;
+    s->network.switches.queue_bytes = queue * 4158;
+    s->network.switches.trim = true;
+}
+
+static double mean_end(const PacketResult *result, int count) {
+    double sum = 0;
+    for (int f = 0; f < count; f++) sum += step_seconds(result->flows[f].end) / count;
+    return sum;
+}
+
+TEST(eqds_incasts_take_what_htsims_do) {
+    static const struct {
+        int senders;
+        double mean, most;
+    } cases[] = {{8, 327e-6, 332e-6}, {16, 648e-6, 660e-6}, {32, 1304e-6, 1333e-6}, {64, 2659e-6, 2681e-6}};
+    for (int i = 0; i < 4; i++) {
+        Star s;
+        Arena *arena = arena_open();
+        trimming_star(&s, cases[i].senders, PACKET_EQDS, 35);
+        PacketResult result = incast(arena, &s.network, 500000, SIM_TIME_NEVER);
+        EXPECT_NEAR(mean_end(&result, cases[i].senders), cases[i].mean, 0.03);
+        EXPECT_NEAR(step_seconds(result.end), cases[i].most, 0.03);
+        EXPECT_INT(result.dropped, 0);
+        arena_close(arena);
+    }
+}
+
+// The same of 128 hosts that send 2 MB to one other each: 203 and 220.6 us there, in three tiers.
+TEST(eqds_permutation_takes_what_htsims_does) {
+    Arena *arena = arena_open();
+    PacketResult result = permutation(arena, PACKET_SPRAY, PACKET_EQDS, 16, 8, 2002944 / PAYLOAD, 1);
+    EXPECT_NEAR(mean_end(&result, 128), 203e-6, 0.1);
+    EXPECT_NEAR(step_seconds(result.end), 220.6e-6, 0.1);
+    arena_close(arena);
+}
+
+// After the first windows packets come as they are granted, so that the last cable is never idle and nothing is granted
+// in vain: all is there within a round trip and a header for each packet trimmed.
+TEST(what_receivers_grant_fills_the_last_cable) {
+    static const PacketTransportId by_receivers[] = {PACKET_EQDS, PACKET_RCCC};
+    for (int t = 0; t < 2; t++)
+        for (int senders = 4; senders <= 128; senders *= 2) {
+            Star s;
+            Arena *arena = arena_open();
+            trimming_star(&s, senders, by_receivers[t], 35);
+            PacketResult result = incast(arena, &s.network, 100 * 4096, SIM_TIME_NEVER);
+            double ideal = senders * 100 * 4158 / 12.5e9;
+            double trims = (double)last_port(&s.network, &result)->trims;
+            EXPECT(step_seconds(result.end) >= ideal);
+            EXPECT(step_seconds(result.end) <= ideal + 2 * 12e-6 + trims * 64 / 12.5e9);
+            EXPECT_INT(result.sent, result.delivered + (int64_t)trims);
+            arena_close(arena);
+        }
+}
+
+// A port inside that is marked at makes RCCC's receiver grant more slowly, as much as half; one before a receiver does
+// not.
+TEST(rcccs_receiver_slows_down_for_marks_inside_alone) {
+    for (int inside = 0; inside < 2; inside++) {
+        // two senders on switch 4, two receivers on switch 5; or all on one
+        const PacketCable two[] = {{0, 4, 12.5e9, 1e-6, 0, 0, 0},
+                                   {1, 4, 12.5e9, 1e-6, 0, 0, 0},
+                                   {2, 5, 12.5e9, 1e-6, 0, 0, 0},
+                                   {3, 5, 12.5e9, 1e-6, 0, 0, 0},
+                                   {4, 5, 12.5e9, 1e-6, 0, 0, 0}};
+        const PacketFlow flows[] = {{0, 2, 20000000, 0}, {1, inside ? 3 : 2, 20000000, 0}};
+        Star s;
+        Arena *arena = arena_open();
+        star(&s, 4, 12.5e9, 1e-6, PACKET_RCCC);
+        s.network.switches = (PacketSwitch){.queue_bytes = 100 * WIRE,
+                                            .trim = true,
+                                            .mark_from_bytes = 20 * WIRE,
+                                            .mark_to_bytes = 80 * WIRE,
+                                            .mark_most = 1};
+        if (inside) {
+            s.network.switch_count = 2;
+            s.network.cables = two;
+            s.network.cable_count = 5;
+        }
+        PacketResult result = run_all(arena, &s.network, flows, 2);
+        int64_t marks = 0, trims = 0;
+        for (int p = 0; p < 2 * s.network.cable_count; p++) {
+            marks += result.ports[p].marks;
+            trims += result.ports[p].trims;
+        }
+        EXPECT(inside ? marks > 100 : marks == 0);
+        EXPECT(trims < 200); // of some 28,000: the first windows
+        EXPECT_NEAR(step_seconds(result.end), 2 * 20000000.0 / PAYLOAD * WIRE / 12.5e9, 0.05);
+        arena_close(arena);
+    }
+}
+
+// ---- Ultra Ethernet's NSCC: flows without end hold their delay at the target, as Swift's do, and share alike.
+TEST(nscc_holds_its_target) {
+    for (int senders = 2; senders <= 8; senders *= 2) {
+        Star s;
+        Arena *arena = arena_open();
+        double bare = 12e-6 + 2 * 4158 * 80e-12, target = 1.75 * bare, product = 12.5e9 * bare, rates[HOSTS_MOST];
+        trimming_star(&s, senders, PACKET_NSCC, product / 4158);
+        s.network.transport.bare_seconds = bare;
+        s.network.transport.target_seconds = target;
+        s.network.transport.window_packets = ceil(product / 4158);
+        s.network.switches.mark_from_bytes = 0.2 * product;
+        s.network.switches.mark_to_bytes = 0.8 * product;
+        s.network.switches.mark_most = 1;
+        double waits = steady_waiting(&s.network, 0.005, 0.025) / 12.5e9;
+        EXPECT_NEAR(waits, target - bare, 0.03);
+        PacketResult early = incast(arena, &s.network, LONG / 100, step_ticks(0.005)),
+                     late = incast(arena, &s.network, LONG / 100, step_ticks(0.025));
+        double sum = 0, squares = 0;
+        for (int f = 0; f < senders; f++) {
+            rates[f] = (double)(late.flows[f].acknowledged - early.flows[f].acknowledged);
+            sum += rates[f], squares += rates[f] * rates[f];
+        }
+        EXPECT_NEAR(sum * 4158 / 12.5e9 / 0.02, 1, 0.001);
+        EXPECT(sum * sum / senders / squares > 0.98);
+        EXPECT_INT(last_port(&s.network, &late)->trims, last_port(&s.network, &early)->trims);
+        arena_close(arena);
+    }
 }
 
 // A flow that shares its way with others takes as long as all of them; packets that choose for themselves share all
@@ -569,7 +693,7 @@ static void draw_case(RandomStream *random, Star *s, PacketCable *cables, Packet
     rules->routing = (PacketRouting)random_below(random, packet_transports[transport].in_order ? 1 : 3);
     rules->buffer_bytes = 1e6;
     rules->alpha = 1;
-    rules->trim = transport == PACKET_NDP;
+    rules->trim = packet_transports[transport].trims;
     if (rules->trim) rules->queue_bytes = 8 * packet;
     if (packet_transports[transport].pauses) rules->pause_bytes = 1e6 / (2 * WIDE) - 2 * 12.5e3 - 3 * packet;
     if (random_below(random, 2)) rules->mark_from_bytes = rules->mark_to_bytes = 50e3, rules->mark_most = 1;

@@ -48,16 +48,20 @@ typedef enum PacketTransportId {
     PACKET_TIMELY,
     PACKET_HPCC,
     PACKET_NDP,
+    PACKET_EQDS,
+    PACKET_NSCC,
+    PACKET_RCCC,
     PACKET_TRANSPORTS
 } PacketTransportId;
 
 typedef struct PacketTransport {
     PacketTransportId id;
-    double window_packets; // at first; WINDOW: always; NDP: sent unasked
+    double window_packets; // at first; WINDOW: always; NDP, EQDS, RCCC: sent unasked; NSCC: at most
     double timeout_least;  // seconds: of retransmission
     double gain;           // DCTCP's and DCQCN's g
     double increase;       // bytes a second, DCQCN's R_AI, ten times as much after as many stages again; TIMELY's delta
-    double target_seconds; // SWIFT: delay aimed at; TIMELY: T_low; HPCC: round trip without waiting
+    double target_seconds; // SWIFT, NSCC: round trip aimed at; TIMELY: T_low; HPCC: round trip without waiting
+    double bare_seconds;   // NSCC: round trip without waiting
     double load;           // HPCC: of the fullest port, aimed at
     double notify_seconds; // DCQCN: a CNP at most once in
     double timer_seconds;  // DCQCN: of increase, and of alpha
@@ -69,6 +73,10 @@ typedef struct PacketTransportRow {
     bool pauses;    // meant for a fabric without loss
     bool told_load; // data packets carry the load of the fullest port on their way, acknowledgements bring it back
     bool in_order;  // the receiver drops what comes out of order, the sender goes back (RoCE's go-back-N)
+    bool trims;     // meant for switches that trim
+    bool inside;    // marks of the last cable before the receiver are of no use
+    double queue_packets;                // of a port, where switches trim; 0: a bandwidth-delay product
+    double mark_from_part, mark_to_part; // of that queue; 0, 0: not as a part of it
     PacketTransport usual;
 } PacketTransportRow;
 extern const PacketTransportRow packet_transports[PACKET_TRANSPORTS];

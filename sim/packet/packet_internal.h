@@ -105,11 +105,15 @@ typedef struct FlowState {
     double rising;                          // TIMELY: round trips, by the segment, in ticks
     SimTime before_trip, least_trip;        // TIMELY
     SimTime last_cut;                       // SWIFT
-    int32_t credit;                         // NDP: may be sent
+    int32_t credit;                         // NDP, EQDS, RCCC: may be sent
+    double late;                            // NSCC: seconds in queues, the mean of late
+    SimTime epoch_end;                      // NSCC: when it is looked at what arrived
+    bool hurt;                              // NSCC: something was trimmed or very late since it began
     // The receiver.
     int32_t expected, received;
     bool asked_again;
     SimTime notified;
+    int32_t granted, again; // EQDS, RCCC: packets for which there was credit; that need it once more
 } FlowState;
 
 // What a transport does about an acknowledgement, a loss found, a timeout, a congestion notification, a packet sent.
@@ -122,6 +126,8 @@ typedef struct TransportActs {
     void (*notified)(const PacketSim *sim, FlowState *flow, SimTime now);
     void (*sent)(const PacketSim *sim, FlowState *flow, double wire_bytes, SimTime now);
     bool pulled;
+    bool by_backlog; // and asked for no more than the sender has
+    bool slows;      // and the more slowly, the more of it comes marked
 } TransportActs;
 const TransportActs *transport_acts(PacketTransportId id);
 
@@ -159,6 +165,7 @@ typedef struct Host {
     Queue ready, pulls; // flows
     SimTime next_pull;
     bool pulling;
+    double marked; // of what came lately, a share
 } Host;
 
 typedef struct Ways {

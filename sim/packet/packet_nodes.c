@@ -195,6 +195,7 @@ static bool is_marked(PacketSim *sim, Port *port, int64_t bytes) {
     const PacketSwitch *rules = &sim->network->switches;
     double depth = (double)(port->waiting + bytes);
     if (rules->mark_most <= 0 || depth <= rules->mark_from_bytes) return false;
+    if (sim->row->inside && port->to < sim->network->host_count) return false;
     if (depth > rules->mark_to_bytes) return true;
     return draw(sim, port) <
            rules->mark_most * (depth - rules->mark_from_bytes) / (rules->mark_to_bytes - rules->mark_from_bytes);
@@ -392,7 +393,11 @@ static void asked_again(PacketSim *sim, const PacketEvent *event) {
     int32_t number = word_flow(event->word), packet = word_number(event->word);
     FlowState *flow = &sim->flows[number];
     if (!sim->row->in_order) {
-        if (flow->states[packet] == STATE_SENT) lose(flow, packet);
+        if (flow->states[packet] != STATE_SENT) return;
+        lose(flow, packet);
+        if (sim->acts->pulled && !sim->acts->by_backlog) return; // it goes with the next pull
+        if (sim->acts->lost) sim->acts->lost(flow);
+        wake(sim, number, event->time);
         return;
     }
     for (; flow->scanned < packet; flow->scanned++) settle(flow, flow->scanned);
@@ -416,7 +421,7 @@ static void timed_out(PacketSim *sim, const PacketEvent *event) {
         sim->ends[number].timeouts++;
         if (flow->backoff < TIMEOUT_DOUBLINGS) flow->backoff++;
         for (int32_t p = flow->missing; p < flow->next; p++)
-            if (flow->states[p] == STATE_SENT) lose(flow, p);
+            if (flow->states[p] == STATE_SENT) lose(flow, p), flow->again++;
         flow->recover = flow->next;
         flow->scanned = sim->row->in_order ? flow->scanned : flow->next;
         flow->credit = flow->credit > 0 ? flow->credit : 1;
@@ -438,7 +443,7 @@ static void pull(PacketSim *sim, Host *host, SimTime now) {
         int32_t number = (int32_t)queue_pop(&host->pulls).word;
         if (sim->flows[number].received == packets_in_all(&sim->flows[number])) continue;
         answer(sim, host, word_of(KIND_PULL, number, 0), 0);
-        host->next_pull = now + port->full_ticks;
+        host->next_pull = now + ticks_nearest((double)port->full_ticks / (1 - host->marked / 2));
         break;
     }
     if (!host->pulls.count) return;
@@ -447,6 +452,9 @@ static void pull(PacketSim *sim, Host *host, SimTime now) {
 }
 
 static void wants_more(PacketSim *sim, Host *host, int32_t number, SimTime now) {
+    FlowState *flow = &sim->flows[number];
+    if (sim->acts->by_backlog && flow->granted >= flow->packets + flow->again) return;
+    flow->granted++;
     queue_push(sim->arena, &host->pulls, (Waiting){(uint64_t)number, 0, 0});
     if (host->pulling) return;
     if (host->next_pull <= now) {
@@ -494,6 +502,7 @@ static void receive_data(PacketSim *sim, Host *host, const PacketEvent *event) {
         flow->notified = event->time + step_ticks(sim->network->transport.notify_seconds);
         answer(sim, host, word_of(KIND_NOTIFY, number, 0), 0);
     }
+    if (sim->acts->slows) host->marked += (marked - host->marked) * sim->network->transport.gain;
     if (sim->row->in_order && packet > flow->expected) {
         sim->result.duplicates++; // it has come for nothing
         if (!flow->asked_again) answer(sim, host, word_of(KIND_NACK, number, flow->expected), 0);
@@ -516,7 +525,8 @@ static void receive(PacketSim *sim, const PacketEvent *event) {
         break;
     case KIND_HEADER:
         answer(sim, host, word_of(KIND_NACK, number, word_number(event->word)), 0);
-        wants_more(sim, host, number, event->time);
+        sim->flows[number].again++;
+        if (sim->acts->pulled) wants_more(sim, host, number, event->time);
         break;
     case KIND_ACK:
         acknowledged(sim, event);
@@ -551,10 +561,21 @@ static void set_paused(PacketSim *sim, Port *port, bool paused, SimTime now) {
     if (!paused) port_go(sim, port, now);
 }
 
+// What the receiver does not know of yet may go as its first packets went.
+static void grant_unasked(const PacketSim *sim, FlowState *flow) {
+    int32_t more = (int32_t)sim->network->transport.window_packets - flow->flying - flow->credit;
+    if (more <= 0) return;
+    flow->credit += more;
+    flow->granted += more;
+}
+
 static void begin_message(PacketSim *sim, int32_t number, SimTime now) {
     FlowState *flow = &sim->flows[number];
     flow->packets = flow->messages->items[flow->messages->ready++].end;
-    if (flow->messages->ready == 1) sim->acts->start(sim, flow, now);
+    if (flow->messages->ready == 1)
+        sim->acts->start(sim, flow, now);
+    else if (sim->acts->by_backlog)
+        grant_unasked(sim, flow);
     wake(sim, number, now);
 }
 

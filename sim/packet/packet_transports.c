@@ -16,9 +16,19 @@
 #define SWIFT_BETA 0.8      // ibid.
 #define SWIFT_MOST_CUT 0.5  // ibid.
 #define SWIFT_WINDOW_LEAST 0.01
-#define DCQCN_STAGES 5  // of fast recovery (Zhu et al. 2015)
-#define DCQCN_HYPER 10  // times R_AI
-#define RATE_LEAST 1e-3 // of the line
+// Ultra Ethernet's specification leaves the gains of NSCC to who builds it: those of its authors' simulator, a window
+// of 400 Gb/s and 12 us being 1 (Bonato et al. 2024; assumed).
+#define NSCC_WINDOW 600e3 // bytes
+#define NSCC_NEAR 4.0     // packets a round trip, where nothing waits: less, the more does
+#define NSCC_FAIR 5.0     // packets a round trip, where it is late and not marked
+#define NSCC_ALWAYS 0.15  // packets a round trip
+#define NSCC_BETA 0.8     // of the part of the delay that is beyond the target
+#define NSCC_MOST_CUT 0.5 //
+#define NSCC_NEW 0.0125   // share of the last delay in their mean
+#define NSCC_VERY_LATE 4  // times the target: the window becomes what arrived
+#define DCQCN_STAGES 5    // of fast recovery (Zhu et al. 2015)
+#define DCQCN_HYPER 10    // times R_AI
+#define RATE_LEAST 1e-3   // of the line
 
 const PacketTransportRow packet_transports[PACKET_TRANSPORTS] = {
     // A window that stays as it is.
@@ -58,10 +68,34 @@ const PacketTransportRow packet_transports[PACKET_TRANSPORTS] = {
                      .in_order = true,
                      .usual = {.id = PACKET_HPCC, .timeout_least = 4e-3, .target_seconds = 13e-6, .load = 0.95}},
     // Handley et al. 2017.
-    [PACKET_NDP] = {.name = "ndp", .usual = {.id = PACKET_NDP, .window_packets = 30, .timeout_least = 2e-3}},
+    [PACKET_NDP] = {.name = "ndp",
+                    .trims = true,
+                    .queue_packets = 8,
+                    .usual = {.id = PACKET_NDP, .window_packets = 30, .timeout_least = 2e-3}},
+    // Olteanu et al. 2022; its queues as in htsim.
+    [PACKET_EQDS] = {.name = "eqds",
+                     .trims = true,
+                     .queue_packets = 35,
+                     .usual = {.id = PACKET_EQDS, .window_packets = 40, .timeout_least = 2e-3}},
+    // Ultra Ethernet 1.0, congestion management: by the sender, by the receiver.
+    [PACKET_NSCC] = {.name = "nscc",
+                     .trims = true,
+                     .mark_from_part = 0.2,
+                     .mark_to_part = 0.8,
+                     .usual = {.id = PACKET_NSCC,
+                               .window_packets = 40,
+                               .timeout_least = 2e-3,
+                               .target_seconds = 21e-6,
+                               .bare_seconds = 12e-6}},
+    [PACKET_RCCC] = {.name = "rccc",
+                     .trims = true,
+                     .inside = true,
+                     .mark_from_part = 0.2,
+                     .mark_to_part = 0.8,
+                     .usual = {.id = PACKET_RCCC, .window_packets = 40, .timeout_least = 2e-3, .gain = 1.0 / 16}},
 };
-const char *const packet_transport_names[PACKET_TRANSPORTS] = {"window", "reno",   "cubic", "dctcp", "dcqcn",
-                                                               "swift",  "timely", "hpcc",  "ndp"};
+const char *const packet_transport_names[PACKET_TRANSPORTS] = {"window", "reno", "cubic", "dctcp", "dcqcn", "swift",
+                                                               "timely", "hpcc", "ndp",   "eqds",  "nscc",  "rccc"};
 
 // ---- Windows.
 static void window_start(const PacketSim *sim, FlowState *flow, SimTime now) {
@@ -308,6 +342,55 @@ static void ndp_start(const PacketSim *sim, FlowState *flow, SimTime now) {
     flow->credit = (int32_t)sim_network(sim)->transport.window_packets;
 }
 
+static void eqds_start(const PacketSim *sim, FlowState *flow, SimTime now) {
+    ndp_start(sim, flow, now);
+    flow->granted = flow->credit;
+}
+
+// ---- NSCC: a window that knows marks and delays, and so four cases. Marked and late: less; marked and not late: as it
+// is; late and not marked: a little more, the same for all; neither: the more, the less waits. Once packets are trimmed
+// or very late it becomes what arrived within a round trip.
+static double nscc_scale(const PacketSim *sim) {
+    const PacketNetwork *network = sim_network(sim);
+    return network->transport.window_packets * (network->payload_bytes + network->header_bytes) / NSCC_WINDOW;
+}
+
+static bool nscc_adapts(FlowState *flow, double aim, double delay, double bare, SimTime now) {
+    flow->hurt = flow->hurt || delay > NSCC_VERY_LATE * aim;
+    flow->seen++;
+    if (now < flow->epoch_end) return false;
+    bool adapts = flow->hurt && flow->epoch_end;
+    if (adapts) {
+        flow->window = fmin(flow->window, fmax(flow->seen, 1));
+        flow->cut_until = flow->acknowledged + flow->flying;
+    }
+    flow->hurt = false;
+    flow->seen = 0;
+    flow->epoch_end = now + step_ticks(bare + aim);
+    return adapts;
+}
+
+static void nscc_acknowledged(const PacketSim *sim, FlowState *flow, bool marked, SimTime round_trip, SimTime now) {
+    const PacketTransport *transport = &sim_network(sim)->transport;
+    double bare = transport->bare_seconds, aim = transport->target_seconds - bare;
+    double delay = fmax(step_seconds(round_trip) - bare, 0), scale = nscc_scale(sim), more = NSCC_ALWAYS;
+    flow->late += (delay - flow->late) * NSCC_NEW;
+    if (nscc_adapts(flow, aim, delay, bare, now) || flow->acknowledged < flow->cut_until) return;
+    if (!marked) more += delay < aim ? NSCC_NEAR * (1 - delay / aim) : NSCC_FAIR;
+    if (marked && delay >= aim && flow->late > aim && now - flow->last_cut >= step_ticks(bare)) {
+        flow->window *= fmax(1 - NSCC_BETA * (flow->late - aim) / flow->late, NSCC_MOST_CUT);
+        flow->last_cut = now;
+    }
+    flow->window = fmin(fmax(flow->window + more * scale / flow->window, 1), transport->window_packets);
+}
+
+static void nscc_lost(FlowState *flow) { // what was trimmed is not put back at once
+    flow->hurt = true;
+    flow->window = fmax(flow->window - 1, 1);
+}
+
+static void nscc_timed_out(FlowState *flow) { flow->window = 1; }
+
 static const TransportActs acts[PACKET_TRANSPORTS] = {
     [PACKET_WINDOW] = {.start = window_start},
     [PACKET_RENO] = {.start = window_start,
@@ -331,6 +414,12 @@ static const TransportActs acts[PACKET_TRANSPORTS] = {
     [PACKET_TIMELY] = {.start = timely_start, .acknowledged = timely_acknowledged, .sent = paced_sent},
     [PACKET_HPCC] = {.start = hpcc_start, .acknowledged = hpcc_acknowledged, .sent = paced_sent},
     [PACKET_NDP] = {.start = ndp_start, .pulled = true},
+    [PACKET_EQDS] = {.start = eqds_start, .pulled = true, .by_backlog = true},
+    [PACKET_NSCC] = {.start = window_start,
+                     .acknowledged = nscc_acknowledged,
+                     .lost = nscc_lost,
+                     .timed_out = nscc_timed_out},
+    [PACKET_RCCC] = {.start = eqds_start, .pulled = true, .by_backlog = true, .slows = true},
 };
 
 const TransportActs *transport_acts(PacketTransportId id) { return &acts[id]; }

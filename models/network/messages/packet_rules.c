@@ -11,7 +11,7 @@
 #define BUFFER_BYTES 32e6 // of a switch (Li et al. 2019)
 #define LINE_SECONDS 8e-6 // of the line may wait before a mark, assumed: about the bare round trip of two tiers
 #define MARKS_MOST 0.2    // DCQCN's Pmax, as HPCC's public configuration has it (Li et al. 2019)
-#define TRIMMED_QUEUE 8   // packets (Handley et al. 2017)
+#define NSCC_TARGET 1.75  // bare round trips aimed at, assumed
 #define UNSAID (-1)
 
 const PacketAsked packets_unasked = {.transport = UNSAID,
@@ -54,12 +54,21 @@ void packet_rules_usual(PacketAsked *asked, const PacketFacts *facts) {
                            : facts->sprays ? PACKET_SWIFT
                                            : PACKET_DCQCN;
     if (asked->routing >= 0 || packet_transports[asked->transport].in_order) return;
-    bool spreads = facts->spreads && (facts->lossless || asked->transport == PACKET_NDP);
+    bool spreads = facts->spreads && (facts->lossless || packet_transports[asked->transport].trims);
     if (facts->sprays) asked->routing = PACKET_SPRAY;
     if (spreads) asked->routing = PACKET_ADAPTIVE;
 }
 
 static double said_or(double said, double usual) { return said >= 0 ? said : usual; }
+
+// As a part of the queue of a switch that trims.
+static void set_marks_in_queue(const PacketAsked *asked, PacketNetwork *network) {
+    const PacketTransportRow *row = &packet_transports[network->transport.id];
+    PacketSwitch *rules = &network->switches;
+    rules->mark_from_bytes = said_or(asked->mark_from, row->mark_from_part * rules->queue_bytes);
+    rules->mark_to_bytes = said_or(asked->mark_to, row->mark_to_part * rules->queue_bytes);
+    rules->mark_most = said_or(asked->mark_most, 1);
+}
 
 static void set_marks(const PacketAsked *asked, PacketNetwork *network, double rate, double packet) {
     PacketSwitch *rules = &network->switches;
@@ -74,6 +83,7 @@ static void set_marks(const PacketAsked *asked, PacketNetwork *network, double r
 
 static double usual_target(const PacketTransport *transport, double bare) {
     if (transport->id == PACKET_HPCC) return bare;
+    if (transport->id == PACKET_NSCC) return NSCC_TARGET * bare;
     return transport->id == PACKET_TIMELY ? fmax(transport->target_seconds, 2 * bare) : 2 * bare;
 }
 
@@ -85,14 +95,17 @@ void packet_rules_end(const PacketAsked *asked, const PacketFacts *facts, Packet
     rules->alpha = 1;
     set_marks(asked, network, rate, packet);
     // What comes after the pause was sent needs room: the rest is divided among all ports.
-    rules->trim = transport->id == PACKET_NDP;
+    rules->trim = row->trims;
     if (row->pauses || (facts->lossless && !rules->trim))
         rules->pause_bytes =
             fmax(rules->buffer_bytes / facts->ports - 2 * rate * facts->latency_seconds - 3 * packet, 2 * packet);
     rules->pause_bytes = said_or(asked->pause, rules->pause_bytes);
-    rules->queue_bytes = said_or(asked->queue, rules->trim ? TRIMMED_QUEUE * packet : 0);
     double product = ceil(facts->bare_seconds * rate / packet);
-    if (transport->id == PACKET_WINDOW || transport->id == PACKET_NDP) transport->window_packets = product;
+    double queue = row->queue_packets > 0 ? row->queue_packets : product;
+    rules->queue_bytes = said_or(asked->queue, rules->trim ? queue * packet : 0);
+    if (row->mark_to_part > 0) set_marks_in_queue(asked, network);
+    if (transport->bare_seconds > 0) transport->bare_seconds = facts->bare_seconds;
+    if (transport->id == PACKET_WINDOW || row->trims) transport->window_packets = product;
     if (facts->warm && transport->window_packets > 0)
         transport->window_packets = fmax(transport->window_packets, product);
     transport->window_packets = said_or(asked->window, transport->window_packets);
