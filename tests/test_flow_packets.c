@@ -320,7 +320,7 @@ TEST(ways_are_those_of_the_least_length) {
                                  .header_bytes = 60,
                                  .control_bytes = 64,
                                  .switches.routing = PACKET_SPRAY};
-        const PacketFlow flow = {0, 1, 940 * 64, 0};
+        const PacketFlow flow = {0, 1, 940 * 64, 0, 0};
         const char *wrong;
         PacketResult result = packet_run(arena, &network, &flow, 1, SIM_TIME_NEVER, &wrong);
         EXPECT(!wrong);

@@ -44,7 +44,7 @@ static PacketResult run_all(Arena *arena, const PacketNetwork *network, const Pa
 static PacketResult incast(Arena *arena, const PacketNetwork *network, int64_t bytes, SimTime until) {
     PacketFlow flows[HOSTS_MOST];
     int senders = network->host_count - 1;
-    for (int i = 0; i < senders; i++) flows[i] = (PacketFlow){i, senders, bytes, 0};
+    for (int i = 0; i < senders; i++) flows[i] = (PacketFlow){i, senders, bytes, 0, 0};
     return run_until(arena, network, flows, senders, until);
 }
 
@@ -71,7 +71,7 @@ TEST(a_lone_flow_takes_its_bytes_and_one_packet_a_switch) {
     Arena *arena = arena_open();
     star(&s, 2, 12.5e9, 1e-6, PACKET_WINDOW);
     s.network.transport.window_packets = 1000;
-    PacketFlow flow = {0, 1, 500 * PAYLOAD, 0};
+    PacketFlow flow = {0, 1, 500 * PAYLOAD, 0, 0};
     PacketResult result = run_all(arena, &s.network, &flow, 1);
     EXPECT_INT(result.flows[0].end, (500 + 1) * (SimTime)(WIRE * 80) + 2 * 1000000);
     EXPECT_INT(result.delivered, 500);
@@ -106,7 +106,7 @@ TEST(random_arrivals_wait_as_in_m_d_1) {
         star(&s, SENDERS + 1, 12.5e9, 1e-6, PACKET_WINDOW);
         for (int i = 0; i < PACKETS; i++) {
             now += random_exponential(&random, service / loads[l]);
-            flows[i] = (PacketFlow){(int32_t)random_below(&random, SENDERS), SENDERS, PAYLOAD, step_ticks(now)};
+            flows[i] = (PacketFlow){(int32_t)random_below(&random, SENDERS), SENDERS, PAYLOAD, step_ticks(now), 0};
         }
         PacketResult result = run_all(arena, &s.network, flows, PACKETS);
         double wait = last_port(&s.network, &result)->waited / WIRE / PACKETS / service;
@@ -139,7 +139,7 @@ TEST(a_lost_packet_costs_its_timeout_twice_as_long_each_time) {
     Star s;
     Arena *arena = arena_open();
     double loss = 0.05, timeout = 1e-3, round_trip = 4e-6 + 2 * (WIRE + 64) * 80e-12;
-    PacketFlow flow = {0, 1, PACKETS * PAYLOAD, 0};
+    PacketFlow flow = {0, 1, PACKETS * PAYLOAD, 0, 0};
     star(&s, 2, 12.5e9, 1e-6, PACKET_WINDOW);
     s.network.transport.window_packets = 1;
     s.network.transport.timeout_least = timeout;
@@ -173,7 +173,7 @@ TEST(renos_window_is_1_31_over_the_root_of_random_losses) {
     for (int i = 0; i < 2; i++) {
         Star s;
         Arena *arena = arena_open();
-        PacketFlow flow = {0, 1, INT64_C(2000000) * PAYLOAD, 0};
+        PacketFlow flow = {0, 1, INT64_C(2000000) * PAYLOAD, 0, 0};
         star(&s, 2, 125e9, 20e-6, PACKET_RENO);
         s.network.transport.timeout_least = 1e-3;
         s.cables[1].loss = losses[i];
@@ -189,7 +189,7 @@ TEST(renos_window_is_1_31_over_the_root_of_random_losses) {
 static double window_kept(PacketTransportId transport, double rate, double latency, int64_t loses_each, double start,
                           double end) {
     Star s;
-    PacketFlow flow = {0, 1, LONG / 20, 0};
+    PacketFlow flow = {0, 1, LONG / 20, 0, 0};
     double sent[2];
     star(&s, 2, rate, latency, transport);
     s.network.transport.timeout_least = 1;
@@ -222,7 +222,7 @@ TEST(renos_share_of_the_line_grows_with_the_buffer) {
     for (int i = 0; i < 4; i++) {
         Star s;
         Arena *arena = arena_open();
-        PacketFlow flow = {0, 1, LONG / 200, 0};
+        PacketFlow flow = {0, 1, LONG / 200, 0, 0};
         double round_trip = 400e-6, b = buffers[i], sent[2];
         star(&s, 2, 1.25e9, 100e-6, PACKET_RENO);
         s.cables[0].bytes_per_second = 125e9;
@@ -243,7 +243,7 @@ TEST(renos_share_of_the_line_grows_with_the_buffer) {
 TEST(round_trips_may_take_seconds) {
     Star s;
     Arena *arena = arena_open();
-    PacketFlow flow = {0, 1, 400 * PAYLOAD, 0};
+    PacketFlow flow = {0, 1, 400 * PAYLOAD, 0, 0};
     star(&s, 2, 12.5e9, 1.5, PACKET_RENO);
     s.network.transport.timeout_least = 1;
     s.network.transport.window_packets = 1;
@@ -444,7 +444,7 @@ TEST(a_pause_holds_a_victim_that_goes_elsewhere) {
                                   {3, 7, rate, 1e-6, 0, 0, 0}, {4, 7, rate, 1e-6, 0, 0, 0}, {5, 7, rate, 1e-6, 0, 0, 0},
                                   {6, 7, rate, 1e-6, 0, 0, 0}};
     const PacketFlow flows[] = {
-        {0, 4, LONG / 1000, 0}, {2, 4, LONG / 1000, 0}, {3, 4, LONG / 1000, 0}, {1, 5, LONG / 1000, 0}};
+        {0, 4, LONG / 1000, 0, 0}, {2, 4, LONG / 1000, 0, 0}, {3, 4, LONG / 1000, 0, 0}, {1, 5, LONG / 1000, 0, 0}};
     for (int paused = 0; paused < 2; paused++) {
         Star s;
         Arena *arena = arena_open();
@@ -467,6 +467,73 @@ TEST(a_pause_holds_a_victim_that_goes_elsewhere) {
     }
 }
 
+// ---- Credits. They come back once a packet has left the buffer at the far end: after its own time on the cable, the
+// way there, and the way and the time of what brings them back.
+TEST(credits_let_through_as_much_as_they_cover_of_a_round_trip) {
+    for (int packets = 1; packets <= 32; packets *= 2) {
+        Star s;
+        Arena *arena = arena_open();
+        const double rate = 12.5e9, latency = 1e-6, trip = 2 * latency + (WIRE + 64) / rate;
+        star(&s, 2, rate, latency, PACKET_WINDOW);
+        s.network.transport.window_packets = 1000;
+        s.network.switches.credit_bytes = packets * WIRE;
+        PacketResult result = incast(arena, &s.network, 10000 * PAYLOAD, SIM_TIME_NEVER);
+        double share = fmin(1, packets * WIRE / (rate * trip));
+        EXPECT_NEAR(10000 * WIRE / rate / step_seconds(result.end), share, 0.002);
+        EXPECT(last_port(&s.network, &result)->most_waiting <= packets * WIRE);
+        EXPECT_INT(result.dropped, 0);
+        arena_close(arena);
+    }
+}
+
+// As with pauses above; and with a lane of its own the victim has what the others leave of the cable.
+TEST(credits_hold_a_victim_on_the_same_lane_and_not_on_another) {
+    const double rate = 1.25e9, seconds[] = {20e-3, 100e-3};
+    const PacketCable cables[] = {{0, 6, rate, 1e-6, 0, 0, 0}, {1, 6, rate, 1e-6, 0, 0, 0}, {2, 7, rate, 1e-6, 0, 0, 0},
+                                  {3, 7, rate, 1e-6, 0, 0, 0}, {4, 7, rate, 1e-6, 0, 0, 0}, {5, 7, rate, 1e-6, 0, 0, 0},
+                                  {6, 7, rate, 1e-6, 0, 0, 0}};
+    for (int lane = 0; lane < PACKET_LANES; lane++) {
+        const PacketFlow flows[] = {{0, 4, LONG / 1000, 0, 0},
+                                    {2, 4, LONG / 1000, 0, 0},
+                                    {3, 4, LONG / 1000, 0, 0},
+                                    {1, 5, LONG / 1000, 0, lane}};
+        Star s;
+        Arena *arena = arena_open();
+        double front = 0, victim = 0, line = rate * (seconds[1] - seconds[0]) / WIRE;
+        star(&s, 6, rate, 1e-6, PACKET_WINDOW);
+        s.network.switch_count = 2;
+        s.network.cables = cables;
+        s.network.cable_count = 7;
+        s.network.transport.window_packets = 500;
+        s.network.transport.timeout_least = 1;
+        s.network.switches.credit_bytes = 100 * WIRE;
+        for (int late = 0; late < 2; late++) { // without the start
+            PacketResult result = run_until(arena, &s.network, flows, 4, step_ticks(seconds[late]));
+            front = (double)result.flows[0].acknowledged / line - front;
+            victim = (double)result.flows[3].acknowledged / line - victim;
+            EXPECT_INT(result.dropped, 0);
+        }
+        EXPECT_NEAR(front, 1.0 / 3, 0.03);
+        EXPECT_NEAR(victim, lane ? 2.0 / 3 : 1.0 / 3, 0.03);
+        arena_close(arena);
+    }
+}
+
+// Two classes over one cable have half of it each, however many flows are of one.
+TEST(lanes_take_turns) {
+    Star s;
+    Arena *arena = arena_open();
+    PacketFlow flows[8];
+    star(&s, 9, 12.5e9, 1e-6, PACKET_WINDOW);
+    s.network.switches.credit_bytes = 100 * WIRE;
+    for (int f = 0; f < 8; f++) flows[f] = (PacketFlow){f, 8, LONG / 1000, 0, f == 0};
+    PacketResult result = run_until(arena, &s.network, flows, 8, step_ticks(10e-3));
+    int64_t others = 0;
+    for (int f = 1; f < 8; f++) others += result.flows[f].acknowledged;
+    EXPECT_NEAR((double)result.flows[0].acknowledged, (double)others, 0.01);
+    arena_close(arena);
+}
+
 // ---- Ways.
 
 // Two levels: as many spines as hosts on a leaf, so that a permutation could have the whole line.
@@ -481,7 +548,7 @@ static PacketResult permutation(Arena *arena, PacketRouting routing, PacketTrans
     for (int l = 0; l < leaves; l++)
         for (int u = 0; u < wide; u++)
             cables[count++] = (PacketCable){hosts + l, hosts + leaves + u, 12.5e9, 1e-6, 0, 0, 0};
-    for (int h = 0; h < hosts; h++) flows[h] = (PacketFlow){h, (h + wide) % hosts, (int64_t)packets * PAYLOAD, 0};
+    for (int h = 0; h < hosts; h++) flows[h] = (PacketFlow){h, (h + wide) % hosts, (int64_t)packets * PAYLOAD, 0, 0};
     s.network.host_count = hosts;
     s.network.switch_count = leaves + wide;
     s.network.cables = cables;
@@ -580,7 +647,7 @@ TEST(rcccs_receiver_slows_down_for_marks_inside_alone) {
                                    {2, 5, 12.5e9, 1e-6, 0, 0, 0},
                                    {3, 5, 12.5e9, 1e-6, 0, 0, 0},
                                    {4, 5, 12.5e9, 1e-6, 0, 0, 0}};
-        const PacketFlow flows[] = {{0, 2, 20000000, 0}, {1, inside ? 3 : 2, 20000000, 0}};
+        const PacketFlow flows[] = {{0, 2, 20000000, 0, 0}, {1, inside ? 3 : 2, 20000000, 0, 0}};
         Star s;
         Arena *arena = arena_open();
         star(&s, 4, 12.5e9, 1e-6, PACKET_RCCC);
@@ -681,7 +748,7 @@ static void draw_case(RandomStream *random, Star *s, PacketCable *cables, Packet
     for (int f = 0; f < flow_count; f++) {
         int from = (int)random_below(random, HOSTS), to = (from + 1 + (int)random_below(random, HOSTS - 1)) % HOSTS;
         flows[f] = (PacketFlow){from, to, 1 + (int64_t)random_below(random, 200000),
-                                step_ticks(1e-6 * (double)random_below(random, 50))};
+                                step_ticks(1e-6 * (double)random_below(random, 50)), 0};
     }
     s->network.host_count = HOSTS;
     s->network.switch_count = LEAVES + WIDE;
@@ -696,6 +763,7 @@ static void draw_case(RandomStream *random, Star *s, PacketCable *cables, Packet
     rules->trim = packet_transports[transport].trims;
     if (rules->trim) rules->queue_bytes = 8 * packet;
     if (packet_transports[transport].pauses) rules->pause_bytes = 1e6 / (2 * WIDE) - 2 * 12.5e3 - 3 * packet;
+    if (!rules->trim && !rules->pause_bytes && random_below(random, 3) == 0) rules->credit_bytes = 4 * packet;
     if (random_below(random, 2)) rules->mark_from_bytes = rules->mark_to_bytes = 50e3, rules->mark_most = 1;
 }
 
@@ -736,7 +804,7 @@ TEST(what_cannot_be_laid_is_said) {
     Arena *arena = arena_open();
     const char *wrong = NULL;
     star(&s, 3, 12.5e9, 1e-6, PACKET_WINDOW);
-    PacketFlow flow = {0, 0, 1, 0};
+    PacketFlow flow = {0, 0, 1, 0, 0};
     packet_run(arena, &s.network, &flow, 1, SIM_TIME_NEVER, &wrong);
     EXPECT_TEXT(wrong, "a flow is not from one host to another");
     s.cables[1].latency_seconds = 0;

@@ -54,6 +54,9 @@ const Field packets_fields[] = {
      .help = "share that is marked just below mark_to; when left out: 1, with pauses 0.2"},
     {"pause", SIZE(0, 1e12), .flag = "pause", .example = "\"200 kB\"",
      .help = "that came by one cable and wait: above it its sender is paused; 0 B: never" USUAL},
+    {"credits", SIZE(1, 1e12), .flag = "credits", .example = "\"64 kB\"",
+     .help = "room for each lane at the far end of a cable: who has none waits, as on InfiniBand; when left out: a "
+             "port's part of the buffer there, none elsewhere"},
     {"queue", SIZE(1, 1e12), .flag = "queue", .example = "\"64 kB\"",
      .help = "that may wait at one port, where nothing pauses" USUAL},
     {"seed", .kind = FIELD_SEED, .flag = "seed", .example = "7",
@@ -68,6 +71,8 @@ const Field packets_flow_fields[] = {
     {"from", COUNT(0, 4095), .required = true, .example = "3", .help = "host that sends, from 0"},
     {"to", COUNT(0, 4095), .required = true, .example = "0", .help = "host that receives"},
     {"bytes", SIZE(1, 1e12), .example = "\"500 kB\"", .help = "of payload; when left out: the size of the others"},
+    {"lane", COUNT(0, PACKET_LANES - 1), .fallback = "0", .example = "1",
+     .help = "virtual lane: lanes take turns on each cable, and have credits of their own"},
     {"start", SPAN(0, 1e6), .fallback = "\"0 s\"", .example = "\"10 us\"", .help = "when its first packet may be sent"},
     LAST_FIELD,
 };

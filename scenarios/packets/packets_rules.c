@@ -5,8 +5,8 @@
 #include "models/workload/job/job_options.h"
 #include "scenarios/fields/fields.h"
 
-static const char *const rule_fields[] = {"transport", "payload", "routing",   "buffer", "window", "timeout", "target",
-                                          "mark_from", "mark_to", "mark_most", "pause",  "queue",  "seed"};
+static const char *const rule_fields[] = {"transport", "payload", "routing",   "buffer", "window",  "timeout", "target",
+                                          "mark_from", "mark_to", "mark_most", "pause",  "credits", "queue",   "seed"};
 
 const Value *packets_value(const PacketsSaid *said, const char *field) {
     return &said->values[field_index(OBJECT_PACKETS, field)];
@@ -38,6 +38,7 @@ PacketAsked packets_asked(const PacketsSaid *said, bool by_fabric) {
     asked.mark_to = number_or(said, "mark_to", -1);
     asked.mark_most = number_or(said, "mark_most", -1);
     asked.pause = number_or(said, "pause", -1);
+    asked.credits = number_or(said, "credits", -1);
     asked.queue = number_or(said, "queue", -1);
     return asked;
 }
@@ -55,6 +56,12 @@ void packets_rules_check(const PacketsSaid *said, const PacketNetwork *network, 
     const PacketSwitch *rules = &network->switches;
     refuse_unused(said, "window", network, usual->window_packets > 0, problems);
     refuse_unused(said, "target", network, usual->target_seconds > 0, problems);
+    double packet = network->payload_bytes + network->header_bytes;
+    if (rules->credit_bytes > 0 && rules->credit_bytes < packet) {
+        problem_add(problems, packets_where(said, "credits"), "credits for %.0f bytes let no packet of %.0f go",
+                    rules->credit_bytes, packet);
+        problem_hint(problems, "make them more, or the payload smaller");
+    }
     if (rules->mark_to_bytes >= rules->mark_from_bytes) return;
     problem_add(problems, packets_where(said, "mark_to"), "marks end at %.0f bytes, before they begin at %.0f",
                 rules->mark_to_bytes, rules->mark_from_bytes);

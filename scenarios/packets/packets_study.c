@@ -97,7 +97,7 @@ static void lay_pattern(const PacketsStudy *study, int count, int64_t bytes) {
     int n = study->hosts, step = study->leaf_hosts < n ? study->leaf_hosts : 1; // to the same place on the next leaf
     for (int f = 0; f < count; f++) {
         PacketFlow *flow = &study->flows[f];
-        *flow = (PacketFlow){f, n - 1, bytes, 0};
+        *flow = (PacketFlow){f, n - 1, bytes, 0, 0};
         if (study->pattern == PACKETS_PERMUTATION) flow->to = (f + step) % n;
         if (study->pattern == PACKETS_ALL_TO_ALL) flow->from = f % n, flow->to = (f % n + 1 + f / n) % n;
     }
@@ -119,7 +119,8 @@ static PacketFlow flow_said(const Asked *asked, const PacketsFlowSaid *said, dou
     }
     double size = floor(bytes->given ? bytes->number : usual_bytes);
     refuse_beyond(asked, bytes->given ? bytes->where : said->where, size);
-    return (PacketFlow){(int32_t)from->number, (int32_t)to->number, (int64_t)size, step_ticks(start->number)};
+    int32_t lane = (int32_t)said->values[field_index(OBJECT_PACKETS_FLOW, "lane")].number;
+    return (PacketFlow){(int32_t)from->number, (int32_t)to->number, (int64_t)size, step_ticks(start->number), lane};
 }
 
 static void lay_flows(const Asked *asked) {

@@ -47,6 +47,8 @@ static const char *lay_flows(PacketSim *sim, const PacketFlow *flows) {
         int64_t packets = packet_count(sim->network, flows[f].bytes);
         const char *wrong = lay_flow(sim, f, flows[f].from, flows[f].to, packets);
         if (wrong) return wrong;
+        if (flows[f].lane < 0 || flows[f].lane >= PACKET_LANES) return "there is no such lane";
+        flow->lane = flows[f].lane;
         flow->packets = (int32_t)packets;
         flow->last_payload = last_payload(sim->network, flows[f].bytes);
         flow->pacing = true;

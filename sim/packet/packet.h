@@ -27,6 +27,8 @@ typedef enum PacketRouting {
     PACKET_ADAPTIVE // per packet, where fewest bytes wait
 } PacketRouting;
 
+#define PACKET_LANES 2 // virtual lanes
+
 typedef struct PacketSwitch { // all switches are alike
     PacketRouting routing;
     double buffer_bytes; // shared by all ports; 0: without end
@@ -34,7 +36,9 @@ typedef struct PacketSwitch { // all switches are alike
     double alpha;        // dynamic threshold: a queue may grow to alpha times what is free (Choudhury and Hahne 1998)
     double mark_from_bytes, mark_to_bytes, mark_most; // ECN by depth; 0, 0, 0: none; from = to: all above
     double pause_bytes;                               // PFC: of one ingress; above it the sender pauses. 0: no PFC
-    bool trim;                                        // what finds no room loses its payload instead (NDP)
+    // Credits (InfiniBand): room at the far end of a cable for each lane; who has none for a full packet waits. 0: none
+    double credit_bytes;
+    bool trim; // what finds no room loses its payload instead (NDP)
 } PacketSwitch;
 
 // What the senders do.
@@ -86,6 +90,7 @@ typedef struct PacketFlow {
     int32_t from, to; // hosts
     int64_t bytes;    // of payload
     SimTime start;
+    int32_t lane; // below PACKET_LANES: lanes take turns and have credits of their own
 } PacketFlow;
 
 typedef struct PacketNetwork {

@@ -19,6 +19,7 @@ typedef enum PacketKind { // first those that travel; of these the first are for
     KIND_SEND, // a flow may send (again)
     KIND_TIMEOUT,
     KIND_PULLING, // a host's next pull
+    KIND_CREDIT,  // room for so many bytes (the number) of a lane (the flow)
     KIND_MESSAGE  // a connection has another message to send
 } PacketKind;
 
@@ -81,7 +82,7 @@ typedef struct Messages { // of a connection
 } Messages;
 
 typedef struct FlowState {
-    int32_t from;
+    int32_t from, lane;
     int32_t packets, last_payload; // known of so far; where it is one message
     Messages *messages;            // NULL: it is one
     uint8_t *states;               // [packet], of the sender
@@ -148,7 +149,9 @@ typedef struct Port { // what every packet looks at stands together
     SimTime free_at, full_ticks, latency;
     bool told, paused, pauses; // its FREE is on the way; it may not send; its sender has been told not to
     bool loses;
-    Queue control, data;
+    Queue control, data[PACKET_LANES];
+    int8_t lane; // that sent last
+    int64_t credit[PACKET_LANES];
     SimTime since;
     int64_t waiting, from_here; // bytes of data that wait here; that came by this port and wait in its switch
     double ticks_per_byte;
@@ -162,7 +165,7 @@ typedef struct Port { // what every packet looks at stands together
 
 typedef struct Host {
     int32_t port;
-    Queue ready, pulls; // flows
+    Queue ready[PACKET_LANES], pulls; // flows
     SimTime next_pull;
     bool pulling;
     double marked; // of what came lately, a share

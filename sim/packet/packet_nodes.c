@@ -72,6 +72,34 @@ static bool is_lost(const PacketSim *sim, Port *port) {
     return cable->loses_each ? ++port->passed % cable->loses_each == 0 : draw(sim, port) < cable->loss;
 }
 
+// ---- Credits: who sends takes them, and has them back when the packet has left the buffer at the far end.
+static int32_t lane_of(const PacketSim *sim, uint64_t word) { return sim->flows[word_flow(word)].lane; }
+
+static void give_credit(PacketSim *sim, const Port *port, uint64_t word, SimTime now) {
+    if (sim->network->switches.credit_bytes <= 0) return;
+    const Port *back = &sim->ports[(port - sim->ports) ^ 1];
+    SimTime there = now + llround(sim->network->control_bytes * back->ticks_per_byte) + back->latency;
+    uint64_t credit = word_of(KIND_CREDIT, lane_of(sim, word), wire_bytes(sim, word));
+    sim_at(sim, (PacketEvent){there, credit, 0, (int32_t)(port - sim->ports), port->from});
+}
+
+// The lane whose turn it is, of those that have something to send and credits for it; -1: none.
+static int lane_to_send(const PacketSim *sim, const Port *port, const Queue *queues) {
+    for (int i = 1; i <= PACKET_LANES; i++) {
+        int lane = (port->lane + i) % PACKET_LANES;
+        bool may = sim->network->switches.credit_bytes <= 0 || port->credit[lane] >= sim->full_bytes;
+        if (queues[lane].count && may) return lane;
+    }
+    return -1;
+}
+
+static bool has_waiting(const Queue *queues) {
+    for (int lane = 0; lane < PACKET_LANES; lane++)
+        if (queues[lane].count) return true;
+    return false;
+}
+
+// ---- Sending.
 static void transmit(PacketSim *sim, Port *port, const Waiting *item, SimTime now) {
     int64_t bytes = wire_bytes(sim, item->word);
     SimTime takes = bytes == sim->full_bytes ? port->full_ticks : llround((double)bytes * port->ticks_per_byte);
@@ -79,10 +107,12 @@ static void transmit(PacketSim *sim, Port *port, const Waiting *item, SimTime no
     port->counted.packets++;
     port->counted.bytes += bytes;
     sim->result.hops++;
-    if (port->loses && word_kind(item->word) == KIND_DATA && is_lost(sim, port)) {
+    bool is_data = word_kind(item->word) == KIND_DATA;
+    if (port->loses && is_data && is_lost(sim, port)) { // its credits are found missing at once
         sim->result.lost++;
         return;
     }
+    if (is_data) port->credit[lane_of(sim, item->word)] -= bytes;
     int32_t number = (int32_t)(port - sim->ports);
     sim_at(sim, (PacketEvent){now + takes + port->latency, item->word, item->sent, number, port->to});
 }
@@ -121,41 +151,45 @@ static uint64_t with_load(PacketSim *sim, Port *port, uint64_t word, int64_t byt
     return told <= word_load(word) ? word : (word & ~(UINT64_C(255) << WORD_LOAD_AT)) | (uint64_t)told << WORD_LOAD_AT;
 }
 
-static Waiting take_data(PacketSim *sim, Port *port, SimTime now) {
-    Waiting item = queue_pop(&port->data);
+static Waiting take_data(PacketSim *sim, Port *port, int lane, SimTime now) {
+    Waiting item = queue_pop(&port->data[lane]);
     int64_t bytes = wire_bytes(sim, item.word);
     double pause = sim->network->switches.pause_bytes;
     count_waiting(port, -bytes, now);
     sim->used[port->from - sim->network->host_count] -= bytes;
     Port *in = &sim->ports[item.in];
     in->from_here -= bytes;
+    give_credit(sim, in, item.word, now);
     if (in->pauses && (double)in->from_here <= fmax(pause - RESUME_BELOW * (double)sim->full_bytes, 0))
         pause_sender(sim, in, false, now);
     if (sim->row->told_load) item.word = with_load(sim, port, item.word, bytes, now);
     return item;
 }
 
-static bool host_next(PacketSim *sim, Host *host, SimTime now, Waiting *item);
+static bool host_next(PacketSim *sim, Host *host, SimTime now, Waiting *item, int lane);
 
 // What is to be sent next, if the port may.
 static void port_go(PacketSim *sim, Port *port, SimTime now) {
     bool of_host = port->from < sim->network->host_count;
+    const Queue *queues = of_host ? sim->hosts[port->from].ready : port->data;
     Waiting item;
     if (now < port->free_at) {
         tell_when_free(sim, port);
         return;
     }
-    if (port->control.count)
+    if (port->control.count) {
         item = queue_pop(&port->control);
-    else if (port->paused || (!of_host && !port->data.count))
-        return;
-    else if (!of_host)
-        item = take_data(sim, port, now);
-    else if (!host_next(sim, &sim->hosts[port->from], now, &item))
-        return;
+    } else {
+        int lane = port->paused ? -1 : lane_to_send(sim, port, queues);
+        if (lane < 0) return;
+        if (!of_host)
+            item = take_data(sim, port, lane, now);
+        else if (!host_next(sim, &sim->hosts[port->from], now, &item, lane))
+            return;
+        port->lane = (int8_t)lane;
+    }
     transmit(sim, port, &item, now);
-    if (port->control.count || (of_host ? sim->hosts[port->from].ready.count : port->data.count))
-        tell_when_free(sim, port);
+    if (port->control.count || has_waiting(queues)) tell_when_free(sim, port);
 }
 
 // ---- Switches.
@@ -185,6 +219,7 @@ static Port *way_of(PacketSim *sim, int32_t node, uint64_t word) {
 static bool has_room(const PacketSim *sim, const Port *port, int64_t used, int64_t bytes) {
     const PacketSwitch *rules = &sim->network->switches;
     double queue = (double)(port->waiting + bytes);
+    if (rules->credit_bytes > 0) return true; // who had credits has room
     if (rules->buffer_bytes > 0 && (double)(used + bytes) > rules->buffer_bytes) return false;
     if (rules->pause_bytes > 0) return true;
     if (rules->queue_bytes > 0) return queue <= rules->queue_bytes;
@@ -210,10 +245,12 @@ static void forward(PacketSim *sim, const PacketEvent *event) {
     if (!finds_room && !rules->trim) {
         port->counted.drops++;
         sim->result.dropped++;
+        give_credit(sim, &sim->ports[event->where], event->word, event->time);
         return;
     }
     if (!finds_room) {
         port->counted.trims++;
+        give_credit(sim, &sim->ports[event->where], event->word, event->time);
         item.word = word_as(item.word, KIND_HEADER);
     }
     if (!is_data || !finds_room) {
@@ -227,7 +264,7 @@ static void forward(PacketSim *sim, const PacketEvent *event) {
         *used += bytes;
         in->from_here += bytes;
         count_waiting(port, bytes, event->time);
-        queue_push(sim->arena, &port->data, item);
+        queue_push(sim->arena, &port->data[lane_of(sim, item.word)], item);
         if (rules->pause_bytes > 0 && !in->pauses && (double)in->from_here > rules->pause_bytes)
             pause_sender(sim, in, true, event->time);
     }
@@ -273,9 +310,9 @@ static void keep_below(const PacketSim *sim, FlowState *flow, uint64_t word, Sim
     if (flow->next_send < next) flow->next_send = next;
 }
 
-static bool host_next(PacketSim *sim, Host *host, SimTime now, Waiting *item) {
-    while (host->ready.count) {
-        int32_t number = (int32_t)queue_pop(&host->ready).word;
+static bool host_next(PacketSim *sim, Host *host, SimTime now, Waiting *item, int lane) {
+    while (host->ready[lane].count) {
+        int32_t number = (int32_t)queue_pop(&host->ready[lane]).word;
         FlowState *flow = &sim->flows[number];
         flow->ready = false;
         if (!may_send(sim, flow)) continue;
@@ -295,7 +332,7 @@ static bool host_next(PacketSim *sim, Host *host, SimTime now, Waiting *item) {
         if (flow->flying == 1) set_timeout(sim, flow, number, now);
         if (may_send(sim, flow) && flow->next_send <= now) {
             flow->ready = true;
-            queue_push(sim->arena, &host->ready, (Waiting){(uint64_t)number, 0, 0});
+            queue_push(sim->arena, &host->ready[lane], (Waiting){(uint64_t)number, 0, 0});
         } else if (may_send(sim, flow) && !flow->pacing) {
             flow->pacing = true;
             sim_at_host(sim, flow->from, flow->next_send, KIND_SEND, number);
@@ -315,7 +352,7 @@ static void wake(PacketSim *sim, int32_t number, SimTime now) {
         return;
     }
     flow->ready = true;
-    queue_push(sim->arena, &host->ready, (Waiting){(uint64_t)number, 0, 0});
+    queue_push(sim->arena, &host->ready[flow->lane], (Waiting){(uint64_t)number, 0, 0});
     port_go(sim, &sim->ports[host->port], now);
 }
 
@@ -498,6 +535,7 @@ static void receive_data(PacketSim *sim, Host *host, const PacketEvent *event) {
     int32_t number = word_flow(event->word), packet = word_number(event->word);
     FlowState *flow = &sim->flows[number];
     bool marked = event->word & WORD_MARKED;
+    give_credit(sim, &sim->ports[event->where], event->word, event->time);
     if (marked && sim->acts->notified && event->time >= flow->notified) { // at most one in a while
         flow->notified = event->time + step_ticks(sim->network->transport.notify_seconds);
         answer(sim, host, word_of(KIND_NOTIFY, number, 0), 0);
@@ -547,6 +585,7 @@ static void receive(PacketSim *sim, const PacketEvent *event) {
     case KIND_SEND:
     case KIND_TIMEOUT:
     case KIND_PULLING:
+    case KIND_CREDIT:
     case KIND_MESSAGE:
         CHECK(false);
     }
@@ -595,6 +634,10 @@ static void happen(PacketSim *sim, const PacketEvent *event) {
         if (!sim->flows[number].highest && !sim->flows[number].acknowledged)
             sim->acts->start(sim, &sim->flows[number], event->time);
         wake(sim, number, event->time);
+        return;
+    case KIND_CREDIT:
+        sim->ports[event->where].credit[number] += word_number(event->word);
+        port_go(sim, &sim->ports[event->where], event->time);
         return;
     case KIND_MESSAGE:
         begin_message(sim, number, event->time);

@@ -20,6 +20,7 @@ static const char *lay_ports(PacketSim *sim, SimTime *least) {
         port->ticks_per_byte = 1e12 / cable->bytes_per_second;
         port->full_ticks = llround((double)sim->full_bytes * port->ticks_per_byte);
         port->latency = step_ticks(cable->latency_seconds);
+        for (int l = 0; l < PACKET_LANES; l++) port->credit[l] = (int64_t)network->switches.credit_bytes;
         port->loses = cable->loss > 0 || cable->loses_each;
         if (port->latency < *least) *least = port->latency;
         if (from < network->host_count) {
@@ -31,6 +32,8 @@ static const char *lay_ports(PacketSim *sim, SimTime *least) {
     }
     for (int h = 0; h < network->host_count; h++)
         if (sim->hosts[h].port < 0) return "a host has no cable";
+    double credit = network->switches.credit_bytes;
+    if (credit > 0 && credit < (double)sim->full_bytes) return "credits are less than a packet";
     return *least > 0 ? NULL : "a cable's latency is below a picosecond";
 }
 

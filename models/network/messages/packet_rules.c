@@ -25,6 +25,7 @@ const PacketAsked packets_unasked = {.transport = UNSAID,
                                      .mark_to = UNSAID,
                                      .mark_most = UNSAID,
                                      .pause = UNSAID,
+                                     .credits = UNSAID,
                                      .queue = UNSAID,
                                      .seed = 1};
 
@@ -96,7 +97,9 @@ void packet_rules_end(const PacketAsked *asked, const PacketFacts *facts, Packet
     set_marks(asked, network, rate, packet);
     // What comes after the pause was sent needs room: the rest is divided among all ports.
     rules->trim = row->trims;
-    if (row->pauses || (facts->lossless && !rules->trim))
+    bool credits = facts->lossless && !rules->trim && asked->pause < 0;
+    rules->credit_bytes = said_or(asked->credits, credits ? fmax(rules->buffer_bytes / facts->ports, 2 * packet) : 0);
+    if (row->pauses && rules->credit_bytes == 0)
         rules->pause_bytes =
             fmax(rules->buffer_bytes / facts->ports - 2 * rate * facts->latency_seconds - 3 * packet, 2 * packet);
     rules->pause_bytes = said_or(asked->pause, rules->pause_bytes);

@@ -22,7 +22,7 @@ typedef struct PacketFacts {
 // What is asked for; below 0: as it is usual.
 typedef struct PacketAsked {
     int transport, routing;
-    double payload, buffer, window, timeout, target, mark_from, mark_to, mark_most, pause, queue;
+    double payload, buffer, window, timeout, target, mark_from, mark_to, mark_most, pause, credits, queue;
     uint64_t seed;
 } PacketAsked;
 extern const PacketAsked packets_unasked;
