@@ -535,6 +535,7 @@ static const Rule rules[] = {
     {"cluster.storage_units", "cluster.storage", NULL},
     {"training.horovod.cycle", "training.strategy", "\"horovod\""},
     {"training.horovod.fusion", "training.strategy", "\"horovod\""},
+    {"training.transport", "training.fidelity", "\"packet\""},
     {"study.vary.vpp", "training.schedule", "\"interleaved\""},
     {"study.vary.oversubscription", "fat_tree.link", NULL},
 };
@@ -746,7 +747,9 @@ static DrawnStudy draw_all(Draw *draw) {
     draw_fabric(draw);
     draw_fields(draw);
     if (!one_in(draw, 20)) keep_rules(draw);
-    if (draw->tp * draw->pp * draw->cp * draw->dp > 64) drop(draw, "training.fidelity"); // right, but long
+    int most = is_text(draw, "training.fidelity", "packet") ? 16 : 64; // of GPUs: more is right, but long
+    if (draw->tp * draw->pp * draw->cp * draw->dp > most) drop(draw, "training.fidelity");
+    if (!is_text(draw, "training.fidelity", "packet")) drop(draw, "training.transport");
     arena_close(draw->arena);
     return draw->study;
 }

@@ -13,9 +13,11 @@ static SimTime time_by_hand(Loaded *loaded) {
     const System *system = program_system(loaded->arena, loaded->scenario->items[0].program, loaded->problems);
     EXPECT(system != NULL);
     if (!system) return -1;
+    const ProgramSpec *program = loaded->scenario->items[0].program;
     RunOptions options = {.seed = 1};
-    Folded fold = fold_system(loaded->arena, system);
-    RunResult folded = run_system(loaded->arena, &fold.system, &options);
+    System run = program->as_packets ? *system : fold_system(loaded->arena, system).system;
+    if (program->as_packets) options.carrier = program_carrier(loaded->arena, program, system, loaded->problems);
+    RunResult folded = run_system(loaded->arena, &run, &options);
     EXPECT_INT(folded.deadlocked_count, 0);
     return folded.end;
 }
@@ -90,6 +92,7 @@ TEST(experts_by_hand_are_the_built_in_to_the_picosecond) {
 
 TEST(strategies_by_hand_are_the_built_in_message_by_message_too) {
     EQUAL("ddp", "--gpus=16", "--fidelity=flow");
+    EQUAL("ddp", "--gpus=16", "--fidelity=packet");
     EQUAL("fsdp", "--gpus=12", "--fidelity=flow");
     EQUAL("ring_attention", "--gpus=8", "--fidelity=flow");
     EQUAL("expert_parallel", "--gpus=8", "--fidelity=flow");

@@ -10,7 +10,7 @@ local opt = sim.options {
   gpus       = { default = 16, min = 2, max = 64, help = "GPUs, each with a replica" },
   bucket_mib = { default = 25, min = 1, help = "MiB of gradients reduced in one go" },
   batches    = { default = 2, min = 1, max = 16, help = "micro-batches before gradients are reduced" },
-  fidelity = { default = "fluid", values = { "fluid", "flow", "packet" }, help = "flow: collectives as all their messages" },
+  fidelity = { default = "fluid", values = { "fluid", "flow", "packet" }, help = "flow: collectives as all their messages; packet: what leaves a node of them as packets" },
 }
 local cluster = sim.cluster { node = "dgx-a100", gpus = opt.gpus, fabric = "ib-hdr200" }
 local job = sim.training { model = opt.model, framework = "megatron", batch = { micro = 2, accumulation = opt.batches }, seq_len = 512,

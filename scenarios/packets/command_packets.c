@@ -6,9 +6,19 @@
 #include "results/answer/frame.h"
 #include "scenarios/fields/fields.h"
 #include "scenarios/packets/packets_study.h"
+#include "sim/base/digest.h"
 #include "sim/system/watch.h"
 
-static const OptionSpec watch_rows[] = {WATCH_OPTIONS};
+#define VARIED_MOST 6
+#define ROWS_MOST 1000
+
+static const OptionSpec more_rows[] = {
+    {.name = "vary",
+     .kind = OPTION_TEXTS,
+     .of = OF_QUESTION,
+     .metavar = "OPTION=A,B,C",
+     .help = "a row for each value of an option above; may be repeated: each with each"},
+    WATCH_OPTIONS};
 
 static const OptionSpec *rows(Arena *arena, int *count) {
     const ObjectType *type = object_type(OBJECT_PACKETS);
@@ -16,7 +26,7 @@ static const OptionSpec *rows(Arena *arena, int *count) {
     int own_count = 0;
     for (int i = 0; i < type->field_count; i++)
         if (type->fields[i].flag) own[own_count++] = packets_option(arena, &type->fields[i]);
-    return options_join(arena, own, own_count, watch_rows, COUNT_OF(watch_rows), count);
+    return options_join(arena, own, own_count, more_rows, COUNT_OF(more_rows), count);
 }
 
 // The pattern stands by itself.
@@ -26,6 +36,128 @@ static bool read_value(const FieldReader *reader, const Options *options, const 
         return field_from_option(reader, options, field, "packets", value);
     *value = (Value){.given = true, .written = true, .number = NAN};
     return field_from_text(reader, field, "packets", name, (Where){0}, value);
+}
+
+// ---- Many of them.
+typedef struct Varied {
+    const Field *field;
+    const char **texts; // and as they were read
+    Value *values;
+    int count, at;
+} Varied;
+
+static const Field *field_of_option(const char *name, size_t length) {
+    const ObjectType *type = object_type(OBJECT_PACKETS);
+    for (int i = 0; i < type->field_count; i++) {
+        const char *flag = type->fields[i].flag;
+        if (flag && strlen(flag) == length && strncmp(flag, name, length) == 0) return &type->fields[i];
+    }
+    return NULL;
+}
+
+static bool read_varied(const FieldReader *reader, const Options *options, const char *text, Varied *varied) {
+    const char *values = strchr(text, '=');
+    varied->field = values ? field_of_option(text, (size_t)(values - text)) : NULL;
+    if (!varied->field || !values[1]) {
+        problem_add(reader->problems, (Where){0}, "--vary %.60s names no option and its values", text);
+        problem_hint(reader->problems, "for example --vary hosts=9,17,33");
+        return false;
+    }
+    if (option_given(options, varied->field->flag)) {
+        problem_add(reader->problems, (Where){0}, "--%s is given, and varied too", varied->field->flag);
+        problem_hint(reader->problems, "leave one of them out");
+        return false;
+    }
+    char *rest = arena_copy_text(reader->arena, values + 1);
+    int room = 1;
+    for (const char *c = rest; *c; c++) room += *c == ',';
+    varied->texts = ARENA_ARRAY(reader->arena, const char *, room);
+    varied->values = ARENA_ARRAY(reader->arena, Value, room);
+    for (char *one = rest, *end; one; one = end) {
+        end = strchr(one, ',');
+        if (end) *end++ = '\0';
+        Value *value = &varied->values[varied->count];
+        *value = (Value){.given = true, .written = true, .number = NAN};
+        varied->texts[varied->count++] = one;
+        if (!field_from_text(reader, varied->field, "packets", one, (Where){0}, value)) return false;
+    }
+    return true;
+}
+
+// On to the next of the product; false: that was the last.
+static bool step_on(Varied *varied, int count) {
+    for (int v = count - 1; v >= 0; v--) {
+        if (++varied[v].at < varied[v].count) return true;
+        varied[v].at = 0;
+    }
+    return false;
+}
+
+static const char *row_name(Arena *arena, const Varied *varied, int count) {
+    const char *name = "";
+    for (int v = 0; v < count; v++)
+        name =
+            arena_printf(arena, "%s%s%s=%s", name, v ? " " : "", varied[v].field->flag, varied[v].texts[varied[v].at]);
+    return name;
+}
+
+static int answer_rows(Asking *asking, Value *values, Varied *varied, int count) {
+    static const AnswerColumn columns[] = {
+        {"varied", "with", AS_TEXT, 0},
+        {"end_s", "all there", AS_SECONDS, 0},
+        {"ideal_s", NULL, AS_SECONDS, 0},
+        {"fct_mean_s", "a flow", AS_SECONDS, 0},
+        {"fct_p99_s", "1 in 100", AS_SECONDS, 0},
+        {"fairness", "fair", AS_NUMBER, 2},
+        {"goodput_bytes_per_s", "payload", AS_BANDWIDTH, 1},
+        {"queue_most_bytes", "longest queue", AS_BYTES, 0},
+        {"queue_mean_bytes", "mean", AS_BYTES, 4},
+        {"paused_s", "paused", AS_SECONDS, 3},
+        {"marked", "marked", AS_COUNT, 3},
+        {"dropped", "dropped", AS_COUNT, 3},
+        {"trimmed", "trimmed", AS_COUNT, 3},
+        {"resent", "sent again", AS_COUNT, 2},
+        {"timeouts", "timeouts", AS_COUNT, 2},
+    };
+    uint64_t digest = DIGEST_START;
+    answer_rename(asking->answer, "packets");
+    answer_table(asking->answer, "rows", "Each with each", COLUMNS(columns));
+    do {
+        PacketsOutcome result;
+        Arena *scratch = arena_open();
+        for (int v = 0; v < count; v++)
+            values[field_index(OBJECT_PACKETS, varied[v].field->name)] = varied[v].values[varied[v].at];
+        const PacketsStudy *study =
+            packets_study_create(scratch, &(PacketsSaid){.values = values, .seed = 1}, asking->problems);
+        if (!study || !packets_study_run(scratch, study, &result, asking->problems)) {
+            arena_close(scratch);
+            return watch_status(EXIT_BAD_INPUT);
+        }
+        PacketsFigures f = packets_figures(scratch, study, &result.packets);
+        ANSWER_ROW(asking->answer, row_name(asking->arena, varied, count), f.end, f.ideal, f.mean, f.p99, f.fairness,
+                   f.goodput, f.queue_most, f.queue_mean, f.paused, (double)f.marks, (double)f.dropped, (double)f.trims,
+                   (double)f.resent, (double)f.timeouts);
+        digest = digest_u64(digest, result.packets.digest);
+        arena_close(scratch);
+    } while (step_on(varied, count));
+    answer_digest(asking->answer, digest);
+    return EXIT_DONE;
+}
+
+// Those that --vary names, read. -1 after problems.
+static int read_all_varied(const FieldReader *reader, const Options *options, Varied *varied) {
+    int count;
+    double rows = 1;
+    const char *const *texts = option_texts(options, "vary", &count);
+    for (int v = 0; v < count && v < VARIED_MOST; v++) {
+        if (!read_varied(reader, options, texts[v], &varied[v])) return -1;
+        rows *= varied[v].count;
+    }
+    if (count <= VARIED_MOST && rows <= ROWS_MOST) return count;
+    problem_add(reader->problems, (Where){0}, "--vary %d times for %.0f rows: %d and %d are the most", count, rows,
+                VARIED_MOST, ROWS_MOST);
+    problem_hint(reader->problems, "vary fewer at once");
+    return -1;
 }
 
 static int ask(Asking *asking) {
@@ -39,7 +171,10 @@ static int ask(Asking *asking) {
         problem_hint(problems, "incast, permutation or all_to_all; for example: lockstep packets incast");
     }
     for (int i = 0; i < type->field_count; i++) read_value(&reader, asking->options, &type->fields[i], &values[i]);
+    Varied varied[VARIED_MOST] = {{0}};
+    int varied_count = read_all_varied(&reader, asking->options, varied);
     if (problem_count(problems)) return EXIT_USAGE;
+    if (varied_count > 0) return answer_rows(asking, values, varied, varied_count);
     const PacketsStudy *study =
         packets_study_create(asking->arena, &(PacketsSaid){.values = values, .seed = 1}, problems);
     if (!study || !packets_study_run(asking->arena, study, &result, problems)) return watch_status(EXIT_BAD_INPUT);
@@ -49,7 +184,8 @@ static int ask(Asking *asking) {
 
 static const Question packets = {
     .name = "packets",
-    .usage = "lockstep packets incast|permutation|all_to_all [--transport NAME --hosts N --size BYTES]",
+    .usage =
+        "lockstep packets incast|permutation|all_to_all [--transport NAME --hosts N --size BYTES --vary OPTION=A,B]",
     .about = "Sends a pattern of flows as packets through queues, and says when they arrive and what waited, was\n"
              "marked, paused, trimmed, dropped and sent again. Switches are set as the transport is used to.\n"
              "sim.packets { … } of a script takes flows of your own too (docs/packets.md).\n"

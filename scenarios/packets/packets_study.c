@@ -300,26 +300,6 @@ static double ideal_seconds(Arena *arena, const PacketsStudy *study) { // the fu
     return most / study->network.cables[0].bytes_per_second;
 }
 
-static void add_ports(Answer *answer, const PacketsStudy *study, const PacketResult *result) {
-    double most = 0, mean = 0, paused = 0;
-    int64_t marks = 0, trims = 0;
-    for (int p = 0; p < 2 * study->network.cable_count; p++) {
-        const PacketPort *port = &result->ports[p];
-        most = fmax(most, (double)port->most_waiting);
-        mean = fmax(mean, port->waited / step_seconds(result->end));
-        paused += step_seconds(port->paused);
-        marks += port->marks;
-        trims += port->trims;
-    }
-    answer_number(answer, "queue_most_bytes", "Longest queue", AS_BYTES, most);
-    answer_number(answer, "queue_mean_bytes", "Fullest queue on average", AS_BYTES, mean);
-    answer_number(answer, "paused_s", "Paused, all ports", AS_SECONDS, paused);
-    answer_number(answer, "marked", "Packets marked", AS_COUNT, (double)marks);
-    answer_number(answer, "dropped", "Dropped by switches", AS_COUNT, (double)result->dropped);
-    answer_number(answer, "trimmed", "Trimmed", AS_COUNT, (double)trims);
-    answer_number(answer, "lost", "Lost by cables", AS_COUNT, (double)result->lost);
-}
-
 static double flow_seconds(const PacketsStudy *study, const PacketResult *result, int flow) {
     return step_seconds(result->flows[flow].end - study->flows[flow].start);
 }
@@ -340,37 +320,62 @@ static void add_flows(Answer *answer, const PacketsStudy *study, const PacketRes
     answer_detail(answer, FOR_ALL);
 }
 
-static void answer_flows(Arena *arena, Answer *answer, const PacketsStudy *study, const PacketResult *result) {
-    const PacketNetwork *network = &study->network;
-    double *seconds = ARENA_ARRAY(arena, double, study->flow_count), bytes = 0, sum = 0, squares = 0, mean = 0;
-    int64_t resent = 0, timeouts = 0;
+static void sum_ports(const PacketsStudy *study, const PacketResult *result, PacketsFigures *figures) {
+    for (int p = 0; p < 2 * study->network.cable_count; p++) {
+        const PacketPort *port = &result->ports[p];
+        figures->queue_most = fmax(figures->queue_most, (double)port->most_waiting);
+        figures->queue_mean = fmax(figures->queue_mean, port->waited / figures->end);
+        figures->paused += step_seconds(port->paused);
+        figures->marks += port->marks;
+        figures->trims += port->trims;
+    }
+}
+
+PacketsFigures packets_figures(Arena *arena, const PacketsStudy *study, const PacketResult *result) {
+    PacketsFigures figures = {.end = step_seconds(result->end), .dropped = result->dropped};
+    double *seconds = ARENA_ARRAY(arena, double, study->flow_count), bytes = 0, sum = 0, squares = 0;
     for (int f = 0; f < study->flow_count; f++) {
         seconds[f] = flow_seconds(study, result, f);
         double rate = (double)study->flows[f].bytes / seconds[f];
         bytes += (double)study->flows[f].bytes;
-        mean += seconds[f] / study->flow_count;
+        figures.mean += seconds[f] / study->flow_count;
         sum += rate;
         squares += rate * rate;
-        resent += result->flows[f].resent;
-        timeouts += result->flows[f].timeouts;
+        figures.resent += result->flows[f].resent;
+        figures.timeouts += result->flows[f].timeouts;
     }
-    double end = step_seconds(result->end);
+    figures.ideal = ideal_seconds(arena, study);
+    figures.p99 = quantile(arena, seconds, study->flow_count, 0.99);
+    figures.fairness = sum * sum / squares / study->flow_count;
+    figures.goodput = bytes / figures.end;
+    sum_ports(study, result, &figures);
+    return figures;
+}
+
+static void answer_flows(Arena *arena, Answer *answer, const PacketsStudy *study, const PacketResult *result) {
+    const PacketNetwork *network = &study->network;
+    PacketsFigures found = packets_figures(arena, study, result);
     answer_text(answer, "pattern", NULL,
                 study->pattern < PACKETS_PATTERNS ? packets_patterns[study->pattern] : "flows");
     answer_text(answer, "transport", NULL, packet_transports[network->transport.id].name);
     answer_text(answer, "routing", NULL, packets_routing_name(network));
     answer_number(answer, "hosts", NULL, AS_WHOLE, study->hosts);
     answer_number(answer, "flows", "Flows", AS_COUNT, study->flow_count);
-    answer_number(answer, "end_s", "All have arrived after", AS_SECONDS, end);
-    answer_number(answer, "ideal_s", "The fullest host cable alone takes", AS_SECONDS, ideal_seconds(arena, study));
-    answer_number(answer, "fct_mean_s", "A flow takes", AS_SECONDS, mean);
-    answer_number(answer, "fct_p99_s", "The slowest in a hundred", AS_SECONDS,
-                  quantile(arena, seconds, study->flow_count, 0.99));
-    answer_number(answer, "fairness", "Fairness of rates (Jain)", AS_NUMBER, sum * sum / squares / study->flow_count);
-    answer_number(answer, "goodput_bytes_per_s", "Payload, all flows", AS_BANDWIDTH, bytes / end);
-    add_ports(answer, study, result);
-    answer_number(answer, "resent", "Sent again", AS_COUNT, (double)resent);
-    answer_number(answer, "timeouts", "Timeouts", AS_COUNT, (double)timeouts);
+    answer_number(answer, "end_s", "All have arrived after", AS_SECONDS, found.end);
+    answer_number(answer, "ideal_s", "The fullest host cable alone takes", AS_SECONDS, found.ideal);
+    answer_number(answer, "fct_mean_s", "A flow takes", AS_SECONDS, found.mean);
+    answer_number(answer, "fct_p99_s", "The slowest in a hundred", AS_SECONDS, found.p99);
+    answer_number(answer, "fairness", "Fairness of rates (Jain)", AS_NUMBER, found.fairness);
+    answer_number(answer, "goodput_bytes_per_s", "Payload, all flows", AS_BANDWIDTH, found.goodput);
+    answer_number(answer, "queue_most_bytes", "Longest queue", AS_BYTES, found.queue_most);
+    answer_number(answer, "queue_mean_bytes", "Fullest queue on average", AS_BYTES, found.queue_mean);
+    answer_number(answer, "paused_s", "Paused, all ports", AS_SECONDS, found.paused);
+    answer_number(answer, "marked", "Packets marked", AS_COUNT, (double)found.marks);
+    answer_number(answer, "dropped", "Dropped by switches", AS_COUNT, (double)found.dropped);
+    answer_number(answer, "trimmed", "Trimmed", AS_COUNT, (double)found.trims);
+    answer_number(answer, "lost", "Lost by cables", AS_COUNT, (double)result->lost);
+    answer_number(answer, "resent", "Sent again", AS_COUNT, (double)found.resent);
+    answer_number(answer, "timeouts", "Timeouts", AS_COUNT, (double)found.timeouts);
     answer_number(answer, "packet_hops", NULL, AS_WHOLE, (double)result->hops);
     if (study->each_flow) add_flows(answer, study, result);
     if (study->leaf_hosts < study->hosts) packets_rules_caution(answer, network);

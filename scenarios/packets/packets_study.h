@@ -31,6 +31,14 @@ typedef struct PacketsOutcome {
 const PacketsStudy *packets_study_create(Arena *arena, const PacketsSaid *said, Problems *problems);
 // False after a problem: it is too much, or was stopped.
 bool packets_study_run(Arena *arena, const PacketsStudy *study, PacketsOutcome *result, Problems *problems);
+// Of flows, what a row of many says too.
+typedef struct PacketsFigures {
+    double end, ideal, mean, p99; // seconds
+    double fairness, goodput;     // of rates, Jain's; bytes a second
+    double queue_most, queue_mean, paused;
+    int64_t marks, trims, dropped, resent, timeouts;
+} PacketsFigures;
+PacketsFigures packets_figures(Arena *arena, const PacketsStudy *study, const PacketResult *result);
 void packets_study_answer(Arena *arena, Answer *answer, const PacketsStudy *study, const PacketsOutcome *outcome);
 
 #endif

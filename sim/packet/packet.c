@@ -79,7 +79,7 @@ static void finish(PacketSim *sim) {
     uint64_t digest = DIGEST_START;
     for (int p = 0; p < 2 * network->cable_count; p++) {
         Port *port = &sim->ports[p];
-        if (port->paused && sim->result.end > port->paused_since)
+        if ((port->paused || port->starved) && sim->result.end > port->paused_since)
             port->counted.paused += sim->result.end - port->paused_since;
         ports[p] = port->counted;
         digest = digest_u64(digest_u64(digest, (uint64_t)ports[p].packets), (uint64_t)ports[p].most_waiting);

@@ -108,7 +108,7 @@ typedef struct PacketPort { // what leaves by one end of a cable: 2 * cable from
     int64_t packets, bytes, drops, marks, trims;
     int64_t most_waiting; // bytes, without the packet on the wire
     double waited;        // byte-seconds: over a time, the mean depth
-    SimTime paused;       // in all
+    SimTime paused;       // in all; or waiting for credits
 } PacketPort;
 
 typedef struct PacketEnd {

@@ -148,7 +148,7 @@ typedef struct Port { // what every packet looks at stands together
     int32_t from, to;
     SimTime free_at, full_ticks, latency;
     bool told, paused, pauses; // its FREE is on the way; it may not send; its sender has been told not to
-    bool loses;
+    bool loses, starved;       // it waits for credits
     Queue control, data[PACKET_LANES];
     int8_t lane; // that sent last
     int64_t credit[PACKET_LANES];

@@ -93,6 +93,13 @@ static int lane_to_send(const PacketSim *sim, const Port *port, const Queue *que
     return -1;
 }
 
+static void set_starved(Port *port, bool starved, SimTime now) {
+    if (port->starved == starved) return;
+    if (!starved) port->counted.paused += now - port->paused_since;
+    port->starved = starved;
+    port->paused_since = now;
+}
+
 static bool has_waiting(const Queue *queues) {
     for (int lane = 0; lane < PACKET_LANES; lane++)
         if (queues[lane].count) return true;
@@ -181,6 +188,7 @@ static void port_go(PacketSim *sim, Port *port, SimTime now) {
         item = queue_pop(&port->control);
     } else {
         int lane = port->paused ? -1 : lane_to_send(sim, port, queues);
+        if (!port->paused) set_starved(port, lane < 0 && has_waiting(queues), now);
         if (lane < 0) return;
         if (!of_host)
             item = take_data(sim, port, lane, now);
