@@ -9,7 +9,7 @@
 
 #define FLOWS_MOST 1000000
 #define PACKETS_MOST 6e7 // of a flow
-#define BYTES_A_FLOW 400 // of memory, of one that nothing is sent on
+#define BYTES_A_FLOW 410 // of memory, of one that nothing is sent on
 
 // ---- What is asked.
 

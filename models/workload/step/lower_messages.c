@@ -72,6 +72,8 @@ static bool is_collective(const Lowering *l, int32_t channel, int32_t plan) {
     return l->groups.items[channel].shapes->items[plan].op != COLLECTIVE_SEND_RECV;
 }
 
+static const char *fidelity_name(const Expander *e) { return e->l->training->as_packets ? "packet" : "flow"; }
+
 // NULL after a problem.
 static const FlowPlan *flow_of(Expander *e, int32_t channel, int32_t plan) {
     const ChannelGroup *group = &e->l->groups.items[channel];
@@ -87,7 +89,7 @@ static const FlowPlan *flow_of(Expander *e, int32_t channel, int32_t plan) {
     if (flow && e->l->training->as_packets) flow = flow_plan_as_packets(e->arena, flow, &packet_sizes_usual);
     e->flows[channel][plan] = flow;
     if (!flow) {
-        problem_add(e->problems, e->l->training->where, "fidelity \"flow\": %s", why);
+        problem_add(e->problems, e->l->training->where, "fidelity \"%s\": %s", fidelity_name(e), why);
         problem_hint(e->problems, "%s", remedy);
     }
     return flow;
@@ -189,7 +191,8 @@ static bool is_too_much(Expander *e) {
                                         "fidelity = \"fluid\", fewer GPUs, or fewer micro-batches",
                                         e->l->training->where, e->problems);
     problem_add(e->problems, e->l->training->where,
-                "fidelity \"flow\": a step of this job is more than %.0f million messages", MESSAGES_MOST * 1e-6);
+                "fidelity \"%s\": a step of this job is more than %.0f million messages", fidelity_name(e),
+                MESSAGES_MOST * 1e-6);
     problem_hint(e->problems, "use fidelity = \"fluid\", fewer GPUs, or fewer micro-batches");
     return true;
 }
