@@ -397,7 +397,6 @@ const WalkLine answer_walk[] = {
     {0, "packets incast --hosts 8 --size 100kB --transport window --credits 20kB"},
     {0, "packets incast --hosts 8 --size 100kB --vary hosts=5,9 --vary transport=dctcp,hpcc"},
     {0, "run scenarios/examples/packets/victim.lua"},
-    {0, "run scenarios/examples/packets/step.lua --narrower 2"},
     {0, "run scenarios/examples/packets/all_to_all.lua"},
     {0, "packets incast --hosts 8 --size 100kB --mark-from 50kB --mark-to 80kB --mark-most 0.5 --pause 60kB"},
     {0, "packets incast --hosts 8 --size 100kB --transport swift --target 20us --window 4 --queue 100kB --timeout 1ms"},
