@@ -514,6 +514,7 @@ const WalkLine answer_walk[] = {
     {0, "calibrate fit --gemm $DIR/gemms.csv"},
     {0, "calibrate fit calibrate/measurements/kernels/attention.csv"},
     {0, "calibrate fit calibrate/measurements/kernels/experts.csv"},
+    {0, "calibrate fit calibrate/measurements/kernels/exchange.csv"},
     {0, "calibrate show $DIR/gemms.json --rows 5"},
     {0, "calibrate fit calibrate/measurements/nccl/abci2_a100_004gpu_all_reduce_intra.txt --node dgx-a100 --nodes 1 --fabric ib-hdr200"},
     {2, "calibrate nonsense"},

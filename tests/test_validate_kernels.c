@@ -151,19 +151,32 @@ TEST(a_product_in_8_bits_has_the_cast_of_its_input) {
     unlink(path);
 }
 
-// A rank sends a token once to each rank that has experts for it.
-TEST(measured_exchanges_are_those_of_a_job) {
-    const Gpu *gpu = catalogue_gpu(test_catalogue(), "H100-SXM5-80GB");
-    ExpertsShape shape = {.precision = BF16,
-                          .tokens = 1 << 20,
-                          .hidden = 4096,
-                          .ffn = 2048,
-                          .count = 8,
-                          .per_token = 2,
-                          .tp = 1,
-                          .ep = 8,
-                          .gated = true};
-    EXPECT_NEAR(exchange_bytes(gpu, &shape, 1024), 1024 * 8 * (1 - 49.0 / 64) * 4096 * 2, 1);
+TEST(what_prepares_an_exchange_and_what_crosses_a_network_is_predicted) {
+    char path[] = "/tmp/lockstep-test-XXXXXX";
+    static const char header[] = "gpu,library,mode,phase,payload,nodes,ranks,tokens_per_rank,hidden,experts,topk,sms,"
+                                 "latency_us\n";
+    char text[1024];
+    close(mkstemp(path));
+    snprintf(text, sizeof text, "%s%s", header,
+             "GB200,trtllm,nvlinktwosided,prepare,bf16,8,32,4096,7168,256,8,,40\n"
+             "H100,deepep,normal,dispatch,fp8,4,32,4096,7168,256,8,24,1791\n"
+             "H100,deepep,nosuch,dispatch,fp8,1,8,4096,7168,256,8,24,100\n"
+             "H100,deepep,normal,dispatch,fp3,1,8,4096,7168,256,8,24,100\n"
+             "H100,deepep,normal,dispatch,fp8,1,1,4096,7168,256,8,24,100\n"
+             "H100,deepep,normal,dispatch,fp8,1,8,4096,7168,4,8,24,100\n"
+             "P4,deepep,normal,dispatch,fp8,4,32,4096,7168,256,8,24,1791\n");
+    const Ended *ended = validate_text(path, text, "--json");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "\"operation\": \"nvlinktwosided prepare\",\n      \"length\": \"below 0.1 ms\",\n"
+                                "      \"rows\": 1,\n      \"predicted\": 1");
+    EXPECT_CONTAINS(ended->out, "\"operation\": \"normal dispatch\",\n      \"length\": \"from 1 ms\",\n"
+                                "      \"rows\": 2,\n      \"predicted\": 1");
+    EXPECT_CONTAINS(ended->out, "nothing is known of such a kernel");
+    EXPECT_CONTAINS(ended->out, "nothing is known of what travels");
+    EXPECT_CONTAINS(ended->out, "no ranks to exchange tokens with");
+    EXPECT_CONTAINS(ended->out, "a token has more experts than there are");
+    EXPECT_CONTAINS(ended->out, "the network between the nodes is not told");
+    unlink(path);
 }
 
 TEST(kernel_tables_say_what_cannot_be_predicted) {

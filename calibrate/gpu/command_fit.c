@@ -7,6 +7,7 @@
 #include "calibrate/collectives/fit_logs.h"
 #include "calibrate/gpu/command_calibrate.h"
 #include "calibrate/gpu/fit/fit_attention.h"
+#include "calibrate/gpu/fit/fit_exchanges.h"
 #include "calibrate/gpu/fit/fit_experts.h"
 #include "calibrate/gpu/fit/fit_generations.h"
 #include "calibrate/gpu/import.h"
@@ -230,7 +231,7 @@ static void fill_generations(Answer *answer, Arena *arena, const GenerationFit *
                fit->unknown_gpus, fit->left_out);
 }
 
-// ---- Kernels of attention and of experts.
+// ---- Kernels of attention, of experts and of exchanges of tokens.
 
 static const char *generation_of(bool of_servers, const char *architecture) {
     return of_servers ? architecture : "graphics";
@@ -303,6 +304,42 @@ static void fill_experts(Answer *answer, Arena *arena, const ExpertsFit *fit) {
             answer_shown(AS_NUMBER, kernel->token_seconds, arena_printf(arena, "%.2f", 1e9 * kernel->token_seconds)),
             answer_of_percent(group->median_error), answer_of_percent(group->p90_error),
             answer_of_percent(group->bias));
+    }
+    end_kernels(answer, fit->left_out);
+}
+
+static AnswerValue shown(Arena *arena, double value, double unit) {
+    return answer_shown(AS_NUMBER, value, arena_printf(arena, "%.4g", value / unit));
+}
+
+static void fill_exchanges(Answer *answer, Arena *arena, const ExchangesFit *fit) {
+    static const AnswerColumn columns[] = {{"mode", "mode", AS_TEXT, 0},
+                                           {"phase", "phase", AS_TEXT, 0},
+                                           {"generation", "generation", AS_TEXT, 0},
+                                           {"over", "over", AS_TEXT, 0},
+                                           {"rows", "rows", AS_WHOLE, 2},
+                                           {"start_s", "start us", AS_NUMBER, 0},
+                                           {"peer_s", "peer us", AS_NUMBER, 3},
+                                           {"fill_tokens", "fill", AS_NUMBER, 3},
+                                           {"token_s", "token ns", AS_NUMBER, 3},
+                                           {"token_byte_s", "a byte ns", AS_NUMBER, 3},
+                                           {"copy_s", "copy ns", AS_NUMBER, 3},
+                                           {"copy_byte_s", "a byte ns", AS_NUMBER, 3},
+                                           {"nvlink_share", "of NVLink", AS_NUMBER, 1},
+                                           ERROR_COLUMNS};
+    answer_rename(answer, "calibrate-fit-exchanges");
+    answer_table(answer, "kernels", NULL, COLUMNS(columns));
+    for (int i = 0; i < fit->count; i++) {
+        const ExchangeGroup *group = &fit->items[i];
+        const ExchangeKernel *kernel = &group->kernel;
+        ANSWER_ROW(answer, kernel->mode, kernel->phase, generation_of(kernel->of_servers, group->architecture),
+                   kernel->over_network ? "network" : "NVLink", answer_of_whole(group->count),
+                   shown(arena, kernel->start_seconds, 1e-6), shown(arena, kernel->peer_seconds, 1e-6),
+                   answer_of_number(kernel->fill), shown(arena, kernel->token_seconds, 1e-9),
+                   shown(arena, kernel->token_byte_seconds, 1e-9), shown(arena, kernel->copy_seconds, 1e-9),
+                   shown(arena, kernel->copy_byte_seconds, 1e-9), answer_of_number(kernel->nvlink_share),
+                   answer_of_percent(group->median_error), answer_of_percent(group->p90_error),
+                   answer_of_percent(group->bias));
     }
     end_kernels(answer, fit->left_out);
 }
@@ -543,14 +580,30 @@ static int fit_generations(Asking *asking, const char *path) {
 }
 
 // Of kernels there is no profile: they are no constants of a GPU.
-static int fit_kernels(Asking *asking, const char *path, bool of_experts) {
-    const Catalogue *catalogue = catalogue_builtin(asking->arena);
-    const ExpertsFit *experts = of_experts ? experts_fit(asking->arena, catalogue, path, asking->problems) : NULL;
-    const AttentionFit *attention = of_experts ? NULL : attention_fit(asking->arena, catalogue, path, asking->problems);
-    if (experts) fill_experts(asking->answer, asking->arena, experts);
-    if (attention) fill_attention(asking->answer, asking->arena, attention);
-    return experts || attention ? EXIT_DONE : EXIT_BAD_INPUT;
+static int fit_attention(Asking *asking, const Catalogue *catalogue, const char *path) {
+    const AttentionFit *fit = attention_fit(asking->arena, catalogue, path, asking->problems);
+    if (fit) fill_attention(asking->answer, asking->arena, fit);
+    return fit ? EXIT_DONE : EXIT_BAD_INPUT;
 }
+
+static int fit_experts(Asking *asking, const Catalogue *catalogue, const char *path) {
+    const ExpertsFit *fit = experts_fit(asking->arena, catalogue, path, asking->problems);
+    if (fit) fill_experts(asking->answer, asking->arena, fit);
+    return fit ? EXIT_DONE : EXIT_BAD_INPUT;
+}
+
+static int fit_exchanges(Asking *asking, const Catalogue *catalogue, const char *path) {
+    const ExchangesFit *fit = exchanges_fit(asking->arena, catalogue, path, asking->problems);
+    if (fit) fill_exchanges(asking->answer, asking->arena, fit);
+    return fit ? EXIT_DONE : EXIT_BAD_INPUT;
+}
+
+static const struct {
+    bool (*is_of)(const char *path);
+    int (*fit)(Asking *asking, const Catalogue *catalogue, const char *path);
+} kernel_fits[] = {{kernel_table_is_of_attention, fit_attention},
+                   {kernel_table_is_of_experts, fit_experts},
+                   {kernel_table_is_of_exchanges, fit_exchanges}};
 
 static int ask(Asking *asking) {
     const Options *options = asking->options;
@@ -566,8 +619,8 @@ static int ask(Asking *asking) {
     if (problem_count(asking->problems) > 0) return EXIT_USAGE;
     if (measured_is_json(path) || kineto_is_trace(path) || nsys_is_export(path))
         return fit_one(asking, path); // which may be packed
-    bool of_experts = kernel_table_is_of_experts(path);
-    if (of_experts || kernel_table_is_of_attention(path)) return fit_kernels(asking, path, of_experts);
+    for (size_t i = 0; i < sizeof kernel_fits / sizeof *kernel_fits; i++)
+        if (kernel_fits[i].is_of(path)) return kernel_fits[i].fit(asking, catalogue_builtin(asking->arena), path);
     return kernel_table_is_of_gemms(path) ? fit_generations(asking, path) : fit_many(asking, path);
 }
 

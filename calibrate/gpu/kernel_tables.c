@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/gpu/fit/fit_exchanges.h"
 #include "calibrate/gpu/fit/fit_experts.h"
 #include "calibrate/gpu/fit/fit_generations.h"
 #include "calibrate/gpu/fit/measured.h"
@@ -14,9 +15,10 @@
 #include "models/hardware/flash.h"
 #include "models/hardware/grouped.h"
 #include "models/hardware/hardware_constants.h"
+#include "models/workload/cost/cost.h"
 #include "sim/base/list.h"
 
-#define COLUMNS_MOST 8
+#define COLUMNS_MOST 13
 
 // A line as its kind reads it: by the names of columns, which the header was found to have.
 typedef struct Line {
@@ -25,7 +27,6 @@ typedef struct Line {
     const Csv *csv;
     int row;
     Problems *problems;
-    struct PriceList *prices;
 } Line;
 
 struct KernelTable {
@@ -221,55 +222,25 @@ static const char *predict_op(const Line *line, const Gpu *gpu, double *seconds)
     return NULL;
 }
 
-// ---- Tokens exchanged among experts: an all-to-all of NCCL's, of one copy a rank.
-
-typedef struct Price {
-    const Gpu *gpu;
-    int ranks;
-    const CollectivePrice *price; // NULL: no node of the catalogue has so many
-} Price;
-
-typedef struct PriceList {
-    Price *items;
-    int count, room;
-} PriceList;
-
-static const CollectivePrice *exchange_price(const Line *line, const Gpu *gpu, int ranks) {
-    PriceList *prices = line->prices;
-    for (int i = 0; i < prices->count; i++)
-        if (prices->items[i].gpu == gpu && prices->items[i].ranks == ranks) return prices->items[i].price;
-    Price price = {gpu, ranks, measured_price(line->arena, line->catalogue, gpu, "alltoall", ranks, 1)};
-    LIST_PUSH(line->arena, prices, price);
-    return price.price;
-}
+// ---- Tokens exchanged among experts.
 
 static const char *exchange_operation(const Line *line) {
     return arena_printf(line->arena, "%s %s", text_in(line, "mode"), text_in(line, "phase"));
 }
 
 static const char *exchange_shape(const Line *line) {
-    static const char *const columns[] = {"nodes", "ranks", "tokens_per_rank", "hidden", "experts", "topk", "payload"};
+    static const char *const columns[] = {"nodes",   "ranks", "tokens_per_rank", "hidden",
+                                          "experts", "topk",  "payload",         "sms"};
     return told(line, columns, sizeof columns / sizeof *columns);
 }
 
-// Of NVLink's own libraries a rack is one node.
-static bool spans_network(const Line *line) { return says(line, "library", "deepep") && !says(line, "nodes", "1"); }
-
 static const char *predict_exchange(const Line *line, const Gpu *gpu, double *seconds) {
-    int ranks = size_in(line, "ranks");
-    ExpertsShape shape = {.precision = BF16,
-                          .hidden = size_in(line, "hidden"),
-                          .ffn = 1,
-                          .count = size_in(line, "experts"),
-                          .per_token = size_in(line, "topk"),
-                          .tp = 1,
-                          .ep = ranks};
-    double tokens = number_in(line, "tokens_per_rank");
-    if (says(line, "phase", "prepare")) return "what prepares an exchange is not modelled";
-    if (spans_network(line)) return "the network between the nodes is not told";
-    const CollectivePrice *price = exchange_price(line, gpu, ranks);
-    if (!price) return "no node of the catalogue has so many of these GPUs";
-    *seconds = collective_price_seconds(price, exchange_bytes(gpu, &shape, tokens), NULL);
+    ExchangePoint point;
+    const char *why_not = exchange_point_read(line->catalogue, line->csv, line->row, &point, line->problems);
+    if (why_not) return why_not;
+    const ExchangeKernel *kernel = exchange_kernel_of(gpu, point.mode, point.phase, point.shape.nodes > 1);
+    if (!kernel) return "nothing is known of such a kernel";
+    *seconds = exchange_seconds(gpu, &point.shape, kernel);
     return NULL;
 }
 
@@ -289,7 +260,8 @@ static const KernelTable tables[] = {
      predict_experts},
     {"other kernels", {"gpu", "op", "kernel", "shape", "latency_us"}, op_operation, op_shape, predict_op},
     {"exchanges of tokens",
-     {"gpu", "library", "mode", "phase", "ranks", "tokens_per_rank", "topk", "latency_us"},
+     {"gpu", "library", "mode", "phase", "payload", "nodes", "ranks", "tokens_per_rank", "hidden", "experts", "topk",
+      "latency_us", "sms"},
      exchange_operation,
      exchange_shape,
      predict_exchange},
@@ -336,9 +308,8 @@ static KernelRow read_line(const Line *line, const KernelTable *table) {
 
 void kernel_table_read(Arena *arena, const Catalogue *catalogue, const KernelTable *table, const Csv *csv,
                        KernelRows *rows, Problems *problems) {
-    PriceList prices = {0};
     for (int i = 0; i < csv->row_count; i++) {
-        Line line = {arena, catalogue, csv, i, problems, &prices};
+        Line line = {arena, catalogue, csv, i, problems};
         KernelRow row = read_line(&line, table);
         LIST_PUSH(arena, rows, row);
     }

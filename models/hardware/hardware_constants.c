@@ -24,6 +24,7 @@ const Constant hardware_constants[HARDWARE_CONSTANT_COUNT] = {
     [SCALING_8_SECONDS]   = {"kernels beside an 8-bit product and the cast of its input", "s", 1.5e-6, 0.2, CONSTANT_FITTED, "lockstep calibrate fit on calibrate/measurements/kernels/gemm.csv", "6 types of GPU"},
     [SCALING_4_SECONDS]   = {"the same of 4-bit products", "s", 3.6e-6, 0.2, CONSTANT_FITTED, "lockstep calibrate fit on calibrate/measurements/kernels/gemm.csv", "4 types of GPU"},
     [VECTOR_SPLIT_SECONDS] = {"second kernel of a product split on vector units, which adds the parts", "s", 1e-6, 0.5, CONSTANT_ASSUMED, "a kernel right behind another; order of magnitude", NOTHING},
+    [EXCHANGE_NIC_SHARE] = {"of a NIC's rate, where it carries tokens to experts of other nodes", "", 0.95, 0.05, CONSTANT_MEASURED, "DeepEP on H100 over 4 nodes, dispatch and combine with 16 to 24 SMs: 47.5 of 50 GB/s", "1 type of GPU, 1 campaign"},
     [RANGE_IN_NODE]       = {"range of the best products of a node's eight GPUs", "", 0.05, 0.3, CONSTANT_MEASURED, "stas00/ml-engineering, MAMF", "1 node, 8 GPUs"},
     [REPLICA_SPREAD] = {"sigma of a replica's step where hosts feed it", "", 0.047, 0.1, CONSTANT_MEASURED, "one GPU against several of the same runs: MXNet, TensorFlow, PyTorch, OneFlow, MLPerf", "120 pairs of 2 to 128 GPUs"},
     [THROTTLED_SHARE]     = {"draw of matrix work of a throttled GPU, of its TDP", "", 1, 0.03, CONSTANT_ASSUMED, "a GPU slows down at its limit", NOTHING},
