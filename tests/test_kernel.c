@@ -21,6 +21,21 @@ TEST(gemm_flops_and_bytes_follow_their_formulas) {
     EXPECT_NEAR(gemm_bytes(&gemm), 3 * (100.0 * 300 + 300 * 200 + 4 * 100 * 200), 1e-15);
 }
 
+// A few tiles on 108 SMs: split, a long K takes a fraction. What is written in 16 bits is half of 32.
+TEST(a_library_that_does_not_split_k_waits_for_all_of_it) {
+    Arena *arena = arena_open();
+    Gpu gpu = *catalogue_gpu(catalogue_builtin(arena), "A100-SXM4-80GB");
+    Gemm split = {.precision = INT8, .batch = 1, .m = 128, .n = 256, .k = 65536}, whole = split;
+    whole.whole_k = true;
+    EXPECT(gemm_seconds(&gpu, &whole) > 3 * gemm_seconds(&gpu, &split));
+    split.k = whole.k = 128;
+    EXPECT_NEAR(gemm_seconds(&gpu, &whole), gemm_seconds(&gpu, &split), 1e-12);
+    Gemm narrow = split;
+    narrow.output_bytes = 2;
+    EXPECT_NEAR(gemm_bytes(&split) - gemm_bytes(&narrow), 2.0 * 128 * 256, 1e-12);
+    arena_close(arena);
+}
+
 // Nothing is left of tiles when one wave has them all, and nothing of reading when memory is fast: what a wider output
 // adds beyond its arithmetic is the time to write it.
 TEST(the_output_is_written_after_the_arithmetic) {

@@ -61,12 +61,13 @@ static double bytes_in(const Gemm *gemm) {
 }
 
 // Types of less than two bytes are for operands: FP8 and FP4 add up to BF16, INT8 to INT32.
-static double output_bytes(const Gemm *gemm) {
-    double bytes = gemm->precision == INT8 ? 4 : larger(2, precision_bytes(gemm->precision));
-    return bytes * (double)gemm->batch * (double)gemm->m * (double)gemm->n;
+static double written_bytes(const Gemm *gemm) {
+    double usual = gemm->precision == INT8 ? 4 : larger(2, precision_bytes(gemm->precision));
+    return (gemm->output_bytes > 0 ? gemm->output_bytes : usual) * (double)gemm->batch * (double)gemm->m *
+           (double)gemm->n;
 }
 
-double gemm_bytes(const Gemm *gemm) { return bytes_in(gemm) + output_bytes(gemm); }
+double gemm_bytes(const Gemm *gemm) { return bytes_in(gemm) + written_bytes(gemm); }
 
 double gpu_peak(const Gpu *gpu, Precision precision) { return gpu->peak_flops[precision]; }
 
@@ -239,7 +240,7 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
     };
     costs.ramp = gpu->gemm_ramp * 2 / operand_bytes(gemm->precision, false);
     double per_byte = gemm->loop_bytes > 0 ? looped_seconds_per_byte(gpu, gemm->loop_bytes) : 1 / bytes_attained(gpu);
-    double beside = bytes_in(gemm) * per_byte, after = output_bytes(gemm) * per_byte;
+    double beside = bytes_in(gemm) * per_byte, after = written_bytes(gemm) * per_byte;
     bool on_matrix_units = costs.units == &matrix_units;
     if (on_matrix_units) {
         costs.seconds_per_product *= far_cost(gpu, gemm) / (gemm->rate > 0 ? gemm->rate : 1);
@@ -252,7 +253,7 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
     }
     double best = INFINITY;
     for (int i = 0; i < COUNT_OF(splits); i++) {
-        if (splits[i] > 1 && costs.k < hardware_constant(SPLIT_K_LEAST)) break;
+        if (splits[i] > 1 && (gemm->whole_k || costs.k < hardware_constant(SPLIT_K_LEAST))) break;
         if (splits[i] > 1 && !on_matrix_units && !splits_k(gpu, &costs, splits[i])) continue;
         double compute = compute_seconds(&costs, splits[i]), extra = split_seconds(gpu, gemm, splits[i]);
         if (larger(compute, beside) + extra >= best) continue;

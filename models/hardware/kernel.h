@@ -11,7 +11,9 @@ typedef struct Gemm {
     double loop_bytes; // that pass between two uses of the same operands, in a loop that measures; 0: they are cold
     int loads;         // elements that matrix units are fed at a time, where rows do not begin at 16 bytes; 0: they do
     double rate;       // of their arithmetic, of what products of its precision reach; 0: all of it
-    double quiet;      // share of the usual switching that operands of few values spare (0: they are as random)
+    double output_bytes; // of an element that is written; 0: as below
+    bool whole_k;        // its library does not split K
+    double quiet;        // share of the usual switching that operands of few values spare (0: they are as random)
 } Gemm;
 
 // FLOP = 2 batch m n k; bytes = batch (element size (m k + k n) + output size m n); the output of FP8 and FP4 is BF16,
