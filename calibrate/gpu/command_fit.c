@@ -283,6 +283,8 @@ static void fill_experts(Answer *answer, Arena *arena, const ExpertsFit *fit) {
                                            {"rows", "rows", AS_WHOLE, 2},
                                            {"share.value", "of GEMM", AS_NUMBER, 0},
                                            {"share.sigma", NULL, AS_NUMBER, 0},
+                                           {"memory_share", "memory", AS_NUMBER, 3},
+                                           {"tile_rows", "tile", AS_NUMBER, 3},
                                            {"start_s", "start us", AS_NUMBER, 3},
                                            {"passes", "passes", AS_NUMBER, 3},
                                            {"expert_s", "expert us", AS_NUMBER, 3},
@@ -297,7 +299,8 @@ static void fill_experts(Answer *answer, Arena *arena, const ExpertsFit *fit) {
         ANSWER_ROW(
             answer, kernel->dtype, kernel->kernel, generation_of(kernel->of_servers, group->architecture),
             answer_of_whole(group->count), answer_shown(AS_NUMBER, share.value, estimate_text(arena, share, 1, "")),
-            answer_of_number(share.value * share.sigma),
+            answer_of_number(share.value * share.sigma), answer_of_number(kernel->memory_share),
+            answer_of_number(kernel->tile_rows),
             answer_shown(AS_NUMBER, kernel->start_seconds, arena_printf(arena, "%.2f", 1e6 * kernel->start_seconds)),
             answer_of_number(kernel->passes),
             answer_shown(AS_NUMBER, kernel->expert_seconds, arena_printf(arena, "%.4f", 1e6 * kernel->expert_seconds)),

@@ -14,31 +14,32 @@
 
 // clang-format off
 const GroupedKernel grouped_kernels[] = {
-    {"bf16", "triton", AMPERE, true, 0.336, 41.24e-6, 0.96, 0.2325e-6, 51.76e-9},
-    {"bf16", "trtllm", AMPERE, true, 0.518, 19.31e-6, 1.18, 0.0542e-6, 34.97e-9},
-    {"bf16", "flashinfer_cutlass", BLACKWELL, true, 0.542, 28.29e-6, 1.34, 0.3462e-6, 4.93e-9},
-    {"bf16", "flashinfer_trtllm", BLACKWELL, true, 0.592, 13.22e-6, 0.47, 0.0226e-6, 6.51e-9},
-    {"bf16", "trtllm_cutlass", BLACKWELL, true, 1.188, 21.63e-6, 3.06, 0.1034e-6, 5.86e-9},
-    {"bf16", "trtllm_nongated", BLACKWELL, true, 1.189, 75.08e-6, 1.74, 0.0421e-6, 0.85e-9},
-    {"fp8_block", "deepgemm", BLACKWELL, true, 1.256, 26.35e-6, 3.53, 0.1645e-6, 6.17e-9},
-    {"fp8_tensor", "flashinfer_cutlass", BLACKWELL, true, 0.815, 37.90e-6, 3.19, 0.0763e-6, 1.22e-9},
-    {"fp8_tensor", "flashinfer_trtllm", BLACKWELL, true, 0.581, 17.03e-6, 0.31, 0.0177e-6, 5.25e-9},
-    {"nvfp4", "flashinfer_cutlass", BLACKWELL, true, 0.675, 17.53e-6, 3.71, 1.0827e-6, 1.06e-9},
-    {"nvfp4", "flashinfer_trtllm", BLACKWELL, true, 0.932, 22.14e-6, 0.55, 0.0781e-6, 7.67e-9},
-    {"bf16", "triton_tritonexperts", HOPPER, true, 0.712, 30.28e-6, 0.65, 0.0827e-6, 85.95e-9},
-    {"bf16", "trtllm_cutlass", HOPPER, true, 0.845, 23.26e-6, 1.71, 0.1236e-6, 11.39e-9},
-    {"bf16", "trtllm_nongated", HOPPER, true, 0.870, 20.91e-6, 1.18, 0.1426e-6, 7.54e-9},
-    {"fp8_block", "trtllm_cutlass", HOPPER, true, 0.629, 19.04e-6, 6.76, 0.2470e-6, 9.23e-9},
-    {"fp8_tensor", "flashinfer_cutlass", HOPPER, true, 0.141, 27.36e-6, 0.72, 2.9540e-6, 3.66e-9},
-    {"bf16", "triton_tritonexperts", ADA, false, 1.007, 14.79e-6, 1.80, 0.0317e-6, 97.94e-9},
-    {"bf16", "trtllm_cutlass", ADA, false, 0.567, 13.53e-6, 0.45, 0.0334e-6, 0.41e-9},
-    {"fp8_tensor", "triton_tritonexperts", ADA, false, 0.359, 18.21e-6, 0.73, 0.0976e-6, 59.39e-9},
-    {"bf16", "flashinfer_cutlass", BLACKWELL, false, 0.484, 23.44e-6, 0.90, 0.0334e-6, 2.36e-9},
-    {"bf16", "trtllm_cutlass", BLACKWELL, false, 0.903, 12.68e-6, 0.54, 0.0416e-6, 10.50e-9},
-    {"bf16", "trtllm_nongated", BLACKWELL, false, 0.906, 14.33e-6, 0.90, 0.0480e-6, 1.02e-9},
-    {"fp8_block", "trtllm_triton", BLACKWELL, false, 0.338, 34.46e-6, 0.52, 0.0324e-6, 160.63e-9},
-    {"fp8_tensor", "flashinfer_cutlass", BLACKWELL, false, 0.476, 24.38e-6, 0.87, 0.0398e-6, 0.82e-9},
-    {"nvfp4", "flashinfer_cutlass", BLACKWELL, false, 0.862, 34.09e-6, 0.73, 0.0386e-6, 4.02e-9},
+    {"bf16", "triton", AMPERE, true, 0.317, 0.838, 121.5, 37.78e-6, 1.27, 0.3491e-6, 69.25e-9},
+    {"bf16", "trtllm", AMPERE, true, 0.533, 0.879, 121.5, 19.50e-6, 0.98, 0.1020e-6, 36.46e-9},
+    {"bf16", "flashinfer_cutlass", BLACKWELL, true, 0.625, 0.818, 121.5, 28.73e-6, 3.19, 0.1317e-6, 1.20e-9},
+    {"bf16", "flashinfer_trtllm", BLACKWELL, true, 0.652, 0.992, 43.2, 13.68e-6, 0.49, 0.0132e-6, 5.78e-9},
+    {"bf16", "trtllm_cutlass", BLACKWELL, true, 1.189, 0.862, 248.9, 21.32e-6, 2.34, 0.1141e-6, 7.52e-9},
+    {"bf16", "trtllm_nongated", BLACKWELL, true, 1.057, 1.099, 121.5, 37.52e-6, 1.57, 0.3681e-6, 5.40e-9},
+    {"fp8_block", "deepgemm", BLACKWELL, true, 1.194, 0.976, 183.4, 24.81e-6, 3.32, 0.2757e-6, 6.66e-9},
+    {"fp8_tensor", "flashinfer_cutlass", BLACKWELL, true, 0.817, 0.776, 121.5, 31.54e-6, 3.40, 0.1218e-6, 1.57e-9},
+    {"fp8_tensor", "flashinfer_trtllm", BLACKWELL, true, 0.810, 0.896, 29.8, 14.90e-6, 0.63, 0.0330e-6, 7.17e-9},
+    {"nvfp4", "flashinfer_cutlass", BLACKWELL, true, 0.852, 0.430, 121.5, 33.86e-6, 3.32, 0.1079e-6, 1.03e-9},
+    {"nvfp4", "flashinfer_trtllm", BLACKWELL, true, 0.906, 0.860, 121.5, 18.92e-6, 0.40, 0.0160e-6, 8.84e-9},
+    {"bf16", "triton_tritonexperts", HOPPER, true, 0.732, 0.852, 147.5, 30.70e-6, 0.43, 0.0319e-6, 66.44e-9},
+    {"bf16", "trtllm_cutlass", HOPPER, true, 0.861, 0.819, 211.6, 21.31e-6, 1.48, 0.1585e-6, 11.21e-9},
+    {"bf16", "trtllm_nongated", HOPPER, true, 0.953, 0.943, 154.2, 42.98e-6, 1.72, 0.1075e-6, 5.73e-9},
+    {"fp8_block", "trtllm_cutlass", HOPPER, true, 0.723, 0.933, 123.9, 19.26e-6, 7.44, 0.2706e-6, 7.05e-9},
+    {"fp8_tensor", "flashinfer_cutlass", HOPPER, true, 0.184, 0.173, 183.2, 24.33e-6, 1.00, 0.6548e-6, 5.94e-9},
+    {"bf16", "triton_tritonexperts", ADA, false, 0.729, 0.973, 180.1, 9.41e-6, 0.58, 0.0087e-6, 97.66e-9},
+    {"bf16", "trtllm_cutlass", ADA, false, 0.546, 1.017, 121.5, 13.06e-6, 0.49, 0.0293e-6, 0.43e-9},
+    {"bf16", "trtllm_nongated", ADA, false, 0.804, 0.961, 121.5, 9.31e-6, 0.53, 0.0452e-6, 0.75e-9},
+    {"fp8_tensor", "triton_tritonexperts", ADA, false, 0.811, 0.896, 121.5, 17.42e-6, 0.36, 0.1163e-6, 69.53e-9},
+    {"bf16", "flashinfer_cutlass", BLACKWELL, false, 0.496, 1.113, 59.3, 23.12e-6, 0.82, 0.0825e-6, 5.36e-9},
+    {"bf16", "trtllm_cutlass", BLACKWELL, false, 0.649, 1.127, 121.5, 18.09e-6, 0.75, 0.0287e-6, 5.14e-9},
+    {"bf16", "trtllm_nongated", BLACKWELL, false, 1.056, 1.078, 121.5, 16.19e-6, 1.20, 0.0534e-6, 1.06e-9},
+    {"fp8_block", "trtllm_triton", BLACKWELL, false, 0.260, 0.810, 121.5, 31.99e-6, 0.42, 0.0402e-6, 235.00e-9},
+    {"fp8_tensor", "flashinfer_cutlass", BLACKWELL, false, 0.450, 1.112, 53.4, 24.35e-6, 0.71, 0.0475e-6, 0.62e-9},
+    {"nvfp4", "flashinfer_cutlass", BLACKWELL, false, 0.849, 1.010, 121.5, 34.03e-6, 0.68, 0.0555e-6, 4.04e-9},
 };
 // clang-format on
 const int grouped_kernel_count = (int)(sizeof grouped_kernels / sizeof *grouped_kernels);
@@ -88,10 +89,19 @@ GroupedLoad grouped_load(const GroupedShape *shape) {
 
 static int64_t at_least_one(double size) { return size < 1 ? 1 : (int64_t)ceil(size); }
 
+// Tiles of one expert go through all of its weights before the next tokens do: what the L2 cannot hold of them is read
+// again (B200, 16 bits: 176 MB of weights run at half the rate of 88).
+static double product_seconds(const Gpu *gpu, const Gemm *gemm, const GroupedKernel *kernel) {
+    double weights = operand_bytes(gemm->precision, false) * (double)gemm->n * (double)gemm->k;
+    double missed = fmax(0, weights - gpu->l2_share * gpu->l2_bytes), times = (double)gemm->m / kernel->tile_rows;
+    return fmax(gemm_seconds(gpu, gemm), cold_memory_seconds(gpu, (double)gemm->batch * missed * times));
+}
+
 double grouped_seconds(const Gpu *gpu, const GroupedShape *shape, const GroupedLoad *load,
                        const GroupedKernel *kernel) {
     Gpu slower = *gpu;
     slower.gemm_efficiency[shape->precision] = fmin(1, kernel->share * gpu->gemm_efficiency[shape->precision]);
+    slower.memory_efficiency = fmin(1, kernel->memory_share * gpu->memory_efficiency);
     double width = shape->inter / shape->tp, sides = shape->gated ? 2 : 1;
     Gemm up = {.precision = shape->precision,
                .batch = (int64_t)fmax(1, round(load->active)),
@@ -101,7 +111,7 @@ double grouped_seconds(const Gpu *gpu, const GroupedShape *shape, const GroupedL
     Gemm down = up;
     down.n = up.k, down.k = at_least_one(width);
     double moved = 2 * load->routed * (2 * shape->hidden + (sides + 1) * width);
-    return kernel->start_seconds + gemm_seconds(&slower, &up) + gemm_seconds(&slower, &down) +
+    return kernel->start_seconds + product_seconds(&slower, &up, kernel) + product_seconds(&slower, &down, kernel) +
            kernel->passes * cold_memory_seconds(gpu, moved) + kernel->expert_seconds * load->experts +
            kernel->token_seconds * shape->tokens;
 }

@@ -25,6 +25,8 @@ typedef struct GroupedKernel {
     Architecture generation;
     bool of_servers;
     double share;          // of the rate of a GEMM
+    double memory_share;   // of the rate at which a GEMM reads
+    double tile_rows;      // tokens of an expert for which its weights are read once more, as far as the L2 lacks them
     double start_seconds;  // of what is launched
     double passes;         // over what the products read and write, of the kernels around them
     double expert_seconds; // for each expert of the rank

@@ -1,4 +1,4 @@
-// Kernels of routed experts: five constants for a kernel and generation.
+// Kernels of routed experts: seven constants for a kernel and generation.
 #include "calibrate/gpu/fit/fit_experts.h"
 
 #include <math.h>
@@ -12,9 +12,10 @@
 
 #define FEWEST_POINTS 6
 
-enum { SHARE, START, PASSES, EXPERT, TOKEN, CONSTANTS };
-static const double prior_mean[CONSTANTS] = {-0.2, -11.1, 0, -16.8, -20.7}; // logs: 0.8, 15 us, 1, 50 ns, 1 ns
-static const double prior_sigma[CONSTANTS] = {0.3, 0.7, 0.7, 1.5, 1.5};
+enum { SHARE, START, PASSES, EXPERT, TOKEN, MEMORY, TILE_ROWS, CONSTANTS };
+static const double prior_mean[CONSTANTS] = {-0.2,  -11.1, 0,  -16.8,
+                                             -20.7, -0.1,  4.8}; // logs: 0.8, 15 us, 1, 50 ns, 1 ns, 0.9, 120
+static const double prior_sigma[CONSTANTS] = {0.3, 0.7, 0.7, 1.5, 1.5, 0.3, 1.0};
 
 static const char *const columns[] = {"gpu",   "dtype",   "kernel", "routing", "gated", "tokens",    "hidden",
                                       "inter", "experts", "topk",   "tp",      "ep",    "latency_us"};
@@ -100,6 +101,7 @@ static int half_of(const void *rows, int row) {
 static GroupedKernel kernel_of(const ExpertsGroup *group, const double *x) {
     GroupedKernel kernel = group->kernel;
     kernel.share = exp(x[SHARE]), kernel.start_seconds = exp(x[START]), kernel.passes = exp(x[PASSES]);
+    kernel.memory_share = fmin(1.2, exp(x[MEMORY])), kernel.tile_rows = exp(x[TILE_ROWS]);
     kernel.expert_seconds = exp(x[EXPERT]), kernel.token_seconds = exp(x[TOKEN]);
     return kernel;
 }
