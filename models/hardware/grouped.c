@@ -14,7 +14,7 @@
 
 // clang-format off
 const GroupedKernel grouped_kernels[] = {
-    {"bf16", "triton", AMPERE, true, 0.317, 0.838, 121.5, 37.78e-6, 1.27, 0.3491e-6, 69.25e-9},
+    {"bf16", "triton", AMPERE, true, 0.322, 0.807, 121.5, 39.28e-6, 1.07, 0.3579e-6, 1.18e-9},
     {"bf16", "trtllm", AMPERE, true, 0.533, 0.879, 121.5, 19.50e-6, 0.98, 0.1020e-6, 36.46e-9},
     {"bf16", "flashinfer_cutlass", BLACKWELL, true, 0.625, 0.818, 121.5, 28.73e-6, 3.19, 0.1317e-6, 1.20e-9},
     {"bf16", "flashinfer_trtllm", BLACKWELL, true, 0.652, 0.992, 43.2, 13.68e-6, 0.49, 0.0132e-6, 5.78e-9},
@@ -25,19 +25,19 @@ const GroupedKernel grouped_kernels[] = {
     {"fp8_tensor", "flashinfer_trtllm", BLACKWELL, true, 0.810, 0.896, 29.8, 14.90e-6, 0.63, 0.0330e-6, 7.17e-9},
     {"nvfp4", "flashinfer_cutlass", BLACKWELL, true, 0.852, 0.430, 121.5, 33.86e-6, 3.32, 0.1079e-6, 1.03e-9},
     {"nvfp4", "flashinfer_trtllm", BLACKWELL, true, 0.906, 0.860, 121.5, 18.92e-6, 0.40, 0.0160e-6, 8.84e-9},
-    {"bf16", "triton_tritonexperts", HOPPER, true, 0.732, 0.852, 147.5, 30.70e-6, 0.43, 0.0319e-6, 66.44e-9},
+    {"bf16", "triton_tritonexperts", HOPPER, true, 0.816, 0.891, 142.1, 31.45e-6, 1.60, 0.0399e-6, 19.30e-9},
     {"bf16", "trtllm_cutlass", HOPPER, true, 0.861, 0.819, 211.6, 21.31e-6, 1.48, 0.1585e-6, 11.21e-9},
     {"bf16", "trtllm_nongated", HOPPER, true, 0.953, 0.943, 154.2, 42.98e-6, 1.72, 0.1075e-6, 5.73e-9},
     {"fp8_block", "trtllm_cutlass", HOPPER, true, 0.723, 0.933, 123.9, 19.26e-6, 7.44, 0.2706e-6, 7.05e-9},
     {"fp8_tensor", "flashinfer_cutlass", HOPPER, true, 0.184, 0.173, 183.2, 24.33e-6, 1.00, 0.6548e-6, 5.94e-9},
-    {"bf16", "triton_tritonexperts", ADA, false, 0.729, 0.973, 180.1, 9.41e-6, 0.58, 0.0087e-6, 97.66e-9},
+    {"bf16", "triton_tritonexperts", ADA, false, 0.874, 0.969, 215.9, 9.05e-6, 0.74, 0.0098e-6, 0.73e-9},
     {"bf16", "trtllm_cutlass", ADA, false, 0.546, 1.017, 121.5, 13.06e-6, 0.49, 0.0293e-6, 0.43e-9},
     {"bf16", "trtllm_nongated", ADA, false, 0.804, 0.961, 121.5, 9.31e-6, 0.53, 0.0452e-6, 0.75e-9},
-    {"fp8_tensor", "triton_tritonexperts", ADA, false, 0.811, 0.896, 121.5, 17.42e-6, 0.36, 0.1163e-6, 69.53e-9},
+    {"fp8_tensor", "triton_tritonexperts", ADA, false, 0.850, 0.923, 121.9, 16.25e-6, 0.60, 0.1425e-6, 0.59e-9},
     {"bf16", "flashinfer_cutlass", BLACKWELL, false, 0.496, 1.113, 59.3, 23.12e-6, 0.82, 0.0825e-6, 5.36e-9},
     {"bf16", "trtllm_cutlass", BLACKWELL, false, 0.649, 1.127, 121.5, 18.09e-6, 0.75, 0.0287e-6, 5.14e-9},
     {"bf16", "trtllm_nongated", BLACKWELL, false, 1.056, 1.078, 121.5, 16.19e-6, 1.20, 0.0534e-6, 1.06e-9},
-    {"fp8_block", "trtllm_triton", BLACKWELL, false, 0.260, 0.810, 121.5, 31.99e-6, 0.42, 0.0402e-6, 235.00e-9},
+    {"fp8_block", "trtllm_triton", BLACKWELL, false, 0.266, 0.901, 121.5, 31.60e-6, 0.24, 0.0484e-6, 0.71e-9},
     {"fp8_tensor", "flashinfer_cutlass", BLACKWELL, false, 0.450, 1.112, 53.4, 24.35e-6, 0.71, 0.0475e-6, 0.62e-9},
     {"nvfp4", "flashinfer_cutlass", BLACKWELL, false, 0.849, 1.010, 121.5, 34.03e-6, 0.68, 0.0555e-6, 4.04e-9},
 };
@@ -87,6 +87,13 @@ GroupedLoad grouped_load(const GroupedShape *shape) {
 
 // ---- What it takes.
 
+// Triton's kernels lay out a row for each choice of each token, and what is done between and after the products passes
+// over all of them, also those of experts that other ranks have (vLLM's fused_moe on A100, H100, H200 and L40S).
+static bool passes_over_all(const GroupedKernel *kernel) { return strstr(kernel->kernel, "triton") != NULL; }
+
+// TensorRT-LLM's Triton kernels multiply them, too (RTX PRO 6000, one campaign).
+static bool multiplies_all(const GroupedKernel *kernel) { return strcmp(kernel->kernel, "trtllm_triton") == 0; }
+
 static int64_t at_least_one(double size) { return size < 1 ? 1 : (int64_t)ceil(size); }
 
 // Tiles of one expert go through all of its weights before the next tokens do: what the L2 cannot hold of them is read
@@ -103,14 +110,17 @@ double grouped_seconds(const Gpu *gpu, const GroupedShape *shape, const GroupedL
     slower.gemm_efficiency[shape->precision] = fmin(1, kernel->share * gpu->gemm_efficiency[shape->precision]);
     slower.memory_efficiency = fmin(1, kernel->memory_share * gpu->memory_efficiency);
     double width = shape->inter / shape->tp, sides = shape->gated ? 2 : 1;
+    double all = fmax(load->routed, shape->tokens * shape->per_token);
+    double rows = passes_over_all(kernel) ? all : load->routed,
+           multiplied = multiplies_all(kernel) ? all : load->routed;
     Gemm up = {.precision = shape->precision,
                .batch = (int64_t)fmax(1, round(load->active)),
-               .m = at_least_one(load->routed / load->active),
+               .m = at_least_one(multiplied / load->active),
                .n = at_least_one(sides * width),
                .k = at_least_one(shape->hidden)};
     Gemm down = up;
     down.n = up.k, down.k = at_least_one(width);
-    double moved = 2 * load->routed * (2 * shape->hidden + (sides + 1) * width);
+    double moved = 2 * rows * (2 * shape->hidden + (sides + 1) * width);
     return kernel->start_seconds + product_seconds(&slower, &up, kernel) + product_seconds(&slower, &down, kernel) +
            kernel->passes * cold_memory_seconds(gpu, moved) + kernel->expert_seconds * load->experts +
            kernel->token_seconds * shape->tokens;
