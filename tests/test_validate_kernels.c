@@ -96,7 +96,7 @@ TEST(every_kind_of_kernel_table_is_known_by_its_columns) {
     static const struct {
         const char *file, *line;
     } kinds[] = {{"gemm", "all  gemm bf16  from 1 ms "},
-                 {"attention", "all  mla bf16   from 1 ms "},
+                 {"attention", "all  gqa bf16   from 1 ms "},
                  {"experts", "all  experts bf16       below 0.1 ms"},
                  {"ops", "all  cast_fp8_dynamic per_tensor  0.1 to 1 ms "},
                  {"exchange", "all  normal combine "}};

@@ -243,19 +243,14 @@ static void end_kernels(Answer *answer, int left_out) {
 }
 
 static void fill_attention(Answer *answer, Arena *arena, const AttentionFit *fit) {
-    static const AnswerColumn columns[] = {{"family", "family", AS_TEXT, 0},
-                                           {"type", "type", AS_TEXT, 0},
-                                           {"kernel", "kernel", AS_TEXT, 0},
-                                           {"generation", "generation", AS_TEXT, 0},
-                                           {"rows", "rows", AS_WHOLE, 2},
-                                           {"share.value", "of GEMM", AS_NUMBER, 0},
-                                           {"share.sigma", NULL, AS_NUMBER, 0},
-                                           {"softmax", "softmax", AS_NUMBER, 3},
-                                           {"tile_clocks", "clocks", AS_NUMBER, 3},
-                                           {"start_s", "start us", AS_NUMBER, 3},
-                                           {"passes", "passes", AS_NUMBER, 3},
-                                           {"sharpness", "q", AS_NUMBER, 3},
-                                           ERROR_COLUMNS};
+    static const AnswerColumn columns[] = {
+        {"family", "family", AS_TEXT, 0},      {"type", "type", AS_TEXT, 0},
+        {"kernel", "kernel", AS_TEXT, 0},      {"generation", "generation", AS_TEXT, 0},
+        {"rows", "rows", AS_WHOLE, 2},         {"share.value", "of GEMM", AS_NUMBER, 0},
+        {"share.sigma", NULL, AS_NUMBER, 0},   {"wide_share", "wide", AS_NUMBER, 3},
+        {"softmax", "softmax", AS_NUMBER, 3},  {"tile_clocks", "clocks", AS_NUMBER, 3},
+        {"start_s", "start us", AS_NUMBER, 3}, {"passes", "passes", AS_NUMBER, 3},
+        {"sharpness", "q", AS_NUMBER, 3},      ERROR_COLUMNS};
     answer_rename(answer, "calibrate-fit-attention");
     answer_table(answer, "kernels", NULL, COLUMNS(columns));
     for (int i = 0; i < fit->count; i++) {
@@ -266,8 +261,8 @@ static void fill_attention(Answer *answer, Arena *arena, const AttentionFit *fit
             answer, kernel->family, kernel->dtype, kernel->kernel,
             generation_of(kernel->of_servers, group->architecture), answer_of_whole(group->count),
             answer_shown(AS_NUMBER, share.value, estimate_text(arena, share, 1, "")),
-            answer_of_number(share.value * share.sigma), answer_of_number(kernel->softmax),
-            answer_of_number(kernel->tile_clocks),
+            answer_of_number(share.value * share.sigma), answer_of_number(kernel->wide_share),
+            answer_of_number(kernel->softmax), answer_of_number(kernel->tile_clocks),
             answer_shown(AS_NUMBER, kernel->start_seconds, arena_printf(arena, "%.2f", 1e6 * kernel->start_seconds)),
             answer_of_number(kernel->passes), answer_of_number(kernel->sharpness),
             answer_of_percent(group->median_error), answer_of_percent(group->p90_error),

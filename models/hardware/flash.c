@@ -12,30 +12,31 @@
 #define QUERIES 128.0 // of a tile
 #define KEYS 64.0     // that it takes at a time
 #define HEAD_STEP 16.0
+#define WIDE 192.0      // libraries have other kernels for wider heads
 #define MOST_TILES 1024 // counted one by one; of more the mean is the same to a thousandth
 #define BESIDE 2.0      // sharpness of products and exponentials, which warps take in turn
 #define SHARPNESS 2.3   // of arithmetic and memory, as GEMMs have it
 
 // clang-format off
 const FlashKernel flash_kernels[] = {
-    {"gqa", "bf16", "fa2", AMPERE, true, 0.715, 0.302, 2427, 7.24e-6, 3.16, 1.47},
-    {"mla", "bf16", "trtllm_fmha", AMPERE, true, 0.660, 0.302, 1049, 10.39e-6, 0.52, 1.51},
-    {"encoder", "bf16", "fa4", BLACKWELL, true, 0.789, 0.953, 3511, 6.31e-6, 1.25, 1.31},
-    {"gqa", "bf16", "flashinfer_trtllm", BLACKWELL, true, 1.075, 0.932, 5572, 7.85e-6, 3.49, 1.22},
-    {"gqa", "fp8", "trtllm_fmha", BLACKWELL, true, 0.746, 0.969, 9160, 10.15e-6, 1.32, 1.16},
-    {"mla", "bf16", "trtllm_fmha", BLACKWELL, true, 0.899, 0.375, 4061, 13.13e-6, 0.61, 1.12},
-    {"encoder", "bf16", "fa3", HOPPER, true, 0.705, 0.356, 1486, 8.31e-6, 1.02, 1.21},
-    {"gqa", "bf16", "fa3", HOPPER, true, 0.926, 0.858, 6646, 8.32e-6, 2.14, 1.40},
-    {"gqa", "fp8", "trtllm_fmha", HOPPER, true, 0.680, 1.260, 12339, 8.83e-6, 2.21, 1.44},
-    {"mla", "bf16", "trtllm_fmha", HOPPER, true, 0.821, 0.302, 3371, 13.50e-6, 0.60, 1.33},
-    {"encoder", "bf16", "fa2", ADA, false, 0.905, 0.300, 1437, 5.09e-6, 0.63, 1.67},
-    {"gqa", "bf16", "fa2", ADA, false, 0.869, 0.309, 9686, 3.29e-6, 1.25, 2.01},
-    {"gqa", "fp8", "trtllm_fmha", ADA, false, 0.650, 0.304, 28290, 1.76e-6, 1.92, 2.35},
-    {"mla", "bf16", "trtllm_fmha", ADA, false, 0.837, 0.301, 1077, 6.11e-6, 0.62, 2.03},
-    {"encoder", "bf16", "fa2", BLACKWELL, false, 0.742, 0.298, 779, 4.44e-6, 0.35, 1.50},
-    {"gqa", "bf16", "fa2", BLACKWELL, false, 0.749, 0.312, 4737, 5.28e-6, 1.57, 1.68},
-    {"gqa", "fp8", "trtllm_fmha", BLACKWELL, false, 0.167, 0.301, 9316, 9.73e-6, 0.80, 1.53},
-    {"mla", "bf16", "trtllm_fmha", BLACKWELL, false, 0.665, 0.301, 871, 10.02e-6, 0.44, 1.99},
+    {"gqa", "bf16", "fa2", AMPERE, true, 0.723, 1.000, 0.302, 3821, 5.95e-6, 1.95, 1.40},
+    {"mla", "bf16", "trtllm_fmha", AMPERE, true, 0.657, 1.000, 0.302, 1136, 10.87e-6, 0.52, 1.41},
+    {"encoder", "bf16", "fa4", BLACKWELL, true, 0.794, 1.000, 0.897, 3438, 6.35e-6, 1.34, 1.14},
+    {"gqa", "bf16", "flashinfer_trtllm", BLACKWELL, true, 1.181, 0.891, 1.032, 5549, 7.71e-6, 3.28, 1.12},
+    {"gqa", "fp8", "trtllm_fmha", BLACKWELL, true, 0.755, 1.017, 0.969, 9052, 9.88e-6, 1.09, 1.08},
+    {"mla", "bf16", "trtllm_fmha", BLACKWELL, true, 0.968, 1.000, 0.699, 4577, 12.49e-6, 0.59, 1.06},
+    {"encoder", "bf16", "fa3", HOPPER, true, 0.721, 1.000, 0.389, 3109, 7.83e-6, 0.82, 1.20},
+    {"gqa", "bf16", "fa3", HOPPER, true, 0.959, 1.041, 1.082, 6116, 8.57e-6, 2.75, 1.32},
+    {"gqa", "fp8", "trtllm_fmha", HOPPER, true, 0.631, 1.047, 0.974, 15078, 7.03e-6, 1.06, 1.26},
+    {"mla", "bf16", "trtllm_fmha", HOPPER, true, 0.830, 1.000, 0.302, 3703, 13.02e-6, 0.58, 1.25},
+    {"encoder", "bf16", "fa2", ADA, false, 0.900, 1.000, 0.296, 856, 4.83e-6, 0.35, 1.35},
+    {"gqa", "bf16", "fa2", ADA, false, 0.884, 1.066, 0.321, 12688, 1.58e-6, 1.27, 1.97},
+    {"gqa", "fp8", "trtllm_fmha", ADA, false, 1.152, 0.209, 8.943, 18661, 2.88e-6, 1.97, 3.04},
+    {"mla", "bf16", "trtllm_fmha", ADA, false, 0.812, 1.000, 0.301, 1002, 5.81e-6, 0.51, 1.98},
+    {"encoder", "bf16", "fa2", BLACKWELL, false, 0.765, 1.000, 0.287, 659, 4.72e-6, 0.24, 1.41},
+    {"gqa", "bf16", "fa2", BLACKWELL, false, 0.754, 1.052, 0.323, 8016, 3.23e-6, 1.55, 1.70},
+    {"gqa", "fp8", "trtllm_fmha", BLACKWELL, false, 1.144, 0.132, 8.771, 12644, 9.11e-6, 1.46, 2.02},
+    {"mla", "bf16", "trtllm_fmha", BLACKWELL, false, 0.651, 1.000, 0.301, 1746, 9.97e-6, 0.42, 1.95},
 };
 // clang-format on
 const int flash_kernel_count = (int)(sizeof flash_kernels / sizeof *flash_kernels);
@@ -69,8 +70,9 @@ static double maximum_of(double a, double b, double sharpness) {
 }
 
 static double work_seconds(const Gpu *gpu, const FlashShape *shape, const FlashKernel *kernel) {
-    double rate = kernel->share * gpu->gemm_efficiency[shape->precision] * gpu->sustained *
-                  gpu->peak_flops[shape->precision] / gpu->sm_count;
+    double share = shape->key_dim > WIDE ? kernel->share * kernel->wide_share : kernel->share;
+    double rate = share * gpu->gemm_efficiency[shape->precision] * gpu->sustained * gpu->peak_flops[shape->precision] /
+                  gpu->sm_count;
     double products = 2 * (up_to(shape->key_dim, HEAD_STEP) + up_to(shape->value_dim, HEAD_STEP)) / rate;
     double exponentials = kernel->softmax / (gpu->sustained * exponentials_per_second(gpu));
     double per_key = QUERIES * maximum_of(products, exponentials, BESIDE);

@@ -19,6 +19,7 @@ typedef struct FlashKernel {
     Architecture generation;
     bool of_servers;
     double share;         // of the rate of a GEMM
+    double wide_share;    // of that, of heads wider than 192
     double softmax;       // share of the exponentials' time that is not behind products
     double tile_clocks;   // of an SM, that a tile's start and end cost
     double start_seconds; // of what is launched, other kernels of the same row among them

@@ -1,4 +1,4 @@
-// Kernels of flash attention: least squares on the log of time, six constants for a kernel and generation.
+// Kernels of flash attention: least squares on the log of time, seven constants for a kernel and generation.
 #include "calibrate/gpu/fit/fit_attention.h"
 
 #include <math.h>
@@ -11,10 +11,10 @@
 
 #define FEWEST_POINTS 8
 
-enum { SHARE, SOFTMAX, TILE_CLOCKS, START, PASSES, SHARPNESS, CONSTANTS };
-static const double prior_mean[CONSTANTS] = {-0.1,  -1.2, 6.9,
-                                             -11.9, 0,    0}; // logs: 0.9, 0.3, 1000 clocks, 7 us, 1 pass, of q - 1
-static const double prior_sigma[CONSTANTS] = {0.3, 0.7, 1, 0.7, 0.7, 0.7};
+enum { SHARE, SOFTMAX, TILE_CLOCKS, START, PASSES, SHARPNESS, WIDE_SHARE, CONSTANTS };
+static const double prior_mean[CONSTANTS] = {-0.1, -1.2, 6.9, -11.9,
+                                             0,    0,    0}; // logs: 0.9, 0.3, 1000 clocks, 7 us, 1 pass, of q - 1, 1
+static const double prior_sigma[CONSTANTS] = {0.3, 0.7, 1, 0.7, 0.7, 0.7, 0.5};
 
 static const char *const columns[] = {"gpu",      "family", "dtype", "kernel", "batch",  "seq",       "heads",
                                       "kv_heads", "qk_dim", "v_dim", "causal", "window", "latency_us"};
@@ -84,7 +84,8 @@ static int half_of(const void *rows, int row) {
 
 static FlashKernel kernel_of(const AttentionGroup *group, const double *x) {
     FlashKernel kernel = group->kernel;
-    kernel.share = exp(x[SHARE]), kernel.softmax = exp(x[SOFTMAX]), kernel.tile_clocks = exp(x[TILE_CLOCKS]);
+    kernel.share = exp(x[SHARE]), kernel.wide_share = exp(x[WIDE_SHARE]), kernel.softmax = exp(x[SOFTMAX]),
+    kernel.tile_clocks = exp(x[TILE_CLOCKS]);
     kernel.start_seconds = exp(x[START]), kernel.passes = exp(x[PASSES]), kernel.sharpness = 1 + exp(x[SHARPNESS]);
     return kernel;
 }
