@@ -204,7 +204,11 @@ typedef struct CollectiveRequest {
     int repeats, stride;
     const double *pair_bytes; // ALL_TO_ALL: [from * rank_count + to] bytes to each, `bytes` their mean per rank, ranks
                               // rising; NULL: even
-    int ranks_per_gpu;        // 0 or 1: each rank has its GPU; N: ranks of N processes take turns on one
+    // ALL_TO_ALL: what is sent are tokens, each to so many even choices of the ranks, and one for several ranks of a
+    // node crosses the network once (DeepEP, HybridEP); 0: each byte crosses for itself, as message by message it
+    // always does.
+    double choices;
+    int ranks_per_gpu;                     // 0 or 1: each rank has its GPU; N: ranks of N processes take turns on one
     const struct WrittenSteps *steps;      // NULL; message by message: done so, whatever the algorithm
     const struct NcclConstants *constants; // NULL: shipped (models/network/constants.h)
     double tolerance;                      // message by message: RunOptions.tolerance where messages are many; 0: exact

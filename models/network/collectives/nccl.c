@@ -285,6 +285,14 @@ static void count_rates(const Group *group, double bytes, Candidate *candidate) 
     candidate->believed_between /= between;
 }
 
+// So many even choices are in `of` different groups in the mean.
+static double groups_of(double of, double choices) { return of * (1 - pow(1 - 1 / of, choices)); }
+
+// A token goes once to each block that has ranks for it, and there on to them.
+static void send_once_to_blocks(const Group *group, double choices, Candidate *candidate) {
+    candidate->between *= groups_of(group->block_count, choices) / groups_of(group->rank_count, choices);
+}
+
 static bool is_direct(CollectiveOp op) {
     return op == COLLECTIVE_SEND_RECV || op == COLLECTIVE_ALL_TO_ALL || op == COLLECTIVE_GATHER ||
            op == COLLECTIVE_SCATTER;
@@ -323,6 +331,7 @@ int nccl_candidates(const Group *any_version, const CollectiveRequest *request, 
         count = algorithm_candidates(&group, op, request, candidates);
     for (int i = 0; i < count; i++) {
         count_rates(&group, request->bytes, &candidates[i]);
+        if (request->choices > 0) send_once_to_blocks(&group, request->choices, &candidates[i]);
         if (request->ranks_per_gpu > 1) count_time_slices(&group, request->ranks_per_gpu, &candidates[i]);
         count_launches(&group, request, &candidates[i]);
     }

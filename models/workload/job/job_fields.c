@@ -90,7 +90,7 @@ static const Field training_fields[] = {
     {"expert_loop", SWITCH, .fallback = "false", .example = "true", .flag = "expert-loop", BOOL(expert_loop),
      .help = "experts one after the other in a loop in Python (Hugging Face), each asking the GPU for its tokens"},
     {"fused_dispatch", SWITCH, .fallback = "false", .example = "true", .flag = "fused-dispatch", BOOL(fused_dispatch),
-     .help = "experts' tokens are sorted inside the exchange, one copy per rank (DeepEP, HybridEP)"},
+     .help = "experts' tokens are sorted inside the exchange, a copy per rank, over a network per node (DeepEP, HybridEP)"},
     {"cuda_graphs", SWITCH, .fallback = "false", .example = "true", .flag = "cuda-graphs", BOOL(cuda_graphs),
      .help = "layers' kernels are replayed as CUDA graphs: the CPU issues none of them"},
     {"lora_rank", COUNT(1, 65536), .example = "16", .flag = "lora-rank", .varied = "lora_rank", INT(lora_rank),

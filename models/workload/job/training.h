@@ -211,7 +211,8 @@ typedef struct TrainingSpec {
     double accumulation_bytes;  // moved per parameter and micro-batch beyond the framework's usual; 0 none
     bool expert_loop; // a loop in Python goes from expert to expert (Hugging Face's), each asking which tokens are its
                       // own
-    bool fused_dispatch; // experts' tokens sorted inside the exchange, one copy per rank (DeepEP, HybridEP)
+    bool fused_dispatch; // experts' tokens sorted inside the exchange, a copy per rank, over a network per node
+                         // (DeepEP, HybridEP)
     bool cuda_graphs;    // layers' kernels are replayed as CUDA graphs: the CPU issues none of them
     double expert_skew;  // routing: the k-th most chosen expert gets a share ~ k^-skew of the tokens; 0 even
     Routing routing;

@@ -194,6 +194,14 @@ void keep_group(Lowering *l, const ShapeList *shapes, const int *ranks, int rank
     LIST_PUSH(l->arena, &l->groups, ((ChannelGroup){kept, rank_count, repeats, shapes}));
 }
 
+// Of tokens that a fused dispatcher sends to their experts. Heads of a sequence are exchanged byte by byte, and where
+// both are, nobody can tell whose exchange it is.
+double choices_sent(const Lowering *l, CollectiveOp op) {
+    bool by_heads = l->r.cp > 1 && l->training->layout.context == CONTEXT_ULYSSES;
+    bool fused = l->training->fused_dispatch && op == COLLECTIVE_ALL_TO_ALL && !by_heads;
+    return fused ? l->training->model->experts.per_token : 0;
+}
+
 static int add_channel(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count, int repeats) {
     if (l->draft) return draft_channel(l, shapes, ranks, rank_count, repeats);
     Plan *plans = ARENA_ARRAY(l->arena, Plan, shapes->count);
@@ -205,6 +213,7 @@ static int add_channel(Lowering *l, const ShapeList *shapes, const int *ranks, i
                                           .backend = l->training->backend,
                                           .ranks = ranks,
                                           .rank_count = rank_count,
+                                          .choices = choices_sent(l, shapes->items[i].op),
                                           .bytes = shapes->items[i].bytes};
     collective_plans(l->arena, l->cluster->network, requests, shapes->count, found);
     for (int i = 0; i < shapes->count; i++) plans[i] = found[i].plan;

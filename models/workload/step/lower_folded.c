@@ -140,6 +140,7 @@ static CollectivePrice *price_of(Arena *arena, const Lowering *l, int family, co
                                  .backend = l->training->backend,
                                  .ranks = group->ranks,
                                  .rank_count = group->count,
+                                 .choices = choices_sent(l, (CollectiveOp)family),
                                  .repeats = group->repeats,
                                  .stride = l->part ? l->part->ranks : 0};
     return collective_price_create(arena, l->cluster->network, &request);
