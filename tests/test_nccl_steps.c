@@ -212,9 +212,15 @@ TEST(tokens_that_cross_once_to_each_node_take_the_network_less) {
         Asked asked = {COLLECTIVE_ALL_TO_ALL, NULL, NULL, cases[i].nodes, cases[i].gpus, 64 * GB};
         CollectiveRequest request = request_of(arena, network, &asked);
         double apart = collective_plan(arena, network, &request).moving_seconds;
-        request.choices = 8;
+        request.tokens = &(TokenExchange){.choices = 8, .row_bytes = 1};
         double once = collective_plan(arena, network, &request).moving_seconds;
         EXPECT_NEAR(once / apart, cases[i].crosses, 1e-9);
+        // Workers that take 1 us for a token, and for each copy of it, are what decides across nodes.
+        request.tokens = &(TokenExchange){8, 1024, 1e-6, 1e-6};
+        double blocks = cases[i].nodes * (1 - pow(1 - 1.0 / cases[i].nodes, 8));
+        double ranks = request.rank_count * (1 - pow(1 - 1.0 / request.rank_count, 8));
+        double slow = cases[i].nodes > 1 ? request.bytes / (ranks * 1024) * (1 + blocks) * 1e-6 : apart;
+        EXPECT_NEAR(collective_plan(arena, network, &request).moving_seconds, slow, i == 0 ? 0.2 : 1e-6);
     }
     arena_close(arena);
 }

@@ -105,11 +105,23 @@ static double beside_each_other(double a, double b, double c) {
     return most * pow(sum, 1 / SHARPNESS);
 }
 
+static double token_seconds(const ExchangeKernel *kernel, double row) {
+    return kernel->token_seconds + kernel->token_byte_seconds * row;
+}
+
+static double copy_seconds(const ExchangeKernel *kernel, double row) {
+    return kernel->copy_seconds + kernel->copy_byte_seconds * row;
+}
+
+void exchange_worker_seconds(const ExchangeKernel *kernel, double row_bytes, double *token, double *copy) {
+    *token = token_seconds(kernel, row_bytes) / (DEFAULT_SMS / 2.0);
+    *copy = copy_seconds(kernel, row_bytes) / (DEFAULT_SMS / 2.0);
+}
+
 double exchange_seconds(const Gpu *gpu, const ExchangeShape *shape, const ExchangeKernel *kernel) {
     Plan plan = plan_of(gpu, shape, kernel->mode);
     double row = shape->hidden * shape->element_bytes, bytes = shape->tokens * row;
-    double token = kernel->token_seconds + kernel->token_byte_seconds * row +
-                   plan.copies * (kernel->copy_seconds + kernel->copy_byte_seconds * row);
+    double token = token_seconds(kernel, row) + plan.copies * copy_seconds(kernel, row);
     double nvlink = kernel->nvlink_share * gpu->nvlink_bytes_per_second;
     double network = hardware_constant(EXCHANGE_NIC_SHARE) * shape->nic_bytes_per_second;
     double peers = kernel->over_network ? log2(shape->nodes) : plan.peers;

@@ -33,6 +33,9 @@ extern const int exchange_kernel_count;
 const ExchangeKernel *exchange_kernel_of(const Gpu *gpu, const char *mode, const char *phase, bool over_network);
 // Seconds of the kernel that moves data; DeepEP's exchange of counts before it is not in it.
 double exchange_seconds(const Gpu *gpu, const ExchangeShape *shape, const ExchangeKernel *kernel);
+// Seconds that all workers together, SMs as the library takes them, spend on a token of a row of so many bytes, and on
+// each of its copies besides.
+void exchange_worker_seconds(const ExchangeKernel *kernel, double row_bytes, double *token, double *copy);
 // Of even choices of k of the experts, so many of the groups that share them are met by a token in the mean.
 double exchange_groups_met(double groups, double experts, double per_token);
 

@@ -181,6 +181,12 @@ bool backend_supports(Backend backend, CollectiveOp op, bool on_gpu, bool cuda_a
 typedef enum Protocol { PROTOCOL_LL, PROTOCOL_LL128, PROTOCOL_SIMPLE, PROTOCOL_COUNT } Protocol;
 extern const char *const protocol_names[PROTOCOL_COUNT + 1];
 
+// Tokens that a kernel brings to so many even choices among the ranks: what each takes of the kernel's workers, all of
+// them together, and each copy to another node or its own. Rows of so many bytes.
+typedef struct TokenExchange {
+    double choices, row_bytes, token_seconds, copy_seconds;
+} TokenExchange;
+
 typedef struct CollectiveRequest {
     CollectiveOp op;
     Backend backend;
@@ -204,10 +210,9 @@ typedef struct CollectiveRequest {
     int repeats, stride;
     const double *pair_bytes; // ALL_TO_ALL: [from * rank_count + to] bytes to each, `bytes` their mean per rank, ranks
                               // rising; NULL: even
-    // ALL_TO_ALL: what is sent are tokens, each to so many even choices of the ranks, and one for several ranks of a
-    // node crosses the network once (DeepEP, HybridEP); 0: each byte crosses for itself, as message by message it
-    // always does.
-    double choices;
+    // ALL_TO_ALL: what is sent are tokens, of which one for several ranks of a node crosses the network once (DeepEP,
+    // HybridEP); NULL: each byte crosses for itself, as message by message it always does.
+    const struct TokenExchange *tokens;
     int ranks_per_gpu;                     // 0 or 1: each rank has its GPU; N: ranks of N processes take turns on one
     const struct WrittenSteps *steps;      // NULL; message by message: done so, whatever the algorithm
     const struct NcclConstants *constants; // NULL: shipped (models/network/constants.h)

@@ -288,9 +288,15 @@ static void count_rates(const Group *group, double bytes, Candidate *candidate) 
 // So many even choices are in `of` different groups in the mean.
 static double groups_of(double of, double choices) { return of * (1 - pow(1 - 1 / of, choices)); }
 
-// A token goes once to each block that has ranks for it, and there on to them.
-static void send_once_to_blocks(const Group *group, double choices, Candidate *candidate) {
-    candidate->between *= groups_of(group->block_count, choices) / groups_of(group->rank_count, choices);
+// A token goes once to each block that has ranks for it, and there on to them, no faster than the kernel's workers are.
+static void send_once_to_blocks(const Group *group, const TokenExchange *tokens, Candidate *candidate) {
+    if (group->block_count == 1) return;
+    double ranks = groups_of(group->rank_count, tokens->choices),
+           blocks = groups_of(group->block_count, tokens->choices);
+    double seconds_per_byte = (tokens->token_seconds + blocks * tokens->copy_seconds) / (ranks * tokens->row_bytes);
+    candidate->between *= blocks / ranks;
+    double limit = candidate->between / seconds_per_byte;
+    if (!(candidate->between_limit > 0 && candidate->between_limit < limit)) candidate->between_limit = limit;
 }
 
 static bool is_direct(CollectiveOp op) {
@@ -331,7 +337,7 @@ int nccl_candidates(const Group *any_version, const CollectiveRequest *request, 
         count = algorithm_candidates(&group, op, request, candidates);
     for (int i = 0; i < count; i++) {
         count_rates(&group, request->bytes, &candidates[i]);
-        if (request->choices > 0) send_once_to_blocks(&group, request->choices, &candidates[i]);
+        if (request->tokens) send_once_to_blocks(&group, request->tokens, &candidates[i]);
         if (request->ranks_per_gpu > 1) count_time_slices(&group, request->ranks_per_gpu, &candidates[i]);
         count_launches(&group, request, &candidates[i]);
     }

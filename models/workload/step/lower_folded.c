@@ -66,7 +66,7 @@ typedef struct ChannelClass {
 
 // All that which ranks do the same depends on.
 typedef struct LayoutKey {
-    int numbers[12];
+    int numbers[14];
     const uint16_t *operations; // [pp x SLOT_COUNT] families of operations, a bit each
 } LayoutKey;
 
@@ -104,9 +104,11 @@ static uint16_t operations_of(const ShapeList *shapes) {
 
 static LayoutKey key_of(Arena *arena, const Lowering *l) {
     const Resolved *r = &l->r;
+    bool fused = l->training->fused_dispatch;
     LayoutKey key = {.numbers = {r->tp, r->cp, r->pp, r->dp, r->ep, r->etp, r->shard, r->reduce_ranks, r->expert_ranks,
                                  (int)ends_lie_apart(&r->pipeline), pipeline_twin_stage(&r->pipeline, 0),
-                                 (int)l->training->backend}};
+                                 (int)l->training->backend, fused ? l->training->model->experts.per_token : 0,
+                                 fused ? l->training->model->hidden : 0}};
     uint16_t *operations = ARENA_ARRAY(arena, uint16_t, r->pp * SLOT_COUNT);
     for (int stage = 0; stage < r->pp; stage++)
         for (int slot = 0; slot < SLOT_COUNT; slot++)
@@ -140,7 +142,7 @@ static CollectivePrice *price_of(Arena *arena, const Lowering *l, int family, co
                                  .backend = l->training->backend,
                                  .ranks = group->ranks,
                                  .rank_count = group->count,
-                                 .choices = choices_sent(l, (CollectiveOp)family),
+                                 .tokens = tokens_sent(arena, l, (CollectiveOp)family),
                                  .repeats = group->repeats,
                                  .stride = l->part ? l->part->ranks : 0};
     return collective_price_create(arena, l->cluster->network, &request);

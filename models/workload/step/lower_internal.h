@@ -65,7 +65,7 @@ void make_actors(Lowering *l);
 void make_group_channels(Lowering *l);
 void make_pass_channels(Lowering *l);
 // Of the channel that is added next.
-double choices_sent(const Lowering *l, CollectiveOp op); // CollectiveRequest.choices of a group's exchange
+const TokenExchange *tokens_sent(Arena *arena, const Lowering *l, CollectiveOp op); // NULL: each byte for itself
 void keep_group(Lowering *l, const ShapeList *shapes, const int *ranks, int rank_count, int repeats);
 System *start_system(Lowering *l); // programs, causes and labels; the rest is the caller's
 const System *whole_system(Lowering *l);
