@@ -86,12 +86,12 @@ typedef struct NumberType {
 
 // vLLM's cast by rows takes a block for each and more time for it than the table of casts alone has.
 static const NumberType number_types[] = {
-    {"bf16", BF16, FP8_DELAYED, {0, 0, 0}, NO_SCALING},
-    {"fp8_tensor", FP8, FP8_TENSORWISE, {7, 0, 7e-6}, SCALING_8_SECONDS},
-    {"fp8_token", FP8, FP8_ROWWISE, {4, 6.5e-9, 1e-6}, NO_SCALING},
-    {"fp8_block", FP8, FP8_BLOCKWISE, {3 + 4.0 / 128, 0, 0}, SCALING_8_SECONDS},
-    {"nvfp4", FP4, FP8_DELAYED, {2.5 + 1.0 / 16, 0, 0}, SCALING_4_SECONDS},
-    {"int8", INT8, FP8_DELAYED, {0, 0, 0}, NO_SCALING},
+    {"bf16", BF16, FP8_DELAYED, {0, 0, 0, 0}, NO_SCALING},
+    {"fp8_tensor", FP8, FP8_TENSORWISE, {5, 0, 7e-6, 2}, SCALING_8_SECONDS},
+    {"fp8_token", FP8, FP8_ROWWISE, {4, 6.5e-9, 1e-6, 0}, NO_SCALING},
+    {"fp8_block", FP8, FP8_BLOCKWISE, {3 + 4.0 / 128, 0, 0, 0}, SCALING_8_SECONDS},
+    {"nvfp4", FP4, FP8_DELAYED, {2.5 + 1.0 / 16, 0, 0, 0}, SCALING_4_SECONDS},
+    {"int8", INT8, FP8_DELAYED, {0, 0, 0, 0}, NO_SCALING},
 };
 
 static const NumberType *type_of(const Line *line) {
