@@ -145,7 +145,7 @@ static bool pass_alone(Run *run, StreamState *state, const Op *op) {
     if (!alone || run->system->channels[channel].member_count != 1 || alone[op->id] >= SIM_TIME_NEVER - state->clock)
         return false;
     SimTime start = state->clock, end = start + alone[op->id];
-    if (!run->options->uncontended && !certainly_alone(run, state, channel, end)) return false;
+    if (!run->options->uncontended && alone_until(run, state, channel, end, end) < 0) return false;
     fluid_count_bytes(run->fluid, channel, op->id, 1);
     if (run->chain) chain_work(run, state, op, end);
     run->meetings++;
@@ -220,12 +220,14 @@ static bool do_op(Run *run, StreamState *state, const Op *op) {
 
 // Runs one stream ahead until it must wait or ends.
 static void advance(Run *run, StreamState *state) {
+    run->turn++;
     while (state->next < state->stream->count) {
         const Op *op = &state->stream->ops[state->next];
         if (op->kind == OP_ROUTINE && state->inner == 0) {
             if (pass_routine(run, state)) continue;
             if (run->group_slots && stops_for_group(run, state)) return;
         }
+        if (op->kind == OP_ROUTINE && pass_operations(run, state)) continue;
         if (!do_op(run, state, op_at(state))) return;
         step_on(state);
     }
@@ -468,7 +470,8 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
     WatchPiece piece;
     open_jitter(scratch, &run);
     run.traced_as = trace_begin_run();
-    if (sums || (options->chain && short_cuts && !options->timeline && !options->tell)) open_passes(scratch, &run);
+    bool passes = sums || (options->chain && short_cuts && !options->timeline && !options->tell);
+    if (passes && !options->one_by_one) open_passes(scratch, &run);
     run.result.lacks_left_out = options->adds_left_out;
     if (sums && !run.traced_as && !options->all_periods) open_period(scratch, &run);
     double operations = options->operations;

@@ -65,6 +65,7 @@ typedef struct RunOptions {
     double operations;      // of all actors, where they have been counted (system_op_count); 0: not yet
     const Carrier *carrier; // of some channels' transfers; takes no short cuts. NULL: all share links
     bool all_periods;       // what repeats is run through each time: the same. For tests
+    bool one_by_one;        // operations of routines are done one by one: the same, events and all. For tests
 } RunOptions;
 
 // A stream that never ended, and what it waits in.

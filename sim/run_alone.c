@@ -385,36 +385,65 @@ static bool are_at_rest(const Run *run, int actor, uint64_t streams) {
     return true;
 }
 
-static bool find_certainty(Run *run, const int32_t *streams, int32_t count, int32_t channel, SimTime end) {
-    const ChannelState *own = &run->channels[channel];
-    int32_t asker = streams[0];
-    Certainty *known = &run->channels[channel].certainties[asker != run->first_stream[run->streams[asker].actor]];
-    bool still = known->stream == asker && end <= known->until;
+static Certainty *certainty_of(Run *run, int32_t asker, int32_t channel) {
+    return &run->channels[channel].certainties[asker != run->first_stream[run->streams[asker].actor]];
+}
+
+static bool is_still_true(const Run *run, const Certainty *known, const int32_t *streams, int32_t count) {
+    bool still = known->stream == streams[0];
     for (int32_t i = 0; i < count && still; i++)
         still = are_at_rest(run, run->streams[streams[i]].actor, known->relies);
-    if (still) return true;
-    Certainty found = {asker, 0, SIM_TIME_NEVER};
+    return still;
+}
+
+// Until when no rival flows, at least; below `first`: one may flow before that, and which others do is not looked at.
+static SimTime look_at_rivals(Run *run, int32_t channel, SimTime first, uint64_t *relies) {
+    const ChannelState *own = &run->channels[channel];
+    SimTime until = SIM_TIME_NEVER;
     for (int32_t i = 0; i < own->rival_count; i++) {
-        SimTime flows = look_at_rival(run, own->rivals[i], &found.relies);
-        if (flows < found.until) found.until = flows;
-        if (flows >= end) continue;
+        SimTime flows = look_at_rival(run, own->rivals[i], relies);
+        if (flows < until) until = flows;
+        if (flows >= first) continue;
         int32_t in_the_way = own->rivals[i]; // and likely to be so again: first to be looked at
         own->rivals[i] = own->rivals[0];
         own->rivals[0] = in_the_way;
-        return false;
+        break;
     }
-    *known = found;
+    return until;
+}
+
+// Within a turn only the asker goes on: what was seen in it is not looked at again.
+static bool find_certainty(Run *run, const int32_t *streams, int32_t count, int32_t channel, SimTime first,
+                           SimTime end) {
+    Certainty *known = certainty_of(run, streams[0], channel);
+    bool seen = count == 1 && known->turn == run->turn && known->asker == streams[0];
+    if (seen && first >= known->fails_from) return false;
+    bool found = seen && known->fails_from == SIM_TIME_NEVER; // all that can be known in this turn
+    if ((found || end <= known->until) && is_still_true(run, known, streams, count)) return first <= known->until;
+    uint64_t relies = 0;
+    SimTime until = look_at_rivals(run, channel, first, &relies);
+    known->turn = run->turn;
+    known->asker = streams[0];
+    known->fails_from = first <= until ? SIM_TIME_NEVER : first;
+    if (first > until) return false;
+    known->stream = streams[0];
+    known->relies = relies;
+    known->until = until;
     return true;
 }
 
-bool all_certainly_alone(Run *run, const int32_t *streams, int32_t count, int32_t channel, SimTime end) {
+static bool ask(Run *run, const int32_t *streams, int32_t count, int32_t channel, SimTime first, SimTime end) {
     for (int32_t i = 0; i < count; i++) run->streams[streams[i]].asks = true;
-    bool alone = find_certainty(run, streams, count, channel, end);
+    bool alone = find_certainty(run, streams, count, channel, first, end);
     for (int32_t i = 0; i < count; i++) run->streams[streams[i]].asks = false;
     return alone;
 }
 
-bool certainly_alone(Run *run, StreamState *state, int32_t channel, SimTime end) {
+bool all_certainly_alone(Run *run, const int32_t *streams, int32_t count, int32_t channel, SimTime end) {
+    return ask(run, streams, count, channel, end, end);
+}
+
+SimTime alone_until(Run *run, StreamState *state, int32_t channel, SimTime first, SimTime end) {
     int32_t stream = (int32_t)(state - run->streams);
-    return all_certainly_alone(run, &stream, 1, channel, end);
+    return ask(run, &stream, 1, channel, first, end) ? certainty_of(run, stream, channel)->until : -1;
 }

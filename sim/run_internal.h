@@ -72,6 +72,7 @@ typedef struct RoutinePass {
     int32_t starts;     // the first mark that it records, -1 none
     int32_t channel_count, channels[ROUTINE_CHANNELS];
     SimTime time, overlapped_end;
+    SimTime first_end;                 // of its first transfer
     PassSpread spread;                 // of a sample: beside that
     Works before, rest;                // works that it begins with, and that come after its last meeting
     uint8_t waits_as;                  // the cause of that meeting
@@ -81,9 +82,12 @@ typedef struct RoutinePass {
 
 // What a stream has found out when it looked at the rivals of a channel. It stays true.
 typedef struct Certainty {
-    int32_t stream;  // -1: none has looked
-    uint64_t relies; // streams of the same actor, a bit each
-    SimTime until;   // no rival's transfer flows before, while they are at rest
+    int32_t stream;     // -1: none has looked
+    uint64_t relies;    // streams of the same actor, a bit each
+    SimTime until;      // no rival's transfer flows before, while they are at rest
+    int64_t turn;       // in which somebody looked last
+    int32_t asker;      // who did
+    SimTime fails_from; // what it did not find, SIM_TIME_NEVER: it found what is kept
 } Certainty;
 
 enum { GROUP_MOST = 64 }; // members that pass routines together
@@ -133,6 +137,7 @@ typedef struct Run {
     EventQueue *events;
     Fluid *fluid;
     SimTime now;        // of the event at hand: nobody joins before
+    int64_t turn;       // counts streams that were let run ahead
     int64_t told;       // operations that the watch knows of
     int32_t until_look; // events until it is told again
     bool share_due;
@@ -173,6 +178,9 @@ void find_alone(Arena *arena, Run *run);
 void open_passes(Arena *arena, Run *run);
 // Whether all of the routine that the stream is at has been passed.
 bool pass_routine(Run *run, StreamState *state);
+// Whether at least one more operation of the routine that the stream is in has been passed: all until the first that
+// may meet somebody.
+bool pass_operations(Run *run, StreamState *state);
 // The bytes of transfers in routines that were.
 void count_passes(Run *run);
 // Where times are random, all who meet in a channel pass a routine together that has no other transfers.
@@ -249,9 +257,10 @@ void close_chain(Arena *arena, Run *run);
 
 // All of them have their links to themselves.
 void assume_alone(Arena *arena, Run *run);
-// Nothing else can flow on the channel's links from now until `end`, which the stream reaches if that is so.
-bool certainly_alone(Run *run, StreamState *state, int32_t channel, SimTime end);
-// The same of streams of one place in one program, of as many actors.
+// Until when nothing else can flow on the channel's links, if the stream reaches that time so; -1: something may before
+// `first`. It may be later than is told, where it is not before `end`.
+SimTime alone_until(Run *run, StreamState *state, int32_t channel, SimTime first, SimTime end);
+// Nothing else can before `end`, of streams of one place in one program, of as many actors.
 bool all_certainly_alone(Run *run, const int32_t *streams, int32_t count, int32_t channel, SimTime end);
 
 #endif

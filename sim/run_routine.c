@@ -45,6 +45,7 @@ static bool add_transfer(const Run *run, const Actor *actor, RoutinePass *pass, 
     if (!alone || run->system->channels[channel].member_count != 1) return false;
     if (!note_channel(pass, channel) || alone[op->id] >= SIM_TIME_NEVER - *now) return false;
     *now = time_later(*now, alone[op->id]);
+    if (pass->first_end < 0) pass->first_end = *now;
     return true;
 }
 
@@ -116,6 +117,7 @@ static void look_into(Run *run, const StreamState *state, int32_t own, int32_t o
     *pass = (RoutinePass){.known = true,
                           .overlapped = overlapped,
                           .starts = pass->starts,
+                          .first_end = -1,
                           .spent = spent,
                           .before = before,
                           .rest = before,
@@ -209,8 +211,9 @@ bool pass_routine(Run *run, StreamState *state) {
     if (!pass->possible || pass->time >= SIM_TIME_NEVER - state->clock) return false;
     double drawn = state->many ? draw_pass(run, state, &pass->spread) : 0;
     SimTime later = ticks_nearest(pass->spread.mean + drawn), time = time_moved(pass->time, later);
+    SimTime end = time_later(state->clock, time), first = run->jitter ? end : state->clock + pass->first_end;
     for (int32_t i = 0; i < pass->channel_count && !run->options->uncontended; i++)
-        if (!certainly_alone(run, state, pass->channels[i], time_later(state->clock, time))) return false;
+        if (alone_until(run, state, pass->channels[i], first, end) < end) return false;
     if (run->chain) chain_pass(run, state, overlapped);
     SimTime *spent = &run->spent[(int64_t)state->actor * run->system->cause_count];
     bool main = state == &run->streams[run->first_stream[state->actor]];
@@ -228,6 +231,119 @@ bool pass_routine(Run *run, StreamState *state) {
     }
     move_on(state, time);
     pass->passed++;
+    return true;
+}
+
+// ---- Passing part of a routine: as many of its operations as certainly meet nobody, where not all of them do.
+
+typedef struct Passing { // of a routine, as far as it has come
+    StreamState *state;
+    const Op *ops;
+    int32_t count, at;
+    SimTime clock;
+    SimTime *spent;       // [cause]
+    int32_t slot;         // of the transfers looked at last, -1 none
+    int32_t channel;      // its
+    const SimTime *alone; // [plan] NULL: others may come into them
+    int64_t *carried;     // [plan]
+    SimTime until;        // nothing else flows on its links before
+} Passing;
+
+static void turn_to_slot(Run *run, Passing *passing, int32_t slot) {
+    int32_t channel = run->system->actors[passing->state->actor].channels[slot];
+    bool by_itself = run->system->channels[channel].member_count == 1;
+    passing->slot = slot;
+    passing->channel = channel;
+    passing->alone = by_itself ? run->channels[channel].alone : NULL;
+    passing->carried = fluid_carried(run->fluid, channel);
+    passing->until = run->options->uncontended ? SIM_TIME_NEVER : -1;
+}
+
+// When a transfer that begins then ends; SIM_TIME_NEVER: others may come into it.
+static SimTime end_alone(Run *run, Passing *passing, const Op *op, SimTime start) {
+    if (op->slot != passing->slot) turn_to_slot(run, passing, op->slot);
+    if (!passing->alone || passing->alone[op->id] >= SIM_TIME_NEVER - start) return SIM_TIME_NEVER;
+    SimTime end = start + passing->alone[op->id];
+    if (end > passing->until) passing->until = alone_until(run, passing->state, passing->channel, end, end);
+    return end <= passing->until ? end : SIM_TIME_NEVER;
+}
+
+// The stream that waits for the mark, somewhere in a routine, and is not the main one; NULL: none does.
+static StreamState *stream_beside(Run *run, const StreamState *state, int32_t mark) {
+    for (int32_t s = run->first_stream[state->actor] + 1; s < run->first_stream[state->actor + 1]; s++) {
+        StreamState *other = &run->streams[s];
+        if (other == state || other->waiting_mark != mark) continue;
+        return other->stream->ops[other->next].kind == OP_ROUTINE ? other : NULL;
+    }
+    return NULL;
+}
+
+static inline void passes_until(Passing *passing, const Op *op, SimTime end) {
+    passing->spent[op->cause] += end - passing->clock;
+    passing->clock = end;
+}
+
+// From the mark that starts a transfer beside to where its end is waited for, with nothing but works between.
+static bool pass_beside(Run *run, Passing *passing) {
+    const Op *mark = &passing->ops[passing->at], *end = passing->ops + passing->count, *take = mark + 1;
+    StreamState *beside = stream_beside(run, passing->state, mark->id);
+    if (!beside || beside->clock > passing->clock) return false;
+    const Routine *other = &beside->routines[beside->stream->ops[beside->next].id];
+    const Op *taken = &other->ops[beside->inner];
+    bool is_last = beside->inner + 3 == other->count;
+    if (beside->inner + 3 > other->count || taken->kind != OP_TAKE || taken[1].kind != OP_TRANSFER) return false;
+    if (taken[2].kind != OP_RECORD || (is_last && !comes_to_rest(beside, mark->id))) return false;
+    SimTime works = passing->clock, arrives;
+    for (; take < end && take->kind == OP_WORK; take++) works = time_later(works, take->time);
+    if (works == SIM_TIME_NEVER || take == end || take->kind != OP_TAKE || take->id != taken[2].id) return false;
+    arrives = end_alone(run, passing, &taken[1], passing->clock);
+    if (arrives == SIM_TIME_NEVER) return false;
+    passing->carried[taken[1].id]++;
+    for (const Op *work = mark + 1; work < take; work++) passes_until(passing, work, passing->clock + work->time);
+    if (arrives > passing->clock) passes_until(passing, take, arrives);
+    beside->clock = arrives;
+    beside->done += 3;
+    beside->inner = is_last ? 0 : beside->inner + 3;
+    beside->next += is_last;
+    if (beside->next == beside->stream->count) beside->waiting_mark = -1;
+    passing->at = (int32_t)(take - passing->ops);
+    return true;
+}
+
+static bool pass_one(Run *run, Passing *passing) {
+    const Op *op = &passing->ops[passing->at];
+    SimTime end;
+    if (op->kind == OP_RECORD) return pass_beside(run, passing);
+    if (op->kind == OP_WORK)
+        end = time_later(passing->clock, op->time);
+    else if (op->kind == OP_TRANSFER)
+        end = end_alone(run, passing, op, passing->clock);
+    else
+        return false;
+    if (end == SIM_TIME_NEVER) return false;
+    if (op->kind == OP_TRANSFER) passing->carried[op->id]++;
+    passes_until(passing, op, end);
+    return true;
+}
+
+bool pass_operations(Run *run, StreamState *state) {
+    if (!run->passes || !run->passes[state->actor] || run->jitter || run->chain) return false;
+    const Routine *routine = &state->routines[state->stream->ops[state->next].id];
+    bool main = state == &run->streams[run->first_stream[state->actor]];
+    SimTime hidden[CAUSE_LIMIT] = {0}; // behind what the main stream does
+    Passing passing = {.state = state,
+                       .ops = routine->ops,
+                       .count = routine->count,
+                       .at = state->inner,
+                       .clock = state->clock,
+                       .spent = main ? &run->spent[(int64_t)state->actor * run->system->cause_count] : hidden,
+                       .slot = -1};
+    while (passing.at < passing.count && pass_one(run, &passing)) passing.at++;
+    if (passing.at == state->inner) return false;
+    state->done += passing.at - state->inner;
+    state->clock = passing.clock;
+    state->inner = passing.at < passing.count ? passing.at : 0;
+    state->next += passing.at == passing.count;
     return true;
 }
 

@@ -34,13 +34,10 @@ static double objective_of_step(const PlanRequest *request, const Cluster *clust
 double plan_fit_asked(const PlanRequest *request) { return request->fit > 0 ? request->fit : PLAN_FIT; }
 
 // With what chance, on the type of GPU on which it is least.
-static double chance_to_fit(const TrainingSpec *training, int gpus, const Cluster *cluster) {
-    const Gpu *last = NULL;
+static double chance_to_fit(const TrainingSpec *training, int gpus, const GpuTypes *types) {
     double least = 1;
-    for (int r = 0; r < cluster->gpu_count; r++) {
-        if (cluster->gpu_of[r] == last) continue;
-        last = cluster->gpu_of[r];
-        Memory memory = memory_of_job(training, gpus, last, NULL);
+    for (int i = 0; i < types->count; i++) {
+        Memory memory = memory_of_job(training, gpus, types->items[i], NULL);
         least = fmin(least, 1 - chance_to_run_out(&memory));
     }
     return least;
@@ -57,6 +54,7 @@ void plan_judge_candidates(const PlanRequest *request, const Cluster *cluster, d
                            PlanCount *count) {
     Arena *arena = arena_open();
     PlanCosts *costs = plan_costs_create(arena, cluster, request->training.model);
+    GpuTypes types = cluster_gpus_in_turn(arena, cluster);
     Recompute last = RECOMPUTE_NONE;
     bool fitted = false;
     for (int i = 0; i < space->count; i++) {
@@ -64,7 +62,7 @@ void plan_judge_candidates(const PlanRequest *request, const Cluster *cluster, d
         TrainingSpec training = plan_training(request, candidate, batch);
         if (i == 0 || candidate->recompute <= last) fitted = false;
         last = candidate->recompute;
-        double chance = chance_to_fit(&training, cluster->gpu_count, cluster);
+        double chance = chance_to_fit(&training, cluster->gpu_count, &types);
         count->best_fit = fmax(count->best_fit, chance);
         candidate->fits = chance >= plan_fit_asked(request);
         candidate->plain = candidate->fits && (!fitted || training.layout.pp > 1);

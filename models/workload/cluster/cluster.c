@@ -287,3 +287,13 @@ const char *cluster_fabric_text(Arena *arena, const ClusterSpec *spec) {
     if (!spec->link || cluster_node_count(spec) < 2) return NULL;
     return arena_printf(arena, "%s (%s)", spec->link->name, spec->link->title);
 }
+
+GpuTypes cluster_gpus_in_turn(Arena *arena, const Cluster *cluster) {
+    int count = 0;
+    for (int r = 0; r < cluster->gpu_count; r++) count += r == 0 || cluster->gpu_of[r] != cluster->gpu_of[r - 1];
+    const Gpu **types = ARENA_ARRAY(arena, const Gpu *, count);
+    count = 0;
+    for (int r = 0; r < cluster->gpu_count; r++)
+        if (r == 0 || cluster->gpu_of[r] != cluster->gpu_of[r - 1]) types[count++] = cluster->gpu_of[r];
+    return (GpuTypes){types, count};
+}

@@ -59,6 +59,8 @@ double pcie_bytes_per_second(int generation, int lanes); // raw, one direction
 bool cluster_is_of_a_size(const ClusterSpec *spec, Problems *problems);
 // NULL after problems.
 const Cluster *cluster_create(Arena *arena, const Catalogue *catalogue, const ClusterSpec *spec, Problems *problems);
+// The types of its GPUs as they follow each other: neighbours are mostly of one type.
+GpuTypes cluster_gpus_in_turn(Arena *arena, const Cluster *cluster);
 // "64 × dgx-a100-80gb": its nodes; "A100-SXM4-80GB": its GPUs, the types of a mixed one joined by " + ".
 const char *cluster_nodes_text(Arena *arena, const ClusterSpec *spec);
 const char *cluster_gpus_text(Arena *arena, const Catalogue *catalogue, const ClusterSpec *spec);

@@ -10,6 +10,8 @@ typedef struct Writer {
     int stage;
     PassList passes;
     int forwards[2], backwards[2], weights[2]; // micro-batches passed so far, by part
+    const double *kept, *late; // [part] of those whose peak alone is asked for, or NULL: see pipeline_peak
+    double now, peak;
 } Writer;
 
 typedef struct ScheduleRow {
@@ -157,7 +159,20 @@ Pipeline pipeline_shortened(const Pipeline *pipeline) {
 
 // ---- Writing.
 
+static void count_kept(Writer *writer, PassKind kind, int part) {
+    double kept = writer->kept[part], late = writer->late[part];
+    if (kind == PASS_FORWARD) writer->now += kept;
+    if (writer->now > writer->peak) writer->peak = writer->now;
+    if (kind == PASS_BACKWARD) writer->now -= kept;
+    if (kind == PASS_BACKWARD_INPUT) writer->now += late - kept;
+    if (kind == PASS_BACKWARD_WEIGHT) writer->now -= late;
+}
+
 static void add(Writer *writer, PassKind kind, int part, int micro_batch) {
+    if (writer->kept) {
+        count_kept(writer, kind, part);
+        return;
+    }
     PipelinePass pass = {.kind = (uint8_t)kind, .part = (int16_t)part, .micro_batch = micro_batch};
     LIST_PUSH(writer->arena, &writer->passes, pass);
 }
@@ -212,20 +227,29 @@ static void write_zb_h1(Writer *writer) {
 
 // ---- Several chunks per GPU.
 
+typedef struct Turn {        // through the rounds
+    int part, first, within; // micro-batch `within` of the round that begins with `first`
+} Turn;
+
 // Rounds of pp micro-batches through one chunk after the other; backward takes chunks the other way.
-static void add_interleaved(Writer *writer, PassKind kind, int k) {
+static void add_interleaved(Writer *writer, PassKind kind, Turn *turn) {
     const Pipeline *p = writer->pipeline;
-    int round = p->pp * p->vpp, part = k % round / p->pp;
-    add(writer, kind, kind == PASS_FORWARD ? part : p->vpp - 1 - part, k / round * p->pp + k % p->pp);
+    add(writer, kind, kind == PASS_FORWARD ? turn->part : p->vpp - 1 - turn->part, turn->first + turn->within);
+    if (++turn->within < p->pp) return;
+    turn->within = 0;
+    if (++turn->part < p->vpp) return;
+    turn->part = 0;
+    turn->first += p->pp;
 }
 
 static void write_interleaved(Writer *writer) {
     const Pipeline *p = writer->pipeline;
     int passes = p->micro_batches * p->vpp, after = p->pp - 1 - writer->stage;
     int ahead = p->micro_batches == p->pp ? passes : at_most(2 * after + (p->vpp - 1) * p->pp, passes);
+    Turn forward = {0}, backward = {0};
     for (int k = 0; k < passes + ahead; k++) {
-        if (k < passes) add_interleaved(writer, PASS_FORWARD, k);
-        if (k >= ahead) add_interleaved(writer, PASS_BACKWARD, k - ahead);
+        if (k < passes) add_interleaved(writer, PASS_FORWARD, &forward);
+        if (k >= ahead) add_interleaved(writer, PASS_BACKWARD, &backward);
     }
 }
 
@@ -278,7 +302,7 @@ static void delayed_weights(Writer *writer, Delayed *delayed) {
 
 static void forward_overlaps_backward(Writer *writer, int forward, int backward) {
     next(writer, PASS_FORWARD, forward);
-    writer->passes.items[writer->passes.count - 1].overlaps_next = true;
+    if (writer->passes.count) writer->passes.items[writer->passes.count - 1].overlaps_next = true;
     next(writer, PASS_BACKWARD, backward);
 }
 
@@ -346,15 +370,7 @@ static Pipeline long_enough(const Pipeline *pipeline) {
 
 double pipeline_peak(Arena *arena, const Pipeline *pipeline, int stage, const double *kept, const double *late) {
     Pipeline shorter = long_enough(pipeline);
-    PassList order = pipeline_order(arena, &shorter, stage);
-    double now = 0, peak = 0;
-    for (int i = 0; i < order.count; i++) {
-        int part = order.items[i].part;
-        if (order.items[i].kind == PASS_FORWARD) now += kept[part];
-        if (now > peak) peak = now;
-        if (order.items[i].kind == PASS_BACKWARD) now -= kept[part];
-        if (order.items[i].kind == PASS_BACKWARD_INPUT) now += late[part] - kept[part];
-        if (order.items[i].kind == PASS_BACKWARD_WEIGHT) now -= late[part];
-    }
-    return peak;
+    Writer writer = {.arena = arena, .pipeline = &shorter, .stage = stage, .kept = kept, .late = late};
+    rows[pipeline->schedule].write(&writer);
+    return writer.peak;
 }

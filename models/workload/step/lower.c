@@ -340,17 +340,6 @@ static const Label *make_labels(Lowering *l, int *count) {
 
 // ---- Checks that need the cluster.
 
-// Neighbours are of one type.
-static GpuTypes gpus_of(Arena *arena, const Cluster *cluster) {
-    int count = 0;
-    for (int r = 0; r < cluster->gpu_count; r++) count += r == 0 || cluster->gpu_of[r] != cluster->gpu_of[r - 1];
-    const Gpu **types = ARENA_ARRAY(arena, const Gpu *, count);
-    count = 0;
-    for (int r = 0; r < cluster->gpu_count; r++)
-        if (r == 0 || cluster->gpu_of[r] != cluster->gpu_of[r - 1]) types[count++] = cluster->gpu_of[r];
-    return (GpuTypes){types, count};
-}
-
 static bool check_backend(const Lowering *l, Problems *problems) {
     const TrainingSpec *training = l->training;
     int before = problems_added(problems);
@@ -440,7 +429,7 @@ bool start_lowering(Lowering *l, Problems *problems) {
     Arena *arena = l->arena;
     l->storage = cluster->storage;
     l->rank_count = cluster->gpu_count;
-    GpuTypes gpus = gpus_of(arena, cluster);
+    GpuTypes gpus = cluster_gpus_in_turn(arena, cluster);
     if (!job_possible(arena, training, cluster->gpu_count, gpus, &l->r, problems) || !check_backend(l, problems))
         return false;
     TrainingSpec *resolved_training = ARENA_NEW(arena, TrainingSpec); // with the layout as worked out
