@@ -437,8 +437,8 @@ static void group_waits(GroupPass *pass, int cause, SimTime until) {
 static void group_works(Run *run, GroupPass *pass, const Op *op, int64_t number) {
     const int32_t *streams = run->channels[pass->channel].group;
     double time = (double)op->time;
-    int cause = op->cause;
-    for (int32_t m = 0; m < pass->count; m++) {
+    int cause = op->cause, count = pass->count;
+    for (int32_t m = 0; m < count; m++) {
         double factor = drawn_factor(run, streams[m], pass->done[m] + number, pass->jitter[m]);
         SimTime now = pass->now[m], end = time_later(now, ticks_nearest(time * pass->slowness[m] * factor));
         pass->spent[m][cause] += end - now;
@@ -506,7 +506,9 @@ static void end_group(Run *run, GroupPass *pass) {
 }
 
 static bool pass_together(Run *run, int32_t channel, int32_t own) {
-    GroupPass pass = {.channel = channel};
+    GroupPass pass; // of those members that there are alone: it is large
+    pass.channel = channel;
+    pass.end = pass.beside_end = 0;
     if (!begin_group(run, &pass, own)) return false;
     const StreamState *beside = pass.beside[0];
     const Routine *routines = pass.streams[0]->routines;
