@@ -115,7 +115,7 @@ static int width_of(const Table *table, int first, int last) {
 }
 
 static void print_spaces(FILE *out, int count) {
-    if (count > 0) fprintf(out, "%*s", count, "");
+    for (; count > 0; count--) fputc(' ', out);
 }
 
 // The columns that a panel shows: the keys, then from `first` to before `last`.

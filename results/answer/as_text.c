@@ -165,23 +165,37 @@ static int shown_rows(const AnswerTable *table, bool verbose) {
     return verbose || table->first_rows == 0 || rows <= table->first_rows ? rows : table->first_rows;
 }
 
-static int width_of(const Page *page, const AnswerTable *table, const bool *shown) {
+// [row x columns] of those rows that are shown.
+static const char **cell_texts(const Page *page, const AnswerTable *table) {
+    int cells = shown_rows(table, page->verbose) * table->column_count;
+    const char **texts = ARENA_ARRAY(page->arena, const char *, cells);
+    for (int i = 0; i < cells; i++)
+        if (table->columns[i % table->column_count].title)
+            texts[i] = answer_value_text(page->arena, page->answer, table->cells.items[i]);
+    return texts;
+}
+
+static int column_width(const Page *page, const AnswerTable *table, const char *const *texts, int column) {
+    int width = text_width(clean(page, table->columns[column].title));
+    for (int r = 0; r < shown_rows(table, page->verbose); r++)
+        width = wider(width, clean(page, texts[r * table->column_count + column]));
+    return width;
+}
+
+static int width_of(const AnswerTable *table, const int *widths, const bool *shown) {
     int width = table->marked >= 0 ? 1 : -2;
-    for (int c = 0; c < table->column_count; c++) {
-        if (!shown[c]) continue;
-        int column = text_width(clean(page, table->columns[c].title));
-        for (int r = 0; r < shown_rows(table, page->verbose); r++)
-            column = wider(column, clean(page, answer_value_text(page->arena, page->answer,
-                                                                 table->cells.items[r * table->column_count + c])));
-        width += column + 2;
-    }
+    for (int c = 0; c < table->column_count; c++)
+        if (shown[c]) width += widths[c] + 2;
     return width;
 }
 
 // What nobody misses where there is no room: the names, for a line below.
-static const char *drop_columns(const Page *page, const AnswerTable *table, bool *shown) {
+static const char *drop_columns(const Page *page, const AnswerTable *table, const char *const *texts, bool *shown) {
     const char *names = "";
-    while (width_of(page, table, shown) > page->width) {
+    int *widths = ARENA_ARRAY(page->arena, int, table->column_count);
+    for (int c = 0; c < table->column_count; c++)
+        if (shown[c]) widths[c] = column_width(page, table, texts, c);
+    while (width_of(table, widths, shown) > page->width) {
         int drop = -1;
         for (int c = 0; c < table->column_count; c++)
             if (shown[c] && table->columns[c].drop > 0 &&
@@ -212,7 +226,8 @@ static void print_table(Page *page, const AnswerNode *node) {
     bool *shown = ARENA_ARRAY(page->arena, bool, from->column_count + 1);
     for (int c = 0; c < from->column_count; c++)
         shown[c] = from->columns[c].title && from->columns[c].drop != BELOW_ROW && is_filled(from, c);
-    const char *dropped = page->verbose ? "" : drop_columns(page, from, shown);
+    const char **texts = cell_texts(page, from);
+    const char *dropped = page->verbose ? "" : drop_columns(page, from, texts, shown);
     Table *table = table_create(page->arena);
     if (from->marked >= 0) table_column(table, "", false);
     for (int c = 0; c < from->column_count; c++)
@@ -221,12 +236,9 @@ static void print_table(Page *page, const AnswerNode *node) {
     for (int r = 0; r < rows; r++) {
         if (from->marked >= 0) table_cell(table, "%s", r == from->marked ? "✔" : "");
         for (int c = 0; c < from->column_count; c++)
-            if (shown[c])
-                table_cell(table, "%s",
-                           answer_value_text(page->arena, page->answer, from->cells.items[r * from->column_count + c]));
+            if (shown[c]) table_cell(table, "%s", texts[r * from->column_count + c]);
         for (int c = 0; c < from->column_count; c++) {
-            const char *text =
-                answer_value_text(page->arena, page->answer, from->cells.items[r * from->column_count + c]);
+            const char *text = texts[r * from->column_count + c];
             if (from->columns[c].title && from->columns[c].drop == BELOW_ROW && *text) table_below(table, text);
         }
         table_end_row(table);

@@ -36,6 +36,10 @@ const char *text_clean(Arena *arena, const char *text, bool unicode) {
     const unsigned char *next = (const unsigned char *)text;
     while (*next) {
         const unsigned char *start = next;
+        if (*next >= ' ' && *next <= '~') {
+            *end++ = (char)*next++;
+            continue;
+        }
         int32_t letter = letter_next(&next);
         if (letter == '\t' || letter == '\n' || letter == '\r') {
             *end++ = ' ';
@@ -56,6 +60,7 @@ const char *text_clean(Arena *arena, const char *text, bool unicode) {
 
 // Letters that take no column or two: combining marks; East Asian and emoji blocks.
 static int letter_width(int32_t letter) {
+    if (letter < 0x300) return 1;
     if ((letter >= 0x300 && letter <= 0x36f) || (letter >= 0x200b && letter <= 0x200d) ||
         (letter >= 0xfe00 && letter <= 0xfe0f))
         return 0;
