@@ -413,12 +413,14 @@ static SimTime look_at_rivals(Run *run, int32_t channel, SimTime first, uint64_t
 }
 
 // Within a turn only the asker goes on: what was seen in it is not looked at again.
+static bool was_seen(const Run *run, const Certainty *known, int32_t asker) {
+    return known->turn == run->turn && known->asker == asker;
+}
+
 static bool find_certainty(Run *run, const int32_t *streams, int32_t count, int32_t channel, SimTime first,
                            SimTime end) {
     Certainty *known = certainty_of(run, streams[0], channel);
-    bool seen = count == 1 && known->turn == run->turn && known->asker == streams[0];
-    if (seen && first >= known->fails_from) return false;
-    bool found = seen && known->fails_from == SIM_TIME_NEVER; // all that can be known in this turn
+    bool found = count == 1 && was_seen(run, known, streams[0]) && known->fails_from == SIM_TIME_NEVER;
     if ((found || end <= known->until) && is_still_true(run, known, streams, count)) return first <= known->until;
     uint64_t relies = 0;
     SimTime until = look_at_rivals(run, channel, first, &relies);
@@ -432,18 +434,19 @@ static bool find_certainty(Run *run, const int32_t *streams, int32_t count, int3
     return true;
 }
 
-static bool ask(Run *run, const int32_t *streams, int32_t count, int32_t channel, SimTime first, SimTime end) {
+bool all_certainly_alone(Run *run, const int32_t *streams, int32_t count, int32_t channel, SimTime end) {
     for (int32_t i = 0; i < count; i++) run->streams[streams[i]].asks = true;
-    bool alone = find_certainty(run, streams, count, channel, first, end);
+    bool alone = find_certainty(run, streams, count, channel, end, end);
     for (int32_t i = 0; i < count; i++) run->streams[streams[i]].asks = false;
     return alone;
 }
 
-bool all_certainly_alone(Run *run, const int32_t *streams, int32_t count, int32_t channel, SimTime end) {
-    return ask(run, streams, count, channel, end, end);
-}
-
 SimTime alone_until(Run *run, StreamState *state, int32_t channel, SimTime first, SimTime end) {
     int32_t stream = (int32_t)(state - run->streams);
-    return ask(run, &stream, 1, channel, first, end) ? certainty_of(run, stream, channel)->until : -1;
+    const Certainty *known = certainty_of(run, stream, channel);
+    if (was_seen(run, known, stream) && first >= known->fails_from) return -1;
+    state->asks = true;
+    bool alone = find_certainty(run, &stream, 1, channel, first, end);
+    state->asks = false;
+    return alone ? known->until : -1;
 }

@@ -159,6 +159,7 @@ typedef struct Run {
     int32_t *ready;               // streams that can go on: a stack
     int32_t ready_count;
     SimTime *spent;
+    SimTime hidden[CAUSE_LIMIT]; // what other streams than main ones spend, which nobody asks for
     Interval *intervals;
     int64_t interval_room;
     Chain *chain;     // NULL: none is kept

@@ -329,14 +329,14 @@ static bool pass_one(Run *run, Passing *passing) {
 bool pass_operations(Run *run, StreamState *state) {
     if (!run->passes || !run->passes[state->actor] || run->jitter || run->chain) return false;
     const Routine *routine = &state->routines[state->stream->ops[state->next].id];
+    if (routine->ops[state->inner].kind == OP_TAKE) return false;
     bool main = state == &run->streams[run->first_stream[state->actor]];
-    SimTime hidden[CAUSE_LIMIT] = {0}; // behind what the main stream does
     Passing passing = {.state = state,
                        .ops = routine->ops,
                        .count = routine->count,
                        .at = state->inner,
                        .clock = state->clock,
-                       .spent = main ? &run->spent[(int64_t)state->actor * run->system->cause_count] : hidden,
+                       .spent = main ? &run->spent[(int64_t)state->actor * run->system->cause_count] : run->hidden,
                        .slot = -1};
     while (passing.at < passing.count && pass_one(run, &passing)) passing.at++;
     if (passing.at == state->inner) return false;

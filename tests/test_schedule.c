@@ -4,6 +4,7 @@
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/step/simulate.h"
 #include "models/workload/step/stage.h"
+#include "sim/base/random.h"
 #include "tests/test.h"
 
 // ---- Orders, timed by a slow twin of the simulator: a pass starts when its stage is free and its input is there.
@@ -209,4 +210,40 @@ TEST(micro_batches_in_flight_are_those_of_the_papers) {
         }
     }
     arena_close(arena);
+}
+
+// All passes one after the other.
+static double peak_of_all(Arena *arena, const Pipeline *pipeline, int stage, const double *kept, const double *late) {
+    PassList order = pipeline_order(arena, pipeline, stage);
+    double now = 0, peak = 0;
+    for (int i = 0; i < order.count; i++) {
+        int part = order.items[i].part;
+        if (order.items[i].kind == PASS_FORWARD) now += kept[part];
+        if (now > peak) peak = now;
+        if (order.items[i].kind == PASS_BACKWARD) now -= kept[part];
+        if (order.items[i].kind == PASS_BACKWARD_INPUT) now += late[part] - kept[part];
+        if (order.items[i].kind == PASS_BACKWARD_WEIGHT) now -= late[part];
+    }
+    return peak;
+}
+
+TEST(what_a_stage_keeps_at_most_is_the_sum_over_its_passes_to_the_last_bit) {
+    FOR_SEEDS (seed, 1, 2000) {
+        Arena *arena = arena_open();
+        RandomStream random = random_stream(seed, "kept", 0);
+        Schedule schedule = (Schedule)random_below(&random, SCHEDULE_COUNT);
+        int pp = 2 + 2 * (int)random_below(&random, 6),
+            vpp = schedule == SCHEDULE_INTERLEAVED ? 2 + (int)(seed % 4) : 1;
+        // As few as there may be, up to so many that nothing more is ever kept.
+        Pipeline pipeline = pipeline_of(schedule, pp, vpp, pp * (2 + (int)random_below(&random, 2)));
+        double kept[8], late[8];
+        for (int part = 0; part < pipeline.parts; part++) {
+            kept[part] = part > 0 && seed % 3 ? kept[0] : 1e9 * random_uniform(&random);
+            late[part] = kept[part] * random_uniform(&random);
+        }
+        int stage = (int)random_below(&random, (uint64_t)pp);
+        EXPECT_SAME(pipeline_peak(arena, &pipeline, stage, kept, late),
+                    peak_of_all(arena, &pipeline, stage, kept, late));
+        arena_close(arena);
+    }
 }

@@ -139,11 +139,10 @@ static double tail_seconds(const BoundPipeline *p, int stage, double work, doubl
     const TrainingSpec *training = p->training;
     Exchange exchange = exchange_of(p, stage);
     double parameters = stage_sum(p, p->sums->parameters, stage) / exchange.shard * trained_share(training);
-    const Cluster *cluster = plan_costs_cluster(p->costs);
-    double update = optimizer_seconds(training, parameters, cluster->gpu_of[0]);
-    for (int r = 1; r < cluster->gpu_count; r++) // of a mixture the quickest
-        if (cluster->gpu_of[r] != cluster->gpu_of[r - 1])
-            update = fmin(update, optimizer_seconds(training, parameters, cluster->gpu_of[r]));
+    GpuTypes types = plan_costs_gpus(p->costs);
+    double update = INFINITY;
+    for (int i = 0; i < types.count; i++) // of a mixture the quickest
+        update = fmin(update, optimizer_seconds(training, parameters, types.items[i]));
     *stream = 0;
     if (shards_gradients(&training->layout) && exchange.shard > 1) {
         double gathers = shards_weights(&training->layout) ? 2 : 1;

@@ -38,6 +38,7 @@ struct PlanCosts {
     Arena *arena;
     const Cluster *cluster;
     const Model *model;
+    GpuTypes in_turn; // of the cluster
     struct {
         const Gpu **items;
         int count, room;
@@ -56,6 +57,7 @@ PlanCosts *plan_costs_create(Arena *arena, const Cluster *cluster, const Model *
     *costs = (PlanCosts){.arena = arena, .cluster = cluster, .model = model, .price_room = 1024};
     costs->prices = ARENA_ARRAY(arena, Price, costs->price_room);
     costs->ranks = ARENA_ARRAY(arena, int, cluster->gpu_count);
+    costs->in_turn = cluster_gpus_in_turn(arena, cluster);
     for (int r = 0; r < cluster->gpu_count; r++) {
         bool seen = false;
         for (int i = 0; i < costs->gpus.count; i++) seen = seen || costs->gpus.items[i] == cluster->gpu_of[r];
@@ -67,6 +69,8 @@ PlanCosts *plan_costs_create(Arena *arena, const Cluster *cluster, const Model *
 }
 
 const Cluster *plan_costs_cluster(const PlanCosts *costs) { return costs->cluster; }
+
+GpuTypes plan_costs_gpus(const PlanCosts *costs) { return costs->in_turn; }
 
 // ---- Collectives.
 

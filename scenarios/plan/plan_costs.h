@@ -27,5 +27,6 @@ double plan_alone_seconds(PlanCosts *costs, Backend backend, CollectiveOp op, Ra
 double plan_quickest_seconds(PlanCosts *costs, Backend backend, CollectiveOp op, RankRow ranks, double bytes);
 
 const Cluster *plan_costs_cluster(const PlanCosts *costs);
+GpuTypes plan_costs_gpus(const PlanCosts *costs); // its GPUs, as cluster_gpus_in_turn has them
 
 #endif

@@ -22,6 +22,7 @@ typedef struct ScheduleRow {
     int fewest_per_stage; // micro-batches for each stage
     int fullest_after;    // so many micro-batches a stage keeps as much as it ever will; 0: after all of them
     void (*write)(Writer *writer);
+    int (*ahead)(const Pipeline *pipeline, int stage); // forwards before backwards take turns with them; NULL: not so
 } ScheduleRow;
 
 static void write_gpipe(Writer *writer);
@@ -30,11 +31,16 @@ static void write_interleaved(Writer *writer);
 static void write_zb_h1(Writer *writer);
 static void write_zb_v(Writer *writer);
 static void write_dualpipe(Writer *writer);
+static int ahead_of_1f1b(const Pipeline *pipeline, int stage);
+static int ahead_of_interleaved(const Pipeline *pipeline, int stage);
 
 static const ScheduleRow rows[SCHEDULE_COUNT] = {
     [SCHEDULE_GPIPE] = {.parts = 1, .write = write_gpipe},
-    [SCHEDULE_1F1B] = {.parts = 1, .fullest_after = 1, .write = write_1f1b},
-    [SCHEDULE_INTERLEAVED] = {.parts = 0, .fullest_after = 3, .write = write_interleaved},
+    [SCHEDULE_1F1B] = {.parts = 1, .fullest_after = 1, .write = write_1f1b, .ahead = ahead_of_1f1b},
+    [SCHEDULE_INTERLEAVED] = {.parts = 0,
+                              .fullest_after = 3,
+                              .write = write_interleaved,
+                              .ahead = ahead_of_interleaved},
     [SCHEDULE_ZB_H1] = {.parts = 1, .splits = true, .fullest_after = 6, .write = write_zb_h1},
     [SCHEDULE_ZB_V] = {.parts = 2, .turns = true, .splits = true, .fullest_after = 6, .write = write_zb_v},
     [SCHEDULE_DUALPIPE] =
@@ -203,9 +209,14 @@ static void write_gpipe(Writer *writer) {
     for (int m = 0; m < writer->pipeline->micro_batches; m++) next(writer, PASS_BACKWARD, 0);
 }
 
+// Forwards before the first backward.
+static int ahead_of_1f1b(const Pipeline *pipeline, int stage) {
+    return at_most(pipeline->pp - 1 - stage, pipeline->micro_batches);
+}
+
 static void write_1f1b(Writer *writer) {
     int count = writer->pipeline->micro_batches;
-    int ahead = at_most(writer->pipeline->pp - 1 - writer->stage, count);
+    int ahead = ahead_of_1f1b(writer->pipeline, writer->stage);
     for (int m = 0; m < count + ahead; m++) {
         if (m < count) next(writer, PASS_FORWARD, 0);
         if (m >= ahead) next(writer, PASS_BACKWARD, 0);
@@ -242,10 +253,14 @@ static void add_interleaved(Writer *writer, PassKind kind, Turn *turn) {
     turn->first += p->pp;
 }
 
+static int ahead_of_interleaved(const Pipeline *p, int stage) {
+    int passes = p->micro_batches * p->vpp, after = p->pp - 1 - stage;
+    return p->micro_batches == p->pp ? passes : at_most(2 * after + (p->vpp - 1) * p->pp, passes);
+}
+
 static void write_interleaved(Writer *writer) {
     const Pipeline *p = writer->pipeline;
-    int passes = p->micro_batches * p->vpp, after = p->pp - 1 - writer->stage;
-    int ahead = p->micro_batches == p->pp ? passes : at_most(2 * after + (p->vpp - 1) * p->pp, passes);
+    int passes = p->micro_batches * p->vpp, ahead = ahead_of_interleaved(p, writer->stage);
     Turn forward = {0}, backward = {0};
     for (int k = 0; k < passes + ahead; k++) {
         if (k < passes) add_interleaved(writer, PASS_FORWARD, &forward);
@@ -368,9 +383,33 @@ static Pipeline long_enough(const Pipeline *pipeline) {
     return shorter;
 }
 
+// So many forwards, then backwards and forwards by turns, of parts that keep the same: once a turn ends as it began, so
+// do all others. The same sums in the same order as of all passes.
+static double peak_of_turns(int ahead, int passes, double kept) {
+    double now = 0, peak = 0;
+    for (int k = 0; k < passes; k++) {
+        double before = now;
+        now += kept;
+        if (now > peak) peak = now;
+        if (k < ahead) continue;
+        now -= kept;
+        if (now == before) break;
+    }
+    return peak;
+}
+
+static bool keep_alike(const Pipeline *pipeline, const double *kept) {
+    for (int part = 1; part < pipeline->parts; part++)
+        if (kept[part] != kept[0]) return false;
+    return true;
+}
+
 double pipeline_peak(Arena *arena, const Pipeline *pipeline, int stage, const double *kept, const double *late) {
     Pipeline shorter = long_enough(pipeline);
+    const ScheduleRow *row = &rows[pipeline->schedule];
+    if (row->ahead && keep_alike(pipeline, kept))
+        return peak_of_turns(row->ahead(&shorter, stage), shorter.micro_batches * shorter.parts, kept[0]);
     Writer writer = {.arena = arena, .pipeline = &shorter, .stage = stage, .kept = kept, .late = late};
-    rows[pipeline->schedule].write(&writer);
+    row->write(&writer);
     return writer.peak;
 }
