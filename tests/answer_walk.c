@@ -395,7 +395,7 @@ const WalkLine answer_walk[] = {
     {0, "packets incast --hosts 16 --size 100kB --transport nscc"},
     {0, "packets permutation --hosts 32 --hosts-per-leaf 4 --size 200kB --transport rccc --routing spray"},
     {0, "packets incast --hosts 8 --size 100kB --transport window --credits 20kB"},
-    {0, "packets incast --hosts 8 --size 100kB --vary hosts=5,9 --vary transport=dctcp,hpcc"},
+    {0, "packets incast --size 100kB --vary hosts=5,9 --vary transport=dctcp,hpcc"},
     {0, "run scenarios/examples/packets/victim.lua"},
     {0, "run scenarios/examples/packets/all_to_all.lua"},
     {0, "packets incast --hosts 8 --size 100kB --mark-from 50kB --mark-to 80kB --mark-most 0.5 --pause 60kB"},

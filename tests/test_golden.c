@@ -50,7 +50,7 @@ static void answers_of_folder(const char *folder, const char *holds, FILE *out) 
 LONG_TEST(4, examples_and_lessons_answer_what_they_answered) {
     GoldenText *text = golden_open();
     answers_of_folder("scenarios/examples", "\"published\"", text->out);
-    answers_of_folder("scenarios/examples/packets", "\"queue_most_bytes\"", text->out);
+    answers_of_folder("scenarios/examples/packets", "\"digest\"", text->out);
     answers_of_folder("scenarios/lessons", "", text->out);
     golden_compare("scenarios.txt", text);
 }
