@@ -320,7 +320,7 @@ static bool needs_another(const ImportSoftware *software, const ImportOption *ro
     char name[40];
     snprintf(name, sizeof name, " %s ", row->to);
     if (strstr(words, name)) return true;
-    if (strcmp(row->to, "model") == 0 && strcmp(software->title, "NeMo") == 0) return true; // its shape is spelt here
+    if (strcmp(row->to, "nemo_file") == 0) return true; // its shape is spelt here
     if (strcmp(row->to, "precision") == 0) // a flag for what is so without it
         return row->how && strncmp(row->how, "yes:", 4) == 0 &&
                memmem(software->unsaid, strlen(software->unsaid), row->how + 4, strcspn(row->how + 4, ","));

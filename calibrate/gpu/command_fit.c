@@ -316,7 +316,7 @@ static void fill_exchanges(Answer *answer, Arena *arena, const ExchangesFit *fit
                                            {"generation", "generation", AS_TEXT, 0},
                                            {"over", "over", AS_TEXT, 0},
                                            {"rows", "rows", AS_WHOLE, 2},
-                                           {"start_s", "start us", AS_NUMBER, 0},
+                                           {"start_s", "start us", AS_NUMBER, 1},
                                            {"peer_s", "peer us", AS_NUMBER, 3},
                                            {"fill_tokens", "fill", AS_NUMBER, 3},
                                            {"token_s", "token ns", AS_NUMBER, 3},

@@ -321,6 +321,8 @@ void settle_model(Reading *r) {
     const char *family = heard_text(r, "titan_model"), *flavor = heard_text(r, "titan_flavor"); // llama3 and 70B
     if (family && flavor) hear(r, "model", titan_name(r, family, flavor), heard(r, "titan_flavor")->where);
     if (r->asked->model) return;
+    if (heard(r, "nemo_file") && !heard(r, "model"))
+        hear(r, "model", heard_text(r, "nemo_file"), heard(r, "nemo_file")->where);
     settle_tune_model(r);
     settle_bare_size(r);
     const Heard *name = heard(r, "model");
