@@ -1,6 +1,5 @@
 // lockstep validate KIND: predictions against published measurements. argv[0] is the command's own name.
-#ifndef LOCKSTEP_CALIBRATE_COMMAND_VALIDATE_H
-#define LOCKSTEP_CALIBRATE_COMMAND_VALIDATE_H
+#pragma once
 
 #include "sim/data/question.h"
 
@@ -16,5 +15,3 @@ int validate_convergence(int argc, char **argv);
 int validate_first_contact(int argc, char **argv);
 
 extern const Question training_question, collectives_question;
-
-#endif

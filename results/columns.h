@@ -1,6 +1,5 @@
 // The numbers of a point that have a column of their own, in files and in the store of a sweep.
-#ifndef LOCKSTEP_RESULTS_COLUMNS_H
-#define LOCKSTEP_RESULTS_COLUMNS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,5 +11,3 @@ extern const char *const point_columns[POINT_COLUMNS]; // SI units in the names
 double point_number(const RecordPoint *point, int column); // NAN when unknown
 bool point_takes_number(int column, double number);        // whole numbers have their limits
 void point_set_number(RecordPoint *point, int column, double number);
-
-#endif

@@ -1,6 +1,5 @@
 // One line of progress on standard error, only on a terminal: "[####----] 41/128  12 points/s  ETA 00:38".
-#ifndef LOCKSTEP_RESULTS_PROGRESS_H
-#define LOCKSTEP_RESULTS_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ void progress_watch_line(char *line, int room, int width, const char *what, doub
 
 // "PATH is written", on a terminal: who asks for files by a folder does not know their names.
 void progress_written(const char *path);
-
-#endif

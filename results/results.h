@@ -1,6 +1,5 @@
 // From a record to what people read: text tables, CSV, JSON, plots.
-#ifndef LOCKSTEP_RESULTS_RESULTS_H
-#define LOCKSTEP_RESULTS_RESULTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -45,5 +44,3 @@ bool plot_to_file(Arena *arena, const Record *record, const char *kind, const ch
 int plot_kinds_for(const Record *record, const char **kinds, int room);
 extern const char *const plot_kinds[];
 extern const int plot_kind_count;
-
-#endif

@@ -1,6 +1,5 @@
 // Colours and blocks on a terminal.
-#ifndef LOCKSTEP_RESULTS_TERMINAL_H
-#define LOCKSTEP_RESULTS_TERMINAL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -19,5 +18,3 @@ int terminal_width_of(const Style *style);
 
 // A bar of so many columns; in Unicode it ends in eighths.
 void terminal_bar(FILE *out, const Style *style, double columns, uint32_t color);
-
-#endif

@@ -1,7 +1,6 @@
 // Spans as a file that timeline viewers open, Perfetto and Chrome: JSON of Chrome's trace events. Times in it are whole
 // nanoseconds; a file that would be larger than asked for has the operations of fewer micro-batches.
-#ifndef LOCKSTEP_RESULTS_TRACE_FILE_H
-#define LOCKSTEP_RESULTS_TRACE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ void trace_zip(TraceBytes *file);
 
 // What the file leaves out, as a sentence; NULL: nothing.
 const char *trace_left_out(Arena *arena, const SpanSet *set, const TraceBytes *file);
-
-#endif

@@ -1,7 +1,6 @@
 // What in a record is worth showing: which parameters vary, what a point is called, in what its speed is counted,
 // and which colour and short name a cause has.
-#ifndef LOCKSTEP_RESULTS_VIEW_H
-#define LOCKSTEP_RESULTS_VIEW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ const char *brief_cause(const char *name); // "DP" for "dp"; the name when it ha
 bool color_is_dark(uint32_t color);        // text on it is white
 
 bool is_gpu_axis(const char *parameter); // whether it counts GPUs: "gpus"
-
-#endif

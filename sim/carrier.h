@@ -1,7 +1,6 @@
 // Who carries the transfers of some channels in place of links that are shared: a network with a clock of its own,
 // which goes by windows. What is handed over at a time has no effect before the end of the window worked off last.
-#ifndef LOCKSTEP_SIM_CARRIER_H
-#define LOCKSTEP_SIM_CARRIER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ typedef struct Carrier {
     // Works it off: what is there, that of one channel in the order in which it was sent. False: the watch stopped it.
     bool (*advance)(void *owner, const CarriedEnd **ends, int *count);
 } Carrier;
-
-#endif

@@ -1,8 +1,7 @@
 // Simulated time: whole ticks. A training step counts picoseconds (106 days fit), a cluster's life nanoseconds
 // (292 years fit); the engine does not care which. What does not fit is SIM_TIME_NEVER and stays so: a time beyond the
 // clock is an outcome, and no sum of times wraps. Wherever times are added or made, it is done here.
-#ifndef LOCKSTEP_SIM_CLOCK_H
-#define LOCKSTEP_SIM_CLOCK_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -53,5 +52,3 @@ static inline double seconds_from_ticks(SimTime ticks, int64_t ticks_per_second)
 // Picosecond ticks of a duration; more than 106 days is SIM_TIME_NEVER. What is negative or no number is our mistake.
 SimTime step_ticks(double seconds);
 static inline double step_seconds(SimTime ticks) { return seconds_from_ticks(ticks, TICKS_PER_SECOND_STEP); }
-
-#endif

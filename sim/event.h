@@ -1,7 +1,6 @@
 // The core: a clock and the events still to come. It knows nothing of GPUs or networks.
 // Equal times fire in the order they were scheduled. An event can be cancelled or moved by its id.
-#ifndef LOCKSTEP_SIM_EVENT_H
-#define LOCKSTEP_SIM_EVENT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -31,5 +30,3 @@ void event_advance(EventQueue *queue, SimTime time);
 // All that is pending comes so much later, and the clock goes on by as much.
 void event_shift(EventQueue *queue, SimTime by);
 int32_t event_pending(const EventQueue *queue);
-
-#endif

@@ -1,7 +1,6 @@
 // The arithmetic of fair shares: whole numbers only, so that sums come out the same in any order. This is what lets a
 // folded and an unfolded run, and a re-share of a few transfers and of all of them, agree to the last bit.
-#ifndef LOCKSTEP_SIM_EXACT_H
-#define LOCKSTEP_SIM_EXACT_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ static inline int64_t level_that_fits(Load left, int64_t share) {
     while ((Load)(level + 1) * share <= left) level++;
     return level;
 }
-
-#endif

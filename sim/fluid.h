@@ -1,7 +1,6 @@
 // The incremental engine of fair sharing: transfers come and go, and only those that share links with what changed
 // are solved again, once per instant. It does the arithmetic of share_links.
-#ifndef LOCKSTEP_SIM_FLUID_H
-#define LOCKSTEP_SIM_FLUID_H
+#pragma once
 
 #include "sim/program.h"
 
@@ -39,5 +38,3 @@ void fluid_shift(Fluid *fluid, SimTime by);
 
 double fluid_rate(const Fluid *fluid, int32_t channel); // payload bytes per second; 0 when idle
 const double *fluid_link_bytes(Fluid *fluid);           // [link] carried so far by transfers that have ended
-
-#endif

@@ -1,7 +1,6 @@
 // What the parts of the fluid engine share: fluid.c keeps transfers, rates, who ends first, and which
 // links need no look; fluid_fill.c keeps the fair levels.
-#ifndef LOCKSTEP_SIM_FLUID_INTERNAL_H
-#define LOCKSTEP_SIM_FLUID_INTERNAL_H
+#pragma once
 
 #include "sim/exact.h"
 #include "sim/fluid.h"
@@ -87,5 +86,3 @@ void filling_set_tolerance(Filling *filling, double tolerance);
 // How often a fill may look at a link before it starts over from nothing, as a multiple of the number of links. Results
 // do not depend on it; for tests.
 void filling_set_patience(Filling *filling, int64_t patience);
-
-#endif

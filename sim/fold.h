@@ -1,8 +1,7 @@
 // Folding: actors that must do the same at the same time become one. Colours are refined over actors, channels and
 // links until they no longer split (an equitable partition); the quotient then takes exactly the times of the whole.
 // Whom the watch stops folds nothing: what follows is the whole system, and stops too.
-#ifndef LOCKSTEP_SIM_FOLD_H
-#define LOCKSTEP_SIM_FOLD_H
+#pragma once
 
 #include "sim/program.h"
 
@@ -33,5 +32,3 @@ void fold_count_members(Arena *arena, const System *folded, Channel *channels);
 
 // The same system with links that always carry the same merged into the narrowest of them: same times, less to solve.
 System merge_equal_links(Arena *arena, const System *system);
-
-#endif

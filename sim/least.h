@@ -1,6 +1,5 @@
 // What a system takes at least, found without running it.
-#ifndef LOCKSTEP_SIM_LEAST_H
-#define LOCKSTEP_SIM_LEAST_H
+#pragma once
 
 #include "sim/program.h"
 
@@ -8,5 +7,3 @@
 // bytes are through that are to cross it. Random times are not known beforehand: 0 where there are any. In seconds, and
 // never more than a run takes.
 double least_seconds(const System *system);
-
-#endif

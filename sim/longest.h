@@ -1,6 +1,5 @@
 // Of a run that lasts longer than the clock can tell: that it does, and what of it takes longest.
-#ifndef LOCKSTEP_SIM_LONGEST_H
-#define LOCKSTEP_SIM_LONGEST_H
+#pragma once
 
 #include "sim/base/problem.h"
 #include "sim/program.h"
@@ -16,5 +15,3 @@ Longest longest_operation(const System *system);
 
 // "… takes longer than 106 days", with what takes longest as a hint; `what` is "this step".
 void problem_beyond_clock(Problems *problems, Where where, const char *what, const System *system);
-
-#endif

@@ -1,8 +1,7 @@
 // What is simulated, said without a word of GPUs: actors run programs; a program is a few streams of operations, each
 // in order; operations are work of a known time, transfers that several actors join and that use links, and marks by
 // which one stream waits for another. A System ties them together. It is const once built.
-#ifndef LOCKSTEP_SIM_PROGRAM_H
-#define LOCKSTEP_SIM_PROGRAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -154,5 +153,3 @@ ProgramBook *program_book_create(Arena *arena);
 // The number of a program that does just this; a copy is made where there is none.
 int32_t program_book_keep(ProgramBook *book, const Program *program);
 const Program *program_book_programs(const ProgramBook *book, int *count);
-
-#endif

@@ -1,7 +1,6 @@
 // Running a System: actors run ahead on their own clocks until they must meet; transfers share links fairly in
 // simulated time. The result says when every stream ended and what the main streams spent their time on.
-#ifndef LOCKSTEP_SIM_RUN_H
-#define LOCKSTEP_SIM_RUN_H
+#pragma once
 
 #include "sim/carrier.h"
 #include "sim/program.h"
@@ -101,5 +100,3 @@ double run_bytes(const System *system);
 
 // Who has not joined a channel that others wait in: members' actors, for the deadlock report. Returns the count.
 int run_missing_members(const System *system, const RunResult *result, int32_t channel, int32_t *actors, int room);
-
-#endif

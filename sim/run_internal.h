@@ -1,6 +1,5 @@
 // What the files of a run share: run.c lets actors run ahead and meet; run_alone.c says when a transfer meets nobody.
-#ifndef LOCKSTEP_SIM_RUN_INTERNAL_H
-#define LOCKSTEP_SIM_RUN_INTERNAL_H
+#pragma once
 
 #include "sim/base/random.h"
 #include "sim/event.h"
@@ -263,5 +262,3 @@ void assume_alone(Arena *arena, Run *run);
 SimTime alone_until(Run *run, StreamState *state, int32_t channel, SimTime first, SimTime end);
 // Nothing else can before `end`, of streams of one place in one program, of as many actors.
 bool all_certainly_alone(Run *run, const int32_t *streams, int32_t count, int32_t channel, SimTime end);
-
-#endif

@@ -1,8 +1,7 @@
 // Many actors that do alike but for chance, told by a few of them: a folded system, copied so often as a sample needs.
 // Where its actors meet those of other copies, the run asks how late the slowest would be that was not sampled
 // (run_jitter.c).
-#ifndef LOCKSTEP_SIM_SAMPLE_H
-#define LOCKSTEP_SIM_SAMPLE_H
+#pragma once
 
 #include "sim/program.h"
 
@@ -15,5 +14,3 @@ typedef struct Crowd {
 // At most `most` copies, fewer where no crowd that crosses has as many ranks behind each member. Random times have
 // `jitter` as their sigma. The copy of an actor is `actor + copy * folded->actor_count`.
 System sample_system(Arena *arena, const System *folded, const Crowd *crowds, int most, double jitter);
-
-#endif

@@ -1,7 +1,6 @@
 // Fair sharing of links: weighted max-min. An activity moves payload at one rate and loads each link it uses with
 // weight x rate; rates rise together (in proportion to fairness) until a link is full, and so on for the rest.
-#ifndef LOCKSTEP_SIM_SHARE_H
-#define LOCKSTEP_SIM_SHARE_H
+#pragma once
 
 #include "sim/program.h"
 
@@ -12,5 +11,3 @@ void share_links(Arena *arena, const Link *links, int link_count, const Plan *co
 
 // Of the first `link_count` links the one that a plan fills most; NULL: it uses none of them.
 const char *share_fullest_link(const Link *links, int link_count, const Plan *plan);
-
-#endif

@@ -1,7 +1,6 @@
 // A run told as spans: which stream of which rank did what, from when to when. Names are numbers of a table, so that
 // files can say each once. It knows no models: causes, names and counters are words with numbers.
-#ifndef LOCKSTEP_SIM_SPANS_H
-#define LOCKSTEP_SIM_SPANS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -143,5 +142,3 @@ typedef struct SpanSet {
     SimTime end;
     const char *beside_end; // said behind it; NULL, "": nothing
 } SpanSet;
-
-#endif

@@ -1,8 +1,7 @@
 // What the engine does, event by event, as lines of a file: for looking at a run that surprises. Off unless a command
 // opened it; what is simulated does not depend on it. The file is there once it is closed: a run that is refused leaves
 // an old one as it was.
-#ifndef LOCKSTEP_SIM_TRACE_H
-#define LOCKSTEP_SIM_TRACE_H
+#pragma once
 
 #include "sim/base/arena.h"
 #include "sim/base/problem.h"
@@ -24,5 +23,3 @@ int trace_begin_run(void); // its number, from 1 on; 0: nothing is traced
 void trace_event(int run, const TraceEvent *event);
 bool trace_close(Problems *problems); // false after a problem; true where none is open
 void trace_abandon(void);             // as if it had not been opened
-
-#endif

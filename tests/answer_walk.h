@@ -1,7 +1,6 @@
 // Command lines that ask every command for every ending, and for every shape that its JSON has; and a folder with the
 // files that they name.
-#ifndef LOCKSTEP_TESTS_ANSWER_WALK_H
-#define LOCKSTEP_TESTS_ANSWER_WALK_H
+#pragma once
 
 typedef struct AnswerCase {  // a command that answers, once in each form
     const char *line, *kind; // kind NULL: exempt
@@ -29,5 +28,3 @@ void walk_close(const char *folder);
 #define WALK_SAID (1 << 23)
 extern char walk_said[WALK_SAID]; // what the last line printed
 int walk_shell(const char *folder, const char *format, const char *line);
-
-#endif

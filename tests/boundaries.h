@@ -1,7 +1,6 @@
 // Every path that --set takes, at the ends of what it may be and beyond: made from the table of fields, so that a new
 // field is tried by itself.
-#ifndef LOCKSTEP_TESTS_BOUNDARIES_H
-#define LOCKSTEP_TESTS_BOUNDARIES_H
+#pragma once
 
 #include "scenarios/fields/fields.h"
 
@@ -15,5 +14,3 @@ typedef struct BoundaryValues {
 
 // What to try for a field.
 void boundary_values(const Field *field, BoundaryValues *values);
-
-#endif

@@ -1,6 +1,5 @@
 // Chakra traces written for tests: messages of protocol buffers, field by field.
-#ifndef LOCKSTEP_TESTS_CHAKRA_FILES_H
-#define LOCKSTEP_TESTS_CHAKRA_FILES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ void chakra_takes(ChakraFile *file, uint64_t microseconds);
 void chakra_number(ChakraFile *file, const char *name, uint64_t value); // an attribute, as uint64
 void chakra_text(ChakraFile *file, const char *name, const char *value);
 void chakra_end(ChakraFile *file);
-
-#endif

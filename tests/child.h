@@ -1,6 +1,5 @@
 // Runs a piece of code in a child process: for tests of what ends the program.
-#ifndef LOCKSTEP_TESTS_CHILD_H
-#define LOCKSTEP_TESTS_CHILD_H
+#pragma once
 
 #include <signal.h>
 #include <stdio.h>
@@ -55,5 +54,3 @@ static inline int is_our_mistake(void (*act)(void)) {
     char said[512];
     return run_in_child(act, said, sizeof said) == 128 + SIGABRT && strstr(said, "lockstep broke its own rule");
 }
-
-#endif

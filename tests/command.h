@@ -1,6 +1,5 @@
 // Runs a command of the program as a function and keeps what it printed.
-#ifndef LOCKSTEP_TESTS_COMMAND_H
-#define LOCKSTEP_TESTS_COMMAND_H
+#pragma once
 
 typedef struct Ended {
     int code;
@@ -15,5 +14,3 @@ const Ended *run_wide(int (*command)(int argc, char **argv), const char *line);
 // Takes out what answers say of their command line and program (sim/data/envelope.h), so that equal answers to
 // different command lines are equal texts.
 void drop_envelopes(char *json);
-
-#endif

@@ -1,7 +1,6 @@
 // Studies drawn at random, or as a fuzzer's bytes have it: a list of settings, which is what can be changed one by one,
 // shrunk and printed, and a Lua text made from it. Most of them simulate; the others are refused with a sentence.
-#ifndef LOCKSTEP_TESTS_DRAW_STUDY_H
-#define LOCKSTEP_TESTS_DRAW_STUDY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ DrawnStudy draw_study_from(const uint8_t *bytes, size_t count);
 void drawn_set(DrawnStudy *study, const char *path, const char *value);
 const char *drawn_value(const DrawnStudy *study, const char *path); // NULL: not set
 void drawn_write(const DrawnStudy *study, FILE *out);               // a scenario
-
-#endif

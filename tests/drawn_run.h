@@ -1,7 +1,6 @@
 // A drawn study as a user would run it: written, loaded, simulated, printed in every form, and held to what must be so
 // of any answer. A broken law is a CHECK, which says which.
-#ifndef LOCKSTEP_TESTS_DRAWN_RUN_H
-#define LOCKSTEP_TESTS_DRAWN_RUN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -18,5 +17,3 @@ typedef enum DrawnEnd {
 // twins: small jobs are simulated again, and once more rank by rank. most_events: of one simulation; beyond that it
 // ends with a sentence.
 DrawnEnd drawn_run(const DrawnStudy *study, bool twins, double most_events);
-
-#endif

@@ -1,6 +1,5 @@
 // Jobs whose changes are tried: small ones said in options of a test, and drawn ones.
-#ifndef LOCKSTEP_TESTS_EXPLAIN_JOBS_H
-#define LOCKSTEP_TESTS_EXPLAIN_JOBS_H
+#pragma once
 
 #include "scenarios/study/study.h"
 
@@ -19,5 +18,3 @@ void job_on(Job *job, Arena *arena, const Catalogue *catalogue, const char *node
 void job_made(Job *job); // of what was said
 // 8 or 16 GPUs of four kinds of machine, five models, some tp, pp, micro-batch and zero.
 void draw_job(Job *job, Arena *arena, const Catalogue *catalogue, uint64_t seed);
-
-#endif

@@ -1,6 +1,5 @@
 // Fabrics of every kind with what the book says of each, for the tests of networks and of jobs on them.
-#ifndef LOCKSTEP_TESTS_FABRIC_CASES_H
-#define LOCKSTEP_TESTS_FABRIC_CASES_H
+#pragma once
 
 #include "models/workload/cluster/fabric_kinds.h"
 
@@ -20,5 +19,3 @@ extern const int fabric_case_count;
 
 // What follows a link in --fabric, with the link's numbers those of infiniband(200). NULL after problems.
 const FabricShape *fabric_case_shape(Arena *arena, const char *text, Problems *problems);
-
-#endif

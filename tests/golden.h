@@ -1,6 +1,5 @@
 // Texts in tests/golden, with which what the program answers now is compared; LOCKSTEP_GOLDEN=write keeps it instead.
-#ifndef LOCKSTEP_TESTS_GOLDEN_H
-#define LOCKSTEP_TESTS_GOLDEN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,5 +17,3 @@ GoldenText *golden_open(void);
 bool golden_goes_on(const char *name, const GoldenText *text);
 void golden_compare(const char *name, GoldenText *text); // and closes it
 char *golden_read(const char *path);                     // all of it, "" where there is none; to be freed
-
-#endif

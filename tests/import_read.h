@@ -1,6 +1,5 @@
 // What tests of imports share (test_import.c).
-#ifndef LOCKSTEP_TESTS_IMPORT_READ_H
-#define LOCKSTEP_TESTS_IMPORT_READ_H
+#pragma once
 
 #include "scenarios/import/import.h"
 
@@ -10,5 +9,3 @@ const Import *read_or_null(Arena *arena, const char *name, const char *text, con
 const Import *read_as(Arena *arena, const char *name, const char *text, const ImportAsked *asked); // that has none
 const char *word(const Import *import, const char *option); // its value, or "(not said)"
 bool lists(const ImportLines *lines, const char *name);
-
-#endif

@@ -1,7 +1,6 @@
 // Training jobs on small clusters, for tests of layouts: opened with what most of them share, simulated folded and
 // whole.
-#ifndef LOCKSTEP_TESTS_JOBS_H
-#define LOCKSTEP_TESTS_JOBS_H
+#pragma once
 
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/step/simulate.h"
@@ -50,5 +49,3 @@ typedef struct Bench {
 Bench bench_open(void);
 const Gpu *bench_gpu(const Bench *bench, const char *name);
 const Model *bench_model(const Bench *bench, const char *name);
-
-#endif

@@ -1,8 +1,7 @@
 // Laws that any job on any cluster obeys, checked on drawn studies: more of a resource does not slow a step down, no
 // step is shorter than its arithmetic, its bytes and its wires allow, sharing takes less memory, ranks that are alike
 // may change places. A study that breaks a law is shrunk to a small scenario.
-#ifndef LOCKSTEP_TESTS_LAWS_H
-#define LOCKSTEP_TESTS_LAWS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -63,5 +62,3 @@ extern double law_forgery;
 DrawnStudy law_shrink(const Law *law, const DrawnStudy *study, uint64_t seed);
 // A scenario that runs, with the commands that show what is wrong.
 void law_print(const Law *law, const DrawnStudy *study, uint64_t seed, FILE *out);
-
-#endif

@@ -1,6 +1,5 @@
 // The laws by file, and what they share.
-#ifndef LOCKSTEP_TESTS_LAWS_INTERNAL_H
-#define LOCKSTEP_TESTS_LAWS_INTERNAL_H
+#pragma once
 
 #include "tests/laws.h"
 
@@ -22,5 +21,3 @@ int drawn_count(const DrawnStudy *study, const char *path, int usual);
 void drawn_set_count(DrawnStudy *study, const char *path, int value);
 void drawn_drop(DrawnStudy *study, const char *object);                     // with all its fields
 bool drawn_is(const DrawnStudy *study, const char *path, const char *text); // without its quotes
-
-#endif

@@ -1,6 +1,5 @@
 // Nodes and clusters that network tests share.
-#ifndef LOCKSTEP_TESTS_NETWORKS_H
-#define LOCKSTEP_TESTS_NETWORKS_H
+#pragma once
 
 #include "models/network/network.h"
 
@@ -27,5 +26,3 @@ double weight_on(const Network *network, const CollectivePlan *plan, const char 
 // Sum of the weights of links whose name ends so, within a node (-1: any).
 double weight_of_kind(const Network *network, const CollectivePlan *plan, int node, const char *middle,
                       const char *ending);
-
-#endif

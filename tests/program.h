@@ -1,6 +1,5 @@
 // Asks the whole program within a child process.
-#ifndef LOCKSTEP_TESTS_PROGRAM_H
-#define LOCKSTEP_TESTS_PROGRAM_H
+#pragma once
 
 #include <stddef.h>
 
@@ -11,5 +10,3 @@ typedef struct ProgramSaid {
 
 // `line` is as in a shell, "hw show \"Tesla T4\"", with $DIR for the folder. The exit status, or 128 + the signal.
 int program_answers(const char *line, const char *folder, ProgramSaid *said);
-
-#endif

@@ -1,7 +1,6 @@
 // A small reader of JSON Schema (draft 2020-12), enough for results/schema.json: type, const, enum, properties,
 // required, items, additionalProperties, anyOf and $ref to #/$defs. What it does not know it refuses.
-#ifndef LOCKSTEP_TESTS_SCHEMA_H
-#define LOCKSTEP_TESTS_SCHEMA_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -17,5 +16,3 @@ typedef struct SchemaSamples {
     int count, room;
 } SchemaSamples;
 void schema_write(Arena *arena, JsonWriter *json, const Json *old, const SchemaSamples *samples);
-
-#endif

@@ -1,6 +1,5 @@
 // For tests of scenarios: load a script from a text, or run lockstep on it.
-#ifndef LOCKSTEP_TESTS_SCRIPT_H
-#define LOCKSTEP_TESTS_SCRIPT_H
+#pragma once
 
 #include "scenarios/lua/scenario.h"
 
@@ -25,5 +24,3 @@ bool any_problem_contains(const Loaded *loaded, const char *part);
 int run_script_text(const char *text, const char *arguments, char *output, size_t output_bytes, bool *wrote);
 
 const Catalogue *test_catalogue(void);
-
-#endif

@@ -1,6 +1,5 @@
 // For tests of sweeps: a folder of their own, command lines in it, and what stores hold.
-#ifndef LOCKSTEP_TESTS_SWEEP_STORE_H
-#define LOCKSTEP_TESTS_SWEEP_STORE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ int64_t ask(const char *path, const char *sql); // the first number of the answe
 void forge(const char *path, const char *sql);
 bool same_store(const char *actual, const char *expected);
 void expect_same_store(const char *actual, const char *expected);
-
-#endif

@@ -1,6 +1,5 @@
 // Random systems for tests of the engine: symmetric enough that folding has something to do.
-#ifndef LOCKSTEP_TESTS_SYSTEMS_H
-#define LOCKSTEP_TESTS_SYSTEMS_H
+#pragma once
 
 #include "sim/program.h"
 
@@ -17,5 +16,3 @@ const System *beside_system(Arena *arena, uint64_t seed, bool taken);
 
 // The same system, its actors doing all that they do so many times over.
 const System *repeated_system(Arena *arena, const System *once, int times);
-
-#endif

@@ -3,8 +3,7 @@
 //     TEST(the_queue_agrees_with_a_plain_list) { FOR_SEEDS(seed, 1, 40) { … } }
 // tests/run [WORD…] runs those whose file or name contains a word; the last line is "N passed, N failed".
 // --slowest N shows what takes the processors longest; what takes seconds is a LONG_TEST(seconds, name).
-#ifndef LOCKSTEP_TESTS_TEST_H
-#define LOCKSTEP_TESTS_TEST_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -92,5 +91,3 @@ int test_shell(const char *command, char *output, size_t output_bytes);
 // Runs every line of a page that begins with "build/lockstep "; each must succeed and print `holds`. How many there
 // are.
 int test_page(const char *path, const char *holds);
-
-#endif

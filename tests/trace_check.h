@@ -1,7 +1,6 @@
 // Whether a timeline file is one that Perfetto's importer takes without a complaint: its rules, written down anew
 // (perfetto/src/trace_processor/importers/json, importers/common/slice_tracker and flow_tracker).
-#ifndef LOCKSTEP_TESTS_TRACE_CHECK_H
-#define LOCKSTEP_TESTS_TRACE_CHECK_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ typedef struct CheckedSlice {
 } CheckedSlice;
 // Whether slices nest on their tracks as a stack; sorts them. NULL: they do.
 const char *check_nesting(CheckedSlice *slices, int count);
-
-#endif

@@ -1,6 +1,5 @@
 // A step traced for a test, as spans and curves.
-#ifndef LOCKSTEP_TESTS_TRACED_H
-#define LOCKSTEP_TESTS_TRACED_H
+#pragma once
 
 #include "sim/spans.h"
 #include "tests/script.h"
@@ -21,5 +20,3 @@ typedef struct Traced {
 // `expression`: what a scenario returns; `ranks` as --ranks has it; curves of so many ranks.
 Traced traced_open(const char *expression, const char *ranks, bool unfolded, int curve_ranks);
 void traced_close(Traced *traced);
-
-#endif

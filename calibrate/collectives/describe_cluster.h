@@ -1,7 +1,6 @@
 // The cluster behind a measured log, from the columns of clusters.csv: catalogue GPUs in a node and on a network of the
 // described kind. What a row leaves open gets a stated default, kept as an assumption.
-#ifndef LOCKSTEP_CALIBRATE_DESCRIBE_CLUSTER_H
-#define LOCKSTEP_CALIBRATE_DESCRIBE_CLUSTER_H
+#pragma once
 
 #include "calibrate/collectives/nccl_log.h"
 #include "models/workload/cluster/cluster.h"
@@ -28,5 +27,3 @@ const Csv *clusters_row_with(Arena *arena, const Csv *clusters, int row, const N
 // NULL after problems (a column is missing, a cell unreadable, the parts do not fit).
 const DescribedCluster *describe_cluster(Arena *arena, const Catalogue *catalogue, const Csv *clusters, int row,
                                          Problems *problems);
-
-#endif

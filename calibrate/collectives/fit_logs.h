@@ -1,6 +1,5 @@
 // lockstep calibrate fit on logs of nccl-tests: what a machine's collectives take against the usual, as a profile.
-#ifndef LOCKSTEP_CALIBRATE_FIT_LOGS_H
-#define LOCKSTEP_CALIBRATE_FIT_LOGS_H
+#pragma once
 
 #include "models/workload/cluster/cluster.h"
 #include "sim/data/question.h"
@@ -18,5 +17,3 @@ bool is_nccl_log(const char *path);
 // --output is given: those inside a node with the GPU, those between nodes with the link. The exit status.
 int fit_logs(Asking *asking, const Catalogue *catalogue, const char *const *paths, int count,
              const LogMachine *machine);
-
-#endif

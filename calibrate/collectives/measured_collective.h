@@ -1,6 +1,5 @@
 // A measured log beside the cluster it was measured on, ready to be predicted with any constants.
-#ifndef LOCKSTEP_CALIBRATE_MEASURED_COLLECTIVE_H
-#define LOCKSTEP_CALIBRATE_MEASURED_COLLECTIVE_H
+#pragma once
 
 #include "calibrate/collectives/describe_cluster.h"
 #include "calibrate/collectives/nccl_log.h"
@@ -46,5 +45,3 @@ double fit_collectives(Arena *arena, const Measurements *logs, const double *wei
 // The same of those constants alone, each log with the same weight.
 double fit_these(Arena *arena, const Measurements *logs, const ConstantId *ids, int count, NcclConstants *constants,
                  double *sigma);
-
-#endif

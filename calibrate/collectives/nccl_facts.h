@@ -1,6 +1,5 @@
 // What a log says of the machine it was made on: nccl-tests' list of ranks, and NCCL's own lines with NCCL_DEBUG=INFO.
-#ifndef LOCKSTEP_CALIBRATE_NCCL_FACTS_H
-#define LOCKSTEP_CALIBRATE_NCCL_FACTS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -31,5 +30,3 @@ typedef struct NcclFacts {
 void nccl_facts_read(NcclFacts *facts, const char *line);
 // In the facts' arena; returns how many.
 int nccl_facts_list(const NcclFacts *facts, const NcclFact **list);
-
-#endif

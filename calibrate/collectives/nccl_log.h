@@ -1,7 +1,6 @@
 // Measured collectives as nccl-tests prints them: its text, in which header words say which column is which, and its
 // JSON, and beside its rows what is said of the machine (nccl_facts.h).
-#ifndef LOCKSTEP_CALIBRATE_NCCL_LOG_H
-#define LOCKSTEP_CALIBRATE_NCCL_LOG_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -38,5 +37,3 @@ bool nccl_op_from_name(const char *name, CollectiveOp *op);
 const char *nccl_op_name(CollectiveOp op);
 // The number after " -g " in a command line or note; 0 when there is none.
 int gpus_per_process_in(const char *text);
-
-#endif

@@ -1,6 +1,5 @@
 // Validating the network model in parts: logs read beside their clusters, fits, scores, and how they are shown.
-#ifndef LOCKSTEP_CALIBRATE_VALIDATION_H
-#define LOCKSTEP_CALIBRATE_VALIDATION_H
+#pragma once
 
 #include "calibrate/collectives/measured_collective.h"
 #include "sim/base/options.h"
@@ -104,5 +103,3 @@ void collectives_answer(const Validation *validation, const Board *board);
 void collectives_open_machines(const Validation *validation, const char *key, const char *title);
 void collectives_answer_machines(const Validation *validation, const char *title, const Measurements *logs);
 bool collectives_rows_write(const Validation *validation, const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 // lockstep calibrate: from measurements to a profile. argv[0] is the command's own name.
-#ifndef LOCKSTEP_CALIBRATE_COMMAND_CALIBRATE_H
-#define LOCKSTEP_CALIBRATE_COMMAND_CALIBRATE_H
+#pragma once
 
 #include "calibrate/gpu/fit/fit_device.h"
 #include "sim/data/answer.h"
@@ -18,5 +17,3 @@ int calibrate_network(int argc, char **argv);
 void calibrate_add_errors(Answer *answer, const char *key, const char *heading, const OperationError *errors,
                           int count);
 void calibrate_add_advice(Answer *answer, Arena *arena, const DeviceFit *fit);
-
-#endif

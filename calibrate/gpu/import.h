@@ -1,6 +1,5 @@
 // Measurements of other programs as the JSON lines that lockstep-bench writes.
-#ifndef LOCKSTEP_CALIBRATE_IMPORT_H
-#define LOCKSTEP_CALIBRATE_IMPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,5 +25,3 @@ bool import_kineto(Import *import);
 
 // The first line of what is written.
 void import_header(Import *import, const char *from);
-
-#endif

@@ -1,6 +1,5 @@
 // A Kineto trace as it is read: what the files that read one share.
-#ifndef LOCKSTEP_CALIBRATE_IMPORT_KINETO_H
-#define LOCKSTEP_CALIBRATE_IMPORT_KINETO_H
+#pragma once
 
 #include <stdint.h>
 
@@ -80,5 +79,3 @@ void trace_add_to_product(Trace *trace);
 void trace_add_exchange(Trace *trace);
 void trace_write_products(Import *import, Trace *trace);
 void trace_write_exchanges(Import *import, const Trace *trace);
-
-#endif

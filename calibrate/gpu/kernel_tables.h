@@ -1,7 +1,6 @@
 // Tables of measured kernels, a kind for each kind of kernel, known by the words of their header; and what the cost
 // functions say of each row.
-#ifndef LOCKSTEP_CALIBRATE_KERNEL_TABLES_H
-#define LOCKSTEP_CALIBRATE_KERNEL_TABLES_H
+#pragma once
 
 #include "models/hardware/hardware.h"
 #include "sim/data/csv.h"
@@ -26,5 +25,3 @@ const KernelTable *kernel_table_of(const Csv *csv);
 // Adds the rows; problems where a cell cannot be read.
 void kernel_table_read(Arena *arena, const Catalogue *catalogue, const KernelTable *table, const Csv *csv,
                        KernelRows *rows, Problems *problems);
-
-#endif

@@ -1,6 +1,5 @@
 // What single kernels take that stand beside products: launches and casts. Kernels are replayed as a CUDA graph.
-#ifndef LOCKSTEP_CALIBRATE_PREDICT_KERNELS_H
-#define LOCKSTEP_CALIBRATE_PREDICT_KERNELS_H
+#pragma once
 
 #include "models/hardware/hardware.h"
 
@@ -13,5 +12,3 @@ typedef struct Cast {
 } Cast;
 extern const Cast cast_by_given_scale, cast_by_row, cast_by_tensor; // one scale for all of a tensor must be found first
 double cast_seconds(const Gpu *gpu, const Cast *cast, double rows, double elements);
-
-#endif

@@ -1,7 +1,6 @@
 // A profile: a file of parts like the catalogue's own, in which the GPUs that were measured are changed where a fit
 // says so. catalogue_with_file reads it back.
-#ifndef LOCKSTEP_CALIBRATE_PROFILE_H
-#define LOCKSTEP_CALIBRATE_PROFILE_H
+#pragma once
 
 #include "calibrate/gpu/fit/fit_device.h"
 #include "calibrate/gpu/fit/fit_gemm.h"
@@ -14,5 +13,3 @@ bool profile_write_generations(Arena *arena, const GenerationFit *fit, const cha
                                Problems *problems);
 bool profile_write_device(Arena *arena, const MeasuredFile *file, const DeviceFit *fit, const char *path,
                           Problems *problems);
-
-#endif

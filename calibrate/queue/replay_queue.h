@@ -1,6 +1,5 @@
 // Published shared clusters replayed: what operators measured beside what the simulator says.
-#ifndef LOCKSTEP_CALIBRATE_REPLAY_QUEUE_H
-#define LOCKSTEP_CALIBRATE_REPLAY_QUEUE_H
+#pragma once
 
 #include "models/workload/queue/queue_jobs.h"
 
@@ -25,5 +24,3 @@ typedef struct QueueChecks {
 bool queue_check_holds(const QueueCheck *check);
 // Adds all checks; problems when a trace cannot be read.
 void queue_replay_all(QueueChecks *checks);
-
-#endif

@@ -1,7 +1,6 @@
 // Measured collectives of netbench in a box: reading them, fitting the costs of hosts and cables to what two hosts
 // alone do, and predicting everything by simulation.
-#ifndef LOCKSTEP_CALIBRATE_FIT_NETWORK_H
-#define LOCKSTEP_CALIBRATE_FIT_NETWORK_H
+#pragma once
 
 #include "calibrate/tcp/predict_network.h"
 #include "sim/base/problem.h"
@@ -32,5 +31,3 @@ typedef struct NetworkFit {
 // busy_cores of other work.
 // Fits and predicts. NULL after adding problems.
 NetworkFit *network_fit(Arena *arena, const char *path, Problems *problems);
-
-#endif

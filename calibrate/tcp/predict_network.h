@@ -1,7 +1,6 @@
 // How long a collective of netbench takes on hosts in a box, by simulation: the same schedule as a rank program, routes
 // and links of models/network, time from sim/run. Nothing here is a closed form for an operation.
-#ifndef LOCKSTEP_CALIBRATE_PREDICT_NETWORK_H
-#define LOCKSTEP_CALIBRATE_PREDICT_NETWORK_H
+#pragma once
 
 #include "calibrate/tcp/schedule.h"
 
@@ -28,5 +27,3 @@ typedef struct Cable {
 int packets_of(int64_t bytes, int mtu); // TCP segments with timestamps
 // Seconds until the last rank has ended when all begin together; of a ping-pong, one way.
 double predict_network(const HostCost *cost, const Cable *cable, BenchOp op, int host_count, int64_t bytes);
-
-#endif

@@ -1,7 +1,6 @@
 // What each rank of a collective sends, receives and adds, step by step. One list of steps drives both the real program
 // (netbench, over sockets) and the simulated one (predict_network.c), so that they run the very same algorithm.
-#ifndef LOCKSTEP_CALIBRATE_SCHEDULE_H
-#define LOCKSTEP_CALIBRATE_SCHEDULE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ typedef struct Schedule {
 Schedule schedule_create(Arena *arena, BenchOp op, int rank, int rank_count, int64_t bytes);
 // Where piece `index` of `count` begins: whole floats, as even as can be.
 int64_t piece_start(int64_t bytes, int index, int count);
-
-#endif

@@ -1,7 +1,6 @@
 // Ranks joined by one TCP connection per pair, and what they do with them: send and receive at once, meet, agree.
 // A connection that fails stops everything after it: `failed` says why, and later calls do nothing.
-#ifndef LOCKSTEP_CALIBRATE_WIRE_H
-#define LOCKSTEP_CALIBRATE_WIRE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -27,5 +26,3 @@ void wire_tell(Wire *wire, void *data, size_t bytes);                     // ran
 void wire_collect(Wire *wire, const void *mine, size_t bytes, void *all); // to rank 0; `all` only used there
 
 double wire_clock(void); // seconds, monotonic
-
-#endif

@@ -1,6 +1,5 @@
 // Published and one's own measured runs as anchors (models/workload/step/anchor.h) for other runs.
-#ifndef LOCKSTEP_CALIBRATE_ANCHOR_TRAINING_H
-#define LOCKSTEP_CALIBRATE_ANCHOR_TRAINING_H
+#pragma once
 
 #include "calibrate/training/predict_training.h"
 #include "models/workload/step/anchor.h"
@@ -17,5 +16,3 @@ double *anchor_within(Arena *arena, PredictedRun *runs, int count);
 // From files with the columns of calibrate/measurements/training/README.md; problems for a run that cannot be one.
 Anchors *anchors_read(Arena *arena, const Catalogue *catalogue, const char *const *paths, int count,
                       Problems *problems);
-
-#endif

@@ -1,7 +1,6 @@
 // Leaving families out: factors on the times of a step by cause are fitted on all other families and applied to the one
 // left out. It says how far the constants that all share carry over to runs that none of them has seen.
-#ifndef LOCKSTEP_CALIBRATE_CROSS_TRAINING_H
-#define LOCKSTEP_CALIBRATE_CROSS_TRAINING_H
+#pragma once
 
 #include "calibrate/training/predict_training.h"
 
@@ -20,5 +19,3 @@ typedef struct CrossFit {
 CrossFit cross_fit(Arena *arena, const PredictedRun *runs, int count);
 // The factor of each row left out, fitted on all others.
 void cross_factors(Arena *arena, const PredictedRun *runs, int count, const bool *left_out, double *out);
-
-#endif

@@ -1,6 +1,5 @@
 // Who wrote and ran the code of a family of measured runs: software that its makers tuned, or ordinary code.
-#ifndef LOCKSTEP_CALIBRATE_FAMILY_CLASSES_H
-#define LOCKSTEP_CALIBRATE_FAMILY_CLASSES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@ typedef struct FamilyClass {
 const FamilyClass *family_class(int index); // NULL: no more
 // A family that the table does not name is ordinary.
 bool family_is_tuned(const char *family);
-
-#endif

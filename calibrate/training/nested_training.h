@@ -1,7 +1,6 @@
 // The nested hold-out: what is left out is left out with everything that was learned from it alone. Rules of software
 // that only rows left out need are withheld, and factors by cause are fitted on the others.
-#ifndef LOCKSTEP_CALIBRATE_NESTED_TRAINING_H
-#define LOCKSTEP_CALIBRATE_NESTED_TRAINING_H
+#pragma once
 
 #include "calibrate/training/predict_training.h"
 #include "calibrate/training/score_training.h"
@@ -41,5 +40,3 @@ typedef struct RuleWorth {
     double elsewhere;   // the same without the family that it helps most
 } RuleWorth;
 RuleWorth rule_worth(Arena *arena, const Catalogue *catalogue, const PredictedRun *runs, int count, int rule);
-
-#endif

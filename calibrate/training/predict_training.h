@@ -1,6 +1,5 @@
 // A measured run predicted: the same simulation as `lockstep run`, with what the publication leaves open tried out.
-#ifndef LOCKSTEP_CALIBRATE_PREDICT_TRAINING_H
-#define LOCKSTEP_CALIBRATE_PREDICT_TRAINING_H
+#pragma once
 
 #include "calibrate/training/read_training.h"
 #include "models/workload/step/simulate.h"
@@ -24,5 +23,3 @@ PredictedRun predict_run(Arena *arena, const Catalogue *catalogue, const Measure
 
 // FLOPs per step of all GPUs, recomputation counted: what one utilisation number is multiplied with.
 double run_flops(const MeasuredRun *run, const TrainingSpec *training);
-
-#endif

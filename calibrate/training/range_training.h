@@ -1,7 +1,6 @@
 // Whether ranges hold for whoever asks: how much of what was measured lies inside them, how wide they are, and what
 // untuned code loses, learned anew.
-#ifndef LOCKSTEP_CALIBRATE_RANGE_TRAINING_H
-#define LOCKSTEP_CALIBRATE_RANGE_TRAINING_H
+#pragma once
 
 #include "calibrate/training/nested_training.h"
 
@@ -29,5 +28,3 @@ OwnCode own_code_fit(Arena *arena, const NestedAnswer *answer, int count, const 
 RangeScore own_code_score(Arena *arena, const NestedAnswer *answer, int count, const bool *wanted, const OwnCode *own);
 // Which half of the families a name belongs to, by hash.
 bool in_first_half(const char *family);
-
-#endif

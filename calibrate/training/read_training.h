@@ -1,7 +1,6 @@
 // Measured training runs: rows of CSV files with the header of calibrate/measurements/training/README.md, each as a
 // cluster and a job to predict, or with the reason why no prediction is made.
-#ifndef LOCKSTEP_CALIBRATE_READ_TRAINING_H
-#define LOCKSTEP_CALIBRATE_READ_TRAINING_H
+#pragma once
 
 #include "calibrate/training/training_facts.h"
 #include "models/workload/cluster/cluster.h"
@@ -58,5 +57,3 @@ MeasuredRun measured_run_again(Arena *arena, const Catalogue *catalogue, const M
 // The same from a text under a name.
 bool measured_runs_read_text(Arena *arena, const Catalogue *catalogue, const char *name, const char *text,
                              MeasuredRuns *runs, Problems *problems);
-
-#endif

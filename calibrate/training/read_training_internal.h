@@ -1,6 +1,5 @@
 // What the files that read measured training runs share: a row's cells, and the run as it is being filled.
-#ifndef LOCKSTEP_CALIBRATE_READ_TRAINING_INTERNAL_H
-#define LOCKSTEP_CALIBRATE_READ_TRAINING_INTERNAL_H
+#pragma once
 
 #include <string.h>
 
@@ -106,5 +105,3 @@ void note_unread_cells(Row *row); // unread_cells.c
 void read_layout(Row *row);
 void read_batch(Row *row);
 void make_job(Row *row); // of what the steps before it said
-
-#endif

@@ -1,7 +1,6 @@
 // What a planner needs of predictions is the choice: among measured layouts of one model, batch, cluster and software,
 // how much longer the one predicted fastest takes than the one measured fastest.
-#ifndef LOCKSTEP_CALIBRATE_REGRET_TRAINING_H
-#define LOCKSTEP_CALIBRATE_REGRET_TRAINING_H
+#pragma once
 
 #include "calibrate/training/predict_training.h"
 
@@ -17,5 +16,3 @@ typedef struct Regret {
 
 // factors as in score_runs. All zero without a group.
 Regret regret_of(Arena *arena, const PredictedRun *runs, int count, const double *factors);
-
-#endif

@@ -1,6 +1,5 @@
 // Scores of predicted runs by family, beside the simplest predictor there is: one utilisation number.
-#ifndef LOCKSTEP_CALIBRATE_SCORE_TRAINING_H
-#define LOCKSTEP_CALIBRATE_SCORE_TRAINING_H
+#pragma once
 
 #include "calibrate/training/predict_training.h"
 
@@ -36,5 +35,3 @@ typedef struct Scores {
 
 // factors[i] (or NULL: 1) multiplies the prediction of row i.
 Scores score_runs(Arena *arena, const PredictedRun *runs, int count, const double *factors);
-
-#endif

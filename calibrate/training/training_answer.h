@@ -1,6 +1,5 @@
 // What validate training answers, as a tree.
-#ifndef LOCKSTEP_CALIBRATE_TRAINING_ANSWER_H
-#define LOCKSTEP_CALIBRATE_TRAINING_ANSWER_H
+#pragma once
 
 #include "calibrate/training/cross_training.h"
 #include "calibrate/training/score_training.h"
@@ -26,5 +25,3 @@ void training_answer_rules(Answer *answer, const TrainingBoard *board);
     "row_id,family,status,reason,measured_step_s,predicted_step_s,error_pct,measured_mem_bytes,predicted_mem_bytes,"   \
     "seconds_to_predict"
 bool training_rows_write(const char *path, const TrainingBoard *board, Problems *problems);
-
-#endif

@@ -1,6 +1,5 @@
 // What publications leave unsaid, what stands in for it, and the uncertainty it adds.
-#ifndef LOCKSTEP_CALIBRATE_TRAINING_FACTS_H
-#define LOCKSTEP_CALIBRATE_TRAINING_FACTS_H
+#pragma once
 
 #include "models/workload/job/software.h"
 
@@ -65,5 +64,3 @@ const SampleLengths *sample_lengths(const char *model); // NULL: not such a mode
 // The longest of so many samples, which all of a batch are padded to: of lengths between least and most that are
 // distributed as a power with their mean, F(x) = ((x - least) / (most - least))^a.
 double longest_of(const SampleLengths *lengths, double samples);
-
-#endif

@@ -1,6 +1,5 @@
 // Generations of GPUs, by the name that their makers give them.
-#ifndef LOCKSTEP_HARDWARE_ARCHITECTURE_H
-#define LOCKSTEP_HARDWARE_ARCHITECTURE_H
+#pragma once
 
 typedef enum Architecture {
     ARCHITECTURE_OTHER, // of a user's own GPU, or another maker's
@@ -19,5 +18,3 @@ typedef enum Architecture {
 Architecture architecture_called(const char *name); // "Hopper"; ARCHITECTURE_OTHER: not one of these
 // Of its first data-centre part; 0: not known.
 int architecture_year(Architecture architecture);
-
-#endif

@@ -1,7 +1,6 @@
 // How long a library's kernels take to bring tokens to the ranks that hold their experts, or back: what each worker
 // (an SM or a pair of them) reads and writes, beside what NVLink and the network carry.
-#ifndef LOCKSTEP_HARDWARE_EXCHANGE_H
-#define LOCKSTEP_HARDWARE_EXCHANGE_H
+#pragma once
 
 #include "models/hardware/hardware.h"
 
@@ -38,5 +37,3 @@ double exchange_seconds(const Gpu *gpu, const ExchangeShape *shape, const Exchan
 void exchange_worker_seconds(const ExchangeKernel *kernel, double row_bytes, double *token, double *copy);
 // Of even choices of k of the experts, so many of the groups that share them are met by a token in the mean.
 double exchange_groups_met(double groups, double experts, double per_token);
-
-#endif

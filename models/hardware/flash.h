@@ -1,7 +1,6 @@
 // How long one kernel of flash attention takes, forward: tiles of queries, each of which passes over the keys that it
 // may see, shared out among the SMs.
-#ifndef LOCKSTEP_HARDWARE_FLASH_H
-#define LOCKSTEP_HARDWARE_FLASH_H
+#pragma once
 
 #include "models/hardware/hardware.h"
 
@@ -34,5 +33,3 @@ extern const int flash_kernel_count;
 const FlashKernel *flash_kernel_of(const Gpu *gpu, const char *family, const char *dtype, const char *kernel);
 // Seconds, launch and all.
 double flash_seconds(const Gpu *gpu, const FlashShape *shape, const FlashKernel *kernel);
-
-#endif

@@ -1,7 +1,6 @@
 // How long the routed experts of one rank take, forward: tokens are brought into the order of their experts, two
 // grouped products with an activation between, and the weighted sum back.
-#ifndef LOCKSTEP_HARDWARE_GROUPED_H
-#define LOCKSTEP_HARDWARE_GROUPED_H
+#pragma once
 
 #include "models/hardware/hardware.h"
 
@@ -38,5 +37,3 @@ extern const int grouped_kernel_count;
 // The row of a kernel and GPU; of the generation nearest to the GPU's where that was not timed; NULL: no such kernel.
 const GroupedKernel *grouped_kernel_of(const Gpu *gpu, const char *dtype, const char *kernel);
 double grouped_seconds(const Gpu *gpu, const GroupedShape *shape, const GroupedLoad *load, const GroupedKernel *kernel);
-
-#endif

@@ -1,7 +1,6 @@
 // Hardware as the catalogue tells it: GPUs, nodes, links of a fabric, storage. Every number carries its unit, source
 // and kind; a number nobody knows is absent, never zero.
-#ifndef LOCKSTEP_HARDWARE_HARDWARE_H
-#define LOCKSTEP_HARDWARE_HARDWARE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -317,5 +316,3 @@ typedef struct GpuTypes { // each once
 
 const Gpu *node_gpu(const Catalogue *catalogue, const NodeType *node, int index); // index < node->gpu_count
 const Fact *fact_find(const Fact *facts, int fact_count, const char *name);       // NULL when absent
-
-#endif

@@ -1,7 +1,6 @@
 // The fitted and assumed numbers of kernels, clocks and power that hold for GPUs of all types. What is of one type is
 // in the catalogue.
-#ifndef LOCKSTEP_HARDWARE_CONSTANTS_H
-#define LOCKSTEP_HARDWARE_CONSTANTS_H
+#pragma once
 
 #include "sim/base/constant.h"
 
@@ -40,5 +39,3 @@ typedef enum HardwareConstantId {
 extern const Constant hardware_constants[HARDWARE_CONSTANT_COUNT];
 
 static inline double hardware_constant(HardwareConstantId id) { return hardware_constants[id].value; }
-
-#endif

@@ -1,6 +1,5 @@
 // How long a GPU takes for a kernel: a GEMM by tiles and waves over a roofline, or so many bytes moved.
-#ifndef LOCKSTEP_HARDWARE_KERNEL_H
-#define LOCKSTEP_HARDWARE_KERNEL_H
+#pragma once
 
 #include "models/hardware/hardware.h"
 
@@ -41,5 +40,3 @@ bool gpu_supports(const Gpu *gpu, Precision precision);
 bool gpu_is_of_servers(const Gpu *gpu); // its SMs are those of data centres' parts, not of graphics'
 // In a loop over so many bytes, of which the L2 still holds what fits.
 double looped_seconds_per_byte(const Gpu *gpu, double loop_bytes);
-
-#endif

@@ -1,7 +1,6 @@
 // What the catalogue knows of money and energy beside machines: prices for rent with their dates, currencies, grids,
 // and the places where owned machines stand. A number nobody knows is 0.
-#ifndef LOCKSTEP_HARDWARE_MARKET_H
-#define LOCKSTEP_HARDWARE_MARKET_H
+#pragma once
 
 #include "models/hardware/hardware.h"
 
@@ -107,5 +106,3 @@ double exchange_rate(const Catalogue *catalogue, const char *from, const char *t
 const Offer *find_offer(Arena *arena, const Catalogue *catalogue, const char *name, Where where, Problems *problems);
 const Grid *find_grid(Arena *arena, const Catalogue *catalogue, const char *name, Where where, Problems *problems);
 const Site *find_site(Arena *arena, const Catalogue *catalogue, const char *name, Where where, Problems *problems);
-
-#endif

@@ -1,7 +1,6 @@
 // The kinds of parts as tables: what their fields are called in the catalogue's files, in which unit, within which
 // limits, and where they live in the structs of hardware.h. The loader and `lockstep hw` both read these tables.
-#ifndef LOCKSTEP_HARDWARE_PARTS_H
-#define LOCKSTEP_HARDWARE_PARTS_H
+#pragma once
 
 #include "models/hardware/market.h"
 #include "sim/base/name_index.h"
@@ -104,5 +103,3 @@ bool node_is_in_words(const char *text);
 const NodeType *node_in_words(Arena *arena, const Catalogue *catalogue, const char *text, Where where,
                               Problems *problems);
 void node_finish(Arena *arena, const Catalogue *catalogue, NodeType *node, Where where, Problems *problems);
-
-#endif

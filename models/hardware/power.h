@@ -1,6 +1,5 @@
 // What a GPU and a node draw while they work, and what a power limit costs in speed.
-#ifndef LOCKSTEP_HARDWARE_POWER_H
-#define LOCKSTEP_HARDWARE_POWER_H
+#pragma once
 
 #include "models/hardware/hardware.h"
 
@@ -38,5 +37,3 @@ double gpu_least_cap_watts(const Gpu *gpu);
 // The same GPU with a limit: its matrix units are slower by that share, its memory is as fast as ever. A limit at the
 // TDP changes nothing. Limits out of range are the caller's to refuse.
 const Gpu *gpu_with_cap(Arena *arena, const Gpu *gpu, double cap_watts);
-
-#endif

@@ -1,6 +1,5 @@
 // A user's own prices: a CSV file whose rows go before those of the catalogue.
-#ifndef LOCKSTEP_HARDWARE_PRICE_BOOK_H
-#define LOCKSTEP_HARDWARE_PRICE_BOOK_H
+#pragma once
 
 #include "models/hardware/market.h"
 
@@ -14,5 +13,3 @@
 //     region, storage_per_gb_month, egress_per_gb, interruptions_per_month
 //     per_usd                                        a rate of one's own, in a row with a currency and no price
 const Catalogue *catalogue_with_prices(Arena *arena, const Catalogue *base, const char *path, Problems *problems);
-
-#endif

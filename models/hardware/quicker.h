@@ -1,7 +1,6 @@
 // What if a part were quicker: a catalogue in which one resource of every part has another rate, as if a profile said
 // so. The numbers changed are those that `lockstep hw show` names.
-#ifndef LOCKSTEP_HARDWARE_QUICKER_H
-#define LOCKSTEP_HARDWARE_QUICKER_H
+#pragma once
 
 #include "models/hardware/hardware.h"
 #include "models/hardware/parts.h"
@@ -32,5 +31,3 @@ const Catalogue *catalogue_quicker(Arena *arena, const Catalogue *catalogue, con
 // slice) is changed by itself. NULL stays NULL.
 const void *part_in_place(Arena *arena, PartKind kind, const Catalogue *base, const Catalogue *changed,
                           const void *part, const Resource *resource, double factor);
-
-#endif

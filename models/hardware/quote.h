@@ -3,8 +3,7 @@
 // A node that one provider rents out costs what that provider asks. What stands in anybody's hall costs the median over
 // all providers of such GPUs at the same terms, and the quote says from what to what they go: prices of one GPU differ
 // by more between providers than those of two GPUs at one provider.
-#ifndef LOCKSTEP_HARDWARE_QUOTE_H
-#define LOCKSTEP_HARDWARE_QUOTE_H
+#pragma once
 
 #include "models/hardware/market.h"
 
@@ -56,5 +55,3 @@ const char *node_fabrics(Arena *arena, const NodeType *node);
 
 // "4.29 (2.49 to 12.29 at 9 providers)", or the price alone of one.
 const char *quote_text(Arena *arena, const Quote *quote);
-
-#endif

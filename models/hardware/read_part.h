@@ -1,6 +1,5 @@
 // Reading one part of a JSON file into a catalogue that is being put together.
-#ifndef LOCKSTEP_HARDWARE_READ_PART_H
-#define LOCKSTEP_HARDWARE_READ_PART_H
+#pragma once
 
 #include "models/hardware/parts.h"
 
@@ -18,5 +17,3 @@ typedef struct Builder {
 Catalogue builder_catalogue(const Builder *builder); // as it stands now
 // `defaults` (or NULL) holds fields for what the part does not say itself.
 void read_part(Builder *builder, PartKind kind, const Json *object, const Json *defaults);
-
-#endif

@@ -1,7 +1,6 @@
 // What waits for the slowest: GPUs of one type differ in speed, and so do the hosts that feed them. A step that all of
 // them take together is as slow as the slowest.
-#ifndef LOCKSTEP_HARDWARE_SLOWEST_H
-#define LOCKSTEP_HARDWARE_SLOWEST_H
+#pragma once
 
 #include "models/hardware/hardware.h"
 
@@ -14,5 +13,3 @@ const Gpu *slowest_gpu(Arena *arena, const Gpu *gpu, int count);
 // Where hosts feed images or short texts and issue their kernels at an uneven pace: the time of the slowest of so many
 // replicas over that of one alone.
 double slowest_pace(int replicas);
-
-#endif

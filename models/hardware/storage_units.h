@@ -1,6 +1,5 @@
 // Storage that grows with the cluster: units of it side by side.
-#ifndef LOCKSTEP_HARDWARE_STORAGE_UNITS_H
-#define LOCKSTEP_HARDWARE_STORAGE_UNITS_H
+#pragma once
 
 #include "models/hardware/hardware.h"
 
@@ -16,5 +15,3 @@ const StorageType *storage_of_units(Arena *arena, const StorageType *storage, in
 // Whether it can have so many units; false after a problem: there are too many, or the storage lies in each node.
 bool storage_takes_units(const StorageType *storage, int64_t units, Where where, Problems *problems);
 const char *storage_unit_name(const StorageType *storage); // "scalable unit", "server"
-
-#endif

@@ -1,7 +1,6 @@
 // The constants of NCCL: one table (constants.c) with unit, value, uncertainty, and where each
 // comes from. Link capacities are attainable ones: what a link carries of payload with NCCL's Simple protocol.
-#ifndef LOCKSTEP_NETWORK_CONSTANTS_H
-#define LOCKSTEP_NETWORK_CONSTANTS_H
+#pragma once
 
 #include "models/network/network.h"
 
@@ -172,5 +171,3 @@ HostConstants host_constants(Backend backend); // of Gloo or MPI
 // How much longer a software step between nodes takes than on InfiniBand (1.75 us one way): the power is 3/4, by square
 // roots; what is left of a transport is its TRANSPORT_HOP.
 double latency_factor(double network_seconds);
-
-#endif

@@ -1,6 +1,5 @@
 // What a fabric is built of: switches and cables, counted from the network that is simulated.
-#ifndef LOCKSTEP_NETWORK_FABRIC_BILL_H
-#define LOCKSTEP_NETWORK_FABRIC_BILL_H
+#pragma once
 
 #include "models/network/network.h"
 
@@ -13,5 +12,3 @@ typedef struct FabricBill {
 
 // All zero for a single node. Lines between sites are rented, not bought: they are not counted.
 FabricBill fabric_bill(const Network *network, int ports_per_switch);
-
-#endif

@@ -1,6 +1,5 @@
 // The table of fabrics: a kind is a row and the file with its functions. For files of this folder only.
-#ifndef LOCKSTEP_NETWORK_FABRICS_H
-#define LOCKSTEP_NETWORK_FABRICS_H
+#pragma once
 
 #include "models/network/topology.h"
 
@@ -58,5 +57,3 @@ typedef struct Tree {
 
 int tree_unit(const Network *network, int leaf, int tier);
 int64_t graph_cable_cost(const FabricShape *fabric, const GraphCable *cable); // routes have the least sum
-
-#endif

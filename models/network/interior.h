@@ -1,7 +1,6 @@
 // The inside of a node as somebody's machine shows it: what joins each pair of GPUs and NICs. Read from nvidia-smi
 // topo -m (read_matrix.c), from NCCL's topology XML or from hwloc's, which lstopo writes (read_topology_xml.c).
-#ifndef LOCKSTEP_NETWORK_INTERIOR_H
-#define LOCKSTEP_NETWORK_INTERIOR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -41,5 +40,3 @@ static inline int interior_nvlinks(const NodeInterior *interior, int a, int b) {
     int cell = interior->cells[a * interior_parts(interior) + b];
     return cell > CELL_NVLINK ? cell - CELL_NVLINK : 0;
 }
-
-#endif

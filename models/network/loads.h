@@ -1,6 +1,5 @@
 // What a communication pattern puts on every link it touches. For files of this folder only.
-#ifndef LOCKSTEP_NETWORK_LOADS_H
-#define LOCKSTEP_NETWORK_LOADS_H
+#pragma once
 
 #include "models/network/constants.h"
 #include "models/network/topology.h"
@@ -89,5 +88,3 @@ Loads pair_loads(Arena *arena, const Network *network, int from, int to);
 
 // The same on the fabric: each message that leaves a block is laid over the links that it crosses (fabric_loads.c).
 void add_fabric_loads(Loads *loads, const Group *group, const CollectiveRequest *request);
-
-#endif

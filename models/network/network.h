@@ -1,7 +1,6 @@
 // The network between and inside nodes: vertices, directed links with capacity and latency, routes, and what a
 // collective of a back end costs on them. Knows links and ranks (one GPU is one rank); no catalogue, no workload.
-#ifndef LOCKSTEP_NETWORK_NETWORK_H
-#define LOCKSTEP_NETWORK_NETWORK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -273,5 +272,3 @@ static inline double load_weight(double load_inside, double load_between, double
 void network_print_matrix(const Network *network, int node, FILE *out);
 // The whole network for Graphviz: each node with its parts, leaf switches, spine.
 void network_print_dot(const Network *network, FILE *out);
-
-#endif

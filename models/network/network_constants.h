@@ -1,7 +1,6 @@
 // The fitted and assumed numbers of links, of back ends on host memory, and of how sure a collective's time is. NCCL's
 // are in constants.h.
-#ifndef LOCKSTEP_NETWORK_CONSTANTS_TABLE_H
-#define LOCKSTEP_NETWORK_CONSTANTS_TABLE_H
+#pragma once
 
 #include "sim/base/constant.h"
 
@@ -55,5 +54,3 @@ typedef enum NetworkConstantId {
 extern const Constant network_constants[NETWORK_CONSTANT_COUNT];
 
 static inline double network_constant(NetworkConstantId id) { return network_constants[id].value; }
-
-#endif

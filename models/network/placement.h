@@ -1,6 +1,5 @@
 // Which PCIe switch or socket each GPU, NIC and switch of a node hangs on. For files of this folder only.
-#ifndef LOCKSTEP_NETWORK_PLACEMENT_H
-#define LOCKSTEP_NETWORK_PLACEMENT_H
+#pragma once
 
 #include "models/network/topology.h"
 
@@ -15,5 +14,3 @@ typedef struct Placement {
 static inline int on_socket(int socket) { return -1 - socket; }
 
 Placement placement_of(const NodeShape *shape);
-
-#endif

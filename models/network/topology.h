@@ -1,7 +1,6 @@
 // Inside the network: the parts of a node as a small graph with the paths through it worked out once per node shape,
 // and the nodes, each a place in that graph plus the number of its first link. For files of this folder only.
-#ifndef LOCKSTEP_NETWORK_TOPOLOGY_H
-#define LOCKSTEP_NETWORK_TOPOLOGY_H
+#pragma once
 
 #include "models/network/interior.h"
 #include "models/network/network.h"
@@ -161,5 +160,3 @@ typedef struct NicPair {
 } NicPair;
 NicPair fabric_nics(const Network *network, int from_rank, int to_rank, int i, bool relayed);
 int nics_of_rank(const Network *network, int rank); // that are a rank's own
-
-#endif

@@ -1,6 +1,5 @@
 // What a transport does on its own, apart from the links below it. For files of this folder only.
-#ifndef LOCKSTEP_NETWORK_TRANSPORTS_H
-#define LOCKSTEP_NETWORK_TRANSPORTS_H
+#pragma once
 
 #include "models/network/network.h"
 
@@ -24,5 +23,3 @@ double transport_payload_share(const TransportRow *row, double mtu);
 double transport_rate(Transport transport, double round_trip_seconds, int nics);
 // What a message waits for its window to open, beyond one round trip's worth that is always there.
 double transport_start_seconds(Transport transport, double round_trip_seconds, double bytes, int nics);
-
-#endif

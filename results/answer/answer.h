@@ -1,7 +1,6 @@
 // How an answer leaves the program, the same for every command: where it goes (-o, -q), its form and colour. A command
 // that has such an option itself does it itself. Standard output is led to the file.
-#ifndef LOCKSTEP_RESULTS_ANSWER_H
-#define LOCKSTEP_RESULTS_ANSWER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -42,5 +41,3 @@ typedef struct NextCommand {
 } NextCommand;
 extern const NextCommand next_commands[];
 extern const int next_command_count;
-
-#endif

@@ -1,6 +1,5 @@
 // The forms of an answer: each file as_*.c walks the tree of sim/data/answer.h once.
-#ifndef LOCKSTEP_RESULTS_AS_H
-#define LOCKSTEP_RESULTS_AS_H
+#pragma once
 
 #include "results/answer/answer.h"
 #include "results/page/report.h"
@@ -22,5 +21,3 @@ void answer_as_page(Arena *arena, Report *report, const Answer *answer);
 void answer_on_page(Arena *arena, Report *report, const Answer *answer);
 // Any of those above; of a style that is plain the screen is text with tabs.
 void answer_give(Arena *arena, FILE *out, const Answer *answer, AnswerForm form, const Style *style, bool verbose);
-
-#endif

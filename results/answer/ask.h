@@ -7,8 +7,7 @@
 // object) values of a scenario. Every other key is an option of that command, with _ or - between its words; a list is
 // what --vary takes, or values of an option that may be given again. Who wrote it may be a stranger: as of every
 // question in a file (results/answer/question.h), what only who asks may say is refused, and files are read beside it.
-#ifndef LOCKSTEP_RESULTS_ASK_H
-#define LOCKSTEP_RESULTS_ASK_H
+#pragma once
 
 #include "sim/base/options.h"
 #include "sim/data/json.h"
@@ -23,5 +22,3 @@ void ask_write_schema(Arena *arena, JsonWriter *json);
 #define ASK_SCHEMA "ask"
 
 int command_ask(int argc, char **argv); // help, and what is missing
-
-#endif

@@ -1,6 +1,5 @@
 // What all commands do alike, around the question that is theirs.
-#ifndef LOCKSTEP_RESULTS_FRAME_H
-#define LOCKSTEP_RESULTS_FRAME_H
+#pragma once
 
 #include "results/answer/answer.h"
 #include "results/chart/chart.h"
@@ -36,5 +35,3 @@ typedef struct FrameCommand {
     int (*run)(int argc, char **argv);
 } FrameCommand;
 int frame_choose(const FrameCommand *commands, int count, const char *about, int argc, char **argv);
-
-#endif

@@ -4,8 +4,7 @@
 //
 // A question is kept when its command line was understood and standard error is a terminal, so that scripts leave no
 // trace; LOCKSTEP_LAST=always or never, or --no-last, say otherwise. That it cannot be kept is no error.
-#ifndef LOCKSTEP_RESULTS_LAST_H
-#define LOCKSTEP_RESULTS_LAST_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -57,5 +56,3 @@ void last_print_words(Arena *arena, const char *const *words, int count);
 // that is given again takes the place of the old one. argv[1] is the command; false after a problem. What is asked is
 // said on standard error unless -q is given.
 bool last_repeat(Arena *arena, int *argc, char ***argv, Problems *problems);
-
-#endif

@@ -3,8 +3,7 @@
 // row is of the question (sim/base/options.h), and what belongs to none (a scenario, its own options). What says where
 // an answer goes is left out, and what only who asks may say (walls, limits, folders to read, stores) is refused,
 // unless it is typed now. This is the one door for such words, whoever asks again.
-#ifndef LOCKSTEP_RESULTS_QUESTION_H
-#define LOCKSTEP_RESULTS_QUESTION_H
+#pragma once
 
 #include "sim/base/options.h"
 
@@ -37,5 +36,3 @@ Words question_words(Arena *arena, const QuestionFile *file, Problems *problems)
 void question_reads_near(Arena *arena, const QuestionFile *file, Problems *problems);
 // The typed words as the command reads them: without --allow-read where it has no such option.
 Words question_typed(Arena *arena, const QuestionFile *file);
-
-#endif

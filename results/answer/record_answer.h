@@ -1,7 +1,6 @@
 // A record as an answer (sim/data/answer.h): of one configuration or of many, with tables of its own, what was
 // published beside it, and what it rests on.
-#ifndef LOCKSTEP_RESULTS_RECORD_ANSWER_H
-#define LOCKSTEP_RESULTS_RECORD_ANSWER_H
+#pragma once
 
 #include "results/answer/answer.h"
 #include "results/page/report.h"
@@ -48,5 +47,3 @@ void record_on_page(Arena *arena, Report *report, const RecordPage *page);
 void record_tables(Answer *answer, Arena *arena, const RecordTable *tables, int count);
 void record_assumptions(Answer *answer, Arena *arena, const Record *record); // the least certain first
 void record_texts(Answer *answer, const char *key, const char *const *texts, int count);
-
-#endif

@@ -1,7 +1,6 @@
 // A chart before it is drawn: what there is to show, in the units of its axes. It is bars in rows, lines and points
 // over two axes, or shares in a grid; letters, gnuplot and the drawings of a page know all of them.
-#ifndef LOCKSTEP_RESULTS_CHART_H
-#define LOCKSTEP_RESULTS_CHART_H
+#pragma once
 
 #include <stdint.h>
 
@@ -120,5 +119,3 @@ typedef struct Canvas {
 } Canvas;
 Canvas canvas_of(const Chart *chart);
 void write_plot_script(Arena *arena, FILE *script, const Chart *chart);
-
-#endif

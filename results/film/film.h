@@ -1,8 +1,7 @@
 // A run event by event: rows (ranks, stages) and what each did and when, from which follow the frames: the instants at
 // which something begins or ends. It is made once; a frame is looked up by its number, so going back costs what going
 // on does. It knows no models: bars come with their words (scenarios/step/ makes them of runs).
-#ifndef LOCKSTEP_RESULTS_FILM_H
-#define LOCKSTEP_RESULTS_FILM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -120,5 +119,3 @@ int film_key(const Film *film, int frame, int key, int *typed);
 
 // A drawing that moves by itself, for slides: no script, and still for who wants no motion. False after a problem.
 bool film_svg(Arena *arena, FILE *out, const Film *film, Problems *problems);
-
-#endif

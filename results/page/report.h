@@ -1,7 +1,6 @@
 // A report before it is written: sections of sentences, facts, charts and tables. Who answers something fills it in;
 // report_write makes one HTML file of it that needs nothing else: no network, and no script to be read.
-#ifndef LOCKSTEP_RESULTS_REPORT_H
-#define LOCKSTEP_RESULTS_REPORT_H
+#pragma once
 
 #include "results/chart/chart.h"
 
@@ -51,5 +50,3 @@ void report_add_table(Report *report, const ReportTable *table, bool is_open); /
 void report_chart(Report *report, const Chart *chart, const char *says);
 
 void report_write(FILE *out, const Report *report); // the same bytes for the same report
-
-#endif

@@ -1,6 +1,5 @@
 // Inside of reports: their blocks, and the paper that charts are drawn on.
-#ifndef LOCKSTEP_RESULTS_REPORT_PAGE_H
-#define LOCKSTEP_RESULTS_REPORT_PAGE_H
+#pragma once
 
 #include "results/page/report.h"
 
@@ -99,5 +98,3 @@ const ReportTable *table_of_lines(Arena *arena, const RecordChart *chart);
 const ReportTable *table_of_heat(Arena *arena, const HeatChart *chart);
 
 extern const char report_css[], report_js[]; // page.css and page.js, zero-terminated
-
-#endif

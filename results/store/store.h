@@ -2,8 +2,7 @@
 // SQLite.
 //
 // Points have no order of their own in it, so that the same points give the same dump however they came in.
-#ifndef LOCKSTEP_RESULTS_STORE_H
-#define LOCKSTEP_RESULTS_STORE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -95,5 +94,3 @@ typedef struct StoreMerge {
 } StoreMerge;
 // Takes over what `from` has. False after problems: points with one key and different contents are conflicts.
 bool store_merge(Store *store, const char *from, StoreMerge *merge);
-
-#endif

@@ -1,6 +1,5 @@
 // What the parts of the store share: SQLite's handle and how it is asked. For results/store*.c only.
-#ifndef LOCKSTEP_RESULTS_STORE_BASE_H
-#define LOCKSTEP_RESULTS_STORE_BASE_H
+#pragma once
 
 #include <sqlite3.h>
 
@@ -56,5 +55,3 @@ uint64_t store_row_checksum(const StoreRow *row);
 uint64_t store_study_checksum(const StoreStudy *study);
 bool store_seal_anew(Store *store); // from the rows
 bool store_write_seal(Store *store);
-
-#endif

@@ -1,6 +1,5 @@
 // What the store needs of its rows beside results/store/store.h.
-#ifndef LOCKSTEP_RESULTS_STORE_ROW_H
-#define LOCKSTEP_RESULTS_STORE_ROW_H
+#pragma once
 
 #include "results/store/store.h"
 
@@ -23,5 +22,3 @@ bool spool_add(Spool *spool, const StoreRow *row);
 const StoreRow *spool_rows(Arena *arena, const Spool *spool, int *count, Problems *problems);
 bool spool_empty(Spool *spool);  // after a commit
 void spool_remove(Spool *spool); // and the file with it
-
-#endif

@@ -1,7 +1,6 @@
 // Measured steps beside what is simulated of the same job: within its range or not, what explains the difference best,
 // and what the run lost.
-#ifndef LOCKSTEP_SCENARIOS_CHECK_H
-#define LOCKSTEP_SCENARIOS_CHECK_H
+#pragma once
 
 #include "scenarios/study/measured.h"
 
@@ -27,5 +26,3 @@ typedef struct Check { // of one measured run
 
 // False after problems.
 bool check_step(Arena *arena, const StudySpec *study, MeasuredStep *step, Check *check, Problems *problems);
-
-#endif

@@ -1,6 +1,5 @@
 // The command `lockstep run`.
-#ifndef LOCKSTEP_SCENARIOS_COMMAND_RUN_H
-#define LOCKSTEP_SCENARIOS_COMMAND_RUN_H
+#pragma once
 
 #include "results/answer/frame.h"
 #include "scenarios/packets/packets_study.h"
@@ -28,5 +27,3 @@ typedef struct RunAnswer { // what was found (Asking)
     int packets_count;
     const char *date; // as --date says; NULL: not said
 } RunAnswer;
-
-#endif

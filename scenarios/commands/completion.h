@@ -1,6 +1,5 @@
 // lockstep completion: what a shell offers at TAB. The program itself says so, from the same tables that read the line.
-#ifndef LOCKSTEP_SCENARIOS_COMPLETION_H
-#define LOCKSTEP_SCENARIOS_COMPLETION_H
+#pragma once
 
 typedef struct CommandNames {
     const char *const *names;
@@ -11,5 +10,3 @@ typedef struct CommandNames {
 // argv[1]: bash, zsh or fish prints what that shell reads at its start; words, followed by a line's words after
 // "lockstep" (the last may be unfinished or ""), prints what may stand in the last one's place, a line each.
 int completion_command(int argc, char **argv, const CommandNames *commands);
-
-#endif

@@ -1,7 +1,6 @@
 // lockstep explain: why a step takes what it takes, and what would help; the same of a job's weeks, of a shared cluster
 // and of a collective.
-#ifndef LOCKSTEP_SCENARIOS_COMMAND_EXPLAIN_H
-#define LOCKSTEP_SCENARIOS_COMMAND_EXPLAIN_H
+#pragma once
 
 #include "results/answer/frame.h"
 #include "scenarios/queue/queue_study.h"
@@ -14,5 +13,3 @@ extern const Question explain_goodput_question, explain_queue_question, explain_
 // Of this study under that policy of it, at its one size, for who shows it beside another answer. A watch is open.
 // NULL: beyond its limits, or nobody waits.
 const Answer *explain_queue_study(Arena *arena, const QueueStudy *study, int policy);
-
-#endif

@@ -1,7 +1,6 @@
 // Two answers set beside each other: where the time, the memory, the money and the energy differ, part by part so that
 // the parts sum to the whole; and which changed setting made how much of it.
-#ifndef LOCKSTEP_SCENARIOS_DIFF_H
-#define LOCKSTEP_SCENARIOS_DIFF_H
+#pragma once
 
 #include "scenarios/study/study.h"
 #include "sim/data/csv.h"
@@ -110,5 +109,3 @@ void attribute_settings(Arena *arena, Diff *diff, Problems *problems);
 // ---- diff_tables.c
 // Sentences as notes, and tables: time, money, settings, other.
 Record diff_record(Arena *arena, const Diff *diff);
-
-#endif

@@ -1,7 +1,6 @@
 // Why a step takes what it takes, and what would help: the critical path of its simulation, and the same job simulated
 // again with one thing changed, for every resource of the machine and every switch of the job.
-#ifndef LOCKSTEP_SCENARIOS_EXPLAIN_H
-#define LOCKSTEP_SCENARIOS_EXPLAIN_H
+#pragma once
 
 #include "models/workload/step/step_chain.h"
 #include "models/workload/step/step_operators.h"
@@ -81,5 +80,3 @@ const Chart *explain_links_chart(Arena *arena, const Explanation *explanation);
 // ---- explain_step.c: what is answered of it. In a report another answer has said what the step takes.
 typedef enum ExplainDetail { EXPLAIN_IN_REPORT, EXPLAIN_FOR_PEOPLE, EXPLAIN_WITH_CHAIN } ExplainDetail;
 void explain_step_answer(Answer *answer, Arena *arena, const Explanation *explanation, ExplainDetail detail);
-
-#endif

@@ -1,6 +1,5 @@
 // `lockstep explain plan.json`: the job that an answer in JSON is of, asked again.
-#ifndef LOCKSTEP_SCENARIOS_EXPLAIN_ANSWER_H
-#define LOCKSTEP_SCENARIOS_EXPLAIN_ANSWER_H
+#pragma once
 
 #include "sim/base/options.h"
 
@@ -10,5 +9,3 @@
 // a problem.
 bool explain_words_of_answer(Arena *arena, const OptionSpec *rows, int row_count, int *argc, char ***argv,
                              Problems *problems);
-
-#endif

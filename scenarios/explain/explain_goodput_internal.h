@@ -1,6 +1,5 @@
 // What explain_goodput.c finds out and explain_goodput_answer.c tells.
-#ifndef LOCKSTEP_SCENARIOS_EXPLAIN_GOODPUT_INTERNAL_H
-#define LOCKSTEP_SCENARIOS_EXPLAIN_GOODPUT_INTERNAL_H
+#pragma once
 
 #include "scenarios/explain/command_explain.h"
 #include "scenarios/questions/goodput.h"
@@ -20,5 +19,3 @@ typedef struct GoodputFound {
 } GoodputFound;
 
 void goodput_explained(Answer *answer, const GoodputFound *found);
-
-#endif

@@ -1,6 +1,5 @@
 // What explain_queue.c finds out and explain_queue_answer.c tells.
-#ifndef LOCKSTEP_SCENARIOS_EXPLAIN_QUEUE_INTERNAL_H
-#define LOCKSTEP_SCENARIOS_EXPLAIN_QUEUE_INTERNAL_H
+#pragma once
 
 #include "scenarios/explain/command_explain.h"
 #include "scenarios/queue/queue_answer.h"
@@ -25,5 +24,3 @@ typedef struct QueueFound {
 } QueueFound;
 
 void queue_explained(Answer *answer, const QueueFound *found);
-
-#endif

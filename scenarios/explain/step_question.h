@@ -1,7 +1,6 @@
 // A question about one step, of a script's job or rank program or of a job said in options: what explain, check and
 // trace ask alike.
-#ifndef LOCKSTEP_SCENARIOS_EXPLAIN_STEP_QUESTION_H
-#define LOCKSTEP_SCENARIOS_EXPLAIN_STEP_QUESTION_H
+#pragma once
 
 #include "scenarios/lua/scenario.h"
 #include "sim/data/question.h"
@@ -28,5 +27,3 @@ bool step_question_raises_wall(const StepQuestion *question);
 // What a script returns under the number that was asked for, and how it was asked. NULL after problems of either kind.
 const ScenarioItem *step_question_item(const StepQuestion *question, const Catalogue *catalogue,
                                        const ScenarioRequest **request, Problems *usage);
-
-#endif

@@ -1,7 +1,6 @@
 // A job as a script that runs: the rows by which launch files are read (scenarios/import/software.h), taken the other
 // way. What goes out is read in again before it is given, so that nothing of it is lost unsaid.
-#ifndef LOCKSTEP_SCENARIOS_EXPORT_H
-#define LOCKSTEP_SCENARIOS_EXPORT_H
+#pragma once
 
 #include "scenarios/study/study.h"
 #include "sim/base/options.h"
@@ -51,5 +50,3 @@ bool export_write(Arena *arena, const char *folder, const ExportFiles *files, Pr
         .name = "into", .kind = OPTION_TEXT, .of = OF_FORM, .metavar = "DIR",                                          \
         .help = "the folder for them, made if it is not there (default lockstep-export)"                               \
     }
-
-#endif

@@ -1,6 +1,5 @@
 // What was written, as part of an answer.
-#ifndef LOCKSTEP_SCENARIOS_EXPORT_ANSWER_H
-#define LOCKSTEP_SCENARIOS_EXPORT_ANSWER_H
+#pragma once
 
 #include "scenarios/export/export.h"
 #include "sim/data/question.h"
@@ -8,5 +7,3 @@
 // The kinds of --export into the folder of --into, and the answer says so; `said`: the job's options. brief: a sentence
 // on the screen, the table for programs. The exit status, after problems where it is not EXIT_DONE.
 int export_asked(Asking *asking, const StudySpec *study, const Options *said, bool brief);
-
-#endif

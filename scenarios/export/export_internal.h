@@ -1,6 +1,5 @@
 // What the files of this folder share.
-#ifndef LOCKSTEP_SCENARIOS_EXPORT_INTERNAL_H
-#define LOCKSTEP_SCENARIOS_EXPORT_INTERNAL_H
+#pragma once
 
 #include "models/workload/job/layout.h"
 #include "scenarios/export/export.h"
@@ -60,5 +59,3 @@ const char *export_word(const Export *e, const char *key); // or NULL
 bool export_asks_for_model(const Export *e);               // its script takes a folder with config.json
 void export_count(Export *e, const char *key, const char *value);
 void export_count_number(Export *e, const char *key, double number);
-
-#endif

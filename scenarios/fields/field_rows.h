@@ -1,6 +1,5 @@
 // Short forms for rows of fields, and the rows that have a file of their own. For the files of fields only.
-#ifndef LOCKSTEP_SCENARIOS_FIELD_ROWS_H
-#define LOCKSTEP_SCENARIOS_FIELD_ROWS_H
+#pragma once
 
 #include "models/workload/job/field_rows.h"
 #include "scenarios/fields/fields.h"
@@ -47,5 +46,3 @@ extern const Field packets_fields[], packets_flow_fields[];
 #define PACKETS_OBJECTS                                                                                                \
     [OBJECT_PACKETS] = {"packets", "sim.packets", "packets", "flows as packets", ENDED(packets_fields), true},         \
     [OBJECT_PACKETS_FLOW] = {"packets.flows", NULL, "flows", "a flow of a list", ENDED(packets_flow_fields), false}
-
-#endif

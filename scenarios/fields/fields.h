@@ -1,7 +1,6 @@
 // Every field that a user may write in a scenario, once: what it is called, what it may be, what it is when left out.
 // Checking, --set, help and the editor's file of types all read this table. It knows nothing of Lua.
-#ifndef LOCKSTEP_SCENARIOS_FIELDS_H
-#define LOCKSTEP_SCENARIOS_FIELDS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -89,5 +88,3 @@ int field_names(ObjectId object, const char *names[FIELDS_MOST]);
 void fields_print_settable(FILE *out);
 // lockstep.d.lua: the whole API with types for editors (LuaCATS annotations).
 void fields_print_api(FILE *out);
-
-#endif

@@ -1,6 +1,5 @@
 // A launch file with some of its options changed, byte for byte the same otherwise.
-#ifndef LOCKSTEP_SCENARIOS_IMPORT_CHANGE_H
-#define LOCKSTEP_SCENARIOS_IMPORT_CHANGE_H
+#pragma once
 
 #include "scenarios/import/import.h"
 #include "sim/data/json.h"
@@ -9,5 +8,3 @@ bool change_is_none(const char *value); // what is not said at all: "none", "fal
 // `imported`: what the file was found to say (subject.c). NULL after problems.
 const char *change_text(Arena *arena, const char *path, const Json *imported, const ImportWord *words, int count,
                         Problems *problems);
-
-#endif

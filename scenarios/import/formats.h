@@ -1,6 +1,5 @@
 // Text formats, each as a tree with places: YAML by libyaml, JSON as everywhere, TOML by a small reader of our own.
-#ifndef LOCKSTEP_SCENARIOS_IMPORT_FORMATS_H
-#define LOCKSTEP_SCENARIOS_IMPORT_FORMATS_H
+#pragma once
 
 #include "scenarios/import/said.h"
 
@@ -14,5 +13,3 @@ bool toml_read(Arena *arena, SaidList *list, const char *name, const char *text,
                Problems *problems);
 // "${a.b}" and "${.sibling}" as OmegaConf reads them, in place; what leads nowhere or in a circle is not known.
 void said_resolve(Arena *arena, SaidList *list);
-
-#endif

@@ -2,8 +2,7 @@
 // take one where options would stand. It is read and never run; it becomes options (--model, --tp, …), which pass the
 // same table of fields as if they had been typed, and three lists: what was taken, what has no effect on time or
 // memory, and what would matter and is not understood.
-#ifndef LOCKSTEP_SCENARIOS_IMPORT_IMPORT_H
-#define LOCKSTEP_SCENARIOS_IMPORT_IMPORT_H
+#pragma once
 
 #include "scenarios/import/said.h"
 #include "scenarios/import/software.h"
@@ -62,4 +61,3 @@ bool import_subject(Arena *arena, int *argc, char ***argv, const OptionSpec *row
 // stands. `words` are options of ours with their values. NULL after problems: what cannot be changed is said.
 const char *import_subject_file(void);
 const char *import_change(Arena *arena, const ImportWord *words, int count, Problems *problems);
-#endif

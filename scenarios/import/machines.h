@@ -1,6 +1,5 @@
 // What reserves and names machines, for launch.c.
-#ifndef LOCKSTEP_SCENARIOS_IMPORT_MACHINES_H
-#define LOCKSTEP_SCENARIOS_IMPORT_MACHINES_H
+#pragma once
 
 #include "scenarios/import/reading.h"
 
@@ -16,5 +15,3 @@ void read_directives(Reading *r, const char *file, const char *text); // #SBATCH
 void set_slurm(Reading *r);                                           // the variables that the scheduler sets
 // Of "a,b,c", up to one of the letters.
 int items_of(const char *text, const char *until);
-
-#endif

@@ -1,6 +1,5 @@
 // What files of jobs share: Kubernetes' and SkyPilot's (manifests.c), and others' (tasks.c).
-#ifndef LOCKSTEP_SCENARIOS_IMPORT_MANIFESTS_H
-#define LOCKSTEP_SCENARIOS_IMPORT_MANIFESTS_H
+#pragma once
 
 #include "scenarios/import/reading.h"
 #include "sim/base/list.h"
@@ -17,5 +16,3 @@ void default_ranks(Reading *r, double nodes, double per_node, const Json *job);
 const char *gpu_of_text(Reading *r, const char *text, double *count);
 bool is_task(const char *text);
 bool read_task(Reading *r, const char *file, const char *text, const Json *documents); // false: it is none of these
-
-#endif

@@ -1,6 +1,5 @@
 // What the files share that read Python: read_python.c (values and statements) and python_calls.c (what calls say).
-#ifndef LOCKSTEP_SCENARIOS_IMPORT_PYTHON_H
-#define LOCKSTEP_SCENARIOS_IMPORT_PYTHON_H
+#pragma once
 
 #include "scenarios/import/reading.h"
 
@@ -47,5 +46,3 @@ void python_environment(Python *p, const ShellWords *words); // what a program i
 void python_call_begins(Python *p, const char *name, int line);
 void python_argument(Python *p, const char *name, const char *key, const ShellWords *value, int line);
 void python_call_ends(Python *p, const char *name, const ShellWords *given, const char *fallback, int line);
-
-#endif

@@ -1,6 +1,5 @@
 // What the files of this folder share while one import is read.
-#ifndef LOCKSTEP_SCENARIOS_IMPORT_READING_H
-#define LOCKSTEP_SCENARIOS_IMPORT_READING_H
+#pragma once
 
 #include "scenarios/import/formats.h"
 #include "scenarios/import/import.h"
@@ -113,5 +112,3 @@ void read_manifest(Reading *r, const char *file, const Json *documents); // mani
 struct NodeType;
 const struct NodeType *node_of_instance(Reading *r, const char *type); // settle.c: "ml.p4d.24xlarge"; or NULL
 void settle(Reading *r, const ImportSoftware *software);               // settle.c
-
-#endif

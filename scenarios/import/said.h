@@ -1,7 +1,6 @@
 // What a file says, as a flat list: a name as it stands there, its value, the file and the line. All readers of formats
 // end in such lists; which of them matter is a matter of tables (software.h).
-#ifndef LOCKSTEP_SCENARIOS_IMPORT_SAID_H
-#define LOCKSTEP_SCENARIOS_IMPORT_SAID_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -53,5 +52,3 @@ const Json *tree_get(const Json *object, const char *key);
 const Json *tree_at(const Json *tree, const char *path); // "spec.template.spec"; NULL where there is none
 const char *tree_text(Arena *arena, const Json *value);  // of a plain value as it is written; NULL of others
 bool tree_is_list_of_plain(const Json *value);
-
-#endif

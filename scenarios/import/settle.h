@@ -1,7 +1,6 @@
 // What the files share that make options of ours of what is heard: settle.c (machines, batches, layouts),
 // settle_rules.c (as single softwares have them) and settle_model.c.
-#ifndef LOCKSTEP_SCENARIOS_IMPORT_SETTLE_H
-#define LOCKSTEP_SCENARIOS_IMPORT_SETTLE_H
+#pragma once
 
 #include "models/workload/model/model.h"
 #include "scenarios/import/reading.h"
@@ -24,5 +23,3 @@ void set_open(Reading *r, const char *key, const char *why); // what cannot be s
 const Model *model_called(Reading *r, const char *name); // of the library; or NULL
 void settle_shape(Reading *r);                           // sizes that follow from others, as the software has it
 void settle_model(Reading *r);
-
-#endif

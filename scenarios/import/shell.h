@@ -2,8 +2,7 @@
 // known values, arrays, here-documents, branches whose condition is known, functions, files that are sourced. Nothing
 // is ever started: what a command would print, what only the machine knows and what is read from elsewhere is not
 // known, and a text in which such a thing stands holds NOT_KNOWN there. Loops go as far as is known, or once.
-#ifndef LOCKSTEP_SCENARIOS_IMPORT_SHELL_H
-#define LOCKSTEP_SCENARIOS_IMPORT_SHELL_H
+#pragma once
 
 #include "scenarios/import/said.h"
 
@@ -71,5 +70,3 @@ typedef struct ShellNote { // what could not be known, in words
     const char *text;
 } ShellNote;
 const ShellNote *shell_notes(const Shell *shell, int *count);
-
-#endif

@@ -1,6 +1,5 @@
 // What shell.c (lists of commands), shell_commands.c, shell_words.c and shell_prints.c share.
-#ifndef LOCKSTEP_SCENARIOS_IMPORT_SHELL_INTERNAL_H
-#define LOCKSTEP_SCENARIOS_IMPORT_SHELL_INTERNAL_H
+#pragma once
 
 #include "scenarios/import/shell.h"
 
@@ -117,5 +116,3 @@ Truth shell_tested(Shell *shell, const ShellWords *words);         // of "[" or 
 // A text of which `fixed` says that all of it stands in that line.
 void shell_run_text(Shell *shell, const char *file, const char *begin, const char *end, int line, bool fixed);
 Truth shell_run_command(Shell *shell, const Simple *simple, Where where);
-
-#endif

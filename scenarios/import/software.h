@@ -1,7 +1,6 @@
 // What options of training software mean to a simulation: a table for each software, a row for each option. They are
 // data: software/*.options, of which software.options says how they are written.
-#ifndef LOCKSTEP_SCENARIOS_IMPORT_SOFTWARE_H
-#define LOCKSTEP_SCENARIOS_IMPORT_SOFTWARE_H
+#pragma once
 
 #include "sim/base/arena.h"
 #include "sim/base/problem.h"
@@ -58,5 +57,3 @@ ImportSpelling import_spell(Arena *arena, const ImportOption *table, const char 
                             const char *avoid); // names that are not to be used, in one text
 // What stands behind that name of the software for a word of ours to have the value; NULL: nothing can.
 const char *import_say_as(Arena *arena, const ImportSoftware *software, const char *name, const char *value);
-
-#endif

@@ -5,8 +5,7 @@
  *     lockstep_free(answer);
  *
  * Questions and answers are JSON: `lockstep schema ask` and `lockstep schema` describe them. */
-#ifndef LOCKSTEP_H
-#define LOCKSTEP_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,6 +22,4 @@ void lockstep_free(char *answer);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

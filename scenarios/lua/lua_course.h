@@ -1,7 +1,6 @@
 // The course: problems that are Lua files of the program's own (scenarios/lessons/course/, docs/course.md), run by the
 // one sandbox. Who asks calls a function of course.lua there by name and takes what it gives.
-#ifndef LOCKSTEP_SCENARIOS_LUA_COURSE_H
-#define LOCKSTEP_SCENARIOS_LUA_COURSE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -34,5 +33,3 @@ void course_enter(CourseTable *table, const char *field);
 void course_enter_item(CourseTable *table, int item);
 void course_leave(CourseTable *table);
 int course_items(CourseTable *table);
-
-#endif

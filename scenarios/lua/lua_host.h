@@ -1,7 +1,6 @@
 // The Lua that scenarios are written in: a state of its own that counts memory, steps and seconds, knows no files and
 // no clock, and turns every failure into a problem with file and line. It knows nothing of clusters.
-#ifndef LOCKSTEP_SCENARIOS_LUA_HOST_H
-#define LOCKSTEP_SCENARIOS_LUA_HOST_H
+#pragma once
 
 #include <lua.h>
 #include <stdbool.h>
@@ -95,5 +94,3 @@ int lua_require(lua_State *L);
 const char *lua_host_nearest(lua_State *L, const char *given, const char *const *names, int name_count);
 // setmetatable: no finalizers and no weak tables, whose contents would depend on when the collector runs.
 int lua_set_metatable(lua_State *L);
-
-#endif

@@ -1,7 +1,6 @@
 // Where in a script a field was written. Lua tells the line of a call only; this finds the lines inside its table by
 // walking over the source, so that a message points at the field itself. What it cannot find keeps the call's line.
-#ifndef LOCKSTEP_SCENARIOS_LUA_PLACE_H
-#define LOCKSTEP_SCENARIOS_LUA_PLACE_H
+#pragma once
 
 typedef struct Place {
     const char *at; // in the source; NULL: not found, `line` is the nearest that is known
@@ -16,5 +15,3 @@ Place place_of_key(Place table, const char *key);
 Place place_of_next_item(Place *rest);
 // From a value that is a table constructor to just inside its brace.
 Place place_inside(Place value);
-
-#endif

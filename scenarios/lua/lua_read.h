@@ -1,7 +1,6 @@
 // From a Lua table to checked values, by the table of fields. Everything wrong with a table is reported at once, each
 // at its own line; what --set says takes the place of what the script says.
-#ifndef LOCKSTEP_SCENARIOS_LUA_READ_H
-#define LOCKSTEP_SCENARIOS_LUA_READ_H
+#pragma once
 
 #include <lua.h>
 
@@ -68,5 +67,3 @@ const Object *object_table(const Object *object, const char *field); // NULL whe
 // One text as the value of a field, for --set and flags. False after a problem.
 bool value_from_text(Reader *reader, const Field *field, const char *called, const char *text, Where where,
                      Value *value);
-
-#endif

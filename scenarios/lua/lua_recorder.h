@@ -1,6 +1,5 @@
 // Recording a rank program: the state behind the `r` that a script's rank function is called with.
-#ifndef LOCKSTEP_SCENARIOS_LUA_RECORDER_H
-#define LOCKSTEP_SCENARIOS_LUA_RECORDER_H
+#pragma once
 
 #include "scenarios/lua/lua_script.h"
 #include "scenarios/program/program.h"
@@ -69,5 +68,3 @@ int recorder_stream(Recorder *recorder, const char *name);
 
 extern const luaL_Reg rank_methods[]; // lua_rank.c; collectives are added from the names of the network
 int rank_collective(lua_State *L);    // upvalue: the CollectiveOp
-
-#endif

@@ -1,6 +1,5 @@
 // What the parts of the Lua layer share while a script runs: the module "lockstep" as scripts see it.
-#ifndef LOCKSTEP_SCENARIOS_LUA_SCRIPT_H
-#define LOCKSTEP_SCENARIOS_LUA_SCRIPT_H
+#pragma once
 
 #include <lauxlib.h>
 
@@ -72,5 +71,3 @@ void push_study(lua_State *L, const char *word);  // of the table at index 1, wh
 bool push_packets(lua_State *L, const struct PacketsStudy *study); // what comes of it; false after a problem
 int rank_index(lua_State *L);                                      // r.id, r:compute, …: what a rank or stream has
 void module_open(lua_State *L);                                    // registers "lockstep" for require
-
-#endif

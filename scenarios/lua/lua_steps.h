@@ -1,7 +1,6 @@
 // A Lua file that returns function(rank, ranks, bytes, ranks_per_node), which gives the steps of that rank:
 // { { send = { to = 1, bytes = 64 }, recv = { from = 3, bytes = 64 } }, … }. send and recv may be lists of messages.
-#ifndef LOCKSTEP_SCENARIOS_LUA_STEPS_H
-#define LOCKSTEP_SCENARIOS_LUA_STEPS_H
+#pragma once
 
 #include "models/network/messages/steps.h"
 #include "sim/base/problem.h"
@@ -14,5 +13,3 @@ StepReader *lua_steps_open(Arena *arena, const char *file, WallMode wall, Proble
 // What it says for so many ranks and bytes. NULL after problems.
 const WrittenSteps *lua_steps_read(StepReader *reader, Arena *into, int ranks, int ranks_per_node, double bytes);
 void lua_steps_close(StepReader *reader);
-
-#endif

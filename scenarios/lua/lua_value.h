@@ -1,6 +1,5 @@
 // One value against one field: what lua_read.c asks for each. Knows kinds and ranges, no tables.
-#ifndef LOCKSTEP_SCENARIOS_LUA_VALUE_H
-#define LOCKSTEP_SCENARIOS_LUA_VALUE_H
+#pragma once
 
 #include "scenarios/lua/lua_read.h"
 
@@ -16,5 +15,3 @@ Handle *handle_at(lua_State *L, int index); // NULL when the value is none of ou
 void handle_push(lua_State *L, HandleKind kind, const void *value, Where where);
 
 void read_fields(Reader *reader, int index, Value *values, Object *object);
-
-#endif

@@ -1,7 +1,6 @@
 // A scenario: a Lua script that says what to simulate. Loading it runs the script and gives studies and programs, all
 // checked; nothing of Lua is left then.
-#ifndef LOCKSTEP_SCENARIOS_SCENARIO_H
-#define LOCKSTEP_SCENARIOS_SCENARIO_H
+#pragma once
 
 #include "scenarios/lua/lua_host.h"
 #include "scenarios/program/program.h"
@@ -45,5 +44,3 @@ typedef struct Scenario {
 // there were any; with help_only never NULL, and problems may be left unread.
 const Scenario *scenario_load(Arena *arena, const Catalogue *catalogue, const ScenarioRequest *request,
                               Problems *problems, Problems *usage);
-
-#endif

@@ -1,7 +1,6 @@
 // What is said of transports and switches, and how they are where nothing is said: of patterns of flows, and of
 // collectives as packets.
-#ifndef LOCKSTEP_SCENARIOS_PACKETS_RULES_H
-#define LOCKSTEP_SCENARIOS_PACKETS_RULES_H
+#pragma once
 
 #include "models/network/messages/flow_packets.h"
 #include "models/workload/job/field.h"
@@ -38,5 +37,3 @@ const char *packets_routing_name(const PacketNetwork *network);
 OptionSpec packets_option(Arena *arena, const Field *field);
 const OptionSpec *packets_rule_options(Arena *arena, int *count);
 PacketsSaid packets_rules_said(Arena *arena, const Options *options, Problems *problems);
-
-#endif

@@ -1,6 +1,5 @@
 // A pattern of flows sent as packets, as lockstep packets and sim.packets ask for it, and the one answer of both.
-#ifndef LOCKSTEP_SCENARIOS_PACKETS_STUDY_H
-#define LOCKSTEP_SCENARIOS_PACKETS_STUDY_H
+#pragma once
 
 #include "models/workload/cluster/cluster.h"
 #include "scenarios/packets/packets_collective.h"
@@ -40,5 +39,3 @@ typedef struct PacketsFigures {
 } PacketsFigures;
 PacketsFigures packets_figures(Arena *arena, const PacketsStudy *study, const PacketResult *result);
 void packets_study_answer(Arena *arena, Answer *answer, const PacketsStudy *study, const PacketsOutcome *outcome);
-
-#endif

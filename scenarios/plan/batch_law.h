@@ -1,6 +1,5 @@
 // How many optimizer steps a global batch needs for the same result, and what learning rate goes with it.
-#ifndef LOCKSTEP_SCENARIOS_BATCH_LAW_H
-#define LOCKSTEP_SCENARIOS_BATCH_LAW_H
+#pragma once
 
 #include "sim/base/arena.h"
 #include "sim/base/problem.h"
@@ -29,5 +28,3 @@ BatchLaw batch_law_read(Arena *arena, const char *path, Problems *problems);
 typedef enum LearningRateRule { RATE_LINEAR, RATE_SQUARE_ROOT } LearningRateRule;
 // Goyal et al. 2017: in proportion to the batch (SGD); Krizhevsky 2014, Malladi et al. 2022: to its square root (Adam).
 double learning_rate_at(const BatchLaw *law, LearningRateRule rule, double batch);
-
-#endif

@@ -1,6 +1,5 @@
 // Planning: which layout is best on each cluster that comes into question, and which cluster is then best.
-#ifndef LOCKSTEP_SCENARIOS_PLAN_H
-#define LOCKSTEP_SCENARIOS_PLAN_H
+#pragma once
 
 #include "models/hardware/quote.h"
 #include "models/workload/job/job.h"
@@ -187,5 +186,3 @@ void plan_judge(const PlanRequest *request, PlanRow *row); // by its chances, wh
 void plan_rank(const PlanRequest *request, PlanResult *result);
 // The cheapest plan that takes at most half as long as the chosen one; -1 none.
 int plan_twice_as_fast(const PlanResult *result);
-
-#endif

@@ -1,6 +1,5 @@
 // How a plan is asked for on the command line, and what it answers.
-#ifndef LOCKSTEP_SCENARIOS_PLAN_ANSWER_H
-#define LOCKSTEP_SCENARIOS_PLAN_ANSWER_H
+#pragma once
 
 #include "results/results.h"
 #include "scenarios/plan/plan_learn.h"
@@ -52,5 +51,3 @@ void plan_answer_more(Answer *answer, const PlanStudy *plan);    // what else th
 void plan_answer_chosen(Answer *answer, const PlanStudy *plan);  // the one in front, figure by figure
 void plan_answer_unknown(Answer *answer, const PlanStudy *plan); // what is not known, and what knowing it is worth
 void plan_answer_else(Answer *answer, const PlanStudy *plan);    // what would be enough, what else may be set or be
-
-#endif

@@ -1,8 +1,7 @@
 // A bound on a layout's step in closed form, from the functions that simulation takes its costs from: never above what
 // simulation finds. Compute and the traffic that it waits for, with the network to itself; filling and draining the
 // pipeline; what gradients and sharded weights cannot hide behind. Contention, skew and interference are left out.
-#ifndef LOCKSTEP_SCENARIOS_PLAN_BOUND_H
-#define LOCKSTEP_SCENARIOS_PLAN_BOUND_H
+#pragma once
 
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/cost/cost.h"
@@ -19,5 +18,3 @@ typedef struct PlanCosts PlanCosts;
 PlanCosts *plan_costs_create(Arena *arena, const Cluster *cluster, const Model *model);
 // The layout is whole: tp, pp, vpp, dp, micro_batch and global_batch are above 0.
 PlanBound plan_bound(PlanCosts *costs, const TrainingSpec *training);
-
-#endif

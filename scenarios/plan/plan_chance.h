@@ -9,8 +9,7 @@
 // step is the predictor's own range, wider above than below; fleet is lognormal with mean 1; stall, lost and luck are
 // those of the lives that were simulated at the rates expected. Of a reservation the days that are billed stand for
 // those of the run (plan_pay.h).
-#ifndef LOCKSTEP_SCENARIOS_PLAN_CHANCE_H
-#define LOCKSTEP_SCENARIOS_PLAN_CHANCE_H
+#pragma once
 
 #include "scenarios/plan/plan.h"
 
@@ -70,5 +69,3 @@ double plan_chance_error(double share);
 bool plan_draws_can_tell(double share, double asked);
 bool plan_keeps_date(const PlanRequest *request, const PlanOutcome *outcome);
 bool plan_keeps_budget(const PlanRequest *request, const PlanOutcome *outcome);
-
-#endif

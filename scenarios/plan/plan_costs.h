@@ -1,7 +1,6 @@
 // Inside the bound: costs of blocks and times of collectives on one cluster, each worked out once. Files of the bound
 // only.
-#ifndef LOCKSTEP_SCENARIOS_PLAN_COSTS_H
-#define LOCKSTEP_SCENARIOS_PLAN_COSTS_H
+#pragma once
 
 #include "models/workload/cost/cost.h"
 #include "scenarios/plan/plan_bound.h"
@@ -28,5 +27,3 @@ double plan_quickest_seconds(PlanCosts *costs, Backend backend, CollectiveOp op,
 
 const Cluster *plan_costs_cluster(const PlanCosts *costs);
 GpuTypes plan_costs_gpus(const PlanCosts *costs); // its GPUs, as cluster_gpus_in_turn has them
-
-#endif

@@ -7,8 +7,7 @@
 // budget so surely. Means given a measurement
 // come from draws in bins of it; one half of a bin's draws chooses and the other half is charged, so that noise does
 // not pass for knowledge.
-#ifndef LOCKSTEP_SCENARIOS_PLAN_LEARN_H
-#define LOCKSTEP_SCENARIOS_PLAN_LEARN_H
+#pragma once
 
 #include "scenarios/plan/plan_chance.h"
 
@@ -55,5 +54,3 @@ typedef struct PlanLosses {
 } PlanLosses;
 double plan_worth_of_all(const PlanLosses *losses);                                 // of perfect information
 double plan_worth_of(Arena *arena, const PlanLosses *losses, const double *signal); // of knowing signal[world]
-
-#endif

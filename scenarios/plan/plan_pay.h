@@ -2,8 +2,7 @@
 //
 // A reservation is paid for whole terms, whether or not a job runs: a run of D days on terms of T days costs that of
 // T ceil(D / T). What runs on spot is paid by the hour; what the provider takes back counts where failures do.
-#ifndef LOCKSTEP_SCENARIOS_PLAN_PAY_H
-#define LOCKSTEP_SCENARIOS_PLAN_PAY_H
+#pragma once
 
 #include "models/workload/life/life.h"
 #include "scenarios/plan/plan.h"
@@ -59,5 +58,3 @@ typedef struct PlanStorage {
 PlanStorage plan_storage(Arena *arena, const PlanRequest *request, const PlanRow *row);
 // Adds to the row's cost what its storage does, where checkpoints are counted; row->storage_cost is that.
 void plan_pay_storage(const PlanRequest *request, const Cluster *cluster, PlanRow *row);
-
-#endif

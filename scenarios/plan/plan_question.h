@@ -1,6 +1,5 @@
 // lockstep plan: how many GPUs, which node and network, which layout, what cost, by when.
-#ifndef LOCKSTEP_SCENARIOS_PLAN_QUESTION_H
-#define LOCKSTEP_SCENARIOS_PLAN_QUESTION_H
+#pragma once
 
 #include "scenarios/plan/plan.h"
 #include "sim/data/question.h"
@@ -13,5 +12,3 @@ typedef PlanResult PlanRunner(void *context, Arena *arena, const PlanParts *part
 int command_plan_with(int argc, char **argv, PlanRunner *runner, void *context);
 // The parts of a command line's search, for those who help. NULL where it cannot be read.
 PlanParts *plan_of_command_line(Arena *arena, int argc, char **argv);
-
-#endif

@@ -1,6 +1,5 @@
 // The layouts that a job may have on so many GPUs, one after the other in a fixed order.
-#ifndef LOCKSTEP_SCENARIOS_PLAN_SPACE_H
-#define LOCKSTEP_SCENARIOS_PLAN_SPACE_H
+#pragma once
 
 #include "scenarios/plan/plan.h"
 
@@ -30,5 +29,3 @@ PlanSpace plan_space(Arena *arena, const PlanRequest *request, double global_bat
 void plan_judge_candidates(const PlanRequest *request, const Cluster *cluster, double batch, PlanSpace *space,
                            PlanCount *count);
 TrainingSpec plan_training(const PlanRequest *request, const PlanCandidate *candidate, double global_batch);
-
-#endif

@@ -1,7 +1,6 @@
 // What if of a plan. Of each WhatIf `then` is the days of the run and `cost` what it costs, nodes that stand by and
 // storage counted in.
-#ifndef LOCKSTEP_SCENARIOS_PLAN_WHAT_IF_H
-#define LOCKSTEP_SCENARIOS_PLAN_WHAT_IF_H
+#pragma once
 
 #include "scenarios/plan/plan_chance.h"
 #include "scenarios/whatif/whatif.h"
@@ -60,5 +59,3 @@ WhatIfs plan_reaches(Arena *arena, const PlanRequest *request, const PlanResult 
 double plan_quantile_within(double *values, int allowed, int worlds, double share);
 double plan_round_up(double value);   // to three digits
 double plan_round_down(double value); // likewise
-
-#endif

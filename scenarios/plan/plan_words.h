@@ -1,6 +1,5 @@
 // Numbers, shares, money and machines of a plan as words.
-#ifndef LOCKSTEP_SCENARIOS_PLAN_WORDS_H
-#define LOCKSTEP_SCENARIOS_PLAN_WORDS_H
+#pragma once
 
 #include "scenarios/plan/plan_answer.h"
 #include "sim/base/quantity.h"
@@ -41,5 +40,3 @@ bool plan_moves_little(double days, double cost, const WhatIf *then); // these s
 bool plan_setting_is_idle(const WhatIf *now, const WhatIf *then);     // the chance, too
 
 const char *plan_reach_text(const PlanStudy *plan, const WhatIf *reach); // "with a budget of $3.02 M the chance …"
-
-#endif

@@ -1,6 +1,5 @@
 // A rank program: what every rank does, written by hand in Lua and recorded operation by operation. From it a System.
-#ifndef LOCKSTEP_SCENARIOS_PROGRAM_H
-#define LOCKSTEP_SCENARIOS_PROGRAM_H
+#pragma once
 
 #include "models/network/messages/flows.h"
 #include "models/workload/cluster/cluster.h"
@@ -102,5 +101,3 @@ void report_deadlock(Arena *arena, const System *system, const RunResult *result
 
 // "rank 3", "ranks 0 to 7", "ranks 1, 3 and 5", for messages. Ranks in rising order.
 const char *rank_list(Arena *arena, const int *ranks, int count);
-
-#endif

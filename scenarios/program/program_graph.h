@@ -2,8 +2,7 @@
 // made. An operation stands behind one that it waits for, on the stream of that one where it can, else on a stream of
 // its own; what nothing orders runs side by side. Collectives of one group have a stream to themselves, on all ranks
 // the same: edges put them in the order in which they meet.
-#ifndef LOCKSTEP_SCENARIOS_PROGRAM_GRAPH_H
-#define LOCKSTEP_SCENARIOS_PROGRAM_GRAPH_H
+#pragma once
 
 #include "scenarios/program/program.h"
 
@@ -34,5 +33,3 @@ bool program_graph_record(Arena *arena, const OpGraph *graph, RecordedRank *rank
 bool program_read_goal(Arena *arena, const char *path, char *text, ProgramSpec *program, Problems *problems);
 bool is_layer_text(const char *text);
 bool program_read_layers(Arena *arena, const char *path, char *text, ProgramSpec *program, Problems *problems);
-
-#endif

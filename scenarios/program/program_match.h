@@ -1,6 +1,5 @@
 // Who meets whom in a rank program: sends with receives, and the calls of a collective by all ranks of a group.
-#ifndef LOCKSTEP_SCENARIOS_PROGRAM_MATCH_H
-#define LOCKSTEP_SCENARIOS_PROGRAM_MATCH_H
+#pragma once
 
 #include "scenarios/program/program.h"
 
@@ -22,5 +21,3 @@ typedef struct Matched {
 
 // NULL after problems.
 const Matched *match_program(Arena *arena, const ProgramSpec *program, Problems *problems);
-
-#endif

@@ -1,7 +1,6 @@
 // Chakra execution traces (mlcommons/chakra, schema/protobuf/et_def.proto, 1.0; what ASTRA-sim reads): a file a rank,
 // PREFIX.0.et, PREFIX.1.et, …, each a graph of computations, transfers and collectives.
-#ifndef LOCKSTEP_SCENARIOS_READ_CHAKRA_H
-#define LOCKSTEP_SCENARIOS_READ_CHAKRA_H
+#pragma once
 
 #include "scenarios/program/program.h"
 #include "sim/data/json.h"
@@ -18,5 +17,3 @@ ChakraReader *chakra_open(Arena *arena, ProgramSpec *program, Problems *problems
 bool chakra_read_groups(ChakraReader *reader, const Json *groups);
 bool chakra_read_rank(ChakraReader *reader, const char *path, const char *data, size_t bytes, int rank);
 void chakra_close(ChakraReader *reader);
-
-#endif

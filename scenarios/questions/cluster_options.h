@@ -1,6 +1,5 @@
 // A cluster and what is paid for it, said in options: what `lockstep cost` and `lockstep power` share.
-#ifndef LOCKSTEP_QUESTIONS_CLUSTER_OPTIONS_H
-#define LOCKSTEP_QUESTIONS_CLUSTER_OPTIONS_H
+#pragma once
 
 #include "models/workload/money/money.h"
 #include "sim/base/date.h"
@@ -18,5 +17,3 @@ const Cluster *cluster_from_options(Arena *arena, const Catalogue *catalogue, co
 Date day_from_options(const Options *options, Problems *problems);
 // --mix "matrix=0.6,memory-bound=0.15,communication=0.2,waiting=0.05"; when left out that of a usual training step.
 ActivityMix mix_from_options(const Options *options, Problems *problems);
-
-#endif

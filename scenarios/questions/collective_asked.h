@@ -1,6 +1,5 @@
 // What is asked of a collective by options, on which machine: for the table, and for whoever explains a row of it.
-#ifndef LOCKSTEP_QUESTIONS_COLLECTIVE_ASKED_H
-#define LOCKSTEP_QUESTIONS_COLLECTIVE_ASKED_H
+#pragma once
 
 #include "models/hardware/quicker.h"
 #include "models/network/messages/flows.h"
@@ -51,5 +50,3 @@ bool collective_is_as_asked(const CollectiveRequest *request, const CollectivePl
 void collective_refuse_another(const CollectiveAsked *asked, const CollectivePlan *plan);
 
 int command_collective(int argc, char **argv); // argv[0] is "collective"
-
-#endif

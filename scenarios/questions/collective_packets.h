@@ -1,6 +1,5 @@
 // A collective packet by packet, as lockstep collective --fidelity packet or all asks for it, and what it tells.
-#ifndef LOCKSTEP_QUESTIONS_COLLECTIVE_PACKETS_H
-#define LOCKSTEP_QUESTIONS_COLLECTIVE_PACKETS_H
+#pragma once
 
 #include "scenarios/packets/packets_collective.h"
 #include "scenarios/questions/collective_asked.h"
@@ -18,5 +17,3 @@ bool collective_as_packets(Arena *arena, const CollectiveAsked *asked, const Pac
 void collective_packets_answer(Answer *answer, const CollectiveSides *sides, int count, bool all);
 // Options of packets without packets are a problem.
 void collective_refuse_packets(const CollectiveAsked *asked, const Options *options);
-
-#endif

@@ -1,6 +1,5 @@
 // All tables of constants that the program has.
-#ifndef LOCKSTEP_QUESTIONS_CONSTANTS_H
-#define LOCKSTEP_QUESTIONS_CONSTANTS_H
+#pragma once
 
 #include "sim/base/constant.h"
 
@@ -14,5 +13,3 @@ enum { CONSTANT_TABLE_COUNT = 5 };
 extern const ConstantTable constant_tables[CONSTANT_TABLE_COUNT];
 
 int command_constants(int argc, char **argv); // argv[0] is "constants"
-
-#endif

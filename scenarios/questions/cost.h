@@ -1,6 +1,5 @@
 // lockstep cost: what is known of a cluster's price when its answer is made.
-#ifndef LOCKSTEP_QUESTIONS_COST_H
-#define LOCKSTEP_QUESTIONS_COST_H
+#pragma once
 
 #include "models/workload/money/money.h"
 #include "sim/base/date.h"
@@ -30,5 +29,3 @@ typedef struct CostFound {
 void cost_answer(Answer *answer, const CostFound *found);
 int command_cost(int argc, char **argv);  // argv[0] is "cost"; the answer is the exit code
 int command_power(int argc, char **argv); // argv[0] is "power"
-
-#endif

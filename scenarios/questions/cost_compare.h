@@ -1,6 +1,5 @@
 // Two designs side by side in money: what a run of each costs, and every difference as a row.
-#ifndef LOCKSTEP_QUESTIONS_COST_COMPARE_H
-#define LOCKSTEP_QUESTIONS_COST_COMPARE_H
+#pragma once
 
 #include "sim/data/question.h"
 
@@ -57,5 +56,3 @@ extern const OptionSpec compare_options[];
 extern const int compare_option_count;
 bool compare_is_asked(const Options *options);
 int compare_designs(Asking *asking); // exit status
-
-#endif

@@ -1,6 +1,5 @@
 // What `lockstep goodput` was asked, and how its answer is shown.
-#ifndef LOCKSTEP_QUESTIONS_GOODPUT_H
-#define LOCKSTEP_QUESTIONS_GOODPUT_H
+#pragma once
 
 #include "models/hardware/quote.h"
 #include "models/workload/life/life.h"
@@ -60,5 +59,3 @@ void goodput_answer_nothing(Answer *answer, const GoodputAsked *asked, const cha
 bool goodput_draw(const Asking *asking, const GoodputAsked *asked, const LifeStudy *study);
 // A row for each stretch: what it was spent on, in hours or days, its goodput and its unplanned stops behind it.
 void calendar_chart(Arena *arena, const LifeCalendar *calendar, Chart *chart);
-
-#endif

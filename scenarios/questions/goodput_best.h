@@ -1,6 +1,5 @@
 // lockstep goodput --best: spares, checkpoint interval and storage chosen together, and how the answer is shown.
-#ifndef LOCKSTEP_QUESTIONS_GOODPUT_BEST_H
-#define LOCKSTEP_QUESTIONS_GOODPUT_BEST_H
+#pragma once
 
 #include "models/workload/life/life_choice.h"
 #include "scenarios/questions/goodput.h"
@@ -13,5 +12,3 @@ LifeWish goodput_best_wish(const GoodputAsked *asked, const Catalogue *catalogue
                            Problems *problems);
 void goodput_best_answer(Answer *answer, const GoodputAsked *asked, const Catalogue *catalogue, const LifeWish *wish,
                          const LifeChoice *choice);
-
-#endif

@@ -1,6 +1,5 @@
 // lockstep lesson: the course in a terminal, and its sheets on pages.
-#ifndef LOCKSTEP_SCENARIOS_LESSON_H
-#define LOCKSTEP_SCENARIOS_LESSON_H
+#pragma once
 
 #include "sim/data/question.h"
 
@@ -14,5 +13,3 @@ extern const int lesson_word_count;
 
 // Whether a text says the word, or its plural, as a word of its own. Small letters stand for large ones too.
 bool lesson_says(const char *text, const char *term);
-
-#endif

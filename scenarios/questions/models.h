@@ -1,11 +1,8 @@
 // What `lockstep model` shows of one.
-#ifndef LOCKSTEP_QUESTIONS_MODELS_H
-#define LOCKSTEP_QUESTIONS_MODELS_H
+#pragma once
 
 #include "models/workload/model/model.h"
 #include "sim/data/question.h"
 
 // What each block runs in forward of one sample of so many tokens (model_operators.c).
 void add_operators(const Asking *asking, const Model *model, double seq_len);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef LOCKSTEP_SCENARIOS_COMMAND_QUEUE_H
-#define LOCKSTEP_SCENARIOS_COMMAND_QUEUE_H
+#pragma once
 
 #include "results/answer/frame.h"
 #include "scenarios/queue/queue_study.h"
@@ -12,5 +11,3 @@ typedef struct QueueAnswer { // what was found (Asking)
     const QueueStudy *study; // as it was simulated: drawn jobs lengthened
     const Record *record;
 } QueueAnswer;
-
-#endif

@@ -1,6 +1,5 @@
 // Policies side by side on the same jobs, with intervals; lengthened until they are as narrow as was asked.
-#ifndef LOCKSTEP_SCENARIOS_QUEUE_ANSWER_H
-#define LOCKSTEP_SCENARIOS_QUEUE_ANSWER_H
+#pragma once
 
 #include "scenarios/queue/queue_record.h"
 
@@ -15,5 +14,3 @@ int queue_study_job_count(const QueueStudy *study);
 // NULL: stopped by the watch before the first policy was finished. *simulated: the study as it was answered,
 // lengthened.
 const Record *queue_answers(Arena *arena, const QueueStudy *study, const QueueStudy **simulated);
-
-#endif

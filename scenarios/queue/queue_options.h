@@ -1,6 +1,5 @@
 // What `lockstep queue` may be told, and the study that it makes.
-#ifndef LOCKSTEP_SCENARIOS_QUEUE_OPTIONS_H
-#define LOCKSTEP_SCENARIOS_QUEUE_OPTIONS_H
+#pragma once
 
 #include "scenarios/queue/queue_study.h"
 #include "sim/base/options.h"
@@ -16,5 +15,3 @@ typedef struct GoalRow {
 } GoalRow;
 extern const GoalRow queue_goals[];
 extern const int queue_goal_count;
-
-#endif

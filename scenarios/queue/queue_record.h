@@ -1,6 +1,5 @@
 // The answer about a shared cluster before it is a record.
-#ifndef LOCKSTEP_SCENARIOS_QUEUE_RECORD_H
-#define LOCKSTEP_SCENARIOS_QUEUE_RECORD_H
+#pragma once
 
 #include "scenarios/queue/queue_study.h"
 
@@ -52,5 +51,3 @@ bool queue_still_filling(const QueueStudy *study, const PolicyAnswer *answers);
 typedef void AddNote(Arena *arena, void *notes, const char *text);
 void queue_doubts(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers, AddNote *add, void *notes);
 RecordTable queue_differences(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers);
-
-#endif

@@ -1,6 +1,5 @@
 // What was asked of a shared cluster, by flags or by sim.queue, and its answer as a record.
-#ifndef LOCKSTEP_SCENARIOS_QUEUE_STUDY_H
-#define LOCKSTEP_SCENARIOS_QUEUE_STUDY_H
+#pragma once
 
 #include "models/workload/queue/queue_jobs.h"
 #include "models/workload/queue/queue_size.h"
@@ -62,5 +61,3 @@ bool queue_weights_from_text(const char *text, Where where, QueueWeights *weight
 bool queue_add_sizes(QueueStudy *study, const int *nodes, int count, Problems *problems);
 int queue_largest_job(const QueueStudy *study); // GPUs
 bool queue_add_policy(QueueStudy *study, const char *name, Where where, Problems *problems);
-
-#endif

@@ -1,6 +1,5 @@
 // Films (results/film/film.h) of what is simulated: a collective message by message, a rank program, a job's step.
-#ifndef LOCKSTEP_SCENARIOS_STEP_FILM_H
-#define LOCKSTEP_SCENARIOS_STEP_FILM_H
+#pragma once
 
 #include "models/network/messages/flows.h"
 #include "results/film/film.h"
@@ -16,5 +15,3 @@ const Film *film_of_program(Arena *arena, const ProgramSpec *program, uint64_t s
 const Film *film_of_spans(Arena *arena, const SpanSet *set, Problems *problems);
 
 bool film_has_room(int rows, const char *remedy, Where where, Problems *problems);
-
-#endif

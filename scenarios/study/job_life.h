@@ -1,6 +1,5 @@
 // A job's run with failures and checkpoints counted in: how many days, at what cost, and how sure.
-#ifndef LOCKSTEP_SCENARIOS_JOB_LIFE_H
-#define LOCKSTEP_SCENARIOS_JOB_LIFE_H
+#pragma once
 
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/job/training.h"
@@ -24,5 +23,3 @@ JobStorage job_storage(const Catalogue *catalogue, const Cluster *cluster, const
 LifeSpec job_life_spec(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training);
 // As often as Daly says, where nobody says how often.
 double job_usual_interval(const LifeSpec *spec);
-
-#endif

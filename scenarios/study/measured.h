@@ -1,6 +1,5 @@
 // Measured steps of a study's own job, and what differs from it: "16,tp=8=9.1s", rows of a file, a trainer's log.
-#ifndef LOCKSTEP_SCENARIOS_MEASURED_H
-#define LOCKSTEP_SCENARIOS_MEASURED_H
+#pragma once
 
 #include "scenarios/study/study_point.h"
 #include "scenarios/study/trainer_log.h"
@@ -30,5 +29,3 @@ bool measured_place(Arena *arena, const StudySpec *of, MeasuredStep *step, const
 // Now that it is known how much a step is: of a log its seconds.
 void measured_settle(MeasuredStep *step, const TrainingSpec *training, double global_batch, double micro_batches,
                      int gpus);
-
-#endif

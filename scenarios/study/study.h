@@ -1,6 +1,5 @@
 // A study: one cluster, one job, and what is varied over them; simulating it gives a record.
-#ifndef LOCKSTEP_SCENARIOS_STUDY_H
-#define LOCKSTEP_SCENARIOS_STUDY_H
+#pragma once
 
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/job/job.h"
@@ -87,5 +86,3 @@ void price_training(Arena *arena, const Cluster *cluster, RecordPoint *point);
 // A hand-written System as a record point (sim.program).
 RecordPoint simulate_program(Arena *arena, const ProgramSpec *program, const System *system, const StudySpec *study,
                              Problems *problems);
-
-#endif

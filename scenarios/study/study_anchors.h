@@ -1,8 +1,7 @@
 // Measured steps of one's own that correct what a study simulates: rows of `--anchor FILE.csv`, which describe a job
 // each, and runs of the very job that is asked of, `--measured 8=0.412s`, of which only the settings that differ are
 // said.
-#ifndef LOCKSTEP_SCENARIOS_STUDY_ANCHORS_H
-#define LOCKSTEP_SCENARIOS_STUDY_ANCHORS_H
+#pragma once
 
 #include "models/workload/step/anchor.h"
 #include "scenarios/study/study.h"
@@ -37,5 +36,3 @@ const Anchors *study_anchors(Arena *arena, const Options *options, const Catalog
 void anchors_tell_unheard(const Anchors *anchors);
 // The same before: steps of a job on these GPUs will be asked for.
 void anchors_will_hear(const Anchors *anchors, const Gpu *gpu, const TrainingSpec *training);
-
-#endif

@@ -1,6 +1,5 @@
 // A study said in options instead of a script: --model, --node, --gpus and the rest of a cluster and a job.
-#ifndef LOCKSTEP_SCENARIOS_STUDY_OPTIONS_H
-#define LOCKSTEP_SCENARIOS_STUDY_OPTIONS_H
+#pragma once
 
 #include "models/workload/cluster/rent_options.h"
 #include "models/workload/job/job_options.h"
@@ -23,5 +22,3 @@ bool options_name_a_script(const Options *options);
 // `command` stands for the scenario's name: "lockstep sweep". NULL after problems.
 StudySpec *study_from_options(Arena *arena, const Options *options, const Catalogue *catalogue, const char *command,
                               Problems *problems);
-
-#endif

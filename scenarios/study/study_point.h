@@ -1,6 +1,5 @@
 // One point of a study, simulated by itself: what study_run does in turn and a sweep does in many processes.
-#ifndef LOCKSTEP_SCENARIOS_STUDY_POINT_H
-#define LOCKSTEP_SCENARIOS_STUDY_POINT_H
+#pragma once
 
 #include "scenarios/study/study.h"
 
@@ -30,5 +29,3 @@ StudyPlace study_place(Arena *arena, const StudySpec *study, const int *values, 
 
 // What a point of a study that varies nothing is measured against: the same job on one GPU, or on as few as hold it.
 void study_set_baseline(Arena *arena, const StudySpec *study, RecordPoint *point, Problems *problems);
-
-#endif

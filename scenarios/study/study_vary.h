@@ -1,6 +1,5 @@
 // The values of a varied parameter, from --vary and from lists.
-#ifndef LOCKSTEP_SCENARIOS_STUDY_VARY_H
-#define LOCKSTEP_SCENARIOS_STUDY_VARY_H
+#pragma once
 
 #include "scenarios/study/study.h"
 
@@ -11,5 +10,3 @@
 bool study_vary_read(Arena *arena, const char *written, Variation *vary, Problems *problems);
 // A column each, in the order of the file. NULL after problems.
 const Variation *study_vary_list(Arena *arena, const char *path, int *count, Problems *problems);
-
-#endif

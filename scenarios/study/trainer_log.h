@@ -1,7 +1,6 @@
 // The log of a training run: what its lines say a step took, after those that warmed up, and what it held in memory.
 // Which software wrote it is known by its words (a row each, trainer_log.c).
-#ifndef LOCKSTEP_SCENARIOS_TRAINER_LOG_H
-#define LOCKSTEP_SCENARIOS_TRAINER_LOG_H
+#pragma once
 
 #include "sim/base/arena.h"
 #include "sim/base/problem.h"
@@ -41,5 +40,3 @@ typedef struct StepOfLog { // how much one step is
     double samples, tokens, micro_batches, gpus;
 } StepOfLog;
 double trainer_log_per_step(const TrainerLog *log, StepOfLog step); // units: times `seconds` is the time of a step
-
-#endif

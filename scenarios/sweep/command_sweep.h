@@ -1,6 +1,5 @@
 // lockstep sweep: many points, many processes, one store.
-#ifndef LOCKSTEP_SCENARIOS_COMMAND_SWEEP_H
-#define LOCKSTEP_SCENARIOS_COMMAND_SWEEP_H
+#pragma once
 
 #include "scenarios/sweep/sweep_run.h"
 
@@ -11,5 +10,3 @@ typedef bool SweepRunner(void *context, Sweep *sweep, Store *store, SweepRun *ru
 int command_sweep_with(int argc, char **argv, SweepRunner *runner, void *context);
 // The sweep of a command line, without its store. NULL with the exit code in *status.
 Sweep *sweep_of_command_line(Arena *arena, int argc, char **argv, int *status);
-
-#endif

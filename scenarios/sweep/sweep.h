@@ -1,7 +1,6 @@
 // A sweep: the points of a study as numbered, independent pieces, each known by a key. The study is a script's, or said
 // in options.
-#ifndef LOCKSTEP_SCENARIOS_SWEEP_H
-#define LOCKSTEP_SCENARIOS_SWEEP_H
+#pragma once
 
 #include "results/store/store.h"
 #include "scenarios/lua/scenario.h"
@@ -57,5 +56,3 @@ const char *sweep_key(const Sweep *sweep, Arena *arena, int64_t point);
 StoreRow sweep_point(Sweep *sweep, Arena *arena, int64_t point);
 // The row of a point whose process ended.
 StoreRow sweep_failed_point(const Sweep *sweep, Arena *arena, int64_t point, const char *reason);
-
-#endif

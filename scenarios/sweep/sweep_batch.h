@@ -1,6 +1,5 @@
 // A sweep cut into shards for a Slurm array.
-#ifndef LOCKSTEP_SCENARIOS_SWEEP_BATCH_H
-#define LOCKSTEP_SCENARIOS_SWEEP_BATCH_H
+#pragma once
 
 #include "sim/base/problem.h"
 
@@ -10,5 +9,3 @@ bool shard_read(const char *text, int *shard, int *count, Problems *problems);
 const char *shard_path(Arena *arena, const char *store, int shard, int count);
 // A batch file that runs this command line as an array of so many jobs, and what to do afterwards.
 const char *batch_text(Arena *arena, int argc, char **argv, const char *store, int jobs_of_array);
-
-#endif

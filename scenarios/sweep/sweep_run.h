@@ -1,6 +1,5 @@
 // Running a sweep: what the store lacks is given out, and what comes back is stored.
-#ifndef LOCKSTEP_SCENARIOS_SWEEP_RUN_H
-#define LOCKSTEP_SCENARIOS_SWEEP_RUN_H
+#pragma once
 
 #include "results/progress.h"
 #include "scenarios/sweep/sweep.h"
@@ -21,5 +20,3 @@ typedef struct SweepRun {
 
 // False after a problem: with the store, or nobody is left to do the work.
 bool sweep_run(Sweep *sweep, Store *store, const Hands *hands, SweepRun *run, Problems *problems);
-
-#endif

@@ -1,6 +1,5 @@
 // A step of a job or of a rank program as spans of some of its ranks.
-#ifndef LOCKSTEP_SCENARIOS_TRACE_H
-#define LOCKSTEP_SCENARIOS_TRACE_H
+#pragma once
 
 #include "models/workload/step/simulate.h"
 #include "scenarios/lua/scenario.h"
@@ -26,5 +25,3 @@ bool trace_simulate(Arena *arena, const Cluster *cluster, const StudySpec *study
                     SimulatedStep *step, const char **why_not, Problems *problems);
 // A step that ran. NULL after problems, and where the job does not run: then *why_not says why.
 const SpanSet *trace_step(Arena *arena, const TraceRequest *request, const char **why_not, Problems *problems);
-
-#endif

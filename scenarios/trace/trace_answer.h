@@ -1,6 +1,5 @@
 // What is said of a trace, as a tree.
-#ifndef LOCKSTEP_SCENARIOS_TRACE_ANSWER_H
-#define LOCKSTEP_SCENARIOS_TRACE_ANSWER_H
+#pragma once
 
 #include "sim/data/answer.h"
 #include "sim/spans.h"
@@ -17,5 +16,3 @@ void trace_answer(Answer *answer, Arena *arena, const SpanSet *set, const TraceA
 
 // Of a job that does not run: no rows, and why.
 void trace_answer_refusal(Answer *answer, Arena *arena, const char *title, const char *why_not);
-
-#endif

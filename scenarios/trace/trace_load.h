@@ -1,6 +1,5 @@
 // The load of a site over a step: how far it swings, how fast, at which frequencies, and what would smooth it.
-#ifndef LOCKSTEP_SCENARIOS_TRACE_LOAD_H
-#define LOCKSTEP_SCENARIOS_TRACE_LOAD_H
+#pragma once
 
 #include "scenarios/trace/trace.h"
 #include "sim/data/answer.h"
@@ -8,5 +7,3 @@
 // Of a job. False after problems, and where it does not run: then *why_not says why.
 bool trace_load_answer(Answer *answer, Arena *arena, const TraceRequest *request, const char **why_not,
                        Problems *problems);
-
-#endif

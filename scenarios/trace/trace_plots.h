@@ -1,6 +1,5 @@
 // A step as curves over its time: what ranks' GPUs do, carry, hold and draw.
-#ifndef LOCKSTEP_SCENARIOS_TRACE_PLOTS_H
-#define LOCKSTEP_SCENARIOS_TRACE_PLOTS_H
+#pragma once
 
 #include "results/results.h"
 #include "sim/data/answer.h"
@@ -23,5 +22,3 @@ const RecordTable *trace_plot_table(Arena *arena, const SpanSet *set, TracePlot 
 // ranks as DIR/trace-links.csv. False after a problem; warns on stderr of what there is nothing to draw of.
 bool trace_plots_draw(Arena *arena, const SpanSet *set, const bool wanted[TRACE_PLOTS], const char *folder,
                       const char *format, const Style *style, Answer *answer, Problems *problems);
-
-#endif

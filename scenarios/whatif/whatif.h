@@ -1,7 +1,6 @@
 // What if: a move is one thing changed, all else as it was; what comes of it is simulated, weighed against what there
 // is now, judged, ranked and said. Of steps, lives, queues, collectives and plans alike.
-#ifndef LOCKSTEP_SCENARIOS_WHATIF_H
-#define LOCKSTEP_SCENARIOS_WHATIF_H
+#pragma once
 
 #include "models/hardware/quicker.h"
 #include "models/workload/job/job_fields.h"
@@ -116,5 +115,3 @@ void whatif_add_useless(Answer *answer, Arena *arena, const WhatIfs *list, const
         "verdict", "verdict", AS_TEXT, 0                                                                               \
     }
 void whatif_add_cells(Answer *answer, const WhatIf *whatif);
-
-#endif

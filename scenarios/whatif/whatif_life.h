@@ -1,6 +1,5 @@
 // What may be changed of a job's weeks: how its machines fail and are mended, what its checkpoints go to.
-#ifndef LOCKSTEP_SCENARIOS_WHATIF_LIFE_H
-#define LOCKSTEP_SCENARIOS_WHATIF_LIFE_H
+#pragma once
 
 #include "models/workload/life/life.h"
 #include "scenarios/whatif/whatif.h"
@@ -31,5 +30,3 @@ typedef struct LifeThen {
 // Of checkpoints written so, as often as now.
 CheckpointPlan life_checkpoint(const LifeNow *now, CheckpointMode mode);
 extern const char *const life_mode_titles[CHECKPOINT_MODE_COUNT];
-
-#endif

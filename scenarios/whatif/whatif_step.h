@@ -1,7 +1,6 @@
 // A training step as it is, and all that was tried of it: its settings, its machine, what is broken; one by one and
 // several together.
-#ifndef LOCKSTEP_SCENARIOS_WHATIF_STEP_H
-#define LOCKSTEP_SCENARIOS_WHATIF_STEP_H
+#pragma once
 
 #include "models/workload/step/simulate.h"
 #include "scenarios/study/study.h"
@@ -108,5 +107,3 @@ const char *step_becomes(Arena *arena, const JobNow *now, const WhatIf *whatif);
 // "; memory then runs out with a chance of 4.3 % instead of 1.5 %"; "" where it surely fits before and after, and the
 // chance does not rise by more than a point.
 const char *step_risk(Arena *arena, const JobNow *now, const WhatIf *whatif);
-
-#endif

@@ -1,6 +1,5 @@
 // An arena: memory that is given out piece by piece and released all at once.
-#ifndef LOCKSTEP_SIM_ARENA_H
-#define LOCKSTEP_SIM_ARENA_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ size_t arenas_bytes_used(void);
 
 #define ARENA_NEW(arena, Type) ((Type *)arena_alloc((arena), sizeof(Type)))
 #define ARENA_ARRAY(arena, Type, count) ((Type *)arena_array((arena), (size_t)(count), sizeof(Type)))
-
-#endif

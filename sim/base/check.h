@@ -1,6 +1,5 @@
 // CHECK: our own mistakes stop the program, in every build. The user's mistakes go to problem.h.
-#ifndef LOCKSTEP_SIM_CHECK_H
-#define LOCKSTEP_SIM_CHECK_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,5 +11,3 @@
             abort();                                                                                                   \
         }                                                                                                              \
     } while (0)
-
-#endif

@@ -1,8 +1,7 @@
 // A number inside the models that somebody fitted or assumed, with what it rests on. Each room of the models keeps its
 // own in one table (*_constants.c), read by index; `lockstep constants` shows them all. What is true by definition or
 // stands in a protocol's source is no such number and stays beside the code that uses it.
-#ifndef LOCKSTEP_CONSTANT_H
-#define LOCKSTEP_CONSTANT_H
+#pragma once
 
 typedef enum ConstantKind {
     CONSTANT_FITTED,   // to measurements, through the models
@@ -19,5 +18,3 @@ typedef struct Constant {
     const char *source; // what it was fitted to or read off; why it is assumed so
     const char *basis;  // how much that is: machines, rows
 } Constant;
-
-#endif

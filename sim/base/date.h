@@ -1,6 +1,5 @@
 // Calendar days as people write them: "2026", "2026-04", "2026-04-17". A year or month alone is the whole of it.
-#ifndef LOCKSTEP_SIM_DATE_H
-#define LOCKSTEP_SIM_DATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ bool date_is_a_year_before(Date date, Date today);
 // What --date says; NULL: today by the clock of this machine, in UTC. For what stands on the screen beside a result;
 // where the result counts from it, the answer says so. A problem when it is no day.
 Date date_or_today(const char *text, Problems *problems);
-
-#endif

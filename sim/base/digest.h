@@ -1,6 +1,5 @@
 // A digest of a run: 64-bit FNV-1a over everything that happened, so that "the same run" can be checked by eye.
-#ifndef LOCKSTEP_SIM_DIGEST_H
-#define LOCKSTEP_SIM_DIGEST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ static inline uint64_t digest_words_again(uint64_t digest, const uint64_t *words
     }
     return seen->factor * digest + seen->added[low];
 }
-
-#endif

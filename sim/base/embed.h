@@ -1,7 +1,6 @@
 // Files that people edit, within the program's read-only data: bytes, and a zero behind them. Paths are as make sees
 // them, from the root. A file is embedded in one place; its text may be read anywhere.
-#ifndef LOCKSTEP_SIM_EMBED_H
-#define LOCKSTEP_SIM_EMBED_H
+#pragma once
 
 #ifdef __wasm__ // where data has a section of its own, and a size
 #define EMBED_BEGIN(name_) ".section .rodata." #name_ ",\"\",@\n.type " #name_ ",@object\n"
@@ -16,5 +15,3 @@
 #define EMBED(name_, path_)                                                                                            \
     __asm__(EMBED_BEGIN(name_) ".globl " #name_ "\n" #name_ ":\n.incbin \"" path_ "\"\n" EMBED_END(name_));            \
     extern const char name_[] __asm__(#name_), name_##_end[] __asm__(#name_ "_end")
-
-#endif

@@ -1,6 +1,5 @@
 // UTF-8 letter by letter, and which letters a terminal obeys, or hides, instead of showing them.
-#ifndef LOCKSTEP_SIM_LETTERS_H
-#define LOCKSTEP_SIM_LETTERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ bool letter_commands_terminal(int32_t letter);
 
 // Each such letter becomes one '?', in place. `kept`: ASCII controls that stay, for example "\n\t".
 char *letters_make_harmless(char *text, const char *kept);
-
-#endif

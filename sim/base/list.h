@@ -1,6 +1,5 @@
 // Growing arrays for building time. LIST_PUSH doubles the room in an arena; the old room stays with the arena.
-#ifndef LOCKSTEP_SIM_LIST_H
-#define LOCKSTEP_SIM_LIST_H
+#pragma once
 
 #include <string.h>
 
@@ -18,5 +17,3 @@
         }                                                                                                              \
         (list)->items[(list)->count++] = (value);                                                                      \
     } while (0)
-
-#endif

@@ -1,7 +1,6 @@
 // Which number a name has, among any number of names, in a time that grows with the logarithm of their number whatever
 // they are: names come from files of others, who could choose such as meet in one place of a hash table.
-#ifndef LOCKSTEP_SIM_NAME_INDEX_H
-#define LOCKSTEP_SIM_NAME_INDEX_H
+#pragma once
 
 #include "sim/base/arena.h"
 
@@ -23,5 +22,3 @@ typedef struct Names {
 } Names;
 
 void names_add(Arena *arena, Names *names, const char *name); // nothing where it is among them; it is not copied
-
-#endif

@@ -1,7 +1,6 @@
 // Command-line options from one table: reading them, their --help, and errors that say what was meant.
 // Names are whole words with two dashes ("--name value" or "--name=value"); a row may have a longer alias and a letter.
-#ifndef LOCKSTEP_SIM_OPTIONS_H
-#define LOCKSTEP_SIM_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -131,5 +130,3 @@ void options_print_help(const OptionSpec *specs, int spec_count, const char *usa
 // option (of a choice, without its dashes), or with NULL the names of all. NULL, NULL: help is help again.
 void options_offer(const char *option, const char *start);
 bool options_offering(void);
-
-#endif

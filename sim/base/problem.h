@@ -1,6 +1,5 @@
 // Problems: the user's mistakes as sentences with a place and a remedy, collected so that all are shown at once.
-#ifndef LOCKSTEP_SIM_PROBLEM_H
-#define LOCKSTEP_SIM_PROBLEM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -55,5 +54,3 @@ void problems_print(const Problems *problems, FILE *out);
 // The nearest of the names by Damerau-Levenshtein distance, ignoring case, '-', '_' and spaces;
 // NULL when none is near enough to be what was meant.
 const char *nearest_name(const char *given, const char *const *names, int name_count);
-
-#endif

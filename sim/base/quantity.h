@@ -1,7 +1,6 @@
 // Quantities with units, both ways: "400 Gb/s", "80 GiB", "25 us", "2T", "0.35".
 // Bits are written b or bit, bytes B; k M G T P E are powers of 1000, Ki Mi Gi Ti Pi powers of 1024.
-#ifndef LOCKSTEP_SIM_QUANTITY_H
-#define LOCKSTEP_SIM_QUANTITY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ const char *quantity_describe(QuantityKind kind);
 
 // A parameter's number: the shortest text that reads back equal, whole numbers without 'e'.
 const char *quantity_exact(Arena *arena, double number);
-
-#endif

@@ -1,7 +1,6 @@
 // Random streams with names. A stream is told apart by (seed, purpose, item), so a new use of randomness never
 // shifts another. 64 bits of state per draw, as a GSL generator type, so every gsl_ran_* function works on it.
-#ifndef LOCKSTEP_SIM_RANDOM_H
-#define LOCKSTEP_SIM_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -54,5 +53,3 @@ static inline double lognormal_of(const LognormalTable *table, uint64_t word) {
 double random_exponential(RandomStream *stream, double mean);
 double random_gamma(RandomStream *stream, double shape, double scale);
 double random_weibull(RandomStream *stream, double scale, double shape);
-
-#endif

@@ -1,6 +1,5 @@
 // Seeds of random draws: whole numbers of 64 bits, read and written alike at every door, never through a double.
-#ifndef LOCKSTEP_SIM_SEED_H
-#define LOCKSTEP_SIM_SEED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,5 +11,3 @@ bool digits_read(const char *text, uint64_t *number);
 // Such digits, or a count as it is written elsewhere ("7.0", "1e3", "2k"; up to 9e15, where each is exact). False: it
 // is no seed, and *seed stays.
 bool seed_read(const char *text, uint64_t *seed);
-
-#endif

@@ -1,6 +1,5 @@
 // SHA-256 (FIPS 180-4), for pages that say which scripts and styles of theirs may run.
-#ifndef LOCKSTEP_SIM_SHA256_H
-#define LOCKSTEP_SIM_SHA256_H
+#pragma once
 
 #include <stddef.h>
 
@@ -10,5 +9,3 @@
 void sha256(const void *data, size_t bytes, unsigned char digest[SHA256_BYTES]);
 // The digest in base64 (RFC 4648), as "sha256-…" of a content security policy wants it.
 void sha256_base64(const void *data, size_t bytes, char text[SHA256_BASE64_ROOM]);
-
-#endif

@@ -1,6 +1,5 @@
 // Statistics of small samples, through GSL.
-#ifndef LOCKSTEP_SIM_STATISTICS_H
-#define LOCKSTEP_SIM_STATISTICS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -42,5 +41,3 @@ double least_squares_solve(Arena *arena, const LeastSquares *problem, double *x,
 
 // The pseudo-Huber loss as a residual: half the square of the result grows linearly beyond `scale`.
 double soften_residual(double residual, double scale);
-
-#endif

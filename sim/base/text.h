@@ -1,6 +1,5 @@
 // How names and figures are written for people, the same in tables, charts and the terminal. What is unknown is a dash.
-#ifndef LOCKSTEP_SIM_TEXT_H
-#define LOCKSTEP_SIM_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -42,5 +41,3 @@ const char *text_power(Arena *arena, double watts);                        // "6
 const char *text_figures(Arena *arena, double value,
                          int figures);              // so many significant figures, never an exponent below 1e15
 const char *text_exact(Arena *arena, double value); // shortest that reads back equal; "" for NaN and infinity
-
-#endif

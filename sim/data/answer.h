@@ -4,8 +4,7 @@
 // A node with a key stands in JSON, CSV and plain text; one with a title (a sentence, a table with a heading or titled
 // columns) is shown to people, as far as its detail goes. Texts are kept as they are given: they live as long as the
 // answer's arena. Nodes stand in the order in which they are added, in the section that was opened last.
-#ifndef LOCKSTEP_SIM_ANSWER_H
-#define LOCKSTEP_SIM_ANSWER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -221,5 +220,3 @@ bool answer_unit_is_number(AnswerUnit unit); // stands on the right
 // Beside a fact: its range and its note; "".
 const char *answer_beside(Arena *arena, const Answer *answer, const AnswerNode *fact);
 bool answer_has_words(const AnswerNode *node); // there is something for people in it; false for sections
-
-#endif

@@ -1,7 +1,6 @@
 // CSV (RFC 4180), read and written. Columns are found by their header word, never by position. Where the header has
 // bars and no comma, bars part cells.
-#ifndef LOCKSTEP_SIM_CSV_H
-#define LOCKSTEP_SIM_CSV_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -49,5 +48,3 @@ void csv_figures(CsvWriter *csv, const char *format, ...) __attribute__((format(
 void csv_number(CsvWriter *csv, const char *format, double number) __attribute__((format(printf, 2, 0)));
 void csv_end_row(CsvWriter *csv);
 void csv_titles(FILE *out, const char *titles); // a row of our own words, with commas between
-
-#endif

@@ -2,8 +2,7 @@
 // line: {"format": "lockstep-answer", "format_version": 2, "kind": "memory", "program": {…}, "command": […], …}.
 // "partial": true follows where a signal ended the work and the answer is of what was done until then.
 // `lockstep schema` prints the JSON Schema of each kind.
-#ifndef LOCKSTEP_SIM_ENVELOPE_H
-#define LOCKSTEP_SIM_ENVELOPE_H
+#pragma once
 
 #include "sim/data/json.h"
 
@@ -20,5 +19,3 @@ void envelope_tells(void (*write)(JsonWriter *json));
 void envelope_write(JsonWriter *json, const char *kind);
 // The same for an object whose format has a name of its own ("lockstep-hardware").
 void envelope_write_format(JsonWriter *json, const char *format, const char *kind);
-
-#endif

@@ -1,6 +1,5 @@
 // A file as it is or, where it begins as gzip's do (RFC 1952), what is packed in it: read as a stream, of any size.
-#ifndef LOCKSTEP_SIM_GUNZIP_H
-#define LOCKSTEP_SIM_GUNZIP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,5 +20,3 @@ size_t gunzip_read(Gunzip *gunzip, void *room, size_t bytes);
 // After the last bytes: false after a problem at `path`, where it was broken or beyond the limits.
 bool gunzip_is_whole(const Gunzip *gunzip, const char *path, Problems *problems);
 void gunzip_close(Gunzip *gunzip);
-
-#endif

@@ -1,6 +1,5 @@
 // Lists of hosts as Slurm writes them: "gpu[001-016,020],login2", several brackets in a name, leading zeros kept.
-#ifndef LOCKSTEP_SIM_HOSTLIST_H
-#define LOCKSTEP_SIM_HOSTLIST_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -9,5 +8,3 @@ typedef bool HostVisit(void *context, const char *name);
 
 // False: the list cannot be read, and *why says so, or `visit` had enough, and *why is NULL.
 bool hostlist_walk(const char *list, HostVisit *visit, void *context, const char **why);
-
-#endif

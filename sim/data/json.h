@@ -1,7 +1,6 @@
 // The one door to JSON: strict reading with places in the file (cJSON does the parsing; this adds what it lacks:
 // line numbers, no duplicate keys, no trailing text, no "01", no infinities, depth limit), and a streaming writer.
-#ifndef LOCKSTEP_SIM_JSON_H
-#define LOCKSTEP_SIM_JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -88,5 +87,3 @@ static inline void json_bool_member(JsonWriter *writer, const char *key, bool va
     json_key(writer, key);
     json_write_bool(writer, value);
 }
-
-#endif

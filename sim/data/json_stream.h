@@ -1,6 +1,5 @@
 // JSON of any length, read as it comes and kept by nobody: for files of gigabytes. What is small is read by json.h.
-#ifndef LOCKSTEP_SIM_JSON_STREAM_H
-#define LOCKSTEP_SIM_JSON_STREAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,5 +19,3 @@ typedef struct JsonStream {
 
 // To the end of the file, which may be packed with gzip. False after a problem at `path`: it is no whole JSON document.
 bool json_stream_read(FILE *file, const char *path, const JsonStream *stream, void *context, Problems *problems);
-
-#endif

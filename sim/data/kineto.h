@@ -1,7 +1,6 @@
 // A trace of torch.profiler (Kineto's Chrome JSON, plain or gzip), event by event: it may be gigabytes, and is kept by
 // nobody. Events are the objects of the list "traceEvents" of the root; what else is in the file is passed over.
-#ifndef LOCKSTEP_SIM_KINETO_H
-#define LOCKSTEP_SIM_KINETO_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -37,5 +36,3 @@ bool kineto_is_on_gpu(const KinetoEvent *event);
 
 // As much of a text as there is room for, with a 0 behind it.
 void kineto_keep(char *place, size_t room, const unsigned char *text, size_t length);
-
-#endif

@@ -1,8 +1,7 @@
 // What Nsight Systems exports as SQLite (nsys export --type sqlite), told in the events of a Kineto trace: kernels,
 // copies, and ranges that mark a step. Of an export of several GPUs the first one counts, with the ranges of the
 // process that used it.
-#ifndef LOCKSTEP_SIM_NSYS_H
-#define LOCKSTEP_SIM_NSYS_H
+#pragma once
 
 #include "sim/data/kineto.h"
 
@@ -16,5 +15,3 @@ bool nsys_read(const char *path, const KinetoReader *reader, void *context, Prob
 
 // Whether a range's name marks a step: "step 12", "train_step", "Iteration#3", "ProfilerStep#7".
 bool nsys_marks_step(const char *name);
-
-#endif

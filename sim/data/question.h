@@ -1,7 +1,6 @@
 // A question that the program answers: a row of its table of commands. The frame (results/answer/frame.c) reads its
 // options, watches the work, gives the answer a form and ends.
-#ifndef LOCKSTEP_SIM_QUESTION_H
-#define LOCKSTEP_SIM_QUESTION_H
+#pragma once
 
 #include "sim/base/options.h"
 #include "sim/data/answer.h"
@@ -51,5 +50,3 @@ typedef struct Question {
     // EXIT_DONE or EXIT_NO with an answer; else the status, with problems.
     int (*ask)(Asking *asking);
 } Question;
-
-#endif

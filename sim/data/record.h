@@ -1,7 +1,6 @@
 // The record: what happened in a scenario, as values that tables, files and plots are made from. It knows no models:
 // causes, memory classes and parameters are names with numbers.
-#ifndef LOCKSTEP_SIM_RECORD_H
-#define LOCKSTEP_SIM_RECORD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -209,5 +208,3 @@ typedef struct Record {
     uint64_t seed;
     uint64_t digest; // over all points
 } Record;
-
-#endif

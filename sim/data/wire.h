@@ -1,7 +1,6 @@
 // Protocol buffers as they lie in a file (protobuf.dev/programming-guides/encoding): fields one behind the other, each
 // a number of its own and a value. Nothing is copied; what is cut short or of an unknown kind breaks the reading.
-#ifndef LOCKSTEP_SIM_WIRE_H
-#define LOCKSTEP_SIM_WIRE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ bool wire_number(Wire *wire, uint64_t *number);    // of packed numbers
 int64_t wire_zigzag(WireField field);              // of sint32 and sint64
 double wire_double(WireField field);
 double wire_float(WireField field);
-
-#endif

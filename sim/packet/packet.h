@@ -4,8 +4,7 @@
 // A packet is one 64-bit word. All that arrives within a window as long as the smallest latency is known when the
 // window begins, and nodes of a window are independent: it is sorted by counting and worked off node by node (the
 // lookahead of DONS, Gao et al. 2023, and Unison, Bai et al. 2024). There is no queue of all events.
-#ifndef LOCKSTEP_SIM_PACKET_H
-#define LOCKSTEP_SIM_PACKET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -160,5 +159,3 @@ SimTime packet_next(PacketSim *sim); // when the next window begins in which any
 // Works it off: which messages arrived, as they did by host.
 const PacketArrival *packet_advance(PacketSim *sim, int *count);
 PacketResult packet_close(PacketSim *sim);
-
-#endif

@@ -1,6 +1,5 @@
 // What the files of the packet engine share.
-#ifndef LOCKSTEP_SIM_PACKET_INTERNAL_H
-#define LOCKSTEP_SIM_PACKET_INTERNAL_H
+#pragma once
 
 #include "sim/base/list.h"
 #include "sim/packet/packet.h"
@@ -237,5 +236,3 @@ bool nodes_run_window(PacketSim *sim, const PacketWindow *window);
 // ---- Ways (packet_ways.c): ports too, the smallest latency in *least. NULL, or what cannot be.
 const char *ways_lay(PacketSim *sim, SimTime *least);
 bool ways_reach(const PacketSim *sim, int32_t from, int32_t to);
-
-#endif

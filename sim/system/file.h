@@ -1,6 +1,5 @@
 // Files that are written whole or not at all, and read with a limit.
-#ifndef LOCKSTEP_SIM_FILE_H
-#define LOCKSTEP_SIM_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -69,5 +68,3 @@ void temporary_add(const char *path);  // one that somebody else opens, or that 
 void temporary_drop(const char *path); // it has another name now, or is removed
 // Those of this process; not those of the one that it was forked from. Safe in a signal handler.
 void temporaries_remove(void);
-
-#endif

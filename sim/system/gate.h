@@ -1,7 +1,6 @@
 // The gate for files that a scenario names. Who writes a scenario may be a stranger; who runs it says what it may read:
 // the folder of the scenario, and folders named on the command line (--allow-read). Of these, regular files only.
-#ifndef LOCKSTEP_SIM_GATE_H
-#define LOCKSTEP_SIM_GATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ char *gate_read_or_free(const ReadGate *gate, Arena *arena, const char *path, si
                         Where where, Problems *problems);
 // The path as messages about the file's content say it: behind the scenario's folder as the user wrote that.
 const char *gate_shown_path(const ReadGate *gate, Arena *arena, const char *path);
-
-#endif

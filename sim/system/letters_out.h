@@ -3,8 +3,7 @@
 // pass, for they are the form of what is printed; which of them may stand within a name is for the writer who knows the
 // form (text_clean, csv_text, json_write_text, html_text), and readers of data refuse them (json_read_file,
 // csv_read_file). It stands at the streams and not at the commands, so that it holds for the next command, too.
-#ifndef LOCKSTEP_SIM_LETTERS_OUT_H
-#define LOCKSTEP_SIM_LETTERS_OUT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -20,5 +19,3 @@ void letters_out_as_is(FILE *stream, const char *text);
 
 // Such streams are not known to fileno.
 int letters_out_descriptor(FILE *stream);
-
-#endif

@@ -1,6 +1,5 @@
 // Running another program (gnuplot) that may hang, die or never have been there.
-#ifndef LOCKSTEP_SIM_OTHER_PROGRAM_H
-#define LOCKSTEP_SIM_OTHER_PROGRAM_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -19,5 +18,3 @@ OtherEnd other_program_run(char *const arguments[], int in, int out, int errors)
 extern double other_program_patience_s, other_program_most_s;
 
 void other_program_end(void); // the one that runs now, if any; safe in a signal handler
-
-#endif

@@ -1,6 +1,5 @@
 // Work in numbered pieces, done by one process or several. What comes back does not depend on how many.
-#ifndef LOCKSTEP_SIM_PIECES_H
-#define LOCKSTEP_SIM_PIECES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -33,5 +32,3 @@ void **pieces_do(Arena *arena, const Pieces *pieces);
 int pieces_jobs_wanted(const Options *options, const char *word, Problems *problems);
 void pieces_open_from(const Options *options, const char *word, Problems *problems);
 void pieces_close(void);
-
-#endif

@@ -1,6 +1,5 @@
 // Measurements that come with the program: in the folder of its sources, or where `make install` put them.
-#ifndef LOCKSTEP_SIM_SHIPPED_H
-#define LOCKSTEP_SIM_SHIPPED_H
+#pragma once
 
 #include "sim/base/arena.h"
 #include "sim/base/problem.h"
@@ -23,5 +22,3 @@ typedef struct PathList {
 
 // A file, or of a folder the files in it whose names end so, by name. A problem when the folder has none.
 void paths_add(Arena *arena, const char *path, const char *ending, PathList *paths, Problems *problems);
-
-#endif

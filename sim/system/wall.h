@@ -1,8 +1,7 @@
 // The second wall round a scenario: the system itself (Landlock and seccomp on Linux) keeps the process from files,
 // programs and machines that its command line does not name, should a scenario ever get out of its Lua sandbox.
 // Once raised it stands until the process ends, and round every process that it starts.
-#ifndef LOCKSTEP_SIM_WALL_H
-#define LOCKSTEP_SIM_WALL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -71,5 +70,3 @@ WallMode wall_mode_said(const Options *options); // --wall; without it as the ma
 // What the system lacks, in words, or NULL. Both halves are tried.
 const char *wall_guard_files(Arena *arena, const WallRules *rules);
 const char *wall_guard_calls(Arena *arena, const WallRules *rules);
-
-#endif

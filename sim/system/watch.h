@@ -5,8 +5,7 @@
 // A piece is work that can be counted beforehand: the points of a study, the events of a job's life. Pieces lie within
 // pieces. The limit is on what one piece counts, so that the same input stops at the same event on every machine:
 // usually what a usual core does in a minute. Seconds of the processor and signals end all pieces.
-#ifndef LOCKSTEP_SIM_WATCH_H
-#define LOCKSTEP_SIM_WATCH_H
+#pragma once
 
 #include "sim/base/arena.h"
 #include "sim/base/options.h"
@@ -102,5 +101,3 @@ void watch_reads(const char *path);             // for the sentence
 // So much more of all arenas, from now on, or the program ends with 4, as beyond any limit that was asked for; 0: three
 // quarters of the machine's memory, or it ends with 1. Gives back the limit before.
 ArenaLimit simulation_memory_limit(size_t bytes);
-
-#endif

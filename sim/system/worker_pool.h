@@ -1,7 +1,6 @@
 // A worker pool: processes that do numbered pieces of work and answer with bytes. One that dies costs its piece, not
 // the rest.
-#ifndef LOCKSTEP_SIM_WORKER_POOL_H
-#define LOCKSTEP_SIM_WORKER_POOL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ typedef struct Hands {
 } Hands;
 
 Hands hands_of_pool(WorkerPool *pool);
-
-#endif

@@ -1,6 +1,5 @@
 // Systems of plain flows between hosts, for measuring the flow engine: all links full duplex, 50 GB/s and 1 us each.
-#ifndef LOCKSTEP_TESTS_BENCH_FLOWS_H
-#define LOCKSTEP_TESTS_BENCH_FLOWS_H
+#pragma once
 
 #include "sim/program.h"
 
@@ -20,5 +19,3 @@ System all_to_all_on_fat_tree(Arena *arena, const FatTree *tree, double (*bytes)
 // Shift s of `shifts`: every host sends bytes(h, s) to the host s further on, and all wait for all. Host 0's cable has
 // `slow` of the others' rate.
 System shifts_on_fat_tree(Arena *arena, const FatTree *tree, int shifts, double (*bytes)(int i, int j), double slow);
-
-#endif

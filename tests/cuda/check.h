@@ -1,7 +1,6 @@
 // What the checks of tests/cuda share: lockstep-bench in a process of its own with dials of its own, single cases, and
 // counting.
-#ifndef LOCKSTEP_TESTS_CUDA_CHECK_H
-#define LOCKSTEP_TESTS_CUDA_CHECK_H
+#pragma once
 
 #include <string>
 #include <vector>
@@ -44,5 +43,3 @@ void check_fit();
 void check_mutants();
 void check_lost_work();
 void check_failing_calls();
-
-#endif

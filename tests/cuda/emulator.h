@@ -5,8 +5,7 @@
 // runtime.cpp   the CUDA runtime's calls: errors, devices, memory
 // streams.cpp   and streams, events, graphs, launches
 // cublaslt.cpp  matrix products
-#ifndef LOCKSTEP_EMULATED_GPU_H
-#define LOCKSTEP_EMULATED_GPU_H
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -103,5 +102,3 @@ void memory_meet_all(Block *, unsigned); // all blocks
 typedef std::function<bool()> Operation; // false: it must wait for another stream, and is asked again
 cudaError_t emulated_enqueue(cudaStream_t stream, Operation operation);
 int emulated_device_of(cudaStream_t stream);
-
-#endif

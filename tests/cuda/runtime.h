@@ -1,6 +1,5 @@
 // The CUDA runtime's state on the emulated GPU, shared by runtime.cpp (errors, devices, memory) and streams.cpp.
-#ifndef LOCKSTEP_EMULATED_RUNTIME_H
-#define LOCKSTEP_EMULATED_RUNTIME_H
+#pragma once
 
 #include <deque>
 #include <map>
@@ -52,5 +51,3 @@ void lose_last(const std::string &name, char *end);
     do {                                                                                                               \
         if (!(holds)) return told(otherwise);                                                                          \
     } while (0)
-
-#endif

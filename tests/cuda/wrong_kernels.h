@@ -1,6 +1,5 @@
 // Kernels with one mistake each (wrong_kernels.cu).
-#ifndef LOCKSTEP_TEST_WRONG_KERNELS_H
-#define LOCKSTEP_TEST_WRONG_KERNELS_H
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -15,5 +14,3 @@ typedef struct WrongKernel {
 extern const WrongKernel wrong_kernels[];
 extern const int wrong_kernel_count;
 extern const size_t wrong_kernel_bytes;
-
-#endif

@@ -1,6 +1,5 @@
 // The system calls that are made to fail, by kind, and how.
-#ifndef LOCKSTEP_TESTS_FAIL_CALLS_H
-#define LOCKSTEP_TESTS_FAIL_CALLS_H
+#pragma once
 
 #include <errno.h>
 #include <sys/syscall.h>
@@ -78,5 +77,3 @@ static const struct {
     {SYS_sendto, CALL_SEND},        {SYS_recvfrom, CALL_RECEIVE}, {SYS_mkdirat, CALL_MAKE_FOLDER},
 };
 enum { CALLS = sizeof calls / sizeof *calls };
-
-#endif

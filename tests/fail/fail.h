@@ -1,6 +1,5 @@
 // What the library that makes calls fail shares with the test that drives it.
-#ifndef LOCKSTEP_TESTS_FAIL_H
-#define LOCKSTEP_TESTS_FAIL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -11,5 +10,3 @@ typedef struct FailPlan {
     int watch_calls;         // the system's calls go by the listener that comes through LOCKSTEP_FAIL_SOCKET
     int64_t allocations;     // counted
 } FailPlan;
-
-#endif

@@ -1,6 +1,5 @@
 // Files for code that reads files: in a folder of the process's own, which goes when it ends.
-#ifndef LOCKSTEP_TESTS_FUZZ_FOLDER_H
-#define LOCKSTEP_TESTS_FUZZ_FOLDER_H
+#pragma once
 
 #include <stddef.h>
 
@@ -12,5 +11,3 @@ void fuzz_folder_empty(void);
 
 // The first line of an input, cut at `room`, and where the rest of it begins.
 size_t first_line(const void *data, size_t bytes, char *line, size_t room);
-
-#endif

@@ -1,9 +1,6 @@
 // The catalogue, read once for all inputs: that takes longer than what is done with it.
-#ifndef LOCKSTEP_TESTS_FUZZ_KEPT_H
-#define LOCKSTEP_TESTS_FUZZ_KEPT_H
+#pragma once
 
 #include "models/hardware/hardware.h"
 
 const Catalogue *kept_catalogue(void);
-
-#endif

@@ -1,6 +1,5 @@
 // What code that has got out of the Lua sandbox would try, call by call.
-#ifndef LOCKSTEP_TESTS_WALL_ATTEMPTS_H
-#define LOCKSTEP_TESTS_WALL_ATTEMPTS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -11,5 +10,3 @@ typedef struct Attempt {
 
 extern const Attempt attempts[];
 extern const int attempt_count;
-
-#endif

@@ -1,8 +1,7 @@
 // The measuring program lockstep-bench: what it measures, how it times, and the small door behind which the GPU stands
 // (calibrate/gpu/bench/cuda_layer.cu) or, in tests, a fake. Plain C with nothing but the C library, so that it builds
 // wherever a CUDA toolkit is.
-#ifndef LOCKSTEP_CALIBRATE_BENCH_H
-#define LOCKSTEP_CALIBRATE_BENCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -180,5 +179,4 @@ int bench_elsewhere(char **argv);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,7 +1,6 @@
 // Inside lockstep-bench: what the parts of the CUDA layer share. A family measures one kind of case; the layer around
 // it (cuda_layer.cu) keeps the clock, the buffers and the sensors.
-#ifndef LOCKSTEP_CALIBRATE_CUDA_LAYER_H
-#define LOCKSTEP_CALIBRATE_CUDA_LAYER_H
+#pragma once
 
 #include <cublasLt.h>
 #include <cuda_runtime.h>
@@ -139,5 +138,3 @@ void nvml_close(void);
 bool nccl_describe(char *text, size_t text_bytes); // "NCCL 2.27.3"; false when there is none
 // Many processes, one GPU each, that meet through a file: the collectives of the plan, rows from rank 0.
 int nccl_meet_command(int argc, char **argv);
-
-#endif

@@ -1,7 +1,6 @@
 // What blocks on different SMs say to each other through memory, below what CUDA C++ has words for: a fence, counters,
 // and lines of LL that carry their own flags. (The emulated GPU of the tests has a file of this name in place of it.)
-#ifndef LOCKSTEP_CALIBRATE_CUDA_ORDER_H
-#define LOCKSTEP_CALIBRATE_CUDA_ORDER_H
+#pragma once
 
 // As NCCL does it: __threadfence() would also put all loads and stores of the GPU in one order, which takes longer.
 __device__ inline void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
@@ -28,5 +27,3 @@ __device__ inline LlLine ll_load(const float *line) {
     LlLine read = {__uint_as_float(a), __uint_as_float(b), flag_a, flag_b};
     return read;
 }
-
-#endif

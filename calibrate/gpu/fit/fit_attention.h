@@ -1,8 +1,7 @@
 // Fitting kernels of flash attention, a row of models/hardware/flash.h for each kernel and generation of GPUs, to a
 // table of them (columns gpu, family, dtype, kernel, batch, seq, heads, kv_heads, qk_dim, v_dim, causal, window,
 // latency_us).
-#ifndef LOCKSTEP_CALIBRATE_FIT_ATTENTION_H
-#define LOCKSTEP_CALIBRATE_FIT_ATTENTION_H
+#pragma once
 
 #include "models/hardware/flash.h"
 #include "sim/data/csv.h"
@@ -30,5 +29,3 @@ typedef struct AttentionFit {
 bool kernel_table_is_of_attention(const char *path);
 // NULL after adding problems.
 const AttentionFit *attention_fit(Arena *arena, const Catalogue *catalogue, const char *path, Problems *problems);
-
-#endif

@@ -1,6 +1,5 @@
 // Fitting the constants of one GPU to its own measurements, on the cost functions that the simulator uses.
-#ifndef LOCKSTEP_CALIBRATE_FIT_DEVICE_H
-#define LOCKSTEP_CALIBRATE_FIT_DEVICE_H
+#pragma once
 
 #include "calibrate/gpu/fit/measured.h"
 
@@ -68,5 +67,3 @@ typedef struct Belief {
     const double *noise; // by group
 } Belief;
 void advise(Arena *arena, const Catalogue *catalogue, const Constants *constants, const Belief *belief, DeviceFit *fit);
-
-#endif

@@ -1,8 +1,7 @@
 // Fitting exchanges of tokens among experts, a row of models/hardware/exchange.h for each mode, phase and generation of
 // GPUs, to a table of them (columns gpu, library, mode, phase, nodes, ranks, tokens_per_rank, hidden, experts, topk,
 // payload, sms, latency_us).
-#ifndef LOCKSTEP_CALIBRATE_FIT_EXCHANGES_H
-#define LOCKSTEP_CALIBRATE_FIT_EXCHANGES_H
+#pragma once
 
 #include "models/hardware/exchange.h"
 #include "sim/data/csv.h"
@@ -36,5 +35,3 @@ const char *exchange_point_read(const Catalogue *catalogue, const Csv *csv, int 
                                 Problems *problems);
 // NULL after adding problems.
 const ExchangesFit *exchanges_fit(Arena *arena, const Catalogue *catalogue, const char *path, Problems *problems);
-
-#endif

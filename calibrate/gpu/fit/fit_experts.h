@@ -1,8 +1,7 @@
 // Fitting the kernels of routed experts, a row of models/hardware/grouped.h for each kernel and generation of GPUs, to
 // a table of them (columns gpu, dtype, kernel, tokens, hidden, inter, gated, experts, topk, tp, ep, routing,
 // latency_us).
-#ifndef LOCKSTEP_CALIBRATE_FIT_EXPERTS_H
-#define LOCKSTEP_CALIBRATE_FIT_EXPERTS_H
+#pragma once
 
 #include "models/hardware/grouped.h"
 #include "sim/data/csv.h"
@@ -35,5 +34,3 @@ double routing_power(const char *routing);
 bool experts_precision(const char *dtype, Precision *precision);
 // NULL after adding problems.
 const ExpertsFit *experts_fit(Arena *arena, const Catalogue *catalogue, const char *path, Problems *problems);
-
-#endif

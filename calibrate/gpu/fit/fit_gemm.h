@@ -1,6 +1,5 @@
 // Fitting the constants of a GPU's GEMM time (models/hardware/kernel.h) to measured GEMMs.
-#ifndef LOCKSTEP_CALIBRATE_FIT_GEMM_H
-#define LOCKSTEP_CALIBRATE_FIT_GEMM_H
+#pragma once
 
 #include "models/hardware/kernel.h"
 #include "sim/data/csv.h"
@@ -76,5 +75,3 @@ bool gemm_fit_on_tensor_cores(const Gpu *gpu, Precision precision);
 
 // A launch this long is the measuring program's, not the GPU's: it is fitted, but no constant of the GPU.
 #define HARNESS_LAUNCH_SECONDS 10e-6
-
-#endif

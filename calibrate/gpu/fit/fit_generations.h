@@ -2,8 +2,7 @@
 // gpu, dtype, framework, weights, m, n, k, latency_us, cast_us) and from our own GEMMs: what holds for all, what each
 // generation has, and what is of one type. Types and generations are drawn towards what they share, so that one nobody
 // measured has a prediction and one that few rows tell of stays near it.
-#ifndef LOCKSTEP_CALIBRATE_FIT_GENERATIONS_H
-#define LOCKSTEP_CALIBRATE_FIT_GENERATIONS_H
+#pragma once
 
 #include "calibrate/gpu/fit/fit_gemm.h"
 
@@ -56,5 +55,3 @@ const GenerationFit *generation_fit(Arena *arena, const Catalogue *catalogue, co
 int generation_fit_kin(const GenerationFit *fit, const Gpu *gpu); // -1: none of its kin was measured
 // What is known of how a row was timed: by which framework's program, over what weights.
 void gemm_in_a_loop(Gemm *gemm, const char *framework, const char *weights);
-
-#endif

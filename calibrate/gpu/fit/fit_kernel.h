@@ -1,7 +1,6 @@
 // Fitting the few constants of a kernel to rows of it: least squares on the log of time, with priors, and errors on
 // halves that the fit has not seen.
-#ifndef LOCKSTEP_CALIBRATE_FIT_KERNEL_H
-#define LOCKSTEP_CALIBRATE_FIT_KERNEL_H
+#pragma once
 
 #include "sim/data/csv.h"
 
@@ -26,5 +25,3 @@ typedef struct KernelFitted {
 } KernelFitted;
 
 KernelFitted kernel_fit(Arena *arena, const KernelFitRows *rows);
-
-#endif

@@ -1,7 +1,6 @@
 // What the measurements of one GPU can tell: a table of constants, which measurements inform each, and how each stands
 // on the whole line, where fits search. For the files of the fit only.
-#ifndef LOCKSTEP_CALIBRATE_FIT_PARAMETERS_H
-#define LOCKSTEP_CALIBRATE_FIT_PARAMETERS_H
+#pragma once
 
 #include "calibrate/gpu/fit/fit_device.h"
 
@@ -53,5 +52,3 @@ const char *free_key(Arena *arena, const Free *free);
 
 // All unknowns that a GPU has; returns how many.
 int list_frees(const Gpu *gpu, Free *frees);
-
-#endif

@@ -1,6 +1,5 @@
 // Which GEMMs a fit sees: halves of the shapes, each predicted from the other, and blocks for the jackknife.
-#ifndef LOCKSTEP_CALIBRATE_FIT_SPLIT_H
-#define LOCKSTEP_CALIBRATE_FIT_SPLIT_H
+#pragma once
 
 #include "calibrate/gpu/fit/fit_gemm.h"
 
@@ -15,5 +14,3 @@ typedef struct Split {
 // coin sends one to either side; on GPUs with the same shapes they fall alike. Points of one weight matrix err
 // together, so they share a block.
 Split split_points(Arena *arena, const GemmGroup *const *groups, int group_count, uint64_t seed);
-
-#endif

@@ -1,7 +1,6 @@
 // Measurements as fits and plots take them: what lockstep-bench or an import wrote, JSON lines of one GPU; and what
 // the simulator's own cost functions say of each.
-#ifndef LOCKSTEP_CALIBRATE_MEASURED_H
-#define LOCKSTEP_CALIBRATE_MEASURED_H
+#pragma once
 
 #include "calibrate/gpu/bench/bench.h"
 #include "calibrate/gpu/fit/untaken.h"
@@ -102,5 +101,3 @@ double measured_prediction(const Gpu *gpu, const Measured *row); // channels as 
 double constants_prediction(const Constants *constants, const Measured *row);
 // "gemm bf16 4096 x 4096 x 4096"
 const char *measured_name(Arena *arena, const Measured *row);
-
-#endif

@@ -1,6 +1,5 @@
 // Whether the fit of one GPU gives back constants that are known, inside the intervals that it states.
-#ifndef LOCKSTEP_CALIBRATE_RECOVERY_H
-#define LOCKSTEP_CALIBRATE_RECOVERY_H
+#pragma once
 
 #include "calibrate/gpu/fit/fit_device.h"
 
@@ -17,5 +16,3 @@ typedef struct Recovery {
 
 // On the shapes of the full plan, and NCCL's collectives over a node of the catalogue with this GPU.
 Recovery recovery_run(const Catalogue *catalogue, const Gpu *gpu, int trials, double noise, uint64_t seed);
-
-#endif

@@ -1,6 +1,5 @@
 // What was measured and no constant takes: how much of it, its best figures, and why nothing takes it.
-#ifndef LOCKSTEP_CALIBRATE_UNTAKEN_H
-#define LOCKSTEP_CALIBRATE_UNTAKEN_H
+#pragma once
 
 #include "calibrate/gpu/bench/bench.h"
 
@@ -19,5 +18,3 @@ typedef struct UntakenList {
 } UntakenList;
 
 void untaken_note(UntakenList *list, const BenchCase *of, double seconds);
-
-#endif

@@ -1,6 +1,5 @@
 // The ways a back end could run a collective, each with its latency and what it moves. For files of this folder only.
-#ifndef LOCKSTEP_NETWORK_CANDIDATES_H
-#define LOCKSTEP_NETWORK_CANDIDATES_H
+#pragma once
 
 #include "models/network/loads.h"
 
@@ -28,5 +27,3 @@ void count_lines(const Group *group, const Loads *loads, const CollectiveRequest
 
 // Steps that double until they reach the number: 0 for 1, 3 for 5 to 8.
 int log2_up(int number);
-
-#endif

@@ -1,7 +1,6 @@
 // Parts of NCCL's times that its algorithms (nccl.c) and its messages (nccl_messages.c) have in common. For files of
 // this folder only.
-#ifndef LOCKSTEP_NETWORK_NCCL_STEPS_H
-#define LOCKSTEP_NETWORK_NCCL_STEPS_H
+#pragma once
 
 #include "models/network/collectives/candidates.h"
 
@@ -42,5 +41,3 @@ void nccl_limit_software(const Group *group, double directions, double inside, d
 
 // Grouped sends and receives (nccl_messages.c).
 Candidate nccl_direct_candidate(const Group *group, CollectiveOp op, bool shift, double bytes);
-
-#endif

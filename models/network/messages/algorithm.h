@@ -1,8 +1,7 @@
 // Algorithms of collectives, each as what every rank sends and receives, piece by piece. It knows places in a group and
 // which of them sit together; no links, no times. One list of steps drives the simulated collective (flows.c), the
 // real one over sockets (calibrate/tcp/netbench.c), and the check that everyone ends with what was promised.
-#ifndef LOCKSTEP_NETWORK_ALGORITHM_H
-#define LOCKSTEP_NETWORK_ALGORITHM_H
+#pragma once
 
 #include "models/network/network.h"
 
@@ -90,5 +89,3 @@ void build_binomial_rooted(Party *party);
 void build_dissemination(Party *party);
 void build_hierarchical(Party *party);
 void build_shift(Party *party);
-
-#endif

@@ -5,8 +5,7 @@
 // Who waits for whom is as at flow fidelity (flow_script.c): a message begins when both ends have come to it, or, in a
 // piped algorithm, when its sender has; then it is one more on its connection, behind those before it, and the rest of
 // its latency passes behind its last packet.
-#ifndef LOCKSTEP_NETWORK_FLOW_PACKETS_H
-#define LOCKSTEP_NETWORK_FLOW_PACKETS_H
+#pragma once
 
 #include "models/network/messages/packet_carrier.h"
 
@@ -25,5 +24,3 @@ typedef struct FlowPacketResult {
     const char *wrong; // it could not be run: why
 } FlowPacketResult;
 FlowPacketResult flow_packets_run(FlowPackets *packets); // once
-
-#endif

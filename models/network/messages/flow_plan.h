@@ -1,6 +1,5 @@
 // What a FlowPlan is. For files of this folder only.
-#ifndef LOCKSTEP_NETWORK_FLOW_PLAN_H
-#define LOCKSTEP_NETWORK_FLOW_PLAN_H
+#pragma once
 
 #include "models/network/messages/flows.h"
 #include "models/network/messages/message.h"
@@ -32,5 +31,3 @@ SimTime flow_latency(const FlowPlan *plan, LinkBook *book, int from, int to, int
 SimTime flow_on_the_wire(const FlowPlan *plan, int from, int to, int way);
 // The script of a place where the request has steps.
 FlowScript flow_script_of_steps(Arena *arena, const FlowPlan *plan, int place);
-
-#endif

@@ -1,7 +1,6 @@
 // A collective as the messages it is made of ("flow" beside collectives.c's "fluid"): every piece of every step is a
 // transfer with its own route, and waits for what it needs and no more. So skew, pipelining and collisions are real.
-#ifndef LOCKSTEP_NETWORK_FLOWS_H
-#define LOCKSTEP_NETWORK_FLOWS_H
+#pragma once
 
 #include "models/network/messages/algorithm.h"
 #include "sim/run.h"
@@ -113,5 +112,3 @@ typedef struct FlowResult {
     bool stopped;     // by the watch
 } FlowResult;
 FlowResult flow_run(Arena *arena, const FlowPlan *plan, FlowSystem *flows, bool fold);
-
-#endif

@@ -1,7 +1,6 @@
 // What one message of a collective costs: the links it crosses, its latency, and the limits of the software that moves
 // it. From the same constants as whole collectives (constants.h). For files of this folder only.
-#ifndef LOCKSTEP_NETWORK_MESSAGE_H
-#define LOCKSTEP_NETWORK_MESSAGE_H
+#pragma once
 
 #include "models/network/loads.h"
 #include "models/network/messages/flows.h"
@@ -64,5 +63,3 @@ NicPair message_nics(const Group *group, const MessageStyle *style, int from_ran
 
 // What everyone sends to everyone, [from * rank_count + to] bytes, per byte of `bytes`.
 Loads uneven_loads(Arena *arena, const Group *group, const double *pair_bytes, double bytes);
-
-#endif

@@ -5,8 +5,7 @@
 // each switch, is taken off, and the rest is software's, before the first packet. A message that uses several NICs goes
 // in as many parts. Links of nodes and software that are narrower than the NIC make it narrower, as if all that the
 // System sends came evenly.
-#ifndef LOCKSTEP_NETWORK_PACKET_CARRIER_H
-#define LOCKSTEP_NETWORK_PACKET_CARRIER_H
+#pragma once
 
 #include "models/network/messages/flows.h"
 #include "models/network/messages/packet_rules.h"
@@ -40,5 +39,3 @@ typedef struct PacketsCarried {
 } PacketsCarried;
 // After the run, which took so long.
 PacketsCarried packet_carrier_close(PacketCarrier *carrier, double seconds);
-
-#endif

@@ -1,6 +1,5 @@
 // A fabric as hosts (NICs), switches and cables of the packet engine. For files of this folder only.
-#ifndef LOCKSTEP_NETWORK_PACKET_FABRIC_H
-#define LOCKSTEP_NETWORK_PACKET_FABRIC_H
+#pragma once
 
 #include "models/network/topology.h"
 #include "sim/packet/packet.h"
@@ -35,5 +34,3 @@ double packet_fabric_host_rate(const Network *network, const PacketHost *host, d
 double packet_fabric_window(const Network *network);
 // Of what leaves by an end of a cable, as packets number them.
 const char *packet_fabric_port_name(Arena *arena, const PacketFabric *fabric, int port);
-
-#endif

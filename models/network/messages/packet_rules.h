@@ -1,7 +1,6 @@
 // How transports and switches are where nothing is said: windows of a bandwidth-delay product, marks by rate, pauses
 // with headroom left, trimmed queues; and which transport a fabric is used to.
-#ifndef LOCKSTEP_NETWORK_PACKET_RULES_H
-#define LOCKSTEP_NETWORK_PACKET_RULES_H
+#pragma once
 
 #include "sim/base/problem.h"
 #include "sim/packet/packet.h"
@@ -35,5 +34,3 @@ void packet_rules_end(const PacketAsked *asked, const PacketFacts *facts, Packet
 // False after a problem: `what`, for example "the packets of the collective", would be too much.
 bool packet_rules_allow(const PacketFacts *facts, const PacketNetwork *network, const char *what, const char *remedy,
                         Where where, Problems *problems);
-
-#endif

@@ -1,8 +1,7 @@
 // An algorithm that the user writes: for every rank a list of steps, each the messages it sends and receives at once.
 // A rank's next step begins when all messages of the one before are through. It says how many bytes go where, not what
 // is in them.
-#ifndef LOCKSTEP_NETWORK_STEPS_H
-#define LOCKSTEP_NETWORK_STEPS_H
+#pragma once
 
 #include "sim/base/arena.h"
 
@@ -30,5 +29,3 @@ typedef struct WrittenSteps {
 // for ever; NULL when all is well. The i-th send from one rank to another meets the i-th receive there. Steps count
 // from 1.
 const char *steps_check(Arena *arena, const WrittenSteps *steps, int ranks);
-
-#endif

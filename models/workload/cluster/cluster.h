@@ -1,6 +1,5 @@
 // A cluster: nodes from the catalogue joined by a fabric, with its storage and prices. Const once built.
-#ifndef LOCKSTEP_WORKLOAD_CLUSTER_H
-#define LOCKSTEP_WORKLOAD_CLUSTER_H
+#pragma once
 
 #include "models/hardware/power.h"
 #include "models/network/network.h"
@@ -69,5 +68,3 @@ const char *cluster_fabric_text(Arena *arena, const ClusterSpec *spec);
 int cluster_node_count(const ClusterSpec *spec);
 // The types of GPU in it, each once.
 GpuTypes cluster_gpu_types(Arena *arena, const Catalogue *catalogue, const ClusterSpec *spec);
-
-#endif

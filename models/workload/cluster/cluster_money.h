@@ -1,7 +1,6 @@
 // What a cluster is rented or bought for: what the user says of it, and the prices found for it when it is made.
 // models/workload/money/money.h says what that comes to.
-#ifndef LOCKSTEP_WORKLOAD_CLUSTER_MONEY_H
-#define LOCKSTEP_WORKLOAD_CLUSTER_MONEY_H
+#pragma once
 
 #include "models/hardware/quote.h"
 #include "models/network/fabric_bill.h"
@@ -94,5 +93,3 @@ const ClusterMoney *cluster_money_create(Arena *arena, const Catalogue *catalogu
 // where there is none, without a problem. `currency` as quote_find has it.
 Quote rent_quote(Arena *arena, const Catalogue *catalogue, const NodeType *node, const Gpu *gpu, const RentSpec *rent,
                  const char *currency);
-
-#endif

@@ -1,6 +1,5 @@
 // Fabrics as files of real clusters show them. A kind of file is a row (fabric_file.c) and the file that reads it.
-#ifndef LOCKSTEP_WORKLOAD_FABRIC_FILE_H
-#define LOCKSTEP_WORKLOAD_FABRIC_FILE_H
+#pragma once
 
 #include "models/workload/cluster/fabric_kinds.h"
 
@@ -26,5 +25,3 @@ bool is_slurm_topology(const char *text);
 FabricShown slurm_topology_read(Arena *arena, FabricFile *file, Problems *problems);
 bool is_ibnetdiscover(const char *text);
 FabricShown ibnetdiscover_read(Arena *arena, FabricFile *file, Problems *problems);
-
-#endif

@@ -1,6 +1,5 @@
 // Fabrics as users say them: kinds by name, each with the fields it takes, from a text, a JSON file or a Lua table.
-#ifndef LOCKSTEP_WORKLOAD_FABRIC_KINDS_H
-#define LOCKSTEP_WORKLOAD_FABRIC_KINDS_H
+#pragma once
 
 #include "models/hardware/hardware.h"
 #include "models/network/network.h"
@@ -57,5 +56,3 @@ bool fabric_from_text(Arena *arena, const Catalogue *catalogue, const char *text
 // The same in a scenario, whose files come through its gate.
 bool fabric_from_gated_text(Arena *arena, const Catalogue *catalogue, const ReadGate *gate, const char *text,
                             Where where, const FabricLink **link, const FabricShape **shape, Problems *problems);
-
-#endif

@@ -1,7 +1,6 @@
 // A type of node from a picture of a real one (nvidia-smi topo -m, NCCL's or hwloc's XML): what its links are comes
 // from the picture, what its GPUs and host can do from the catalogue.
-#ifndef LOCKSTEP_WORKLOAD_IMPORTED_NODE_H
-#define LOCKSTEP_WORKLOAD_IMPORTED_NODE_H
+#pragma once
 
 #include "models/hardware/hardware.h"
 #include "sim/base/options.h"
@@ -34,5 +33,3 @@ const NodeType *node_from_options(Arena *arena, const Catalogue *catalogue, cons
                                   Problems *problems);
 // Says so where --gpu is given and no node is from a file.
 void node_gpu_needs_a_file(const Options *options, bool from_file, Problems *problems);
-
-#endif

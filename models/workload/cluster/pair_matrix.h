@@ -1,7 +1,6 @@
 // What every rank sends to every other, read from a text file: a row of numbers for each sender, in it a number for
 // each receiver; or one row, which then holds for all senders. Blanks or commas between numbers; # begins a comment.
-#ifndef LOCKSTEP_WORKLOAD_PAIR_MATRIX_H
-#define LOCKSTEP_WORKLOAD_PAIR_MATRIX_H
+#pragma once
 
 #include "sim/base/problem.h"
 
@@ -9,5 +8,3 @@
 const double *pair_matrix_read(Arena *arena, const char *file, int ranks, Problems *problems);
 // What a rank sends in all, on average; what it keeps for itself counts.
 double pair_matrix_mean(const double *pairs, int ranks);
-
-#endif

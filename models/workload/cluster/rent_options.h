@@ -1,6 +1,5 @@
 // What rented machines cost, said in options: the same at every command that prices a cluster.
-#ifndef LOCKSTEP_WORKLOAD_RENT_OPTIONS_H
-#define LOCKSTEP_WORKLOAD_RENT_OPTIONS_H
+#pragma once
 
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/cluster/cluster_money.h"
@@ -44,5 +43,3 @@ void own_concerns(const OwnSpec *own, const NodeType *const *nodes, int node_cou
 void rent_concerns(const RentSpec *rent, const NodeType *const *nodes, int node_count, Problems *problems);
 // Whether anything of it was said.
 bool rent_is_said(const Options *options);
-
-#endif

@@ -1,8 +1,7 @@
 // How much data a model needs to reach its target by global batch, and from which batch on more GPUs stop paying:
 // E(B) = E0 (1 + B / B_c), S(B) = E(B) / B (McCandlish et al. 2018, arXiv 1812.06162, equation 2.11). At the critical
 // batch B_c twice the data is needed, and twice the steps that any batch needs at least.
-#ifndef LOCKSTEP_WORKLOAD_CRITICAL_BATCH_H
-#define LOCKSTEP_WORKLOAD_CRITICAL_BATCH_H
+#pragma once
 
 // One training with a batch to the target. Batches in samples or tokens, amounts in any unit (epochs, samples).
 typedef struct ConvergencePoint {
@@ -34,5 +33,3 @@ double critical_batch_amount(const CriticalBatch *critical, double batch); // E0
 // of 512 for N million parameters trained on 20 tokens each; Bergsma et al. 2025 (arXiv 2505.13738): 0.0471 D^0.462
 // sequences of 2,048. Neither depends on the model's size but through D; measured to 1.2 and 3.3 B parameters.
 CriticalBatchPrior critical_batch_of_tokens(double tokens);
-
-#endif

@@ -1,7 +1,6 @@
 // What one block of a model costs on one GPU for one micro-batch: a short list of kernels grouped by cause, with the
 // tensor-parallel collectives between them; its parameters; the activations it keeps for backward.
-#ifndef LOCKSTEP_WORKLOAD_COST_H
-#define LOCKSTEP_WORKLOAD_COST_H
+#pragma once
 
 #include "models/hardware/power.h"
 #include "models/workload/job/layout.h"
@@ -153,5 +152,3 @@ Memory memory_of_job(const TrainingSpec *training, int gpus, const Gpu *gpu, int
 // tried in this order: smaller micro-batch, recompute, zero 1, more tp, more pp, one alone, then one after the other;
 // NULL when nothing of these fits.
 const char *smallest_change_that_fits(Arena *arena, const TrainingSpec *training, int gpus, const Gpu *gpu);
-
-#endif

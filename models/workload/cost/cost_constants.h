@@ -1,7 +1,6 @@
 // The fitted and assumed numbers of what a block costs: how software runs kernels, attention, convolutions, memory that
 // frameworks hold. What was counted from what kernels read and write stands beside the code that uses it.
-#ifndef LOCKSTEP_WORKLOAD_COST_CONSTANTS_H
-#define LOCKSTEP_WORKLOAD_COST_CONSTANTS_H
+#pragma once
 
 #include "sim/base/constant.h"
 
@@ -72,5 +71,3 @@ typedef enum CostConstantId {
 extern const Constant cost_constants[COST_CONSTANT_COUNT];
 
 static inline double cost_constant(CostConstantId id) { return cost_constants[id].value; }
-
-#endif

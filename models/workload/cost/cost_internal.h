@@ -1,6 +1,5 @@
 // What the files that cost a block share: how a framework runs kernels, and a pass as it is being added up.
-#ifndef LOCKSTEP_WORKLOAD_COST_INTERNAL_H
-#define LOCKSTEP_WORKLOAD_COST_INTERNAL_H
+#pragma once
 
 #include "models/hardware/kernel.h"
 #include "models/workload/cost/cost.h"
@@ -228,5 +227,3 @@ double block_output_bytes(const Work *work, int block, const OperatorList *opera
 double written_working_bytes(const Work *work, int block, const OperatorList *operators);
 double written_late_bytes(const Work *work, int block, const OperatorList *operators);
 double written_output_bytes(const Work *work, int block, const OperatorList *operators);
-
-#endif

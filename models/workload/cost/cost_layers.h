@@ -1,6 +1,5 @@
 // What a layer of a network costs, by the kind of its operator, and what the files of those kinds share.
-#ifndef LOCKSTEP_WORKLOAD_COST_LAYERS_H
-#define LOCKSTEP_WORKLOAD_COST_LAYERS_H
+#pragma once
 
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/model/operators.h"
@@ -22,5 +21,3 @@ bool before_volta(const Gpu *gpu);
 // Nobody asks for the gradient of what comes into a network.
 static inline bool is_first_layer(const Work *work, const NetLayer *layer) { return layer == work->model->net_layers; }
 static inline int direction_count(const NetLayer *layer) { return layer->learning == LEARNS_NEVER ? 1 : 2; }
-
-#endif

@@ -1,6 +1,5 @@
 // What the files that work out a job's memory share.
-#ifndef LOCKSTEP_WORKLOAD_MEMORY_INTERNAL_H
-#define LOCKSTEP_WORKLOAD_MEMORY_INTERNAL_H
+#pragma once
 
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/job/schedule.h"
@@ -36,5 +35,3 @@ Memory stage_memory(Arena *arena, const Stages *stages, int stage);
 Memory stage_memory_whole(Arena *arena, const Stages *stages, int stage); // all that is ever held, as if at once
 bool gradients_come_and_go(const Stages *stages); // within the step, so that they never meet all activations
 void stage_memory_at_its_peak(Arena *arena, const Stages *stages, int stage, Memory *memory); // given the whole
-
-#endif

@@ -1,6 +1,5 @@
 // The memory of a rank pass by pass, and the moment when most is in use.
-#ifndef LOCKSTEP_WORKLOAD_MEMORY_TIME_H
-#define LOCKSTEP_WORKLOAD_MEMORY_TIME_H
+#pragma once
 
 #include "models/workload/cost/cost.h"
 #include "models/workload/job/schedule.h"
@@ -25,5 +24,3 @@ MemoryCurve memory_over_time(Arena *arena, const TrainingSpec *training, int gpu
 
 // "backward of micro-batch 1 at the head", "forward of micro-batch 3 at layer 12 (chunk 2)".
 const char *memory_moment_text(Arena *arena, const Model *model, const MemoryMoment *moment);
-
-#endif

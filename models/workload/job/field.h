@@ -1,7 +1,6 @@
 // A field that a user may say, and a value said of one: what is common to scripts, options and rows of measurements.
 // Ranges, units, names and messages are the same at every door.
-#ifndef LOCKSTEP_WORKLOAD_FIELD_H
-#define LOCKSTEP_WORKLOAD_FIELD_H
+#pragma once
 
 #include <float.h>
 #include <stdbool.h>
@@ -126,5 +125,3 @@ void field_from_fallback(const FieldReader *reader, const Field *field, Value *v
 void field_refuse(const FieldReader *reader, const Field *field, const char *called, Where where, const char *found);
 // "a whole count from 1 to 512", "one of "nccl", "gloo"": what one value may be.
 void field_describe(const Field *field, char *out, size_t out_bytes);
-
-#endif

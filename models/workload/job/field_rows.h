@@ -1,6 +1,5 @@
 // Short forms for rows of fields. For the files of fields only.
-#ifndef LOCKSTEP_WORKLOAD_FIELD_ROWS_H
-#define LOCKSTEP_WORKLOAD_FIELD_ROWS_H
+#pragma once
 
 #include "models/workload/job/field.h"
 
@@ -15,5 +14,3 @@
 
 #define MOST_GPUS 1e6
 #define MOST_SIZE 1e9 // of a dimension of a model
-
-#endif

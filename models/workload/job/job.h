@@ -1,7 +1,6 @@
 // A training job from what was said of it, at whichever door: a script, options, --vary, a row of measurements. What
 // was not said is decided here and nowhere else: by the software, by the model's kind, by the GPUs.
-#ifndef LOCKSTEP_WORKLOAD_JOB_H
-#define LOCKSTEP_WORKLOAD_JOB_H
+#pragma once
 
 #include "models/workload/job/job_fields.h"
 #include "models/workload/job/training.h"
@@ -46,5 +45,3 @@ void job_check(const TrainingSpec *training, Problems *problems);
 // Why ranks of a stage do not all do alike, with collectives that are one transfer each; NULL: they do. DataParallel is
 // told by what is resolved.
 const char *why_not_by_class(const TrainingSpec *training);
-
-#endif

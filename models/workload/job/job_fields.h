@@ -2,8 +2,7 @@
 // left out, where it lies in TrainingSpec. Scripts, options, --vary, --help, the editor's types and rows of
 // measurements all read these tables. A plain field is one row of them, one member of TrainingSpec, its physics and its
 // test.
-#ifndef LOCKSTEP_WORKLOAD_JOB_FIELDS_H
-#define LOCKSTEP_WORKLOAD_JOB_FIELDS_H
+#pragma once
 
 #include "models/workload/job/field.h"
 
@@ -35,5 +34,3 @@ int job_field_index(JobObject object, const char *name); // a name that is no fi
 const Field *job_field_varied(const char *name, JobObject *object);
 
 extern const char *const precision_choices[10], *const backend_choices[3], *const fidelity_choices[3];
-
-#endif

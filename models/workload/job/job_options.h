@@ -1,6 +1,5 @@
 // A training job said in options. The rows are made from the table of fields: an option is a field's `flag`.
-#ifndef LOCKSTEP_WORKLOAD_JOB_OPTIONS_H
-#define LOCKSTEP_WORKLOAD_JOB_OPTIONS_H
+#pragma once
 
 #include "models/workload/job/job.h"
 #include "sim/base/options.h"
@@ -28,5 +27,3 @@ const Model *model_from_options(Arena *arena, const Options *options, Problems *
 // What the options say of a job. Options must hold the rows of options_with_job.
 JobSaid job_from_options(Arena *arena, const Options *options, const Catalogue *catalogue, const Model *model,
                          Problems *problems);
-
-#endif

@@ -1,7 +1,6 @@
 // A layout worked out: which ranks form which groups, how many micro-batches, which blocks on which stage; and whether
 // a job is possible at all.
-#ifndef LOCKSTEP_WORKLOAD_LAYOUT_H
-#define LOCKSTEP_WORKLOAD_LAYOUT_H
+#pragma once
 
 #include "models/workload/job/schedule.h"
 #include "models/workload/job/training.h"
@@ -49,5 +48,3 @@ double micro_batches_of_job(const TrainingSpec *training, int dp);
 bool blocks_to_stages(const Model *model, int chunks, int *first, Where where, Problems *problems);
 // The same as the job's layout says it: layers of each chunk, or embedding and head counted as layers.
 bool blocks_to_chunks(const TrainingSpec *training, int chunks, int *first, Problems *problems);
-
-#endif

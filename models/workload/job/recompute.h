@@ -1,6 +1,5 @@
 // What backward computes again: which parts of a layer, and which layers.
-#ifndef LOCKSTEP_WORKLOAD_RECOMPUTE_H
-#define LOCKSTEP_WORKLOAD_RECOMPUTE_H
+#pragma once
 
 #include "models/workload/job/training.h"
 #include "sim/base/arena.h"
@@ -63,5 +62,3 @@ const char *recompute_text(Arena *arena, const TrainingSpec *training);
 unsigned recompute_modules_read(const char *text, Where where, Problems *problems);
 // Parts that this model does not have, or that the choice of `recompute` makes no use of.
 void recompute_check(const TrainingSpec *training, Problems *problems);
-
-#endif

@@ -1,7 +1,6 @@
 // Pipeline schedules: which GPU holds which chunk of the model, and in what order it passes micro-batches through its
 // chunks. It knows no costs: times and bytes follow from the order.
-#ifndef LOCKSTEP_WORKLOAD_SCHEDULE_H
-#define LOCKSTEP_WORKLOAD_SCHEDULE_H
+#pragma once
 
 #include "models/workload/job/training.h"
 #include "sim/base/list.h"
@@ -69,5 +68,3 @@ PassList pipeline_order(Arena *arena, const Pipeline *pipeline, int stage);
 double pipeline_peak(Arena *arena, const Pipeline *pipeline, int stage, const double *kept, const double *late);
 
 bool schedule_splits_backward(Schedule schedule); // inputs and weights apart
-
-#endif

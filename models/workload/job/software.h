@@ -1,8 +1,7 @@
 // Software stacks: how a framework of a version or date runs a job. A user says one in words (software = "nemo 24.07");
 // what the job says itself goes first. Rules are found by words, so that free text of publications finds them too: each
 // that fits changes a few properties of what those before it said, from libraries to their versions.
-#ifndef LOCKSTEP_WORKLOAD_SOFTWARE_H
-#define LOCKSTEP_WORKLOAD_SOFTWARE_H
+#pragma once
 
 #include "models/workload/job/training.h"
 #include "sim/base/problem.h"
@@ -125,5 +124,3 @@ static inline bool software_has_zero(const Software *software, int zero) {
 
 // What the stack decides, over the usual; what depends on the job's own words is settled by job_make.
 void software_apply(const Software *software, TrainingSpec *training);
-
-#endif

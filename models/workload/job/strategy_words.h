@@ -1,7 +1,6 @@
 // Strategies in the words of those who use them: each means one of lockstep's own with a stage of ZeRO and what lies
 // outside the GPU.
-#ifndef LOCKSTEP_WORKLOAD_STRATEGY_WORDS_H
-#define LOCKSTEP_WORKLOAD_STRATEGY_WORDS_H
+#pragma once
 
 #include "models/workload/job/training.h"
 
@@ -17,5 +16,3 @@ typedef struct StrategyWord {
 extern const StrategyWord foreign_strategies[FOREIGN_STRATEGIES];
 // lockstep's own by their number, then the others.
 extern const char *const strategy_words[STRATEGY_WORDS];
-
-#endif

@@ -1,6 +1,5 @@
 // A training job as the user says it, and the facts of software that decide its speed.
-#ifndef LOCKSTEP_WORKLOAD_TRAINING_H
-#define LOCKSTEP_WORKLOAD_TRAINING_H
+#pragma once
 
 #include "models/hardware/hardware.h"
 #include "models/network/network.h"
@@ -231,5 +230,3 @@ typedef struct TrainingSpec {
     JitterBy jitter_by;
     double straggler; // one rank this much slower (1.2); 0 or 1 none
 } TrainingSpec;
-
-#endif

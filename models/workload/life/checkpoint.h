@@ -1,6 +1,5 @@
 // Checkpoints: what one costs on real storage, and the interval that theory calls best.
-#ifndef LOCKSTEP_WORKLOAD_CHECKPOINT_H
-#define LOCKSTEP_WORKLOAD_CHECKPOINT_H
+#pragma once
 
 #include "models/hardware/hardware.h"
 #include "models/workload/model/model.h"
@@ -69,5 +68,3 @@ StorageLack storage_lack(const CheckpointPlan *plan, double bytes, int nodes, co
                          const StorageType *unit, int has, double mtbf_s);
 // "Checkpoints take 14 min at 40 GB/s: …; 200 GB/s (4 units) would …"; NULL when nothing lacks.
 const char *storage_lack_text(Arena *arena, const StorageLack *lack, const StorageType *unit);
-
-#endif

@@ -2,8 +2,7 @@
 // days. Time is whole nanoseconds, and every one of them is spent on something: the causes sum to the whole.
 // Failures arrive by the calendar from streams of their own, whatever the job does, so that two ways of running it
 // can be compared under the same failures.
-#ifndef LOCKSTEP_WORKLOAD_LIFE_H
-#define LOCKSTEP_WORKLOAD_LIFE_H
+#pragma once
 
 #include "models/hardware/hardware.h"
 #include "models/workload/life/checkpoint.h"
@@ -157,5 +156,3 @@ LifeSpec life_spec(Arena *arena, const FaultRates *rates, const NodeType *node, 
 // The user's own mean time between failures of a node, all causes: the mix stays, and no fleet differs from it.
 void life_set_node_mtbf(LifeSpec *spec, double node_mtbf_s);
 int life_usual_spares(int nodes); // 5 % of the nodes: field advice is 5 to 10 %
-
-#endif

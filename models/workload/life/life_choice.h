@@ -1,7 +1,6 @@
 // Spares, checkpoint interval and storage of a long job chosen together, by what the work costs in the end and by when
 // it is done: spares are rented and storage too, and both bring the end nearer.
-#ifndef LOCKSTEP_WORKLOAD_LIFE_CHOICE_H
-#define LOCKSTEP_WORKLOAD_LIFE_CHOICE_H
+#pragma once
 
 #include "models/workload/life/life.h"
 
@@ -72,5 +71,3 @@ int life_choice_runs(const LifeWish *wish, int most);
 
 // All that fails by itself, so many times as often; planned work and what a provider takes back stay.
 void life_scale_failures(LifeSpec *spec, double factor);
-
-#endif

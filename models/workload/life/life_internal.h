@@ -1,6 +1,5 @@
 // One life while it is lived.
-#ifndef LOCKSTEP_WORKLOAD_LIFE_INTERNAL_H
-#define LOCKSTEP_WORKLOAD_LIFE_INTERNAL_H
+#pragma once
 
 #include "models/workload/life/life.h"
 #include "sim/base/random.h"
@@ -124,5 +123,3 @@ void life_remove_slow_nodes(Life *life);
 void life_fill_slots(Life *life);
 void life_node_back(Life *life, int node);
 SimTime life_repair_time(Life *life, double mean_s);
-
-#endif

@@ -1,6 +1,5 @@
 // Models from the config.json of the Hugging Face hub.
-#ifndef LOCKSTEP_WORKLOAD_HF_CONFIG_H
-#define LOCKSTEP_WORKLOAD_HF_CONFIG_H
+#pragma once
 
 #include "models/workload/model/model.h"
 #include "sim/data/json.h"
@@ -11,5 +10,3 @@ const Model *hf_model_read_file(Arena *arena, const char *path, const char *as, 
 // Of a path that a scenario names, at `where`.
 const Model *hf_model_read_gated(Arena *arena, const ReadGate *gate, const char *path, Where where, Problems *problems);
 const Model *hf_model_from_json(Arena *arena, const Json *json, const char *as, Problems *problems);
-
-#endif

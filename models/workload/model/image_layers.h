@@ -1,6 +1,5 @@
 // How image networks are put together: a list of layers that grows, and the shape of what has come out so far.
-#ifndef LOCKSTEP_WORKLOAD_IMAGE_LAYERS_H
-#define LOCKSTEP_WORKLOAD_IMAGE_LAYERS_H
+#pragma once
 
 #include "models/workload/model/model.h"
 
@@ -98,5 +97,3 @@ extern const int image_model_count;
 const char *image_model_name(int index);
 const Model *image_model(Arena *arena, int index, int image_size, int classes); // 0: usual
 int image_model_index(const char *name);                                        // -1: none
-
-#endif

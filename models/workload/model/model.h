@@ -1,6 +1,5 @@
 // Models from first principles: what a network is made of, how many parameters and FLOPs it has.
-#ifndef LOCKSTEP_WORKLOAD_MODEL_H
-#define LOCKSTEP_WORKLOAD_MODEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -192,5 +191,3 @@ double block_parameters(const Model *model, int block);
 double model_flops_per_sample(const Model *model, int seq_len);
 double model_forward_flops_per_sample(const Model *model, int seq_len);
 double block_forward_flops(const Model *model, int block, double seq_len);
-
-#endif

@@ -1,6 +1,5 @@
 // What the files of one model family share with model.c, which asks the right one.
-#ifndef LOCKSTEP_WORKLOAD_MODEL_INTERNAL_H
-#define LOCKSTEP_WORKLOAD_MODEL_INTERNAL_H
+#pragma once
 
 #include "models/workload/model/model.h"
 #include "models/workload/model/operators.h"
@@ -69,5 +68,3 @@ static inline bool has_dense_head(const Model *model) {
 // "transformer:layers=48,hidden=6656,heads=52" (model_text.c). NULL after problems.
 bool model_is_spelt(const char *name);
 const Model *spelt_model(Arena *arena, const char *name, Where where, Problems *problems);
-
-#endif

@@ -1,8 +1,7 @@
 // A layer told once: the operators that it runs in forward, in their order, each with what it multiplies, moves, holds
 // and keeps for backward. Parameters, FLOPs and activations are sums over such lists; a transformer's seconds are walks
 // over them.
-#ifndef LOCKSTEP_WORKLOAD_OPERATORS_H
-#define LOCKSTEP_WORKLOAD_OPERATORS_H
+#pragma once
 
 #include "models/workload/model/model.h"
 #include "sim/base/check.h"
@@ -142,5 +141,3 @@ double all_weights(const OperatorList *operators);
 
 // What a layer does before anything follows it, on so many samples.
 Operator layer_operator(const NetLayer *layer, double samples);
-
-#endif

@@ -1,6 +1,5 @@
 // A model that its user writes as blocks of operators, each with its sizes per token (or per sample).
-#ifndef LOCKSTEP_WORKLOAD_WRITTEN_H
-#define LOCKSTEP_WORKLOAD_WRITTEN_H
+#pragma once
 
 #include "models/workload/model/operators.h"
 
@@ -71,5 +70,3 @@ const char *written_name(const WrittenOperator *one);
 // Numbers that an operator reads and gives for each token, whole.
 double written_in(const WrittenOperator *one);
 double written_out(const WrittenOperator *one);
-
-#endif

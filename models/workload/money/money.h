@@ -3,8 +3,7 @@
 //     ActivityMix mix = activity_of_step(spent);                    what its GPUs do in a step
 //     ClusterBill bill = cluster_bill(arena, cluster, &mix);        per hour, with the parts it is made of
 //     double cost = bill_of_run(&bill, hours);                      minimum billing and transfers counted in
-#ifndef LOCKSTEP_WORKLOAD_MONEY_H
-#define LOCKSTEP_WORKLOAD_MONEY_H
+#pragma once
 
 #include "models/hardware/market.h"
 #include "models/workload/cluster/cluster.h"
@@ -96,5 +95,3 @@ double storage_bill_per_hour(const Cluster *cluster, const StorageType *unit, do
 
 ClusterBill cluster_bill(Arena *arena, const Cluster *cluster, const ActivityMix *mix);
 double bill_of_run(const ClusterBill *bill, double hours);
-
-#endif

@@ -1,8 +1,7 @@
 // A shared cluster: jobs arrive, wait, run on all their GPUs at once, are preempted or hit by failures, and leave.
 // Time is whole nanoseconds. The same jobs can be run under several policies, placements and sizes of cluster: what is
 // drawn does not depend on what the cluster does.
-#ifndef LOCKSTEP_WORKLOAD_QUEUE_H
-#define LOCKSTEP_WORKLOAD_QUEUE_H
+#pragma once
 
 #include "models/workload/life/life.h"
 #include "models/workload/queue/queue_network.h"
@@ -196,5 +195,3 @@ typedef struct QueueMeasures {
 
 QueueMeasures queue_measure(Arena *arena, const QueueSpec *spec, const QueueJobs *jobs, const QueueRun *run);
 double jain_index(const double *values, int count); // 1 all equal, 1/count one has all
-
-#endif

@@ -1,6 +1,5 @@
 // A shared cluster while it runs: free GPUs by node, who runs where, who waits.
-#ifndef LOCKSTEP_WORKLOAD_QUEUE_INTERNAL_H
-#define LOCKSTEP_WORKLOAD_QUEUE_INTERNAL_H
+#pragma once
 
 #include "models/workload/life/life_internal.h"
 #include "models/workload/queue/queue.h"
@@ -254,5 +253,3 @@ void faults_begin(Queue *queue);
 void on_fault(Queue *queue, bool is_bad);
 void on_detected(Queue *queue, int job);
 void on_repaired(Queue *queue, int node);
-
-#endif

@@ -1,6 +1,5 @@
 // Where the jobs of a shared cluster come from: drawn from published mixes or one's own, or read from a trace.
-#ifndef LOCKSTEP_WORKLOAD_QUEUE_JOBS_H
-#define LOCKSTEP_WORKLOAD_QUEUE_JOBS_H
+#pragma once
 
 #include "models/workload/queue/queue.h"
 #include "sim/system/gate.h"
@@ -109,5 +108,3 @@ int queue_trace_days(const QueueJobs *jobs); // begun
 
 // Jobs in any order, as jobs by arrival from 0 on.
 const QueueJobs *queue_jobs_sorted(Arena *arena, QueueJob *jobs, int count, int users, const char *const *user_names);
-
-#endif

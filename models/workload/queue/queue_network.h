@@ -1,8 +1,7 @@
 // What it costs a job to be spread: the step of a training job, simulated on the nodes and leaf switches it was given,
 // with the part of the uplinks that its neighbours leave, over its step on nodes side by side. Each placement is
 // simulated once.
-#ifndef LOCKSTEP_WORKLOAD_QUEUE_NETWORK_H
-#define LOCKSTEP_WORKLOAD_QUEUE_NETWORK_H
+#pragma once
 
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/job/training.h"
@@ -31,5 +30,3 @@ int queue_network_nodes_per_leaf(const QueueNetwork *network);
 // Steps simulated so far, and sizes on which the layout cannot run: their jobs are as fast wherever they are.
 int queue_network_simulated(const QueueNetwork *network);
 const char *queue_network_refused(const QueueNetwork *network); // "3, 12", or "" when there are none
-
-#endif

@@ -1,6 +1,5 @@
 // How many nodes a queue needs: the least number at which jobs wait no longer than the user wants.
-#ifndef LOCKSTEP_WORKLOAD_QUEUE_SIZE_H
-#define LOCKSTEP_WORKLOAD_QUEUE_SIZE_H
+#pragma once
 
 #include "models/workload/queue/queue_jobs.h"
 #include "models/workload/queue/queue_steady.h"
@@ -33,5 +32,3 @@ typedef struct QueueSizing {
 // jobs[s] are the jobs of seed s; every size meets the same ones.
 QueueSizing queue_find_size(Arena *arena, const QueueSpec *spec, const QueueJobs *const *jobs, int seeds,
                             const QueueGoal *goal);
-
-#endif

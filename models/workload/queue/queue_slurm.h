@@ -1,7 +1,6 @@
 // What Slurm's accounting writes (sacct --parsable2): trackable resources, lengths of time, steps of jobs.
 // https://slurm.schedmd.com/sacct.html, https://slurm.schedmd.com/tres.html
-#ifndef LOCKSTEP_WORKLOAD_QUEUE_SLURM_H
-#define LOCKSTEP_WORKLOAD_QUEUE_SLURM_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,5 +11,3 @@ bool slurm_gpus(const char *tres, double *gpus);
 bool slurm_seconds(const char *text, double *seconds);
 // "123.batch", "123.0": a step of a job, whose row says again what its job's does.
 bool slurm_is_step(const char *job_id);
-
-#endif

@@ -1,7 +1,6 @@
 // Whether a run of a shared cluster is long enough: where its beginning ends, how well its figures are known, and
 // whether two policies differ.
-#ifndef LOCKSTEP_WORKLOAD_QUEUE_STEADY_H
-#define LOCKSTEP_WORKLOAD_QUEUE_STEADY_H
+#pragma once
 
 #include "models/workload/queue/queue.h"
 
@@ -60,5 +59,3 @@ double student_90(int degrees); // half-width of a 90 % interval in standard err
 
 // Work that comes per time over what all GPUs can do, from the first arrival to the last.
 double queue_offered_load(const QueueSpec *spec, const QueueJobs *jobs);
-
-#endif

@@ -1,8 +1,7 @@
 // Measured steps of one's own as anchors: a Bayesian update of what the constants of a simulation may be off by. A
 // measured step says how much slower its kernels, traffic and waiting are together; how much of that another step
 // shares follows from the seconds that both spend on the same causes and from what they have in common.
-#ifndef LOCKSTEP_WORKLOAD_ANCHOR_H
-#define LOCKSTEP_WORKLOAD_ANCHOR_H
+#pragma once
 
 #include "models/workload/cost/cost.h"
 
@@ -50,5 +49,3 @@ double anchored_sigma(double sigma, const TrainingSpec *training, const AnchorCo
 
 // Whether one of them was faster than simulated: then bounds below simulated steps hold no more.
 bool anchors_speed_up(const Anchors *anchors);
-
-#endif

@@ -1,6 +1,5 @@
 // Lowering: a training job on a cluster becomes a System of actors (one per GPU), programs and channels.
-#ifndef LOCKSTEP_WORKLOAD_LOWER_H
-#define LOCKSTEP_WORKLOAD_LOWER_H
+#pragma once
 
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/cost/cost.h"
@@ -36,5 +35,3 @@ const Lowered *lower_shortened(Arena *arena, const Cluster *cluster, const Train
 
 // What a rank waits for once its own work is done, until the slowest is: what joins the ranks. NULL: of no job.
 Cause step_rest_cause(const Lowered *lowered);
-
-#endif

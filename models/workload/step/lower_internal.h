@@ -1,6 +1,5 @@
 // What the files that lower a job share.
-#ifndef LOCKSTEP_WORKLOAD_LOWER_INTERNAL_H
-#define LOCKSTEP_WORKLOAD_LOWER_INTERNAL_H
+#pragma once
 
 #include "models/workload/step/lower.h"
 #include "models/workload/step/stage.h"
@@ -96,5 +95,3 @@ void make_links(Lowering *l);
 void make_data_channels(Lowering *l);
 void make_offload_channels(Lowering *l);
 void check_hosts(const Lowering *l, const Memory *memory, Problems *problems);
-
-#endif

@@ -1,7 +1,6 @@
 // The last look at a simulated step before anybody gets it as an answer: nothing beats the arithmetic units, the wires
 // or the memory that it runs on. What does is a fault of this program, or of the parts it was given.
-#ifndef LOCKSTEP_WORKLOAD_PLAUSIBLE_H
-#define LOCKSTEP_WORKLOAD_PLAUSIBLE_H
+#pragma once
 
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/step/lower.h"
@@ -30,5 +29,3 @@ double least_weight_bytes(const Lowered *lowered, const Cluster *cluster);
 
 // Adds the sentence as a fault (problem.h). False when the claim is above physics.
 bool is_plausible(const StepClaim *claim, Where where, Problems *problems);
-
-#endif

@@ -1,7 +1,6 @@
 // How data-parallel ranks sum gradients: which collectives a bucket of them is, and when it is full. What a stage's
 // program does and what a bound on its time counts.
-#ifndef LOCKSTEP_WORKLOAD_REDUCTION_H
-#define LOCKSTEP_WORKLOAD_REDUCTION_H
+#pragma once
 
 #include <math.h>
 
@@ -33,5 +32,3 @@ bool bucket_is_full(const TrainingSpec *training, double parameters, double expe
 static inline double exchanged_bytes(double parameters, double bytes_each) {
     return ceil(ceil(parameters) * bytes_each);
 }
-
-#endif

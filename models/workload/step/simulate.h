@@ -1,6 +1,5 @@
 // One step of a training job, simulated: lowered, folded, run; what it took, by cause, and how far to trust it.
-#ifndef LOCKSTEP_WORKLOAD_SIMULATE_H
-#define LOCKSTEP_WORKLOAD_SIMULATE_H
+#pragma once
 
 #include "models/workload/step/anchor.h"
 #include "models/workload/step/lower.h"
@@ -53,4 +52,3 @@ double step_sigma(const TrainingSpec *training, const double *spent, double seco
 // Of what a change gains on a step, in seconds (1 sigma): each cause errs the same way before and after, so only what a
 // cause gains is uncertain; and so is all of it, as far as the software is.
 double step_gain_sigma(const TrainingSpec *training, const double *before, const double *after, double gain);
-#endif

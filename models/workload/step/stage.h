@@ -1,6 +1,5 @@
 // Inside lowering: the program of one pipeline stage on one type of GPU, and what it expects of its channels.
-#ifndef LOCKSTEP_WORKLOAD_STAGE_H
-#define LOCKSTEP_WORKLOAD_STAGE_H
+#pragma once
 
 #include "models/workload/step/lower.h"
 #include "sim/base/list.h"
@@ -91,5 +90,3 @@ Program stage_program(Arena *arena, const StageRequest *request);
 
 // torch.nn.DataParallel: the program of GPU 0 and that of the others.
 Program data_parallel_program(Arena *arena, const StageRequest *request, bool first);
-
-#endif

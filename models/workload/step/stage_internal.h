@@ -1,6 +1,5 @@
 // What the files that write a stage's program share: the program as it grows.
-#ifndef LOCKSTEP_WORKLOAD_STAGE_INTERNAL_H
-#define LOCKSTEP_WORKLOAD_STAGE_INTERNAL_H
+#pragma once
 
 #include "models/workload/step/stage.h"
 
@@ -135,5 +134,3 @@ void offload_gradients(Builder *builder, double parameters, double experts, int 
 // there.
 int fetch_weights(Builder *builder, double bytes, int after_mark);
 void offloaded_update(Builder *builder, double parameters);
-
-#endif

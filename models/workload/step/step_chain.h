@@ -1,7 +1,6 @@
 // Why a step takes what it takes: the critical path of its simulation in the words of a job, what every rank spent its
 // time on, and which links carried most. A folded run has one actor for many ranks: a piece names the first of them.
-#ifndef LOCKSTEP_WORKLOAD_STEP_CHAIN_H
-#define LOCKSTEP_WORKLOAD_STEP_CHAIN_H
+#pragma once
 
 #include "models/workload/step/lower.h"
 #include "sim/run.h"
@@ -54,5 +53,3 @@ typedef struct StepChain {
 // [rank] as fold.h has it, NULL: actors are ranks.
 const StepChain *step_chain(Arena *arena, const Lowered *lowered, const System *system, const int32_t *class_of,
                             int ranks, const RunResult *result);
-
-#endif

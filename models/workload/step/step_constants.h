@@ -1,6 +1,5 @@
 // The fitted and assumed numbers of a training step: what hosts do in it, and how sure the answer is.
-#ifndef LOCKSTEP_STEP_CONSTANTS_TABLE_H
-#define LOCKSTEP_STEP_CONSTANTS_TABLE_H
+#pragma once
 
 #include "models/workload/cost/cost.h"
 #include "sim/base/constant.h"
@@ -35,5 +34,3 @@ typedef enum StepConstantId {
 extern const Constant step_constants[STEP_CONSTANT_COUNT];
 
 static inline double step_constant(StepConstantId id) { return step_constants[id].value; }
-
-#endif

@@ -1,7 +1,6 @@
 // What all GPUs of a cluster draw over a step, as an electric load: every GPU by what its main stream does, the sum a
 // function of time that holds between moments, and repeats step after step.
-#ifndef LOCKSTEP_WORKLOAD_STEP_LOAD_H
-#define LOCKSTEP_WORKLOAD_STEP_LOAD_H
+#pragma once
 
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/cost/cost.h"
@@ -49,5 +48,3 @@ typedef struct LoadStore {
     double watts, joules;
 } LoadStore;
 LoadStore load_store(const double *means, int parts, double seconds);
-
-#endif

@@ -1,7 +1,6 @@
 // The critical path by operator: what its pieces within passes are made of. A piece of compute runs on until the GPU
 // waits for somebody, so one may hold many operators; they have of it what the walk that priced it gave each of them.
-#ifndef LOCKSTEP_WORKLOAD_STEP_OPERATORS_H
-#define LOCKSTEP_WORKLOAD_STEP_OPERATORS_H
+#pragma once
 
 #include "models/workload/step/step_chain.h"
 
@@ -20,5 +19,3 @@ const StepOperator *step_operators(Arena *arena, const Lowered *lowered, const S
                                    const Gpu *const *gpu_of, int *count);
 // Of a piece of compute within a pass, which is split; else -1.
 int step_piece_way(const StepPiece *piece);
-
-#endif

@@ -4,8 +4,7 @@
 // nothing. So it is expected slower, and its range
 // reaches further to the slow side alone; both vanish once tuned software is stated. Its fast end stays that of tuned
 // code, for nobody knows that the code is not.
-#ifndef LOCKSTEP_WORKLOAD_STEP_RANGE_H
-#define LOCKSTEP_WORKLOAD_STEP_RANGE_H
+#pragma once
 
 #include "models/workload/cost/cost.h"
 
@@ -27,5 +26,3 @@ double step_loss_sigma(const TrainingSpec *training);
 double step_kind_sigma(const TrainingSpec *training);
 double step_unsaid_sigma(const TrainingSpec *training);
 double step_software_variance(const TrainingSpec *training); // of both
-
-#endif

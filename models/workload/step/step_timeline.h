@@ -1,7 +1,6 @@
 // What the stages of a job's first replica do over a step, as bars (sim/data/record.h): the pipeline as one draws it,
 // with the transfers of each stage in a row below its passes.
-#ifndef LOCKSTEP_WORKLOAD_STEP_TIMELINE_H
-#define LOCKSTEP_WORKLOAD_STEP_TIMELINE_H
+#pragma once
 
 #include "models/workload/step/lower.h"
 #include "sim/data/record.h"
@@ -13,5 +12,3 @@ typedef struct StepTimeline StepTimeline;
 StepTimeline *step_timeline_begin(Arena *arena, const Lowered *lowered, const System *system, const int32_t *class_of,
                                   RunOptions *options);
 const Timeline *step_timeline_end(StepTimeline *timeline, const RunResult *result);
-
-#endif

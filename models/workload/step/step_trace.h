@@ -1,8 +1,7 @@
 // What some ranks did in a step, span by span (sim/spans.h): recorded as it is simulated, in memory that is bounded
 // from the start. Where the operations of all micro-batches are more than that, those of every second are kept, of
 // every fourth, and so on; passes and what is outside them stay.
-#ifndef LOCKSTEP_WORKLOAD_STEP_TRACE_H
-#define LOCKSTEP_WORKLOAD_STEP_TRACE_H
+#pragma once
 
 #include "models/workload/step/lower.h"
 #include "sim/run.h"
@@ -38,5 +37,3 @@ const SpanSet *step_trace_end(StepTrace *trace, const RunResult *result);
 
 // "all", "0,8,16" as ranks in rising order. NULL after a problem.
 const int *step_trace_ranks(Arena *arena, const char *text, int gpus, int *count, Where where, Problems *problems);
-
-#endif

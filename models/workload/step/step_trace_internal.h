@@ -1,6 +1,5 @@
 // What the files that record a step share.
-#ifndef LOCKSTEP_WORKLOAD_STEP_TRACE_INTERNAL_H
-#define LOCKSTEP_WORKLOAD_STEP_TRACE_INTERNAL_H
+#pragma once
 
 #include "models/workload/step/step_trace.h"
 #include "sim/base/list.h"
@@ -108,5 +107,3 @@ void open_busy(StepTrace *trace);
 void count_busy(StepTrace *trace, int process, const RunSpan *span, int pass); // pass -1: outside passes
 const SpanLane *close_lanes(StepTrace *trace);
 const SpanBreakdown *close_breakdowns(StepTrace *trace, SimTime end);
-
-#endif

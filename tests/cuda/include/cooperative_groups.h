@@ -1,6 +1,5 @@
 // The emulated GPU's barrier among all blocks of a cooperative launch.
-#ifndef LOCKSTEP_EMULATED_COOPERATIVE_GROUPS_H
-#define LOCKSTEP_EMULATED_COOPERATIVE_GROUPS_H
+#pragma once
 
 namespace cooperative_groups {
 struct Grid {
@@ -8,5 +7,3 @@ struct Grid {
 };
 inline Grid this_grid() { return {}; }
 } // namespace cooperative_groups
-
-#endif

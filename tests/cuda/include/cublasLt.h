@@ -1,6 +1,5 @@
 // cuBLASLt as tests/cuda emulates it: matrix products in column-major order, by the manual.
-#ifndef LOCKSTEP_EMULATED_CUBLASLT_H
-#define LOCKSTEP_EMULATED_CUBLASLT_H
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -72,5 +71,3 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
                               const void *beta, const void *c, cublasLtMatrixLayout_t c_layout, void *d,
                               cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t *algorithm, void *workspace,
                               size_t workspace_bytes, cudaStream_t stream);
-
-#endif

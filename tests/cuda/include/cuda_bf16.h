@@ -1,6 +1,5 @@
 // BFloat16 on the emulated GPU.
-#ifndef LOCKSTEP_EMULATED_CUDA_BF16_H
-#define LOCKSTEP_EMULATED_CUDA_BF16_H
+#pragma once
 
 #include "small_float.h"
 
@@ -11,5 +10,3 @@ inline __nv_bfloat16 __float2bfloat16(float value) {
     return {(unsigned short)small_from_float(bfloat16_format, value)};
 }
 inline float __bfloat162float(__nv_bfloat16 value) { return float_from_small(bfloat16_format, value.bits); }
-
-#endif

@@ -1,6 +1,5 @@
 // Half precision on the emulated GPU.
-#ifndef LOCKSTEP_EMULATED_CUDA_FP16_H
-#define LOCKSTEP_EMULATED_CUDA_FP16_H
+#pragma once
 
 #include "small_float.h"
 
@@ -9,5 +8,3 @@ struct __half {
 };
 inline __half __float2half(float value) { return {(unsigned short)small_from_float(half_format, value)}; }
 inline float __half2float(__half value) { return float_from_small(half_format, value.bits); }
-
-#endif

@@ -1,6 +1,5 @@
 // FP8 (E4M3) on the emulated GPU.
-#ifndef LOCKSTEP_EMULATED_CUDA_FP8_H
-#define LOCKSTEP_EMULATED_CUDA_FP8_H
+#pragma once
 
 #include "small_float.h"
 
@@ -10,5 +9,3 @@ struct __nv_fp8_e4m3 {
     explicit __nv_fp8_e4m3(float value) : bits((unsigned char)small_from_float(e4m3_format, value)) {}
     explicit operator float() const { return float_from_small(e4m3_format, bits); }
 };
-
-#endif

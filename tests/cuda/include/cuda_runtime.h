@@ -1,7 +1,6 @@
 // The CUDA runtime as tests/cuda emulates it on the CPU: as much of it as lockstep-bench uses, under the names and with
 // the meaning that NVIDIA's manual gives. Own words; no line of NVIDIA's header is in it.
-#ifndef LOCKSTEP_EMULATED_CUDA_RUNTIME_H
-#define LOCKSTEP_EMULATED_CUDA_RUNTIME_H
+#pragma once
 
 #include <cmath>
 #include <cstddef>
@@ -195,5 +194,3 @@ template <typename... Of>
 cudaError_t cudaFuncSetAttribute(void (*kernel)(Of...), cudaFuncAttribute attribute, int value) {
     return emulated_opt_in((const void *)kernel, attribute, value);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Numbers of 16 and 8 bits for the emulated GPU: rounded to nearest, ties to even, by one pair of functions.
-#ifndef LOCKSTEP_EMULATED_SMALL_FLOAT_H
-#define LOCKSTEP_EMULATED_SMALL_FLOAT_H
+#pragma once
 
 struct SmallFormat {
     int exponent_bits, mantissa_bits;
@@ -10,5 +9,3 @@ constexpr SmallFormat half_format = {5, 10, false}, bfloat16_format = {8, 7, fal
 
 unsigned small_from_float(SmallFormat format, float value);
 float float_from_small(SmallFormat format, unsigned bits);
-
-#endif

@@ -1,7 +1,6 @@
 // The emulated GPU's own form of calibrate/gpu/bench/cuda_order.h. A line of LL is written and read as two halves of 8
 // bytes, between which other threads may run; volatile accesses are points where they may run in any case.
-#ifndef LOCKSTEP_EMULATED_CUDA_ORDER_H
-#define LOCKSTEP_EMULATED_CUDA_ORDER_H
+#pragma once
 
 #include <cstring>
 
@@ -46,5 +45,3 @@ inline unsigned __float_as_uint(float value) {
     memcpy(&bits, &value, sizeof bits);
     return bits;
 }
-
-#endif
