@@ -251,7 +251,8 @@ static bool take_time(LayerReading *r, const char *word, SimTime *time) {
     double nanoseconds = 0;
     if (!whole(word, NANOSECONDS_MOST, &nanoseconds))
         return refuse(r, "columns 3, 6, 9 and 12 are nanoseconds", "\"%.40s\" is no time", word);
-    *time = (SimTime)(nanoseconds * (double)(TICKS_PER_SECOND_STEP / 1000000000));
+    const SimTime ticks = TICKS_PER_SECOND_STEP / 1000000000; // of a nanosecond
+    *time = (SimTime)(nanoseconds * (double)ticks);
     return true;
 }
 
