@@ -321,7 +321,7 @@ static bool needs_another(const ImportSoftware *software, const ImportOption *ro
     snprintf(name, sizeof name, " %s ", row->to);
     if (strstr(words, name)) return true;
     if (strcmp(row->to, "nemo_file") == 0) return true; // its shape is spelt here
-    if (strcmp(row->to, "precision") == 0) // a flag for what is so without it
+    if (strcmp(row->to, "precision") == 0)              // a flag for what is so without it
         return row->how && strncmp(row->how, "yes:", 4) == 0 &&
                memmem(software->unsaid, strlen(software->unsaid), row->how + 4, strcspn(row->how + 4, ","));
     return strstr(software->unsaid, row->to) != NULL;

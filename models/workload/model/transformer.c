@@ -31,7 +31,8 @@ typedef struct PublishedShape {
 #define LLAMA31_SOURCE "Grattafiori et al. 2024 (Llama 3), config.json of 3.1"
 #define CODELLAMA_SOURCE "Roziere et al. 2023 (Code Llama); config.json"
 #define GEMMA2_SOURCE "Gemma Team 2024 (Gemma 2), table 1; every other layer sees 4,096 tokens, here all do"
-#define GEMMA3_SOURCE "Gemma Team 2025 (Gemma 3), config.json; text alone, five layers of six see 1,024 tokens, here all do"
+#define GEMMA3_SOURCE                                                                                                  \
+    "Gemma Team 2025 (Gemma 3), config.json; text alone, five layers of six see 1,024 tokens, here all do"
 #define QWEN15_SOURCE "Qwen Team 2024 (Qwen1.5), config.json"
 #define PHI2_SOURCE "Microsoft 2023 (Phi-1.5, Phi-2), config.json; its parallel attention and MLP one after the other"
 #define INTERNLM2_SOURCE "Cai et al. 2024 (InternLM2), config.json"

@@ -192,7 +192,8 @@ static double measure_demand(const QueueNetwork *network, Spread spread) {
     double demand = 0;
     if (cluster) {
         TrainingSpec training = network->training;
-        training.by_messages = training.as_packets = false; // bytes per link are the same, and whole transfers name them
+        training.by_messages = training.as_packets =
+            false; // bytes per link are the same, and whole transfers name them
         SimulatedStep step = simulate_step(arena, cluster, &training, &options, problems);
         if (step.ran) demand = busiest_uplink(step.lowered->system, step.step_p50_s) * nodes_on_leaf(spread);
     }
