@@ -123,14 +123,14 @@ LONG_TEST(2, the_table_of_exchanges_holds_what_the_fit_gives) {
     double errors = 0;
     for (int i = 0; fit && i < fit->count; i++) {
         const ExchangeKernel *told = &fit->items[i].kernel;
-        const ExchangePoint *point = fit->items[i].points;
+        const ExchangePoint *point = fit->items[i].items;
         const ExchangeKernel *row = exchange_kernel_of(point->gpu, told->mode, told->phase, told->over_network);
         EXPECT(row && row->generation == told->generation && row->of_servers == told->of_servers);
         EXPECT_NEAR(row->start_seconds, told->start_seconds, 0.03);
         EXPECT_NEAR(row->nvlink_share, told->nvlink_share, 0.03);
         for (int p = 0; p < fit->items[i].count; p += 7) {
-            const ExchangeShape *shape = &fit->items[i].points[p].shape;
-            const Gpu *gpu = fit->items[i].points[p].gpu;
+            const ExchangeShape *shape = &fit->items[i].items[p].shape;
+            const Gpu *gpu = fit->items[i].items[p].gpu;
             EXPECT_NEAR(exchange_seconds(gpu, shape, row), exchange_seconds(gpu, shape, told), 0.02);
         }
         errors += fit->items[i].median_error / fit->count;

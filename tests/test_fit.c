@@ -57,14 +57,14 @@ TEST(csv_that_is_not_whole_is_refused_with_its_line) {
 static void add_shapes(Arena *arena, GemmGroup *group, const Gpu *truth, double noise, RandomStream *stream) {
     static const int64_t widths[][2] = {{4096, 4096}, {12288, 4096}, {4096, 11008}, {1024, 8192},
                                         {8192, 2048}, {5120, 5120},  {57344, 8192}, {2560, 7680}};
-    group->points = ARENA_ARRAY(arena, GemmPoint, 8 * 13);
+    group->items = ARENA_ARRAY(arena, GemmPoint, 8 * 13);
     for (int w = 0; w < 8; w++) {
         for (int64_t m = 1; m <= 4096; m *= 2) {
             GemmPoint point = {
                 .gemm = {.precision = group->precision, .batch = 1, .m = m, .n = widths[w][0], .k = widths[w][1]}};
             double exact = truth->launch_seconds + gemm_seconds(truth, &point.gemm);
             point.seconds = exact * exp(noise * random_normal(stream));
-            group->points[group->count++] = point;
+            group->items[group->count++] = point;
         }
     }
 }
@@ -125,17 +125,17 @@ TEST(the_same_seed_gives_the_same_fit) {
 TEST(halves_of_the_shapes_are_stratified) {
     Arena *arena = arena_open();
     enum { SHAPES = 50, TWICE = 2 };
-    GemmGroup group = {.points = ARENA_ARRAY(arena, GemmPoint, SHAPES * TWICE)};
+    GemmGroup group = {.items = ARENA_ARRAY(arena, GemmPoint, SHAPES * TWICE)};
     for (int i = 0; i < SHAPES * TWICE; i++) // in an order that is not that of FLOP
-        group.points[group.count++].gemm =
+        group.items[group.count++].gemm =
             (Gemm){.precision = FP32, .batch = 1, .m = 1 + i * 37 % SHAPES, .n = 8, .k = 8};
     const GemmGroup *groups[] = {&group};
     int differences = 0;
     Split split = split_points(arena, groups, 1, 1), other = split_points(arena, groups, 1, 2);
     int half_of[SHAPES + 1];
-    for (int i = 0; i < SHAPES; i++) half_of[group.points[i].gemm.m] = split.half[0][i];
+    for (int i = 0; i < SHAPES; i++) half_of[group.items[i].gemm.m] = split.half[0][i];
     for (int i = 0; i < group.count; i++) {
-        EXPECT_INT(split.half[0][i], half_of[group.points[i].gemm.m]);
+        EXPECT_INT(split.half[0][i], half_of[group.items[i].gemm.m]);
         differences += split.half[0][i] != other.half[0][i];
     }
     for (int m = 1; m < SHAPES; m += 2) EXPECT_INT(half_of[m] + half_of[m + 1], 1);
@@ -152,7 +152,7 @@ TEST(the_fit_recovers_what_vector_units_pay_for_how_operands_lie) {
     Gpu truth = *group.gpu;
     truth.gemm_efficiency[FP32] = 0.6, truth.untransposed_gemm_gain = 1.3, truth.odd_gemm_rate = 0.7;
     truth.long_gemm_rate = 0.5;
-    group.points = ARENA_ARRAY(arena, GemmPoint, 200);
+    group.items = ARENA_ARRAY(arena, GemmPoint, 200);
     for (int i = 0; i < 200; i++) {
         bool is_long = i % 8 == 0;
         GemmPoint point = {.gemm = {.precision = FP32,
@@ -163,7 +163,7 @@ TEST(the_fit_recovers_what_vector_units_pay_for_how_operands_lie) {
                                     .is_untransposed = i % 4 == 1 || i % 4 == 2}};
         double launch = truth.launch_seconds + (point.gemm.is_untransposed ? 300e-6 : 0); // a loop of its own
         point.seconds = (launch + gemm_seconds(&truth, &point.gemm)) * exp(0.02 * random_normal(&stream));
-        group.points[group.count++] = point;
+        group.items[group.count++] = point;
     }
     GemmData data = {.groups = &group, .group_count = 1};
     GemmFit fit = gemm_fit(arena, &data, 1);
@@ -194,9 +194,9 @@ TEST(the_depth_of_a_product_is_read_as_its_source_means_it) {
         const GemmData *data = gemm_data_read(arena, catalogue_builtin(arena), path, problems);
         EXPECT(data);
         if (data) {
-            EXPECT_INT(data->groups[0].points[0].gemm.m, 100);
-            EXPECT_INT(data->groups[0].points[0].gemm.n, cases[c].n);
-            EXPECT_INT(data->groups[0].points[0].gemm.k, cases[c].k);
+            EXPECT_INT(data->groups[0].items[0].gemm.m, 100);
+            EXPECT_INT(data->groups[0].items[0].gemm.n, cases[c].n);
+            EXPECT_INT(data->groups[0].items[0].gemm.k, cases[c].k);
         }
         unlink(path);
         arena_close(arena);

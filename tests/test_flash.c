@@ -91,7 +91,7 @@ LONG_TEST(2, the_table_of_flash_kernels_holds_what_the_fit_gives) {
     double errors = 0;
     for (int i = 0; fit && i < fit->count; i++) {
         const FlashKernel *told = &fit->items[i].kernel;
-        const FlashKernel *row = flash_kernel_of(fit->items[i].points->gpu, told->family, told->dtype, told->kernel);
+        const FlashKernel *row = flash_kernel_of(fit->items[i].items->gpu, told->family, told->dtype, told->kernel);
         EXPECT(row && row->generation == told->generation && row->of_servers == told->of_servers);
         EXPECT_NEAR(row->share, told->share, 0.02);
         EXPECT_NEAR(row->start_seconds, told->start_seconds, 0.02);

@@ -109,7 +109,7 @@ LONG_TEST(2, the_table_of_expert_kernels_holds_what_the_fit_gives) {
     EXPECT(fit && fit->count == grouped_kernel_count);
     for (int i = 0; fit && i < fit->count; i++) {
         const GroupedKernel *told = &fit->items[i].kernel;
-        const GroupedKernel *row = grouped_kernel_of(fit->items[i].points->gpu, told->dtype, told->kernel);
+        const GroupedKernel *row = grouped_kernel_of(fit->items[i].items->gpu, told->dtype, told->kernel);
         EXPECT(row && row->generation == told->generation && row->of_servers == told->of_servers);
         EXPECT_NEAR(row->share, told->share, 0.03);
         EXPECT_NEAR(row->memory_share, told->memory_share, 0.03);

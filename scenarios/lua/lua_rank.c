@@ -89,11 +89,7 @@ static void add_op(Call *call, const char *usual_name, RecordedOp op) {
 }
 
 static bool check_supported(const Call *call, CollectiveOp op) {
-    const ProgramSpec *program = call->recorder->program;
-    const char *why = NULL;
-    if (backend_supports(program->backend, op, program->tensors_on_gpu, program->cuda_aware_mpi, &why)) return true;
-    return refuse(call, "see backend, tensors and cuda_aware_mpi of sim.program", "%s cannot do %s: %s",
-                  backend_name(program->backend), collective_op_name(op), why);
+    return program_supports(call->recorder->program, op, call->where, call->recorder->script->problems);
 }
 
 // ---- compute.

@@ -82,6 +82,9 @@ typedef struct ProgramSpec {
     int note_count;
 } ProgramSpec;
 
+// Whether its backend can do `op` where its tensors are; false after a problem at `where`.
+bool program_supports(const ProgramSpec *program, CollectiveOp op, Where where, Problems *problems);
+
 // The System of all `steps` one after another (its end is their total), one actor per rank: sends meet receives by
 // (from, to, tag) in order, collectives meet by order within (group, stream). NULL after problems: ranks that call
 // different things, or a call some rank never makes.

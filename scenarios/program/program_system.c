@@ -221,3 +221,13 @@ const System *program_system(Arena *arena, const ProgramSpec *spec, Problems *pr
     };
     return system;
 }
+
+// ---- What its backend can do.
+
+bool program_supports(const ProgramSpec *program, CollectiveOp op, Where where, Problems *problems) {
+    const char *why = NULL;
+    if (backend_supports(program->backend, op, program->tensors_on_gpu, program->cuda_aware_mpi, &why)) return true;
+    problem_add(problems, where, "%s cannot do %s: %s", backend_name(program->backend), collective_op_name(op), why);
+    problem_hint(problems, "see backend, tensors and cuda_aware_mpi of sim.program");
+    return false;
+}

@@ -310,7 +310,6 @@ static bool take_collective(ChakraReader *r, const TraceNode *node, RecordedOp *
                                        COLLECTIVE_BARRIER};
     enum { KINDS = sizeof ops / sizeof *ops };
     double type = isnan(node->comm_type) ? 0 : node->comm_type; // proto3 leaves a 0 out
-    const char *why = NULL;
     if (!(type >= 0) || type >= KINDS)
         return refuse(r, "its attribute comm_type, 0 (all-reduce) to 9 (barrier)", "%s is no collective that is known",
                       text_of_node(r, node));
@@ -319,10 +318,7 @@ static bool take_collective(ChakraReader *r, const TraceNode *node, RecordedOp *
     if (!find_group(r, node, op) || (kind != COLLECTIVE_BARRIER && !has_bytes(r, node))) return false;
     double whole = kind == COLLECTIVE_ALL_GATHER || kind == COLLECTIVE_GATHER ? r->groups.items[op->group].count : 1;
     op->bytes = kind == COLLECTIVE_BARRIER ? 0 : node->comm_bytes * whole;
-    const ProgramSpec *program = r->program;
-    if (backend_supports(program->backend, kind, program->tensors_on_gpu, program->cuda_aware_mpi, &why)) return true;
-    return refuse(r, "see backend, tensors and cuda_aware_mpi of sim.program", "%s cannot do %s: %s",
-                  backend_name(program->backend), collective_op_name(kind), why);
+    return program_supports(r->program, kind, (Where){r->path, 0}, r->problems);
 }
 
 static bool take_op(ChakraReader *r, const TraceNode *node, RecordedOp *op) {

@@ -225,8 +225,7 @@ static bool take_exchange(LayerReading *r, char **words, Axis usual, Exchange *e
         const char *suffix;
         Axis axis;
     } axes[] = {{"_EP", AXIS_EXPERTS}, {"_DP_EP", AXIS_DATA_OF_EXPERTS}};
-    const char *word = words[0], *why = NULL, *suffix = word + strcspn(word, "_");
-    const ProgramSpec *program = r->program;
+    const char *word = words[0], *suffix = word + strcspn(word, "_");
     *exchange = (Exchange){.op = -1, .axis = usual};
     if (!whole(words[1], BYTES_MOST, &exchange->bytes))
         return refuse(r, "columns 5, 8 and 11 are bytes", "\"%.40s\" is no number of bytes", words[1]);
@@ -240,11 +239,7 @@ static bool take_exchange(LayerReading *r, char **words, Axis usual, Exchange *e
     if (exchange->op < 0 || !known)
         return refuse(r, "known: NONE, ALLREDUCE, ALLTOALL, ALLGATHER, REDUCESCATTER; behind it _EP or _DP_EP",
                       "\"%.40s\" is no collective that is known", word);
-    if (backend_supports(program->backend, (CollectiveOp)exchange->op, program->tensors_on_gpu, program->cuda_aware_mpi,
-                         &why))
-        return true;
-    return refuse(r, "see backend, tensors and cuda_aware_mpi of sim.program", "%s cannot do %s: %s",
-                  backend_name(program->backend), collective_op_name((CollectiveOp)exchange->op), why);
+    return program_supports(r->program, (CollectiveOp)exchange->op, r->where, r->problems);
 }
 
 static bool take_time(LayerReading *r, const char *word, SimTime *time) {

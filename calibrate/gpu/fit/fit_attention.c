@@ -65,18 +65,13 @@ static void read_row(Arena *arena, const Catalogue *catalogue, const Csv *csv, i
                              .window = number[WINDOW]},
                             number[LATENCY] / 1e6};
     AttentionGroup *group = group_of(arena, fit, csv, row, at, gpu);
-    struct {
-        AttentionPoint *items;
-        int count, room;
-    } list = {group->points, group->count, group->room};
-    LIST_PUSH(arena, &list, point);
-    group->points = list.items, group->count = list.count, group->room = list.room;
+    LIST_PUSH(arena, group, point);
 }
 
 // ---- One kernel.
 
 static int half_of(const void *rows, int row) {
-    const FlashShape *shape = &((const AttentionGroup *)rows)->points[row].shape;
+    const FlashShape *shape = &((const AttentionGroup *)rows)->items[row].shape;
     uint64_t digest = digest_u64(DIGEST_START, (uint64_t)(shape->batch * shape->length));
     digest = digest_u64(digest, (uint64_t)(shape->heads * 1000 + shape->kv_heads));
     return (int)(digest >> 32 & 1);
@@ -92,7 +87,7 @@ static FlashKernel kernel_of(const AttentionGroup *group, const double *x) {
 
 static double log_error(const void *rows, int row, const double *x) {
     const AttentionGroup *group = rows;
-    const AttentionPoint *point = &group->points[row];
+    const AttentionPoint *point = &group->items[row];
     FlashKernel kernel = kernel_of(group, x);
     return log(flash_seconds(point->gpu, &point->shape, &kernel) / point->seconds);
 }

@@ -15,7 +15,7 @@ typedef struct AttentionPoint {
 typedef struct AttentionGroup {
     FlashKernel kernel; // as fitted
     const char *architecture;
-    AttentionPoint *points;
+    AttentionPoint *items;
     int count, room;
     double share_sigma;                   // relative
     double median_error, p90_error, bias; // |predicted / measured - 1|, each half of the shapes from the other

@@ -103,16 +103,11 @@ static void read_row(Arena *arena, const Catalogue *catalogue, const Csv *csv, i
         return;
     }
     ExchangeGroup *group = group_of(arena, fit, &point);
-    struct {
-        ExchangePoint *items;
-        int count, room;
-    } list = {group->points, group->count, group->room};
-    LIST_PUSH(arena, &list, point);
-    group->points = list.items, group->count = list.count, group->room = list.room;
+    LIST_PUSH(arena, group, point);
 }
 
 static int half_of(const void *rows, int row) {
-    const ExchangeShape *shape = &((const ExchangeGroup *)rows)->points[row].shape;
+    const ExchangeShape *shape = &((const ExchangeGroup *)rows)->items[row].shape;
     uint64_t digest = digest_u64(DIGEST_START, (uint64_t)(shape->tokens * 8 + shape->hidden));
     digest = digest_u64(digest, (uint64_t)(shape->experts * 1000 + shape->ranks));
     return (int)(digest >> 32 & 1);
@@ -129,7 +124,7 @@ static ExchangeKernel kernel_of(const ExchangeGroup *group, const double *x) {
 
 static double log_error(const void *rows, int row, const double *x) {
     const ExchangeGroup *group = rows;
-    const ExchangePoint *point = &group->points[row];
+    const ExchangePoint *point = &group->items[row];
     ExchangeKernel kernel = kernel_of(group, x);
     return log(exchange_seconds(point->gpu, &point->shape, &kernel) / point->seconds);
 }

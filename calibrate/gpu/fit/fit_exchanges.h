@@ -16,7 +16,7 @@ typedef struct ExchangePoint {
 typedef struct ExchangeGroup {
     ExchangeKernel kernel; // as fitted
     const char *architecture;
-    ExchangePoint *points;
+    ExchangePoint *items;
     int count, room;
     double median_error, p90_error, bias; // |predicted / measured - 1|, each half of the shapes from the other
 } ExchangeGroup;

@@ -81,18 +81,13 @@ static void read_row(Arena *arena, const Catalogue *catalogue, const Csv *csv, i
     }
     point.load = grouped_load(&point.shape);
     ExpertsGroup *group = group_of(arena, fit, gpu, dtype, csv_cell(csv, row, at[KERNEL]));
-    struct {
-        ExpertsPoint *items;
-        int count, room;
-    } list = {group->points, group->count, group->room};
-    LIST_PUSH(arena, &list, point);
-    group->points = list.items, group->count = list.count, group->room = list.room;
+    LIST_PUSH(arena, group, point);
 }
 
 // ---- One kernel.
 
 static int half_of(const void *rows, int row) {
-    const GroupedShape *shape = &((const ExpertsGroup *)rows)->points[row].shape;
+    const GroupedShape *shape = &((const ExpertsGroup *)rows)->items[row].shape;
     uint64_t digest = digest_u64(DIGEST_START, (uint64_t)(shape->tokens * 8 + shape->hidden));
     digest = digest_u64(digest, (uint64_t)(shape->experts * 1000 + shape->ep));
     return (int)(digest >> 32 & 1);
@@ -108,7 +103,7 @@ static GroupedKernel kernel_of(const ExpertsGroup *group, const double *x) {
 
 static double log_error(const void *rows, int row, const double *x) {
     const ExpertsGroup *group = rows;
-    const ExpertsPoint *point = &group->points[row];
+    const ExpertsPoint *point = &group->items[row];
     GroupedKernel kernel = kernel_of(group, x);
     return log(grouped_seconds(point->gpu, &point->shape, &point->load, &kernel) / point->seconds);
 }

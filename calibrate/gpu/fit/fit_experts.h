@@ -16,7 +16,7 @@ typedef struct ExpertsPoint {
 typedef struct ExpertsGroup {
     GroupedKernel kernel; // as fitted
     const char *architecture;
-    ExpertsPoint *points;
+    ExpertsPoint *items;
     int count, room;
     double share_sigma;                   // relative
     double median_error, p90_error, bias; // |predicted / measured - 1|, each half of the shapes from the other

@@ -55,13 +55,13 @@ static Prior own_prior(const GemmGroup *group, int which) {
 
 static bool has_odd_rows(const GemmGroup *group) {
     for (int i = 0; i < group->count; i++)
-        if (group->points[i].gemm.n % 2 || group->points[i].gemm.k % 2) return true;
+        if (group->items[i].gemm.n % 2 || group->items[i].gemm.k % 2) return true;
     return false;
 }
 
 static bool has_untransposed(const GemmGroup *group) {
     for (int i = 0; i < group->count; i++)
-        if (group->points[i].gemm.is_untransposed) return true;
+        if (group->items[i].gemm.is_untransposed) return true;
     return false;
 }
 
@@ -169,7 +169,7 @@ static void ask(const Task *task, const double *x, int group) {
     asked->count = 0;
     for (int i = 0; i < points->count; i++)
         if (task->taken[group][i])
-            asked->residuals[asked->count++] = soften_residual(log_error(&trial, &points->points[i]), HUBER);
+            asked->residuals[asked->count++] = soften_residual(log_error(&trial, &points->items[i]), HUBER);
 }
 
 static void residuals(const double *x, void *data, double *out) {
@@ -265,7 +265,7 @@ static void score(Arena *arena, const Task *task, const Solution *solution, cons
         memcpy(seen.shared, shared->half[half], sizeof seen.shared);
         Trial trial = trial_of(&seen, solution->half[half], group);
         for (int i = 0; i < points->count; i++)
-            if (task->split.half[group][i] != half) errors[i] = exp(log_error(&trial, &points->points[i])) - 1;
+            if (task->split.half[group][i] != half) errors[i] = exp(log_error(&trial, &points->items[i])) - 1;
     }
     for (int i = 0; i < points->count; i++) sizes[i] = fabs(errors[i]);
     fit->bias = quantile(arena, errors, points->count, 0.5);

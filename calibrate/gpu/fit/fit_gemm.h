@@ -26,7 +26,7 @@ typedef struct GemmRows {
 typedef struct GemmGroup {
     const Gpu *gpu;
     Precision precision;
-    GemmPoint *points;
+    GemmPoint *items;
     int count, room;
 } GemmGroup;
 

@@ -197,7 +197,7 @@ static void read_our_own(Arena *arena, const Catalogue *catalogue, GenerationFit
         if (group->precision != FP16 || !gemm_fit_on_tensor_cores(group->gpu, FP16)) continue;
         Campaign like = {.gpu = group->gpu, .dtype = "fp16", .framework = "our own", .weights = "", .precision = FP16};
         Campaign *campaign = campaign_of(arena, fit, like);
-        for (int i = 0; i < group->count; i++) add_point(arena, campaign, group->points[i]);
+        for (int i = 0; i < group->count; i++) add_point(arena, campaign, group->items[i]);
     }
 }
 

@@ -29,7 +29,7 @@ static int compare_places(const void *a, const void *b) {
 
 static Place *places_in_order(Arena *arena, const GemmGroup *group) {
     Place *places = ARENA_ARRAY(arena, Place, group->count);
-    for (int i = 0; i < group->count; i++) places[i] = (Place){&group->points[i].gemm, i};
+    for (int i = 0; i < group->count; i++) places[i] = (Place){&group->items[i].gemm, i};
     qsort(places, (size_t)group->count, sizeof *places, compare_places);
     return places;
 }

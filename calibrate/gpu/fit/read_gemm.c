@@ -118,12 +118,7 @@ static void note_unknown(Arena *arena, GemmData *data, const char *name) {
 
 static void add_to_group(Arena *arena, Groups *groups, const GemmRow *row) {
     GemmGroup *group = group_of(arena, groups, row->gpu, row->point.gemm.precision);
-    struct {
-        GemmPoint *items;
-        int count, room;
-    } points = {group->points, group->count, group->room};
-    LIST_PUSH(arena, &points, row->point);
-    group->points = points.items, group->count = points.count, group->room = points.room;
+    LIST_PUSH(arena, group, row->point);
 }
 
 static void keep_large_groups(GemmData *data, Groups *groups) {
