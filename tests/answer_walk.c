@@ -404,6 +404,8 @@ const WalkLine answer_walk[] = {
     {2, "packets outcast"},
     {2, "packets incast --vary hosts"},
     {2, "packets incast --vary title=a,b"},
+    {0, "packets incast --size 100kB --vary hosts=5:9:4"},
+    {2, "packets incast --vary hosts=9:33:0"},
     {4, "packets all_to_all --hosts 4096"},
     {4, "packets incast --event-limit 10"},
     {0, "collective all_reduce --node dgx-a100 --sizes 1M:4M:2"},

@@ -83,7 +83,7 @@ static const char *values_of(const char *written) {
     Arena *arena = arena_open();
     Variation vary = {0};
     text[0] = '\0';
-    if (study_vary_read(arena, written, &vary, problems_create(arena)))
+    if (vary_read(arena, written, &vary, problems_create(arena)))
         for (int i = 0; i < vary.count; i++)
             snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? " " : "", vary.texts[i]);
     else

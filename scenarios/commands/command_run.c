@@ -11,8 +11,8 @@
 #include "scenarios/study/study_anchors.h"
 #include "scenarios/study/study_options.h"
 #include "scenarios/study/study_point.h"
-#include "scenarios/study/study_vary.h"
 #include "sim/base/list.h"
+#include "sim/data/vary.h"
 #include "sim/system/wall.h"
 #include "sim/system/watch.h"
 #include "sim/trace.h"
@@ -379,7 +379,7 @@ static bool read_varied(Run *run, StudySpec *study) {
         return false;
     }
     Variation *vary = ARENA_ARRAY(run->arena, Variation, count);
-    for (int i = 0; i < count; i++) study_vary_read(run->arena, said[i], &vary[i], run->problems);
+    for (int i = 0; i < count; i++) vary_read(run->arena, said[i], &vary[i], run->problems);
     study->vary = vary;
     study->vary_count = count;
     return problems_added(run->problems) == before;

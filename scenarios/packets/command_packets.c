@@ -7,6 +7,7 @@
 #include "scenarios/fields/fields.h"
 #include "scenarios/packets/packets_study.h"
 #include "sim/base/digest.h"
+#include "sim/data/vary.h"
 #include "sim/system/watch.h"
 
 #define VARIED_MOST 6
@@ -16,8 +17,8 @@ static const OptionSpec more_rows[] = {
     {.name = "vary",
      .kind = OPTION_TEXTS,
      .of = OF_QUESTION,
-     .metavar = "OPTION=A,B,C",
-     .help = "a row for each value of an option above; may be repeated: each with each"},
+     .metavar = "OPTION=VALUES",
+     .help = "a row for each of LO:HI:STEP, LO:HI:xFACTOR or A,B,C of an option above; may be repeated"},
     WATCH_OPTIONS};
 
 static const OptionSpec *rows(Arena *arena, int *count) {
@@ -41,45 +42,37 @@ static bool read_value(const FieldReader *reader, const Options *options, const 
 // ---- Many of them.
 typedef struct Varied {
     const Field *field;
-    const char **texts; // and as they were read
+    Variation as_said;
     Value *values;
-    int count, at;
+    int at;
 } Varied;
 
-static const Field *field_of_option(const char *name, size_t length) {
+static const Field *field_varied(const char *name) {
     const ObjectType *type = object_type(OBJECT_PACKETS);
-    for (int i = 0; i < type->field_count; i++) {
-        const char *flag = type->fields[i].flag;
-        if (flag && strlen(flag) == length && strncmp(flag, name, length) == 0) return &type->fields[i];
-    }
+    for (int i = 0; i < type->field_count; i++)
+        if (type->fields[i].flag && strcmp(type->fields[i].name, name) == 0) return &type->fields[i];
     return NULL;
 }
 
 static bool read_varied(const FieldReader *reader, const Options *options, const char *text, Varied *varied) {
-    const char *values = strchr(text, '=');
-    varied->field = values ? field_of_option(text, (size_t)(values - text)) : NULL;
-    if (!varied->field || !values[1]) {
-        problem_add(reader->problems, (Where){0}, "--vary %.60s names no option and its values", text);
+    Variation *said = &varied->as_said;
+    if (!vary_read(reader->arena, text, said, reader->problems)) return false;
+    varied->field = field_varied(said->name);
+    if (!varied->field) {
+        problem_add(reader->problems, said->where, "packets has no option \"%.60s\"", said->name);
         problem_hint(reader->problems, "for example --vary hosts=9,17,33");
         return false;
     }
     if (option_given(options, varied->field->flag)) {
-        problem_add(reader->problems, (Where){0}, "--%s is given, and varied too", varied->field->flag);
+        problem_add(reader->problems, said->where, "--%s is given, and varied too", varied->field->flag);
         problem_hint(reader->problems, "leave one of them out");
         return false;
     }
-    char *rest = arena_copy_text(reader->arena, values + 1);
-    int room = 1;
-    for (const char *c = rest; *c; c++) room += *c == ',';
-    varied->texts = ARENA_ARRAY(reader->arena, const char *, room);
-    varied->values = ARENA_ARRAY(reader->arena, Value, room);
-    for (char *one = rest, *end; one; one = end) {
-        end = strchr(one, ',');
-        if (end) *end++ = '\0';
-        Value *value = &varied->values[varied->count];
-        *value = (Value){.given = true, .written = true, .number = NAN};
-        varied->texts[varied->count++] = one;
-        if (!field_from_text(reader, varied->field, "packets", one, (Where){0}, value)) return false;
+    varied->values = ARENA_ARRAY(reader->arena, Value, said->count);
+    for (int i = 0; i < said->count; i++) {
+        varied->values[i] = (Value){.given = true, .written = true, .number = NAN};
+        if (!field_from_text(reader, varied->field, "packets", said->texts[i], said->where, &varied->values[i]))
+            return false;
     }
     return true;
 }
@@ -87,7 +80,7 @@ static bool read_varied(const FieldReader *reader, const Options *options, const
 // On to the next of the product; false: that was the last.
 static bool step_on(Varied *varied, int count) {
     for (int v = count - 1; v >= 0; v--) {
-        if (++varied[v].at < varied[v].count) return true;
+        if (++varied[v].at < varied[v].as_said.count) return true;
         varied[v].at = 0;
     }
     return false;
@@ -96,8 +89,8 @@ static bool step_on(Varied *varied, int count) {
 static const char *row_name(Arena *arena, const Varied *varied, int count) {
     const char *name = "";
     for (int v = 0; v < count; v++)
-        name =
-            arena_printf(arena, "%s%s%s=%s", name, v ? " " : "", varied[v].field->flag, varied[v].texts[varied[v].at]);
+        name = arena_printf(arena, "%s%s%s=%s", name, v ? " " : "", varied[v].field->flag,
+                            varied[v].as_said.texts[varied[v].at]);
     return name;
 }
 
@@ -151,7 +144,7 @@ static int read_all_varied(const FieldReader *reader, const Options *options, Va
     const char *const *texts = option_texts(options, "vary", &count);
     for (int v = 0; v < count && v < VARIED_MOST; v++) {
         if (!read_varied(reader, options, texts[v], &varied[v])) return -1;
-        rows *= varied[v].count;
+        rows *= varied[v].as_said.count;
     }
     if (count <= VARIED_MOST && rows <= ROWS_MOST) return count;
     problem_add(reader->problems, (Where){0}, "--vary %d times for %.0f rows: %d and %d are the most", count, rows,
@@ -185,7 +178,7 @@ static int ask(Asking *asking) {
 static const Question packets = {
     .name = "packets",
     .usage =
-        "lockstep packets incast|permutation|all_to_all [--transport NAME --hosts N --size BYTES --vary OPTION=A,B]",
+        "lockstep packets incast|permutation|all_to_all [--transport NAME --hosts N --size BYTES --vary OPTION=VALUES]",
     .about = "Sends a pattern of flows as packets through queues, and says when they arrive and what waited, was\n"
              "marked, paused, trimmed, dropped and sent again. Switches are set as the transport is used to.\n"
              "sim.packets { … } of a script takes flows of your own too (docs/packets.md).\n"

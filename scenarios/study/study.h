@@ -7,14 +7,7 @@
 #include "scenarios/program/program.h"
 #include "sim/base/problem.h"
 #include "sim/data/record.h"
-
-typedef struct Variation { // one varied parameter and its values
-    const char *name;      // "gpus", "fabric", "global_batch", "micro_batch", "tp", "pp", "precision", …
-    Where where;
-    const char *const *texts; // the values as written; numbers are in `numbers`
-    const double *numbers;    // NAN where the value is text
-    int count;
-} Variation;
+#include "sim/data/vary.h"
 
 typedef struct Expectation { // job:expect { memory = "< 76 GiB", mfu = "> 0.35" }
     const char *name;

@@ -8,7 +8,7 @@
 #include "models/workload/cluster/imported_node.h"
 #include "models/workload/cluster/rent_options.h"
 #include "models/workload/job/job_options.h"
-#include "scenarios/study/study_vary.h"
+#include "sim/data/vary.h"
 
 static const Where command_line = {NULL, 0};
 
@@ -61,8 +61,7 @@ static const Variation *varied(Arena *arena, const Options *options, const char 
     const char *const *written = open ? option_texts(options, "vary", &count) : NULL;
     Variation *vary = ARENA_NEW(arena, Variation);
     for (int i = 0; i < count; i++)
-        if (study_vary_read(arena, written[i], vary, problems_create(arena)) && strcmp(vary->name, name) == 0)
-            return vary;
+        if (vary_read(arena, written[i], vary, problems_create(arena)) && strcmp(vary->name, name) == 0) return vary;
     return NULL;
 }
 

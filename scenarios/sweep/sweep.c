@@ -334,8 +334,8 @@ Sweep *sweep_create(Arena *arena, const SweepRequest *request, Problems *problem
     *sweep = (Sweep){.request = request, .point_count = 1};
     Variation *varied = ARENA_ARRAY(arena, Variation, request->varied_count);
     int before = problems_added(problems), column_count = 0;
-    for (int i = 0; i < request->varied_count; i++) study_vary_read(arena, request->varied[i], &varied[i], problems);
-    const Variation *columns = request->list ? study_vary_list(arena, request->list, &column_count, problems) : NULL;
+    for (int i = 0; i < request->varied_count; i++) vary_read(arena, request->varied[i], &varied[i], problems);
+    const Variation *columns = request->list ? vary_list(arena, request->list, &column_count, problems) : NULL;
     if (problems_added(problems) > before) return NULL;
 
     Texts none = {0}, arguments = {0}, sets = {0};

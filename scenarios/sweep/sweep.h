@@ -5,7 +5,7 @@
 #include "results/store/store.h"
 #include "scenarios/lua/scenario.h"
 #include "scenarios/study/study_point.h"
-#include "scenarios/study/study_vary.h"
+#include "sim/data/vary.h"
 #include "sim/system/wall.h"
 
 typedef enum SweepKind {

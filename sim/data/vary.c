@@ -1,4 +1,4 @@
-#include "scenarios/study/study_vary.h"
+#include "sim/data/vary.h"
 
 #include <errno.h>
 #include <math.h>
@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/base/list.h"
+#include "sim/base/quantity.h"
 #include "sim/base/seed.h"
 #include "sim/data/csv.h"
 
@@ -208,7 +209,7 @@ static void refuse_vary(Where where, bool of_seeds, double too_many, Problems *p
     }
 }
 
-bool study_vary_read(Arena *arena, const char *written, Variation *vary, Problems *problems) {
+bool vary_read(Arena *arena, const char *written, Variation *vary, Problems *problems) {
     static const char geometric[] = "geometric:";
     Where where = {arena_printf(arena, "--vary %s", written), 0};
     size_t length = strcspn(written, "=");
@@ -243,7 +244,7 @@ static bool push_cell(Arena *arena, Values *values, bool of_seeds, const char *c
     return true;
 }
 
-const Variation *study_vary_list(Arena *arena, const char *path, int *count, Problems *problems) {
+const Variation *vary_list(Arena *arena, const char *path, int *count, Problems *problems) {
     const Csv *csv = csv_read_file(arena, path, problems);
     if (!csv) return NULL;
     *count = csv->column_count;
