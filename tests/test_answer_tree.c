@@ -212,6 +212,36 @@ TEST(a_column_may_stand_below_its_row) {
     arena_close(arena);
 }
 
+TEST(columns_that_go_on_below_repeat_what_tells_the_rows_apart) {
+    static const AnswerColumn five[] = {{"gpu", "GPU", AS_TEXT, 0},
+                                           {"kind", "kind", AS_TEXT, 0},
+                                           {"note", "note", AS_TEXT, 0},
+                                           {"rows", "many rows", AS_COUNT, 0},
+                                           {"error", "an error", AS_COUNT, 0}};
+    static const char *const names[] = {"all", "own"};
+    Arena *arena = arena_open();
+    for (int apart = 0; apart < 2; apart++) { // by their second column or by their first
+        Answer *answer = answer_create(arena, "small");
+        answer_table(answer, "rows", NULL, five, 5);
+        for (int i = 0; i < 2; i++)
+            ANSWER_ROW(answer, answer_of_text(names[apart * i]), answer_of_text(i ? "gemm" : "cast"),
+                       answer_of_text("same"), answer_of(AS_COUNT, i), answer_of(AS_COUNT, 7));
+        EXPECT_TEXT(printed(arena, verbose, answer, 28), apart ? "GPU  kind  note  many rows\n"
+                                                                 "all  cast  same          0\n"
+                                                                 "own  gemm  same          1\n\n"
+                                                                 "GPU  an error\n"
+                                                                 "all         7\n"
+                                                                 "own         7\n\n"
+                                                               : "GPU  kind  note  many rows\n"
+                                                                 "all  cast  same          0\n"
+                                                                 "all  gemm  same          1\n\n"
+                                                                 "GPU  kind  an error\n"
+                                                                 "all  cast         7\n"
+                                                                 "all  gemm         7\n\n");
+    }
+    arena_close(arena);
+}
+
 TEST(tables_of_a_list_have_its_sections_own_facts_before_their_rows) {
     static const AnswerColumn facts[] = {{"fact", "fact", AS_TEXT, 0}};
     Arena *arena = arena_open();

@@ -217,6 +217,26 @@ static bool is_filled(const AnswerTable *table, int column) {
     return false;
 }
 
+// So many of the first columns shown tell each row from the next and leave a third of the width: columns that stand
+// below for want of room repeat them.
+static int keys_of(const Page *page, const AnswerTable *table, const char *const *texts, const bool *shown) {
+    int rows = shown_rows(table, page->verbose), columns = table->column_count, keys = 0, width = 0;
+    bool alike = true;
+    for (int c = 0; c < columns && alike; c++) {
+        if (!shown[c]) continue;
+        width += column_width(page, table, texts, c) + 2;
+        if (answer_unit_is_number(table->columns[c].unit) || width > page->width * 2 / 3) break;
+        keys++;
+        alike = false;
+        for (int r = 1; r < rows && !alike; r++) {
+            alike = true;
+            for (int k = 0; k <= c && alike; k++)
+                alike = !shown[k] || strcmp(texts[(r - 1) * columns + k], texts[r * columns + k]) == 0;
+        }
+    }
+    return keys > 0 ? keys : 1;
+}
+
 static void print_table(Page *page, const AnswerNode *node) {
     const AnswerTable *from = answer_rows_for(page->arena, node->table, page->most);
     if (node->title)
@@ -243,7 +263,7 @@ static void print_table(Page *page, const AnswerNode *node) {
         }
         table_end_row(table);
     }
-    table_keys(table, from->marked >= 0 ? 2 : 1);
+    table_keys(table, (from->marked >= 0) + keys_of(page, from, texts, shown));
     Style style = *page->style;
     style.width = page->width;
     table_print(table, page->out, &style);

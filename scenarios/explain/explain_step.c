@@ -109,9 +109,10 @@ static void add_next(Answer *answer, Arena *arena, const Explanation *now) {
     if (some) answer_say(answer, "Alone", "%s", step_best_alone(arena, &now->job));
     if (surer) answer_say(answer, "Or", "%s", surer);
     if (!next || !now->job.first || some) return;
-    answer_say(answer, "Or", "%s saves %s (%s of a step); it is %s sure that it saves less.%s", next->title,
+    answer_say(answer, "Or", "%s saves %s (%s of a step), with a chance of %s less than %s does.%s", next->title,
                text_time(arena, next->gain.mean), percent_of(arena, next->gain.mean, now->job.point.step_p50_s),
-               text_percent(arena, fmin(now->job.better_chance, SURE_ENOUGH)), step_reason(arena, &now->job, next));
+               text_percent(arena, fmin(now->job.better_chance, SURE_ENOUGH)), now->job.first->title,
+               step_reason(arena, &now->job, next));
 }
 
 // What gains more, but is another job: said, not advised.
