@@ -1,7 +1,8 @@
 // Tokens exchanged among experts, by formula, by law and against what was measured.
 #include <math.h>
 
-#include "calibrate/gpu/fit/fit_exchanges.h"
+#include "calibrate/gpu/fit/fit_kernel.h"
+#include "models/hardware/exchange.h"
 #include "models/hardware/hardware_constants.h"
 #include "sim/base/random.h"
 #include "tests/script.h"
@@ -117,19 +118,19 @@ TEST(more_to_exchange_is_never_quicker_nor_more_to_do_it_with_slower) {
 LONG_TEST(2, the_table_of_exchanges_holds_what_the_fit_gives) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
-    const ExchangesFit *fit = exchanges_fit(arena, catalogue_builtin(arena), MEASUREMENTS, problems);
+    const KernelFit *fit = kernel_fit(arena, &exchange_form, catalogue_builtin(arena), MEASUREMENTS, problems);
     problems_print(problems, stdout);
     EXPECT(fit && fit->count == exchange_kernel_count);
     double errors = 0;
     for (int i = 0; fit && i < fit->count; i++) {
-        const ExchangeKernel *told = &fit->items[i].kernel;
-        const ExchangePoint *point = fit->items[i].items;
-        const ExchangeKernel *row = exchange_kernel_of(point->gpu, told->mode, told->phase, told->over_network);
+        const ExchangeKernel *told = fit->items[i].kernel;
+        const ExchangeKernel *row =
+            exchange_kernel_of(fit->items[i].items->gpu, told->mode, told->phase, told->over_network);
         EXPECT(row && row->generation == told->generation && row->of_servers == told->of_servers);
         EXPECT_NEAR(row->start_seconds, told->start_seconds, 0.03);
         EXPECT_NEAR(row->nvlink_share, told->nvlink_share, 0.03);
         for (int p = 0; p < fit->items[i].count; p += 7) {
-            const ExchangeShape *shape = &fit->items[i].items[p].shape;
+            const ExchangeShape *shape = fit->items[i].items[p].shape;
             const Gpu *gpu = fit->items[i].items[p].gpu;
             EXPECT_NEAR(exchange_seconds(gpu, shape, row), exchange_seconds(gpu, shape, told), 0.02);
         }

@@ -1,5 +1,6 @@
 // Kernels of flash attention, by formula, by law, and against what was measured.
-#include "calibrate/gpu/fit/fit_attention.h"
+#include "calibrate/gpu/fit/fit_kernel.h"
+#include "models/hardware/flash.h"
 #include "models/hardware/kernel.h"
 #include "sim/base/random.h"
 #include "tests/test.h"
@@ -85,12 +86,12 @@ TEST(heads_wider_than_a_library_is_made_for_are_slower) {
 LONG_TEST(2, the_table_of_flash_kernels_holds_what_the_fit_gives) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
-    const AttentionFit *fit = attention_fit(arena, catalogue_builtin(arena), MEASUREMENTS, problems);
+    const KernelFit *fit = kernel_fit(arena, &attention_form, catalogue_builtin(arena), MEASUREMENTS, problems);
     problems_print(problems, stdout);
     EXPECT(fit && fit->count == flash_kernel_count);
     double errors = 0;
     for (int i = 0; fit && i < fit->count; i++) {
-        const FlashKernel *told = &fit->items[i].kernel;
+        const FlashKernel *told = fit->items[i].kernel;
         const FlashKernel *row = flash_kernel_of(fit->items[i].items->gpu, told->family, told->dtype, told->kernel);
         EXPECT(row && row->generation == told->generation && row->of_servers == told->of_servers);
         EXPECT_NEAR(row->share, told->share, 0.02);

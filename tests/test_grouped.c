@@ -1,5 +1,6 @@
 // Routed experts of one rank, by law and against what was measured.
-#include "calibrate/gpu/fit/fit_experts.h"
+#include "calibrate/gpu/fit/fit_kernel.h"
+#include "models/hardware/grouped.h"
 #include "models/hardware/kernel.h"
 #include "sim/base/random.h"
 #include "tests/test.h"
@@ -104,11 +105,11 @@ TEST(weights_that_the_l2_cannot_hold_are_read_again) {
 LONG_TEST(2, the_table_of_expert_kernels_holds_what_the_fit_gives) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
-    const ExpertsFit *fit = experts_fit(arena, catalogue_builtin(arena), MEASUREMENTS, problems);
+    const KernelFit *fit = kernel_fit(arena, &experts_form, catalogue_builtin(arena), MEASUREMENTS, problems);
     problems_print(problems, stdout);
     EXPECT(fit && fit->count == grouped_kernel_count);
     for (int i = 0; fit && i < fit->count; i++) {
-        const GroupedKernel *told = &fit->items[i].kernel;
+        const GroupedKernel *told = fit->items[i].kernel;
         const GroupedKernel *row = grouped_kernel_of(fit->items[i].items->gpu, told->dtype, told->kernel);
         EXPECT(row && row->generation == told->generation && row->of_servers == told->of_servers);
         EXPECT_NEAR(row->share, told->share, 0.03);

@@ -6,12 +6,13 @@
 
 #include "calibrate/collectives/fit_logs.h"
 #include "calibrate/gpu/command_calibrate.h"
-#include "calibrate/gpu/fit/fit_attention.h"
-#include "calibrate/gpu/fit/fit_exchanges.h"
-#include "calibrate/gpu/fit/fit_experts.h"
 #include "calibrate/gpu/fit/fit_generations.h"
+#include "calibrate/gpu/fit/fit_kernel.h"
 #include "calibrate/gpu/import.h"
 #include "calibrate/gpu/profile.h"
+#include "models/hardware/exchange.h"
+#include "models/hardware/flash.h"
+#include "models/hardware/grouped.h"
 #include "models/network/constants.h"
 #include "results/answer/frame.h"
 #include "sim/data/nsys.h"
@@ -242,7 +243,7 @@ static void end_kernels(Answer *answer, int left_out) {
     answer_say(answer, NULL, "%s Left out: %d rows.", errors_are, left_out);
 }
 
-static void fill_attention(Answer *answer, Arena *arena, const AttentionFit *fit) {
+static void fill_attention(Answer *answer, Arena *arena, const KernelFit *fit) {
     static const AnswerColumn columns[] = {
         {"family", "family", AS_TEXT, 0},      {"type", "type", AS_TEXT, 0},
         {"kernel", "kernel", AS_TEXT, 0},      {"generation", "generation", AS_TEXT, 0},
@@ -254,9 +255,9 @@ static void fill_attention(Answer *answer, Arena *arena, const AttentionFit *fit
     answer_rename(answer, "calibrate-fit-attention");
     answer_table(answer, "kernels", NULL, COLUMNS(columns));
     for (int i = 0; i < fit->count; i++) {
-        const AttentionGroup *group = &fit->items[i];
-        const FlashKernel *kernel = &group->kernel;
-        Estimate share = {kernel->share, group->share_sigma};
+        const KernelGroup *group = &fit->items[i];
+        const FlashKernel *kernel = group->kernel;
+        Estimate share = {kernel->share, group->sigma};
         ANSWER_ROW(
             answer, kernel->family, kernel->dtype, kernel->kernel,
             generation_of(kernel->of_servers, group->architecture), answer_of_whole(group->count),
@@ -271,7 +272,7 @@ static void fill_attention(Answer *answer, Arena *arena, const AttentionFit *fit
     end_kernels(answer, fit->left_out);
 }
 
-static void fill_experts(Answer *answer, Arena *arena, const ExpertsFit *fit) {
+static void fill_experts(Answer *answer, Arena *arena, const KernelFit *fit) {
     static const AnswerColumn columns[] = {{"type", "type", AS_TEXT, 0},
                                            {"kernel", "kernel", AS_TEXT, 0},
                                            {"generation", "generation", AS_TEXT, 0},
@@ -288,9 +289,9 @@ static void fill_experts(Answer *answer, Arena *arena, const ExpertsFit *fit) {
     answer_rename(answer, "calibrate-fit-experts");
     answer_table(answer, "kernels", NULL, COLUMNS(columns));
     for (int i = 0; i < fit->count; i++) {
-        const ExpertsGroup *group = &fit->items[i];
-        const GroupedKernel *kernel = &group->kernel;
-        Estimate share = {kernel->share, group->share_sigma};
+        const KernelGroup *group = &fit->items[i];
+        const GroupedKernel *kernel = group->kernel;
+        Estimate share = {kernel->share, group->sigma};
         ANSWER_ROW(
             answer, kernel->dtype, kernel->kernel, generation_of(kernel->of_servers, group->architecture),
             answer_of_whole(group->count), answer_shown(AS_NUMBER, share.value, estimate_text(arena, share, 1, "")),
@@ -310,7 +311,7 @@ static AnswerValue shown(Arena *arena, double value, double unit) {
     return answer_shown(AS_NUMBER, value, arena_printf(arena, "%.4g", value / unit));
 }
 
-static void fill_exchanges(Answer *answer, Arena *arena, const ExchangesFit *fit) {
+static void fill_exchanges(Answer *answer, Arena *arena, const KernelFit *fit) {
     static const AnswerColumn columns[] = {{"mode", "mode", AS_TEXT, 0},
                                            {"phase", "phase", AS_TEXT, 0},
                                            {"generation", "generation", AS_TEXT, 0},
@@ -328,8 +329,8 @@ static void fill_exchanges(Answer *answer, Arena *arena, const ExchangesFit *fit
     answer_rename(answer, "calibrate-fit-exchanges");
     answer_table(answer, "kernels", NULL, COLUMNS(columns));
     for (int i = 0; i < fit->count; i++) {
-        const ExchangeGroup *group = &fit->items[i];
-        const ExchangeKernel *kernel = &group->kernel;
+        const KernelGroup *group = &fit->items[i];
+        const ExchangeKernel *kernel = group->kernel;
         ANSWER_ROW(answer, kernel->mode, kernel->phase, generation_of(kernel->of_servers, group->architecture),
                    kernel->over_network ? "network" : "NVLink", answer_of_whole(group->count),
                    shown(arena, kernel->start_seconds, 1e-6), shown(arena, kernel->peer_seconds, 1e-6),
@@ -578,30 +579,18 @@ static int fit_generations(Asking *asking, const char *path) {
 }
 
 // Of kernels there is no profile: they are no constants of a GPU.
-static int fit_attention(Asking *asking, const Catalogue *catalogue, const char *path) {
-    const AttentionFit *fit = attention_fit(asking->arena, catalogue, path, asking->problems);
-    if (fit) fill_attention(asking->answer, asking->arena, fit);
-    return fit ? EXIT_DONE : EXIT_BAD_INPUT;
-}
-
-static int fit_experts(Asking *asking, const Catalogue *catalogue, const char *path) {
-    const ExpertsFit *fit = experts_fit(asking->arena, catalogue, path, asking->problems);
-    if (fit) fill_experts(asking->answer, asking->arena, fit);
-    return fit ? EXIT_DONE : EXIT_BAD_INPUT;
-}
-
-static int fit_exchanges(Asking *asking, const Catalogue *catalogue, const char *path) {
-    const ExchangesFit *fit = exchanges_fit(asking->arena, catalogue, path, asking->problems);
-    if (fit) fill_exchanges(asking->answer, asking->arena, fit);
-    return fit ? EXIT_DONE : EXIT_BAD_INPUT;
-}
-
 static const struct {
-    bool (*is_of)(const char *path);
-    int (*fit)(Asking *asking, const Catalogue *catalogue, const char *path);
-} kernel_fits[] = {{kernel_table_is_of_attention, fit_attention},
-                   {kernel_table_is_of_experts, fit_experts},
-                   {kernel_table_is_of_exchanges, fit_exchanges}};
+    const KernelForm *form;
+    void (*fill)(Answer *answer, Arena *arena, const KernelFit *fit);
+} kernel_forms[] = {{&attention_form, fill_attention}, {&experts_form, fill_experts}, {&exchange_form, fill_exchanges}};
+enum { KERNEL_FORMS = sizeof kernel_forms / sizeof *kernel_forms };
+
+static int fit_kernels(Asking *asking, const char *path, int form) {
+    const KernelFit *fit =
+        kernel_fit(asking->arena, kernel_forms[form].form, catalogue_builtin(asking->arena), path, asking->problems);
+    if (fit) kernel_forms[form].fill(asking->answer, asking->arena, fit);
+    return fit ? EXIT_DONE : EXIT_BAD_INPUT;
+}
 
 static int ask(Asking *asking) {
     const Options *options = asking->options;
@@ -617,8 +606,8 @@ static int ask(Asking *asking) {
     if (problem_count(asking->problems) > 0) return EXIT_USAGE;
     if (measured_is_json(path) || kineto_is_trace(path) || nsys_is_export(path))
         return fit_one(asking, path); // which may be packed
-    for (size_t i = 0; i < sizeof kernel_fits / sizeof *kernel_fits; i++)
-        if (kernel_fits[i].is_of(path)) return kernel_fits[i].fit(asking, catalogue_builtin(asking->arena), path);
+    for (int i = 0; i < KERNEL_FORMS; i++)
+        if (kernel_table_is_of(kernel_forms[i].form, path)) return fit_kernels(asking, path, i);
     return kernel_table_is_of_gemms(path) ? fit_generations(asking, path) : fit_many(asking, path);
 }
 

@@ -340,9 +340,7 @@ MeasuredRun measured_run_again(Arena *arena, const Catalogue *catalogue, const M
 static bool find_columns(const Csv *csv, int *places, Problems *problems) {
     int before = problems_added(problems);
     for (int c = 0; c < COLUMN_COUNT; c++) {
-        places[c] = -1;
-        for (int i = 0; i < csv->column_count && places[c] < 0; i++)
-            if (strcmp(csv->columns[i], columns[c].word) == 0) places[c] = i;
+        places[c] = csv_find(csv, columns[c].word);
         if (places[c] < 0 && columns[c].required) csv_column(csv, columns[c].word, problems);
     }
     return problems_added(problems) == before;

@@ -3,7 +3,6 @@
 #include "models/hardware/exchange.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "models/hardware/hardware_constants.h"
@@ -137,8 +136,7 @@ const ExchangeKernel *exchange_kernel_of(const Gpu *gpu, const char *mode, const
         const ExchangeKernel *row = &exchange_kernels[i];
         if (strcmp(row->mode, mode) != 0 || strcmp(row->phase, phase) != 0 || row->over_network != over_network)
             continue;
-        int distance =
-            2 * abs((int)row->generation - (int)gpu->generation) + (row->of_servers != gpu_is_of_servers(gpu));
+        int distance = gpu_generations_from(gpu, row->generation, row->of_servers);
         if (!best || distance < nearest) best = row, nearest = distance;
     }
     return best;

@@ -3,7 +3,6 @@
 #include "models/hardware/flash.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "models/hardware/hardware_constants.h"
@@ -103,8 +102,7 @@ const FlashKernel *flash_kernel_of(const Gpu *gpu, const char *family, const cha
     for (int i = 0; i < flash_kernel_count; i++) {
         const FlashKernel *row = &flash_kernels[i];
         if (!is_called(row, family, dtype, kernel)) continue;
-        int distance =
-            2 * abs((int)row->generation - (int)gpu->generation) + (row->of_servers != gpu_is_of_servers(gpu));
+        int distance = gpu_generations_from(gpu, row->generation, row->of_servers);
         if (!best || distance < nearest) best = row, nearest = distance;
     }
     return best;

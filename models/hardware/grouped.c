@@ -3,7 +3,6 @@
 #include "models/hardware/grouped.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "models/hardware/kernel.h"
@@ -132,8 +131,7 @@ const GroupedKernel *grouped_kernel_of(const Gpu *gpu, const char *dtype, const 
     for (int i = 0; i < grouped_kernel_count; i++) {
         const GroupedKernel *row = &grouped_kernels[i];
         if (strcmp(row->dtype, dtype) != 0 || strcmp(row->kernel, kernel) != 0) continue;
-        int distance =
-            2 * abs((int)row->generation - (int)gpu->generation) + (row->of_servers != gpu_is_of_servers(gpu));
+        int distance = gpu_generations_from(gpu, row->generation, row->of_servers);
         if (!best || distance < nearest) best = row, nearest = distance;
     }
     return best;

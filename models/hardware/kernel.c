@@ -4,6 +4,7 @@
 #include "models/hardware/kernel.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "models/hardware/hardware_constants.h"
@@ -78,6 +79,10 @@ bool gpu_supports(const Gpu *gpu, Precision precision) { return gpu->peak_flops[
 bool gpu_is_of_servers(const Gpu *gpu) {
     double clock = gpu->tensor_hz > 0 ? gpu->tensor_hz : gpu->boost_hz;
     return gpu->peak_flops[FP16] > SERVER_FLOPS * gpu->sm_count * clock;
+}
+
+int gpu_generations_from(const Gpu *gpu, Architecture generation, bool of_servers) {
+    return 2 * abs((int)generation - (int)gpu->generation) + (of_servers != gpu_is_of_servers(gpu));
 }
 
 // (a^q + b^q)^(1/q): never below the larger, and equal parts cost 2^(1/q) of one.

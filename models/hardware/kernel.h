@@ -38,5 +38,7 @@ double exponentials_per_second(const Gpu *gpu);           // of one SM at its wh
 double gpu_peak(const Gpu *gpu, Precision precision);
 bool gpu_supports(const Gpu *gpu, Precision precision);
 bool gpu_is_of_servers(const Gpu *gpu); // its SMs are those of data centres' parts, not of graphics'
+// Half generations between the GPU and kernels timed on such parts: from the nearest is taken what was not timed on it.
+int gpu_generations_from(const Gpu *gpu, Architecture generation, bool of_servers);
 // In a loop over so many bytes, of which the L2 still holds what fits.
 double looped_seconds_per_byte(const Gpu *gpu, double loop_bytes);

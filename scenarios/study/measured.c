@@ -76,12 +76,6 @@ static const struct {
 } time_columns[] = {{"step_time", 0}, {"step_time_s", 1}, {"iter_time_s", 1}, {"step_time_ms", 1e-3}};
 enum { TIME_COLUMNS = sizeof time_columns / sizeof *time_columns };
 
-static int find_column(const Csv *csv, const char *name) {
-    for (int c = 0; c < csv->column_count; c++)
-        if (strcmp(csv->columns[c], name) == 0) return c;
-    return -1;
-}
-
 static MeasuredStep step_of_row(const Measuring *reading, const Csv *csv, int row) {
     MeasuredStep step = {.where = csv_where(csv, row)};
     for (int c = 0; c < csv->column_count; c++) {
@@ -98,7 +92,7 @@ static MeasuredStep step_of_row(const Measuring *reading, const Csv *csv, int ro
 
 static bool has_time_column(const Csv *csv) {
     for (int t = 0; t < TIME_COLUMNS; t++)
-        if (find_column(csv, time_columns[t].name) >= 0) return true;
+        if (csv_find(csv, time_columns[t].name) >= 0) return true;
     return false;
 }
 
@@ -139,7 +133,7 @@ bool measured_read_file(Arena *arena, const char *path, MeasuredSteps *steps, Pr
         problem_hint(problems, "logs are read of %s; rows have gpus,step_time", trainer_log_words(arena));
     }
     if (problems_added(problems) > before) return true;
-    if (!has_time_column(csv) || find_column(csv, "model") >= 0) return false;
+    if (!has_time_column(csv) || csv_find(csv, "model") >= 0) return false;
     read_rows(&reading, csv, steps);
     return true;
 }

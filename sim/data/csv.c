@@ -150,9 +150,15 @@ const Csv *csv_read_file(Arena *arena, const char *path, Problems *problems) {
     return csv_read_gated(arena, NULL, path, (Where){0}, problems);
 }
 
-int csv_column(const Csv *csv, const char *word, Problems *problems) {
+int csv_find(const Csv *csv, const char *word) {
     for (int i = 0; i < csv->column_count; i++)
         if (strcmp(csv->columns[i], word) == 0) return i;
+    return -1;
+}
+
+int csv_column(const Csv *csv, const char *word, Problems *problems) {
+    int found = csv_find(csv, word);
+    if (found >= 0) return found;
     problem_add(problems, (Where){csv->file, 1}, "no column is called \"%s\"", word);
     problem_hint_names(problems, word, csv->columns, csv->column_count);
     return -1;

@@ -26,6 +26,7 @@ const Csv *csv_read_file(Arena *arena, const char *path, Problems *problems);
 const Csv *csv_read_gated(Arena *arena, const ReadGate *gate, const char *path, Where where, Problems *problems);
 const Csv *csv_read_text(Arena *arena, const char *name, const char *text, Problems *problems);
 
+int csv_find(const Csv *csv, const char *word);                       // the column; -1: there is none
 int csv_column(const Csv *csv, const char *word, Problems *problems); // -1 after a problem
 const char *csv_cell(const Csv *csv, int row, int column);
 Where csv_where(const Csv *csv, int row);

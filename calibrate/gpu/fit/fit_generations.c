@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/gpu/fit/fit_kernel.h"
+#include "calibrate/gpu/fit/kernel_line.h"
 #include "models/hardware/hardware_constants.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
@@ -482,7 +482,7 @@ const GenerationFit *generation_fit(Arena *arena, const Catalogue *catalogue, co
     if (!csv) return NULL;
     GenerationFit *fit = ARENA_NEW(arena, GenerationFit);
     int at[COLUMN_COUNT];
-    CHECK(kernel_columns_find(csv, columns, COLUMN_COUNT, at));
+    for (int c = 0; c < COLUMN_COUNT; c++) at[c] = csv_find(csv, columns[c]);
     for (int i = 0; i < csv->row_count; i++) read_row(arena, catalogue, csv, i, at, fit, problems);
     if (problems_added(problems) == before && fit->campaign_count == 0)
         problem_add(problems, (Where){path, 0}, "no row is of a GPU and a type of number that are known");

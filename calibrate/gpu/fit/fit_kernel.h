@@ -1,27 +1,55 @@
-// Fitting the few constants of a kernel to rows of it: least squares on the log of time, with priors, and errors on
-// halves that the fit has not seen.
+// Kernels of attention, of routed experts and of exchanges of tokens, each as a library has it on a generation of GPUs:
+// how a line of a table of them is read, what it is predicted to take, and how its few constants are fitted to lines of
+// it: least squares on the log of time, with priors, and errors on halves that the fit has not seen.
 #pragma once
 
-#include "sim/data/csv.h"
+#include "calibrate/gpu/fit/kernel_line.h"
 
-// Where the columns of these names stand; false: the header lacks one.
-bool kernel_columns_find(const Csv *csv, const char *const *names, int count, int *at);
-// Whether the file has such a header.
-bool kernel_table_has(const char *path, const char *const *names, int count);
+// What a line timed.
+typedef struct KernelPoint {
+    const Gpu *gpu;
+    const void *shape; // of the form's own
+    double seconds;
+} KernelPoint;
 
-#define KERNEL_CONSTANTS_MOST 8
+// What of a kernel its form must tell; kernels are rows of models/hardware/{flash,grouped,exchange}.h.
+typedef struct KernelForm {
+    const char *const *columns; // by which a table is known
+    int column_count;
+    const char *const *shape_columns; // that say what a line ran, for people
+    int shape_column_count;
+    int fewest_lines;                       // of a kernel, for a fit
+    int constants;                          // of which the first has its error printed
+    const double *prior_mean, *prior_sigma; // of their logs
+    size_t kernel_bytes;
+    // NULL, or why the line cannot be predicted; the point's shape, and of the kernel, which is empty, what names it.
+    const char *(*read)(const KernelLine *line, KernelPoint *point, void *kernel);
+    bool (*is_named)(const void *kernel, const void *other);  // as the other is
+    const void *(*known)(const Gpu *gpu, const void *kernel); // the program's own row of it; NULL: there is none
+    uint64_t (*digest)(const void *shape);                    // by which shapes fall into halves
+    void (*take)(void *kernel, const double *logs);
+    double (*seconds)(const KernelPoint *point, const void *kernel);
+} KernelForm;
+extern const KernelForm attention_form, experts_form, exchange_form;
 
-typedef struct KernelFitRows {
-    const void *rows;
-    int count, constants;
-    const double *prior_mean, *prior_sigma; // of the constants' logs
-    double (*log_error)(const void *rows, int row, const double *x);
-    int (*half)(const void *rows, int row);
-} KernelFitRows;
-
-typedef struct KernelFitted {
-    double x[KERNEL_CONSTANTS_MOST], sigma[KERNEL_CONSTANTS_MOST];
+typedef struct KernelGroup {
+    void *kernel; // as fitted
+    const char *architecture;
+    KernelPoint *items;
+    int count, room;
+    double sigma;                         // of the first constant's log
     double median_error, p90_error, bias; // |predicted / measured - 1|, each half from the other; bias is signed
-} KernelFitted;
+} KernelGroup;
 
-KernelFitted kernel_fit(Arena *arena, const KernelFitRows *rows);
+typedef struct KernelFit {
+    KernelGroup *items;
+    int count, room, left_out;
+} KernelFit;
+
+bool kernel_table_is_of(const KernelForm *form, const char *path);
+// The line's point and kernel, which has kernel_bytes; NULL, or why it cannot be predicted. Problems where a cell
+// cannot be read.
+const char *kernel_line_read(const KernelForm *form, const KernelLine *line, KernelPoint *point, void *kernel);
+// NULL after adding problems.
+const KernelFit *kernel_fit(Arena *arena, const KernelForm *form, const Catalogue *catalogue, const char *path,
+                            Problems *problems);

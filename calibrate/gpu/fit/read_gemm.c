@@ -35,10 +35,8 @@ static Columns find_columns(const Csv *csv, Problems *problems) {
 // cut their depth in slices (sgemm_..._sliced1x4) run where N is long and never where K is, tiles are filled as K fills
 // them, and only so do the times of one kernel lie on one line. Every other source has them as BLAS does.
 bool gemm_row_has_depth_as_n(const Csv *csv, int row) {
-    for (int column = 0; column < csv->column_count; column++)
-        if (strcmp(csv->columns[column], "source") == 0)
-            return strncmp(csv_cell(csv, row, column), "NeuSight", strlen("NeuSight")) == 0;
-    return false;
+    int source = csv_find(csv, "source");
+    return source >= 0 && strncmp(csv_cell(csv, row, source), "NeuSight", strlen("NeuSight")) == 0;
 }
 
 // "fp32_simt" says that tensor cores were off, which is what FP32 means here.
