@@ -193,12 +193,13 @@ bool leave_groups(Run *run);
 // ---- run_jitter.c: times that are random.
 void open_jitter(Arena *arena, Run *run);
 SimTime stretched_time(Run *run, StreamState *state, const Op *op); // of work whose actor is slower, or draws
-// Of work that is the stream's operation number `done`. Mean 1, so that jitter alone makes no rank faster.
-static inline double drawn_factor(Run *run, int32_t stream, int64_t done, double sigma) {
-    if (sigma == 0) return 1;
+// Factors with that sigma. Mean 1, so that jitter alone makes no rank faster.
+static inline const LognormalTable *factors_of(Run *run, double sigma) {
     if (sigma != run->factors->sigma) lognormal_table_fill(run->factors, sigma);
-    return lognormal_of(run->factors, random_word_of(run->work_jitter, (uint64_t)stream << 32 | (uint64_t)done));
+    return run->factors;
 }
+// An operation of a stream, as what it draws is told apart by.
+static inline uint64_t draw_item(int32_t stream, int64_t done) { return (uint64_t)stream << 32 | (uint64_t)done; }
 // Of a sample alone (run->jitter). Who waits for the slowest before a transfer, and before that to which another stream
 // goes on from a mark.
 extern const MeetingOfMany meeting_of_one; // each goes on alone

@@ -110,8 +110,9 @@ SimTime stretched_time(Run *run, StreamState *state, const Op *op) {
     double time = (double)op->time * actor->slowness;
     if (run->jitter) {
         add_work(&state->many->works, time);
-    } else {
-        time *= drawn_factor(run, (int32_t)(state - run->streams), state->done, actor->jitter);
+    } else if (actor->jitter > 0) {
+        uint64_t item = draw_item((int32_t)(state - run->streams), state->done);
+        time *= lognormal_of(factors_of(run, actor->jitter), random_word_of(run->work_jitter, item));
     }
     return ticks_nearest(time);
 }
@@ -154,7 +155,7 @@ static void close_meeting(Jitter *jitter, Works *works, Difference *apart, const
 double slowest_after(const Run *run, const StreamState *state, const MeetingOfMany *meeting) {
     Difference all = difference_of(run->jitter, &state->many->works, state->many->apart, meeting->level);
     if (all.sum <= 0) return 0;
-    uint64_t item = (uint64_t)(state - run->streams) << 32 | (uint64_t)state->done;
+    uint64_t item = draw_item((int32_t)(state - run->streams), state->done);
     double sigma = sigma_of(&all);
     double z = slowest_quantile(open_uniform(random_word_of(run->jitter->segments, item)), meeting->ranks);
     double later = all.sum * expm1(sigma * z - sigma * sigma / 2) - all.drawn;
@@ -181,7 +182,7 @@ void pass_meeting(Run *run, PassSpread *pass, const Works *works, const MeetingO
 }
 
 double draw_pass(const Run *run, const StreamState *state, const PassSpread *pass) {
-    uint64_t item = (uint64_t)(state - run->streams) << 32 | (uint64_t)state->done;
+    uint64_t item = draw_item((int32_t)(state - run->streams), state->done);
     double z = normal_quantile(open_uniform(random_word_of(run->jitter->passes, item)));
     return sqrt(pass->apart[JITTER_LEVELS].variance) * z;
 }

@@ -396,61 +396,75 @@ void open_groups(Arena *arena, Run *run) {
     }
 }
 
+typedef struct GroupMember {
+    StreamState *state, *beside; // beside: NULL where nobody has one
+    SimTime now, spent[CAUSE_LIMIT];
+    uint64_t item; // of the routine's first operation, as draws are told apart
+    double slowness;
+} GroupMember;
+
 typedef struct GroupPass {
     int32_t channel, count;
-    StreamState *streams[GROUP_MOST], *beside[GROUP_MOST]; // beside: [0] is NULL where nobody has one
-    SimTime now[GROUP_MOST], spent[GROUP_MOST][CAUSE_LIMIT];
-    int64_t done[GROUP_MOST];
-    double jitter[GROUP_MOST], slowness[GROUP_MOST];
+    const LognormalTable *factors; // of all members
+    GroupMember members[GROUP_MOST];
     SimTime beside_end, end; // of transfers
 } GroupPass;
 
 static bool begin_group(Run *run, GroupPass *pass, int32_t own) {
     const ChannelState *channel = &run->channels[pass->channel];
+    double sigma = run->system->actors[run->streams[channel->group[0]].actor].jitter;
     pass->count = channel->group_count;
+    pass->factors = factors_of(run, sigma);
     for (int32_t m = 0; m < pass->count; m++) {
-        StreamState *state = pass->streams[m] = &run->streams[channel->group[m]];
+        StreamState *state = &run->streams[channel->group[m]];
+        GroupMember *member = &pass->members[m], *first = pass->members;
         int32_t mark = first_record(&state->routines[own]);
-        StreamState *beside = pass->beside[m] = mark < 0 ? NULL : stream_overlapped(run, state, mark);
+        StreamState *beside = mark < 0 ? NULL : stream_overlapped(run, state, mark);
         const Actor *actor = &run->system->actors[state->actor];
-        pass->now[m] = state->clock;
-        pass->done[m] = state->done;
-        pass->jitter[m] = actor->jitter;
-        pass->slowness[m] = actor->slowness;
-        for (int c = 0; c < run->system->cause_count; c++) pass->spent[m][c] = 0;
-        if (state->next != pass->streams[0]->next) return false;
+        member->state = state;
+        member->beside = beside;
+        member->now = state->clock;
+        member->item = draw_item(channel->group[m], state->done);
+        member->slowness = actor->slowness;
+        for (int c = 0; c < run->system->cause_count; c++) member->spent[c] = 0;
+        if (state->next != first->state->next || actor->jitter != sigma) return false;
         if (mark < 0) continue;
         if (!beside || beside->clock > state->clock || !comes_to_rest(beside, mark)) return false;
-        if (beside->next != pass->beside[0]->next || beside->stream != pass->beside[0]->stream) return false;
+        if (beside->next != first->beside->next || beside->stream != first->beside->stream) return false;
     }
-    return channel->joined == 0;
+    return channel->joined == 0 && sigma > 0;
+}
+
+static void member_until(GroupMember *member, int cause, SimTime time) {
+    member->spent[cause] += time - member->now;
+    member->now = time;
 }
 
 static void group_waits(GroupPass *pass, int cause, SimTime until) {
     for (int32_t m = 0; m < pass->count; m++) {
-        if (until <= pass->now[m]) continue;
-        pass->spent[m][cause] += until - pass->now[m];
-        pass->now[m] = until;
+        GroupMember *member = &pass->members[m];
+        member_until(member, cause,
+                     until > member->now ? until : member->now); // who comes last is no branch's to guess
     }
 }
 
-static void group_works(Run *run, GroupPass *pass, const Op *op, int64_t number) {
-    const int32_t *streams = run->channels[pass->channel].group;
+// By itself, so that what it needs is kept in registers: most of a run's time goes here.
+static __attribute__((noinline)) void group_works(const Run *run, GroupPass *pass, const Op *op, int32_t number) {
+    const LognormalTable *factors = pass->factors;
+    RandomFamily family = run->work_jitter;
+    GroupMember *end = pass->members + pass->count;
     double time = (double)op->time;
-    int cause = op->cause, count = pass->count;
-    for (int32_t m = 0; m < count; m++) {
-        double factor = drawn_factor(run, streams[m], pass->done[m] + number, pass->jitter[m]);
-        SimTime now = pass->now[m], end = time_later(now, ticks_nearest(time * pass->slowness[m] * factor));
-        pass->spent[m][cause] += end - now;
-        pass->now[m] = end;
+    int cause = op->cause;
+    for (GroupMember *member = pass->members; member < end; member++) {
+        double factor = lognormal_of(factors, random_word_of(family, member->item + (uint64_t)number));
+        member_until(member, cause, time_later(member->now, ticks_nearest(time * member->slowness * factor)));
     }
 }
 
 // When a transfer that all of them begin now ends, with its links to itself.
 static SimTime group_meets(const Run *run, GroupPass *pass, const Op *op) {
     SimTime start = 0;
-    for (int32_t m = 0; m < pass->count; m++)
-        if (pass->now[m] > start) start = pass->now[m];
+    for (int32_t m = 0; m < pass->count; m++) start = pass->members[m].now > start ? pass->members[m].now : start;
     return pass->end = time_later(start, run->channels[pass->channel].alone[op->id]);
 }
 
@@ -492,16 +506,17 @@ static void count_transfers(Run *run, int32_t number, const Routine *routine) {
 
 static void end_group(Run *run, GroupPass *pass) {
     for (int32_t m = 0; m < pass->count; m++) {
-        StreamState *state = pass->streams[m], *beside = pass->beside[m];
+        GroupMember *member = &pass->members[m];
+        StreamState *state = member->state, *beside = member->beside;
         SimTime *spent = &run->spent[(int64_t)state->actor * run->system->cause_count];
-        for (int c = 0; c < run->system->cause_count; c++) spent[c] += pass->spent[m][c];
+        for (int c = 0; c < run->system->cause_count; c++) spent[c] += member->spent[c];
         if (beside) {
             move_on(beside, 0);
             beside->clock = pass->beside_end;
             if (beside->next == beside->stream->count) beside->waiting_mark = -1;
         }
         move_on(state, 0);
-        state->clock = pass->now[m];
+        state->clock = member->now;
     }
 }
 
@@ -510,8 +525,8 @@ static bool pass_together(Run *run, int32_t channel, int32_t own) {
     pass.channel = channel;
     pass.end = pass.beside_end = 0;
     if (!begin_group(run, &pass, own)) return false;
-    const StreamState *beside = pass.beside[0];
-    const Routine *routines = pass.streams[0]->routines;
+    const StreamState *beside = pass.members->beside;
+    const Routine *routines = pass.members->state->routines;
     const Routine *other = beside ? &routines[beside->stream->ops[beside->next].id] : NULL;
     if (!add_up_group(run, &pass, &routines[own], other)) return false;
     if (!all_certainly_alone(run, run->channels[channel].group, pass.count, channel, pass.end)) return false;

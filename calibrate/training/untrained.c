@@ -28,12 +28,6 @@ static bool is_one_of(const Gpu *gpu, const Gpu *const *gpus, int count) {
     return false;
 }
 
-static const Fact *fact_called(const Gpu *gpu, const char *name) {
-    for (int i = 0; i < gpu->fact_count; i++)
-        if (strcmp(gpu->facts[i].name, name) == 0) return &gpu->facts[i];
-    return NULL;
-}
-
 // Of GPUs no further than so many generations, those that were measured or fitted; 0: there is none.
 static double mean_of_others(const Catalogue *catalogue, const Gpu *gpu, const char *name, const Gpu *const *without,
                              int count, int furthest) {
@@ -41,7 +35,7 @@ static double mean_of_others(const Catalogue *catalogue, const Gpu *gpu, const c
     int others = 0;
     for (int i = 0; i < catalogue->gpu_count; i++) {
         Gpu other = catalogue->gpus[i];
-        const Fact *fact = fact_called(&other, name);
+        const Fact *fact = fact_find(other.facts, other.fact_count, name);
         bool near = abs((int)other.generation - (int)gpu->generation) <= furthest;
         if (!fact || !near || is_one_of(&other, without, count)) continue;
         if (fact->kind != FACT_MEASURED && fact->kind != FACT_FITTED) continue;
@@ -53,9 +47,10 @@ static double mean_of_others(const Catalogue *catalogue, const Gpu *gpu, const c
 
 static void forget(const Catalogue *catalogue, Gpu *gpu, const Gpu *const *without, int count) {
     static const int furthest[] = {0, 1, 100};
+    const Fact *facts = facts_of(gpu->facts, gpu->fact_count);
     for (int f = 0; f < gpu->fact_count; f++) {
-        const char *name = gpu->facts[f].name;
-        double *place = is_told(&gpu->facts[f]) ? place_of(gpu, name) : NULL, mean = 0;
+        const char *name = facts[f].name;
+        double *place = is_told(&facts[f]) ? place_of(gpu, name) : NULL, mean = 0;
         for (size_t i = 0; place && mean == 0 && i < sizeof furthest / sizeof *furthest; i++)
             mean = mean_of_others(catalogue, gpu, name, without, count, furthest[i]);
         if (mean > 0) *place = mean;

@@ -2,6 +2,7 @@
 #include "models/hardware/parts.h"
 
 const Catalogue *catalogue_builtin(Arena *arena) {
+    facts_lie_in(&catalogue_facts);
     Catalogue *catalogue = ARENA_NEW(arena, Catalogue);
     *catalogue = catalogue_tables;
     catalogue->indexes = part_indexes_create(arena);

@@ -315,4 +315,6 @@ typedef struct GpuTypes { // each once
 } GpuTypes;
 
 const Gpu *node_gpu(const Catalogue *catalogue, const NodeType *node, int index); // index < node->gpu_count
-const Fact *fact_find(const Fact *facts, int fact_count, const char *name);       // NULL when absent
+// A part's facts are read through these: those of the program's catalogue are laid out when somebody asks.
+const Fact *facts_of(const Fact *facts, int fact_count);
+const Fact *fact_find(const Fact *facts, int fact_count, const char *name); // NULL when absent

@@ -87,10 +87,11 @@ static QuantityKind quantity_of(const char *fact) {
 }
 
 static void cut_facts(Arena *arena, Gpu *slice, const Gpu *whole, double sm_share, double memory_share) {
+    const Fact *all = facts_of(whole->facts, whole->fact_count);
     Fact *facts = ARENA_ARRAY(arena, Fact, whole->fact_count);
     int count = 0;
     for (int i = 0; i < whole->fact_count; i++) {
-        Fact fact = whole->facts[i];
+        Fact fact = all[i];
         if (lost(fact.name)) continue;
         double share = by_sms(fact.name) ? sm_share : by_memory(fact.name) ? memory_share : 1;
         if (share != 1) {

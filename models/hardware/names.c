@@ -55,7 +55,29 @@ static const char *const fact_kind_names[FACT_KIND_COUNT] = {
 
 const char *fact_kind_name(FactKind kind) { return fact_kind_names[kind]; }
 
+static const FactTable *table; // of the program's catalogue
+
+void facts_lie_in(const FactTable *one) { table = one; }
+
+const Fact *facts_of(const Fact *facts, int fact_count) {
+    if (fact_count == 0 || facts->name) return facts;
+    size_t first = (size_t)(facts - table->facts);
+    for (size_t i = first; i < first + (size_t)fact_count; i++) {
+        const TabledFact *tabled = &table->tabled[i];
+        table->facts[i] = (Fact){.name = table->texts + tabled->name,
+                                 .text = table->texts + tabled->text,
+                                 .value = tabled->value,
+                                 .unit = table->texts + tabled->unit,
+                                 .source = table->texts + tabled->source,
+                                 .kind = (FactKind)tabled->kind,
+                                 .sigma = tabled->sigma,
+                                 .where = {table->texts + tabled->file, tabled->line}};
+    }
+    return facts;
+}
+
 const Fact *fact_find(const Fact *facts, int fact_count, const char *name) {
+    facts = facts_of(facts, fact_count);
     for (int i = 0; i < fact_count; i++)
         if (strcmp(facts[i].name, name) == 0) return &facts[i];
     return NULL;

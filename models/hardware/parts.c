@@ -326,7 +326,7 @@ const char *const *part_aliases(PartKind kind, const void *part, int *count) {
 
 const Fact *part_facts(PartKind kind, const void *part, int *count) {
     *count = *(const int *)((const char *)part + part_tables[kind].fact_count);
-    return *(const Fact *const *)((const char *)part + part_tables[kind].facts);
+    return facts_of(*(const Fact *const *)((const char *)part + part_tables[kind].facts), *count);
 }
 
 const void *part_at(PartKind kind, const void *parts, int index) {

@@ -85,7 +85,20 @@ int part_index_find(const PartIndex *index, const void *parts, const char *name)
 const void *find_part(Arena *arena, const Catalogue *catalogue, PartKind kind, const char *name, Where where,
                       Problems *problems);
 
-extern const Catalogue catalogue_tables; // without indexes: write_catalogue.c makes it of the files
+// What write_catalogue.c makes of the files: a catalogue without indexes, and what its facts are to be. Texts of facts
+// are places in one text: addresses, five a fact, would be put in place at every start.
+typedef struct TabledFact {
+    double value, sigma;
+    int32_t name, text, unit, source, file, line, kind;
+} TabledFact;
+typedef struct FactTable {
+    const TabledFact *tabled;
+    const char *texts;
+    Fact *facts; // to which the parts point; those of a part are written when somebody asks for them
+} FactTable;
+extern const Catalogue catalogue_tables;
+extern const FactTable catalogue_facts;
+void facts_lie_in(const FactTable *table);
 // The same, read from the files.
 const Catalogue *catalogue_from_files(Arena *arena);
 

@@ -1,6 +1,6 @@
 // Writes the catalogue as C tables, when lockstep is built: its files need not be read at each start. A part is words
 // of a pointer's size, as the machine that this runs on has them, of which parts.h says which are pointers; what these
-// point to is written before it.
+// point to is written before it. Its facts are a table of their own (TabledFact).
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -8,6 +8,8 @@
 
 #include "models/hardware/parts.h"
 #include "sim/base/check.h"
+#include "sim/base/list.h"
+#include "sim/base/name_index.h"
 
 static void write_text(const char *text) {
     if (!text) {
@@ -33,23 +35,68 @@ static void write_texts(const char *name, PartKind kind, int part, size_t at, co
     printf("NULL};\n");
 }
 
-static void write_facts(PartKind kind, int part, const Fact *facts, int count) {
-    if (count == 0) return;
-    printf("static const Fact facts_%d_%d[] = {\n", kind, part);
+// ---- Facts: of all parts in one table, their texts each once in one text.
+
+typedef struct Texts {
+    Arena *arena;
+    NameIndex *index;
+    int bytes;
+} Texts;
+
+static int place_of(Texts *texts, const char *text) {
+    int place = name_index_add(texts->index, text, texts->bytes);
+    if (place >= 0) return place;
+    printf("    ");
+    write_text(text);
+    printf(" \"\\000\"\n");
+    place = texts->bytes;
+    texts->bytes += (int)strlen(text) + 1;
+    return place;
+}
+
+typedef struct TabledFacts {
+    TabledFact *items;
+    int count, room;
+} TabledFacts;
+
+static void table_facts(Texts *texts, TabledFacts *tabled, const Fact *facts, int count) {
     for (int i = 0; i < count; i++) {
         const Fact *fact = &facts[i];
-        const char *texts[] = {fact->name, fact->text, fact->unit, fact->source, fact->where.file};
-        static const char *const before[] = {
-            "    {.name = ", ", .text = ", ", .unit = ", ", .source = ", ", .where = {"};
-        for (int t = 0; t < 5; t++) {
-            printf("%s", before[t]);
-            write_text(texts[t]);
-        }
-        printf(", %d}, .value = %a, .kind = %d, .sigma = %a},\n", fact->where.line, fact->value, fact->kind,
-               fact->sigma);
+        LIST_PUSH(texts->arena, tabled,
+                  ((TabledFact){.value = fact->value,
+                                .sigma = fact->sigma,
+                                .name = place_of(texts, fact->name),
+                                .text = place_of(texts, fact->text),
+                                .unit = place_of(texts, fact->unit),
+                                .source = place_of(texts, fact->source),
+                                .file = place_of(texts, fact->where.file),
+                                .line = fact->where.line,
+                                .kind = (int32_t)fact->kind}));
     }
-    printf("};\n");
 }
+
+static void write_facts(Arena *arena, const Catalogue *catalogue) {
+    Texts texts = {arena, name_index_create(arena, strcmp), 0};
+    TabledFacts tabled = {0};
+    printf("static const char texts[] =\n");
+    for (PartKind kind = 0; kind < PART_KIND_COUNT; kind++) {
+        int parts, count;
+        const void *list = catalogue_parts(catalogue, kind, &parts);
+        for (int i = 0; i < parts; i++) {
+            const Fact *facts = part_facts(kind, part_at(kind, list, i), &count);
+            table_facts(&texts, &tabled, facts, count);
+        }
+    }
+    printf("    ;\nstatic const TabledFact tabled[] = {\n");
+    for (int i = 0; i < tabled.count; i++) {
+        const TabledFact *fact = &tabled.items[i];
+        printf("    {%a, %a, %d, %d, %d, %d, %d, %d, %d},\n", fact->value, fact->sigma, fact->name, fact->text,
+               fact->unit, fact->source, fact->file, fact->line, fact->kind);
+    }
+    printf("};\nstatic Fact facts[%d];\nconst FactTable catalogue_facts = {tabled, texts, facts};\n", tabled.count);
+}
+
+// ---- Parts.
 
 static bool is_field(const PartTable *table, size_t at, FieldType type) {
     for (int f = 0; f < table->field_count; f++)
@@ -57,7 +104,7 @@ static bool is_field(const PartTable *table, size_t at, FieldType type) {
     return false;
 }
 
-static void write_word(PartKind kind, const char *part, int number, size_t at) {
+static void write_word(PartKind kind, const char *part, int number, size_t at, int first_fact) {
     const PartTable *table = &part_tables[kind];
     uintptr_t bits;
     const void *pointer;
@@ -70,7 +117,7 @@ static void write_word(PartKind kind, const char *part, int number, size_t at) {
     } else if (pointer && (at == table->aliases || is_field(table, at, PART_FIELD_NAMES))) {
         printf("{.pointer = names_%d_%d_%zu}, ", kind, number, at);
     } else if (pointer && at == table->facts) {
-        printf("{.pointer = facts_%d_%d}, ", kind, number);
+        printf("{.pointer = &facts[%d]}, ", first_fact);
     } else {
         printf("{0x%llx}, ", (unsigned long long)bits);
     }
@@ -88,11 +135,10 @@ static void write_part(PartKind kind, const char *part, int number) {
     int count;
     const char *const *aliases = part_aliases(kind, part, &count);
     write_texts("names", kind, number, table->aliases, aliases, count);
-    const Fact *facts = part_facts(kind, part, &count);
-    write_facts(kind, number, facts, count);
 }
 
-static void write_parts(const Catalogue *catalogue, PartKind kind) {
+// Returns how many facts were written before those of the next kind.
+static int write_parts(const Catalogue *catalogue, PartKind kind, int facts_before) {
     int count;
     const void *parts = catalogue_parts(catalogue, kind, &count);
     size_t bytes = part_tables[kind].bytes;
@@ -100,10 +146,15 @@ static void write_parts(const Catalogue *catalogue, PartKind kind) {
     for (int i = 0; i < count; i++) write_part(kind, part_at(kind, parts, i), i);
     printf("static const _Alignas(uint64_t) Word parts_%d[] = {\n", kind);
     for (int i = 0; i < count; i++) {
-        for (size_t at = 0; at < bytes; at += sizeof(uintptr_t)) write_word(kind, part_at(kind, parts, i), i, at);
+        const char *part = part_at(kind, parts, i);
+        int facts;
+        part_facts(kind, part, &facts);
+        for (size_t at = 0; at < bytes; at += sizeof(uintptr_t)) write_word(kind, part, i, at, facts_before);
+        facts_before += facts;
         printf("\n");
     }
     printf("};\n");
+    return facts_before;
 }
 
 int main(void) {
@@ -121,7 +172,9 @@ int main(void) {
     printf("// Made of models/hardware/catalogue by models/hardware/write_catalogue.c.\n"
            "#include \"models/hardware/parts.h\"\n\n"
            "typedef union Word {\n    uintptr_t bits;\n    const void *pointer;\n} Word;\n\n");
-    for (int m = 0; m < PART_KIND_COUNT; m++) write_parts(catalogue, members[m].kind);
+    write_facts(arena, catalogue);
+    int facts = 0;
+    for (PartKind kind = 0; kind < PART_KIND_COUNT; kind++) facts = write_parts(catalogue, kind, facts);
     printf("const Catalogue catalogue_tables = {\n");
     for (int m = 0; m < PART_KIND_COUNT; m++) {
         int count;

@@ -17,16 +17,26 @@ static bool passes(const Layout *layout, int part) {
     return kind == PART_NVSWITCH || kind == PART_PCIE_SWITCH || kind == PART_SOCKET;
 }
 
-// Breadth first, so the path has the least links; edges in order, so that equal paths are chosen alike everywhere.
-static bool find_path(const Layout *layout, int from, int to, bool nvlink, Path *path) {
-    int16_t queue[PART_LIMIT], came_by[PART_LIMIT];
+// Of a part that paths begin at: by which edge each part is reached, -1 not; over NVLink alone, or over all else.
+typedef struct Ways {
+    int16_t came_by[PART_LIMIT];
+} Ways;
+
+typedef struct Paths {
+    Arena *arena;
+    const Layout *layout;
+    Ways *from[PART_LIMIT][2]; // [part][over NVLink]; NULL: nobody has asked
+} Paths;
+
+// Breadth first, so paths have the least links; edges in order, so that equal paths are chosen alike everywhere.
+static Ways *find_ways(const Paths *paths, int from, bool nvlink) {
+    const Layout *layout = paths->layout;
+    Ways *ways = ARENA_NEW(paths->arena, Ways);
+    int16_t queue[PART_LIMIT], *came_by = ways->came_by;
     int head = 0, tail = 0;
-    *path = (Path){.nvlink = nvlink};
-    if (from == to) return true;
-    CHECK(layout->part_count <= PART_LIMIT);
     for (int i = 0; i < layout->part_count; i++) came_by[i] = -1;
     queue[tail++] = (int16_t)from;
-    while (head < tail && came_by[to] < 0) {
+    while (head < tail) {
         int part = queue[head++];
         if (part != from && !passes(layout, part)) continue;
         for (int i = 0; i < layout->edge_count; i++) {
@@ -37,6 +47,16 @@ static bool find_path(const Layout *layout, int from, int to, bool nvlink, Path 
             queue[tail++] = edge->to;
         }
     }
+    return ways;
+}
+
+static bool find_path(Paths *paths, int from, int to, bool nvlink, Path *path) {
+    const Layout *layout = paths->layout;
+    Ways **ways = &paths->from[from][nvlink];
+    *path = (Path){.nvlink = nvlink};
+    if (from == to) return true;
+    if (!*ways) *ways = find_ways(paths, from, nvlink);
+    const int16_t *came_by = (*ways)->came_by;
     if (came_by[to] < 0) return false;
     for (int part = to; part != from; part = layout->edges[came_by[part]].from) path->count++;
     CHECK(path->count <= PATH_LIMIT);
@@ -56,15 +76,15 @@ static void append_path(Path *path, const Path *more) {
 }
 
 // Over PCIe, straight or with a stop in the memory of the given socket.
-static Path pcie_path(const Layout *layout, int from, int to, int stop) {
+static Path pcie_path(Paths *paths, int from, int to, int stop) {
+    int memory = paths->layout->first_memory + stop;
     Path path, rest;
     if (stop < 0) {
-        bool found = find_path(layout, from, to, false, &path);
+        bool found = find_path(paths, from, to, false, &path);
         CHECK(found);
         return path;
     }
-    bool found = find_path(layout, from, layout->first_memory + stop, false, &path) &&
-                 find_path(layout, layout->first_memory + stop, to, false, &rest);
+    bool found = find_path(paths, from, memory, false, &path) && find_path(paths, memory, to, false, &rest);
     CHECK(found);
     path.staged = true;
     append_path(&path, &rest);
@@ -119,6 +139,11 @@ static void choose_nics(const Layout *layout, int gpu, NicSet *set) {
 void layout_find_paths(Arena *arena, Layout *layout) {
     const NodeShape *shape = layout->shape;
     int gpus = shape->gpu_count, nics = shape->nic_count;
+    Arena *scratch = arena_open();
+    Paths *paths = ARENA_NEW(scratch, Paths);
+    paths->arena = scratch;
+    paths->layout = layout;
+    CHECK(layout->part_count <= PART_LIMIT);
     layout->gpu_to_gpu = ARENA_ARRAY(arena, Path, gpus * gpus);
     layout->gpu_to_host = ARENA_ARRAY(arena, Path, gpus);
     layout->host_to_gpu = ARENA_ARRAY(arena, Path, gpus);
@@ -128,25 +153,26 @@ void layout_find_paths(Arena *arena, Layout *layout) {
     layout->gpu_nics = ARENA_ARRAY(arena, NicSet, gpus);
     for (int a = 0; a < gpus; a++) {
         int socket = socket_of(layout, a);
-        layout->gpu_to_host[a] = pcie_path(layout, a, layout->first_memory + socket, -1);
-        layout->host_to_gpu[a] = pcie_path(layout, layout->first_memory + socket, a, -1);
+        layout->gpu_to_host[a] = pcie_path(paths, a, layout->first_memory + socket, -1);
+        layout->host_to_gpu[a] = pcie_path(paths, layout->first_memory + socket, a, -1);
         for (int b = 0; b < gpus; b++) {
             Path *path = &layout->gpu_to_gpu[a * gpus + b];
-            if (a == b || find_path(layout, a, b, true, path)) continue;
-            *path = pcie_path(layout, a, b,
+            if (a == b || find_path(paths, a, b, true, path)) continue;
+            *path = pcie_path(paths, a, b,
                               shape->peer_to_peer ? -1 : socket_of(layout, b)); // NCCL's buffers are the receiver's
         }
         for (int nic = 0; nic < nics; nic++) {
             int stop = shape->gpudirect_rdma ? -1 : socket;
-            layout->gpu_to_nic[a * nics + nic] = pcie_path(layout, a, layout->first_nic + nic, stop);
-            layout->nic_to_gpu[a * nics + nic] = pcie_path(layout, layout->first_nic + nic, a, stop);
+            layout->gpu_to_nic[a * nics + nic] = pcie_path(paths, a, layout->first_nic + nic, stop);
+            layout->nic_to_gpu[a * nics + nic] = pcie_path(paths, layout->first_nic + nic, a, stop);
         }
     }
     for (int gpu = 0; gpu < gpus && nics; gpu++) {
         choose_nics(layout, gpu, &layout->gpu_nics[gpu]);
-        layout->nic_to_host[gpu] = pcie_path(layout, layout->first_nic + layout->gpu_nics[gpu].nics[0],
+        layout->nic_to_host[gpu] = pcie_path(paths, layout->first_nic + layout->gpu_nics[gpu].nics[0],
                                              layout->first_memory + socket_of(layout, gpu), -1);
     }
+    arena_close(scratch);
 }
 
 // ---- Between ranks.

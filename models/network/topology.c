@@ -228,8 +228,8 @@ void layout_create(Arena *arena, const NodeShape *shape, Layout *layout) {
     Placement placement = placement_of(shape);
     *layout = (Layout){.shape = shape};
     create_parts(arena, layout, &placement);
-    layout->links = ARENA_ARRAY(arena, LayoutLink, NODE_LINK_LIMIT);
-    layout->edges = ARENA_ARRAY(arena, Edge, 2 * NODE_LINK_LIMIT);
+    layout->links = arena_room(arena, NODE_LINK_LIMIT, sizeof *layout->links);
+    layout->edges = arena_room(arena, (size_t)2 * NODE_LINK_LIMIT, sizeof *layout->edges);
     add_nvlinks(arena, layout);
     add_pcie(arena, layout, &placement);
     add_sockets(arena, layout);

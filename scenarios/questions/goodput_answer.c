@@ -65,8 +65,9 @@ void goodput_rates(Answer *answer, const FaultRates *rates) {
     answer_open(answer, NULL, NULL);
     answer_detail(answer, FOR_VERBOSE);
     answer_table(answer, "assumptions", NULL, columns, COUNT_OF(columns));
+    const Fact *facts = facts_of(rates->facts, rates->fact_count);
     for (int i = 0; i < rates->fact_count; i++) {
-        const Fact *fact = &rates->facts[i];
+        const Fact *fact = &facts[i];
         ANSWER_CELLS(answer, fact->name, answer_of(AS_NUMBER, fact->value), fact->unit, fact_kind_name(fact->kind),
                      fact->source, answer_of(fact->sigma > 0 ? AS_NUMBER : AS_NOTHING, fact->sigma));
     }

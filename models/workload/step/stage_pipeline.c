@@ -4,24 +4,17 @@
 
 #include "models/workload/step/stage_internal.h"
 
-// Marks: one family per purpose, numbered by pass.
-enum {
-    MARK_FORWARD_IN,
-    MARK_FORWARD_DONE,
-    MARK_FORWARD_SENT,
-    MARK_BACKWARD_IN,
-    MARK_BACKWARD_DONE,
-    MARK_BACKWARD_SENT,
-    MARK_FAMILIES
-};
+// Marks of a pass, beside each other in memory: when its input is there, when it is done, when its output is gone.
+enum { MARK_IN, MARK_DONE, MARK_SENT, PASS_MARKS };
 
-int pipeline_marks(const Pipeline *pipeline) { return MARK_FAMILIES * pipeline->parts * pipeline->micro_batches; }
+int pipeline_marks(const Pipeline *pipeline) { return 2 * pipeline->parts * pipeline->micro_batches * PASS_MARKS; }
 
 static const Pipeline *pipeline_of_stage(const Builder *builder) { return &builder->request->resolved->pipeline; }
 
-static int mark_of(const Builder *builder, int family, const PipelinePass *pass) {
+static int mark_of(const Builder *builder, int which, const PipelinePass *pass) {
     const Pipeline *pipeline = pipeline_of_stage(builder);
-    return family * pipeline->parts * pipeline->micro_batches + pass_number(pipeline, pass);
+    int back = pass->kind == PASS_FORWARD ? 0 : pipeline->parts * pipeline->micro_batches;
+    return (back + pass_number(pipeline, pass)) * PASS_MARKS + which;
 }
 
 static int32_t label_of(const Builder *builder, const PipelinePass *pass) {
@@ -69,11 +62,12 @@ static bool is_played(const Play *play) { return play->at == play->list->count &
 
 // Where passes run beside each other all exchanges are on one stream, as they are on one communicator.
 static bool exchanges_apart(const Builder *builder) {
-    return pipeline_of_stage(builder)->schedule == SCHEDULE_DUALPIPE;
+    return pipeline_of_stage(builder)->schedule == SCHEDULE_DUALPIPE && builder->request->training->layout.ep > 1;
 }
 
 static bool exchanges_apart_in(const Builder *builder, const OpList *list) {
-    for (int i = 0; i < list->count && exchanges_apart(builder); i++)
+    if (!exchanges_apart(builder)) return false;
+    for (int i = 0; i < list->count; i++)
         if (list->items[i].kind == OP_TRANSFER && list->items[i].slot == SLOT_EP) return true;
     return false;
 }
@@ -227,7 +221,7 @@ static void receive_input(Builder *builder, const PipelinePass *pass) {
     int sender = other_stage(builder, pass, false);
     if (sender < 0) return;
     const Way *way = way_of(builder, pass);
-    int arrived = mark_of(builder, pass->kind == PASS_FORWARD ? MARK_FORWARD_IN : MARK_BACKWARD_IN, pass);
+    int arrived = mark_of(builder, MARK_IN, pass);
     put(builder, way->in_stream, transfer_op(CAUSE_PP, way->in_slot, pass_shape(builder, pass, false, sender)));
     put(builder, way->in_stream, record_op(arrived));
     put(builder, STREAM_MAIN, wait_op(CAUSE_PP, arrived));
@@ -243,9 +237,7 @@ static bool waits_for_sends(const Builder *builder) {
 static void send_output(Builder *builder, const PipelinePass *pass) {
     if (other_stage(builder, pass, true) < 0) return;
     const Way *way = way_of(builder, pass);
-    bool forward = pass->kind == PASS_FORWARD;
-    int done = mark_of(builder, forward ? MARK_FORWARD_DONE : MARK_BACKWARD_DONE, pass);
-    int sent = mark_of(builder, forward ? MARK_FORWARD_SENT : MARK_BACKWARD_SENT, pass);
+    int done = mark_of(builder, MARK_DONE, pass), sent = mark_of(builder, MARK_SENT, pass);
     put(builder, STREAM_MAIN, record_op(done));
     put(builder, way->out_stream, wait_op(CAUSE_PP, done));
     put(builder, way->out_stream,
@@ -326,7 +318,7 @@ static bool write_again(Builder *builder, const PipelinePass *pass, const PassWr
         const Op *from = &list->items[before->from[s]];
         for (Op *to = &list->items[list->count], *end = to + count; to < end; to++, from++) {
             *to = *from;
-            if (names_mark(to) && to->id < numbered) to->id += further;
+            if (names_mark(to) && to->id < numbered) to->id += further * PASS_MARKS;
             if (to->label > 0) to->label += further;
         }
         list->count += count;
