@@ -3,6 +3,7 @@
 
 #include "sim/base/random.h"
 #include "sim/packet/packet.h"
+#include "sim/packet/packet_internal.h"
 #include "tests/test.h"
 
 #define PAYLOAD 1438 // with its header 1,500 bytes
@@ -813,5 +814,51 @@ TEST(what_cannot_be_laid_is_said) {
     s.cables[1] = s.cables[0];
     packet_run(arena, &s.network, &flow, 1, SIM_TIME_NEVER, &wrong);
     EXPECT_TEXT(wrong, "a host has more than one cable");
+    arena_close(arena);
+}
+
+// ---- Windows: what is added comes by window, node and time, equal times as they were added.
+enum { EVENTS_ADDED = 20000, EVENT_NODES = 7, WINDOW_LENGTH = 300007 };
+
+static bool comes_before(const PacketEvent *a, const PacketEvent *b) {
+    int64_t window = a->time / WINDOW_LENGTH, other = b->time / WINDOW_LENGTH;
+    if (window != other) return window < other;
+    if (a->node != b->node) return a->node < b->node;
+    return a->time != b->time ? a->time < b->time : a->word < b->word;
+}
+
+static void expect_window_in_order(PacketWindows *windows, const PacketWindow *window, PacketEvent *last) {
+    for (int i = 0, end; i < window->count; i = end) {
+        for (end = i + 1; end < window->count && window->events[end].node == window->events[i].node;) end++;
+        const PacketEvent *events = windows_by_time(windows, window->events + i, end - i);
+        for (int e = 0; e < end - i; e++) {
+            EXPECT(events[e].time < window->end && events[e].time >= window->end - WINDOW_LENGTH);
+            EXPECT(comes_before(last, &events[e]));
+            *last = events[e];
+        }
+    }
+}
+
+TEST(windows_give_events_by_node_and_time_and_as_they_were_added) {
+    Arena *arena = arena_open();
+    RandomStream random = random_stream(1, "windows", 0);
+    PacketWindows *windows = windows_create(arena, WINDOW_LENGTH, EVENT_NODES);
+    PacketEvent last = {.time = -1, .node = -1};
+    PacketWindow window = {.end = 0};
+    int added = 0, given = 0;
+    do {
+        int burst = added < EVENTS_ADDED ? (int)random_below(&random, 400) : 0;
+        for (int i = 0; i < burst; i++) { // near, at few times, and far
+            static const int64_t within[] = {4, 2 * WINDOW_LENGTH, 1000 * WINDOW_LENGTH};
+            SimTime time = window.end + (SimTime)random_below(&random, (uint64_t)within[random_below(&random, 3)]);
+            PacketEvent event = {.time = time, .word = (uint64_t)added++, .node = (int32_t)random_below(&random, 7)};
+            *windows_add(windows, time) = event;
+        }
+        if (!windows_next(windows, &window)) break;
+        given += window.count;
+        expect_window_in_order(windows, &window, &last);
+    } while (true);
+    EXPECT(added >= EVENTS_ADDED);
+    EXPECT_INT(given, added);
     arena_close(arena);
 }

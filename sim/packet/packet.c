@@ -101,6 +101,8 @@ static PacketSim *lay(Arena *arena, const PacketNetwork *network, int flow_count
     sim->acts = transport_acts(network->transport.id);
     sim->row = &packet_transports[network->transport.id];
     sim->full_bytes = network->payload_bytes + network->header_bytes;
+    sim->control_bytes = network->control_bytes;
+    sim->by_credits = network->switches.credit_bytes > 0;
     sim->ports = ARENA_ARRAY(arena, Port, 2 * network->cable_count);
     sim->hosts = ARENA_ARRAY(arena, Host, network->host_count);
     sim->leaf = ARENA_ARRAY(arena, int32_t, network->host_count);

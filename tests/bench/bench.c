@@ -379,14 +379,14 @@ static void bench_packets(bool full) {
     for (int h = 0; h < HOSTS; h++) {
         cables[h] = (PacketCable){h, HOSTS + h / WIDE, 12.5e9, 1e-6, 0, 0, 0};
         cables[HOSTS + h] = (PacketCable){HOSTS + h / WIDE, HOSTS + WIDE + h % WIDE, 12.5e9, 1e-6, 0, 0, 0};
-        flows[h] = (PacketFlow){h, (37 * h + 161) % HOSTS, 2000000, 0};
+        flows[h] = (PacketFlow){h, (37 * h + 161) % HOSTS, 2000000, 0, 0};
     }
     PacketNetwork network = {HOSTS, 2 * WIDE, cables, 2 * HOSTS, .payload_bytes = 4096, .header_bytes = 64};
     network.control_bytes = 64;
     network.transport = packet_transports[full ? PACKET_DCTCP : PACKET_WINDOW].usual;
     network.transport.window_packets = full ? 40 : 1000;
     network.switches = (PacketSwitch){.routing = PACKET_SPRAY};
-    if (full) network.switches = (PacketSwitch){PACKET_SPRAY, 16e6, 0, 1, 200e3, 200e3, 1, 200e3, false};
+    if (full) network.switches = (PacketSwitch){PACKET_SPRAY, 16e6, 0, 1, 200e3, 200e3, 1, 200e3, 0, false};
     const char *wrong = NULL;
     double start = now_s();
     PacketResult result = packet_run(arena, &network, flows, HOSTS, SIM_TIME_NEVER, &wrong);
