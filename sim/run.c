@@ -477,7 +477,7 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
     double operations = options->operations;
     if (operations == 0 && watch_is_open()) operations = system_op_count(system);
     if (options->carrier)
-        watch_begin(&piece, "operations and packets", 0, WATCH_EVENT);
+        watch_begin(&piece, "operations and packets", operations + options->carrier->events, WATCH_EVENT);
     else
         watch_begin(&piece, "the operations of a step", operations, WATCH_OPERATION);
     loop(&run);

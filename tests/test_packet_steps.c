@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/network/messages/packet_carrier.h"
 #include "scenarios/program/program.h"
 #include "sim/base/list.h"
 #include "sim/base/random.h"
@@ -72,7 +73,7 @@ TEST(a_run_whose_transfers_are_carried_takes_what_the_carrier_takes) {
         const System *system = random_system(arena, seed);
         Twin twin = {.system = system, .arena = arena};
         int32_t *sender = ARENA_ARRAY(arena, int32_t, system->channel_count + 1);
-        Carrier carrier = {&twin, sender, twin_send, twin_next, twin_advance};
+        Carrier carrier = {&twin, sender, twin_send, twin_next, twin_advance, 0};
         RunResult by_carrier = run_system(arena, system, &(RunOptions){.carrier = &carrier, .chain = seed & 1});
         RunResult by_links = run_system(arena, system, &(RunOptions){.uncontended = true});
         double apart = (double)(by_carrier.end - by_links.end); // of rounding, a tick a transfer
@@ -144,7 +145,7 @@ TEST(a_step_as_packets_is_the_same_twice_and_another_with_another_transport) {
     "sim.program { on = sim.cluster { node = 'dgx-h100', gpus = 64, fabric = 'ib-ndr400' }, " settings                 \
     " rank = function(r)\n" body "\nend }"
 
-static double program_seconds(const char *expression, uint64_t *digest) {
+static double program_runs(const char *expression, uint64_t *digest, PacketsCarried *carried) {
     Loaded loaded = load_returning(expression, NULL);
     EXPECT_TEXT(first_problem(&loaded), "");
     double seconds = NAN;
@@ -157,10 +158,15 @@ static double program_seconds(const char *expression, uint64_t *digest) {
         EXPECT_INT(result.deadlocked_count, 0);
         seconds = step_seconds(result.end);
         if (digest) *digest = result.digest;
+        if (carried) *carried = *packets_carried(loaded.arena, options.carrier, seconds);
     }
     EXPECT_TEXT(first_problem(&loaded), "");
     unload(&loaded);
     return seconds;
+}
+
+static double program_seconds(const char *expression, uint64_t *digest) {
+    return program_runs(expression, digest, NULL);
 }
 
 #define INCAST                                                                                                         \
@@ -181,6 +187,31 @@ TEST(a_program_as_packets_takes_what_it_does_by_flows_and_what_its_wires_bear) {
     double incast = program_seconds(PROGRAM("fidelity = 'packet',", INCAST), NULL);
     EXPECT(incast >= 7 * 8e6 / nic);
     EXPECT(incast <= 1.3 * 7 * 8e6 / nic);
+}
+
+// Over one leaf each packet and its acknowledgement cross two cables.
+TEST(a_program_as_packets_counts_what_it_sent) {
+    PacketsCarried carried = {0};
+    program_runs(PROGRAM("fidelity = 'packet',", INCAST), NULL, &carried);
+    EXPECT_INT(carried.messages, 7);
+    EXPECT_NEAR(carried.bytes, 7 * 8e6, 0);
+    EXPECT_NEAR(carried.bytes_there, 7 * 8e6, 0);
+    EXPECT_INT(carried.packets % 7, 0);
+    EXPECT_NEAR((double)carried.packets, 7 * 8e6 / 4096, 0.01); // with what the protocol adds
+    EXPECT_INT(carried.hops, 4 * carried.packets);
+    EXPECT_INT(carried.drops + carried.trims + carried.resent, 0);
+    EXPECT(carried.queue_most >= 6 * 4096);
+}
+
+TEST(the_answer_of_a_step_as_packets_has_their_counts) {
+    static char output[1 << 20];
+    bool wrote;
+    EXPECT_INT(run_script_text("local sim = require 'lockstep'\nreturn " PROGRAM("fidelity = 'packet',", INCAST) "\n",
+                               "--json", output, sizeof output, &wrote),
+               0);
+    EXPECT_CONTAINS(output, "\"packets\": {");
+    EXPECT_CONTAINS(output, "\"flows\": 7,");
+    EXPECT_CONTAINS(output, "\"hottest\": \"switch to node0.nic0\"");
 }
 
 TEST(a_program_as_packets_is_the_same_twice) {

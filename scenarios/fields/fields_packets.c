@@ -24,7 +24,7 @@ const Field packets_fields[] = {
      .help = "of a collective; when left out: the back end's own choice"},
     {"transport", CHOICE(packet_transport_names, PACKET_TRANSPORTS), .flag = "transport", .fallback = "\"dcqcn\"",
      .example = "\"dctcp\"", .help = "what senders do about congestion"},
-    {"hosts", COUNT(2, 4096), .flag = "hosts", .fallback = "64", .example = "33", .help = "how many"},
+    {"hosts", COUNT(2, 32768), .flag = "hosts", .fallback = "64", .example = "33", .help = "how many"},
     {"hosts_per_leaf", COUNT(2, 256), .flag = "hosts-per-leaf", .example = "8",
      .help = "as many spines above them; when left out: all on one switch"},
     {"size", SIZE(1, 1e12), .flag = "size", .fallback = "\"1 MB\"", .example = "\"500 kB\"", .help = "of each flow"},

@@ -709,11 +709,12 @@ static void run_node(PacketSim *sim, const PacketEvent *events, int count) {
 }
 
 bool nodes_run_window(PacketSim *sim, const PacketWindow *window) {
+    int64_t hops = sim->result.hops;
     sim->window_end = window->end;
     for (int i = 0, end; i < window->count; i = end) {
         for (end = i + 1; end < window->count && window->events[end].node == window->events[i].node;) end++;
         run_node(sim, windows_by_time(sim->windows, window->events + i, end - i), end - i);
     }
-    sim->result.stopped = !watch_goes_on(window->count);
+    sim->result.stopped = !watch_goes_on(PACKET_EVENTS_A_HOP * (double)(sim->result.hops - hops));
     return !sim->result.stopped;
 }

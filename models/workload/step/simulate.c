@@ -161,6 +161,7 @@ static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, 
         return false;
     }
     *outcome = outcome_of(system, class_of, cluster->gpu_count, &result, step_rest_cause(step->lowered));
+    if (told.carrier && !step->packets) step->packets = packets_carried(arena, told.carrier, outcome->step_s);
     if (timeline) step->timeline = step_timeline_end(timeline, &result);
     if (load) step->load = step_load_end(load, &result, step_rest_cause(step->lowered));
     if (options->chain) step->chain = step_chain(arena, step->lowered, system, class_of, cluster->gpu_count, &result);
