@@ -116,6 +116,22 @@ TEST(random_arrivals_wait_as_in_m_d_1) {
     }
 }
 
+TEST(memory_is_of_what_is_under_way_and_not_of_all_that_is_sent) {
+    size_t used[2];
+    for (int i = 0; i < 2; i++) {
+        Star s;
+        Arena *arena = arena_open();
+        size_t before = arenas_bytes_used();
+        star(&s, 2, 12.5e9, 1e-6, PACKET_RENO);
+        s.cables[0].loses_each = 1000;
+        PacketFlow flow = {0, 1, (i ? INT64_C(2000000) : INT64_C(20000)) * PAYLOAD, 0, 0};
+        EXPECT_INT(run_all(arena, &s.network, &flow, 1).delivered, i ? 2000000 : 20000);
+        used[i] = arenas_bytes_used() - before;
+        arena_close(arena);
+    }
+    EXPECT(used[1] <= used[0] + 4096);
+}
+
 TEST(what_is_sent_arrives_or_is_dropped_or_lost) {
     Star s;
     Arena *arena = arena_open();
@@ -783,6 +799,7 @@ TEST(every_byte_arrives_once_no_sooner_than_light_and_line_allow_and_pauses_lose
             int64_t own = (flows[f].bytes + PAYLOAD - 1) / PAYLOAD, wire = flows[f].bytes + own * (WIRE - PAYLOAD);
             packets += own;
             EXPECT(result.flows[f].end != SIM_TIME_NEVER);
+            EXPECT(result.flows[f].acknowledged <= own); // each once
             EXPECT(result.flows[f].end - flows[f].start >= 2000000 + wire * 80);
         }
         for (int p = 0; p < 2 * s.network.cable_count; p++) trims += result.ports[p].trims;
@@ -798,6 +815,25 @@ TEST(every_byte_arrives_once_no_sooner_than_light_and_line_allow_and_pauses_lose
         EXPECT_SAME(run_all(arena, &s.network, flows, FLOWS).digest, result.digest);
         arena_close(arena);
     }
+}
+
+// What asks for a packet again may come after what acknowledges it.
+TEST(going_back_over_ways_of_two_lengths_comes_to_an_end) {
+    PacketCable cables[] = {{0, 2, 12.5e9, 1e-6, 0, 0, 0}, {1, 3, 12.5e9, 1e-6, 0, 0, 0},
+                            {2, 4, 12.5e9, 1e-6, 0, 0, 0}, {4, 3, 12.5e9, 1e-6, 0, 0, 0},
+                            {2, 5, 12.5e9, 9e-6, 0, 0, 0}, {5, 3, 12.5e9, 9e-6, 0, 0, 0}};
+    Arena *arena = arena_open();
+    Star s;
+    star(&s, 2, 12.5e9, 1e-6, PACKET_DCQCN);
+    s.network.switch_count = 4;
+    s.network.cables = cables;
+    s.network.cable_count = 6;
+    s.network.switches.routing = PACKET_SPRAY;
+    PacketFlow flow = {0, 1, 2000 * PAYLOAD, 0, 0};
+    PacketResult result = run_all(arena, &s.network, &flow, 1);
+    EXPECT_INT(result.delivered, 2000);
+    EXPECT(result.duplicates > 0 && result.flows[0].acknowledged <= 2000);
+    arena_close(arena);
 }
 
 TEST(what_cannot_be_laid_is_said) {

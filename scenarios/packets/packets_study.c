@@ -253,8 +253,7 @@ static bool is_allowed(const PacketsStudy *study, Problems *problems) {
     for (int f = 0; f < study->flow_count; f++) packets += packets_of(study, &study->flows[f]);
     double hops = packets * 2 * (study->leaf_hosts < study->hosts ? 4 : 2);
     double switches = study->network.switch_count;
-    double memory =
-        PACKET_MEMORY * packets + PACKET_WAY_MEMORY * switches * switches + (double)BYTES_A_FLOW * study->flow_count;
+    double memory = PACKET_WAY_MEMORY * switches * switches + (double)BYTES_A_FLOW * study->flow_count;
     return watch_allows(PACKET_EVENTS_A_HOP * hops, memory, "the packets of the pattern",
                         "ask for smaller flows or fewer hosts", study->where, problems);
 }

@@ -29,8 +29,6 @@ static const char *lay_flow(PacketSim *sim, int32_t number, int32_t from, int32_
     if (packets < 1 || packets > PACKET_NUMBERS_MOST) return "a flow has no bytes, or more than 67,108,864 packets";
     FlowState *flow = &sim->flows[number];
     flow->from = from;
-    flow->states = ARENA_ARRAY(sim->arena, uint8_t, packets);
-    flow->there = ARENA_ARRAY(sim->arena, uint8_t, packets);
     sim->hosts_of[number][0] = from;
     sim->hosts_of[number][1] = to;
     sim->ends[number].end = SIM_TIME_NEVER;

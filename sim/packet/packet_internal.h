@@ -82,12 +82,17 @@ typedef struct Messages { // of a connection
     SimTime handed_at; // the last of them
 } Messages;
 
+typedef struct Marks { // a byte for each packet of those that are under way, in a ring
+    uint8_t *items;
+    int32_t room;
+} Marks;
+
 typedef struct FlowState {
     int32_t from, lane;
     int32_t packets, last_payload; // known of so far; where it is one message
     Messages *messages;            // NULL: it is one
-    uint8_t *states;               // [packet], of the sender
-    uint8_t *there;                // [packet], of the receiver
+    Marks states;                  // of the sender: those from the first missing to the highest sent
+    Marks there;                   // of the receiver: those from the expected on
     // The sender.
     int32_t next, lost_from, lost, flying, acknowledged, highest, scanned, recover, missing;
     double window, threshold, rate;                              // packets; bytes a second

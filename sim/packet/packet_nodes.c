@@ -42,6 +42,19 @@ static const Waiting *queue_pop(Queue *queue) { // it stands there until the nex
     return item;
 }
 
+// ---- Marks of packets.
+static uint8_t *mark_of(const Marks *marks, int32_t packet) { return &marks->items[packet & (marks->room - 1)]; }
+
+// So that those from the first on have room up to one of them.
+static void marks_reach(Arena *arena, Marks *marks, int32_t first, int32_t packet) {
+    if (packet - first < marks->room) return;
+    Marks more = {.room = marks->room ? marks->room : 16};
+    while (packet - first >= more.room) more.room *= 2;
+    more.items = ARENA_ARRAY(arena, uint8_t, more.room);
+    for (int32_t i = 0; i < marks->room; i++) *mark_of(&more, first + i) = *mark_of(marks, first + i);
+    *marks = more;
+}
+
 // ---- Ports.
 static FlowMessage *message_of(const FlowState *flow, int32_t packet) {
     FlowMessage *items = flow->messages->items;
@@ -325,7 +338,8 @@ static void set_timeout(PacketSim *sim, FlowState *flow, int32_t number, SimTime
 
 static int32_t take_number(FlowState *flow) {
     if (!flow->lost) return flow->next++;
-    while (flow->states[flow->lost_from] != STATE_LOST) flow->lost_from++;
+    if (flow->lost_from < flow->missing) flow->lost_from = flow->missing;
+    while (*mark_of(&flow->states, flow->lost_from) != STATE_LOST) flow->lost_from++;
     flow->lost--;
     return flow->lost_from;
 }
@@ -347,7 +361,9 @@ static bool host_next(PacketSim *sim, Host *host, SimTime now, uint64_t *word, i
         flow->ready = false;
         if (!may_send(sim, flow)) continue;
         int32_t packet = take_number(flow);
-        flow->states[packet] = STATE_SENT;
+        CHECK(packet >= flow->missing);
+        marks_reach(sim->arena, &flow->states, flow->missing, packet);
+        *mark_of(&flow->states, packet) = STATE_SENT;
         flow->flying++;
         flow->credit--;
         if (packet < flow->highest)
@@ -385,25 +401,27 @@ static void wake(PacketSim *sim, int32_t number, SimTime now) {
 }
 
 static void lose(FlowState *flow, int32_t packet) {
-    flow->states[packet] = STATE_LOST;
+    *mark_of(&flow->states, packet) = STATE_LOST;
     flow->flying--;
     if (packet < flow->lost_from || !flow->lost) flow->lost_from = packet;
     flow->lost++;
 }
 
 static void settle(FlowState *flow, int32_t packet) {
-    if (flow->states[packet] == STATE_ACKNOWLEDGED) return;
-    flow->flying -= flow->states[packet] == STATE_SENT;
-    flow->lost -= flow->states[packet] == STATE_LOST;
-    flow->states[packet] = STATE_ACKNOWLEDGED;
+    uint8_t *state = mark_of(&flow->states, packet);
+    if (packet < flow->missing || *state == STATE_ACKNOWLEDGED) return;
+    flow->flying -= *state == STATE_SENT;
+    flow->lost -= *state == STATE_LOST;
+    *state = STATE_ACKNOWLEDGED;
     flow->acknowledged++;
 }
 
 // Where every flow has one way, packets do not overtake each other: what lies well before one that is there is lost.
 static void find_losses(PacketSim *sim, FlowState *flow, int32_t packet) {
     bool found = false;
+    if (flow->scanned < flow->missing) flow->scanned = flow->missing;
     for (; flow->scanned + GAP_TOLD <= packet; flow->scanned++)
-        if (flow->states[flow->scanned] == STATE_SENT) {
+        if (*mark_of(&flow->states, flow->scanned) == STATE_SENT) {
             if (flow->scanned >= flow->recover) found = true;
             lose(flow, flow->scanned);
         }
@@ -426,7 +444,8 @@ static void measure(FlowState *flow, SimTime round_trip) { // RFC 6298
 // The first that is missing is another one: there is time for it again (RFC 6298, 5.3).
 static void restart_timer(PacketSim *sim, FlowState *flow, int32_t number, SimTime now) {
     int32_t before = flow->missing;
-    while (flow->missing < flow->packets && flow->states[flow->missing] == STATE_ACKNOWLEDGED) flow->missing++;
+    while (flow->missing < flow->highest && *mark_of(&flow->states, flow->missing) == STATE_ACKNOWLEDGED)
+        flow->missing++;
     if (flow->missing == before) return;
     flow->backoff = 0;
     set_timeout(sim, flow, number, now);
@@ -458,15 +477,16 @@ static void asked_again(PacketSim *sim, const PacketEvent *event) {
     int32_t number = word_flow(event->word), packet = word_number(event->word);
     FlowState *flow = &sim->flows[number];
     if (!sim->row->in_order) {
-        if (flow->states[packet] != STATE_SENT) return;
+        if (packet < flow->missing || *mark_of(&flow->states, packet) != STATE_SENT) return;
         lose(flow, packet);
         if (sim->acts->pulled && !sim->acts->by_backlog) return; // it goes with the next pull
         if (sim->acts->lost) sim->acts->lost(flow);
         wake(sim, number, event->time);
         return;
     }
+    if (packet < flow->scanned) return; // overtaken by what acknowledged it
     for (; flow->scanned < packet; flow->scanned++) settle(flow, flow->scanned);
-    for (int32_t p = packet; p < flow->next; p++) flow->states[p] = STATE_UNSENT;
+    for (int32_t p = packet; p < flow->next; p++) *mark_of(&flow->states, p) = STATE_UNSENT;
     flow->next = packet;
     flow->flying = flow->lost = 0;
     wake(sim, number, event->time);
@@ -486,7 +506,7 @@ static void timed_out(PacketSim *sim, const PacketEvent *event) {
         sim->ends[number].timeouts++;
         if (flow->backoff < TIMEOUT_DOUBLINGS) flow->backoff++;
         for (int32_t p = flow->missing; p < flow->next; p++)
-            if (flow->states[p] == STATE_SENT) lose(flow, p), flow->again++;
+            if (*mark_of(&flow->states, p) == STATE_SENT) lose(flow, p), flow->again++;
         flow->recover = flow->next;
         flow->scanned = sim->row->in_order ? flow->scanned : flow->next;
         flow->credit = flow->credit > 0 ? flow->credit : 1;
@@ -543,11 +563,13 @@ static void message_arrived(PacketSim *sim, int32_t number, FlowMessage *message
 }
 
 static void arrived(PacketSim *sim, FlowState *flow, int32_t number, int32_t packet, SimTime now) {
-    if (flow->there[packet]) {
+    marks_reach(sim->arena, &flow->there, flow->expected, packet);
+    uint8_t *there = mark_of(&flow->there, packet);
+    if (packet < flow->expected || *there) {
         sim->result.duplicates++;
         return;
     }
-    flow->there[packet] = 1;
+    *there = 1;
     flow->received++;
     sim->result.delivered++;
     if (flow->messages) {
@@ -576,7 +598,7 @@ static void receive_data(PacketSim *sim, Host *host, const PacketEvent *event) {
     } else {
         arrived(sim, flow, number, packet, event->time);
         if (packet == flow->expected) flow->asked_again = false;
-        while (flow->expected < flow->packets && flow->there[flow->expected]) flow->expected++;
+        for (uint8_t *there; *(there = mark_of(&flow->there, flow->expected)); flow->expected++) *there = 0;
         answer(sim, host, word_of(KIND_ACK, number, packet) | (event->word & WORD_BROUGHT_BACK), event->sent);
     }
     if (sim->acts->pulled && flow->received < packets_in_all(flow)) wants_more(sim, host, number, event->time);

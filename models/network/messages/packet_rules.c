@@ -118,7 +118,6 @@ void packet_rules_end(const PacketAsked *asked, const PacketFacts *facts, Packet
 
 bool packet_rules_allow(const PacketFacts *facts, const PacketNetwork *network, const char *what, const char *remedy,
                         Where where, Problems *problems) {
-    double memory =
-        PACKET_MEMORY * facts->packets + PACKET_WAY_MEMORY * (double)network->switch_count * network->switch_count;
+    double memory = PACKET_WAY_MEMORY * (double)network->switch_count * network->switch_count;
     return watch_allows(PACKET_EVENTS_A_HOP * facts->hops, memory, what, remedy, where, problems);
 }
