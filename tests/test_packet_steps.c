@@ -124,6 +124,18 @@ TEST(drawn_steps_take_as_packets_what_they_do_by_flows_where_nothing_queues) {
     EXPECT(apart > 7); // or nothing left a node
 }
 
+// Tensor parallel traffic of a node is one transfer a collective, as long as its messages.
+TEST(collectives_inside_a_node_take_in_a_step_as_packets_what_their_messages_take) {
+    static const char *const machines[][2] = {{"dgx-a100", "ib-hdr200"}, {"dgx-h100", "ib-ndr400"}};
+    for (int m = 0; m < 2; m++) {
+        Case c;
+        case_open_on(&c, machines[m][0], machines[m][1], 8, "gpt2-355m");
+        c.training.layout.tp = 8;
+        EXPECT_NEAR(step_of(&c, "packet", NULL), step_of(&c, "flow", NULL), 1e-6);
+        arena_close(c.arena);
+    }
+}
+
 TEST(a_step_as_packets_is_the_same_twice_and_another_with_another_transport) {
     Case c;
     case_open_on(&c, "dgx-a100", "roce-200", 32, "gpt2-355m");
