@@ -116,6 +116,36 @@ TEST(random_arrivals_wait_as_in_m_d_1) {
     }
 }
 
+// What as many ports let through where each input is never empty and each packet is for any of them: of the line.
+static double let_through(int ports, bool at_inputs) {
+    enum { SLOTS = 2000, BEGINS = 400, ENDS = 1600 };
+    Star s;
+    Arena *arena = arena_open();
+    RandomStream random = random_stream(1, "destinations", (uint64_t)ports);
+    PacketFlow *flows = ARENA_ARRAY(arena, PacketFlow, ports * SLOTS);
+    double slot = WIRE * 80e-12, arrived[2];
+    star(&s, 2 * ports, 12.5e9, 1e-6, PACKET_WINDOW);
+    s.network.switches.at_inputs = at_inputs;
+    for (int f = 0; f < ports * SLOTS; f++)
+        flows[f] = (PacketFlow){f % ports, ports + (int32_t)random_below(&random, (uint64_t)ports), PAYLOAD, 0, 0};
+    for (int late = 0; late < 2; late++) {
+        SimTime until = step_ticks(2e-6 + slot * (late ? ENDS : BEGINS));
+        arrived[late] = (double)run_until(arena, &s.network, flows, ports * SLOTS, until).delivered;
+    }
+    arena_close(arena);
+    return (arrived[1] - arrived[0]) / (ENDS - BEGINS) / ports;
+}
+
+// Karol, Hluchyj and Morgan 1987: a packet holds back those behind it for ways that are free.
+TEST(queues_at_inputs_let_through_as_much_as_karol_says) {
+    static const struct {
+        int ports;
+        double share;
+    } cases[] = {{2, 0.75}, {4, 0.6553}, {8, 0.6184}, {64, 2 - M_SQRT2}};
+    for (int i = 0; i < 4; i++) EXPECT_NEAR(let_through(cases[i].ports, true), cases[i].share, 0.015);
+    EXPECT(let_through(8, false) > 0.97);
+}
+
 TEST(memory_is_of_what_is_under_way_and_not_of_all_that_is_sent) {
     size_t used[2];
     for (int i = 0; i < 2; i++) {
@@ -781,6 +811,7 @@ static void draw_case(RandomStream *random, Star *s, PacketCable *cables, Packet
     if (rules->trim) rules->queue_bytes = 8 * packet;
     if (packet_transports[transport].pauses) rules->pause_bytes = 1e6 / (2 * WIDE) - 2 * 12.5e3 - 3 * packet;
     if (!rules->trim && !rules->pause_bytes && random_below(random, 3) == 0) rules->credit_bytes = 4 * packet;
+    rules->at_inputs = random_below(random, 3) == 0;
     if (random_below(random, 2)) rules->mark_from_bytes = rules->mark_to_bytes = 50e3, rules->mark_most = 1;
 }
 

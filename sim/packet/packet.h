@@ -37,7 +37,8 @@ typedef struct PacketSwitch { // all switches are alike
     double pause_bytes;                               // PFC: of one ingress; above it the sender pauses. 0: no PFC
     // Credits (InfiniBand): room at the far end of a cable for each lane; who has none for a full packet waits. 0: none
     double credit_bytes;
-    bool trim; // what finds no room loses its payload instead (NDP)
+    bool trim;      // what finds no room loses its payload instead (NDP)
+    bool at_inputs; // packets queue where they come in, and of each cable the first alone may leave
 } PacketSwitch;
 
 // What the senders do.

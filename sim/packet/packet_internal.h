@@ -19,7 +19,8 @@ typedef enum PacketKind { // first those that travel; of these the first are for
     KIND_TIMEOUT,
     KIND_PULLING, // a host's next pull
     KIND_CREDIT,  // room for so many bytes (the number) of a lane (the flow)
-    KIND_MESSAGE  // a connection has another message to send
+    KIND_MESSAGE, // a connection has another message to send
+    KIND_NEXT     // that came by a port (the number) may leave its switch
 } PacketKind;
 
 #define PACKET_FLOWS_MOST (1 << 24)
@@ -157,6 +158,9 @@ typedef struct Port { // what every packet looks at stands together
     bool loses, starved;       // it waits for credits
     const Queue *waits;        // by lane: its data, or its host's flows
     Queue control, data[PACKET_LANES];
+    Queue
+        behind;  // where switches queue at inputs: that came by this port and wait for the first of them, `in` where to
+    bool leaves; // that first one
     int8_t lane; // that sent last
     int64_t credit[PACKET_LANES];
     SimTime since;

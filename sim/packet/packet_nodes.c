@@ -128,12 +128,14 @@ static bool has_waiting(const Queue *queues) {
 }
 
 // ---- Sending.
+static SimTime data_ticks(const PacketSim *sim, const Port *port, int64_t bytes) {
+    return bytes == sim->full_bytes ? port->full_ticks : llround((double)bytes * port->ticks_per_byte);
+}
+
 static void transmit(PacketSim *sim, Port *port, uint64_t word, SimTime sent, SimTime now) {
     bool is_data = word_kind(word) == KIND_DATA;
     int64_t bytes = wire_bytes(sim, word);
-    SimTime takes = !is_data                   ? port->control_ticks
-                    : bytes == sim->full_bytes ? port->full_ticks
-                                               : llround((double)bytes * port->ticks_per_byte);
+    SimTime takes = is_data ? data_ticks(sim, port, bytes) : port->control_ticks;
     port->free_at = now + takes;
     port->counted.packets++;
     port->counted.bytes += bytes;
@@ -185,6 +187,15 @@ static bool may_resume(const PacketSim *sim, const Port *in) {
     return (double)in->from_here <= fmax(below, 0);
 }
 
+// ---- Queues at inputs: the next that came by a port, in the queue of its way out. Another follows when it has left.
+static Port *offer_next(PacketSim *sim, Port *in) {
+    const Waiting *item = queue_pop(&in->behind);
+    Port *port = &sim->ports[item->in];
+    in->leaves = true;
+    queue_push(sim->arena, &port->data[lane_of(sim, item->word)], item->word, item->sent, (int32_t)(in - sim->ports));
+    return port;
+}
+
 // What waits first of a lane, off its buffer: when it was sent in *sent.
 static uint64_t take_data(PacketSim *sim, Port *port, int lane, SimTime *sent, SimTime now) {
     const Waiting *item = queue_pop(&port->data[lane]);
@@ -194,6 +205,7 @@ static uint64_t take_data(PacketSim *sim, Port *port, int lane, SimTime *sent, S
     sim->used[port->from - sim->network->host_count] -= bytes;
     Port *in = &sim->ports[item->in];
     *sent = item->sent;
+    if (in->leaves) sim_here(sim, now + data_ticks(sim, port, bytes), word_of(KIND_NEXT, 0, item->in), port->from);
     in->from_here -= bytes;
     give_credit(sim, in, word, now);
     if (in->pauses && may_resume(sim, in)) pause_sender(sim, in, false, now);
@@ -302,7 +314,12 @@ static void forward(PacketSim *sim, const PacketEvent *event) {
         *used += bytes;
         in->from_here += bytes;
         count_waiting(port, bytes, event->time);
-        queue_push(sim->arena, &port->data[lane_of(sim, word)], word, event->sent, event->where);
+        if (rules->at_inputs) {
+            queue_push(sim->arena, &in->behind, word, event->sent, (int32_t)(port - sim->ports));
+            if (!in->leaves) offer_next(sim, in);
+        } else {
+            queue_push(sim->arena, &port->data[lane_of(sim, word)], word, event->sent, event->where);
+        }
         if (rules->pause_bytes > 0 && !in->pauses && (double)in->from_here > rules->pause_bytes)
             pause_sender(sim, in, true, event->time);
     }
@@ -637,6 +654,7 @@ static void receive(PacketSim *sim, const PacketEvent *event) {
     case KIND_PULLING:
     case KIND_CREDIT:
     case KIND_MESSAGE:
+    case KIND_NEXT:
         CHECK(false);
     }
     port_go(sim, &sim->ports[host->port], event->time);
@@ -694,6 +712,12 @@ static void happen(PacketSim *sim, const PacketEvent *event) {
     case KIND_MESSAGE:
         begin_message(sim, number, event->time);
         return;
+    case KIND_NEXT: {
+        Port *in = &sim->ports[word_number(event->word)];
+        in->leaves = false;
+        if (in->behind.count) port_go(sim, offer_next(sim, in), event->time);
+        return;
+    }
     case KIND_TIMEOUT:
         timed_out(sim, event);
         return;

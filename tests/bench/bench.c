@@ -386,7 +386,7 @@ static void bench_packets(bool full) {
     network.transport = packet_transports[full ? PACKET_DCTCP : PACKET_WINDOW].usual;
     network.transport.window_packets = full ? 40 : 1000;
     network.switches = (PacketSwitch){.routing = PACKET_SPRAY};
-    if (full) network.switches = (PacketSwitch){PACKET_SPRAY, 16e6, 0, 1, 200e3, 200e3, 1, 200e3, 0, false};
+    if (full) network.switches = (PacketSwitch){PACKET_SPRAY, 16e6, 0, 1, 200e3, 200e3, 1, 200e3, 0, false, false};
     const char *wrong = NULL;
     double start = now_s();
     PacketResult result = packet_run(arena, &network, flows, HOSTS, SIM_TIME_NEVER, &wrong);

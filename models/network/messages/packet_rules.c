@@ -41,6 +41,7 @@ void packet_rules_begin(const PacketAsked *asked, PacketNetwork *network) {
     network->control_bytes = CONTROL_BYTES;
     network->seed = asked->seed;
     network->switches.buffer_bytes = asked->buffer;
+    network->switches.at_inputs = asked->at_inputs;
     network->switches.routing = asked->routing < 0 ? PACKET_ECMP : (PacketRouting)asked->routing;
     network->transport = packet_transports[transport_of(asked)].usual;
 }
