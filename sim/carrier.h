@@ -20,4 +20,5 @@ typedef struct Carrier {
     SimTime (*next)(void *owner); // when the next window begins in which anything happens; NEVER: there is none
     // Works it off: what is there, that of one channel in the order in which it was sent. False: the watch stopped it.
     bool (*advance)(void *owner, const CarriedEnd **ends, int *count);
+    double events; // that it takes, about
 } Carrier;

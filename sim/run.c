@@ -248,7 +248,8 @@ static bool goes_on(Run *run) {
     int32_t streams = run->first_stream[run->system->actor_count];
     int64_t done = 0;
     for (int32_t s = 0; s < streams; s++) done += run->streams[s].done;
-    run->result.stopped = !watch_goes_on((double)(done - run->told));
+    double more = (double)(done - run->told);
+    run->result.stopped = !watch_goes_on(run->options->carrier ? watch_operations_as_events(more) : more);
     run->told = done;
     run->until_look = streams > EVENTS_PER_LOOK ? streams : EVENTS_PER_LOOK;
     return !run->result.stopped;
@@ -477,7 +478,8 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
     double operations = options->operations;
     if (operations == 0 && watch_is_open()) operations = system_op_count(system);
     if (options->carrier)
-        watch_begin(&piece, "operations and packets", 0, WATCH_EVENT);
+        watch_begin(&piece, "operations and packets", watch_operations_as_events(operations) + options->carrier->events,
+                    WATCH_EVENT);
     else
         watch_begin(&piece, "the operations of a step", operations, WATCH_OPERATION);
     loop(&run);

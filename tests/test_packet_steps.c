@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/network/messages/packet_carrier.h"
 #include "scenarios/program/program.h"
 #include "sim/base/list.h"
 #include "sim/base/random.h"
@@ -72,7 +73,7 @@ TEST(a_run_whose_transfers_are_carried_takes_what_the_carrier_takes) {
         const System *system = random_system(arena, seed);
         Twin twin = {.system = system, .arena = arena};
         int32_t *sender = ARENA_ARRAY(arena, int32_t, system->channel_count + 1);
-        Carrier carrier = {&twin, sender, twin_send, twin_next, twin_advance};
+        Carrier carrier = {&twin, sender, twin_send, twin_next, twin_advance, 0};
         RunResult by_carrier = run_system(arena, system, &(RunOptions){.carrier = &carrier, .chain = seed & 1});
         RunResult by_links = run_system(arena, system, &(RunOptions){.uncontended = true});
         double apart = (double)(by_carrier.end - by_links.end); // of rounding, a tick a transfer
@@ -123,6 +124,18 @@ TEST(drawn_steps_take_as_packets_what_they_do_by_flows_where_nothing_queues) {
     EXPECT(apart > 7); // or nothing left a node
 }
 
+// Tensor parallel traffic of a node is one transfer a collective, as long as its messages.
+TEST(collectives_inside_a_node_take_in_a_step_as_packets_what_their_messages_take) {
+    static const char *const machines[][2] = {{"dgx-a100", "ib-hdr200"}, {"dgx-h100", "ib-ndr400"}};
+    for (int m = 0; m < 2; m++) {
+        Case c;
+        case_open_on(&c, machines[m][0], machines[m][1], 8, "gpt2-355m");
+        c.training.layout.tp = 8;
+        EXPECT_NEAR(step_of(&c, "packet", NULL), step_of(&c, "flow", NULL), 1e-6);
+        arena_close(c.arena);
+    }
+}
+
 TEST(a_step_as_packets_is_the_same_twice_and_another_with_another_transport) {
     Case c;
     case_open_on(&c, "dgx-a100", "roce-200", 32, "gpt2-355m");
@@ -144,7 +157,7 @@ TEST(a_step_as_packets_is_the_same_twice_and_another_with_another_transport) {
     "sim.program { on = sim.cluster { node = 'dgx-h100', gpus = 64, fabric = 'ib-ndr400' }, " settings                 \
     " rank = function(r)\n" body "\nend }"
 
-static double program_seconds(const char *expression, uint64_t *digest) {
+static double program_runs(const char *expression, uint64_t *digest, PacketsCarried *carried) {
     Loaded loaded = load_returning(expression, NULL);
     EXPECT_TEXT(first_problem(&loaded), "");
     double seconds = NAN;
@@ -157,10 +170,15 @@ static double program_seconds(const char *expression, uint64_t *digest) {
         EXPECT_INT(result.deadlocked_count, 0);
         seconds = step_seconds(result.end);
         if (digest) *digest = result.digest;
+        if (carried) *carried = *packets_carried(loaded.arena, options.carrier, seconds);
     }
     EXPECT_TEXT(first_problem(&loaded), "");
     unload(&loaded);
     return seconds;
+}
+
+static double program_seconds(const char *expression, uint64_t *digest) {
+    return program_runs(expression, digest, NULL);
 }
 
 #define INCAST                                                                                                         \
@@ -183,6 +201,47 @@ TEST(a_program_as_packets_takes_what_it_does_by_flows_and_what_its_wires_bear) {
     EXPECT(incast <= 1.3 * 7 * 8e6 / nic);
 }
 
+// Over one leaf each packet and its acknowledgement cross two cables.
+TEST(a_program_as_packets_counts_what_it_sent) {
+    PacketsCarried carried = {0};
+    program_runs(PROGRAM("fidelity = 'packet',", INCAST), NULL, &carried);
+    EXPECT_INT(carried.messages, 7);
+    EXPECT_NEAR(carried.bytes, 7 * 8e6, 0);
+    EXPECT_NEAR(carried.bytes_there, 7 * 8e6, 0);
+    EXPECT_INT(carried.packets % 7, 0);
+    EXPECT_NEAR((double)carried.packets, 7 * 8e6 / 4096, 0.01); // with what the protocol adds
+    EXPECT_INT(carried.hops, 4 * carried.packets);
+    EXPECT_INT(carried.drops + carried.trims + carried.resent, 0);
+    EXPECT(carried.queue_most >= 6 * 4096);
+}
+
+// Each packet crosses two cables: 1 - (1 - p)^2 of them are lost, and sent again.
+#define LOSSY(transport) PROGRAM("fidelity = 'packet', packet_loss = 1e-3, transport = '" transport "',", INCAST)
+
+TEST(a_program_as_packets_loses_what_it_is_told_to_and_sends_it_again) {
+    static const char *const programs[] = {LOSSY("window"), LOSSY("dcqcn"), LOSSY("eqds"), LOSSY("nscc")};
+    double p = 1e-3;
+    for (int i = 0; i < 4; i++) {
+        PacketsCarried carried = {0};
+        EXPECT(program_runs(programs[i], NULL, &carried) >= 7 * 8e6 / 50e9);
+        double mean = (double)carried.packets * (1 - (1 - p) * (1 - p));
+        EXPECT(fabs((double)carried.lost - mean) < 4 * sqrt(mean));
+        EXPECT_NEAR(carried.bytes_there, 7 * 8e6, 0);
+        EXPECT(carried.resent >= carried.lost);
+    }
+}
+
+TEST(the_answer_of_a_step_as_packets_has_their_counts) {
+    static char output[1 << 20];
+    bool wrote;
+    EXPECT_INT(run_script_text("local sim = require 'lockstep'\nreturn " PROGRAM("fidelity = 'packet',", INCAST) "\n",
+                               "--json", output, sizeof output, &wrote),
+               0);
+    EXPECT_CONTAINS(output, "\"packets\": {");
+    EXPECT_CONTAINS(output, "\"flows\": 7,");
+    EXPECT_CONTAINS(output, "\"hottest\": \"switch to node0.nic0\"");
+}
+
 TEST(a_program_as_packets_is_the_same_twice) {
     uint64_t digests[2];
     for (int i = 0; i < 2; i++) program_seconds(PROGRAM("fidelity = 'packet',", RING "\n" INCAST), &digests[i]);
@@ -200,6 +259,7 @@ static void expect_refused(const char *expression, const char *sentence) {
 
 TEST(what_a_program_has_no_packets_for_is_said) {
     expect_refused(PROGRAM("transport = 'ndp', fidelity = 'flow',", RING), "a transport belongs to packets");
+    expect_refused(PROGRAM("packet_loss = 0.01,", RING), "packet_loss belongs to packets");
     expect_refused(
         "sim.program { on = sim.cluster { node = 'dgx-h100', gpus = 64, fabric = 'ib-ndr400:torus:dims=4x2' }, "
         "fidelity = 'packet', rank = function(r) r:all_reduce { bytes = '1 MB' } end }",

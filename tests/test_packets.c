@@ -3,6 +3,7 @@
 
 #include "sim/base/random.h"
 #include "sim/packet/packet.h"
+#include "sim/packet/packet_internal.h"
 #include "tests/test.h"
 
 #define PAYLOAD 1438 // with its header 1,500 bytes
@@ -113,6 +114,52 @@ TEST(random_arrivals_wait_as_in_m_d_1) {
         EXPECT_NEAR(wait, loads[l] / (2 * (1 - loads[l])), 0.02);
         arena_close(arena);
     }
+}
+
+// What as many ports let through where each input is never empty and each packet is for any of them: of the line.
+static double let_through(int ports, bool at_inputs) {
+    enum { SLOTS = 2000, BEGINS = 400, ENDS = 1600 };
+    Star s;
+    Arena *arena = arena_open();
+    RandomStream random = random_stream(1, "destinations", (uint64_t)ports);
+    PacketFlow *flows = ARENA_ARRAY(arena, PacketFlow, ports * SLOTS);
+    double slot = WIRE * 80e-12, arrived[2];
+    star(&s, 2 * ports, 12.5e9, 1e-6, PACKET_WINDOW);
+    s.network.switches.at_inputs = at_inputs;
+    for (int f = 0; f < ports * SLOTS; f++)
+        flows[f] = (PacketFlow){f % ports, ports + (int32_t)random_below(&random, (uint64_t)ports), PAYLOAD, 0, 0};
+    for (int late = 0; late < 2; late++) {
+        SimTime until = step_ticks(2e-6 + slot * (late ? ENDS : BEGINS));
+        arrived[late] = (double)run_until(arena, &s.network, flows, ports * SLOTS, until).delivered;
+    }
+    arena_close(arena);
+    return (arrived[1] - arrived[0]) / (ENDS - BEGINS) / ports;
+}
+
+// Karol, Hluchyj and Morgan 1987: a packet holds back those behind it for ways that are free.
+TEST(queues_at_inputs_let_through_as_much_as_karol_says) {
+    static const struct {
+        int ports;
+        double share;
+    } cases[] = {{2, 0.75}, {4, 0.6553}, {8, 0.6184}, {64, 2 - M_SQRT2}};
+    for (int i = 0; i < 4; i++) EXPECT_NEAR(let_through(cases[i].ports, true), cases[i].share, 0.015);
+    EXPECT(let_through(8, false) > 0.97);
+}
+
+TEST(memory_is_of_what_is_under_way_and_not_of_all_that_is_sent) {
+    size_t used[2];
+    for (int i = 0; i < 2; i++) {
+        Star s;
+        Arena *arena = arena_open();
+        size_t before = arenas_bytes_used();
+        star(&s, 2, 12.5e9, 1e-6, PACKET_RENO);
+        s.cables[0].loses_each = 1000;
+        PacketFlow flow = {0, 1, (i ? INT64_C(2000000) : INT64_C(20000)) * PAYLOAD, 0, 0};
+        EXPECT_INT(run_all(arena, &s.network, &flow, 1).delivered, i ? 2000000 : 20000);
+        used[i] = arenas_bytes_used() - before;
+        arena_close(arena);
+    }
+    EXPECT(used[1] <= used[0] + 4096);
 }
 
 TEST(what_is_sent_arrives_or_is_dropped_or_lost) {
@@ -764,6 +811,7 @@ static void draw_case(RandomStream *random, Star *s, PacketCable *cables, Packet
     if (rules->trim) rules->queue_bytes = 8 * packet;
     if (packet_transports[transport].pauses) rules->pause_bytes = 1e6 / (2 * WIDE) - 2 * 12.5e3 - 3 * packet;
     if (!rules->trim && !rules->pause_bytes && random_below(random, 3) == 0) rules->credit_bytes = 4 * packet;
+    rules->at_inputs = random_below(random, 3) == 0;
     if (random_below(random, 2)) rules->mark_from_bytes = rules->mark_to_bytes = 50e3, rules->mark_most = 1;
 }
 
@@ -782,6 +830,7 @@ TEST(every_byte_arrives_once_no_sooner_than_light_and_line_allow_and_pauses_lose
             int64_t own = (flows[f].bytes + PAYLOAD - 1) / PAYLOAD, wire = flows[f].bytes + own * (WIRE - PAYLOAD);
             packets += own;
             EXPECT(result.flows[f].end != SIM_TIME_NEVER);
+            EXPECT(result.flows[f].acknowledged <= own); // each once
             EXPECT(result.flows[f].end - flows[f].start >= 2000000 + wire * 80);
         }
         for (int p = 0; p < 2 * s.network.cable_count; p++) trims += result.ports[p].trims;
@@ -799,6 +848,25 @@ TEST(every_byte_arrives_once_no_sooner_than_light_and_line_allow_and_pauses_lose
     }
 }
 
+// What asks for a packet again may come after what acknowledges it.
+TEST(going_back_over_ways_of_two_lengths_comes_to_an_end) {
+    PacketCable cables[] = {{0, 2, 12.5e9, 1e-6, 0, 0, 0}, {1, 3, 12.5e9, 1e-6, 0, 0, 0},
+                            {2, 4, 12.5e9, 1e-6, 0, 0, 0}, {4, 3, 12.5e9, 1e-6, 0, 0, 0},
+                            {2, 5, 12.5e9, 9e-6, 0, 0, 0}, {5, 3, 12.5e9, 9e-6, 0, 0, 0}};
+    Arena *arena = arena_open();
+    Star s;
+    star(&s, 2, 12.5e9, 1e-6, PACKET_DCQCN);
+    s.network.switch_count = 4;
+    s.network.cables = cables;
+    s.network.cable_count = 6;
+    s.network.switches.routing = PACKET_SPRAY;
+    PacketFlow flow = {0, 1, 2000 * PAYLOAD, 0, 0};
+    PacketResult result = run_all(arena, &s.network, &flow, 1);
+    EXPECT_INT(result.delivered, 2000);
+    EXPECT(result.duplicates > 0 && result.flows[0].acknowledged <= 2000);
+    arena_close(arena);
+}
+
 TEST(what_cannot_be_laid_is_said) {
     Star s;
     Arena *arena = arena_open();
@@ -813,5 +881,51 @@ TEST(what_cannot_be_laid_is_said) {
     s.cables[1] = s.cables[0];
     packet_run(arena, &s.network, &flow, 1, SIM_TIME_NEVER, &wrong);
     EXPECT_TEXT(wrong, "a host has more than one cable");
+    arena_close(arena);
+}
+
+// ---- Windows: what is added comes by window, node and time, equal times as they were added.
+enum { EVENTS_ADDED = 20000, EVENT_NODES = 7, WINDOW_LENGTH = 300007 };
+
+static bool comes_before(const PacketEvent *a, const PacketEvent *b) {
+    int64_t window = a->time / WINDOW_LENGTH, other = b->time / WINDOW_LENGTH;
+    if (window != other) return window < other;
+    if (a->node != b->node) return a->node < b->node;
+    return a->time != b->time ? a->time < b->time : a->word < b->word;
+}
+
+static void expect_window_in_order(PacketWindows *windows, const PacketWindow *window, PacketEvent *last) {
+    for (int i = 0, end; i < window->count; i = end) {
+        for (end = i + 1; end < window->count && window->events[end].node == window->events[i].node;) end++;
+        const PacketEvent *events = windows_by_time(windows, window->events + i, end - i);
+        for (int e = 0; e < end - i; e++) {
+            EXPECT(events[e].time < window->end && events[e].time >= window->end - WINDOW_LENGTH);
+            EXPECT(comes_before(last, &events[e]));
+            *last = events[e];
+        }
+    }
+}
+
+TEST(windows_give_events_by_node_and_time_and_as_they_were_added) {
+    Arena *arena = arena_open();
+    RandomStream random = random_stream(1, "windows", 0);
+    PacketWindows *windows = windows_create(arena, WINDOW_LENGTH, EVENT_NODES);
+    PacketEvent last = {.time = -1, .node = -1};
+    PacketWindow window = {.end = 0};
+    int added = 0, given = 0;
+    do {
+        int burst = added < EVENTS_ADDED ? (int)random_below(&random, 400) : 0;
+        for (int i = 0; i < burst; i++) { // near, at few times, and far
+            static const int64_t within[] = {4, 2 * WINDOW_LENGTH, 1000 * WINDOW_LENGTH};
+            SimTime time = window.end + (SimTime)random_below(&random, (uint64_t)within[random_below(&random, 3)]);
+            PacketEvent event = {.time = time, .word = (uint64_t)added++, .node = (int32_t)random_below(&random, 7)};
+            *windows_add(windows, time) = event;
+        }
+        if (!windows_next(windows, &window)) break;
+        given += window.count;
+        expect_window_in_order(windows, &window, &last);
+    } while (true);
+    EXPECT(added >= EVENTS_ADDED);
+    EXPECT_INT(given, added);
     arena_close(arena);
 }

@@ -232,7 +232,7 @@ TEST(what_is_wrong_with_packets_is_said_at_its_line) {
         unload(&loaded);
     }
     EXPECT_CONTAINS(run_command(command_packets, "packets incast --hosts 1")->err,
-                    "--hosts 1: error: hosts of packets must be a whole count from 2 to 4096, not \"1\"");
+                    "--hosts 1: error: hosts of packets must be a whole count from 2 to 32768, not \"1\"");
     EXPECT_CONTAINS(run_command(command_packets, "packets incast --hosts 10 --hosts-per-leaf 4")->err,
                     "--hosts-per-leaf 4: error: 10 hosts do not fill two or more leaves of 4");
 }

@@ -530,3 +530,19 @@ TEST(plan_refuses_what_it_cannot_read) {
         EXPECT_CONTAINS(output, cases[i].text);
     }
 }
+
+// Layouts are compared as without packets, the best one is simulated so; what that would be too much for says so.
+TEST(a_plan_as_packets_compares_layouts_without_and_simulates_the_best) {
+    static char output[1 << 16], plain[1 << 16];
+    const char *job = "--model gpt2-124m --node dgx-a100 --fabric roce-200 --gpus 16 --global-batch 64 --tokens 1B";
+    char command[512];
+    snprintf(command, sizeof command, "$LOCKSTEP plan %s | head -1", job);
+    EXPECT_INT(test_shell(command, plain, sizeof plain), 0);
+    snprintf(command, sizeof command, "$LOCKSTEP plan %s --fidelity packet", job);
+    EXPECT_INT(test_shell(command, output, sizeof output), 0);
+    EXPECT_CONTAINS(output, plain);
+    EXPECT_CONTAINS(output, "Packets   a step takes ");
+    snprintf(command, sizeof command, "$LOCKSTEP plan %s --fidelity packet --event-limit 200000", job);
+    EXPECT_INT(test_shell(command, output, sizeof output), 0);
+    EXPECT_CONTAINS(output, "Packets   not simulated: ");
+}

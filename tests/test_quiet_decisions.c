@@ -53,6 +53,7 @@ TEST(a_time_without_a_unit_is_refused_with_both_readings_in_options) {
         {QUEUE "--half-life 7", 2, "7 has no unit: hours (\"7h\") or seconds (\"7s\")?"},
         {QUEUE "--durations fixed:1", 4, "times with their units"},
         {"cost --node dgx-h100 --gpus 8 --run 30", 2, "30 has no unit: days (\"30d\") or seconds (\"30s\")?"},
+        {"packets incast --latency 500", 2, "500 has no unit: nanoseconds (\"500ns\") or seconds (\"500s\")?"},
         {RUN "--cpu-per-kernel 20", -1, "20 has no unit: microseconds (\"20us\") or seconds (\"20s\")?"},
         {RUN "--horovod-cycle 5", -1, "5 has no unit: milliseconds (\"5ms\") or seconds (\"5s\")?"},
         {RUN "--time-limit 5", 2, "5 has no unit: minutes (\"5min\") or seconds (\"5s\")?"},
@@ -75,6 +76,9 @@ TEST(data_and_bandwidth_without_a_unit_are_refused_with_both_readings) {
         {GOODPUT "--checkpoint-size 100", 2, "100 has no unit: gigabytes (\"100GB\") or bytes (\"100B\")?"},
         {"cost --node aws-p5.48xlarge --gpus 8 --storage 100", 2,
          "100 has no unit: terabytes (\"100TB\") or bytes (\"100B\")?"},
+        {"packets incast --size 100", 2, "100 has no unit: kilobytes (\"100kB\") or bytes (\"100B\")?"},
+        {"packets incast --payload 1500", 2, "1500 has no unit: kilobytes (\"1500kB\") or bytes (\"1500B\")?"},
+        {"packets incast --buffer 4", 2, "4 has no unit: megabytes (\"4MB\") or bytes (\"4B\")?"},
         {RUN "--fabric eth-25g:lan:uplink=10", 4, "10 has no unit: gigabits per second"},
     };
     ALL_SAY(rows);

@@ -327,6 +327,21 @@ int network_domain_nodes(const Network *network) {
     return nodes;
 }
 
+bool network_is_one_domain(const Network *network, const int *ranks, int count) {
+    for (int i = 1; i < count; i++)
+        if (node_of_rank(network, ranks[i])->domain != node_of_rank(network, ranks[0])->domain) return false;
+    return true;
+}
+
+bool network_are_alike(const Network *network, const int *ranks, const int *others, int count) {
+    for (int i = 0; i < count; i++)
+        if (ranks[i] - ranks[0] != others[i] - others[0] ||
+            gpu_of_rank(network, ranks[i]) != gpu_of_rank(network, others[i]) ||
+            node_of_rank(network, ranks[i])->layout != node_of_rank(network, others[i])->layout)
+            return false;
+    return true;
+}
+
 int network_node_links(const Network *network) { return network->layouts[0].link_count; }
 
 Link network_link(Arena *arena, const Network *network, int32_t link) {

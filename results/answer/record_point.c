@@ -385,6 +385,50 @@ static void add_parameters(const RecordTelling *telling, const RecordPoint *poin
     answer_close(telling->answer);
 }
 
+// ---- Packets.
+
+void packets_carried_members(Answer *answer, const PacketsCarried *packets) {
+    answer_number(answer, "flows", "Messages between nodes", AS_COUNT, (double)packets->messages);
+    answer_number(answer, "packets", "Packets", AS_COUNT, (double)packets->packets);
+    answer_number(answer, "fct_mean_s", "A message takes", AS_SECONDS, packets->mean_seconds);
+    answer_number(answer, "fct_p99_s", "The slowest in a hundred", AS_SECONDS, packets->p99_seconds);
+    answer_number(answer, "queue_most_bytes", "Longest queue", AS_BYTES, packets->queue_most);
+    answer_number(answer, "queue_mean_bytes", "Fullest queue on average", AS_BYTES, packets->queue_mean);
+    answer_number(answer, "paused_s", "Paused, all ports", AS_SECONDS, packets->paused_seconds);
+    answer_number(answer, "marked", "Packets marked", AS_COUNT, (double)packets->marks);
+    answer_number(answer, "dropped", "Dropped by switches", AS_COUNT, (double)packets->drops);
+    answer_number(answer, "trimmed", "Trimmed", AS_COUNT, (double)packets->trims);
+    answer_number(answer, "lost", "Lost by cables", AS_COUNT, (double)packets->lost);
+    answer_number(answer, "resent", "Sent again", AS_COUNT, (double)packets->resent);
+    answer_number(answer, "timeouts", "Timeouts", AS_COUNT, (double)packets->timeouts);
+    answer_text(answer, "hottest", "Hottest cable", packets->hottest);
+    answer_number(answer, "hottest_share", "Of the time it is busy", AS_PERCENT, packets->hottest_share);
+    answer_number(answer, "packet_hops", NULL, AS_WHOLE, (double)packets->hops);
+}
+
+// A line of it, and all of it with -v.
+static void add_packets(const RecordTelling *telling, const RecordPoint *point) {
+    Arena *arena = telling->arena;
+    const PacketsCarried *packets = point->ran ? point->packets : NULL;
+    if (!packets) return;
+    const char *text = arena_printf(arena, "%s between nodes", count_text(arena, (double)packets->packets));
+    if (packets->marks)
+        text = join(arena, text, arena_printf(arena, "%s marked", count_text(arena, (double)packets->marks)));
+    if (packets->drops + packets->trims)
+        text = join(arena, text,
+                    arena_printf(arena, "%s dropped", count_text(arena, (double)(packets->drops + packets->trims))));
+    if (packets->lost)
+        text = join(arena, text, arena_printf(arena, "%s lost", count_text(arena, (double)packets->lost)));
+    if (packets->paused_seconds > 0)
+        text = join(arena, text, arena_printf(arena, "paused %s", text_time(arena, packets->paused_seconds)));
+    line(telling->answer, "Packets",
+         join(arena, text, arena_printf(arena, "%s of queue at most", text_bytes(arena, packets->queue_most))));
+    answer_open(telling->answer, "packets", "What went between nodes as packets");
+    answer_detail(telling->answer, FOR_VERBOSE);
+    packets_carried_members(telling->answer, packets);
+    answer_close(telling->answer);
+}
+
 // ---- All of it, in the order in which people read.
 
 void record_point_members(const RecordTelling *telling, const RecordPoint *point) {
@@ -408,6 +452,7 @@ void record_point_members(const RecordTelling *telling, const RecordPoint *point
     add_energy(telling, point);
     line(answer, "GPUs", gpus_text(telling->arena, point));
     add_layout(telling, point);
+    add_packets(telling, point);
     number(answer, "event_count", AS_COUNT, (double)point->event_count);
 }
 

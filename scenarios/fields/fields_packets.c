@@ -7,6 +7,7 @@
 
 const char *const packets_patterns[PACKETS_PATTERNS] = {"incast", "permutation", "all_to_all"};
 static const char *const routings[] = {"ecmp", "spray", "adaptive"};
+static const char *const queue_places[] = {"outputs", "inputs"};
 
 #define USUAL "; when left out: as the transport is used to"
 
@@ -24,7 +25,7 @@ const Field packets_fields[] = {
      .help = "of a collective; when left out: the back end's own choice"},
     {"transport", CHOICE(packet_transport_names, PACKET_TRANSPORTS), .flag = "transport", .fallback = "\"dcqcn\"",
      .example = "\"dctcp\"", .help = "what senders do about congestion"},
-    {"hosts", COUNT(2, 4096), .flag = "hosts", .fallback = "64", .example = "33", .help = "how many"},
+    {"hosts", COUNT(2, 32768), .flag = "hosts", .fallback = "64", .example = "33", .help = "how many"},
     {"hosts_per_leaf", COUNT(2, 256), .flag = "hosts-per-leaf", .example = "8",
      .help = "as many spines above them; when left out: all on one switch"},
     {"size", SIZE(1, 1e12), .flag = "size", .fallback = "\"1 MB\"", .example = "\"500 kB\"", .help = "of each flow"},
@@ -36,6 +37,8 @@ const Field packets_fields[] = {
      .help = "of a packet"},
     {"routing", CHOICE(routings, 3), .flag = "routing", .fallback = "\"ecmp\"", .example = "\"spray\"",
      .help = "ecmp: one way a flow, by hash; spray, adaptive: a way a packet"},
+    {"queues", CHOICE(queue_places, 2), .flag = "queues", .fallback = "\"outputs\"", .example = "\"inputs\"",
+     .help = "where packets wait in a switch: outputs; inputs: one queue a cable, whose first packet alone may leave"},
     {"buffer", SIZE(1e4, 1e12), .flag = "buffer", .fallback = "\"32 MB\"", .example = "\"4 MB\"",
      .help = "of a switch, shared by its ports"},
     {"loss", NUMBER(0, 0.5), .flag = "loss", .fallback = "0", .example = "0.001",
@@ -68,8 +71,8 @@ const Field packets_fields[] = {
 };
 
 const Field packets_flow_fields[] = {
-    {"from", COUNT(0, 4095), .required = true, .example = "3", .help = "host that sends, from 0"},
-    {"to", COUNT(0, 4095), .required = true, .example = "0", .help = "host that receives"},
+    {"from", COUNT(0, 32767), .required = true, .example = "3", .help = "host that sends, from 0"},
+    {"to", COUNT(0, 32767), .required = true, .example = "0", .help = "host that receives"},
     {"bytes", SIZE(1, 1e12), .example = "\"500 kB\"", .help = "of payload; when left out: the size of the others"},
     {"lane", COUNT(0, PACKET_LANES - 1), .fallback = "0", .example = "1",
      .help = "virtual lane: lanes take turns on each cable, and have credits of their own"},

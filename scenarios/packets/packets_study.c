@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "results/answer/record_answer.h"
 #include "scenarios/fields/fields.h"
 #include "scenarios/packets/packets_rules.h"
 #include "sim/base/statistics.h"
@@ -66,7 +67,7 @@ static void lay_cables(const Asked *asked) {
     PacketNetwork *network = &asked->study->network;
     int hosts = asked->study->hosts, wide = asked->study->leaf_hosts, leaves = hosts / wide, count = 0;
     PacketCable *cables = ARENA_ARRAY(asked->arena, PacketCable, 2 * hosts);
-    PacketCable cable = {0, 0, number_of(asked, "rate"), number_of(asked, "latency"), number_of(asked, "loss"), 0, 0};
+    PacketCable cable = {0, 0, number_of(asked, "rate"), number_of(asked, "latency"), 0, 0, 0};
     for (int h = 0; h < hosts; h++) {
         cables[count] = cable;
         cables[count].a = h;
@@ -142,7 +143,7 @@ static void lay_flows(const Asked *asked) {
 
 // ---- A collective in place of flows.
 static void refuse_beside(const Asked *asked) {
-    static const char *const fields[] = {"pattern", "hosts", "hosts_per_leaf", "rate", "latency", "loss", "each_flow"};
+    static const char *const fields[] = {"pattern", "hosts", "hosts_per_leaf", "rate", "latency", "each_flow"};
     for (int i = 0; i < COUNT_OF(fields); i++) {
         if (!value_of(asked, fields[i])->written) continue;
         problem_add(asked->problems, where_of(asked, fields[i]),
@@ -202,28 +203,14 @@ static bool run_collective(Arena *arena, const PacketsStudy *study, PacketsOutco
 
 static void answer_collective(Answer *answer, const PacketsStudy *study, const PacketsOutcome *outcome) {
     const FlowPacketResult *collective = &outcome->collective;
-    const PacketsCarried *p = &collective->sent;
     const PacketNetwork *network = &outcome->network;
     answer_text(answer, "pattern", NULL, collective_op_name(study->request.op));
     answer_text(answer, "algorithm", NULL, collective->flow.algorithm);
     answer_text(answer, "transport", NULL, packet_transports[network->transport.id].name);
     answer_text(answer, "routing", NULL, packets_routing_name(network));
     answer_number(answer, "gpus", NULL, AS_WHOLE, study->cluster->gpu_count);
-    answer_number(answer, "flows", "Messages between nodes", AS_COUNT, (double)p->messages);
     answer_number(answer, "end_s", "It takes", AS_SECONDS, collective->flow.seconds);
-    answer_number(answer, "fct_mean_s", "A message takes", AS_SECONDS, p->mean_seconds);
-    answer_number(answer, "fct_p99_s", "The slowest in a hundred", AS_SECONDS, p->p99_seconds);
-    answer_number(answer, "queue_most_bytes", "Longest queue", AS_BYTES, p->queue_most);
-    answer_number(answer, "queue_mean_bytes", "Fullest queue on average", AS_BYTES, p->queue_mean);
-    answer_number(answer, "paused_s", "Paused, all ports", AS_SECONDS, p->paused_seconds);
-    answer_number(answer, "marked", "Packets marked", AS_COUNT, (double)p->marks);
-    answer_number(answer, "dropped", "Dropped by switches", AS_COUNT, (double)p->drops);
-    answer_number(answer, "trimmed", "Trimmed", AS_COUNT, (double)p->trims);
-    answer_number(answer, "resent", "Sent again", AS_COUNT, (double)p->resent);
-    answer_number(answer, "timeouts", "Timeouts", AS_COUNT, (double)p->timeouts);
-    answer_text(answer, "hottest", "Hottest cable", p->hottest);
-    answer_number(answer, "hottest_share", "Of the time it is busy", AS_PERCENT, p->hottest_share);
-    answer_number(answer, "packet_hops", NULL, AS_WHOLE, (double)p->hops);
+    packets_carried_members(answer, &collective->sent);
     if (network->switch_count > 1) packets_rules_caution(answer, network);
     answer_seed(answer, network->seed);
     answer_digest(answer, collective->digest);
@@ -266,8 +253,7 @@ static bool is_allowed(const PacketsStudy *study, Problems *problems) {
     for (int f = 0; f < study->flow_count; f++) packets += packets_of(study, &study->flows[f]);
     double hops = packets * 2 * (study->leaf_hosts < study->hosts ? 4 : 2);
     double switches = study->network.switch_count;
-    double memory =
-        PACKET_MEMORY * packets + PACKET_WAY_MEMORY * switches * switches + (double)BYTES_A_FLOW * study->flow_count;
+    double memory = PACKET_WAY_MEMORY * switches * switches + (double)BYTES_A_FLOW * study->flow_count;
     return watch_allows(PACKET_EVENTS_A_HOP * hops, memory, "the packets of the pattern",
                         "ask for smaller flows or fewer hosts", study->where, problems);
 }

@@ -63,6 +63,7 @@ typedef struct PlanRequest {
     Date deadline_from;
     PlanObjective objective;
     const struct FaultsSpec *faults; // or NULL: nothing fails
+    bool as_packets;                 // the plan that is chosen is simulated so in the end
     bool exhaustive;                 // simulate every candidate that fits, not only those whose bound could still win
     int jobs;                        // processes; 0 or 1: this one
 } PlanRequest;
@@ -172,6 +173,7 @@ PlanRequest plan_for_row(const PlanRequest *request, const PlanRow *row);
 // Candidates number slice, slice + slices, … of one row's.
 PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int slice, int slices);
 // The row's layout simulated, its whole run lived through; row->point is set. plan_live_row: the second half of it.
+RecordPoint plan_step_as_packets(Arena *arena, const PlanRequest *request, const PlanRow *row);
 void plan_simulate_row(Arena *arena, const PlanRequest *request, const Cluster *cluster, PlanRow *row);
 void plan_live_row(Arena *arena, const PlanRequest *request, const Cluster *cluster, PlanRow *row);
 RecordPoint plan_undisturbed(const PlanRow *row); // the run before anything failed or was saved, to be lived again

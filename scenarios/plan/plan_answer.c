@@ -108,6 +108,22 @@ static void add_why(Answer *answer, const PlanStudy *plan, const PlanRow *row) {
     if (*list) answer_say(answer, "Why", "of a step's time %s", list);
 }
 
+// Layouts were compared without queues: how far the one that is best waits in them.
+static void add_packets(Answer *answer, const PlanStudy *plan, const PlanRow *row) {
+    const RecordPoint *point = &plan->packets;
+    if (!plan->request->as_packets || !row->point.ran) return;
+    if (!point->ran) {
+        answer_say(answer, "Packets", "not simulated: %s", point->why_not ? point->why_not : "it does not run");
+        return;
+    }
+    double more = point->step_p50_s / row->point.step_p50_s - 1;
+    answer_say(answer, "Packets", "a step takes %s, %.1f %% %s than planned with; %s marked, %s dropped",
+               text_time(plan->arena, point->step_p50_s), 100 * fabs(more), more < 0 ? "less" : "more",
+               text_count(plan->arena, (double)point->packets->marks, true),
+               text_count(plan->arena, (double)(point->packets->drops + point->packets->trims), true));
+    answer_number(answer, "packets_step_s", NULL, AS_SECONDS, point->step_p50_s);
+}
+
 // What would make a plan that is not sure enough so, where no setting does.
 static const WhatIf *reach_of(const PlanStudy *plan) {
     const WhatIfs *settings = &plan->settings.list;
@@ -556,6 +572,7 @@ static void add_front(Answer *answer, const PlanStudy *plan, const PlanRow *row)
     Recommendation recommendation;
     bool recommends = plan_recommend(plan, &recommendation);
     add_why(answer, plan, row);
+    add_packets(answer, plan, row);
     add_change(answer, plan, row);
     if (recommends && recommendation.measure) answer_say(answer, "Measure", "%s", recommendation.measure);
     add_assumed(answer, plan, row);

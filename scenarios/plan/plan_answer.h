@@ -24,6 +24,7 @@ typedef struct PlanStudy { // all that was asked and found
     WhatIfs reaches, shifts;
     PlanSettings settings;
     const Record *chosen; // the plan chosen, else the nearest miss, with its assumptions; NULL: nothing ran
+    RecordPoint packets;  // the same as packets, where that is asked for
     const char *profile;  // file of measured constants, or NULL
     Date today;
     OptionWords words; // of the command line, without the command

@@ -332,8 +332,16 @@ static void read_node_jobs(Arena *arena, const JobSaid *said, PlanRequest *reque
         jobs[i].layout = request->training.layout;
         jobs[i].checkpoint = request->training.checkpoint;
         jobs[i].anchors = request->training.anchors;
+        jobs[i].by_messages = request->training.by_messages;
+        jobs[i].as_packets = request->training.as_packets;
     }
     request->node_training = jobs;
+}
+
+// Packets would take a minute a layout: all are compared as one transfer a collective.
+static void leave_packets_for_the_end(PlanRequest *request) {
+    request->as_packets = request->training.as_packets;
+    if (request->as_packets) request->training.as_packets = request->training.by_messages = false;
 }
 
 static void read_batches(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
@@ -642,6 +650,7 @@ void plan_read_request(Arena *arena, const Options *options, PlanRequest *reques
     request->objective = (PlanObjective)option_choice(options, "objective", PLAN_COST);
     request->grid = find_grid(arena, request->catalogue, option_text(options, "grid", "world"), command_line, problems);
     read_anchors(arena, options, said, request, problems);
+    leave_packets_for_the_end(request);
     read_node_jobs(arena, said, request);
     request->exhaustive = option_flag(options, "exhaustive") || anchors_speed_up(request->training.anchors);
     request->jobs = pieces_jobs_wanted(options, "jobs", problems);

@@ -72,6 +72,8 @@ static void ask_further(PlanStudy *plan) {
     plan->shifts = plan_shifts(arena, plan->request, plan->result);
     plan->reaches = plan_reaches(arena, plan->request, plan->result);
     if (!watch_is_over()) plan->chosen = record_of_first(arena, plan->request, plan->result);
+    if (!watch_is_over() && plan->request->as_packets && plan->result->row_count > 0)
+        plan->packets = plan_step_as_packets(arena, plan->request, &plan->result->rows[0]);
 }
 
 // EXIT_DONE, or with problems the status: nothing is to be searched.

@@ -152,3 +152,14 @@ void plan_simulate_row(Arena *arena, const PlanRequest *request, const Cluster *
     row->point = simulate_training(arena, cluster, &row->training, &study, problems_create(arena));
     plan_live_row(arena, request, cluster, row);
 }
+
+RecordPoint plan_step_as_packets(Arena *arena, const PlanRequest *request, const PlanRow *row) {
+    Problems *problems = problems_create(arena);
+    PlanRequest paid = plan_for_row(request, row);
+    const Cluster *cluster = plan_cluster(arena, &paid, row, NULL, problems);
+    if (!cluster) return (RecordPoint){.why_not = problem_at(problems, 0)->text};
+    StudySpec study = {.catalogue = paid.catalogue, .cluster = cluster->spec};
+    TrainingSpec training = row->training;
+    training.as_packets = training.by_messages = true;
+    return simulate_training(arena, cluster, &training, &study, problems);
+}

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <time.h>
 
+#include "models/network/messages/packet_carrier.h"
 #include "models/workload/cost/memory_time.h"
 #include "models/workload/job/recompute.h"
 #include "models/workload/money/money.h"
@@ -252,6 +253,7 @@ RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const Traini
     set_speed(&point, cluster, training, step.lowered->resolved.global_batch);
     set_money_and_energy(arena, &point, cluster, training, step.spent);
     point.timeline = step.timeline;
+    point.packets = step.packets;
     point.digest = step.digest;
     point.event_count = step.event_count;
     point.simulate_seconds = cpu_seconds() - started;
@@ -359,6 +361,7 @@ RecordPoint simulate_program(Arena *arena, const ProgramSpec *program, const Sys
     ClusterBill bill = cluster_bill(arena, cluster, &activity_idle); // what its ranks do, nobody says
     set_cost(&point, &bill);
     if (study->want_timeline) point.timeline = program_timeline(arena, system, &result);
+    if (options.carrier) point.packets = packets_carried(arena, options.carrier, step_seconds(result.end));
     point.event_count = result.event_count;
     point.simulate_seconds = cpu_seconds() - started;
     return point;

@@ -253,38 +253,38 @@ typedef struct Reading {
 } Reading;
 
 // The unit of `usual` first, then the base unit, which other programs take a plain number for.
-static const Reading readings_of_time[] = {
-    {"us", "microseconds"}, {"ms", "milliseconds"}, {"min", "minutes"}, {"h", "hours"}, {"d", "days"}, {"y", "years"},
-};
-static const Reading seconds_reading = {"s", "seconds"};
+static const Reading readings_of_time[] = {{"ms", "milliseconds"}, {"ns", "nanoseconds"}, {"us", "microseconds"},
+                                           {"min", "minutes"},     {"h", "hours"},        {"d", "days"},
+                                           {"y", "years"}};
+static const Reading readings_of_bytes[] = {{"GB", "gigabytes"}, {"kB", "kilobytes"},  {"MB", "megabytes"},
+                                            {"TB", "terabytes"}, {"KiB", "kibibytes"}, {"MiB", "mebibytes"},
+                                            {"GiB", "gibibytes"}};
+static const Reading seconds_reading = {"s", "seconds"}, bytes_reading = {"B", "bytes"};
 
-static Reading usual_time(const char *usual) {
-    const char *unit = usual ? skip_spaces(number_end(skip_spaces(usual))) : "d";
-    for (size_t i = 0; i < COUNT_OF(readings_of_time); i++)
-        if (strcmp(readings_of_time[i].unit, unit) == 0) return readings_of_time[i];
-    return (Reading){"ms", "milliseconds"};
+// That of the usual value, "500 kB", or the first.
+static Reading usual_reading(const char *usual, const Reading *readings, size_t count) {
+    const char *unit = usual ? skip_spaces(number_end(skip_spaces(usual))) : "";
+    if (strcmp(unit, "B") == 0) unit = "kB";
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(readings[i].unit, unit) == 0) return readings[i];
+    return readings[0];
 }
 
 // Two units between which a plain number would leave the choice. False: the kind has one reading.
 static bool two_readings(QuantityKind kind, const char *usual, Reading *first, Reading *second) {
     switch (kind) {
     case QUANTITY_TIME:
-        *first = usual_time(usual);
+        *first = usual_reading(usual ? usual : "1d", readings_of_time, COUNT_OF(readings_of_time));
         *second = seconds_reading;
         return true;
     case QUANTITY_BANDWIDTH:
         *first = (Reading){"Gb/s", "gigabits per second"};
         *second = (Reading){"GB/s", "gigabytes per second"};
         return true;
-    case QUANTITY_BYTES: {
-        bool binary = usual && strchr(usual, 'i');
-        bool large = usual && strchr(usual, 'T');
-        *first = large    ? (Reading){"TB", "terabytes"}
-                 : binary ? (Reading){"MiB", "mebibytes"}
-                          : (Reading){"GB", "gigabytes"};
-        *second = (Reading){"B", "bytes"};
+    case QUANTITY_BYTES:
+        *first = usual_reading(usual, readings_of_bytes, COUNT_OF(readings_of_bytes));
+        *second = bytes_reading;
         return true;
-    }
     case QUANTITY_NUMBER:
     case QUANTITY_COUNT:
     case QUANTITY_FLOPS:

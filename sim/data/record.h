@@ -63,6 +63,18 @@ typedef struct Timeline {
     bool has_transfer_rows; // under each row of passes one of what it transfers
 } Timeline;
 
+// What went as packets between nodes while a step or a collective ran.
+typedef struct PacketsCarried {
+    int64_t messages;                 // that left a node
+    double bytes, bytes_there;        // their payload, and what of it arrived
+    double mean_seconds, p99_seconds; // of such a message, from where its first packet may be sent
+    int64_t packets, hops, resent, timeouts, marks, drops, trims, lost;
+    double queue_most, queue_mean, paused_seconds;
+    const char *hottest; // cable, and how much of the time it is busy
+    double hottest_share;
+    uint64_t digest;
+} PacketsCarried;
+
 // One simulated configuration. Times in seconds, sizes in bytes, money in `currency`.
 typedef struct RecordPoint {
     const RecordParameter *parameters;
@@ -114,7 +126,8 @@ typedef struct RecordPoint {
     double peak_watts, carbon_kg;   // the most it can draw at the wall; of the run's electricity
     int tp, pp, vpp, dp, cp, ep, zero;
     double micro_batch, global_batch;
-    const Timeline *timeline; // or NULL
+    const Timeline *timeline;      // or NULL
+    const PacketsCarried *packets; // NULL: at another fidelity
     uint64_t digest;
     int64_t event_count;
     double simulate_seconds; // CPU time it took

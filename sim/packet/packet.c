@@ -29,8 +29,6 @@ static const char *lay_flow(PacketSim *sim, int32_t number, int32_t from, int32_
     if (packets < 1 || packets > PACKET_NUMBERS_MOST) return "a flow has no bytes, or more than 67,108,864 packets";
     FlowState *flow = &sim->flows[number];
     flow->from = from;
-    flow->states = ARENA_ARRAY(sim->arena, uint8_t, packets);
-    flow->there = ARENA_ARRAY(sim->arena, uint8_t, packets);
     sim->hosts_of[number][0] = from;
     sim->hosts_of[number][1] = to;
     sim->ends[number].end = SIM_TIME_NEVER;
@@ -101,6 +99,8 @@ static PacketSim *lay(Arena *arena, const PacketNetwork *network, int flow_count
     sim->acts = transport_acts(network->transport.id);
     sim->row = &packet_transports[network->transport.id];
     sim->full_bytes = network->payload_bytes + network->header_bytes;
+    sim->control_bytes = network->control_bytes;
+    sim->by_credits = network->switches.credit_bytes > 0;
     sim->ports = ARENA_ARRAY(arena, Port, 2 * network->cable_count);
     sim->hosts = ARENA_ARRAY(arena, Host, network->host_count);
     sim->leaf = ARENA_ARRAY(arena, int32_t, network->host_count);

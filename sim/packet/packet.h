@@ -37,7 +37,8 @@ typedef struct PacketSwitch { // all switches are alike
     double pause_bytes;                               // PFC: of one ingress; above it the sender pauses. 0: no PFC
     // Credits (InfiniBand): room at the far end of a cable for each lane; who has none for a full packet waits. 0: none
     double credit_bytes;
-    bool trim; // what finds no room loses its payload instead (NDP)
+    bool trim;      // what finds no room loses its payload instead (NDP)
+    bool at_inputs; // packets queue where they come in, and of each cable the first alone may leave
 } PacketSwitch;
 
 // What the senders do.
@@ -99,6 +100,7 @@ typedef struct PacketNetwork {
     PacketSwitch switches;
     PacketTransport transport;
     int payload_bytes, header_bytes, control_bytes; // of a full packet; beside it on the wire; of an acknowledgement
+    double loss; // share of data packets that each cable loses at random, beside its own
     uint64_t seed;
     double window_seconds; // of time worked off at once, at most; 0: the smallest latency
 } PacketNetwork;
@@ -126,9 +128,8 @@ typedef struct PacketResult {
 } PacketResult;
 
 // What a run takes, about, so that it can be known before it begins.
-#define PACKET_EVENTS_A_HOP 3 // of a packet or an acknowledgement
-#define PACKET_MEMORY 4       // bytes, of a packet
-#define PACKET_WAY_MEMORY 8   // of a pair of switches
+#define PACKET_EVENTS_A_HOP 0.4 // of a packet or an acknowledgement: 120 ns, where another event takes 300
+#define PACKET_WAY_MEMORY 8     // bytes, of a pair of switches
 
 // Until all has arrived, or until a time. NULL in *wrong: done; else what cannot be.
 PacketResult packet_run(Arena *arena, const PacketNetwork *network, const PacketFlow *flows, int flow_count,

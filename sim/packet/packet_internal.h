@@ -12,14 +12,15 @@ typedef enum PacketKind { // first those that travel; of these the first are for
     KIND_NACK, // go-back-N: the number that is waited for; trimming: the one that was cut
     KIND_NOTIFY,
     KIND_PULL,
-    KIND_FREE, // a port may send again
+    KIND_FREE, // a port (the number) may send again
     KIND_PAUSE,
     KIND_RESUME,
     KIND_SEND, // a flow may send (again)
     KIND_TIMEOUT,
     KIND_PULLING, // a host's next pull
     KIND_CREDIT,  // room for so many bytes (the number) of a lane (the flow)
-    KIND_MESSAGE  // a connection has another message to send
+    KIND_MESSAGE, // a connection has another message to send
+    KIND_NEXT     // that came by a port (the number) may leave its switch
 } PacketKind;
 
 #define PACKET_FLOWS_MOST (1 << 24)
@@ -46,24 +47,26 @@ typedef struct PacketEvent {
     SimTime time;
     uint64_t word;
     SimTime sent;  // the packet, or the one that it answers
-    int32_t where; // port by which it comes, that is free or that pauses
+    int32_t where; // port by which it comes, or that pauses or has credits
     int32_t node;  // at which it happens
 } PacketEvent;
 
 // ---- Windows (packet_windows.c).
-#define TIME_BITS 10 // that one pass of their sort goes by
-#define WINDOW_MOST ((SimTime)1 << 2 * TIME_BITS)
+#define WINDOW_MOST ((SimTime)1 << 20)
 typedef struct PacketWindows PacketWindows;
 PacketWindows *windows_create(Arena *arena, SimTime length, int node_count);
-void windows_add(PacketWindows *windows, const PacketEvent *event); // not before the end of the one under way
+PacketEvent *windows_add(PacketWindows *windows,
+                         SimTime time);             // to be filled in; not before the end of the one under way
 SimTime windows_next_begin(PacketWindows *windows); // of the next one that has anything; NEVER: there is none
-// That one, by node and time. False: there is none.
+// That one, by node, those of a node as they were added. False: there is none.
 typedef struct PacketWindow {
-    const PacketEvent *events;
+    PacketEvent *events;
     int count;
     SimTime end;
 } PacketWindow;
 bool windows_next(PacketWindows *windows, PacketWindow *window);
+// Events of one node of it by time, there or elsewhere, until the next ones are asked for.
+const PacketEvent *windows_by_time(PacketWindows *windows, PacketEvent *events, int count);
 
 // ---- Hosts.
 typedef enum PacketState { STATE_UNSENT, STATE_SENT, STATE_LOST, STATE_ACKNOWLEDGED } PacketState;
@@ -80,12 +83,17 @@ typedef struct Messages { // of a connection
     SimTime handed_at; // the last of them
 } Messages;
 
+typedef struct Marks { // a byte for each packet of those that are under way, in a ring
+    uint8_t *items;
+    int32_t room;
+} Marks;
+
 typedef struct FlowState {
     int32_t from, lane;
     int32_t packets, last_payload; // known of so far; where it is one message
     Messages *messages;            // NULL: it is one
-    uint8_t *states;               // [packet], of the sender
-    uint8_t *there;                // [packet], of the receiver
+    Marks states;                  // of the sender: those from the first missing to the highest sent
+    Marks there;                   // of the receiver: those from the expected on
     // The sender.
     int32_t next, lost_from, lost, flying, acknowledged, highest, scanned, recover, missing;
     double window, threshold, rate;                              // packets; bytes a second
@@ -145,10 +153,14 @@ typedef struct Queue { // a ring
 
 typedef struct Port { // what every packet looks at stands together
     int32_t from, to;
-    SimTime free_at, full_ticks, latency;
+    SimTime free_at, full_ticks, control_ticks, latency;
     bool told, paused, pauses; // its FREE is on the way; it may not send; its sender has been told not to
     bool loses, starved;       // it waits for credits
+    const Queue *waits;        // by lane: its data, or its host's flows
     Queue control, data[PACKET_LANES];
+    Queue
+        behind;  // where switches queue at inputs: that came by this port and wait for the first of them, `in` where to
+    bool leaves; // that first one
     int8_t lane; // that sent last
     int64_t credit[PACKET_LANES];
     SimTime since;
@@ -175,6 +187,11 @@ typedef struct Ways {
     int32_t count;
 } Ways;
 
+typedef struct SoonEvent {
+    SimTime time;
+    uint64_t word;
+} SoonEvent;
+
 struct PacketSim {
     Arena *arena;
     const PacketNetwork *network;
@@ -193,11 +210,12 @@ struct PacketSim {
         int count, room;
     } way_ports;
     int32_t *first, *port_of; // [switch], [first[switch] … first[switch + 1]] its ports
-    int64_t full_bytes;
+    int64_t full_bytes, control_bytes;
+    bool by_credits;
     PacketWindows *windows;
     SimTime window_end;
     struct { // of the node at work, within the window: the earliest first
-        PacketEvent *items;
+        SoonEvent *items;
         int begin, count, room;
     } soon;
     int left; // flows of packet_run
@@ -214,20 +232,43 @@ static inline double sim_line_rate(const PacketSim *sim, int32_t host) {
     return 1e12 / sim->ports[sim->hosts[host].port].ticks_per_byte;
 }
 
-static inline void sim_at(PacketSim *sim, PacketEvent event) {
-    if (event.time >= sim->window_end) {
-        windows_add(sim->windows, &event);
-        return;
+// Behind those of the same time; fewer move up where it is late, or down where it is early.
+static inline void sim_soon(PacketSim *sim, SimTime time, uint64_t word) {
+    SoonEvent *soon = sim->soon.items;
+    int begin = sim->soon.begin, place;
+    if (begin > 0 && soon[(begin + sim->soon.count) / 2].time > time) {
+        place = sim->soon.begin = begin - 1;
+        for (; soon[place + 1].time <= time; place++) soon[place] = soon[place + 1];
+    } else {
+        LIST_PUSH(sim->arena, &sim->soon, (SoonEvent){0});
+        soon = sim->soon.items;
+        place = sim->soon.count - 1;
+        for (; place > begin && soon[place - 1].time > time; place--) soon[place] = soon[place - 1];
     }
-    LIST_PUSH(sim->arena, &sim->soon, event);
-    PacketEvent *soon = sim->soon.items;
-    int place = sim->soon.count - 1;
-    for (; place > sim->soon.begin && soon[place - 1].time > event.time; place--) soon[place] = soon[place - 1];
-    soon[place] = event;
+    soon[place].time = time;
+    soon[place].word = word;
+}
+
+// Written where it is to stand, field by field: a copy made on the stack would be waited for.
+static inline void sim_at(PacketSim *sim, SimTime time, uint64_t word, SimTime sent, int32_t where, int32_t node) {
+    PacketEvent *event = windows_add(sim->windows, time);
+    event->time = time;
+    event->word = word;
+    event->sent = sent;
+    event->where = where;
+    event->node = node;
+}
+
+// At the node at work.
+static inline void sim_here(PacketSim *sim, SimTime time, uint64_t word, int32_t node) {
+    if (time < sim->window_end)
+        sim_soon(sim, time, word);
+    else
+        sim_at(sim, time, word, 0, 0, node);
 }
 
 static inline void sim_at_host(PacketSim *sim, int32_t host, SimTime time, PacketKind kind, int32_t flow) {
-    sim_at(sim, (PacketEvent){time, word_of(kind, flow, 0), .node = host});
+    sim_here(sim, time, word_of(kind, flow, 0), host);
 }
 
 // ---- Nodes (packet_nodes.c). False: it is to stop.

@@ -19,22 +19,40 @@ static double draw(const PacketSim *sim, Port *port) {
 }
 
 // ---- Queues.
-static void queue_push(Arena *arena, Queue *queue, Waiting item) {
-    if (queue->count == queue->room) {
-        int room = queue->room ? 2 * queue->room : 16;
-        Waiting *items = ARENA_ARRAY(arena, Waiting, room);
-        for (int i = 0; i < queue->count; i++) items[i] = queue->items[(queue->head + i) & (queue->room - 1)];
-        queue->items = items;
-        queue->head = 0;
-        queue->room = room;
-    }
-    queue->items[(queue->head + queue->count++) & (queue->room - 1)] = item;
+static void queue_grow(Arena *arena, Queue *queue) {
+    int room = queue->room ? 2 * queue->room : 16;
+    Waiting *items = ARENA_ARRAY(arena, Waiting, room);
+    for (int i = 0; i < queue->count; i++) items[i] = queue->items[(queue->head + i) & (queue->room - 1)];
+    queue->items = items;
+    queue->head = 0;
+    queue->room = room;
 }
 
-static Waiting queue_pop(Queue *queue) {
-    Waiting item = queue->items[queue->head];
+static inline void queue_push(Arena *arena, Queue *queue, uint64_t word, SimTime sent, int32_t in) {
+    if (queue->count == queue->room) queue_grow(arena, queue);
+    Waiting *item = &queue->items[(queue->head + queue->count++) & (queue->room - 1)];
+    item->word = word;
+    item->sent = sent;
+    item->in = in;
+}
+
+static const Waiting *queue_pop(Queue *queue) { // it stands there until the next push
+    const Waiting *item = &queue->items[queue->head];
     queue->head = --queue->count ? (queue->head + 1) & (queue->room - 1) : 0; // where memory is near
     return item;
+}
+
+// ---- Marks of packets.
+static uint8_t *mark_of(const Marks *marks, int32_t packet) { return &marks->items[packet & (marks->room - 1)]; }
+
+// So that those from the first on have room up to one of them.
+static void marks_reach(Arena *arena, Marks *marks, int32_t first, int32_t packet) {
+    if (packet - first < marks->room) return;
+    Marks more = {.room = marks->room ? marks->room : 16};
+    while (packet - first >= more.room) more.room *= 2;
+    more.items = ARENA_ARRAY(arena, uint8_t, more.room);
+    for (int32_t i = 0; i < marks->room; i++) *mark_of(&more, first + i) = *mark_of(marks, first + i);
+    *marks = more;
 }
 
 // ---- Ports.
@@ -55,12 +73,15 @@ static bool is_short(const FlowState *flow, int32_t packet) { // as the last of 
     return packet == (flow->messages ? message_of(flow, packet)->end : flow->packets) - 1;
 }
 
-static int64_t wire_bytes(const PacketSim *sim, uint64_t word) {
-    if (word_kind(word) != KIND_DATA) return sim->network->control_bytes;
-    if (!(word & WORD_SHORT)) return sim->full_bytes;
+static int64_t short_bytes(const PacketSim *sim, uint64_t word) {
     const FlowState *flow = &sim->flows[word_flow(word)];
     int32_t payload = flow->messages ? message_of(flow, word_number(word))->last_payload : flow->last_payload;
     return payload + sim->network->header_bytes;
+}
+
+static inline int64_t wire_bytes(const PacketSim *sim, uint64_t word) {
+    if (word_kind(word) != KIND_DATA) return sim->control_bytes;
+    return word & WORD_SHORT ? short_bytes(sim, word) : sim->full_bytes;
 }
 
 static int32_t packets_in_all(const FlowState *flow) {
@@ -69,25 +90,26 @@ static int32_t packets_in_all(const FlowState *flow) {
 
 static bool is_lost(const PacketSim *sim, Port *port) {
     const PacketCable *cable = &sim->network->cables[(port - sim->ports) / 2];
-    return cable->loses_each ? ++port->passed % cable->loses_each == 0 : draw(sim, port) < cable->loss;
+    if (cable->loses_each) return ++port->passed % cable->loses_each == 0;
+    return draw(sim, port) < cable->loss + sim->network->loss;
 }
 
 // ---- Credits: who sends takes them, and has them back when the packet has left the buffer at the far end.
 static int32_t lane_of(const PacketSim *sim, uint64_t word) { return sim->flows[word_flow(word)].lane; }
 
 static void give_credit(PacketSim *sim, const Port *port, uint64_t word, SimTime now) {
-    if (sim->network->switches.credit_bytes <= 0) return;
+    if (!sim->by_credits) return;
     const Port *back = &sim->ports[(port - sim->ports) ^ 1];
-    SimTime there = now + llround(sim->network->control_bytes * back->ticks_per_byte) + back->latency;
+    SimTime there = now + back->control_ticks + back->latency;
     uint64_t credit = word_of(KIND_CREDIT, lane_of(sim, word), wire_bytes(sim, word));
-    sim_at(sim, (PacketEvent){there, credit, 0, (int32_t)(port - sim->ports), port->from});
+    sim_at(sim, there, credit, 0, (int32_t)(port - sim->ports), port->from);
 }
 
 // The lane whose turn it is, of those that have something to send and credits for it; -1: none.
 static int lane_to_send(const PacketSim *sim, const Port *port, const Queue *queues) {
     for (int i = 1; i <= PACKET_LANES; i++) {
         int lane = (port->lane + i) % PACKET_LANES;
-        bool may = sim->network->switches.credit_bytes <= 0 || port->credit[lane] >= sim->full_bytes;
+        bool may = !sim->by_credits || port->credit[lane] >= sim->full_bytes;
         if (queues[lane].count && may) return lane;
     }
     return -1;
@@ -101,33 +123,36 @@ static void set_starved(Port *port, bool starved, SimTime now) {
 }
 
 static bool has_waiting(const Queue *queues) {
-    for (int lane = 0; lane < PACKET_LANES; lane++)
-        if (queues[lane].count) return true;
-    return false;
+    int count = 0;
+    for (int lane = 0; lane < PACKET_LANES; lane++) count |= queues[lane].count;
+    return count > 0;
 }
 
 // ---- Sending.
-static void transmit(PacketSim *sim, Port *port, const Waiting *item, SimTime now) {
-    int64_t bytes = wire_bytes(sim, item->word);
-    SimTime takes = bytes == sim->full_bytes ? port->full_ticks : llround((double)bytes * port->ticks_per_byte);
+static SimTime data_ticks(const PacketSim *sim, const Port *port, int64_t bytes) {
+    return bytes == sim->full_bytes ? port->full_ticks : llround((double)bytes * port->ticks_per_byte);
+}
+
+static void transmit(PacketSim *sim, Port *port, uint64_t word, SimTime sent, SimTime now) {
+    bool is_data = word_kind(word) == KIND_DATA;
+    int64_t bytes = wire_bytes(sim, word);
+    SimTime takes = is_data ? data_ticks(sim, port, bytes) : port->control_ticks;
     port->free_at = now + takes;
     port->counted.packets++;
     port->counted.bytes += bytes;
     sim->result.hops++;
-    bool is_data = word_kind(item->word) == KIND_DATA;
     if (port->loses && is_data && is_lost(sim, port)) { // its credits are found missing at once
         sim->result.lost++;
         return;
     }
-    if (is_data) port->credit[lane_of(sim, item->word)] -= bytes;
-    int32_t number = (int32_t)(port - sim->ports);
-    sim_at(sim, (PacketEvent){now + takes + port->latency, item->word, item->sent, number, port->to});
+    if (is_data) port->credit[lane_of(sim, word)] -= bytes;
+    sim_at(sim, now + takes + port->latency, word, sent, (int32_t)(port - sim->ports), port->to);
 }
 
 static void tell_when_free(PacketSim *sim, Port *port) {
     if (port->told) return;
     port->told = true;
-    sim_at(sim, (PacketEvent){port->free_at, word_of(KIND_FREE, 0, 0), 0, (int32_t)(port - sim->ports), port->from});
+    sim_here(sim, port->free_at, word_of(KIND_FREE, 0, port - sim->ports), port->from);
 }
 
 static void count_waiting(Port *port, int64_t more, SimTime now) {
@@ -140,10 +165,10 @@ static void count_waiting(Port *port, int64_t more, SimTime now) {
 // A pause frame goes the other way on the same cable.
 static void pause_sender(PacketSim *sim, Port *in, bool pause, SimTime now) {
     const Port *back = &sim->ports[(in - sim->ports) ^ 1];
-    SimTime there = now + llround(sim->network->control_bytes * back->ticks_per_byte) + back->latency;
+    SimTime there = now + back->control_ticks + back->latency;
     uint64_t word = word_of(pause ? KIND_PAUSE : KIND_RESUME, 0, 0);
     in->pauses = pause;
-    sim_at(sim, (PacketEvent){there, word, 0, (int32_t)(in - sim->ports), in->from});
+    sim_at(sim, there, word, 0, (int32_t)(in - sim->ports), in->from);
 }
 
 // What leaves and waits here, averaged over a round trip as PINT's switches do it; in a packet is the most of its way,
@@ -158,45 +183,63 @@ static uint64_t with_load(PacketSim *sim, Port *port, uint64_t word, int64_t byt
     return told <= word_load(word) ? word : (word & ~(UINT64_C(255) << WORD_LOAD_AT)) | (uint64_t)told << WORD_LOAD_AT;
 }
 
-static Waiting take_data(PacketSim *sim, Port *port, int lane, SimTime now) {
-    Waiting item = queue_pop(&port->data[lane]);
-    int64_t bytes = wire_bytes(sim, item.word);
-    double pause = sim->network->switches.pause_bytes;
-    count_waiting(port, -bytes, now);
-    sim->used[port->from - sim->network->host_count] -= bytes;
-    Port *in = &sim->ports[item.in];
-    in->from_here -= bytes;
-    give_credit(sim, in, item.word, now);
-    if (in->pauses && (double)in->from_here <= fmax(pause - RESUME_BELOW * (double)sim->full_bytes, 0))
-        pause_sender(sim, in, false, now);
-    if (sim->row->told_load) item.word = with_load(sim, port, item.word, bytes, now);
-    return item;
+static bool may_resume(const PacketSim *sim, const Port *in) {
+    double below = sim->network->switches.pause_bytes - RESUME_BELOW * (double)sim->full_bytes;
+    return (double)in->from_here <= fmax(below, 0);
 }
 
-static bool host_next(PacketSim *sim, Host *host, SimTime now, Waiting *item, int lane);
+// ---- Queues at inputs: the next that came by a port, in the queue of its way out. Another follows when it has left.
+static Port *offer_next(PacketSim *sim, Port *in) {
+    const Waiting *item = queue_pop(&in->behind);
+    Port *port = &sim->ports[item->in];
+    in->leaves = true;
+    queue_push(sim->arena, &port->data[lane_of(sim, item->word)], item->word, item->sent, (int32_t)(in - sim->ports));
+    return port;
+}
+
+// What waits first of a lane, off its buffer: when it was sent in *sent.
+static uint64_t take_data(PacketSim *sim, Port *port, int lane, SimTime *sent, SimTime now) {
+    const Waiting *item = queue_pop(&port->data[lane]);
+    uint64_t word = item->word;
+    int64_t bytes = wire_bytes(sim, word);
+    count_waiting(port, -bytes, now);
+    sim->used[port->from - sim->network->host_count] -= bytes;
+    Port *in = &sim->ports[item->in];
+    *sent = item->sent;
+    if (in->leaves) sim_here(sim, now + data_ticks(sim, port, bytes), word_of(KIND_NEXT, 0, item->in), port->from);
+    in->from_here -= bytes;
+    give_credit(sim, in, word, now);
+    if (in->pauses && may_resume(sim, in)) pause_sender(sim, in, false, now);
+    return sim->row->told_load ? with_load(sim, port, word, bytes, now) : word;
+}
+
+static bool host_next(PacketSim *sim, Host *host, SimTime now, uint64_t *word, int lane);
 
 // What is to be sent next, if the port may.
 static void port_go(PacketSim *sim, Port *port, SimTime now) {
-    bool of_host = port->from < sim->network->host_count;
-    const Queue *queues = of_host ? sim->hosts[port->from].ready : port->data;
-    Waiting item;
+    const Queue *queues = port->waits;
+    bool of_host = queues != port->data;
+    uint64_t word;
+    SimTime sent = now;
     if (now < port->free_at) {
         tell_when_free(sim, port);
         return;
     }
     if (port->control.count) {
-        item = queue_pop(&port->control);
+        const Waiting *item = queue_pop(&port->control);
+        word = item->word;
+        sent = item->sent;
     } else {
         int lane = port->paused ? -1 : lane_to_send(sim, port, queues);
         if (!port->paused) set_starved(port, lane < 0 && has_waiting(queues), now);
         if (lane < 0) return;
         if (!of_host)
-            item = take_data(sim, port, lane, now);
-        else if (!host_next(sim, &sim->hosts[port->from], now, &item, lane))
+            word = take_data(sim, port, lane, &sent, now);
+        else if (!host_next(sim, &sim->hosts[port->from], now, &word, lane))
             return;
         port->lane = (int8_t)lane;
     }
-    transmit(sim, port, &item, now);
+    transmit(sim, port, word, sent, now);
     if (port->control.count || has_waiting(queues)) tell_when_free(sim, port);
 }
 
@@ -227,7 +270,7 @@ static Port *way_of(PacketSim *sim, int32_t node, uint64_t word) {
 static bool has_room(const PacketSim *sim, const Port *port, int64_t used, int64_t bytes) {
     const PacketSwitch *rules = &sim->network->switches;
     double queue = (double)(port->waiting + bytes);
-    if (rules->credit_bytes > 0) return true; // who had credits has room
+    if (sim->by_credits) return true; // who had credits has room
     if (rules->buffer_bytes > 0 && (double)(used + bytes) > rules->buffer_bytes) return false;
     if (rules->pause_bytes > 0) return true;
     if (rules->queue_bytes > 0) return queue <= rules->queue_bytes;
@@ -248,31 +291,36 @@ static void forward(PacketSim *sim, const PacketEvent *event) {
     const PacketSwitch *rules = &sim->network->switches;
     Port *port = way_of(sim, event->node, event->word);
     int64_t *used = &sim->used[event->node - sim->network->host_count], bytes = wire_bytes(sim, event->word);
-    Waiting item = {event->word, event->sent, event->where};
-    bool is_data = word_kind(event->word) == KIND_DATA, finds_room = !is_data || has_room(sim, port, *used, bytes);
+    uint64_t word = event->word;
+    bool is_data = word_kind(word) == KIND_DATA, finds_room = !is_data || has_room(sim, port, *used, bytes);
     if (!finds_room && !rules->trim) {
         port->counted.drops++;
         sim->result.dropped++;
-        give_credit(sim, &sim->ports[event->where], event->word, event->time);
+        give_credit(sim, &sim->ports[event->where], word, event->time);
         return;
     }
     if (!finds_room) {
         port->counted.trims++;
-        give_credit(sim, &sim->ports[event->where], event->word, event->time);
-        item.word = word_as(item.word, KIND_HEADER);
+        give_credit(sim, &sim->ports[event->where], word, event->time);
+        word = word_as(word, KIND_HEADER);
     }
     if (!is_data || !finds_room) {
-        queue_push(sim->arena, &port->control, item);
+        queue_push(sim->arena, &port->control, word, event->sent, event->where);
     } else {
         Port *in = &sim->ports[event->where];
-        if (!(item.word & WORD_MARKED) && is_marked(sim, port, bytes)) {
-            item.word |= WORD_MARKED;
+        if (!(word & WORD_MARKED) && is_marked(sim, port, bytes)) {
+            word |= WORD_MARKED;
             port->counted.marks++;
         }
         *used += bytes;
         in->from_here += bytes;
         count_waiting(port, bytes, event->time);
-        queue_push(sim->arena, &port->data[lane_of(sim, item.word)], item);
+        if (rules->at_inputs) {
+            queue_push(sim->arena, &in->behind, word, event->sent, (int32_t)(port - sim->ports));
+            if (!in->leaves) offer_next(sim, in);
+        } else {
+            queue_push(sim->arena, &port->data[lane_of(sim, word)], word, event->sent, event->where);
+        }
         if (rules->pause_bytes > 0 && !in->pauses && (double)in->from_here > rules->pause_bytes)
             pause_sender(sim, in, true, event->time);
     }
@@ -308,7 +356,8 @@ static void set_timeout(PacketSim *sim, FlowState *flow, int32_t number, SimTime
 
 static int32_t take_number(FlowState *flow) {
     if (!flow->lost) return flow->next++;
-    while (flow->states[flow->lost_from] != STATE_LOST) flow->lost_from++;
+    if (flow->lost_from < flow->missing) flow->lost_from = flow->missing;
+    while (*mark_of(&flow->states, flow->lost_from) != STATE_LOST) flow->lost_from++;
     flow->lost--;
     return flow->lost_from;
 }
@@ -318,29 +367,35 @@ static void keep_below(const PacketSim *sim, FlowState *flow, uint64_t word, Sim
     if (flow->next_send < next) flow->next_send = next;
 }
 
-static bool host_next(PacketSim *sim, Host *host, SimTime now, Waiting *item, int lane) {
+static void is_ready(PacketSim *sim, Host *host, FlowState *flow, int32_t number) {
+    flow->ready = true;
+    queue_push(sim->arena, &host->ready[flow->lane], (uint64_t)number, 0, -1);
+}
+
+static bool host_next(PacketSim *sim, Host *host, SimTime now, uint64_t *word, int lane) {
     while (host->ready[lane].count) {
-        int32_t number = (int32_t)queue_pop(&host->ready[lane]).word;
+        int32_t number = (int32_t)queue_pop(&host->ready[lane])->word;
         FlowState *flow = &sim->flows[number];
         flow->ready = false;
         if (!may_send(sim, flow)) continue;
         int32_t packet = take_number(flow);
-        flow->states[packet] = STATE_SENT;
+        CHECK(packet >= flow->missing);
+        marks_reach(sim->arena, &flow->states, flow->missing, packet);
+        *mark_of(&flow->states, packet) = STATE_SENT;
         flow->flying++;
         flow->credit--;
         if (packet < flow->highest)
             sim->ends[number].resent++;
         else
             flow->highest = packet + 1;
-        *item = (Waiting){word_of(KIND_DATA, number, packet), now, -1};
-        if (is_short(flow, packet)) item->word |= WORD_SHORT;
+        *word = word_of(KIND_DATA, number, packet);
+        if (is_short(flow, packet)) *word |= WORD_SHORT;
         sim->result.sent++;
-        if (sim->acts->sent) sim->acts->sent(sim, flow, (double)wire_bytes(sim, item->word), now);
-        if (flow->messages) keep_below(sim, flow, item->word, now);
+        if (sim->acts->sent) sim->acts->sent(sim, flow, (double)wire_bytes(sim, *word), now);
+        if (flow->messages) keep_below(sim, flow, *word, now);
         if (flow->flying == 1) set_timeout(sim, flow, number, now);
         if (may_send(sim, flow) && flow->next_send <= now) {
-            flow->ready = true;
-            queue_push(sim->arena, &host->ready[lane], (Waiting){(uint64_t)number, 0, 0});
+            is_ready(sim, host, flow, number);
         } else if (may_send(sim, flow) && !flow->pacing) {
             flow->pacing = true;
             sim_at_host(sim, flow->from, flow->next_send, KIND_SEND, number);
@@ -359,31 +414,32 @@ static void wake(PacketSim *sim, int32_t number, SimTime now) {
         sim_at_host(sim, flow->from, flow->next_send, KIND_SEND, number);
         return;
     }
-    flow->ready = true;
-    queue_push(sim->arena, &host->ready[flow->lane], (Waiting){(uint64_t)number, 0, 0});
+    is_ready(sim, host, flow, number);
     port_go(sim, &sim->ports[host->port], now);
 }
 
 static void lose(FlowState *flow, int32_t packet) {
-    flow->states[packet] = STATE_LOST;
+    *mark_of(&flow->states, packet) = STATE_LOST;
     flow->flying--;
     if (packet < flow->lost_from || !flow->lost) flow->lost_from = packet;
     flow->lost++;
 }
 
 static void settle(FlowState *flow, int32_t packet) {
-    if (flow->states[packet] == STATE_ACKNOWLEDGED) return;
-    flow->flying -= flow->states[packet] == STATE_SENT;
-    flow->lost -= flow->states[packet] == STATE_LOST;
-    flow->states[packet] = STATE_ACKNOWLEDGED;
+    uint8_t *state = mark_of(&flow->states, packet);
+    if (packet < flow->missing || *state == STATE_ACKNOWLEDGED) return;
+    flow->flying -= *state == STATE_SENT;
+    flow->lost -= *state == STATE_LOST;
+    *state = STATE_ACKNOWLEDGED;
     flow->acknowledged++;
 }
 
 // Where every flow has one way, packets do not overtake each other: what lies well before one that is there is lost.
 static void find_losses(PacketSim *sim, FlowState *flow, int32_t packet) {
     bool found = false;
+    if (flow->scanned < flow->missing) flow->scanned = flow->missing;
     for (; flow->scanned + GAP_TOLD <= packet; flow->scanned++)
-        if (flow->states[flow->scanned] == STATE_SENT) {
+        if (*mark_of(&flow->states, flow->scanned) == STATE_SENT) {
             if (flow->scanned >= flow->recover) found = true;
             lose(flow, flow->scanned);
         }
@@ -406,7 +462,8 @@ static void measure(FlowState *flow, SimTime round_trip) { // RFC 6298
 // The first that is missing is another one: there is time for it again (RFC 6298, 5.3).
 static void restart_timer(PacketSim *sim, FlowState *flow, int32_t number, SimTime now) {
     int32_t before = flow->missing;
-    while (flow->missing < flow->packets && flow->states[flow->missing] == STATE_ACKNOWLEDGED) flow->missing++;
+    while (flow->missing < flow->highest && *mark_of(&flow->states, flow->missing) == STATE_ACKNOWLEDGED)
+        flow->missing++;
     if (flow->missing == before) return;
     flow->backoff = 0;
     set_timeout(sim, flow, number, now);
@@ -438,15 +495,16 @@ static void asked_again(PacketSim *sim, const PacketEvent *event) {
     int32_t number = word_flow(event->word), packet = word_number(event->word);
     FlowState *flow = &sim->flows[number];
     if (!sim->row->in_order) {
-        if (flow->states[packet] != STATE_SENT) return;
+        if (packet < flow->missing || *mark_of(&flow->states, packet) != STATE_SENT) return;
         lose(flow, packet);
         if (sim->acts->pulled && !sim->acts->by_backlog) return; // it goes with the next pull
         if (sim->acts->lost) sim->acts->lost(flow);
         wake(sim, number, event->time);
         return;
     }
+    if (packet < flow->scanned) return; // overtaken by what acknowledged it
     for (; flow->scanned < packet; flow->scanned++) settle(flow, flow->scanned);
-    for (int32_t p = packet; p < flow->next; p++) flow->states[p] = STATE_UNSENT;
+    for (int32_t p = packet; p < flow->next; p++) *mark_of(&flow->states, p) = STATE_UNSENT;
     flow->next = packet;
     flow->flying = flow->lost = 0;
     wake(sim, number, event->time);
@@ -466,7 +524,7 @@ static void timed_out(PacketSim *sim, const PacketEvent *event) {
         sim->ends[number].timeouts++;
         if (flow->backoff < TIMEOUT_DOUBLINGS) flow->backoff++;
         for (int32_t p = flow->missing; p < flow->next; p++)
-            if (flow->states[p] == STATE_SENT) lose(flow, p), flow->again++;
+            if (*mark_of(&flow->states, p) == STATE_SENT) lose(flow, p), flow->again++;
         flow->recover = flow->next;
         flow->scanned = sim->row->in_order ? flow->scanned : flow->next;
         flow->credit = flow->credit > 0 ? flow->credit : 1;
@@ -478,14 +536,14 @@ static void timed_out(PacketSim *sim, const PacketEvent *event) {
 
 // ---- Receivers.
 static void answer(PacketSim *sim, Host *host, uint64_t word, SimTime sent) {
-    queue_push(sim->arena, &sim->ports[host->port].control, (Waiting){word, sent, -1});
+    queue_push(sim->arena, &sim->ports[host->port].control, word, sent, -1);
 }
 
 static void pull(PacketSim *sim, Host *host, SimTime now) {
     const Port *port = &sim->ports[host->port];
     host->pulling = false;
     while (host->pulls.count) {
-        int32_t number = (int32_t)queue_pop(&host->pulls).word;
+        int32_t number = (int32_t)queue_pop(&host->pulls)->word;
         if (sim->flows[number].received == packets_in_all(&sim->flows[number])) continue;
         answer(sim, host, word_of(KIND_PULL, number, 0), 0);
         host->next_pull = now + ticks_nearest((double)port->full_ticks / (1 - host->marked / 2));
@@ -500,7 +558,7 @@ static void wants_more(PacketSim *sim, Host *host, int32_t number, SimTime now) 
     FlowState *flow = &sim->flows[number];
     if (sim->acts->by_backlog && flow->granted >= flow->packets + flow->again) return;
     flow->granted++;
-    queue_push(sim->arena, &host->pulls, (Waiting){(uint64_t)number, 0, 0});
+    queue_push(sim->arena, &host->pulls, (uint64_t)number, 0, -1);
     if (host->pulling) return;
     if (host->next_pull <= now) {
         pull(sim, host, now);
@@ -523,11 +581,13 @@ static void message_arrived(PacketSim *sim, int32_t number, FlowMessage *message
 }
 
 static void arrived(PacketSim *sim, FlowState *flow, int32_t number, int32_t packet, SimTime now) {
-    if (flow->there[packet]) {
+    marks_reach(sim->arena, &flow->there, flow->expected, packet);
+    uint8_t *there = mark_of(&flow->there, packet);
+    if (packet < flow->expected || *there) {
         sim->result.duplicates++;
         return;
     }
-    flow->there[packet] = 1;
+    *there = 1;
     flow->received++;
     sim->result.delivered++;
     if (flow->messages) {
@@ -556,7 +616,7 @@ static void receive_data(PacketSim *sim, Host *host, const PacketEvent *event) {
     } else {
         arrived(sim, flow, number, packet, event->time);
         if (packet == flow->expected) flow->asked_again = false;
-        while (flow->expected < flow->packets && flow->there[flow->expected]) flow->expected++;
+        for (uint8_t *there; *(there = mark_of(&flow->there, flow->expected)); flow->expected++) *there = 0;
         answer(sim, host, word_of(KIND_ACK, number, packet) | (event->word & WORD_BROUGHT_BACK), event->sent);
     }
     if (sim->acts->pulled && flow->received < packets_in_all(flow)) wants_more(sim, host, number, event->time);
@@ -595,6 +655,7 @@ static void receive(PacketSim *sim, const PacketEvent *event) {
     case KIND_PULLING:
     case KIND_CREDIT:
     case KIND_MESSAGE:
+    case KIND_NEXT:
         CHECK(false);
     }
     port_go(sim, &sim->ports[host->port], event->time);
@@ -629,10 +690,12 @@ static void begin_message(PacketSim *sim, int32_t number, SimTime now) {
 static void happen(PacketSim *sim, const PacketEvent *event) {
     int32_t number = word_flow(event->word);
     switch (word_kind(event->word)) {
-    case KIND_FREE:
-        sim->ports[event->where].told = false;
-        port_go(sim, &sim->ports[event->where], event->time);
+    case KIND_FREE: {
+        Port *port = &sim->ports[word_number(event->word)];
+        port->told = false;
+        port_go(sim, port, event->time);
         return;
+    }
     case KIND_PAUSE:
     case KIND_RESUME:
         set_paused(sim, &sim->ports[event->where], word_kind(event->word) == KIND_PAUSE, event->time);
@@ -650,6 +713,12 @@ static void happen(PacketSim *sim, const PacketEvent *event) {
     case KIND_MESSAGE:
         begin_message(sim, number, event->time);
         return;
+    case KIND_NEXT: {
+        Port *in = &sim->ports[word_number(event->word)];
+        in->leaves = false;
+        if (in->behind.count) port_go(sim, offer_next(sim, in), event->time);
+        return;
+    }
     case KIND_TIMEOUT:
         timed_out(sim, event);
         return;
@@ -673,10 +742,11 @@ static void happen(PacketSim *sim, const PacketEvent *event) {
 
 // One node's events, and those that they make within the window.
 static void run_node(PacketSim *sim, const PacketEvent *events, int count) {
+    int32_t node = events->node;
     for (int i = 0; i < count || sim->soon.count;) {
-        const PacketEvent *next = sim->soon.count ? &sim->soon.items[sim->soon.begin] : NULL;
-        if (next && (i == count || next->time <= events[i].time)) {
-            PacketEvent event = *next; // others may come to stand there
+        int soon = sim->soon.begin;
+        if (sim->soon.count && (i == count || sim->soon.items[soon].time <= events[i].time)) {
+            PacketEvent event = {sim->soon.items[soon].time, sim->soon.items[soon].word, .node = node};
             if (++sim->soon.begin == sim->soon.count) sim->soon.begin = sim->soon.count = 0;
             happen(sim, &event);
         } else {
@@ -686,11 +756,12 @@ static void run_node(PacketSim *sim, const PacketEvent *events, int count) {
 }
 
 bool nodes_run_window(PacketSim *sim, const PacketWindow *window) {
+    int64_t hops = sim->result.hops;
     sim->window_end = window->end;
     for (int i = 0, end; i < window->count; i = end) {
         for (end = i + 1; end < window->count && window->events[end].node == window->events[i].node;) end++;
-        run_node(sim, window->events + i, end - i);
+        run_node(sim, windows_by_time(sim->windows, window->events + i, end - i), end - i);
     }
-    sim->result.stopped = !watch_goes_on(window->count);
+    sim->result.stopped = !watch_goes_on(PACKET_EVENTS_A_HOP * (double)(sim->result.hops - hops));
     return !sim->result.stopped;
 }

@@ -19,10 +19,12 @@ static const char *lay_ports(PacketSim *sim, SimTime *least) {
         port->to = to;
         port->ticks_per_byte = 1e12 / cable->bytes_per_second;
         port->full_ticks = llround((double)sim->full_bytes * port->ticks_per_byte);
+        port->control_ticks = llround(network->control_bytes * port->ticks_per_byte);
         port->latency = step_ticks(cable->latency_seconds);
         for (int l = 0; l < PACKET_LANES; l++) port->credit[l] = (int64_t)network->switches.credit_bytes;
-        port->loses = cable->loss > 0 || cable->loses_each;
+        port->loses = cable->loss + network->loss > 0 || cable->loses_each;
         if (port->latency < *least) *least = port->latency;
+        port->waits = from < network->host_count ? sim->hosts[from].ready : port->data;
         if (from < network->host_count) {
             if (sim->hosts[from].port >= 0) return "a host has more than one cable";
             sim->hosts[from].port = p;

@@ -1,5 +1,5 @@
 // Events of the packet engine by windows of time: near ones in a ring of windows, far ones (timers) in a queue. The
-// window that comes next is sorted by counting, by time and then by node.
+// window that comes next is sorted by counting, by node, and what a node has by time once it is at work.
 #include <string.h>
 
 #include "sim/base/check.h"
@@ -9,7 +9,8 @@
 
 #define RING 256
 #define CHUNK 128
-#define FEW 48 // are sorted by insertion
+#define FEW 64       // are sorted by insertion
+#define TIME_BITS 10 // by which more are sorted first
 
 typedef struct Chunk {
     struct Chunk *next;
@@ -34,8 +35,8 @@ struct PacketWindows {
         int32_t *items;
         int count, room;
     } far_free;
-    PacketEvent *items, *other; // of the window that comes next
-    int32_t *at_node;           // where its next event goes
+    PacketEvent *items, *by_time; // of the window that comes next; of a node of it
+    int32_t *at_node;             // where its next event goes
     int room;
 };
 
@@ -48,51 +49,50 @@ PacketWindows *windows_create(Arena *arena, SimTime length, int node_count) {
 }
 
 // ---- Adding.
-static void add_far(PacketWindows *w, const PacketEvent *event) {
+static PacketEvent *add_far(PacketWindows *w, SimTime time) {
     int32_t place = w->far_free.count ? w->far_free.items[--w->far_free.count] : w->far_events.count;
-    if (place == w->far_events.count)
-        LIST_PUSH(w->arena, &w->far_events, *event);
-    else
-        w->far_events.items[place] = *event;
-    event_schedule(w->far, event->time, 0, place);
+    if (place == w->far_events.count) LIST_PUSH(w->arena, &w->far_events, (PacketEvent){0});
+    event_schedule(w->far, time, 0, place);
+    return &w->far_events.items[place];
 }
 
-static void add_near(PacketWindows *w, const PacketEvent *event, int64_t number) {
-    int slot = (int)(number % RING);
+static int slot_of(int64_t number) { return (int)((uint64_t)number % RING); }
+
+static Chunk *add_chunk(PacketWindows *w, int slot) {
+    Chunk *chunk = w->spare, *last = w->last[slot];
+    if (chunk)
+        w->spare = chunk->next;
+    else
+        chunk = ARENA_NEW(w->arena, Chunk);
+    chunk->next = NULL;
+    chunk->count = 0;
+    if (last)
+        last->next = chunk;
+    else
+        w->first[slot] = chunk;
+    return w->last[slot] = chunk;
+}
+
+static inline PacketEvent *add_near(PacketWindows *w, int64_t number) {
+    int slot = slot_of(number);
     Chunk *last = w->last[slot];
-    if (!last || last->count == CHUNK) {
-        Chunk *chunk = w->spare;
-        if (chunk)
-            w->spare = chunk->next;
-        else
-            chunk = ARENA_NEW(w->arena, Chunk);
-        chunk->next = NULL;
-        chunk->count = 0;
-        if (last)
-            last->next = chunk;
-        else
-            w->first[slot] = chunk;
-        w->last[slot] = last = chunk;
-    }
-    last->items[last->count++] = *event;
+    if (!last || last->count == CHUNK) last = add_chunk(w, slot);
     w->near++;
+    return &last->items[last->count++];
 }
 
 // Most come within a few windows, so that subtracting is quicker than dividing.
 static int64_t number_of(const PacketWindows *w, SimTime time) {
-    SimTime begin = w->end;
-    for (int64_t number = w->now + 1; number <= w->now + 4; number++, begin += w->length)
-        if (time < begin + w->length) return number;
+    SimTime end = w->end + w->length;
+    for (int64_t number = w->now + 1; number <= w->now + 4; number++, end += w->length)
+        if (time < end) return number;
     return time / w->length;
 }
 
-void windows_add(PacketWindows *w, const PacketEvent *event) {
-    int64_t number = number_of(w, event->time);
-    CHECK(event->time >= w->end);
-    if (number - w->now < RING)
-        add_near(w, event, number);
-    else
-        add_far(w, event);
+PacketEvent *windows_add(PacketWindows *w, SimTime time) {
+    int64_t number = number_of(w, time);
+    CHECK(time >= w->end);
+    return number - w->now < RING ? add_near(w, number) : add_far(w, time);
 }
 
 // ---- The next window.
@@ -100,37 +100,7 @@ static void make_room(PacketWindows *w, int count) {
     if (count <= w->room) return;
     w->room = 2 * count;
     w->items = ARENA_ARRAY(w->arena, PacketEvent, w->room);
-    w->other = ARENA_ARRAY(w->arena, PacketEvent, w->room);
-}
-
-static int take_all(PacketWindows *w, int slot) {
-    int count = 0;
-    for (const Chunk *chunk = w->first[slot]; chunk; chunk = chunk->next) count += chunk->count;
-    make_room(w, count);
-    int at = 0;
-    for (Chunk *chunk = w->first[slot], *next; chunk; chunk = next) {
-        memcpy(w->items + at, chunk->items, (size_t)chunk->count * sizeof *w->items);
-        at += chunk->count;
-        next = chunk->next;
-        chunk->next = w->spare;
-        w->spare = chunk;
-    }
-    w->first[slot] = w->last[slot] = NULL;
-    w->near -= count;
-    return count;
-}
-
-static bool event_before(const PacketEvent *a, const PacketEvent *b) {
-    return a->node < b->node || (a->node == b->node && a->time < b->time);
-}
-
-static void sort_few(PacketEvent *items, int count) {
-    for (int i = 1; i < count; i++) {
-        PacketEvent item = items[i];
-        int at = i;
-        for (; at > 0 && event_before(&item, &items[at - 1]); at--) items[at] = items[at - 1];
-        items[at] = item;
-    }
+    w->by_time = ARENA_ARRAY(w->arena, PacketEvent, w->room);
 }
 
 static void counts_to_places(int32_t *counts, int count) {
@@ -141,34 +111,72 @@ static void counts_to_places(int32_t *counts, int count) {
     }
 }
 
-static void swap_items(PacketWindows *w) {
-    PacketEvent *items = w->items;
-    w->items = w->other;
-    w->other = items;
+static void few_by_node(PacketWindows *w, const Chunk *chunk) {
+    int count = 0;
+    for (; chunk; chunk = chunk->next)
+        for (int i = 0; i < chunk->count; i++) {
+            int at = count++;
+            for (; at > 0 && w->items[at - 1].node > chunk->items[i].node; at--) w->items[at] = w->items[at - 1];
+            w->items[at] = chunk->items[i];
+        }
 }
 
-// By ten bits of the time within the window.
-static void sort_by_time(PacketWindows *w, int count, SimTime begin, int shift) {
-    int32_t places[1 << TIME_BITS] = {0};
-    for (int i = 0; i < count; i++) places[(w->items[i].time - begin) >> shift & ((1 << TIME_BITS) - 1)]++;
-    counts_to_places(places, 1 << TIME_BITS);
-    for (int i = 0; i < count; i++)
-        w->other[places[(w->items[i].time - begin) >> shift & ((1 << TIME_BITS) - 1)]++] = w->items[i];
-    swap_items(w);
-}
-
-static void sort_by_node(PacketWindows *w, int count) {
+static void many_by_node(PacketWindows *w, const Chunk *first) {
     memset(w->at_node, 0, (size_t)w->node_count * sizeof *w->at_node);
-    for (int i = 0; i < count; i++) w->at_node[w->items[i].node]++;
+    for (const Chunk *chunk = first; chunk; chunk = chunk->next)
+        for (int i = 0; i < chunk->count; i++) w->at_node[chunk->items[i].node]++;
     counts_to_places(w->at_node, w->node_count);
-    for (int i = 0; i < count; i++) w->other[w->at_node[w->items[i].node]++] = w->items[i];
-    swap_items(w);
+    for (const Chunk *chunk = first; chunk; chunk = chunk->next)
+        for (int i = 0; i < chunk->count; i++) w->items[w->at_node[chunk->items[i].node]++] = chunk->items[i];
+}
+
+static int take_all(PacketWindows *w, int slot) {
+    int count = 0;
+    for (const Chunk *chunk = w->first[slot]; chunk; chunk = chunk->next) count += chunk->count;
+    make_room(w, count);
+    if (count <= FEW)
+        few_by_node(w, w->first[slot]);
+    else
+        many_by_node(w, w->first[slot]);
+    w->last[slot]->next = w->spare;
+    w->spare = w->first[slot];
+    w->first[slot] = w->last[slot] = NULL;
+    w->near -= count;
+    return count;
+}
+
+static void sort_by_time(PacketEvent *events, int count) {
+    for (int i = 1; i < count; i++) {
+        if (events[i - 1].time <= events[i].time) continue;
+        PacketEvent event = events[i];
+        int at = i;
+        for (; at > 0 && events[at - 1].time > event.time; at--) events[at] = events[at - 1];
+        events[at] = event;
+    }
+}
+
+// By the first bits of the time within the window, so that few stand before an earlier one.
+static void put_near(const PacketWindows *w, const PacketEvent *events, int count) {
+    int32_t places[1 << TIME_BITS] = {0};
+    SimTime begin = w->end - w->length;
+    int shift = 0;
+    while ((w->length - 1) >> shift >= 1 << TIME_BITS) shift++;
+    for (int i = 0; i < count; i++) places[(events[i].time - begin) >> shift]++;
+    counts_to_places(places, 1 << TIME_BITS);
+    for (int i = 0; i < count; i++) w->by_time[places[(events[i].time - begin) >> shift]++] = events[i];
+}
+
+const PacketEvent *windows_by_time(PacketWindows *w, PacketEvent *events, int count) {
+    bool many = count > FEW;
+    if (many) put_near(w, events, count);
+    sort_by_time(many ? w->by_time : events, count);
+    return many ? w->by_time : events;
 }
 
 static int64_t next_number(PacketWindows *w) {
     int64_t number = w->now + 1, far = event_next_time(w->far) / w->length;
     if (!w->near) number = far;
-    while (w->near && number < far && !w->first[number % RING]) number++;
+    while (w->near && number < far && !w->first[slot_of(number)]) number++;
     return number;
 }
 
@@ -182,16 +190,10 @@ bool windows_next(PacketWindows *w, PacketWindow *window) {
     SimTime begin = number * w->length;
     for (Event event; event_next_time(w->far) < begin + w->length;) {
         event_next(w->far, &event);
-        add_near(w, &w->far_events.items[event.item], number);
+        *add_near(w, number) = w->far_events.items[event.item];
         LIST_PUSH(w->arena, &w->far_free, event.item);
     }
-    int count = take_all(w, (int)(number % RING));
-    if (count <= FEW) {
-        sort_few(w->items, count);
-    } else {
-        for (int shift = 0; (w->length - 1) >> shift; shift += TIME_BITS) sort_by_time(w, count, begin, shift);
-        sort_by_node(w, count);
-    }
+    int count = take_all(w, slot_of(number));
     w->end = begin + w->length;
     *window = (PacketWindow){w->items, count, w->end};
     return true;

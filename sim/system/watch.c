@@ -227,6 +227,10 @@ bool watch_goes_on(double done) {
     return true;
 }
 
+double watch_operations_as_events(double operations) {
+    return operations * units[WATCH_OPERATION].seconds / units[WATCH_EVENT].seconds;
+}
+
 void watch_spares(double events) {
     if (watch.piece) watch.piece->expected -= events;
 }

@@ -43,6 +43,7 @@ typedef struct WatchPiece {
 void watch_begin(WatchPiece *piece, const char *what, double expected, WatchUnit unit);
 // So much more is done of the innermost piece. False: no further.
 bool watch_goes_on(double done);
+double watch_operations_as_events(double operations); // that take as long
 // So much of the innermost piece need not be done: it does not count towards its limit.
 void watch_spares(double events);
 double watch_cpu_seconds(void);             // of this process, from its start

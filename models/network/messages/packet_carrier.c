@@ -486,7 +486,8 @@ const Carrier *packet_carrier_open(PacketCarrier *c, const char **wrong) {
     double share = (double)(c->sizes.payload + c->sizes.header) / c->sizes.payload;
     *wrong = NULL;
     c->next_window = SIM_TIME_NEVER;
-    c->door = (Carrier){c, c->sender, carrier_send, carrier_next, carrier_advance};
+    c->door = (Carrier){
+        c, c->sender, carrier_send, carrier_next, carrier_advance, PACKET_EVENTS_A_HOP * packet_carrier_facts(c).hops};
     if (!c->connections.count) return &c->door;
     for (int i = 0; i < c->connections.count; i++) {
         Connection *connection = &c->connections.items[i];
@@ -535,6 +536,7 @@ static void sum_messages(PacketCarrier *c, const PacketResult *packets, PacketsC
     carried->packets = packets->sent;
     carried->hops = packets->hops;
     carried->drops = packets->dropped;
+    carried->lost = packets->lost;
 }
 
 PacketsCarried packet_carrier_close(PacketCarrier *c, double seconds) {
@@ -544,5 +546,12 @@ PacketsCarried packet_carrier_close(PacketCarrier *c, double seconds) {
     find_hottest(c, &packets, seconds, &carried);
     sum_messages(c, &packets, &carried);
     carried.digest = packets.digest;
+    return carried;
+}
+
+const PacketsCarried *packets_carried(Arena *arena, const Carrier *door, double seconds) {
+    PacketsCarried *carried = ARENA_NEW(arena, PacketsCarried);
+    *carried = packet_carrier_close(door->owner, seconds);
+    carried->hottest = arena_copy_text(arena, carried->hottest);
     return carried;
 }

@@ -10,6 +10,7 @@
 #include "models/network/messages/flows.h"
 #include "models/network/messages/packet_rules.h"
 #include "sim/carrier.h"
+#include "sim/data/record.h"
 #include "sim/packet/packet.h"
 
 typedef struct PacketCarrier PacketCarrier;
@@ -27,15 +28,6 @@ const Carrier *packet_carrier_ready(Arena *arena, const Network *network, const 
                                     const PacketAsked *asked, const char *what, const char *remedy, Where where,
                                     Problems *problems);
 
-typedef struct PacketsCarried {
-    int64_t messages;                 // that left a node
-    double bytes, bytes_there;        // their payload, and what of it arrived
-    double mean_seconds, p99_seconds; // of such a message, from where its first packet may be sent
-    int64_t packets, hops, resent, timeouts, marks, drops, trims;
-    double queue_most, queue_mean, paused_seconds;
-    const char *hottest; // cable, and how much of the time it is busy
-    double hottest_share;
-    uint64_t digest;
-} PacketsCarried;
-// After the run, which took so long.
+// After the run, which took so long; also of one whose door alone is known.
 PacketsCarried packet_carrier_close(PacketCarrier *carrier, double seconds);
+const PacketsCarried *packets_carried(Arena *arena, const Carrier *door, double seconds);

@@ -39,8 +39,10 @@ void packet_rules_begin(const PacketAsked *asked, PacketNetwork *network) {
     network->payload_bytes = (int)asked->payload;
     network->header_bytes = HEADER_BYTES;
     network->control_bytes = CONTROL_BYTES;
+    network->loss = asked->loss;
     network->seed = asked->seed;
     network->switches.buffer_bytes = asked->buffer;
+    network->switches.at_inputs = asked->at_inputs;
     network->switches.routing = asked->routing < 0 ? PACKET_ECMP : (PacketRouting)asked->routing;
     network->transport = packet_transports[transport_of(asked)].usual;
 }
@@ -118,7 +120,6 @@ void packet_rules_end(const PacketAsked *asked, const PacketFacts *facts, Packet
 
 bool packet_rules_allow(const PacketFacts *facts, const PacketNetwork *network, const char *what, const char *remedy,
                         Where where, Problems *problems) {
-    double memory =
-        PACKET_MEMORY * facts->packets + PACKET_WAY_MEMORY * (double)network->switch_count * network->switch_count;
+    double memory = PACKET_WAY_MEMORY * (double)network->switch_count * network->switch_count;
     return watch_allows(PACKET_EVENTS_A_HOP * facts->hops, memory, what, remedy, where, problems);
 }

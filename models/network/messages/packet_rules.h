@@ -21,6 +21,8 @@ typedef struct PacketFacts {
 // What is asked for; below 0: as it is usual.
 typedef struct PacketAsked {
     int transport, routing;
+    bool at_inputs;
+    double loss; // 0: none
     double payload, buffer, window, timeout, target, mark_from, mark_to, mark_most, pause, credits, queue;
     uint64_t seed;
 } PacketAsked;

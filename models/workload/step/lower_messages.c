@@ -1,6 +1,7 @@
 // A lowered step with every collective as the messages it is made of (fidelity "flow"): where a rank joined a
 // collective, its stream now waits for streams of the collective's own, on which the rank sends and receives. What
-// passes between two pipeline stages is one message already.
+// passes between two pipeline stages is one message already. As packets, a collective that stays in an NVLink domain
+// meets no queue: it stays one transfer, which takes alone what its messages take.
 #include <math.h>
 
 #include "models/network/messages/flows.h"
@@ -26,6 +27,12 @@ typedef struct Part {
     double messages;
 } Part;
 
+typedef struct Alone { // what the messages of a collective take on some GPUs
+    const ChannelGroup *group;
+    const Shape *shape;
+    double seconds;
+} Alone;
+
 typedef struct Expander {
     Arena *arena;
     const Lowering *l;
@@ -38,6 +45,10 @@ typedef struct Expander {
     int *first_number;       // [channel] of its collectives, one per plan
     int32_t *kept;           // [channel] its new number; -1: now messages
     int kept_count;
+    struct {
+        Alone *items;
+        int count, room;
+    } alone;
     double message_count;
     bool is_first_rank;
 } Expander;
@@ -200,7 +211,7 @@ static bool is_too_much(Expander *e) {
 static bool expand_stream(Stretch *s, int stream, OpWalk walk, const int32_t *channels) {
     for (Op op; walk_ops(&walk, &op);) {
         int32_t channel = op.kind == OP_TRANSFER ? channels[op.slot] : -1;
-        if (!is_collective(s->e->l, channel, op.id)) {
+        if (channel < 0 || s->e->kept[channel] >= 0 || !is_collective(s->e->l, channel, op.id)) {
             add(s, stream, op);
             continue;
         }
@@ -239,6 +250,57 @@ static bool expand_rank(Expander *e, int rank, Actor *actor) {
     return done;
 }
 
+// ---- What stays one transfer.
+static bool stays_inside(const Expander *e, int32_t channel) {
+    const ChannelGroup *group = &e->l->groups.items[channel];
+    return network_is_one_domain(e->l->cluster->network, group->ranks, group->count);
+}
+
+static bool is_alike(const Expander *e, const Alone *known, const ChannelGroup *group, const Shape *shape) {
+    return known->shape->op == shape->op && known->shape->bytes == shape->bytes &&
+           known->group->count == group->count &&
+           network_are_alike(e->l->cluster->network, group->ranks, known->group->ranks, group->count);
+}
+
+// Seconds; below 0 after a problem.
+static double messages_take(Expander *e, int32_t channel, int32_t plan) {
+    const ChannelGroup *group = &e->l->groups.items[channel];
+    const Shape *shape = &group->shapes->items[plan];
+    for (int i = 0; i < e->alone.count; i++)
+        if (is_alike(e, &e->alone.items[i], group, shape)) return e->alone.items[i].seconds;
+    const FlowPlan *flow = flow_of(e, channel, plan);
+    if (!flow) return -1;
+    Arena *scratch = arena_open();
+    FlowSystem flows = flow_system(scratch, flow);
+    Alone alone = {group, shape, flow_run(scratch, flow, &flows, true).seconds};
+    arena_close(scratch);
+    LIST_PUSH(e->arena, &e->alone, alone);
+    return alone.seconds;
+}
+
+static double takes_alone(const Expander *e, const Plan *plan) {
+    double seconds = plan->rate_limit > 0 ? plan->bytes / plan->rate_limit : 0;
+    for (int u = 0; u < plan->use_count; u++)
+        seconds =
+            fmax(seconds, plan->bytes * plan->uses[u].weight / e->before->links[plan->uses[u].link].bytes_per_second);
+    return step_seconds(plan->latency) + seconds;
+}
+
+// NULL after a problem.
+static const Plan *plans_as_messages(Expander *e, int32_t c) {
+    const Channel *channel = &e->before->channels[c];
+    Plan *plans = ARENA_ARRAY(e->arena, Plan, channel->plan_count);
+    for (int p = 0; p < channel->plan_count; p++) {
+        plans[p] = channel->plans[p];
+        if (!is_collective(e->l, c, p)) continue;
+        double messages = messages_take(e, c, p), part = messages / takes_alone(e, &plans[p]);
+        if (messages < 0) return NULL;
+        plans[p].latency = llround(part * (double)plans[p].latency);
+        plans[p].bytes *= part;
+    }
+    return plans;
+}
+
 // ---- All of them.
 // Channels that stay keep their order; those of messages follow.
 static void number_channels(Expander *e) {
@@ -250,17 +312,24 @@ static void number_channels(Expander *e) {
         e->first_number[c] = number;
         number += before->channels[c].plan_count;
         e->flows[c] = ARENA_ARRAY(e->arena, const FlowPlan *, before->channels[c].plan_count);
-        bool messages = is_collective(e->l, c, 0);
+        bool messages = is_collective(e->l, c, 0) && !(e->l->training->as_packets && stays_inside(e, c));
         e->kept[c] = messages ? -1 : e->kept_count++;
     }
 }
 
-static const Channel *join_channels(const Expander *e, int *count) {
+// NULL after a problem.
+static const Channel *join_channels(Expander *e, int *count) {
     int messages;
     const Channel *made = message_book_channels(e->messages, &messages);
     Channel *channels = ARENA_ARRAY(e->arena, Channel, e->kept_count + messages);
-    for (int c = 0; c < e->before->channel_count; c++)
-        if (e->kept[c] >= 0) channels[e->kept[c]] = e->before->channels[c];
+    for (int c = 0; c < e->before->channel_count; c++) {
+        if (e->kept[c] < 0) continue;
+        Channel *kept = &channels[e->kept[c]];
+        *kept = e->before->channels[c];
+        if (!is_collective(e->l, c, 0)) continue;
+        kept->plans = plans_as_messages(e, c);
+        if (!kept->plans) return NULL;
+    }
     for (int c = 0; c < messages; c++) channels[e->kept_count + c] = made[c];
     *count = e->kept_count + messages;
     return channels;
@@ -289,6 +358,7 @@ const System *lower_to_messages(const Lowering *l, const System *before, Problem
     after->actors = actors;
     after->programs = program_book_programs(e.programs, &after->program_count);
     after->channels = join_channels(&e, &after->channel_count);
+    if (!after->channels) return NULL;
     after->links = link_book_links(e.links, &after->link_count);
     return after;
 }

@@ -127,6 +127,7 @@ static const Carrier *carrier_of(Arena *arena, const TrainingSpec *training, con
                                  const System *system, Problems *problems) {
     PacketAsked asked = packets_unasked;
     asked.transport = training->transport - 1;
+    asked.loss = training->packet_loss;
     return packet_carrier_ready(arena, cluster->network, system, &asked,
                                 arena_printf(arena, "the packets of a step on %d GPUs", cluster->gpu_count),
                                 "fidelity = \"flow\", fewer GPUs, or fewer micro-batches", training->where, problems);
@@ -161,6 +162,7 @@ static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, 
         return false;
     }
     *outcome = outcome_of(system, class_of, cluster->gpu_count, &result, step_rest_cause(step->lowered));
+    if (told.carrier && !step->packets) step->packets = packets_carried(arena, told.carrier, outcome->step_s);
     if (timeline) step->timeline = step_timeline_end(timeline, &result);
     if (load) step->load = step_load_end(load, &result, step_rest_cause(step->lowered));
     if (options->chain) step->chain = step_chain(arena, step->lowered, system, class_of, cluster->gpu_count, &result);

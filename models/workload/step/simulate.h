@@ -36,6 +36,7 @@ typedef struct SimulatedStep {
     const struct StepLoad *load;              // or NULL; as simulated, before anchors (step_load.h)
     const struct StepChain *chain;            // or NULL; as simulated, before anchors (step_chain.h)
     const struct SpanSet *spans;              // or NULL; the same
+    const PacketsCarried *packets;            // of the first run; NULL: at another fidelity
     uint64_t digest;                          // folded and unfolded runs agree
     int64_t event_count;
 } SimulatedStep;
