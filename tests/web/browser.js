@@ -57,6 +57,20 @@ async function usual(width, theme) {
     return look;
 }
 
+// The first picture needs no program: a folder that lacks it, and then says so.
+async function beforehand() {
+    const folder = path.join(home, "part");
+    fs.mkdirSync(folder);
+    for (const file of ["index.html", "lockstep.js"]) fs.copyFileSync(path.join(path.dirname(page), file), path.join(folder, file));
+    const moved = "{ const slider = document.getElementById('s-gpus'); slider.value = 9; slider.dispatchEvent(new Event('input')); }\n";
+    fs.writeFileSync(path.join(folder, "editor.js"), moved + fs.readFileSync(path.join(path.dirname(page), "editor.js")));
+    const look = await browser.open(1280, "light", "file://" + folder + "/index.html");
+    check(await until(look, PROBLEM + ".includes('engine.js is not beside this page')"), "a folder without the program says so");
+    check(await look("document.querySelectorAll('#facts dd').length >= 5 && document.querySelector('#breakdown .legend').rows.length > 2"), "and has the first picture");
+    check(await until(look, "/gpus = 512/.test((document.querySelector('.cm-content') || {}).textContent)"), "what a slider says before the editor is there stands in it");
+    browser.said.length = 0;
+}
+
 async function mistakes(look) {
     await look(put("local sim = require \"lockstep\"\nreturn sim.study { on = sim.cluster { node = \"dgx-h10O\" } }"));
     check(await until(look, "/Line 2/.test(" + PROBLEM + ")"), "a mistake is shown at its line");
@@ -83,6 +97,8 @@ const ASK = `async (words, text) => {
 }`;
 
 async function answers(look) {
+    const first = JSON.parse(await look("JSON.stringify([FIRST.out, SCENARIOS.gpt3])")), digest = (answer) => answer.match(/"digest": "\w+"/)[0];
+    check(digest(first[0]) === digest(await look(`(${ASK})(["run", "scenario.lua", "--json"], ${JSON.stringify(first[1])})`)), "the first picture is the program's answer");
     for (const file of scenarios) {
         const words = ["run", file, "--json"];
         const native = spawnSync(path.join(build, "lockstep"), words, {maxBuffer: 1 << 30}).stdout.toString();
@@ -190,6 +206,7 @@ async function course() {
 
 (async () => {
     browser = await require("./" + kind + ".js")(program, home);
+    await beforehand();
     const look = await usual(1280, "light");
     await mistakes(look);
     await answers(look);
