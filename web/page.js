@@ -359,6 +359,7 @@ async function begin() {
     showSliders();
     const opened = route(true);
     await drawn();
+    await program().catch(() => {}); // who asks it is told; the editor would keep its worker from starting
     await buildEditor();
     await opened;
 }

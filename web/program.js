@@ -19,23 +19,24 @@ function bytesOf(base64) {
     return bytes;
 }
 
-let compiled;
+let compiled, address;
 async function compile() {
     await load("engine.js");
     const stream = new Blob([bytesOf(PROGRAM)]).stream().pipeThrough(new DecompressionStream("gzip"));
-    const address = URL.createObjectURL(new Blob([WORKER], {type: "text/javascript"}));
-    return {address, module: await WebAssembly.compile(await new Response(stream).arrayBuffer())};
+    return WebAssembly.compile(await new Response(stream).arrayBuffer());
 }
+const program = () => compiled = compiled || compile();
 
 // One question at a time. While one is asked, the newest of those that come waits, and the others are dropped: null.
 class Room {
     constructor() { this.number = 0; }
 
     async start() {
-        compiled = compiled || compile();
-        const {address, module} = await compiled;
-        this.worker = new Worker(address);
-        this.worker.postMessage({module});
+        const module = program();
+        await load("engine.js");
+        address = address || URL.createObjectURL(new Blob([WORKER], {type: "text/javascript"}));
+        this.worker = new Worker(address); // reads its script while the program is compiled
+        this.worker.postMessage({module: await module});
         this.worker.onmessage = (event) => {
             if (event.data.number === this.number) this.end(event.data.answer);
         };
