@@ -75,6 +75,8 @@ async function mistakes(look) {
     await look(put("local sim = require \"lockstep\"\nreturn sim.study { on = sim.cluster { node = \"dgx-h10O\" } }"));
     check(await until(look, "/Line 2/.test(" + PROBLEM + ")"), "a mistake is shown at its line");
     check(await look("document.getElementById('problems').closest('[aria-live]') !== null"), "and read out");
+    check(await look("getComputedStyle(document.getElementById('lead'), '::before').content") === '"Before the mistake: "'
+        && await look("getComputedStyle(document.getElementById('facts')).opacity") === "1", "and the answer of before is told as such, and can be read");
     await accessible(look, "a mistake");
     await look(put("while true do end"));
     check(await until(look, "!/Line 2/.test(" + PROBLEM + ") && " + PROBLEM + " !== ''"), "a script without end ends");
