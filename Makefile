@@ -52,6 +52,7 @@ help:
 	@echo "make report-check  reports in headless Chromium: charts seen, contrast, buttons, nothing on the console"
 	@echo "make manual  writes what the program prints into the pages of docs/"
 	@echo "make web     build/web, the program in a page (where emcc is found); make web-test: does it answer as this one does?"
+	@echo "make web-bench  how long the page takes in Chromium: first picture, sliders, WebAssembly against native"
 	@echo "make wheel   build/wheel, a Python package with the program in it (docs/library.md)"
 	@echo "make html    build/html, the manual with a search, which opens from disk (where cmark-gfm and mandoc are found)"
 	@echo "make release build/release: source, Debian packages, wheel, manual, page of what is committed, with SHA256SUMS"
@@ -405,6 +406,6 @@ clean:
 	rm -rf build build-asan build-O0 build-clang build-fuzz build-coverage build-lint-gcc
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all help demo test check wheel man html html-test release wasm web web-test web-browsers web-picture asan lint digests bench fuzz scoreboard collectives-accuracy netbox \
+.PHONY: all help demo test check wheel man html html-test release wasm web web-test web-browsers web-bench web-picture asan lint digests bench fuzz scoreboard collectives-accuracy netbox \
         cuda cuda-check mpi mpi-check sweep-torture store-torture golden schema boundaries failures laws \
         recovery plan-torture report-check manual install uninstall clean

@@ -1,5 +1,8 @@
 // Rank programs written in Lua: what they become, how long it takes, and what is said when ranks do not meet.
+#include <string.h>
+
 #include "scenarios/program/program.h"
+#include "scenarios/study/study.h"
 #include "sim/fold.h"
 #include "sim/run.h"
 #include "tests/script.h"
@@ -52,6 +55,24 @@ TEST(a_message_takes_what_the_network_says_after_both_are_there) {
         build(PROGRAM("", "if r.id == 0 then r:compute { seconds = 1 } r:send { to = 1, bytes = '64 MiB' } end\n"
                           "if r.id == 1 then r:recv { from = 0 } end"));
     EXPECT_NEAR(seconds(&built), 1 + alone(&built, COLLECTIVE_SEND_RECV, 2, 64 << 20), 1e-9);
+    unload(&built.loaded);
+}
+
+TEST(a_timeline_shows_what_moves_beside_the_main_stream) {
+    Built built = build(PROGRAM("", "local comm = r:stream 'comm'\nr:record 'ready' comm:wait 'ready'\n"
+                                    "comm:all_reduce { bytes = '64 MiB' } comm:record 'done'\n"
+                                    "r:compute { seconds = 1 } r:wait 'done'"));
+    StudySpec study = {.want_timeline = true, .seed = 1};
+    const Timeline *timeline =
+        simulate_program(built.loaded.arena, built.program, built.system, &study, built.loaded.problems).timeline;
+    EXPECT_INT(timeline->row_count, 2 * built.system->actor_count);
+    EXPECT_TEXT(timeline->row_names[3], "rank 1 transfers");
+    EXPECT_INT(timeline->bar_count, 2 * built.system->actor_count);
+    for (int i = 0; i < timeline->bar_count; i++) {
+        const TimelineBar *bar = &timeline->bars[i];
+        EXPECT_TEXT(bar->cause, bar->row % 2 ? "dp" : "gemm");
+        EXPECT(bar->row % 2 ? bar->end_s < 1 : bar->end_s == 1);
+    }
     unload(&built.loaded);
 }
 

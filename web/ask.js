@@ -18,9 +18,8 @@ function collector() {
     };
 }
 
-// module: WebAssembly.Module. files: texts by path. Gives {status, out, err, wrote}: `wanted` names the file that is
-// read back.
-async function lockstepAsk(factory, module, words, files, wanted) {
+// An instance that may be asked once. module: WebAssembly.Module.
+async function lockstepStart(factory, module) {
     const out = collector(), err = collector();
     const engine = await factory({
         stdin: () => null,
@@ -33,6 +32,11 @@ async function lockstepAsk(factory, module, words, files, wanted) {
             return instance.exports;
         },
     });
+    return {engine, out, err};
+}
+
+// files: texts by path. Gives {status, out, err, wrote}: `wanted` names the file that is read back.
+function lockstepAsk({engine, out, err}, words, files, wanted) {
     for (const path of Object.keys(files || {})) {
         const folder = path.split("/").slice(0, -1);
         for (let i = 1; i <= folder.length; i++) {
@@ -46,4 +50,4 @@ async function lockstepAsk(factory, module, words, files, wanted) {
     return {status, out: out.text(), err: err.text(), wrote};
 }
 
-if (typeof module !== "undefined") module.exports = lockstepAsk;
+if (typeof module !== "undefined") module.exports = {start: lockstepStart, ask: lockstepAsk};

@@ -87,6 +87,10 @@ web-browsers:
 	    echo "in $$1"; node tests/web/browser.js $$browser $(BUILD)/web/index.html $(BUILD) scenarios/examples/scaling_efficiency.lua \
 	        scenarios/examples/megatron_22b_175b.lua scenarios/lessons/ring_all_reduce.lua web/scenarios/*.lua || exit 1; done
 
+# How long the page takes in Chromium, and the program in it: docs/web.md has figures.
+web-bench: web
+	@node tests/web/bench.js $(BUILD) $(CHROMIUM)
+
 # README's picture of it: 1200 x 690, in 64 colours where pngquant is here.
 web-picture: web
 	@$(CHROMIUM) --headless --no-sandbox --hide-scrollbars --window-size=1200,690 --virtual-time-budget=15000 \

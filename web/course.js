@@ -267,7 +267,7 @@ async function checkChange() {
     showResult(told);
 }
 
-const FIGURES = {time: seconds, bytes: (b) => gib(b) + " GiB", share: percent, days: (d) => figure(d, 3) + " days", money: (m) => figure(m, 3) + " USD", kwh: (k) => figure(k, 3) + " kWh"};
+const FIGURES = {time: seconds, bytes: (b) => gib(b) + " GiB", share: percent, days: (d) => figure(d, 3) + " days", money: (m) => figure(m, 3) + " USD", kwh: (k) => scaled(k, [[1e6, "GWh"], [1e3, "MWh"], [1, "kWh"]])};
 
 function showResult(told) {
     const box = $("p-result"), table = make("table", {className: "legend"});

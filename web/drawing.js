@@ -25,6 +25,9 @@ const CAUSES = {
     host: ["Host", "#8ad1b2"], other: ["Other", "#c3c8ce"], forward: ["Forward", "#5f96d6"], backward: ["Backward", "#2f5c9e"],
     "weight-gradient": ["Weight gradients", "#a9cdee"], compute: ["Compute", "#2f5c9e"],
 };
+// What a program written by hand does has no strategy.
+const OF_PROGRAM = {...CAUSES, gemm: ["Compute", CAUSES.gemm[1]], pp: ["Sends and receives", CAUSES.pp[1]], dp: ["Collectives", CAUSES.dp[1]]};
+const causes = () => answer && answer.layout === null ? OF_PROGRAM : CAUSES;
 const CLASSES = {
     weights: ["Weights", "#2f5c9e"], gradients: ["Gradients", "#5f96d6"], optimizer: ["Optimizer state", "#a9cdee"],
     activations: ["Activations", "#e69f00"], working: ["Working space", "#f3dc5a"], buffers: ["Buffers", "#cc79a7"], reserve: ["Framework's reserve", "#c3c8ce"],
@@ -35,7 +38,8 @@ const AGAINST = {pinned: "what is pinned", "at first": "the first"};
 
 function change(now, then, moreIsBetter) {
     const span = document.createElement("span"), share = now / then - 1;
-    const part = Object.assign(document.createElement("b"), {textContent: (share > 0 ? "+" : "−") + Math.abs(100 * share).toFixed(1) + " %"});
+    const words = share < 9 ? (share > 0 ? "+" : "−") + Math.abs(100 * share).toFixed(1) + " %" : "×" + figure(now / then, 3);
+    const part = Object.assign(document.createElement("b"), {textContent: words});
     if (Math.abs(share) < 5e-4) {
         span.textContent = "as " + pinnedAs;
     } else {
@@ -99,16 +103,19 @@ function showStack(id, parts, whole_value, looks, say, then, of) {
     const least = then ? Math.max(sum, whole_value ? 0 : Object.values(then).reduce((a, b) => a + b, 0)) : sum;
     const table = document.createElement("table");
     table.className = "legend";
+    const differs = then && Object.keys(parts).some((name) => say(then[name] || 0) !== say(parts[name]));
+    if (differs) table.createTHead().insertRow().append(...["", "now", "", pinnedAs].map((words) => Object.assign(document.createElement("th"), {textContent: words, scope: "col"})));
+    const body = table.createTBody();
     for (const [name, value] of Object.entries(parts).sort((a, b) => b[1] - a[1])) {
         const was = then ? then[name] || 0 : 0;
         if (!(value > 0) && !(was > 0)) continue;
-        const row = table.insertRow(), look = looked(looks, name), key = document.createElement("span");
+        const row = body.insertRow(), look = looked(looks, name), key = document.createElement("span");
         key.className = "key";
         key.style.background = look[1];
         row.insertCell().append(key, look[0]);
         row.insertCell().textContent = say(value);
         row.insertCell().textContent = (100 * value / of).toFixed(1) + " %";
-        if (then) row.insertCell().textContent = say(was) === say(value) ? "" : "was " + say(was);
+        if (differs) row.insertCell().textContent = say(was) === say(value) ? "" : say(was);
     }
     const bars = [bar(parts, least)];
     if (whole_value && whole_value < sum) { // where the capacity ends
@@ -147,7 +154,7 @@ function draw() {
     $("memory").hidden = !memory || !memory.by_class || !memory.peak;
     if (ran && point.exposed_s) {
         const sum = Object.values(point.exposed_s).reduce((a, b) => a + b, 0);
-        showStack("breakdown", point.exposed_s, 0, CAUSES, seconds, pinned && pinned.ran !== false && pinned.exposed_s, sum);
+        showStack("breakdown", point.exposed_s, 0, causes(), seconds, pinned && pinned.ran !== false && pinned.exposed_s, sum);
     }
     if (!$("memory").hidden)
         showStack("memory", memory.by_class, memory.capacity, CLASSES, (b) => gib(b) + " GiB", pinned && pinned.memory_bytes && pinned.memory_bytes.by_class, memory.capacity);

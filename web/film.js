@@ -13,7 +13,7 @@ function showFilm(said) {
         : "An arrow leads from who waits to who is waited for" + (film.ran ? "." : "; a closed circle never goes on.");
     $("film").querySelector("canvas").style.height = film.holds ? Math.min(34, 2.5 + film.rows.length * (film.rows.length > 24 ? 0.55 : 1.6)) + "rem" : "19rem";
     $("film-event").max = film.frames.length - 1;
-    let at = film.holds ? Math.floor(film.frames.length / 3) : film.frames.length - 1; // where something is under way
+    let at = Math.floor((film.frames.length - 1) / (film.holds || film.ran ? 3 : 1)); // where something is under way, or waits for good
     while (film.holds && at + 1 < film.frames.length && underWay(film.frames[at].time_s).length * 2 < film.rows.length) at++;
     $("film-event").value = at;
     showFrame();

@@ -1,5 +1,6 @@
-// node web/pack.js BUILD: build/web/index.html and lockstep.js, of the engine in build/wasm and what lies here. One classic
-// script, since from a disk browsers load neither modules nor workers nor anything by fetch.
+// node web/pack.js BUILD: build/web/index.html and its scripts, of the engine in build/wasm and what lies here. Classic
+// scripts, since from a disk browsers load neither modules nor workers nor anything by fetch. lockstep.js draws the first
+// picture, then loads the others.
 "use strict";
 const fs = require("fs"), path = require("path"), zlib = require("zlib"), {execFileSync} = require("child_process");
 const build = process.argv[2], here = __dirname, out = path.join(build, "web");
@@ -21,8 +22,9 @@ const course = JSON.parse(native("lesson", "list", "--json")), glossary = JSON.p
 
 fs.mkdirSync(out, {recursive: true});
 fs.writeFileSync(path.join(out, "index.html"), read("page.html").replace("/* page.css */", () => read("page.css").trim()));
-fs.writeFileSync(path.join(out, "lockstep.js"), read("vendor/editor.js") +
-    "\nconst SCENARIOS = " + JSON.stringify(scenarios) + ";\nconst FIRST = " + JSON.stringify(first) + ";\nconst COURSE = " + JSON.stringify({problems: course.problems, words: Object.fromEntries(glossary.map((row) => [row.word, row.what]))}) +
-    ";\nconst WORKER = " + JSON.stringify(worker) +
-    ";\nconst PROGRAM = \"" + program + "\";\n\"use strict\";\n(() => {\n" + PARTS.map(read).join("\n") + "})();\n");
+const data = {SCENARIOS: scenarios, FIRST: first, COURSE: {problems: course.problems, words: Object.fromEntries(glossary.map((row) => [row.word, row.what]))}};
+const constants = (of) => Object.entries(of).map(([name, value]) => `const ${name} = ${JSON.stringify(value)};\n`).join("");
+fs.writeFileSync(path.join(out, "lockstep.js"), "\"use strict\";\n" + constants(data) + "(() => {\n" + PARTS.map(read).join("\n") + "})();\n");
+fs.writeFileSync(path.join(out, "engine.js"), constants({WORKER: worker, PROGRAM: program}));
+fs.copyFileSync(path.join(here, "vendor/editor.js"), path.join(out, "editor.js"));
 fs.writeFileSync(path.join(out, "LICENCES.txt"), read("vendor/LICENCES.txt"));

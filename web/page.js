@@ -48,7 +48,7 @@ function buildSliders() {
         slider.output = box.querySelector("output");
         slider.input.addEventListener("input", () => {
             const place = placeOf(text(), slider), value = slider.shown[Number(slider.input.value)];
-            if (place) view.dispatch({changes: {from: place.from, to: place.to, insert: String(value)}});
+            if (place) edit(place.from, place.to, String(value));
         });
     }
 }
@@ -67,10 +67,16 @@ function showSliders() {
     }
 }
 
-// ---- The editor.
+// ---- The editor, which comes after the first picture: till then there is its text.
 
-let view, fields = [];
-const text = () => lesson ? fileOf(lesson) : view.state.doc.toString();
+let view = null, draft = SCENARIOS.gpt3, fields = [], faults = [];
+const text = () => lesson ? fileOf(lesson) : view ? view.state.doc.toString() : draft;
+
+function edit(from, to, insert) {
+    if (view) return view.dispatch({changes: {from, to, insert}});
+    draft = draft.slice(0, from) + insert + draft.slice(to);
+    changed();
+}
 
 function complete(context) {
     const word = context.matchBefore(/[a-z_]+/i);
@@ -78,7 +84,8 @@ function complete(context) {
     return {from: word ? word.from : context.pos, validFor: /^[a-z_]*$/i, options: fields};
 }
 
-function buildEditor(start) {
+async function buildEditor() {
+    await load("editor.js");
     const t = CM.tags, color = (name) => ({color: "var(--" + name + ")"});
     const style = CM.HighlightStyle.define([
         {tag: t.keyword, ...color("keyword")}, {tag: t.string, ...color("string")}, {tag: t.number, ...color("number")},
@@ -97,7 +104,7 @@ function buildEditor(start) {
     });
     view = new CM.EditorView({
         parent: $("editor"),
-        state: CM.EditorState.create({doc: start, extensions: [
+        state: CM.EditorState.create({doc: draft, extensions: [
             CM.lineNumbers(), CM.history(), CM.drawSelection(), CM.bracketMatching(), CM.highlightActiveLine(),
             CM.StreamLanguage.define(CM.lua), CM.syntaxHighlighting(style), CM.indentUnit.of("  "), look,
             CM.autocompletion({override: [complete]}), CM.keymap.of([...CM.completionKeymap, ...CM.defaultKeymap, ...CM.historyKeymap]),
@@ -105,6 +112,7 @@ function buildEditor(start) {
             CM.EditorView.updateListener.of((update) => update.docChanged && changed()),
         ]}),
     });
+    markFaults();
 }
 
 // "scenario.lua:7: error: …", and below it "  hint: …".
@@ -131,8 +139,15 @@ function showProblems(said) {
     const problems = problemsIn(said);
     if (lesson) return listProblems($("faults"), problems, false);
     listProblems($("problems"), problems, true);
+    const before = faults;
+    faults = problems;
+    if (before.length || faults.length) markFaults();
+}
+
+function markFaults() {
+    if (!view) return;
     const lines = view.state.doc.lines;
-    view.dispatch(CM.setDiagnostics(view.state, problems.filter((p) => p.line > 0 && p.line <= lines).map((problem) => {
+    view.dispatch(CM.setDiagnostics(view.state, faults.filter((p) => p.line > 0 && p.line <= lines).map((problem) => {
         const line = view.state.doc.line(problem.line), indent = line.text.length - line.text.trimStart().length;
         return {from: line.from + indent, to: line.to, severity: "error", message: problem.what};
     })));
@@ -149,12 +164,13 @@ function changed() {
 }
 
 async function simulate() {
-    const mine = ++asked, now = era, begin = performance.now(), said = text();
+    const mine = ++asked, now = era, said = text();
     const reply = await first.ask(["run", FILE, "--json"], said);
     if (!reply || now !== era) return; // a newer one took its place, or another scenario is open
     showAnswer(reply);
-    if (mine === asked) $("state").textContent = "answered in " + Math.round(performance.now() - begin) + " ms";
-    if (mine === asked) resting = setTimeout(() => (sayAnswer(), afterwards(mine, said)), 120);
+    if (mine !== asked) return;
+    $("state").textContent = reply.ms ? "answered in " + Math.round(reply.ms) + " ms" : "";
+    resting = setTimeout(() => (sayAnswer(), afterwards(mine, said)), 120);
 }
 
 // For who sees and for who has it read out.
@@ -298,17 +314,17 @@ async function route(atFirst) {
         drawNothing();
         pin(null);
         show("playground", "a cluster in a page");
-        view.requestMeasure();
+        if (view) view.requestMeasure();
     }
     if (said && said !== text()) return put(said);
     if (!leaves) return;
     showSliders();
     if (text() === SCENARIOS.gpt3) showAnswer(FIRST);
-    await new Promise((drawn) => setTimeout(drawn, 0)); // before the program starts, which takes a moment
+    if (atFirst) await drawn();
     await simulate();
 }
 
-function put(said) { view.dispatch({changes: {from: 0, to: view.state.doc.length, insert: said}}); }
+const put = (said) => edit(0, text().length, said);
 
 // ---- The beginning.
 
@@ -319,7 +335,6 @@ async function begin() {
     }
     $("preset").value = "gpt3";
     buildSliders();
-    buildEditor(SCENARIOS.gpt3);
     listenToTimeline();
     listenToFilm();
     $("preset").addEventListener("change", () => put(SCENARIOS[$("preset").value]));
@@ -335,8 +350,17 @@ async function begin() {
         $("answer").focus();
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => (paint(), paintFilm()));
-    new ResizeObserver(() => (paint(), paintFilm(), drawCurve())).observe(document.querySelector(".answer"));
+    let width = 0;
+    new ResizeObserver(([box]) => {
+        if (box.contentRect.width === width) return; // only longer words
+        width = box.contentRect.width;
+        paint(), paintFilm(), drawCurve();
+    }).observe(document.querySelector(".answer"));
     showSliders();
-    await route(true);
+    const opened = route(true);
+    await drawn();
+    await program().catch(() => {}); // who asks it is told; the editor would keep its worker from starting
+    await buildEditor();
+    await opened;
 }
 begin();

@@ -3,27 +3,40 @@ const $ = (id) => document.getElementById(id);
 const MOST_SECONDS = 20; // of one question; then its worker is ended
 const FILE = "scenario.lua";
 
+// Resolves once what is on the page now can be seen.
+const drawn = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
+
+// Another script of the folder, in its turn.
+const loaded = {};
+function load(file) {
+    return loaded[file] = loaded[file] || new Promise((done, fail) => document.head.append(Object.assign(document.createElement("script"),
+        {src: file, async: false, onload: done, onerror: () => fail(new Error(file + " is not beside this page"))})));
+}
+
 function bytesOf(base64) {
     const letters = atob(base64), bytes = new Uint8Array(letters.length);
     for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
     return bytes;
 }
 
-let compiled;
+let compiled, address;
 async function compile() {
+    await load("engine.js");
     const stream = new Blob([bytesOf(PROGRAM)]).stream().pipeThrough(new DecompressionStream("gzip"));
     return WebAssembly.compile(await new Response(stream).arrayBuffer());
 }
-const workerAddress = URL.createObjectURL(new Blob([WORKER], {type: "text/javascript"}));
+const program = () => compiled = compiled || compile();
 
 // One question at a time. While one is asked, the newest of those that come waits, and the others are dropped: null.
 class Room {
     constructor() { this.number = 0; }
 
     async start() {
-        this.worker = new Worker(workerAddress);
-        compiled = compiled || compile();
-        this.worker.postMessage({module: await compiled});
+        const module = program();
+        await load("engine.js");
+        address = address || URL.createObjectURL(new Blob([WORKER], {type: "text/javascript"}));
+        this.worker = new Worker(address); // reads its script while the program is compiled
+        this.worker.postMessage({module: await module});
         this.worker.onmessage = (event) => {
             if (event.data.number === this.number) this.end(event.data.answer);
         };
@@ -31,7 +44,7 @@ class Room {
     }
 
     stop(why) {
-        this.worker.terminate();
+        if (this.worker) this.worker.terminate();
         this.worker = null;
         this.end({status: 4, out: "", err: "error: " + why, wrote: null});
     }
@@ -40,16 +53,21 @@ class Room {
         clearTimeout(this.clock);
         const done = this.done, next = this.waits;
         this.done = this.waits = null;
-        if (done) done(answer);
+        if (done) done({...answer, ms: performance.now() - this.since});
         if (next) this.begin(next.question, next.done);
     }
 
     async begin(question, done) {
         this.done = done;
-        if (!this.worker) await this.start();
+        try {
+            if (!this.worker) await this.start();
+        } catch (error) {
+            return this.stop(error.message);
+        }
         this.number++;
         this.clock = setTimeout(() => this.stop("more than " + MOST_SECONDS + " s: stopped\n  hint: ask for less; nothing is lost"),
             1000 * MOST_SECONDS);
+        this.since = performance.now();
         this.worker.postMessage({number: this.number, ...question});
     }
 

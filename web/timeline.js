@@ -4,30 +4,40 @@ let bars = [], rows = [], events = [0], from = 0, to = 1, end_s = 1;
 
 function showTimeline(said) {
     bars = said && said.timeline ? said.timeline : [];
-    rows = [...new Set(bars.map((bar) => bar.row))].sort((a, b) => a.localeCompare(b, "en", {numeric: true}));
+    rows = [...new Set(bars.flatMap((bar) => [bar.row.replace(/ transfers$/, ""), bar.row]))].sort((a, b) => a.localeCompare(b, "en", {numeric: true}));
     $("timeline").hidden = bars.length === 0;
     if (bars.length === 0) return;
     end_s = Math.max(...bars.map((bar) => bar.end_s));
-    events = [...new Set(bars.filter((bar) => !bar.row.endsWith("transfers")).map((bar) => bar.start_s))].sort((a, b) => a - b);
+    const passes = bars.filter((bar) => !isThin(bar.row));
+    events = [...new Set((passes.length ? passes : bars).map((bar) => bar.start_s))].sort((a, b) => a - b);
     events.push(end_s);
     from = 0;
     to = end_s;
-    const causes = [...new Set(bars.map((bar) => bar.cause))];
-    $("causes").replaceChildren(...causes.map((cause) => {
+    const beside_s = point.step_time_s.p50 - end_s;
+    $("timeline").querySelector("figcaption").replaceChildren("The step in time, " + (answer.layout === null ? "rank by rank" : "one GPU of each stage"),
+        ...beside_s > 0.005 * end_s ? [make("small", {}, "without the " + seconds(beside_s) + " that software loses beside it")] : []);
+    $("causes").replaceChildren(...[...new Set(bars.map((bar) => bar.cause))].map((cause) => {
         const item = document.createElement("li"), key = document.createElement("span");
         key.className = "key";
-        key.style.background = looked(CAUSES, cause)[1];
-        item.append(key, looked(CAUSES, cause)[0]);
+        key.style.background = looked(causes(), cause)[1];
+        item.append(key, looked(causes(), cause)[0]);
         return item;
     }));
-    $("timeline").querySelector("canvas").style.height = Math.min(20, 3 + 2.3 * rows.filter((row) => !isThin(row)).length) + "rem";
+    $("timeline").querySelector("canvas").style.height = Math.min(28, 3 + 2.3 * rows.filter((row) => !isThin(row)).length) + "rem";
     $("event").max = events.length - 1;
-    $("event").value = Math.min(events.length - 1, Math.max(1, Math.floor(events.length / 3)));
+    $("event").value = Math.floor((events.length - 1) / 3);
     showEvent();
+}
+
+// Black letters on a light bar, white ones on a dark bar: where both could be read alike, at 0.18 of the light of white.
+function inkOn(color) {
+    const [red, green, blue] = [1, 3, 5].map((at) => (parseInt(color.slice(at, at + 2), 16) / 255) ** 2.2);
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 ? "#000000" : "#ffffff";
 }
 
 const isThin = (row) => row.endsWith("transfers");
 const named = (row) => row || "GPU";
+const passOf = (name) => (name.match(/^[A-Z](\d+)$/) || [])[1]; // F3: of micro-batch 3
 
 function paint() {
     const canvas = $("timeline").querySelector("canvas"), ratio = devicePixelRatio || 1;
@@ -59,10 +69,10 @@ function paint() {
     for (const bar of bars) {
         if (bar.end_s < from || bar.start_s > to) continue;
         const a = x(bar.start_s), wide = x(bar.end_s) - a, [top, tall] = tops[bar.row];
-        pen.fillStyle = looked(CAUSES, bar.cause)[1];
+        pen.fillStyle = looked(causes(), bar.cause)[1];
         pen.fillRect(a, top, Math.max(wide - (wide > 3 ? 0.75 : 0), 0.4), tall);
         if (wide > 22 && tall > 13 && bar.name && !isThin(bar.row)) {
-            pen.fillStyle = bar.cause === "forward" ? "#10243d" : "#ffffff";
+            pen.fillStyle = inkOn(looked(causes(), bar.cause)[1]);
             pen.fillText(bar.name, a + 4, top + tall / 2 + 4, wide - 6);
         }
     }
@@ -83,7 +93,7 @@ function waitsFor(row, now) {
     const next = bars.find((bar) => bar.row === row && bar.start_s > now), stages = rows.filter((name) => !isThin(name));
     if (!next) return "is done";
     const by = {forward: -1, backward: 1}[next.cause], from_stage = by && stages[(stages.indexOf(row) + by + stages.length) % stages.length];
-    return from_stage && from_stage !== row ? "waits for " + named(from_stage) + ", micro-batch " + next.name.replace(/\D+/, "") : "waits";
+    return from_stage && from_stage !== row ? "waits for " + named(from_stage) + ", micro-batch " + passOf(next.name) : "waits";
 }
 
 function showEvent() {
@@ -98,10 +108,10 @@ function showEvent() {
         if (isThin(row)) continue;
         const covers = (bar) => bar.start_s <= now && now < bar.end_s;
         const does = bars.find((bar) => bar.row === row && covers(bar)), moves = bars.find((bar) => bar.row === row + " transfers" && covers(bar));
-        const item = document.createElement("li"), pass = does && does.name.replace(/\D+/, "");
+        const item = document.createElement("li"), pass = does && passOf(does.name);
         item.append(Object.assign(document.createElement("b"), {textContent: named(row)}), " ",
-            does ? looked(CAUSES, does.cause)[0].toLowerCase() + (pass ? " of micro-batch " + pass : "")
-                : moves ? "waits: " + looked(CAUSES, moves.cause)[0].toLowerCase() : waitsFor(row, now));
+            does ? pass ? looked(causes(), does.cause)[0].toLowerCase() + " of micro-batch " + pass : does.name || looked(causes(), does.cause)[0].toLowerCase()
+                : moves ? "waits: " + looked(causes(), moves.cause)[0].toLowerCase() : waitsFor(row, now));
         list.append(item);
     }
     $("now").replaceChildren("At " + seconds(now) + " of " + seconds(end_s) + ":", list);

@@ -1,14 +1,17 @@
-// In a worker of the page: the compiled program comes first, then questions, one after another.
-let program;
+// In a worker of the page: the compiled program comes first, then questions, one after another. An instance stands ready
+// before it is asked.
+let program, ready;
+const prepare = () => ready = lockstepStart(lockstepEngine, program);
 onmessage = async (event) => {
     if (event.data.module) {
         program = event.data.module;
-        return;
+        return prepare();
     }
     const {number, words, files, wanted} = event.data;
     try {
-        postMessage({number, answer: await lockstepAsk(lockstepEngine, program, words, files, wanted)});
+        postMessage({number, answer: lockstepAsk(await ready, words, files, wanted)});
     } catch (error) {
         postMessage({number, answer: {status: 1, out: "", err: "error: " + (error && error.message || error), wrote: null}});
     }
+    prepare();
 };

@@ -262,20 +262,33 @@ RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const Traini
 
 // ---- Programs written by hand.
 
+// What moves while the main stream goes on.
+static bool is_beside(const Interval *interval, int ranks) {
+    return interval->actor < ranks && interval->stream != 0 && interval->kind == OP_TRANSFER &&
+           interval->end > interval->start;
+}
+
 static Timeline *program_timeline(Arena *arena, const System *system, const RunResult *result) {
     struct {
         TimelineBar *items;
         int count, room;
     } bars = {0};
     Timeline *timeline = ARENA_NEW(arena, Timeline);
-    int rows = system->actor_count < 16 ? system->actor_count : 16;
-    const char **names = ARENA_ARRAY(arena, const char *, rows);
+    int ranks = system->actor_count < 16 ? system->actor_count : 16, rows_each = 1;
     double busy = 0, end = step_seconds(result->end);
-    for (int a = 0; a < rows; a++) names[a] = arena_printf(arena, "rank %d", a);
+    for (int64_t i = 0; i < result->interval_count; i++)
+        if (is_beside(&result->intervals[i], ranks)) rows_each = 2;
+    const char **names = ARENA_ARRAY(arena, const char *, (size_t)rows_each *(size_t)ranks);
+    for (int a = 0; a < ranks; a++) {
+        names[rows_each * a] = arena_printf(arena, "rank %d", a);
+        if (rows_each == 2) names[2 * a + 1] = arena_printf(arena, "rank %d transfers", a);
+    }
     for (int64_t i = 0; i < result->interval_count; i++) {
         const Interval *interval = &result->intervals[i];
-        if (interval->actor >= rows || interval->stream != 0 || interval->end <= interval->start) continue;
-        TimelineBar bar = {.row = interval->actor,
+        if (interval->actor >= ranks || interval->end <= interval->start) continue;
+        bool beside = is_beside(interval, ranks);
+        if (interval->stream != 0 && !beside) continue;
+        TimelineBar bar = {.row = rows_each * interval->actor + beside,
                            .start_s = step_seconds(interval->start),
                            .end_s = step_seconds(interval->end),
                            .cause = system->causes[interval->cause],
@@ -284,10 +297,10 @@ static Timeline *program_timeline(Arena *arena, const System *system, const RunR
         if (interval->kind == OP_WORK) busy += bar.end_s - bar.start_s;
     }
     *timeline = (Timeline){.row_names = names,
-                           .row_count = rows,
+                           .row_count = rows_each * ranks,
                            .bars = bars.items,
                            .bar_count = bars.count,
-                           .idle_share = end > 0 ? 1 - busy / (end * rows) : 0};
+                           .idle_share = end > 0 ? 1 - busy / (end * ranks) : 0};
     return timeline;
 }
 

@@ -57,13 +57,31 @@ async function usual(width, theme) {
     return look;
 }
 
+// The first picture needs no program: a folder that lacks it, and then says so.
+async function beforehand() {
+    const folder = path.join(home, "part");
+    fs.mkdirSync(folder);
+    for (const file of ["index.html", "lockstep.js"]) fs.copyFileSync(path.join(path.dirname(page), file), path.join(folder, file));
+    const moved = "{ const slider = document.getElementById('s-gpus'); slider.value = 9; slider.dispatchEvent(new Event('input')); }\n";
+    fs.writeFileSync(path.join(folder, "editor.js"), moved + fs.readFileSync(path.join(path.dirname(page), "editor.js")));
+    const look = await browser.open(1280, "light", "file://" + folder + "/index.html");
+    check(await until(look, PROBLEM + ".includes('engine.js is not beside this page')"), "a folder without the program says so");
+    check(await look("document.querySelectorAll('#facts dd').length >= 5 && document.querySelector('#breakdown .legend').rows.length > 2"), "and has the first picture");
+    check(await until(look, "/gpus = 512/.test((document.querySelector('.cm-content') || {}).textContent)"), "what a slider says before the editor is there stands in it");
+    browser.said.length = 0;
+}
+
 async function mistakes(look) {
     await look(put("local sim = require \"lockstep\"\nreturn sim.study { on = sim.cluster { node = \"dgx-h10O\" } }"));
     check(await until(look, "/Line 2/.test(" + PROBLEM + ")"), "a mistake is shown at its line");
     check(await look("document.getElementById('problems').closest('[aria-live]') !== null"), "and read out");
+    check(await look("getComputedStyle(document.getElementById('lead'), '::before').content") === '"Before the mistake: "'
+        && await look("getComputedStyle(document.getElementById('facts')).opacity") === "1", "and the answer of before is told as such, and can be read");
     await accessible(look, "a mistake");
     await look(put("while true do end"));
     check(await until(look, "!/Line 2/.test(" + PROBLEM + ") && " + PROBLEM + " !== ''"), "a script without end ends");
+    await look(put(fs.readFileSync("scenarios/lessons/halving_doubling.lua", "utf8")));
+    check(await until(look, "/rank 0 sends and receives/.test(document.getElementById('now').textContent.replace('waits: ', ''))"), "a program that moves beside a main stream that does nothing has a timeline");
     await look("(() => { const s = document.getElementById('preset'); s.value = 'ethernet'; s.dispatchEvent(new Event('change')); })()");
     check(await until(look, PROBLEM + " === '' && /gpt2/.test(document.getElementById('lead').textContent)"), "and the page goes on");
 }
@@ -83,6 +101,8 @@ const ASK = `async (words, text) => {
 }`;
 
 async function answers(look) {
+    const first = JSON.parse(await look("JSON.stringify([FIRST.out, SCENARIOS.gpt3])")), digest = (answer) => answer.match(/"digest": "\w+"/)[0];
+    check(digest(first[0]) === digest(await look(`(${ASK})(["run", "scenario.lua", "--json"], ${JSON.stringify(first[1])})`)), "the first picture is the program's answer");
     for (const file of scenarios) {
         const words = ["run", file, "--json"];
         const native = spawnSync(path.join(build, "lockstep"), words, {maxBuffer: 1 << 30}).stdout.toString();
@@ -105,6 +125,22 @@ const guess = (value) => `(() => { const choice = document.querySelector('#p-fie
     if (choice) choice.click(); else document.getElementById("guess").value = ${JSON.stringify(value)};
     document.querySelector("#p-guess button").click(); })()`;
 const FILM = "document.getElementById('film-now').textContent";
+// Which letters on a canvas are too pale for what they stand on.
+const LETTERS = `(() => {
+    window.pale = [];
+    const draw = CanvasRenderingContext2D.prototype.fillText, probe = new OffscreenCanvas(1, 1).getContext("2d", {willReadFrequently: true});
+    const light = (color) => color.slice(0, 3).map((part, i) => [0.2126, 0.7152, 0.0722][i] * (part <= 10 ? part / 3295 : ((part / 255 + 0.055) / 1.055) ** 2.4)).reduce((a, b) => a + b);
+    CanvasRenderingContext2D.prototype.fillText = function (words, x, y, ...rest) {
+        const aside = {left: 1, start: 1, right: -1}[this.textAlign] || 0, {x: at, y: low} = this.getTransform().transformPoint({x: x + aside, y: y - 4});
+        probe.fillStyle = getComputedStyle(document.body).backgroundColor;
+        probe.fillRect(0, 0, 1, 1);
+        probe.drawImage(this.canvas, Math.floor(at), Math.floor(low), 1, 1, 0, 0, 1, 1);
+        const under = light([...probe.getImageData(0, 0, 1, 1).data]), ink = light([1, 3, 5].map((i) => parseInt(this.fillStyle.slice(i, i + 2), 16)));
+        if ((Math.max(under, ink) + 0.05) / (Math.min(under, ink) + 0.05) < 4.5) window.pale.push(words + " " + this.fillStyle);
+        draw.call(this, words, x, y, ...rest);
+    };
+})()`;
+const TIMELINE = "!document.getElementById('timeline').hidden";
 const CHECK = "document.getElementById('check').click()";
 
 // The right guess and the right change, of the program's own sheet.
@@ -120,6 +156,14 @@ async function solve(look, problem) {
     await look(CHECK);
     check(await until(look, `${RESULT} !== ""`) && await look(`/^Solved.*Notice.*Formula.*Measured/s.test(${RESULT})`), problem.id + " is solved");
     check(await look("document.documentElement.scrollWidth <= innerWidth"), problem.id + " is not wider than the window");
+    check(await look("[...document.querySelectorAll('.term')].every((term) => getComputedStyle(term).display === 'inline')"), problem.id + ": words that are told stand in their line");
+}
+
+// A program written by hand: traffic behind compute, and by the names that the check has.
+async function overlap(look) {
+    check(await until(look, TIMELINE + " && /Collectives/.test(document.getElementById('causes').textContent)"), "2.6 has its traffic in the timeline");
+    check(await look("/backward [0-9]/.test(document.getElementById('now').textContent) && !/micro-batch/.test(document.getElementById('now').textContent)"), "and says what ranks do by its name");
+    check(await look("/Compute/.test(document.getElementById('breakdown').textContent)"), "as the breakdown does");
 }
 
 async function wrongs(look) {
@@ -143,7 +187,10 @@ async function wrongs(look) {
     check(await look("document.getElementById('set-gpus').tagName === 'OUTPUT'"), "what is not the student's cannot be changed");
     await look(CHECK);
     check(await until(look, `/^Not solved.*Nothing has been changed/s.test(${RESULT})`), "no change is told so");
+    const columns = "document.querySelector('#breakdown .legend tbody tr').cells.length";
+    check(await look(columns) === 3, "what is as at first has no column beside it");
     await look(set("fabric", "eth-25g"));
+    check(await until(look, columns + " === 4"), "what has changed has");
     await look(CHECK);
     check(await until(look, `/^Not solved.*a quarter of what was there/s.test(${RESULT})`), "a wrong change is told so, by name");
     for (const number of [1, 2, 3]) {
@@ -169,7 +216,15 @@ async function course() {
     check(await look(`${BODY}.guessed === "yes" && /Lose/.test(document.getElementById("anew").textContent)`), "to begin anew is asked first");
     await look("document.getElementById('anew').click()");
     await until(look, `${BODY}.guessed === "no"`);
-    for (const problem of problems) await solve(look, problem);
+    await look(LETTERS);
+    for (const problem of problems) {
+        await solve(look, problem);
+        if (problem.id === "2.6") await overlap(look);
+        if (problem.id === "2.2") check(await look("/^×[0-9]+ against the first/.test(document.querySelector('#facts dd > :last-child').textContent)"), "many times as much is not said in hundredths");
+        if (problem.id === "2.7") check(await until(look, TIMELINE), "2.7 has a timeline");
+        if (problem.id === "4.2") check(await until(look, TIMELINE + " && /without the [0-9.]+ ms that software loses/.test(document.getElementById('timeline').textContent)"), "4.2 says what its timeline leaves out");
+    }
+    check(await look("window.pale.join()") === "", "letters on a canvas can be read: " + await look("window.pale.slice(0, 5).join()"));
     await look("location.hash = '#course'");
     const all = problems.length + " of " + problems.length + " solved";
     check(await until(look, `document.getElementById("solved").textContent === ${JSON.stringify(all)}`), "the list says that all are solved");
@@ -183,6 +238,12 @@ async function course() {
     check(graded.status === 0 && graded.stdout.toString().includes(problems.length + " of " + problems.length + " lines are solved"), "and the program grades it");
     const again = await open(390, "dark", "#course/4.2");
     check(await until(again, `/^Solved/.test(${RESULT})`), "what was solved is there when it is opened again");
+    await again(LETTERS);
+    for (const {id} of problems) {
+        await again(HASH(id));
+        check(await until(again, `${ON_SHOW(id)} && /^Solved/.test(${RESULT})`) && await again("document.documentElement.scrollWidth <= innerWidth"), id + " is not wider than a phone");
+    }
+    check(await again("window.pale.join()") === "", "letters on a canvas can be read in the dark: " + await again("window.pale.slice(0, 5).join()"));
     await again("document.querySelector('nav a').click()");
     check(await until(again, ANSWERED + " && " + BODY + ".view === 'playground'") && await again("document.querySelectorAll('#facts dd').length >= 5"),
         "and the playground is one click away");
@@ -190,6 +251,7 @@ async function course() {
 
 (async () => {
     browser = await require("./" + kind + ".js")(program, home);
+    await beforehand();
     const look = await usual(1280, "light");
     await mistakes(look);
     await answers(look);

@@ -3,7 +3,7 @@
 const fs = require("fs"), path = require("path"), {spawnSync} = require("child_process");
 
 const build = process.argv[2], scenarios = process.argv.slice(3);
-const ask = require(path.resolve("web/ask.js"));
+const {start, ask} = require(path.resolve("web/ask.js"));
 const factory = require(path.resolve(build, "wasm/engine.js"));
 const engine = new WebAssembly.Module(fs.readFileSync(path.join(build, "wasm/engine.wasm")));
 
@@ -24,7 +24,7 @@ function beside(file) {
 
 async function check(words, files) {
     const native = spawnSync(path.join(build, "lockstep"), words, {maxBuffer: 1 << 30});
-    const web = await ask(factory, engine, words, files);
+    const web = ask(await start(factory, engine), words, files);
     if (native.status !== web.status || native.status === 2) return "exit status " + web.status + ", native " + native.status + "\n" + web.err;
     const lives = /weeks_with_failures/.test(words[1]), of = (text) => lives ? text.replace(/"digest": "\w+"/g, "") : text;
     return difference(of(native.stdout + native.stderr.toString()), of(web.out + web.err), lives ? 1e-6 : 1e-12);

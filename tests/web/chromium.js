@@ -1,4 +1,5 @@
 // Chromium, over its pipe for tools: open(width, theme, address) gives a function that evaluates an expression in that page.
+// `first`: a script that runs there before any other; `slowed`: how many times slower it has the processor.
 "use strict";
 const {spawn} = require("child_process");
 
@@ -27,7 +28,7 @@ module.exports = async function chromium(program, home) {
         return new Promise((done) => waiting.set(mine, done));
     }
 
-    async function open(width, theme, address) {
+    async function open(width, theme, address, {first = "", slowed = 1} = {}) {
         const target = await tell("Target.createTarget", {url: "about:blank"});
         const session = (await tell("Target.attachToTarget", {targetId: target.result.targetId, flatten: true})).result.sessionId;
         const call = (method, params) => tell(method, params, session);
@@ -36,6 +37,8 @@ module.exports = async function chromium(program, home) {
         await call("Page.enable");
         await call("Emulation.setDeviceMetricsOverride", {width, height: 900, deviceScaleFactor: 1, mobile: false});
         await call("Emulation.setEmulatedMedia", {features: [{name: "prefers-color-scheme", value: theme}]});
+        await call("Page.addScriptToEvaluateOnNewDocument", {source: first});
+        await call("Emulation.setCPUThrottlingRate", {rate: slowed});
         await call("Page.navigate", {url: address});
         const look = async (expression) => {
             const reply = await call("Runtime.evaluate", {expression, awaitPromise: true, returnByValue: true});

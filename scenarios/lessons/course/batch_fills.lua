@@ -26,8 +26,8 @@ return sim.study {
     "micro = 32, or what memory holds.",
   },
   notice = function(new, old)
-    return ("%.0f tokens a second, %.0f now. MFU went from %s to %s. Beyond some batch the arithmetic is all of the step, and more brings nothing: %s of memory are taken."):format(
-      old.tokens_per_s, new.tokens_per_s, say.percent(old.mfu), say.percent(new.mfu), say.bytes(new.memory))
+    return ("%s tokens a second, %s now. MFU went from %s to %s. Beyond some batch the arithmetic is all of the step, and more brings nothing: %s of memory are taken."):format(
+      say.whole(old.tokens_per_s), say.whole(new.tokens_per_s), say.percent(old.mfu), say.percent(new.mfu), say.bytes(new.memory))
   end,
   formula = "tokens/s = micro x tokens / (fixed + micro x t). Limits: memory; and a larger batch is another training (track 7).",
   measured = { "training-accuracy", "own-steps", "steps of PyTorch on one H100, from 1 to 256 samples" },

@@ -25,12 +25,13 @@ local function scaled(value, units)
 end
 
 function say.time(seconds)
-  return scaled(seconds, { { 2 * 86400, "" }, { 3600, "h" }, { 60, "min" }, { 1, "s" }, { 1e-3, "ms" }, { 1e-6, "us" } })
+  return scaled(seconds, { { 3600, "h" }, { 60, "min" }, { 1, "s" }, { 1e-3, "ms" }, { 1e-6, "us" } })
 end
 function say.days(days) return ("%.3g days"):format(days) end
 function say.percent(share) return ("%.0f %%"):format(share * 100) end
 function say.times(factor) return (factor < 10 and "%.2g times" or "%.0f times"):format(factor) end
 function say.bytes(bytes) return scaled(bytes, { { 2 ^ 40, "TiB" }, { 2 ^ 30, "GiB" }, { 2 ^ 20, "MiB" }, { 2 ^ 10, "KiB" } }) end
+function say.whole(number) return (("%.0f"):format(number):reverse():gsub("%d%d%d", "%0,"):reverse():gsub("^,", "")) end
 function say.number(number) return ("%.3g"):format(number) end
 function say.money(amount) return scaled(amount, { { 1e9, "billion USD" }, { 1e6, "million USD" }, { 1e3, "thousand USD" }, { 1, "USD" } }) end
 
@@ -658,7 +659,9 @@ local function prove(p)
     end
   end
   claim(guesses > 0 and changes > 0, "it names %d wrong guesses and %d wrong changes", guesses, changes)
-  claim(#(words(p, p.said.notice, new, old) or "") > 40, "there is nothing to notice")
+  local notice = words(p, p.said.notice, new, old) or ""
+  claim(#notice > 40, "there is nothing to notice")
+  claim(not notice:find("%d%d%d%d%d"), "a figure to notice has its thousands together: %s", notice)
   claim(p.said.formula and p.said.measured, "formula or measurement is missing")
   measured_of(p)
   local text = file_of(p, with(p, p.said.solution), truth)

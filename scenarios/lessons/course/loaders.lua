@@ -28,8 +28,8 @@ return sim.study {
     "workers = 16.",
   },
   notice = function(new, old)
-    return ("%.0f images a second, and %.0f now. A GPU that waits for data looks busy to no one but its bill: look at this row first."):format(
-      old.samples_per_s, new.samples_per_s)
+    return ("%s images a second, and %s now. A GPU that waits for data looks busy to no one but its bill: look at this row first."):format(
+      say.whole(old.samples_per_s), say.whole(new.samples_per_s))
   end,
   formula = "rate = min(GPU's, workers x 120, storage's / bytes). Limits: a machine has so many cores; decoding on the GPU (DALI) takes some of its time.",
   measured = { "training-accuracy", "tf-benchmarks-2017", "image networks with real and with synthetic images" },

@@ -30,8 +30,8 @@ return sim.study {
     "node = \"dgx-h100\", precision = \"amp\", micro = 256: larger batches exchange less often.",
   },
   notice = function(new, old)
-    return ("%.0f images a second, now %.0f; waiting for gradients went from %s of a step to %s. Efficiency in a table says as much of the GPU as of the network."):format(
-      old.samples_per_s, new.samples_per_s, say.percent(say.share(old, "dp")), say.percent(say.share(new, "dp")))
+    return ("%s images a second, now %s; waiting for gradients went from %s of a step to %s. Efficiency in a table says as much of the GPU as of the network."):format(
+      say.whole(old.samples_per_s), say.whole(new.samples_per_s), say.percent(say.share(old, "dp")), say.percent(say.share(new, "dp")))
   end,
   formula = "efficiency = C / (C + what of E is not hidden). Limits: the batch of all GPUs together must still learn (8,192 images in the hour of 2017).",
   measured = { "training-accuracy", "tf-benchmarks-2017", "ResNet-50 and others on P100 and K80, on up to 64 GPUs" },

@@ -29,8 +29,8 @@ return sim.study {
     "a100s = 0.",
   },
   notice = function(new, old)
-    return ("Sixteen mixed: %.0f tokens a second. Eight H100: %.0f. If one must mix, the quick cards need a larger batch than the slow ones."):format(
-      old.tokens_per_s, new.tokens_per_s)
+    return ("Sixteen mixed: %s tokens a second. Eight H100: %s. If one must mix, the quick cards need a larger batch than the slow ones."):format(
+      say.whole(old.tokens_per_s), say.whole(new.tokens_per_s))
   end,
   formula = "throughput = GPUs x rate of the slowest, as long as each gets the same batch. Limits: batches in proportion to speed give the sum of rates.",
   measured = { "training-accuracy", "lambda-deeplearning-benchmark", "the same models on one kind of card after the other; a mix was not measured" },

@@ -30,8 +30,8 @@ return sim.study {
     "machines = 7: eight GPUs fewer, and quicker.",
   },
   notice = function(new, old)
-    return ("%.0f tokens a second with 64 GPUs, %.0f with 56. Large runs therefore look for the slowest rank all the time, and swap it."):format(
-      old.tokens_per_s, new.tokens_per_s)
+    return ("%s tokens a second with 64 GPUs, %s with 56. Large runs therefore look for the slowest rank all the time, and swap it."):format(
+      say.whole(old.tokens_per_s), say.whole(new.tokens_per_s))
   end,
   formula = "step = max over ranks; loss = 1 - 1 / factor, whatever the number of GPUs. Limits: exchange that was hidden hides a little less or more.",
   measured = { "training-accuracy", "megatron-core-h100-weak", "48 to 6,144 H100 in step; a slow one was not measured" },

@@ -26,8 +26,8 @@ return sim.study {
     "storage = \"local-nvme\": copy the images into each machine first. A server on 10 Gb/s is eight times quicker at most.",
   },
   notice = function(new, old, n)
-    return ("%.0f images a second are %.0f MB/s: the cable. From the drive: %.0f."):format(
-      old.samples_per_s, old.samples_per_s * n.kb * 1e3 / 1e6, new.samples_per_s)
+    return ("%s images a second are %.0f MB/s: the cable. From the drive: %s."):format(
+      say.whole(old.samples_per_s), old.samples_per_s * n.kb * 1e3 / 1e6, say.whole(new.samples_per_s))
   end,
   formula = "rate <= storage's bytes a second / bytes of a sample. Limits: memory caches what was read before; small files cost round trips too.",
   measured = { "training-accuracy", "tf-benchmarks-2017", "image networks with real and with synthetic images" },

@@ -29,7 +29,7 @@ return sim.study {
     "cards = \"pair\".",
   },
   notice = function(new, old)
-    return ("%.0f images a second with four, %.0f with two. The report measured the same: 548 s and 80 s."):format(old.samples_per_s, new.samples_per_s)
+    return ("%s images a second with four, %s with two. The report measured the same: 548 s and 80 s."):format(say.whole(old.samples_per_s), say.whole(new.samples_per_s))
   end,
   formula = "step = compute + 2 (n - 1) / n x bytes / rate of the LAN, as long as nothing hides it. Limits: a 10 Gb/s LAN helps, until the slower cards are what one waits for.",
   measured = { "training-accuracy", "servergear-rtx4090", "image networks on 1 to 4 RTX 4090" },
