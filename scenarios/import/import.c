@@ -207,7 +207,7 @@ static const char *converted(Arena *arena, const char *how, const char *value) {
     bool known = false;
     for (const char *at = how; *at;) {
         size_t length = strcspn(at, ",");
-        const char *colon = memrchr(at, ':', length);
+        const char *colon = import_colon(at, length);
         const char *key = arena_printf(arena, "%.*s", (int)(colon - at), at);
         if (strcmp(key, "*") == 0) return is_nothing(value) ? "" : value; // any other
         if (same_word(key, bare) || (strcmp(key, "yes") == 0 && says_yes(bare)) ||
