@@ -417,6 +417,26 @@ static const struct {
     {"cat > j <<'E'\n#SBATCH -N 1 --ntasks=1\n#SBATCH hetjob\n#SBATCH -N 2 --ntasks-per-node=8 --gpus-per-node=8\n"
      "srun --label python pretrain_gpt.py " MEGATRON_SIZES " --micro-batch-size 1\nE\nsbatch j\n",
      "gpus", "16"},
+    // Lines and fields of files; a task of an array; lists that a process hands over.
+    {"printf '1 2\\n4 8\\n' > t; read -r A B < <(sed -n 2p t)\n" RUN("--tensor-model-parallel-size $A"), "tp", "4"},
+    {"printf '1 2\\n4 8\\n' > t; read -r A B <<< \"$(awk 'NR==2' t)\"\n" RUN("--tensor-model-parallel-size $B"), "tp",
+     "8"},
+    {"printf '1,2\\n4,8\\n' > t; IFS=, read -r A B < <(tail -n 1 t)\n" RUN("--tensor-model-parallel-size $A"), "tp",
+     "4"},
+    {"printf '1,2\\n4,8\\n' > t; A=$(tail -n +2 t | cut -d, -f1)\n" RUN("--tensor-model-parallel-size $A"), "tp", "4"},
+    {"printf '1:2\\n4:8\\n' > t; A=$(awk -F: 'NR==1 {print $2}' t)\n" RUN("--tensor-model-parallel-size $A"), "tp",
+     "2"},
+    {"A=$(awk '{s += $1} END {print s}' t)\n" RUN("--tensor-model-parallel-size $A"), "tp", "(not said)"},
+    {"#SBATCH --array=2-6%2\nprintf '1\\n4\\n' > t; A=$(sed -n \"${SLURM_ARRAY_TASK_ID}p\" t)\n" RUN(
+         "--tensor-model-parallel-size $A"),
+     "tp", "4"},
+    // Schedulers that are no Slurm.
+    {"#PBS -l select=2:ncpus=64:ngpus=8:gpu_model=a100\nmpiexec -n 16 --ppn 8 python pretrain_gpt.py " MEGATRON_SIZES
+     " --bf16 --micro-batch-size 1\n",
+     "gpus", "16"},
+    {"torchx run -s slurm -cfg partition=a,constraint=h100 dist.ddp -j 2x8 --env A=1 -m pretrain_gpt -- " MEGATRON_SIZES
+     " --bf16 --micro-batch-size 1\n",
+     "gpus", "16"},
     // Options that are shifted away one by one.
     {"set -- --tp 2 --pp 2 --\nwhile true; do case $1 in --tp) TP=$2; shift 2;; --pp) PP=$2; shift 2;; --) break;; "
      "esac; done\n" RUN("--tensor-model-parallel-size $TP --pipeline-model-parallel-size $PP"),
