@@ -864,3 +864,54 @@ TEST(latent_attention_in_megatrons_words_is_deepseek_v3s) {
     EXPECT(!strstr(word(import, "model"), "lora"));
     arena_close(arena);
 }
+
+// What schedulers call a GPU, a node that has it, and what is taken where nobody says it.
+TEST(gpus_go_by_their_makers_generations_and_constraints) {
+    static const struct {
+        const char *directive, *node;
+    } rows[] = {{"--gres=gpu:TeslaV100_SXM2_32GB:8", "dgx-1-v100"},
+                {"--gpus-per-node=8 --constraint=volta32gb", "dgx-1-v100"},
+                {"--gpus-per-node=8 --constraint='[ib&hopper]'", "dgx-h100"},
+                {"--gpus-per-node=4 --constraint=a100 --partition=booster", "hgx-a100-4"},
+                {"--gpus-per-node=8 --partition=booster", "dgx-h100"},
+                {"--gpus-per-node=8", "dgx-h100"}};
+    Arena *arena = arena_open();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *text =
+            arena_printf(arena,
+                         "#!/bin/bash\n#SBATCH --nodes=2 %s\nsrun torchrun --nproc_per_node $SLURM_GPUS_ON_NODE "
+                         "run_clm.py --model_name_or_path gpt2 --per_device_train_batch_size 4\n",
+                         rows[i].directive);
+        const Import *import = read_as(arena, "x.sbatch", text, &nothing);
+        EXPECT_TEXT(arena_printf(arena, "%s: %s", rows[i].directive, word(import, "node")),
+                    arena_printf(arena, "%s: %s", rows[i].directive, rows[i].node));
+        EXPECT(lists(&import->missing, "node type"));
+    }
+    const char *unknown = "#!/bin/bash\n#SBATCH --gres=gpu:gtx9000:8\ntorchrun --nproc_per_node 8 run_clm.py "
+                          "--model_name_or_path gpt2 --per_device_train_batch_size 4\n";
+    EXPECT_CONTAINS(first_problem(arena, "x.sbatch", unknown, &nothing), "Of \"gtx9000\" none is known");
+    arena_close(arena);
+}
+
+TEST(references_within_tags_and_a_name_beside_its_sizes_are_followed) {
+    Arena *arena = arena_open();
+    const char *text = "#!/bin/bash\ncat > h.yaml <<'E'\nbatch_size: 16\nd_model: 512\nlayers: 6\n"
+                       "num_layers: !ref <layers>\nnhead: 8\ngrad_accumulation_factor: 2\nprecision: fp32\n"
+                       "opts:\n  batch_size: !ref <batch_size>\nE\n"
+                       "torchrun --nproc_per_node 4 train.py h.yaml --batch_size=8 --precision=fp16\n";
+    const Import *import = read_as(arena, "x.sh", text, &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(import->software, "SpeechBrain");
+    EXPECT_CONTAINS(word(import, "model"), "layers=6,hidden=512,heads=8");
+    EXPECT_TEXT(word(import, "micro-batch"), "8");
+    EXPECT_TEXT(word(import, "precision"), "fp16");
+    const char *bert = "#!/bin/bash\ntorchrun --nproc_per_node 8 run_pretraining.py --bert_model=bert-large-uncased "
+                       "--allreduce_post_accumulation --train_batch_size=4096 --gradient_accumulation_steps=256 "
+                       "--max_seq_length=512 --fp16 --num_hidden_layers %d --hidden_size 1024 --num_attention_heads "
+                       "16\n";
+    import = read_as(arena, "x.sh", arena_printf(arena, bert, 24), &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(import, "model"), "bert-large");
+    EXPECT_TEXT(word(import, "micro-batch"), "16");
+    import = read_as(arena, "x.sh", arena_printf(arena, bert, 12), &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_CONTAINS(word(import, "model"), "layers=12");
+    arena_close(arena);
+}

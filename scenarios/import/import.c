@@ -406,8 +406,9 @@ static bool is_config(const char *path, const char *text) {
 }
 
 static bool is_script(const char *path, const char *text) {
-    static const char *const endings[] = {".sh", ".sbatch", ".slurm", ".bash", ".py", NULL};
-    return ends_in_one_of(path, endings) || is_makefile(path) || strncmp(text, "#!", 2) == 0 || strstr(text, "#SBATCH");
+    static const char *const endings[] = {".sh", ".sbatch", ".slurm", ".bash", ".py", ".pbs", ".lsf", ".qsub", NULL};
+    static const char *const marks[] = {"#SBATCH", "#PBS ", "#BSUB ", "#flux:", "#COBALT ", "#PJM ", "#OAR ", NULL};
+    return ends_in_one_of(path, endings) || is_makefile(path) || strncmp(text, "#!", 2) == 0 || has_one_of(text, marks);
 }
 
 static void read_script(Reading *r, const char *name, const char *text, size_t bytes) {

@@ -289,21 +289,39 @@ static void read_xpk(Reading *r, const ShellWords *words, int at, Where where) {
     if (command) shell_run_words(r->shell, command, where);
 }
 
-// torchx run -s slurm dist.ddp -j 4x8 --script train.py -- OPTIONS
+// "a=b,c=d" into a list.
+static void read_pairs(Reading *r, const char *text, SaidList *list, Where where, SaidBy by) {
+    for (const char *at = text; *at; at += strcspn(at, ","), at += *at == ',') {
+        size_t length = strcspn(at, ",="), all = strcspn(at, ",");
+        if (at[length] == '=')
+            said_add(r->arena, list, arena_printf(r->arena, "%.*s", (int)length, at),
+                     arena_printf(r->arena, "%.*s", (int)(all - length - 1), at + length + 1), where, by);
+    }
+}
+
+// torchx run -s slurm -cfg constraint=h100 dist.ddp -j 4x8 --env A=1,B=2 --script train.py -- OPTIONS, or -m MODULE
 static void read_torchx(Reading *r, const ShellWords *words, Where where) {
     ShellWords *torchrun = ARENA_NEW(r->arena, ShellWords);
     const char *layout = "1x1", *program = NULL;
     int at = 1;
     for (; at + 1 < words->count && strcmp(words->items[at].text, "--") != 0; at++) {
-        if (strcmp(words->items[at].text, "-j") == 0) layout = words->items[at + 1].text;
-        if (strcmp(words->items[at].text, "--script") == 0) program = words->items[at + 1].text;
+        const char *word = words->items[at].text, *value = words->items[at + 1].text;
+        if (strcmp(word, "-j") == 0) layout = value;
+        if (strcmp(word, "--script") == 0 || strcmp(word, "-m") == 0) program = value;
+        if (strcmp(word, "-cfg") == 0 || strcmp(word, "--scheduler_args") == 0)
+            read_pairs(r, value, &r->step, where, BY_MACHINES);
+        if (strcmp(word, "--env") == 0) read_pairs(r, value, &r->environment, where, BY_ENVIRONMENT);
     }
     if (!program) return;
     const char *x = strchr(layout, 'x');
-    const char *const first[] = {
-        "torchrun",         "--nnodes",         arena_printf(r->arena, "%d", x ? atoi(layout) : 1),
-        "--nproc_per_node", x ? x + 1 : layout, program};
-    for (int i = 0; i < 6; i++) {
+    const char *const first[] = {"torchrun",
+                                 "--nnodes",
+                                 arena_printf(r->arena, "%d", x ? atoi(layout) : 1),
+                                 "--nproc_per_node",
+                                 x ? x + 1 : layout,
+                                 "-m",
+                                 program};
+    for (int i = 0; i < 7; i++) {
         ShellWord word = {first[i], words->items[0].line};
         LIST_PUSH(r->arena, torchrun, word);
     }

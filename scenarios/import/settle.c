@@ -41,14 +41,29 @@ static bool letters_within(const char *name, const char *whole) {
     return !*at;
 }
 
+// "TeslaV100", "NVIDIA-H200": behind the maker; "volta32gb" by its generation: V100-32gb.
+static const char *bare_gpu(Reading *r, const char *name) {
+    static const char *const makers[] = {"nvidia", "tesla", "amd", "geforce", "instinct", "quadro", "gpu"};
+    static const struct {
+        const char *word, *gpu;
+    } generations[] = {{"pascal", "P100"}, {"volta", "V100"},    {"ampere", "A100"},
+                       {"hopper", "H100"}, {"lovelace", "L40S"}, {"blackwell", "B200"}};
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+        if (strncasecmp(name, makers[i], strlen(makers[i])) == 0)
+            name += strlen(makers[i]), name += strspn(name, "-_ ");
+    for (size_t i = 0; i < sizeof generations / sizeof *generations; i++) {
+        size_t length = strlen(generations[i].word);
+        if (strncasecmp(name, generations[i].word, length) == 0)
+            return arena_printf(r->arena, "%s-%.40s", generations[i].gpu, name + length);
+    }
+    return name;
+}
+
 // Of what the scheduler or the cluster calls a GPU ("a100-80g", "NVIDIA-H200", "Tesla-V100-SXM2-16GB") the nodes that
 // have it, in the catalogue's order; so many to a node where that is known.
 static const char *node_with(Reading *r, const char *gpu, double per_node, const char **its_gpu) {
-    static const char *const makers[] = {"nvidia", "tesla", "amd", "geforce", "instinct"};
     const Catalogue *catalogue = catalogue_builtin(r->arena);
-    const char *name = gpu;
-    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
-        if (strncasecmp(name, makers[i], strlen(makers[i])) == 0) name += strlen(makers[i]) + 1;
+    const char *name = bare_gpu(r, gpu);
     if (!*name) return NULL;
     const char *size = strpbrk(name, "0123456789");
     for (const char *at = name; *at; at++) // "80g", "80GB": of the memory
@@ -57,15 +72,16 @@ static const char *node_with(Reading *r, const char *gpu, double per_node, const
     size_t first = strcspn(name, "-_ ");
     const char *core = arena_printf(r->arena, "%.*s", (int)first, name);
     const char *rough = NULL;
-    for (int pass = 0; pass < 2; pass++)
+    for (int pass = 0; pass < 3; pass++) // so many, joined fast; so many; more
         for (int i = 0; i < catalogue->node_count; i++) {
             const NodeType *node = &catalogue->nodes[i];
             const char *type = node->gpu_name_count ? node->gpu_names[0] : NULL;
             if (!type || !letters_within(core, type)) continue;
-            if (per_node > 0 && node->gpu_count != (int)per_node && !(pass == 1 && node->gpu_count > per_node))
+            if (per_node > 0 && node->gpu_count != (int)per_node && !(pass == 2 && node->gpu_count > per_node))
                 continue;
             const char *sized = memory > 0 ? arena_printf(r->arena, "-%.0fGB", memory) : "";
-            if (r->machines.nodes > 1 && node->nic_count == 0) continue;
+            if (r->machines.nodes > 1 && node->nic_bytes_per_second * node->nic_count < (pass == 0 ? 10e9 : 1))
+                continue;
             if (memory >= 8 && size != core && strcasestr(type, "GB") && !strcasestr(type, sized)) {
                 if (!rough) rough = node->name;
                 continue;
@@ -133,18 +149,24 @@ static void settle_machines(Reading *r) {
         problem_is_usage(r->problems);
     }
     if (r->asked->node) return;
-    const char *gpu = NULL, *node = instance ? instance->name : m->gpu ? node_with(r, m->gpu, m->per_node, &gpu) : NULL;
-    if (instance) {
-        hear(r, "node", node, where);
-    } else if (node) {
-        hear(r, "node", node, where);
+    const char *gpu = NULL, *node = instance ? instance->name : NULL;
+    for (const char *at = instance ? NULL : m->gpu; at && *at && !node; at += strcspn(at, "&|,[]()!* "), at += !!*at) {
+        const char *word = arena_printf(r->arena, "%.*s", (int)strcspn(at, "&|,[]()!* "), at);
+        node = *word ? node_with(r, word, m->per_node, &gpu) : NULL;
+    }
+    bool named = m->gpu && (!m->gpu_perhaps || node);
+    if (!named && !r->asked->no_machines) {
+        node = node_with(r, "H100", m->per_node > 0 ? m->per_node : 8, &gpu);
         list_line(r, &r->import->missing, "node type", node,
-                  arena_printf(r->arena, "%.40s is said; taken as these, --node says otherwise", m->gpu), where);
+                  "nothing says which GPUs they have; taken as these, --node says otherwise", where);
+    }
+    if (node) {
+        hear(r, "node", node, where);
+        if (!instance && named)
+            list_line(r, &r->import->missing, "node type", node,
+                      arena_printf(r->arena, "%.40s is said; taken as these, --node says otherwise", m->gpu), where);
     } else if (!r->asked->no_machines) {
-        problem_add(r->problems, where,
-                    m->gpu ? "which machines? Of \"%.40s\" none is known"
-                           : "which machines? Nothing here says what GPUs they have%.0s",
-                    m->gpu ? m->gpu : "");
+        problem_add(r->problems, where, "which machines? Of \"%.40s\" none is known", m->gpu);
         problem_hint(r->problems, "say --node NAME (lockstep hw list node)");
         problem_is_usage(r->problems);
     }
