@@ -37,7 +37,7 @@ TEST(a_script_finds_configurations_beside_its_folder_in_its_project) {
     }
 }
 
-TEST(variables_at_their_usual_values_are_of_no_effect_and_others_are_told) {
+TEST(variables_that_are_off_are_of_no_effect_and_usual_ones_taken_and_others_told) {
     static const char script[] = "#!/bin/bash\nexport NCCL_SOCKET_IFNAME=eth0 NCCL_IB_DISABLE=%s NCCL_NVLS_ENABLE=2 "
                                  "NCCL_ALGO=Ring CUDA_LAUNCH_BLOCKING=0\n"
                                  "torchrun --nproc_per_node 8 run_clm.py --model_name_or_path gpt2 "
@@ -46,7 +46,7 @@ TEST(variables_at_their_usual_values_are_of_no_effect_and_others_are_told) {
     const ImportAsked asked = {.node = "dgx-h100"};
     const Import *import = read_as(arena, "x.sh", arena_printf(arena, script, "0"), &asked);
     EXPECT(lists(&import->idle, "NCCL_IB_DISABLE") && lists(&import->idle, "NCCL_SOCKET_IFNAME"));
-    EXPECT(lists(&import->idle, "NCCL_NVLS_ENABLE") && lists(&import->idle, "CUDA_LAUNCH_BLOCKING"));
+    EXPECT(lists(&import->taken, "NCCL_NVLS_ENABLE") && lists(&import->idle, "CUDA_LAUNCH_BLOCKING"));
     EXPECT(lists(&import->open, "NCCL_ALGO"));
     EXPECT_TEXT(word(import, "optimizer"), "adam-8bit");
     import = read_as(arena, "x.sh", arena_printf(arena, script, "1"), &asked);

@@ -227,14 +227,22 @@ static void settle_sharding(Reading *r, Where where) {
     settle_offload(r);
 }
 
+// The option by which the files said it.
+static const char *name_of_key(const Reading *r, const char *key) {
+    const ImportLines *taken = &r->import->taken;
+    for (int i = taken->count - 1; i >= 0; i--)
+        if (taken->items[i].why && strcmp(taken->items[i].why, key) == 0) return taken->items[i].name;
+    return key;
+}
+
 static void settle_deepspeed(Reading *r, Where where) {
     double micro = heard_number(r, "ds_micro", 0), all = heard_number(r, "ds_batch", 0),
            accumulation = heard_number(r, "ds_accumulation", 0);
     const char *own = heard(r, "micro-batch") ? "micro-batch" : NULL;
     if (micro > 0 && own && heard_number(r, own, micro) != micro) {
         problem_add(r->problems, heard(r, "ds_micro")->where,
-                    "%s samples a GPU are said here, and %s to the trainer: DeepSpeed refuses to start",
-                    number_text(r, micro), heard_text(r, own));
+                    "train_micro_batch_size_per_gpu is %s here, and %s is %s: DeepSpeed refuses to start",
+                    number_text(r, micro), name_of_key(r, own), heard_text(r, own));
         problem_hint(r->problems, "write \"auto\", or the same number");
     }
     if (micro > 0) hear_number(r, "micro-batch", micro, heard(r, "ds_micro")->where);

@@ -298,18 +298,20 @@ static void settle_bare_size(Reading *r) {
 
 // "examples/recipes/llama/pretrain_llama3_8b.py": a program that is called by what it trains; or NULL.
 static const char *model_of_program(Reading *r) {
-    static const char *const begins[] = {"pretrain_", "finetune_", "train_", "sft_", "lora_", "run_", "tune_"};
     const char *name = r->program ? strrchr(r->program, ' ') : NULL;
     if (!name || !file_ends_in(name, ".py")) return NULL;
     const char *slash = strrchr(name, '/');
     name = slash ? slash + 1 : name + 1;
-    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
-        size_t length = strlen(begins[i]);
-        if (strncmp(name, begins[i], length) != 0) continue;
-        const char *core = arena_printf(r->arena, "%.*s", (int)(strlen(name) - length - 3), name + length);
-        return library_name(r, core);
-    }
-    return NULL;
+    return library_name(r, arena_printf(r->arena, "%.*s", (int)(strlen(name) - 3), name));
+}
+
+// Whether the sizes that are said are those of the model.
+static bool has_sizes(Reading *r, const Model *model) {
+    return model && heard_number(r, "layers", 0) == model->layers && heard_number(r, "hidden", 0) == model->hidden &&
+           heard_number(r, "heads", 0) == model->heads &&
+           heard_number(r, "kv_heads", model->kv_heads) == model->kv_heads &&
+           heard_number(r, "ffn", model->ffn) == model->ffn && heard_number(r, "vocab", model->vocab) == model->vocab &&
+           heard_number(r, "experts", model->experts.count) == model->experts.count;
 }
 
 void settle_model(Reading *r) {
@@ -327,7 +329,11 @@ void settle_model(Reading *r) {
     settle_bare_size(r);
     const Heard *name = heard(r, "model");
     if (name && !name->value) name = NULL; // a variable that the shell is yet to be told
-    const char *spelt = spell_model(r);
+    const char *spelt = spell_model(r), *same = spelt && name ? library_name(r, name->value) : NULL;
+    if (same && has_sizes(r, model_called(r, same))) {
+        hear(r, "model", same, name->where);
+        return;
+    }
     if (spelt) {
         hear(r, "model", spelt, heard(r, "layers")->where);
         return;
