@@ -865,6 +865,21 @@ TEST(latent_attention_in_megatrons_words_is_deepseek_v3s) {
     arena_close(arena);
 }
 
+// A model that nobody has sizes of is taken as one of the library's, by the size in its name.
+TEST(a_model_that_is_not_known_is_one_of_its_size) {
+    static const char text[] = "#!/bin/bash\ntorchrun --nproc_per_node 8 run_clm.py --model_name_or_path %s "
+                               "--per_device_train_batch_size 4\n";
+    Arena *arena = arena_open();
+    const ImportAsked asked = {.node = "dgx-h100"};
+    const Import *import = read_as(arena, "x.sh", arena_printf(arena, text, "acme/otter-v2.1-8b-it"), &asked);
+    EXPECT_TEXT(word(import, "model"), "llama-3-8b");
+    EXPECT_TEXT(word(import, "unread-options"), "1");
+    EXPECT(lists(&import->open, "model") && lists(&import->missing, "model"));
+    EXPECT_CONTAINS(first_problem(arena, "x.sh", arena_printf(arena, text, "acme/otter-v2"), &asked), "which model is");
+    EXPECT_CONTAINS(first_problem(arena, "x.sh", arena_printf(arena, text, "acme/otter-9000b"), &asked), "which model");
+    arena_close(arena);
+}
+
 // What schedulers call a GPU, a node that has it, and what is taken where nobody says it.
 TEST(gpus_go_by_their_makers_generations_and_constraints) {
     static const struct {

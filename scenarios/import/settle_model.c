@@ -305,6 +305,35 @@ static const char *model_of_program(Reading *r) {
     return library_name(r, arena_printf(r->arena, "%.*s", (int)(strlen(name) - 3), name));
 }
 
+// "granite-3.0-8b-base": as many billions; 0: its name does not say.
+static double billions_of(const char *name) {
+    for (const char *at = name; *at; at++) {
+        if (!isdigit((unsigned char)*at) || (at > name && (isalnum((unsigned char)at[-1]) || at[-1] == '.'))) continue;
+        char *end;
+        double number = strtod(at, &end);
+        if ((*end == 'b' || *end == 'B') && !isalnum((unsigned char)end[1])) return number;
+        at = end - 1;
+    }
+    return 0;
+}
+
+// Of the library's decoders of Llama's kind, without experts, the one whose parameters are nearest, within a third; or
+// NULL.
+static const char *model_as_large(Reading *r, const char *name) {
+    double wanted = 1e9 * billions_of(name), best = log(4.0 / 3);
+    const char *nearest = NULL;
+    int count;
+    const char *const *names = model_names(&count);
+    for (int i = 0; i < count && wanted > 0; i++) {
+        const Model *model = model_called(r, names[i]);
+        bool fits = model && counts_tokens(model) && model->causal && model->experts.count == 0;
+        if (!fits || !model->gated_mlp || !model->rms_norm) continue;
+        double away = fabs(log(model_parameters(model) / wanted));
+        if (away < best) best = away, nearest = model->name;
+    }
+    return nearest;
+}
+
 // Whether the sizes that are said are those of the model.
 static bool has_sizes(Reading *r, const Model *model) {
     return model && heard_number(r, "layers", 0) == model->layers && heard_number(r, "hidden", 0) == model->hidden &&
@@ -363,6 +392,14 @@ void settle_model(Reading *r) {
                     missing_of_shape(r));
         problem_hint(r->problems, "is an option misspelt? Or say --model NAME (lockstep model list)");
         problem_is_usage(r->problems);
+        return;
+    }
+    const char *large = name ? model_as_large(r, called) : NULL;
+    if (large) {
+        hear(r, "model", large, name->where);
+        list_line(r, &r->import->open, "model", called, "none of the library; taken as one of its size", name->where);
+        ask_for(r, "model",
+                arena_printf(r->arena, "\"%.60s\" is taken as %s by its size; --model says otherwise", called, large));
         return;
     }
     problem_add(r->problems, name ? name->where : (Where){0},
