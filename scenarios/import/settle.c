@@ -430,8 +430,10 @@ static void settle_software(Reading *r, const ImportSoftware *software) {
         unhear(r, "samples");
     }
     const Model *model = heard(r, "model") ? model_called(r, heard_text(r, "model")) : NULL;
-    if (model && !counts_tokens(model) && heard(r, "recompute") && strcmp(heard_text(r, "recompute"), "none") != 0)
-        set_open(r, "recompute", "recomputation of what is no transformer is not simulated");
+    const char *again = heard_text(r, "recompute");
+    bool can = !model || names_parts(model) || (convolves(model) && again && strcmp(again, "full") == 0);
+    if (!can && again && strcmp(again, "none") != 0)
+        set_open(r, "recompute", "such recomputation of what is no transformer is not simulated");
     const char *method = heard_text(r, "recompute_method");
     if (method && strcmp(method, "uniform") == 0)
         set_aside(r, "recompute-num-layers", "all layers are recomputed, by so many at a time");
