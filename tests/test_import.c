@@ -875,8 +875,24 @@ TEST(a_model_that_is_not_known_is_one_of_its_size) {
     EXPECT_TEXT(word(import, "model"), "llama-3-8b");
     EXPECT_TEXT(word(import, "unread-options"), "1");
     EXPECT(lists(&import->open, "model") && lists(&import->missing, "model"));
+    import = read_as(arena, "x.sh", arena_printf(arena, text, "acme/gpt-neox-3.6b"), &asked); // not of 20 billions
+    EXPECT_TEXT(word(import, "model"), "phi-3-mini");
     EXPECT_CONTAINS(first_problem(arena, "x.sh", arena_printf(arena, text, "acme/otter-v2"), &asked), "which model is");
     EXPECT_CONTAINS(first_problem(arena, "x.sh", arena_printf(arena, text, "acme/otter-9000b"), &asked), "which model");
+    arena_close(arena);
+}
+
+TEST(a_program_that_python_alone_starts_has_a_gpu) {
+    static const char text[] =
+        "base, tok = FastLanguageModel.from_pretrained(model_name='gpt2', max_seq_length=512)\n"
+        "model = FastLanguageModel.get_peft_model(base, r=16, use_gradient_checkpointing='unsloth')\n"
+        "t = SFTTrainer(model, args=SFTConfig(per_device_train_batch_size=2, bf16=True))\n";
+    Arena *arena = arena_open();
+    const Import *import = read_as(arena, "t.py", text, &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(import, "gpus"), "1");
+    EXPECT(lists(&import->missing, "GPUs"));
+    EXPECT_TEXT(word(import, "lora-rank"), "16");
+    EXPECT_TEXT(word(import, "recompute"), "full");
     arena_close(arena);
 }
 

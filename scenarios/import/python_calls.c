@@ -42,6 +42,7 @@ static const struct Maker {
     {"finetune_recipe", "recipe.", false, true},
     {"DataLoader", "", false, false},
     {"LoraConfig", "lora.", false, false},
+    {"get_peft_model", "lora.", false, false}, // unsloth's
     {"BitsAndBytesConfig", "", false, false},
     {"ScalingConfig", "", false, true},
     {"SlurmExecutor", "executor.", false, false},

@@ -730,7 +730,8 @@ static void read_statement(Python *p) {
         if (p->in_dataclass && !adds && !method)
             python_tell(p, "", arena_printf(p->r->arena, "%.*s", (int)length, name), python_commas(p, &words), line);
         assign(p, name, length, &words, is_list, adds || method);
-        if (i + 1 < targets.count && !takes(p, ',')) break;
+        if (p->at >= p->end || *p->at != ',') break; // the next line is another statement's
+        p->at++;
     }
 }
 

@@ -142,6 +142,12 @@ static void settle_machines(Reading *r) {
                     number_text(r, m->gpus));
         problem_hint(r->problems, "numbers must agree");
     }
+    bool alone = m->gpus <= 0 && r->program && strncmp(r->program, "python ", 7) == 0;
+    if (alone && !r->asked->no_machines) {
+        m->nodes = m->per_node = m->gpus = 1;
+        list_line(r, &r->import->missing, "GPUs", "1", "nothing says how many, and python alone starts one process",
+                  where);
+    }
     hear_number(r, "gpus", m->gpus, where);
     if (!r->asked->gpus && m->gpus <= 0 && !r->asked->no_machines) {
         problem_add(r->problems, where, "how many GPUs? Nothing here says it");

@@ -23,6 +23,24 @@ static const Model *model_spelt_like(Reading *r, const char *name) {
     return model;
 }
 
+// "granite-3.0-8b-base": as many billions; 0: its name does not say.
+static double billions_of(const char *name) {
+    for (const char *at = name; *at; at++) {
+        if (!isdigit((unsigned char)*at) || (at > name && (isalnum((unsigned char)at[-1]) || at[-1] == '.'))) continue;
+        char *end;
+        double number = strtod(at, &end);
+        if ((*end == 'b' || *end == 'B') && !isalnum((unsigned char)end[1])) return number;
+        at = end - 1;
+    }
+    return 0;
+}
+
+// "gpt-neox-3.6b" is not the library's gpt-neox of 20 billions.
+static bool is_as_large(const Model *model, const char *said) {
+    double billions = billions_of(said);
+    return billions <= 0 || fabs(log(model_parameters(model) / (1e9 * billions))) < log(2);
+}
+
 // "meta-llama/Meta-Llama-3-8B-Instruct": without its owner, and without what stands before or behind the name.
 static const char *library_name(Reading *r, const char *said) {
     static const char *const endings[] = {".nemo", ".gguf", ".safetensors", ".pt", ".pth", ".bin", ".git"};
@@ -35,7 +53,7 @@ static const char *library_name(Reading *r, const char *said) {
         char *name = arena_printf(r->arena, "%.100s", begin);
         while (*name) {
             const Model *model = model_spelt_like(r, name);
-            if (model) return model->name;
+            if (model && is_as_large(model, said)) return model->name;
             char *cut = strrchr(name, '-');
             char *underline = strrchr(name, '_');
             if (!cut || (underline && underline > cut)) cut = underline;
@@ -303,18 +321,6 @@ static const char *model_of_program(Reading *r) {
     const char *slash = strrchr(name, '/');
     name = slash ? slash + 1 : name + 1;
     return library_name(r, arena_printf(r->arena, "%.*s", (int)(strlen(name) - 3), name));
-}
-
-// "granite-3.0-8b-base": as many billions; 0: its name does not say.
-static double billions_of(const char *name) {
-    for (const char *at = name; *at; at++) {
-        if (!isdigit((unsigned char)*at) || (at > name && (isalnum((unsigned char)at[-1]) || at[-1] == '.'))) continue;
-        char *end;
-        double number = strtod(at, &end);
-        if ((*end == 'b' || *end == 'B') && !isalnum((unsigned char)end[1])) return number;
-        at = end - 1;
-    }
-    return 0;
 }
 
 // Of the library's decoders of Llama's kind, without experts, the one whose parameters are nearest, within a third; or
