@@ -905,6 +905,8 @@ TEST(gpus_go_by_their_makers_generations_and_constraints) {
                 {"--gpus-per-node=8 --constraint='[ib&hopper]'", "dgx-h100"},
                 {"--gpus-per-node=4 --constraint=a100 --partition=booster", "hgx-a100-4"},
                 {"--gpus-per-node=8 --partition=booster", "dgx-h100"},
+                {"--gres=gpu:a6000:8", "8x A6000"},
+                {"--gres=gpu:2080ti:4", "4x RTX2080Ti"},
                 {"--gpus-per-node=8", "dgx-h100"}};
     Arena *arena = arena_open();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -221,7 +221,7 @@ void machines_of_scheduler(Reading *r) {
             else if (count > 0)
                 m->per_node = count;
             const char *type = i == 1 ? (gres[3] == ':' ? gres + 4 : NULL) : (colon ? value : NULL);
-            if (type && !isdigit((unsigned char)*type))
+            if (type && isalpha((unsigned char)type[strspn(type, "0123456789")]))
                 m->gpu = arena_printf(r->arena, "%.*s", (int)strcspn(type, ":,"), type), m->gpu_perhaps = false;
         } else if (!m->gpu || m->gpu_perhaps) {
             const char *other = m->gpu_perhaps ? m->gpu : NULL; // the partition beside the constraint

@@ -56,7 +56,22 @@ static const char *bare_gpu(Reading *r, const char *name) {
         if (strncasecmp(name, generations[i].word, length) == 0)
             return arena_printf(r->arena, "%s-%.40s", generations[i].gpu, name + length);
     }
-    return name;
+    return strspn(name, "0123456789") == 4 ? arena_printf(r->arena, "RTX%.40s", name) : name;
+}
+
+static const char *core_of(Reading *r, const char *name) {
+    return arena_printf(r->arena, "%.*s", (int)strcspn(name, "-_ "), name);
+}
+
+// A machine of so many cards, where no node of the catalogue has that many of them: "8x A6000"; or NULL.
+static const char *node_of_cards(Reading *r, const char *gpu, double per_node) {
+    enum { MOST_CARDS = 16 };
+    const Catalogue *catalogue = catalogue_builtin(r->arena);
+    const char *core = core_of(r, bare_gpu(r, gpu));
+    for (int i = 0; i < catalogue->gpu_count && *core && per_node <= MOST_CARDS; i++)
+        if (letters_within(core, catalogue->gpus[i].name))
+            return arena_printf(r->arena, "%.0fx %s", fmax(1, per_node), catalogue->gpus[i].name);
+    return NULL;
 }
 
 // Of what the scheduler or the cluster calls a GPU ("a100-80g", "NVIDIA-H200", "Tesla-V100-SXM2-16GB") the nodes that
@@ -69,8 +84,7 @@ static const char *node_with(Reading *r, const char *gpu, double per_node, const
     for (const char *at = name; *at; at++) // "80g", "80GB": of the memory
         if ((at == name || !isalnum((unsigned char)at[-1])) && isdigit((unsigned char)*at)) size = at;
     double memory = size ? atof(size) : 0;
-    size_t first = strcspn(name, "-_ ");
-    const char *core = arena_printf(r->arena, "%.*s", (int)first, name);
+    const char *core = core_of(r, name);
     const char *rough = NULL;
     for (int pass = 0; pass < 3; pass++) // so many, joined fast; so many; more
         for (int i = 0; i < catalogue->node_count; i++) {
@@ -156,10 +170,11 @@ static void settle_machines(Reading *r) {
     }
     if (r->asked->node) return;
     const char *gpu = NULL, *node = instance ? instance->name : NULL;
-    for (const char *at = instance ? NULL : m->gpu; at && *at && !node; at += strcspn(at, "&|,[]()!* "), at += !!*at) {
-        const char *word = arena_printf(r->arena, "%.*s", (int)strcspn(at, "&|,[]()!* "), at);
-        node = *word ? node_with(r, word, m->per_node, &gpu) : NULL;
-    }
+    for (int cards = 0; cards < 2 && m->gpu && !node; cards++)
+        for (const char *at = m->gpu; *at && !node; at += strcspn(at, "&|,[]()!* "), at += !!*at) {
+            const char *word = arena_printf(r->arena, "%.*s", (int)strcspn(at, "&|,[]()!* "), at);
+            if (*word) node = cards ? node_of_cards(r, word, m->per_node) : node_with(r, word, m->per_node, &gpu);
+        }
     bool named = m->gpu && (!m->gpu_perhaps || node);
     if (!named && !r->asked->no_machines) {
         node = node_with(r, "H100", m->per_node > 0 ? m->per_node : 8, &gpu);
@@ -499,8 +514,9 @@ static void list_gpu(Reading *r) {
     const NodeType *node =
         name ? find_node(r->arena, catalogue_builtin(r->arena), name, (Where){0}, problems_create(r->arena)) : NULL;
     if (node && node->gpu_name_count) list_line(r, &r->import->job, "gpu", node->gpu_names[0], NULL, r->machines.where);
-    if (r->machines.nodes > 0)
-        list_line(r, &r->import->job, "nodes", number_text(r, r->machines.nodes), NULL, r->machines.where);
+    double nodes = r->machines.nodes;
+    if (nodes <= 0 && node) nodes = ceil(world_of(r) / node->gpu_count);
+    if (nodes > 0) list_line(r, &r->import->job, "nodes", number_text(r, nodes), NULL, r->machines.where);
 }
 
 // The range is wider for each of those.

@@ -326,6 +326,7 @@ static const char *model_of_program(Reading *r) {
 // Of the library's decoders of Llama's kind, without experts, the one whose parameters are nearest, within a third; or
 // NULL.
 static const char *model_as_large(Reading *r, const char *name) {
+    enum { USUAL_WORDS = 160000 }; // more weigh too much in small ones
     double wanted = 1e9 * billions_of(name), best = log(4.0 / 3);
     const char *nearest = NULL;
     int count;
@@ -333,7 +334,7 @@ static const char *model_as_large(Reading *r, const char *name) {
     for (int i = 0; i < count && wanted > 0; i++) {
         const Model *model = model_called(r, names[i]);
         bool fits = model && counts_tokens(model) && model->causal && model->experts.count == 0;
-        if (!fits || !model->gated_mlp || !model->rms_norm) continue;
+        if (!fits || !model->gated_mlp || !model->rms_norm || model->vocab > USUAL_WORDS) continue;
         double away = fabs(log(model_parameters(model) / wanted));
         if (away < best) best = away, nearest = model->name;
     }
