@@ -57,6 +57,7 @@ help:
 	@echo "make html    build/html, the manual with a search, which opens from disk (where cmark-gfm and mandoc are found)"
 	@echo "make release build/release: source, Debian packages, wheel, manual, page of what is committed, with SHA256SUMS"
 	@echo "make mpi     build/lockstep-mpi, sweeps and plans over MPI (where mpicc is found)"
+	@echo "make portable  what builds without Linux's own calls: by clang, against musl (where both are found)"
 	@echo "make digests gcc -O0, -O2, ASan and clang builds must give the same runs"
 
 # ---- The two commands of the README: they do everything on a fresh Debian 12 machine.
@@ -371,6 +372,9 @@ html-test: html
 	    [ $$# = 2 ] || { echo "html-test: no $$1 is here: the manual was not opened in it"; continue; }; \
 	    echo "in $$1"; node tests/web/manual.js $$browser $(BUILD)/html || exit 1; done
 
+portable:
+	@.ci/portable
+
 release:
 	@BUILD=$(BUILD) .ci/release
 
@@ -406,6 +410,6 @@ clean:
 	rm -rf build build-asan build-O0 build-clang build-fuzz build-coverage build-lint-gcc
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all help demo test check wheel man html html-test release wasm web web-test web-browsers web-bench web-picture asan lint digests bench fuzz scoreboard collectives-accuracy netbox \
+.PHONY: all help demo test check wheel man html html-test portable release wasm web web-test web-browsers web-bench web-picture asan lint digests bench fuzz scoreboard collectives-accuracy netbox \
         cuda cuda-check mpi mpi-check sweep-torture store-torture golden schema boundaries failures laws \
         recovery plan-torture report-check manual install uninstall clean

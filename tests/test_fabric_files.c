@@ -90,7 +90,11 @@ TEST(an_even_topology_of_slurm_is_a_fat_tree_and_another_is_drawn) {
     arena_close(arena);
 }
 
-TEST(mistakes_in_topology_conf_are_told_at_their_line) {
+#define INFRA                                                                                                          \
+    "devices:\n- {name: h, components: [{name: gpu, choice: xpu}, {name: nic, choice: nic}]}\n"                        \
+    "instances:\n- {name: a, device: h, count: 2}\n"
+
+TEST(mistakes_in_files_of_fabrics_are_told_at_their_line) {
     static const struct {
         const char *text, *complaint;
     } rows[] = {
@@ -110,6 +114,15 @@ TEST(mistakes_in_topology_conf_are_told_at_their_line) {
         {"BlockName=a Nodes=n1\nBlockSizes=4,6\n", "2: BlockSizes=4,6 is no list of sizes"},
         {"SwitchName=a Switches=b\nSwitchName=b Switches=c\nSwitchName=c Nodes=\n", "3: Nodes=: a name is empty"},
         {"SwitchName=\x1b[2J Nodes=n[1\n", "1: Nodes=n[1"},
+        {INFRA "- {name: b, device: x}\nedges: []\n", "5: an instance of no device"},
+        {INFRA "edges:\n- {ep1: {instance: a, component: nic}}\n", "6: an end of this edge names no component"},
+        {INFRA "edges:\n- {ep1: {instance: 'a[0:9]', component: nic}, ep2: {instance: a, component: nic}}\n",
+         "6: an end of this edge names no component"},
+        {INFRA "edges:\n- {ep1: {instance: a, component: nic}, ep2: {instance: 'a[0]', component: nic}}\n",
+         "6: 2 ends and 1 are no pairs"},
+        {INFRA "edges:\n- {ep1: {instance: a, component: nic}, ep2: {instance: a, component: nic}, scheme: ring}\n",
+         "6: it joins hosts without a switch"},
+        {INFRA "edges: []\n", "says of no node on which switch"},
         {"hello\n", "0: this shows no fabric that is known"},
         {"", "0: this shows no fabric that is known"},
     };
@@ -200,6 +213,8 @@ TEST(what_a_file_does_not_say_of_a_fabric_is_asked_for) {
 
 TEST(a_fabric_from_a_file_is_the_same_as_one_said_by_kind) {
     Arena *arena = arena_open();
+    const char *drawn = arena_copy_text(arena, collective("ib-ndr400:tests/data/fabrics/leaf_spine.json")->out);
+    EXPECT_TEXT(collective("ib-ndr400:tests/data/fabrics/infragraph.yaml")->out, drawn);
     const char *file =
         arena_copy_text(arena, collective("ib-hdr200:tests/data/fabrics/slurm_even.conf:oversubscription=2")->out);
     const char *said = arena_copy_text(

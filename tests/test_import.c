@@ -417,6 +417,26 @@ static const struct {
     {"cat > j <<'E'\n#SBATCH -N 1 --ntasks=1\n#SBATCH hetjob\n#SBATCH -N 2 --ntasks-per-node=8 --gpus-per-node=8\n"
      "srun --label python pretrain_gpt.py " MEGATRON_SIZES " --micro-batch-size 1\nE\nsbatch j\n",
      "gpus", "16"},
+    // Lines and fields of files; a task of an array; lists that a process hands over.
+    {"printf '1 2\\n4 8\\n' > t; read -r A B < <(sed -n 2p t)\n" RUN("--tensor-model-parallel-size $A"), "tp", "4"},
+    {"printf '1 2\\n4 8\\n' > t; read -r A B <<< \"$(awk 'NR==2' t)\"\n" RUN("--tensor-model-parallel-size $B"), "tp",
+     "8"},
+    {"printf '1,2\\n4,8\\n' > t; IFS=, read -r A B < <(tail -n 1 t)\n" RUN("--tensor-model-parallel-size $A"), "tp",
+     "4"},
+    {"printf '1,2\\n4,8\\n' > t; A=$(tail -n +2 t | cut -d, -f1)\n" RUN("--tensor-model-parallel-size $A"), "tp", "4"},
+    {"printf '1:2\\n4:8\\n' > t; A=$(awk -F: 'NR==1 {print $2}' t)\n" RUN("--tensor-model-parallel-size $A"), "tp",
+     "2"},
+    {"A=$(awk '{s += $1} END {print s}' t)\n" RUN("--tensor-model-parallel-size $A"), "tp", "(not said)"},
+    {"#SBATCH --array=2-6%2\nprintf '1\\n4\\n' > t; A=$(sed -n \"${SLURM_ARRAY_TASK_ID}p\" t)\n" RUN(
+         "--tensor-model-parallel-size $A"),
+     "tp", "4"},
+    // Schedulers that are no Slurm.
+    {"#PBS -l select=2:ncpus=64:ngpus=8:gpu_model=a100\nmpiexec -n 16 --ppn 8 python pretrain_gpt.py " MEGATRON_SIZES
+     " --bf16 --micro-batch-size 1\n",
+     "gpus", "16"},
+    {"torchx run -s slurm -cfg partition=a,constraint=h100 dist.ddp -j 2x8 --env A=1 -m pretrain_gpt -- " MEGATRON_SIZES
+     " --bf16 --micro-batch-size 1\n",
+     "gpus", "16"},
     // Options that are shifted away one by one.
     {"set -- --tp 2 --pp 2 --\nwhile true; do case $1 in --tp) TP=$2; shift 2;; --pp) PP=$2; shift 2;; --) break;; "
      "esac; done\n" RUN("--tensor-model-parallel-size $TP --pipeline-model-parallel-size $PP"),
@@ -842,5 +862,89 @@ TEST(latent_attention_in_megatrons_words_is_deepseek_v3s) {
     import = deepseek_with(arena, ""); // whose sizes Megatron takes no heed of
     EXPECT(lists(&import->idle, "--kv-lora-rank") && lists(&import->taken, "--kv-channels"));
     EXPECT(!strstr(word(import, "model"), "lora"));
+    arena_close(arena);
+}
+
+// A model that nobody has sizes of is taken as one of the library's, by the size in its name.
+TEST(a_model_that_is_not_known_is_one_of_its_size) {
+    static const char text[] = "#!/bin/bash\ntorchrun --nproc_per_node 8 run_clm.py --model_name_or_path %s "
+                               "--per_device_train_batch_size 4\n";
+    Arena *arena = arena_open();
+    const ImportAsked asked = {.node = "dgx-h100"};
+    const Import *import = read_as(arena, "x.sh", arena_printf(arena, text, "acme/otter-v2.1-8b-it"), &asked);
+    EXPECT_TEXT(word(import, "model"), "llama-3-8b");
+    EXPECT_TEXT(word(import, "unread-options"), "1");
+    EXPECT(lists(&import->open, "model") && lists(&import->missing, "model"));
+    import = read_as(arena, "x.sh", arena_printf(arena, text, "acme/gpt-neox-3.6b"), &asked); // not of 20 billions
+    EXPECT_TEXT(word(import, "model"), "phi-3-mini");
+    EXPECT_CONTAINS(first_problem(arena, "x.sh", arena_printf(arena, text, "acme/otter-v2"), &asked), "which model is");
+    EXPECT_CONTAINS(first_problem(arena, "x.sh", arena_printf(arena, text, "acme/otter-9000b"), &asked), "which model");
+    arena_close(arena);
+}
+
+TEST(a_program_that_python_alone_starts_has_a_gpu) {
+    static const char text[] =
+        "base, tok = FastLanguageModel.from_pretrained(model_name='gpt2', max_seq_length=512)\n"
+        "model = FastLanguageModel.get_peft_model(base, r=16, use_gradient_checkpointing='unsloth')\n"
+        "t = SFTTrainer(model, args=SFTConfig(per_device_train_batch_size=2, bf16=True))\n";
+    Arena *arena = arena_open();
+    const Import *import = read_as(arena, "t.py", text, &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(import, "gpus"), "1");
+    EXPECT(lists(&import->missing, "GPUs"));
+    EXPECT_TEXT(word(import, "lora-rank"), "16");
+    EXPECT_TEXT(word(import, "recompute"), "full");
+    arena_close(arena);
+}
+
+// What schedulers call a GPU, a node that has it, and what is taken where nobody says it.
+TEST(gpus_go_by_their_makers_generations_and_constraints) {
+    static const struct {
+        const char *directive, *node;
+    } rows[] = {{"--gres=gpu:TeslaV100_SXM2_32GB:8", "dgx-1-v100"},
+                {"--gpus-per-node=8 --constraint=volta32gb", "dgx-1-v100"},
+                {"--gpus-per-node=8 --constraint='[ib&hopper]'", "dgx-h100"},
+                {"--gpus-per-node=4 --constraint=a100 --partition=booster", "hgx-a100-4"},
+                {"--gpus-per-node=8 --partition=booster", "dgx-h100"},
+                {"--gres=gpu:a6000:8", "8x A6000"},
+                {"--gres=gpu:2080ti:4", "4x RTX2080Ti"},
+                {"--gpus-per-node=8", "dgx-h100"}};
+    Arena *arena = arena_open();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *text =
+            arena_printf(arena,
+                         "#!/bin/bash\n#SBATCH --nodes=2 %s\nsrun torchrun --nproc_per_node $SLURM_GPUS_ON_NODE "
+                         "run_clm.py --model_name_or_path gpt2 --per_device_train_batch_size 4\n",
+                         rows[i].directive);
+        const Import *import = read_as(arena, "x.sbatch", text, &nothing);
+        EXPECT_TEXT(arena_printf(arena, "%s: %s", rows[i].directive, word(import, "node")),
+                    arena_printf(arena, "%s: %s", rows[i].directive, rows[i].node));
+        EXPECT(lists(&import->missing, "node type"));
+    }
+    const char *unknown = "#!/bin/bash\n#SBATCH --gres=gpu:gtx9000:8\ntorchrun --nproc_per_node 8 run_clm.py "
+                          "--model_name_or_path gpt2 --per_device_train_batch_size 4\n";
+    EXPECT_CONTAINS(first_problem(arena, "x.sbatch", unknown, &nothing), "Of \"gtx9000\" none is known");
+    arena_close(arena);
+}
+
+TEST(references_within_tags_and_a_name_beside_its_sizes_are_followed) {
+    Arena *arena = arena_open();
+    const char *text = "#!/bin/bash\ncat > h.yaml <<'E'\nbatch_size: 16\nd_model: 512\nlayers: 6\n"
+                       "num_layers: !ref <layers>\nnhead: 8\ngrad_accumulation_factor: 2\nprecision: fp32\n"
+                       "opts:\n  batch_size: !ref <batch_size>\nE\n"
+                       "torchrun --nproc_per_node 4 train.py h.yaml --batch_size=8 --precision=fp16\n";
+    const Import *import = read_as(arena, "x.sh", text, &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(import->software, "SpeechBrain");
+    EXPECT_CONTAINS(word(import, "model"), "layers=6,hidden=512,heads=8");
+    EXPECT_TEXT(word(import, "micro-batch"), "8");
+    EXPECT_TEXT(word(import, "precision"), "fp16");
+    const char *bert = "#!/bin/bash\ntorchrun --nproc_per_node 8 run_pretraining.py --bert_model=bert-large-uncased "
+                       "--allreduce_post_accumulation --train_batch_size=4096 --gradient_accumulation_steps=256 "
+                       "--max_seq_length=512 --fp16 --num_hidden_layers %d --hidden_size 1024 --num_attention_heads "
+                       "16\n";
+    import = read_as(arena, "x.sh", arena_printf(arena, bert, 24), &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(import, "model"), "bert-large");
+    EXPECT_TEXT(word(import, "micro-batch"), "16");
+    import = read_as(arena, "x.sh", arena_printf(arena, bert, 12), &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_CONTAINS(word(import, "model"), "layers=12");
     arena_close(arena);
 }

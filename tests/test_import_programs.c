@@ -37,7 +37,7 @@ TEST(a_script_finds_configurations_beside_its_folder_in_its_project) {
     }
 }
 
-TEST(variables_at_their_usual_values_are_of_no_effect_and_others_are_told) {
+TEST(variables_that_are_off_are_of_no_effect_and_usual_ones_taken_and_others_told) {
     static const char script[] = "#!/bin/bash\nexport NCCL_SOCKET_IFNAME=eth0 NCCL_IB_DISABLE=%s NCCL_NVLS_ENABLE=2 "
                                  "NCCL_ALGO=Ring CUDA_LAUNCH_BLOCKING=0\n"
                                  "torchrun --nproc_per_node 8 run_clm.py --model_name_or_path gpt2 "
@@ -46,7 +46,7 @@ TEST(variables_at_their_usual_values_are_of_no_effect_and_others_are_told) {
     const ImportAsked asked = {.node = "dgx-h100"};
     const Import *import = read_as(arena, "x.sh", arena_printf(arena, script, "0"), &asked);
     EXPECT(lists(&import->idle, "NCCL_IB_DISABLE") && lists(&import->idle, "NCCL_SOCKET_IFNAME"));
-    EXPECT(lists(&import->idle, "NCCL_NVLS_ENABLE") && lists(&import->idle, "CUDA_LAUNCH_BLOCKING"));
+    EXPECT(lists(&import->taken, "NCCL_NVLS_ENABLE") && lists(&import->idle, "CUDA_LAUNCH_BLOCKING"));
     EXPECT(lists(&import->open, "NCCL_ALGO"));
     EXPECT_TEXT(word(import, "optimizer"), "adam-8bit");
     import = read_as(arena, "x.sh", arena_printf(arena, script, "1"), &asked);
@@ -180,6 +180,66 @@ static const char *line_of(const ImportLines *lines, const char *name) {
     for (int i = 0; i < lines->count; i++)
         if (strcmp(lines->items[i].name, name) == 0) return lines->items[i].value;
     return "(not there)";
+}
+
+TEST(a_makefiles_conditions_choose_its_lines) {
+    static const char text[] = "BOX ?= big\nifeq ($(BOX),big)\nTP := 2\nelse\nTP := 4\nendif\n"
+                               "ifneq \"$(BOX)\" \"big\"\nPP := 2\nelse ifdef TP\nPP := 4\nelse\nPP := 8\nendif\n"
+                               "ifndef BOX\n  ifeq (a,a)\nPP := 1\n  endif\nendif\n"
+                               "all:\n\ttorchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 24 --hidden-size 1024 "
+                               "--num-attention-heads 16 --seq-length 1024 --bf16 --micro-batch-size 1 "
+                               "--tensor-model-parallel-size $(TP) --pipeline-model-parallel-size $(PP)\n";
+    Arena *arena = arena_open();
+    const Import *import = read_as(arena, "Makefile", text, &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(import, "tp"), "2");
+    EXPECT_TEXT(word(import, "pp"), "4");
+    arena_close(arena);
+}
+
+// A launcher whose options are dictionaries, given to a function of its own; and one that becomes another program.
+TEST(a_launcher_in_python_says_its_options_in_dictionaries) {
+    static const char text[] =
+        "cat > l.py <<'E'\nimport os\nON = object()\nN = int(os.environ['SLURM_NNODES'])\n"
+        "A = {'--num-layers': 24, '--hidden-size': 1024, '--num-attention-heads': 16, '--bf16': ON}\n"
+        "B = {'--seq-length': 1024, '--tensor-model-parallel-size': 2 * 2, '--lr': None}\n"
+        "def flags(*tables):\n    out = []\n    return out\n"
+        "def main():\n    cmd = ['torchrun', f'--nnodes={N}', '--nproc-per-node=8', 'pretrain_gpt.py']\n"
+        "    cmd += flags(A, B)\n    os.execvp(cmd[0], cmd)\nE\nsrun python3 l.py\n";
+    Arena *arena = arena_open();
+    const char *script =
+        arena_printf(arena, "#!/bin/bash\n#SBATCH --nodes=2 --gpus-per-node=8 --ntasks-per-node=1\n%s", text);
+    const Import *import = read_as(arena, "x.sbatch", script, &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(import, "gpus"), "16");
+    EXPECT_TEXT(word(import, "tp"), "4");
+    EXPECT_TEXT(word(import, "precision"), "bf16");
+    EXPECT_CONTAINS(word(import, "model"), "layers=24,hidden=1024");
+    arena_close(arena);
+}
+
+// What functions are passed, classes of models, settings in a dictionary that a call takes whole.
+TEST(parameters_of_functions_are_what_they_are_passed) {
+    static const char text[] =
+        "def trainer(nodes: int = 4, gpus: int = 8):\n"
+        "    return run.Config(nl.Trainer, devices=gpus, num_nodes=nodes, plugins=bf16_mixed(),\n"
+        "        callbacks=[run.Config(MegatronCommOverlapCallback, tp_comm_overlap=True)])\n"
+        "def strategy():\n    return run.Config(nl.MegatronStrategy, tensor_model_parallel_size=2,\n"
+        "        ddp=run.Config(DistributedDataParallelConfig, overlap_grad_reduce=True))\n"
+        "m = run.Config(llm.LlamaModel, config=run.Config(llm.Llama3Config8B, seq_length=4096))\n"
+        "def main():\n    many = 2\n    t = trainer(many, gpus=8)\n    e = executor(many)\n";
+    Arena *arena = arena_open();
+    const Import *import = read_as(arena, "p.py", text, &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(import, "gpus"), "16");
+    EXPECT_TEXT(word(import, "model"), "llama-3-8b");
+    EXPECT_TEXT(word(import, "overlap-grad-reduce"), "true");
+    EXPECT_TEXT(word(import, "tp-comm-overlap"), "true");
+    const char *whole = "import submitit\nextra = {'slurm_constraint': 'h100'}\nx = submitit.AutoExecutor(folder='l')\n"
+                        "x.update_parameters(nodes=2, tasks_per_node=8, gpus_per_node=8, **extra)\n"
+                        "t = TrainingArguments(per_device_train_batch_size=4, bf16=True)\n"
+                        "model = AutoModelForCausalLM.from_pretrained('gpt2')\n";
+    import = read_as(arena, "s.py", whole, &(ImportAsked){0});
+    EXPECT_TEXT(word(import, "gpus"), "16");
+    EXPECT_TEXT(word(import, "node"), "dgx-h100");
+    arena_close(arena);
 }
 
 TEST(a_makefile_is_what_make_would_do) {

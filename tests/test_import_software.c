@@ -202,6 +202,10 @@ static const struct {
              "meta-llama/Llama-2-7b --data.max_length 2048"},
     {"fairseq", "fairseq-train --arch transformer_lm_gpt3_xl "
                 "--tokens-per-sample 2048"},
+    {"SpeechBrain", "torchrun --nnodes 2 --nproc_per_node 8 train.py --grad_accumulation_factor=1 --model "
+                    "gpt2-1.5b"},
+    {"BERT of DeepLearningExamples", "torchrun --nnodes 2 --nproc_per_node 8 run_pretraining.py --bert_model "
+                                     "bert-large-uncased --allreduce_post_accumulation"},
     {"OLMo-core", "torchrun --nnodes 2 --nproc_per_node 8 train.py --train_module.rank_microbatch_size=8192 "
                   "--model.preset=llama2-7b --dataset.sequence_length=4096"},
     {"nanochat", "torchrun --nnodes 2 --nproc_per_node 8 -m scripts.base_train --depth=20"},
@@ -243,13 +247,14 @@ static const struct {
     {"axolotl", "torchrun --nnodes 2 --nproc_per_node 8 train.py --base_model meta-llama/Llama-2-7b"},
     {"torchtune", "tune run --nnodes 2 --nproc_per_node 8 full_finetune_distributed --config llama2/7B_full"},
     {"nanoGPT",
-     "torchrun --nnodes 2 --nproc_per_node 8 train.py --n_layer 12 --n_head 12 --n_embd 768 --block_size 1024"},
+     "torchrun --nnodes 2 --nproc_per_node 8 train.py --n_layer 12 --n_head 12 --n_embd 768 --block_size 1024 "
+     "--init_from scratch"},
     {"Horovod", "torchrun --nnodes 2 --nproc_per_node 8 train_hvd.py --model gpt2-1.5b"},
     {"DeepSpeed", "torchrun --nnodes 2 --nproc_per_node 8 train.py --deepspeed_initialize true --model gpt2-1.5b"},
-    {"Hugging Face Trainer", "torchrun --nnodes 2 --nproc_per_node 8 run_clm.py --model_name_or_path "
-                             "meta-llama/Llama-2-7b"},
     {"Diffusers", "torchrun --nnodes 2 --nproc_per_node 8 train_text_to_image.py --pretrained_model_name_or_path "
                   "meta-llama/Llama-2-7b"},
+    {"Hugging Face Trainer", "torchrun --nnodes 2 --nproc_per_node 8 run_clm.py --model_name_or_path "
+                             "meta-llama/Llama-2-7b"},
     {"PyTorch's imagenet example", "srun python main.py -a resnet50 --multiprocessing-distributed --world-size 1"},
     {"a script of its own", "torchrun --nnodes 2 --nproc_per_node 8 train.py --model gpt2-1.5b"},
 };
@@ -312,7 +317,8 @@ static bool needs_another(const ImportSoftware *software, const ImportOption *ro
     static const char words[] =
         " layers hidden heads kv_heads ffn head_dim vocab experts experts_per_token gated_mlp"
         " untied_embedding steps recipe partition offload-parameters lora-everywhere ray_workers"
-        " selective_ac expansion replicate rank_micro recompute_method all_accumulation encoder_layers"
+        " selective_ac expansion replicate rank_micro rank_accumulation recompute_method all_accumulation "
+        "encoder_layers"
         " decoder_layers fsdp_strategy samples core_multiplier core_multiple shard_degree expert_pattern"
         " replicas instance latent q_lora_rank kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim"
         " mtp_layers qk_norm first_stage last_stage expert_ffn dense_layers shared_experts optimizer_instances "
@@ -320,8 +326,9 @@ static bool needs_another(const ImportSoftware *software, const ImportOption *ro
     char name[40];
     snprintf(name, sizeof name, " %s ", row->to);
     if (strstr(words, name)) return true;
-    if (strcmp(row->to, "nemo_file") == 0) return true; // its shape is spelt here
-    if (strcmp(row->to, "precision") == 0)              // a flag for what is so without it
+    if (strcmp(row->to, "nemo_file") == 0 || strcmp(row->spelling, "made_model") == 0)
+        return true;                       // its shape is spelt here
+    if (strcmp(row->to, "precision") == 0) // a flag for what is so without it
         return row->how && strncmp(row->how, "yes:", 4) == 0 &&
                memmem(software->unsaid, strlen(software->unsaid), row->how + 4, strcspn(row->how + 4, ","));
     return strstr(software->unsaid, row->to) != NULL;

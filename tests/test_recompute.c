@@ -199,6 +199,35 @@ TEST(layouts_fold_exactly_whatever_is_recomputed) {
             }
 }
 
+static double all_seconds(const CostList *list) {
+    double seconds = 0;
+    for (int i = 0; i < list->count; i++) seconds += list->items[i].seconds;
+    return seconds;
+}
+
+// Each block of a network goes forward twice, and keeps between no more than what comes in.
+TEST(blocks_of_networks_are_recomputed_whole) {
+    static const char *const models[] = {"resnet-50", "stable-diffusion-1.5", "unet-3d", "jasper-10x5"};
+    for (int i = 0; i < 4; i++) {
+        Case c;
+        case_open(&c, 8, models[i]);
+        TrainingSpec training = c.training;
+        training.recompute = RECOMPUTE_FULL;
+        for (int block = 0; block < training.model->block_count; block++) {
+            const Gpu *gpu = c.cluster->gpu_of[0];
+            BlockCost once = block_cost(training.model, block, &c.training, training.micro_batch, gpu),
+                      twice = block_cost(training.model, block, &training, training.micro_batch, gpu);
+            double again = recompute_seconds(&twice.backward);
+            EXPECT(again > 0 && again <= all_seconds(&once.forward) * (1 + 1e-9));
+            EXPECT_NEAR(all_seconds(&twice.backward) - again, all_seconds(&once.backward), 0.1);
+            EXPECT(twice.activation_bytes <= once.activation_bytes);
+            EXPECT(twice.working_bytes + twice.activation_bytes <=
+                   (once.working_bytes + once.activation_bytes) * (1 + 1e-9));
+        }
+        arena_close(c.arena);
+    }
+}
+
 TEST(what_cannot_be_recomputed_is_refused) {
     static const struct {
         const char *model, *names;

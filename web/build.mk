@@ -6,8 +6,8 @@ WEB_FROM = $(WEB)/sources
 EM_ENV = NODE_PATH=$${NODE_PATH:-/usr/share/nodejs}
 
 # What reaches for processes, sockets, databases and terminals stays outside; web/absent.c stands in for it.
-WEB_ABSENT = $(addprefix sim/,$(addsuffix .c,system/worker_pool system/wall_linux system/other_program system/letters_out data/json_stream data/nsys)) \
-             models/network/read_topology_xml.c results/store/% scenarios/sweep/% scenarios/import/read_yaml.c scenarios/questions/merge.c calibrate/%
+WEB_ABSENT = $(addprefix sim/,$(addsuffix .c,system/worker_pool system/wall_linux system/other_program system/letters_out data/json_stream data/nsys data/yaml)) \
+             models/network/read_topology_xml.c results/store/% scenarios/sweep/% scenarios/questions/merge.c calibrate/%
 WEB_OBJECTS = $(patsubst %.c,$(WEB)/%.o,web/absent.c $(filter-out $(WEB_ABSENT),$(SOURCES)))
 GSL_PARTS = blas/blas block/init cdf/gauss cdf/gaussinv cdf/tdist err/error err/stream \
     $(addprefix linalg/,condest householder inline qr qrpt) $(addprefix matrix/,copy init matrix rowcol submatrix swap) \

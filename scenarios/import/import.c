@@ -168,6 +168,8 @@ void reading_config_text(Reading *r, const char *shown, const char *text, size_t
         if (tree) said_of_tree(r->arena, &list, tree, BY_FILE, r->problems);
     }
     said_resolve(r->arena, &list);
+    const Said *launch = said_find(&list, "accelerate_config"); // TRL's; it says less than what names it
+    if (launch && r->bases++ < READING_BASES) reading_config(r, launch->value, launch->where);
     for (int i = 0; i < list.count; i++) {
         said_add(r->arena, &r->said, list.items[i].name, list.items[i].value, list.items[i].where, list.items[i].by);
         bool names = same_word(list.items[i].name, "deepspeed") ||
@@ -195,6 +197,12 @@ static bool is_nothing(const char *value) {
     return false;
 }
 
+static bool is_off(const char *value) {
+    char *end;
+    bool zero = strtod(value, &end) == 0 && end != value && !*end;
+    return zero || is_nothing(value);
+}
+
 // NULL: there is no such value in `how`. "": it says nothing.
 static const char *converted(Arena *arena, const char *how, const char *value) {
     size_t letters = strlen(value);
@@ -207,7 +215,7 @@ static const char *converted(Arena *arena, const char *how, const char *value) {
     bool known = false;
     for (const char *at = how; *at;) {
         size_t length = strcspn(at, ",");
-        const char *colon = memrchr(at, ':', length);
+        const char *colon = import_colon(at, length);
         const char *key = arena_printf(arena, "%.*s", (int)(colon - at), at);
         if (strcmp(key, "*") == 0) return is_nothing(value) ? "" : value; // any other
         if (same_word(key, bare) || (strcmp(key, "yes") == 0 && says_yes(bare)) ||
@@ -220,10 +228,17 @@ static const char *converted(Arena *arena, const char *how, const char *value) {
     return known ? NULL : value;
 }
 
+// Of a row's value, whether it is one that changes nothing.
+static bool is_usual(Arena *arena, const char *how, const char *value) {
+    bool off = same_word(value, "false");
+    return how && converted(arena, how, value) && (!off || strstr(how, "false:"));
+}
+
 // Words that name what stands beside the step in whatever software.
 static bool is_beside(const char *name) {
     static const char words[] =
-        " lr log logs logging logger wandb tensorboard tb eval evals val valid validation seed tokenizer warmup save "
+        " lr blr log logs logging logger wandb tensorboard tb eval evals val valid validation seed tokenizer warmup "
+        "save "
         "saves load output dir path paths folder dropout beta1 beta2 betas eps epsilon decay scheduler momentum port "
         "addr address endpoint rdzv timeout epochs epoch description print printer name hub push monitor job restarts "
         "token file index std clip report project entity prompt text column metrics metric iters temperature data "
@@ -269,7 +284,12 @@ static const ImportOption *row_of(const ImportOption *table, const char *name) {
 static void take_option(Reading *r, const ImportSoftware *software, const Said *said, const ImportOption *table) {
     const ImportOption *row = table ? row_of(table, said->name) : import_option(software, said->name);
     const char *value = is_secret(said->name) ? "(not shown)" : shown_value(r, said->value);
-    if (said->by == BY_PROGRAM && !(row && row->effect == TAKEN && !heard(r, row->to))) return;
+    if (said->by == BY_PROGRAM && !(row && row->effect == TAKEN && !heard(r, row->to))) {
+        bool beside = row ? row->effect == IDLE : !table && is_beside(said->name);
+        if (beside && !is_known(said->value))
+            list_line(r, &r->import->idle, said->name, value, "by its name beside the step", said->where);
+        return;
+    }
     if (row && row->effect == TAKEN) {
         const char *taken = converted(r->arena, row->how, said->value);
         if (!taken || !is_known(taken)) {
@@ -285,8 +305,9 @@ static void take_option(Reading *r, const ImportSoftware *software, const Said *
                                : "as is assumed",
                       said->where);
         }
-    } else if (row && row->effect == OPEN && row->how && converted(r->arena, row->how, said->value)) {
-        list_line(r, &r->import->idle, said->name, value, "as is assumed", said->where);
+    } else if (row && row->effect == OPEN && is_usual(r->arena, row->how, said->value)) {
+        ImportLines *lines = is_off(said->value) ? &r->import->idle : &r->import->taken;
+        list_line(r, lines, said->name, value, "as is assumed", said->where);
     } else if (row) {
         list_line(r, row->effect == OPEN ? &r->import->open : &r->import->idle, said->name, value, row->to,
                   said->where);
@@ -303,10 +324,11 @@ static void take_option(Reading *r, const ImportSoftware *software, const Said *
 
 static bool is_marked(const Reading *r, const char *mark) {
     if (*mark == '@') return r->program && strcasestr(r->program, mark + 1);
-    const char *plus = strchr(mark, '+');
-    if (!plus) return said_find(&r->said, mark);
-    return said_find(&r->said, arena_printf(r->arena, "%.*s", (int)(plus - mark), mark)) &&
-           said_find(&r->said, plus + 1);
+    for (size_t length; *mark; mark += length + (mark[length] == '+')) {
+        length = strcspn(mark, "+");
+        if (!said_find(&r->said, arena_printf(r->arena, "%.*s", (int)length, mark))) return false;
+    }
+    return true;
 }
 
 static const ImportSoftware *which_software(const Reading *r) {
@@ -406,8 +428,9 @@ static bool is_config(const char *path, const char *text) {
 }
 
 static bool is_script(const char *path, const char *text) {
-    static const char *const endings[] = {".sh", ".sbatch", ".slurm", ".bash", ".py", NULL};
-    return ends_in_one_of(path, endings) || is_makefile(path) || strncmp(text, "#!", 2) == 0 || strstr(text, "#SBATCH");
+    static const char *const endings[] = {".sh", ".sbatch", ".slurm", ".bash", ".py", ".pbs", ".lsf", ".qsub", NULL};
+    static const char *const marks[] = {"#SBATCH", "#PBS ", "#BSUB ", "#flux:", "#COBALT ", "#PJM ", "#OAR ", NULL};
+    return ends_in_one_of(path, endings) || is_makefile(path) || strncmp(text, "#!", 2) == 0 || has_one_of(text, marks);
 }
 
 static void read_script(Reading *r, const char *name, const char *text, size_t bytes) {

@@ -289,21 +289,39 @@ static void read_xpk(Reading *r, const ShellWords *words, int at, Where where) {
     if (command) shell_run_words(r->shell, command, where);
 }
 
-// torchx run -s slurm dist.ddp -j 4x8 --script train.py -- OPTIONS
+// "a=b,c=d" into a list.
+static void read_pairs(Reading *r, const char *text, SaidList *list, Where where, SaidBy by) {
+    for (const char *at = text; *at; at += strcspn(at, ","), at += *at == ',') {
+        size_t length = strcspn(at, ",="), all = strcspn(at, ",");
+        if (at[length] == '=')
+            said_add(r->arena, list, arena_printf(r->arena, "%.*s", (int)length, at),
+                     arena_printf(r->arena, "%.*s", (int)(all - length - 1), at + length + 1), where, by);
+    }
+}
+
+// torchx run -s slurm -cfg constraint=h100 dist.ddp -j 4x8 --env A=1,B=2 --script train.py -- OPTIONS, or -m MODULE
 static void read_torchx(Reading *r, const ShellWords *words, Where where) {
     ShellWords *torchrun = ARENA_NEW(r->arena, ShellWords);
     const char *layout = "1x1", *program = NULL;
     int at = 1;
     for (; at + 1 < words->count && strcmp(words->items[at].text, "--") != 0; at++) {
-        if (strcmp(words->items[at].text, "-j") == 0) layout = words->items[at + 1].text;
-        if (strcmp(words->items[at].text, "--script") == 0) program = words->items[at + 1].text;
+        const char *word = words->items[at].text, *value = words->items[at + 1].text;
+        if (strcmp(word, "-j") == 0) layout = value;
+        if (strcmp(word, "--script") == 0 || strcmp(word, "-m") == 0) program = value;
+        if (strcmp(word, "-cfg") == 0 || strcmp(word, "--scheduler_args") == 0)
+            read_pairs(r, value, &r->step, where, BY_MACHINES);
+        if (strcmp(word, "--env") == 0) read_pairs(r, value, &r->environment, where, BY_ENVIRONMENT);
     }
     if (!program) return;
     const char *x = strchr(layout, 'x');
-    const char *const first[] = {
-        "torchrun",         "--nnodes",         arena_printf(r->arena, "%d", x ? atoi(layout) : 1),
-        "--nproc_per_node", x ? x + 1 : layout, program};
-    for (int i = 0; i < 6; i++) {
+    const char *const first[] = {"torchrun",
+                                 "--nnodes",
+                                 arena_printf(r->arena, "%d", x ? atoi(layout) : 1),
+                                 "--nproc_per_node",
+                                 x ? x + 1 : layout,
+                                 "-m",
+                                 program};
+    for (int i = 0; i < 7; i++) {
         ShellWord word = {first[i], words->items[0].line};
         LIST_PUSH(r->arena, torchrun, word);
     }
@@ -519,6 +537,21 @@ static const char *module_file(Reading *r, const char *program) {
     return path;
 }
 
+// Modules of its own that lie beside it ("import model", "from lib.data import …") say less than the program.
+static void read_imported(Reading *r, const char *file, const char *text, const Launch *launch) {
+    enum { MOST_MODULES = 6 };
+    int modules = 0;
+    for (const char *at = text; *at && modules < MOST_MODULES; at += strcspn(at, "\n"), at += *at == '\n') {
+        size_t word = strncmp(at, "import ", 7) == 0 ? 7 : strncmp(at, "from ", 5) == 0 ? 5 : 0;
+        const char *name = arena_printf(r->arena, "%.*s", (int)strcspn(at + word, " ,\r\n"), at + word);
+        const char *path = word ? module_file(r, name) : NULL, *shown;
+        size_t bytes = 0;
+        const char *own =
+            path ? reading_file(r, reading_path_from(r, file, path), launch->where, &bytes, &shown) : NULL;
+        if (own) read_python_program(r, shown, own, bytes, &launch->arguments), modules++;
+    }
+}
+
 // What the program that is started says in its own text, where that lies beside: weaker than what it is told.
 static void take_program(Reading *r, const Launch *launch) {
     size_t bytes = 0;
@@ -526,7 +559,9 @@ static void take_program(Reading *r, const Launch *launch) {
     bool is_file = file_ends_in(launch->program, ".py") && strcmp(launch->program, r->file) != 0;
     const char *path = is_file ? launch->program : module_file(r, launch->program);
     const char *text = path ? reading_near(r, path, launch->where, &bytes, &shown) : NULL;
-    if (text) read_python_program(r, shown, text, bytes, &launch->arguments);
+    if (!text) return;
+    read_imported(r, shown, text, launch);
+    read_python_program(r, shown, text, bytes, &launch->arguments);
 }
 
 static void list_notes(Reading *r) {
@@ -553,18 +588,30 @@ static bool take_object(Reading *r, const Said *said) {
     return list.count > 0;
 }
 
-void launch_choose(Reading *r) {
+static const Launch *best_launch(const Reading *r, int from) {
     const Launch *best = NULL;
-    list_notes(r);
-    for (int i = 0; i < r->launches.count; i++)
+    for (int i = from; i < r->launches.count; i++)
         if (!best || r->launches.items[i].weight > best->weight) best = &r->launches.items[i];
+    return best;
+}
+
+void launch_choose(Reading *r) {
+    const Launch *best = best_launch(r, 0);
+    list_notes(r);
     if (best && best->machines) r->machines = *best->machines;
     for (int i = 0; best && i < best->step.count; i++) LIST_PUSH(r->arena, &r->machine, best->step.items[i]);
     machines_of_scheduler(r);
     if (r->shell) take_environment(r);
     if (!best) return;
-    r->program = arena_printf(r->arena, "%s %s", best->launcher->title, best->program);
+    int before = r->machine.count, launches = r->launches.count;
     take_program(r, best);
+    const Launch *started = best->launcher == &python ? best_launch(r, launches) : NULL;
+    if (started && started->launcher != &python) { // a program that only starts another
+        best = started;
+        take_program(r, best);
+    }
+    r->program = arena_printf(r->arena, "%s %s", best->launcher->title, best->program);
+    if (r->machine.count > before) machines_of_scheduler(r); // submitit's executor
     if (best->launcher == &python) machines_of_tasks(r);
     take_configs(r, &best->own);
     take_neox(r, best);

@@ -17,11 +17,11 @@ int items_of(const char *text, const char *until) {
 void read_slurm(Reading *r, const ShellWords *words, int begin, int end, SaidList *list, Where where, SaidBy by) {
     static const struct {
         const char *letter, *name;
-    } letters[] = {{"-N", "nodes"},        {"-n", "ntasks"},        {"-G", "gpus"},
-                   {"-C", "constraint"},   {"-p", "partition"},     {"-J", "job-name"},
-                   {"-t", "time"},         {"-A", "account"},       {"-o", "output"},
-                   {"-np", "ntasks"},      {"-c", "cpus-per-task"}, {"--tasks-per-node", "ntasks-per-node"},
-                   {"-g", "gpus-per-task"}};
+    } letters[] = {{"-N", "nodes"},         {"-n", "ntasks"},        {"-G", "gpus"},
+                   {"-C", "constraint"},    {"-p", "partition"},     {"-J", "job-name"},
+                   {"-t", "time"},          {"-A", "account"},       {"-o", "output"},
+                   {"-np", "ntasks"},       {"-c", "cpus-per-task"}, {"--tasks-per-node", "ntasks-per-node"},
+                   {"-g", "gpus-per-task"}, {"-a", "array"}};
     SaidList own = {0};
     ShellWords part = {words->items, end, end};
     read_options(r, &part, begin, &own, where, false);
@@ -221,10 +221,12 @@ void machines_of_scheduler(Reading *r) {
             else if (count > 0)
                 m->per_node = count;
             const char *type = i == 1 ? (gres[3] == ':' ? gres + 4 : NULL) : (colon ? value : NULL);
-            if (type && !isdigit((unsigned char)*type))
-                m->gpu = arena_printf(r->arena, "%.*s", (int)strcspn(type, ":,"), type);
-        } else if (!m->gpu) {
-            m->gpu = value;
+            if (type && isalpha((unsigned char)type[strspn(type, "0123456789")]))
+                m->gpu = arena_printf(r->arena, "%.*s", (int)strcspn(type, ":,"), type), m->gpu_perhaps = false;
+        } else if (!m->gpu || m->gpu_perhaps) {
+            const char *other = m->gpu_perhaps ? m->gpu : NULL; // the partition beside the constraint
+            m->gpu = other && strcmp(other, value) != 0 ? arena_printf(r->arena, "%.200s,%.200s", other, value) : value;
+            m->gpu_perhaps = true;
         }
     }
     if (m->tasks > 0 && m->tasks_per_node > 0 && !nodes) m->nodes = m->tasks / m->tasks_per_node;
@@ -257,38 +259,49 @@ void set_number(Reading *r, const char *name, double value) {
     if (value > 0) shell_set(reading_shell(r), name, arena_printf(r->arena, "%.0f", value), (Where){0}, false);
 }
 
-// #PBS -l select=4:ncpus=64:ngpus=8, -l nodes=4:ppn=8:gpus=8
-static void read_pbs(Reading *r, const char *line, Where where) {
-    static const struct {
+// Schedulers that are no Slurm: what their lines say, by the words that stand before a number, or a GPU's name.
+static const struct Scheduler {
+    const char *mark;
+    struct {
         const char *head, *name;
-    } parts[] = {{"select=", "nodes"}, {"nodes=", "nodes"}, {":ngpus=", "gpus-per-node"}, {":gpus=", "gpus-per-node"}};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        const char *at = strstr(line, parts[i].head);
-        int number = at ? atoi(at + strlen(parts[i].head)) : 0;
-        if (number > 0)
-            said_add(r->arena, &r->machine, parts[i].name, arena_printf(r->arena, "%d", number), where, BY_MACHINES);
-    }
-    const char *type = strstr(line, "gpu_type=");
-    if (type)
-        said_add(r->arena, &r->machine, "constraint",
-                 arena_printf(r->arena, "%.*s", (int)strcspn(type + 9, ": \t"), type + 9), where, BY_MACHINES);
-}
+    } numbers[8];
+    const char *types[4];
+} schedulers[] = {
+    {"#PBS", // -l select=4:ncpus=64:ngpus=8:gpu_model=a100, -l nodes=4:ppn=8:gpus=8, -J 1-6
+     {{"select=", "nodes"},
+      {"nodes=", "nodes"},
+      {":ngpus=", "gpus-per-node"},
+      {":gpus=", "gpus-per-node"},
+      {"-J ", "array"},
+      {"-t ", "array"}},
+     {"gpu_type=", "gpu_model=", "gputype=", "accelerator"}},
+    {"#BSUB", // -n 16 -R "span[ptile=4]" -gpu "num=4:gmodel=NVIDIAA100", -nnodes 6
+     {{"-nnodes ", "nodes"}, {"ptile=", "ntasks-per-node"}, {"num=", "gpus-per-node"}, {"-n ", "ntasks"}},
+     {"gmodel=", "gpu_model0==", "gpu_model=="}},
+    {"#COBALT", {{"-n ", "nodes"}}, {NULL}},
+    {"#PJM", {{"node=", "nodes"}, {"gpu=", "gpus-per-node"}}, {NULL}},                              // -L node=4
+    {"#OAR", {{"host=", "nodes"}, {"nodes=", "nodes"}, {"gpu=", "gpus-per-node"}}, {"gpu_model="}}, // -l host=2/gpu=4
+    {"#$ ", {{"gpu=", "gpus-per-node"}, {"gpus=", "gpus-per-node"}, {"-t ", "array"}}, {"gpu_type=", "gpu_c="}},
+};
+enum { SCHEDULERS = sizeof schedulers / sizeof *schedulers };
 
-// #BSUB -n 16 -R "span[ptile=4]" -gpu "num=4:gmodel=NVIDIAA100", -nnodes 6
-static void read_lsf(Reading *r, const char *line, Where where) {
-    static const struct {
-        const char *head, *name;
-    } parts[] = {{"-nnodes ", "nodes"}, {"ptile=", "ntasks-per-node"}, {"num=", "gpus-per-node"}, {"-n ", "ntasks"}};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        const char *at = strstr(line, parts[i].head);
-        int number = at ? atoi(at + strlen(parts[i].head)) : 0;
+static void read_scheduler(Reading *r, const struct Scheduler *scheduler, const char *line, Where where) {
+    for (int i = 0; i < 8 && scheduler->numbers[i].head; i++) {
+        const char *at = strstr(line, scheduler->numbers[i].head);
+        int number = at ? atoi(at + strlen(scheduler->numbers[i].head)) : 0;
         if (number > 0)
-            said_add(r->arena, &r->machine, parts[i].name, arena_printf(r->arena, "%d", number), where, BY_MACHINES);
+            said_add(r->arena, &r->machine, scheduler->numbers[i].name, arena_printf(r->arena, "%d", number), where,
+                     BY_MACHINES);
     }
-    const char *type = strstr(line, "gmodel=");
-    if (type)
-        said_add(r->arena, &r->machine, "constraint",
-                 arena_printf(r->arena, "%.*s", (int)strcspn(type + 7, ":_\" \t"), type + 7), where, BY_MACHINES);
+    for (int i = 0; i < 4 && scheduler->types[i]; i++) {
+        const char *type = strstr(line, scheduler->types[i]);
+        if (!type) continue;
+        type += strcspn(type, "=");
+        type += strspn(type, "=\"' ");
+        if (isalpha((unsigned char)*type))
+            said_add(r->arena, &r->machine, "constraint",
+                     arena_printf(r->arena, "%.*s", (int)strcspn(type, ":\"',] \t"), type), where, BY_MACHINES);
+    }
 }
 
 // They stand before the first command.
@@ -304,9 +317,13 @@ void read_directives(Reading *r, const char *file, const char *text) {
     bool more = strstr(text, "hetjob") || strstr(text, "packjob");
     for (const char *at = text; *at && strchr("#\n", at[strspn(at, " \t\r")]); line++) {
         size_t length = strcspn(at, "\n");
-        bool pbs = strncmp(at, "#PBS", 4) == 0, lsf = strncmp(at, "#BSUB", 5) == 0;
-        size_t head = pbs ? 4 : lsf ? 5 : strncmp(at, "#flux:", 6) == 0 || strncmp(at, "#FLUX:", 6) == 0 ? 6 : 7;
-        if (strncmp(at, "#SBATCH", 7) == 0 || head < 7) {
+        int other = 0;
+        while (other < SCHEDULERS && strncmp(at, schedulers[other].mark, strlen(schedulers[other].mark)) != 0) other++;
+        size_t head = other < SCHEDULERS                  ? strlen(schedulers[other].mark)
+                      : strncmp(at, "#SBATCH", 7) == 0    ? 7
+                      : strncasecmp(at, "#flux:", 6) == 0 ? 6
+                                                          : 0;
+        if (head) {
             const char *rest = arena_printf(r->arena, "%.*s", (int)(length > 500 ? 493 : length - head), at + head);
             const char *comment = strstr(rest, " #");
             ShellWords words = {0};
@@ -315,10 +332,8 @@ void read_directives(Reading *r, const char *file, const char *text) {
                                       strncmp(rest + strspn(rest, " \t"), "packjob", 7) == 0);
             if (part_ends && asks_for_gpus(&r->machine, before)) break;
             if (part_ends) r->machine.count = before;
-            if (pbs)
-                read_pbs(r, rest, (Where){file, line});
-            else if (lsf)
-                read_lsf(r, rest, (Where){file, line});
+            if (other < SCHEDULERS)
+                read_scheduler(r, &schedulers[other], rest, (Where){file, line});
             else
                 read_slurm(r, &words, 0, words.count, &r->machine, (Where){file, line}, BY_MACHINES);
         }
@@ -341,6 +356,10 @@ void set_slurm(Reading *r) {
     set_number(r, "SLURM_GPUS", m->gpus);
     set_number(r, "SLURM_TASKS_PER_NODE", m->tasks_per_node);
     set_number(r, "PBS_NUM_NODES", m->nodes);
+    const char *array = said_value(&r->machine, "array"); // the first of its tasks
+    set_number(r, "SLURM_ARRAY_TASK_ID", array ? atof(array) : 0);
+    set_number(r, "PBS_ARRAY_INDEX", array ? atof(array) : 0);
+    set_number(r, "SGE_TASK_ID", array ? atof(array) : 0);
     static const char *const ranks[] = {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID"}; // of the script itself
     for (int i = 0; i < 3; i++)
         if (!shell_value(reading_shell(r), ranks[i])) shell_set(reading_shell(r), ranks[i], "0", (Where){0}, false);

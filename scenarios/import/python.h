@@ -15,7 +15,8 @@ typedef struct PythonAlias { // s = recipe.trainer.strategy: s.x is trainer.stra
     const char *name, *path;
 } PythonAlias;
 
-typedef struct Python {
+typedef struct Python Python;
+struct Python {
     Reading *r;
     const char *at, *end;
     int line, depth, steps;
@@ -31,13 +32,15 @@ typedef struct Python {
     SaidList told;             // by calls and attributes
     SaidList unsure;           // the same with values that are not known
     const SaidList *before;    // what was told when it was read a first time; NULL: that is now
+    SaidList passed;           // to functions of the file: "f.name", "f.#0"
+    const Python *first;       // what was found when it was read a first time, which knows what functions are passed
     int calls;                 // of those that make a training
     int condition;             // how far the "if" is indented in which the line stands; -1: in none
     const char *function;      // "name()" of the one whose lines are read, or NULL
     int skipped;               // the same of one that does not hold; -1: none
     int last_if;               // how far the last "if" was indented whose truth is known; -1: none
     bool last_holds;
-} Python;
+};
 
 const char *python_commas(Python *p, const ShellWords *words); // one text of them
 void python_tell(Python *p, const char *section, const char *name, const char *value, int line);

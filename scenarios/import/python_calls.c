@@ -6,6 +6,7 @@
 #include "scenarios/import/manifests.h"
 #include "scenarios/import/python.h"
 #include "sim/base/list.h"
+#include "sim/system/file.h"
 
 const char *python_commas(Python *p, const ShellWords *words) {
     const char *text = "";
@@ -41,6 +42,7 @@ static const struct Maker {
     {"finetune_recipe", "recipe.", false, true},
     {"DataLoader", "", false, false},
     {"LoraConfig", "lora.", false, false},
+    {"get_peft_model", "lora.", false, false}, // unsloth's
     {"BitsAndBytesConfig", "", false, false},
     {"ScalingConfig", "", false, true},
     {"SlurmExecutor", "executor.", false, false},
@@ -73,6 +75,14 @@ static const struct Maker {
     {"SGD", "optimizer.", false, false},
 };
 
+// The size in "Llama3Config70B", NeMo's classes of models; NULL: it is no such name.
+static const char *size_of_class(const char *name) {
+    const char *size = strstr(name, "Config");
+    if (!size || !isdigit((unsigned char)size[6])) return NULL;
+    size_t length = strspn(size + 6, "0123456789x");
+    return strchr("BM", size[6 + length]) && size[6 + length] && !size[7 + length] ? size + 6 : NULL;
+}
+
 static const struct Maker *maker_called(const char *name) {
     size_t length = strlen(name);
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
@@ -83,7 +93,14 @@ static const struct Maker *maker_called(const char *name) {
                      strstr(makers[i].call, "DataModule") || (i == 0 && !strchr(name, '.'));
         if (whole) return &makers[i];
     }
-    return NULL;
+    static const struct Maker other = {"Config", "", false, false}; // whatever is configured by a class
+    const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
+    static const char *const endings[] = {"Config",     "Callback", "Scheduler",      "Checkpoint",
+                                          "NeMoLogger", "Resume",   "OptimizerModule"};
+    bool configures = size_of_class(last) != NULL;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        configures = configures || file_ends_in(last, endings[i]);
+    return isupper((unsigned char)*last) && configures && !strstr(last, "Generation") ? &other : NULL;
 }
 
 void python_tell(Python *p, const char *section, const char *name, const char *value, int line) {
@@ -116,37 +133,14 @@ void python_environment(Python *p, const ShellWords *words) {
     }
 }
 
-// GPTConfig(n_layer=12, …): sizes of a model that the program makes itself.
-static void take_size(Python *p, const char *key, const ShellWords *value, int line) {
-    static const char *const sizes[] = {"n_layer",
-                                        "n_layers",
-                                        "num_layers",
-                                        "num_hidden_layers",
-                                        "n_head",
-                                        "n_heads",
-                                        "num_heads",
-                                        "num_attention_heads",
-                                        "n_embd",
-                                        "d_model",
-                                        "hidden_size",
-                                        "dim",
-                                        "n_kv_heads",
-                                        "n_kv_head",
-                                        "num_key_value_heads",
-                                        "intermediate_size",
-                                        "vocab_size",
-                                        "ffn_dim",
-                                        "d_ff"};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (strcmp(key, sizes[i]) == 0) python_tell(p, "", key, python_commas(p, value), line);
-}
-
 // Arguments that say something wherever the call's name ends so (or, with a "*", holds it): as which setting.
 static const struct {
     const char *call, *key, *setting;
 } heeded[] = {
     {"autocast", "dtype", "precision"},
     {"okenizer", "max_length", "max_length"}, // samples at that length
+    {"tok", "max_length", "max_length"},
+    {"tokenize", "max_length", "max_length"},
     {"FSDP", "sharding_strategy", "sharding_strategy"},
     {"FullyShardedDataParallel", "sharding_strategy", "sharding_strategy"},
     {"fully_shard", "reshard_after_forward", "reshard_after_forward"},
@@ -235,8 +229,6 @@ void python_argument(Python *p, const char *name, const char *key, const ShellWo
             python_tell(p, "", heeded[i].setting, python_commas(p, value), line);
     if (call_ends(name, "*.function") && strcmp(key, "gpu") == 0 && value->count == 1 && is_known(value->items[0].text))
         take_gpus(p, value->items[0].text, line);
-    size_t length = strlen(name);
-    if (length > 6 && strcmp(name + length - 6, "Config") == 0) take_size(p, key, value, line);
 }
 
 void python_call_begins(Python *p, const char *name, int line) {
@@ -246,6 +238,9 @@ void python_call_begins(Python *p, const char *name, int line) {
             python_tell(p, "", deeds[i].setting, "true", line);
     if (!maker) return;
     p->calls += maker->counts;
+    const char *point = strrchr(name, '.'), *own = point ? point + 1 : name, *size = size_of_class(own);
+    if (size)
+        python_tell(p, "", "made_model", arena_printf(p->r->arena, "%.*s-%s", (int)(size - own - 6), own, size), line);
     if (!*maker->section &&
         (strstr(maker->call, "Arguments") || strcmp(maker->call + strlen(maker->call) - 6, "Config") == 0) &&
         maker->counts)

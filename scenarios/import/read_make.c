@@ -8,7 +8,7 @@
 #include "sim/base/list.h"
 #include "sim/system/file.h"
 
-enum { MOST_VARIABLES = 400, MOST_RULES = 400, DEEPEST_RULES = 8, DEEPEST_VALUES = 12 };
+enum { MOST_VARIABLES = 400, MOST_RULES = 400, DEEPEST_RULES = 8, DEEPEST_VALUES = 12, DEEPEST_CONDITIONS = 8 };
 
 typedef struct Variable {
     const char *name, *value;
@@ -22,6 +22,10 @@ typedef struct Rule {
     bool done;
 } Rule;
 
+typedef struct Condition { // of ifeq and its like
+    bool holds, was;       // this branch, or one before it
+} Condition;
+
 typedef struct Make {
     Reading *r;
     const char *file;
@@ -29,6 +33,8 @@ typedef struct Make {
     Rule rules[MOST_RULES];
     int variable_count, rule_count, depth;
     bool exports_all;
+    Condition condition[DEEPEST_CONDITIONS];
+    int conditions;
 } Make;
 
 static const char unknown[] = {NOT_KNOWN, '\0'};
@@ -173,8 +179,53 @@ static void take_command(Make *m, const char *text) {
         rule->commands = arena_printf(m->r->arena, "%s%s\n", rule->commands, text);
 }
 
+// What stands behind ifeq: (A,B), "A" "B", 'A' 'B'.
+static bool are_equal(Make *m, const char *text) {
+    bool bracket = *text == '(';
+    char quote = bracket ? ',' : *text;
+    const char *begin = text + 1, *end = *text ? strchr(begin, quote) : NULL;
+    if (!end) return true;
+    const char *first = trimmed(m, begin, end), *rest = end + 1 + (bracket ? 0 : strcspn(end + 1, "\"'") + 1);
+    const char *last = bracket ? strrchr(rest, ')') : strpbrk(rest, "\"'");
+    if (!last) return true;
+    first = expand(m, first, NULL);
+    return strcmp(first, expand(m, trimmed(m, rest, last), NULL)) == 0;
+}
+
+static bool holds(Make *m, const char *text) {
+    bool negates = strncmp(text, "ifn", 3) == 0, defined = strstr(text, "def") == text + 2 + negates;
+    const char *rest = text + strcspn(text, " \t(\"'");
+    rest += strspn(rest, " \t");
+    const Variable *variable = defined ? variable_named(m, trimmed(m, rest, rest + strlen(rest))) : NULL;
+    bool is = defined ? (variable && *variable->value) : are_equal(m, rest);
+    return is != negates;
+}
+
+// ifeq, else, endif. False: the line is none of these.
+static bool take_condition(Make *m, const char *text) {
+    bool begins = strncmp(text, "ifeq", 4) == 0 || strncmp(text, "ifneq", 5) == 0 || strncmp(text, "ifdef", 5) == 0 ||
+                  strncmp(text, "ifndef", 6) == 0;
+    Condition *now = m->conditions > 0 ? &m->condition[m->conditions - 1] : NULL;
+    if (begins && m->conditions < DEEPEST_CONDITIONS) {
+        bool outer = !now || now->holds, is = outer && holds(m, text);
+        m->condition[m->conditions++] = (Condition){is, is || !outer};
+    } else if (strncmp(text, "else", 4) == 0 && now) {
+        const char *again = text + 4 + strspn(text + 4, " \t");
+        now->holds = !now->was && (strncmp(again, "if", 2) != 0 || holds(m, again));
+        now->was = now->was || now->holds;
+    } else if (strncmp(text, "endif", 5) == 0) {
+        m->conditions -= now != NULL;
+    } else {
+        return false;
+    }
+    return true;
+}
+
 static void take_line(Make *m, const char *text, int line) {
-    static const char *const beside[] = {"if", "else", "endif", "include", "-include", "define", "endef", "override "};
+    static const char *const beside[] = {"include", "-include", "define", "endef", "override "};
+    const char *word = text + strspn(text, " ");
+    if (*text != '\t' && take_condition(m, word)) return;
+    if (m->conditions > 0 && !m->condition[m->conditions - 1].holds) return;
     if (*text == '\t') {
         take_command(m, text);
         return;

@@ -213,7 +213,8 @@ static const char *named_first(Python *p, const char *name) {
     const char *at = begin;
     while (at < p->end && (isalnum((unsigned char)*at) || *at == '_' || *at == '.')) at++;
     bool dotted = memchr(begin, '.', (size_t)(at - begin)) && isalpha((unsigned char)*begin);
-    if (!dotted || at >= p->end || (*at != ',' && *at != ')')) return name;
+    bool is_class = isupper((unsigned char)*begin);
+    if (!(dotted || is_class) || at >= p->end || (*at != ',' && *at != ')')) return name;
     return arena_printf(p->r->arena, "%.*s", (int)(at - begin > 200 ? 200 : at - begin), begin);
 }
 
@@ -231,21 +232,39 @@ static void add_within(Python *p, ShellWords *out, const char *key, const ShellW
         add(p, out, arena_printf(p->r->arena, "%.100s.%.2000s", key, words->items[i].text));
 }
 
+// f(4, nodes=16), a function of the file: what its parameters are, where it is read again.
+static void note_passed(Python *p, const char *name, const char *key, const char *value) {
+    if (!p->first && !strchr(name, '.') && p->passed.count < MOST_TOLD && is_known(value))
+        said_add(p->r->arena, &p->passed, arena_printf(p->r->arena, "%.100s.%s", name, key), value, (Where){p->file, 0},
+                 BY_FILE);
+}
+
 // Of a call's arguments those without a name; those with one are told or are the words of dict().
 static void read_arguments(Python *p, const char *name, ShellWords *given, ShellWords *pairs) {
     const char *fallback = NULL;
-    int line = p->line;
+    int line = p->line, place = 0;
     if (call_is_of(name, "Config") || call_is_of(name, "Partial")) name = named_first(p, name); // NeMo-Run's
     python_call_begins(p, name, line);
     while (p->at < p->end && !takes(p, ')')) {
         bool is_list = false;
         const char *before = p->at, *key = read_keyword(p);
         ShellWords value = {0};
-        int own = p->line;
-        read_value(p, key ? &value : given, &is_list);
+        int own = p->line, count = given->count;
+        bool spread = !key && p->end - p->at > 2 && strncmp(p->at, "**", 2) == 0;
+        read_value(p, key || spread ? &value : given, &is_list);
         takes(p, ',');
         if (p->at == before) p->at++;
+        for (int i = 0; spread && holds_pairs(&value) && i < value.count; i++) { // **{"a": 1}
+            size_t length = strcspn(value.items[i].text, "=");
+            ShellWord word = {value.items[i].text + length + 1, value.items[i].line};
+            ShellWords one = {&word, 1, 1};
+            python_argument(p, name, arena_printf(p->r->arena, "%.*s", (int)length, value.items[i].text), &one, own);
+        }
+        if (!key && given->count == count + 1)
+            note_passed(p, name, arena_printf(p->r->arena, "#%d", place), given->items[count].text);
+        place++;
         if (!key) continue;
+        if (value.count == 1 && !is_list) note_passed(p, name, key, value.items[0].text);
         python_argument(p, name, key, &value, own);
         bool flags = strcmp(key, "action") == 0 && strncmp(python_commas(p, &value), "store_", 6) == 0;
         if (strcmp(key, "default") == 0 || (flags && !fallback)) fallback = python_commas(p, &value);
@@ -296,6 +315,12 @@ static void start_command(Python *p, const ShellWords *given) {
         launch_words(p->r, given, where);
 }
 
+// os.execvp(FILE, WORDS)
+static void become_command(Python *p, const ShellWords *given) {
+    ShellWords rest = {given->items + 1, given->count - 1, given->count - 1};
+    if (given->count > 1) start_command(p, &rest);
+}
+
 static void call(Python *p, const char *name, ShellWords *out, bool *is_list) {
     ShellWords given = {0}, pairs = {0};
     read_arguments(p, name, &given, &pairs);
@@ -303,8 +328,17 @@ static void call(Python *p, const char *name, ShellWords *out, bool *is_list) {
     const Name *returned = name_of(p, arena_printf(p->r->arena, "%.100s()", name), strlen(name) + 2);
     bool same = strcmp(name, "str") == 0 || strcmp(name, "int") == 0 || strcmp(name, "Path") == 0 ||
                 strstr(name, "pathlib.Path") || strstr(name, "shlex.quote");
+    bool options = given.count > 0; // flags(MODEL, TRAIN), of dictionaries of options
+    for (int i = 0; i < given.count; i++)
+        options = options && strncmp(given.items[i].text, "--", 2) == 0 && strchr(given.items[i].text, '=');
     if (p->before && starts_commands(name)) start_command(p, &given);
-    if (returned) {
+    if (p->before && strncmp(name, "os.exec", 7) == 0) become_command(p, &given);
+    if (options) {
+        for (int i = 0; i < given.count; i++) add(p, out, given.items[i].text);
+        *is_list = true;
+    } else if (strcmp(name, "object") == 0) { // a mark: an option without value
+        add(p, out, "true");
+    } else if (returned) {
         for (int i = 0; i < returned->words.count; i++) add(p, out, returned->words.items[i].text);
         *is_list |= returned->is_list;
     } else if (same && given.count == 1) {
@@ -320,6 +354,11 @@ static void call(Python *p, const char *name, ShellWords *out, bool *is_list) {
         for (int i = 0; i < given.count; i++) add(p, out, given.items[i].text);
         for (int i = 0; i < pairs.count; i++) add(p, out, pairs.items[i].text);
         *is_list = true;
+    } else if (strcasecmp(name, "field") == 0 || strstr(name, ".field")) { // of a dataclass
+        const char *usual = NULL;
+        for (int i = 0; i < pairs.count; i++)
+            if (strncmp(pairs.items[i].text, "default=", 8) == 0) usual = pairs.items[i].text + 8;
+        add(p, out, usual ? usual : unknown);
     } else if (strstr(name, "environ.get") || strstr(name, "getenv")) {
         add(p, out, from_environment(p, &given));
     } else if (strcmp(name, "max") == 0 || strcmp(name, "min") == 0) {
@@ -492,11 +531,21 @@ static void assign(Python *p, const char *name, size_t length, const ShellWords 
     there->is_list = is_list || (adds && there->is_list);
 }
 
+// What the parameter of the function that begins was passed, by its name or its place; or NULL.
+static const char *passed_to(const Python *p, const char *name, size_t length, int place) {
+    int own = p->function ? (int)strcspn(p->function, "(") : 0;
+    const char *by_name =
+        arena_printf(p->r->arena, "%.*s.%.*s", own, p->function ? p->function : "", (int)length, name);
+    const char *by_place = arena_printf(p->r->arena, "%.*s.#%d", own, p->function ? p->function : "", place);
+    const char *passed = said_value(&p->first->passed, by_name);
+    return passed ? passed : said_value(&p->first->passed, by_place);
+}
+
 // def f(nodes: int = 4, *, tp=8): names with what they are unless told.
 static void read_parameters(Python *p) {
     while (p->at < p->end && *p->at != '(' && *p->at != '\n') p->at++;
     if (!takes(p, '(')) return;
-    while (p->at < p->end && !takes(p, ')')) {
+    for (int place = 0; p->at < p->end && !takes(p, ')'); place++) {
         skip(p);
         const char *begin = p->at, *before = p->at;
         while (p->at < p->end && (isalnum((unsigned char)*p->at) || *p->at == '_')) p->at++;
@@ -511,6 +560,12 @@ static void read_parameters(Python *p) {
             p->at++;
             read_value(p, &words, &is_list);
             assign(p, begin, length, &words, is_list, false);
+        }
+        const char *passed = length && p->first ? passed_to(p, begin, length, place) : NULL;
+        if (passed) {
+            ShellWord word = {passed, p->line};
+            ShellWords words = {&word, 1, 1};
+            assign(p, begin, length, &words, false, false);
         }
         takes(p, ',');
         if (p->at == before) p->at++;
@@ -592,12 +647,12 @@ static bool read_place(Python *p, const char *name, size_t length) {
 
 // return (…), def f(…): true where that is all of the line.
 static bool read_keyword_line(Python *p) {
-    static const char *const before[] = {"return ", "yield ", "await ", "def ", "async def "};
-    for (int i = 0; i < 5; i++) {
+    static const char *const before[] = {"return ", "yield ", "await ", "with ", "def ", "async def "};
+    for (int i = 0; i < 6; i++) {
         size_t length = strlen(before[i]);
         if ((size_t)(p->end - p->at) <= length || strncmp(p->at, before[i], length) != 0) continue;
         p->at += length;
-        if (i > 2) {
+        if (i > 3) {
             const char *begin = p->at;
             while (p->at < p->end && (isalnum((unsigned char)*p->at) || *p->at == '_')) p->at++;
             p->function = arena_printf(p->r->arena, "%.*s()", (int)(p->at - begin > 90 ? 90 : p->at - begin), begin);
@@ -675,7 +730,8 @@ static void read_statement(Python *p) {
         if (p->in_dataclass && !adds && !method)
             python_tell(p, "", arena_printf(p->r->arena, "%.*s", (int)length, name), python_commas(p, &words), line);
         assign(p, name, length, &words, is_list, adds || method);
-        if (i + 1 < targets.count && !takes(p, ',')) break;
+        if (p->at >= p->end || *p->at != ',') break; // the next line is another statement's
+        p->at++;
     }
 }
 
@@ -746,6 +802,7 @@ static Python *read_once(Reading *r, const char *file, const char *text, size_t 
                   .condition = -1,
                   .skipped = -1,
                   .last_if = -1,
+                  .first = before,
                   .before = before ? &before->told : NULL};
     for (int i = 0; before && i < before->options.count; i++)
         LIST_PUSH(r->arena, &p->options, before->options.items[i]);

@@ -11,6 +11,7 @@ enum { LARGEST_FILE = 4 << 20 };
 typedef struct Machines { // 0: not said
     double nodes, per_node, tasks, tasks_per_node, gpus;
     const char *gpu;
+    bool gpu_perhaps; // a constraint or a partition, which may be a GPU's name
     Where where;
 } Machines;
 

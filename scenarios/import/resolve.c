@@ -1,4 +1,5 @@
-// "${a.b}" within values, as OmegaConf and Hydra have it: the value of that name, "${.b}" one beside.
+// "${a.b}" within values, as OmegaConf and Hydra have it: the value of that name, "${.b}" one beside; and "<a>", as
+// HyperPyYAML has it behind !ref, where that is the whole.
 #include <string.h>
 
 #include "scenarios/import/formats.h"
@@ -15,6 +16,12 @@ static const char *value_of(Arena *arena, const SaidList *list, const Said *said
 }
 
 static bool resolve(Arena *arena, const SaidList *list, Said *said) {
+    size_t letters = strlen(said->value);
+    if (letters > 2 && said->value[0] == '<' && strcspn(said->value, ">") == letters - 1) {
+        const char *other = value_of(arena, list, said, arena_printf(arena, "%.*s", (int)letters - 2, said->value + 1));
+        if (other) said->value = other;
+        return other && *other == '<';
+    }
     const char *open = strstr(said->value, "${"), *close = open ? strchr(open, '}') : NULL;
     if (!close) return false;
     const char *name = arena_printf(arena, "%.*s", (int)(close - open - 2), open + 2);

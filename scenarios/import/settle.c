@@ -41,31 +41,61 @@ static bool letters_within(const char *name, const char *whole) {
     return !*at;
 }
 
+// "TeslaV100", "NVIDIA-H200": behind the maker; "volta32gb" by its generation: V100-32gb.
+static const char *bare_gpu(Reading *r, const char *name) {
+    static const char *const makers[] = {"nvidia", "tesla", "amd", "geforce", "instinct", "quadro", "gpu"};
+    static const struct {
+        const char *word, *gpu;
+    } generations[] = {{"pascal", "P100"}, {"volta", "V100"},    {"ampere", "A100"},
+                       {"hopper", "H100"}, {"lovelace", "L40S"}, {"blackwell", "B200"}};
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+        if (strncasecmp(name, makers[i], strlen(makers[i])) == 0)
+            name += strlen(makers[i]), name += strspn(name, "-_ ");
+    for (size_t i = 0; i < sizeof generations / sizeof *generations; i++) {
+        size_t length = strlen(generations[i].word);
+        if (strncasecmp(name, generations[i].word, length) == 0)
+            return arena_printf(r->arena, "%s-%.40s", generations[i].gpu, name + length);
+    }
+    return strspn(name, "0123456789") == 4 ? arena_printf(r->arena, "RTX%.40s", name) : name;
+}
+
+static const char *core_of(Reading *r, const char *name) {
+    return arena_printf(r->arena, "%.*s", (int)strcspn(name, "-_ "), name);
+}
+
+// A machine of so many cards, where no node of the catalogue has that many of them: "8x A6000"; or NULL.
+static const char *node_of_cards(Reading *r, const char *gpu, double per_node) {
+    enum { MOST_CARDS = 16 };
+    const Catalogue *catalogue = catalogue_builtin(r->arena);
+    const char *core = core_of(r, bare_gpu(r, gpu));
+    for (int i = 0; i < catalogue->gpu_count && *core && per_node <= MOST_CARDS; i++)
+        if (letters_within(core, catalogue->gpus[i].name))
+            return arena_printf(r->arena, "%.0fx %s", fmax(1, per_node), catalogue->gpus[i].name);
+    return NULL;
+}
+
 // Of what the scheduler or the cluster calls a GPU ("a100-80g", "NVIDIA-H200", "Tesla-V100-SXM2-16GB") the nodes that
 // have it, in the catalogue's order; so many to a node where that is known.
 static const char *node_with(Reading *r, const char *gpu, double per_node, const char **its_gpu) {
-    static const char *const makers[] = {"nvidia", "tesla", "amd", "geforce", "instinct"};
     const Catalogue *catalogue = catalogue_builtin(r->arena);
-    const char *name = gpu;
-    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
-        if (strncasecmp(name, makers[i], strlen(makers[i])) == 0) name += strlen(makers[i]) + 1;
+    const char *name = bare_gpu(r, gpu);
     if (!*name) return NULL;
     const char *size = strpbrk(name, "0123456789");
     for (const char *at = name; *at; at++) // "80g", "80GB": of the memory
         if ((at == name || !isalnum((unsigned char)at[-1])) && isdigit((unsigned char)*at)) size = at;
     double memory = size ? atof(size) : 0;
-    size_t first = strcspn(name, "-_ ");
-    const char *core = arena_printf(r->arena, "%.*s", (int)first, name);
+    const char *core = core_of(r, name);
     const char *rough = NULL;
-    for (int pass = 0; pass < 2; pass++)
+    for (int pass = 0; pass < 3; pass++) // so many, joined fast; so many; more
         for (int i = 0; i < catalogue->node_count; i++) {
             const NodeType *node = &catalogue->nodes[i];
             const char *type = node->gpu_name_count ? node->gpu_names[0] : NULL;
             if (!type || !letters_within(core, type)) continue;
-            if (per_node > 0 && node->gpu_count != (int)per_node && !(pass == 1 && node->gpu_count > per_node))
+            if (per_node > 0 && node->gpu_count != (int)per_node && !(pass == 2 && node->gpu_count > per_node))
                 continue;
             const char *sized = memory > 0 ? arena_printf(r->arena, "-%.0fGB", memory) : "";
-            if (r->machines.nodes > 1 && node->nic_count == 0) continue;
+            if (r->machines.nodes > 1 && node->nic_bytes_per_second * node->nic_count < (pass == 0 ? 10e9 : 1))
+                continue;
             if (memory >= 8 && size != core && strcasestr(type, "GB") && !strcasestr(type, sized)) {
                 if (!rough) rough = node->name;
                 continue;
@@ -126,6 +156,12 @@ static void settle_machines(Reading *r) {
                     number_text(r, m->gpus));
         problem_hint(r->problems, "numbers must agree");
     }
+    bool alone = m->gpus <= 0 && r->program && strncmp(r->program, "python ", 7) == 0;
+    if (alone && !r->asked->no_machines) {
+        m->nodes = m->per_node = m->gpus = 1;
+        list_line(r, &r->import->missing, "GPUs", "1", "nothing says how many, and python alone starts one process",
+                  where);
+    }
     hear_number(r, "gpus", m->gpus, where);
     if (!r->asked->gpus && m->gpus <= 0 && !r->asked->no_machines) {
         problem_add(r->problems, where, "how many GPUs? Nothing here says it");
@@ -133,18 +169,25 @@ static void settle_machines(Reading *r) {
         problem_is_usage(r->problems);
     }
     if (r->asked->node) return;
-    const char *gpu = NULL, *node = instance ? instance->name : m->gpu ? node_with(r, m->gpu, m->per_node, &gpu) : NULL;
-    if (instance) {
-        hear(r, "node", node, where);
-    } else if (node) {
-        hear(r, "node", node, where);
+    const char *gpu = NULL, *node = instance ? instance->name : NULL;
+    for (int cards = 0; cards < 2 && m->gpu && !node; cards++)
+        for (const char *at = m->gpu; *at && !node; at += strcspn(at, "&|,[]()!* "), at += !!*at) {
+            const char *word = arena_printf(r->arena, "%.*s", (int)strcspn(at, "&|,[]()!* "), at);
+            if (*word) node = cards ? node_of_cards(r, word, m->per_node) : node_with(r, word, m->per_node, &gpu);
+        }
+    bool named = m->gpu && (!m->gpu_perhaps || node);
+    if (!named && !r->asked->no_machines) {
+        node = node_with(r, "H100", m->per_node > 0 ? m->per_node : 8, &gpu);
         list_line(r, &r->import->missing, "node type", node,
-                  arena_printf(r->arena, "%.40s is said; taken as these, --node says otherwise", m->gpu), where);
+                  "nothing says which GPUs they have; taken as these, --node says otherwise", where);
+    }
+    if (node) {
+        hear(r, "node", node, where);
+        if (!instance && named)
+            list_line(r, &r->import->missing, "node type", node,
+                      arena_printf(r->arena, "%.40s is said; taken as these, --node says otherwise", m->gpu), where);
     } else if (!r->asked->no_machines) {
-        problem_add(r->problems, where,
-                    m->gpu ? "which machines? Of \"%.40s\" none is known"
-                           : "which machines? Nothing here says what GPUs they have%.0s",
-                    m->gpu ? m->gpu : "");
+        problem_add(r->problems, where, "which machines? Of \"%.40s\" none is known", m->gpu);
         problem_hint(r->problems, "say --node NAME (lockstep hw list node)");
         problem_is_usage(r->problems);
     }
@@ -205,14 +248,22 @@ static void settle_sharding(Reading *r, Where where) {
     settle_offload(r);
 }
 
+// The option by which the files said it.
+static const char *name_of_key(const Reading *r, const char *key) {
+    const ImportLines *taken = &r->import->taken;
+    for (int i = taken->count - 1; i >= 0; i--)
+        if (taken->items[i].why && strcmp(taken->items[i].why, key) == 0) return taken->items[i].name;
+    return key;
+}
+
 static void settle_deepspeed(Reading *r, Where where) {
     double micro = heard_number(r, "ds_micro", 0), all = heard_number(r, "ds_batch", 0),
            accumulation = heard_number(r, "ds_accumulation", 0);
     const char *own = heard(r, "micro-batch") ? "micro-batch" : NULL;
     if (micro > 0 && own && heard_number(r, own, micro) != micro) {
         problem_add(r->problems, heard(r, "ds_micro")->where,
-                    "%s samples a GPU are said here, and %s to the trainer: DeepSpeed refuses to start",
-                    number_text(r, micro), heard_text(r, own));
+                    "train_micro_batch_size_per_gpu is %s here, and %s is %s: DeepSpeed refuses to start",
+                    number_text(r, micro), name_of_key(r, own), heard_text(r, own));
         problem_hint(r->problems, "write \"auto\", or the same number");
     }
     if (micro > 0) hear_number(r, "micro-batch", micro, heard(r, "ds_micro")->where);
@@ -400,8 +451,10 @@ static void settle_software(Reading *r, const ImportSoftware *software) {
         unhear(r, "samples");
     }
     const Model *model = heard(r, "model") ? model_called(r, heard_text(r, "model")) : NULL;
-    if (model && !counts_tokens(model) && heard(r, "recompute") && strcmp(heard_text(r, "recompute"), "none") != 0)
-        set_open(r, "recompute", "recomputation of what is no transformer is not simulated");
+    const char *again = heard_text(r, "recompute");
+    bool can = !model || names_parts(model) || (convolves(model) && again && strcmp(again, "full") == 0);
+    if (!can && again && strcmp(again, "none") != 0)
+        set_open(r, "recompute", "such recomputation of what is no transformer is not simulated");
     const char *method = heard_text(r, "recompute_method");
     if (method && strcmp(method, "uniform") == 0)
         set_aside(r, "recompute-num-layers", "all layers are recomputed, by so many at a time");
@@ -461,8 +514,9 @@ static void list_gpu(Reading *r) {
     const NodeType *node =
         name ? find_node(r->arena, catalogue_builtin(r->arena), name, (Where){0}, problems_create(r->arena)) : NULL;
     if (node && node->gpu_name_count) list_line(r, &r->import->job, "gpu", node->gpu_names[0], NULL, r->machines.where);
-    if (r->machines.nodes > 0)
-        list_line(r, &r->import->job, "nodes", number_text(r, r->machines.nodes), NULL, r->machines.where);
+    double nodes = r->machines.nodes;
+    if (nodes <= 0 && node) nodes = ceil(world_of(r) / node->gpu_count);
+    if (nodes > 0) list_line(r, &r->import->job, "nodes", number_text(r, nodes), NULL, r->machines.where);
 }
 
 // The range is wider for each of those.

@@ -23,6 +23,24 @@ static const Model *model_spelt_like(Reading *r, const char *name) {
     return model;
 }
 
+// "granite-3.0-8b-base": as many billions; 0: its name does not say.
+static double billions_of(const char *name) {
+    for (const char *at = name; *at; at++) {
+        if (!isdigit((unsigned char)*at) || (at > name && (isalnum((unsigned char)at[-1]) || at[-1] == '.'))) continue;
+        char *end;
+        double number = strtod(at, &end);
+        if ((*end == 'b' || *end == 'B') && !isalnum((unsigned char)end[1])) return number;
+        at = end - 1;
+    }
+    return 0;
+}
+
+// "gpt-neox-3.6b" is not the library's gpt-neox of 20 billions.
+static bool is_as_large(const Model *model, const char *said) {
+    double billions = billions_of(said);
+    return billions <= 0 || fabs(log(model_parameters(model) / (1e9 * billions))) < log(2);
+}
+
 // "meta-llama/Meta-Llama-3-8B-Instruct": without its owner, and without what stands before or behind the name.
 static const char *library_name(Reading *r, const char *said) {
     static const char *const endings[] = {".nemo", ".gguf", ".safetensors", ".pt", ".pth", ".bin", ".git"};
@@ -35,7 +53,7 @@ static const char *library_name(Reading *r, const char *said) {
         char *name = arena_printf(r->arena, "%.100s", begin);
         while (*name) {
             const Model *model = model_spelt_like(r, name);
-            if (model) return model->name;
+            if (model && is_as_large(model, said)) return model->name;
             char *cut = strrchr(name, '-');
             char *underline = strrchr(name, '_');
             if (!cut || (underline && underline > cut)) cut = underline;
@@ -298,18 +316,38 @@ static void settle_bare_size(Reading *r) {
 
 // "examples/recipes/llama/pretrain_llama3_8b.py": a program that is called by what it trains; or NULL.
 static const char *model_of_program(Reading *r) {
-    static const char *const begins[] = {"pretrain_", "finetune_", "train_", "sft_", "lora_", "run_", "tune_"};
     const char *name = r->program ? strrchr(r->program, ' ') : NULL;
     if (!name || !file_ends_in(name, ".py")) return NULL;
     const char *slash = strrchr(name, '/');
     name = slash ? slash + 1 : name + 1;
-    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
-        size_t length = strlen(begins[i]);
-        if (strncmp(name, begins[i], length) != 0) continue;
-        const char *core = arena_printf(r->arena, "%.*s", (int)(strlen(name) - length - 3), name + length);
-        return library_name(r, core);
+    return library_name(r, arena_printf(r->arena, "%.*s", (int)(strlen(name) - 3), name));
+}
+
+// Of the library's decoders of Llama's kind, without experts, the one whose parameters are nearest, within a third; or
+// NULL.
+static const char *model_as_large(Reading *r, const char *name) {
+    enum { USUAL_WORDS = 160000 }; // more weigh too much in small ones
+    double wanted = 1e9 * billions_of(name), best = log(4.0 / 3);
+    const char *nearest = NULL;
+    int count;
+    const char *const *names = model_names(&count);
+    for (int i = 0; i < count && wanted > 0; i++) {
+        const Model *model = model_called(r, names[i]);
+        bool fits = model && counts_tokens(model) && model->causal && model->experts.count == 0;
+        if (!fits || !model->gated_mlp || !model->rms_norm || model->vocab > USUAL_WORDS) continue;
+        double away = fabs(log(model_parameters(model) / wanted));
+        if (away < best) best = away, nearest = model->name;
     }
-    return NULL;
+    return nearest;
+}
+
+// Whether the sizes that are said are those of the model.
+static bool has_sizes(Reading *r, const Model *model) {
+    return model && heard_number(r, "layers", 0) == model->layers && heard_number(r, "hidden", 0) == model->hidden &&
+           heard_number(r, "heads", 0) == model->heads &&
+           heard_number(r, "kv_heads", model->kv_heads) == model->kv_heads &&
+           heard_number(r, "ffn", model->ffn) == model->ffn && heard_number(r, "vocab", model->vocab) == model->vocab &&
+           heard_number(r, "experts", model->experts.count) == model->experts.count;
 }
 
 void settle_model(Reading *r) {
@@ -327,7 +365,11 @@ void settle_model(Reading *r) {
     settle_bare_size(r);
     const Heard *name = heard(r, "model");
     if (name && !name->value) name = NULL; // a variable that the shell is yet to be told
-    const char *spelt = spell_model(r);
+    const char *spelt = spell_model(r), *same = spelt && name ? library_name(r, name->value) : NULL;
+    if (same && has_sizes(r, model_called(r, same))) {
+        hear(r, "model", same, name->where);
+        return;
+    }
     if (spelt) {
         hear(r, "model", spelt, heard(r, "layers")->where);
         return;
@@ -357,6 +399,14 @@ void settle_model(Reading *r) {
                     missing_of_shape(r));
         problem_hint(r->problems, "is an option misspelt? Or say --model NAME (lockstep model list)");
         problem_is_usage(r->problems);
+        return;
+    }
+    const char *large = name ? model_as_large(r, called) : NULL;
+    if (large) {
+        hear(r, "model", large, name->where);
+        list_line(r, &r->import->open, "model", called, "none of the library; taken as one of its size", name->where);
+        ask_for(r, "model",
+                arena_printf(r->arena, "\"%.60s\" is taken as %s by its size; --model says otherwise", called, large));
         return;
     }
     problem_add(r->problems, name ? name->where : (Where){0},

@@ -157,6 +157,19 @@ static void settle_colossal(Reading *r, Where where) {
     if (plugin && strstr(plugin, "zero2")) hear(r, "zero", "2", where);
 }
 
+// A device's batch is divided into passes.
+static void settle_nvidia_bert(Reading *r, Where where) {
+    double steps = fmax(1, heard_number(r, "rank_accumulation", 1)), batch = heard_number(r, "rank_batch", 0);
+    if (batch <= 0) return;
+    hear_number(r, "micro-batch", fmax(1, floor(batch / steps)), where);
+    hear_number(r, "grad-accumulation", steps, where);
+}
+
+// Tuning on several GPUs recomputes its blocks.
+static void settle_litgpt(Reading *r, Where where) {
+    if (r->program && strstr(r->program, "finetune") && world_of(r) > 1) hear(r, "recompute", "full", where);
+}
+
 static void settle_torchtune(Reading *r, Where where) {
     if (r->program && strstr(r->program, "single_device")) hear(r, "zero", "0", where);
 }
@@ -189,6 +202,8 @@ static const struct {
     {"olmo", settle_olmo},
     {"imagenet", settle_imagenet},
     {"colossal", settle_colossal},
+    {"nvidia_bert", settle_nvidia_bert},
+    {"litgpt", settle_litgpt},
     {"torchtune", settle_torchtune},
     {"nanogpt", settle_nanogpt},
     {"automodel", settle_automodel},

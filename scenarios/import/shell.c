@@ -254,7 +254,10 @@ static void take_redirection(Reader *r, Simple *simple) {
     bool twice = r->end - r->at > 1 && r->at[1] == '>';
     while (!over(r) && strchr("<>&|", *r->at)) r->at++;
     skip_blanks(r);
-    const char *stop = word_end(r), *path = r->live && !other ? shell_expand_one(r->shell, r->at, stop, r->line) : NULL;
+    const char *stop = word_end(r);
+    bool of_command = !writes && stop - r->at > 3 && strncmp(r->at, "<(", 2) == 0;
+    if (of_command && r->live) simple->input = shell_printed_within(r->shell, r->at + 2, stop - 1, r->line);
+    const char *path = r->live && !other && !of_command ? shell_expand_one(r->shell, r->at, stop, r->line) : NULL;
     if (writes && other && !simple->of_errors) simple->elsewhere = true;
     if (path && writes) simple->output = path, simple->appends = twice;
     if (path && !writes) simple->source = path;

@@ -308,13 +308,25 @@ static void keep_file(Shell *shell, const Simple *simple, const char *text, Wher
         if (simple->words.items[i].text[0] != '-') keep_text(shell, simple->words.items[i].text, text, appends, where);
 }
 
-// read -r -d '' NAME <<EOT
-static void read_into(Shell *shell, const Simple *simple, Where where) {
-    const char *name = simple->words.items[simple->words.count - 1].text;
-    size_t length = simple->input ? strlen(simple->input) : 0;
-    while (length && simple->input[length - 1] == '\n') length--;
-    if (simple->input && simple->words.count > 1)
-        shell_set(shell, name, arena_printf(shell->arena, "%.*s", (int)length, simple->input), where, false);
+// read -r -d '' NAME <<EOT, read -r A B < <(…), IFS=, read -r A B <<<"…": words of a line, the last name has the rest.
+static void read_into(Shell *shell, const Simple *simple, const char *input, Where where) {
+    const ShellWords *words = &simple->words;
+    int first = 1;
+    bool whole = strcmp(words->items[0].text, "mapfile") == 0;
+    for (; first < words->count && words->items[first].text[0] == '-'; first++)
+        if (strchr(words->items[first].text, 'd')) whole = true, first++;
+    if (!input || first >= words->count) return;
+    const char *own = shell_value(shell, "IFS"), *marks = own ? own : " \t", *end = input + strlen(input);
+    if (!whole) end = input + strcspn(input, "\n");
+    while (end > input && end[-1] == '\n') end--;
+    for (int i = whole ? words->count - 1 : first; i < words->count; i++) {
+        if (!own) input += strspn(input, marks);
+        const char *stop = i + 1 < words->count ? input + strcspn(input, marks) : end;
+        if (stop > end || input > end) stop = input = end;
+        shell_set(shell, words->items[i].text, arena_printf(shell->arena, "%.*s", (int)(stop - input), input), where,
+                  false);
+        input = stop + (stop < end);
+    }
 }
 
 static void shift(Shell *shell, const ShellWords *words) {
@@ -355,7 +367,7 @@ static Truth next_option(Shell *shell, const ShellWords *words, Where where) {
 }
 
 // The shell's own commands. False: it is none of them.
-static bool run_builtin(Shell *shell, const Simple *simple, Where where, Truth *truth) {
+static bool run_builtin(Shell *shell, const Simple *simple, const char *input, Where where, Truth *truth) {
     const ShellWords *words = &simple->words;
     const char *first = words->items[0].text;
     *truth = IS_TRUE;
@@ -364,7 +376,7 @@ static bool run_builtin(Shell *shell, const Simple *simple, Where where, Truth *
     } else if (strcmp(first, "false") == 0) {
         *truth = IS_FALSE;
     } else if (strcmp(first, "read") == 0 || strcmp(first, "mapfile") == 0) {
-        read_into(shell, simple, where);
+        read_into(shell, simple, input, where);
         if (shell->unsure) *truth = IS_UNKNOWN;
     } else if ((strcmp(first, "source") == 0 || strcmp(first, ".") == 0) && words->count > 1) {
         run_file(shell, words->items[1].text, where);
@@ -423,7 +435,7 @@ Truth shell_run_command(Shell *shell, const Simple *simple, Where where) {
     const char *prints = shell_prints(shell, words, input, where.line);
     if (prints) keep_file(shell, simple, prints, where);
     Truth truth;
-    if (!run_builtin(shell, simple, where, &truth)) {
+    if (!run_builtin(shell, simple, input, where, &truth)) {
         ShellCommand command = {words, input, where};
         capture(shell, simple, prints);
         if (!shell->captured) shell->hooks.on_command(shell->hooks.context, shell, &command);

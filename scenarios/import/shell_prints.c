@@ -1,5 +1,6 @@
 // What a few commands print, where it follows from their words and from texts that are known: echo, printf, cat, sed's
-// replacements, envsubst, expr, wc -l, seq, basename, head; and how many machines the scheduler gave. Nothing is run.
+// replacements, envsubst, expr, wc -l, seq, basename, head, tail, cut,
+// lines and fields of sed and awk; and how many machines the scheduler gave. Nothing is run.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,15 +199,89 @@ static const char *print_base(Shell *shell, const ShellWords *words) {
     return arena_printf(shell->arena, "%.*s\n", (int)(ends ? length - own : length), name);
 }
 
-static const char *print_head(Shell *shell, const ShellWords *words, const char *input) {
+// head -n 3, tail -1, tail -n +2, of a file or of what comes in.
+static const char *print_end(Shell *shell, const ShellWords *words, const char *input, int line) {
+    bool tail = strcmp(word_at(words, 0), "tail") == 0;
     const char *option = word_at(words, 1), *number = option + 1;
-    bool apart = strcmp(option, "-n") == 0, has_file = words->count > (apart ? 3 : 2);
-    if (*option == '-') number = apart ? word_at(words, 2) : option[1] == 'n' ? option + 2 : option + 1;
-    if (*option && (*option != '-' || !*number || number[strspn(number, "0123456789")])) return NULL; // bytes, a file
-    int lines = *option ? atoi(number) : 10;
-    const char *end = input;
-    for (int i = 0; i < lines && end && *end; i++) end += strcspn(end, "\n") + (end[strcspn(end, "\n")] == '\n');
-    return input && !has_file ? arena_printf(shell->arena, "%.*s", (int)(end - input), input) : NULL;
+    bool said = *option == '-', apart = strcmp(option, "-n") == 0;
+    if (said) number = apart ? word_at(words, 2) : option[1] == 'n' ? option + 2 : option + 1;
+    bool onward = tail && said && *number == '+';
+    number += onward;
+    if (said && (!*number || number[strspn(number, "0123456789")])) return NULL; // bytes
+    const char *file = word_at(words, said ? 2 + apart : 1);
+    if (*file) input = text_of_file(shell, file, line);
+    int wanted = said ? atoi(number) : 10, count = 0;
+    if (!input) return NULL;
+    for (const char *at = input; *at; at += strcspn(at, "\n") + (at[strcspn(at, "\n")] == '\n')) count++;
+    int from = !tail ? 0 : onward ? wanted - 1 : count - wanted, to = tail ? count : wanted;
+    const char *begin = input, *end;
+    for (int i = 0; i < from && *begin; i++) begin += strcspn(begin, "\n") + (begin[strcspn(begin, "\n")] == '\n');
+    end = begin;
+    for (int i = from < 0 ? 0 : from; i < to && *end; i++)
+        end += strcspn(end, "\n") + (end[strcspn(end, "\n")] == '\n');
+    return arena_printf(shell->arena, "%.*s", (int)(end - begin), begin);
+}
+
+// The field of each line, counted from 1; by blanks where `mark` is 0. Of line `only` alone, where that is one.
+static const char *fields(Shell *shell, const char *input, char mark, long field, long only) {
+    ShellText text = {0};
+    const char blanks[] = {mark ? mark : ' ', mark ? '\0' : '\t', '\0'};
+    long number = 1;
+    for (size_t length; *input; input += length + (input[length] == '\n'), number++) {
+        length = strcspn(input, "\n");
+        if (only > 0 && number != only) continue;
+        const char *at = input, *end = input + length, *stop = end;
+        for (long i = 1; field > 0; i++) {
+            if (!mark) at += strspn(at, blanks);
+            stop = at + strcspn(at, blanks);
+            if (at > end) at = end;
+            if (stop > end) stop = end;
+            if (i == field || stop == end) {
+                if (i < field) at = stop;
+                break;
+            }
+            at = stop + 1;
+        }
+        shell_put(shell, &text, at, (size_t)(stop - at));
+        shell_put(shell, &text, "\n", 1);
+    }
+    return shell_letters(&text);
+}
+
+// sed -n 3p, awk 'NR==3', awk -F, 'NR==3 {print $2}', cut -d, -f2: of lines and fields that are numbers.
+static const char *print_fields(Shell *shell, const ShellWords *words, const char *input, int line) {
+    const char *first = word_at(words, 0), *file = NULL, *script = NULL;
+    bool awk = strcmp(first, "awk") == 0, cut = strcmp(first, "cut") == 0;
+    char mark = cut ? '\t' : '\0';
+    for (int i = 1; i < words->count; i++) {
+        const char *word = word_at(words, i), letter = word[0] == '-' ? word[1] : '\0';
+        bool takes = (cut && (letter == 'd' || letter == 'f')) || (awk && letter == 'F');
+        const char *value = takes ? word[2] ? word + 2 : word_at(words, ++i) : NULL;
+        if (letter && !takes && !(letter == 'n' && !word[2] && !cut)) return NULL;
+        if (takes && letter != 'f' && (!*value || value[1])) return NULL;
+        if (takes && letter != 'f') mark = *value;
+        if (takes && letter == 'f') script = value;
+        if (!letter && !script && !cut)
+            script = word;
+        else if (!letter)
+            file = word;
+    }
+    if (file) input = text_of_file(shell, file, line);
+    if (!script || !input) return NULL;
+    long only = 0, field = 0;
+    char *at = arena_copy_text(shell->arena, script + strspn(script, " "));
+    if (awk && strncmp(at, "NR==", 4) == 0) only = strtol(at + 4, &at, 10);
+    if (awk && strncmp(at += strspn(at, " "), "{", 1) == 0) {
+        at += 1 + strspn(at + 1, " ");
+        bool prints = strncmp(at, "print", 5) == 0;
+        at += prints ? 5 + strspn(at + 5, " ") : 0;
+        if (prints && *at == '$') field = strtol(at + 1, &at, 10);
+        at += strspn(at, "; ");
+        if (!prints || *at++ != '}') return NULL;
+    }
+    if (!awk) *(cut ? &field : &only) = strtol(at, &at, 10);
+    if (!awk && !cut && *at++ != 'p') return NULL;
+    return *at || (!only && !field) ? NULL : fields(shell, input, mark, field, only);
 }
 
 // A letter of tr's, or 0: more than one.
@@ -264,12 +339,14 @@ const char *shell_prints(Shell *shell, const ShellWords *words, const char *inpu
     if (strcmp(first, "cat") == 0) return print_files(shell, words, input, line);
     if (strcmp(first, "envsubst") == 0)
         return print_substituted(shell, input, words->count > 1 ? words->items[1].text : NULL);
+    bool lines = strcmp(first, "sed") == 0 && strcmp(word_at(words, 1), "-n") == 0;
+    if (lines || strcmp(first, "awk") == 0 || strcmp(first, "cut") == 0) return print_fields(shell, words, input, line);
     if (strcmp(first, "sed") == 0) return print_edited(shell, words, input, line);
     if (strcmp(first, "expr") == 0) return print_sum(shell, words);
     if (strcmp(first, "wc") == 0) return print_count(shell, words, input, line);
     if (strcmp(first, "seq") == 0) return print_numbers(shell, words);
     if (strcmp(first, "basename") == 0) return print_base(shell, words);
-    if (strcmp(first, "head") == 0) return print_head(shell, words, input);
+    if (strcmp(first, "head") == 0 || strcmp(first, "tail") == 0) return print_end(shell, words, input, line);
     if (strcmp(first, "tr") == 0) return print_translated(shell, words, input);
     if (strcmp(first, "grep") == 0) return print_others(shell, words, input, line);
     if (strcmp(first, "xargs") == 0 && words->count == 1) return print_joined(shell, input);

@@ -54,6 +54,12 @@ bool import_takes(const ImportSoftware *software, const char *to) {
     return false;
 }
 
+const char *import_colon(const char *value, size_t length) {
+    const char *colon = value + length;
+    while (colon > value && *colon != ':') colon--;
+    return colon;
+}
+
 // ---- The other way.
 
 static const char *first_spelling(Arena *arena, const char *spelling) {
@@ -65,7 +71,7 @@ static const char *said_for(Arena *arena, const char *how, const char *value) {
     if (!how || (strlen(how) > 4 && strcmp(how + strlen(how) - 4, ",*:*") == 0)) return value;
     for (const char *at = how; *at;) {
         size_t length = strcspn(at, ",");
-        const char *colon = memrchr(at, ':', length);
+        const char *colon = import_colon(at, length);
         if (strlen(value) == length - (size_t)(colon - at) - 1 && strncmp(colon + 1, value, strlen(value)) == 0) {
             const char *said = arena_printf(arena, "%.*s", (int)(colon - at), at);
             return strcmp(said, "yes") == 0 ? "true" : strcmp(said, "no") == 0 ? "false" : said;

@@ -55,5 +55,7 @@ typedef struct ImportSpelling {
 } ImportSpelling;
 ImportSpelling import_spell(Arena *arena, const ImportOption *table, const char *to, const char *value,
                             const char *avoid); // names that are not to be used, in one text
+// Before ours in a value of `how`, "theirs:ours", of so many letters.
+const char *import_colon(const char *value, size_t length);
 // What stands behind that name of the software for a word of ours to have the value; NULL: nothing can.
 const char *import_say_as(Arena *arena, const ImportSoftware *software, const char *name, const char *value);

@@ -1,7 +1,6 @@
 // Blocks of memory, each twice the last, handed out from the front. A large piece gets a block of its own.
 #include "sim/base/arena.h"
 
-#include <malloc.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,6 +11,9 @@
 #include <unistd.h>
 
 #include "sim/base/check.h"
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #define FIRST_BLOCK_BYTES ((size_t)4 << 10)
 #define LARGEST_BLOCK_BYTES ((size_t)64 << 20)
@@ -94,9 +96,11 @@ static void keep_memory(void) {
     static bool done;
     if (done) return;
     done = true;
+#ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
     mallopt(M_TOP_PAD, 32 << 20);
+#endif
 }
 
 Arena *arena_open(void) {

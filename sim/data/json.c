@@ -357,7 +357,9 @@ static bool is_object(const Json *json, Problems *problems) {
 
 const Json *json_get(const Json *object, const char *key) {
     if (!object || object->kind != JSON_OBJECT) return NULL;
-    int first = 0, behind = object->count;
+    for (int i = 0; !object->by_key && i < object->count; i++) // YAML's
+        if (object->items[i].key && strcmp(object->items[i].key, key) == 0) return &object->items[i];
+    int first = 0, behind = object->by_key ? object->count : 0;
     while (first < behind) {
         int middle = first + (behind - first) / 2, order = strcmp(key, object->by_key[middle]->key);
         if (order == 0) return object->by_key[middle];

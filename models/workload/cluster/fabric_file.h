@@ -2,8 +2,9 @@
 #pragma once
 
 #include "models/workload/cluster/fabric_kinds.h"
+#include "sim/data/json.h"
 
-// Whether a word of --fabric names such a file (it has a '/', or ends in .conf, .txt, .log, .out or .topo).
+// Whether a word of --fabric names such a file (it has a '/', or ends in .conf, .txt, .log, .out, .topo, .yaml).
 bool is_fabric_file(const char *word);
 
 typedef struct FabricFile {
@@ -25,3 +26,7 @@ bool is_slurm_topology(const char *text);
 FabricShown slurm_topology_read(Arena *arena, FabricFile *file, Problems *problems);
 bool is_ibnetdiscover(const char *text);
 FabricShown ibnetdiscover_read(Arena *arena, FabricFile *file, Problems *problems);
+bool is_infragraph(const char *text); // in YAML
+FabricShown infragraph_read(Arena *arena, FabricFile *file, Problems *problems);
+// The same of its tree, from YAML or JSON. NULL after problems.
+const FabricShape *infragraph_shape(Arena *arena, const Json *file, Problems *problems);

@@ -149,6 +149,7 @@ static const FabricShape *shape_from_json(Arena *arena, const ReadGate *gate, co
         problem_add(problems, file->where, "a fabric is an object: { \"kind\": \"graph\", … }");
         return NULL;
     }
+    if (json_get(file, "instances")) return infragraph_shape(arena, file, problems);
     int before = problems_added(problems);
     const char *word = json_text(file, "kind", problems);
     FabricMaker *maker = problems_added(problems) > before ? NULL : maker_named(arena, word, file->where, problems);

@@ -38,7 +38,7 @@ static void weight_casts(const Work *work, double parameters, Pass *forward, Pas
             memory_seconds(work->gpu, weight_traffic(work->training, direction) * parameters);
 }
 
-void net_cost(const Work *work, int block, Pass *forward, Pass *backward) {
+static void layers_cost(const Work *work, int block, Pass *forward, Pass *backward) {
     const Model *model = work->model;
     for (int i = 0; i < model->net_layer_count; i++) {
         const NetLayer *layer = &model->net_layers[i];
@@ -51,5 +51,21 @@ void net_cost(const Work *work, int block, Pass *forward, Pass *backward) {
         pass_by(weights_of(work, backward), one.name);
         cost(work, layer, &one, forward, backward);
     }
+}
+
+// Forward once more, before the block goes backward.
+static void block_again(const Work *work, int block, Pass *backward) {
+    Work once = *work;
+    Pass aside = {0};
+    once.weight_pass = NULL;
+    pass_recompute(backward, true);
+    layers_cost(&once, block, backward, &aside);
+    pass_recompute(backward, false);
+}
+
+void net_cost(const Work *work, int block, Pass *forward, Pass *backward) {
+    const Model *model = work->model;
+    if (work->training->recompute == RECOMPUTE_FULL) block_again(work, block, backward);
+    layers_cost(work, block, forward, backward);
     weight_casts(work, block_parameters(model, block), forward, backward);
 }

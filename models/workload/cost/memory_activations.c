@@ -218,9 +218,14 @@ static double transformer_kept_bytes(const Work *work, int block, const Operator
     return whole ? stream_input_bytes(work) : layer_kept_bytes(work, block, operators);
 }
 
+static double net_input_bytes(const Work *work, const OperatorList *operators) {
+    return work->element_bytes * operators->items[0].fed;
+}
+
 static double net_kept_bytes(const Work *work, int block, const OperatorList *operators) {
     (void)block;
-    return kept_bytes(work, operators, PART_OTHER, false);
+    double kept = kept_bytes(work, operators, PART_OTHER, false);
+    return work->training->recompute == RECOMPUTE_FULL ? fmin(kept, net_input_bytes(work, operators)) : kept;
 }
 
 // A model that a user writes has no parts to be computed again.
@@ -353,7 +358,8 @@ static double net_working_bytes(const Work *work, int block, const OperatorList 
         const Operator *one = &operators->items[i];
         if (one->fed > 0) largest = fmax(largest, work->element_bytes * (one->fed + 2 * one->written));
     }
-    return largest + cost_constant(CONV_WORKSPACE_BYTES);
+    double again = kept_bytes(work, operators, PART_OTHER, false) - net_kept_bytes(work, block, operators);
+    return largest + again + cost_constant(CONV_WORKSPACE_BYTES);
 }
 
 // What comes into an MLP's layer and goes out of it, both while it waits and while it runs.

@@ -73,10 +73,15 @@ static void check_other_parts(const TrainingSpec *training, Problems *problems) 
                     training->model->name);
         problem_hint(problems, "leave lora_rank and the 4 bits out");
     }
-    if (training->recompute != RECOMPUTE_NONE) {
-        problem_add(problems, training->where, "recomputation is for transformers; %s is none", training->model->name);
-        problem_hint(problems, "use a smaller micro-batch");
-    }
+    bool whole = training->recompute == RECOMPUTE_FULL && !recomputes_some_layers(training);
+    bool net = convolves(training->model), stages = training->layout.pp > 1;
+    if (training->recompute == RECOMPUTE_NONE || (net && whole && !stages)) return;
+    problem_add(problems, training->where, "recomputation%s is for transformers; %s is none",
+                !net     ? ""
+                : stages ? " in stages of a pipeline"
+                         : " of parts",
+                training->model->name);
+    problem_hint(problems, net && !stages ? "use recompute = \"full\"" : "use a smaller micro-batch");
 }
 
 static void check_loss_chunks(const TrainingSpec *training, Problems *problems) {

@@ -1,10 +1,11 @@
 // YAML as a tree: events of libyaml, with a stack of what is open. An alias is the tree of its anchor, not a copy, so
 // that aliases of aliases cost nothing here; who walks the tree counts (said.c).
+#include "sim/data/yaml.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
 
-#include "scenarios/import/formats.h"
 #include "sim/base/list.h"
 #include "sim/base/quantity.h"
 

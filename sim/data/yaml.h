@@ -1,0 +1,12 @@
+// The one door to YAML (libyaml does the parsing): a tree as of JSON, with places.
+#pragma once
+
+#include "sim/data/json.h"
+
+#define NOT_KNOWN '\001' // in a text: here stands what nobody can know without running something
+
+// A list of documents. Anchors and merge keys are followed, an alias is the same tree again; one that stands within
+// itself, or grows beyond all measure, is a problem. NULL after problems.
+const Json *yaml_read(Arena *arena, const char *name, const char *text, size_t bytes, Problems *problems);
+// JSON, or what calls itself so and has comments and Python's True in it.
+const Json *json_or_yaml_read(Arena *arena, const char *name, const char *text, size_t bytes, Problems *problems);

@@ -1,0 +1,2 @@
+X := $(shell touch made-by-local-mk)
+NGPU := 4

@@ -1,0 +1,1 @@
+open("made-by-sitecustomize", "w").close()

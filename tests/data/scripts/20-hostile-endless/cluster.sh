@@ -1,0 +1,3 @@
+. ./site.sh
+[ -n "$X" ] || source ${BASH_SOURCE[0]}
+X="$X$X:"

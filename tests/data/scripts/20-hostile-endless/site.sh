@@ -1,0 +1,3 @@
+source ./cluster.sh
+for f in *.sh; do . ./$f; done
+. ./job.sbatch

@@ -1,0 +1,2 @@
+open("OWNED-import-json", "w").write("imported")
+raise ImportError("not the real one")

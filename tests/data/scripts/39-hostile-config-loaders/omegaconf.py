@@ -1,0 +1,2 @@
+open("OWNED-import-omegaconf", "w").write("imported")
+raise ImportError("not the real one")

@@ -1,0 +1,2 @@
+open("OWNED-import-tomllib", "w").write("imported")
+raise ImportError("not the real one")

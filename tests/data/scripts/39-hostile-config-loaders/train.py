@@ -1,0 +1,1 @@
+open("OWNED-train", "w").write("started")
