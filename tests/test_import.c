@@ -948,3 +948,30 @@ TEST(references_within_tags_and_a_name_beside_its_sizes_are_followed) {
     EXPECT_CONTAINS(word(import, "model"), "layers=12");
     arena_close(arena);
 }
+
+TEST(machines_that_only_a_comment_names_are_taken_and_said) {
+    static const struct {
+        const char *comment, *node;
+    } cases[] = {{"# DGX A100, 8 x A100-SXM4-80GB each", "dgx-a100-80gb"},
+                 {"# p4d.24xlarge, one placement group", "aws-p4d.24xlarge"},
+                 {"x=1 # the boxes have 8xV100s", "dgx-1-v100"},
+                 {"#  GPU 0: NVIDIA GeForce RTX 3090\n#  GPU 1: NVIDIA GeForce RTX 3090", "8x RTX3090"},
+                 {"# tuned for A100, runs on V100 too", "dgx-h100"}, // it could be either
+                 {"# see table A2 and RTX", "dgx-h100"},
+                 {"#!/bin/A100", "dgx-h100"},
+                 {"echo A100#V100", "dgx-h100"}};
+    Arena *arena = arena_open();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *text = arena_printf(arena,
+                                        "#!/bin/bash\n%s\ntorchrun --nproc_per_node 8 train.py "
+                                        "--model_name_or_path meta-llama/Llama-2-7b-hf --bf16 "
+                                        "--per_device_train_batch_size 1 --output_dir x\n",
+                                        cases[i].comment);
+        const Import *import = read_as(arena, "run.sh", text, &nothing);
+        EXPECT_TEXT(word(import, "node"), cases[i].node);
+        EXPECT(lists(&import->missing, "node type"));
+        const Import *asked = read_as(arena, "run.sh", text, &(ImportAsked){.node = "dgx-h200"});
+        EXPECT(!lists(&asked->missing, "node type"));
+    }
+    arena_close(arena);
+}

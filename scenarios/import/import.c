@@ -73,6 +73,11 @@ void not_read(Reading *r, const char *why, Where where) {
 
 enum { MOST_FILES = 40 };
 
+static void keep_text(Reading *r, const char *file, const char *text) {
+    ReadText read = {file, text};
+    LIST_PUSH(r->arena, &r->texts, read);
+}
+
 static const char *read_file(Reading *r, const char *path, bool climbs, Where where, size_t *bytes,
                              const char **shown) {
     if (r->shell) {
@@ -94,7 +99,9 @@ static const char *read_file(Reading *r, const char *path, bool climbs, Where wh
         text = gate_read(r->gate, up, LARGEST_FILE, bytes, where, problems_create(r->arena));
     }
     *shown = text ? gate_shown_path(r->gate, r->arena, up) : path;
-    if (text) r->files++;
+    if (!text) return NULL;
+    r->files++;
+    keep_text(r, *shown, text);
     return text;
 }
 
@@ -569,6 +576,7 @@ static const Import *read_through(Arena *arena, const char *path, const char *te
         return NULL;
     }
     hear_own_words(&r, text);
+    keep_text(&r, path, text);
     readers[kind].read(&r, path, text, bytes);
     return problem_count(problems) ? NULL : finish(&r, kind);
 }

@@ -37,6 +37,10 @@ typedef struct Heard { // what the options of the software come to, in our words
     Where where;
 } Heard;
 
+typedef struct ReadText {
+    const char *file, *text;
+} ReadText;
+
 typedef struct Reading {
     Arena *arena;
     Problems *problems;
@@ -62,6 +66,10 @@ typedef struct Reading {
         Heard *items;
         int count, room;
     } heard;
+    struct {
+        ReadText *items;
+        int count, room;
+    } texts; // of all files, in the order in which they were read
     const char *program;
     const char *folder; // below the file's, in which the job runs; or NULL
     Shell *shell;
@@ -112,4 +120,5 @@ void read_hostfile(Reading *r, const char *path, Where where);           // mach
 void read_manifest(Reading *r, const char *file, const Json *documents); // manifests.c
 struct NodeType;
 const struct NodeType *node_of_instance(Reading *r, const char *type); // settle.c: "ml.p4d.24xlarge"; or NULL
+const char *remarked_gpu(Reading *r, Where *where);                    // remarks.c: by comments of one file; or NULL
 void settle(Reading *r, const ImportSoftware *software);               // settle.c

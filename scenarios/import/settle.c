@@ -120,9 +120,26 @@ const NodeType *node_of_instance(Reading *r, const char *type) {
     return NULL;
 }
 
+// Of "a100|h100" the first that is known.
+static const char *node_said(Reading *r, const char *said) {
+    const char *node = NULL, *gpu = NULL;
+    for (int cards = 0; cards < 2 && said && !node; cards++)
+        for (const char *at = said; *at && !node; at += strcspn(at, "&|,[]()!* "), at += !!*at) {
+            const char *word = arena_printf(r->arena, "%.*s", (int)strcspn(at, "&|,[]()!* "), at);
+            if (*word)
+                node = cards ? node_of_cards(r, word, r->machines.per_node)
+                             : node_with(r, word, r->machines.per_node, &gpu);
+        }
+    return node;
+}
+
 static void settle_machines(Reading *r) {
     Machines *m = &r->machines;
+    const char *remarked = NULL;
     if (heard(r, "instance")) m->gpu = heard_text(r, "instance");
+    if (!r->asked->node && (!m->gpu || (m->gpu_perhaps && !node_of_instance(r, m->gpu) && !node_said(r, m->gpu))))
+        remarked = remarked_gpu(r, &m->where);
+    if (remarked) m->gpu = remarked;
     double nodes = heard_number(r, "nodes", 0), per_node = heard_number(r, "per_node", 0),
            gpus = heard_number(r, "gpus", 0);
     Where where = m->where;
@@ -169,12 +186,7 @@ static void settle_machines(Reading *r) {
         problem_is_usage(r->problems);
     }
     if (r->asked->node) return;
-    const char *gpu = NULL, *node = instance ? instance->name : NULL;
-    for (int cards = 0; cards < 2 && m->gpu && !node; cards++)
-        for (const char *at = m->gpu; *at && !node; at += strcspn(at, "&|,[]()!* "), at += !!*at) {
-            const char *word = arena_printf(r->arena, "%.*s", (int)strcspn(at, "&|,[]()!* "), at);
-            if (*word) node = cards ? node_of_cards(r, word, m->per_node) : node_with(r, word, m->per_node, &gpu);
-        }
+    const char *gpu = NULL, *node = instance ? instance->name : node_said(r, m->gpu);
     bool named = m->gpu && (!m->gpu_perhaps || node);
     if (!named && !r->asked->no_machines) {
         node = node_with(r, "H100", m->per_node > 0 ? m->per_node : 8, &gpu);
@@ -183,9 +195,11 @@ static void settle_machines(Reading *r) {
     }
     if (node) {
         hear(r, "node", node, where);
-        if (!instance && named)
+        if (named && (!instance || remarked))
             list_line(r, &r->import->missing, "node type", node,
-                      arena_printf(r->arena, "%.40s is said; taken as these, --node says otherwise", m->gpu), where);
+                      arena_printf(r->arena, "%.40s is said%s; taken as these, --node says otherwise", m->gpu,
+                                   remarked ? " in a comment" : ""),
+                      where);
     } else if (!r->asked->no_machines) {
         problem_add(r->problems, where, "which machines? Of \"%.40s\" none is known", m->gpu);
         problem_hint(r->problems, "say --node NAME (lockstep hw list node)");
@@ -368,7 +382,9 @@ static void settle_precision(Reading *r, Where where) {
     const Said *kind = said_find(&r->said, "dtype");
     if (!heard(r, "precision") && kind && (same_word(kind->value, "fp16") || same_word(kind->value, "float16")))
         hear(r, "precision", "fp16", kind->where);
+    const Said *engine = said_find(&r->said, "fp8_format|fp8_hybrid|fp8_e4m3"); // Transformer Engine's own words
     if (heard(r, "fp8")) hear(r, "precision", "fp8", heard(r, "fp8")->where);
+    if (heard(r, "fp8") && engine && !heard(r, "fp8-recipe")) hear(r, "fp8-recipe", "delayed", engine->where);
     if (mixed && strstr(mixed, "fp8") && strncmp(mixed, "bf16_with", 9) == 0)
         hear(r, "fp8-recipe",
              strstr(mixed, "current")      ? "tensorwise"

@@ -1,0 +1,3 @@
+export PATHS=$PATHS:$PATHS:/opt/b
+. env/c.sh
+. env/a.sh

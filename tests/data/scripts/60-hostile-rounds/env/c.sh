@@ -1,0 +1,4 @@
+for f in env/*.sh; do source "$f"; done
+for f in env/*.sh; do . "$f"; done
+cat <<NEVER
+this text has no end
