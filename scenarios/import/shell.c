@@ -367,7 +367,7 @@ static void export_prefixes(Reader *r) {
         any = true;
         look.at = stop;
         if (look.at < look.end && *look.at == '(') return;
-        while (!over(&look) && (*look.at == ' ' || *look.at == '\t')) look.at++;
+        skip_blanks(&look);
     }
     if (!any || over(&look) || strchr("\n;&|)#", *look.at)) return;
     for (r->at = at; r->at < look.at;) {
