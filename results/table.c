@@ -115,7 +115,9 @@ static int width_of(const Table *table, int first, int last) {
 }
 
 static void print_spaces(FILE *out, int count) {
-    for (; count > 0; count--) fputc(' ', out);
+    static const char spaces[] = "                                ";
+    const int most = (int)sizeof spaces - 1;
+    for (; count > 0; count -= most) fwrite(spaces, 1, (size_t)(count < most ? count : most), out);
 }
 
 // The columns that a panel shows: the keys, then from `first` to before `last`.

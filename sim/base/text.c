@@ -32,7 +32,7 @@ static const char *spell_in_ascii(int32_t letter) {
 
 const char *text_clean(Arena *arena, const char *text, bool unicode) {
     if (!text) return "";
-    char *clean = arena_alloc(arena, LONGEST_SPELLING * strlen(text) + 1), *end = clean;
+    char *clean = arena_room(arena, LONGEST_SPELLING * strlen(text) + 1, 1), *end = clean;
     const unsigned char *next = (const unsigned char *)text;
     while (*next) {
         const unsigned char *start = next;
@@ -74,7 +74,8 @@ static int letter_width(int32_t letter) {
 
 int text_width(const char *text) {
     int width = 0;
-    for (const unsigned char *next = (const unsigned char *)text; *next;) width += letter_width(letter_next(&next));
+    for (const unsigned char *next = (const unsigned char *)text; *next;)
+        width += *next < 0x80 ? (next++, 1) : letter_width(letter_next(&next));
     return width;
 }
 
