@@ -221,7 +221,8 @@ typedef struct Asked {
 } Asked;
 
 static const Asked asked[] = {
-    {"case_2_scaling_curve", "run scenarios/examples/scaling_efficiency.lua --json", 0.2},
+    {"version", "--version", 0.005},
+    {"demo_scaling_efficiency", "run scenarios/examples/scaling_efficiency.lua --plot", 0.01},
     {"explain_gpt3_175b_1024_a100", "explain " GPT3, 0.3},
     {"jitter_gpt3_175b_1024_a100", "run " GPT3 " --jitter 0.05", 0.4},
     {"jitter_by_class_gpt3_175b_1024_a100", "run " GPT3 " --jitter 0.05 --jitter-by class", 0.1},
@@ -240,7 +241,7 @@ static void bench_asked(const Asked *one) {
     enum { ROUNDS = 5 };
     double times[ROUNDS];
     Arena *arena = arena_open();
-    const char *line = arena_printf(arena, "%s %s > /dev/null", program, one->words);
+    const char *line = arena_printf(arena, "exec %s %s > /dev/null", program, one->words);
     for (int r = 0; r < ROUNDS; r++) {
         double before = children_s();
         if (system(line) != 0) {
@@ -379,14 +380,21 @@ static void bench_packets(bool full) {
     for (int h = 0; h < HOSTS; h++) {
         cables[h] = (PacketCable){h, HOSTS + h / WIDE, 12.5e9, 1e-6, 0, 0, 0};
         cables[HOSTS + h] = (PacketCable){HOSTS + h / WIDE, HOSTS + WIDE + h % WIDE, 12.5e9, 1e-6, 0, 0, 0};
-        flows[h] = (PacketFlow){h, (37 * h + 161) % HOSTS, 2000000, 0};
+        flows[h] = (PacketFlow){.from = h, .to = (37 * h + 161) % HOSTS, .bytes = 2000000};
     }
     PacketNetwork network = {HOSTS, 2 * WIDE, cables, 2 * HOSTS, .payload_bytes = 4096, .header_bytes = 64};
     network.control_bytes = 64;
     network.transport = packet_transports[full ? PACKET_DCTCP : PACKET_WINDOW].usual;
     network.transport.window_packets = full ? 40 : 1000;
     network.switches = (PacketSwitch){.routing = PACKET_SPRAY};
-    if (full) network.switches = (PacketSwitch){PACKET_SPRAY, 16e6, 0, 1, 200e3, 200e3, 1, 200e3, false};
+    if (full)
+        network.switches = (PacketSwitch){.routing = PACKET_SPRAY,
+                                          .buffer_bytes = 16e6,
+                                          .alpha = 1,
+                                          .mark_from_bytes = 200e3,
+                                          .mark_to_bytes = 200e3,
+                                          .mark_most = 1,
+                                          .pause_bytes = 200e3};
     const char *wrong = NULL;
     double start = now_s();
     PacketResult result = packet_run(arena, &network, flows, HOSTS, SIM_TIME_NEVER, &wrong);
