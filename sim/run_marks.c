@@ -2,7 +2,8 @@
 // which streams use which slot.
 #include "sim/run_internal.h"
 
-static void note_op(ProgramUses *uses, const Op *op, int32_t stream, int64_t at, bool in_routine) {
+static inline void note_op(ProgramUses *uses, const Op *op, int32_t stream, int64_t at, bool in_routine) {
+    if (op->kind == OP_WORK) return;
     uint64_t bit = stream < STREAM_BITS ? UINT64_C(1) << stream : 0;
     if (op->kind == OP_TRANSFER) uses->slots[op->slot] |= bit;
     if (!names_mark(op)) return;

@@ -26,7 +26,7 @@ static void expect_route(const Network *network, const char *fabric, int from, i
     bool sound = (count > 0) == (from != to) && count == network_route(network, to, from, back, &back_latency);
     sound = sound && fabs(latency - back_latency) < 1e-12;
     for (int i = 0; i < count; i++) {
-        sound = sound && links[i] >= 0 && links[i] < link_count && link_rate(network, links[i]) > 0;
+        sound = sound && links[i] >= 0 && links[i] < link_count && network_link_rate(network, links[i]) > 0;
         for (int j = 0; j < i; j++) sound = sound && links[j] != links[i]; // no loops
     }
     if (!sound) test_fail(__FILE__, __LINE__, "%s: route from %d to %d is wrong", fabric, from, to);
@@ -106,7 +106,7 @@ TEST(bisection_bandwidth_is_that_of_the_formula) {
                                  1.0 / half / half / 8, &(Crossing){add_bytes, &sums, true});
         double slowest = 1 / (half * NODE_RATE);
         for (int l = network->first_fabric_link; l < network->link_count; l++)
-            slowest = fmax(slowest, sums.bytes[l] / link_rate(network, l));
+            slowest = fmax(slowest, sums.bytes[l] / network_link_rate(network, l));
         if (fabs(1 / slowest / fabric_cases[i].bisection - 1) > 1e-9)
             test_fail(__FILE__, __LINE__, "%s: bisection of %g B/s, not %g", fabric_cases[i].text, 1 / slowest,
                       fabric_cases[i].bisection);
@@ -119,7 +119,7 @@ static double slowest_fabric_link(const Network *network, const Plan *plan) {
     double slowest = 0;
     for (int i = 0; i < plan->use_count; i++)
         if (plan->uses[i].link >= network->first_fabric_link)
-            slowest = fmax(slowest, plan->uses[i].weight / link_rate(network, plan->uses[i].link));
+            slowest = fmax(slowest, plan->uses[i].weight / network_link_rate(network, plan->uses[i].link));
     return slowest;
 }
 

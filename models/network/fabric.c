@@ -105,7 +105,7 @@ static int node_of_link(const Network *network, int32_t link) {
     return low;
 }
 
-double link_rate(const Network *network, int32_t link) {
+double network_link_rate(const Network *network, int32_t link) {
     if (*network->links) return (*network->links)[link].bytes_per_second;
     if (link >= network->first_fabric_link)
         return network->fabric_links[link - network->first_fabric_link].bytes_per_second;

@@ -144,6 +144,7 @@ double network_node_seconds(const Network *network, int from, int to); // of swi
 int network_domain_nodes(const Network *network);                      // of the first node's domain
 int network_node_links(const Network *network); // of the first node; nodes' links are one after the other
 Link network_link(Arena *arena, const Network *network, int32_t link);
+double network_link_rate(const Network *network, int32_t link); // of it, without its name
 // The same kind of answer to and from the host memory nearest to a rank (for copies), and from outside the cluster into
 // that memory (for shared storage: down from the spine through the rank's NIC; nothing when the node has no NIC).
 int network_route_to_host(const Network *network, int rank, int32_t *links, double *latency);

@@ -160,7 +160,7 @@ void network_print_dot(const Network *network, FILE *out) {
         for (int i = 0; i < layout->edge_count; i++) {
             const Edge *edge = &layout->edges[i];
             print_dot_edge(out, n, node, layout, edge);
-            fprintf(out, " [label=\"%.3g GB/s\"];\n", link_rate(network, node->first_link + edge->link) / 1e9);
+            fprintf(out, " [label=\"%.3g GB/s\"];\n", network_link_rate(network, node->first_link + edge->link) / 1e9);
         }
         for (int nic = 0; nic < layout->shape->nic_count && network->node_count > 1; nic++)
             for (int plane = 0; plane < network->planes; plane++) {

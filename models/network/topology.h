@@ -126,7 +126,6 @@ static inline const Layout *layout_of(const Network *network, const Node *node) 
     return &network->layouts[node->layout];
 }
 // Of a node's link or the fabric's.
-double link_rate(const Network *network, int32_t link);
 static inline int gpu_of_rank(const Network *network, int rank) {
     return rank - node_of_rank(network, rank)->first_rank;
 }

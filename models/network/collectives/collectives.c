@@ -66,7 +66,7 @@ static Loads kinds_of_loads(Arena *arena, const Network *network, const Loads *l
         int k = kinds.count - 1, end = k - MOST_KINDS; // two of a kind do no harm
         while (k >= 0 && k > end &&
                (kinds.items[k].inside != load->inside || kinds.items[k].between != load->between ||
-                link_rate(network, kinds.items[k].link) != link_rate(network, load->link)))
+                network_link_rate(network, kinds.items[k].link) != network_link_rate(network, load->link)))
             k--;
         if (k < 0 || k == end) LIST_PUSH(arena, &kinds, *load);
     }
@@ -80,8 +80,8 @@ static double seconds_per_byte(const Network *network, const Loads *loads, const
     *limiting = -1;
     for (int i = 0; i < loads->count; i++) {
         const Load *load = &loads->items[i];
-        double seconds =
-            (candidate->inside * load->inside + candidate->between * load->between) / link_rate(network, load->link);
+        double seconds = (candidate->inside * load->inside + candidate->between * load->between) /
+                         network_link_rate(network, load->link);
         if (seconds <= slowest) continue;
         slowest = seconds;
         *limiting = load->link;
@@ -311,7 +311,7 @@ uint64_t collective_price_likeness(const CollectivePrice *price) {
     for (int i = 0; i < price->kinds.count; i++) {
         const Load *kind = &price->kinds.items[i];
         hash = mix_number(mix_number(hash, kind->inside), kind->between);
-        hash = mix_number(hash, link_rate(network, kind->link));
+        hash = mix_number(hash, network_link_rate(network, kind->link));
     }
     return hash;
 }

@@ -233,7 +233,8 @@ SimTime flow_on_the_wire(const FlowPlan *plan, int from_place, int to_place, int
                receiver = {.node = network->node_of[to], .nic = nics.in};
     const Node *node = &network->nodes[sender.node];
     if (layout_of(network, node)->shape->nic_count == 0) return 0;
-    sender.bytes_per_second = link_rate(network, node->first_link + layout_of(network, node)->nic_out[nics.out]);
+    sender.bytes_per_second =
+        network_link_rate(network, node->first_link + layout_of(network, node)->nic_out[nics.out]);
     double seconds = packet_fabric_seconds(network, &sender, &receiver, &cables);
     double piece = plan->piece_bytes > 0 && plan->piece_bytes < sizes->payload ? plan->piece_bytes : sizes->payload;
     double rate = packet_fabric_host_rate(network, &sender, packet_stretch(sizes));

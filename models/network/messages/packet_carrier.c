@@ -304,7 +304,7 @@ static void set_rates(PacketCarrier *c) {
         if (c->ways[i]) slow_hosts(c, i, load, owner, most);
     for (int h = 0; h < c->host_count; h++) {
         const Node *node = &network->nodes[c->hosts[h].node];
-        double nic = link_rate(network, node->first_link + layout_of(network, node)->nic_out[c->hosts[h].nic]);
+        double nic = network_link_rate(network, node->first_link + layout_of(network, node)->nic_out[c->hosts[h].nic]);
         c->hosts[h].bytes_per_second = most[h] > 0 ? fmin(nic, fmax(out[h], in[h]) / most[h]) : nic;
     }
     arena_close(scratch);

@@ -207,13 +207,21 @@ static void leave_out_ample(const Lowering *l) {
     }
 }
 
+static int nodes_of(const Lowering *l, int ranks) { return ranks / (l->cluster->gpu_count / l->cluster->node_count); }
+
 // The same link among those of the part's nodes; -1: it is the fabric's.
 static int32_t link_of_part(const Lowering *l, int32_t link) {
-    const EvenPart *part = l->part;
-    int links = network_node_links(l->cluster->network), node_ranks = l->cluster->gpu_count / l->cluster->node_count;
-    int node = link / links, nodes = part->ranks / node_ranks, stage_nodes = part->stage_ranks / node_ranks;
+    int links = network_node_links(l->cluster->network), node = link / links;
+    int nodes = nodes_of(l, l->part->ranks), stage_nodes = nodes_of(l, l->part->stage_ranks);
     if (node >= l->cluster->node_count) return -1;
     return (node / stage_nodes * nodes + node % stage_nodes) * links + link % links;
+}
+
+// And back.
+static int32_t link_in_cluster(const Lowering *l, int32_t link) {
+    int links = network_node_links(l->cluster->network), node = link / links;
+    int nodes = nodes_of(l, l->part->ranks), stage_nodes = nodes_of(l, l->part->stage_ranks);
+    return (node / nodes * stage_nodes + node % nodes) * links + link % links;
 }
 
 // A plan that folds as all plans of a family do: what makes them differ stands where their numbers do.
@@ -362,16 +370,12 @@ static FoldClass kept_class(Arena *arena, const FoldClass *found, int items) {
     return (FoldClass){of, first, found->count};
 }
 
+// Of the part's nodes: how fast they are. Names are for those that stand for a class.
 static const Link *links_of_part(Arena *arena, const Lowering *l, int *count) {
-    const EvenPart *part = l->part;
-    int links = network_node_links(l->cluster->network), node_ranks = l->cluster->gpu_count / l->cluster->node_count;
-    int nodes = part->ranks / node_ranks, stage_nodes = part->stage_ranks / node_ranks;
-    *count = l->r.pp * nodes * links;
+    const Network *network = l->cluster->network;
+    *count = l->r.pp * nodes_of(l, l->part->ranks) * network_node_links(network);
     Link *made = ARENA_ARRAY(arena, Link, *count);
-    for (int i = 0; i < *count; i++) {
-        int node = i / links / nodes * stage_nodes + i / links % nodes;
-        made[i] = network_link(arena, l->cluster->network, node * links + i % links);
-    }
+    for (int i = 0; i < *count; i++) made[i].bytes_per_second = network_link_rate(network, link_in_cluster(l, i));
     return made;
 }
 
@@ -402,8 +406,8 @@ static KnownLayout *find_out(StepBook *book, const Lowering *lowering, const Eve
                      .actor_count = l.rank_count,
                      .channels = l.channels.items,
                      .channel_count = l.channels.count};
-    system.links = part ? links_of_part(book->arena, &l, &system.link_count)
-                        : network_links(l.cluster->network, &system.link_count);
+    system.links =
+        part ? links_of_part(scratch, &l, &system.link_count) : network_links(l.cluster->network, &system.link_count);
     FoldClasses classes = fold_classes(scratch, &system);
     KnownLayout *known = ARENA_NEW(book->arena, KnownLayout);
     known->key = key_of(book->arena, lowering);
@@ -413,7 +417,9 @@ static KnownLayout *find_out(StepBook *book, const Lowering *lowering, const Eve
     known->channels = classes_of_channels(book->arena, &l, &system, &classes);
     known->channel_count = classes.channels.count;
     Link *links = ARENA_ARRAY(book->arena, Link, classes.links.count);
-    for (int k = 0; k < classes.links.count; k++) links[k] = system.links[classes.links.first[k]];
+    for (int k = 0; k < classes.links.count; k++)
+        links[k] = part ? network_link(book->arena, l.cluster->network, link_in_cluster(&l, classes.links.first[k]))
+                        : system.links[classes.links.first[k]];
     known->links = links;
     known->link_count = classes.links.count;
     known->next = book->layouts;

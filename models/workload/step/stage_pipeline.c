@@ -62,11 +62,12 @@ static bool is_played(const Play *play) { return play->at == play->list->count &
 
 // Where passes run beside each other all exchanges are on one stream, as they are on one communicator.
 static bool exchanges_apart(const Builder *builder) {
-    return pipeline_of_stage(builder)->schedule == SCHEDULE_DUALPIPE;
+    return pipeline_of_stage(builder)->schedule == SCHEDULE_DUALPIPE && builder->request->training->layout.ep > 1;
 }
 
 static bool exchanges_apart_in(const Builder *builder, const OpList *list) {
-    for (int i = 0; i < list->count && exchanges_apart(builder); i++)
+    if (!exchanges_apart(builder)) return false;
+    for (int i = 0; i < list->count; i++)
         if (list->items[i].kind == OP_TRANSFER && list->items[i].slot == SLOT_EP) return true;
     return false;
 }
