@@ -215,6 +215,22 @@ TEST(a_program_as_packets_counts_what_it_sent) {
     EXPECT(carried.queue_most >= 6 * 4096);
 }
 
+// Each packet crosses two cables: 1 - (1 - p)^2 of them are lost, and sent again.
+#define LOSSY(transport) PROGRAM("fidelity = 'packet', packet_loss = 1e-3, transport = '" transport "',", INCAST)
+
+TEST(a_program_as_packets_loses_what_it_is_told_to_and_sends_it_again) {
+    static const char *const programs[] = {LOSSY("window"), LOSSY("dcqcn"), LOSSY("eqds"), LOSSY("nscc")};
+    double p = 1e-3;
+    for (int i = 0; i < 4; i++) {
+        PacketsCarried carried = {0};
+        EXPECT(program_runs(programs[i], NULL, &carried) >= 7 * 8e6 / 50e9);
+        double mean = (double)carried.packets * (1 - (1 - p) * (1 - p));
+        EXPECT(fabs((double)carried.lost - mean) < 4 * sqrt(mean));
+        EXPECT_NEAR(carried.bytes_there, 7 * 8e6, 0);
+        EXPECT(carried.resent >= carried.lost);
+    }
+}
+
 TEST(the_answer_of_a_step_as_packets_has_their_counts) {
     static char output[1 << 20];
     bool wrote;
@@ -243,6 +259,7 @@ static void expect_refused(const char *expression, const char *sentence) {
 
 TEST(what_a_program_has_no_packets_for_is_said) {
     expect_refused(PROGRAM("transport = 'ndp', fidelity = 'flow',", RING), "a transport belongs to packets");
+    expect_refused(PROGRAM("packet_loss = 0.01,", RING), "packet_loss belongs to packets");
     expect_refused(
         "sim.program { on = sim.cluster { node = 'dgx-h100', gpus = 64, fabric = 'ib-ndr400:torus:dims=4x2' }, "
         "fidelity = 'packet', rank = function(r) r:all_reduce { bytes = '1 MB' } end }",

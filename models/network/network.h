@@ -140,8 +140,8 @@ const LinkAbove *network_links_above(Arena *arena, const Network *network, int *
 // Whether nodes and NVLink domains are all alike and whole, NICs equally fast, and links of the fabric carry all that
 // NICs bring where so many ranks of a domain send to other domains in one collective (collective_price_senders).
 bool network_is_even(const Network *network, int senders);
-double network_node_seconds(const Network *network, int from, int to); // of switches, from node to node
-int network_domain_nodes(const Network *network);                      // of the first node's domain
+double network_node_seconds(const Network *network, int from, int to);           // of switches, from node to node
+int network_domain_nodes(const Network *network);                                // of the first node's domain
 bool network_is_one_domain(const Network *network, const int *ranks, int count); // of NVLink, or one node
 // As many others, at the same places of nodes of the same kind.
 bool network_are_alike(const Network *network, const int *ranks, const int *others, int count);

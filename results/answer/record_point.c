@@ -398,6 +398,7 @@ void packets_carried_members(Answer *answer, const PacketsCarried *packets) {
     answer_number(answer, "marked", "Packets marked", AS_COUNT, (double)packets->marks);
     answer_number(answer, "dropped", "Dropped by switches", AS_COUNT, (double)packets->drops);
     answer_number(answer, "trimmed", "Trimmed", AS_COUNT, (double)packets->trims);
+    answer_number(answer, "lost", "Lost by cables", AS_COUNT, (double)packets->lost);
     answer_number(answer, "resent", "Sent again", AS_COUNT, (double)packets->resent);
     answer_number(answer, "timeouts", "Timeouts", AS_COUNT, (double)packets->timeouts);
     answer_text(answer, "hottest", "Hottest cable", packets->hottest);
@@ -416,6 +417,8 @@ static void add_packets(const RecordTelling *telling, const RecordPoint *point) 
     if (packets->drops + packets->trims)
         text = join(arena, text,
                     arena_printf(arena, "%s dropped", count_text(arena, (double)(packets->drops + packets->trims))));
+    if (packets->lost)
+        text = join(arena, text, arena_printf(arena, "%s lost", count_text(arena, (double)packets->lost)));
     if (packets->paused_seconds > 0)
         text = join(arena, text, arena_printf(arena, "paused %s", text_time(arena, packets->paused_seconds)));
     line(telling->answer, "Packets",

@@ -227,6 +227,8 @@ static const Field program_fields[] = {
              "these as packets (docs/packets.md)"},
     {"transport", CHOICE(packet_transport_names, PACKET_TRANSPORTS), .example = "\"hpcc\"",
      .help = "of those packets: what senders do about congestion; when left out: as the fabric is used to"},
+    {"packet_loss", NUMBER(0, 0.5), .fallback = "0", .example = "1e-5",
+     .help = "share of those packets that each cable loses"},
     {"cuda_aware_mpi", .kind = FIELD_FLAG, .fallback = "false", .example = "true",
      .help = "MPI was built with CUDA support"},
     {"precision", CHOICE(precision_choices, 10), .fallback = "\"bf16\"", .example = "\"fp16\"",

@@ -193,6 +193,11 @@ static ProgramSpec *program_of(lua_State *L, const Object *object, const Cluster
         problem_add(script->problems, object_value(object, "transport")->where, "a transport belongs to packets");
         problem_hint(script->problems, "add fidelity = \"packet\", or leave it out");
     }
+    program->packet_loss = object_number(object, "packet_loss", 0);
+    if (program->packet_loss > 0 && !program->as_packets) {
+        problem_add(script->problems, object_value(object, "packet_loss")->where, "packet_loss belongs to packets");
+        problem_hint(script->problems, "add fidelity = \"packet\", or leave it out");
+    }
     CHECK(backend_from_name(object_text(object, "backend"), &program->backend));
     CHECK(precision_from_name(object_text(object, "precision"), &program->precision));
     program->notes = read_texts(L, object, "notes", &program->note_count);

@@ -5,9 +5,9 @@
 #include "models/workload/job/job_options.h"
 #include "scenarios/fields/fields.h"
 
-static const char *const rule_fields[] = {"transport", "payload", "routing", "queues",    "buffer",
-                                          "window",    "timeout", "target",  "mark_from", "mark_to",
-                                          "mark_most", "pause",   "credits", "queue",     "seed"};
+static const char *const rule_fields[] = {"transport", "payload", "routing", "queues",    "buffer",  "loss",
+                                          "window",    "timeout", "target",  "mark_from", "mark_to", "mark_most",
+                                          "pause",     "credits", "queue",   "seed"};
 
 const Value *packets_value(const PacketsSaid *said, const char *field) {
     return &said->values[field_index(OBJECT_PACKETS, field)];
@@ -30,6 +30,7 @@ PacketAsked packets_asked(const PacketsSaid *said, bool by_fabric) {
     asked.transport = transport->written || !by_fabric ? transport->choice : -1;
     asked.routing = routing->written || !by_fabric ? routing->choice : -1;
     asked.at_inputs = packets_value(said, "queues")->choice == 1;
+    asked.loss = packets_value(said, "loss")->number;
     asked.seed = seed->given ? seed->seed : said->seed;
     asked.payload = packets_value(said, "payload")->number;
     asked.buffer = packets_value(said, "buffer")->number;

@@ -67,7 +67,7 @@ static void lay_cables(const Asked *asked) {
     PacketNetwork *network = &asked->study->network;
     int hosts = asked->study->hosts, wide = asked->study->leaf_hosts, leaves = hosts / wide, count = 0;
     PacketCable *cables = ARENA_ARRAY(asked->arena, PacketCable, 2 * hosts);
-    PacketCable cable = {0, 0, number_of(asked, "rate"), number_of(asked, "latency"), number_of(asked, "loss"), 0, 0};
+    PacketCable cable = {0, 0, number_of(asked, "rate"), number_of(asked, "latency"), 0, 0, 0};
     for (int h = 0; h < hosts; h++) {
         cables[count] = cable;
         cables[count].a = h;
@@ -143,7 +143,7 @@ static void lay_flows(const Asked *asked) {
 
 // ---- A collective in place of flows.
 static void refuse_beside(const Asked *asked) {
-    static const char *const fields[] = {"pattern", "hosts", "hosts_per_leaf", "rate", "latency", "loss", "each_flow"};
+    static const char *const fields[] = {"pattern", "hosts", "hosts_per_leaf", "rate", "latency", "each_flow"};
     for (int i = 0; i < COUNT_OF(fields); i++) {
         if (!value_of(asked, fields[i])->written) continue;
         problem_add(asked->problems, where_of(asked, fields[i]),

@@ -70,6 +70,7 @@ typedef struct ProgramSpec {
     bool tensors_on_gpu, cuda_aware_mpi;
     bool by_messages;             // fidelity = "flow" or "packet"
     bool as_packets;              // fidelity = "packet"
+    double packet_loss;           // share of those packets that each cable loses
     int transport;                // of those packets: a PacketTransportId and 1; 0: as the fabric is used to
     const FlowPlan *const *flows; // of collectives that have become messages
     Precision precision;

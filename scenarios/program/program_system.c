@@ -184,6 +184,7 @@ static void repeat_steps(Builder *b) {
 const Carrier *program_carrier(Arena *arena, const ProgramSpec *program, const System *system, Problems *problems) {
     PacketAsked asked = packets_unasked;
     asked.transport = program->transport - 1;
+    asked.loss = program->packet_loss;
     return packet_carrier_ready(arena, program->cluster->network, system, &asked, "the packets of this program",
                                 "fidelity = \"flow\", smaller messages, or fewer ranks", program->where, problems);
 }

@@ -68,7 +68,7 @@ typedef struct PacketsCarried {
     int64_t messages;                 // that left a node
     double bytes, bytes_there;        // their payload, and what of it arrived
     double mean_seconds, p99_seconds; // of such a message, from where its first packet may be sent
-    int64_t packets, hops, resent, timeouts, marks, drops, trims;
+    int64_t packets, hops, resent, timeouts, marks, drops, trims, lost;
     double queue_most, queue_mean, paused_seconds;
     const char *hottest; // cable, and how much of the time it is busy
     double hottest_share;

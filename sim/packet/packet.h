@@ -100,6 +100,7 @@ typedef struct PacketNetwork {
     PacketSwitch switches;
     PacketTransport transport;
     int payload_bytes, header_bytes, control_bytes; // of a full packet; beside it on the wire; of an acknowledgement
+    double loss; // share of data packets that each cable loses at random, beside its own
     uint64_t seed;
     double window_seconds; // of time worked off at once, at most; 0: the smallest latency
 } PacketNetwork;

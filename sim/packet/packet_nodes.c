@@ -90,7 +90,8 @@ static int32_t packets_in_all(const FlowState *flow) {
 
 static bool is_lost(const PacketSim *sim, Port *port) {
     const PacketCable *cable = &sim->network->cables[(port - sim->ports) / 2];
-    return cable->loses_each ? ++port->passed % cable->loses_each == 0 : draw(sim, port) < cable->loss;
+    if (cable->loses_each) return ++port->passed % cable->loses_each == 0;
+    return draw(sim, port) < cable->loss + sim->network->loss;
 }
 
 // ---- Credits: who sends takes them, and has them back when the packet has left the buffer at the far end.

@@ -22,7 +22,7 @@ static const char *lay_ports(PacketSim *sim, SimTime *least) {
         port->control_ticks = llround(network->control_bytes * port->ticks_per_byte);
         port->latency = step_ticks(cable->latency_seconds);
         for (int l = 0; l < PACKET_LANES; l++) port->credit[l] = (int64_t)network->switches.credit_bytes;
-        port->loses = cable->loss > 0 || cable->loses_each;
+        port->loses = cable->loss + network->loss > 0 || cable->loses_each;
         if (port->latency < *least) *least = port->latency;
         port->waits = from < network->host_count ? sim->hosts[from].ready : port->data;
         if (from < network->host_count) {

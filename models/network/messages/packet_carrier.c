@@ -536,6 +536,7 @@ static void sum_messages(PacketCarrier *c, const PacketResult *packets, PacketsC
     carried->packets = packets->sent;
     carried->hops = packets->hops;
     carried->drops = packets->dropped;
+    carried->lost = packets->lost;
 }
 
 PacketsCarried packet_carrier_close(PacketCarrier *c, double seconds) {

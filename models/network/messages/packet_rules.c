@@ -39,6 +39,7 @@ void packet_rules_begin(const PacketAsked *asked, PacketNetwork *network) {
     network->payload_bytes = (int)asked->payload;
     network->header_bytes = HEADER_BYTES;
     network->control_bytes = CONTROL_BYTES;
+    network->loss = asked->loss;
     network->seed = asked->seed;
     network->switches.buffer_bytes = asked->buffer;
     network->switches.at_inputs = asked->at_inputs;

@@ -22,6 +22,7 @@ typedef struct PacketFacts {
 typedef struct PacketAsked {
     int transport, routing;
     bool at_inputs;
+    double loss; // 0: none
     double payload, buffer, window, timeout, target, mark_from, mark_to, mark_most, pause, credits, queue;
     uint64_t seed;
 } PacketAsked;

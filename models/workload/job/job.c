@@ -278,6 +278,10 @@ static void set_rest(const Maker *m) {
         problem_add(m->problems, transport->where, "a transport belongs to packets");
         problem_hint(m->problems, "add fidelity packet, or leave it out");
     }
+    if (m->spec->packet_loss > 0 && !m->spec->as_packets) {
+        problem_add(m->problems, value_of(m, JOB_TRAINING, "packet_loss")->where, "packet_loss belongs to packets");
+        problem_hint(m->problems, "add fidelity packet, or leave it out");
+    }
     if (no_sync) m->spec->syncs_always = !no_sync->flag;
     if (prefetch) m->spec->prefetch = prefetch->number > 0 ? (int)prefetch->number : -1;
 }

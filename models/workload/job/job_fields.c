@@ -39,6 +39,8 @@ static const Field training_fields[] = {
      .help = "fluid: a collective is one transfer; flow: all the messages it is made of; packet: what leaves a node of these as packets (docs/packets.md)"},
     {"transport", CHOICE(packet_transport_names, PACKET_TRANSPORTS), .example = "\"hpcc\"", .flag = "transport",
      .help = "of those packets: what senders do about congestion; when left out: as the fabric is used to"},
+    {"packet_loss", NUMBER(0, 0.5), .fallback = "0", .example = "1e-5", .flag = "packet-loss", .varied = "packet_loss",
+     DOUBLE(packet_loss), .help = "share of those packets that each cable loses"},
     {"zero", COUNT(0, 3), .fallback = "0", .example = "1", .flag = "zero", .varied = "zero", INT(layout.zero),
      .help = "1: optimizer state is spread over the replicas, 2: gradients too, 3: weights too (FSDP)"},
     {"seq_len", COUNT(1, MOST_SIZE), .example = "1024", .flag = "seq", .alias = "seq-length", .varied = "seq_len",

@@ -204,6 +204,7 @@ typedef struct TrainingSpec {
     double horovod_cycle_seconds, horovod_fusion_bytes; // of strategy HOROVOD; 0: its defaults
     bool by_messages;           // fidelity = "flow" or "packet": collectives are all their messages
     bool as_packets;            // fidelity = "packet": what leaves a node travels as packets
+    double packet_loss;         // share of those packets that each cable loses
     int transport;              // of those packets: a PacketTransportId and 1; 0: as the fabric is used to
     bool fp32_grad_reduce;      // gradients travel as fp32 whatever the precision
     bool recompute_stops_early; // once all that backward needs is there: not a layer's last product (PyTorch since 2.1)

@@ -127,6 +127,7 @@ static const Carrier *carrier_of(Arena *arena, const TrainingSpec *training, con
                                  const System *system, Problems *problems) {
     PacketAsked asked = packets_unasked;
     asked.transport = training->transport - 1;
+    asked.loss = training->packet_loss;
     return packet_carrier_ready(arena, cluster->network, system, &asked,
                                 arena_printf(arena, "the packets of a step on %d GPUs", cluster->gpu_count),
                                 "fidelity = \"flow\", fewer GPUs, or fewer micro-batches", training->where, problems);
