@@ -536,6 +536,7 @@ static const Rule rules[] = {
     {"training.horovod.cycle", "training.strategy", "\"horovod\""},
     {"training.horovod.fusion", "training.strategy", "\"horovod\""},
     {"training.transport", "training.fidelity", "\"packet\""},
+    {"training.packet_loss", "training.fidelity", "\"packet\""},
     {"study.vary.vpp", "training.schedule", "\"interleaved\""},
     {"study.vary.oversubscription", "fat_tree.link", NULL},
 };
@@ -749,7 +750,10 @@ static DrawnStudy draw_all(Draw *draw) {
     if (!one_in(draw, 20)) keep_rules(draw);
     int most = is_text(draw, "training.fidelity", "packet") ? 16 : 64; // of GPUs: more is right, but long
     if (draw->tp * draw->pp * draw->cp * draw->dp > most) drop(draw, "training.fidelity");
-    if (!is_text(draw, "training.fidelity", "packet")) drop(draw, "training.transport");
+    if (!is_text(draw, "training.fidelity", "packet")) {
+        drop(draw, "training.transport");
+        drop(draw, "training.packet_loss");
+    }
     arena_close(draw->arena);
     return draw->study;
 }

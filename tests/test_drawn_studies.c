@@ -68,7 +68,7 @@ static int try_batch(uint64_t first, int count, char *ended) {
 }
 
 LONG_TEST(2, drawn_studies_run_or_are_refused_and_keep_the_laws_of_answers) {
-    uint64_t count = number_of("LOCKSTEP_STUDIES", 96), first = number_of("LOCKSTEP_STUDIES_FROM", 1);
+    uint64_t count = number_of("LOCKSTEP_STUDIES", 300), first = number_of("LOCKSTEP_STUDIES_FROM", 1);
     char *ended = mmap(NULL, BATCH, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     uint64_t ends[DRAWN_ENDS] = {0};
     CHECK(ended != MAP_FAILED);
