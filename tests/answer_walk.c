@@ -390,6 +390,8 @@ const WalkLine answer_walk[] = {
     {0, "packets incast --hosts 16 --size 100kB --transport cubic --buffer 300kB"},
     {0, "packets permutation --hosts 32 --hosts-per-leaf 4 --size 200kB --transport hpcc"},
     {0, "packets permutation --hosts 32 --hosts-per-leaf 4 --size 200kB --transport timely"},
+    {0, "packets permutation --hosts 16 --size 200kB --queues inputs"},
+    {0, "collective all_reduce --node dgx-h100 --gpus 16 --fabric roce-400 --fidelity packet --sizes 1M --queues inputs --loss 1e-5"},
     {0, "packets incast --hosts 8 --size 100kB --each-flow"},
     {0, "packets incast --hosts 16 --size 100kB --transport eqds --routing spray"},
     {0, "packets incast --hosts 16 --size 100kB --transport nscc"},
