@@ -53,7 +53,7 @@ SimulatedStep case_folds(Case *c) {
         test_fail(__FILE__, __LINE__,
                   "%s, gpus %d tp %d pp %d vpp %d cp %d (%s) ep %d zero %d shard %d: folded %.17g, unfolded %.17g",
                   schedule_name(c->training.schedule), c->group.gpus, l->tp, l->pp, l->vpp, l->cp,
-                  context_exchange_name(l->context), l->ep, l->zero, l->shard, folded.step_p50_s, whole.step_p50_s);
+                  context_exchange_names[l->context], l->ep, l->zero, l->shard, folded.step_p50_s, whole.step_p50_s);
     return folded;
 }
 

@@ -230,26 +230,26 @@ TEST(blocks_of_networks_are_recomputed_whole) {
 
 TEST(what_cannot_be_recomputed_is_refused) {
     static const struct {
-        const char *model, *names;
+        const char *model;
+        unsigned modules;
         Recompute recompute;
         int layers;
         const char *says;
     } rows[] = {
-        {"gpt2-124m", "mla_up_proj", RECOMPUTE_SELECTIVE, 0, "no latent attention"},
-        {"gpt2-124m", "moe,layernorm", RECOMPUTE_SELECTIVE, 0, "no experts"},
-        {"mixtral-8x7b", "mlp", RECOMPUTE_SELECTIVE, 0, "no dense layers"},
-        {"mixtral-8x7b", "shared_experts", RECOMPUTE_SELECTIVE, 0, "no shared experts"},
-        {"mixtral-8x7b", "moe,moe_act", RECOMPUTE_SELECTIVE, 0, "and a part"},
-        {"gpt2-124m", "layernorm", RECOMPUTE_FULL, 0, "not \"full\""},
-        {"gpt2-124m", "norm", RECOMPUTE_SELECTIVE, 0, "\"norm\" is no part of a layer"},
-        {"gpt2-124m", "", RECOMPUTE_NONE, 3, "recompute none"},
-        {"t5-base", "layernorm", RECOMPUTE_SELECTIVE, 0, "t5-base is both"},
+        {"gpt2-124m", 1u << MODULE_MLA_UP_PROJ, RECOMPUTE_SELECTIVE, 0, "no latent attention"},
+        {"gpt2-124m", 1u << MODULE_MOE | 1u << MODULE_LAYERNORM, RECOMPUTE_SELECTIVE, 0, "no experts"},
+        {"mixtral-8x7b", 1u << MODULE_MLP, RECOMPUTE_SELECTIVE, 0, "no dense layers"},
+        {"mixtral-8x7b", 1u << MODULE_SHARED_EXPERTS, RECOMPUTE_SELECTIVE, 0, "no shared experts"},
+        {"mixtral-8x7b", 1u << MODULE_MOE | 1u << MODULE_MOE_ACT, RECOMPUTE_SELECTIVE, 0, "and a part"},
+        {"gpt2-124m", 1u << MODULE_LAYERNORM, RECOMPUTE_FULL, 0, "not \"full\""},
+        {"gpt2-124m", 0, RECOMPUTE_NONE, 3, "recompute none"},
+        {"t5-base", 1u << MODULE_LAYERNORM, RECOMPUTE_SELECTIVE, 0, "t5-base is both"},
     };
     for (int i = 0; i < (int)(sizeof rows / sizeof rows[0]); i++) {
         Case c;
         case_open(&c, 8, rows[i].model);
         c.training.recompute = rows[i].recompute;
-        c.training.recompute_modules = recompute_modules_read(rows[i].names, c.training.where, c.problems);
+        c.training.recompute_modules = rows[i].modules;
         c.training.recompute_layers = rows[i].layers;
         recompute_check(&c.training, c.problems);
         EXPECT_SAME(problem_count(c.problems), 1);
@@ -262,7 +262,7 @@ TEST(what_is_recomputed_is_told) {
     Case c;
     case_open(&c, 8, "deepseek-v3");
     c.training.recompute = RECOMPUTE_SELECTIVE;
-    c.training.recompute_modules = recompute_modules_read("moe_act, mla_up_proj", c.training.where, c.problems);
+    c.training.recompute_modules = 1u << MODULE_MOE_ACT | 1u << MODULE_MLA_UP_PROJ;
     EXPECT_TEXT(recompute_text(c.arena, &c.training), "selective (mla_up_proj moe_act)");
     c.training.recompute = RECOMPUTE_FULL;
     c.training.recompute_layers = 4;

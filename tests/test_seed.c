@@ -50,26 +50,6 @@ TEST(what_is_no_seed_is_none) {
     }
 }
 
-TEST(a_seed_in_json_is_a_number_as_long_as_doubles_hold_it_and_then_a_text) {
-    static const struct {
-        uint64_t seed;
-        const char *json;
-    } seeds[] = {{0, "{\"seed\":0}"},
-                 {UINT64_C(1) << 53, "{\"seed\":9007199254740992}"},
-                 {(UINT64_C(1) << 53) + 1, "{\"seed\":\"" BEYOND_DOUBLES "\"}"},
-                 {UINT64_MAX, "{\"seed\":\"" LARGEST "\"}"}};
-    for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
-        Arena *arena = arena_open();
-        TextStream text = text_stream_open();
-        JsonWriter json = json_writer(text.stream, 0);
-        json_begin_object(&json);
-        json_seed_member(&json, seeds[i].seed);
-        json_end_object(&json);
-        EXPECT_TEXT(text_stream_close(arena, &text), seeds[i].json);
-        arena_close(arena);
-    }
-}
-
 // ---- Doors.
 
 // Every command that has a seed, from its help: what is none is refused there, and the largest is taken.

@@ -101,12 +101,6 @@ double random_exponential(RandomStream *stream, double mean) {
     return gsl_ran_exponential(&rng, mean);
 }
 
-double random_weibull(RandomStream *stream, double scale, double shape) {
-    CHECK(isfinite(scale) && scale >= 0 && isfinite(shape) && shape > 0);
-    gsl_rng rng = as_gsl(stream);
-    return gsl_ran_weibull(&rng, scale, shape);
-}
-
 double random_gamma(RandomStream *stream, double shape, double scale) {
     CHECK(isfinite(scale) && scale >= 0 && isfinite(shape) && shape > 0);
     gsl_rng rng = as_gsl(stream);

@@ -52,4 +52,3 @@ static inline double lognormal_of(const LognormalTable *table, uint64_t word) {
 }
 double random_exponential(RandomStream *stream, double mean);
 double random_gamma(RandomStream *stream, double shape, double scale);
-double random_weibull(RandomStream *stream, double scale, double shape);

@@ -548,12 +548,3 @@ void json_write_tree(JsonWriter *writer, const Json *value) {
         break;
     }
 }
-
-void json_seed_member(JsonWriter *writer, uint64_t seed) {
-    char digits[24];
-    snprintf(digits, sizeof digits, "%llu", (unsigned long long)seed);
-    if (seed <= UINT64_C(1) << 53)
-        json_integer_member(writer, "seed", (int64_t)seed);
-    else
-        json_text_member(writer, "seed", digits);
-}

@@ -80,9 +80,6 @@ static inline void json_integer_member(JsonWriter *writer, const char *key, int6
     json_write_integer(writer, number);
 }
 
-// "seed": a number up to 2^53; above, its digits as a text, for readers that keep numbers in doubles.
-void json_seed_member(JsonWriter *writer, uint64_t seed);
-
 static inline void json_bool_member(JsonWriter *writer, const char *key, bool value) {
     json_key(writer, key);
     json_write_bool(writer, value);

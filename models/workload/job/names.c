@@ -29,6 +29,3 @@ const char *optimizer_name(Optimizer optimizer) { return name_at(optimizer_names
 const char *image_layout_name(ImageLayout layout) {
     return name_at(image_layout_names, IMAGE_LAYOUT_COUNT, (int)layout);
 }
-const char *context_exchange_name(ContextExchange exchange) {
-    return name_at(context_exchange_names, CONTEXT_COUNT, (int)exchange);
-}

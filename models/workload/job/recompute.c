@@ -85,26 +85,6 @@ const char *recompute_text(Arena *arena, const TrainingSpec *training) {
     return text;
 }
 
-unsigned recompute_modules_read(const char *text, Where where, Problems *problems) {
-    unsigned modules = 0;
-    for (const char *at = text; *at;) {
-        size_t length = strcspn(at, ", ");
-        int found = -1;
-        for (int m = 0; m < RECOMPUTE_MODULE_COUNT; m++)
-            if (strlen(recompute_module_names[m]) == length && strncmp(at, recompute_module_names[m], length) == 0)
-                found = m;
-        if (found < 0) {
-            problem_add(problems, where, "\"%.*s\" is no part of a layer that can be recomputed", (int)length, at);
-            problem_hint(problems, "known: core_attn, layernorm, mla_up_proj, mlp, moe, moe_act, shared_experts");
-            return 0;
-        }
-        modules |= 1u << found;
-        at += length;
-        at += strspn(at, ", ");
-    }
-    return modules;
-}
-
 static void lacks(const TrainingSpec *training, RecomputeModule module, const char *what, Problems *problems) {
     problem_add(problems, training->where, "recompute_modules names %s, and %s has no %s",
                 recompute_module_names[module], training->model->name, what);

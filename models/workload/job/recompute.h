@@ -58,7 +58,5 @@ double recomputed_flops_per_sample(const TrainingSpec *training);
 // "none", "full (the first 4 layers of each chunk)", "selective (core_attn moe_act)".
 const char *recompute_text(Arena *arena, const TrainingSpec *training);
 
-// Reads "core_attn,moe_act" into bits; a problem for a name that is none.
-unsigned recompute_modules_read(const char *text, Where where, Problems *problems);
 // Parts that this model does not have, or that the choice of `recompute` makes no use of.
 void recompute_check(const TrainingSpec *training, Problems *problems);

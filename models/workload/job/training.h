@@ -90,7 +90,6 @@ const char *attention_name(Attention attention);
 const char *framework_name(Framework framework);
 const char *optimizer_name(Optimizer optimizer);
 const char *image_layout_name(ImageLayout layout);
-const char *context_exchange_name(ContextExchange exchange);
 // Name tables for lookups and did-you-mean: index = enum value.
 extern const char *const strategy_names[STRATEGY_COUNT],
     *const schedule_names[SCHEDULE_COUNT], *const recompute_names[RECOMPUTE_COUNT],

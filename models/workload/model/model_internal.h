@@ -11,7 +11,6 @@ static inline double key_width(const Model *model) { return (double)model->kv_he
 static inline double value_width(const Model *model) {
     return model->latent.key_rank ? (double)model->heads * model->latent.value_dim : query_width(model);
 }
-static inline int mlp_matrices(const Model *model) { return model->gated_mlp ? 3 : 2; }
 
 // Weights of the layers that predict further tokens, with what joins each to the model.
 LayerWeights extra_head_weights(const Model *model);
