@@ -67,6 +67,22 @@ TEST(collective_obeys_algorithm_protocol_and_version) {
     EXPECT(!strstr(collective("collective all_reduce --node dgx-h100 --sizes 1G --version 2.16 --csv")->out, ",nvls,"));
 }
 
+// As nccl-tests has it.
+TEST(letters_of_sizes_may_be_small) {
+    static const char *const asked[] = {"-b 64k -e 1m -f 4", "--sizes 64K:1M:4", "--sizes 64k:1m:4"};
+    Arena *arena = arena_open();
+    const char *first = NULL;
+    for (int i = 0; i < 3; i++) {
+        const Ended *ended =
+            collective(arena_printf(arena, "collective all_reduce --node dgx-a100 --csv %s", asked[i]));
+        EXPECT_INT(ended->code, 0);
+        if (first) EXPECT_TEXT(ended->out, first);
+        first = arena_copy_text(arena, ended->out);
+        EXPECT_CONTAINS(first, "1048576,");
+    }
+    arena_close(arena);
+}
+
 TEST(collective_says_what_is_missing_or_wrong) {
     const Ended *ended = collective("collective");
     EXPECT_INT(ended->code, 2);

@@ -1,6 +1,7 @@
 // What is asked of a collective, and the machine that it runs on.
 #include "scenarios/questions/collective_asked.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,13 +65,13 @@ const OptionSpec collective_rows[] = {
 const int collective_row_count = COUNT_OF(collective_rows);
 
 // ---- What is asked.
-// nccl-tests' own spelling: K, M and G are binary.
+// nccl-tests' own spelling: K, M and G are binary, and so are k, m and g.
 static bool read_size(const char *text, double *bytes) {
     char *end;
     *bytes = strtod(text, &end);
     if (end == text || !(*bytes > 0)) return false;
     static const char letters[] = "KMGT";
-    const char *letter = *end ? strchr(letters, *end) : NULL;
+    const char *letter = *end ? strchr(letters, toupper((unsigned char)*end)) : NULL;
     if (letter) *bytes *= pow(1024, (double)(letter - letters + 1)), end++;
     return *end == '\0';
 }
