@@ -214,10 +214,10 @@ TEST(a_column_may_stand_below_its_row) {
 
 TEST(columns_that_go_on_below_repeat_what_tells_the_rows_apart) {
     static const AnswerColumn five[] = {{"gpu", "GPU", AS_TEXT, 0},
-                                           {"kind", "kind", AS_TEXT, 0},
-                                           {"note", "note", AS_TEXT, 0},
-                                           {"rows", "many rows", AS_COUNT, 0},
-                                           {"error", "an error", AS_COUNT, 0}};
+                                        {"kind", "kind", AS_TEXT, 0},
+                                        {"note", "note", AS_TEXT, 0},
+                                        {"rows", "many rows", AS_COUNT, 0},
+                                        {"error", "an error", AS_COUNT, 0}};
     static const char *const names[] = {"all", "own"};
     Arena *arena = arena_open();
     for (int apart = 0; apart < 2; apart++) { // by their second column or by their first
