@@ -1,4 +1,5 @@
-// What the files share that read Python: read_python.c (values and statements) and python_calls.c (what calls say).
+// What the files share that read Python: read_python.c (statements), python_values.c and python_calls.c
+// (what calls say).
 #pragma once
 
 #include "scenarios/import/reading.h"
@@ -42,6 +43,18 @@ struct Python {
     bool last_holds;
 };
 
+// ---- Values.
+Name *python_name(Python *p, const char *begin, size_t length); // NULL: it is not set
+void python_skip(Python *p);                                    // blanks, comments, within brackets lines
+bool python_takes(Python *p, char sign);                        // after blanks: the sign is passed
+void python_add(Python *p, ShellWords *out, const char *text);
+const char *python_text(Python *p, bool format);              // between quotes; f"…" has its names' values
+void python_list(Python *p, ShellWords *out, char close);     // up to the bracket
+const Said *python_option(const Python *p, const char *word); // "args.x", which it has; or NULL
+bool python_holds_pairs(const ShellWords *words);             // words "a=b" alone, as dict() gives
+void python_value(Python *p, ShellWords *out, bool *is_list); // added to *out; what is not known as NOT_KNOWN
+
+// ---- What is told.
 const char *python_commas(Python *p, const ShellWords *words); // one text of them
 void python_tell(Python *p, const char *section, const char *name, const char *value, int line);
 void python_environment(Python *p, const ShellWords *words); // what a program is given: "NAME=value"
