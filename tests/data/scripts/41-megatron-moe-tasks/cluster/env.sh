@@ -1,7 +1,7 @@
 # shared by all jobs of the group
 export SCRATCH_ROOT=/scratch/lang-ai
-export MEGATRON=/work/lang-ai/src/Megatron-LM
-export TOKENIZER=/work/lang-ai/tok/32k.model
+export MEGATRON=/proj/lang-ai/src/Megatron-LM
+export TOKENIZER=/proj/lang-ai/tok/32k.model
 
 export MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 export MASTER_PORT=29411
