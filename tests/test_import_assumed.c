@@ -16,8 +16,10 @@ TEST(a_model_that_is_not_known_is_one_of_its_size) {
     EXPECT(lists(&import->open, "model") && lists(&import->missing, "model"));
     import = read_as(arena, "x.sh", arena_printf(arena, text, "acme/gpt-neox-3.6b"), &asked); // not of 20 billions
     EXPECT_TEXT(word(import, "model"), "phi-3-mini");
-    EXPECT_CONTAINS(import_problem(arena, "x.sh", arena_printf(arena, text, "acme/otter-v2"), &asked), "which model is");
-    EXPECT_CONTAINS(import_problem(arena, "x.sh", arena_printf(arena, text, "acme/otter-9000b"), &asked), "which model");
+    EXPECT_CONTAINS(import_problem(arena, "x.sh", arena_printf(arena, text, "acme/otter-v2"), &asked),
+                    "which model is");
+    EXPECT_CONTAINS(import_problem(arena, "x.sh", arena_printf(arena, text, "acme/otter-9000b"), &asked),
+                    "which model");
     arena_close(arena);
 }
 
