@@ -24,6 +24,7 @@ RecordTelling record_telling(Arena *arena, Answer *answer, const Record *record,
 const char *record_lead(const RecordTelling *telling);
 void record_found(const RecordTelling *telling);
 void record_rests_on(const RecordTelling *telling);
+void packets_counted_members(Answer *answer, const PacketsCarried *packets);       // of those queues, marks and losses
 void packets_carried_members(Answer *answer, const PacketsCarried *packets);       // what went as packets
 void record_point_members(const RecordTelling *telling, const RecordPoint *point); // everything but its digest
 void record_one_point(const RecordTelling *telling, const RecordPoint *point);

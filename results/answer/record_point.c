@@ -387,11 +387,7 @@ static void add_parameters(const RecordTelling *telling, const RecordPoint *poin
 
 // ---- Packets.
 
-void packets_carried_members(Answer *answer, const PacketsCarried *packets) {
-    answer_number(answer, "flows", "Messages between nodes", AS_COUNT, (double)packets->messages);
-    answer_number(answer, "packets", "Packets", AS_COUNT, (double)packets->packets);
-    answer_number(answer, "fct_mean_s", "A message takes", AS_SECONDS, packets->mean_seconds);
-    answer_number(answer, "fct_p99_s", "The slowest in a hundred", AS_SECONDS, packets->p99_seconds);
+void packets_counted_members(Answer *answer, const PacketsCarried *packets) {
     answer_number(answer, "queue_most_bytes", "Longest queue", AS_BYTES, packets->queue_most);
     answer_number(answer, "queue_mean_bytes", "Fullest queue on average", AS_BYTES, packets->queue_mean);
     answer_number(answer, "paused_s", "Paused, all ports", AS_SECONDS, packets->paused_seconds);
@@ -401,6 +397,14 @@ void packets_carried_members(Answer *answer, const PacketsCarried *packets) {
     answer_number(answer, "lost", "Lost by cables", AS_COUNT, (double)packets->lost);
     answer_number(answer, "resent", "Sent again", AS_COUNT, (double)packets->resent);
     answer_number(answer, "timeouts", "Timeouts", AS_COUNT, (double)packets->timeouts);
+}
+
+void packets_carried_members(Answer *answer, const PacketsCarried *packets) {
+    answer_number(answer, "flows", "Messages between nodes", AS_COUNT, (double)packets->messages);
+    answer_number(answer, "packets", "Packets", AS_COUNT, (double)packets->packets);
+    answer_number(answer, "fct_mean_s", "A message takes", AS_SECONDS, packets->mean_seconds);
+    answer_number(answer, "fct_p99_s", "The slowest in a hundred", AS_SECONDS, packets->p99_seconds);
+    packets_counted_members(answer, packets);
     answer_text(answer, "hottest", "Hottest cable", packets->hottest);
     answer_number(answer, "hottest_share", "Of the time it is busy", AS_PERCENT, packets->hottest_share);
     answer_number(answer, "packet_hops", NULL, AS_WHOLE, (double)packets->hops);

@@ -127,9 +127,10 @@ static int answer_rows(Asking *asking, Value *values, Varied *varied, int count)
             return watch_status(EXIT_BAD_INPUT);
         }
         PacketsFigures f = packets_figures(scratch, study, &result.packets);
-        ANSWER_ROW(asking->answer, row_name(asking->arena, varied, count), f.end, f.ideal, f.mean, f.p99, f.fairness,
-                   f.goodput, f.queue_most, f.queue_mean, f.paused, (double)f.marks, (double)f.dropped, (double)f.trims,
-                   (double)f.resent, (double)f.timeouts);
+        ANSWER_ROW(asking->answer, row_name(asking->arena, varied, count), f.end, f.ideal, f.sent.mean_seconds,
+                   f.sent.p99_seconds, f.fairness, f.goodput, f.sent.queue_most, f.sent.queue_mean,
+                   f.sent.paused_seconds, (double)f.sent.marks, (double)f.sent.drops, (double)f.sent.trims,
+                   (double)f.sent.resent, (double)f.sent.timeouts);
         digest = digest_u64(digest, result.packets.digest);
         arena_close(scratch);
     } while (step_on(varied, count));

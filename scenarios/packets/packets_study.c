@@ -306,35 +306,22 @@ static void add_flows(Answer *answer, const PacketsStudy *study, const PacketRes
     answer_detail(answer, FOR_ALL);
 }
 
-static void sum_ports(const PacketsStudy *study, const PacketResult *result, PacketsFigures *figures) {
-    for (int p = 0; p < 2 * study->network.cable_count; p++) {
-        const PacketPort *port = &result->ports[p];
-        figures->queue_most = fmax(figures->queue_most, (double)port->most_waiting);
-        figures->queue_mean = fmax(figures->queue_mean, port->waited / figures->end);
-        figures->paused += step_seconds(port->paused);
-        figures->marks += port->marks;
-        figures->trims += port->trims;
-    }
-}
-
 PacketsFigures packets_figures(Arena *arena, const PacketsStudy *study, const PacketResult *result) {
-    PacketsFigures figures = {.end = step_seconds(result->end), .dropped = result->dropped};
+    PacketsFigures figures = {.end = step_seconds(result->end)};
     double *seconds = ARENA_ARRAY(arena, double, study->flow_count), bytes = 0, sum = 0, squares = 0;
     for (int f = 0; f < study->flow_count; f++) {
         seconds[f] = flow_seconds(study, result, f);
         double rate = (double)study->flows[f].bytes / seconds[f];
         bytes += (double)study->flows[f].bytes;
-        figures.mean += seconds[f] / study->flow_count;
+        figures.sent.mean_seconds += seconds[f] / study->flow_count;
         sum += rate;
         squares += rate * rate;
-        figures.resent += result->flows[f].resent;
-        figures.timeouts += result->flows[f].timeouts;
     }
     figures.ideal = ideal_seconds(arena, study);
-    figures.p99 = quantile(arena, seconds, study->flow_count, 0.99);
+    figures.sent.p99_seconds = quantile(arena, seconds, study->flow_count, 0.99);
     figures.fairness = sum * sum / squares / study->flow_count;
     figures.goodput = bytes / figures.end;
-    sum_ports(study, result, &figures);
+    packets_count(&figures.sent, result, study->network.cable_count, study->flow_count, figures.end);
     return figures;
 }
 
@@ -349,19 +336,11 @@ static void answer_flows(Arena *arena, Answer *answer, const PacketsStudy *study
     answer_number(answer, "flows", "Flows", AS_COUNT, study->flow_count);
     answer_number(answer, "end_s", "All have arrived after", AS_SECONDS, found.end);
     answer_number(answer, "ideal_s", "The fullest host cable alone takes", AS_SECONDS, found.ideal);
-    answer_number(answer, "fct_mean_s", "A flow takes", AS_SECONDS, found.mean);
-    answer_number(answer, "fct_p99_s", "The slowest in a hundred", AS_SECONDS, found.p99);
+    answer_number(answer, "fct_mean_s", "A flow takes", AS_SECONDS, found.sent.mean_seconds);
+    answer_number(answer, "fct_p99_s", "The slowest in a hundred", AS_SECONDS, found.sent.p99_seconds);
     answer_number(answer, "fairness", "Fairness of rates (Jain)", AS_NUMBER, found.fairness);
     answer_number(answer, "goodput_bytes_per_s", "Payload, all flows", AS_BANDWIDTH, found.goodput);
-    answer_number(answer, "queue_most_bytes", "Longest queue", AS_BYTES, found.queue_most);
-    answer_number(answer, "queue_mean_bytes", "Fullest queue on average", AS_BYTES, found.queue_mean);
-    answer_number(answer, "paused_s", "Paused, all ports", AS_SECONDS, found.paused);
-    answer_number(answer, "marked", "Packets marked", AS_COUNT, (double)found.marks);
-    answer_number(answer, "dropped", "Dropped by switches", AS_COUNT, (double)found.dropped);
-    answer_number(answer, "trimmed", "Trimmed", AS_COUNT, (double)found.trims);
-    answer_number(answer, "lost", "Lost by cables", AS_COUNT, (double)result->lost);
-    answer_number(answer, "resent", "Sent again", AS_COUNT, (double)found.resent);
-    answer_number(answer, "timeouts", "Timeouts", AS_COUNT, (double)found.timeouts);
+    packets_counted_members(answer, &found.sent);
     answer_number(answer, "packet_hops", NULL, AS_WHOLE, (double)result->hops);
     if (study->each_flow) add_flows(answer, study, result);
     if (study->leaf_hosts < study->hosts) packets_rules_caution(answer, network);

@@ -32,10 +32,9 @@ const PacketsStudy *packets_study_create(Arena *arena, const PacketsSaid *said, 
 bool packets_study_run(Arena *arena, const PacketsStudy *study, PacketsOutcome *result, Problems *problems);
 // Of flows, what a row of many says too.
 typedef struct PacketsFigures {
-    double end, ideal, mean, p99; // seconds
-    double fairness, goodput;     // of rates, Jain's; bytes a second
-    double queue_most, queue_mean, paused;
-    int64_t marks, trims, dropped, resent, timeouts;
+    double end, ideal;        // seconds
+    double fairness, goodput; // of rates, Jain's; bytes a second
+    PacketsCarried sent;      // a flow is a message; bytes are not counted
 } PacketsFigures;
 PacketsFigures packets_figures(Arena *arena, const PacketsStudy *study, const PacketResult *result);
 void packets_study_answer(Arena *arena, Answer *answer, const PacketsStudy *study, const PacketsOutcome *outcome);

@@ -505,38 +505,47 @@ const Carrier *packet_carrier_open(PacketCarrier *c, const char **wrong) {
 }
 
 // ---- What came of it.
+void packets_count(PacketsCarried *carried, const PacketResult *packets, int cables, int flows, double seconds) {
+    for (int p = 0; p < 2 * cables; p++) {
+        const PacketPort *port = &packets->ports[p];
+        carried->queue_most = fmax(carried->queue_most, (double)port->most_waiting);
+        carried->queue_mean = fmax(carried->queue_mean, port->waited / seconds);
+        carried->paused_seconds += step_seconds(port->paused);
+        carried->marks += port->marks;
+        carried->trims += port->trims;
+    }
+    for (int f = 0; f < flows; f++) {
+        carried->resent += packets->flows[f].resent;
+        carried->timeouts += packets->flows[f].timeouts;
+    }
+    carried->packets = packets->sent;
+    carried->hops = packets->hops;
+    carried->drops = packets->dropped;
+    carried->lost = packets->lost;
+    carried->digest = packets->digest;
+}
+
 static void find_hottest(PacketCarrier *c, const PacketResult *packets, double seconds, PacketsCarried *carried) {
     double busiest = 0;
     int hottest = NOBODY;
     for (int port = 0; port < 2 * c->packets.cable_count; port++) {
         const PacketPort *counted = &packets->ports[port];
         double busy = (double)counted->bytes / c->packets.cables[port / 2].bytes_per_second;
-        carried->queue_most = fmax(carried->queue_most, (double)counted->most_waiting);
-        carried->queue_mean = fmax(carried->queue_mean, counted->waited / seconds);
-        carried->paused_seconds += step_seconds(counted->paused);
-        carried->marks += counted->marks;
-        carried->trims += counted->trims;
         if (busy > busiest) busiest = busy, hottest = port;
     }
     if (hottest != NOBODY) carried->hottest = packet_fabric_port_name(c->arena, &c->fabric, hottest);
     carried->hottest_share = busiest / seconds;
 }
 
-static void sum_messages(PacketCarrier *c, const PacketResult *packets, PacketsCarried *carried) {
+static void sum_messages(PacketCarrier *c, PacketsCarried *carried) {
     for (int i = 0; i < c->connections.count; i++) {
         const Connection *connection = &c->connections.items[i];
         for (int m = 0; m < connection->sent; m++) carried->bytes += connection->message_bytes[m];
-        carried->resent += packets->flows[i].resent;
-        carried->timeouts += packets->flows[i].timeouts;
     }
     for (int64_t m = 0; m < c->arrived; m++) carried->mean_seconds += c->seconds[m] / (double)c->arrived;
     carried->p99_seconds = quantile(c->arena, c->seconds, (int)c->arrived, 0.99);
     carried->messages = c->arrived;
     carried->bytes_there = c->bytes_there;
-    carried->packets = packets->sent;
-    carried->hops = packets->hops;
-    carried->drops = packets->dropped;
-    carried->lost = packets->lost;
 }
 
 PacketsCarried packet_carrier_close(PacketCarrier *c, double seconds) {
@@ -544,8 +553,8 @@ PacketsCarried packet_carrier_close(PacketCarrier *c, double seconds) {
     if (!c->sim) return carried;
     PacketResult packets = packet_close(c->sim);
     find_hottest(c, &packets, seconds, &carried);
-    sum_messages(c, &packets, &carried);
-    carried.digest = packets.digest;
+    packets_count(&carried, &packets, c->packets.cable_count, c->connections.count, seconds);
+    sum_messages(c, &carried);
     return carried;
 }
 

@@ -30,4 +30,6 @@ const Carrier *packet_carrier_ready(Arena *arena, const Network *network, const 
 
 // After the run, which took so long; also of one whose door alone is known.
 PacketsCarried packet_carrier_close(PacketCarrier *carrier, double seconds);
+// Adds what cables, switches and flows counted over so many seconds: all but messages, their bytes and times.
+void packets_count(PacketsCarried *carried, const PacketResult *packets, int cables, int flows, double seconds);
 const PacketsCarried *packets_carried(Arena *arena, const Carrier *door, double seconds);
