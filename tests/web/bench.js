@@ -98,6 +98,6 @@ async function engine() {
         await sliders(slowed);
     }
     await new Promise((done) => setTimeout(done, 1000)); // what the browser has left behind may still write
-    fs.rmSync(homes, {recursive: true, force: true, maxRetries: 5, retryDelay: 200});
+    await require("./gone.js")(homes);
     process.exit(0);
 })();
