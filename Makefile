@@ -58,6 +58,7 @@ help:
 	@echo "make release build/release: source, Debian packages, wheel, manual, page of what is committed, with SHA256SUMS"
 	@echo "make mpi     build/lockstep-mpi, sweeps and plans over MPI (where mpicc is found)"
 	@echo "make portable  what builds without Linux's own calls: by clang, against musl (where both are found)"
+	@echo "make map     every source file with the sentence that it opens with"
 	@echo "make digests gcc -O0, -O2, ASan and clang builds must give the same runs"
 
 # ---- The two commands of the README: they do everything on a fresh Debian 12 machine.
@@ -269,6 +270,10 @@ asan:
 lint:
 	@sh .ci/lint
 
+map:
+	@for file in $$(git ls-files '*.h' '*.c' '*.cu' | grep -v '^tests/'); do \
+	    sed -n "1s|^// |$$file: |p" $$file; done
+
 digests:
 	@sh .ci/digests
 
@@ -410,6 +415,6 @@ clean:
 	rm -rf build build-asan build-O0 build-clang build-fuzz build-coverage build-lint-gcc
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-.PHONY: all help demo test check wheel man html html-test portable release wasm web web-test web-browsers web-bench web-picture asan lint digests bench fuzz scoreboard collectives-accuracy netbox \
+.PHONY: all help demo test check wheel man html html-test portable release wasm web web-test web-browsers web-bench web-picture asan lint digests map bench fuzz scoreboard collectives-accuracy netbox \
         cuda cuda-check mpi mpi-check sweep-torture store-torture golden schema boundaries failures laws \
         recovery plan-torture report-check manual install uninstall clean

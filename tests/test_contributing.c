@@ -123,6 +123,23 @@ TEST(every_file_that_the_contributing_page_names_is_there) {
     arena_close(arena);
 }
 
+// "| what | `file` | `function` |": the table of where to look.
+TEST(every_function_that_the_architecture_page_points_at_is_in_its_file) {
+    Arena *arena = arena_open();
+    int rows = 0;
+    for (const char *at = page_text(arena, "ARCHITECTURE.md"); *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        char file[100], function[100];
+        if (sscanf(at, "| %*[^|]| `%99[^`]` | `%99[^`]` |", file, function) != 2) continue;
+        rows++;
+        const char *defined = arena_printf(arena, " %s(", function), *table = arena_printf(arena, " %s[", function);
+        const char *pointer = arena_printf(arena, "*%s(", function), *text = page_text(arena, file);
+        if (!strstr(text, defined) && !strstr(text, table) && !strstr(text, pointer))
+            test_fail("ARCHITECTURE.md", 0, "%s has no %s", file, function);
+    }
+    EXPECT(rows >= 20);
+    arena_close(arena);
+}
+
 // Its steps name commands that are here; that it is YAML, the forge says.
 TEST(the_workflow_of_the_forge_runs_what_is_there) {
     Arena *arena = arena_open();
