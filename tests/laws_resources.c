@@ -4,10 +4,11 @@
 
 #include "sim/base/check.h"
 #include "sim/base/quantity.h"
+#include "sim/fluid.h"
 #include "tests/script.h"
 #include "tests/test.h"
 
-typedef enum Kind { KIND_LINKS, KIND_NICS, KIND_KERNELS, KIND_OTHER } Kind; // of a resource
+typedef enum Kind { KIND_LINKS, KIND_NVLINK, KIND_NICS, KIND_KERNELS, KIND_OTHER } Kind; // of a resource
 
 // ---- Parts of the catalogue, faster by a factor.
 
@@ -33,7 +34,7 @@ static const Scaled scaled[] = {
     {"line rate", PART_FABRIC, {"line_rate"}, false, KIND_LINKS},
     {"latency of the network", PART_FABRIC, {"latency", "switch_latency"}, true, KIND_LINKS},
     {"rate of NICs", PART_NODE, {"nic_bandwidth"}, false, KIND_LINKS},
-    {"NVLink", PART_GPU, {"nvlink_bandwidth", "nvlink_link_bandwidth"}, false, KIND_LINKS},
+    {"NVLink", PART_GPU, {"nvlink_bandwidth", "nvlink_link_bandwidth"}, false, KIND_NVLINK},
     {"memory bandwidth", PART_GPU, {"memory_bandwidth"}, false, KIND_KERNELS},
     {"matrix rate", PART_GPU, {"peak_fp16", "peak_bf16", "peak_tf32", "peak_fp8"}, false, KIND_KERNELS},
     {"vector rate", PART_GPU, {"vector_fp32", "vector_fp16", "peak_fp32"}, false, KIND_KERNELS},
@@ -96,7 +97,7 @@ static bool scaled_profile(const Scaled *what, const Part *part, double factor, 
 
 // Steps are compared with every transfer alone on its links, where the law holds to rounding. Streams that share links
 // may take longer when one of them comes sooner (as lists of jobs do when one of them shrinks: Graham, 1969); by how
-// much, law_contention says. What is left are three exceptions, each with a bound of its own.
+// much, law_contention says. What is left are four exceptions, each with a bound of its own.
 
 static double own_work(const System *system, int number) {
     const Program *program = &system->programs[number];
@@ -123,16 +124,20 @@ static double kernels_gain(const Answer *less, const Answer *more) {
 // 2. NCCL opens two channels for each NIC. Each doubling of channels lengthens a hop by up to a quarter (constants
 // RAMP_TIME and NETWORK_RAMP_TIME against HOP_TIME and NETWORK_HOP_TIME), and twice as many chunks fill a tree's
 // levels, at the same pace where the GPUs' links are what is slow: a collective's latency doubles at most.
-static double most_latency(const System *system) {
+// Seconds of all transfers of the actor that has most: of their latency alone, or of their bytes too.
+static double most_transfers(const System *system, const Fluid *bytes_too) {
     double most = 0;
     for (int a = 0; a < system->actor_count; a++) {
         const Program *program = &system->programs[system->actors[a].program];
         double seconds = 0;
         for (int s = 0; s < program->stream_count; s++) {
             OpWalk walk = {.program = program, .stream = &program->streams[s]};
-            for (Op op; walk_ops(&walk, &op);)
-                if (op.kind == OP_TRANSFER)
-                    seconds += step_seconds(system->channels[system->actors[a].channels[op.slot]].plans[op.id].latency);
+            for (Op op; walk_ops(&walk, &op);) {
+                if (op.kind != OP_TRANSFER) continue;
+                const Plan *plan = &system->channels[system->actors[a].channels[op.slot]].plans[op.id];
+                seconds += step_seconds(plan->latency);
+                if (bytes_too) seconds += step_seconds(fluid_time_alone(bytes_too, plan));
+            }
         }
         most = fmax(most, seconds);
     }
@@ -144,6 +149,18 @@ static double most_latency(const System *system) {
 static bool takes_rings(const Answer *answer) {
     return answer->cluster->node_count == 2 && answer->spec->training.backend == BACKEND_NCCL &&
            answer->cluster->gpu_of[0]->year < 2022;
+}
+
+// 4. Within one NVLink domain NCCL (2.18 on) chooses by a table of latencies and rates of its own (nccl.c,
+// believed_ring_seconds), and with faster NVLink it may leave LL for a protocol that is slower there: transfers took up
+// to a quarter longer, half is allowed.
+#define BELIEF_COSTS 0.5
+static double belief_costs(const Answer *answer) {
+    if (answer->spec->training.backend != BACKEND_NCCL) return 0;
+    Arena *arena = arena_open();
+    double seconds = BELIEF_COSTS * most_transfers(&answer->system, fluid_create(arena, &answer->system));
+    arena_close(arena);
+    return seconds;
 }
 
 // Where NCCL chooses by what it believes and the network is slower than that (posts over Slingshot), a choice that it
@@ -158,8 +175,10 @@ static double allowance(const Answer *less, const Answer *more, Kind kind) {
     switch (kind) {
     case KIND_KERNELS:
         return kernels_gain(less, more);
+    case KIND_NVLINK:
+        return belief_costs(less);
     case KIND_NICS:
-        return most_latency(&less->system) + (takes_rings(less) ? less->alone_s : 0);
+        return most_transfers(&less->system, NULL) + (takes_rings(less) ? less->alone_s : 0);
     case KIND_LINKS:
     case KIND_OTHER:
         break;
@@ -279,6 +298,11 @@ static void set_link(DrawnStudy *study, const char *path, const FabricLink *link
     drawn_set(study, path, text);
 }
 
+// Cables of a graph that say their own rate keep it, and attain of it what the link does.
+static bool cables_attain_less(const DrawnStudy *study, const FabricLink *more, const FabricLink *less) {
+    return more->efficiency < less->efficiency && drawn_value(study, "fabric.links.1.bandwidth");
+}
+
 // As it was drawn, or nodes two to a leaf of a tree that has less above than below.
 static const char *link_path(DrawnStudy *study, uint64_t draw) {
     static const char *const paths[] = {"cluster.fabric", "fabric.link", "fat_tree.link", "rail_fat_tree.link"};
@@ -301,7 +325,7 @@ Verdict law_faster_fabric(const DrawnStudy *study, uint64_t seed, Finding *findi
     const FabricLink *faster = more_of(link, seed / 64);
     DrawnStudy with = *study;
     const char *path = link_path(&with, seed / 4096);
-    if (!faster) return LAW_SILENT;
+    if (!faster || cables_attain_less(&with, faster, link)) return LAW_SILENT;
     set_link(&with, path, link);
     Answer less = law_answer_of(&with, "", (AnswerOptions){.unfolded = true});
     set_link(&with, path, faster);

@@ -1,8 +1,10 @@
 // The network as a whole: nodes by their layouts, NICs with the fabric's rate, and the fabric by the row of its kind.
+#include <math.h>
 #include <string.h>
 
 #include "models/network/fabrics.h"
 #include "models/network/network_constants.h"
+#include "models/network/transports.h"
 #include "sim/base/check.h"
 #include "sim/base/list.h"
 
@@ -166,8 +168,18 @@ void fabric_set_pair(Network *network, int pair, double bytes_per_second, const 
 
 void fabric_set_name(Network *network, int number, const char *name) { network->switch_names[number] = name; }
 
-double fabric_node_rate(const Network *network, int nodes) {
-    return (double)nodes * network->rails * network->fabric.nic_bytes_per_second * network->fabric.efficiency;
+#define USUAL_MTU 1500
+
+double fabric_line_rate(const Network *network, double line_bytes_per_second) {
+    double share = network->fabric.efficiency;
+    if (network->fabric.transport == NET_TCP)
+        share = fmax(share, transport_payload_share(transport_row(NET_TCP), USUAL_MTU));
+    return line_bytes_per_second * share;
+}
+
+double fabric_rate_above(const Network *network, int nodes, double oversubscription) {
+    double nics = (double)nodes * network->rails;
+    return fabric_line_rate(network, nics * network->fabric.nic_bytes_per_second) / or_one(oversubscription);
 }
 
 typedef struct Above {

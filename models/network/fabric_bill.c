@@ -69,7 +69,7 @@ static void add_tree(FabricBill *bill, const Network *network, double radix) {
 
 // Dragonflies, tori and graphs as they are drawn: a switch is a switch, more than one where its ports are too many.
 static void add_drawn(FabricBill *bill, const Network *network, double radix) {
-    double rate = network->fabric.nic_bytes_per_second * network->fabric.efficiency;
+    double rate = fabric_line_rate(network, network->fabric.nic_bytes_per_second);
     double ports = (double)bill->ports;
     for (int pair = 0; pair < network->fabric_link_count / 2; pair++) {
         const Link *link = &network->fabric_links[2 * pair];

@@ -62,8 +62,8 @@ static Dragonfly *new_dragonfly(Arena *arena, Network *network) {
 
 static double group_share(const Network *network) {
     const FabricShape *fabric = &network->fabric;
-    double rate = fabric_node_rate(network, fabric->switches_per_group * fabric->nodes_per_switch);
-    return rate / or_one(fabric->global_oversubscription) / (fabric->groups - 1);
+    int nodes = fabric->switches_per_group * fabric->nodes_per_switch;
+    return fabric_rate_above(network, nodes, fabric->global_oversubscription) / (fabric->groups - 1);
 }
 
 static void name_leaves(Arena *arena, Network *network) {
@@ -101,8 +101,9 @@ static void dragonfly_lay(Arena *arena, Network *network) {
     fabric_make_room(arena, network, dragonfly->groups * switches, 1,
                      dragonfly->first_global + pairs_of(dragonfly->groups) * dragonfly->global_links);
     name_leaves(arena, network);
-    double rate = 2 * fabric_node_rate(network, network->fabric.nodes_per_switch) /
-                  or_one(network->fabric.group_oversubscription) / (switches > 1 ? switches - 1 : 1);
+    const FabricShape *fabric = &network->fabric;
+    double rate = 2 * fabric_rate_above(network, fabric->nodes_per_switch, fabric->group_oversubscription) /
+                  (switches > 1 ? switches - 1 : 1);
     for (int group = 0; group < dragonfly->groups; group++)
         for (int a = 0; a < switches; a++)
             for (int b = a + 1; b < switches; b++) {
@@ -161,8 +162,7 @@ static void plus_lay(Arena *arena, Network *network) {
     dragonfly->first_global = leaves;
     fabric_make_room(arena, network, leaves, 1, leaves + pairs_of(dragonfly->groups));
     name_leaves(arena, network);
-    double rate =
-        fabric_node_rate(network, network->fabric.nodes_per_switch) / or_one(network->fabric.group_oversubscription);
+    double rate = fabric_rate_above(network, network->fabric.nodes_per_switch, network->fabric.group_oversubscription);
     for (int leaf = 0; leaf < leaves; leaf++)
         fabric_set_pair(network, leaf, rate, arena_printf(arena, "leaf%d.up", leaf),
                         arena_printf(arena, "leaf%d.down", leaf), network->switch_names[leaf],

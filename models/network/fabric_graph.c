@@ -145,8 +145,8 @@ static void graph_lay(Arena *arena, Network *network) {
     for (int i = 0; i < graph->cable_count; i++) {
         const GraphCable *cable = &graph->cables[i];
         const char *from = network->switch_names[cable->from], *to = network->switch_names[cable->to];
-        double rate = cable->bytes_per_second * network->fabric.efficiency;
-        if (cable->node_rates > 0) rate = cable->node_rates * fabric_node_rate(network, 1);
+        double rate = fabric_line_rate(network, cable->bytes_per_second);
+        if (cable->node_rates > 0) rate = cable->node_rates * fabric_rate_above(network, 1, 1);
         fabric_set_pair(network, i, rate, arena_printf(arena, "link%d.%s.%s", i, from, to),
                         arena_printf(arena, "link%d.%s.%s", i, to, from), from, to);
     }

@@ -58,7 +58,7 @@ static void torus_lay(Arena *arena, Network *network) {
     network->laid = torus;
     int leaves = stride(torus, torus->count);
     double line = fabric->cable_bytes_per_second > 0 ? fabric->cable_bytes_per_second : fabric->nic_bytes_per_second;
-    double rate = line * fabric->efficiency;
+    double rate = fabric_line_rate(network, line);
     fabric_make_room(arena, network, leaves, 1, leaves * torus->count);
     for (int leaf = 0; leaf < leaves; leaf++) fabric_set_name(network, leaf, arena_printf(arena, "switch%d", leaf));
     for (int leaf = 0; leaf < leaves; leaf++)

@@ -74,13 +74,14 @@ static double hashed(const Network *network, double nics, double share) {
 
 static void add_tiers(Tree *tree, const Network *network) {
     const FabricShape *fabric = &network->fabric;
-    double share = 1 / fabric->oversubscription;
+    double thinner = fabric->oversubscription;
     if (fabric->uplink_bytes_per_second > 0)
-        share =
-            fabric->uplink_bytes_per_second * fabric->efficiency / fabric_node_rate(network, fabric->nodes_per_leaf);
+        thinner =
+            fabric->nodes_per_leaf * network->rails * fabric->nic_bytes_per_second / fabric->uplink_bytes_per_second;
     if (fabric->nodes_per_leaf > 0) {
         double nics = (double)fabric->nodes_per_leaf * (tree->rails ? 1 : network->rails);
-        double left = hashed(network, nics, share), rate = share * fabric_node_rate(network, fabric->nodes_per_leaf);
+        double left = hashed(network, nics, 1 / thinner);
+        double rate = fabric_rate_above(network, fabric->nodes_per_leaf, thinner);
         TreeTier *leaf = add_tier(tree, "leaf", network, fabric->nodes_per_leaf, rate * left);
         leaf->hashed = left;
         if (tree->rails) {
@@ -89,14 +90,15 @@ static void add_tiers(Tree *tree, const Network *network) {
         }
     }
     if (fabric->nodes_per_pod > 0) {
-        share /= or_one(fabric->pod_oversubscription);
+        thinner *= or_one(fabric->pod_oversubscription);
         double nics = (double)fabric->nodes_per_pod * network->rails;
-        double left = hashed(network, nics, share), rate = share * fabric_node_rate(network, fabric->nodes_per_pod);
+        double left = hashed(network, nics, 1 / thinner);
+        double rate = fabric_rate_above(network, fabric->nodes_per_pod, thinner);
         add_tier(tree, "pod", network, fabric->nodes_per_pod, rate * left)->hashed = left;
     }
     if (fabric->nodes_per_site > 0) {
-        TreeTier *site =
-            add_tier(tree, "site", network, fabric->nodes_per_site, fabric->site_bytes_per_second * fabric->efficiency);
+        TreeTier *site = add_tier(tree, "site", network, fabric->nodes_per_site,
+                                  fabric_line_rate(network, fabric->site_bytes_per_second));
         site->line = true;
         site->seconds = fabric->site_latency_seconds;
     }

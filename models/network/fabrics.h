@@ -26,8 +26,11 @@ void fabric_make_room(Arena *arena, Network *network, int switches, int planes, 
 void fabric_set_pair(Network *network, int pair, double bytes_per_second, const char *forth, const char *back,
                      const char *from, const char *to);
 void fabric_set_name(Network *network, int number, const char *name);
-// What the NICs of so many nodes carry one way.
-double fabric_node_rate(const Network *network, int nodes);
+// What a line of that rate carries of payload. It attains what NICs do, but over TCP what the wire allows: CPUs hold
+// the NICs of each host back, and hosts share the line.
+double fabric_line_rate(const Network *network, double line_bytes_per_second);
+// What the lines above so many nodes carry, whose rates together are the NICs' over `oversubscription`.
+double fabric_rate_above(const Network *network, int nodes, double oversubscription);
 // What is left of parallel links when flows choose among them by hash (fabric_hash.c).
 double fabric_hash_share(double flows, double links);
 
