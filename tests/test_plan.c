@@ -491,7 +491,7 @@ TEST(plan_refuses_what_it_cannot_read) {
         const char *arguments, *text;
         int status;
     } cases[] = {
-        {"--model resnet-50 --node dgx-a100 --gpus 8 --samples 1M", "only transformers have a usual one", 4},
+        {"--model resnet-50 --node dgx-a100 --gpus 8 --samples 1M", "only models of text have a usual one", 4},
         {"--model gpt2-124m --node dgx-a100 --global-batch 8 --tokens 1B", "--gpus is missing", 2},
         {"--model gpt2-124m --node dgx-a100 --global-batch 8 --by 30d", "--gpus is missing", 2},
         {"--model gpt3-175b --node dgx-a100 --fabric ib-hdr200 --tokens 1000T --by 1h", "more than a million GPUs", 4},
@@ -545,4 +545,38 @@ TEST(a_plan_as_packets_compares_layouts_without_and_simulates_the_best) {
     snprintf(command, sizeof command, "$LOCKSTEP plan %s --fidelity packet --event-limit 200000", job);
     EXPECT_INT(test_shell(command, output, sizeof output), 0);
     EXPECT_CONTAINS(output, "Packets   not simulated: ");
+}
+
+// ---- What a batch and spare nodes are where nobody says.
+
+static double plan_number(const char *arguments, const char *query) {
+    static char output[1 << 18];
+    char command[600], key[64];
+    snprintf(command, sizeof command, "$LOCKSTEP plan %s --json", arguments);
+    EXPECT_INT(test_shell(command, output, sizeof output), 0);
+    snprintf(key, sizeof key, "\"%s\":", query);
+    const char *at = strstr(output, key);
+    if (!at) test_fail(__FILE__, __LINE__, "%s: no %s", arguments, query);
+    return at ? atof(at + strlen(key)) : NAN;
+}
+
+TEST(micro_batches_accumulated_are_the_global_batch_that_they_add_up_to) {
+    static const char job[] = "--model gpt2-124m --node dgx-a100 --gpus 8 --tokens 1B --zero 1 --micro-batch 4";
+    char accumulated[300], global[300];
+    snprintf(accumulated, sizeof accumulated, "%s --grad-accumulation 8", job);
+    snprintf(global, sizeof global, "%s --global-batch 256", job);
+    EXPECT_NEAR(plan_number(accumulated, "global_batch"), 256, 1e-12);
+    EXPECT_NEAR(plan_number(accumulated, "days"), plan_number(global, "days"), 1e-12);
+}
+
+// Of two nodes a third that stands by is half of the bill, and repairs are few.
+TEST(a_plan_without_a_word_of_spares_costs_no_more_than_without_them) {
+    static const char job[] =
+        "--model llama-2-7b --tokens 20B --node dgx-h100 --fabric ib-ndr400 --gpus 16 --faults llama3-h100";
+    char none[300], one[300];
+    snprintf(none, sizeof none, "%s --spares 0", job);
+    snprintf(one, sizeof one, "%s --spares 1", job);
+    double unsaid = plan_number(job, "cost");
+    EXPECT_NEAR(unsaid, plan_number(none, "cost"), 1e-9);
+    EXPECT(unsaid < 0.8 * plan_number(one, "cost"));
 }

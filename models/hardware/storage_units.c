@@ -6,6 +6,11 @@ int storage_usual_units(const StorageType *storage, int gpus) {
     return units < STORAGE_MOST_UNITS ? units : STORAGE_MOST_UNITS;
 }
 
+double storage_paid_units(const StorageType *storage, int units, int gpus) {
+    if (!storage->shared || storage->unit_gpus <= 0) return units;
+    return (double)units * gpus / (storage_usual_units(storage, gpus) * storage->unit_gpus);
+}
+
 const StorageType *storage_of_units(Arena *arena, const StorageType *storage, int units, int gpus) {
     if (units <= 0) units = storage_usual_units(storage, gpus);
     if (units == 1 || !storage->shared) return storage;

@@ -9,6 +9,9 @@
 // Units that a cluster of so many GPUs has when nobody says: one for every unit_gpus of them, or a single one where the
 // storage is not sized for a number of GPUs or lies in each node.
 int storage_usual_units(const StorageType *storage, int gpus);
+// Of so many units what a cluster pays for that did not ask for them: the share that its GPUs are of those they are
+// sized for.
+double storage_paid_units(const StorageType *storage, int units, int gpus);
 // So many units as one storage: clients are spread over them, so that rates add up and latency stays. units 0: as many
 // as usual for `gpus`. The storage itself where one unit is enough.
 const StorageType *storage_of_units(Arena *arena, const StorageType *storage, int units, int gpus);

@@ -41,6 +41,8 @@ typedef struct PlanRequest {
     int oversubscription_count;
     const double *batches; // global batches in samples; each at least 1
     int batch_count;
+    double accumulation; // said in place of a global batch, on accumulated_on replicas; 0: it was not
+    int accumulated_on;
     bool batch_assumed, gpus_assumed;    // by plan_usual_batch, plan_usual_gpus, not said by the user
     BatchLaw law;                        // how many steps a batch needs; without one the run's samples are fixed
     double price_per_gpu_hour;           // below 0: the catalogue's
@@ -95,6 +97,7 @@ typedef struct PlanRow {
     int way;                        // of the request's rents; 0 where it has one only
     double term_days;               // rent is paid for whole ones, used or not; 0: by the hour (plan_pay.h)
     double unused_cost;             // part of the cost: of the term's days that the run does not take
+    bool no_spares;                 // unsaid how many stand by, and it is better without (plan.c)
     double spares_cost;             // part of the cost: of nodes that stand by (plan_pay.h)
     double storage_cost;            // part of the cost: of what checkpoints are written to (plan_pay.h)
     double rent_per_gpu_hour;       // owned: of the same cluster rented, where the plan has both; 0: nobody knows

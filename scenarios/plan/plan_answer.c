@@ -163,9 +163,9 @@ static void add_halving(Answer *answer, const PlanStudy *plan, const PlanRow *ro
     if (fast < 0) return;
     const PlanRow *other = &plan->result->rows[fast];
     double more = other->point.cost_per_run - row->point.cost_per_run;
-    answer_say(answer, plan->settings.list.count > 1 ? "Or" : "Change", "%s %s half the time for %s %s",
-               plan_cluster_text(plan, other), other->gpus == 1 ? "takes" : "take", plan_money(plan, fabs(more)),
-               more >= 0 ? "more" : "less");
+    answer_say(answer, plan->settings.list.count > 1 ? "Or" : "Change", "%s %s %.0f %% of the time for %s %s",
+               plan_cluster_text(plan, other), other->gpus == 1 ? "takes" : "take",
+               100 * other->point.days / row->point.days, plan_money(plan, fabs(more)), more >= 0 ? "more" : "less");
 }
 
 static void add_change(Answer *answer, const PlanStudy *plan, const PlanRow *row) {
@@ -215,6 +215,9 @@ static void add_assumed(Answer *answer, const PlanStudy *plan, const PlanRow *ro
     if (training->software_assumed) also(&list, "today's usual software: --software");
     if (request->batch_assumed)
         also(&list, arena_printf(plan->arena, "global batch %g, as GPT-3's: --global-batch", row->point.global_batch));
+    if (request->accumulation > 0)
+        also(&list, arena_printf(plan->arena, "global batch %g, %g accumulated on %d replicas: --global-batch",
+                                 row->point.global_batch, request->accumulation, request->accumulated_on));
     if (sequences_are_assumed(request, &source))
         also(&list, arena_printf(plan->arena, "sequences of %.0f: --seq", training->seq_len));
     if (link_is_assumed(request, row))
@@ -568,10 +571,17 @@ static void add_recommended(Answer *answer, const PlanStudy *plan) {
     answer_close(answer);
 }
 
+static void add_capital(Answer *answer, const PlanStudy *plan, const PlanRow *row) {
+    if (row->owned && row->point.capital > 0)
+        answer_say(answer, "Capital", "%s to buy the cluster; the cost is this run's share of its years",
+                   plan_money(plan, row->point.capital));
+}
+
 static void add_front(Answer *answer, const PlanStudy *plan, const PlanRow *row) {
     Recommendation recommendation;
     bool recommends = plan_recommend(plan, &recommendation);
     add_why(answer, plan, row);
+    add_capital(answer, plan, row);
     add_packets(answer, plan, row);
     add_change(answer, plan, row);
     if (recommends && recommendation.measure) answer_say(answer, "Measure", "%s", recommendation.measure);

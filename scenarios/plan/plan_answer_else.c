@@ -1,6 +1,7 @@
 // What is not known of a plan and what knowing it would be worth; what would be enough; what else may be set; and what
 // would be chosen if one thing were otherwise.
 #include <math.h>
+#include <string.h>
 
 #include "results/chart/chart.h"
 #include "scenarios/plan/plan_words.h"
@@ -248,6 +249,17 @@ static void add_reaches(Answer *answer, const PlanStudy *plan) {
     }
 }
 
+// A table whose column of days is titled by the unit that plan_days_value shows.
+static void table_by_unit(Answer *answer, const PlanStudy *plan, const char *key, const char *heading,
+                          const AnswerColumn *columns, int count) {
+    AnswerColumn *titled = ARENA_ARRAY(plan->arena, AnswerColumn, count);
+    for (int i = 0; i < count; i++) {
+        titled[i] = columns[i];
+        if (columns[i].key && strcmp(columns[i].key, "days") == 0) titled[i].title = plan_unit(plan).name;
+    }
+    answer_table(answer, key, heading, titled, count);
+}
+
 // ---- What else may be set.
 
 static void add_settings(Answer *answer, const PlanStudy *plan) {
@@ -257,7 +269,7 @@ static void add_settings(Answer *answer, const PlanStudy *plan) {
         {NULL, "all of it", AS_TEXT, BELOW_ROW},
     };
     const PlanSettings *settings = &plan->settings;
-    answer_table(answer, "settings", "What else may be set of the plan in front", COLUMNS(columns));
+    table_by_unit(answer, plan, "settings", "What else may be set of the plan in front", COLUMNS(columns));
     for (int i = 0; i < settings->list.count; i++) {
         const WhatIf *setting = &settings->list.items[i];
         ANSWER_ROW(answer, setting->title,
@@ -291,7 +303,8 @@ static void add_shifts(Answer *answer, const PlanStudy *plan) {
         {NULL, "chosen then", AS_TEXT, 0},     {"days", "days", AS_NUMBER, 0}, {"cost", "cost", AS_MONEY, 0},
         {"chance", "chance", AS_SHARE, 0},
     };
-    answer_table(answer, "shifts", "Which plan is in front if the wish or the world were otherwise", COLUMNS(columns));
+    table_by_unit(answer, plan, "shifts", "Which plan is in front if the wish or the world were otherwise",
+                  COLUMNS(columns));
     for (int i = 0; i < plan->shifts.count; i++) {
         const WhatIf *shift = &plan->shifts.items[i];
         ANSWER_ROW(answer, shift->title, index_value(shift->plan->chosen), index_value(shift->plan->best),
@@ -344,7 +357,7 @@ static void add_what_if(Answer *answer, const PlanStudy *plan) {
     const WhatIfs *list = &ranges->list;
     if (list->count > 0 && plan->result->chosen >= 0) add_what_if_chart(answer, plan);
     answer_detail(answer, FOR_VERBOSE);
-    answer_table(answer, "what_if", "What would change the choice", COLUMNS(columns));
+    table_by_unit(answer, plan, "what_if", "What would change the choice", COLUMNS(columns));
     for (int i = 0; i < list->count; i++) {
         const WhatIf *item = &list->items[i];
         ANSWER_ROW(answer, item->title, index_value(item->plan->chosen),

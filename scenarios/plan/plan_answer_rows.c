@@ -190,6 +190,7 @@ static void add_row(Answer *answer, const PlanStudy *plan, const PlanRow *row) {
     answer_bool(answer, "ran", NULL, point->ran);
     answer_number(answer, "oversubscription", NULL, AS_NUMBER, row->oversubscription);
     answer_bool(answer, "owned", NULL, row->owned);
+    if (row->point.capital > 0) answer_number(answer, "capital", NULL, AS_MONEY, row->point.capital);
     add_paid(answer, plan, row);
     const char *misses = plan_verdict(arena, plan->request, row);
     if (*misses) answer_text(answer, "misses", NULL, misses);

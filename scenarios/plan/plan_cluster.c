@@ -19,14 +19,23 @@ static const FaultRates *calm_rates(Arena *arena, const Catalogue *catalogue) {
     return rates;
 }
 
+static FaultsSpec *without_spares(Arena *arena, const FaultsSpec *faults) {
+    FaultsSpec *copy = ARENA_NEW(arena, FaultsSpec);
+    *copy = *faults;
+    copy->spares_given = true;
+    copy->spares = 0;
+    return copy;
+}
+
 // What is on spot is taken back, whether or not failures are counted; without them nothing else stops it, and nothing
 // stands by.
-static const FaultsSpec *faults_of(Arena *arena, const PlanRequest *request, const NodeType *node) {
-    double spot_mtbf_s = plan_spot(arena, request, node).mtbf_s;
-    if (!(spot_mtbf_s > 0)) return request->faults;
+static const FaultsSpec *faults_of(Arena *arena, const PlanRequest *request, const PlanRow *row) {
+    double spot_mtbf_s = plan_spot(arena, request, row->node).mtbf_s;
+    const FaultsSpec *said = request->faults;
+    if (said && row->no_spares) said = without_spares(arena, said);
+    if (!(spot_mtbf_s > 0)) return said;
     FaultsSpec *faults = ARENA_NEW(arena, FaultsSpec);
-    *faults = request->faults ? *request->faults
-                              : (FaultsSpec){.rates = calm_rates(arena, request->catalogue), .spares_given = true};
+    *faults = said ? *said : (FaultsSpec){.rates = calm_rates(arena, request->catalogue), .spares_given = true};
     faults->spot_mtbf_s = spot_mtbf_s;
     return faults;
 }
@@ -43,7 +52,7 @@ ClusterSpec plan_cluster_spec(Arena *arena, const PlanRequest *request, const Pl
                          .group_count = 1,
                          .link = link,
                          .layout = row->fabric ? row->fabric->shape : NULL,
-                         .faults = faults_of(arena, request, row->node),
+                         .faults = faults_of(arena, request, row),
                          .fabric = FABRIC_FAT_TREE,
                          .rail_optimised = infiniband,
                          .oversubscription = request->oversubscription_count > 0 ? request->oversubscriptions[0] : 1,

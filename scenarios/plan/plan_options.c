@@ -330,6 +330,7 @@ static void read_node_jobs(Arena *arena, const JobSaid *said, PlanRequest *reque
         const Gpu *gpu = node_gpu(request->catalogue, request->nodes[i], 0);
         jobs[i] = job_make(arena, said, (GpuTypes){&gpu, 1}, problems_create(arena)); // said of the first node
         jobs[i].layout = request->training.layout;
+        jobs[i].grad_accumulation = request->training.grad_accumulation;
         jobs[i].checkpoint = request->training.checkpoint;
         jobs[i].anchors = request->training.anchors;
         jobs[i].by_messages = request->training.by_messages;
@@ -344,6 +345,24 @@ static void leave_packets_for_the_end(PlanRequest *request) {
     if (request->as_packets) request->training.as_packets = request->training.by_messages = false;
 }
 
+// The batch that GPT-3's family had says nothing of images.
+static bool has_usual_batch(const Model *model) { return counts_tokens(model) && !model->patch; }
+
+// The batch that a job's micro-batches add up to on the fewest GPUs asked for, whatever layout the plan chooses then.
+static double accumulated_batch(PlanRequest *request) {
+    TrainingSpec *training = &request->training;
+    const Layout *layout = &training->layout;
+    double gpus = request->gpus_count > 0 ? request->gpus[0] : request->nodes[0]->gpu_count;
+    double replica = fmax(1, layout->tp) * fmax(1, layout->pp) * fmax(1, layout->cp);
+    double dp = layout->dp > 0 ? layout->dp : fmax(1, floor(gpus / replica));
+    request->accumulated_on = (int)dp;
+    return training->micro_batch * training->grad_accumulation * dp;
+}
+
+static bool accumulates(const TrainingSpec *training) {
+    return training->model && training->micro_batch > 0 && training->grad_accumulation > 0;
+}
+
 static void read_batches(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
     Counts list = {0};
     if (option_given(options, "global-batches")) {
@@ -354,11 +373,15 @@ static void read_batches(Arena *arena, const Options *options, PlanRequest *requ
         }
     } else if (option_given(options, "global-batch")) {
         if (request->training.model) LIST_PUSH(arena, &list, request->training.global_batch); // else it was not read
-    } else if (request->training.model && counts_tokens(request->training.model)) {
+    } else if (accumulates(&request->training)) {
+        LIST_PUSH(arena, &list, accumulated_batch(request));
+        request->accumulation = request->training.grad_accumulation;
+        request->training.grad_accumulation = 0; // the plan chooses
+    } else if (request->training.model && has_usual_batch(request->training.model)) {
         LIST_PUSH(arena, &list, plan_usual_batch(request->training.model, request->training.seq_len));
         request->batch_assumed = true;
     } else if (request->training.model) {
-        problem_add(problems, command_line, "--global-batch is missing, and only transformers have a usual one");
+        problem_add(problems, command_line, "--global-batch is missing, and only models of text have a usual one");
         problem_hint(problems, "for example --global-batch 1024");
     }
     for (int i = 0; i < list.count; i++) {

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "models/hardware/storage_units.h"
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/cluster/cluster_money.h"
 #include "models/workload/money/money.h"
@@ -155,8 +156,7 @@ static bool counts_checkpoints(const PlanRequest *request, const PlanRow *row) {
 static double billed_units(const Cluster *cluster, const TrainingSpec *training, const JobStorage *storage) {
     const CheckpointSpec *said = training->checkpoint;
     bool is_asked = said && (said->storage || said->storage_units > 0);
-    if (is_asked || storage->unit->unit_gpus == 0) return storage->units;
-    return (double)cluster->gpu_count / storage->unit->unit_gpus;
+    return is_asked ? storage->units : storage_paid_units(storage->unit, storage->units, cluster->gpu_count);
 }
 
 static double storage_per_hour(const Cluster *cluster, const TrainingSpec *training, const JobStorage *storage) {

@@ -48,6 +48,7 @@ static bool live_so(const Settings *settings, const Setting *setting, PlanRow *r
     PlanRequest asked = plan_for_row(settings->request, settings->row);
     Problems *problems = problems_create(arena);
     asked.faults = &setting->faults;
+    row->no_spares = false; // the setting says how many
     const Cluster *cluster = plan_cluster(arena, &asked, row, NULL, problems);
     if (!cluster) return false;
     row->training.checkpoint = &setting->checkpoint;
@@ -67,8 +68,9 @@ static bool add_setting(Settings *settings, const char *what, const Setting *set
 
 // ---- Ways to try.
 
-static Setting as_planned(const PlanRequest *request) {
+static Setting as_planned(const PlanRequest *request, const PlanRow *row) {
     Setting setting = {.faults = *request->faults};
+    setting.faults.spares_given = setting.faults.spares_given || row->no_spares;
     if (request->training.checkpoint) setting.checkpoint = *request->training.checkpoint;
     return setting;
 }
@@ -180,7 +182,7 @@ static int best_of(const PlanRequest *request, const WhatIfs *list) {
 
 static void try_settings(Settings *settings, PlanSettings *found) {
     const PlanRequest *request = settings->request;
-    Setting planned = as_planned(request);
+    Setting planned = as_planned(request, settings->row);
     settings->joined = planned;
     if (!add_setting(settings, planned_text(settings, &planned), &planned, NULL)) return;
     try_spares(settings, &planned);

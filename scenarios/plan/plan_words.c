@@ -134,6 +134,7 @@ const char *plan_storage_text(const PlanStudy *plan, const PlanRow *row) {
 }
 
 const char *plan_spares_text(const PlanStudy *plan, const PlanRow *row) {
+    if (row->no_spares) return "none: waiting for the few repairs costs less here (--spares N)";
     if (!(row->spares_cost > 0)) return NULL;
     int spares = plan_spares(plan->request->faults, row->point.node_count);
     return arena_printf(plan->arena, "%d spare node%s, paid like the others: %s of the cost (--spares N)", spares,

@@ -97,6 +97,7 @@ static void set_cost(RecordPoint *point, const ClusterBill *bill) {
     point->rent_per_hour = bill->rent_per_hour;
     point->break_even_utilisation = bill->break_even_utilisation;
     point->payback_months = bill->payback_months;
+    point->capital = bill->capital;
 }
 
 static void set_bill(Arena *arena, RecordPoint *point, const Cluster *cluster, const ClusterBill *bill) {
@@ -249,6 +250,7 @@ RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const Traini
     double seconds = 0;
     for (int c = 0; c < CAUSE_COUNT; c++) seconds += step.spent[c];
     point.efficiency_vs_ideal = busy / seconds;
+    point.anchored = step.anchored;
     point.efficiency_sigma = traffic_sigma(step.spent, seconds);
     set_speed(&point, cluster, training, step.lowered->resolved.global_batch);
     set_money_and_energy(arena, &point, cluster, training, step.spent);

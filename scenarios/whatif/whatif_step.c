@@ -77,12 +77,21 @@ static void spent_of(const RecordPoint *point, double factor, double *spent) {
     for (int c = 0; c < CAUSE_COUNT && c < point->exposed_count; c++) spent[c] = factor * point->exposed[c].value;
 }
 
+// Of a difference of two steps, the second of `seconds`. Where measured steps speak more of one than of the other, that
+// is in doubt as well.
+static double gain_sigma(const JobNow *now, const double *before, double before_anchored, const StepThen *after,
+                         double gain, double seconds) {
+    double apart = after->anchored > 0 && before_anchored > 0 ? log(after->anchored / before_anchored) : 0;
+    return hypot(step_gain_sigma(&now->study->training, before, after->spent, gain), apart * seconds);
+}
+
 void weigh_step(Arena *arena, const JobNow *now, const RecordPoint *point, WhatIf *whatif) {
     double factor = now->point.global_batch / point->global_batch, before[CAUSE_COUNT];
     StepThen *step = ARENA_NEW(arena, StepThen);
     *step = (StepThen){.memory_bytes = point->memory_peak_bytes,
                        .chance_to_run_out = point->chance_to_run_out,
                        .digest = point->digest,
+                       .anchored = point->anchored,
                        .tenth_s = NAN,
                        .limit_s = NAN};
     whatif->step = step;
@@ -97,7 +106,7 @@ void weigh_step(Arena *arena, const JobNow *now, const RecordPoint *point, WhatI
     spent_of(point, factor, step->spent);
     spent_of(&now->point, 1, before);
     double gain = now->point.step_p50_s - whatif->then;
-    double sigma = step_gain_sigma(&now->study->training, before, step->spent, gain);
+    double sigma = gain_sigma(now, before, now->point.anchored, step, gain, whatif->then);
     double most = now->point.step_p50_s - point->step_p5_s * factor; // what is left takes time, too
     whatif->gain = (Gain){gain, NAN, gain - 1.645 * sigma, fmin(gain + 1.645 * sigma, most), NAN};
 }
@@ -199,7 +208,7 @@ static const WhatIf *find_fitting(const JobNow *now) {
 // The chance that one move is better than another: both err with the causes they have in common.
 static double better_chance(const JobNow *now, const WhatIf *best, const WhatIf *next) {
     double apart = best->gain.mean - next->gain.mean;
-    double sigma = step_gain_sigma(&now->study->training, next->step->spent, best->step->spent, apart);
+    double sigma = gain_sigma(now, next->step->spent, next->step->anchored, best->step, apart, best->then);
     return sigma > 0 ? 0.5 * erfc(-apart / sigma / sqrt(2)) : apart > 0 ? 1 : 0.5;
 }
 

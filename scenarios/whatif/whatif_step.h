@@ -10,6 +10,7 @@ typedef struct StepThen { // for the global batch that the job has now
     double memory_bytes;  // peak of the fullest GPU
     double chance_to_run_out;
     double spent[CAUSE_COUNT]; // seconds, mean over ranks
+    double anchored;           // see RecordPoint
     uint64_t digest;
     // Of a resource: what it gains a tenth quicker, and without any end to its rate; NAN: not asked.
     double tenth_s, limit_s;

@@ -89,6 +89,7 @@ typedef struct RecordPoint {
     double step_p5_s, step_p50_s, step_p95_s;
     double samples_per_s, tokens_per_s; // 0: does not apply
     double efficiency_vs_one_gpu;       // throughput / (gpus x throughput of one GPU); NAN unknown
+    double anchored;                    // factor that measured steps put on this one; 1 without
     double efficiency_sigma; // of its log: of traffic alone, for what one GPU shares with it cancels; 0 of one GPU
     // The same job on the smallest number of GPUs that holds it, each replica with the same batch: what more GPUs are
     // measured against. 0: unknown, or it needs all of them.
@@ -115,6 +116,7 @@ typedef struct RecordPoint {
     int price_count;
     // Of an owned cluster beside the rent that its user named; NAN without. Utilisation and months may be infinite.
     double rent_per_hour, break_even_utilisation, payback_months;
+    double capital;           // of an owned cluster: what buying it takes; 0 of a rented one
     double days;              // of the whole run; NAN when no length was given
     double days_p5, days_p95; // with failures and checkpoints counted in; else NAN
     double goodput;           // share of the time that is training; NAN when nothing fails

@@ -71,14 +71,19 @@ static void set_cost(LifeWay *way, const LifeSpec *spec) {
     way->cost_p95 = has_work ? day * way->days.p95 : day / way->goodput.p5;
 }
 
+static double paid_units(const LifeWish *wish, const LifeWay *way) {
+    int gpus = wish->spec.nodes * wish->node->gpu_count;
+    return wish->storage_units > 0 ? way->units : storage_paid_units(way->storage, way->units, gpus);
+}
+
 // A way that gets nowhere costs without end.
 static LifeWay live(Arena *arena, const LifeWish *wish, LifeWay way, int runs) {
     LifeSpec spec = wish->spec;
     spec.spares = way.spares;
     spec.checkpoint = way.checkpoint;
     spec.patience = LIFE_CHOICE_PATIENCE;
-    way.price_per_hour =
-        wish->node_price * (spec.nodes + way.spares) + wish->storage_price * way.units * way.storage->unit_usd_per_hour;
+    way.price_per_hour = wish->node_price * (spec.nodes + way.spares) +
+                         wish->storage_price * paid_units(wish, &way) * way.storage->unit_usd_per_hour;
     way.cost = way.cost_p5 = way.cost_p95 = INFINITY;
     way.by_chance = wish->by_s > 0 && spec.work_s > 0 ? 0 : NAN;
     if (life_goes_nowhere(arena, &spec, runs)) return way;

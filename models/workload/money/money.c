@@ -114,6 +114,7 @@ static void bill_own(Arena *arena, const Cluster *cluster, const ClusterPower *p
     const ClusterMoney *money = cluster->money;
     const OwnSpec *own = money->own;
     OwnCost cost = own_cost(cluster, power);
+    bill->capital = cost.capital_amount;
     set_break_even(bill, cluster, &cost);
     for (int i = 0; i < cost.capital_count; i++) {
         const CapitalLine *line = &cost.capital[i];

@@ -80,6 +80,7 @@ typedef struct ClusterBill {
     double log_sigma;                                             // sd of the log of the rent between them
     double once;                                                  // added to each run: data carried out
     double rent_per_hour, break_even_utilisation, payback_months; // owned, where a rent is named too; else NAN
+    double capital;                                               // owned: all that is bought; else 0
     double minimum_hours, step_hours;                             // of rent
     double interruptions_per_hour;                                // spot: of one machine
     double wall_watts, peak_wall_watts;
