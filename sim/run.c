@@ -138,7 +138,7 @@ static void join(Run *run, StreamState *state, const Op *op) {
     if (channel_state->joined == run->system->channels[channel].member_count) begin_transfer(run, channel);
 }
 
-// True when it meets nobody on its way and is through already.
+// Passes a transfer at once if nothing contends for its links until its end; false: it must become an event.
 static bool pass_alone(Run *run, StreamState *state, const Op *op) {
     int32_t channel = run->system->actors[state->actor].channels[op->slot];
     const SimTime *alone = run->channels[channel].alone;
@@ -408,7 +408,7 @@ static void lay_out_streams(Arena *arena, Run *run) {
     }
 }
 
-// A clock has come to its end, or a transfer under way has no end that a clock can tell.
+// A clock has reached its maximum, or a transfer under way has no representable end time.
 static bool is_beyond_clock(const Run *run) {
     if (run->result.end == SIM_TIME_NEVER) return true;
     for (int c = 0; c < run->system->channel_count; c++)

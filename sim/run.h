@@ -33,8 +33,8 @@ typedef struct ChainPiece {
     bool jumps;            // it waited for another stream of another actor: the chain comes from there
 } ChainPiece;
 
-// A stretch of time of one stream as it happened, told to who asked. Those of a main stream follow each other without a
-// gap, and by cause they sum to what RunResult.spent says of it.
+// A time span of one stream, reported to the caller's callback. Spans of a main stream are contiguous, and by cause
+// they sum to RunResult.spent.
 typedef struct RunSpan {
     int32_t actor;
     int16_t stream;
@@ -43,9 +43,9 @@ typedef struct RunSpan {
     int32_t label;
     int32_t channel, plan; // of a transfer; else -1
     uint16_t slot;         // of a transfer
-    bool first;            // of its members, as they are told: one says all that the transfer did
+    bool first;            // the first reported of its members: counts a transfer once
     int64_t meeting;       // of a transfer: the same number for all its members, from 1; else 0
-    SimTime start, begun;  // it came; the last member came, and latency and bytes began
+    SimTime start, begun;  // own arrival; arrival of the last member, at which latency and bytes begin
     SimTime end;
 } RunSpan;
 
@@ -53,8 +53,8 @@ typedef void TellSpan(void *owner, const RunSpan *span);
 
 typedef struct RunOptions {
     uint64_t seed;
-    TellSpan *tell;         // of every span, in the order of each stream; takes no short cuts. NULL: nobody asks
-    void *owner;            // of `tell`
+    TellSpan *tell;         // called for every span, in each stream's order; disables short cuts. NULL: none
+    void *owner;            // first argument of `tell`
     bool chain;             // keep the critical path: takes memory for every operation, and no short cuts
     bool timeline;          // keep an Interval per WORK and TRANSFER, the first million
     bool uncontended;       // each transfer has its links to itself: quicker, and never later than with sharing
@@ -79,9 +79,9 @@ typedef struct RunResult {
     const SimTime *actor_end;     // per actor
     const SimTime *spent;         // [actor * cause_count + cause]: time of the main stream; sums to the actor's end
     const double *link_bytes;     // carried per link
-    const Deadlocked *deadlocked; // not empty: a deadlock; times are then of no use
+    const Deadlocked *deadlocked; // not empty: a deadlock; times are then invalid
     int deadlocked_count;
-    bool beyond_clock; // it lasts longer than the clock can tell; times are then of no use
+    bool beyond_clock; // exceeds the clock's range; times are then invalid
     const Interval *intervals;
     int64_t interval_count;
     const ChainPiece *chain; // from the start to the end
@@ -95,7 +95,7 @@ typedef struct RunResult {
 
 RunResult run_system(Arena *arena, const System *system, const RunOptions *options);
 
-// The memory that a run takes, about, beside the system itself.
+// Estimated memory of a run, without the system itself, bytes.
 double run_bytes(const System *system);
 
 // Who has not joined a channel that others wait in: members' actors, for the deadlock report. Returns the count.

@@ -181,7 +181,7 @@ static SimTime *least_times(Arena *arena, const Op *ops, int64_t count, double s
         const Op *op = &ops[i];
         SimTime time = 0;
         if (op->kind == OP_WORK) time = slowness == 1 ? op->time : ticks_down((double)op->time * slowness * (1 - 1e-9));
-        if (op->kind == OP_TRANSFER && transfers[op->slot]) time = transfers[op->slot][op->id]; // NULL: nobody runs it
+        if (op->kind == OP_TRANSFER && transfers[op->slot]) time = transfers[op->slot][op->id]; // NULL: unused
         if (op->kind == OP_ROUTINE) time = routines[op->id][program->routines[op->id].count];
         least[i + 1] = time_later(least[i], time);
     }

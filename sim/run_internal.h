@@ -1,4 +1,4 @@
-// What the files of a run share: run.c lets actors run ahead and meet; run_alone.c says when a transfer meets nobody.
+// Shared by the files of a run: run.c runs actors ahead and joins them; run_alone.c proves transfers uncontended.
 #pragma once
 
 #include "sim/base/random.h"
@@ -72,8 +72,8 @@ typedef struct RoutinePass {
     int32_t channel_count, channels[ROUTINE_CHANNELS];
     SimTime time, overlapped_end;
     SimTime first_end;                 // of its first transfer
-    PassSpread spread;                 // of a sample: beside that
-    Works before, rest;                // works that it begins with, and that come after its last meeting
+    PassSpread spread;                 // of a sample: in addition
+    Works before, rest;                // works before its first and after its last meeting
     uint8_t waits_as;                  // the cause of that meeting
     SimTime *spent;                    // [cause]
     int64_t passed, overlapped_passed; // so often
@@ -135,10 +135,10 @@ typedef struct Run {
     const RunOptions *options;
     EventQueue *events;
     Fluid *fluid;
-    SimTime now;        // of the event at hand: nobody joins before
+    SimTime now;        // of the current event: no stream joins earlier
     int64_t turn;       // counts streams that were let run ahead
-    int64_t told;       // operations that the watch knows of
-    int32_t until_look; // events until it is told again
+    int64_t told;       // operations reported to the watch
+    int32_t until_look; // events until the next report
     bool share_due;
     RandomFamily work_jitter;
     LognormalTable *factors; // of the first actor with jitter; NULL: none has any
@@ -149,20 +149,20 @@ typedef struct Run {
     SimTime **marks;       // [actor][mark]: time it was reached, or -1
     ChannelState *channels;
     RoutinePass **passes;  // [actor][routine]; NULL: none may be passed at once
-    int32_t **group_slots; // [program][routine] where all its transfers are, -1 none; NULL: nobody passes together
-    ProgramUses *uses;     // [program] NULL: nobody has asked
+    int32_t **group_slots; // [program][routine] slot of all its transfers, -1 none; NULL: no groups
+    ProgramUses *uses;     // [program] NULL: not computed yet
     Foresight *foresight;
     Period *period;               // NULL: none is looked for
-    const StreamState *reference; // whose place tells when to look for one
-    int64_t boundary;             // the place
+    const StreamState *reference; // whose position decides when to look for one
+    int64_t boundary;             // that position
     int32_t *ready;               // streams that can go on: a stack
     int32_t ready_count;
     SimTime *spent;
-    SimTime hidden[CAUSE_LIMIT]; // what other streams than main ones spend, which nobody asks for
+    SimTime hidden[CAUSE_LIMIT]; // time of other streams than main ones, which is not reported
     Interval *intervals;
     int64_t interval_room;
     Chain *chain;     // NULL: none is kept
-    int64_t meetings; // transfers told of
+    int64_t meetings; // transfers reported
     RunResult result;
 } Run;
 
@@ -187,7 +187,7 @@ void count_passes(Run *run);
 void open_groups(Arena *arena, Run *run);
 // True: the stream stops, because its group has passed the routine or it waits for others to come to it.
 bool stops_for_group(Run *run, StreamState *state);
-// Nothing else can go on: those who wait for their group go on without. False: nobody does.
+// Called when no other stream can go on: streams that wait for their group go on alone. False: none waits.
 bool leave_groups(Run *run);
 
 // ---- run_jitter.c: times that are random.
@@ -198,7 +198,7 @@ static inline const LognormalTable *factors_of(Run *run, double sigma) {
     if (sigma != run->factors->sigma) lognormal_table_fill(run->factors, sigma);
     return run->factors;
 }
-// An operation of a stream, as what it draws is told apart by.
+// Identifies an operation of a stream for random draws.
 static inline uint64_t draw_item(int32_t stream, int64_t done) { return (uint64_t)stream << 32 | (uint64_t)done; }
 // Of a sample alone (run->jitter). Who waits for the slowest before a transfer, and before that to which another stream
 // goes on from a mark.
@@ -232,13 +232,12 @@ static inline bool is_carried(const Run *run, int32_t channel) {
 // False: it waits for one.
 bool post_or_take(Run *run, StreamState *state, int32_t channel, int32_t plan);
 int32_t plan_to_hand_over(Run *run, int32_t channel); // of the transfer that begins
-// One is there. False: nobody waits for it yet.
+// A piped transfer has arrived; a waiting receiver takes it. False: no receiver waits yet.
 bool is_awaited(Run *run, int32_t channel, SimTime now);
 
-// ---- run_chain.c: the critical path. What happens to streams is told as it happens; nothing is where run->chain is
-// NULL.
+// ---- run_chain.c: the critical path. Called as streams advance; no call does anything while run->chain is NULL.
 void open_chain(Arena *arena, Run *run);
-// Time has passed on a stream, up to `end`, in work or in a transfer that nobody else came into.
+// A stream advances to `end`, by a work or an uncontended transfer.
 void chain_work(Run *run, StreamState *state, const Op *op, SimTime end);
 void chain_record(Run *run, const StreamState *state, int32_t mark);
 // The stream waited for a mark that was reached at that time; before its clock goes there.
@@ -258,8 +257,8 @@ void close_chain(Arena *arena, Run *run);
 
 // All of them have their links to themselves.
 void assume_alone(Arena *arena, Run *run);
-// Until when nothing else can flow on the channel's links, if the stream reaches that time so; -1: something may before
-// `first`. It may be later than is told, where it is not before `end`.
+// The time until which nothing else can flow on the channel's links, if the stream reaches that time; -1: something
+// may before `first`. Times of `end` or later are lower bounds.
 SimTime alone_until(Run *run, StreamState *state, int32_t channel, SimTime first, SimTime end);
 // Nothing else can before `end`, of streams of one place in one program, of as many actors.
 bool all_certainly_alone(Run *run, const int32_t *streams, int32_t count, int32_t channel, SimTime end);

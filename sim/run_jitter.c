@@ -1,12 +1,12 @@
-// Random times. Each work of an actor that stands for itself has a factor of its own.
+// Random times. Each work of an actor that stands for one GPU has its own factor.
 //
-// Of an actor that stands for many (System.samples) nobody follows each of them. What they wait for is the slowest of
-// those that meet: between two meetings the times of works are added up, their sum is taken as lognormal with the same
-// mean and variance (Fenton, 1960), and the slowest of k has the quantile u^(1/k) of it, u even in (0, 1). Ranks meet
-// in more than one way: those of a tensor group often, tensor groups of a context group once in a while. Each way is a
-// level, which knows how far apart its ranks have come since they last met in it, through what the other levels left.
-// Where copies meet, of R ranks a few are there, each with the time it came at: the slowest of the others is drawn as
-// if all of them were normal with the mean and sigma of those.
+// Of an actor that stands for many (System.samples) the many are not followed one by one. They wait for the slowest
+// of those that meet: between two meetings the times of works are added up, their sum is taken as lognormal with the
+// same mean and variance (Fenton, 1960), and the slowest of k has the quantile u^(1/k) of it, u uniform in (0, 1).
+// Ranks meet in more than one way: tensor groups often, those of a context group less often. Each way is a level,
+// which knows how far its ranks have drifted apart since they last met in it, through what the other levels left.
+// Where copies meet, a few of R ranks are run, each with its arrival time: the slowest of the others is drawn as if
+// all of them were normal with the mean and sigma of those.
 //
 // Example: of 64 replicas 8 are run. They come at 1.000 s on average with a sigma of 2 ms; of the other 56 the slowest
 // comes at its median, u = 0.5, at 1.000 + 0.002 * z(0.5^(1/56)) = 1.0045 s.
@@ -189,7 +189,7 @@ double draw_pass(const Run *run, const StreamState *state, const PassSpread *pas
 
 void leave_pass(StreamState *state, const PassSpread *pass, double drawn) {
     for (int l = 0; l < JITTER_LEVELS; l++) {
-        if (pass->apart[l].sum == 0) continue; // nobody met in it, or all did at the end
+        if (pass->apart[l].sum == 0) continue; // no meeting of this level in it, or all synchronised at its end
         state->many->apart[l].sum += pass->apart[l].sum;
         state->many->apart[l].variance += pass->apart[l].variance;
         state->many->apart[l].drawn += drawn;

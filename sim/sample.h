@@ -1,6 +1,5 @@
-// Many actors that do alike but for chance, told by a few of them: a folded system, copied so often as a sample needs.
-// Where its actors meet those of other copies, the run asks how late the slowest would be that was not sampled
-// (run_jitter.c).
+// Sampling: many actors that differ only by chance are simulated by a few, as copies of a folded system. Where its
+// actors meet those of other copies, the run asks for the delay of the slowest of those not simulated (run_jitter.c).
 #pragma once
 
 #include "sim/program.h"

@@ -1,5 +1,5 @@
-// A run told as spans: which stream of which rank did what, from when to when. Names are numbers of a table, so that
-// files can say each once. It knows no models: causes, names and counters are words with numbers.
+// A run as spans: what each stream of each rank did, with start and end. Names are indices into a table, so that
+// files contain each once. It has no notion of models: causes, names and counters are strings with numbers.
 #pragma once
 
 #include <stdbool.h>
@@ -102,10 +102,10 @@ typedef struct SpanLane { // of a process' main stream, in bins of one width fro
 // communication, exposed memory and both kinds of idleness sum to the step.
 typedef struct SpanBreakdown {
     SimTime compute, communication;
-    SimTime overlap;               // of communication, with compute
-    SimTime exposed_communication; // without compute beside it
-    SimTime exposed_memory;        // copies without compute or communication beside them
-    SimTime idle_host, idle_other; // nothing is resident: the host is at work, or all wait
+    SimTime overlap;               // communication hidden by compute
+    SimTime exposed_communication; // not hidden by compute
+    SimTime exposed_memory;        // copies hidden by neither compute nor communication
+    SimTime idle_host, idle_other; // no kernel is running: the host is busy, or all wait
 } SpanBreakdown;
 
 typedef struct SpanSet {

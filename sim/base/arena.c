@@ -1,4 +1,4 @@
-// Blocks of memory, each twice the last, handed out from the front. A large piece gets a block of its own.
+// Arena allocator: a chain of blocks, each twice the size of the last; a large allocation gets a block of its own.
 #include "sim/base/arena.h"
 
 #include <stdatomic.h>
@@ -70,15 +70,15 @@ static void *take_of_shared(SharedRoom *room, size_t bytes) {
     return (char *)room->memory + at;
 }
 
-// Pages of 2 MiB, where the system has some, for what is used again and again: to touch one of 4 KiB first costs more
-// than to clear it. The system is told so of malloc's memory from the first block on, and again when it has grown.
+// 2 MiB pages (where the system supports them) for memory that is reused: the first touch of a 4 KiB page costs more
+// than clearing it. madvise covers malloc's heap from the first block on, and again each time the heap has grown.
 static void prefer_large_pages(const Block *block) {
     static uintptr_t first, told;
     if (!first) first = told = (uintptr_t)block / PAGE_BYTES * PAGE_BYTES;
     uintptr_t end = (uintptr_t)sbrk(0);
     if (end > first + LARGE_PAGES_BYTES) end = first + LARGE_PAGES_BYTES;
     if (end <= told) return;
-    madvise((void *)told, end - told, MADV_HUGEPAGE); // advice: where it is not taken all is well
+    madvise((void *)told, end - told, MADV_HUGEPAGE); // only a hint: failure is harmless
     told = end;
 }
 
@@ -211,7 +211,7 @@ SharedRoom *arena_shared_room(Arena *arena, size_t bytes) {
     size_t all = sizeof(Block) + sizeof(SharedRoom) + bytes;
     Block *block = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (block == MAP_FAILED) return NULL;
-    *block = (Block){.mapped = all}; // without room: nobody takes a piece of it in passing
+    *block = (Block){.mapped = all}; // `room` stays 0: arena_alloc never takes memory from this block
     put_behind_newest(arena, block);
     SharedRoom *room = (SharedRoom *)block->memory;
     room->bytes = bytes;

@@ -1,5 +1,5 @@
-// Command-line options from one table: reading them, their --help, and errors that say what was meant.
-// Names are whole words with two dashes ("--name value" or "--name=value"); a row may have a longer alias and a letter.
+// Command-line options from one table: parsing, --help, and error messages that suggest the nearest option. Names are
+// whole words with two dashes ("--name value" or "--name=value"); a row may add a longer alias and a letter.
 #pragma once
 
 #include <stdbool.h>
@@ -55,8 +55,8 @@ typedef struct Options Options;
 Options *options_parse(Arena *arena, const OptionSpec *specs, int spec_count, int argc, char **argv,
                        Problems *problems);
 
-// Rows that every command has beside its own, unless it has a row of that name itself (results/answer/answer.h; main.c
-// says them). `read` is told of every command line that was read; it may add problems. NULL, 0, NULL: none.
+// Options of every command in addition to its own, unless it has one of that name (results/answer/answer.h; set in
+// main.c). `read` runs after each parsed command line; it may add problems. NULL, 0, NULL: none.
 typedef void OptionsRead(Options *options, Problems *problems);
 void options_share(const OptionSpec *rows, int count, OptionsRead *read);
 bool option_known(const Options *options, const char *name);  // a row has that name

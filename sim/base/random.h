@@ -1,5 +1,5 @@
-// Random streams with names. A stream is told apart by (seed, purpose, item), so a new use of randomness never
-// shifts another. 64 bits of state per draw, as a GSL generator type, so every gsl_ran_* function works on it.
+// Named random streams. A stream is identified by (seed, purpose, item), so a new use of randomness never shifts
+// another. 64 bits of state per draw, as a GSL generator type, so every gsl_ran_* function works on it.
 #pragma once
 
 #include <stdint.h>

@@ -22,7 +22,7 @@ double spearman(Arena *arena, const double *x, const double *y, int count); // r
 // (Gneiting and Raftery, 2007). The less the better, in the unit of x.
 double interval_score(double x, double low, double high, double alpha);
 
-// Nonlinear least squares through GSL (trust region, Levenberg-Marquardt): the one door to gsl_multifit.
+// Nonlinear least squares through GSL (trust region, Levenberg-Marquardt); gsl_multifit is used nowhere else.
 
 typedef struct LeastSquares {
     int parameter_count, residual_count; // residuals at least as many as parameters

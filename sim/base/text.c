@@ -1,4 +1,4 @@
-// How names and figures are written for people.
+// Formatting of names and numbers for display.
 #include "sim/base/text.h"
 
 #include <ctype.h>

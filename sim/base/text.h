@@ -1,4 +1,4 @@
-// How names and figures are written for people, the same in tables, charts and the terminal. What is unknown is a dash.
+// Formatting of names and numbers for display, the same in tables, charts and the terminal; unknown: a dash.
 #pragma once
 
 #include <stdbool.h>

@@ -1,9 +1,9 @@
-// What a command answers: a tree of few kinds of node. Screen, plain text, CSV, JSON and page are made of it
-// (results/as_*.c); who answers prints nothing. A figure gets its key, title and unit where it is computed, once.
+// The answer of a command: a tree of few kinds of node. Terminal, plain text, CSV, JSON and page are rendered from it
+// (results/as_*.c); commands print nothing. A number gets its key, title and unit where it is computed, once.
 //
-// A node with a key stands in JSON, CSV and plain text; one with a title (a sentence, a table with a heading or titled
-// columns) is shown to people, as far as its detail goes. Texts are kept as they are given: they live as long as the
-// answer's arena. Nodes stand in the order in which they are added, in the section that was opened last.
+// A node with a key appears in JSON, CSV and plain text; one with a title (a sentence, a table with a heading or
+// titled columns) is displayed, if its level of detail is on. Texts are not copied: they must live as long as the
+// answer's arena. Nodes keep the order in which they are added, in the section that was opened last.
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 #include "sim/base/statistics.h"
 #include "sim/data/recommendation.h"
 
-// How a value is written for people. JSON and CSV have the number itself, in the unit said here.
+// How a value is formatted for display. JSON and CSV have the number itself, in the unit given here.
 typedef enum AnswerUnit {
     AS_NOTHING, // an empty cell: no member in JSON
     AS_TEXT,    // a name or a sentence; NULL: unknown, null in JSON
@@ -41,12 +41,12 @@ typedef enum AnswerUnit {
 typedef struct AnswerValue {
     AnswerUnit unit;
     double number;    // NAN: unknown
-    const char *text; // of AS_TEXT; of the others what people read in place of the number, or NULL
+    const char *text; // of AS_TEXT; of other units the text displayed in place of the number, or NULL
 } AnswerValue;
 
 AnswerValue answer_of(AnswerUnit unit, double number);
 AnswerValue answer_of_text(const char *text);
-AnswerValue answer_shown(AnswerUnit unit, double number, const char *text); // people read the text
+AnswerValue answer_shown(AnswerUnit unit, double number, const char *text); // displayed as `text`
 AnswerValue answer_of_whole(double count);
 AnswerValue answer_of_number(double number);
 AnswerValue answer_of_percent(double share); // a share as a number of percent
@@ -78,7 +78,7 @@ void answer_detail(Answer *answer, AnswerDetail detail); // of what follows in t
 
 void answer_fact(Answer *answer, const char *key, const char *title, AnswerValue value);
 void answer_note(Answer *answer, const char *format, ...)
-    __attribute__((format(printf, 2, 3))); // beside the last fact, below the last table, for people
+    __attribute__((format(printf, 2, 3))); // next to the last fact, below the last table; display only
 
 void answer_text(Answer *answer, const char *key, const char *title, const char *text);
 void answer_bool(Answer *answer, const char *key, const char *title, bool value);
@@ -95,8 +95,8 @@ void answer_range(Answer *answer, const char *key, const char *title, AnswerUnit
 
 #define BELOW_ROW (-1) // in place of drop: the text stands on lines of its own below the row
 typedef struct AnswerColumn {
-    const char *key;   // NULL: for people only
-    const char *title; // NULL: for programs only
+    const char *key;   // NULL: display only
+    const char *title; // NULL: JSON and CSV only
     AnswerUnit unit;   // chooses the side on which it stands; cells bring their own
     int drop;          // where a screen is too narrow: columns of the highest go first; 0 never
 } AnswerColumn;
@@ -150,7 +150,7 @@ void answer_first_rows(Answer *answer, int count); // so many of the last table 
 
 void answer_say(Answer *answer, const char *label, const char *format, ...)
     __attribute__((format(printf, 3, 4)));               // behind a label, or with NULL a sentence by itself
-void answer_verbatim(Answer *answer, const char *lines); // in a form that people know: never folded; with their ends
+void answer_verbatim(Answer *answer, const char *lines); // preformatted text with line ends, never wrapped
 void answer_caution(Answer *answer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void answer_next(Answer *answer, const char *command, const char *what_for); // a line that can be typed as it stands
 void answer_recommend(Answer *answer, const Recommendation *recommendation);
@@ -213,10 +213,10 @@ const AnswerNode *answer_main(const Answer *answer); // the table that is its CS
 int answer_row_count(const AnswerTable *table);
 // The table with those of its rows that are for them: FOR_VERBOSE has those for all, too.
 const AnswerTable *answer_rows_for(Arena *arena, const AnswerTable *table, AnswerDetail most);
-// As people read it; "–" where nothing is known.
+// The displayed text of a value; "–" where it is unknown.
 const char *answer_value_text(Arena *arena, const Answer *answer, AnswerValue value);
 const char *answer_range_text(Arena *arena, const Answer *answer, AnswerUnit unit, double low, double high);
 bool answer_unit_is_number(AnswerUnit unit); // stands on the right
-// Beside a fact: its range and its note; "".
+// The range and note displayed next to a fact; "" where it has none.
 const char *answer_beside(Arena *arena, const Answer *answer, const AnswerNode *fact);
-bool answer_has_words(const AnswerNode *node); // there is something for people in it; false for sections
+bool answer_has_words(const AnswerNode *node); // the node has something to display; false for sections

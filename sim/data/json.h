@@ -1,5 +1,5 @@
-// The one door to JSON: strict reading with places in the file (cJSON does the parsing; this adds what it lacks:
-// line numbers, no duplicate keys, no trailing text, no "01", no infinities, depth limit), and a streaming writer.
+// JSON: strict parsing with line numbers (cJSON parses; this adds what cJSON lacks: positions, no duplicate keys, no
+// trailing text, no "01", no infinities, a depth limit), and a streaming writer. cJSON is used nowhere else.
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-// A trace of torch.profiler (Kineto's Chrome JSON, plain or gzip), event by event: it may be gigabytes, and is kept by
-// nobody. Events are the objects of the list "traceEvents" of the root; what else is in the file is passed over.
+// Streaming reader of torch.profiler traces (Kineto's Chrome JSON, plain or gzip), one event at a time: files may be
+// gigabytes. Events are the objects of the root's list "traceEvents"; other members are skipped.
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
-// Tables as of schema 3 (nsys 2021 to 2024): what an export lacks is left out, since tables and columns are only there
-// where something was recorded. The file may be a stranger's: it is opened as one that nobody changes, its schema may
-// call no function with an effect, and only plain tables are read, in one pass each.
+// Tables of schema 3 (nsys 2021 to 2024). Exports have tables and columns only for data that was recorded; missing
+// ones are skipped. The file is untrusted: it is opened immutable, its schema may call no function with side effects,
+// and only plain tables are read, in one pass each.
 #include "sim/data/nsys.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
-// A question that the program answers: a row of its table of commands. The frame (results/answer/frame.c) reads its
-// options, watches the work, gives the answer a form and ends.
+// A command of the program: a row of its command table. The frame (results/answer/frame.c) parses the options, sets
+// up progress and limits, renders the answer and returns the exit status.
 #pragma once
 
 #include "sim/base/options.h"
@@ -38,10 +38,10 @@ Answer *asking_another(Asking *asking); // one more answer
 typedef struct Question {
     const char *name, *help;
     const char *usage, *about;
-    const OptionSpec *own; // its own options, of a script those beside which it may have any of its own
+    const OptionSpec *own; // its own options; a script's options come in addition
     int own_count;
     const OptionSpec *(*rows)(Arena *arena, int *count);      // its own and others; NULL: its own alone
-    const OptionSpec *(*help_rows)(Arena *arena, int *count); // NULL: help tells of all rows
+    const OptionSpec *(*help_rows)(Arena *arena, int *count); // rows that --help lists; NULL: all
     bool (*names_script)(const Options *options);             // whether a script is named; NULL: none is taken
     int (*more_help)(Asking *asking);                         // more than options; NULL: no more
     const char *processes; // the option that says how many work at it; NULL: one does

@@ -1,4 +1,4 @@
-// The record: what happened in a scenario, as values that tables, files and plots are made from. It knows no models:
+// The record of a run: results as values, from which tables, files and plots are made. It has no notion of models:
 // causes, memory classes and parameters are names with numbers.
 #pragma once
 
@@ -34,7 +34,7 @@ typedef struct DatedPrice {
     const char *kind;   // measured, fitted, datasheet, assumed
 } DatedPrice;
 
-// A published figure beside the simulated one.
+// A published figure and its simulated counterpart.
 typedef struct Published {
     const char *name; // "step time", "total time"
     const char *unit; // "s"
@@ -113,7 +113,7 @@ typedef struct RecordPoint {
     int cost_line_count;
     const DatedPrice *prices;
     int price_count;
-    // Of an owned cluster beside the rent that its user named; NAN without. Utilisation and months may be infinite.
+    // Of an owned cluster compared with the rent its user gave; NAN without. Utilisation, months may be infinite.
     double rent_per_hour, break_even_utilisation, payback_months;
     double days;              // of the whole run; NAN when no length was given
     double days_p5, days_p95; // with failures and checkpoints counted in; else NAN
@@ -159,7 +159,7 @@ typedef struct RecordTable {
     int column_count;
     const RecordCell *cells; // row by row
     int row_count;
-    const char *note; // for people, beneath it: what its columns say; or NULL
+    const char *note; // displayed below the table: what its columns mean; or NULL
 } RecordTable;
 
 // Lines and points over two axes.
@@ -178,9 +178,9 @@ typedef struct RecordCurve {
     CurveStyle style;
     bool is_faint, is_marked;     // smaller, and without labels; what stands out
     const char *const *labels;    // of each point, or NULL
-    const double *x_low, *x_high; // nine times in ten between these, or NULL; 0 or NAN: nobody knows
+    const double *x_low, *x_high; // 5th and 95th percentiles, or NULL; 0 or NAN: unknown
     const double *y_low, *y_high;
-    uint32_t color; // 0: by its place
+    uint32_t color; // 0: chosen by index
 } RecordCurve;
 
 typedef struct RecordChart {
@@ -210,9 +210,9 @@ typedef struct Record {
     int assumption_count;
     const Published *published;
     int published_count;
-    const char *const *notes; // sentences for beside the answer
+    const char *const *notes; // sentences displayed next to the answer
     int note_count;
-    bool expects;             // the scenario says what must hold; then
+    bool expects;             // the scenario states expectations; then
     const char *const *unmet; // what does not, a sentence each
     int unmet_count;
     const Recommendation *recommendation; // the answer's last words; NULL: it gives none

@@ -1,5 +1,5 @@
-// YAML as a tree: events of libyaml, with a stack of what is open. An alias is the tree of its anchor, not a copy, so
-// that aliases of aliases cost nothing here; who walks the tree counts (said.c).
+// YAML as a tree: events of libyaml, with a stack of open nodes. An alias is a pointer to its anchor's tree, not a
+// copy, so that aliases of aliases cost nothing here; code that walks the tree limits its size (said.c).
 #include "sim/data/yaml.h"
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static bool is_one_of(const char *text, const char *const *words, int count) {
     return false;
 }
 
-// What is not known of a text is a letter that YAML forbids: while it is read it is one of those that nobody uses.
+// NOT_KNOWN is forbidden in YAML: while parsed it is replaced by this private-use character.
 #define PRIVATE "\xee\x80\x81" // U+E001
 
 // In place: each `sign` a NOT_KNOWN.

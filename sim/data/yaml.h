@@ -1,9 +1,9 @@
-// The one door to YAML (libyaml does the parsing): a tree as of JSON, with places.
+// YAML parser (on libyaml, used nowhere else): the same tree as JSON's, with line numbers.
 #pragma once
 
 #include "sim/data/json.h"
 
-#define NOT_KNOWN '\001' // in a text: here stands what nobody can know without running something
+#define NOT_KNOWN '\001' // in a text: a part that is only known at run time
 
 // A list of documents. Anchors and merge keys are followed, an alias is the same tree again; one that stands within
 // itself, or grows beyond all measure, is a problem. NULL after problems.

@@ -59,7 +59,7 @@ void program_begin(void) {
     make_room_on_stack();
     letters_out_begin();
     signal(SIGXFSZ, SIG_IGN);
-    signal(SIGCHLD, SIG_DFL); // where it is ignored, nobody learns how a child ended
+    signal(SIGCHLD, SIG_DFL); // if it is ignored, a child's exit status is lost
     for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++) {
         struct sigaction before, action = {.sa_handler = on_ending_signal, .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
         if (sigaction(ending_signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)

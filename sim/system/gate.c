@@ -1,6 +1,6 @@
-// A path is walked name by name, and no name is looked at that lies outside: not even whether it exists can be told
-// from the answer. Then the file is opened along the way that was found, following no link: who changes a name
-// meanwhile gets a refusal.
+// A path is resolved component by component, and no component outside the permitted folders is looked at: answers do
+// not reveal whether it exists. The file is then opened along the resolved path without following links: a path
+// changed meanwhile is refused.
 #include "sim/system/gate.h"
 
 #include <errno.h>

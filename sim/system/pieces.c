@@ -1,4 +1,4 @@
-// Workers put their answers into memory that they share with this process, and tell where.
+// Workers put their answers into memory shared with this process, and send the position.
 #include "sim/system/pieces.h"
 
 #include <string.h>

@@ -37,11 +37,11 @@ typedef struct WallRules { // {0}: nothing may be read, written or started
     int count, room;
 } WallRules;
 
-// Paths that do not exist are left out: whoever opens them says so.
+// Paths that do not exist are skipped: opening them later reports the error.
 void wall_allow(Arena *arena, WallRules *rules, WallRight right, const char *path);
 // The files that a setting of the user's names: "cluster.fabric=ib-ndr400:mine.json", "gpus=8,16": none.
 void wall_allow_setting(Arena *arena, WallRules *rules, const char *setting);
-// The script and the modules beside it.
+// The script and the modules in its folder.
 void wall_allow_script(Arena *arena, WallRules *rules, const char *file);
 // A file that is written, as sim/system/file.h does it, or as a database ("-": none).
 void wall_allow_output(Arena *arena, WallRules *rules, WallRight right, const char *file);
@@ -49,8 +49,8 @@ void wall_allow_output(Arena *arena, WallRules *rules, WallRight right, const ch
 // name files.
 void wall_allow_texts(Arena *arena, WallRules *rules, const Options *options, const char *name);
 void wall_allow_settings(Arena *arena, WallRules *rules, const Options *options, const char *name);
-// The same in every wall that will be raised, whoever raises it: files that main.c writes when a command is done. Few;
-// `file` stays where it is.
+// An output file that every later sandbox allows, for files that main.c writes when a command is done. Few; the
+// string `file` is not copied.
 void wall_keep_output(WallRight right, const char *file);
 void wall_keep_nothing(void); // another command is to run in this process
 // Programs of this name in the folders of PATH, and what drawing programs read: libraries, fonts.

@@ -1,5 +1,5 @@
-// The wall on Linux. Landlock: of all files only those of the rules, and no other process gets a signal. seccomp: no
-// sockets, no other process's memory, no other way round files. Where there is neither, both say what is missing.
+// The sandbox on Linux. Landlock: only the files of the rules, and no signals to other processes. seccomp: no
+// sockets, no access to other processes' memory, no other ways to files. Where either is missing, the answer says so.
 #include "sim/system/wall.h"
 
 #ifdef __linux__
@@ -192,7 +192,7 @@ const char *wall_guard_files(Arena *arena, const WallRules *rules) {
 
 // clang-format off
 static const int refused[] = {
-    // Other machines and other programs' doors. socketpair, whose ends nobody else sees, is below.
+    // Network and IPC of other machines and processes. socketpair, private to this process, is below.
     SYS_socket, SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4, SYS_shmget, SYS_shmat, SYS_shmctl,
     SYS_msgget, SYS_msgsnd, SYS_msgrcv, SYS_msgctl, SYS_semget, SYS_semop, SYS_semctl, SYS_semtimedop, SYS_mq_open,
     SYS_mq_unlink,
