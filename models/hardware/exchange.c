@@ -1,5 +1,5 @@
-// Exchanges of tokens among experts. The table's rows are what
-// `lockstep calibrate fit calibrate/measurements/kernels/exchange.csv` says.
+// Time of expert-parallel token exchanges. The table's rows are the output of
+// `lockstep calibrate fit calibrate/measurements/kernels/exchange.csv`.
 #include "models/hardware/exchange.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 #include "models/hardware/hardware_constants.h"
 #include "models/hardware/kernel.h"
 
-// What the parts of an exchange that run beside each other take is a sharp maximum: DeepEP over 4 nodes goes from its
-// SMs' rate to the network's within two steps of 4 SMs.
+// The concurrent parts of an exchange combine as a sharp maximum: DeepEP over 4 nodes goes from its SMs' rate to the
+// network's within two steps of 4 SMs.
 #define SHARPNESS 4.0
 #define DEFAULT_SMS 20 // deep_ep.Buffer.num_sms
 

@@ -1,5 +1,5 @@
-// How long a library's kernels take to bring tokens to the ranks that hold their experts, or back: what each worker
-// (an SM or a pair of them) reads and writes, beside what NVLink and the network carry.
+// Time of expert-parallel dispatch and combine kernels, by library: what each worker (an SM or a pair of SMs) reads
+// and writes, in addition to the traffic over NVLink and the network.
 #pragma once
 
 #include "models/hardware/hardware.h"

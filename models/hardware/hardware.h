@@ -1,5 +1,5 @@
-// Hardware as the catalogue tells it: GPUs, nodes, links of a fabric, storage. Every number carries its unit, source
-// and kind; a number nobody knows is absent, never zero.
+// Hardware of the catalogue: GPUs, nodes, links of a fabric, storage. Every number carries its unit, source and kind;
+// an unknown number is absent, never zero.
 #pragma once
 
 #include <stdbool.h>
@@ -74,7 +74,7 @@ typedef struct Gpu {
     double cap_watts;        // a power limit that somebody set below the TDP (power.h); 0: none
     int mig_slices_max;      // 0: no MIG
     double launch_price_usd; // 0 unknown
-    // What calibration fits (see kernel.h); for a GPU nobody measured these come from its architecture.
+    // Fitted by calibration (see kernel.h); for GPUs without measurements taken from their architecture.
     double gemm_efficiency[PRECISION_COUNT]; // e_c, of peak_flops
     double memory_efficiency;                // e_b, of memory_bytes_per_second, in streaming kernels
     double sustained;                        // share of the peak that the power cap leaves in long runs (1 uncapped);
@@ -100,7 +100,7 @@ typedef struct Gpu {
     double issue_seconds;          // the host takes for an empty kernel
     double copy_seconds;           // of a copy between host and GPU, however small
     double host_link_efficiency;   // of the raw rate of its PCIe slot, in pinned copies
-    double interference;           // share of collectives' time that they take from kernels beside them
+    double interference;           // share of a collective's time by which it delays concurrent kernels
     CollectiveFactors collectives;
     const Fact *facts;
     int fact_count;
@@ -111,7 +111,7 @@ typedef struct NodeType {
     const char *title; // "NVIDIA DGX A100 640GB"
     const char *const *aliases;
     int alias_count;
-    const char *provider;       // who rents it out, and nobody else: "aws"; NULL: anybody's machine
+    const char *provider;       // the only provider that rents it out: "aws"; NULL: for sale to all
     const char *const *fabrics; // that a provider puts it on, its usual one first; none: any
     int fabric_count;
     const char *const *gpu_names; // one name when all are equal, else gpu_count of them
@@ -138,8 +138,8 @@ typedef struct NodeType {
     double local_read_bytes_per_second;  // local disks, all together; 0 none
     double max_power_watts;
     double idle_power_watts;
-    int rack_units;   // 0: stands beside a rack, or not known
-    double price_usd; // to buy; 0 unknown. What renting one costs the offers of market.h say
+    int rack_units;   // 0: not mounted in a rack, or unknown
+    double price_usd; // to buy; 0 unknown. Rental prices are offers (market.h)
     const char *price_date, *price_basis;
     const struct NodeInterior *interior; // of an imported node: how its parts hang together; else NULL
     const Fact *facts;
@@ -189,8 +189,8 @@ typedef struct StorageType {
     double latency_seconds; // per open/request
     // Shared storage is bought in units, whose rates add up (storage_units.h). The rates above are of one.
     const char *unit;         // "scalable unit"; NULL: a server
-    int unit_gpus;            // that one unit is sized for; 0: nobody says, and a cluster has one
-    double unit_usd_per_hour; // to rent one; 0: nobody knows
+    int unit_gpus;            // that one unit is sized for; 0: unspecified, one unit per cluster
+    double unit_usd_per_hour; // to rent one; 0: unknown
     const Fact *facts;
     int fact_count;
 } StorageType;

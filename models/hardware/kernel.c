@@ -1,6 +1,6 @@
-// Kernel time: a GEMM is cut into tiles that run in waves over the SMs. Operands are read beside the arithmetic, the
-// output is written after it (matrix units) or beside that of other tiles (vector units, whose SMs hold several);
-// other kernels move bytes. What the constants of a GPU are, the catalogue says.
+// Kernel time: a GEMM is cut into tiles that run in waves over the SMs. Operands are read while the SMs compute; the
+// output is written after the arithmetic (matrix units) or during that of other tiles (vector units, whose SMs hold
+// several). Other kernels move bytes. The constants of a GPU come from the catalogue.
 #include "models/hardware/kernel.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// How long a GPU takes for a kernel: a GEMM by tiles and waves over a roofline, or so many bytes moved.
+// Time of a GPU kernel: a GEMM by tiles and waves over a roofline, or a kernel that moves bytes.
 #pragma once
 
 #include "models/hardware/hardware.h"
@@ -21,7 +21,7 @@ double gemm_flops(const Gemm *gemm);
 double gemm_bytes(const Gemm *gemm);
 
 // Seconds of one GEMM kernel without its launch floor (gpu->launch_seconds): smooth maximum of the compute time of
-// the best tile and split-K, and of reading the operands; then the output is written (on vector units: beside the
+// the best tile and split-K, and of reading the operands; then the output is written (on vector units: during the
 // arithmetic). Precisions without tensor cores run on vector units; a precision that the GPU lacks (BF16 on V100) is
 // refused earlier, here it is a CHECK.
 double gemm_seconds(const Gpu *gpu, const Gemm *gemm);

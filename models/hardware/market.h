@@ -1,5 +1,5 @@
-// What the catalogue knows of money and energy beside machines: prices for rent with their dates, currencies, grids,
-// and the places where owned machines stand. A number nobody knows is 0.
+// Prices and energy in the catalogue: dated rental offers, currencies, grids, and sites for owned machines. An
+// unknown number is 0.
 #pragma once
 
 #include "models/hardware/hardware.h"
@@ -27,7 +27,7 @@ typedef struct Offer {
     int node_count;
     const char *gpu;  // of any machine with such GPUs, instead of nodes; or NULL
     bool is_own_book; // of the user's price book: goes before all others
-    bool is_survey;   // what somebody says of the market: nobody sells at it
+    bool is_survey;   // a market survey: not for sale at this price
     Terms terms;
     const char *currency, *date;
     int gpus;
@@ -81,7 +81,7 @@ typedef struct Site {
     int breaker_phases;        // 1 or 3
     int feeds;                 // of each rack: 2 where each half carries all
     double staff_usd_per_year; // of one person
-    double nodes_per_person;   // 0: nobody is paid for it
+    double nodes_per_person;   // 0: no paid staff
     double maintenance_share;  // of the machines' price, per year
     const Fact *facts;
     int fact_count;

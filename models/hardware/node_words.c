@@ -139,7 +139,7 @@ const NodeType *node_in_words(Arena *arena, const Catalogue *catalogue, const ch
         return NULL;
     }
     const NodeType *known = mixed ? NULL : node_with_gpus(catalogue, said.gpus[0], said.count);
-    // A machine that anybody may own; bridges between cards are not taken for granted.
+    // A node of the catalogue, if it is not one provider's; bridges between cards are not assumed.
     if (known && known->gpu_count == said.count && !known->provider && known->gpu_links != GPU_LINK_BRIDGE)
         return known;
     return is_module(said.gpus[0]) ? with_modules(arena, catalogue, &said, where, problems)

@@ -1,4 +1,4 @@
-// What the parts of the catalogue are made of: one row per field.
+// The tables of part fields: one row per field.
 #include "models/hardware/parts.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ static const char *const transport_names[] = {"infiniband", "roce", "efa", "slin
 // Rows, so that a table reads like a data sheet. S is the struct that a table describes.
 #define TEXT(key_, member_, required_) {.key = key_, .type = PART_FIELD_TEXT, .offset = offsetof(S, member_), .required = required_}
 #define BOOL(key_, member_) {.key = key_, .type = PART_FIELD_BOOL, .offset = offsetof(S, member_), .required = true}
-#define FLAG(key_, member_) {.key = key_, .type = PART_FIELD_BOOL, .offset = offsetof(S, member_)} // false where not told
+#define FLAG(key_, member_) {.key = key_, .type = PART_FIELD_BOOL, .offset = offsetof(S, member_)} // default false
 #define CHOICE(key_, member_, names_) \
     {.key = key_, .type = PART_FIELD_CHOICE, .offset = offsetof(S, member_), .required = true, .choices = names_, .choice_count = COUNT_OF(names_)}
 #define INT(key_, member_, required_, least_, most_) \

@@ -336,7 +336,7 @@ static bool start_like(Reading *reading, const Json *like) {
     memcpy(reading->part, model, table->bytes);
     const Fact *facts = part_facts(reading->kind, model, &reading->fact_count);
     if (reading->fact_count) memcpy(reading->facts, facts, (size_t)reading->fact_count * sizeof(Fact));
-    // The same part again keeps what people call it; another is not called so.
+    // Replacing a part of the same name keeps its aliases; a new part has its own.
     if (!same_part_name(reading->name, part_name(model))) {
         *(const char *const **)(reading->part + table->aliases) = NULL;
         *(int *)(reading->part + table->alias_count) = 0;

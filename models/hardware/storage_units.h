@@ -1,12 +1,12 @@
-// Storage that grows with the cluster: units of it side by side.
+// Shared storage that scales with the cluster, as a number of equal units.
 #pragma once
 
 #include "models/hardware/hardware.h"
 
-#define STORAGE_USUAL "superpod-storage" // where checkpoints go when nobody says
+#define STORAGE_USUAL "superpod-storage" // default storage for checkpoints
 #define STORAGE_MOST_UNITS 10000
 
-// Units that a cluster of so many GPUs has when nobody says: one for every unit_gpus of them, or a single one where the
+// Default number of units for a cluster of so many GPUs: one for every unit_gpus of them, or a single one where the
 // storage is not sized for a number of GPUs or lies in each node.
 int storage_usual_units(const StorageType *storage, int gpus);
 // So many units as one storage: clients are spread over them, so that rates add up and latency stays. units 0: as many

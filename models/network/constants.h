@@ -109,8 +109,8 @@ typedef struct ConstantRow {
 
 extern const ConstantRow constant_rows[CONSTANT_COUNT];
 
-// The constants of a platform that measurements tell: what NodeShape.collective_factors multiplies. The first are told
-// inside one node, the others between nodes.
+// The constants of a platform that measurements determine: NodeShape.collective_factors multiplies them. The first
+// NODE_FACTORS are measured inside one node, the others between nodes.
 enum { NODE_FACTORS = 4, MEASURED_FACTORS = 7 };
 extern const ConstantId measured_factors[MEASURED_FACTORS];
 

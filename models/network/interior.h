@@ -1,5 +1,5 @@
-// The inside of a node as somebody's machine shows it: what joins each pair of GPUs and NICs. Read from nvidia-smi
-// topo -m (read_matrix.c), from NCCL's topology XML or from hwloc's, which lstopo writes (read_topology_xml.c).
+// The inside of a node as read from a real machine: what joins each pair of GPUs and NICs. Sources: nvidia-smi topo
+// -m (read_matrix.c), NCCL's topology XML, or hwloc's, which lstopo writes (read_topology_xml.c).
 #pragma once
 
 #include <stdbool.h>
@@ -16,12 +16,12 @@ typedef struct NodeInterior {
     const unsigned char *cells; // [part * parts + part], GPUs first; CELL_NVLINK + count for NVLinks
     const int *numa;            // [gpu]; -1 when not said
     const char *const *nic_names;
-    // What XML says besides; 0 when nobody did.
+    // From XML only; 0: unknown.
     double pcie_bytes_per_second, nic_bytes_per_second;
     int sm;                // 90 for sm_90
     const char *gpu_model; // "NVIDIA H100 80GB HBM3"
     bool nvswitch, no_gpudirect;
-    bool links_unsaid; // an XML without any NVLink: of GPUs that have none, or a vendor's, which tells of PCIe alone
+    bool links_unsaid; // an XML without any NVLink: GPUs that have none, or a vendor's file, which lists PCIe alone
 } NodeInterior;
 
 // NULL after problems, each with its line.

@@ -80,7 +80,7 @@ typedef struct FabricGraph {
     int cable_count;
     const int *switch_of_nic; // [node_count * nics] in the order of the cluster's nodes
     int node_count;           // that there is room for
-    int nics;                 // of a node whose switches are told apart; 1: all of it hang on one
+    int nics;                 // of a node with a switch for each NIC; 1: one switch for the node
 } FabricGraph;
 
 typedef struct FabricShape {
@@ -208,7 +208,7 @@ typedef struct CollectiveRequest {
     int nccl_version;         // 22105 is 2.21.5; 0: one usual with the GPU's generation
     int threads_per_process;  // 0 or 1; N: one process has a thread for each GPU, and so few calls that launches show
     // 0 or 1; N: the ranks are the first of N parts that are alike, each `stride` ranks after the one before: whole
-    // NVLink domains, in a fabric whose links hold nobody back (network_is_even). Of collective_price_create and
+    // NVLink domains, in a fabric without contention (network_is_even). Of collective_price_create and
     // ring-like operations alone; loads are those of the first part.
     int repeats, stride;
     const double *pair_bytes; // ALL_TO_ALL: [from * rank_count + to] bytes to each, `bytes` their mean per rank, ranks

@@ -1,4 +1,4 @@
-// The network as people know it: nvidia-smi topo -m for a node, Graphviz for the whole.
+// Printing a network: nvidia-smi topo -m for a node, Graphviz for the whole.
 #include <math.h>
 
 #include "models/network/topology.h"

@@ -15,7 +15,7 @@ typedef enum TagKind { TAG_OTHER, TAG_SYSTEM, TAG_CPU, TAG_PCI, TAG_GPU, TAG_NIC
 
 typedef struct Tag {
     TagKind kind;
-    int number; // tells elements apart
+    int number; // identifies the element
     int part;   // of a PCI device that is a GPU or NIC: its number among the parts; else -1
     int numa;   // of hwloc: what a NUMANode within it says; -1: none does
 } Tag;

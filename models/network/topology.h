@@ -1,5 +1,5 @@
-// Inside the network: the parts of a node as a small graph with the paths through it worked out once per node shape,
-// and the nodes, each a place in that graph plus the number of its first link. For files of this folder only.
+// Internals of the network: the parts of a node as a small graph with the paths through it computed once per node
+// shape, and the nodes, each a place in that graph plus the number of its first link. Private to this folder.
 #pragma once
 
 #include "models/network/interior.h"
@@ -139,11 +139,11 @@ int fabric_switches(const Network *network, int from, int to);
 double fabric_switch_seconds(const Network *network, int from, int to);
 double fabric_line_seconds(const Network *network, int from, int to);
 
-// Who is told of each fabric link that traffic crosses, and of its share of the traffic.
+// Callback for each fabric link that traffic crosses, with its share of the traffic.
 typedef struct Crossing {
     void (*add)(void *context, int32_t link, double share);
     void *context;
-    bool spread; // over all ways that are equally good; else the first of them
+    bool spread; // over all equally good ways; else the first of them
 } Crossing;
 
 // The narrow function that collectives stand on: `share` of traffic from switch to switch, link by link.

@@ -75,7 +75,7 @@ void build_bruck_gather(Party *party) {
     }
 }
 
-// Each round tells the rank so many places above: after log2(n) rounds all have heard of all (Hensgen et al., 1988).
+// Each round signals the rank `far` places above: after log2(n) rounds all have heard of all (Hensgen et al., 1988).
 void build_dissemination(Party *party) {
     int n = party->rank_count;
     Lane *lane = new_lane(party);

@@ -1,4 +1,4 @@
-// What a FlowPlan is. For files of this folder only.
+// The members of FlowPlan. Private to this folder.
 #pragma once
 
 #include "models/network/messages/flows.h"
@@ -15,7 +15,7 @@ struct FlowPlan {
     const Algorithm *algorithm;
     MessageStyle style;
     Protocol protocol;
-    Party party; // of nobody yet
+    Party party; // without a rank yet
     int piece_count, window;
     bool apart;         // latencies pass on streams of their own, not in the transfers
     double piece_bytes; // when they are all alike

@@ -1,5 +1,5 @@
-// A collective as the messages it is made of ("flow" beside collectives.c's "fluid"): every piece of every step is a
-// transfer with its own route, and waits for what it needs and no more. So skew, pipelining and collisions are real.
+// A collective message by message (fidelity "flow"; collectives.c is "fluid"): every piece of a step is a transfer
+// with its own route that waits only for its dependencies. So skew, pipelining and collisions are simulated.
 #pragma once
 
 #include "models/network/messages/algorithm.h"
@@ -14,7 +14,7 @@ const FlowPlan *flow_plan(Arena *arena, const Network *network, const Collective
 // The same with what leaves a node as packets (packet_carrier.h): of latencies that pass as work that which packets
 // take themselves is taken off.
 typedef struct PacketSizes {
-    int payload, header, control; // bytes: of a full packet, beside it, of an acknowledgement
+    int payload, header, control; // bytes: full packet's payload, its header, an acknowledgement
 } PacketSizes;
 static inline double packet_stretch(const PacketSizes *sizes) { // on the wire, with acknowledgements, a byte of payload
     return (double)(sizes->payload + sizes->header + sizes->control) / sizes->payload;
@@ -66,8 +66,8 @@ Plan flow_message(Arena *arena, const FlowPlan *plan, LinkBook *book, int from, 
 Plan flow_lone_message(Arena *arena, const Network *network, LinkBook *book, Backend backend, int from_rank,
                        int to_rank, double bytes);
 
-// Channels of messages, numbered as they are first asked for; `collective` tells apart those whose places and tags are
-// alike. `places`: about how many there are.
+// Channels of messages, numbered by first use; `collective` distinguishes those with equal places and tags. `places`:
+// estimate of their number.
 typedef struct MessageBook MessageBook;
 MessageBook *message_book_create(Arena *arena, LinkBook *links, int places);
 int32_t message_channel(MessageBook *book, int collective, int from, int to, int tag);

@@ -1,5 +1,5 @@
-// What leaves a node of a System as packets: transfers between two actors whose plans use NICs of two nodes go through
-// NICs, cables and switches of the packet engine (sim/packet), while the run goes on beside it (sim/carrier.h).
+// Packet simulation of a System's traffic between nodes: transfers between two actors whose plans use NICs of two
+// nodes go through the packet engine's NICs, cables and switches, concurrently with the run (sim/carrier.h).
 //
 // Of a message's latency, NICs and switches are packets' own time: that, and what full packets take to be stored at
 // each switch, is taken off, and the rest is software's, before the first packet. A message that uses several NICs goes
@@ -22,13 +22,13 @@ PacketNetwork *packet_carrier_network(PacketCarrier *carrier);
 PacketFacts packet_carrier_facts(const PacketCarrier *carrier);
 const Carrier *packet_carrier_open(PacketCarrier *carrier, const char **wrong); // for one run
 
-// All of it for one run, with transports and switches as asked; `what` and `remedy` are for who is told that it is too
-// much. NULL after a problem.
+// All of it for one run, with transports and switches as asked; `what` and `remedy` are for the error message of a
+// system that is too large. NULL after a problem.
 const Carrier *packet_carrier_ready(Arena *arena, const Network *network, const System *system,
                                     const PacketAsked *asked, const char *what, const char *remedy, Where where,
                                     Problems *problems);
 
-// After the run, which took so long; also of one whose door alone is known.
+// Statistics after a run of `seconds`; packets_carried: the same, by the carrier's interface.
 PacketsCarried packet_carrier_close(PacketCarrier *carrier, double seconds);
 // Adds what cables, switches and flows counted over so many seconds: all but messages, their bytes and times.
 void packets_count(PacketsCarried *carried, const PacketResult *packets, int cables, int flows, double seconds);

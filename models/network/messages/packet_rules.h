@@ -1,15 +1,15 @@
-// How transports and switches are where nothing is said: windows of a bandwidth-delay product, marks by rate, pauses
-// with headroom left, trimmed queues; and which transport a fabric is used to.
+// Defaults of transports and switches: windows of a bandwidth-delay product, ECN thresholds by rate, pauses with
+// headroom left, trimmed queues; and the usual transport of a fabric.
 #pragma once
 
 #include "sim/base/problem.h"
 #include "sim/packet/packet.h"
 
-// What they go by.
+// What the defaults depend on.
 typedef struct PacketFacts {
     double bytes_per_second; // on the wire, of the fastest host
     double latency_seconds;  // of the longest cable
-    double bare_seconds;     // round trip of a packet that finds nobody
+    double bare_seconds;     // round trip of a packet in an idle network
     int ports;               // of a switch, at most
     double packets, hops;    // about, that a run takes; with those of acknowledgements
     bool lossless, tcp;      // by credits, InfiniBand and Slingshot; sockets

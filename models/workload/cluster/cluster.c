@@ -264,7 +264,7 @@ const char *cluster_nodes_text(Arena *arena, const ClusterSpec *spec) {
     const char *text = "";
     for (int g = 0; g < spec->group_count; g++) {
         const NodeType *type = spec->groups[g].type;
-        int nodes = 0, before = 0; // groups of one type are told where the first of them stands
+        int nodes = 0, before = 0; // groups of one type are listed at the first of them
         for (int k = 0; k < spec->group_count; k++) {
             if (spec->groups[k].type != type) continue;
             nodes += nodes_of_group(&spec->groups[k]);

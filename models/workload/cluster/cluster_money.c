@@ -1,4 +1,4 @@
-// The prices that a cluster stands on: from the price book, the catalogue and what the user says.
+// Prices of a cluster: from the price book, the catalogue and the user's options.
 #include "models/workload/cluster/cluster_money.h"
 
 #include <math.h>
@@ -83,7 +83,7 @@ static void refuse_book(const RentSpec *rent, const NodeGroup *group, const Gpu 
     problem_hint(problems, "take a price for such GPUs (lockstep hw list price), or state one: gpu_hour = 2.49");
 }
 
-// Free, or not known: nobody says, so neither do we.
+// Refuses storage and egress without a price: an offer that lists none may be free or unknown.
 static void check_services(const RentSpec *rent, const Offer *offer, Problems *problems) {
     bool storage = rent->storage_bytes > 0 && !(offer && offer->storage_per_gb_month > 0);
     bool egress = rent->egress_bytes > 0 && !(offer && offer->egress_per_gigabyte > 0);
@@ -107,7 +107,7 @@ static bool is_all_stated(const ClusterSpec *spec) {
     return true;
 }
 
-// A machine of one provider is nobody else's, and what a provider rents out is on that provider's network.
+// A provider's own machine type cannot be rented elsewhere, and a rented machine has its provider's network.
 static void check_provider(Arena *arena, const Cluster *cluster, const ClusterMoney *money, const NodeGroup *group,
                            Problems *problems) {
     const RentSpec *rent = cluster->spec->rent;

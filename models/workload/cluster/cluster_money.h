@@ -1,5 +1,5 @@
-// What a cluster is rented or bought for: what the user says of it, and the prices found for it when it is made.
-// models/workload/money/money.h says what that comes to.
+// How a cluster is paid for, rented or bought: the user's settings, and the prices found when the cluster is made.
+// models/workload/money/money.h computes the bill.
 #pragma once
 
 #include "models/hardware/quote.h"
@@ -17,15 +17,15 @@ typedef struct NodePrice {
 
 typedef struct RentSpec {
     Where where;
-    const Offer *offer;            // this line of the price book; NULL: what the rest comes to (quote.h)
+    const Offer *offer;            // this line of the price book; NULL: found by the other fields (quote.h)
     const char *provider, *region; // or NULL: any
     int terms;                     // one of Terms; -1: on demand
-    bool market;                   // a node that nobody rents by its name costs the median of those with its GPUs
+    bool market;                   // a node without an offer costs the median of nodes with its GPUs
     const char *const *among;      // of these providers only (quote_common_providers); NULL: all
     int among_count;
     const NodePrice *prices; // these go before all
     int price_count;
-    double storage_bytes; // kept at the provider all the time
+    double storage_bytes; // override all others
     double egress_bytes;  // carried out once in a run
 } RentSpec;
 
@@ -75,7 +75,7 @@ typedef struct ClusterMoney {
     const Catalogue *catalogue;
     const Quote *quotes;                          // [group] of the price book, each perhaps of no offer; NULL: stated
     const Offer *const *offers;                   // [group] the one offer that a quote is of; NULL: none, or several
-    double rent_per_hour;                         // of the whole cluster in `currency`; 0: nobody knows
+    double rent_per_hour;                         // of the whole cluster in `currency`; 0: unknown
     double rent_least, rent_most, rent_log_sigma; // the same at the cheapest provider and the dearest; sd of its log
     const char *currency;
     const OwnSpec *own; // every NAN filled in; or NULL

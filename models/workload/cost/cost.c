@@ -1,4 +1,4 @@
-// What a block costs: its kernels on one GPU, added up by cause, with the collectives where they fall.
+// Cost of a block: its kernels on one GPU, added up by cause, with its collectives in order.
 #include "models/workload/cost/cost.h"
 
 #include "models/workload/cost/cost_constants.h"
@@ -327,7 +327,7 @@ static double kernel_floor(const Work *work) {
     return work->gpu->launch_seconds * (in_graphs ? work->gpu->graph_launch_share : 1);
 }
 
-// Of issuing kernels and of what a layer takes beside; a graph of them is replayed without the CPU.
+// CPU time of issuing kernels and of a layer's other host work; CUDA graphs are replayed without the CPU.
 static double cpu_seconds(const Work *work, double host_seconds, double kernels, double collectives) {
     if (work->training->cuda_graphs) return 0;
     double issuing = kernels * issue_seconds(work->training, work->gpu);
@@ -344,8 +344,8 @@ typedef struct Progress {
 
 #define LEAST_SECONDS 1e-12 // a tick of the simulation
 
-// Seconds until the stretch ends since the one before did, as the host's work beside issuing is spread over the pass's
-// kernels.
+// Seconds from the end of the previous stretch to the end of this one; the host's time without issuing is spread over
+// the pass's kernels.
 static double progress_by(Progress *progress, const Work *work, const Pass *pass, double all_kernels,
                           const Stretch *stretch) {
     double q = cost_constant(ISSUE_SHARPNESS), before = progress->passed;
@@ -576,8 +576,7 @@ double optimizer_seconds(const TrainingSpec *training, double parameters, const 
     return memory_seconds(gpu, bytes * parameters) + kernels * issue;
 }
 
-// Two narrow matrices beside the query, key and value product and the output product of each layer, or beside every
-// product.
+// LoRA: two narrow matrices at the query-key-value product and the output product of each layer, or at every product.
 double trained_share(const TrainingSpec *training) {
     const Model *model = training->model;
     if (training->lora_rank == 0 || !names_parts(model)) return 1;

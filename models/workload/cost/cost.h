@@ -1,4 +1,4 @@
-// What one block of a model costs on one GPU for one micro-batch: a short list of kernels grouped by cause, with the
+// Cost of one block of a model on one GPU for one micro-batch: a short list of kernels grouped by cause, with the
 // tensor-parallel collectives between them; its parameters; the activations it keeps for backward.
 #pragma once
 
@@ -31,10 +31,10 @@ Activity activity_of_cause(Cause cause);            // what it is to a GPU's dra
 typedef struct CostItem {
     Cause cause;
     double seconds;          // of work; 0 for a collective
-    CollectiveOp collective; // meaningful when bytes > 0: the stream waits for it, unless it runs beside
+    CollectiveOp collective; // if bytes > 0: the stream waits for it, unless overlapped
     double bytes;
-    bool overlapped; // it runs beside what follows, until
-    bool join;       // the stream waits for it
+    bool overlapped; // with the items that follow, until
+    bool join;       // an item at which the stream waits for it
 } CostItem;
 
 #define COST_ITEMS 160
@@ -87,7 +87,7 @@ double optimizer_seconds(const TrainingSpec *training, double parameters, const 
 double host_seconds_per_step(const TrainingSpec *training, const Gpu *gpu); // that nothing hides
 double optimizer_state_bytes(const TrainingSpec *training); // per parameter, a 32-bit copy of the weight counted in
 bool sends_slices(const TrainingSpec *training);            // stages pass on a tp-th of activations, gathered there
-int blocks_ahead(const TrainingSpec *training);             // whose weights are gathered beside those at work
+int blocks_ahead(const TrainingSpec *training);             // whose weights are prefetched
 double trained_share(const TrainingSpec *training);         // of the parameters: 1, or what LoRA's adapters add
 double gradient_bytes(const TrainingSpec *training);        // per parameter on the wire, frozen ones counted in
 // Of a sample's tokens those that each sees, which are its own sample's where several are packed: a causal one half of

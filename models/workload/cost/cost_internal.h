@@ -1,4 +1,4 @@
-// What the files that cost a block share: how a framework runs kernels, and a pass as it is being added up.
+// Shared by the files that compute a block's cost: how a framework runs kernels, and a pass while it is added up.
 #pragma once
 
 #include "models/hardware/kernel.h"
@@ -9,7 +9,7 @@
 typedef struct FrameworkTraits {
     double traffic;            // bytes moved by element-wise kernels, as a multiple of what the passes say
     double issue_seconds;      // CPU time to issue one kernel
-    double layer_seconds[2];   // CPU time of a transformer layer's modules beside issuing their kernels
+    double layer_seconds[2];   // CPU time of a transformer layer's modules without issuing their kernels
     double collective_seconds; // CPU time to issue one collective
     double step_seconds;       // CPU time between steps
     bool in_graphs;            // its kernels are launched as CUDA graphs
@@ -56,18 +56,18 @@ typedef struct Stretch {
     CollectiveOp collective;
     double bytes;
     CollectiveOp overlapped;
-    double overlapped_bytes; // what runs beside this stretch; 0 none
-    Cause overlapped_cause;  // CP: keys and values around the ring; TP: beside products
+    double overlapped_bytes; // of the collective that overlaps this stretch; 0 none
+    Cause overlapped_cause;  // CP: keys and values around the ring; TP: during products
 } Stretch;
 
 typedef struct Ledger Ledger; // of operators (cost_shares.c)
 
 #define PASS_STRETCHES 64
 typedef struct Pass {
-    Ledger *ledger; // NULL: nobody asks
+    Ledger *ledger; // NULL: shares are not recorded
     Stretch stretches[PASS_STRETCHES];
     int count;
-    double host_seconds; // of the CPU beside issuing kernels
+    double host_seconds; // of the CPU, without issuing kernels
 } Pass;
 
 // One block on one GPU: what all its kernels have in common.
@@ -126,7 +126,7 @@ void block_walk(BlockWalk *walk, const Model *model, int block, const TrainingSp
                 const Gpu *gpu);
 bool steps_by_operation(const TrainingSpec *training); // Adam or Adafactor, in eager software that does not fuse it
 void cost_of_block(const Work *work, int block, Pass *forward, Pass *backward);
-// How much of its kernels' own seconds a stretch takes, and what it takes beside them.
+// A stretch's time as a share of its kernels' own seconds, and its launch time in addition.
 typedef struct StretchTime {
     double share, launch;
 } StretchTime;
@@ -184,7 +184,7 @@ void product_input_backward(const Work *work, Pass *pass, const Operator *one);
 void product_weight_backward(const Work *work, Pass *pass, const Operator *one);
 // The weights' casts, and gradients added to those of earlier micro-batches.
 void weight_passes(const Work *work, Pass *pass, int direction);
-void adapter_cost(const Work *work, Pass *pass, const Operator *one, int direction); // LoRA's, beside a product
+void adapter_cost(const Work *work, Pass *pass, const Operator *one, int direction); // LoRA's, of a product
 void half_kernels(const Work *work, Pass *pass, int direction);                      // of half a layer
 void leave_region(const Work *work, Pass *pass);                                     // a tensor-parallel one
 void gather_slices(const Work *work, Pass *pass, double bytes); // nothing without sequence parallelism

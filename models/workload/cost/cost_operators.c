@@ -1,6 +1,5 @@
-// What an operator of a transformer costs, by its kind, and a run of them: forward in their order, backward in reverse,
-// with what passes between the GPUs that share a layer (Shoeybi et al. 2019; sequence parallelism: Korthikanti et al.
-// 2022).
+// Cost of a transformer's operators, by kind, and of a run of them: forward in order, backward in reverse, with the
+// traffic between the GPUs that share a layer (Shoeybi et al. 2019; sequence parallelism: Korthikanti et al. 2022).
 #include <math.h>
 
 #include "models/workload/cost/cost_constants.h"
@@ -244,9 +243,9 @@ static void enter_backward_waiting(const Work *work, Pass *pass, const Operator 
             pass_collective(work, pass, summing(work), group[i].m * group[i].k * work->element_bytes);
 }
 
-// Slices of the input are gathered again beside the input's gradient, which is summed beside the weights' (Korthikanti
-// et al. 2022, section 4.2.2). Without gradients of weights the input is needed no more; where those come later,
-// nothing is left to run beside.
+// Slices of the input are gathered again during the product of the input's gradient, which is summed during the
+// product of the weights' gradient (Korthikanti et al. 2022, section 4.2.2). Without gradients of weights the input
+// is no longer needed; where those come later, no product is left to overlap.
 static void enter_backward(const Work *work, Pass *pass, const Operator *group, int count) {
     bool gathers = work->sequence_parallel && work->training->lora_rank == 0;
     for (int i = count - 1; i >= 0; i--) adapter_cost(work, pass, &group[i], BACKWARD);

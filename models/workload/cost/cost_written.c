@@ -1,4 +1,4 @@
-// What a block costs that a user wrote of operators: each as the same kernel of a transformer layer, in order; backward
+// Cost of a block that a user wrote of operators: each as the same kernel of a transformer layer, in order; backward
 // in reverse.
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/model/written.h"
@@ -28,7 +28,7 @@ static void gemm_forward(const Work *work, Pass *pass, const Step *step) {
     if (step->written->split == SPLIT_ROWS) sum_over_gpus(work, pass, step->written->n);
 }
 
-// The input's gradient is summed over the GPUs beside the weights' (Korthikanti et al. 2022, section 4.2.2).
+// The input's gradient is all-reduced during the weight product (Korthikanti et al. 2022, section 4.2.2).
 static void gemm_backward(const Work *work, Pass *pass, const Step *step) {
     double summed = step->written->enters ? work->tokens * step->written->k * work->element_bytes : 0;
     bool overlapped = summed > 0 && work->tp > 1 && !work->weight_pass && !work->training->tp_waits;

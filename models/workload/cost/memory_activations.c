@@ -1,5 +1,5 @@
-// Activations that a block keeps until backward needs them, with those of gradients of weights that come later, and
-// what it needs only while it runs (Korthikanti et al. 2022, equations 1 to 6).
+// Activations that a block keeps until backward needs them, including those for weight gradients computed later, and
+// its working memory (Korthikanti et al. 2022, equations 1 to 6).
 #include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/job/recompute.h"
@@ -274,7 +274,7 @@ static double net_late_bytes(const Work *work, int block, const OperatorList *op
 
 // ---- What a block needs only while it runs.
 
-// Logits as their product gives them and a copy in 32 bits, beside the logarithms that are kept.
+// Logits as the product's output and a copy in 32 bits, in addition to the log-probabilities that are kept.
 double forward_bytes(const TrainingSpec *training, int block, double micro_batch) {
     const Model *model = training->model;
     bool head = model->vocab > 0 && block == model->block_count - 1;

@@ -1,5 +1,5 @@
-// A field that a user may say, and a value said of one: what is common to scripts, options and rows of measurements.
-// Ranges, units, names and messages are the same at every door.
+// A field of a job and its value, common to scripts, options and rows of measurements: ranges, units, names and
+// messages are the same for all three.
 #pragma once
 
 #include <float.h>

@@ -1,4 +1,4 @@
-// Three layers, each over the one before: how people run such a model, what the software does, what was said.
+// Resolves a job in three layers, each overriding the one before: defaults, the software's rules, the user's values.
 #include "models/workload/job/job.h"
 
 #include <math.h>
@@ -349,7 +349,7 @@ static void check_packs(const Maker *m) {
     problem_hint(m->problems, "seq_len is of the whole pack, pack_length of a sample in it");
 }
 
-// Two lengths of one run, or passes over samples that nobody counted, would leave one of them without effect.
+// Refuses two lengths of one run, or epochs without a number of samples: one of them would have no effect.
 static void check_length_said(const Maker *m) {
     const Value *tokens = value_of(m, JOB_TRAINING, "tokens"), *samples = value_of(m, JOB_TRAINING, "samples");
     const Value *epochs = value_of(m, JOB_TRAINING, "epochs");

@@ -1,5 +1,5 @@
-// A training job from what was said of it, at whichever door: a script, options, --vary, a row of measurements. What
-// was not said is decided here and nowhere else: by the software, by the model's kind, by the GPUs.
+// A training job from the user's values, whatever their source: a script, options, --vary, a row of measurements.
+// Defaults of unset fields are chosen here and nowhere else: by the software, the model's kind, and the GPUs.
 #pragma once
 
 #include "models/workload/job/job_fields.h"
@@ -15,7 +15,7 @@ typedef struct JobSaid {
 // What is left open suits all types of GPU that it is made for; none: any. Adds problems for what cannot go together
 // whatever the layout. What the spec points at lives in the arena.
 TrainingSpec job_make(Arena *arena, const JobSaid *said, GpuTypes gpus, Problems *problems);
-// Nothing said but the model: how people run it.
+// The defaults for a model.
 TrainingSpec job_usual(const Model *model, GpuTypes gpus);
 
 // What hangs on the layout where the job leaves it open, decided again for the layout that the spec has now.
@@ -42,6 +42,6 @@ void job_say_names(Arena *arena, JobSaid *said, JobObject object, const char *fi
 // (job_check.c). What depends on the layout is job_possible's (layout.h).
 void job_check(const TrainingSpec *training, Problems *problems);
 
-// Why ranks of a stage do not all do alike, with collectives that are one transfer each; NULL: they do. DataParallel is
-// told by what is resolved.
+// Why ranks of a stage behave differently, with collectives that are one transfer each; NULL: they do not.
+// DataParallel shows in the resolved layout only.
 const char *why_not_by_class(const TrainingSpec *training);

@@ -1,4 +1,4 @@
-// What cannot go together in a training job, at whichever door it came in.
+// Conflicts between the fields of a training job, whatever their source.
 #include "models/workload/job/job.h"
 #include "models/workload/job/recompute.h"
 #include "models/workload/job/schedule.h"

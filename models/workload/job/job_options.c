@@ -1,4 +1,4 @@
-// Options of a training job, from the table of its fields. Long spellings of Megatron-LM's are aliases.
+// Command-line options of a training job, from the table of its fields. Megatron-LM's long names are aliases.
 #include "models/workload/job/job_options.h"
 
 #include <string.h>
@@ -174,7 +174,7 @@ bool field_from_option(const FieldReader *reader, const Options *options, const 
     return true;
 }
 
-// What is wrong stays as it was said: whoever asks sees that something was.
+// An invalid value leaves the field as it was; the problem has been reported.
 static void say_text(OptionReader *r, JobObject object, const Field *field, const char *text, const char *written) {
     Value value;
     if (value_from_text(&r->field, field, job_objects[object].name, text, written, &value))

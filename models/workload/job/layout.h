@@ -1,4 +1,4 @@
-// A layout worked out: which ranks form which groups, how many micro-batches, which blocks on which stage; and whether
+// A resolved layout: which ranks form which groups, how many micro-batches, which blocks on which stage; and whether
 // a job is possible at all.
 #pragma once
 
@@ -29,11 +29,11 @@ bool resolve_layout(Arena *arena, const TrainingSpec *training, int gpu_count, R
 // then pp, as Megatron orders them.
 static inline int layout_rank(const Resolved *r, int t, int d, int p) { return t + r->tp * (d + r->data_ranks * p); }
 
-// Whether frameworks shard so: beside a pipeline, or experts that are spread over ranks, they stop at ZeRO 1
-// (Megatron-Core's distributed optimizer; DeepSpeed's pipeline engine refuses 2 and 3). What is stated is simulated.
+// Whether frameworks shard so: with a pipeline or expert parallelism they stop at ZeRO 1 (Megatron-Core's distributed
+// optimizer; DeepSpeed's pipeline engine refuses 2 and 3). A stated stage is simulated anyway.
 static inline bool layout_zero_is_usual(int zero, int pp, int ep) { return zero <= 1 || (pp <= 1 && ep <= 1); }
 
-// The one look at a job that every door takes: job_check, precisions that the GPUs lack, and all of resolve_layout.
+// The check of a job common to all callers: job_check, precisions that the GPUs lack, and all of resolve_layout.
 bool job_possible(Arena *arena, const TrainingSpec *training, int gpu_count, GpuTypes gpus, Resolved *resolved,
                   Problems *problems);
 

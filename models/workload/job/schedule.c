@@ -1,5 +1,5 @@
-// The table of schedules. Each writes the order of passes of one stage; orders of GPipe to interleaved 1F1B after
-// Narayanan et al. 2021, zero bubble after Qi et al. 2023 and 2024, DualPipe after DeepSeek-V3 (2024) and its code.
+// The table of pipeline schedules: each writes a stage's order of passes; GPipe to interleaved 1F1B after Narayanan
+// et al. 2021, zero bubble after Qi et al. 2023 and 2024, DualPipe after DeepSeek-V3 (2024) and its code.
 #include "models/workload/job/schedule.h"
 
 #include "sim/base/check.h"
@@ -338,7 +338,7 @@ static void write_dualpipe(Writer *writer) {
         next(writer, PASS_FORWARD, far);
     }
     for (int i = 0; i < writer->pipeline->micro_batches / 2 - pp + depth + 1; i++) {
-        if (i == 0 && middle) { // not beside each other: the neighbour waits for the forward
+        if (i == 0 && middle) { // not overlapped: the neighbour waits for the forward
             next(writer, PASS_FORWARD, near);
             next(writer, PASS_BACKWARD, far);
         } else {

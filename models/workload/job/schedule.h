@@ -9,7 +9,7 @@ typedef enum PassKind {
     PASS_FORWARD,
     PASS_BACKWARD,        // gradients of inputs and of weights
     PASS_BACKWARD_INPUT,  // of inputs: what the stage before waits for
-    PASS_BACKWARD_WEIGHT, // of weights: nobody waits for it
+    PASS_BACKWARD_WEIGHT, // of weights: no pass depends on it
     PASS_KINDS
 } PassKind;
 
@@ -32,7 +32,7 @@ typedef struct Pipeline {
     int micro_batches; // of a replica
     int parts;         // chunks that a GPU holds
     int chunks;        // of the model: parts x pp, or pp where each is held twice
-    int left_out;      // micro-batches beside those, in the middle, where orders repeat (pipeline_shortened); 0 usual
+    int left_out;      // further micro-batches in the middle, where orders repeat (pipeline_shortened); 0 usual
 } Pipeline;
 
 // What the job says, with what follows from it: one stage has no schedule, more than one chunk per stage is

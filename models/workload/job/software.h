@@ -1,6 +1,6 @@
-// Software stacks: how a framework of a version or date runs a job. A user says one in words (software = "nemo 24.07");
-// what the job says itself goes first. Rules are found by words, so that free text of publications finds them too: each
-// that fits changes a few properties of what those before it said, from libraries to their versions.
+// Software stacks: how a framework of a version or date runs a job. The user names one (software = "nemo 24.07"); the
+// job's own fields override it. Rules match words, so that they apply to free text of publications too: each matching
+// rule changes a few properties set by earlier ones, from libraries to their versions.
 #pragma once
 
 #include "models/workload/job/training.h"
@@ -78,10 +78,10 @@ typedef struct Software {
     double year;                       // of the software
 } Software;
 
-// What decides, beside words, what is usual.
+// What the defaults depend on besides the text.
 typedef struct SoftwareQuery {
     const char *text;
-    int gpu_year;           // the date of software is seldom told; that of the GPU stands for it
+    int gpu_year;           // default year of the software, whose date is seldom known
     const Model *model;     // NULL: a decoder
     bool splits_layers;     // by tensor or pipeline
     bool name_withheld;     // of the text only its date is known
@@ -99,16 +99,16 @@ typedef struct SoftwareRule {
     const char *because;
 } SoftwareRule;
 
-#define SOFTWARE_GPU_YEAR 2022 // of GPUs that are not told
+#define SOFTWARE_GPU_YEAR 2022 // year of unknown GPUs
 #define SOFTWARE_RULES_MOST 64
 
 // Where no word is known: what is usual for the date, the model and its layout.
 const Software *software_of(Arena *arena, const SoftwareQuery *query);
-// What a user says he runs: of today, where the text tells no date. NULL after a problem when no word of it is known.
+// The software that a user names: of today, if the text has no date. NULL after a problem if no word of it is known.
 const Software *find_software(Arena *arena, const SoftwareQuery *query, Where where, Problems *problems);
 const SoftwareRule *software_rule(int index); // NULL: no more
 int software_rule_count(void);
-// The year that a text tells by a date (2024-03), a container (24.07) or a version of PyTorch; 0: none.
+// The year given by a date (2024-03), a container (24.07) or a version of PyTorch in the text; 0: none.
 double software_year(const char *text);
 
 static inline bool software_does(const Software *software, SoftwareTrait trait) {

@@ -1,4 +1,4 @@
-// A training job as the user says it, and the facts of software that decide its speed.
+// A training job's fields, and the properties of software that decide its speed.
 #pragma once
 
 #include "models/hardware/hardware.h"
@@ -63,8 +63,8 @@ typedef enum Framework {
 } Framework;
 // How images lie in memory. Matrix units want channels last; "usual" is what the framework's convolutions are given.
 typedef enum ImageLayout { IMAGE_LAYOUT_USUAL, IMAGE_LAYOUT_NCHW, IMAGE_LAYOUT_NHWC, IMAGE_LAYOUT_COUNT } ImageLayout;
-// How ranks that share a sequence get each other's keys and values: round a ring beside attention (Liu et al. 2023),
-// all before attention (Llama 3), or heads instead of tokens, exchanged before and after (DeepSpeed-Ulysses).
+// How ranks that share a sequence exchange keys and values: round a ring during attention (Liu et al. 2023), all
+// before attention (Llama 3), or heads instead of tokens, exchanged before and after (DeepSpeed-Ulysses).
 typedef enum ContextExchange { CONTEXT_RING, CONTEXT_ALL_GATHER, CONTEXT_ULYSSES, CONTEXT_COUNT } ContextExchange;
 // What 8-bit numbers share a scale: a tensor, whose largest is that of earlier steps or looked for at once, a row, a
 // block of 128 or of 32.
@@ -159,7 +159,7 @@ typedef struct TrainingSpec {
     bool half_weights;        // the model itself is in 16 bits: no casts of weights, 16-bit norms and gradients
     int lora_rank; // low-rank adapters of attention's products are trained, all else is frozen (Hu et al. 2021); 0: all
     bool lora_embeddings;        // embedding and head are trained too, as copies (PEFT's modules_to_save)
-    bool lora_everywhere;        // adapters beside every product, each by itself (PEFT's "all-linear")
+    bool lora_everywhere;        // adapters at every product, each by itself (PEFT's "all-linear")
     bool zero_quantized_weights; // ZeRO 3 gathers them in 8 bits (qwZ of ZeRO++; Wang et al. 2023)
     bool nf4_weights;  // frozen weights of layers lie in 4 bits, dequantised for each product (QLoRA, Dettmers et al.
                        // 2023)
@@ -167,11 +167,11 @@ typedef struct TrainingSpec {
     Recompute recompute;
     unsigned recompute_modules; // bits by RecomputeModule; 0: the attention core alone
     unsigned recompute_keeps;   // bits by KeptOutput, of RECOMPUTE_OPERATIONS; 0: as torchtitan does
-    int recompute_layers;       // of each pipeline chunk its first; 0: all
-    int recompute_every;        // of each pipeline chunk every so-manieth; 0: all
+    int recompute_layers;       // the first N of each pipeline chunk; 0: all
+    int recompute_every;        // every N-th of each pipeline chunk; 0: all
     Attention attention;
-    bool software_assumed;           // nobody said it, nor the framework
-    int unread_options;              // of its launch file: they would matter and are not understood
+    bool software_assumed;           // neither it nor the framework was given
+    int unread_options;              // of its launch file: relevant, but not supported
     bool own_code;                   // no software whose makers tuned the whole step is stated
     const struct Software *software; // the stack that was named (software.h), or NULL
     Framework framework;
@@ -188,7 +188,7 @@ typedef struct TrainingSpec {
     double reduce_cycle_seconds; // how often a background thread looks for gradients to reduce (Horovod); 0: at once
     bool overlap_grad_reduce;
     bool overlap_param_gather; // ZeRO 1: weights are gathered while the next forward runs
-    bool tp_overlap;           // tensor-parallel traffic passes in pieces beside its products (user buffers)
+    bool tp_overlap;           // tensor-parallel traffic overlaps its products in pieces (user buffers)
     bool tp_waits;             // and backward waits for all of it: Megatron before 2022, frameworks like it
     bool scatter_gather;       // to the next stage each tensor-parallel rank sends its slice of what all of them hold
     bool fused_loss;           // softmax and cross entropy in few kernels that keep logits in 16 bits

@@ -1,7 +1,7 @@
-// The life of a training job on machines that fail: training, checkpoints, failures, repair, restarts, as events over
-// days. Time is whole nanoseconds, and every one of them is spent on something: the causes sum to the whole.
-// Failures arrive by the calendar from streams of their own, whatever the job does, so that two ways of running it
-// can be compared under the same failures.
+// Simulation of a long training job on machines that fail: training, checkpoints, failures, repair, restarts, as
+// events over days. Time is whole nanoseconds, and each is assigned to one cause: the causes sum to the whole.
+// Failures arrive by the calendar from their own random streams, independent of the job, so that two ways of running
+// it are compared under the same failures.
 #pragma once
 
 #include "models/hardware/hardware.h"
@@ -14,7 +14,7 @@ typedef enum LifeTime {
     LIFE_TRAINING,
     LIFE_CHECKPOINT, // training stands still for it
     LIFE_REWORK,     // trained, then lost with the machine
-    LIFE_DETECTION,  // stopped and nobody knows
+    LIFE_DETECTION,  // stopped, not detected yet
     LIFE_WAITING,    // too few nodes
     LIFE_RESTART,    // processes, communicators, reading the checkpoint
     LIFE_SLOW,       // what a slow node takes from all the others

@@ -1,4 +1,4 @@
-// A descent in three directions. Ways are compared under the same failures, so that few lives tell them apart.
+// Coordinate descent over spares, storage and interval; common failures make few lives per candidate enough.
 #include "models/workload/life/life_choice.h"
 
 #include <math.h>
@@ -18,8 +18,8 @@ enum {
     PROBES = 4, // lives after which a way that is far too dear is left
 };
 
-#define SCOUT_EVENTS 1e6 // of all lives of a way that is only looked at
-#define FULL_EVENTS 4e6  // of one that is lived in full, when nobody says how often
+#define SCOUT_EVENTS 1e6 // of all lives of a candidate in the search
+#define FULL_EVENTS 4e6  // of one simulated in full, by default
 #define MISS_COST 2.0
 #define FAR_TOO_DEAR 1.3 // times the cost of the best so far
 
@@ -90,8 +90,8 @@ static LifeWay live(Arena *arena, const LifeWish *wish, LifeWay way, int runs) {
     return way;
 }
 
-// A way that is far too dear beside the best so far is lived a few times only: goodput.count says how often. The share
-// that goes to checkpoints at best is known beforehand.
+// A candidate far more expensive than the best so far is simulated a few times only: goodput.count gives the number.
+// Its least checkpoint loss is known beforehand.
 static LifeWay live_beside(Arena *arena, const LifeWish *wish, LifeWay way, int runs, const LifeWay *best) {
     double rate = life_unplanned_rate(&wish->spec);
     double loss = rate > 0 ? checkpoint_least_loss(&way.checkpoint, 1 / rate) : 0;
@@ -170,7 +170,7 @@ static int lives_of(const LifeWish *wish, int most) {
 
 static int scouts(const LifeWish *wish) { return lives_of(wish, wish->by_s > 0 ? SCOUTS_BY : SCOUTS); }
 
-// Index of the way in `items`; beside the one at `at`, or none at -1.
+// Index of the candidate in `items`; a new one is simulated, compared with the one at `at` (-1: none).
 static int look(Search *search, Pick pick, int at) {
     for (int i = 0; i < search->count; i++)
         if (same_pick(&search->items[i].pick, &pick)) return i;
@@ -358,7 +358,7 @@ static Others one_thing_changed(Arena *arena, const LifeWish *wish, const LifeWa
     return others;
 }
 
-// What few lives could not tell apart: moves to a way lived in full that is better, until none of the changes is.
+// Corrects errors of few lives: moves to a better candidate simulated in full, until no change is better.
 static Others climb(Arena *arena, const LifeWish *wish, LifeWay *best) {
     for (int round = 1;; round++) {
         Others others = one_thing_changed(arena, wish, best);

@@ -1,11 +1,10 @@
-// Spares, checkpoint interval and storage of a long job chosen together, by what the work costs in the end and by when
-// it is done: spares are rented and storage too, and both bring the end nearer.
+// Joint choice of spares, checkpoint interval and storage of a long job, by total cost and end date: spares and
+// storage are rented, and both bring the end nearer.
 #pragma once
 
 #include "models/workload/life/life.h"
 
-// Times the work after which a job is given up: it counts as that long. What is not known of repair has a long tail,
-// and nobody waits for years.
+// A job is given up after so many times its work's duration, and counts as that long: repair times have a long tail.
 #define LIFE_CHOICE_PATIENCE 4.0
 
 typedef struct LifeWish {
@@ -66,7 +65,7 @@ LifeChoice life_choose(Arena *arena, const LifeWish *wish);
 // The same job lived in one given way: spares, units of a storage, and training between checkpoints.
 LifeWay life_way(Arena *arena, const LifeWish *wish, int spares, const StorageType *storage, int units, double every_s);
 
-// Lives of each way that tell enough, at most so many: fewer where each is long.
+// Number of lives per candidate for the wanted accuracy, at most `most`: fewer where each is long.
 int life_choice_runs(const LifeWish *wish, int most);
 
 // All that fails by itself, so many times as often; planned work and what a provider takes back stay.

@@ -1,4 +1,4 @@
-// One life while it is lived.
+// The state of one simulated life.
 #pragma once
 
 #include "models/workload/life/life.h"
@@ -67,7 +67,7 @@ typedef struct Life {
     SimTime horizon;
     Saved storage, memory;
     SimTime last_storage;  // when the last copy to storage began
-    SimTime clean;         // state before a corruption that nobody has seen; -1 none
+    SimTime clean;         // state before an undetected corruption; -1 none
     bool read_from_memory; // the restart does
     bool planned_due, swap_due, grow_due;
     bool one_by_one; // every checkpoint an event

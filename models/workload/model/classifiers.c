@@ -1,4 +1,4 @@
-// Networks that classify images.
+// Image classifiers.
 #include <math.h>
 #include <string.h>
 
@@ -211,8 +211,8 @@ const Model *model_resnet(Arena *arena, int depth, int image_size, int classes, 
     return image_model(arena, index, image_size, classes);
 }
 
-// ---- DenseNet (Huang et al. 2016): earlier outputs are kept beside later ones, and each layer norms all that came
-// before.
+// ---- DenseNet (Huang et al. 2016): earlier outputs are concatenated with later ones, and each layer normalises all
+// earlier outputs.
 
 #define BLOCKS 4
 

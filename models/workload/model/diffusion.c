@@ -1,9 +1,9 @@
-// Images from noise, and images beside words.
+// Diffusion models, and models of images with text.
 #include "models/workload/model/image_layers.h"
 
-// ---- Stable Diffusion's U-Net (Rombach et al. 2022): residual blocks told of the time step, and transformers that
-// look at the image itself and at a text of 77 tokens. It works on latents of an eighth of the image's side. The text's
-// encoder and the autoencoder are kept as they are and do not count.
+// ---- Stable Diffusion's U-Net (Rombach et al. 2022): residual blocks with the time step's embedding, and
+// transformers with self-attention and cross-attention to a text of 77 tokens. It works on latents of an eighth of
+// the image's side. The text encoder and the autoencoder are frozen and not counted.
 
 #define LATENT_CHANNELS 4
 #define EIGHTH 8

@@ -1,4 +1,4 @@
-// Models from first principles: what a network is made of, how many parameters and FLOPs it has.
+// Models from first principles: layers, parameters and FLOPs.
 #pragma once
 
 #include <stdbool.h>
@@ -154,8 +154,8 @@ const Model *model_lstm(Arena *arena, const char *name, LstmShape shape);
 // images.
 const Model *model_resized(Arena *arena, const Model *model, int image_size, int classes);
 
-// Tokens of a sequence when nobody says: what it was trained at where that is known and shorter than its longest; and
-// how that is known (model.c).
+// Default tokens of a sequence: what the model was trained at, where that is known and shorter than its longest; and
+// the source of the number (model.c).
 int usual_tokens(const Model *model, const char **source);
 
 // What its kind decides (model_kinds.c).

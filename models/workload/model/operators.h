@@ -1,6 +1,6 @@
-// A layer told once: the operators that it runs in forward, in their order, each with what it multiplies, moves, holds
-// and keeps for backward. Parameters, FLOPs and activations are sums over such lists; a transformer's seconds are walks
-// over them.
+// A layer as a list: the operators of its forward pass in order, each with its products, bytes moved, parameters, and
+// activations kept for backward. Parameters, FLOPs and activations are sums over such lists; a transformer's seconds
+// are walks over them.
 #pragma once
 
 #include "models/workload/model/model.h"
@@ -29,16 +29,16 @@ typedef struct LayerWeights {
 typedef enum KeptAs {
     KEPT_NOT,
     KEPT_ELEMENTS,   // as activations are
-    KEPT_INPUT,      // went into a product: in 8 bits where the product casts it
-    KEPT_NORMED,     // the same, from a norm, and
-    KEPT_MORE_CASTS, // again for each further product that reads it, where each casts for itself
-    KEPT_CAST,       // cast for a product beside what is kept for others
+    KEPT_INPUT,      // of a product: in 8 bits where the product casts it
+    KEPT_NORMED,     // KEPT_INPUT, from a norm
+    KEPT_MORE_CASTS, // KEPT_NORMED, again for each further product that reads it, where each casts for itself
+    KEPT_CAST,       // cast for a product, in addition to what is kept for others
     KEPT_STREAM,     // the hidden states between layers
-    KEPT_ROOT,       // beside it, where operators make an RMS norm: of 32 bits, and what is over the root
-    KEPT_HEAD_ROOT,  // the same of a head's queries and keys, of which nothing else is kept
+    KEPT_ROOT,       // of an RMS norm made of operators: in 32 bits, and the quotient, besides the input
+    KEPT_HEAD_ROOT,  // the same of a head's queries and keys, without the input
     KEPT_MASK,       // of dropout
     KEPT_SCORES,     // softmax, its dropped-out copy and the mask, where attention is not flash
-    KEPT_COMPOSED,   // of an activation that operators make, beside what goes into it
+    KEPT_COMPOSED,   // of an activation made of operators, in addition to its input
     KEPT_GATE,       // of SwiGLU, where software keeps its activation apart
     KEPT_SORTED,     // tokens in the order of their experts, where that is not part of the exchange
     KEPT_LOGARITHMS, // of 32 bits
@@ -69,7 +69,7 @@ typedef enum LayerPart {
 typedef enum Region {
     REGION_NONE,
     REGION_ENTERS,         // a product that tensor parallelism splits by columns; consecutive ones share their input
-    REGION_ENTERS_WAITING, // the same, with nothing that runs beside the exchange
+    REGION_ENTERS_WAITING, // the same, without overlap of the exchange
     REGION_ENTERS_SOURCE,  // the same, of what a decoder reads of the source
     REGION_LEAVES,         // a product that is split by rows, or the sum after such products
     REGION_ROUTES,         // the choice of experts
@@ -96,7 +96,7 @@ typedef struct Operator {
     Region region;
     unsigned half;   // of a layer: bits of HalfLayer
     bool in_16_bits; // where other products are in 8
-    int adapters[2]; // LoRA's beside this product: where attention alone has them, where every product has its own
+    int adapters[2]; // LoRA's of this product: where attention alone has them, where every product has its own
 } Operator;
 
 #define OPERATORS_ROOM 512

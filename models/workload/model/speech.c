@@ -1,4 +1,4 @@
-// Networks of sound: speech recognised and spoken.
+// Speech recognition and synthesis networks.
 #include "models/workload/model/image_layers.h"
 
 // ---- Recognition of speech by convolutions along time: Jasper 10x5 (Li et al. 2019) and QuartzNet 15x5 (Kriman et al.
@@ -111,9 +111,9 @@ void build_speech(ImageBuilder *builder, int variant, int classes) {
     image_conv_plain(builder, "letters", classes, 1, 1);
 }
 
-// ---- WaveGlow (Prenger et al. 2018): sound from a mel spectrogram by twelve steps, in each of which half of the
-// channels tell how the other half is scaled and shifted. It learns from segments of recordings. Element-wise work is
-// counted as NVIDIA's DeepLearningExamples run it: sums and gates are kernels, and autograd fills up what was sliced.
+// ---- WaveGlow (Prenger et al. 2018): sound from a mel spectrogram by twelve steps; in each, half of the channels
+// determine the scale and shift of the other half. Trained on segments of recordings. Element-wise work is counted as
+// NVIDIA's DeepLearningExamples run it: sums and gates are kernels, and autograd pads sliced gradients.
 
 #define MELS 80
 #define UP_KERNEL 1024

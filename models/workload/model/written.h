@@ -6,7 +6,7 @@
 typedef enum WrittenKind {
     WRITTEN_GEMM,
     WRITTEN_ATTENTION,
-    WRITTEN_NORM, // with the sum and the dropout that stand beside it in a layer
+    WRITTEN_NORM, // with the sum and the dropout next to it in a layer
     WRITTEN_ELEMENTWISE,
     WRITTEN_LOOKUP,
     WRITTEN_DISPATCH, // tokens to the ranks of their experts, and

@@ -68,7 +68,7 @@ double break_even_utilisation(const OwnCost *cost, double rent_per_hour);
 // ---- The bill.
 
 typedef struct ClusterBill {
-    bool known; // else nobody says what this costs, and all amounts are NAN
+    bool known; // false: the price is unknown, and all amounts are NAN
     bool owned;
     const char *currency; // never NULL
     double per_hour;      // of an hour in which a job runs, for the whole cluster
@@ -88,9 +88,9 @@ typedef struct ClusterBill {
     int price_count;
 } ClusterBill;
 
-// What an hour of so many units of storage costs beside the cluster, in its currency, with support and tax. 0: nobody
-// says what a unit costs, somebody else pays for it (--without storage), or it is bought with the cluster. NAN: the
-// currency has no rate.
+// Cost per hour of so many units of storage in addition to the cluster, in its currency, with support and tax. 0: the
+// price of a unit is unknown, it is paid elsewhere (--without storage), or bought with the cluster. NAN: the currency
+// has no rate.
 double storage_bill_per_hour(const Cluster *cluster, const StorageType *unit, double units);
 
 ClusterBill cluster_bill(Arena *arena, const Cluster *cluster, const ActivityMix *mix);

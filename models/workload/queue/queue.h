@@ -1,6 +1,6 @@
-// A shared cluster: jobs arrive, wait, run on all their GPUs at once, are preempted or hit by failures, and leave.
-// Time is whole nanoseconds. The same jobs can be run under several policies, placements and sizes of cluster: what is
-// drawn does not depend on what the cluster does.
+// Simulation of a shared cluster: jobs arrive, wait, run on all their GPUs at once, are preempted or hit by failures,
+// and leave. Time is whole nanoseconds. The same jobs can be run under several policies, placements and sizes of
+// cluster: random draws do not depend on the cluster.
 #pragma once
 
 #include "models/workload/life/life.h"
@@ -129,9 +129,9 @@ typedef struct QueueOutcome {
 // Why a job waits for its first start, as it stands after each look at the queue; the first that holds.
 typedef enum QueueWaitCause {
     QUEUE_WAIT_QUOTA,     // its group holds as much as it may
-    QUEUE_WAIT_LINE,      // it would fit now, and the policy lets nobody pass those before it
-    QUEUE_WAIT_RESERVED,  // it would fit now, and would delay a start that is reserved to another
-    QUEUE_WAIT_SCATTERED, // enough GPUs are free, not where its placement wants them
+    QUEUE_WAIT_LINE,      // it would fit now, but the policy lets no job pass those before it
+    QUEUE_WAIT_RESERVED,  // it would fit now, but would delay another job's reserved start
+    QUEUE_WAIT_SCATTERED, // enough GPUs are free, but not where its placement wants them
     QUEUE_WAIT_REPAIR,    // with those in repair there would be enough
     QUEUE_WAIT_FULL,      // fewer are free than it asks for
     QUEUE_WAIT_SAVING,    // those that make room for it save their state

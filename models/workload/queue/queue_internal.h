@@ -1,4 +1,4 @@
-// A shared cluster while it runs: free GPUs by node, who runs where, who waits.
+// State of a running shared cluster: free GPUs by node, running jobs, waiting jobs.
 #pragma once
 
 #include "models/workload/life/life_internal.h"
@@ -52,7 +52,7 @@ int most_pieces(const RoomShape *shape, QueuePlacement placement, int gpus);
 
 // ---- The run.
 
-typedef enum JobState { JOB_TO_COME, JOB_WAITS, JOB_RUNS, JOB_STOPPED, JOB_DONE } JobState; // STOPPED: nobody knows yet
+typedef enum JobState { JOB_TO_COME, JOB_WAITS, JOB_RUNS, JOB_STOPPED, JOB_DONE } JobState; // STOPPED: undetected
 
 typedef struct Active { // a job from its arrival on
     JobState state;
@@ -71,9 +71,9 @@ typedef struct Active { // a job from its arrival on
     EventId end;
 } Active;
 
-// One of several jobs on a GPU holds it, in the eyes of reservations: the one that is expected to end last.
+// For reservations, one of a shared GPU's jobs holds it: the one that is expected to end last.
 typedef struct SharedGpu {
-    int32_t node, used, used_memory, holder; // parts of QUEUE_WHOLE_SHARE; holder -1: nobody
+    int32_t node, used, used_memory, holder; // parts of QUEUE_WHOLE_SHARE; holder -1: none
     int32_t *members, member_count, member_room;
 } SharedGpu;
 

@@ -211,7 +211,7 @@ double queue_network_demand(QueueNetwork *network, Spread spread) {
     return fresh.uplink;
 }
 
-// ---- What there is to tell.
+// ---- Results.
 
 int queue_network_simulated(const QueueNetwork *network) { return network->steps.count; }
 

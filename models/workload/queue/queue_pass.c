@@ -1,6 +1,6 @@
-// A look at all jobs that wait, in the policy's order: who starts now, who has a start reserved, who must wait. There
-// is one after everything that happened at an instant. Where nothing was freed and new jobs only stand at the end, only
-// they are looked at.
+// The scheduling pass over all waiting jobs, in the policy's order: which start now, which have a start reserved,
+// which wait. One pass follows all events of an instant. If nothing was freed and new jobs are only at the end, it
+// covers the new jobs only.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,8 +119,8 @@ static void order_by_factors(Queue *queue) {
     }
 }
 
-// ---- Quotas. Who is beyond one is held back and has no start reserved; where nobody passes, nor do those of his
-// group.
+// ---- Quotas. A job beyond its group's quota is held back without a reservation; without backfill the later jobs of
+// its group are, too.
 
 static bool within_quota(Queue *queue, int job) {
     const QueueJob *asked = job_of(queue, job);
@@ -234,7 +234,7 @@ static Verdict consider(Queue *queue, int job, bool is_first) {
     return WAITS;
 }
 
-// Those that start leave the list. False when nobody after the last one looked at can start.
+// Removes started jobs from the list. False when no later job can start.
 static bool pass_over(Queue *queue, Group *group, int from, bool *is_first) {
     int kept = from, at = from;
     bool goes_on = true;

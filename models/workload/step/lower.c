@@ -1,5 +1,5 @@
-// From a job and a cluster to a System: one actor per GPU, programs shared by those that do the same, channels with a
-// plan for every collective their members will call.
+// Lowers a job on a cluster to a System: one actor per GPU, shared programs, channels with a plan for every
+// collective their members will call.
 #include "models/workload/step/lower.h"
 
 #include <math.h>
@@ -195,8 +195,8 @@ void keep_group(Lowering *l, const ShapeList *shapes, const int *ranks, int rank
     LIST_PUSH(l->arena, &l->groups, ((ChannelGroup){kept, rank_count, repeats, shapes}));
 }
 
-// Of tokens that a fused dispatcher sends to their experts in 16 bits, as DeepEP does; the mean of there and back.
-// Heads of a sequence are exchanged byte by byte, and where both are, nobody can tell whose exchange it is.
+// For a fused dispatcher that sends tokens to their experts in 16 bits, as DeepEP does; the mean of there and back.
+// Not with all-to-alls of heads (Ulysses): these go byte by byte, and requests of the two are not distinguishable.
 const TokenExchange *tokens_sent(Arena *arena, const Lowering *l, CollectiveOp op) {
     const TrainingSpec *training = l->training;
     bool by_heads = l->r.cp > 1 && training->layout.context == CONTEXT_ULYSSES;

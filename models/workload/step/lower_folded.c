@@ -1,6 +1,6 @@
-// A step folded before it is priced: first a draft, in which channels say what they are instead of what they take, is
-// folded; then what is left is priced. Which ranks do the same depends on the layout and the operations that its groups
-// do, not on their sizes, so a search that tries many sizes finds out once per layout.
+// Folding of a step before it is priced: a draft, in which channels have symbolic costs, is folded first; then only
+// the remaining actors are priced. Which ranks do the same depends on the layout and the operations of its groups,
+// not on their sizes, so a search over sizes folds once per layout.
 #include <string.h>
 
 #include "models/workload/job/job.h"
@@ -16,8 +16,8 @@ typedef struct LoadKind {
     double inside, between;
 } LoadKind;
 
-// Links of the fabric that never hold anyone back: all that crosses them crosses, at least as heavily, one of the NICs
-// beneath, which together bring no more than they carry. Ranks differ by such links and yet take the same time.
+// Fabric links that are never contended: all their traffic also crosses, with at least the same load, one of the NICs
+// below, which together bring no more than the link carries. Ranks that differ by such links take the same time.
 typedef struct Ample {
     const int32_t *above; // links above NICs, those of one NIC after the other
     int32_t *first;       // [link + 1] where a NIC's begin

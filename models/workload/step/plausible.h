@@ -1,5 +1,5 @@
-// The last look at a simulated step before anybody gets it as an answer: nothing beats the arithmetic units, the wires
-// or the memory that it runs on. What does is a fault of this program, or of the parts it was given.
+// Final sanity check of a simulated step: it exceeds no rate of the arithmetic units, links or memory that it runs
+// on. A violation is a fault of this program, or of the parts it was given.
 #pragma once
 
 #include "models/workload/cluster/cluster.h"

@@ -1,4 +1,4 @@
-// Lower a job, fold it, run it, add up what its ranks spent their time on.
+// Simulates a step: lowers a job, folds it, runs it, sums the times of its ranks by cause.
 #include "models/workload/step/simulate.h"
 
 #include <math.h>
@@ -196,7 +196,7 @@ static double anchor_step(Arena *arena, SimulatedStep *step, const Cluster *clus
     return correction.factor;
 }
 
-// What the code loses beside the simulated step, by what the step is spent on.
+// Adds the losses of untuned code to the simulated step, by cause; returns the new mean.
 static double lose_step(SimulatedStep *step, const TrainingSpec *training, double *seconds, int runs, double mean) {
     double before = 0, after = 0;
     for (int c = 0; c < CAUSE_COUNT; c++) {

@@ -1,4 +1,4 @@
-// One step of a training job, simulated: lowered, folded, run; what it took, by cause, and how far to trust it.
+// One simulated step of a training job: its time, by cause, and its uncertainty.
 #pragma once
 
 #include "models/workload/step/anchor.h"
@@ -46,7 +46,7 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
 // A step that took `seconds` in simulation, as an anchor whose measured_s is not known yet.
 Anchor step_as_anchor(Arena *arena, const SimulatedStep *step, const Cluster *cluster, const TrainingSpec *training,
                       double seconds);
-bool step_fits(const SimulatedStep *step); // or may, as far as the memory estimate can tell
+bool step_fits(const SimulatedStep *step); // as far as the memory estimate goes
 
 // Relative uncertainty (1 sigma) of a step that spends its seconds so.
 double step_sigma(const TrainingSpec *training, const double *spent, double seconds);

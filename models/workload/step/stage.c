@@ -1,5 +1,5 @@
-// The program of one pipeline stage: what its blocks cost, the passes of the schedule (stage_pipeline.c), the end of
-// the step, and the next batch that loads meanwhile.
+// The program of one pipeline stage: the cost of its blocks, the passes of the schedule (stage_pipeline.c), the end
+// of the step, and the loading of the next batch.
 #include "models/workload/job/recompute.h"
 #include "models/workload/step/stage_internal.h"
 
@@ -63,7 +63,7 @@ int new_mark(Builder *builder) { return builder->mark_count++; }
 
 // ---- What one micro-batch costs in a chunk.
 
-// Tensor-parallel kernels take SMs and memory bandwidth from the products beside them.
+// Tensor-parallel kernels take SMs and memory bandwidth from concurrent products.
 static void add_interference(Builder *builder, OpList *list, const CostItem *overlapped) {
     SimTime work = 0;
     for (int i = list->count - 2; i >= 0 && list->items[i].label != OVERLAPPED; i--)

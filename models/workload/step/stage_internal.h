@@ -1,4 +1,4 @@
-// What the files that write a stage's program share: the program as it grows.
+// Shared by the files that write a stage's program: the program under construction.
 #pragma once
 
 #include "models/workload/step/stage.h"
@@ -41,7 +41,7 @@ typedef struct StageBlock {
 #define OVERLAPPED (-1)
 #define JOIN_OVERLAPPED (-1)
 
-// A list as a routine, and what runs beside it as another (-1: nothing does).
+// A list as a routine, and its overlapped transfers as another (-1: none).
 typedef struct StageRoutine {
     const Op *list;
     int own, overlapped;
@@ -87,7 +87,7 @@ typedef struct Builder {
 } Builder;
 
 void put(Builder *builder, int stream, Op op);
-// A list of a block or chunk on the main stream, with what runs beside it on its own.
+// Appends a block's or chunk's list to the main stream, its overlapped transfers to their own stream.
 void put_labelled(Builder *builder, const OpList *list, int32_t label);
 // The same, operation by operation.
 void put_each(Builder *builder, const OpList *list, int32_t label);
@@ -114,7 +114,7 @@ int pipeline_marks(const Pipeline *pipeline); // that run_schedule uses: the fir
 // ---- stage_gradients.c: what data-parallel ranks exchange.
 bool reduces_gradients(const Builder *builder);
 bool gathers_weights(const Builder *builder); // block by block as they are needed: ZeRO 3, and 2 in forward
-bool gathers_ahead(const Builder *builder);   // all of them beside the first forward
+bool gathers_ahead(const Builder *builder);   // all of them during the first forward
 // The forward of a chunk, its weights gathered one block ahead.
 void gathered_forward(Builder *builder, int v, int32_t label);
 // Its backward: weights gathered again (ZeRO 3), each block's gradients reduced while the next computes.

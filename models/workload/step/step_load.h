@@ -1,5 +1,5 @@
-// What all GPUs of a cluster draw over a step, as an electric load: every GPU by what its main stream does, the sum a
-// function of time that holds between moments, and repeats step after step.
+// Electric load of all GPUs of a cluster over a step: each GPU by its main stream's activity, the sum as a step
+// function of time, repeated step after step.
 #pragma once
 
 #include "models/workload/cluster/cluster.h"
@@ -20,7 +20,7 @@ typedef struct StepLoad {
 
 typedef struct StepLoadMaker StepLoadMaker;
 
-// Before a run: sets the options' `tell`. `class_of` NULL where actors are ranks.
+// Before a run: sets the options' callback `tell`. `class_of` NULL where actors are ranks.
 StepLoadMaker *step_load_begin(Arena *arena, const Cluster *cluster, const System *system, const int32_t *class_of,
                                RunOptions *options);
 // `rest`: what a rank waits for at the end, until the last is done.

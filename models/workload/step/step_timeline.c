@@ -4,7 +4,7 @@
 
 #include "sim/base/list.h"
 
-// ---- A bar under way: spans of one stream that are told as one.
+// ---- An open bar: spans of one stream that are shown as one.
 
 typedef struct OpenBar {
     int32_t label;
@@ -65,8 +65,8 @@ static void close_main(StepTimeline *timeline, Stage *stage) {
     open->is_open = false;
 }
 
-// A pass is many kernels and what they wait for in transfers between them; and kernels that are slowed beside a
-// collective (work that counts as the collective's) are still the pass.
+// A pass is many kernels and the transfers they wait for; kernels slowed by a collective (work that counts as the
+// collective's) still belong to the pass.
 static bool goes_on(const StepTimeline *timeline, const OpenBar *open, const RunSpan *span) {
     if (!open->is_open) return false;
     bool touches = span->start <= open->end;

@@ -80,7 +80,7 @@ static int32_t name_of(const StepTrace *trace, const RunSpan *span) {
     if (span->kind == OP_WAIT) return NAMES_OF_WAITS + span->cause;
     if (span->label > 0 && span->label < trace->label_names && *trace->names[NAMES_OF_LABELS + span->label])
         return NAMES_OF_LABELS + span->label;
-    bool slowed = span->cause >= CAUSE_TP && span->cause <= CAUSE_DP; // what collectives take from kernels beside them
+    bool slowed = span->cause >= CAUSE_TP && span->cause <= CAUSE_DP; // kernels slowed by a collective
     if (span->kind == OP_WORK) return (slowed ? NAMES_OF_SLOWED : NAMES_OF_WORK) + span->cause;
     return knows_slot(trace, span) ? NAMES_OF_SLOTS + span->slot : NAMES_OF_MESSAGES + span->cause;
 }

@@ -1,4 +1,4 @@
-// What ranks are at while a step goes on: main streams as lines of letters, GPUs as what is resident on them.
+// Activity of ranks over a step: main streams as lines of letters, GPUs as the kernels resident on them.
 #include <stdlib.h>
 
 #include "models/workload/step/step_trace_internal.h"
@@ -54,7 +54,7 @@ static LaneKind kind_of_kernels(int pass) {
 }
 
 static LaneKind lane_kind(const RunSpan *span, int pass) {
-    bool works = span->kind == OP_WORK; // of communication: kernels slowed beside it
+    bool works = span->kind == OP_WORK; // of communication: kernels slowed by it
     switch ((Cause)span->cause) {
     case CAUSE_GEMM:
     case CAUSE_ATTENTION:
