@@ -1,4 +1,4 @@
-// From a record to what people read: text tables, CSV, JSON, plots.
+// Output of a record: text tables, CSV, JSON, plots.
 #pragma once
 
 #include <stdbool.h>

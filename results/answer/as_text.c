@@ -1,4 +1,4 @@
-// An answer for people: sentences and facts behind their labels, folded to the width of the screen; tables; charts.
+// Terminal text of an answer: sentences and facts with labels, wrapped to the screen's width; tables; charts.
 #include <string.h>
 
 #include "results/answer/answer.h"
@@ -12,9 +12,9 @@
 #define USUAL_WIDTH 80
 #define LABEL_GAP 2
 #define NARROWEST_LABEL 8
-#define SIDE_GAP 3 // between a fact and what stands beside it
+#define SIDE_GAP 3 // between a fact and the text next to it
 
-// What is shown, in order: the tree without the nodes that nobody sees.
+// The displayed nodes in order.
 typedef struct Shown {
     const AnswerNode **items;
     int count, room;
@@ -189,7 +189,7 @@ static int width_of(const AnswerTable *table, const int *widths, const bool *sho
     return width;
 }
 
-// What nobody misses where there is no room: the names, for a line below.
+// Drops the columns of highest `drop` rank until the table fits; returns their names, for a line below.
 static const char *drop_columns(const Page *page, const AnswerTable *table, const char *const *texts, bool *shown) {
     const char *names = "";
     int *widths = ARENA_ARRAY(page->arena, int, table->column_count);
@@ -217,8 +217,8 @@ static bool is_filled(const AnswerTable *table, int column) {
     return false;
 }
 
-// So many of the first columns shown tell each row from the next and leave a third of the width: columns that stand
-// below for want of room repeat them.
+// Number of leading columns that identify each row and leave a third of the width: columns moved to a second panel
+// for lack of space repeat them.
 static int keys_of(const Page *page, const AnswerTable *table, const char *const *texts, const bool *shown) {
     int rows = shown_rows(table, page->verbose), columns = table->column_count, keys = 0, width = 0;
     bool alike = true;

@@ -39,14 +39,14 @@ typedef struct Typed {
 const char *const *last_words(Arena *arena, const LastQuestion *question, const char *const *again, int again_count,
                               int *count);
 
-// The question that a file of an answer in JSON is of, by the command line in it: "command", or "run_command" for that
-// of the job a plan chose; `time` is the file's name, and its files are looked for from here, and only here and beside
-// it. NULL after a problem: it is no such file, has no such line, or says what only who asks may say.
+// The question of a JSON answer file, from the command line stored in it: "command", or "run_command" for the job a
+// plan chose. `time` is the file's name; its files are searched in the current folder and that of the answer only.
+// NULL after a problem: not an answer, no command line, or an option that only the user may give.
 typedef struct Json Json;
 const LastQuestion *last_question_of_answer(Arena *arena, const char *path, const char *key, const Typed *typed,
                                             const Json **answer, Problems *problems);
 bool last_names_answer(const char *word); // "plan.json"
-// A question asked again, said on standard error: its own words, then those that are said now.
+// Prints a repeated question on standard error: its own words, then those given now.
 void last_tell(Arena *arena, const char *const *words, int count, const LastQuestion *question);
 // Words on standard error, each behind a space, quoted where a shell needs it; what a terminal would obey is a '?'.
 void last_print_words(Arena *arena, const char *const *words, int count);

@@ -1,8 +1,8 @@
-// Words that stand in a file become a question. An answer in JSON, and what --last keeps, hold a command line; who
-// wrote the file may be a stranger, so that of its words only those are taken that say what is simulated: options whose
-// row is of the question (sim/base/options.h), and what belongs to none (a scenario, its own options). What says where
-// an answer goes is left out, and what only who asks may say (walls, limits, folders to read, stores) is refused,
-// unless it is typed now. This is the one door for such words, whoever asks again.
+// Command lines read from files. A JSON answer and the --last file contain a command line; the file is untrusted, so
+// only words that define the simulation are taken: options whose row is of the question (sim/base/options.h), and
+// words without an option (a scenario, its own options). Output options are skipped, and options reserved to the user
+// (sandbox, limits, folders to read, stores) are refused, unless given on the present command line. All commands that
+// read such words do so through this file.
 #pragma once
 
 #include "sim/base/options.h"

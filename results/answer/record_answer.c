@@ -11,7 +11,7 @@
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 #define FIRST_ROWS 6      // of a table, on the first screen
-#define FIRST_NOTES 2     // likewise, of sentences beside the answer
+#define FIRST_NOTES 2     // likewise, of sentences next to the answer
 #define FEW_ASSUMED 4     // named there
 #define MOST_TOLD 40      // of old prices
 #define WORTH_SAYING 0.05 // chance to run out of memory
@@ -96,7 +96,7 @@ static AnswerUnit unit_of(RecordUnit unit) {
     return units[unit];
 }
 
-// Waits and lengths: three figures are enough, and from an hour on people count in hours and days.
+// Durations: three significant digits; hours and days from an hour on.
 static const char *span_text(Arena *arena, double seconds) {
     if (!isfinite(seconds)) return NULL;
     if (seconds != 0 && fabs(seconds) < 1) return text_time(arena, seconds);
@@ -145,7 +145,7 @@ void record_tables(Answer *answer, Arena *arena, const RecordTable *tables, int 
     answer_close(answer);
 }
 
-// ---- What was published beside it.
+// ---- Comparison with published figures.
 
 // "4,000 samples/s"
 static const char *record_figure(Arena *arena, double value, const char *unit) {

@@ -1,5 +1,5 @@
-// A record as an answer (sim/data/answer.h): of one configuration or of many, with tables of its own, what was
-// published beside it, and what it rests on.
+// A record as an answer (sim/data/answer.h): of one configuration or of many, with its own tables, published figures,
+// and assumptions.
 #pragma once
 
 #include "results/answer/answer.h"
@@ -19,7 +19,7 @@ typedef struct RecordTelling {
 // What it answers of `record`. Objects of all points are made where `objects` says so: JSON and plain text have them.
 void record_answer(Answer *answer, Arena *arena, const Record *record, Date today, bool objects);
 
-// Its parts: how it is told, in a sentence, what was found, what that rests on and was published beside it.
+// Its parts: the context, the leading sentence, the results, and the assumptions with published figures.
 RecordTelling record_telling(Arena *arena, Answer *answer, const Record *record, Date today);
 const char *record_lead(const RecordTelling *telling);
 void record_found(const RecordTelling *telling);

@@ -1,5 +1,4 @@
-// One simulated configuration as an answer: what a step takes and what of the machine it uses, where time and memory
-// go, what it costs.
+// The answer for one simulated configuration: step time and utilisation, breakdown of time and memory, cost.
 #include <math.h>
 #include <string.h>
 
@@ -50,7 +49,7 @@ static void named_members(Answer *answer, const char *key, const NamedValue *val
 // What is neither work nor traffic has a row of its own, also where it is nothing.
 static bool is_idle(const NamedValue *value) { return strcmp(value->name, "idle") == 0; }
 
-// The same for people, with what each has of the whole.
+// The same as a displayed table, with each value's share of the whole.
 static void add_shares(const RecordTelling *telling, const char *heading, const char *what, AnswerUnit unit,
                        const NamedValue *values, int count, double whole) {
     AnswerColumn *columns = ARENA_ARRAY(telling->arena, AnswerColumn, 3);
@@ -433,7 +432,7 @@ static void add_packets(const RecordTelling *telling, const RecordPoint *point) 
     answer_close(telling->answer);
 }
 
-// ---- All of it, in the order in which people read.
+// ---- The whole answer, in display order.
 
 void record_point_members(const RecordTelling *telling, const RecordPoint *point) {
     Answer *answer = telling->answer;

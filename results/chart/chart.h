@@ -1,5 +1,5 @@
-// A chart before it is drawn: what there is to show, in the units of its axes. It is bars in rows, lines and points
-// over two axes, or shares in a grid; letters, gnuplot and the drawings of a page know all of them.
+// A chart before it is drawn, in the units of its axes: bars in rows, lines and points over two axes, or shares in a
+// grid; text, gnuplot and the drawings of a page can draw all of them.
 #pragma once
 
 #include <stdint.h>
@@ -93,11 +93,11 @@ void stack_chart(Arena *arena, const StackRow *rows, int row_count, Chart *chart
 // Bars to both sides of the answer as it stands, `base`.
 void swing_chart(Arena *arena, const SwingRow *rows, int row_count, double base, const char *base_title, Chart *chart);
 
-// Two things that one wants little of, such as days and money. `on_front`: no other is better in one and as good in the
+// Two quantities to minimise, such as days and money. `on_front`: no other point is better in one and as good in the
 // other.
 typedef struct ParetoPoint {
     double x, y;
-    double x_low, x_high, y_low, y_high; // nine times in ten between these; 0 or NAN: nobody knows
+    double x_low, x_high, y_low, y_high; // 5th and 95th percentiles; 0 or NAN: unknown
     const char *label;
     bool on_front, is_chosen;
 } ParetoPoint;

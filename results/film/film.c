@@ -1,4 +1,4 @@
-// Frames of a run, and what each shows.
+// Frames of a run, and the content of each.
 #include "results/film/film.h"
 
 #include <math.h>
@@ -240,10 +240,10 @@ static const char *rate_of(Arena *arena, const Film *film, const FilmBar *bar, c
     return arena_printf(arena, "%s (was %s)", now, text_figures(arena, was / 1e9, 3));
 }
 
-// Of bars that are on at the same time at most so many are told.
+// Number of concurrent bars described in a frame.
 #define TOLD_MOST 3
 
-// What a main stream waits for: what ends on its row when that is over.
+// The bar that ends a main stream's wait: of its row, with the wait's end.
 static const FilmBar *waited_for(const Film *film, const FilmFrame *at, const FilmBar *wait) {
     for (int i = at->first; wait && i < at->end; i++) {
         const FilmBar *bar = &film->bars.items[i];
@@ -329,7 +329,7 @@ static const char *said(Arena *arena, const Film *film, const FilmBar *bar, bool
     return brief || !bar->link ? bar->event : arena_printf(arena, "%s over %s", bar->event, bar->link);
 }
 
-// Of the bars that tell of themselves and begin, or end, at the frame.
+// Lists the bars that begin, or end, at the frame; of a transfer only its leading bar.
 static const char *happens(Arena *arena, const Film *film, int frame, bool begins, int most) {
     bool brief = most == 1;
     SimTime now = film->frames[frame].time;

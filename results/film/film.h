@@ -1,6 +1,6 @@
-// A run event by event: rows (ranks, stages) and what each did and when, from which follow the frames: the instants at
-// which something begins or ends. It is made once; a frame is looked up by its number, so going back costs what going
-// on does. It knows no models: bars come with their words (scenarios/step/ makes them of runs).
+// A run event by event: rows (ranks, stages) with bars of activity, and the frames derived from them: the instants at
+// which a bar begins or ends. Built once; a frame is looked up by its number, so stepping back is as fast as forward.
+// It has no notion of models: bars come with their texts (scenarios/step/ makes them of runs).
 #pragma once
 
 #include <stdbool.h>
@@ -19,17 +19,17 @@ typedef struct FilmBar {
     int32_t row;
     int32_t track; // the stream: one does one thing at a time
     FilmKind kind;
-    bool is_side;         // beside what the row's main stream does
-    bool leads;           // of the bars of its meeting the one by which the transfer is told
+    bool is_side;         // concurrent with the row's main stream
+    bool leads;           // the bar that represents the transfer, of all bars of its meeting
     bool is_critical;     // on the path that decided the end
     uint32_t color;       // 0xRRGGBB
     const char *name;     // short: "F3"; "" none
-    const char *says;     // of its row: "forward of micro-batch 3", "sends chunk 2 to 1"
-    const char *event;    // by itself: "chunk 2, 0 to 1"; NULL: the row, and what it says
-    const char *link;     // that the transfer fills most; NULL
-    const Plan *plan;     // of a transfer whose rate is told; NULL
-    SimTime start;        // it came
-    SimTime begun, flows; // of a transfer: all had come; and its latency had passed
+    const char *says;     // in its row: "forward of micro-batch 3", "sends chunk 2 to 1"
+    const char *event;    // alone: "chunk 2, 0 to 1"; NULL: the row and `says`
+    const char *link;     // the transfer's most utilised link; NULL
+    const Plan *plan;     // of a transfer whose rate is displayed; NULL
+    SimTime start;        // arrival
+    SimTime begun, flows; // of a transfer: last arrival; end of its latency
     SimTime end;          // SIM_TIME_NEVER: none
     int64_t meeting;      // the same for all ends of one transfer, from 1; else 0
     int32_t next;         // film_finish: of the same meeting, round to itself

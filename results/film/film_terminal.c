@@ -1,4 +1,4 @@
-// A frame on a terminal, and the keys by which one walks through them.
+// A frame on a terminal, and the keys for navigation.
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -45,8 +45,7 @@ static int name_width(const Film *film) {
 
 // ---- Bars: each with its name, then '=' or, on the critical path, '#'; what is yet to come is empty.
 
-// The stretch of time that lanes show: all of it, or where bars would be too narrow to be told apart, what is around
-// now.
+// The time range of the lanes: all of it, or if bars would be too narrow to read, a range around the present.
 typedef struct Window {
     SimTime from, to, now;
 } Window;

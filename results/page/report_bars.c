@@ -1,4 +1,4 @@
-// Bars in rows: breakdowns, memory, pipelines; and how far assumptions move an answer.
+// Drawings of bars in rows: breakdowns, memory, pipelines; and sensitivity of an answer to its assumptions.
 #include <math.h>
 
 #include "results/page/report_page.h"
@@ -18,7 +18,7 @@ static double widest(Arena *arena, const char *const *texts, int count) {
     return width;
 }
 
-// On narrow paper names stand above their bars, on wide paper beside them.
+// In narrow drawings names are above their bars, in wide ones to the left.
 static Rows rows_of(const Paper *paper, const char *const *names, const char *const *ends, int count, bool is_dense,
                     bool has_line) {
     Rows rows = {.top = has_line ? 24 : 6, .bar = is_dense ? 22 : 16};
@@ -336,7 +336,7 @@ static const ReportTable *table_of_timeline(Arena *arena, const BarChart *chart)
     return table;
 }
 
-// A row for each row, its ends beside it.
+// The bars' ends as a table, one row each.
 static const ReportTable *table_of_ends(Arena *arena, const BarChart *chart) {
     ReportTable *table = report_table_create(arena, chart->title);
     report_column(arena, table, "assumption", false);

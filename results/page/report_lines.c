@@ -1,4 +1,4 @@
-// Lines and points over two axes: with ranges, guides, limits and a panel below, labels where there is room for them.
+// Drawings of lines and points over two axes: with ranges, guides, limits and a panel below, labels where they fit.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -246,8 +246,8 @@ static double draw_key(const Paper *paper, const Frame *frame, const char *const
     return rows * KEY_ROW + 8;
 }
 
-// The names of the plans that one would choose among beside their points; where there is no room for all of them,
-// letters, and the names in a key below. Returns the height of the key.
+// Labels the plans' points with their names, or where these do not fit with letters and a key below. Returns the
+// height of the key.
 static double draw_point_labels(const Paper *paper, const Frame *frame, const RecordChart *chart, Boxes *taken) {
     int count = 0, before = taken->count, room = 1;
     for (int i = 0; i < chart->curve_count; i++) room += chart->curves[i].count;
@@ -290,7 +290,7 @@ static void draw_limits(const Paper *paper, const Frame *frame, const RecordChar
     }
 }
 
-// Above its line where the axis' title leaves room, else beside it.
+// Above its line if the axis' title leaves space, else next to it.
 static void draw_x_limit_title(const Paper *paper, const Frame *frame, const RecordChart *chart, Boxes *taken) {
     if (!(chart->x_limit > 0)) return;
     double x = frame_x(frame, chart->x_limit), half = paper_text_width(chart->x_limit_title) / 2;

@@ -1,5 +1,5 @@
 // The store: a SQLite file with a rollback journal. (Write-ahead logs do not work on the network file systems of
-// clusters.) Tables have no row numbers: they lie in the order of their keys, whatever came first.
+// clusters.) Tables are WITHOUT ROWID: rows are in the order of their keys, not of insertion.
 #include "results/store/store.h"
 
 #include <errno.h>
@@ -174,11 +174,11 @@ static Lock try_lock(Store *store, const char *path) {
     return is_named && held.st_ino == named.st_ino ? LOCK_HELD : LOCK_REMOVED;
 }
 
-// A file beside the store is locked; the system gives it up with the process, however that ends.
+// Locks a separate file; the system releases the lock when the process ends, however it ends.
 static bool lock_for_writing(Store *store) {
     const char *path = arena_printf(store->arena, "%s-lock", store->path);
     Lock lock = LOCK_REMOVED;
-    while (lock == LOCK_REMOVED) { // by the one before, in between
+    while (lock == LOCK_REMOVED) { // a lock file removed by its previous owner meanwhile
         store->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
         if (store->lock < 0) return refuse_lock(store, path);
         lock = try_lock(store, path);

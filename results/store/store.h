@@ -1,7 +1,7 @@
-// The store of a sweep: one SQLite file that holds every point once, and is whole at any moment. The one door to
-// SQLite.
+// The store of a sweep: one SQLite file that holds every point once, and is consistent at any moment. SQLite is used
+// in this folder only.
 //
-// Points have no order of their own in it, so that the same points give the same dump however they came in.
+// Points have no order of insertion, so that the same points give the same dump in whatever order they were stored.
 #pragma once
 
 #include <stdbool.h>
@@ -58,7 +58,7 @@ typedef enum StoreRefusal {
 // at a time may write.
 Store *store_open(Arena *arena, const char *path, StoreMode mode, Problems *problems, StoreRefusal *refusal);
 extern int store_patience_ms; // how long a file that others lock is waited for
-// Rows not committed are not lost: who opens the store next to write finds them beside it.
+// Uncommitted rows are not lost: they are in a file next to the store, which the next writer reads.
 void store_close(Store *store);
 
 // What follows gives false after a problem: the disk is full, the file is no longer there.

@@ -1,6 +1,6 @@
-// Is the file what we wrote? Its tables are compared with the text that made them, its pages are SQLite's to check, and
-// its rows are ours: each has a checksum, and the seal counts them all. A checksum finds chance, not malice: whoever
-// may write the file may also compute it.
+// Integrity check of the store. Its tables are compared with their schema, SQLite checks its pages, and each row has
+// a checksum of ours; the seal counts all rows. Checksums detect accidents, not attacks: a process that may write the
+// file can also compute them.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -278,7 +278,7 @@ static bool refuse_damaged(Store *store, const Found *found) {
                    "take a copy that is whole, or move it away and give the sweep's command again: it simulates anew");
 }
 
-// At one moment of the file, whoever writes meanwhile.
+// Checks one snapshot of the file, whatever is written meanwhile.
 bool store_check(Store *store) {
     if (!store_execute(store, "BEGIN", "cannot be read")) return false;
     Found found = {.which = ""};

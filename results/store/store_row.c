@@ -82,7 +82,7 @@ bool store_row_unpack(Arena *arena, const char *packed, size_t bytes, StoreRow *
     return at == end;
 }
 
-// ---- Soundness: what must hold before a row is a point's, whoever wrote it.
+// ---- Validity: what a row must satisfy before it is read as a point.
 
 static bool is_object(Arena *arena, const char *text) {
     const Json *json = json_read_text(arena, "", text, strlen(text), problems_create(arena));

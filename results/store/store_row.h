@@ -1,4 +1,4 @@
-// What the store needs of its rows beside results/store/store.h.
+// Rows of the store: declarations private to the store, in addition to results/store/store.h.
 #pragma once
 
 #include "results/store/store.h"
