@@ -1,5 +1,5 @@
-// lockstep validate first-contact: a batch of measurements that nobody who wrote the program has seen, predicted once,
-// as a section of docs/first-contact.md that stays as it is whatever is learned from the batch afterwards.
+// lockstep validate first-contact: a batch of measurements unseen during development is predicted once, as a section
+// of docs/first-contact.md that is never changed afterwards, whatever is learned from the batch.
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// Fitting constants of the network model to measured collectives.
+// Fits constants of the network model to measured collectives.
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #define NOISE 0.15        // of a logarithm: protocol switches make curves step by as much
 #define SMALL_WEIGHT 0.7  // of sizes that latency decides, against the others
-#define MACHINES_ENOUGH 4 // to tell of machines never seen
+#define MACHINES_ENOUGH 4 // for conclusions about other machines
 #define ROWS_OF_A_LOG 12  // taken of a log, evenly: neighbouring sizes err alike
 
 #define FIRST_STEP 1e6 // of rates of long payloads, bytes
@@ -134,7 +134,7 @@ int machines_that_tell(const Measurements *logs, const double *weights, Constant
     return machines;
 }
 
-// What few machines have told stays near its prior: they say more of themselves than of machines never seen.
+// Constants measured on few machines have a tighter prior: a few machines need not represent others.
 static double spread_of(const Task *task, ConstantId id) {
     double told = sqrt(fmax(machines_that_tell(task->logs, task->weights, id), 1) / MACHINES_ENOUGH);
     return constant_rows[id].prior_spread * (constant_rows[id].scope == SCOPE_SHARED ? fmin(told, 1) : 1);

@@ -1,4 +1,4 @@
-// lockstep calibrate fit: from measurements to the constants of the GPUs, as a table and as a profile.
+// lockstep calibrate fit: fits the constants of GPUs to measurements, and prints them as a table and as a profile.
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static const char about[] =
     "values are from all of "
     "them.";
 
-// A value with its sigma, as people read it; two cells of a table.
+// A value with its sigma, formatted; two cells of a table.
 static const char *estimate_text(Arena *arena, Estimate estimate, double scale, const char *unit) {
     return arena_printf(arena, "%.3g ± %.2g%s", estimate.value / scale, estimate.value * estimate.sigma / scale, unit);
 }

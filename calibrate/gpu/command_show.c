@@ -155,7 +155,7 @@ static bool plot(Arena *arena, const Gpu *gpu, const MeasuredFile *file, const O
 
 // ---- The question.
 
-// No profile has constants of channels among virtual ranks: `calibrate fit` tells them.
+// Channels among virtual ranks are left out: profiles have no constants for them, `calibrate fit` reports them.
 static const MeasuredFile *without_channels(Arena *arena, const MeasuredFile *all) {
     MeasuredFile *file = ARENA_NEW(arena, MeasuredFile);
     *file = *all;

@@ -1,5 +1,5 @@
-// Of a Kineto trace what tells of more than time: matrix products, whose shapes PyTorch writes beside the operator and
-// whose time beside its kernels, and collectives within a node.
+// Imports measurements other than times from a Kineto trace: matrix products, with shapes from PyTorch's operators
+// and times from their kernels, and collectives within a node.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// What single kernels take that stand beside products: launches and casts. Kernels are replayed as a CUDA graph.
+// Predicted time of single kernels between products: launches and casts. Kernels are replayed as a CUDA graph.
 #pragma once
 
 #include "models/hardware/hardware.h"

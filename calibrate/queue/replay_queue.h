@@ -1,4 +1,4 @@
-// Published shared clusters replayed: what operators measured beside what the simulator says.
+// Replays published shared clusters, and compares the operators' measurements with the simulation.
 #pragma once
 
 #include "models/workload/queue/queue_jobs.h"

@@ -1,4 +1,4 @@
-// lockstep validate queue: what operators of shared clusters published, beside their traces replayed.
+// lockstep validate queue: compares published figures of shared clusters with replays of their traces.
 #include <math.h>
 #include <string.h>
 

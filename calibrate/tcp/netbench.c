@@ -1,5 +1,5 @@
 // netbench: collectives between real processes over TCP, timed and checked. One process per host, each with its rank
-// and the same list of addresses; rank 0 prints. What a rank does is in schedule.c, how bytes move in wire.c.
+// and the same list of addresses; rank 0 prints. A rank's schedule is in schedule.c, the transport in wire.c.
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -351,7 +351,7 @@ static int run(Arena *arena, int argc, char **argv, Problems *problems) {
 
 int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN);
-    prctl(PR_SET_TIMERSLACK, 1); // wake when told to
+    prctl(PR_SET_TIMERSLACK, 1); // no timer slack: wake on time
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
     int code = run(arena, argc, argv, problems);

@@ -1,5 +1,4 @@
-// Whether ranges hold for whoever asks: how much of what was measured lies inside them, how wide they are, and what
-// untuned code loses, learned anew.
+// Validation of the ranges: their coverage of measured runs, their width, and the losses of untuned code, refitted.
 #pragma once
 
 #include "calibrate/training/nested_training.h"

@@ -187,8 +187,8 @@ static void read_cells(Row *row) {
 
 // ---- What the simulator does not model yet.
 
-// Why one that might be known is not predicted; else, of kinds whose tables leave out how long a sample is, those alone
-// are read whose data set tells.
+// Models that are known but not predicted; and model kinds whose tables leave out the length of a sample, of which
+// only rows with a data set are read.
 typedef struct UnsaidKind {
     const char *type, *reason;
 } UnsaidKind;
@@ -240,8 +240,8 @@ static void set_measured(Row *row, double seconds, const char *rule) {
     row->run->rule = rule;
 }
 
-// Throughput in MLPerf's logs is of the whole cluster or of one GPU. A run that would not have met its data even once
-// by the time it was done tells which. Images of OpenImages' and COCO's training sets (MLPerf Training rules).
+// Throughput in MLPerf's logs is of the whole cluster or of one GPU: of the whole where one GPU's would give the run
+// less than one epoch. Images of OpenImages' and COCO's training sets (MLPerf Training rules).
 typedef struct Epoch {
     const char *model;
     double samples;

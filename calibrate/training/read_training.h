@@ -36,7 +36,7 @@ typedef struct MeasuredRun {
     unsigned assumed;         // bit 1 << Assumed for each thing that the row leaves open
 } MeasuredRun;
 
-// What is not told to the reader, to see what it is worth.
+// Information withheld from the reader, to measure its worth.
 typedef struct Withheld {
     bool framework_name;
     SoftwareRules rules; // of software

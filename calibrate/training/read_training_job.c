@@ -80,8 +80,8 @@ static Model *copy_of(Arena *arena, const Model *model) {
 }
 
 // Detectors take images of COCO with a short side of 800 pixels and a long one of up to 1,333, which a backbone's
-// strides pad to 1,344: usually they are 3:4. What groups a batch by shape pads one of the longest to 800 x 1344, what
-// does not has wide ones beside tall ones and pads all to 1344 x 1344. Sizes of the library's 3:4 with as many pixels.
+// strides pad to 1,344: usually they are 3:4. Batches grouped by shape are padded to at most 800 x 1344; others mix
+// wide and tall images and are padded to 1344 x 1344. As 3:4 sizes of the library with as many pixels.
 #define LARGEST_OF_GROUPED 898
 #define LARGEST_OF_MIXED 1164
 static const char *const grouping[] = {"detectron", "mmdet", "maskrcnn", "simpledet"};
@@ -162,9 +162,9 @@ static bool agrees(const Row *row, Column column, int published) {
     return !stated(row, column) || (int)row->number[column] == published;
 }
 
-// A decoder that the library knows, whose configuration tells what the columns do not: the width of heads, norms of
-// queries and keys, latents, shared experts, dense layers. A row of fewer layers is that model cut short. NULL: go by
-// the columns.
+// A decoder of the model library, whose configuration has what the columns lack: the width of heads, norms of queries
+// and keys, latents, shared experts, dense layers. A row of fewer layers is that model truncated. NULL: go by the
+// columns.
 static const Model *known_decoder(Row *row) {
     const Model *published = find_model(row->arena, name_of_model(row), row->run->where, problems_create(row->arena));
     if (!published || !published->rms_norm || published->encoder_layers > 0 || published->written ||
@@ -250,7 +250,7 @@ static const Model *transformer_of(Row *row) {
     return model;
 }
 
-// An encoder and a decoder, which the columns cannot tell apart: one of the library's, with the row's depth and width.
+// An encoder-decoder, which the columns cannot describe: one of the library's, with the row's depth and width.
 static const Model *pair_of(Row *row) {
     const Model *model = find_model(row->arena, row->text[MODEL], row->run->where, problems_create(row->arena));
     if (!model || model->encoder_layers == 0) {
@@ -404,7 +404,7 @@ static void say_servers(Row *row) {
     if (several) assume(row, ASSUMED_SERVERS);
 }
 
-// A note may tell the other layout beside the row's own.
+// The layout in the row's notes, if any, overrides the software's.
 static const char *layout_text(const Row *row, const char *text) {
     const char *noted = strcasestr(row->text[NOTES], "memory format ");
     return noted ? arena_printf(row->arena, "%.18s", noted) : text;
@@ -421,7 +421,7 @@ static void say_images(Row *row, const char *software_text) {
     say_number(row, JOB_DATA, "workers", HOST_CORES); // as many as the host has
 }
 
-// Where adapters are, if the row tells.
+// The adapters' place, if the row states it.
 static void say_adapters(Row *row) {
     bool everywhere = says(row, NOTES, "on all linear layers"), attention = says(row, NOTES, "on q, k, v and o");
     if (everywhere || attention) say_flag(row, JOB_TRAINING, "lora_everywhere", everywhere);
@@ -725,7 +725,7 @@ static void say_optimizer(Row *row) {
 void read_layout(Row *row) {
     int tp = at_least_one(row->number[TP]), pp = at_least_one(row->number[PP]);
     bool interleaved = says(row, METRIC_KIND, "interleaved") || says(row, OVERLAP, "interleaved");
-    bool two_stages = interleaved && !(row->number[VP] > 1); // a rank, as PyTorch's schedules have unless told
+    bool two_stages = interleaved && !(row->number[VP] > 1); // per rank: the default of PyTorch's schedules
     int vpp = pp == 1 ? 1 : two_stages ? 2 : at_least_one(row->number[VP]);
     say_parallel(row, "tp", tp);
     say_parallel(row, "pp", pp);
@@ -770,7 +770,7 @@ void read_batch(Row *row) {
         batch.global = batch.micro * dp;
         batch.micro /= accumulation;
     }
-    bool one_micro_batch = pp == 1 || accumulation > 0; // a pipeline of one micro-batch is nobody's
+    bool one_micro_batch = pp == 1 || accumulation > 0; // a pipeline has more than one micro-batch
     if (batch.global == 0 && batch.micro > 0 && one_micro_batch)
         batch.global = batch.micro * dp * (accumulation > 0 ? accumulation : 1);
     if (batch.global == 0 && convolves(row->said.model)) {

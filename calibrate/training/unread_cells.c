@@ -1,5 +1,5 @@
-// What a row says in its columns of configuration and nobody here reads: words beside those that are known, or known to
-// be what is taken anyway.
+// Words in a row's configuration columns that the reader does not understand: those neither known nor equal to a
+// default.
 #include "calibrate/training/read_training_internal.h"
 
 #define LONGEST_TOLD 4096

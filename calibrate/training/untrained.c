@@ -1,4 +1,4 @@
-// A number that training runs told says so in its source.
+// Hides the catalogue numbers that were derived from training runs, by their source text.
 #include "calibrate/training/untrained.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 static bool is_told(const Fact *fact) { return fact->source && strstr(fact->source, TOLD_BY); }
 
-// Where the fact's number lies in the GPU; NULL: no training run tells of it.
+// The GPU's member of a fact; NULL: not one derived from training runs.
 static double *place_of(Gpu *gpu, const char *name) {
     Precision precision;
     if (strcmp(name, "training_clock") == 0) return &gpu->training_clock;

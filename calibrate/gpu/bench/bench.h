@@ -1,5 +1,5 @@
-// The measuring program lockstep-bench: what it measures, how it times, and the small door behind which the GPU stands
-// (calibrate/gpu/bench/cuda_layer.cu) or, in tests, a fake. Plain C with nothing but the C library, so that it builds
+// The benchmark program lockstep-bench: its cases, its timing, and the interface to the GPU
+// (calibrate/gpu/bench/cuda_layer.cu) or, in tests, to a fake. Plain C with only the C library, so that it builds
 // wherever a CUDA toolkit is.
 #pragma once
 
@@ -65,10 +65,10 @@ typedef struct BenchMachine {
     int64_t memory_bytes, l2_bytes;
     int max_sm_mhz, max_memory_mhz;
     double power_limit_watts;
-    int pcie_generation, pcie_lanes; // that GPU and slot agree on at most; 0: not told
+    int pcie_generation, pcie_lanes; // the maximum that GPU and slot support; 0: unknown
 } BenchMachine;
 
-// What the device's own sensors say. 0: not told.
+// Readings of the device's sensors. 0: not available.
 typedef struct BenchSensors {
     double sm_mhz, memory_mhz, watts, celsius;
     uint64_t throttle; // bits as NVML gives them
@@ -173,8 +173,8 @@ void bench_write_end(FILE *out, const BenchTally *tally, double seconds);
 
 // ---- The command line, shared by lockstep-bench (with a layer) and `lockstep calibrate run` (without).
 int bench_command(const BenchLayer *layer, void *device, int argc, char **argv);
-// Becomes lockstep-bench with these arguments: the one beside this program, in cuda/ beside it, or on the PATH. Comes
-// back, with an exit code and after saying why, only when there is none to become.
+// Replaces this process by lockstep-bench with these arguments: the one in this program's folder, in its cuda/, or on
+// the PATH. Returns an exit code only if none was found, with an error message.
 int bench_elsewhere(char **argv);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
-// Running the plan. A section runs in a process of its own that sends its lines through a pipe: "#N" before case N,
-// then the row. So a crash, a lost CUDA context or a kernel that never ends costs the case it happened in: the process
-// is ended and another goes on after that case.
+// Runs the plan. A section runs in its own process, which sends its lines through a pipe: "#N" before case N, then
+// the row. So a crash, a lost CUDA context or a hanging kernel costs only the case it happened in: the process is
+// ended and another continues after that case.
 #include "calibrate/gpu/bench/bench.h"
 
 #include <errno.h>
@@ -273,7 +273,7 @@ BenchTally bench_run(const BenchLayer *layer, void *device, const BenchSettings 
     sigaction(SIGTERM, &stop, &on_term);
     for (int s = 0; s < BENCH_SECTION_COUNT; s++) {
         if (plan->first[s] == plan->first[s + 1]) continue;
-        // What earlier sections left over goes to nobody; what they overran is taken from the later ones.
+        // Unused time of earlier sections is not redistributed; overruns reduce the later ones.
         double left = settings->budget_seconds - (now() - run.begin);
         double budget = fmin(bench_section_budget(settings, plan, (BenchSection)s), left);
         run_section(&run, (BenchSection)s, fmax(budget, 0));

@@ -1,5 +1,5 @@
-// Inside lockstep-bench: what the parts of the CUDA layer share. A family measures one kind of case; the layer around
-// it (cuda_layer.cu) keeps the clock, the buffers and the sensors.
+// Shared by the parts of lockstep-bench's CUDA layer. A family measures one kind of case; the layer around it
+// (cuda_layer.cu) keeps the clock, the buffers and the sensors.
 #pragma once
 
 #include <cublasLt.h>
@@ -91,7 +91,7 @@ __host__ __device__ inline float random_element(unsigned seed, unsigned long lon
 unsigned grid_over(size_t count); // blocks of so many threads for a loop over `count`, in strides of the whole grid
 BenchStatus device_fill(Device *device, void *pointer, ElementType type, size_t count, unsigned seed,
                         BenchFault *fault);
-// Results that nobody wrote must not look right because an earlier case left them there: NaN, or a large odd number.
+// Poisons an output buffer, lest results of an earlier case pass the check: with NaN, or a large odd number.
 BenchStatus device_spoil(Device *device, void *pointer, size_t bytes, BenchFault *fault);
 double host_element(ElementType type, unsigned seed, unsigned long long i); // what device_fill wrote there
 // `count` elements from `first` on, as numbers on the host.

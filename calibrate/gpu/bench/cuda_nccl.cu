@@ -270,8 +270,8 @@ static void nccl_finish(Device *device) {
 
 const Family nccl_family = {nccl_prepare, NULL, nccl_launch, nccl_check, nccl_finish};
 
-// ---- Many processes. All of them go through the same cases with the same counts, so that nobody waits for a
-// collective that another does not call; counts follow from the size alone.
+// ---- Many processes. All of them run the same cases with the same counts, so that none waits for a collective that
+// another does not call; counts follow from the size alone.
 
 #define MEET_SECONDS 120.0
 #define MEET_BUDGET_SECONDS 600 // for everything; then each rank ends, whatever NCCL does
@@ -364,7 +364,7 @@ static BenchStatus measure_meeting(const Meeting *meeting, const BenchCase *of, 
     TRY(repeat_meeting(meeting, of, 3, &samples[0], fault));
     for (int i = 0; i < MEET_SAMPLES; i++) TRY(repeat_meeting(meeting, of, result->iterations, &samples[i], fault));
     result->time = bench_spread(samples, MEET_SAMPLES);
-    // A wrong result is told only now: a rank that stopped on its own would leave the others waiting.
+    // A wrong result is reported only here: a rank that stopped earlier would leave the others waiting.
     if (!(result->check.error <= result->check.tolerance))
         return bench_fail(fault, __FILE__, __LINE__, "wrong result: error %.3g", result->check.error);
     return BENCH_DONE;

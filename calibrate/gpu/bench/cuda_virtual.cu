@@ -1,8 +1,8 @@
 // Collectives among virtual ranks on one GPU: each rank is a few thread blocks, each block on an SM of its own, and
 // ranks pass data only through slots in device memory, with the two protocols of NCCL. Simple: a slot is filled, a
-// fence, then a counter that the receiver waits for. LL: every 8 bytes carry their own flag, so data tell themselves
-// that they have come. This gives the bandwidth of a channel, the rate of reduction and the latency of a step; it says
-// nothing of links between GPUs.
+// fence, then a counter that the receiver waits for. LL: every 8 bytes carry their own flag, which signals their
+// arrival. This gives the bandwidth of a channel, the rate of reduction and the latency of a step; it does not
+// measure links between GPUs.
 //
 // Memory order. A sender's block writes a slot, meets at a barrier, and one thread of it makes a fence of the GPU and
 // raises the counter; a receiver's thread sees the counter, makes a fence, and its block meets at a barrier before it

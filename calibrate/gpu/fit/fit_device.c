@@ -1,5 +1,5 @@
-// One GPU's fit. Parameters live on the whole line (shares as logits, times as logarithms). Residuals are logarithms of
-// predicted over measured with a robust loss. Parameters that the data say too little of keep the catalogue's value.
+// Fit of one GPU's constants. Parameters are unconstrained (shares as logits, times as logarithms); residuals are
+// logarithms of predicted over measured, with a robust loss. Unidentified parameters keep the catalogue's value.
 #include "calibrate/gpu/fit/fit_device.h"
 
 #include <math.h>
@@ -19,8 +19,8 @@
 #define QUANTILE_95 1.959964
 #define OUTLIER_SIGMAS 4
 #define OUTLIER_LEAST 0.15
-#define USUAL_NOISE 0.03   // of a measurement that says nothing of its own
-#define NOISE_FREEDOM 10.0 // measurements that the noise of repeats counts as, beside the residuals
+#define USUAL_NOISE 0.03   // of a measurement without its own
+#define NOISE_FREEDOM 10.0 // measurements that the noise of repeats counts as, in addition to the residuals
 
 // The fit of one group.
 typedef struct Task {
@@ -125,7 +125,7 @@ static double solve(Arena *arena, Task *task, Answer *answer) {
                             .most_iterations = 60,
                             .covariance = answer->covariance};
     double found = least_squares_solve(arena, &problem, answer->x, answer->sigma);
-    // The door scales by the residuals alone.
+    // least_squares_solve scales sigma by the residuals alone.
     double softened, noise = noise_of(arena, task, answer->x, &softened);
     int freedom = problem.residual_count - count;
     double scaled = found * sqrt((double)problem.residual_count / (freedom > 0 ? freedom : 1));
@@ -135,8 +135,8 @@ static double solve(Arena *arena, Task *task, Answer *answer) {
     return noise;
 }
 
-// Parameters that the data do not tell go back to where they stood, one at a time and the vaguest first, since each
-// that goes makes the others clearer. Returns the noise.
+// Unidentified parameters are reset to their start, one at a time, the least certain first, since each reset makes
+// the others more certain. Returns the noise.
 static double solve_identified(Arena *arena, Task *task, Answer *answer) {
     for (;;) {
         int vaguest = 0;
@@ -153,7 +153,7 @@ static double solve_identified(Arena *arena, Task *task, Answer *answer) {
     }
 }
 
-// ---- What is told of the parameters.
+// ---- Results per parameter.
 
 static DeviceParameter parameter_of(Arena *arena, const Free *free, double kept) {
     return (DeviceParameter){.key = free_key(arena, free),
@@ -286,7 +286,7 @@ static void hold_out(Arena *arena, const Constants *start, const Measured *rows,
     for (int g = 0; g < GROUP_COUNT; g++) {
         Task task = task_create(start, (FitGroup)g, rows, count, taken);
         if (task.count == 0 || taken_count(&task) < 2 * task.count) {
-            for (int i = 0; i < count; i++) taken[i] |= group_of_kind(rows[i].kind) == (FitGroup)g; // nothing to tell
+            for (int i = 0; i < count; i++) taken[i] |= group_of_kind(rows[i].kind) == (FitGroup)g; // too few data
             continue;
         }
         solve_identified(arena, &task, answer);
@@ -325,7 +325,7 @@ static void find_outliers(Arena *arena, const Measured *rows, int count, DeviceF
 
 // ---- The fit.
 
-// What no measurement tells strays as far as the catalogue says, or as what is just not identified.
+// Parameters without measurements get the catalogue's uncertainty, or the threshold of identification.
 static void doubt_the_rest(const Constants *constants, Whole *whole) {
     for (int f = 0; f < whole->count; f++) {
         const Free *free = &whole->frees[f];

@@ -18,9 +18,8 @@
 #define FAR 1.0            // so far a search that starts anywhere still has a slope
 #define PRIOR_RESIDUAL 0.1 // a prior one sigma off weighs as much as four points that are 5 % off
 #define MOST_ITERATIONS 40
-#define LEAST_PRODUCT                                                                                                  \
-    0.5                 // of a measured time; where the cast is more of it, the difference tells little of the product
-#define USUAL_ROWS 40.0 // each campaign weighs as much as so many rows, however many it has
+#define LEAST_PRODUCT 0.5 // of a measured time; where the cast takes more of it, the difference is too uncertain
+#define USUAL_ROWS 40.0   // each campaign weighs as much as so many rows, however many it has
 #define OUR_GEMMS SHIPPED_MEASUREMENTS "/gemm.csv"
 
 enum { FEED, SPLIT, QUIET, SCALING, SHARED = SCALING + 2 }; // SCALING: of 8 bits, of 4

@@ -1,6 +1,6 @@
-// Kernels of attention, of routed experts and of exchanges of tokens, each as a library has it on a generation of GPUs:
-// how a line of a table of them is read, what it is predicted to take, and how its few constants are fitted to lines of
-// it: least squares on the log of time, with priors, and errors on halves that the fit has not seen.
+// Fit of attention, grouped-expert and token-exchange kernels, each of a library on a generation of GPUs: reading of
+// a table's line, its predicted time, and the fit of a kernel's few constants to lines: least squares on the log of
+// time, with priors, and hold-out errors on halves.
 #pragma once
 
 #include "calibrate/gpu/fit/kernel_line.h"
@@ -12,11 +12,11 @@ typedef struct KernelPoint {
     double seconds;
 } KernelPoint;
 
-// What of a kernel its form must tell; kernels are rows of models/hardware/{flash,grouped,exchange}.h.
+// What a kind of kernel provides to the fit; kernels are rows of models/hardware/{flash,grouped,exchange}.h.
 typedef struct KernelForm {
     const char *const *columns; // by which a table is known
     int column_count;
-    const char *const *shape_columns; // that say what a line ran, for people
+    const char *const *shape_columns; // that identify a line's case in output
     int shape_column_count;
     int fewest_lines;                       // of a kernel, for a fit
     int constants;                          // of which the first has its error printed

@@ -1,4 +1,4 @@
-// The table of what measurements can tell.
+// The table of parameters that measurements can determine.
 #include "calibrate/gpu/fit/fit_parameters.h"
 
 #include <math.h>
@@ -78,7 +78,7 @@ double line_of(const Free *free, double value) {
     return log(free->row->curve == CURVE_ABOVE_ONE ? fmax(value - 1, 1e-2) : fmax(value, 1e-9));
 }
 
-// A GEMM tells of the efficiency of its own type alone, a ring of LL nothing of Simple.
+// A GEMM informs only the efficiency of its own type, a ring of LL nothing of Simple.
 bool free_informed(const Free *free, const Measured *row) {
     const ParameterRow *of = free->row;
     if (row->watched || (row->kind != of->kind && row->kind != of->also)) return false;

@@ -1,4 +1,4 @@
-// Reading measurements: a line at a time, each a JSON object of its own, then what each of them measures.
+// Reads measurements: one JSON object per line, then what each of them measures.
 #include "calibrate/gpu/fit/measured.h"
 
 #include <math.h>
@@ -90,7 +90,7 @@ static bool take_launch(Arena *arena, const BenchCase *of, Measured *row) {
     return true;
 }
 
-// Rings and trees of one block for each rank tell of a channel; more of them tell of the memory behind all.
+// Rings and trees of one block for each rank measure a channel; with more blocks they measure the memory behind all.
 static bool take_channel(Arena *arena, const BenchCase *of, Measured *row) {
     static const char *const words[] = {[CHANNEL_RING] = "ring", [CHANNEL_TREE] = "tree", [CHANNEL_PAIRS] = "pairs"};
     row->bytes = (double)of->bytes, row->ranks = of->ranks;
@@ -276,7 +276,7 @@ static bool is_supported(const MeasuredFile *file, const Measured *row, Problems
     return false;
 }
 
-// The same GEMM with nothing beside it or before it, which stands earlier in the file.
+// Key of the same GEMM without concurrent or preceding work, which is earlier in the file.
 static const char *gemm_key(Arena *arena, const BenchCase *of) {
     return arena_printf(arena, "%d %lld %lld %lld %s", (int)of->section, (long long)of->m, (long long)of->n,
                         (long long)of->k, of->type);

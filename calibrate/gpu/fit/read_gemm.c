@@ -1,11 +1,11 @@
-// Measured GEMMs from a CSV file into groups of one GPU and precision.
+// Reads measured GEMMs of a CSV file into groups of one GPU and precision.
 #include <string.h>
 
 #include "calibrate/gpu/fit/fit_gemm.h"
 #include "sim/base/list.h"
 #include "sim/data/csv.h"
 
-#define LONGEST_TOLD 4096 // of names that nobody knows
+#define LONGEST_TOLD 4096 // of unknown names
 #define FEWEST_POINTS 8
 
 static const char best_shape[] = "the best of a search is no sample of shapes";
