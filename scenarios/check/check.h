@@ -1,5 +1,5 @@
-// Measured steps beside what is simulated of the same job: within its range or not, what explains the difference best,
-// and what the run lost.
+// Comparison of measured steps with the simulation of the same job: within its range or not, the best explanation of
+// the difference, and the run's losses.
 #pragma once
 
 #include "scenarios/study/measured.h"

@@ -1,4 +1,4 @@
-// lockstep check: what was measured beside what is simulated of the same job.
+// lockstep check: compares measurements with the simulation of the same job.
 #include <math.h>
 #include <string.h>
 

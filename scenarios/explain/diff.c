@@ -1,4 +1,4 @@
-// Parts of a difference. Causes that one side does not tell apart are one part of both.
+// Parts of a difference. Causes that one side does not separate are one part of both sides.
 #include "scenarios/explain/diff.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-// Two answers set beside each other: where the time, the memory, the money and the energy differ, part by part so that
-// the parts sum to the whole; and which changed setting made how much of it.
+// Difference of two answers: where time, memory, money and energy differ, in parts that sum to the whole; and the
+// share of each changed setting.
 #pragma once
 
 #include "scenarios/study/study.h"
@@ -10,7 +10,7 @@ typedef struct DiffText {
     const char *name, *text;
 } DiffText;
 
-// A stretch of a step. What a measurement does not tell apart is one stretch of several causes.
+// A part of a step. Causes that a measurement does not separate are one part.
 typedef struct DiffCause {
     const char *name, *title;
     double seconds;
@@ -54,12 +54,12 @@ bool diff_side_of_store(Arena *arena, const char *path, int row, DiffSide *side,
 // A step of a Kineto trace (torch.profiler), mean over those it marks.
 bool diff_side_of_trace(Arena *arena, const char *path, DiffSide *side, Problems *problems);
 
-// Of a step whose known stretches do not fill it, the rest is one stretch of the causes that nobody told.
+// Adds the rest of a step that its known parts do not fill, as one part of all unspecified causes.
 void diff_close_side(Arena *arena, DiffSide *side);
 // Of what a file says: false after a problem where a figure is so large or a step so short that its difference from, or
 // its ratio to, another is no number. Samples that are none become unknown.
 bool diff_check_side(DiffSide *side, Where where, Problems *problems);
-DiffSide diff_side_named(const char *name); // nothing is known of it
+DiffSide diff_side_named(const char *name); // unknown in all parts
 
 typedef struct DiffPart {
     const char *name, *title;

@@ -1,4 +1,4 @@
-// A difference as sentences and tables.
+// Sentences and tables of a difference.
 #include <math.h>
 #include <string.h>
 
@@ -223,8 +223,8 @@ static void money_row(Arena *arena, MoneyTable *table, const char *what, double 
         number_cell(arena, &table->cells, table->columns[c].name[0] == 'm' ? money : joules / 1000);
 }
 
-// Each part's seconds at the mean of both rates, then what the rates make: the columns sum to the difference. Only what
-// both sides tell has a column.
+// Each part's seconds at the mean of both rates, then the effect of the rates: the columns sum to the difference. A
+// column needs figures of both sides.
 static MoneyTable money_table(Arena *arena, const Diff *diff) {
     const DiffSide *a = diff->a, *b = diff->b;
     DiffRates money = diff_rates(a->step_s, a->cost_per_step, b->step_s, b->cost_per_step),

@@ -1,9 +1,9 @@
-// A step of a Kineto trace (sim/data/kineto.h), or of an export of Nsight Systems (nsys.h), which may be gigabytes:
-// memory holds three numbers for each kernel.
+// Reads a step of a Kineto trace (sim/data/kineto.h), or of an export of Nsight Systems (nsys.h), which may be
+// gigabytes: memory holds three numbers for each kernel.
 //
-// Every instant of a marked step is counted once, for what the GPU does then: computing before copying before
-// communicating, so that communication is what nothing hides. What no kernel fills is a stretch of its own. Kernels do
-// not tell whether they compute something again, nor for which parallelism they communicate.
+// Every instant of a marked step is counted once, by the GPU's activity: computing before copying before
+// communicating, so that communication is the exposed part. Time without kernels is a part of its own. Kernels do not
+// show whether they recompute, nor for which parallelism they communicate.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// Why a step takes what it takes, and what would help: the critical path of its simulation, and the same job simulated
-// again with one thing changed, for every resource of the machine and every switch of the job.
+// Explanation of a step's time: the critical path of its simulation, and the same job simulated again with one thing
+// changed, for every resource of the machine and every switch of the job.
 #pragma once
 
 #include "models/workload/step/step_chain.h"
@@ -59,7 +59,7 @@ RecordPoint simulate_program_once(Arena *arena, const ProgramSpec *program, cons
 // The number-th study or program of a script, from 1; NULL: there are fewer.
 const ScenarioItem *scenario_item(const Scenario *scenario, int64_t number);
 
-// explain_together_words.c: the best pair beside the best single change, where it adds something, and its third.
+// explain_together_words.c: the best pair compared with the best single change, if it adds something, and its third.
 void explain_add_together(Answer *answer, Arena *arena, const JobNow *now);
 void explain_add_together_table(Answer *answer, const JobNow *now);
 

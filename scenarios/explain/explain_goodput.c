@@ -1,5 +1,5 @@
-// Why 90 % and not 95: a long job simulated many times over, and again under the same failures with one thing changed.
-// What is told of that: explain_goodput_answer.c.
+// Explanation of goodput: a long job simulated many times, and again under the same failures with one thing changed.
+// Output: explain_goodput_answer.c.
 
 #include <math.h>
 #include <stdlib.h>
@@ -140,7 +140,7 @@ static void try_interval(Explained *all) {
     try_setting(all, &spec, "checkpoint-every", title, "--checkpoint-every best");
 }
 
-// As goodput prices them: of a checkpoint whose size nobody said, a second for the copy.
+// With the same costs as in goodput: a checkpoint of unspecified size takes a second for the copy.
 static CheckpointPlan beside_training(const GoodputAsked *asked, CheckpointMode mode) {
     LifeNow life = life_now(asked);
     if (asked->held) return life_checkpoint(&life, mode);

@@ -1,6 +1,6 @@
-// Why jobs of a shared cluster wait: each instant of each job's wait has one cause, so that causes sum to the wait; and
-// the same jobs under the same failures again, with one thing of the cluster or of its rules changed. What is told of
-// that: explain_queue_answer.c.
+// Explanation of waits in a shared cluster: each instant of each job's wait has one cause, so that causes sum to the
+// wait; and the same jobs under the same failures again, with one property of the cluster or of its rules changed.
+// Output: explain_queue_answer.c.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

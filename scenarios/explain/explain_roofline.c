@@ -1,6 +1,6 @@
-// The roofline of a step's operators (Williams, Waterman and Patterson, 2009): what each does for every byte it moves,
-// and how near the GPU's rates the kernel models see it. Forward of one micro-batch on one GPU, each operator as a
-// kernel by itself; what software adds between them is in the step, not here.
+// The roofline of a step's operators (Williams, Waterman and Patterson, 2009): arithmetic intensity of each, and its
+// distance from the GPU's rates by the kernel models. Forward of one micro-batch on one GPU, each operator as a
+// kernel by itself; software overheads between them are in the step, not here.
 #include <math.h>
 #include <string.h>
 
@@ -91,7 +91,7 @@ void list_roofline(Arena *arena, Explanation *now) {
 
 // ---- Kinds of operators, in words.
 
-// What people call a kind of operator.
+// The common name of a kind of operator.
 static const char *kind_title(const char *kind) {
     static const char *const titles[][2] = {{"gemm", "matrix product"},
                                             {"norm", "normalization"},

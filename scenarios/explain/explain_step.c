@@ -1,6 +1,5 @@
-// What explain answers of a step: what it takes, what to change first and what that gives, what else would help and
-// what would not, and why it takes what it takes. What people need first is for all; all that was found stands in the
-// tables.
+// The answer of explain for a step: its time, the best change and its gain, other changes that would help or would
+// not, and the causes. The default text has the main results; the tables have all of them.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -404,7 +403,7 @@ static void add_refused(Answer *answer, const Explanation *now) {
                         "tried.");
 }
 
-// ---- The path as tables: parts of a transfer beside it.
+// ---- Tables of the critical path, with the parts of transfers.
 
 static void add_causes(Answer *answer, const StepChain *chain) {
     static const AnswerColumn columns[] = {
@@ -527,7 +526,7 @@ static Kind *kind_called(Kind *kinds, int *count, const char *name) {
     return &kinds[(*count)++];
 }
 
-// For people: hundreds of operators as their kinds.
+// Displayed instead of hundreds of operators: their kinds.
 static void add_kinds(Answer *answer, const Explanation *now) {
     static const AnswerColumn columns[] = {{NULL, "kind of operator", AS_TEXT, 0},
                                            {NULL, "forward", AS_SECONDS, 0},
@@ -560,7 +559,7 @@ static int by_seconds(const void *a, const void *b) {
     return (one->row > other->row) - (one->row < other->row);
 }
 
-// Of many operators people see those that take most.
+// Of many operators those that take most are displayed.
 static bool *most_time(Arena *arena, const Explanation *now) {
     int count = now->roofline_count;
     bool *shown = ARENA_ARRAY(arena, bool, count + 1);

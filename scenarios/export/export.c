@@ -1,4 +1,4 @@
-// What of a job is said in which software's words, and the files that say it.
+// Export of a job to other software's formats, and the files of it.
 #include "scenarios/export/export.h"
 
 #include <errno.h>
@@ -141,13 +141,13 @@ static StudySpec in_software(Arena *arena, const StudySpec *study, const ExportT
     return other;
 }
 
-// Megatron-LM and NeMo are told a shape in numbers.
+// Megatron-LM and NeMo take a model's shape in numbers.
 static void hint_of_others(const Export *e, Problems *problems) {
     problem_hint(problems, "another software can: --export %s",
                  strcmp(e->target->name, "megatron") == 0 ? "nemo" : "megatron");
 }
 
-// As goodput has it: with failures as usual where nobody says how often machines fail.
+// As in goodput: with default failure rates where none are given.
 static double checkpoint_every(Arena *arena, const StudySpec *study, const StudyPlace *place) {
     static const FaultsSpec usual;
     ClusterSpec spec = *place->cluster->spec;

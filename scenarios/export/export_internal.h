@@ -1,4 +1,4 @@
-// What the files of this folder share.
+// Shared by the files of this folder.
 #pragma once
 
 #include "models/workload/job/layout.h"
@@ -12,7 +12,7 @@ typedef struct Export {
     bool own_model;      // one of the user's own, that no software knows by its name
     Resolved resolved;
     int gpus, nodes, per_node;
-    const char *node, *gpu, *fabric; // fabric NULL: nobody said one
+    const char *node, *gpu, *fabric; // fabric NULL: unspecified
     RecordPoint point;
     double checkpoint_s;
     ExportWords words;   // what is to come in again

@@ -119,7 +119,7 @@ static int sim_single_switch(lua_State *L) { return make_fabric(L, OBJECT_SINGLE
 static int sim_fat_tree(lua_State *L) { return make_fabric(L, OBJECT_FAT_TREE, FABRIC_FAT_TREE, false); }
 static int sim_rail_fat_tree(lua_State *L) { return make_fabric(L, OBJECT_RAIL_FAT_TREE, FABRIC_FAT_TREE, true); }
 
-// ---- sim.node: a file beside the scenario.
+// ---- sim.node: a file in the scenario's folder.
 static int sim_node(lua_State *L) {
     Script *script = script_of(L);
     Object object = read_call(L, 1, OBJECT_NODE);

@@ -51,7 +51,7 @@ struct Course {
     ScenarioRequest request;
 };
 
-// ---- What course.lua has beside scenarios' own library.
+// ---- Functions of course.lua in addition to the scenario library.
 
 // (text, name): the text as a function.
 static int host_compile(lua_State *L) {

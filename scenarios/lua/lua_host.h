@@ -1,5 +1,5 @@
-// The Lua that scenarios are written in: a state of its own that counts memory, steps and seconds, knows no files and
-// no clock, and turns every failure into a problem with file and line. It knows nothing of clusters.
+// The Lua interpreter of scenarios: an isolated state with limits on memory, steps and seconds, without files or a
+// clock, in which every failure becomes a problem with file and line. It does not depend on clusters.
 #pragma once
 
 #include <lua.h>
@@ -86,11 +86,11 @@ void lua_library_protect(lua_State *L, const char *called, bool strict);
 int lua_sorted_pairs(lua_State *L);
 int lua_sorted_next(lua_State *L);
 int lua_stable_sort(lua_State *L);
-// require: modules beside the script, and those set as fields of the registry's table of built-in ones.
+// require: modules in the script's folder, and built-in ones, which are fields of the registry's table.
 int lua_require(lua_State *L);
 #define LUA_BUILTIN_MODULES "lockstep.modules"
 
-// The nearest of the names, as nearest_name; NULL for a script that has asked for too many: they are for people.
+// The nearest of the names, as nearest_name, for error messages; NULL once a script has asked too often.
 const char *lua_host_nearest(lua_State *L, const char *given, const char *const *names, int name_count);
 // setmetatable: no finalizers and no weak tables, whose contents would depend on when the collector runs.
 int lua_set_metatable(lua_State *L);

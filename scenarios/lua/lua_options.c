@@ -1,5 +1,5 @@
-// sim.options: a scenario declares flags of its own; lockstep run reads them from the command line and lists them in
-// --help. The default tells the type.
+// sim.options: a scenario declares its own flags; lockstep run reads them from the command line and lists them in
+// --help. The default's type is the flag's type.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

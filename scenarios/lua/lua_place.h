@@ -1,5 +1,5 @@
-// Where in a script a field was written. Lua tells the line of a call only; this finds the lines inside its table by
-// walking over the source, so that a message points at the field itself. What it cannot find keeps the call's line.
+// Line numbers of a script's fields. Lua gives the line of a call only; this finds the lines inside its table by
+// scanning the source, so that a message points at the field itself. Fields not found keep the call's line.
 #pragma once
 
 typedef struct Place {

@@ -1,5 +1,5 @@
-// From a Lua table to checked values, by the table of fields. Everything wrong with a table is reported at once, each
-// at its own line; what --set says takes the place of what the script says.
+// Conversion of Lua tables to checked values, by the table of fields. All errors of a table are reported at once,
+// each at its own line; --set overrides the script's values.
 #pragma once
 
 #include <lua.h>
@@ -9,8 +9,8 @@
 #include "scenarios/lua/lua_host.h"
 #include "scenarios/lua/lua_place.h"
 
-// What the functions of sim hand to a script: a userdata of this shape. value NULL: making it failed, which has been
-// reported; whoever uses it keeps silent.
+// Return values of sim's functions: a userdata of this shape. value NULL: its creation failed and was reported; its
+// users report nothing more.
 typedef struct Handle {
     HandleKind kind;
     const void *value;

@@ -1,4 +1,4 @@
-// require: the built-in modules, and files beside the script. No name leads out of the script's folder.
+// require: the built-in modules, and files in the script's folder. No name leads out of that folder.
 #include <lauxlib.h>
 #include <string.h>
 

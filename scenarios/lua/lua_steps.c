@@ -142,7 +142,7 @@ static int read_body(lua_State *L) {
     return 0;
 }
 
-// Its text is read already; what is left to read are modules beside it.
+// The script itself has been read; modules in its folder still have to be.
 static bool raise_wall(Arena *arena, const char *file, WallMode mode, Problems *problems) {
     WallRules rules = {0};
     wall_allow_script(arena, &rules, file);

@@ -20,7 +20,7 @@ static int model_get(lua_State *L) {
     return push_model(L, find_model(script->arena, lua_tostring(L, 1), where, script->problems), where);
 }
 
-// A config.json beside the scenario.
+// A config.json in the scenario's folder.
 static int model_hf(lua_State *L) {
     const Script *script = script_of(L);
     Where where = lua_host_where(L, 1);

@@ -1,4 +1,4 @@
-// How many optimizer steps a global batch needs for the same result, and what learning rate goes with it.
+// The number of optimizer steps for the same result as a function of the global batch, and the learning rate.
 #pragma once
 
 #include "sim/base/arena.h"
@@ -18,7 +18,7 @@ typedef struct BatchLaw {
 } BatchLaw;
 
 bool batch_law_given(const BatchLaw *law);
-// Steps to the same result; NAN outside a curve: nobody knows.
+// Steps to the same result; NAN (unknown) outside a curve.
 double batch_law_steps(const BatchLaw *law, double batch);
 // The law of a run that took so many samples at its batch.
 BatchLaw batch_law_from_run(double critical_batch, double batch, double samples);

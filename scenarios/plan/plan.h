@@ -1,4 +1,4 @@
-// Planning: which layout is best on each cluster that comes into question, and which cluster is then best.
+// Planning: the best layout on each candidate cluster, and the best of these clusters.
 #pragma once
 
 #include "models/hardware/quote.h"
@@ -33,8 +33,8 @@ typedef struct PlanRequest {
     const TrainingSpec *node_training; // [node_count]: the job as each type of node runs it, or NULL: as training
     const PlanFabric *fabrics;         // none: a cluster of one node, or of one NVLink domain
     int fabric_count;
-    const PlanFabric *const *node_fabric; // [node_count]: the only one that a node goes with, or NULL; may be NULL
-    const bool *fabric_assumed;           // [node_count]: its link is node_usual_link, nobody said any; may be NULL
+    const PlanFabric *const *node_fabric; // [node_count]: the only one for a node, or NULL; may be NULL
+    const bool *fabric_assumed;           // [node_count]: node_usual_link, since none was given; may be NULL
     const int *gpus;
     int gpus_count;
     const double *oversubscriptions; // of leaf switches, capacity down over up, each at least 1; none: 1
@@ -45,7 +45,7 @@ typedef struct PlanRequest {
     BatchLaw law;                        // how many steps a batch needs; without one the run's samples are fixed
     double price_per_gpu_hour;           // below 0: the catalogue's
     const struct RentSpec *rent;         // whose price and at which terms (cluster_money.h), or NULL: what comes first
-    const struct RentSpec *const *rents; // ways to rent that are looked at beside each other, `rent` the first
+    const struct RentSpec *const *rents; // ways to rent that are compared, `rent` the first
     int rent_count;                      // 0 or 1: `rent` only
     const struct BillSpec *bill;         // discount, support, tax, what is left out; or NULL
     const char *currency;
@@ -79,7 +79,7 @@ typedef struct PlanRange90 {
 
 typedef struct PlanChance {
     bool known;                      // from draws; else nothing was drawn
-    double by_date, in_budget, both; // 1 where none was asked for; a budget is kept by what nobody knows the price of
+    double by_date, in_budget, both; // 1 where none was asked for; an unknown price keeps any budget
     PlanRange90 days, cost;          // days from today: until the machines are there counted in
 } PlanChance;
 
@@ -97,7 +97,7 @@ typedef struct PlanRow {
     double unused_cost;             // part of the cost: of the term's days that the run does not take
     double spares_cost;             // part of the cost: of nodes that stand by (plan_pay.h)
     double storage_cost;            // part of the cost: of what checkpoints are written to (plan_pay.h)
-    double rent_per_gpu_hour;       // owned: of the same cluster rented, where the plan has both; 0: nobody knows
+    double rent_per_gpu_hour;       // owned: of the same cluster rented, where the plan has both; 0: unknown
     double price_sigma;             // of the log of its price: between providers, and until one is asked
     double price_least, price_most; // over the price: the cheapest and the dearest that is known; 0: no bound
     int number;                     // of its cluster and batch: names the random streams that no other has
@@ -149,8 +149,8 @@ typedef struct PlanRange {
 
 double plan_usual_batch(const Model *model, double seq_len);           // of a transformer, in samples
 PlanRange plan_usual_gpus(const PlanRequest *request, double samples); // of a run by its deadline, which is above 0
-// What a GPU-hour of a rented node costs: its own price, or like with like what the providers ask that have the GPUs of
-// all nodes that nobody rents by their name. Of no offer where the user states it, or nobody sells.
+// Price of a GPU-hour of a rented node: its own, or the price of providers that have the GPUs of all nodes without an
+// offer, so that these are comparable. Without an offer if the user states the price, or there is none.
 Quote plan_quote(Arena *arena, const PlanRequest *request, const NodeType *node);
 
 // ---- One row (plan_search.c).

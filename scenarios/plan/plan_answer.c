@@ -1,5 +1,5 @@
-// What `lockstep plan` answers: which cluster and layout, how sure it is, why it takes what it takes, the one thing to
-// change and the one to measure, what is assumed; then all that was found.
+// The answer of `lockstep plan`: which cluster and layout, how certain, the causes of its time, the one thing to
+// change and the one to measure, the assumptions; then all results.
 #include "scenarios/plan/plan_answer.h"
 
 #include <math.h>
@@ -459,7 +459,7 @@ static void bill_line(Bill *bill, const char *what, double amount) {
                plan_money_value(bill->plan, amount / bill->hours), answer_of(AS_SHARE, amount / bill->total));
 }
 
-// Of the nodes that work, as the record's prices have them; beside them what a plan pays on top.
+// The bill's lines of the working nodes, from the record's prices, and a plan's additional costs.
 static void bill_lines(Bill *bill, const PlanRow *row) {
     const RecordPoint *point = &bill->plan->chosen->points[0];
     for (int i = 0; i < point->cost_line_count; i++) {

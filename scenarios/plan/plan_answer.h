@@ -1,4 +1,4 @@
-// How a plan is asked for on the command line, and what it answers.
+// The command-line options of a plan, and its answer.
 #pragma once
 
 #include "results/results.h"
@@ -46,9 +46,9 @@ bool plan_recommend(const PlanStudy *plan, Recommendation *recommendation);
 
 void plan_answer(Answer *answer, const PlanStudy *plan);
 // Its parts, in plan_answer_rows.c and plan_answer_else.c.
-void plan_answer_table(Answer *answer, const PlanStudy *plan);   // every plan, for people
-void plan_answer_list(Answer *answer, const PlanStudy *plan);    // likewise, for other programs
-void plan_answer_more(Answer *answer, const PlanStudy *plan);    // what else there is to say of each
+void plan_answer_table(Answer *answer, const PlanStudy *plan);   // every plan, as a displayed table
+void plan_answer_list(Answer *answer, const PlanStudy *plan);    // likewise, for JSON
+void plan_answer_more(Answer *answer, const PlanStudy *plan);    // further results of each
 void plan_answer_chosen(Answer *answer, const PlanStudy *plan);  // the one in front, figure by figure
 void plan_answer_unknown(Answer *answer, const PlanStudy *plan); // what is not known, and what knowing it is worth
 void plan_answer_else(Answer *answer, const PlanStudy *plan);    // what would be enough, what else may be set or be

@@ -1,5 +1,5 @@
-// What is not known of a plan and what knowing it would be worth; what would be enough; what else may be set; and what
-// would be chosen if one thing were otherwise.
+// Further results of a plan: unknowns and the value of knowing them, the least date or budget that would be enough,
+// other settings, and the choice if one condition were different.
 #include <math.h>
 
 #include "results/chart/chart.h"
@@ -10,7 +10,7 @@
 
 static AnswerValue index_value(int index) { return answer_of(AS_WHOLE, index >= 0 ? index : NAN); }
 
-// ---- How far one thing moves the cost or, where nobody knows a price, the length: bars about the plan's own.
+// ---- Effect of one unknown on the cost or, without a price, the duration: bars about the plan's own.
 
 typedef struct Swings {
     const PlanStudy *plan;
@@ -98,7 +98,7 @@ static void add_unknowns_chart(Answer *answer, const PlanStudy *plan) {
                             plan_is_priced(swings.row) ? price_ends_text(plan->arena, &spread) : ""));
 }
 
-// "" where both ends are nothing beside the middle.
+// "" where both ends equal the middle, to rounding.
 static const char *swing_text(const PlanStudy *plan, double low, double high, double middle, bool is_money) {
     Arena *arena = plan->arena;
     if (!(fmax(fabs(low - middle), fabs(high - middle)) >= 1e-6 * fabs(middle))) return "";

@@ -125,7 +125,7 @@ static Exchange exchange_of(const BoundPipeline *p, int stage) {
     return exchange;
 }
 
-// The last backwards of a stage, beside which its gradients can travel.
+// The last backwards of a stage, which can overlap its gradients' transfers.
 static double last_backward_seconds(const BoundPipeline *p, int stage) {
     if (p->vpp == 1) return stage_sum(p, p->sums->backward, stage) + (stage > 0 ? pass_seconds(p, stage - 1) : 0);
     double longest = 0; // of a chunk, forward and backward
@@ -192,7 +192,7 @@ static double busy_seconds(const BoundPipeline *p, int cause) {
     return p->micro_batches * p->sums->busy[cause][p->training->model->block_count] / p->pp;
 }
 
-// Whatever the order, and whatever runs beside what, the stages together do all the computing.
+// Whatever the order and the overlap, the stages together do all the computing.
 static double shared_seconds(const BoundPipeline *p) {
     double busy = 0;
     for (int c = 0; c < CAUSE_COUNT; c++) busy += busy_seconds(p, c);
@@ -209,7 +209,7 @@ static Cause cause_of_rest(const BoundPipeline *p) {
 }
 
 static void split_by_cause(const BoundPipeline *p, PlanBound *bound) {
-    double loss = step_loss(p->training); // of code that nobody tuned: the least of all causes
+    double loss = step_loss(p->training); // of untuned code: the least of all causes
     bound->step_s *= loss;
     for (int c = 0; c < CAUSE_COUNT; c++) bound->busy_s += bound->spent[c] = busy_seconds(p, c) * ROUNDING * loss;
     if (bound->step_s < bound->busy_s) bound->step_s = bound->busy_s;

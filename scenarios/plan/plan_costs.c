@@ -164,7 +164,7 @@ static RankRow group_of(const TrainingSpec *training, Cause cause) {
     return (RankRow){0, layout->tp, 1};
 }
 
-// The main stream waits for each collective; beside one that runs beside it it computes until it must wait.
+// The main stream waits for each collective; if overlapped, it computes until it must wait.
 static double main_seconds(PlanCosts *costs, const TrainingSpec *training, const CostList *list,
                            double busy[CAUSE_COUNT]) {
     double now = 0, overlapped_end = 0;

@@ -270,7 +270,7 @@ static const double *signal_of(const Rivals *rivals, const Signal *signal) {
 
 static double width_of(Arena *arena, const PlanOutcome *outcomes, const Ordered *bin, int count, bool of_cost) {
     double *values = ARENA_ARRAY(arena, double, count);
-    if (of_cost && isnan(outcomes[0].cost)) return NAN; // nobody knows a price
+    if (of_cost && isnan(outcomes[0].cost)) return NAN; // unknown price
     for (int i = 0; i < count; i++) {
         const PlanOutcome *outcome = &outcomes[bin ? bin[i].world : i];
         values[i] = of_cost ? outcome->cost : outcome->days;

@@ -1,4 +1,4 @@
-// What a plan is asked for, in options.
+// Command-line options of a plan.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -213,7 +213,7 @@ static void read_own_fabrics(Arena *arena, PlanRequest *request, Problems *probl
     request->fabric_assumed = assumed;
 }
 
-// Machines that nobody rents by name are compared over the providers that have the GPUs of all of them.
+// Machines without an offer of their own are compared over the providers that have the GPUs of all of them.
 static const RentSpec *compared_alike(Arena *arena, const PlanRequest *request, const RentSpec *said) {
     RentSpec *rent = ARENA_NEW(arena, RentSpec);
     *rent = *said;
@@ -700,7 +700,7 @@ PlanRange plan_usual_gpus(const PlanRequest *request, double samples) {
     return range;
 }
 
-// ---- The price: of a node that nobody offers by its name, what its GPUs cost elsewhere.
+// ---- The price: of a node without an offer, the price of its GPUs elsewhere.
 
 Quote plan_quote(Arena *arena, const PlanRequest *request, const NodeType *node) {
     if (request->price_per_gpu_hour >= 0) return (Quote){0};

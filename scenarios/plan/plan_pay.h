@@ -1,7 +1,7 @@
-// How the machines of a plan are paid for: at which provider and on which terms, and what of a term is not used.
+// How the machines of a plan are paid for: provider, terms, and the unused part of a term.
 //
 // A reservation is paid for whole terms, whether or not a job runs: a run of D days on terms of T days costs that of
-// T ceil(D / T). What runs on spot is paid by the hour; what the provider takes back counts where failures do.
+// T ceil(D / T). Spot machines are paid by the hour; those that the provider takes back count as failures.
 #pragma once
 
 #include "models/workload/life/life.h"
@@ -27,7 +27,7 @@ PlanSpot plan_spot(Arena *arena, const PlanRequest *request, const NodeType *nod
 Quote plan_quote_of_way(Arena *arena, const PlanRequest *request, const NodeType *node, int way);
 // What that is the median of, as a sentence; NULL: a price of the node's own, or stated, or none.
 const char *plan_median_text(Arena *arena, const PlanRequest *request, const NodeType *node, int way);
-// The ways to rent a node of the plan that nobody offers: "spot; reserved for 1 year". NULL: none.
+// The ways to rent for which a node of the plan has no offer: "spot; reserved for 1 year". NULL: none.
 const char *plan_unsold_text(Arena *arena, const PlanRequest *request, const PlanResult *result, const NodeType *node);
 
 // Sets the row's term as the cluster's prices have it, and adds to its cost what of it is paid and not used.
@@ -51,7 +51,7 @@ typedef struct PlanStorage {
     const StorageType *unit; // NULL: checkpoints are not counted
     int units;
     double billed;     // of these: all that the user asks for, else the share of the GPUs that they are sized for
-    double per_hour;   // 0: nobody says what it costs, or somebody else pays
+    double per_hour;   // 0: unknown, or paid elsewhere
     const char *lacks; // a sentence: it is too slow for the cluster; or NULL
 } PlanStorage;
 

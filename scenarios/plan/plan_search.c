@@ -1,4 +1,4 @@
-// One cluster, one global batch: the best layout. Memory first, then the bound, then the event simulation.
+// Search for the best layout of one cluster and global batch: memory, then the bound, then the simulation.
 #include <math.h>
 #include <stdlib.h>
 
@@ -108,7 +108,7 @@ PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int sl
     PlanFound found = {.ran = false};
     Arena *arena = arena_open();
     PlanRequest paid = plan_for_row(request, row);
-    if (request->rent_count > 1) paid.rent = NULL; // the layout is the same, whoever sells the machines
+    if (request->rent_count > 1) paid.rent = NULL; // the layout does not depend on the provider
     const Cluster *cluster = plan_cluster(arena, &paid, row, NULL, problems_create(arena));
     if (cluster && gpu_supports(cluster->gpu_of[0], row->training.precision)) {
         double batch = row->training.global_batch;

@@ -1,5 +1,5 @@
-// What if of a plan: what else may be set of it; the plans ranked again where wish or world are others, or one thing is
-// at an end of its range; and which date, budget or price would be enough.
+// What-ifs of a plan: other settings; the plans ranked again for other requests or conditions, or with one unknown at
+// an end of its range; and which date, budget or price would be enough.
 #include "scenarios/plan/plan_what_if.h"
 
 #include <math.h>
@@ -86,8 +86,8 @@ static const char *planned_text(const Settings *settings, const Setting *planned
                         mode_words[planned->checkpoint.mode]);
 }
 
-// Better: cheaper, or quicker where nobody knows a price or the plan does not ask for the least cost; and date and
-// budget kept no less surely than is wished.
+// Better: cheaper, or faster where the price is unknown or the plan does not ask for the least cost; with date and
+// budget kept as surely as wanted.
 static bool is_better(const PlanRequest *request, const WhatIf *a, const WhatIf *b) {
     bool a_sure = a->plan->both >= request->confidence, b_sure = b->plan->both >= request->confidence;
     if (a_sure != b_sure) return a_sure;

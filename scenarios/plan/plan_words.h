@@ -1,4 +1,4 @@
-// Numbers, shares, money and machines of a plan as words.
+// Formatting of a plan's numbers, shares, money and machines.
 #pragma once
 
 #include "scenarios/plan/plan_answer.h"
@@ -12,9 +12,9 @@ const char *plan_number(Arena *arena, double value);                      // thr
 const char *plan_length_text(Arena *arena, double days);                  // "40.7 days", "3.86 hours"
 const char *plan_about(Arena *arena, double value);                       // two digits, and never 1e+03
 const char *plan_percent(Arena *arena, double share);                     // "83 %", "> 99 %", "< 1 %"
-// Beside what was asked for (0: nothing): "79.7 ± 0.4 %", 1 sigma, where the draws cannot tell the two apart.
+// Next to the share asked for (0: none): "79.7 ± 0.4 %", 1 sigma, if the draws cannot distinguish the two.
 const char *plan_percent_beside(Arena *arena, double share, double asked);
-AnswerValue plan_chance_value(const PlanStudy *plan, double share);                     // beside the confidence asked
+AnswerValue plan_chance_value(const PlanStudy *plan, double share);                     // compared with the wish
 const char *plan_verdict(Arena *arena, const PlanRequest *request, const PlanRow *row); // "misses 30 days", or ""
 
 // Lengths of runs in one unit in the whole answer: days, or hours where the plan in front takes less than one.

@@ -1,5 +1,5 @@
-// Layers in a line each, as ASTRA-sim 1 (chakra's text_converter.py) and SimAI (aliyun/SimAI, Workload.cc) take them:
-// what a pass forward, the gradients of inputs and those of weights compute and exchange. All ranks do the same.
+// Reader of layer files, one line each, of ASTRA-sim 1 (chakra's text_converter.py) and SimAI (aliyun/SimAI,
+// Workload.cc): times and exchanges of forward, input gradients and weight gradients. All ranks do the same.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ typedef struct Layer {
     bool checkpoint, again; // again: what is forward from the checkpoint before it comes once more before its gradients
 } Layer;
 
-// What a first line's word means. beside: the gradients of inputs are exchanged while those of weights are computed.
+// A parallelism of the first line. beside: input gradients are exchanged during the weight gradients' computation.
 typedef struct Policy {
     const char *name;
     bool tensor, data, beside, whole; // whole: SimAI counts an all-gather by what comes out

@@ -1,4 +1,4 @@
-// What is asked of a collective by options, on which machine: for the table, and for whoever explains a row of it.
+// The options of a collective and its machine: for the command's table, and for `explain collective`.
 #pragma once
 
 #include "models/hardware/quicker.h"
@@ -31,7 +31,7 @@ typedef struct CollectiveAsked {
     Problems *problems;
     const Resource *resource; // of the machine, so many times quicker; NULL: as it is
     double quicker;
-    bool flat; // the fabric is one switch that holds nobody back, in place of its tiers
+    bool flat; // the fabric is one non-blocking switch, without tiers
 } CollectiveAsked;
 
 // Everything but the machine; then the machine: problems are added to those of `asked`. Sizes are in bytes. Options
@@ -40,12 +40,12 @@ void collective_ask(CollectiveAsked *asked, const Options *options);
 void collective_build(CollectiveAsked *asked, const Options *options);
 // ALL_TO_ALL of uneven bytes: what each sends to each; NULL: even.
 const double *collective_pairs(const CollectiveAsked *asked, double bytes);
-// A problem (NULL: none is told) and NULL where it cannot be done message by message.
+// NULL after a problem (problems NULL: no message) if it cannot be simulated message by message.
 const FlowPlan *collective_messages(Arena *arena, const CollectiveAsked *asked, const CollectiveRequest *request,
                                     Problems *problems);
 const char *collective_limit(const CollectiveAsked *asked, const CollectivePlan *plan); // a link, or "latency"
-// Whether it is the algorithm and protocol that were asked for by name. What was asked for and is not there would be
-// another's time under its name: the second adds a problem then.
+// Whether the plan has the algorithm and protocol asked for by name; the second function adds a problem if it has
+// not, lest another's time be shown under that name.
 bool collective_is_as_asked(const CollectiveRequest *request, const CollectivePlan *plan);
 void collective_refuse_another(const CollectiveAsked *asked, const CollectivePlan *plan);
 

@@ -1,4 +1,4 @@
-// lockstep constants: the numbers that the models rest on beside the catalogue, and what each of them rests on.
+// lockstep constants: the constants of the models outside the catalogue, with their sources.
 #include "scenarios/questions/constants.h"
 
 #include <string.h>

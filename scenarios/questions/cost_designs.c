@@ -1,5 +1,5 @@
-// What one design's run costs, asked of `lockstep run` in a process of its own: a script's wall holds for that alone,
-// and two designs are simulated at the same time where there are two cores.
+// Cost of one design's run, from `lockstep run` in a child process: a script's sandbox holds for that process alone,
+// and two designs are simulated concurrently on two cores.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,7 +140,7 @@ static int run_in_child(const Words *words, FILE *into) {
     if (!told) return EXIT_FAILED;
     Asked asked = {told};
     int status = frame_show(&run_question, words->count, words->items, take_point, &asked);
-    bool answered = status == EXIT_DONE || status == EXIT_NO; // no: it does not run, which is told
+    bool answered = status == EXIT_DONE || status == EXIT_NO; // EXIT_NO: it does not run, which is an answer
     bool written = !answered || fwrite(told, sizeof *told, 1, into) == 1;
     free(told);
     return fflush(into) == 0 && written ? status : EXIT_FAILED;

@@ -1,4 +1,4 @@
-// What `lockstep goodput` was asked, and how its answer is shown.
+// The request of `lockstep goodput`, and its output.
 #pragma once
 
 #include "models/hardware/quote.h"
@@ -44,7 +44,7 @@ void goodput_find_interval(GoodputAsked *asked);
 
 int command_goodput(int argc, char **argv); // argv[0] is "goodput"
 
-// What is said of the lives that were simulated; of a job that gets nowhere, which nobody has simulated, why.
+// The answer from the simulated lives; of a job that makes no progress, which is not simulated, the reason.
 void goodput_answer(Answer *answer, const GoodputAsked *asked, const LifeStudy *study);
 // Parts of it: failure rates as a table, what to beware of, what a checkpoint is.
 void goodput_rates(Answer *answer, const FaultRates *rates);

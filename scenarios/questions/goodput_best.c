@@ -111,7 +111,7 @@ static void add_head(Answer *answer, const GoodputAsked *asked, const Catalogue 
     answer_close(answer);
 }
 
-// ---- Ways, for people a table of all of them, for programs each where it belongs.
+// ---- Candidates: one displayed table; in JSON each in its object.
 
 static void add_way(Answer *answer, const GoodputAsked *asked, const LifeWay *way) {
     bool has_work = asked->spec.work_s > 0;

@@ -31,13 +31,13 @@ typedef struct Hw {
     Problems *problems;
     Answer *answer;
     const Catalogue *catalogue;
-    bool for_programs; // the form is not for people, who see lists alone
+    bool for_programs; // JSON, CSV or plain text; the terminal shows lists alone
 } Hw;
 
 static AnswerValue words(const char *text) { return answer_of_text(text); }
 static AnswerValue some(AnswerUnit unit, double value) { return answer_shown(unit, value, value > 0 ? NULL : "-"); }
 
-// ---- One line per part, with the few numbers by which people choose.
+// ---- One line per part, with the main numbers for choosing.
 
 static void fill_gpu(const Hw *hw, const void *part) {
     const Gpu *gpu = part;

@@ -1,5 +1,5 @@
-// lockstep power: what a cluster draws by what its GPUs do, the racks and breakers it needs, its energy and carbon, and
-// what a power limit would change.
+// lockstep power: a cluster's power by its GPUs' activity, its racks and breakers, its energy and carbon, and the
+// effect of a power limit.
 #include <math.h>
 
 #include "results/answer/frame.h"
@@ -8,7 +8,7 @@
 #include "sim/base/text.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
-#define USUAL_LIMIT 0.7 // of the TDP: what is told of where no limit is asked for
+#define USUAL_LIMIT 0.7 // of the TDP: reported if no limit is given
 
 static const OptionSpec own_options[] = {
     {"facility", OPTION_QUANTITY, "POWER", .of = OF_QUESTION,

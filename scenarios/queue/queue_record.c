@@ -160,7 +160,7 @@ static RecordTable policy_table(Arena *arena, const QueueStudy *study, const Pol
     return (RecordTable){"policies", "", column, columns, cells, study->policy_count, NULL};
 }
 
-// For people: a column a class.
+// Displayed table: one column per size class.
 static RecordTable size_table(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers) {
     static const char *const names[QUEUE_CLASS_COUNT] = {"gpus_part", "gpus_1",          "gpus_below_node",
                                                          "gpus_node", "gpus_to_8_nodes", "gpus_above_8_nodes"};
@@ -223,7 +223,7 @@ static RecordTable class_table(Arena *arena, const QueueStudy *study, const Poli
     return (RecordTable){"classes", NULL, columns, count, cells, rows, NULL};
 }
 
-// What a trace says of its own waits, beside those of each policy: a row a class of sizes.
+// A trace's own waits, compared with those of each policy: one row per size class.
 static void measured_waits(Arena *arena, const QueueStudy *study, int least, int most, bool parts, int *count,
                            Summary *waits) {
     const QueueJobs *jobs = study->trace->jobs;
@@ -479,7 +479,7 @@ static double chance_of(const QueueSizing *sizing, int nodes) {
     return NAN;
 }
 
-// As few as meet the goal with the chance that was asked for; where the runs are too few to tell, in the mean.
+// The fewest that meet the goal with the wanted probability; if the runs are too few for that, in the mean.
 static int answer_of(const QueueSizing *sizing) {
     return sizing->likely_nodes > 0 ? sizing->likely_nodes : sizing->nodes;
 }

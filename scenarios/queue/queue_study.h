@@ -1,4 +1,4 @@
-// What was asked of a shared cluster, by flags or by sim.queue, and its answer as a record.
+// A study of a shared cluster, from options or sim.queue, and its answer as a record.
 #pragma once
 
 #include "models/workload/queue/queue_jobs.h"
@@ -28,7 +28,7 @@ typedef struct QueueStudy {
     double load;         // of the GPUs there are, instead of demand.per_second; 0: not said
     int seeds;
     uint64_t seed;
-    double precision;  // half of a 90 % interval over its figure; intervals beyond it are told
+    double precision;  // half of a 90 % interval over its figure; wider intervals are reported
     bool lengthens;    // drawn jobs, until the precision is met
     double most_runs;  // jobs of all runs together, for that
     bool warm_up_said; // else the beginning is cut where MSER-5 says

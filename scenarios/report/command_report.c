@@ -1,5 +1,4 @@
-// lockstep report: what run, plan, goodput, queue or lesson answers, as one HTML file that opens anywhere and needs
-// nothing else.
+// lockstep report: the answer of run, plan, goodput, queue or lesson as one self-contained HTML file.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -111,7 +110,7 @@ static void tell_waits(Report *report, Arena *arena, const Figures *figures) {
     }
     Chart *chart = ARENA_NEW(arena, Chart);
     stack_chart(arena, rows, figures->table->row_count, chart);
-    if (chart->bars.bar_count == 0) return; // nobody waits
+    if (chart->bars.bar_count == 0) return; // no job waits
     chart->bars.legend_count = 0;
     chart->bars.title = "Mean wait by policy";
     chart->bars.x_title = "hours";
@@ -151,7 +150,7 @@ static const QueueStudy *short_enough(Arena *arena, const QueueStudy *study, boo
     return shorter->demand.jobs > 0 ? shorter : study;
 }
 
-// Without it the page has the answer alone: nobody waits, several sizes, or beyond the watch's limits.
+// False, with the answer alone on the page: no job waits, several sizes, or beyond the watch's limits.
 static bool add_queue_advice(Report *report, Arena *arena, const QueueStudy *study, const Figures *figures) {
     if (!is_of_one_size(study)) return false;
     int policy = policy_to_explain(study);

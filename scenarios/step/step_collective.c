@@ -1,4 +1,4 @@
-// A collective chunk by chunk: every message with what it carries, and what every rank holds when it has come.
+// A collective chunk by chunk: every message with its content, and the data of every rank after its arrival.
 #include <stdlib.h>
 
 #include "scenarios/step/step_film.h"
@@ -135,7 +135,7 @@ static const char *carries(const Shooting *s, const Message *message) {
                : arena_printf(s->arena, "%d chunks", count);
 }
 
-// ---- The run, told.
+// ---- Bars from the run's spans.
 
 static void add_message(Shooting *s, const RunSpan *span) {
     Messages *messages = &s->channels[span->channel];

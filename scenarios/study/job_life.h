@@ -1,4 +1,4 @@
-// A job's run with failures and checkpoints counted in: how many days, at what cost, and how sure.
+// A job's run with failures and checkpoints: its days, its cost, and their uncertainty.
 #pragma once
 
 #include "models/workload/cluster/cluster.h"
@@ -21,5 +21,5 @@ typedef struct JobStorage {
 JobStorage job_storage(const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training);
 // How its machines fail and how it is saved; its length is left open.
 LifeSpec job_life_spec(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training);
-// As often as Daly says, where nobody says how often.
+// The default interval: Daly's formula.
 double job_usual_interval(const LifeSpec *spec);

@@ -1,4 +1,4 @@
-// One point of a study: simulate a step and say what came out, in time, memory, money and energy.
+// One point of a study: simulates a step and records its time, memory, money and energy.
 #include <math.h>
 #include <time.h>
 
@@ -240,7 +240,7 @@ RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const Traini
     double busy = 0;
     for (int c = CAUSE_GEMM; c <= CAUSE_OPTIMIZER; c++) busy += step.spent[c];
     point.ran = true;
-    point.why_not = NULL; // fuller than the GPU, but told to run
+    point.why_not = NULL; // exceeds the GPU's memory, but assume_fits
     point.step_p5_s = step.step_p5_s;
     point.step_p50_s = step.step_p50_s;
     point.step_p95_s = step.step_p95_s;
@@ -371,7 +371,7 @@ RecordPoint simulate_program(Arena *arena, const ProgramSpec *program, const Sys
     point.step_p95_s = point.step_p50_s * exp(1.645 * 0.1);
     point.exposed = named(arena, names, titles, spent, system->cause_count + 1);
     point.exposed_count = system->cause_count + 1;
-    ClusterBill bill = cluster_bill(arena, cluster, &activity_idle); // what its ranks do, nobody says
+    ClusterBill bill = cluster_bill(arena, cluster, &activity_idle); // of unknown activity
     set_cost(&point, &bill);
     if (study->want_timeline) point.timeline = program_timeline(arena, system, &result);
     if (options.carrier) point.packets = packets_carried(arena, options.carrier, step_seconds(result.end));

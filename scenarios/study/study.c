@@ -1,4 +1,4 @@
-// A study: the product of what is varied, each point simulated, the points set beside one GPU and published figures.
+// A study: simulates the product of its variations, and compares each point with one GPU and published figures.
 #include "scenarios/study/study.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// Lines are told apart by a few words each, so that what stands around them (dates, ranks, colours) may be anything.
+// Lines are recognised by a few words each, whatever surrounds these (dates, ranks, colours).
 #include "scenarios/study/trainer_log.h"
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-// Points of a sweep: what each parameter means, the key of a point, and its simulation.
+// Points of a sweep: the meaning of each parameter, the key of a point, and its simulation.
 #include "scenarios/sweep/sweep.h"
 
 #include <math.h>
@@ -204,7 +204,7 @@ static bool is_among(const Variation *variations, int count, const char *name) {
     return false;
 }
 
-// First what the script varies and nobody varies otherwise, then --vary in its order, then the list.
+// The script's own variations that are not overridden come first, then --vary in its order, then the list.
 static void collect(Sweep *sweep, Arena *arena, const Made *base, const Variation *varied, int varied_count,
                     const Variation *columns, int column_count, Problems *problems) {
     ParameterList list = {0};

@@ -1,4 +1,4 @@
-// A step of a job or of a rank program as spans of some of its ranks.
+// Span traces of a job's step or a rank program, for some of its ranks.
 #pragma once
 
 #include "models/workload/step/simulate.h"
@@ -15,8 +15,8 @@ typedef struct TraceRequest {
     int64_t span_room;          // spans that are kept at most
     bool lanes, breakdown;      // are recorded
     bool chain;                 // of a job: spans of the critical path are marked
-    bool links;                 // with curve_ranks: and what links carry
-    int curve_ranks;            // of the first so many ranks what these tell over time
+    bool links;                 // with curve_ranks: and the links' traffic
+    int curve_ranks;            // ranks with curves of these over time
 } TraceRequest;
 
 // A job's step as its study says it, followed as the options say: spans or its load. False after problems, and where

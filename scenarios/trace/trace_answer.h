@@ -1,12 +1,12 @@
-// What is said of a trace, as a tree.
+// The answer of a trace as a tree.
 #pragma once
 
 #include "sim/data/answer.h"
 #include "sim/spans.h"
 
 typedef struct TraceAnswer {
-    bool top, breakdown; // which tables people see; the first of them is the CSV
-    bool all;            // programs see both
+    bool top, breakdown; // displayed tables; the first of them is the CSV
+    bool all;            // JSON and plain text have both
     int width;           // of the lines of letters; 0: none
 } TraceAnswer;
 

@@ -1,4 +1,4 @@
-// What may be turned of a job, and mended of its cluster: moves, each from what the job has now.
+// The moves of a job's settings and its cluster's resources, each from the present value.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -69,10 +69,10 @@ typedef struct SettingRow {
     const char *field;
     Choosing choosing;
     unsigned when;
-    const char *needs;       // where that does not hold, it becomes a choice beside a move of this field
+    const char *needs;       // if `when` does not hold: a choice only together with a move of this field
     const char *only;        // this one name alone
     const char *note;        // NULL: the same training
-    const char *more, *less; // why it may help when the number grows, or the flag is set; when not; NULL: nobody says
+    const char *more, *less; // why it may help when the number grows, or the flag is set; when not; NULL: unspecified
 } SettingRow;
 
 #define EITHER_WAY(text) .more = (text), .less = (text)
@@ -193,7 +193,7 @@ typedef struct Lister {
 
 static bool applies(const Lister *lister, const SettingRow *row) { return (row->when & ~lister->holds) == 0; }
 
-// Only beside a move of another field, and that one is a choice.
+// Whether the setting is a choice only together with a move of another field, which is one.
 static bool is_for_two(const Lister *lister, const SettingRow *row) {
     for (int i = 0; i < SETTINGS && row->needs && !applies(lister, row); i++)
         if (settings[i].object == JOB_PARALLEL && strcmp(settings[i].field, row->needs) == 0)

@@ -1,10 +1,10 @@
-// Changes that help together: pairs of moves simulated as one, those first that promise most, and a third on top.
+// Combined changes: pairs of moves simulated as one, the most promising first, and a third on top.
 //
-// What a pair gives is not what its parts give: one makes room in memory that the other takes, or both save the same
-// seconds. To try all pairs would be hundreds of simulations. A pair promises the product of what its parts leave of
-// the step, and needs the product of what they leave of memory; a part that does not fit alone is simulated as if it
-// did, so that this is known of it too. The pairs that promise most are simulated, up to a number that the size of a
-// simulation decides.
+// A pair's gain is not the sum of its parts' gains: one may free memory that the other takes, or both save the same
+// seconds. Trying all pairs would take hundreds of simulations. A pair's estimate is the product of its parts'
+// remaining shares of the step, and its memory the product of their remaining shares of memory; a part that does not
+// fit alone is simulated as if it did, to know these shares. The pairs with the best estimates are simulated, up to a
+// number that depends on the size of a simulation.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 typedef struct Part {
     const Move *move;
     const WhatIf *alone; // NULL: says nothing alone
-    double left, memory; // of the step and of memory, as shares of now; 1 where nobody knows
+    double left, memory; // of the step and of memory, as shares of now; 1 where unknown
 } Part;
 
 typedef struct PartList {
@@ -192,7 +192,7 @@ static double gain_alone(const Search *search, const Part *part) {
     return may_be ? part->alone->gain.mean : NAN;
 }
 
-// Whether or not it may be advised. NAN: nobody knows.
+// Gain of a part alone, whether or not it is advisable. NAN: unknown.
 static double saved_alone(const Part *part) { return part->alone && part->alone->ran ? part->alone->gain.mean : NAN; }
 
 static double larger(double a, double b) { return isnan(a) || b > a ? b : a; }
