@@ -1,5 +1,5 @@
-// Who carries the transfers of some channels in place of links that are shared: a network with a clock of its own,
-// which goes by windows. What is handed over at a time has no effect before the end of the window worked off last.
+// Interface for carrying the transfers of some channels by another network than shared links: one with its own clock,
+// which advances in windows. A transfer handed over has no effect before the end of the last finished window.
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
-// Simulated time: whole ticks. A training step counts picoseconds (106 days fit), a cluster's life nanoseconds
-// (292 years fit); the engine does not care which. What does not fit is SIM_TIME_NEVER and stays so: a time beyond the
-// clock is an outcome, and no sum of times wraps. Wherever times are added or made, it is done here.
+// Simulated time in integer ticks. A training step counts picoseconds (106 days fit), a cluster's life nanoseconds
+// (292 years fit); the engine does not depend on the unit. Overflow saturates at SIM_TIME_NEVER: a time beyond the
+// clock is a result, and no sum of times wraps. All additions of times are in this file.
 #pragma once
 
 #include <math.h>

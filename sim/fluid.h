@@ -1,5 +1,5 @@
-// The incremental engine of fair sharing: transfers come and go, and only those that share links with what changed
-// are solved again, once per instant. It does the arithmetic of share_links.
+// The incremental engine of fair sharing: transfers start and end, and only those that share links with a change are
+// solved again, once per instant. Same arithmetic as share_links.
 #pragma once
 
 #include "sim/program.h"

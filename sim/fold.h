@@ -1,6 +1,6 @@
 // Folding: actors that must do the same at the same time become one. Colours are refined over actors, channels and
-// links until they no longer split (an equitable partition); the quotient then takes exactly the times of the whole.
-// Whom the watch stops folds nothing: what follows is the whole system, and stops too.
+// links until they no longer split (an equitable partition); the quotient then has exactly the times of the whole. If
+// the watch stops it, the result is the whole system, unfolded, whose run stops too.
 #pragma once
 
 #include "sim/program.h"

@@ -1,6 +1,6 @@
-// What is simulated, said without a word of GPUs: actors run programs; a program is a few streams of operations, each
-// in order; operations are work of a known time, transfers that several actors join and that use links, and marks by
-// which one stream waits for another. A System ties them together. It is const once built.
+// The engine's input, independent of GPUs: actors run programs; a program is a few streams of operations, each in
+// order; operations are work of a known time, transfers that several actors join and that use links, and marks by
+// which one stream waits for another. A System combines them. It is const once built.
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-// Actors run ahead on their own clocks through work and marks, and stop where they must meet others. Only meetings
-// are events: a transfer's start of flow, its end, and the sharing of links at the end of an instant.
+// The engine: actors run ahead on their own clocks through work and marks, and stop where they must meet others. Only
+// meetings are events: a transfer's start of flow, its end, and the sharing of links at the end of an instant.
 #include "sim/run.h"
 
 #include <math.h>

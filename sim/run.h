@@ -1,5 +1,5 @@
-// Running a System: actors run ahead on their own clocks until they must meet; transfers share links fairly in
-// simulated time. The result says when every stream ended and what the main streams spent their time on.
+// Runs a System: actors run ahead on their own clocks until they must meet; transfers share links fairly in simulated
+// time. The result has the end of every stream and the time of the main streams by cause.
 #pragma once
 
 #include "sim/carrier.h"

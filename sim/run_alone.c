@@ -1,6 +1,6 @@
-// A transfer that one actor makes by itself needs no event when nothing else can flow on its links meanwhile. Streams
-// stop where they wait, and what lies between them and the operation that would set a rival going takes at least the
-// time of its work and of its transfers alone. A time before which no rival flows stays true, so it is kept.
+// A transfer by a single actor needs no event if nothing else can flow on its links meanwhile. Other streams are at
+// their waits, and the operations between them and a rival transfer take at least the time of their work and of their
+// uncontended transfers. A time before which no rival flows stays valid, so it is cached.
 //
 // At 10 ms a GPU's main stream wants to send for 5 ms on its link. Its other stream, which sends there too, is within
 // work until 12 ms, and has work of 8 ms to do before its next transfer: no rival flows before 20 ms. The transfer ends

@@ -1,8 +1,8 @@
-// The critical path of a run. Every stretch of time that passes on a stream is a step that knows the step before it:
-// the one that decided when it could begin. For work that is the stream's own last step; after a wait, the last step of
-// who reached the mark, where that came later; for a transfer, the last step of the member that came last. Steps begin
-// where the one before ends, so going back from the last end gives a chain without gaps. (Critical path of event
-// graphs: Kelley and Walker, 1959; of message-passing programs: Yang and Miller, 1988.)
+// The critical path of a run. Every time span of a stream is a step with a predecessor: the step that decided its
+// start. For work that is the stream's own last step; after a wait, the last step of the stream that reached the
+// mark, if later; for a transfer, the last step of the member that came last. Steps begin where their predecessors
+// end, so going back from the last end gives a chain without gaps. (Critical path of event graphs: Kelley and Walker,
+// 1959; of message-passing programs: Yang and Miller, 1988.)
 #include "sim/base/check.h"
 #include "sim/run_internal.h"
 

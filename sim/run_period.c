@@ -1,15 +1,15 @@
-// A run that does the same again and again is run until it does, and the rest is added as a multiple. Without random
-// draws all times are sums and maxima of times, and such systems come to repeat exactly (Baccelli, Cohen, Olsder and
-// Quadrat, 1992): the state at one instant is that of an earlier one, but for a shift in time and in the programs.
+// A periodic run is simulated until it repeats, and the rest is added as a multiple. Without random draws all times
+// are sums and maxima of times, and such systems become exactly periodic (Baccelli, Cohen, Olsder and Quadrat, 1992):
+// the state at one instant is that of an earlier one, shifted in time and in the programs.
 //
-// A stage does 192 micro-batches. At 7 s all streams stand where they stood at 6 s, a micro-batch further on; their
-// clocks, the transfers under way and what is left of them, and the marks that are still to be waited for are those of
-// then, 1 s later. The operations ahead are those that were ahead then, up to micro-batch 180. So 150 micro-batches on
-// all is as it is now, 150 s later: time, operations, marks and sums go there at once, and the run goes on.
+// A stage does 192 micro-batches. At 7 s all streams are where they were at 6 s, one micro-batch later; their
+// clocks, the transfers under way with their remaining bytes, and the pending marks are those of 6 s, 1 s later. The
+// operations ahead equal those ahead then, up to micro-batch 180. So 150 micro-batches later the state is the present
+// one, 150 s later: time, operations, marks and sums are advanced at once, and the run goes on.
 //
-// The instants that are compared are those at which the main stream of one actor has come a period of its program
-// further. A hash of the state finds which earlier instant might be like the present one; that distance is run once
-// more, from a copy of all that matters to a comparison with all of it.
+// The instants compared are those at which the main stream of one actor has advanced by a period of its program. A
+// hash of the state finds an earlier instant that may be equal; that distance is run once more, from a copy of the
+// relevant state to a full comparison with it.
 #include <string.h>
 
 #include "sim/base/digest.h"

@@ -1,4 +1,4 @@
-// An arena: memory that is given out piece by piece and released all at once.
+// An arena: memory that is allocated piece by piece and released all at once.
 #pragma once
 
 #include <stdarg.h>

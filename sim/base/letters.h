@@ -1,4 +1,4 @@
-// UTF-8 letter by letter, and which letters a terminal obeys, or hides, instead of showing them.
+// UTF-8 decoding, and detection of characters that control a terminal or are invisible.
 #pragma once
 
 #include <stdbool.h>

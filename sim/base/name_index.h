@@ -1,5 +1,5 @@
-// Which number a name has, among any number of names, in a time that grows with the logarithm of their number whatever
-// they are: names come from files of others, who could choose such as meet in one place of a hash table.
+// Index from names to numbers, in logarithmic time whatever the names: they come from untrusted files, which could
+// choose names that collide in a hash table.
 #pragma once
 
 #include "sim/base/arena.h"

@@ -1,4 +1,4 @@
-// Options are few, so rows are found by walking the table.
+// Commands have few options, so rows are found by linear search.
 #include "sim/base/options.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// Problems are kept in the order found, each once, and printed together.
+// Problems are kept in the order found, without duplicates, and printed together.
 #include "sim/base/problem.h"
 
 #include <ctype.h>

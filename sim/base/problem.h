@@ -1,4 +1,4 @@
-// Problems: the user's mistakes as sentences with a place and a remedy, collected so that all are shown at once.
+// Problems: user errors as sentences with a position and a remedy, collected so that all are shown at once.
 #pragma once
 
 #include <stdbool.h>

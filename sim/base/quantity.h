@@ -1,4 +1,4 @@
-// Quantities with units, both ways: "400 Gb/s", "80 GiB", "25 us", "2T", "0.35".
+// Parsing and printing of quantities with units: "400 Gb/s", "80 GiB", "25 us", "2T", "0.35".
 // Bits are written b or bit, bytes B; k M G T P E are powers of 1000, Ki Mi Gi Ti Pi powers of 1024.
 #pragma once
 

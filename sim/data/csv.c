@@ -1,4 +1,4 @@
-// CSV in one pass: cells are cut out of a copy of the text.
+// CSV in one pass: cells are slices of a copy of the text.
 #include "sim/data/csv.h"
 
 #include <math.h>

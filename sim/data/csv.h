@@ -1,5 +1,5 @@
-// CSV (RFC 4180), read and written. Columns are found by their header word, never by position. Where the header has
-// bars and no comma, bars part cells.
+// CSV (RFC 4180), reading and writing. Columns are found by their header, never by position. If the header has bars
+// and no comma, bars separate cells.
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-// A file as it is or, where it begins as gzip's do (RFC 1952), what is packed in it: read as a stream, of any size.
+// Streaming reader of files of any size, plain or, if they begin with gzip's magic number (RFC 1952), decompressed.
 #pragma once
 
 #include <stdbool.h>

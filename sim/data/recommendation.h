@@ -1,5 +1,5 @@
-// The last words of an answer that somebody is to sign: what to do, how surely it does what was asked, the assumption
-// that it hangs on most, and what to measure before. The same words and JSON keys for plans, lives, queues and bills.
+// The recommendation at the end of an answer: what to do, how surely it meets the request, the decisive assumption,
+// and the measurement to make first. The same words and JSON keys for plans, lives, queues and bills.
 #pragma once
 
 typedef struct Recommendation {

@@ -1,4 +1,4 @@
-// Files that are written whole or not at all, and read with a limit.
+// Files that are written atomically, and read with a size limit.
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-// The gate for files that a scenario names. Who writes a scenario may be a stranger; who runs it says what it may read:
-// the folder of the scenario, and folders named on the command line (--allow-read). Of these, regular files only.
+// Access control for files that a scenario names. The scenario is untrusted; the user permits its reads: the folder
+// of the scenario, and folders named on the command line (--allow-read). Of these, regular files only.
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-// Running another program (gnuplot) that may hang, die or never have been there.
+// Runs another program (gnuplot) that may hang, crash or be missing.
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-// Work in numbered pieces, done by one process or several. What comes back does not depend on how many.
+// Work in numbered pieces, run by one process or several. The results do not depend on the number of processes.
 #pragma once
 
 #include <stdint.h>

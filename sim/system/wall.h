@@ -1,6 +1,6 @@
-// The second wall round a scenario: the system itself (Landlock and seccomp on Linux) keeps the process from files,
-// programs and machines that its command line does not name, should a scenario ever get out of its Lua sandbox.
-// Once raised it stands until the process ends, and round every process that it starts.
+// The second sandbox of a scenario: the operating system (Landlock and seccomp on Linux) denies the process all
+// files, programs and machines that its command line does not name, should a scenario escape the Lua sandbox. Once
+// enabled it holds until the process ends, also for every child process.
 #pragma once
 
 #include <stdbool.h>

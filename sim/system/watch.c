@@ -1,4 +1,4 @@
-// One watch for the process: what it counts is the work of this process, and so is what signals end.
+// The process has one watch: it counts this process's work, and signals end that work.
 #include "sim/system/watch.h"
 
 #include <math.h>

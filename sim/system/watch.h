@@ -2,9 +2,9 @@
 // its progress now and then and asks whether to go on. Without a watch all go on. Results do not depend on the watch,
 // and it does no terminal output.
 //
-// A piece is work that can be counted beforehand: the points of a study, the events of a job's life. Pieces lie within
-// pieces. The limit is on what one piece counts, so that the same input stops at the same event on every machine:
-// usually what a usual core does in a minute. Seconds of the processor and signals end all pieces.
+// A piece is work that can be counted beforehand: the points of a study, the events of a job's life. Pieces may be
+// nested. The limit is on the count of one piece, so that the same input stops at the same event on every machine:
+// about a minute's work of a typical core. CPU time and signals end all pieces.
 #pragma once
 
 #include "sim/base/arena.h"
