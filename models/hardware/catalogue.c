@@ -1,4 +1,4 @@
-// The catalogue: JSON files of parts. Ours are part of the program; users may bring more in the same form.
+// The catalogue: JSON files of parts. The program has its own built in; users may add more in the same format.
 #include <string.h>
 
 #include "models/hardware/read_part.h"

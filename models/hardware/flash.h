@@ -1,5 +1,5 @@
-// How long one kernel of flash attention takes, forward: tiles of queries, each of which passes over the keys that it
-// may see, shared out among the SMs.
+// Time of one flash attention kernel, forward: tiles of queries, each of which passes over its visible keys,
+// distributed over the SMs.
 #pragma once
 
 #include "models/hardware/hardware.h"

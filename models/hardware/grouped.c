@@ -1,5 +1,5 @@
-// Routed experts of one rank. The table's rows are what
-// `lockstep calibrate fit calibrate/measurements/kernels/experts.csv` says.
+// Routed experts of one rank. The table's rows are the output of
+// `lockstep calibrate fit calibrate/measurements/kernels/experts.csv`.
 #include "models/hardware/grouped.h"
 
 #include <math.h>

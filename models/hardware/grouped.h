@@ -1,5 +1,5 @@
-// How long the routed experts of one rank take, forward: tokens are brought into the order of their experts, two
-// grouped products with an activation between, and the weighted sum back.
+// Forward time of the routed experts of one rank: tokens are sorted by expert, two grouped products with an
+// activation between, and the weighted sum back.
 #pragma once
 
 #include "models/hardware/hardware.h"

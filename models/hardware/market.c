@@ -1,4 +1,4 @@
-// Prices, currencies, grids and sites: what is worked out from a row, and what a row must say.
+// Prices, currencies, grids and sites: values derived from a row, and checks of a row.
 #include "models/hardware/market.h"
 
 #include <math.h>

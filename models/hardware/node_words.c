@@ -1,5 +1,5 @@
-// A machine said in words: "2x rtx-3060 + 1x rtx-4090". Cards stand in a workstation's PCIe slots, modules on the board
-// that the catalogue has for them.
+// Nodes given as counts of GPUs: "2x rtx-3060 + 1x rtx-4090". Cards are in a workstation's PCIe slots, modules on
+// their board of the catalogue.
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// The kinds of parts as tables: what their fields are called in the catalogue's files, in which unit, within which
-// limits, and where they live in the structs of hardware.h. The loader and `lockstep hw` both read these tables.
+// The kinds of parts as tables: names of their fields in the catalogue's files, units, limits, and members in the
+// structs of hardware.h. The loader and `lockstep hw` both read these tables.
 #pragma once
 
 #include "models/hardware/market.h"

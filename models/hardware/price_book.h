@@ -1,4 +1,4 @@
-// A user's own prices: a CSV file whose rows go before those of the catalogue.
+// A user's own prices: a CSV file whose rows take precedence over the catalogue's.
 #pragma once
 
 #include "models/hardware/market.h"

@@ -1,5 +1,5 @@
-// What if a part were quicker: a catalogue in which one resource of every part has another rate, as if a profile said
-// so. The numbers changed are those that `lockstep hw show` names.
+// A catalogue in which one resource of every part has another rate, as if a profile had changed it, for what-if
+// analysis. The numbers changed are those that `lockstep hw show` names.
 #pragma once
 
 #include "models/hardware/hardware.h"

@@ -1,4 +1,4 @@
-// One offer of each provider, their median and spread; which networks a provider's machine goes on.
+// One offer per provider, their median and spread; and the networks of a provider's machines.
 #include "models/hardware/quote.h"
 
 #include <math.h>

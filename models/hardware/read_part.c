@@ -1,7 +1,7 @@
-// One part: strictly, each number with its kind and source, and every mistake with its place and a remedy.
-//   "memory_bandwidth": ["2039 GB/s", "datasheet", "S1"]   value, how it is known, where from; perhaps relative sigma
-//   "sms": 108                                             as the part's "from": [kind, source] says
-// A source may be keys of the file's "sources" joined by '+', or a text of its own.
+// Strict parser of one part: each number with its kind and source; every error with its position and a remedy.
+//   "memory_bandwidth": ["2039 GB/s", "datasheet", "S1"]   value, kind, source; optionally relative sigma
+//   "sms": 108                                             kind and source from the part's "from": [kind, source]
+// A source is keys of the file's "sources" joined by '+', or a text of its own.
 #include "models/hardware/read_part.h"
 
 #include <math.h>

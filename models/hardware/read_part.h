@@ -1,4 +1,4 @@
-// Reading one part of a JSON file into a catalogue that is being put together.
+// Reads one part of a JSON file into a catalogue under construction.
 #pragma once
 
 #include "models/hardware/parts.h"

@@ -1,5 +1,5 @@
-// What waits for the slowest: GPUs of one type differ in speed, and so do the hosts that feed them. A step that all of
-// them take together is as slow as the slowest.
+// Slowdown by the slowest part: GPUs of one type differ in speed, and so do the hosts that feed them. A synchronous
+// step is as slow as the slowest of them.
 #pragma once
 
 #include "models/hardware/hardware.h"

@@ -1,5 +1,5 @@
-// The constants of NCCL: one table (constants.c) with unit, value, uncertainty, and where each
-// comes from. Link capacities are attainable ones: what a link carries of payload with NCCL's Simple protocol.
+// The constants of NCCL: one table (constants.c) with unit, value, uncertainty and source. Link capacities are
+// attainable ones: a link's payload rate with NCCL's Simple protocol.
 #pragma once
 
 #include "models/network/network.h"

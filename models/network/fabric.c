@@ -1,4 +1,4 @@
-// The network as a whole: nodes by their layouts, NICs with the fabric's rate, and the fabric by the row of its kind.
+// Builds the whole network: nodes by their layouts, NICs with the fabric's rate, and the fabric by its kind.
 #include <string.h>
 
 #include "models/network/fabrics.h"

@@ -1,5 +1,5 @@
-// The same patterns as loads.c, seen from the fabric: who sends how much to whom between nodes, each message laid over
-// the links that it crosses.
+// The fabric's part of the patterns in loads.c: traffic between nodes, each message laid over the links that it
+// crosses.
 #include "models/network/loads.h"
 
 #include "sim/base/list.h"

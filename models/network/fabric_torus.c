@@ -1,5 +1,5 @@
-// Rings, two- and three-dimensional tori: a switch per node, routes dimension by dimension the shorter way round, and
-// where both ways are as long, half of the traffic each way.
+// Rings, two- and three-dimensional tori: a switch per node, dimension-ordered routes the shorter way round, and half
+// of the traffic each way if both are equally long.
 #include "models/network/fabrics.h"
 
 typedef struct Torus {

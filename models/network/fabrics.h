@@ -1,4 +1,4 @@
-// The table of fabrics: a kind is a row and the file with its functions. For files of this folder only.
+// The table of fabrics: a kind is a row and the file with its functions. Private to this folder.
 #pragma once
 
 #include "models/network/topology.h"

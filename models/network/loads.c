@@ -1,5 +1,5 @@
-// Patterns of communication laid over the links of nodes; fabric_loads.c leads them on over the fabric. Ranks come in
-// node order, so loads are summed up for one node at a time, and no pattern costs more than its ranks times a node's
+// Communication patterns laid over the links of nodes; fabric_loads.c continues them over the fabric. Ranks come in
+// node order, so loads are summed for one node at a time, and a pattern's cost is at most its ranks times a node's
 // GPUs.
 #include "models/network/loads.h"
 

@@ -1,4 +1,4 @@
-// What a communication pattern puts on every link it touches. For files of this folder only.
+// The load of a communication pattern on every link it uses. Private to this folder.
 #pragma once
 
 #include "models/network/constants.h"

@@ -1,5 +1,5 @@
-// The network between and inside nodes: vertices, directed links with capacity and latency, routes, and what a
-// collective of a back end costs on them. Knows links and ranks (one GPU is one rank); no catalogue, no workload.
+// The network between and inside nodes: vertices, directed links with capacity and latency, routes, and the cost of a
+// back end's collectives. It knows links and ranks (one GPU is one rank); no catalogue, no workload.
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-// Catalogue nodes spread their parts evenly; an imported node's parts hang together as its matrix says.
+// Placement of parts in a node: even for catalogue nodes; after the matrix for imported nodes.
 #include "models/network/placement.h"
 
 // Things spread over places in order: the first of 8 over 4 go 0 0 1 1 2 2 3 3, and 2 over 4 go 0 2.

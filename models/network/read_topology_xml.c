@@ -1,5 +1,5 @@
-// NCCL's topology XML (NCCL_TOPO_FILE, NCCL_TOPO_DUMP_FILE): a tree of CPUs, PCI bridges, GPUs and NICs. How two parts
-// are joined follows from how far up the tree they meet. hwloc's XML (lstopo --of xml) is such a tree of more objects.
+// Parser of NCCL's topology XML (NCCL_TOPO_FILE, NCCL_TOPO_DUMP_FILE): a tree of CPUs, PCI bridges, GPUs and NICs.
+// The lowest common ancestor of two parts gives their connection. hwloc's XML (lstopo --of xml) is a similar tree.
 #include <expat.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// What a transport does on its own, apart from the links below it. For files of this folder only.
+// Properties of a transport, independent of the links below it. Private to this folder.
 #pragma once
 
 #include "models/network/network.h"

@@ -1,4 +1,4 @@
-// The ways a back end could run a collective, each with its latency and what it moves. For files of this folder only.
+// Candidate ways to run a collective on a back end, each with its latency and traffic. Private to this folder.
 #pragma once
 
 #include "models/network/loads.h"

@@ -1,4 +1,4 @@
-// From a request to a plan: lay the pattern over the links, price the back end's candidates, keep the fastest.
+// Plans a collective: lays its pattern over the links, prices the back end's candidates, keeps the fastest.
 #include <limits.h>
 #include <math.h>
 #include <string.h>

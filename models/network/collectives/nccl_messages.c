@@ -1,5 +1,5 @@
-// NCCL's sends and receives: grouped ones as a whole, and one message at a time for collectives that are simulated as
-// the messages they are made of (message.h).
+// NCCL's sends and receives: grouped ones as a whole, and single messages of collectives simulated message by message
+// (message.h).
 #include <math.h>
 
 #include "models/network/collectives/nccl_steps.h"

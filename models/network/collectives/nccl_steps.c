@@ -1,5 +1,5 @@
-// What one step of NCCL costs: which protocol it may take, how many channels, how long a hop is, and what software
-// moves at most where that is less than the links.
+// Cost of one NCCL step: permitted protocols, number of channels, hop latency, and the software's maximum rate if
+// below the links'.
 #include "models/network/collectives/nccl_steps.h"
 
 #include <math.h>

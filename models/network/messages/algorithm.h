@@ -1,6 +1,6 @@
-// Algorithms of collectives, each as what every rank sends and receives, piece by piece. It knows places in a group and
-// which of them sit together; no links, no times. One list of steps drives the simulated collective (flows.c), the
-// real one over sockets (calibrate/tcp/netbench.c), and the check that everyone ends with what was promised.
+// Algorithms of collectives, as lists of sends and receives of every rank, piece by piece. They know positions in a
+// group and which of them share a node; no links, no times. One list of steps drives the simulated collective
+// (flows.c), the real one over sockets (calibrate/tcp/netbench.c), and the check of every rank's final data.
 #pragma once
 
 #include "models/network/network.h"

@@ -1,4 +1,4 @@
-// Everyone to everyone, and everyone to or from one.
+// Direct exchanges: all-to-all, and all to or from one rank.
 #include "models/network/messages/algorithm.h"
 
 #include "sim/base/list.h"

@@ -1,8 +1,8 @@
-// From the steps of a place to streams of operations. A lane has streams that send and streams that receive, each in
+// Converts a rank's steps to streams of operations. A lane has streams that send and streams that receive, each in
 // order. In a piped algorithm each neighbour has its own, and the next message follows on the wire while the last is
-// still under way: its latency passes on streams of its own at the receiver, as many as messages may be under way.
-// Elsewhere a message takes its latency and its bytes before the next one begins. Messages that are handed over all at
-// once (NCCL's grouped sends and receives) each wait for those before to be handed over.
+// still under way: its latency passes on separate streams at the receiver, as many as messages may be under way.
+// Otherwise a message takes its latency and its bytes before the next one begins. Messages posted at once (NCCL's
+// grouped sends and receives) each wait for the posting of those before.
 #include "models/network/messages/flow_plan.h"
 #include "sim/base/check.h"
 #include "sim/base/list.h"

@@ -1,10 +1,10 @@
-// The scripts of all places as one System: a channel for all messages of one tag from one place to another, and
-// programs that equal places share. Where an algorithm says of which places it asks the same (Algorithm.alike), one
-// script is written for all whose outlines agree.
+// The scripts of all ranks as one System: a channel for all messages of one tag from one rank to another, and shared
+// programs of equal ranks. If an algorithm declares which ranks are alike (Algorithm.alike), one script is written
+// for all whose outlines agree.
 //
-// Ring on 128 nodes of 8 GPUs: 8 lanes of 2,046 steps. GPU 9's outline is 8 pairs of messages, "so many to GPU 10 under
-// tag 1, so many from GPU 8", numbered by the channel and plan that they take, with their latencies. GPU 25's has the
-// same numbers; so its program is GPU 9's, on its own 16 channels, and none of its 114,000 operations is looked at.
+// Ring on 128 nodes of 8 GPUs: 8 lanes of 2,046 steps. GPU 9's outline is 8 pairs of messages, "so many to GPU 10
+// under tag 1, so many from GPU 8", numbered by their channel and plan, with their latencies. GPU 25's has the same
+// numbers; so its program is GPU 9's, on its own 16 channels, and none of its 114,000 operations is generated.
 #include <string.h>
 
 #include "models/network/messages/flow_plan.h"

@@ -1,4 +1,4 @@
-// How a request is run as messages: algorithm, protocol, pieces, and the run of the system that flow_system.c builds.
+// Runs a request as messages: algorithm, protocol, pieces, and the run of the system that flow_system.c builds.
 #include "models/network/messages/flow_plan.h"
 #include "models/network/messages/packet_fabric.h"
 

@@ -1,5 +1,5 @@
-// What one message of a collective costs: the links it crosses, its latency, and the limits of the software that moves
-// it. From the same constants as whole collectives (constants.h). For files of this folder only.
+// Cost of one message of a collective: links, latency, and the limits of the software, from the same constants as
+// whole collectives (constants.h). Private to this folder.
 #pragma once
 
 #include "models/network/loads.h"

@@ -1,10 +1,10 @@
 // Packet simulation of a System's traffic between nodes: transfers between two actors whose plans use NICs of two
 // nodes go through the packet engine's NICs, cables and switches, concurrently with the run (sim/carrier.h).
 //
-// Of a message's latency, NICs and switches are packets' own time: that, and what full packets take to be stored at
-// each switch, is taken off, and the rest is software's, before the first packet. A message that uses several NICs goes
-// in as many parts. Links of nodes and software that are narrower than the NIC make it narrower, as if all that the
-// System sends came evenly.
+// Of a message's latency, the part of NICs and switches is simulated by packets: it is subtracted, with the store-
+// and-forward time of full packets at each switch, and the rest is software time before the first packet. A message
+// that uses several NICs is split into as many parts. Node links and software narrower than the NIC reduce its rate,
+// as if the System's traffic came evenly.
 #pragma once
 
 #include "models/network/messages/flows.h"

@@ -1,4 +1,4 @@
-// From catalogue parts to a network with ranks, storage and prices.
+// Builds a cluster from catalogue parts: a network with ranks, storage and prices.
 #include "models/workload/cluster/cluster.h"
 
 #include <string.h>

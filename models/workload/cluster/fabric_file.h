@@ -1,4 +1,4 @@
-// Fabrics as files of real clusters show them. A kind of file is a row (fabric_file.c) and the file that reads it.
+// Fabrics from files of real clusters. A format is a row (fabric_file.c) and the file that reads it.
 #pragma once
 
 #include "models/workload/cluster/fabric_kinds.h"

@@ -1,4 +1,4 @@
-// The table of fabrics' names and fields, and the making of a FabricShape from what a user says.
+// The table of fabric kinds and their fields, and the conversion of user values to a FabricShape.
 #include "models/workload/cluster/fabric_kinds.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// Fabrics as users say them: kinds by name, each with the fields it takes, from a text, a JSON file or a Lua table.
+// Fabrics as user input: kinds by name, each with its fields, from a text, a JSON file or a Lua table.
 #pragma once
 
 #include "models/hardware/hardware.h"

@@ -1,4 +1,4 @@
-// Fabrics on the command line and in JSON files.
+// Parsing of fabrics on the command line and in JSON files.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

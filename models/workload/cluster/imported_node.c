@@ -1,4 +1,4 @@
-// From a matrix or XML to a NodeType.
+// Converts a topology matrix or XML to a NodeType.
 #include "models/workload/cluster/imported_node.h"
 
 #include <math.h>

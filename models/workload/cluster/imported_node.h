@@ -1,5 +1,5 @@
-// A type of node from a picture of a real one (nvidia-smi topo -m, NCCL's or hwloc's XML): what its links are comes
-// from the picture, what its GPUs and host can do from the catalogue.
+// A node type from a dump of a real node (nvidia-smi topo -m, NCCL's or hwloc's XML): links from the dump, GPU and
+// host properties from the catalogue.
 #pragma once
 
 #include "models/hardware/hardware.h"

@@ -1,5 +1,5 @@
-// What every rank sends to every other, read from a text file: a row of numbers for each sender, in it a number for
-// each receiver; or one row, which then holds for all senders. Blanks or commas between numbers; # begins a comment.
+// Bytes from every rank to every other, read from a text file: a row of numbers for each sender, with a number for
+// each receiver; or one row for all senders. Blanks or commas between numbers; # begins a comment.
 #pragma once
 
 #include "sim/base/problem.h"

@@ -1,6 +1,6 @@
-// What ibnetdiscover prints of an InfiniBand fabric (rdma-core, infiniband-diags): each switch and each adapter with
-// its ports and what hangs on them. Nodes are the hosts whose adapters have names ("node7 mlx5_0"); cables between the
-// same two switches are one of their summed rate.
+// Reader of ibnetdiscover's output (rdma-core, infiniband-diags): each switch and each adapter of an InfiniBand
+// fabric with its ports and their peers. Nodes are the hosts whose adapters have names ("node7 mlx5_0"); cables
+// between the same two switches are one of their summed rate.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// What rented machines cost, said in options: the same at every command that prices a cluster.
+// Rental price options, common to all commands that price a cluster.
 #pragma once
 
 #include "models/workload/cluster/cluster.h"

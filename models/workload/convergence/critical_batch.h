@@ -1,6 +1,6 @@
-// How much data a model needs to reach its target by global batch, and from which batch on more GPUs stop paying:
-// E(B) = E0 (1 + B / B_c), S(B) = E(B) / B (McCandlish et al. 2018, arXiv 1812.06162, equation 2.11). At the critical
-// batch B_c twice the data is needed, and twice the steps that any batch needs at least.
+// Data that a model needs to reach its target by global batch, and the batch beyond which more GPUs stop paying: E(B)
+// = E0 (1 + B / B_c), S(B) = E(B) / B (McCandlish et al. 2018, arXiv 1812.06162, equation 2.11). At the critical
+// batch B_c twice the least data is needed, and twice the least steps.
 #pragma once
 
 // One training with a batch to the target. Batches in samples or tokens, amounts in any unit (epochs, samples).

@@ -1,5 +1,5 @@
-// The attention core: from queries, keys and values to the weighted values, plain or by flash kernels, shared out by
-// rings or by heads.
+// Cost of the attention core: from queries, keys and values to the weighted values, plain or by flash kernels, split
+// by rings or by heads.
 #include <math.h>
 
 #include "models/workload/cost/cost_constants.h"

@@ -1,4 +1,4 @@
-// Convolutions as implicit GEMMs, and those of channels apart.
+// Cost of convolutions: as implicit GEMMs, and depthwise ones.
 #include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/cost_layers.h"
 #include "models/workload/model/model_internal.h"

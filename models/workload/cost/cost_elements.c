@@ -1,5 +1,5 @@
-// Layers of elements, and what follows the others: norms, activations, sums, pools and copies, by the passes that they
-// make over a layer's output.
+// Cost of element-wise layers, alone or after others: norms, activations, sums, pools and copies, by their passes
+// over a layer's output.
 #include <math.h>
 #include <string.h>
 

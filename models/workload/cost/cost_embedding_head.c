@@ -1,4 +1,4 @@
-// The two ends of a transformer: its embedding, and the loss of its logits.
+// Cost of a transformer's embedding, and of its logits and loss.
 #include "models/workload/cost/cost_internal.h"
 
 void embedding_cost(const Work *work, Pass *forward, Pass *backward) {

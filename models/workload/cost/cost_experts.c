@@ -1,7 +1,7 @@
-// Mixture-of-experts layers in place of an MLP: router, tokens sorted and exchanged with the ranks that hold their
-// experts, grouped products, and the way back (Lepikhin et al. 2021; Megatron-Core's dispatcher). Each layer waits for
-// the rank whose experts got the most tokens, so every rank is given that one's time: what the mean rank has to do, and
-// of the rest that it waits (CAUSE_EP).
+// Cost of mixture-of-experts layers: router, tokens sorted and exchanged with the ranks that hold their experts,
+// grouped products, and the way back (Lepikhin et al. 2021; Megatron-Core's dispatcher). Each layer waits for the
+// rank whose experts got the most tokens, so every rank gets that rank's time: the mean rank's work as work, and the
+// rest as waiting (CAUSE_EP).
 #include <string.h>
 
 #include "models/workload/cost/cost_constants.h"

@@ -1,4 +1,4 @@
-// What a layer of a network costs, by the kind of its operator, and what the files of those kinds share.
+// Cost of a layer by the kind of its operator, shared by the files of those kinds.
 #pragma once
 
 #include "models/workload/cost/cost_internal.h"

@@ -1,6 +1,6 @@
-// Which operator each second of a block belongs to: the walk that costs the block says whose what follows is, and what
-// was added to a pass since the last such word is the one's before. So the parts sum to the pass whatever operators
-// add.
+// Attribution of a block's seconds to operators: the walk that costs the block names the operator of the costs that
+// follow, and everything added to a pass since the previous name belongs to the previous operator. So the parts sum
+// to the pass.
 #include <string.h>
 
 #include "models/workload/cost/cost_internal.h"

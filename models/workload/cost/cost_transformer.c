@@ -1,5 +1,5 @@
-// Transformer blocks: a layer's operators (operators_transformer.c) forward and backward, with what backward computes
-// again (Korthikanti et al. 2022).
+// Cost of transformer blocks: a layer's operators (operators_transformer.c) forward and backward, with recomputation
+// (Korthikanti et al. 2022).
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/job/recompute.h"
 #include "models/workload/model/model_internal.h"

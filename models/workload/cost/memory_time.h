@@ -1,4 +1,4 @@
-// The memory of a rank pass by pass, and the moment when most is in use.
+// Memory of a rank over the passes of a step, and its peak.
 #pragma once
 
 #include "models/workload/cost/cost.h"

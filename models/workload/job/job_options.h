@@ -1,4 +1,4 @@
-// A training job said in options. The rows are made from the table of fields: an option is a field's `flag`.
+// A training job from command-line options. The rows are made from the table of fields: a field's `flag`.
 #pragma once
 
 #include "models/workload/job/job.h"

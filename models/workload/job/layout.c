@@ -1,4 +1,4 @@
-// Working out a layout: which ranks form which groups, how many micro-batches, which blocks on which stage.
+// Resolves a layout: which ranks form which groups, how many micro-batches, which blocks on which stage.
 #include <math.h>
 
 #include "models/hardware/kernel.h"

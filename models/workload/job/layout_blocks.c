@@ -1,4 +1,4 @@
-// Which blocks lie on which stage, and the batches that follow from what is said.
+// Assignment of blocks to stages, and derived batch sizes.
 #include "models/workload/job/layout.h"
 #include "sim/base/check.h"
 

@@ -1,5 +1,5 @@
-// Pipeline schedules: which GPU holds which chunk of the model, and in what order it passes micro-batches through its
-// chunks. It knows no costs: times and bytes follow from the order.
+// Pipeline schedules: which GPU holds which chunk of the model, and its order of passes of micro-batches through its
+// chunks. No costs: times and bytes follow from the order.
 #pragma once
 
 #include "models/workload/job/training.h"

@@ -1,6 +1,6 @@
-// The rules: what is known of each library, by version and date, never per model or per measured row. Three were
-// settled by looking at a family's residuals, not by reading its source: DeepSpeed's 24 bytes per parameter,
-// FlashAttention-2 in NeMo before 24.04, and recomputation that stops early in Composer.
+// The rules: properties of each library by version and date, never per model or per measured row. Three were chosen
+// by a family's residuals, not by reading its source: DeepSpeed's 24 bytes per parameter, FlashAttention-2 in NeMo
+// before 24.04, and recomputation that stops early in Composer.
 #include "models/workload/job/software.h"
 
 #include <ctype.h>

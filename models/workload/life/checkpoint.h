@@ -1,4 +1,4 @@
-// Checkpoints: what one costs on real storage, and the interval that theory calls best.
+// Checkpoints: the cost of one on real storage, and the optimal interval by theory.
 #pragma once
 
 #include "models/hardware/hardware.h"

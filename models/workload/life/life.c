@@ -1,4 +1,4 @@
-// A life, event by event. The job is always in one phase; whatever ends a phase early settles what it was worth.
+// Event simulation of one life. The job is always in one phase; an event that ends it early counts its time.
 #include "models/workload/life/life.h"
 
 #include <math.h>

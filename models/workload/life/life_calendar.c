@@ -1,5 +1,5 @@
-// One life as a calendar: what each stretch of it was spent on. What a failure takes with it is the newest training,
-// so that it is found from there backwards; the parts of all stretches sum to those of the life, to the tick.
+// One life as a calendar: the use of each time span. A failure loses the most recent training, so lost time is found
+// backwards from it; the parts of all spans sum to those of the life, to the tick.
 #include <math.h>
 
 #include "models/workload/life/life_internal.h"

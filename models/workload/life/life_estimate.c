@@ -1,5 +1,5 @@
-// What a life would take to live through, before it is lived: its events counted from rates, and jobs that fail so
-// often that nothing they do is ever kept.
+// Estimated cost of simulating a life: its number of events from the rates, and detection of jobs that fail so often
+// that they make no progress.
 #include <math.h>
 
 #include "models/workload/life/life.h"

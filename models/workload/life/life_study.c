@@ -1,4 +1,4 @@
-// Many lives, and the checkpoint interval that costs least.
+// Many simulated lives, and the checkpoint interval of least cost.
 #include <math.h>
 
 #include "models/workload/life/life.h"

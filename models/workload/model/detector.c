@@ -1,7 +1,7 @@
-// Networks that find objects: SSD (Liu et al. 2015) on a ResNet or VGG-16, RetinaNet (Lin et al. 2017), and the family
-// of Faster and Mask R-CNN (Ren et al. 2015, He et al. 2017) on a ResNet with a feature pyramid (Lin et al. 2016), its
-// fourth stage (C4) or its dilated fifth (DC5), as torchvision and Detectron2 have them. What is done box by box on one
-// image (matching, suppression, sampling) is counted as launches.
+// Object detectors: SSD (Liu et al. 2015) on a ResNet or VGG-16, RetinaNet (Lin et al. 2017), and the family of
+// Faster and Mask R-CNN (Ren et al. 2015, He et al. 2017) on a ResNet with a feature pyramid (Lin et al. 2016), its
+// fourth stage (C4) or its dilated fifth (DC5), as in torchvision and Detectron2. Per-box work on one image
+// (matching, suppression, sampling) is counted as launches.
 #include "models/workload/model/image_layers.h"
 
 // Rows of the table of residual networks (classifiers.c).

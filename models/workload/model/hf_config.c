@@ -1,5 +1,5 @@
-// One row per model_type: how its keys are spelt and what its class fills in where they are absent
-// (huggingface/transformers, src/transformers/models/*/configuration_*.py).
+// One row per model_type: the names of its keys and its class's defaults (huggingface/transformers,
+// src/transformers/models/*/configuration_*.py).
 #include "models/workload/model/hf_config.h"
 
 #include <math.h>

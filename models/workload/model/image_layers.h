@@ -1,4 +1,4 @@
-// How image networks are put together: a list of layers that grows, and the shape of what has come out so far.
+// Construction of image networks: a growing list of layers, and the shape of its current output.
 #pragma once
 
 #include "models/workload/model/model.h"

@@ -1,4 +1,4 @@
-// The library's image networks by name, with the size of images that each is usually trained on.
+// The library's image networks by name, with their usual training image size.
 #include <string.h>
 
 #include "models/workload/model/image_layers.h"

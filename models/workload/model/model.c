@@ -1,4 +1,4 @@
-// The library of models by name, and the counts that hold for every kind.
+// The library of models by name, and counts common to all kinds of model.
 #include "models/workload/model/model.h"
 
 #include <ctype.h>

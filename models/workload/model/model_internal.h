@@ -1,4 +1,4 @@
-// What the files of one model family share with model.c, which asks the right one.
+// Functions of the model families that model.c dispatches to.
 #pragma once
 
 #include "models/workload/model/model.h"

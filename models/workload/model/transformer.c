@@ -1,4 +1,4 @@
-// Transformers: the published shapes, what each block holds, and how much it multiplies.
+// Transformers: the published shapes, and parameters and FLOPs of each block.
 #include <string.h>
 
 #include "models/workload/model/model_internal.h"

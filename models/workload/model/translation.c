@@ -1,4 +1,4 @@
-// LSTMs that read words.
+// Translation models of LSTMs.
 #include "models/workload/model/image_layers.h"
 #include "models/workload/model/model_internal.h"
 

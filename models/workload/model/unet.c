@@ -1,4 +1,4 @@
-// Networks that give a class to every pixel.
+// Segmentation networks.
 #include "models/workload/model/image_layers.h"
 
 // ---- Networks that give a class to every pixel: U-Net (Ronneberger et al. 2015), a small one for factory images, and

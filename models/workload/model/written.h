@@ -1,4 +1,4 @@
-// A model that its user writes as blocks of operators, each with its sizes per token (or per sample).
+// A user-defined model: blocks of operators, each with its sizes per token (or per sample).
 #pragma once
 
 #include "models/workload/model/operators.h"

@@ -1,4 +1,4 @@
-// From the prices of a cluster to what an hour of it costs.
+// Computes the hourly cost of a cluster from its prices.
 #include "models/workload/money/money.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// What a cluster costs, draws and emits: rented after the price book, or bought and kept. One call answers:
+// Cost, power and emissions of a cluster: rented by the price book, or owned. One call answers:
 //
 //     ActivityMix mix = activity_of_step(spent);                    what its GPUs do in a step
 //     ClusterBill bill = cluster_bill(arena, cluster, &mix);        per hour, with the parts it is made of

@@ -1,4 +1,4 @@
-// What came of a run: waiting and slowdown by size of job, fairness between users.
+// Statistics of a run: waiting and slowdown by size of job, fairness between users.
 #include "models/workload/queue/queue.h"
 
 #define SHORT_WORK_S 10 // below it the slowdown of a job says nothing (Feitelson and Rudolph, 1998)

@@ -1,4 +1,4 @@
-// Steps of a training job on a few nodes under a few leaf switches, simulated once each and kept.
+// Simulated steps of a training job on a few nodes under a few leaf switches, cached by placement.
 #include "models/workload/queue/queue_network.h"
 
 #include <string.h>

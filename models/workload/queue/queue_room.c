@@ -1,5 +1,5 @@
-// Free GPUs of a cluster by node, and where a job goes among them. Sets of nodes by how much is free make the fullest
-// node with room, and whole nodes, a matter of a few words.
+// Free GPUs of a cluster by node, and placement of jobs. Bit sets of nodes by free GPUs find the fullest node with
+// enough space, or whole nodes, in a few words.
 #include <string.h>
 
 #include "models/workload/queue/queue_internal.h"

@@ -1,6 +1,6 @@
-// GPUs that several jobs share: by parts that a user names (time slices, MPS) or by MIG slices. A shared GPU is taken
-// of its node when its first job comes and given back when its last one leaves; a job goes to the fullest one with
-// room.
+// GPUs shared by several jobs: by user-defined parts (time slices, MPS) or by MIG slices. A shared GPU is taken from
+// its node when its first job starts and returned when its last one leaves; a job goes to the fullest one with enough
+// space.
 #include "models/workload/queue/queue_internal.h"
 #include "sim/base/list.h"
 

@@ -1,4 +1,4 @@
-// Slurm's words for resources and times.
+// Parsing of Slurm's resources and times.
 #include "models/workload/queue/queue_slurm.h"
 
 #include <ctype.h>

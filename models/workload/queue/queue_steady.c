@@ -1,4 +1,4 @@
-// How long is long enough: the beginning of a run by MSER-5, intervals by repetition or batch means, differences by
+// Steady-state statistics: end of the warm-up by MSER-5, intervals by repetition or batch means, differences by
 // common random numbers.
 #include "models/workload/queue/queue_steady.h"
 

@@ -1,5 +1,5 @@
-// Whether a run of a shared cluster is long enough: where its beginning ends, how well its figures are known, and
-// whether two policies differ.
+// Whether a run of a shared cluster is long enough: end of its warm-up, precision of its figures, and significance of
+// differences between policies.
 #pragma once
 
 #include "models/workload/queue/queue.h"

@@ -1,4 +1,4 @@
-// Traces of jobs as CSV. Columns are found by name; each may have the name that one of the published traces gives it.
+// Reader of job traces in CSV. Columns are found by name; aliases are the names in published traces.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// Why jobs wait: between two looks at the queue each that waits for its first start has one cause.
+// Causes of waits: between two scheduling passes each job that waits for its first start has one cause.
 #include "models/workload/queue/queue_internal.h"
 
 const char *const queue_wait_cause_names[QUEUE_WAIT_CAUSE_COUNT] = {"quota",     "line", "reserved", "scattered",

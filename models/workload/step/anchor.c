@@ -1,8 +1,8 @@
-// The logs of measured over simulated steps are taken as normal variables: each is a sum of corrections of physical
-// constants, weighed with the share of the step that they act on, of what is peculiar to a layout, and of what differs
-// from run to run. The anchors' correction of another step is its expectation given theirs (Rasmussen and Williams,
-// Gaussian Processes for Machine Learning, 2006, eq. 2.25). How wide the corrections are is the constants' word until
-// the anchors contradict it: then they are as wide as the anchors' errors say (the scale that makes those most likely).
+// The logs of measured over simulated steps are normal variables: each is a sum of corrections of physical constants,
+// weighted by the share of the step that they act on, of a layout's own effect, and of run-to-run noise. The anchors'
+// correction of another step is its conditional expectation (Rasmussen and Williams, Gaussian Processes for Machine
+// Learning, 2006, eq. 2.25). The corrections have the constants' uncertainty unless the anchors contradict it: then
+// it is scaled to the anchors' errors (maximum likelihood).
 #include "models/workload/step/anchor.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-// Measured steps of one's own as anchors: a Bayesian update of what the constants of a simulation may be off by. A
-// measured step says how much slower its kernels, traffic and waiting are together; how much of that another step
-// shares follows from the seconds that both spend on the same causes and from what they have in common.
+// Measured steps of the user as anchors: a Bayesian update of the errors of a simulation's constants. A measured step
+// gives the joint slowdown of its kernels, traffic and waiting; how much of it applies to another step follows from
+// the seconds that both spend on the same causes and from their common properties.
 #pragma once
 
 #include "models/workload/cost/cost.h"

@@ -1,4 +1,4 @@
-// What of a job leaves the GPUs for their hosts: samples read from storage and copied, what is offloaded to host memory
+// Traffic of a job between GPUs and their hosts: samples read from storage and copied, and offloading to host memory
 // and disks. Channels of one member each.
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// What the files that lower a job share.
+// Shared by the files that lower a job.
 #pragma once
 
 #include "models/workload/step/lower.h"

@@ -1,5 +1,5 @@
-// How data-parallel ranks sum gradients: which collectives a bucket of them is, and when it is full. What a stage's
-// program does and what a bound on its time counts.
+// Gradient reduction of data-parallel ranks: the collectives of a bucket, and when it is full. Used by a stage's
+// program and by the bound on its time.
 #pragma once
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// Inside lowering: the program of one pipeline stage on one type of GPU, and what it expects of its channels.
+// Private to lowering: the program of one pipeline stage on one type of GPU, and the channels it requires.
 #pragma once
 
 #include "models/workload/step/lower.h"

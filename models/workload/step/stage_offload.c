@@ -1,6 +1,6 @@
-// What ZeRO-Offload and ZeRO-Infinity keep in host memory or on the node's disks (Ren et al. 2021, Rajbhandari et al.
-// 2021): gradients go there as they are reduced, the CPU updates the weights piece by piece and sends them back, and
-// weights that lie there are fetched before their block needs them. Each way is a stream of its own.
+// Offloading by ZeRO-Offload and ZeRO-Infinity to host memory or the node's disks (Ren et al. 2021, Rajbhandari et
+// al. 2021): gradients go there as they are reduced, the CPU updates the weights piece by piece and sends them back,
+// and offloaded weights are fetched before their block needs them. Each direction is a stream of its own.
 #include <math.h>
 
 #include "models/workload/step/stage_internal.h"

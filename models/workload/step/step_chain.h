@@ -1,5 +1,5 @@
-// Why a step takes what it takes: the critical path of its simulation in the words of a job, what every rank spent its
-// time on, and which links carried most. A folded run has one actor for many ranks: a piece names the first of them.
+// The critical path of a step's simulation in terms of the job, the time of every rank by cause, and the links with
+// the most traffic. A folded run has one actor for many ranks: a piece names the first of them.
 #pragma once
 
 #include "models/workload/step/lower.h"

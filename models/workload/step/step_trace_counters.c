@@ -1,4 +1,4 @@
-// What a trace shows as curves: bytes on links, watts of GPUs, memory by class, the loader's queue.
+// Counter curves of a trace: bytes on links, watts of GPUs, memory by class, the loader's queue.
 #include <stdlib.h>
 
 #include "models/hardware/power.h"

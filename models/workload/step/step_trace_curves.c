@@ -1,6 +1,5 @@
-// Curves of single ranks for plots: what their GPUs have resident in each slice of the step, and what the links of each
-// GPU and the NICs of its node carry. The system that runs may stand for more ranks than it has; links are those of the
-// whole system.
+// Curves of single ranks for plots: resident kernels in each slice of the step, and traffic on the links of each GPU
+// and the NICs of its node. The simulated system may be folded; links are those of the whole system.
 #include "models/workload/step/step_trace_internal.h"
 
 // ---- What links carry.

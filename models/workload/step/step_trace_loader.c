@@ -1,6 +1,6 @@
-// The queue of a rank's loader over a step, as the engine has it: while this step's samples are used, the next step's
+// The queue of a rank's data loader over a step, as simulated: while this step's samples are used, the next step's
 // are read from storage and decoded on the host (stage.c, load_next_batch), one step ahead and no further. The step
-// ends when they are there.
+// ends when they are ready.
 #include <math.h>
 #include <string.h>
 
