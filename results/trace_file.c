@@ -1,6 +1,6 @@
-// Chrome's trace events as JSON: complete events ("X") that nest, names of processes and threads, arrows ("s", "f") and
+// Chrome's trace events as JSON: nested complete events ("X"), names of processes and threads, arrows ("s", "f") and
 // counters ("C"). Names are those of kinds, so that a viewer that colours by name colours by kind; the micro-batch is
-// an argument. ("Trace Event Format", Duca and Sinclair, 2016; what Perfetto's importer takes of it:
+// an argument. ("Trace Event Format", Duca and Sinclair, 2016; the subset that Perfetto imports:
 // perfetto/src/trace_processor/importers/json.)
 #include "results/trace_file.h"
 

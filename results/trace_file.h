@@ -1,5 +1,5 @@
-// Spans as a file that timeline viewers open, Perfetto and Chrome: JSON of Chrome's trace events. Times in it are whole
-// nanoseconds; a file that would be larger than asked for has the operations of fewer micro-batches.
+// Spans as a file for the timeline viewers Perfetto and Chrome: JSON of Chrome's trace events. Times are whole
+// nanoseconds; a file above the size limit has the operations of fewer micro-batches.
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-// What in a record is worth showing.
+// Presentation of a record: labels, units, colours.
 #include "results/view.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
-// How an answer leaves the program, the same for every command: where it goes (-o, -q), its form and colour. A command
-// that has such an option itself does it itself. Standard output is led to the file.
+// Output of an answer, the same for every command: its destination (-o, -q), format and colour. A command with such
+// an option of its own handles it itself. Standard output is redirected to the file.
 #pragma once
 
 #include <stdbool.h>

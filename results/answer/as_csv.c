@@ -1,4 +1,4 @@
-// An answer for other programs as lines: CSV of its main table, or text with tabs of all that it has.
+// An answer as lines for other programs: CSV of its main table, or all of it as tab-separated text.
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-// An answer on a page: its first sentence leads, sections are headings, facts stand large, tables below.
+// An answer as an HTML page: its first sentence leads, sections are headings, facts are large, tables below.
 #include <math.h>
 
 #include "results/answer/as.h"

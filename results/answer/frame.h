@@ -1,4 +1,4 @@
-// What all commands do alike, around the question that is theirs.
+// The common frame of all commands: options, limits, output and exit status.
 #pragma once
 
 #include "results/answer/answer.h"

@@ -1,9 +1,9 @@
-// The last question of each command that simulates, kept between runs of the program: one file per user,
-// $XDG_STATE_HOME/lockstep/last.json (else ~/.local/state/lockstep/last.json), for `--last`. It holds command lines and
-// nothing of their answers: the same question has the same answer, to the digest.
+// The last question of each simulating command, kept between runs of the program: one file per user,
+// $XDG_STATE_HOME/lockstep/last.json (else ~/.local/state/lockstep/last.json), for `--last`. It holds command lines
+// and no answers: the same question has the same answer, to the digest.
 //
-// A question is kept when its command line was understood and standard error is a terminal, so that scripts leave no
-// trace; LOCKSTEP_LAST=always or never, or --no-last, say otherwise. That it cannot be kept is no error.
+// A question is kept if its command line was valid and standard error is a terminal, so that scripts leave no
+// trace; LOCKSTEP_LAST=always or never, or --no-last, override this. Failure to keep it is no error.
 #pragma once
 
 #include <stdbool.h>

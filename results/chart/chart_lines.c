@@ -1,4 +1,4 @@
-// From a record to lines and points: throughput and efficiency over what varies, mostly GPUs, and money against time.
+// Line charts of a record: throughput and efficiency over a varied parameter, mostly GPUs, and cost against time.
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-// Charts with letters and blocks: bars in rows, a line of blocks for each curve, a row for each point, shades. With
-// colour a bar is a coloured stretch; without, it is filled with the first free letter of its name.
+// Charts as text: bars in rows, a line of blocks for each curve, a row for each point, shades. With colour a bar is
+// coloured; without, it is filled with the first unused letter of its name.
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // Plots through gnuplot. It reads a script and writes an image, both through unnamed files: no path and no user text
-// reaches a shell or a gnuplot command. The image is copied to its place once gnuplot has said that all went well.
+// reaches a shell or a gnuplot command. The image is copied to its place once gnuplot has succeeded.
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>

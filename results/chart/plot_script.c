@@ -1,5 +1,5 @@
-// Charts as gnuplot commands. Data are numbers in data blocks; text is single-quoted, where gnuplot runs and
-// substitutes nothing, and "noenhanced" keeps '_' and '^' as they are.
+// Charts as gnuplot commands. Data are numbers in data blocks; text is single-quoted, where gnuplot evaluates
+// nothing, and "noenhanced" keeps '_' and '^' as they are.
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-// A film as a drawing that plays by itself: CSS animations of one length, again and again; no script. Who wants no
-// motion sees how it ends.
+// A film as a self-playing SVG: looping CSS animations of one length; no script. With reduced motion preferred, the
+// final state is shown.
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-// Inside of reports: their blocks, and the paper that charts are drawn on.
+// Internals of reports: their blocks, and the drawing area of charts.
 #pragma once
 
 #include "results/page/report.h"

@@ -1,4 +1,4 @@
-// SVG of our own: text, lines, bars, axes. Colours are classes; CSS gives them their light and dark values.
+// SVG primitives: text, lines, bars, axes. Colours are classes; CSS defines their light and dark values.
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-// A report as one HTML file. Nothing in it comes from elsewhere, and the policy at its head forbids the browser to ask
-// for anything, or to run what is not ours: style and script are named by their hashes.
+// Writes a report as one HTML file. It loads nothing, and its content security policy forbids all requests and all
+// code except its own style and script, which are identified by their hashes.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// What the parts of the store share: SQLite's handle and how it is asked. For results/store*.c only.
+// Shared by the parts of the store: SQLite's handle and query helpers. For results/store*.c only.
 #pragma once
 
 #include <sqlite3.h>

@@ -1,4 +1,4 @@
-// One store from several.
+// Merges several stores into one.
 #include "results/store/store_base.h"
 #include "results/store/store_row.h"
 
