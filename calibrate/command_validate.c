@@ -1,4 +1,4 @@
-// lockstep validate: a table of kinds, each in a file of its own.
+// lockstep validate: the table of its kinds, each in a file of its own.
 #include "calibrate/command_validate.h"
 
 #include "results/answer/frame.h"

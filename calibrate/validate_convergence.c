@@ -1,6 +1,6 @@
-// lockstep validate convergence: data that MLPerf's benchmarks need to reach their target by global batch, against the
-// law of the critical batch. What is known of a critical batch before anything is measured comes from the other
-// benchmarks: of its own curve a prediction sees only the points that it is given.
+// lockstep validate convergence: the data that MLPerf's benchmarks need to reach their target by global batch,
+// against the law of the critical batch. The prior of a critical batch comes from the other benchmarks: of its own
+// curve a prediction sees only the points that it is given.
 #include <math.h>
 #include <string.h>
 

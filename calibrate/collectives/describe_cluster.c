@@ -1,4 +1,4 @@
-// From words in a row to a node type, a link and a cluster.
+// Builds a node type, a link and a cluster from a row's description.
 #include "calibrate/collectives/describe_cluster.h"
 
 #include <math.h>

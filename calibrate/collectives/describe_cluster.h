@@ -1,5 +1,5 @@
-// The cluster behind a measured log, from the columns of clusters.csv: catalogue GPUs in a node and on a network of the
-// described kind. What a row leaves open gets a stated default, kept as an assumption.
+// The cluster of a measured log, from the columns of clusters.csv: catalogue GPUs in a node and on a network of the
+// described kind. Missing properties get a stated default, recorded as an assumption.
 #pragma once
 
 #include "calibrate/collectives/nccl_log.h"

@@ -1,5 +1,5 @@
-// Logs of one machine: each priced on a cluster of the catalogue's parts, so that what is fitted has a part to stand
-// with.
+// Fit to the logs of one machine: each is priced on a cluster of catalogue parts, so that every fitted factor belongs
+// to a part.
 #include "calibrate/collectives/fit_logs.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// lockstep calibrate fit on logs of nccl-tests: what a machine's collectives take against the usual, as a profile.
+// lockstep calibrate fit on logs of nccl-tests: a machine's collective times relative to the default, as a profile.
 #pragma once
 
 #include "models/workload/cluster/cluster.h"

@@ -1,5 +1,5 @@
-// Reading what a log says of its machine. Lines that say nothing are most; of those that contradict each other, as the
-// lines of several ranks may, the first counts.
+// Parser of a log's facts about its machine. Most lines have none; of contradicting lines, as those of several ranks
+// may be, the first counts.
 #include "calibrate/collectives/nccl_facts.h"
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-// What a log says of the machine it was made on: nccl-tests' list of ranks, and NCCL's own lines with NCCL_DEBUG=INFO.
+// Facts about the machine in a log: nccl-tests' list of ranks, and NCCL's own lines with NCCL_DEBUG=INFO.
 #pragma once
 
 #include <stdbool.h>

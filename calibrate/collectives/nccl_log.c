@@ -1,5 +1,5 @@
-// Reading nccl-tests. Real logs hold much else (NCCL's own lines, the launcher's): a line is data when it begins with
-// a size, and what begins with '#' is header.
+// Parser of nccl-tests' output. Real logs also have lines of NCCL and of the launcher: a data line begins with a
+// size, a header line with '#'.
 #include "calibrate/collectives/nccl_log.h"
 
 #include <ctype.h>

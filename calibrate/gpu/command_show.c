@@ -1,4 +1,4 @@
-// lockstep calibrate show: measured against predicted, as a table and as a plot through gnuplot.
+// lockstep calibrate show: measured and predicted times, as a table and as a plot through gnuplot.
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

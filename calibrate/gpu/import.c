@@ -1,4 +1,4 @@
-// nccl-tests, iperf3, fio and GEMM tables: small files, read whole.
+// Importers of nccl-tests, iperf3, fio and GEMM tables: small files, read whole.
 #include "calibrate/gpu/import.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// Measurements of other programs as the JSON lines that lockstep-bench writes.
+// Import of other programs' measurements as JSON lines in lockstep-bench's format.
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
-// Kineto traces (sim/data/kineto.h), which may be gigabytes: memory holds a row for each kind of kernel, and 24 bytes
-// for each matrix product whose shape was recorded (record_shapes=True).
+// Import of Kineto traces (sim/data/kineto.h), which may be gigabytes: memory holds a row for each kind of kernel,
+// and 24 bytes for each matrix product whose shape was recorded (record_shapes=True).
 //
-// A product is an operator of PyTorch and its kernels, which bear the same "External id". Operators may stand behind
-// their kernels, so the file is read twice: for the shapes, then for the times.
+// A product is an operator of PyTorch and its kernels, which have the same "External id". Operators may follow
+// their kernels in the file, so it is read twice: for the shapes, then for the times.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

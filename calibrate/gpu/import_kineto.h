@@ -1,4 +1,4 @@
-// A Kineto trace as it is read: what the files that read one share.
+// State of a Kineto import, shared by the files that read a trace.
 #pragma once
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
-// The kinds of tables, a row each: by which columns it is known, what a line of it is called, what the cost functions
-// say of it. Columns: calibrate/measurements/kernels/README.md.
+// The formats of kernel tables, a row each: identifying columns, the name of a line, the prediction by the cost
+// functions. Columns: calibrate/measurements/kernels/README.md.
 #include "calibrate/gpu/kernel_tables.h"
 
 #include <math.h>

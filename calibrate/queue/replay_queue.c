@@ -1,4 +1,4 @@
-// A row for each figure that an operator published and a trace lets us work out.
+// A row for each figure that an operator published and that can be computed from a trace.
 #include "calibrate/queue/replay_queue.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// lockstep calibrate network FILE.csv: collectives measured in a box against their simulation, as tables and a verdict.
+// lockstep calibrate network FILE.csv: compares collectives measured on emulated hosts with their simulation.
 #include <math.h>
 
 #include "calibrate/gpu/command_calibrate.h"

@@ -1,5 +1,5 @@
-// What each rank of a collective sends, receives and adds, step by step. One list of steps drives both the real program
-// (netbench, over sockets) and the simulated one (predict_network.c), so that they run the very same algorithm.
+// Steps of each rank in a collective: sends, receives and additions. One list of steps drives both the real program
+// (netbench, over sockets) and the simulated one (predict_network.c), so that they run the same algorithm.
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-// Published and one's own measured runs as anchors (models/workload/step/anchor.h) for other runs.
+// Measured runs, published or the user's own, as anchors (models/workload/step/anchor.h) for other runs.
 #pragma once
 
 #include "calibrate/training/predict_training.h"

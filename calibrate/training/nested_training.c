@@ -1,4 +1,4 @@
-// Constants that all share are not refitted by themselves: a factor on each cause of a step stands in for them.
+// Shared constants are not refitted themselves: a factor on each cause of a step replaces that.
 #include "calibrate/training/nested_training.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-// Open settings follow one rule, whatever was measured: the least recomputation whose memory fits, the fastest of a few
-// micro-batches, then the fastest number of virtual stages.
+// Unpublished settings follow one rule, whatever was measured: the least recomputation whose memory fits, the fastest
+// of a few micro-batches, then the fastest number of virtual stages.
 #include "calibrate/training/predict_training.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// A measured run predicted: the same simulation as `lockstep run`, with what the publication leaves open tried out.
+// Prediction of a measured run: the same simulation as `lockstep run`, with a search over unpublished settings.
 #pragma once
 
 #include "calibrate/training/read_training.h"

@@ -1,4 +1,4 @@
-// Quantiles are of votes: each family has one, split evenly over its rows.
+// Quantiles over votes: each family has one vote, split evenly over its rows.
 #include "calibrate/training/range_training.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// What the files that read measured training runs share: a row's cells, and the run as it is being filled.
+// Shared by the files that read measured training runs: a row's cells, and the run under construction.
 #pragma once
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// What validate training answers, as a tree.
+// The answer of validate training, as a tree.
 #pragma once
 
 #include "calibrate/training/cross_training.h"

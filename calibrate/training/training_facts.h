@@ -1,4 +1,4 @@
-// What publications leave unsaid, what stands in for it, and the uncertainty it adds.
+// Settings that publications leave out, their defaults, and the uncertainty these add.
 #pragma once
 
 #include "models/workload/job/software.h"

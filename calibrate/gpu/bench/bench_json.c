@@ -1,4 +1,4 @@
-// The measurements as JSON lines.
+// Writes the measurements as JSON lines.
 #include "calibrate/gpu/bench/bench.h"
 
 #include <math.h>

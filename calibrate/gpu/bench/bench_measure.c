@@ -1,4 +1,4 @@
-// Timing one case: right first, then warm, then repeats until the time is spent.
+// Timing of one case: correctness check, warm-up, then repeats until the time is spent.
 #include "calibrate/gpu/bench/bench.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// What it costs to launch, and how fast bytes cross between host and GPUs.
+// Launch cost, and bandwidth between host and GPUs.
 #include "calibrate/gpu/bench/cuda_layer.h"
 
 #include <cooperative_groups.h>

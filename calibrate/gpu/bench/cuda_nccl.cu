@@ -1,5 +1,5 @@
-// NCCL's collectives: over all GPUs of the machine from one process, or over many processes with a GPU each that meet
-// through a file. NCCL is loaded when the program runs, so a build needs neither its headers nor its library.
+// NCCL's collectives: over all GPUs of the machine from one process, or over many processes with a GPU each that
+// rendezvous through a file. NCCL is loaded at run time, so a build needs neither its headers nor its library.
 #include "calibrate/gpu/bench/cuda_layer.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// Streams through L2 and memory, and the kernels of training that move bytes: element-wise, rows, the optimizer.
+// Streams through L2 and memory, and the memory-bound kernels of training: element-wise, row-wise, the optimizer.
 #include "calibrate/gpu/bench/cuda_layer.h"
 
 #include <cuda_bf16.h>

@@ -4,14 +4,14 @@
 // arrival. This gives the bandwidth of a channel, the rate of reduction and the latency of a step; it does not
 // measure links between GPUs.
 //
-// Memory order. A sender's block writes a slot, meets at a barrier, and one thread of it makes a fence of the GPU and
-// raises the counter; a receiver's thread sees the counter, makes a fence, and its block meets at a barrier before it
-// reads. The slot goes back the same way. LL needs neither for data: an aligned store of 8 bytes is seen whole, and the
-// flag in it is the number of the slot's filling, which a slot that is used every fourth time sees again after 2^32
-// fillings. Ranks wait only for blocks that are there: the launch is cooperative, so all of them are, and a slot waits
-// only for an earlier step of its receiver, so that no circle closes.
+// Memory order. A sender's block writes a slot, meets at a barrier, and one thread of it executes a GPU-wide fence
+// and raises the counter; a receiver's thread sees the counter, executes a fence, and its block meets at a barrier
+// before it reads. The slot is returned the same way. LL needs neither for data: an aligned 8-byte store is atomic,
+// and its flag is the number of the slot's use, which with every fourth use of a slot repeats after 2^32. Ranks wait
+// only for resident blocks, since the launch is cooperative, and a slot waits only for an earlier step of its
+// receiver, so that no cyclic wait exists.
 //
-// Every wait ends: after SPIN_CYCLES a rank gives up, says so in a word that all others look at, and the kernel ends.
+// Every wait ends: after SPIN_CYCLES a rank gives up and sets a word that all others poll, and the kernel ends.
 #include "calibrate/gpu/bench/cuda_layer.h"
 #include "calibrate/gpu/bench/cuda_order.h"
 

@@ -1,4 +1,4 @@
-// Exchanges of tokens among experts: eight constants for a mode, phase and generation.
+// Fit of token exchanges among experts: eight constants for a mode, phase and generation.
 #include <math.h>
 #include <string.h>
 

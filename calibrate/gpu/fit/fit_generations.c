@@ -1,5 +1,5 @@
-// The fit of many types of GPU: least squares on the log of time, a prior for what all have, deviations from it for
-// generations and from these for types.
+// The joint fit of many types of GPU: least squares on the log of time, a prior for the common constants, deviations
+// from it for generations and from these for types.
 #include "calibrate/gpu/fit/fit_generations.h"
 
 #include <math.h>

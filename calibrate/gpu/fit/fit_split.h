@@ -1,4 +1,4 @@
-// Which GEMMs a fit sees: halves of the shapes, each predicted from the other, and blocks for the jackknife.
+// Splits of GEMMs for a fit: halves of the shapes, each predicted from the other, and blocks for the jackknife.
 #pragma once
 
 #include "calibrate/gpu/fit/fit_gemm.h"
