@@ -1,4 +1,4 @@
-// lockstep run FILE.lua: load a scenario, simulate what it returns, and answer with the records of that.
+// lockstep run FILE.lua: loads a scenario, simulates its studies and programs, and answers with their records.
 #include "scenarios/commands/command_run.h"
 
 #include <string.h>

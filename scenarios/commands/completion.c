@@ -1,4 +1,4 @@
-// Completion: scripts for three shells, which ask back for every word.
+// Shell completion: scripts for three shells, which call this program for every word.
 #include "scenarios/commands/completion.h"
 
 #include <stdio.h>

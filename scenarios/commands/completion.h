@@ -1,4 +1,4 @@
-// lockstep completion: what a shell offers at TAB. The program itself says so, from the same tables that read the line.
+// lockstep completion: a shell's completions at TAB, from the same tables that parse the command line.
 #pragma once
 
 typedef struct CommandNames {

@@ -1,5 +1,4 @@
-// Where the sides of a difference come from: a study simulated, answers in JSON, rows of CSV, points of a sweep's
-// store.
+// Sources of the two sides of a difference: a simulated study, JSON answers, rows of CSV, points of a sweep's store.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// An explanation as charts: the roofline of a step's operators, and how busy each kind of link is, node by node.
+// Charts of an explanation: the roofline of a step's operators, and utilisation of each kind of link by node.
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>

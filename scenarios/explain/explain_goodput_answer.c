@@ -1,5 +1,5 @@
-// What explain goodput answers: what to change first and what that gives, what else would help, what would not, and
-// which hours are lost. Hours are those of the mean run.
+// The answer of explain goodput: the best change and its gain, other changes that would help or would not, and the
+// lost hours. Hours are those of the mean run.
 #include <math.h>
 #include <string.h>
 

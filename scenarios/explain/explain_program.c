@@ -1,5 +1,5 @@
-// A rank program explained: its critical path by the lines that users wrote, and what a quicker network or machine
-// would give. Its script is read again for each resource, on a catalogue in which that is quicker.
+// Explanation of a rank program: its critical path by the script's lines, and the gain of a faster network or
+// machine. Its script is run again for each resource, on a catalogue in which that resource is faster.
 #include <math.h>
 
 #include "scenarios/explain/explain.h"

@@ -1,5 +1,5 @@
-// What explain queue answers: which rule to change first and what the mean wait then becomes, how it is now and why,
-// what else would help, what would not.
+// The answer of explain queue: the best change of a rule and the mean wait with it, the present wait and its causes,
+// other changes that would help or would not.
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-// A question about one step, of a script's job or rank program or of a job said in options: what explain, check and
-// trace ask alike.
+// The question about one step, of a script's job or rank program or of a job from options, common to explain, check
+// and trace.
 #pragma once
 
 #include "scenarios/lua/scenario.h"

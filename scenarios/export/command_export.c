@@ -1,4 +1,4 @@
-// lockstep export: a job as scripts that run.
+// lockstep export: a job as launch scripts of other software.
 #include <math.h>
 
 #include "results/answer/frame.h"

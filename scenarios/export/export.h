@@ -1,5 +1,5 @@
-// A job as a script that runs: the rows by which launch files are read (scenarios/import/software.h), taken the other
-// way. What goes out is read in again before it is given, so that nothing of it is lost unsaid.
+// A job as a launch script: the rows by which launch files are read (scenarios/import/software.h), in reverse. The
+// output is read in again before it is written, so that every loss is reported.
 #pragma once
 
 #include "scenarios/study/study.h"

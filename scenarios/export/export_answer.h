@@ -1,4 +1,4 @@
-// What was written, as part of an answer.
+// The written files, as part of an answer.
 #pragma once
 
 #include "scenarios/export/export.h"

@@ -1,5 +1,5 @@
-// The software that a job is written for, how each counts, and the scripts that start it. Versions: what the rows of
-// scenarios/import/software.c were read in.
+// The target software of exports, its units, and its start scripts. Versions: those of the rows in
+// scenarios/import/software.c.
 #include <math.h>
 #include <string.h>
 

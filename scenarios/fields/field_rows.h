@@ -1,4 +1,4 @@
-// Short forms for rows of fields, and the rows that have a file of their own. For the files of fields only.
+// Short forms for rows of fields, and rows that have a file of their own. Private to the files of fields.
 #pragma once
 
 #include "models/workload/job/field_rows.h"

@@ -1,5 +1,5 @@
-// Every field that a user may write in a scenario, once: what it is called, what it may be, what it is when left out.
-// Checking, --set, help and the editor's file of types all read this table. It knows nothing of Lua.
+// Every field of scenarios, once: its name, its type and range, its default. Checking, --set, help and the editor's
+// type file all read this table. It does not depend on Lua.
 #pragma once
 
 #include <stdio.h>

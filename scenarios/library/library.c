@@ -1,4 +1,4 @@
-// liblockstep: a question is put to a process of its own, in files without a name.
+// liblockstep: a question is answered by a child process, which communicates through unnamed files.
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
-// A Lua state with limits. Three guards, each for what the one before cannot see: the allocator (memory), the count
-// hook (endless loops, also inside pcall and coroutines), and the CPU timer (C functions that no hook interrupts).
+// A Lua state with limits. Three guards, each for cases that the previous one misses: the allocator (memory), the
+// count hook (endless loops, also in pcall and coroutines), and the CPU timer (C functions without hooks).
 #include "scenarios/lua/lua_host.h"
 
 #include <lauxlib.h>

@@ -1,5 +1,5 @@
-// What of Lua's own library a scenario may use: an allow-list, read-only, without the few functions that could reach
-// outside (files, binary chunks, finalizers) or answer differently from run to run (addresses, random seeds).
+// The permitted part of Lua's standard library: a read-only allow-list without functions that access the outside
+// (files, binary chunks, finalizers) or differ from run to run (addresses, random seeds).
 #include <lauxlib.h>
 #include <lualib.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// sim.cluster's price, own, grid, pue and power_cap; sim.cost, which says what they come to.
+// sim.cluster's price, own, grid, pue and power_cap; and sim.cost, which computes the resulting bill.
 #include <math.h>
 #include <string.h>
 

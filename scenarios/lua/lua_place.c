@@ -1,4 +1,4 @@
-// A small reader of Lua's words: enough to step over texts, comments and nested tables.
+// A small lexer of Lua: enough to skip texts, comments and nested tables.
 #include "scenarios/lua/lua_place.h"
 
 #include <ctype.h>

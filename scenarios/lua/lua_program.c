@@ -1,4 +1,4 @@
-// sim.program: calls the script's function once for every rank and keeps what each does. Also sim.group.
+// sim.program: calls the script's function once for every rank and records its operations. Also sim.group.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-// What the parts of the Lua layer share while a script runs: the module "lockstep" as scripts see it.
+// Shared state of the Lua layer while a script runs: the module "lockstep".
 #pragma once
 
 #include <lauxlib.h>

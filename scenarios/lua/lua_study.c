@@ -1,4 +1,4 @@
-// sim.study: what is varied, what is published, and what to draw.
+// sim.study: variations, published figures, and plots.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-// A scenario: a Lua script that says what to simulate. Loading it runs the script and gives studies and programs, all
-// checked; nothing of Lua is left then.
+// A scenario: a Lua script that defines simulations. Loading it runs the script and returns checked studies and
+// programs, which no longer depend on Lua.
 #pragma once
 
 #include "scenarios/lua/lua_host.h"

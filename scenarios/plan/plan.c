@@ -1,4 +1,4 @@
-// All clusters of a plan, in one process or in many.
+// Searches all clusters of a plan, in one process or in many.
 #include "scenarios/plan/plan.h"
 
 #include <math.h>

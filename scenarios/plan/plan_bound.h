@@ -1,6 +1,6 @@
-// A bound on a layout's step in closed form, from the functions that simulation takes its costs from: never above what
-// simulation finds. Compute and the traffic that it waits for, with the network to itself; filling and draining the
-// pipeline; what gradients and sharded weights cannot hide behind. Contention, skew and interference are left out.
+// A lower bound on a layout's step time in closed form, from the same cost functions as the simulation: compute and
+// blocking traffic on an uncontended network; filling and draining of the pipeline; exposed traffic of gradients and
+// sharded weights. Contention, skew and interference are left out.
 #pragma once
 
 #include "models/workload/cluster/cluster.h"

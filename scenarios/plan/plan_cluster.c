@@ -1,4 +1,4 @@
-// The machines of a plan's row: what is built of what the user asked for.
+// Builds the cluster of a plan's row from the request.
 #include "models/workload/cluster/cluster_money.h"
 #include "models/workload/life/life.h"
 #include "scenarios/plan/plan.h"

@@ -1,5 +1,5 @@
-// The command line of lockstep run that simulates the job of a plan's row: what of the question is the job's, and the
-// cluster and layout that the plan chose.
+// The command line of lockstep run that simulates the job of a plan's row: the job's words of the question, and the
+// chosen cluster and layout.
 #include <math.h>
 #include <string.h>
 

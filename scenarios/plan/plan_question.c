@@ -1,4 +1,4 @@
-// lockstep plan: how many GPUs, which node and network, which layout, what cost, by when.
+// lockstep plan: number of GPUs, node and network, layout, cost and date.
 #include "scenarios/plan/plan_question.h"
 
 #include "models/workload/cluster/rent_options.h"

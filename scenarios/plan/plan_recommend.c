@@ -1,4 +1,4 @@
-// What a plan's answer ends with: which cluster, how surely, what it hangs on most, and what to measure before.
+// The recommendation of a plan: the cluster, its certainty, the decisive assumption, what to measure first.
 #include <math.h>
 
 #include "scenarios/plan/plan_words.h"

@@ -1,4 +1,4 @@
-// The layouts that a job may have on so many GPUs, one after the other in a fixed order.
+// Enumeration of the layouts of a job on a number of GPUs, in a fixed order.
 #pragma once
 
 #include "scenarios/plan/plan.h"

@@ -1,5 +1,5 @@
-// What if of a plan. Of each WhatIf `then` is the days of the run and `cost` what it costs, nodes that stand by and
-// storage counted in.
+// What-ifs of a plan. In each WhatIf `then` is the days of the run and `cost` its cost, including spare nodes and
+// storage.
 #pragma once
 
 #include "scenarios/plan/plan_chance.h"

@@ -1,4 +1,4 @@
-// A rank program: what every rank does, written by hand in Lua and recorded operation by operation. From it a System.
+// A rank program: the operations of every rank, written in Lua and recorded, and the System made from them.
 #pragma once
 
 #include "models/network/messages/flows.h"

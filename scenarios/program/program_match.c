@@ -1,4 +1,4 @@
-// Matching by sorting: all calls that can meet are brought side by side, then paired off in the order they were made.
+// Matching by sorting: calls that can match are sorted next to each other, then paired in the order they were made.
 #include "scenarios/program/program_match.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// From what each rank recorded to a System: operations point at channels, ranks that do the same share a program, and
-// the steps follow one another.
+// Converts the recorded ranks to a System: operations refer to channels, equal ranks share a program, and steps are
+// repeated.
 #include "scenarios/program/program.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-// What takes time in a trace: a computation as long as the trace says, or where it says operations and bytes, as the
-// cluster's GPU takes for them; a collective or message as long as the simulation of it. Collectives of one
-// communicator run one after the other, in the order of the file, as on NCCL's stream.
+// Durations of a trace: a computation has the trace's time or, given operations and bytes, the time on the cluster's
+// GPU; a collective or message has its simulated time. Collectives of one communicator run one after the other, in
+// the order of the file, as on NCCL's stream.
 #include "scenarios/program/read_chakra.h"
 
 #include <ctype.h>

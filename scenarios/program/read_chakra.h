@@ -1,5 +1,5 @@
-// Chakra execution traces (mlcommons/chakra, schema/protobuf/et_def.proto, 1.0; what ASTRA-sim reads): a file a rank,
-// PREFIX.0.et, PREFIX.1.et, …, each a graph of computations, transfers and collectives.
+// Chakra execution traces (mlcommons/chakra, schema/protobuf/et_def.proto, 1.0; ASTRA-sim's input): one file per
+// rank, PREFIX.0.et, PREFIX.1.et, …, each a graph of computations, transfers and collectives.
 #pragma once
 
 #include "scenarios/program/program.h"

@@ -1,6 +1,6 @@
-// GOAL, the language of LogGOPSim (Hoefler, Schneider and Lumsdaine, 2010; spcl/LogGOPSim, txt2bin): for each rank its
-// sends, receives and calculations, and which of them come before which. Its words cpu and nic are read and of no
-// effect: what nothing orders runs side by side, and transfers share the links of the cluster.
+// Reader of GOAL, the language of LogGOPSim (Hoefler, Schneider and Lumsdaine, 2010; spcl/LogGOPSim, txt2bin): each
+// rank's sends, receives and calculations, and their dependencies. The attributes cpu and nic are read but have no
+// effect: unordered operations are concurrent, and transfers share the links of the cluster.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// What is asked of a collective, and the machine that it runs on.
+// Parses the options of a collective, and builds its machine.
 #include "scenarios/questions/collective_asked.h"
 
 #include <ctype.h>

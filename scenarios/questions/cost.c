@@ -1,4 +1,4 @@
-// lockstep cost: what a cluster costs to rent or to own, and from when on owning is cheaper.
+// lockstep cost: the cost of a cluster, rented or owned, and the break-even of owning.
 #include "scenarios/questions/cost.h"
 
 #include <math.h>

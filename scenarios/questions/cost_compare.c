@@ -1,4 +1,4 @@
-// The difference between two designs' costs, attributed to what differs.
+// The cost difference of two designs, attributed to their differing properties.
 #include "scenarios/questions/cost_compare.h"
 
 #include <math.h>

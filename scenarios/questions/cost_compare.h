@@ -1,4 +1,4 @@
-// Two designs side by side in money: what a run of each costs, and every difference as a row.
+// Cost comparison of two designs: the cost of a run on each, and every difference as a row.
 #pragma once
 
 #include "sim/data/question.h"

@@ -1,4 +1,4 @@
-// lockstep goodput: how much of a long job's time is training, and what takes the rest.
+// lockstep goodput: the share of a long job's time that is training, and the causes of the rest.
 #include "scenarios/questions/goodput.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// What `lockstep goodput` answers.
+// The answer of `lockstep goodput`.
 #include <math.h>
 
 #include "scenarios/questions/goodput.h"

@@ -1,4 +1,4 @@
-// lockstep goodput --best: spares, checkpoint interval and storage chosen together, and how the answer is shown.
+// lockstep goodput --best: joint choice of spares, checkpoint interval and storage, and its output.
 #pragma once
 
 #include "models/workload/life/life_choice.h"

@@ -1,4 +1,4 @@
-// lockstep job: what may be said of a training job, from the tables that read it.
+// lockstep job: lists the fields of a training job, from their tables.
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-// lockstep lesson: the course in a terminal, and its sheets on pages.
+// lockstep lesson: the course in a terminal, and its sheets as pages.
 #pragma once
 
 #include "sim/data/question.h"

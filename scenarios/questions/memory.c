@@ -1,4 +1,4 @@
-// lockstep memory: what a job needs of each GPU, and what to change when it does not fit.
+// lockstep memory: a job's memory on each GPU, and remedies if it does not fit.
 #include "models/workload/cost/memory_time.h"
 #include "models/workload/job/job_options.h"
 #include "models/workload/job/recompute.h"

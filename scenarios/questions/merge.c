@@ -1,4 +1,4 @@
-// lockstep merge OUT.db IN.db…: one store from those of a sweep's shards.
+// lockstep merge OUT.db IN.db…: merges the stores of a sweep's shards.
 #include <errno.h>
 #include <limits.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// What `lockstep model` shows of one.
+// Output of one model by `lockstep model`.
 #pragma once
 
 #include "models/workload/model/model.h"

@@ -1,4 +1,4 @@
-// Policies side by side: runs by policy and seed, averaged; longer ones until the answer is as good as was asked.
+// Comparison of policies: runs by policy and seed, averaged; repeated with more jobs until the wanted precision.
 #include "scenarios/queue/queue_answer.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// Policies side by side on the same jobs, with intervals; lengthened until they are as narrow as was asked.
+// Comparison of policies on the same jobs, with intervals; lengthened until the wanted precision.
 #pragma once
 
 #include "scenarios/queue/queue_record.h"

@@ -1,5 +1,5 @@
-// What to doubt of policies side by side: a run that is too short, a cluster that is too small, differences that chance
-// explains.
+// Warnings about a comparison of policies: a run that is too short, a cluster that is too small, differences that are
+// not significant.
 #include <math.h>
 
 #include "scenarios/queue/queue_answer.h"

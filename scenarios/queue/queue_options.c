@@ -1,4 +1,4 @@
-// Flags of `lockstep queue`.
+// Options of `lockstep queue`.
 #include "scenarios/queue/queue_options.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// The answer about a shared cluster before it is a record.
+// Results about a shared cluster, before they become a record.
 #pragma once
 
 #include "scenarios/queue/queue_study.h"

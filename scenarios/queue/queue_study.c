@@ -1,4 +1,4 @@
-// From a question about a shared cluster to its answer.
+// Runs a study of a shared cluster and makes its answer.
 #include "scenarios/queue/queue_study.h"
 
 #include <math.h>

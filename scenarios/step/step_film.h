@@ -1,4 +1,4 @@
-// Films (results/film/film.h) of what is simulated: a collective message by message, a rank program, a job's step.
+// Films (results/film/film.h) of simulations: a collective message by message, a rank program, a job's step.
 #pragma once
 
 #include "models/network/messages/flows.h"

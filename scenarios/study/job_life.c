@@ -1,4 +1,4 @@
-// Lives of a job whose step is known. The range of days joins what chance does with what is not known of the step.
+// Simulated lives of a job with a known step. The range of days combines chance with the uncertainty of the step.
 #include "scenarios/study/job_life.h"
 
 #include <math.h>

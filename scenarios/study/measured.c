@@ -1,4 +1,4 @@
-// What was measured, and the job it is of.
+// Measured values, and the job they belong to.
 #include "scenarios/study/measured.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// Measured steps of a study's own job, and what differs from it: "16,tp=8=9.1s", rows of a file, a trainer's log.
+// Measured steps of a study's job with some settings changed: "16,tp=8=9.1s", rows of a file, a trainer's log.
 #pragma once
 
 #include "scenarios/study/study_point.h"

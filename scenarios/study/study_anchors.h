@@ -1,6 +1,5 @@
-// Measured steps of one's own that correct what a study simulates: rows of `--anchor FILE.csv`, which describe a job
-// each, and runs of the very job that is asked of, `--measured 8=0.412s`, of which only the settings that differ are
-// said.
+// The user's measured steps that correct a study's simulation: rows of `--anchor FILE.csv`, which describe a job
+// each, and runs of the study's own job, `--measured 8=0.412s`, with only the differing settings given.
 #pragma once
 
 #include "models/workload/step/anchor.h"

@@ -1,4 +1,4 @@
-// A study said in options instead of a script.
+// A study from options instead of a script.
 #include "scenarios/study/study_options.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// One point of a study: the varied values put in place, the job simulated, and its speed set against one GPU's.
+// One point of a study: sets the varied values, simulates the job, and compares its speed with one GPU's.
 #include "scenarios/study/study_point.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-// The log of a training run: what its lines say a step took, after those that warmed up, and what it held in memory.
-// Which software wrote it is known by its words (a row each, trainer_log.c).
+// Parser of training logs: step times after the warm-up, and memory. The software is recognised by its words (a row
+// each, trainer_log.c).
 #pragma once
 
 #include "sim/base/arena.h"

@@ -1,4 +1,4 @@
-// lockstep sweep: read what is asked, open the store, let workers simulate what it lacks, say how it went.
+// lockstep sweep: parses the options, opens the store, has workers simulate missing points, and reports the result.
 #include "scenarios/sweep/command_sweep.h"
 
 #include <limits.h>

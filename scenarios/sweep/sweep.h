@@ -1,5 +1,5 @@
-// A sweep: the points of a study as numbered, independent pieces, each known by a key. The study is a script's, or said
-// in options.
+// A sweep: the points of a study as numbered, independent pieces, each with a key. The study is a script's, or from
+// options.
 #pragma once
 
 #include "results/store/store.h"

@@ -1,4 +1,4 @@
-// A sweep cut into shards for a Slurm array.
+// A sweep split into shards for a Slurm array.
 #pragma once
 
 #include "sim/base/problem.h"

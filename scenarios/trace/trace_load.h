@@ -1,4 +1,4 @@
-// The load of a site over a step: how far it swings, how fast, at which frequencies, and what would smooth it.
+// Electric load of a site over a step: amplitude, ramp rates and frequencies of its swings, and their smoothing.
 #pragma once
 
 #include "scenarios/trace/trace.h"

@@ -1,4 +1,4 @@
-// A step as curves over its time: what ranks' GPUs do, carry, hold and draw.
+// Plots of a step over time: activity, traffic, memory and power of ranks' GPUs.
 #pragma once
 
 #include "results/results.h"

@@ -1,5 +1,5 @@
-// What could be changed of a step: each move is the whole study simulated again with one thing put in its place; and
-// which of them to make first.
+// What-ifs of a step: each move is the whole study simulated again with one thing changed; and the move to make
+// first.
 #include <math.h>
 #include <string.h>
 

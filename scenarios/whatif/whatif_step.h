@@ -1,5 +1,4 @@
-// A training step as it is, and all that was tried of it: its settings, its machine, what is broken; one by one and
-// several together.
+// A training step and all what-ifs of it: its settings, its machine, its faults; alone and combined.
 #pragma once
 
 #include "models/workload/step/simulate.h"

@@ -1,6 +1,5 @@
-// What to change first, in a sentence and as a tile: what the step becomes, with its range, in throughput and money,
-// and what the change takes away. The reason is what such a setting does; the figures are what its simulation spends
-// less.
+// The best change of a step, as a sentence and as a tile: the new step time with its range, throughput and money, and
+// side effects. The reason is the setting's known effect; the figures are the savings in its simulation.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
