@@ -18,7 +18,7 @@ typedef struct Carrier {
     // A transfer begins, in order of time: when its last member has come, of a piped channel when its sender has.
     void (*send)(void *owner, int32_t channel, int32_t plan, SimTime now);
     SimTime (*next)(void *owner); // when the next window begins in which anything happens; NEVER: there is none
-    // Works it off: what is there, that of one channel in the order in which it was sent. False: the watch stopped it.
+    // Simulates the window: all transfers handed over, per channel in sending order. False: the watch stopped it.
     bool (*advance)(void *owner, const CarriedEnd **ends, int *count);
     double events; // that it takes, about
 } Carrier;

@@ -36,7 +36,7 @@ static inline SimTime time_times(SimTime time, int64_t count) {
     return __builtin_mul_overflow(time, count, &product) ? SIM_TIME_NEVER : product;
 }
 
-// Of a number of ticks worked out as such: the nearest, by rounding up, by rounding down.
+// Conversions from a computed number of ticks: nearest, rounded up, rounded down.
 static inline SimTime ticks_nearest(double ticks) {
     if (!(ticks >= 0 && ticks < 9.2e18)) return ticks < 0 ? llround(ticks) : SIM_TIME_NEVER;
     SimTime whole = (SimTime)ticks;

@@ -101,7 +101,7 @@ static SimTime ticks_of(double bytes, double rate) {
     return ticks < 0 ? 0 : ticks_up(ticks);
 }
 
-// A new rate: what is left is counted up to now and the end moves. An equal rate changes nothing, not even by rounding.
+// Sets a new rate: the bytes left are settled and the end moves. An equal rate changes nothing, no rounding.
 static void set_rate(Fluid *fluid, int32_t channel, SimTime now) {
     Activity *activity = &fluid->activities[channel];
     double rate = rate_from_level(fluid->levels[channel]) * activity->fairness;
@@ -211,7 +211,7 @@ bool fluid_finish(Fluid *fluid, int32_t channel, SimTime now) {
     return shared;
 }
 
-#define AHEAD 8 // what is asked of memory before it is wanted
+#define AHEAD 8 // distance of prefetching
 
 void fluid_share(Fluid *fluid, SimTime now) {
     const int32_t *changed;

@@ -12,8 +12,8 @@ typedef struct Folded {
 
 Folded fold_system(Arena *arena, const System *system);
 
-// The classes alone, for who makes a quotient of something that is like the system: items of a class are alike, and
-// classes are numbered by their first items. Links that no plan uses have none.
+// Only the classes, for callers that build a quotient of a similar system: items of a class are equal, and classes
+// are numbered by their first items. Links that no plan uses have none.
 typedef struct FoldClass {
     const int32_t *of;    // [item]
     const int32_t *first; // [class] an item of it

@@ -13,7 +13,7 @@
 #define EVENTS_PER_LOOK 256 // at the watch
 #define MOST_INTERVALS 1e6  // of a timeline
 
-// The operation that a stream is at, and the label it goes by.
+// The current operation of a stream.
 static const Op *op_at(const StreamState *state) {
     const Op *op = &state->stream->ops[state->next];
     return op->kind == OP_ROUTINE ? &state->routines[op->id].ops[state->inner] : op;
@@ -72,7 +72,7 @@ static void make_ready(Run *run, StreamState *state) {
     run->ready[run->ready_count++] = (int32_t)(state - run->streams);
 }
 
-// Of a sample: all wait for the slowest of those that this actor stands for.
+// Of a sample: waits for the slowest of the ranks that this actor represents.
 static void wait_for_slowest(Run *run, StreamState *state, const Op *op, const MeetingOfMany *meeting) {
     double later = slowest_after(run, state, meeting);
     meet_slowest(run, state, meeting, later);
@@ -155,7 +155,7 @@ static bool pass_alone(Run *run, StreamState *state, const Op *op) {
     return true;
 }
 
-// A transfer that might have passed alone waits once for the streams that can go on: where they stop says more.
+// A transfer that may be uncontended waits once for the other runnable streams, whose progress gives better bounds.
 static bool lets_others_go_first(Run *run, StreamState *state, const Op *op) {
     int32_t channel = run->system->actors[state->actor].channels[op->slot];
     bool may_pass = run->channels[channel].alone && run->system->channels[channel].member_count == 1;
@@ -242,8 +242,7 @@ static void advance_ready(Run *run) {
     while (run->ready_count) advance(run, &run->streams[run->ready[--run->ready_count]]);
 }
 
-// Tells the watch what was done since it last looked, the less often, the more streams there are to look at. False: the
-// run is to stop.
+// Reports progress to the watch, less often the more streams there are. False: the run is to stop.
 static bool goes_on(Run *run) {
     int32_t streams = run->first_stream[run->system->actor_count];
     int64_t done = 0;
@@ -270,7 +269,7 @@ static void on_done(Run *run, int32_t channel, SimTime now) {
     for (int32_t i = 0; i < count; i++) {
         StreamState *stream = &run->streams[state->members[i]];
         const Op *op = op_at(stream);
-        SimTime end = stream->clock > now ? stream->clock : now; // of what is carried: it may be there before
+        SimTime end = stream->clock > now ? stream->clock : now; // a carried transfer may have ended before
         tell_span(run, stream, op, state->start, end, i == 0);
         keep_interval(run, stream, op, state->start, end);
         pass_time(run, stream, op, end);
@@ -462,7 +461,7 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
     bool short_cuts = !options->all_meet && !options->carrier;
     bool sums = short_cuts && !options->timeline && !options->chain && !options->tell;
     if (options->carrier) open_carried(arena, &run);
-    Arena *scratch = arena_open(); // what is known beforehand grows with the programs, and is of no use afterwards
+    Arena *scratch = arena_open(); // for data that grow with the programs and are only used during the run
     if (sums && !options->uncontended) open_groups(scratch, &run);
     if (options->uncontended)
         assume_alone(scratch, &run);

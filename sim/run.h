@@ -26,11 +26,11 @@ typedef struct ChainPiece {
     int32_t label;
     int32_t channel, plan; // of a transfer; else -1
     uint16_t slot;         // of a transfer
-    SimTime start, end;    // of a transfer: from its last member's coming on
-    SimTime latency, flow; // of a transfer: its plan's latency, and its bytes with all its links to itself; what is
-                           // left of its time others took who shared its links
+    SimTime start, end;    // of a transfer: from its last member's arrival on
+    SimTime latency, flow; // of a transfer: its plan's latency, and its bytes on uncontended links; the rest of
+                           // its time is contention
     SimTime slack;         // it may become shorter by this much, at least, before another path decides the end
-    bool jumps;            // it waited for another stream of another actor: the chain comes from there
+    bool jumps;            // it waited for another actor's stream, on which the chain continues
 } ChainPiece;
 
 // A time span of one stream, reported to the caller's callback. Spans of a main stream are contiguous, and by cause
@@ -57,7 +57,7 @@ typedef struct RunOptions {
     void *owner;            // first argument of `tell`
     bool chain;             // keep the critical path: takes memory for every operation, and no short cuts
     bool timeline;          // keep an Interval per WORK and TRANSFER, the first million
-    bool uncontended;       // each transfer has its links to itself: quicker, and never later than with sharing
+    bool uncontended;       // each transfer has its links to itself: faster, and never later than with sharing
     double tolerance;       // of links' loads, as a share of their rates (fluid.h); 0: exact
     bool all_meet;          // no transfer passes without its events: slower, the same times. For tests
     bool adds_left_out;     // of programs: see RunResult.lacks_left_out
@@ -67,7 +67,7 @@ typedef struct RunOptions {
     bool one_by_one;        // operations of routines are done one by one: the same, events and all. For tests
 } RunOptions;
 
-// A stream that never ended, and what it waits in.
+// A stream that never ended, and the operation it waits in.
 typedef struct Deadlocked {
     int32_t actor;
     int16_t stream;
@@ -88,8 +88,8 @@ typedef struct RunResult {
     int64_t chain_count;
     int64_t event_count, op_count; // how much was simulated
     int64_t added_count;           // of the events, those that were added as multiples of a period
-    bool lacks_left_out;           // what programs leave out was not added: nothing repeated in time; of no use
-    bool stopped;                  // by the watch: what there is so far is of no use
+    bool lacks_left_out;           // left-out operations were not added: nothing repeated in time; invalid
+    bool stopped;                  // by the watch: the results are invalid
     uint64_t digest;
 } RunResult;
 

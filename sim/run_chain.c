@@ -86,8 +86,8 @@ void chain_wait(Run *run, StreamState *state, int32_t mark, SimTime reached) {
     }
 }
 
-// The member that came last; of those that came together the first in order of streams, so that it does not depend on
-// who was let go on first.
+// The member that came last; of simultaneous ones the first in order of streams, so that the result does not depend
+// on the order of processing.
 static int32_t last_member(const Run *run, const ChannelState *channel) {
     int32_t last = channel->members[0];
     for (int32_t i = 1; i < channel->joined; i++) {
@@ -145,8 +145,8 @@ static const StreamState *last_stream(const Run *run) {
     return last;
 }
 
-// What the other streams' ends leave to each piece: one that ends with a step of the chain holds back only what comes
-// after that step.
+// Slack of each piece relative to the other streams' ends: a stream whose last step is on the chain limits only the
+// pieces after that step.
 static SimTime *spare_at_end(Arena *arena, const Run *run, const StreamState *last, int64_t count) {
     SimTime *spare = ARENA_ARRAY(arena, SimTime, count + 1); // [piece]
     int32_t *after = ARENA_ARRAY(arena, int32_t, run->chain->count + 1);

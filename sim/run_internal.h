@@ -6,8 +6,8 @@
 #include "sim/fluid.h"
 #include "sim/run.h"
 
-// ---- Of a sample (sample.h), whose actors stand for many ranks: what run_jitter.c keeps.
-// Works since those who do alike last waited for each other.
+// ---- Of a sample (sample.h), whose actors represent many ranks: state of run_jitter.c.
+// Works since equal ranks last waited for each other.
 typedef struct Works {
     double sum, squares; // of their times, ticks
 } Works;
@@ -17,10 +17,10 @@ static inline void add_work(Works *works, double time) {
     works->squares += time * time;
 }
 
-// Where ranks that do alike wait for the slowest of them.
+// A meeting at which equal ranks wait for the slowest of them.
 typedef struct MeetingOfMany {
     double ranks; // that meet; 0: none have yet
-    int level;    // of JITTER_LEVELS ways in which they meet; -1 none: each goes on alone
+    int level;    // index of the level (JITTER_LEVELS); -1 none: each goes on alone
 } MeetingOfMany;
 
 // How far apart ranks have come since they last met in a way.
@@ -39,7 +39,7 @@ typedef struct PassSpread {
 typedef struct Followed {
     Works works;
     Difference apart[JITTER_LEVELS + 1]; // as of a routine
-    MeetingOfMany recorded;              // of the last mark that others go on from: who meets
+    MeetingOfMany recorded;              // of the last mark with waiting streams: who meets
     Works recorded_works;                // until then
     double recorded_later;               // the slowest
     SimTime waited_until;                // the latest mark that it has waited for
@@ -56,14 +56,14 @@ typedef struct StreamState {
     SimTime spare;             // and by how much that came after all else that it waited for
     SimTime clock;
     int64_t goes_alone; // 1 + the routine that it does not pass with its group
-    bool asks;          // is on its way: what others do meanwhile is asked
+    bool asks;          // is asking for a bound: guards against recursion
     Followed *many;     // of a sample, else NULL
     const Stream *stream;
     const Routine *routines; // of its program
 } StreamState;
 
-// A routine that an actor may pass at once: what it takes with its transfers alone, and on which channels these are;
-// with the routine of another stream whose transfers it starts and waits for, or without.
+// A routine that an actor may pass at once: its time with uncontended transfers, and their channels; with or without
+// the routine of another stream whose transfers it starts and waits for.
 #define ROUTINE_CHANNELS 4
 typedef struct RoutinePass {
     bool known, possible;
@@ -83,10 +83,10 @@ typedef struct RoutinePass {
 typedef struct Certainty {
     int32_t stream;     // -1: none has looked
     uint64_t relies;    // streams of the same actor, a bit each
-    SimTime until;      // no rival's transfer flows before, while they are at rest
-    int64_t turn;       // in which somebody looked last
-    int32_t asker;      // who did
-    SimTime fails_from; // what it did not find, SIM_TIME_NEVER: it found what is kept
+    SimTime until;      // no rival's transfer flows before, if they are idle now
+    int64_t turn;       // of the last search
+    int32_t asker;      // the stream that searched
+    SimTime fails_from; // the time at which it failed; SIM_TIME_NEVER: it succeeded
 } Certainty;
 
 enum { GROUP_MOST = 64 }; // members that pass routines together
@@ -107,7 +107,7 @@ typedef struct ChannelState {
     int32_t group_count;
 } ChannelState;
 
-// Of a program: who does what with a mark, and which streams (a bit each) use a slot.
+// Uses of a program's marks, and the streams (a bit each) that use a slot.
 enum { STREAM_BITS = 64, NO_STREAM = -1, SEVERAL = -2 };
 typedef struct MarkUse {
     int64_t at;       // in its stream: where it is recorded first
@@ -172,18 +172,18 @@ bool instant_is_over(Run *run);
 // ---- run_marks.c
 const ProgramUses *program_uses(Arena *arena, Run *run); // [program]
 // ---- run_alone.c
-// Which channels may pass alone, and what is known beforehand of when streams reach marks.
+// Finds channels that may pass uncontended, and lower bounds for the times of marks.
 void find_alone(Arena *arena, Run *run);
-// ---- run_routine.c: routines passed at once, where no timeline is asked for.
+// ---- run_routine.c: routines passed at once, if no timeline is kept.
 void open_passes(Arena *arena, Run *run);
 // Whether all of the routine that the stream is at has been passed.
 bool pass_routine(Run *run, StreamState *state);
-// Whether at least one more operation of the routine that the stream is in has been passed: all until the first that
-// may meet somebody.
+// Whether at least one more operation of the current routine has been passed: all until the first that may be
+// contended.
 bool pass_operations(Run *run, StreamState *state);
-// The bytes of transfers in routines that were.
+// Counts the bytes of transfers in passed routines.
 void count_passes(Run *run);
-// Where times are random, all who meet in a channel pass a routine together that has no other transfers.
+// With random times, all members of a channel pass a routine together that has no other transfers.
 void open_groups(Arena *arena, Run *run);
 // True: the stream stops, because its group has passed the routine or it waits for others to come to it.
 bool stops_for_group(Run *run, StreamState *state);
@@ -207,23 +207,23 @@ MeetingOfMany meeting_before(const Run *run, int actor, const Op *transfer);
 MeetingOfMany meeting_after_mark(const Run *run, int actor, int32_t mark);
 // How much later than the stream's clock the slowest comes, ticks, drawn; may be below 0.
 double slowest_after(const Run *run, const StreamState *state, const MeetingOfMany *meeting);
-// They have met: the clock has gone on by so much for it.
+// After a meeting: the clock has been advanced by `later`.
 void meet_slowest(Run *run, StreamState *state, const MeetingOfMany *meeting, double later);
-// The same of a routine: a meeting after those works; what all of them draw; and what stays of it.
+// The same for a routine: a meeting after those works; the draw for all of them; and the remaining differences.
 void pass_meeting(Run *run, PassSpread *pass, const Works *works, const MeetingOfMany *meeting);
 double draw_pass(const Run *run, const StreamState *state, const PassSpread *pass);
 void leave_pass(StreamState *state, const PassSpread *pass, double drawn);
-// When the last of all who meet comes: all members have.
+// Arrival of the last of all ranks that meet, once all members have arrived.
 SimTime slowest_to_come(Run *run, int32_t channel);
-// When the last of all ends, of those that are followed at these times.
+// The end of the last of all, given the ends of those that are simulated.
 SimTime slowest_end(const Run *run, const SimTime *ends, SimTime last);
 
-// ---- run_period.c: what repeats is not run through, where nothing but the end and sums are asked for.
+// ---- run_period.c: skips repeated periods, if only the end and sums are needed.
 void open_period(Arena *arena, Run *run);
-// The reference has come to the boundary: an event has been dealt with, and all that can go on has.
+// Called when the reference has reached the boundary, after an event and all that follows from it.
 void look_for_period(Run *run);
 
-// ---- run_carried.c: channels whose transfers go by a network of their own (carrier.h).
+// ---- run_carried.c: channels whose transfers another network carries (carrier.h).
 void open_carried(Arena *arena, Run *run);
 static inline bool is_carried(const Run *run, int32_t channel) {
     return run->options->carrier && run->options->carrier->sender[channel] >= 0;

@@ -18,7 +18,7 @@
 
 enum { POINTS = 512, CROWDS = 16, POOLED = 8 };
 
-// The slowest of so many normal variables.
+// The slowest of a number of normal variables.
 typedef struct Slowest {
     double ranks, mean, variance;
 } Slowest;
@@ -54,7 +54,7 @@ static Slowest slowest_of(Jitter *jitter, double ranks) {
 
 const MeetingOfMany meeting_of_one = {.ranks = 1, .level = -1};
 
-// Ranks that each member stands for and that wait for each other there; 1: it waits for other copies, or alone.
+// Ranks represented by each member that wait for each other there; 1: it waits for other copies, or alone.
 static double ranks_on(const System *system, int32_t channel) {
     if (channel < 0 || system->channels[channel].crosses) return 1;
     return system->channels[channel].ranks / system->channels[channel].member_count;
@@ -117,7 +117,7 @@ SimTime stretched_time(Run *run, StreamState *state, const Op *op) {
     return ticks_nearest(time);
 }
 
-// ---- The slowest of those that an actor stands for.
+// ---- The slowest of the ranks that an actor represents.
 
 // What the ranks of a meeting differ in: their works since the last, and what came before in other meetings.
 static Difference difference_of(const Jitter *jitter, const Works *works, const Difference *apart, int level) {
@@ -137,7 +137,7 @@ static double mean_later(const Difference *all, const Slowest *slowest) {
     return all->sum * (sigma * slowest->mean + sigma * sigma / 2 * (square - 1));
 }
 
-// They have met: on this level all are at one time. On another they stay apart by what they did since they met in both.
+// After a meeting all are at one time on this level; on another they differ by works since both levels met.
 static void close_meeting(Jitter *jitter, Works *works, Difference *apart, const MeetingOfMany *meeting, double later) {
     Difference all = difference_of(jitter, works, apart, meeting->level);
     Slowest slowest = slowest_of(jitter, meeting->ranks);
@@ -159,7 +159,7 @@ double slowest_after(const Run *run, const StreamState *state, const MeetingOfMa
     double sigma = sigma_of(&all);
     double z = slowest_quantile(open_uniform(random_word_of(run->jitter->segments, item)), meeting->ranks);
     double later = all.sum * expm1(sigma * z - sigma * sigma / 2) - all.drawn;
-    // Where they met last and what they waited for, they were.
+    // Not before their last meeting, nor before the end of their last wait.
     return fmax(later, fmax(-state->many->works.sum, (double)(state->many->waited_until - state->clock)));
 }
 
@@ -239,14 +239,14 @@ static double summarise_arrivals(ArrivalsList *list) {
     return variance;
 }
 
-// Of so many others, after the last that is there; 0: before it.
+// The slowest of `others` unsimulated ranks, after the last simulated one; 0: before it.
 static double slowest_other(const Run *run, const Arrivals *arrivals, double variance, double others, uint64_t item) {
     if (others < 1) return 0;
     double u = open_uniform(random_word_of(run->jitter->meetings, item));
     return fmax(0, arrivals->mean + sqrt(variance) * slowest_quantile(u, others));
 }
 
-// Samples are few: what is alike meets again and again, and its last variances are taken together.
+// Samples are few: equal meetings recur, and their last variances are averaged.
 static double pooled_variance(ChannelState *state, double variance) {
     double *known = &state->variance[state->plan];
     if (variance == 0) return 0;

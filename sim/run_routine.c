@@ -67,7 +67,7 @@ static void meet(Run *run, RoutinePass *pass, const Works *works, const MeetingO
 static bool add_up(Run *run, int32_t number, const Routine *own, const Routine *overlapped, RoutinePass *pass) {
     const Actor *actor = &run->system->actors[number];
     int32_t at = 0, waits_for = -1, overlapped_count = overlapped ? overlapped->count : 0;
-    Works recorded = {0}; // of a sample: until the mark, and who meets from there on
+    Works recorded = {0}; // of a sample: works until the mark, and the meeting after it
     MeetingOfMany meeting = {0};
     for (int32_t i = 0; i < own->count; i++) {
         const Op *op = &own->ops[i];
@@ -444,11 +444,11 @@ static void group_waits(GroupPass *pass, int cause, SimTime until) {
     for (int32_t m = 0; m < pass->count; m++) {
         GroupMember *member = &pass->members[m];
         member_until(member, cause,
-                     until > member->now ? until : member->now); // who comes last is no branch's to guess
+                     until > member->now ? until : member->now); // branch-free: the order of arrival is unpredictable
     }
 }
 
-// By itself, so that what it needs is kept in registers: most of a run's time goes here.
+// Not inlined, so that its variables stay in registers: most of a run's time is spent here.
 static __attribute__((noinline)) void group_works(const Run *run, GroupPass *pass, const Op *op, int32_t number) {
     const LognormalTable *factors = pass->factors;
     RandomFamily family = run->work_jitter;

@@ -7,7 +7,7 @@
 // Who meets in a channel of the folded system.
 typedef struct Crowd {
     double ranks; // actors of the whole
-    bool crosses; // they are of different copies; else each member stands for the same part of them
+    bool crosses; // of different copies; else each member represents an equal part of them
 } Crowd;
 
 // At most `most` copies, fewer where no crowd that crosses has as many ranks behind each member. Random times have

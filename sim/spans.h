@@ -34,7 +34,7 @@ typedef enum SpanClass { SPAN_OPERATION, SPAN_WAIT, SPAN_FORWARD, SPAN_BACKWARD,
 typedef struct Span {
     int32_t track;
     int32_t name;         // of names
-    int16_t category;     // of categories: what its time counts as
+    int16_t category;     // of categories, for sums of time
     int16_t chunk;        // the rank's part of the model, -1: none
     int32_t micro_batch;  // -1: none
     uint8_t flow;         // SpanFlow: from a sender, to a receiver
@@ -140,5 +140,5 @@ typedef struct SpanSet {
     int32_t stride;                  // operations within passes are kept of every stride-th micro-batch; 1: of all
     int64_t left_out;                // spans that are not here
     SimTime end;
-    const char *beside_end; // said behind it; NULL, "": nothing
+    const char *beside_end; // displayed after the end; NULL, "": nothing
 } SpanSet;

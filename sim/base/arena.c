@@ -90,8 +90,8 @@ static Block *new_block(Arena *arena, size_t room) {
     return block;
 }
 
-// Arenas come and go by the hundred in a search or study: memory given back is soon asked for again, so it stays with
-// the process instead of being returned to the system and faulted in anew. It grows by what fills some large pages.
+// A search or study opens and closes hundreds of arenas: freed memory is soon reused, so it stays in the process
+// instead of being returned to the system and faulted in again. It grows by the size of a few large pages.
 static void keep_memory(void) {
     static bool done;
     if (done) return;
@@ -166,7 +166,7 @@ static void *take(Arena *arena, size_t bytes) {
     return piece;
 }
 
-// Just before it is written: what is left of a block is never touched.
+// Zeroed just before use: the unused rest of a block is never touched.
 void *arena_alloc(Arena *arena, size_t bytes) { return memset(take(arena, bytes), 0, bytes); }
 
 void *arena_room(Arena *arena, size_t count, size_t item_bytes) {

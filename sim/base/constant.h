@@ -15,6 +15,6 @@ typedef struct Constant {
     double value;
     double sigma; // relative, of one standard deviation: of the fit, else judgement
     ConstantKind kind;
-    const char *source; // what it was fitted to or read off; why it is assumed so
-    const char *basis;  // how much that is: machines, rows
+    const char *source; // the data it was fitted to or read from; or why it is assumed
+    const char *basis;  // amount of that data: machines, rows
 } Constant;

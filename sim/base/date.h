@@ -8,7 +8,7 @@
 #include "sim/base/quantity.h"
 
 typedef struct Date {
-    int year, month, day; // month and day 0: not said
+    int year, month, day; // month and day 0: unspecified
 } Date;
 
 // False when the text is no day, month or year from 1900 to 2199.

@@ -5,7 +5,7 @@
 #include "sim/base/arena.h"
 
 typedef struct NameIndex NameIndex;
-// Below, at or above 0, as strcmp; names of which it says 0 are one.
+// Below, at or above 0, as strcmp; names that compare as 0 are equal.
 typedef int NameOrder(const char *a, const char *b);
 
 NameIndex *name_index_create(Arena *arena, NameOrder *order);  // strcmp, for letter by letter

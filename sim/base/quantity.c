@@ -344,7 +344,7 @@ typedef struct Printed {
     const char *name;
 } Printed;
 
-// Within a kind from small to large; the first row also takes what is smaller.
+// Within a kind from small to large; the first row also takes smaller values.
 static const Printed printed[] = {
     {QUANTITY_NUMBER, 0, 1, ""},
 

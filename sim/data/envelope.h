@@ -9,7 +9,7 @@
 #define ANSWER_FORMAT "lockstep-answer"
 enum { ANSWER_FORMAT_VERSION = 2 };
 
-// The command line of the process, argv[0] the program. Kept as long as the process lives; main.c says it.
+// Sets the process's command line, argv[0] the program; called by main.c. Not copied.
 void envelope_command_line(int argc, char **argv);
 
 // Further members of every answer, about the input file; NULL: none.

@@ -21,7 +21,7 @@ typedef struct Export {
     const KinetoReader *reader;
     void *context;
     Problems *problems;
-    int64_t device, process; // whose kernels count; process -1: not said
+    int64_t device, process; // whose kernels count; process -1: unspecified
 } Export;
 
 bool nsys_marks_step(const char *name) {
@@ -43,7 +43,7 @@ bool nsys_marks_step(const char *name) {
 
 // ---- Opening.
 
-// A URI in which only letters and digits stand for themselves.
+// Percent-encodes all but letters and digits.
 static bool uri_of(const char *path, char *uri, size_t room) {
     size_t at = (size_t)snprintf(uri, room, "file:");
     for (; *path; path++) {
@@ -134,8 +134,8 @@ static bool fail(const Export *export) {
     return false;
 }
 
-// Rows of start, end and, of the third column, what the name is made of. `apart`: what begins before another has ended
-// is within that one, and passed over.
+// Reports rows of start, end and, from the third column, the name. `apart`: a row that begins before the previous one
+// has ended is nested in that one, and skipped.
 static bool tell_rows(const Export *export, const char *sql, const char *category, const char *(*name)(sqlite3_stmt *),
                       bool apart) {
     sqlite3_stmt *statement = prepare(export, sql);
@@ -205,7 +205,7 @@ static void tell_gpu(const Export *export) {
     sqlite3_finalize(statement);
 }
 
-// Names lie in StringIds, whose id is its row: a look-up, whatever the file says of indices.
+// Names are rows of StringIds by id: a primary-key look-up, whatever indices the file has.
 static bool tell_kernels(const Export *export) {
     const char *table = "CUPTI_ACTIVITY_KIND_KERNEL";
     bool by_process = export->process != -1 && has_column(export->base, table, "globalPid");
@@ -219,7 +219,7 @@ static bool tell_kernels(const Export *export) {
     return tell_rows(export, sql, "kernel", text_name, false);
 }
 
-// By default CUDA graphs are recorded as wholes: what their kernels do is not in the file.
+// By default CUDA graphs are recorded as a whole: the file has no kernels of them.
 static bool refuse_graphs(const Export *export) {
     const char *table = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
     sqlite3_stmt *statement = has_table(export->base, table)

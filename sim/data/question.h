@@ -25,12 +25,12 @@ typedef struct Asking {
         Answer **items;
         int count, room;
     } more;         // answers after the first: a list in JSON
-    bool part;      // the answer is of what was done until work was stopped, and is given all the same
+    bool part;      // the work was stopped; the answer covers what was done until then
     bool silent;    // nothing is shown
     bool is_script; // its own options are known when it is read, and these are those that are not its own:
     const OptionSpec *rows;
     int row_count;
-    const void *found; // what the answer is made of, for those who show it in another way; or NULL
+    const void *found; // the result that the answer is made of, for other forms of output; or NULL
 } Asking;
 
 Answer *asking_another(Asking *asking); // one more answer
@@ -44,9 +44,9 @@ typedef struct Question {
     const OptionSpec *(*help_rows)(Arena *arena, int *count); // rows that --help lists; NULL: all
     bool (*names_script)(const Options *options);             // whether a script is named; NULL: none is taken
     int (*more_help)(Asking *asking);                         // more than options; NULL: no more
-    const char *processes; // the option that says how many work at it; NULL: one does
-    int positional;        // so many arguments at most
-    void *context;         // for those who ask it in another way than usual
+    const char *processes; // the option for the number of worker processes; NULL: one
+    int positional;        // positional arguments, at most
+    void *context;         // for callers with their own output
     // EXIT_DONE or EXIT_NO with an answer; else the status, with problems.
     int (*ask)(Asking *asking);
 } Question;

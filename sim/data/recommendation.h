@@ -3,7 +3,7 @@
 #pragma once
 
 typedef struct Recommendation {
-    const char *choice;  // "256 x dgx-h100 on ib-ndr400"; NULL: nothing is recommended, and why stands in `chance`
+    const char *choice;  // "256 x dgx-h100 on ib-ndr400"; NULL: none, with the reason in `chance`
     const char *chance;  // "keeps date and budget with 98 %"
     const char *weakest; // "price per GPU-hour: 87 % of the variance of the cost"; NULL: none is known
     const char *measure; // "two hours of training on 2 x dgx-h100, 79 USD"; NULL: nothing that is worth it

@@ -11,7 +11,7 @@
 typedef struct NamedValue {
     const char *name;  // JSON key: "gemm", "weights"
     const char *title; // on screen: "Matrix multiplication"
-    double value;      // seconds, bytes, … as the list says
+    double value;      // seconds, bytes, … depending on the list
 } NamedValue;
 
 typedef struct RecordParameter { // what the study varied, or a fixed setting worth a column
@@ -26,7 +26,7 @@ typedef struct Assumption {
     double value;                            // NAN when it is no number
 } Assumption;
 
-// A price that an answer stands on. Prices move: those of long ago are pointed out.
+// A price used by an answer. Old prices are pointed out.
 typedef struct DatedPrice {
     const char *name, *title;
     const char *date;   // "2026-04"
@@ -50,8 +50,8 @@ typedef struct TimelineBar {
     const char *name;  // "F3"
     double share;      // of its time that it is really at that; 0: all of it
     double below;      // share of its time that is another bar's, drawn below it
-    bool is_part;      // that other bar: there is more to say of what stands over it
-    int lane, lanes;   // the row is divided from top to bottom: one of so many; 0, 0: it has all of it
+    bool is_part;      // that other bar: the bar above it has more details
+    int lane, lanes;   // the row is divided vertically: index and count; 0, 0: the whole row
 } TimelineBar;
 
 typedef struct Timeline {
@@ -59,8 +59,8 @@ typedef struct Timeline {
     int row_count;
     const TimelineBar *bars;
     int bar_count;
-    double idle_share;      // of the time of those who compute: the bubble
-    bool has_transfer_rows; // under each row of passes one of what it transfers
+    double idle_share;      // idle share of computing streams: the bubble
+    bool has_transfer_rows; // with a row of transfers under each row of passes
 } Timeline;
 
 // What went as packets between nodes while a step or a collective ran.
@@ -90,8 +90,8 @@ typedef struct RecordPoint {
     double samples_per_s, tokens_per_s; // 0: does not apply
     double efficiency_vs_one_gpu;       // throughput / (gpus x throughput of one GPU); NAN unknown
     double efficiency_sigma; // of its log: of traffic alone, for what one GPU shares with it cancels; 0 of one GPU
-    // The same job on the smallest number of GPUs that holds it, each replica with the same batch: what more GPUs are
-    // measured against. 0: unknown, or it needs all of them.
+    // The same job on the smallest number of GPUs that holds it, each replica with the same batch: the baseline of
+    // more GPUs. 0: unknown, or it needs all of them.
     int baseline_gpus;
     double baseline_samples_per_s;
     double efficiency_vs_ideal; // time of pure compute / step time
@@ -118,8 +118,8 @@ typedef struct RecordPoint {
     double days;              // of the whole run; NAN when no length was given
     double days_p5, days_p95; // with failures and checkpoints counted in; else NAN
     double goodput;           // share of the time that is training; NAN when nothing fails
-    // With failures and checkpoints counted in: the run without them, how far chance and the fleet's rates alone move
-    // its days (1 sigma), and how much of all its time it stands still for checkpoints. Else 0.
+    // With failures and checkpoints: the run without them, the effect of chance and the fleet's rates alone on its
+    // days (1 sigma), and the share of all its time in checkpoints. Else 0.
     double days_undisturbed, days_of_chance, checkpoint_share;
     double steps;                   // of the whole run; NAN
     double energy_kwh, power_watts; // of the run (or NAN); average at the wall
@@ -165,7 +165,7 @@ typedef struct RecordTable {
 // Lines and points over two axes.
 typedef enum CurveStyle {
     CURVE_LINE,
-    CURVE_POINTS,      // which stand by themselves
+    CURVE_POINTS,      // without a line
     CURVE_LINE_POINTS, // a line through its points
     CURVE_GUIDE,       // a broken line, to hold others against
     CURVE_STEPS        // as wide as y holds
@@ -176,7 +176,7 @@ typedef struct RecordCurve {
     const double *x, *y;
     int count;
     CurveStyle style;
-    bool is_faint, is_marked;     // smaller, and without labels; what stands out
+    bool is_faint, is_marked;     // smaller, and without labels; highlighted
     const char *const *labels;    // of each point, or NULL
     const double *x_low, *x_high; // 5th and 95th percentiles, or NULL; 0 or NAN: unknown
     const double *y_low, *y_high;

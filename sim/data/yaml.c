@@ -26,7 +26,7 @@ typedef struct Open { // a list or an object that has begun
 typedef struct Anchor {
     const char *name;
     Json node;
-    bool whole; // it has ended: what stands within itself has no end
+    bool whole; // it has ended: a node inside itself never does
 } Anchor;
 
 typedef struct YamlReader {
@@ -127,7 +127,7 @@ static bool fail(YamlReader *r, Where where, const char *what, const char *hint)
     return false;
 }
 
-// A node that is whole goes to what is open, as a key, as a value, or as an element.
+// A complete node is added to the open one, as a key, as a value, or as an element.
 static bool put(YamlReader *r, Json node) {
     if (r->depth == 0) {
         LIST_PUSH(r->arena, &r->documents, node);

@@ -159,7 +159,7 @@ FILE *file_peek(const char *path) {
     FILE *stream = file_open_stream(path, problems_create(arena));
     struct stat found;
     if (stream && (fstat(fileno(stream), &found) != 0 || !S_ISREG(found.st_mode))) {
-        fclose(stream); // what is read of a pipe is gone
+        fclose(stream); // data read from a pipe would be lost
         stream = NULL;
     }
     arena_close(arena);

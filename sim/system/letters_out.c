@@ -14,8 +14,8 @@
 typedef struct Door {
     FILE *stream;
     int descriptor;
-    bool as_is;                              // what is written now
-    unsigned char begun[LONGEST_LETTER + 1]; // of a letter whose other bytes are still to come
+    bool as_is;                              // output is written unfiltered
+    unsigned char begun[LONGEST_LETTER + 1]; // bytes of an incomplete character
     int begun_count;
     size_t count;
     char shown[8192];
@@ -149,7 +149,7 @@ void letters_out_begin(void) {
 
 void letters_out_as_is(FILE *stream, const char *text) {
     Door *door = door_of(stream);
-    if (door) fflush(stream); // what stands before it is not meant
+    if (door) fflush(stream); // earlier output is still filtered
     if (door) door->as_is = true;
     fputs(text, stream);
     if (door) fflush(stream);

@@ -105,7 +105,7 @@ void **pieces_do(Arena *arena, const Pieces *pieces) {
     watch_begin(&piece, pieces->what, by_events ? pieces->expected : (double)pieces->count,
                 by_events ? WATCH_EVENT : WATCH_NO_LIMIT);
     do_together(arena, pieces, answers, done);
-    for (int64_t i = 0; i < pieces->count && watch_goes_on(0); i++) { // alone, or what they lost
+    for (int64_t i = 0; i < pieces->count && watch_goes_on(0); i++) { // alone, or those that workers lost
         if (done[i]) continue;
         answers[i] = pieces->work(pieces->context, arena, i);
         if (!by_events) watch_goes_on(1);

@@ -30,7 +30,7 @@ static void allow_named(Arena *arena, WallRules *rules, const char *path) {
     if (file_may_read(path)) wall_allow(arena, rules, WALL_READ, path);
 }
 
-// Words between quotes, commas, colons and equals signs: what is no file has no rule.
+// Words between quotes, commas, colons and equals signs; those that are no files add no rule.
 void wall_allow_setting(Arena *arena, WallRules *rules, const char *setting) {
     static const char between[] = "=:,\"' {}";
     while (*setting) {

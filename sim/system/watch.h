@@ -18,7 +18,7 @@ typedef enum WatchUnit { WATCH_NO_LIMIT, WATCH_EVENT, WATCH_OPERATION, WATCH_UNI
 
 typedef struct WatchLimits { // 0: none
     double events;           // of one piece, or operations
-    double piece_seconds;    // of one piece, as estimated on a usual core: where `events` says nothing
+    double piece_seconds;    // of one piece, estimated on a typical core, if `events` is 0
     double memory_bytes;     // of one piece, as estimated before it begins
     double cpu_seconds;      // of the process, from its start
 } WatchLimits;
@@ -53,9 +53,9 @@ void watch_end(WatchPiece *piece);
 // Why the newest piece ended early. What was stopped for its events is over with it: the next point may begin.
 WatchStop watch_stopped(void);
 bool watch_is_over(void); // by seconds or a signal: nothing more is to begin
-// Adds a problem that says what stopped, how far it had come and what to do. False: nothing was stopped.
+// Adds a problem with what was stopped, its progress and the remedy. False: nothing was stopped.
 bool watch_tells(Where where, Problems *problems);
-// The same where what was done before a signal is an answer by itself, and is printed. True only then.
+// The same if the work done before a signal is an answer by itself, and is printed. True only then.
 bool watch_tells_part(Where where, Problems *problems);
 int watch_status(int status); // the exit code: 130 after a signal
 // After a stop: results found so far are completed and shown, without further limits. Another signal ends that too;
@@ -97,8 +97,8 @@ void watch_permit_clock(void);                  // main.c: this process is one c
 void watch_start_clock(const Options *options); // where the command has --time-limit, and the process may be ended
 void watch_reads(const char *path);             // for the sentence
 
-// How much memory a simulation may take before the program says so and ends, rather than the machine ending it.
+// Memory limit of a simulation, at which the program ends with a message before the machine ends it.
 
-// So much more of all arenas, from now on, or the program ends with 4, as beyond any limit that was asked for; 0: three
-// quarters of the machine's memory, or it ends with 1. Gives back the limit before.
+// Allows that many more bytes in all arenas, from now on; beyond, the program ends with 4, as at any limit set by the
+// user; 0: three quarters of the machine's memory, beyond which it ends with 1. Returns the previous limit.
 ArenaLimit simulation_memory_limit(size_t bytes);

@@ -83,7 +83,7 @@ static _Noreturn void be_worker(const WorkerPool *pool, int socket, int said, pi
 
 // ---- In the parent.
 
-// False: errno says why, and the worker is gone.
+// False: errno has the reason, and the worker does not exist.
 static bool start(WorkerPool *pool, Worker *worker) {
     int ends[2] = {-1, -1};
     pid_t parent = getpid();

@@ -16,8 +16,8 @@ typedef struct PoolAnswer {
     int64_t item;
     char *bytes; // of the arena given to worker_pool_wait; NULL: the worker ended
     size_t size;
-    const char *reason; // why it ended: "signal 11 (Segmentation fault)", with what it said last
-    bool killed;        // by SIGKILL: not the work's doing, most likely
+    const char *reason; // why it ended: "signal 11 (Segmentation fault)", with its last message
+    bool killed;        // by SIGKILL: most likely not the work's fault
 } PoolAnswer;
 
 typedef struct WorkerPool WorkerPool;
