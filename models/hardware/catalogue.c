@@ -55,7 +55,7 @@ static void read_file(Builder *builder, const Json *file) {
     static const char *const keys[] = {"format",  "format_version", "sources", "gpu_defaults", "gpus",       "nodes",
                                        "fabrics", "storages",       "faults",  "prices",       "currencies", "grids",
                                        "sites",   "kind",           "program", "command",      "parts"};
-    enum { PRINTED = 4, KEYS = sizeof keys / sizeof *keys }; // the last ones: of what `lockstep hw show --json` prints
+    enum { PRINTED = 4, KEYS = sizeof keys / sizeof *keys }; // the last ones: printed by `lockstep hw show --json`
     if (file->kind != JSON_OBJECT) {
         problem_add(builder->problems, file->where, "expected an object with parts: { \"gpus\": [ … ] }");
         return;

@@ -37,7 +37,7 @@ const ExchangeKernel exchange_kernels[] = {
 // clang-format on
 const int exchange_kernel_count = (int)(sizeof exchange_kernels / sizeof *exchange_kernels);
 
-// ---- What each mode sends, and who works at it.
+// ---- Traffic of each mode, and its workers.
 
 typedef struct Plan {
     double workers, peers;

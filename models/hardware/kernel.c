@@ -162,8 +162,8 @@ static const Units *units_of(const Gpu *gpu, const Gemm *gemm) {
     return gemm->batch > 1 ? habits_of(gpu)->batches : &vector_units;
 }
 
-// e_c is that of tiles of 128 x 128. An SM does so many products a clock that a loop's clocks weigh most where its tile
-// is small and its lanes are many.
+// e_c is that of tiles of 128 x 128. A loop's clocks weigh most where its tile is small and its SM does many products
+// per clock.
 static void add_loop(TileCosts *costs, const Gpu *gpu, Precision precision) {
     double largest = 128 * 128, rate = gpu->peak_flops[precision] / (2 * gpu->sm_count * gpu->tensor_hz);
     costs->loop_products = hardware_constant(LOOP_CLOCKS) * rate;
@@ -208,7 +208,7 @@ static bool splits_k(const Gpu *gpu, const TileCosts *costs, double split) {
     return habits_of(gpu)->splits_k || (tile_count < hardware_constant(SPLIT_SMS) * costs->sms && fmod(split, 3) != 0);
 }
 
-// A soft knee: what a cache keeps ends over a factor of two or so in size, not at once.
+// A soft knee: the effect of a cache ends over a factor of two or so in size, not at once.
 static double bytes_kept(const Gpu *gpu, double bytes) {
     double ratio = bytes / (gpu->l2_share * gpu->l2_bytes), square = ratio * ratio;
     return bytes / sqrt(sqrt(1 + square * square));

@@ -9,8 +9,8 @@ typedef struct Gemm {
     bool is_untransposed;   // the second operand is stored k x n; that of a linear layer, its weights, is n x k
     double loop_bytes; // that pass between two uses of the same operands, in a loop that measures; 0: they are cold
     int loads;         // elements that matrix units are fed at a time, where rows do not begin at 16 bytes; 0: they do
-    double rate;       // of their arithmetic, of what products of its precision reach; 0: all of it
-    double output_bytes; // of an element that is written; 0: as below
+    double rate;       // of the attained rate of its precision; 0: all of it
+    double output_bytes; // of a written element; 0: as below
     bool whole_k;        // its library does not split K
     double quiet;        // share of the usual switching that operands of few values spare (0: they are as random)
 } Gemm;
@@ -29,8 +29,8 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm);
 double roofline_seconds(const Gpu *gpu, Precision precision, double flops, double bytes);
 // A kernel that only moves bytes: bytes / (memory_efficiency x bandwidth), L2 when the working set fits it.
 double memory_seconds(const Gpu *gpu, double bytes);
-// So many bytes by kernels one after the other, each of which moves `kernel_bytes`: what a kernel writes is in the L2
-// for the next as far as it fits.
+// Seconds for `bytes` moved by consecutive kernels, `kernel_bytes` each: a kernel's output is in the L2 for the next
+// one as far as it fits.
 double kernels_memory_seconds(const Gpu *gpu, double bytes, double kernel_bytes);
 double cold_memory_seconds(const Gpu *gpu, double bytes); // none of them in the L2
 double exponentials_per_second(const Gpu *gpu);           // of one SM at its whole clock
@@ -38,7 +38,7 @@ double exponentials_per_second(const Gpu *gpu);           // of one SM at its wh
 double gpu_peak(const Gpu *gpu, Precision precision);
 bool gpu_supports(const Gpu *gpu, Precision precision);
 bool gpu_is_of_servers(const Gpu *gpu); // its SMs are those of data centres' parts, not of graphics'
-// Half generations between the GPU and kernels timed on such parts: from the nearest is taken what was not timed on it.
+// Distance in half generations between the GPU and the GPUs that kernels were timed on: the nearest is used.
 int gpu_generations_from(const Gpu *gpu, Architecture generation, bool of_servers);
-// In a loop over so many bytes, of which the L2 still holds what fits.
+// In a loop over so many bytes, of which the L2 retains a part.
 double looped_seconds_per_byte(const Gpu *gpu, double loop_bytes);

@@ -63,7 +63,7 @@ double exchange_rate(const Catalogue *catalogue, const char *from, const char *t
     return from_units > 0 ? to_units / from_units : 0;
 }
 
-// ---- What a row must say.
+// ---- Required fields of a row.
 
 void date_finish(const char *date, PartKind kind, const char *name, Where where, Problems *problems) {
     Date read;

@@ -10,20 +10,20 @@ typedef enum Terms {
     TERMS_RESERVED_3_YEARS,
     TERMS_SPOT,
     TERMS_MONTHLY,
-    TERMS_BLOCK, // so many days at a time, booked ahead
+    TERMS_BLOCK, // blocks of whole days, booked ahead
     TERMS_COUNT
 } Terms;
 extern const char *const terms_names[TERMS_COUNT];  // "on_demand", …: in files, options and scenarios
 extern const char *const terms_titles[TERMS_COUNT]; // "on demand", "reserved for 1 year", …
 
-// One line of a price list: so much for `gpus` GPUs, by the hour or by the month.
+// One line of a price list: the price of `gpus` GPUs, by the hour or by the month.
 typedef struct Offer {
     const char *name; // "aws-p5-on-demand"
     const char *title;
     const char *const *aliases;
     int alias_count;
-    const char *provider, *region; // region NULL: not said, or all
-    const char *const *nodes;      // types of node that it is the price of
+    const char *provider, *region; // region NULL: unspecified, or all
+    const char *const *nodes;      // types of node with this price
     int node_count;
     const char *gpu;  // of any machine with such GPUs, instead of nodes; or NULL
     bool is_own_book; // of the user's price book: goes before all others
@@ -62,7 +62,7 @@ typedef struct Grid {
     int fact_count;
 } Grid;
 
-// A place for machines of one's own, and what it charges or costs.
+// A site for owned machines, and its prices or costs.
 typedef struct Site {
     const char *name; // "colocation"
     const char *title;

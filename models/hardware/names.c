@@ -119,9 +119,9 @@ bool same_part_name(const char *a, const char *b) { return part_name_order(a, b)
 // ---- GPUs by chip, form and memory, in any order and spelling: "V100 32GB PCIe", "RTX3090 24G", "A100-SXM-40G".
 
 typedef struct GpuWords {
-    char chip[64]; // what is neither form nor memory, small letters without blanks
+    char chip[64]; // the rest without form and memory, lower case without blanks
     const char *form;
-    double gigabytes; // 0: not said
+    double gigabytes; // 0: unspecified
 } GpuWords;
 
 static bool is_blank(char letter) { return letter == ' ' || letter == '-' || letter == '_'; }
@@ -297,7 +297,7 @@ static int place_by_words(const PartIndex *index, const Gpu *gpus, const char *n
     return module < INT_MAX ? module : card < INT_MAX ? card : -1;
 }
 
-// Names win over aliases, and what was added later over what was there.
+// Names take precedence over aliases, and later parts over earlier ones.
 int part_index_find(const PartIndex *index, const void *parts, const char *name) {
     int place = name_index_find(index->names, name);
     if (place < 0) place = place_by_alias(index, name);

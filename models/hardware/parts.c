@@ -335,14 +335,14 @@ const void *part_at(PartKind kind, const void *parts, int index) {
 
 // ---- What spans several fields.
 
-// What was derived for a part that this one is like must be derived again; what was stated stays.
+// Values derived for the part named by "like" must be derived again; stated values stay.
 static bool gpu_states(const Gpu *gpu, const char *start, const char *end) {
     char key[64];
     snprintf(key, sizeof key, "%s%s", start, end);
     return fact_find(gpu->facts, gpu->fact_count, key) != NULL;
 }
 
-// What a part need not say, as "gpu_defaults" of the catalogue has it with its sources.
+// Optional values, from "gpu_defaults" of the catalogue with its sources.
 static void fill_usual(Gpu *gpu) {
     const struct {
         double *place, usual;

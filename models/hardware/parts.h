@@ -24,7 +24,7 @@ typedef struct PartField {
     bool required;
     QuantityKind quantity;      // INT: QUANTITY_COUNT
     const char *unit;           // of the value in SI, as Fact.unit
-    double least, most;         // in SI; what lies outside is a slip of the pen
+    double least, most;         // in SI; values outside are input errors
     const char *const *choices; // CHOICE
     int choice_count;
     size_t count_offset; // NAMES
@@ -94,7 +94,7 @@ typedef struct TabledFact {
 typedef struct FactTable {
     const TabledFact *tabled;
     const char *texts;
-    Fact *facts; // to which the parts point; those of a part are written when somebody asks for them
+    Fact *facts; // to which the parts point; a part's are unpacked on first use
 } FactTable;
 extern const Catalogue catalogue_tables;
 extern const FactTable catalogue_facts;

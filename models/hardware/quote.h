@@ -34,8 +34,8 @@ Quote quote_find(Arena *arena, const Catalogue *catalogue, const NodeType *node,
 const char *const *quote_common_providers(Arena *arena, const Catalogue *catalogue, const NodeType *const *nodes,
                                           int node_count, const PriceWish *wish, int *count);
 
-// Hazard per hour of a spot machine: the mean of what the quote's offers say, or of all spot offers of the price book
-// that say it. 0: none does.
+// Hazard per hour of a spot machine: the mean of the quote's offers, or of all spot offers of the price book with
+// such a number. 0: unknown.
 double quote_interruptions_per_hour(const Quote *quote);
 double book_interruptions_per_hour(const Catalogue *catalogue);
 
@@ -44,10 +44,9 @@ const NodeType *provider_node(const Catalogue *catalogue, const char *provider, 
 
 // Whether a node goes on a network: one that its provider has, or plain Ethernet no faster than its NICs.
 bool node_takes_link(const Catalogue *catalogue, const NodeType *node, const FabricLink *link);
-// Without a word of the user: what its provider has, or the fastest network that keeps up with the node's NICs,
-// InfiniBand where there is one.
+// The default network: the provider's, or the fastest that keeps up with the node's NICs, InfiniBand if there is one.
 const FabricLink *node_usual_link(const Catalogue *catalogue, const NodeType *node);
-// So many of its GPUs are several nodes, and no NVLink domain holds them.
+// Whether that many of its GPUs span several nodes, and no NVLink domain contains them.
 bool node_needs_link(const NodeType *node, int gpus);
 // "efa-100" or "ib-ndr400 or roce-400"; "any fabric" where unspecified.
 const char *node_fabrics(Arena *arena, const NodeType *node);

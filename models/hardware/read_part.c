@@ -11,7 +11,7 @@
 
 #define LONGEST_EXPANDED ((size_t)4096)
 
-// One part while it is read: which it is, and where its numbers come from unless they say so themselves.
+// One part while it is read, and the default source of its numbers.
 typedef struct Reading {
     Builder *builder;
     PartKind kind;
@@ -31,7 +31,7 @@ static const char *source_of_key(const Builder *builder, const char *key) {
     return text && text->kind == JSON_TEXT ? text->text : NULL;
 }
 
-// How much text the keys of "S1+S3" stand for; 0 where one of them is none.
+// Length of the texts that the keys of "S1+S3" refer to; 0 if one of them is no key.
 static size_t expanded_bytes(const Builder *builder, const char *text) {
     size_t bytes = 0;
     for (const char *at = text;; at++) {
@@ -317,7 +317,7 @@ static void check_required(const Reading *reading, const Json *object, const Jso
     }
 }
 
-// A part like another starts as its copy; what the file says then replaces. Returns false when there is no such part.
+// A part with "like" starts as a copy; the file's fields then override it. Returns false if there is no such part.
 static bool start_like(Reading *reading, const Json *like) {
     Builder *builder = reading->builder;
     const PartTable *table = &part_tables[reading->kind];

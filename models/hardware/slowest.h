@@ -10,6 +10,6 @@ double slowest_share(int count);
 // That GPU; the same one for eight.
 const Gpu *slowest_gpu(Arena *arena, const Gpu *gpu, int count);
 
-// Where hosts feed images or short texts and issue their kernels at an uneven pace: the time of the slowest of so many
-// replicas over that of one alone.
+// Where hosts feed images or short texts and issue their kernels at an uneven pace: the time of the slowest of
+// several replicas over that of one alone.
 double slowest_pace(int replicas);

@@ -89,7 +89,7 @@ static int torus_switches(const Network *network, int from, int to) {
     return crossed;
 }
 
-// A cable's pair stands with the switch at its lower end.
+// The links of a cable belong to the switch at its lower end.
 static void walk(const Network *network, int leaf, int d, int steps, bool down, double share,
                  const Crossing *crossing) {
     const Torus *torus = torus_of(network);

@@ -4,11 +4,11 @@
 #include "models/network/topology.h"
 
 typedef struct FabricRow {
-    const char *name;                                                        // as messages say it
-    void (*check)(const NetworkSpec *spec, Where where, Problems *problems); // NULL: nothing can be wrong
-    void (*lay)(Arena *arena, Network *network);               // says how many links there are, names them
-    int (*leaf)(const Network *network, int node, int nic);    // NULL: one switch
-    int (*switches)(const Network *network, int from, int to); // crossed, from == to included
+    const char *name;                                                        // in messages
+    void (*check)(const NetworkSpec *spec, Where where, Problems *problems); // NULL: always valid
+    void (*lay)(Arena *arena, Network *network);                             // sets the number of links, names them
+    int (*leaf)(const Network *network, int node, int nic);                  // NULL: one switch
+    int (*switches)(const Network *network, int from, int to);               // crossed, from == to included
     void (*cross)(const Network *network, int from, int to, double share, const Crossing *crossing); // NULL: no links
     double (*line_seconds)(const Network *network, int from, int to);          // NULL: no long lines
     void (*enter)(const Network *network, int leaf, const Crossing *crossing); // NULL: nothing above the leaves
@@ -26,9 +26,9 @@ void fabric_make_room(Arena *arena, Network *network, int switches, int planes, 
 void fabric_set_pair(Network *network, int pair, double bytes_per_second, const char *forth, const char *back,
                      const char *from, const char *to);
 void fabric_set_name(Network *network, int number, const char *name);
-// What the NICs of so many nodes carry one way.
+// One-way bandwidth of the NICs of that many nodes.
 double fabric_node_rate(const Network *network, int nodes);
-// What is left of parallel links when flows choose among them by hash (fabric_hash.c).
+// Effective share of parallel links when flows choose among them by hash (fabric_hash.c).
 double fabric_hash_share(double flows, double links);
 
 static inline void cross_link(const Crossing *crossing, const Network *network, int link, double share) {

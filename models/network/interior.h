@@ -7,14 +7,14 @@
 #include "sim/base/arena.h"
 #include "sim/base/problem.h"
 
-// From near to far; a cell of the matrix is one of these, or CELL_NVLINK and as many links as it says.
+// From near to far; a cell of the matrix is one of these, or CELL_NVLINK plus the number of links.
 typedef enum Cell { CELL_UNKNOWN, CELL_SELF, CELL_PIX, CELL_PXB, CELL_PHB, CELL_NODE, CELL_SYS, CELL_NVLINK } Cell;
 #define INTERIOR_NVLINK_LIMIT 36
 
 typedef struct NodeInterior {
     int gpu_count, nic_count;
     const unsigned char *cells; // [part * parts + part], GPUs first; CELL_NVLINK + count for NVLinks
-    const int *numa;            // [gpu]; -1 when not said
+    const int *numa;            // [gpu]; -1 if unspecified
     const char *const *nic_names;
     // From XML only; 0: unknown.
     double pcie_bytes_per_second, nic_bytes_per_second;

@@ -164,7 +164,7 @@ Loads host_ring_loads(Arena *arena, const Group *group, bool on_host, bool all_n
     return loads;
 }
 
-// ---- Everyone to everyone.
+// ---- All-to-all.
 static void add_node_pairs(Window *window, const int *gpus, int count, double bytes) {
     int all = window->layout->shape->gpu_count;
     for (int i = 0; i < count; i++)

@@ -85,7 +85,7 @@ static bool numbered(const char *word, const char *prefix) {
 static bool is_gpu(const char *word) { return numbered(word, "GPU"); }
 
 // ---- The line of names.
-// "CPU Affinity", "NUMA Affinity" and "GPU NUMA ID" come after the names; some say only "NUMA".
+// "CPU Affinity", "NUMA Affinity" and "GPU NUMA ID" come after the names; some versions have only "NUMA".
 static int affinity_start(const Line *line) {
     int i = 0;
     while (i < line->count && strcmp(line->words[i], "CPU") != 0 && strcmp(line->words[i], "NUMA") != 0 &&

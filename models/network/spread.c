@@ -7,7 +7,7 @@
 #include "models/network/network_constants.h"
 
 typedef struct Unsaid {
-    const char *start;        // of what is assumed
+    const char *start;        // of the assumption's text
     NetworkConstantId spread; // of large collectives; that of small ones is the next constant
 } Unsaid;
 

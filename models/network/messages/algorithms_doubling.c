@@ -56,7 +56,7 @@ void build_halving_doubling(Party *party) {
     give_back(party, lane, power, power);
 }
 
-// ---- Bruck: what a rank has goes to the rank so many places below, which then has twice as much (Bruck et al., 1997).
+// ---- Bruck: a rank sends its data to the rank `far` places below, which then has twice as much (1997).
 static const int32_t *wrapped(Party *party, int first, int count) {
     int32_t *pieces = ARENA_ARRAY(party->arena, int32_t, count);
     for (int i = 0; i < count; i++) pieces[i] = (first + i) % party->rank_count;

@@ -11,7 +11,7 @@
 
 // Laid and not yet run. Transport, switches and seed of the network are set in between.
 typedef struct FlowPackets FlowPackets;
-// NULL when it has no packets: `why` says so, and `remedy` what to do; NULL and no `why`: the watch stopped it.
+// NULL if it has no packets: `why` and `remedy` give reason and remedy; without `why` the watch stopped it.
 FlowPackets *flow_packets(Arena *arena, const FlowPlan *plan, const PacketSizes *sizes, const char **why,
                           const char **remedy);
 PacketNetwork *flow_packets_network(FlowPackets *packets);

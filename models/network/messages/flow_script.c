@@ -126,8 +126,8 @@ static void pass_latency(Writer *w, int stream, FlowOp latency) {
     record(w, stream);
 }
 
-// Of messages that are handed over one after the other the first that leaves its node is so much earlier as packets
-// take, and with it those behind.
+// Of messages posted one after the other the first that leaves its node starts earlier by the packets' own latency,
+// and so do those after it.
 static SimTime packets_take(Writer *w, int from, int to, int way) {
     SimTime time = w->handed ? 0 : flow_on_the_wire(w->plan, from, to, way);
     if (hands_over(w->plan) && time > 0) w->handed = true;

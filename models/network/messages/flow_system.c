@@ -13,7 +13,7 @@
 #include "sim/program.h"
 #include "sim/system/watch.h"
 
-#define OPS_PER_SIGHT 20 // a message of an outline takes as long as so many operations of a script
+#define OPS_PER_SIGHT 20 // cost of a message of an outline, in operations of a script
 
 typedef struct Sight { // a message in a place's outline
     int lane, step, pieces, times;
@@ -153,7 +153,7 @@ static Actor actor_by_script(Builder *b, Arena *scratch, int place) {
     return actor_of(program_book_keep(b->programs, &program), slots);
 }
 
-// ---- Places that do alike.
+// ---- Equal places.
 static bool goes_by_outline(const FlowPlan *plan) {
     return plan->algorithm->alike && !plan->request.pair_bytes && !plan->request.steps;
 }
@@ -250,7 +250,7 @@ static bool make_actor(Builder *b, int place, Actor *made) {
 
 #define LIKENESSES 2             // usual: even nodes and odd ones
 #define BYTES_PER_WRITTEN 100    // operation of a script, its copy in a program, and what a run knows of it
-#define BYTES_PER_CONNECTION 450 // of two places: its channel, its plans and what they use
+#define BYTES_PER_CONNECTION 450 // between two places: its channel, its plans and their link uses
 
 // Places other than the root do about the same.
 static void add_place(const FlowPlan *plan, int place, double places, FlowEstimate *estimate) {

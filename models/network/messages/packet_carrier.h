@@ -14,7 +14,7 @@
 #include "sim/packet/packet.h"
 
 typedef struct PacketCarrier PacketCarrier;
-// NULL: `why` says what has no packets, and `remedy` what to do. `system` is neither folded nor has it merged links.
+// NULL: `why` is the reason, `remedy` the remedy. `system` must not be folded or have merged links.
 PacketCarrier *packet_carrier(Arena *arena, const Network *network, const System *system, const PacketSizes *sizes,
                               const char **why, const char **remedy);
 // Transport, switches and seed are set before it is opened.
@@ -30,6 +30,6 @@ const Carrier *packet_carrier_ready(Arena *arena, const Network *network, const 
 
 // Statistics after a run of `seconds`; packets_carried: the same, by the carrier's interface.
 PacketsCarried packet_carrier_close(PacketCarrier *carrier, double seconds);
-// Adds what cables, switches and flows counted over so many seconds: all but messages, their bytes and times.
+// Adds the counters of cables, switches and flows over `seconds`: all but messages, their bytes and times.
 void packets_count(PacketsCarried *carried, const PacketResult *packets, int cables, int flows, double seconds);
 const PacketsCarried *packets_carried(Arena *arena, const Carrier *door, double seconds);

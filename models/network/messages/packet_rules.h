@@ -18,7 +18,7 @@ typedef struct PacketFacts {
     bool warm;               // windows have grown before
 } PacketFacts;
 
-// What is asked for; below 0: as it is usual.
+// The user's settings; below 0: default.
 typedef struct PacketAsked {
     int transport, routing;
     bool at_inputs;
@@ -28,11 +28,11 @@ typedef struct PacketAsked {
 } PacketAsked;
 extern const PacketAsked packets_unasked;
 
-// First sizes of packets, routing, buffer, seed and the transport; once the facts are known, transport and routing of a
-// fabric where none are asked for; then the rest.
+// First sizes of packets, routing, buffer, seed and the transport; once the facts are known, the fabric's default
+// transport and routing; then the rest.
 void packet_rules_begin(const PacketAsked *asked, PacketNetwork *network);
 void packet_rules_usual(PacketAsked *asked, const PacketFacts *facts);
 void packet_rules_end(const PacketAsked *asked, const PacketFacts *facts, PacketNetwork *network);
-// False after a problem: `what`, for example "the packets of the collective", would be too much.
+// False after a problem: `what`, for example "the packets of the collective", would be too large.
 bool packet_rules_allow(const PacketFacts *facts, const PacketNetwork *network, const char *what, const char *remedy,
                         Where where, Problems *problems);

@@ -39,7 +39,7 @@ Quote rent_quote(Arena *arena, const Catalogue *catalogue, const NodeType *node,
         wish.among_count = node->provider ? 0 : rent->among_count;
     }
     Quote quote = quote_find(arena, catalogue, node, gpu, &wish, currency);
-    // What others ask for such GPUs holds for a node only when somebody wants that.
+    // Other providers' offers of such GPUs are used only on request.
     return quote.is_own || asks(rent) ? quote : (Quote){.currency = quote.currency};
 }
 
@@ -220,7 +220,7 @@ static void need(Problems *problems, const OwnSpec *own, const char *what, const
     problem_hint(problems, "state it: %s = …, in the currency of the cluster (0: you have it already)", field);
 }
 
-// A node comes with NICs, but a faster fabric needs faster ones; and who says what a NIC costs buys some.
+// A node comes with NICs, but a faster fabric needs faster ones; and a stated NIC price implies a purchase.
 static int nics_that_lack(const Cluster *cluster, const OwnSpec *own, const NodeType *type) {
     const FabricLink *link = cluster->spec->link;
     if (!link || cluster->node_count < 2) return 0;

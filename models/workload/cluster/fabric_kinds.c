@@ -70,7 +70,7 @@ struct FabricMaker {
         int count, room;
     } nodes;
     int64_t node_total;
-    int nics; // of each node; 0: nothing is said yet
+    int nics; // of each node; 0: not set yet
 };
 
 FabricMaker *fabric_maker(Arena *arena, FabricWord word, Where where, Problems *problems) {

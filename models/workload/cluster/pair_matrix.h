@@ -6,5 +6,5 @@
 
 // [from * ranks + to] bytes. NULL after problems.
 const double *pair_matrix_read(Arena *arena, const char *file, int ranks, Problems *problems);
-// What a rank sends in all, on average; what it keeps for itself counts.
+// Bytes sent per rank, on average; including those to itself.
 double pair_matrix_mean(const double *pairs, int ranks);

@@ -175,7 +175,7 @@ static void take_lines(Reading *r, char *text) {
     }
 }
 
-// ---- Who is above whom.
+// ---- The tree of switches.
 static bool take_child(void *context, const char *name) {
     Reading *r = context;
     int child = name_index_find(r->unit_names, name);

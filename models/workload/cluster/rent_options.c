@@ -46,7 +46,7 @@ typedef struct NodePrices {
     int count, room;
 } NodePrices;
 
-// What a price is of, and what it may be.
+// The unit of a price, and its range.
 typedef struct PriceKind {
     const char *option, *of; // "--price", "a GPU-hour"
     double least, most;      // with `least`, unless it is 0: above 0

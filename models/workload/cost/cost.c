@@ -8,8 +8,8 @@
 #include "models/workload/model/model_internal.h"
 #include "sim/base/check.h"
 
-// Optimizer steps move these bytes per parameter: reading and writing what they keep in fp32, the gradient, its norm
-// and unscaling. Mixed precision adds the 16-bit copy of weight and gradient.
+// Bytes moved by the optimizer step per parameter: reading and writing fp32 state, the gradient, its norm and
+// unscaling. Mixed precision adds the 16-bit copy of weight and gradient.
 #define ADAM_BYTES 40.0
 #define ADAM_BYTES_EACH_OPERATION 96.0 // PyTorch's default: each operation through all of its tensors
 #define ADAM_8BIT_SAVES 12.0           // two moments read and written in a byte, not in four
@@ -263,8 +263,8 @@ static bool since_transformer_engine(const Gpu *gpu) { return gpu->year >= 2022;
 // hook before and one after each, in either direction.
 #define MODULES_OF_A_LAYER 13
 
-// An adapter adds three, and of them two that FSDP shards each by itself, for what is trained and what is frozen cannot
-// be in one unit (PEFT's fsdp_auto_wrap_policy).
+// An adapter adds three modules, two of which FSDP shards separately, since trained and frozen weights cannot be in
+// one unit (PEFT's fsdp_auto_wrap_policy).
 #define MODULES_OF_AN_ADAPTER 3
 #define UNITS_OF_AN_ADAPTER 2
 
@@ -335,8 +335,8 @@ static double cpu_seconds(const Work *work, double host_seconds, double kernels,
     return issuing + host_slowness(work->gpu) * (host_seconds + collectives * work->traits->collective_seconds);
 }
 
-// The CPU issues kernels ahead of the GPU: whichever is slower over all that a block did until then sets the time. The
-// end of a stretch is no later for a quicker GPU or a quicker CPU, so that no collective begins later for either.
+// The CPU issues kernels ahead of the GPU: the slower of the two over all of a block's work so far sets the time. The
+// end of a stretch is no later with a faster GPU or CPU, so that no collective begins later with either.
 typedef struct Progress {
     double gpu, cpu; // seconds that each alone would have taken
     double passed;
@@ -523,7 +523,7 @@ double host_seconds_per_step(const TrainingSpec *training, const Gpu *gpu) {
     return training->cpu_seconds_per_step + seconds_between_steps(training, gpu);
 }
 
-// Weights and their gradients are in 32 bits; what is in 16 comes and goes within forward and backward.
+// Weights and their gradients are in 32 bits; 16-bit copies exist within forward and backward only.
 static bool autocasts(const TrainingSpec *training) {
     return !training->half_weights && !shards_weights(&training->layout) &&
            framework_traits(training->framework)->wire_bytes >= 4;
@@ -534,8 +534,8 @@ bool steps_by_operation(const TrainingSpec *training) {
     return adam && training->framework == FRAMEWORK_EAGER && !training->fused_optimizer;
 }
 
-// An optimizer of Adam's kind in Python of one's own: some twenty operators for each tensor, one after the other, each
-// of which reads two of the size and writes one. With FSDP2 and tensor parallelism PyTorch's tensors are sharded.
+// An Adam-like optimizer in custom Python: some twenty operators for each tensor, one after the other, each of which
+// reads two tensors and writes one. With FSDP2 and tensor parallelism PyTorch's tensors are sharded.
 #define OWN_OPERATORS 20
 #define OWN_OPERATOR_BYTES 10.0
 

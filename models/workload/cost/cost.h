@@ -26,7 +26,7 @@ typedef enum Cause {
 } Cause;
 extern const char *const cause_names[CAUSE_COUNT];  // "gemm", "attention", "memory-bound", … as JSON keys spell them
 extern const char *const cause_titles[CAUSE_COUNT]; // "Matrix multiplication", … for tables and plots
-Activity activity_of_cause(Cause cause);            // what it is to a GPU's draw
+Activity activity_of_cause(Cause cause);            // for a GPU's power draw
 
 typedef struct CostItem {
     Cause cause;
@@ -51,18 +51,17 @@ typedef struct BlockCost {
     double activation_bytes;                  // kept per micro-batch in flight until backward
     double late_bytes;    // of them and of gradients: kept until those of the weights, when they come later
     double working_bytes; // needed only while this block runs (largest transient)
-    double output_bytes;  // passed on to the next block: what a pipeline stage sends
+    double output_bytes;  // passed on to the next block: sent by a pipeline stage
     int kernels_forward, kernels_backward;
 } BlockCost;
 
 // micro_batch in samples on one replica. The GPU must support the precision (checked earlier).
 BlockCost block_cost(const Model *model, int block, const TrainingSpec *training, double micro_batch, const Gpu *gpu);
 
-// What of a block's time each operator takes (cost_shares.c), parts that sum to what block_cost has by cause: forward
-// and backward, where the schedule splits it that of weights apart; what is computed again under CAUSE_RECOMPUTE. Norms
-// have with them what software does around them: residuals, dropout, biases of their half of a layer. Some parts are no
-// operator's: casts of weights, adapters, the launches of a layer's kernels, which software's counts have by half
-// layers.
+// Attribution of a block's time to operators (cost_shares.c), in parts that sum to block_cost by cause: forward and
+// backward, weight gradients separate if the schedule splits them; recomputation under CAUSE_RECOMPUTE. Norms include
+// the software's passes around them: residuals, dropout, biases of their half of a layer. Some parts belong to no
+// operator: casts of weights, adapters, the launches of a layer's kernels, which are counted by half layers.
 enum { WAY_FORWARD, WAY_BACKWARD, WAY_WEIGHTS, PASS_WAYS };
 typedef struct OperatorTime {
     const char *name; // as Operator.name
@@ -82,9 +81,9 @@ double fp8_recipe_rate(const Gpu *gpu, Fp8Recipe recipe);
 double block_matmul_flops(const Model *model, int block, const TrainingSpec *training, double micro_batch);
 bool same_block(const TrainingSpec *training, int a, int b); // they surely cost the same
 
-// One optimizer step over so many parameters on this GPU (memory-bound), seconds; kernels launched are counted in.
+// One optimizer step over `parameters` parameters on this GPU (memory-bound), seconds; kernel launches included.
 double optimizer_seconds(const TrainingSpec *training, double parameters, const Gpu *gpu);
-double host_seconds_per_step(const TrainingSpec *training, const Gpu *gpu); // that nothing hides
+double host_seconds_per_step(const TrainingSpec *training, const Gpu *gpu); // exposed
 double optimizer_state_bytes(const TrainingSpec *training); // per parameter, a 32-bit copy of the weight counted in
 bool sends_slices(const TrainingSpec *training);            // stages pass on a tp-th of activations, gathered there
 int blocks_ahead(const TrainingSpec *training);             // whose weights are prefetched
@@ -100,8 +99,8 @@ bool block_in_4_bits(const TrainingSpec *training, int block);         // its we
 double stored_weight_bytes(const TrainingSpec *training, int block);   // weight_bytes, or of NF4 with its scales
 double gathered_weight_bytes(const TrainingSpec *training, int block); // as ZeRO 3 passes them between GPUs
 
-// Of the tokens routed to experts, mean over the layers that have them: what the rank with most gets, and what no
-// expert's capacity drops.
+// Of the tokens routed to experts, mean over the layers with experts: the share of the most loaded rank, and the
+// share not dropped by capacity limits.
 typedef struct RoutedShares {
     double fullest, kept;
 } RoutedShares;
@@ -136,7 +135,7 @@ double reserved_bytes_varied(const Memory *memory); // where batches are of many
 // The chance that the peak is beyond what the GPU has, and where it lies nine times in ten, from how far measured peaks
 // lay from such estimates.
 double chance_to_run_out(const Memory *memory);
-#define MEMORY_FITS 0.95            // chance to fit that is enough to recommend a job, unless the user says another
+#define MEMORY_FITS 0.95            // chance to fit that is enough to recommend a job, by default
 bool may_fit(const Memory *memory); // that chance is below 95 %
 // Nine times in ten it lies within; weights, gradients and the optimizer's state are counted, and no peak is below
 // them.

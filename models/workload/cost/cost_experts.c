@@ -108,7 +108,7 @@ typedef struct Dispatch {
     double copies; // of a token that travel, as a share of its experts: one per rank with fused dispatch
 } Dispatch;
 
-// A token's k experts are on so many different ranks, of even choices.
+// Mean number of distinct ranks of a token's k experts, for uniform choices.
 static double ranks_of_token(double ep, double k) { return ep * (1 - pow(1 - 1 / ep, k)); }
 
 static Dispatch dispatch_of(const Work *work) {

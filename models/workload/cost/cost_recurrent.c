@@ -11,7 +11,7 @@
 #define STEP_BACKWARD 14.0
 #define STEP_KERNELS 2
 
-// The same product so many times, one after the other.
+// The same product `times` times, one after the other.
 static void sequential_gemms(const Work *work, Pass *pass, double times, double m, double n, double k) {
     Pass one = {.count = 0};
     pass_gemm(work, &one, CAUSE_GEMM, work->precision, 1, m, n, k);

@@ -57,8 +57,8 @@ static bool freezes_in_32_bits(const TrainingSpec *training) {
     return training->lora_rank > 0 && casts && framework_traits(training->framework)->drops_gradients;
 }
 
-// As precise as the weights that they move, but for moments of 8 bits, 256 of which share a scale of 32
-// (bitsandbytes); of Adafactor's sums nothing to speak of.
+// As precise as the weights that they update, except 8-bit moments, 256 of which share a scale of 32 bits
+// (bitsandbytes); Adafactor's sums are negligible.
 static double state_bytes(const TrainingSpec *training) {
     double element = precision_bytes(training->precision);
     double wide = element > 4 ? element : !training->mixed_precision && element < 4 ? 2 : 4;
@@ -98,7 +98,7 @@ double list_step_bytes(const TrainingSpec *training, const Memory *memory) {
     return memory->bytes[MEMORY_OPTIMIZER] * state_bytes(training) / 2 / parameter_bytes(training).optimizer;
 }
 
-// Ranks that share one copy of what ZeRO shards.
+// Number of ranks that share one copy of ZeRO-sharded state.
 static double shard_size(const Layout *layout, int dp) {
     double all = (double)dp * (layout->cp > 1 ? layout->cp : 1);
     return layout->shard > 0 && layout->shard < all ? layout->shard : all;
@@ -128,7 +128,7 @@ typedef struct LargestBlock {
 static double gathered_bytes(const TrainingSpec *training, const LargestBlock *largest, int dp) {
     const Layout *layout = &training->layout;
     bool fetched = training->offload_parameters != OFFLOAD_GPU;
-    if (stays_gathered(layout)) return 0; // counted with what is there all the time
+    if (stays_gathered(layout)) return 0; // counted as permanent
     if (!fetched && (!shards_gradients(layout) || shard_size(layout, dp) == 1)) return 0;
     double ahead = (1 + blocks_ahead(training)) * largest->weights;
     if (training->module_hooks) ahead += DEEPSPEED_LIVE_PARAMETERS * weight_bytes(training);

@@ -4,7 +4,7 @@
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/job/schedule.h"
 
-// What one block needs on one GPU; blocks that are alike need the same.
+// Memory of one block on one GPU; equal blocks have the same.
 typedef struct BlockMemory {
     int block; // 0: none, or the embedding, which is like no other
     GpuParameters parameters;

@@ -20,8 +20,8 @@ static void to_shares(int count, double *shares) {
     for (int e = 0; e < count; e++) shares[e] = sum > 0 ? shares[e] / sum : 1.0 / count;
 }
 
-// Shares by Zipf's law are dealt out to ranks in order of popularity, as cards are; others lie as the experts are
-// numbered, so many to a rank.
+// Shares by Zipf's law are dealt to ranks in order of popularity, like cards; others by expert number, in blocks of
+// equal size.
 static int rank_of(const Routing *routing, int expert, int count, int ranks) {
     return routing->kind == ROUTING_ZIPF ? expert % ranks : expert / (count / ranks);
 }

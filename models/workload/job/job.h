@@ -8,8 +8,8 @@
 typedef struct JobSaid {
     Where where;
     const Model *model;
-    const Value *values[JOB_OBJECT_COUNT]; // [fields of the object]; NULL: nothing of it was said
-    const struct Software *software;       // known already; NULL: by the word that was said, if any
+    const Value *values[JOB_OBJECT_COUNT]; // [fields of the object]; NULL: none was given
+    const struct Software *software;       // known already; NULL: found by its name, if given
 } JobSaid;
 
 // What is left open suits all types of GPU that it is made for; none: any. Adds problems for what cannot go together
@@ -18,24 +18,24 @@ TrainingSpec job_make(Arena *arena, const JobSaid *said, GpuTypes gpus, Problems
 // The defaults for a model.
 TrainingSpec job_usual(const Model *model, GpuTypes gpus);
 
-// What hangs on the layout where the job leaves it open, decided again for the layout that the spec has now.
+// Layout-dependent defaults, decided again for the spec's present layout.
 typedef struct LayoutSaid {
     bool sequence_parallel, accumulation_bytes;
 } LayoutSaid;
 LayoutSaid job_layout_said(const JobSaid *said);
 void job_settle_layout(TrainingSpec *spec, LayoutSaid said);
 
-// The value that was said of a field, or NULL.
+// The given value of a field, or NULL.
 const Value *job_value(const JobSaid *said, JobObject object, const char *field);
 bool job_says(const JobSaid *said, JobObject object, const char *field);
 // A copy in which one field has another value.
 JobSaid job_said_with(Arena *arena, const JobSaid *said, JobObject object, const Field *field, const Value *value);
 
-// For rows that were measured: values said one by one. Texts and lists stay the caller's.
+// For measured rows: sets values one by one. Texts and lists are not copied.
 void job_say_number(Arena *arena, JobSaid *said, JobObject object, const char *field, double number);
 void job_say_flag(Arena *arena, JobSaid *said, JobObject object, const char *field, bool flag);
 void job_say_name(Arena *arena, JobSaid *said, JobObject object, const char *field, const char *name);
-// Those of the field's names whose bits are set, as a list.
+// Sets the field's names whose bits are set, as a list.
 void job_say_names(Arena *arena, JobSaid *said, JobObject object, const char *field, unsigned bits);
 
 // Adds a problem with its remedy for what cannot go together whatever the layout: adapters, recomputation, lengths

@@ -20,7 +20,7 @@ static const OptionSpec model_options[] = {
 
 static const OptionSpec profile_option = PROFILE_OPTION;
 
-// Options that say one value of a field.
+// Options that set a fixed value of a field.
 typedef struct ShortForm {
     const char *flag, *field, *value, *help;
 } ShortForm;
@@ -52,7 +52,7 @@ static const char *metavar_of(Arena *arena, const Field *field) {
     return field->list ? arena_printf(arena, "%s,…", all) : all;
 }
 
-// What is so unless it is said otherwise is switched off: --overlap-grad-reduce=false.
+// A flag that is on by default is switched off: --overlap-grad-reduce=false.
 OptionSpec field_option(Arena *arena, const Field *field) {
     OptionSpec row = {.name = field->flag, .alias = field->alias, .of = OF_QUESTION, .help = field->help};
     row.kind = field->kind == FIELD_FLAG ? OPTION_SWITCH : OPTION_TEXT;

@@ -8,7 +8,7 @@
 
 #define HOUR_S 3600.0
 
-// The last stretch holds what is beyond it: nothing is, but for rounding.
+// The last span includes times beyond it, which occur by rounding only.
 static int stretch_at(const LifeCalendar *calendar, SimTime time) {
     SimTime at = time / calendar->width;
     return at < calendar->count ? (int)at : calendar->count - 1;

@@ -117,8 +117,8 @@ static bool keeps(const LifeWish *wish, const LifeWay *way) {
     return isnan(way->by_chance) || way->by_chance >= wish->confidence;
 }
 
-// Of a way that misses the date: a point of chance that lacks counts like MISS_COST points of cost. The chance alone
-// would buy much storage for what few lives say of it.
+// Of a candidate that misses the date: a point of missing probability counts like MISS_COST points of cost.
+// Minimising the probability alone would buy much storage on the evidence of few lives.
 static double cost_with_miss(const LifeWish *wish, const LifeWay *way) {
     double lacks = wish->confidence - way->by_chance;
     return way->cost * (1 + (lacks > 0 ? MISS_COST * lacks : 0));
@@ -290,7 +290,7 @@ static void descend(Search *search) {
     }
 }
 
-// The best few of what was only looked at, lived in full.
+// The best few candidates of the search, simulated in full.
 static LifeWay best_in_full(Search *search) {
     const LifeWish *wish = search->wish;
     LifeWay best = {0};
@@ -380,7 +380,7 @@ void life_scale_failures(LifeSpec *spec, double factor) {
 LifeChoice life_choose(Arena *arena, const LifeWish *wish) {
     CHECK(wish->storage_count > 0 && wish->node_price > 0 && wish->runs > 0 && wish->bytes > 0);
     LifeChoice choice = {0};
-    WatchPiece piece; // ways looked at, and those lived in full: about so many lives
+    WatchPiece piece; // candidates in the search, and those simulated in full: estimated lives
     watch_begin(&piece, "the ways to run the job", 2 * (80.0 * scouts(wish) + 10.0 * wish->runs), WATCH_NO_LIMIT);
     choice.best = best_way(arena, wish, &choice.tried);
     Others others = climb(arena, wish, &choice.best);

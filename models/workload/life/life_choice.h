@@ -8,7 +8,7 @@
 #define LIFE_CHOICE_PATIENCE 4.0
 
 typedef struct LifeWish {
-    LifeSpec spec; // what fails, and how long; what of spares and checkpoint is left open is not looked at
+    LifeSpec spec; // failures and the length; spares and checkpoint are chosen
     CheckpointMode mode;
     double storage_every_s; // CHECKPOINT_MEMORY
     double bytes;           // of a checkpoint
@@ -22,8 +22,8 @@ typedef struct LifeWish {
     double every_s;    // 0: chosen
     // What it costs and by when.
     double node_price;    // of a node for an hour, used or spare; above 0
-    double storage_price; // of a unit for an hour, by what the catalogue says in USD: so many units of currency for one
-    double by_s;          // the work is to be done in so much wall time; 0: no date
+    double storage_price; // of a unit for an hour, in currency per USD of the catalogue's price
+    double by_s;          // the work's deadline in wall time; 0: none
     double confidence;    // chance to keep the date that is enough
     int runs;             // lives for each way in the answer
     uint64_t seed;
@@ -44,7 +44,7 @@ typedef struct LifeWay {
 // A way that differs from the best in one thing.
 typedef struct LifeOther {
     const char *what; // "no spares", "half the interval"
-    LifeWay way;      // goodput.count says how often it was lived: one that is far too dear a few times only
+    LifeWay way;      // goodput.count is its number of lives: few for a far too expensive one
 } LifeOther;
 
 typedef struct LifeChoice {
@@ -68,5 +68,5 @@ LifeWay life_way(Arena *arena, const LifeWish *wish, int spares, const StorageTy
 // Number of lives per candidate for the wanted accuracy, at most `most`: fewer where each is long.
 int life_choice_runs(const LifeWish *wish, int most);
 
-// All that fails by itself, so many times as often; planned work and what a provider takes back stay.
+// Scales all failures by a factor, but neither planned work nor machines taken back by a provider.
 void life_scale_failures(LifeSpec *spec, double factor);

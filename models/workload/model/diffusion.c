@@ -24,10 +24,10 @@ static const int widths[LEVELS] = {1, 2, 4, 4};
 typedef struct Net {
     ImageBuilder *builder;
     const Version *version;
-    int skips[MOST_SKIPS], skip_count; // channels of what is copied across
+    int skips[MOST_SKIPS], skip_count; // channels of the skip connections
 } Net;
 
-// A linear layer over something else than the image: `rows` of so many channels.
+// A linear layer over other inputs than the image: `rows` of `in` channels.
 static void beside(ImageBuilder *builder, const char *name, int rows, int in, int out, bool bias) {
     Feature image = feature_now(builder);
     builder->regions = rows;

@@ -227,7 +227,7 @@ double model_parameters(const Model *model) {
     return parameters;
 }
 
-// Heads that predict further tokens are left out, as published counts of what is active do.
+// Heads that predict further tokens are left out, as in published active counts.
 double model_active_parameters(const Model *model) {
     double all = model_parameters(model), share = 0;
     if (model->experts.count == 0) return all;

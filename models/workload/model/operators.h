@@ -25,7 +25,7 @@ typedef struct LayerWeights {
     double split, routed, whole;
 } LayerWeights;
 
-// What is kept for backward; software says how many bytes an element of it has.
+// Tensors kept for backward; the bytes of an element depend on software.
 typedef enum KeptAs {
     KEPT_NOT,
     KEPT_ELEMENTS,   // as activations are
@@ -70,25 +70,25 @@ typedef enum Region {
     REGION_NONE,
     REGION_ENTERS,         // a product that tensor parallelism splits by columns; consecutive ones share their input
     REGION_ENTERS_WAITING, // the same, without overlap of the exchange
-    REGION_ENTERS_SOURCE,  // the same, of what a decoder reads of the source
+    REGION_ENTERS_SOURCE,  // the same, of a decoder's input from the source
     REGION_LEAVES,         // a product that is split by rows, or the sum after such products
     REGION_ROUTES,         // the choice of experts
     REGION_DISPATCHES,     // tokens go to the ranks of their experts,
     REGION_COMBINES        // and back
 } Region;
 
-// Software's passes over hidden states and its kernels are counted for half a layer, attention or MLP, at a time: one
-// operator of the half stands for them.
+// Software's passes over hidden states and its kernels are counted for half a layer, attention or MLP, at a time, on
+// one operator of the half.
 typedef enum HalfLayer { HALF_PASSES = 1, HALF_KERNELS_FORWARD = 2, HALF_KERNELS_BACKWARD = 4 } HalfLayer;
 
 typedef struct Operator {
     const char *name; // as Megatron-Core, torchvision and profiles call it
     OperatorKind kind;
-    double times;          // so many of it, alike, one after the other; 0: 1
-    double batch, m, n, k; // a product: so many of m x k by k x n at once; attention: m queries, n keys; else 0
+    double times;          // number of equal consecutive ones; 0: 1
+    double batch, m, n, k; // a product: `batch` of m x k by k x n at once; attention: m queries, n keys; else 0
     double flops;          // of matrix products, forward
     double read, written;  // elements of tensors, weights counted in
-    double fed;            // of what it reads, the elements that come from the layer before (networks of NetLayers)
+    double fed;            // of `read`, the elements from the previous layer (networks of NetLayers)
     LayerWeights weights;  // of the model, not of one GPU
     // Of transformers:
     LayerPart part;
@@ -122,7 +122,7 @@ Portion portion_of_sample(const Model *model, int block, double seq_len);
 // (layers of each kind: a row there).
 void block_operators(const Model *model, int block, const Portion *portion, OperatorList *operators);
 
-// A product's FLOPs, reads and writes follow from its shape where they are not said.
+// A product's FLOPs, reads and writes follow from its shape by default.
 static inline void add_operator(OperatorList *operators, Operator added) {
     CHECK(operators->count < OPERATORS_ROOM);
     Operator *one = &operators->items[operators->count++];
@@ -139,5 +139,5 @@ double all_weights(const OperatorList *operators);
 
 // The kinds of layers that networks of images, sounds and sentences are made of: a row for each.
 
-// What a layer does before anything follows it, on so many samples.
+// The operator of a layer by itself, on `samples` samples.
 Operator layer_operator(const NetLayer *layer, double samples);

@@ -73,7 +73,7 @@ static void check_sizes(const WrittenOperator *one, Problems *problems) {
     }
 }
 
-// ---- In what order they may stand.
+// ---- Valid orders of operators.
 
 typedef struct Scan { // of a block
     const WrittenModel *written;

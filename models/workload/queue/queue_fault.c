@@ -59,7 +59,7 @@ static void take_down(Queue *queue, int node, SimTime back) {
     queue->back[node] = back;
     queue->down_nodes[queue->down_count++] = node;
     update_node(queue, node);
-    queue->unordered = true; // what was reserved may not be there
+    queue->unordered = true; // reserved GPUs may be gone
     event_schedule(queue->events, back, QUEUE_REPAIRED, node);
     schedule_pass(queue);
 }

@@ -14,7 +14,7 @@ typedef struct Simulated { // by placement and oversubscription of its leaves
 
 typedef struct Demand {
     Spread spread;
-    double uplink; // share of what the NICs of one leaf's nodes carry
+    double uplink; // share of the NIC bandwidth of one leaf's nodes
 } Demand;
 
 struct QueueNetwork {

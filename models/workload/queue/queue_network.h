@@ -13,8 +13,8 @@ typedef struct Spread {
     int gpus, nodes, leaves;
 } Spread;
 
-// The cluster's node type, link and fabric tree; its size does not matter. `training` on any number of GPUs, its
-// replicas filling them. The arena is for what is simulated from now on.
+// The cluster's node type, link and fabric tree; its size does not matter. `training` on any number of GPUs, which
+// its replicas fill. The arena is for all later simulations.
 QueueNetwork *queue_network_create(Arena *arena, const Catalogue *catalogue, const ClusterSpec *cluster,
                                    const TrainingSpec *training);
 

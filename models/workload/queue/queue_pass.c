@@ -70,7 +70,7 @@ void update_usage(Queue *queue) {
     queue->usage_time = event_now(queue->events);
 }
 
-// Groups with somebody waiting, by usage. There are few users, and the order changes little from pass to pass.
+// Groups with waiting jobs, by usage. There are few users, and the order changes little from pass to pass.
 static int order_groups(Queue *queue) {
     int count = 0;
     for (int i = 0; i < queue->group_count; i++) {
@@ -173,7 +173,7 @@ static bool preempt_for(Queue *queue, int job) {
     room_copy(room, queue->room);
     while (needed < count && !room_fits(room, placement, wants->gpus)) add_job(queue, room, victims[needed++].job, 1);
     bool fits = room_fits(room, placement, wants->gpus);
-    for (int i = 0; fits && i < needed; i++) { // who is not needed after all runs on
+    for (int i = 0; fits && i < needed; i++) { // victims no longer needed keep running
         add_job(queue, room, victims[i].job, -1);
         if (room_fits(room, placement, wants->gpus)) continue;
         add_job(queue, room, victims[i].job, 1);
@@ -207,7 +207,7 @@ static bool starts_in_room(Queue *queue, int job) {
     return room != NULL;
 }
 
-// Of what it asks for a half, a quarter, … as long as it is no less than it can run on.
+// Tries half, a quarter, … of the requested GPUs down to the job's least number.
 static bool starts_on_fewer(Queue *queue, int job) {
     int asked = gpus_of(queue, job), least = job_of(queue, job)->least_gpus;
     for (int gpus = asked / 2; least > 0 && gpus >= least; gpus /= 2) {

@@ -91,7 +91,7 @@ void shared_join(Queue *queue, int job, int at, SimTime until) {
     queue->active[job].piece_count = 0;
     queue->active[job].shared = at + 1;
     add_member(queue, gpu, job);
-    queue->reservations.upheavals++; // who runs has another number in the order of ends
+    queue->reservations.upheavals++; // running jobs change their order of ends
     if (until > queue->active[gpu->holder].expected_end) set_holder(queue, gpu, job);
 }
 

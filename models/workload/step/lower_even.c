@@ -21,7 +21,7 @@ static int64_t common_multiple(int64_t a, int64_t b) {
     return a / x * b;
 }
 
-// Blocks of so many ranks are whole in every part, unless there is one that is all of a stage.
+// Extends a part to whole blocks of that size, unless one block is a whole stage.
 static int64_t with_blocks(int64_t part, int block, int stage_ranks) {
     if (block == stage_ranks || part > stage_ranks) return part;
     return common_multiple(part, block);

@@ -123,7 +123,7 @@ void make_links(Lowering *l) {
     }
 }
 
-// Room for what is offloaded. Every node is looked at as if its ranks were of the fullest stage.
+// Checks host memory and disks for offloading. Every node is treated as if its ranks were of the fullest stage.
 void check_hosts(const Lowering *l, const Memory *memory, Problems *problems) {
     for (int n = 0; n < l->cluster->node_count; n++) {
         const NodeType *node = l->cluster->node_of[n];

@@ -27,7 +27,7 @@ typedef struct Outcome {
     bool lacks_left_out;       // see RunResult
     uint64_t digest;           // over ranks, so that folded and unfolded runs agree
     int64_t events;
-    double wire_seconds; // that the busiest link takes for what it carries
+    double wire_seconds; // of the busiest link's traffic
     const char *wire;
 } Outcome;
 
@@ -185,7 +185,7 @@ Anchor step_as_anchor(Arena *arena, const SimulatedStep *step, const Cluster *cl
     return anchor;
 }
 
-// What anchors say of a step: the factor on it, which all its causes get, and a smaller sigma.
+// Applies the anchors' correction to a step: a factor on all its causes, and a smaller sigma.
 static double anchor_step(Arena *arena, SimulatedStep *step, const Cluster *cluster, const TrainingSpec *training,
                           double seconds) {
     Anchor simulated = step_as_anchor(arena, step, cluster, training, seconds);

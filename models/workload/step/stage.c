@@ -142,8 +142,8 @@ static void append(Builder *builder, OpList *list, const OpList *more) {
     }
 }
 
-// `last` is the block costed last, of this chunk or the one before, and the layer of its chunk that it is; those of
-// deep interleaving have a block or two, and most are alike.
+// `last` is the block costed last, of this chunk or the one before, and its layer of its chunk; chunks of deep
+// interleaving have a block or two, and most are equal.
 typedef struct CostedBlock {
     int block, layer; // block below 0: none yet
 } CostedBlock;
@@ -261,7 +261,7 @@ static Program finished_program(Builder *builder) {
                      .middle = builder->middle_at};
 }
 
-// All ranks fuse the same gradients, so it goes by the slowest's time.
+// All ranks fuse the same gradients, so the slowest rank's time decides.
 static const Builder *slower_builder(Arena *arena, const StageRequest *request) {
     if (!request->slower || !(request->training->reduce_cycle_seconds > 0)) return NULL;
     StageRequest *slower = ARENA_NEW(arena, StageRequest);

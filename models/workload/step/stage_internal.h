@@ -47,7 +47,7 @@ typedef struct StageRoutine {
     int own, overlapped;
 } StageRoutine;
 
-// Where the operations of a pass stand that others like it repeat, by stream.
+// Positions of a pass's operations that equal passes repeat, by stream.
 typedef struct PassWritten {
     bool is;
     int micro_batch;
@@ -111,7 +111,7 @@ const OpList *block_ops(const Builder *builder, int block, PassKind kind);
 void run_schedule(Builder *builder);
 int pipeline_marks(const Pipeline *pipeline); // that run_schedule uses: the first ones
 
-// ---- stage_gradients.c: what data-parallel ranks exchange.
+// ---- stage_gradients.c: traffic of data-parallel ranks.
 bool reduces_gradients(const Builder *builder);
 bool gathers_weights(const Builder *builder); // block by block as they are needed: ZeRO 3, and 2 in forward
 bool gathers_ahead(const Builder *builder);   // all of them during the first forward
@@ -125,10 +125,10 @@ void last_backward(Builder *builder, int v, PassKind kind, int32_t label);
 void finish_gradients(Builder *builder);
 void gather_weights_after_optimizer(Builder *builder);
 
-// ---- stage_offload.c: what lies in host memory or on disks.
+// ---- stage_offload.c: state in host memory or on disks.
 bool offloads_optimizer(const Builder *builder);
 bool offloads_weights(const Builder *builder);
-// Gradients of which a rank has its share after mark `reduced`.
+// Offloads gradients of which a rank has its share after mark `reduced`.
 void offload_gradients(Builder *builder, double parameters, double experts, int reduced);
 // A rank's share of a block's weights is on the GPU at the mark that this gives; `after_mark` itself when they lie
 // there.

@@ -7,7 +7,7 @@
 #include "models/workload/step/step_constants.h"
 #include "sim/base/check.h"
 
-// Reading, updating and writing overlap in so many pieces.
+// pieces in which reading, updating and writing overlap
 #define PIECES 8
 
 bool offloads_optimizer(const Builder *builder) { return builder->request->training->offload_optimizer != OFFLOAD_GPU; }
@@ -25,7 +25,7 @@ static int put_mark(Builder *builder, int stream) {
     return mark;
 }
 
-// A rank's share of what its group reduces.
+// A rank's share of its group's reduced gradients.
 static double share_of(const Builder *builder, double parameters, double experts) {
     const Resolved *r = builder->request->resolved;
     double held = parameters / r->shard + experts / (r->shard > 1 ? r->expert_ranks : 1);

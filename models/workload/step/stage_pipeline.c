@@ -142,7 +142,7 @@ static StageRoutine split_list(Builder *builder, const OpList *list) {
     return routine;
 }
 
-// NULL when it is none. Blocks that are alike have the same list.
+// NULL if the list is no routine. Equal blocks have the same list.
 static const StageRoutine *routine_of(Builder *builder, const OpList *list) {
     for (int i = builder->lists.count - 1; i >= 0; i--)
         if (builder->lists.items[i].list == list->items) return &builder->lists.items[i];
@@ -201,7 +201,7 @@ static int other_stage(const Builder *builder, const PipelinePass *pass, bool ou
     return other == stage ? -1 : other;
 }
 
-// Activations, and gradients, are as large as the output of the chunk that stands before in the model.
+// Activations, and gradients, are as large as the output of the preceding chunk in the model.
 static int pass_shape(Builder *builder, const PipelinePass *pass, bool output, int sender) {
     int chunk = chunk_of(builder, pass->part);
     if ((pass->kind == PASS_FORWARD) != output) chunk--;

@@ -11,8 +11,8 @@ typedef struct StepPiece {
     const char *stream; // "compute", "gradients"
     const char *pass;   // "F3": forward of micro-batch 3; "" outside passes; of a program the label that users gave
     bool is_pass;
-    const char *what;               // of a transfer: whom it joins, "tensor-parallel ranks"; else ""
-    const char *link;               // of a transfer: the one that it fills most; else ""
+    const char *what;               // of a transfer: its group, "tensor-parallel ranks"; else ""
+    const char *link;               // of a transfer: its most utilised link; else ""
     double bytes;                   // of a transfer's payload
     SimTime start, end;             // picoseconds; each begins where the one before ends
     SimTime latency, flow, sharing; // of a transfer: sum to its time

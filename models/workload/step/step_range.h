@@ -7,14 +7,14 @@
 
 #include "models/workload/cost/cost.h"
 
-// The ends of a range of 90 %, over what is expected.
+// The ends of a 90 % range, relative to the expected time.
 typedef struct StepRange {
     double low, high;
 } StepRange;
 
-// loss: what the code takes over tuned code, loss_sigma: of its log; 0: it is tuned, or was measured.
+// loss: this code's time over tuned code's, loss_sigma: of its log; 0: tuned, or measured.
 StepRange step_range(double sigma, double loss, double loss_sigma);
-// What this code is expected to take over tuned code: 1 or more. Of a cause, and the least of all causes.
+// Expected time of this code over tuned code's: 1 or more. Of a cause, and the least of all causes.
 double step_loss_of(const TrainingSpec *training, Cause cause);
 double step_loss(const TrainingSpec *training);
 double step_loss_sigma(const TrainingSpec *training);

@@ -17,13 +17,13 @@ typedef struct OpenBar {
 typedef struct Stage {
     int32_t actor;
     SimTime busy;       // of the main stream
-    OpenBar main;       // what it computes
+    OpenBar main;       // of its computation
     OpenBar *transfers; // [stream x cause]
     int transfer_count;
     struct {
         TimelineBar *items;
         int count, room;
-    } bars; // their rows: 0 what it computes, 1 its transfers
+    } bars; // their rows: 0 computation, 1 transfers
 } Stage;
 
 struct StepTimeline {
@@ -89,8 +89,8 @@ static void tell_main(StepTimeline *timeline, Stage *stage, const RunSpan *span)
     if (span->cause == CAUSE_RECOMPUTE && open->label > 0) open->recomputed += span->end - span->begun;
 }
 
-// ---- Its transfers: those of one stream for one purpose within one pass are one bar, that says which share of its
-// time they take.
+// ---- Transfers of a stage: those of one stream and purpose within one pass are one bar, with the share of its time
+// that they take.
 
 static void close_transfers(StepTimeline *timeline, Stage *stage, OpenBar *open) {
     if (open->is_open && open->end > open->start)

@@ -153,9 +153,9 @@ static Resident resident_of(const RunSpan *span) {
     return span->kind == OP_TRANSFER ? RESIDENT_COMMUNICATION : RESIDENT_COMPUTE;
 }
 
-// Kernels of collectives hold the GPU from when they come, also while they wait for other ranks. Streams between stages
-// stand ready for what comes; frameworks issue a receive when the rank needs it, so that its kernel is there while the
-// main stream waits and while bytes flow.
+// Kernels of collectives occupy the GPU from their launch, also while they wait for other ranks. Streams between
+// stages wait for input permanently; frameworks issue a receive when the rank needs it, so its kernel is resident
+// while the main stream waits and while bytes flow.
 static void add_stretch(StepTrace *trace, Residence *residence, const RunSpan *span) {
     Stretch stretch = {span->start, span->end, resident_of(span)};
     bool between_stages = span->cause == CAUSE_PP;

@@ -57,7 +57,7 @@ static int32_t *sides_of_links(Arena *arena, const StepTrace *trace, LinkSides *
     return first;
 }
 
-// Every transfer of the system that runs, with what those of the whole system that it stands for put on each side.
+// Every transfer of the simulated system, with the load on each side of the whole system's transfers it represents.
 void open_sides(StepTrace *trace) {
     const System *whole = trace->whole;
     if (trace->request.curve_ranks == 0 || !trace->request.links || !trace->request.side_of || !whole) return;

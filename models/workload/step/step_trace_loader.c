@@ -31,7 +31,7 @@ void count_loader(StepTrace *trace, int process, const RunSpan *span) {
 
 // ---- Curves.
 
-// Bytes at their mean rate, images at one core's: what is done at a moment of what takes so long.
+// Bytes at their mean rate, images at one core's: the share done at a moment.
 static double share_done(const LoaderTime *time, SimTime at) {
     if (!time->is_known || at >= time->end) return 1;
     return at <= time->start ? 0 : (double)(at - time->start) / (double)(time->end - time->start);
