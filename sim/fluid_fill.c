@@ -1,10 +1,10 @@
 // Weighted max-min maintained while transfers start and end. Exact to the unit of exact.h, in any order.
 //
-// Each link has a level: the highest rate of its users there. It is the fair split of the capacity left by users
-// limited elsewhere; and a transfer's level is the least of its links'. These equations have one solution, the one
-// that progressive filling finds: so it suffices to repair the links at which they fail, and those that this
-// disturbs, lowest level first (as in the precedence of bottlenecks of Ros-Giralt et al., 2021). Most links are
-// unaffected by a change.
+// Each link has a level: the highest rate of its users there, the fair split of the capacity that users limited
+// elsewhere leave; a transfer's level is the least of its links'. These equations have one solution, that of
+// progressive filling: so it suffices to repair the links at which they fail, and those that this disturbs, lowest
+// level first (as in the precedence of bottlenecks of Ros-Giralt et al., 2021). Most links are unaffected.
+//
 // Link X carries 10 B/s, link Y 4 B/s. Transfer a crosses X, transfer b crosses X and Y, all shares are 1:
 //     Y has one user: its level is 4. b takes 4 on X, too, which leaves 6 to a: X's level is 6.     a 6, b 4
 // Transfer c begins on Y. Y's users may take 4 together, so its equation fails, and its level becomes 2:  c 2, b 2
