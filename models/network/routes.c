@@ -28,7 +28,7 @@ typedef struct Paths {
     Ways *from[PART_LIMIT][2]; // [part][over NVLink]; NULL: not computed yet
 } Paths;
 
-// [part][over NVLink]; NULL: not computed yet
+// Breadth-first search: paths have the fewest links. Edges are in order, so that equal paths are chosen consistently.
 static Ways *find_ways(const Paths *paths, int from, bool nvlink) {
     const Layout *layout = paths->layout;
     Ways *ways = ARENA_NEW(paths->arena, Ways);

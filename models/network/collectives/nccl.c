@@ -235,7 +235,7 @@ static Candidate collnet_candidate(const Group *group, double bytes) {
                         2 * nccl_hop_between(group, PROTOCOL_SIMPLE, channels, bytes / channels) +
                         tree_fill_seconds(group, channels, chain + 2, bytes);
     candidate.between = 1;
-    candidate.between_limit *= nccl_tree_network_share(group); // of a tree's share: no node has two children
+    candidate.between_limit *= nccl_tree_network_share(group); // restores the limit: no node has two children
     candidate.believed_between = 0;
     return candidate;
 }

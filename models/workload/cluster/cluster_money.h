@@ -23,9 +23,9 @@ typedef struct RentSpec {
     bool market;                   // a node without an offer costs the median of nodes with its GPUs
     const char *const *among;      // of these providers only (quote_common_providers); NULL: all
     int among_count;
-    const NodePrice *prices; // these go before all
+    const NodePrice *prices; // override all others
     int price_count;
-    double storage_bytes; // override all others
+    double storage_bytes; // kept at the provider all the time
     double egress_bytes;  // carried out once in a run
 } RentSpec;
 

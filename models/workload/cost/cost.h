@@ -144,8 +144,8 @@ void peak_range(const Memory *memory, double *low, double *high);
 // Stage `stage` of pp (0 based) holds the blocks first … last; in_flight micro-batches are kept at once.
 Memory memory_estimate(const Model *model, const TrainingSpec *training, int first_block, int last_block,
                        double micro_batch, double in_flight, int dp, const Gpu *gpu);
-// What the fullest rank of a whole job needs: batch sizes worked out, every pipeline stage looked at. The layout must
-// divide the GPUs, and the model must have a layer for each chunk (checked earlier). *stage (or NULL): which one it is.
+// Memory of the most loaded rank of a whole job, over all pipeline stages. The layout must divide the GPUs and the
+// model have a layer for each chunk (checked earlier). *stage (or NULL): that rank's stage.
 Memory memory_of_job(const TrainingSpec *training, int gpus, const Gpu *gpu, int *stage);
 // The smallest change to the job that makes it fit on this GPU, as a sentence ("recompute = \"selective\" (61 GiB)"),
 // tried in this order: smaller micro-batch, recompute, zero 1, more tp, more pp, one alone, then one after the other;
