@@ -167,7 +167,7 @@ static void print_line(const Table *table, FILE *out, const Panel *panel, int ro
     fputc('\n', out);
 }
 
-// What stands below the row, from *next on.
+// Prints the texts below the row, from *next on.
 static void print_below(const Table *table, FILE *out, const Style *style, int width, int row, int *next) {
     for (; *next < table->below.count && table->below.items[*next].row == row; ++*next) {
         const char *text = text_clean(table->arena, table->below.items[*next].text, style->unicode);

@@ -11,7 +11,7 @@
 
 // Whether a file of this name is a timeline: by its end, with ".gz" or without.
 bool trace_is_named(const char *path, bool *zipped);
-// As many spans as surely do not fill so many bytes twice over: what is worth recording for such a file.
+// Number of spans that certainly fill `bytes` twice: more are not worth recording for such a file.
 int64_t trace_span_room(double bytes);
 
 typedef struct TraceBytes {

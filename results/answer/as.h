@@ -15,9 +15,9 @@ void answer_as_json(FILE *out, const Answer *answer);
 void answer_as_csv(Arena *arena, FILE *out, const Answer *answer);
 // A line "key<TAB>value" for every fact, then every table, tab-separated.
 void answer_as_plain(Arena *arena, FILE *out, const Answer *answer);
-// Onto a page: all but what is for programs alone.
+// As an HTML page: all nodes except those for JSON and CSV only.
 void answer_as_page(Arena *arena, Report *report, const Answer *answer);
-// The same on a page that has another answer, under its last heading.
+// On a page that has another answer, under its last heading.
 void answer_on_page(Arena *arena, Report *report, const Answer *answer);
-// Any of those above; of a style that is plain the screen is text with tabs.
+// In any of these formats; in plain style the screen's is tab-separated text.
 void answer_give(Arena *arena, FILE *out, const Answer *answer, AnswerForm form, const Style *style, bool verbose);

@@ -29,12 +29,12 @@ typedef struct Page {
     const Style *style;
     int width;
     bool verbose;
-    bool begun, after_gap; // something was printed; an empty line, or nothing, stands above
+    bool begun, after_gap; // something was printed; the last line was empty, or there is none
 } Page;
 
 // ---- What is shown.
 
-// A section stands in the list where it has a heading and something below it.
+// A section is in the list if it has a heading and displayed nodes.
 static void collect(Arena *arena, Shown *shown, const AnswerNode *section, bool verbose) {
     for (const AnswerNode *node = section->first; node; node = node->next) {
         if (node->kind == NODE_SECTION || node->kind == NODE_LIST) {
@@ -208,7 +208,7 @@ static const char *drop_columns(const Page *page, const AnswerTable *table, cons
     return names;
 }
 
-// A column whose cells are all empty says nothing.
+// Whether a column has any non-empty cell.
 static bool is_filled(const AnswerTable *table, int column) {
     for (int r = 0; r < answer_row_count(table); r++) {
         const AnswerValue *value = &table->cells.items[r * table->column_count + column];

@@ -12,8 +12,8 @@
 #include "sim/base/options.h"
 #include "sim/data/json.h"
 
-// The command line that it stands for, with --json unless another form is typed; argv[1] is "ask". Left as it is where
-// help is asked for; false after a problem. Other command lines are left alone.
+// Replaces the command line by the question's, with --json unless another format is typed; argv[1] is "ask".
+// Unchanged if help is requested; false after a problem. Other command lines are left alone.
 bool ask_in_json(Arena *arena, int *argc, char ***argv, Problems *problems);
 
 // JSON Schema (draft 2020-12) of questions, from the tables of options.
@@ -21,4 +21,4 @@ void ask_write_schema(Arena *arena, JsonWriter *json);
 // "ask" of `lockstep schema`.
 #define ASK_SCHEMA "ask"
 
-int command_ask(int argc, char **argv); // help, and what is missing
+int command_ask(int argc, char **argv); // help, and a missing file

@@ -102,7 +102,7 @@ static void give_all(const Asking *asking) {
 }
 
 typedef struct Showing {
-    ShowAnswer *show; // NULL: the form that was asked for
+    ShowAnswer *show; // NULL: the requested format
     void *context;
 } Showing;
 

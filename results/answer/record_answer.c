@@ -24,7 +24,7 @@ static const char *on_gpus(Arena *arena, const RecordPoint *point) {
                                  : arena_printf(arena, " on %s GPUs", text_count(arena, point->gpu_count, true));
 }
 
-// "10.34 to 44.42 ms": a unit that both share is said once.
+// "10.34 to 44.42 ms": a common unit is printed once.
 static const char *time_range(Arena *arena, double low, double high) {
     const char *from = text_time(arena, low), *to = text_time(arena, high), *unit = strchr(from, ' ');
     bool shared = unit && strchr(to, ' ') && strcmp(unit, strchr(to, ' ')) == 0;
@@ -124,8 +124,8 @@ static void record_table(Answer *answer, Arena *arena, const RecordTable *table)
         answer_cell(answer, value_of(arena, &table->columns[i % table->column_count], &table->cells[i]));
 }
 
-// The first screen has room for so many rows, and for a heading of each table after the first. What does not fit is for
-// -v, but for the first rows of a table where there is room for a few.
+// Rows of the default output, including a heading of each table after the first. The rest is for -v, except the first
+// rows of a table if a few fit.
 #define ROOM 10
 #define HEADING 3
 #define FEW_ROWS 5

@@ -31,7 +31,7 @@ static void line(Answer *answer, const char *label, const char *text) {
     if (*text) answer_say(answer, label, "%s", text);
 }
 
-// ---- Names with numbers. A key stands once in an object: of names that repeat the first is kept.
+// ---- Named numbers. A key is unique in an object: of repeated names the first is kept.
 
 static bool is_repeated(const NamedValue *values, int index) {
     for (int i = 0; i < index; i++)
@@ -459,7 +459,7 @@ void record_point_members(const RecordTelling *telling, const RecordPoint *point
     number(answer, "event_count", AS_COUNT, (double)point->event_count);
 }
 
-// Where the study keeps one: what each row does, bar by bar, for programs that draw it.
+// If the study has a timeline: each row's bars, for programs that draw them.
 static void add_timeline(const RecordTelling *telling, const RecordPoint *point) {
     static const AnswerColumn columns[] = {{"row", NULL, AS_TEXT, 0},
                                            {"start_s", NULL, AS_SECONDS, 0},
@@ -500,7 +500,7 @@ static void add_more_gpus(const RecordTelling *telling, const RecordPoint *point
     if (says) answer_caution(telling->answer, "%s", says);
 }
 
-// Pages have a figure of what their first sentence says.
+// Pages show the first sentence's value as a figure.
 static void add_step(const RecordTelling *telling, const RecordPoint *point) {
     Answer *answer = telling->answer;
     if (!point->ran) return;

@@ -133,8 +133,8 @@ typedef struct PeopleColumn {
     AnswerUnit unit;
     int drop;
     CellOf *cell;
-    const char *unless_varied; // it stands in a column of its own already
-    double above;              // shown where some point has more
+    const char *unless_varied; // hidden if this parameter varies, which has its own column
+    double above;              // shown if a point's number is above
 } PeopleColumn;
 
 static const PeopleColumn people_columns[] = {

@@ -199,7 +199,7 @@ static Chart chart_of_wholes(Arena *arena, const Record *record, const WholeList
             add_stack(&builder, &wholes->items[i], style);
     }
     Chart chart = built(&builder);
-    if (is_single) chart.bars.legend_count = 0; // the rows say it
+    if (is_single) chart.bars.legend_count = 0; // the rows are labelled
     if (!is_single) chart.bars.y_title = point_label_title(arena, record, NULL);
     return chart;
 }

@@ -227,7 +227,7 @@ static const char *row_list(Arena *arena, const Film *film, const int *rows, int
     return count > 3 ? arena_printf(arena, "%s and %d more", list, count - 3) : list;
 }
 
-// ", 24.3 GB/s (was 12.1)"; "" of what does not flow.
+// ", 24.3 GB/s (was 12.1)"; "" without flow.
 static const char *rate_of(Arena *arena, const Film *film, const FilmBar *bar, const double *rates,
                            const double *before) {
     const FilmBar *lead = bar;

@@ -25,7 +25,7 @@ typedef struct ReportTable {
         ReportCell *items; // row by row
         int count, room;
     } cells;
-    int marked; // a row that stands out, or -1
+    int marked; // a highlighted row, or -1
 } ReportTable;
 
 ReportTable *report_table_create(Arena *arena, const char *caption);
@@ -39,14 +39,14 @@ typedef struct Report Report;
 // `command` is the line that makes this page again; `date` the day of writing, or NULL for none.
 Report *report_create(Arena *arena, const char *title, const char *command, const char *date);
 void report_lead(Report *report, const char *text);       // the answer in a sentence or two, under the title
-void report_section(Report *report, const char *heading); // what follows stands in it
+void report_section(Report *report, const char *heading); // begins a section
 void report_text(Report *report, const char *text);       // a paragraph
 void report_caution(Report *report, const char *text);    // a warning
 void report_code(Report *report, const char *text);       // a command line
 void report_fact(Report *report, const char *label, const char *value, const char *range); // range: "", or shown too
 void report_add_table(Report *report, const ReportTable *table, bool is_open);             // not open: folded
 
-// `says` is what one sees in it, for those who cannot. The numbers stand behind it as a table.
+// `says` is the chart's alternative text. The numbers follow as a table.
 void report_chart(Report *report, const Chart *chart, const char *says);
 
 void report_write(FILE *out, const Report *report); // the same bytes for the same report

@@ -103,7 +103,7 @@ static uint64_t digest_text(uint64_t digest, const char *text) {
     return text ? digest_bytes(digest, text, strlen(text) + 1) : digest;
 }
 
-// One way to write what is unknown, and one zero: the column keeps no other.
+// One representation of unknown values and one zero, as in the column.
 static uint64_t digest_number(uint64_t digest, double number) {
     uint64_t bits = 0;
     number += 0.0;
@@ -168,7 +168,7 @@ typedef enum Pass {
 } Pass;
 
 typedef struct Found {
-    Seal seal; // of what is sound
+    Seal seal; // of valid rows
     int64_t unsound_points, unsound_studies;
     const char *which;
     char last_study[LONGEST_KEY], last_key[LONGEST_KEY];

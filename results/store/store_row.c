@@ -49,7 +49,7 @@ StoreRow store_row(Arena *arena, const RecordPoint *point, const char *const *ke
     return row;
 }
 
-// ---- Bytes: the seed, the numbers, then each text with its end, behind a byte that says whether there is one.
+// ---- Bytes: the seed, the numbers, then each text with its terminator, after a byte that is 0 if there is none.
 
 char *store_row_pack(Arena *arena, const StoreRow *row, size_t *bytes) {
     *bytes = sizeof row->seed + sizeof row->numbers;
