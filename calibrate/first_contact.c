@@ -71,7 +71,7 @@ static void cut_at(char *text, const char *words) {
     if (found) *(found > text ? found - 1 : found) = '\0';
 }
 
-// As Markdown quotes it: between lines of more backticks than stand in it anywhere (CommonMark 0.31, 4.5).
+// As a Markdown code block: between lines of more backticks than it contains anywhere (CommonMark 0.31, 4.5).
 static void write_code(FILE *out, const char *text) {
     int most = 2;
     for (const char *at = text; *at;) {
@@ -86,7 +86,7 @@ static void write_code(FILE *out, const char *text) {
     free(fence);
 }
 
-// ---- The two kinds of measurements. argv is the command's own name, what comes first, then files.
+// ---- The two kinds of measurements. argv is the command's own name, leading words, then files.
 
 static char *predicted(Contact *contact, const Question *question, const char *kind, const char *pattern,
                        const char *clusters) {

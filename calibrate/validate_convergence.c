@@ -110,7 +110,7 @@ static void fit_all(Board *board) {
         board->items[i].own = critical_batch_fit(board->items[i].items, board->items[i].count, &nothing);
 }
 
-// Critical batches of the other benchmarks, in their smallest batches: these are where somebody found it worth while.
+// Critical batches of the other benchmarks, in units of their smallest batches, which someone found worthwhile.
 static CriticalBatchPrior prior_without(const Board *board, int left_out) {
     double *logs = ARENA_ARRAY(board->arena, double, board->count);
     int count = 0;

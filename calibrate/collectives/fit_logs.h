@@ -4,7 +4,7 @@
 #include "models/workload/cluster/cluster.h"
 #include "sim/data/question.h"
 
-// What the logs do not say of the machine, or NULL and 0.
+// Facts about the machine that the logs lack, or NULL and 0.
 typedef struct LogMachine {
     const char *node, *gpu, *fabric;
     int nodes;

@@ -62,7 +62,7 @@ static void read_libfabric(NcclFacts *facts, const char *line) {
     if (found && atoi(found) > 0 && atoi(found) <= 64) facts->nics = atoi(found);
 }
 
-// "Using network Socket": what is used in the end, whatever was found before.
+// "Using network Socket": the network chosen in the end, whatever was found before.
 static void read_network(NcclFacts *facts, const char *line) {
     static const char *const networks[][2] = {{"Socket", "tcp"},
                                               {"FasTrak", "gpudirect-tcpxo"},

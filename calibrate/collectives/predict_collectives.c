@@ -12,7 +12,7 @@ void predict(MeasuredCollective *measured, const NcclConstants *constants) {
         measured->predicted[r] = collective_price_seconds(measured->price, measured->log->rows[r].bytes, constants);
 }
 
-// Within one node the network says nothing, and whatever network the machine has is as good.
+// Within one node the network has no effect, so any network matches.
 static bool of_one_setup(const MeasuredCollective *a, const MeasuredCollective *b) {
     return strcmp(a->setup, b->setup) == 0 &&
            (!*a->network_kind || !*b->network_kind || strcmp(a->network_kind, b->network_kind) == 0);

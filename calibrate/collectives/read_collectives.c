@@ -81,8 +81,8 @@ static DescribedCluster *assume_otherwise(Arena *arena, const DescribedCluster *
     return other;
 }
 
-// nccl-tests' README runs one node with -g GPUs, several with mpirun and a process per GPU: so it is taken where
-// neither log nor description says. Whoever measured several nodes of a machine measured one of them alike.
+// nccl-tests' README runs one node with -g GPUs, several with mpirun and a process per GPU: the default if neither
+// log nor description states it. Measurers of several nodes are assumed to have measured one node in the same way.
 static int launched_together(Arena *arena, const NcclLog *log, bool on_nodes_too, const DescribedCluster **cluster) {
     const DescribedCluster *described = *cluster;
     if (log->gpus_per_process) return log->gpus_per_process;
@@ -103,7 +103,7 @@ static int threads_that_show(const NcclLog *log, int ranks) {
     return log->threads_per_process < ranks ? log->threads_per_process : ranks;
 }
 
-// What the description leaves open the log may say.
+// The log may complete the description.
 static int version_of(Arena *arena, const NcclLog *log, const DescribedCluster **cluster) {
     if ((*cluster)->nccl_version || !log->nccl_version) return (*cluster)->nccl_version;
     *cluster = assume_otherwise(arena, *cluster, "nccl_version", NULL);

@@ -63,7 +63,7 @@ typedef struct LogScore {
 typedef struct Summed {
     int logs;
     double median, p90_of_medians, median_of_p90s;
-    double inside; // share of their sizes within the 90 % range, each log counting alike
+    double inside; // share of their sizes within the 90 % range, with equal weight per log
 } Summed;
 
 typedef struct Board {

@@ -449,7 +449,7 @@ static void add_ranges(Answer *answer, Arena *arena, const MeasuredFile *file) {
     if (*unmeasured) answer_say(answer, NULL, "no GEMM of%s: the catalogue's efficiencies stand.", unmeasured);
 }
 
-// Beside the rate of a link stands the catalogue's: a link that is missing or of another kind shows there.
+// A link's rate is compared with the catalogue's: a missing or different link shows there.
 static void add_untaken(Answer *answer, const MeasuredFile *file) {
     static const AnswerColumn columns[] = {{"what", "measured, and taken by no constant", AS_TEXT, 0},
                                            {"cases", "cases", AS_WHOLE, 0},

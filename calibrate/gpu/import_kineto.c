@@ -63,7 +63,7 @@ static void on_words(void *context, const char *key, int depth, const unsigned c
                   {"Process Group Ranks", said->ranks, sizeof said->ranks}};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (depth == 0 && strcmp(key, places[i].key) == 0) kineto_keep(places[i].place, places[i].room, text, length);
-    // of an operator's factors; the bias stands before them and is of their type
+    // of an operator's factors; the bias precedes them and has their type
     if (depth == 1 && !said->type[0] && strcmp(key, "Input type") == 0)
         kineto_keep(said->type, sizeof said->type, text, length);
 }

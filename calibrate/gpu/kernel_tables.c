@@ -17,7 +17,7 @@
 
 #define COLUMNS_MOST 13
 
-// What a line is called, and what it is predicted to take where it is no kernel of a form.
+// The name of a line, and its predicted time if it is no kernel of a form.
 struct KernelTable {
     const char *columns[COLUMNS_MOST];
     const KernelForm *form; // NULL: the two functions below

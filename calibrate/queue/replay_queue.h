@@ -8,7 +8,7 @@ typedef struct QueueCheck {
     double published, simulated;
     double low, high;    // 90 % of repetitions lie between; equal when nothing is drawn
     const char *assumed; // what the simulation had to assume
-    const char *why;     // where it does not hold, what is known of the reason; or NULL
+    const char *why;     // the known reason of a mismatch; or NULL
 } QueueCheck;
 
 typedef struct QueueChecks {

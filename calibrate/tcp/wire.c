@@ -125,8 +125,8 @@ void wire_close(Wire *wire) {
 
 typedef struct Side { // one direction of an exchange
     int peer;
-    const char *out; // what is sent
-    char *in;        // or where it lands
+    const char *out; // data to send
+    char *in;        // or receive buffer
     size_t left;
 } Side;
 

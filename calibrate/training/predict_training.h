@@ -21,5 +21,5 @@ typedef struct PredictedRun {
 
 PredictedRun predict_run(Arena *arena, const Catalogue *catalogue, const MeasuredRun *run);
 
-// FLOPs per step of all GPUs, recomputation counted: what one utilisation number is multiplied with.
+// FLOPs per step of all GPUs, with recomputation: the factor of the utilisation predictor.
 double run_flops(const MeasuredRun *run, const TrainingSpec *training);

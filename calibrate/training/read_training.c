@@ -145,7 +145,7 @@ static const MemoryWord memory_words[] = {
 static const Column memory_columns[] = {METRIC_KIND, NOTES, INFERRED};
 
 // PyTorch's max_memory_allocated: Detectron2 (utils/events.py), maskrcnn-benchmark (engine/trainer.py), mmcv since its
-// logger has it, LitGPT's scripts, the last line of train_gpt.py of those who race GPT-2. max_memory_reserved:
+// logger has it, LitGPT's scripts, the last line of train_gpt.py of GPT-2 speed runs. max_memory_reserved:
 // torchtitan (components/metrics.py), prime-rl (trainer/sft/train.py), Unsloth's notebooks.
 static const struct {
     Column column;
@@ -162,7 +162,7 @@ static MemoryCount memory_count_of(const Row *row) {
     for (size_t c = 0; c < sizeof memory_columns / sizeof *memory_columns; c++)
         for (size_t i = 0; i < sizeof memory_words / sizeof *memory_words; i++)
             if (says(row, memory_columns[c], memory_words[i].word)) return memory_words[i].counts;
-    bool before = says(row, SOFTWARE, "pytorch 0."); // which counted what was cached
+    bool before = says(row, SOFTWARE, "pytorch 0."); // which counted cached memory
     for (size_t i = 0; i < sizeof memory_programs / sizeof *memory_programs && !before; i++)
         if (says(row, memory_programs[i].column, memory_programs[i].known.word)) return memory_programs[i].known.counts;
     return MEMORY_NOT_SAID;

@@ -87,8 +87,8 @@ static int gpus_per_switch(const Gpu *gpu, int slots) {
     return gpu->year < 2020 && slots > 4 ? slots / 2 : 0;
 }
 
-// A cube mesh has eight GPUs, however many of one node's are used. Several nodes of fewer are what the row says: half a
-// mesh, fewer that are all joined, or single GPUs.
+// A cube mesh has eight GPUs, however many of one node's are used. Several nodes of fewer are as in the row: half a
+// mesh, fewer that are fully connected, or single GPUs.
 #define CUBE_MESH_SLOTS 8
 static int slots_of(const Row *row, GpuLinkKind links) {
     bool several = row->gpu_count > row->gpus_per_node;

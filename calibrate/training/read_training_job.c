@@ -34,7 +34,7 @@ static const char *library_name(const Row *row) {
     return name;
 }
 
-// What a table leaves out of what its models need, or a framework does that is not counted.
+// Missing inputs of models in a table, or uncounted work of a framework.
 typedef struct Unsaid {
     const char *model, *framework, *what;
 } Unsaid;
@@ -163,7 +163,7 @@ static bool agrees(const Row *row, Column column, int published) {
 }
 
 // A decoder of the model library, whose configuration has what the columns lack: the width of heads, norms of queries
-// and keys, latents, shared experts, dense layers. A row of fewer layers is that model truncated. NULL: go by the
+// and keys, latents, shared experts, dense layers. A row of fewer layers is that model truncated. NULL: use the
 // columns.
 static const Model *known_decoder(Row *row) {
     const Model *published = find_model(row->arena, name_of_model(row), row->run->where, problems_create(row->arena));
@@ -192,7 +192,7 @@ static void add_experts(Row *row, Model *model) {
     if (model->experts.per_token == 0) skip(row, "%s is not published", column_word(EXPERTS_PER_TOKEN));
 }
 
-// "heads are 128 wide": no column has it. 0: not said.
+// "heads are 128 wide": no column has it. 0: unspecified.
 static int wide_heads(const Row *row) {
     static const char words[] = "heads are ";
     const char *said = strcasestr(row->text[NOTES], words), *wide = said ? strstr(said, " wide") : NULL;
@@ -292,7 +292,7 @@ void read_model(Row *row) {
 
 // ---- Software.
 
-// Ranks are 8 to 64: what adapters cost hardly depends on them.
+// Ranks are 8 to 64: the adapters' cost hardly depends on them.
 #define USUAL_LORA_RANK 16
 
 static bool tells_version(const Row *row) {
@@ -300,7 +300,7 @@ static bool tells_version(const Row *row) {
 }
 
 // Steps of images and short texts leave little time to prepare the next batch and to issue its kernels, and
-// publications say little of who does so. MLPerf's submissions are tuned and described; decoders' steps are long.
+// publications rarely describe the host. MLPerf's submissions are tuned and described; decoders' steps are long.
 #define GPUS_OF_A_BUSY_HOST 4
 static void assume_host(Row *row, bool causal, bool mlperf) {
     if (causal || mlperf) return;
@@ -323,7 +323,7 @@ static bool loops(const Model *model) {
     return false;
 }
 
-// What the publication says of its software, for the table of stacks.
+// The publication's description of its software, for the table of stacks.
 static const char *software_text(const Row *row, bool causal) {
     bool mlperf = says(row, METRIC_KIND, "mlperf"); // whose decoders run NeMo on NVIDIA's GPUs
     bool examples = says(row, SOURCE, "DeepLearningExamples") && !causal;
@@ -360,7 +360,7 @@ static void say_software(Row *row, const char *text) {
     if (!software->word[0]) assume(row, ASSUMED_FRAMEWORK);
 }
 
-// What the row says of attention, whatever its software does.
+// The row's attention kind overrides the software's.
 static void say_attention(Row *row) {
     static const struct {
         const char *word;
@@ -470,7 +470,7 @@ static void take_usual(Row *row) {
     assume(row, diffusion ? ASSUMED_PRECISION : ASSUMED_8_BITS);
 }
 
-// Mixed precision that is asked for and does not seem to happen: what ran is then not known.
+// Mixed precision that was requested but apparently not used: the real precision is unknown.
 static bool doubts_16_bits(const Row *row) {
     bool half = strcasestr(row->text[PRECISION], "16") != NULL;
     return half && says(row, MODEL, "waveglow") && says(row, FAMILY, "lambda");
@@ -487,12 +487,12 @@ static const char *precision_in(const Row *row, const char *text) {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcasestr(text, words[i])) return words[i];
     if (strcasestr(text, "nvfp4") || strcasestr(text, "mxfp4")) return "fp4";
-    // "fp32/tf32": what PyTorch picks on that GPU
+    // "fp32/tf32": PyTorch's choice on that GPU
     if (strcasestr(text, "tf32")) return row->gpu->peak_flops[TF32] > 0 ? "tf32" : "fp32";
     return strcasestr(text, "fp32") ? "fp32" : NULL;
 }
 
-// Words of publications: "CS" is current scaling, "MX" micro-scaling; what says no more is delayed.
+// Words of publications: "CS" is current scaling, "MX" micro-scaling; the default is delayed.
 static void say_fp8_recipe(Row *row, const char *text) {
     static const struct {
         const char *word, *recipe;
@@ -517,7 +517,7 @@ void read_precision(Row *row) {
     bool nf4 = strcasestr(text, "nf4") != NULL, gptq = strcasestr(text, "gptq") != NULL;
     if (nf4) say_flag(row, JOB_TRAINING, "nf4_weights", true);
     if (gptq) say_flag(row, JOB_TRAINING, "gptq_weights", true);
-    if (nf4 || gptq) say_flag(row, JOB_TRAINING, "half_weights", true); // what they are multiplied with
+    if (nf4 || gptq) say_flag(row, JOB_TRAINING, "half_weights", true); // the type of their products
     if (!text[0] && mlperf_usual(row))
         take_usual(row);
     else if (!text[0])
@@ -536,7 +536,7 @@ void read_precision(Row *row) {
     if (!row->run->skipped) check_units(row);
 }
 
-// What publications call what is recomputed. Of several words the first row that has one stands.
+// Publications' words for recomputation. Of several words the first row counts.
 typedef struct RecomputeWord {
     const char *word, *recompute;
     unsigned keeps;
@@ -645,8 +645,8 @@ static void say_sharding(Row *row, int data_ranks) {
         say_parallel(row, "shard", row->number[SHARD_GROUP]);
 }
 
-// Fused exchanges by name. Where it is not said: recipes with them do not split experts by tensor parallelism, and no
-// run can whose experts are spread over more ranks than data parallelism has.
+// Fused exchanges by name. Otherwise: recipes with them do not split experts by tensor parallelism, and no run can
+// whose experts are spread over more ranks than data parallelism has.
 static void say_experts(Row *row, int data_ranks) {
     bool fused = says(row, OVERLAP, "deepep") || says(row, OVERLAP, "hybridep");
     int tp = at_least_one(row->number[TP]), ep = at_least_one(row->number[EP]);
@@ -680,7 +680,7 @@ static void say_loss(Row *row) {
 }
 
 // Encoders have classes for tasks of GLUE and two numbers a position for SQuAD (Devlin et al., 2019, 4.1 and 4.2); of
-// decoders the row says so (ds3lab-megatron-8v100 and its like).
+// decoders the row states it (ds3lab-megatron-8v100 and similar ones).
 static void say_head(Row *row) {
     static const char *const tasks[] = {"classification head", "squad", "glue", "mnli", "sst-2"};
     static const Column told[] = {MODEL, NOTES, INFERRED};
@@ -751,7 +751,7 @@ typedef struct Batch {
     double micro, global;
 } Batch;
 
-// As logged; a configuration that says more is another machine's.
+// The log counts; a larger configuration is another machine's.
 static void trust_log(Row *row, Batch *batch, int dp) {
     double each = batch->global / dp;
     bool plain = at_least_one(row->number[TP]) == 1 && at_least_one(row->number[PP]) == 1;

@@ -28,7 +28,7 @@ static bool is_one_of(const Gpu *gpu, const Gpu *const *gpus, int count) {
     return false;
 }
 
-// Of GPUs no further than so many generations, those that were measured or fitted; 0: there is none.
+// Mean over GPUs at most `furthest` generations away, of measured or fitted numbers; 0: none.
 static double mean_of_others(const Catalogue *catalogue, const Gpu *gpu, const char *name, const Gpu *const *without,
                              int count, int furthest) {
     double sum = 0;

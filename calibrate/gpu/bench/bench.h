@@ -31,7 +31,7 @@ typedef enum BenchClock {
     BENCH_WALL    // on the host, until everything is done
 } BenchClock;
 
-// One thing to measure. Numbers that say nothing about it are 0, words are "".
+// One case to measure. Numbers that do not apply are 0, words are "".
 typedef struct BenchCase {
     BenchSection section;
     const char *operation; // "gemm", "copy", "all_reduce"
@@ -78,7 +78,7 @@ typedef struct BenchCheck {
     double error, tolerance; // relative, as the root of the sum of squares; or a count of wrong elements against 0
 } BenchCheck;
 
-// The device. Every function gets `device`; those that can fail say why in the fault.
+// The device. Every function gets `device`; those that can fail give the reason in the fault.
 typedef struct BenchLayer {
     BenchStatus (*open)(void *device, BenchMachine *machine, BenchFault *fault);
     void (*close)(void *device);
@@ -155,7 +155,7 @@ void bench_print_plan(const BenchSettings *settings, const BenchPlan *plan, FILE
 // "gemm bf16 4096 x 4096 x 4096"
 void bench_case_name(const BenchCase *of, char *name, size_t name_bytes);
 
-// ---- Running: each section in a process of its own, so that a crash, a lost context or a hang costs one case.
+// ---- Running: each section in its own process, so that a crash, a lost context or a hang costs one case.
 typedef struct BenchTally {
     int measured, skipped, failed;
 } BenchTally;

@@ -154,7 +154,7 @@ static BenchStatus repeat(const Loop *loop, const BenchRules *rules, int iterati
         }
         samples->seconds[samples->count++] = seconds / iterations;
         now = loop->layer->host_seconds(loop->device);
-        // A case so slow that not even the fewest samples fit ends with what it has, but never with less than three.
+        // A case so slow that not even the fewest samples fit ends early, but never with less than three.
         if (samples->count >= 3 && now - begin > 2 * rules->seconds) break;
     }
     return BENCH_DONE;

@@ -347,7 +347,7 @@ static void plan_interference(Planner *planner) {
 static void plan_sustained(Planner *planner) {
     static const char *const variants[] = {"in short runs", "after a soak"};
     double size = 8192;
-    if (planner->quick) return; // a few seconds say nothing of minutes
+    if (planner->quick) return; // a few seconds do not show throttling over minutes
     for (int i = 0; i < 2; i++)
         add(planner, (BenchCase){.operation = "gemm_and_copy",
                                  .type = planner->machine->capability >= 80 ? "bf16" : "fp16",

@@ -75,7 +75,7 @@ __device__ bool wait_for(const Collective *of, const volatile unsigned long long
     long long begin = clock64();
     for (int tries = 0; *counter < target; tries++)
         if (gives_up(of, tries, begin)) return false;
-    fence(); // what was written before the counter is now to be seen
+    fence(); // makes writes before the counter visible
     return true;
 }
 
@@ -90,7 +90,7 @@ __device__ float2 ll_wait(const Collective *of, const float *line, unsigned flag
     return make_float2(read.a, read.b);
 }
 
-// ---- A step: the sum of what came from `from` and of `in` goes to `out` and on to `to`. Any of them may be missing.
+// ---- A step: the sum of the data from `from` and of `in` goes to `out` and on to `to`. Any of them may be missing.
 
 __device__ float *slot_of(const End *end) { return end->slots + end->done % DEPTH * (SLOT_BYTES / sizeof(float)); }
 
@@ -183,7 +183,7 @@ __device__ size_t slot_floats(const Collective *of) { return SLOT_BYTES / sizeof
 __device__ size_t least(size_t a, size_t b) { return a < b ? a : b; }
 __device__ size_t rounded_up(size_t a, size_t to) { return (a + to - 1) / to * to; }
 
-// What of a part of `whole` floats belongs to piece `which` of so many: [first, first + count).
+// The part of `whole` floats in piece `which` of `pieces`: [first, first + count).
 __device__ size_t piece_of(size_t whole, int pieces, int which, size_t *first) {
     size_t each = rounded_up((whole + pieces - 1) / pieces, 4);
     *first = least(each * which, whole);

@@ -24,7 +24,7 @@
 
 // The fit of one group.
 typedef struct Task {
-    Constants start; // what is not free is as it stands here
+    Constants start; // values of the fixed parameters
     FitGroup group;
     const Measured *rows;
     const bool *taken; // NULL: all
@@ -34,7 +34,7 @@ typedef struct Task {
     int count;
 } Task;
 
-// The answer to a task: what is free in the end, where it stands, and how sure.
+// The result of a task: the parameters identified in the end, their values and uncertainty.
 typedef struct Answer {
     double x[MOST_DEVICE_PARAMETERS], sigma[MOST_DEVICE_PARAMETERS];
     double covariance[MOST_DEVICE_PARAMETERS * MOST_DEVICE_PARAMETERS];
@@ -88,9 +88,9 @@ static void residuals(const double *x, void *data, double *out) {
         if (is_taken(task, i)) *out++ = soften_residual(log_error(&constants, &task->rows[i]), HUBER);
 }
 
-// Of a robust fit (Huber, 1981): the spread that counts is that of the loss's slope over its mean curvature. A few
-// residuals say little of it, so how far the repeats of the measurements strayed counts with them. *softened: mean
-// square of the derivative of softened residuals, by which the Jacobian was multiplied.
+// Of a robust fit (Huber, 1981): the relevant spread is that of the loss's slope over its mean curvature. A few
+// residuals determine it badly, so the noise of the measurements' repeats counts with them. *softened: mean square of
+// the derivative of softened residuals, by which the Jacobian was multiplied.
 static double noise_of(Arena *arena, const Task *task, const double *x, double *softened) {
     Constants constants = trial_constants(task, x);
     double *told = ARENA_ARRAY(arena, double, task->row_count + 1);
@@ -204,7 +204,7 @@ static void add_answer(const Task *asked, const Task *task, const Answer *answer
     }
 }
 
-// Only what was asked: a constant that nothing measured is not worth a line.
+// Reports only parameters with measurements.
 static void tell_parameters(Arena *arena, const Whole *whole, DeviceFit *fit) {
     int places[MOST_DEVICE_PARAMETERS] = {0};
     for (int f = 0; f < whole->count; f++) {

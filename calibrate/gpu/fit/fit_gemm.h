@@ -9,7 +9,7 @@ typedef struct GemmPoint {
     double seconds;
 } GemmPoint;
 
-// A row of the table. `gpu` is NULL, with the reason in `why_not`, where nothing can be said of it.
+// A row of the table. `gpu` is NULL, with the reason in `why_not`, if it cannot be predicted.
 typedef struct GemmRow {
     const char *gpu_name, *why_not;
     const Gpu *gpu;
@@ -37,7 +37,7 @@ typedef struct GemmData {
     const char *unknown_names;                    // "MI325X, MI355X"
 } GemmData;
 
-// From CSV columns gpu, dtype, op, batch, M, N, K, latency_ms: rows as they stand, or in groups large enough for a fit.
+// From CSV columns gpu, dtype, op, batch, M, N, K, latency_ms: all rows, or groups large enough for a fit.
 // NULL after adding problems.
 const GemmRows *gemm_rows_read(Arena *arena, const Catalogue *catalogue, const char *path, Problems *problems);
 const GemmData *gemm_data_read(Arena *arena, const Catalogue *catalogue, const char *path, Problems *problems);

@@ -22,11 +22,11 @@ typedef struct KernelForm {
     int constants;                          // of which the first has its error printed
     const double *prior_mean, *prior_sigma; // of their logs
     size_t kernel_bytes;
-    // NULL, or why the line cannot be predicted; the point's shape, and of the kernel, which is empty, what names it.
+    // NULL, or why the line cannot be predicted; fills the point's shape, and the kernel's identifying members.
     const char *(*read)(const KernelLine *line, KernelPoint *point, void *kernel);
-    bool (*is_named)(const void *kernel, const void *other);  // as the other is
+    bool (*is_named)(const void *kernel, const void *other);  // same kernel
     const void *(*known)(const Gpu *gpu, const void *kernel); // the program's own row of it; NULL: there is none
-    uint64_t (*digest)(const void *shape);                    // by which shapes fall into halves
+    uint64_t (*digest)(const void *shape);                    // divides shapes into halves
     void (*take)(void *kernel, const double *logs);
     double (*seconds)(const KernelPoint *point, const void *kernel);
 } KernelForm;

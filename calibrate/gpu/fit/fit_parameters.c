@@ -99,7 +99,7 @@ const char *free_key(Arena *arena, const Free *free) {
     return arena_printf(arena, "%s_%s", free->row->key, precision_name(free->precision));
 }
 
-// Its matrix units draw what the limit lets them, whatever their constant says (models/hardware/power.c).
+// Its matrix units draw the power limit, whatever their constant (models/hardware/power.c).
 static bool is_throttled(const Gpu *gpu) { return gpu->training_clock < 1 || gpu->sustained < 1; }
 
 int list_frees(const Gpu *gpu, Free *frees) {

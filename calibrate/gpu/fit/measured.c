@@ -15,7 +15,7 @@
 #define MOST_SIZE 1e15   // of any number of a case: beyond it is nonsense
 #define POWER_CAPPED 0x4 // NVML's reason for a lower clock
 
-// A row of the file as it stands there.
+// A row of the file.
 typedef struct Row {
     BenchCase of;
     double seconds, noise, watts, mhz, throttle;
@@ -44,7 +44,7 @@ static double number_or(const Json *object, const char *key, double fallback) {
     return value && value->kind == JSON_NUMBER ? value->number : fallback;
 }
 
-// Whole, not negative, and of a size that could be meant; else 0, which says nothing.
+// A positive integer of plausible size; else 0, for unspecified.
 static int64_t size_of(const Json *object, const char *key) {
     double value = number_or(object, key, 0);
     return value >= 1 && value <= MOST_SIZE ? (int64_t)value : 0;

@@ -74,7 +74,7 @@ typedef struct MeasuredFile {
     int large_count, capped_count; // of them, and how many of these the power cap slowed down
 } MeasuredFile;
 
-// Whether a file's first character says that it holds JSON lines (a CSV begins with a letter).
+// Whether a file contains JSON lines, by its first character (a CSV begins with a letter).
 bool measured_is_json(const char *path);
 // gpu_name names the GPU where the file's own name is not in the catalogue; NULL takes the file's. NULL after problems.
 const MeasuredFile *measured_read(Arena *arena, const Catalogue *catalogue, const char *path, const char *gpu_name,
@@ -83,10 +83,10 @@ const MeasuredFile *measured_read(Arena *arena, const Catalogue *catalogue, cons
 const MeasuredFile *measured_read_text(Arena *arena, const Catalogue *catalogue, const char *path, char *text,
                                        const char *gpu_name, Problems *problems);
 
-// What a case of the measuring program's plan would be as a measurement; false where no cost function says anything.
+// Converts a case of the benchmark's plan to a measurement; false if no cost function applies.
 bool measured_from_case(Arena *arena, const Catalogue *catalogue, const Gpu *gpu, const BenchCase *of, Measured *row);
-// NCCL's price among the GPUs of a node with this GPU, or of a rack whose nodes share NVLink; NULL when the catalogue
-// has none with so many.
+// NCCL's price among the GPUs of a node with this GPU, or of a rack whose nodes share NVLink; NULL if the catalogue
+// has none with that many.
 const CollectivePrice *measured_price(Arena *arena, const Catalogue *catalogue, const Gpu *gpu, const char *operation,
                                       int ranks, int gpus_per_process);
 // Measurements that determine power: GEMMs limited by arithmetic, streams far larger than the L2, both long enough.
