@@ -101,7 +101,7 @@ static bool is_varied(const Checking *checking, const char *name) {
     return false;
 }
 
-// A setting in place of what was said, where the job can have it and it makes a difference.
+// Tries another value of a setting, if the job can have it and it makes a difference.
 static void try_setting(Checking *checking, int s) {
     static const int first[MOST_VARIED];
     Arena *arena = checking->arena;
@@ -178,7 +178,7 @@ static double said_of_job(const Resolved *job, int gpus, const TrainingSpec *tra
     return NAN;
 }
 
-// The log has the last word on what was run.
+// Settings in the log override the study's.
 static void compare_settings(Arena *arena, const StudySpec *study, const TrainerLog *log, Check *check) {
     static const int first[MOST_VARIED];
     Problems *aside = problems_create(arena);

@@ -31,7 +31,7 @@ static const OptionSpec *rows(Arena *arena, int *count) {
     return options_with_study(arena, own_options, OWN_OPTIONS, count);
 }
 
-// ---- What is asked.
+// ---- Options.
 
 static const StudySpec *study_of_script(Asking *asking, const Catalogue *catalogue) {
     StepQuestion asked = step_question_of(asking, "check");

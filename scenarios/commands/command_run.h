@@ -15,14 +15,14 @@ extern const Question run_page_question;
 typedef struct RunPackets { // of sim.packets
     const PacketsStudy *study;
     PacketsOutcome result;
-    int before; // so many records
+    int before; // number of records before it
 } RunPackets;
 
-typedef struct RunAnswer { // what was found (Asking)
+typedef struct RunAnswer { // result (Asking)
     const Record *const *records;
     const StudySpec *const *studies; // what each record is of; NULL: of something else
     int record_count;
     const RunPackets *packets;
     int packets_count;
-    const char *date; // as --date says; NULL: not said
+    const char *date; // of --date; NULL: not given
 } RunAnswer;

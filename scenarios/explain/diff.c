@@ -82,7 +82,7 @@ bool diff_check_side(DiffSide *side, Where where, Problems *problems) {
 
 // ---- Parts of the time.
 
-// Causes that stand in one stretch on either side come together: the group of each, a bit for each cause.
+// Joins causes that are one part on either side: the group of each, a bit for each cause.
 static void group_causes(const DiffSide *side, uint32_t groups[CAUSE_COUNT]) {
     for (int i = 0; i < side->cause_count; i++) {
         uint32_t together = 0, covers = side->causes[i].covers;
@@ -149,8 +149,8 @@ static double value_named(const NamedValue *list, int count, const char *name) {
     return NAN;
 }
 
-// A side that says nothing of a part that the other has: 0, for parts of it sum to its whole. A side that has no parts
-// cannot be compared by them.
+// A part missing on one side counts as 0 there, since parts sum to the whole. A side without parts cannot be compared
+// by parts.
 static PartList memory_parts(Arena *arena, const DiffSide *a, const DiffSide *b) {
     PartList list = {0};
     if (a->memory_count == 0 || b->memory_count == 0) return list;

@@ -346,7 +346,7 @@ static DiffOrder one_by_one(const StudySpec *a, const StudySpec *b, const GroupL
     return DIFF_LISTED_ORDER;
 }
 
-#define LEAST_REST 1e-9 // of a step: sums of so many parts are as good
+#define LEAST_REST 1e-9 // of a step: accuracy of sums of parts
 
 // What is not among the groups (anchors, a wish such as `unfolded`) is a part of its own, so that parts sum to the
 // whole.

@@ -16,7 +16,7 @@ static const char *signed_time(Arena *arena, double seconds) {
 static double size_of(const DiffPart *part) { return fabs(part->b - part->a); }
 
 #define WORTH_TELLING 1e-3 // of the largest part
-#define LEAST_SHARE 1e-9   // of the step: below it stand the ticks that a mean over ranks is rounded by
+#define LEAST_SHARE 1e-9   // of the step: below are ticks of rounded means over ranks
 
 static const char *largest_parts(Arena *arena, const Diff *diff) {
     const char *list = "";

@@ -103,7 +103,7 @@ static int by_time(const void *a, const void *b) {
     return x->change - y->change;
 }
 
-// Seconds of the marked steps by what is done; the last for nothing.
+// Seconds of the marked steps by activity; the last for none.
 static void sweep_over(TraceRead *trace, double seconds[DOING_KINDS + 1]) {
     int running[DOING_KINDS] = {0};
     double last = trace->begin;

@@ -25,7 +25,7 @@ static const char about[] =
     "  lockstep explain collective all_reduce --node dgx-h100 --nodes 4 --fabric ib-ndr --sizes 64M\n\n"
     "Exit codes: 0 done, 1 failed, 2 usage, 4 bad input or beyond a limit, 130 interrupted.";
 
-// Of the network, NICs and links by themselves, and with what is inside nodes; the rest is in resources[].
+// Parts of the network: NICs and links separately, and with links inside nodes; the rest is in resources[].
 static const Resource halves[] = {
     {"nic", "NICs alone", false, {{PART_NODE, "nic_bandwidth"}}},
     {"fabric", "links of the fabric alone", false, {{PART_FABRIC, "line_rate"}}},

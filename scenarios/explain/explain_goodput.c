@@ -35,7 +35,7 @@ typedef struct Explained {
 
 // ---- The same runs again.
 
-// Run by run under the same failures: what one had of luck the other has too.
+// Paired comparison, run by run under the same failures, which removes common chance.
 static Gain paired(const double *with, const double *without, int runs) {
     double sum = 0, squares = 0;
     Arena *scratch = arena_open();
@@ -48,8 +48,7 @@ static Gain paired(const double *with, const double *without, int runs) {
     return (Gain){mean, runs > 1 ? 1.645 * sqrt(squares / (runs - 1) / runs) : NAN, summary.p5, summary.p95, NAN};
 }
 
-// Of each run, in hours of all GPUs: what is trained of a calendar, less what is paid for. Work to do is the same
-// whatever it takes.
+// Of each run, in GPU-hours: trained time of a calendar, less paid time. A fixed amount of work cancels.
 static const double *gpu_hours_of(const Explained *all, const LifeStudy *study, int spares) {
     const LifeSpec *spec = &all->asked.spec;
     double *hours = ARENA_ARRAY(all->arena, double, study->runs);
@@ -68,7 +67,7 @@ static Gain hours_given_back(const Explained *all, const Gain *gain, const LifeS
     return (Gain){scale * hours.mean, scale * hours.half, scale * hours.low, scale * hours.high, NAN};
 }
 
-// Nodes that stand by for nothing are set free, and more of them may be paid for longer than they train.
+// Idle spare nodes are released, and additional ones may cost more than they save.
 static Verdict verdict_on(const Move *move, const Gain *gain, const LifeThen *then, int spares_now) {
     const Gain *gpu_hours = &then->gpu_hours;
     if (then->spares < spares_now && gain->mean < GOODPUT_MATTERS && !(gpu_hours->mean <= gpu_hours->half))
@@ -100,7 +99,7 @@ static void try_life(Explained *all, const LifeSpec *spec, const Move *move) {
                         .life = then}));
 }
 
-// An interval that was found stays what it was, unless the option says another: looked for again it would differ.
+// A computed interval is kept, unless the option sets another: recomputed it would differ by chance.
 static void try_setting(Explained *all, const LifeSpec *spec, const char *name, const char *title, const char *option) {
     const GoodputAsked *asked = &all->asked;
     bool keeps = asked->interval_found && spec->checkpoint.every_s == asked->spec.checkpoint.every_s;
@@ -151,7 +150,7 @@ static CheckpointPlan beside_training(const GoodputAsked *asked, CheckpointMode 
 }
 
 static void try_modes(Explained *all) {
-    if (option_given(all->options, "checkpoint-stall")) return; // it is of the mode that was asked for
+    if (option_given(all->options, "checkpoint-stall")) return; // it belongs to the requested mode
     for (int mode = (int)all->asked.spec.checkpoint.mode + 1; mode < CHECKPOINT_MODE_COUNT; mode++) {
         LifeSpec spec = all->asked.spec;
         const char *name = checkpoint_mode_names[mode];
@@ -194,7 +193,7 @@ static void try_changes(Explained *all) {
     whatif_rank(&all->trials);
 }
 
-// ---- What a GPU-hour costs: as the user says, or the median that providers ask on demand.
+// ---- Price of a GPU-hour: the user's, or the median of providers on demand.
 
 // "2025-11 to 2026-09"; "2026" where that is part of it.
 static const char *dates_of(Arena *arena, const Quote *quote) {

@@ -23,7 +23,7 @@ static const char *hours_text(const GoodputFound *found, double share) {
 
 // ---- Figures of a change.
 
-// As many decimals as its range has to say.
+// With as many decimals as its range allows.
 static const char *points(Arena *arena, double gain, double half) {
     return arena_printf(arena, "%.*f", half < 0.001 || fabs(gain) < 0.001 ? 2 : 1, 100 * gain);
 }
@@ -301,7 +301,7 @@ static void add_shares(Answer *answer, const GoodputFound *found) {
     if (count == 0) return;
     Chart *chart = ARENA_NEW(arena, Chart);
     stack_chart(arena, rows, count, chart);
-    chart->bars.legend_count = 0; // the rows say it
+    chart->bars.legend_count = 0; // the rows are labelled
     chart->bars.title = "Time that is not training, of the hours of all runs";
     chart->bars.x_title = "% of all time";
     answer_chart(answer, "lost", chart);

@@ -5,7 +5,7 @@
 #include "scenarios/questions/goodput.h"
 #include "scenarios/whatif/whatif_life.h"
 
-#define GOODPUT_MATTERS 0.0005 // of all time: what gives back less is said not to help
+#define GOODPUT_MATTERS 0.0005 // of all time: smaller gains are reported as no help
 
 typedef struct GoodputFound {
     Arena *arena;

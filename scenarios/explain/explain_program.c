@@ -52,7 +52,7 @@ const ScenarioItem *scenario_item(const Scenario *scenario, int64_t number) {
     return NULL;
 }
 
-// Seconds of the step on a machine where a resource is so many times quicker; NAN: it does not run there.
+// Seconds of the step on a machine with one resource faster by a factor; NAN: it does not run there.
 static double step_on(const Explanation *now, const ProgramSource *source, const Resource *resource, double factor) {
     Arena *scratch = arena_open();
     Problems *problems = problems_create(scratch);

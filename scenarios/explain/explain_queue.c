@@ -262,7 +262,7 @@ static void try_changes(QueueFound *all) {
 
 // ---- The command.
 
-// Forms of the answer are those that all commands share; what asks for several answers, or for a size, is refused.
+// Output options common to all commands are dropped; options for several answers, or for sizing, are refused.
 static const char *const left_out[] = {"mixes", "outcomes", "plot", "plot-dir", "plot-format", "processes"};
 static const char *const refused[] = {"find-gpus", "wait-mean", "wait-p50", "wait-p90", "wait-p95",
                                       "wait-p99",  "chance",    "within",   "most-gpus"};

@@ -27,7 +27,7 @@ static double kernel_seconds(const Gpu *gpu, Precision precision, const Operator
     return gemm_seconds(gpu, &gemm);
 }
 
-// Operators of one name and size in layers that are alike are one row.
+// Operators of the same name and size in equal layers are one row.
 static void add_row(Arena *arena, RooflineList *list, const RooflineRow *row) {
     for (int i = 0; i < list->count; i++) {
         RooflineRow *known = &list->items[i];

@@ -11,10 +11,10 @@
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 
-#define NOTHING 1e-3 // of the step: what changes less is for -v
+#define NOTHING 1e-3 // of the step: smaller changes are for -v
 #define FEW 3
 #define CHANGES_SHOWN 4
-#define SURE_ENOUGH 0.999 // no chance is said to be more
+#define SURE_ENOUGH 0.999 // highest probability displayed
 #define NAMES_SHOWN 12
 #define RANKS_SHOWN 16
 #define LINKS_SHOWN 8
@@ -114,7 +114,7 @@ static void add_next(Answer *answer, Arena *arena, const Explanation *now) {
                step_reason(arena, &now->job, next));
 }
 
-// What gains more, but is another job: said, not advised.
+// Changes with a larger gain that alter the job: reported, not advised.
 static void add_other(Answer *answer, Arena *arena, const Explanation *now) {
     for (int i = 0; i < now->job.tried.ran; i++) {
         const WhatIf *change = &now->job.tried.items[i];
@@ -166,7 +166,7 @@ static void add_path(Answer *answer, Arena *arena, const StepChain *chain) {
     answer_say(answer, "Why", "of the critical path %s", list);
 }
 
-// Of causes that are traffic, what is no transfer.
+// Time of traffic causes that is no transfer.
 static const char *beside_transfers(Arena *arena, const StepChain *chain, double transfers) {
     static const Cause traffic[] = {CAUSE_TP, CAUSE_PP, CAUSE_DP, CAUSE_EP, CAUSE_CP};
     SimTime time = 0;
@@ -252,7 +252,7 @@ static void add_life(Answer *answer, Arena *arena, const Explanation *now) {
                isfinite(now->days) ? arena_printf(arena, ", %s in all", text_days(arena, now->days)) : "", list);
 }
 
-// At the price that was said, or the list price.
+// At the stated price, or the list price.
 static void add_price(Answer *answer, Arena *arena, const Explanation *now) {
     const RecordPoint *point = &now->job.point;
     const StudySpec *study = now->job.study;
@@ -289,7 +289,7 @@ static bool is_shown(const Explanation *now, const WhatIf *change) {
     return change->move->kind != MOVE_RESOURCE && change->gain.mean >= WHATIF_MATTERS * now->job.point.step_p50_s;
 }
 
-// On the first screen: one less where three changes lead, or a note below says what is not the same training.
+// By default: one less if three changes lead, or if a note about changed training follows.
 static int changes_shown(const Explanation *now) {
     const Combination *some = step_leading(&now->job);
     int shown = 0, most = CHANGES_SHOWN - (some && some->count > 2);

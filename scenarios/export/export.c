@@ -18,7 +18,7 @@
 
 enum { MOST_KINDS = 16 };
 
-// ---- What a job says.
+// ---- The job's settings.
 
 static void say(Export *e, const char *key, const char *value) {
     if (value) LIST_PUSH(e->arena, &e->words, ((ExportWord){key, value}));
@@ -127,7 +127,7 @@ const char *export_word(const Export *e, const char *key) {
 
 // ---- The job in a software.
 
-// The study with the software of the target in place of what was said.
+// The study with the target's software instead of its own.
 static StudySpec in_software(Arena *arena, const StudySpec *study, const ExportTarget *target) {
     StudySpec other = *study;
     const char **text = ARENA_NEW(arena, const char *);
@@ -206,7 +206,7 @@ bool export_is_usual(const ExportWord *word) {
     return strcmp(word->value, "none") == 0 || (strcmp(word->value, "1") == 0 && name_is_among(degrees, 5, word->key));
 }
 
-// Words that the machines say, or that follow from others.
+// Words implied by the machines, or by other words.
 static bool is_of_course(const ExportWord *word) {
     static const char *const others[] = {"nodes",         "per_node", "grad-accumulation",   "fp8",
                                          "max_positions", "samples",  "overlap-grad-reduce", "overlap-param-gather",
@@ -330,7 +330,7 @@ static const ExportTarget *target_of(const StudySpec *study) {
     return &export_targets[0];
 }
 
-// The user's own launch file, with what the options say in place of what it says.
+// The user's own launch file, with the options' changes.
 static bool change_own_file(Arena *arena, const Options *said, ExportFiles *files, Problems *problems) {
     static const char *const others[] = {"software", "unread-options", "tokens", "samples", "epochs"};
     const char *path = import_subject_file();

@@ -9,7 +9,7 @@
 #define FLOP_AMOUNT .kind = FIELD_QUANTITY, .quantity = QUANTITY_FLOPS, .least = ABOVE_ZERO, .most = 1e24
 #define BOUND(quantity_) .kind = FIELD_BOUND, .quantity = (quantity_)
 
-// The rows of an object that stand in another file than the table of objects end with LAST_FIELD.
+// Rows of an object in another file than the table of objects end with LAST_FIELD.
 #define LAST_FIELD                                                                                                     \
     { .name = NULL }
 #define ENDED(rows) rows, 0

@@ -78,7 +78,7 @@ static int make_fabric(lua_State *L, ObjectId id, FabricKind kind, bool rail_opt
     return 1;
 }
 
-// Every number that was written goes by its name; the kind says which of them it takes.
+// Every given number is passed by its name; the fabric's kind decides which are valid.
 static const FabricShape *fabric_layout(Script *script, const Object *object) {
     FabricMaker *maker =
         fabric_maker(script->arena, (FabricWord)object_value(object, "kind")->choice, object->where, script->problems);

@@ -14,13 +14,13 @@
 #define STEPS_PER_HOOK 1000
 
 typedef struct LuaLimits { // 0: the default
-    size_t memory_bytes;   // of Lua's own memory, and again of what a script makes the program hold: 256 MiB
+    size_t memory_bytes;   // of Lua's own memory, and again of the program's for the script: 256 MiB
     int64_t steps;         // virtual machine instructions, counted by the thousand: 1e9
     double cpu_seconds;    // 60; then the process ends with exit status 4 (see lua_host_call)
 } LuaLimits;
 
 typedef struct LuaSource { // a text that was loaded, kept to find the lines of fields
-    const char *name;      // as messages say it
+    const char *name;      // for messages
     const char *text;
     struct LuaSource *next;
 } LuaSource;
@@ -33,9 +33,9 @@ typedef struct LuaHost {
     const char *file; // the script
     uint64_t seed;
     RandomStream random;            // of math.random
-    bool used_seed;                 // something was drawn or simulated: another seed may say another study
-    size_t memory_used, collect_at; // bytes; garbage is looked for beyond the second
-    bool refused;                   // the last that was asked for did not fit: the collector runs, and asks once more
+    bool used_seed;                 // something was drawn or simulated: another seed may give another study
+    size_t memory_used, collect_at; // bytes; garbage is collected beyond the second
+    bool refused;                   // the last allocation did not fit: Lua collects, and retries
     bool scraped;                   // that has happened since the last look at the metatables
     bool starved;                   // and it did not fit even then
     size_t arena_before;            // bytes the arena had when the host was opened

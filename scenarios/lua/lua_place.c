@@ -79,7 +79,7 @@ static bool is_word(const Token *token, const char *word) {
     return token->length == strlen(word) && strncmp(token->start, word, token->length) == 0;
 }
 
-// How much deeper things nest after this word. Blocks count too: a function may stand in a table.
+// Change of nesting depth by this word. Blocks count too: a table may contain a function.
 static int depth_change(const Token *token) {
     static const char *const openers[] = {"{", "(", "[", "function", "if", "do", "repeat"};
     static const char *const closers[] = {"}", ")", "]", "end", "until"};

@@ -11,7 +11,7 @@ typedef struct Place {
 Place place_of_call(const char *source, int line, const char *word);
 // The value of `key = …` in the table that the place is inside of.
 Place place_of_key(Place table, const char *key);
-// The next value without a key; what is left of the table, from the whole of it on, is behind it then.
+// The next value without a key; afterwards *rest is the rest of the table.
 Place place_of_next_item(Place *rest);
 // From a value that is a table constructor to just inside its brace.
 Place place_inside(Place value);

@@ -257,7 +257,7 @@ static bool read_chakra_rank(Script *script, ChakraReader *reader, const char *p
     return data && chakra_read_rank(reader, shown, data, bytes, rank);
 }
 
-// A file of each rank, named as the one that is said.
+// Reads a file per rank, named after the given one.
 static void read_chakra(Script *script, ProgramSpec *program, const Object *object, const char *path, Where where) {
     const char *groups = object_text(object, "communicators");
     Where of_groups = object_value(object, "communicators")->where;

@@ -195,7 +195,7 @@ static int sim_training(lua_State *L) {
         job->expect = ARENA_NEW(script->arena, ExpectationList);
         job->said = (JobSaid){.where = object.where, .model = handle_value(&object, "model")};
         say_table(&job->said, &object);
-        job_make(script->arena, &job->said, (GpuTypes){NULL, 0}, script->problems); // what is wrong on any GPU
+        job_make(script->arena, &job->said, (GpuTypes){NULL, 0}, script->problems); // errors independent of the GPU
     }
     handle_push(L, HANDLE_TRAINING, job, object.where);
     return 1;

@@ -11,7 +11,7 @@ typedef struct ScenarioRequest {
     const char *file;
     const char *const *sets; // "path=value", from --set
     int set_count;
-    int argc; // the whole command line: what sim.options declares is looked for in it
+    int argc; // the whole command line, for options declared by sim.options
     char **argv;
     const OptionSpec *own; // options that are the command's, not the script's
     int own_count;

@@ -186,7 +186,7 @@ static Errands read_line(Arena *arena, bool plans, int argc, char **argv) {
     return sweep ? (Errands){sweep_work, sweep, sweep->stored.id} : (Errands){0};
 }
 
-// What is wrong with the command line or the scenario, and what is asked for in words, rank 0 says.
+// Errors of the command line or the scenario, and help, are printed by rank 0 only.
 static Errands read_quietly(Arena *arena, bool plans, int argc, char **argv) {
     int kept[2] = {dup(STDOUT_FILENO), dup(STDERR_FILENO)};
     FILE *nowhere = fopen("/dev/null", "w");

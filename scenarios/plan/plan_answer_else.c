@@ -6,7 +6,7 @@
 #include "scenarios/plan/plan_words.h"
 #include "sim/base/statistics.h"
 
-#define MATTERS 0.01 // of the variance, or of the width of what is not known
+#define MATTERS 0.01 // of the variance, or of the width of the uncertainty
 
 static AnswerValue index_value(int index) { return answer_of(AS_WHOLE, index >= 0 ? index : NAN); }
 
@@ -50,7 +50,7 @@ static void add_swing_chart(Answer *answer, const Swings *swings, const char *na
 
 // ---- What is not known.
 
-// A price is drawn between the least and the most that is asked, and either may be drawn once in twenty times or more.
+// A price is drawn between the lowest and the highest offer; each bound may have 5 % of the draws or more.
 static const char *price_ends_text(Arena *arena, const PlanSpread *spread) {
     const double at_5 = spread->price * normal_quantile(0.05), at_95 = spread->price * normal_quantile(0.95);
     bool least = spread->price_least > at_5, most = spread->price_most < at_95;
@@ -159,7 +159,7 @@ static const char *narrowed(const PlanStudy *plan, double today, double then, bo
     return is_money ? plan_money(plan, less) : plan_about(plan->arena, less);
 }
 
-// What the columns mean, and what is not listed.
+// Explains the columns, and unlisted rows.
 static const char *worth_text(const PlanStudy *plan, int others) {
     const PlanUnknowns *unknowns = &plan->unknowns;
     Arena *arena = plan->arena;

@@ -45,7 +45,7 @@ static double work_seconds(const BoundPipeline *p, int stage) {
 // ---- Gradients and sharded weights.
 
 typedef struct Exchange {
-    int shard;          // ranks that share one copy of what ZeRO shards
+    int shard;          // ranks that share one copy of ZeRO-sharded state
     double scattered;   // seconds to reduce all gradients of the stage
     double last_bucket; // of it the bucket that is ready when backward is through
     double gathered;    // to gather all weights once
@@ -79,8 +79,8 @@ static double gather_seconds(const BoundPipeline *p, int stage, int shard, doubl
 
 static double block_of(const double *sums, int block) { return sums[block + 1] - sums[block]; }
 
-// Whole blocks gather in a bucket until it is full, from the last block of each chunk to its first; what is left at
-// the chunk's end leaves then.
+// Whole blocks are added to a bucket until it is full, from the last block of each chunk to its first; the rest is
+// sent at the chunk's end.
 static void add_buckets(const BoundPipeline *p, int stage, Exchange *exchange) {
     for (int chunk = stage + (p->vpp - 1) * p->pp; chunk >= stage; chunk -= p->pp) {
         double bucket = 0, experts = 0, sent = 0;

@@ -38,7 +38,7 @@ typedef struct PlanSpread {
     double price;                // of the log
     double price_least, price_most; // its bounds: the lowest and highest known offer
     double term_days;               // rent is paid for whole ones (plan_pay.h); 0: by the hour
-    double start_s, late_s;         // the machines are there; mean of what they are late by (exponential)
+    double start_s, late_s;         // delivery; its mean delay (exponential)
 } PlanSpread;
 
 PlanSpread plan_spread_of(const PlanRequest *request, const PlanRow *row);
@@ -52,11 +52,11 @@ PlanOutcome plan_outcome(const PlanSpread *spread, const RecordPoint *point, con
 // With these the outcome is the plan's own days and cost.
 void plan_factors_as_planned(const PlanSpread *spread, double factors[FACTOR_COUNT]);
 
-// All rows' draws, for chances and for what is worth knowing (plan_learn.h).
+// All rows' draws, for probabilities and values of information (plan_learn.h).
 typedef struct PlanDraws PlanDraws;
 PlanDraws *plan_draws_create(Arena *arena, const PlanRequest *request, int count);
 int plan_draws_count(const PlanDraws *draws);
-// Of a row; those that several rows share are worked out once, and live as long as the draws.
+// Draws of a row; those shared by several rows are computed once, and live as long as the draws.
 const double *plan_draws_of(Arena *arena, PlanDraws *draws, const PlanRow *row, PlanFactor factor);
 const PlanOutcome *plan_outcomes_of(Arena *arena, PlanDraws *draws, const PlanRow *row);
 

@@ -19,8 +19,8 @@ static const FaultRates *calm_rates(Arena *arena, const Catalogue *catalogue) {
     return rates;
 }
 
-// What is on spot is taken back, whether or not failures are counted; without them nothing else stops it, and nothing
-// stands by.
+// Spot machines are taken back, whether or not failures are counted; without failures there are no other
+// interruptions, and no spares.
 static const FaultsSpec *faults_of(Arena *arena, const PlanRequest *request, const NodeType *node) {
     double spot_mtbf_s = plan_spot(arena, request, node).mtbf_s;
     if (!(spot_mtbf_s > 0)) return request->faults;

@@ -138,8 +138,8 @@ double plan_alone_seconds(PlanCosts *costs, Backend backend, CollectiveOp op, Ra
     return known >= 0 ? known : keep(costs, &key, price(costs, &key));
 }
 
-// Where a group begins within a node decides what it crosses; nodes are alike, and the first is behind the first
-// switch. So the first groups hold one of the quickest.
+// A group's position within a node decides which links it crosses; nodes are equal, and the first is on the first
+// switch. So the first groups include one of the fastest.
 double plan_quickest_seconds(PlanCosts *costs, Backend backend, CollectiveOp op, RankRow ranks, double bytes) {
     if (ranks.count < 2 || bytes <= 0) return 0;
     PriceKey key = {backend, op, ranks, bytes, true};

@@ -23,7 +23,7 @@ typedef struct PlanMeasurement {
     double price;           // in the plan's currency; NAN: unknown
     double worth;           // expected saving of choosing after it; 0 where it changes no choice, or saves a trifle
     double both;            // chance of keeping date and budget when choosing after it, mean
-    double cost_width, days_width; // of the plan in front, p95 - p5, mean of what is left
+    double cost_width, days_width; // of the best plan, p95 - p5, mean of the remaining width
 } PlanMeasurement;
 
 #define PLAN_MEASUREMENTS_MOST 32
@@ -31,7 +31,7 @@ typedef struct PlanUnknowns {
     int row;                        // of the result, that they are about
     PlanSwing swings[FACTOR_COUNT]; // widest first: by cost, by days without a price
     int swing_count;
-    PlanMeasurement *measurements; // what is worth most first
+    PlanMeasurement *measurements; // most valuable first
     int measurement_count;
     double miss_cost;              // that misses are counted at; 0: none
     double all;                    // worth of knowing everything beforehand: no measurement can be worth more

@@ -37,7 +37,7 @@ static void say_cluster(Arena *arena, OptionWords *line, const PlanRow *row) {
     if (row->oversubscription > 1) say(arena, line, "oversubscription", text_exact(arena, row->oversubscription));
 }
 
-// At the price that the plan counts with, a median as an amount: a run without a word of it has none.
+// The plan's price, a median as an amount: run has no default price.
 static void say_price(Arena *arena, OptionWords *line, const PlanRequest *request, const PlanRow *row) {
     Quote quote = plan_quote_of_way(arena, request, row->node, row->way);
     const RentSpec *rent = request->rent_count > 1 ? request->rents[row->way] : request->rent;

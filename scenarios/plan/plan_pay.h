@@ -9,17 +9,16 @@
 
 double plan_billed_days(double days, double term_days); // term_days 0: as many as they are
 int plan_ways(const PlanRequest *request);              // to rent machines that are looked at, at least 1
-// Whether a node can be had in one of them. What one provider rents out costs what that provider asks, not what others
-// do on terms that it does not have; and a price that the user states is the same in all ways, of which the first
-// stands.
+// Whether a node is offered in this way. A provider's own node costs what that provider asks, not others' prices on
+// terms that it does not have; and a user's price is the same in all ways, so only the first is kept.
 bool plan_sells(Arena *arena, const PlanRequest *request, const NodeType *node, int way);
 
-// How often what is rented on spot is taken back.
+// Rate at which spot machines are taken back.
 typedef struct PlanSpot {
     double mtbf_s; // mean time until one node is; 0: it is not on spot
     const char *says;
 } PlanSpot;
-// As the request has it (plan_for_row): its own word, or that of the offers it is priced by, or where none of them says
+// From the request (plan_for_row): its own value, or that of the offers it is priced by, or, if none of them has one,
 // that of the other spot offers in the price book.
 PlanSpot plan_spot(Arena *arena, const PlanRequest *request, const NodeType *node);
 
@@ -32,20 +31,20 @@ const char *plan_unsold_text(Arena *arena, const PlanRequest *request, const Pla
 
 // Sets the row's term as the cluster's prices have it, and adds to its cost what of it is paid and not used.
 void plan_pay_terms(const Cluster *cluster, PlanRow *row);
-// Nodes that stand by where failures are counted, as the user said or as is usual; they are paid like those that work.
+// Spare nodes when failures are counted, as given or by default; they are paid like working nodes.
 int plan_spares(const FaultsSpec *faults, int nodes);
 void plan_pay_spares(const Cluster *cluster, PlanRow *row); // adds them to the cost; row->spares_cost is that
 // "crusoe, spot", "owned": where a plan has more than one way; else "".
 const char *plan_paid_text(Arena *arena, const PlanRequest *request, const PlanRow *row);
 bool plan_is_stated(const PlanRequest *request, const NodeType *node);        // its price, by the user
 const char *plan_way_text(Arena *arena, const PlanRequest *request, int way); // "crusoe, spot"
-Terms plan_terms_of(const PlanRequest *request, const PlanRow *row);          // of what is rented at the book's price
-// For other programs. NULL: no provider was asked for; bought, or at a price that the user states.
+Terms plan_terms_of(const PlanRequest *request, const PlanRow *row);          // of rentals at the book's price
+// For JSON. NULL: no provider was requested; bought, or at a price stated by the user.
 const char *plan_provider_of(const PlanRequest *request, const PlanRow *row);
 const char *plan_terms_name(const PlanRequest *request, const PlanRow *row);
 
-// What a plan's checkpoints are written to: so many units of storage, rented for as long as the run takes, and whether
-// that is fast enough.
+// Storage of a plan's checkpoints: a number of units, rented for as long as the run takes, and whether that is fast
+// enough.
 
 typedef struct PlanStorage {
     const StorageType *unit; // NULL: checkpoints are not counted

@@ -76,7 +76,7 @@ static double measure(const RecordPoint *point, int which) {
                    : which == DAYS   ? point->days
                    : which == ENERGY ? point->energy_kwh
                                      : point->carbon_kg;
-    return isnan(value) ? 0 : value; // unknown of all plans, or not part of the objective
+    return isnan(value) ? 0 : value; // unknown of all plans; else the plan is left out
 }
 
 static bool dominates(const RecordPoint *a, const RecordPoint *b) {

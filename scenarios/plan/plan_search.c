@@ -29,7 +29,7 @@ static double objective_of_step(const PlanRequest *request, const Cluster *clust
     return joules(cluster, step->spent, step->step_p50_s);
 }
 
-// ---- Candidates: what fits, and its bound.
+// ---- Candidates: layouts that fit, and their bounds.
 
 double plan_fit_asked(const PlanRequest *request) { return request->fit > 0 ? request->fit : PLAN_FIT; }
 
@@ -49,7 +49,7 @@ static int by_bound(const void *a, const void *b) {
     return x->number - y->number;
 }
 
-// Candidates that differ by recomputation only stand one after the other, least first.
+// Candidates that differ by recomputation only are consecutive, least first.
 void plan_judge_candidates(const PlanRequest *request, const Cluster *cluster, double batch, PlanSpace *space,
                            PlanCount *count) {
     Arena *arena = arena_open();

@@ -26,10 +26,10 @@ PlanUnit plan_unit(const PlanStudy *plan);
 AnswerValue plan_days_value(const PlanStudy *plan, double days); // days, shown in that unit without its name
 
 bool plan_has_wishes(const PlanRequest *request);         // a date or a budget
-const char *plan_wishes_name(const PlanRequest *request); // "date and budget", of those that are asked for
+const char *plan_wishes_name(const PlanRequest *request); // "date and budget", those requested
 bool plan_is_priced(const PlanRow *row);
 
-// How a row is paid. NULL: nothing is to be said.
+// How a row is paid. NULL: nothing to add.
 const char *plan_payment_text(const PlanStudy *plan, const PlanRow *row); // a term paid for whole, nodes taken back
 const char *plan_spares_text(const PlanStudy *plan, const PlanRow *row);  // NULL: none are paid
 const char *plan_storage_text(const PlanStudy *plan, const PlanRow *row);

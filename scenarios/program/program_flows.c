@@ -119,7 +119,7 @@ static int own_stream(Expander *e, RecordedRank *rank, const char *parent, int n
     return rank->count - 1;
 }
 
-// Ranks do about the same: so much, when all of them have been written down.
+// Extrapolates the operations written so far to all ranks, which are similar.
 static bool is_allowed(Expander *e, int ranks_done) {
     int ranks = e->program->cluster->gpu_count;
     double ops = ranks_done < SAMPLE && ranks_done < ranks ? e->op_count : e->op_count * ranks / ranks_done;

@@ -63,7 +63,7 @@ static bool choose_streams(Streams *s) {
     return true;
 }
 
-// Whoever waits for an operation that does not stand right before it waits for a mark.
+// An operation that waits for another than the one just before it waits for a mark.
 static void place_marks(Streams *s) {
     for (int e = 0; e < s->graph->edges.count; e++) {
         const GraphEdge *edge = &s->graph->edges.items[e];

@@ -11,7 +11,7 @@
 #define PROBLEMS_OF_A_KIND 5
 #define LINKS_MOST (NETWORK_ROUTE_LIMIT + 2)
 
-// One call: where it is, and what decides whom it meets.
+// One call: its position, and its matching key.
 typedef struct Entry {
     int32_t rank, stream, index, order;
     int32_t a, b; // SEND, RECV: from, to; COLLECTIVE: group, number of the stream's name

@@ -88,7 +88,7 @@ static Program program_of_rank(Builder *b, int rank, SlotList *slots) {
                      .slot_count = slots->count};
 }
 
-// ---- Programs, each once: this is what folding goes by.
+// ---- Programs, each once, as folding requires.
 
 static uint64_t program_hash(const Program *program) {
     uint64_t hash = digest_u64(DIGEST_START, (uint64_t)program->slot_count);

@@ -19,10 +19,10 @@ typedef struct CostFound {
     ClusterBill bill;
     ClusterPower power;
     OwnCost own;      // where bill.owned
-    double run_hours; // 0: no run was asked for
+    double run_hours; // 0: no run was requested
     const Rival *rivals;
     int rival_count;
-    bool all_offers; // the list of them is what was asked for
+    bool all_offers; // the list of offers was requested
     Date today;
 } CostFound;
 

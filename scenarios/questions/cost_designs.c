@@ -50,7 +50,7 @@ static double sum_of(const DesignRows *rows) {
     return sum;
 }
 
-// Parts of a step are means over GPUs; what they miss of it, if anything, is said too.
+// Parts of a step are means over GPUs; a difference from the step is reported, too.
 static void add_seconds(Design *design, const RecordPoint *point) {
     double per_sample = point->gpu_count / point->global_batch;
     for (int i = 0; i < point->exposed_count; i++)

@@ -126,7 +126,7 @@ void goodput_checkpoint_fact(Answer *answer, const GoodputAsked *asked) {
                 asked->model ? "; " : "", storage_text(asked), span(asked, beside.write_s));
 }
 
-// ---- What comes of it.
+// ---- Results.
 
 // "restart 3.1 %, lost and trained again 2.9 %", the largest first.
 static const char *losses(const GoodputAsked *asked, const LifeStudy *study) {

@@ -48,7 +48,7 @@ typedef struct Lesson {
     Problems *problems;
     Course *course;
     const char *file;       // that the student named, or will have
-    const char *write;      // what is to be written there, or NULL
+    const char *write;      // the text to be written there, or NULL
     const char *code;       // a line for the student's code, or NULL
     const char *student;    // whose code is graded
     bool altered;           // the line that is graded was edited
@@ -284,7 +284,7 @@ static void take_sheet(CourseTable *table, void *context) {
     answer_close(lesson->answer);
 }
 
-// ---- A code: a line of what was solved, and a tag that shows slips of the pen. It proves nothing of who solved it.
+// ---- A code: a line of solved problems, and a tag that detects typing errors. It does not prove the author.
 
 static const char *tag_of(Arena *arena, const char *student, const char *line) {
     static const char salt[] = "lockstep course 1";

@@ -43,7 +43,7 @@ static void fill_row(const Asking *asking, const Operator *one) {
                or_none(AS_MANY, parameters_of(one)), or_none(AS_BYTES, kept_bytes(one)));
 }
 
-// ---- Blocks, those that are alike once.
+// ---- Blocks, equal ones once.
 
 static int count_alike(const Model *model, int block) { // 0: listed before
     int count = 1;

@@ -4,5 +4,5 @@
 #include "models/workload/model/model.h"
 #include "sim/data/question.h"
 
-// What each block runs in forward of one sample of so many tokens (model_operators.c).
+// Each block's forward operators for one sample of seq_len tokens (model_operators.c).
 void add_operators(const Asking *asking, const Model *model, double seq_len);

@@ -28,13 +28,13 @@ typedef struct PowerFound {
     ActivityMix mix;
     ClusterPower power;
     ClusterBill bill;
-    double facility_watts; // 0: not said
+    double facility_watts; // 0: unspecified
     int nodes_that_fit;
 } PowerFound;
 
 static const char *watts(const PowerFound *found, double power) { return text_power(found->arena, power); }
 
-// The GPU without the limit: what the limit is compared with.
+// The GPU without the limit, for comparison.
 static const Gpu *uncapped_gpu(const PowerFound *found) {
     return node_gpu(found->cluster->money->catalogue, found->cluster->node_of[0], 0);
 }

@@ -66,7 +66,7 @@ static const char *beginning(Arena *arena, const QueueStudy *study, const Policy
     int jobs = queue_study_job_count(study), counted = (int)(study->spec.warm_up * jobs), cut = 0;
     for (int p = 0; p < study->policy_count; p++)
         if (answers[p].warm_up.cut > cut) cut = answers[p].warm_up.cut;
-    if (jobs < QUEUE_BATCHES * QUEUE_LEAST_BATCH) return NULL; // nothing can be said of so few
+    if (jobs < QUEUE_BATCHES * QUEUE_LEAST_BATCH) return NULL; // too few for statistics
     const char *names = names_of(arena, study, answers, unsettled);
     if (names)
         return arena_printf(arena,

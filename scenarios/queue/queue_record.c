@@ -90,7 +90,7 @@ static void set_charts(Arena *arena, Record *record, const QueueStudy *study, co
     record->chart_count = count;
 }
 
-// ---- Tables. A row says where a column's number lies.
+// ---- Tables. A row has the offset of a column's number.
 
 typedef struct Figure {
     const char *name, *title;
@@ -134,7 +134,7 @@ static double figure_at(const PolicyAnswer *answer, const Figure *figure) {
     return *(const double *)(const void *)((const char *)answer + figure->offset);
 }
 
-// Columns that say nothing here are not on screen: intervals of one seed, stops where nothing stops.
+// Columns without information are not displayed: intervals of one seed, stops without failures.
 static const char *title_of(const QueueStudy *study, const PolicyAnswer *answers, const Figure *figure) {
     if (figure->offset == OF(wait_mean_half_s) && answers[0].sample_count < 2) return NULL;
     if (figure->offset == OF(mean_slowdown) && study->spec.network) return "spread";
@@ -537,7 +537,7 @@ static RecordTable tries_table(Arena *arena, const QueueStudy *study, const Queu
     return (RecordTable){"sizes", "Sizes that were simulated", columns, count, cells, rows, NULL};
 }
 
-// What to buy, how surely it does what was asked, what that stands on least, and what to measure first.
+// The purchase, its certainty, the weakest assumption, and the measurement to make first.
 static const Recommendation *recommend(Arena *arena, const QueueStudy *study, const QueueSizing *sizes) {
     Recommendation *recommendation = ARENA_NEW(arena, Recommendation);
     int best = -1;

@@ -19,7 +19,7 @@
 #include "sim/system/file.h"
 #include "sim/system/wall.h"
 
-// ---- A run: its answer, then why it takes what it takes and what would help, each change simulated again.
+// ---- A run: its answer, then the explanation of its time and helpful changes, each simulated.
 
 static const Explanation *explanation_of(Arena *arena, const StudySpec *study, const Record *record) {
     if (!study || study->vary_count > 0 || record->point_count != 1) return NULL;
@@ -47,7 +47,7 @@ static void add_run(Report *report, Arena *arena, const StudySpec *study, const 
     record_on_page(arena, report, &page);
 }
 
-// ---- A shared cluster: who waits how long under which policy, and how well it is used over time.
+// ---- A shared cluster: waits under each policy, and utilisation over time.
 
 #define DAY_S 86400.0
 
@@ -131,7 +131,7 @@ static bool is_of_one_size(const QueueStudy *study) {
     return !study->find;
 }
 
-// A queue that grows costs more than its jobs: of a very long answer fewer jobs are explained, and the page says so.
+// A growing queue costs more to simulate than its jobs: a very long study is explained with fewer jobs, with a note.
 #define EXPLAINED_JOBS 200000        // of all draws
 #define EXPLAINED_JOBS_WAITING 50000 // where most of them wait
 
@@ -171,7 +171,7 @@ static bool add_queue_advice(Report *report, Arena *arena, const QueueStudy *stu
     return true;
 }
 
-// How many GPUs, how surely, and what that stands on.
+// Number of GPUs, certainty, and assumptions.
 static bool add_size(Report *report, Arena *arena, const QueueAnswer *answer) {
     const Record *record = answer->record;
     const Recommendation *advice = record->recommendation;
@@ -314,7 +314,7 @@ static const char *value_of(const char *name, char **words, int left, int *taken
     return *taken == 1 ? words[0] + length + 1 : *taken == 2 ? words[1] : NULL;
 }
 
-// Where the page goes, and its date; what the command that is asked does not know is taken away.
+// Reads the page's path and date; removes options that the reported command does not have.
 static int read_words(int argc, char **argv, bool takes_date, Writing *writing, char **rest) {
     int count = 0;
     for (int i = 0, taken; i < argc; i++) {
@@ -377,7 +377,7 @@ typedef struct Reported {
     const char *command;
     int (*ask)(int argc, char **argv, void *writing);
     bool has_date;    // --date is an option of its own, which it is to see
-    bool is_of_a_day; // dates and old prices are counted from it: today, where none is said
+    bool is_of_a_day; // dates and old prices are counted from it: default today
 } Reported;
 
 static const Reported reported[] = {
@@ -434,7 +434,7 @@ static int report(Arena *arena, int argc, char **argv) {
     return what->ask(count, words, &writing);
 }
 
-// Of `lockstep report plan.json -o page.html`: what the file answers, asked again. False after a problem.
+// For `lockstep report plan.json -o page.html`: repeats the file's question. False after a problem.
 static bool words_of_answer(Arena *arena, int *argc, char ***argv, Problems *problems) {
     const Json *answer;
     const Typed typed = {(const char *const *)(*argv + 2), *argc - 2};

@@ -148,7 +148,7 @@ static const char *row_numbers(Arena *arena, const FilmState *state) {
     return list;
 }
 
-// What a row holds is said again where it has changed.
+// A row's chunks are printed again if they have changed.
 static bool holds_others(const Film *film, const FilmState *before, const FilmState *now) {
     return film->chunk_count &&
            (!before || memcmp(before->holds, now->holds, (size_t)film->chunk_count * sizeof *now->holds) != 0);

@@ -92,7 +92,7 @@ static uint64_t promised(const Shooting *s, int rank, int piece) {
     return piece == (rank + n - 1) % n ? UINT64_C(1) << piece : 0;
 }
 
-// Of everyone with everyone a row shows what is for it, a column for each sender; -1: not shown.
+// Of an all-to-all a row shows the chunks for it, a column for each sender; -1: not shown.
 static int column_of(const Shooting *s, int rank, int piece) {
     if (s->op != COLLECTIVE_ALL_TO_ALL) return piece;
     return piece % s->ranks == rank ? piece / s->ranks : -1;
@@ -121,7 +121,7 @@ static void list_messages(Shooting *s, const MessageBook *book, int channel) {
     }
 }
 
-// "chunk 3", "chunks 4 to 7"; "" of what is for the one that gets it, from the one that sends it.
+// "chunk 3", "chunks 4 to 7"; "" for the pair's own chunk.
 static const char *carries(const Shooting *s, const Message *message) {
     const int32_t *pieces = message->send->send;
     int count = message->send->send_count;
@@ -191,11 +191,11 @@ static void on_span(void *owner, const RunSpan *span) {
     LIST_PUSH(s->arena, &s->film->bars, bar);
 }
 
-// ---- Who holds what: messages leave with what is there, and come.
+// ---- Chunks of each rank: messages carry the parts present at their start, and deliver them.
 
 typedef struct Event {
     SimTime time;
-    bool leaves; // behind what comes at the same time
+    bool leaves; // after arrivals of the same time
     int number;
     Message *message;
 } Event;

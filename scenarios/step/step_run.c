@@ -87,7 +87,7 @@ static void add_deadlocked(Shooting *s, const RunResult *result) {
     }
 }
 
-// With whom: the other of two, or how many others.
+// Names partners: the other of two, or the number of others.
 static void name_partners(Shooting *s) {
     Film *film = s->film;
     int *counts = ARENA_ARRAY(s->arena, int, s->meetings + 1), *sums = ARENA_ARRAY(s->arena, int, s->meetings + 1);
@@ -264,7 +264,7 @@ const Film *film_of_spans(Arena *arena, const SpanSet *set, Problems *problems) 
             i++;
             continue;
         }
-        pass++; // what is within it says more than is walked through
+        pass++; // its nested spans are too detailed
         while (i < set->span_count && set->spans[i].track == next->track && set->spans[i].start < next->end) i++;
     }
     choose_leads(arena, film, meetings);

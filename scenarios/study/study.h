@@ -58,13 +58,13 @@ typedef struct StudySpec {
     int published_count;
 } StudySpec;
 
-// NULL after problems. Everything in the record lives in the arena; it says which expectations do not hold.
+// NULL after problems. Everything in the record lives in the arena; it lists failed expectations.
 const Record *study_run(Arena *arena, const StudySpec *study, Problems *problems);
 const char *study_title(Arena *arena, const StudySpec *study);
 // The study with a default price if none was given: the price book's for such GPUs on demand, or the note that it
 // lists none, either as an assumption. The study itself if it has a price, or its machines are owned.
 const StudySpec *study_with_list_price(Arena *arena, const StudySpec *study);
-// What decides its answer besides its layout, as its record says.
+// The decisive values besides its layout, as in its record.
 const Assumption *study_assumptions(Arena *arena, const StudySpec *study, int *count);
 
 // A number of a point by the name that expectations and published figures use ("step_time", "total_time", "mfu", …) in

@@ -19,6 +19,6 @@ const OptionSpec *options_with_study(Arena *arena, const OptionSpec *own, int ow
 // Whether a command line has a script: a positional argument names one, and the job is not given in options, or it
 // ends in .lua. (The value of an unknown option is no script.)
 bool options_name_a_script(const Options *options);
-// `command` stands for the scenario's name: "lockstep sweep". NULL after problems.
+// `command` is used as the scenario's name: "lockstep sweep". NULL after problems.
 StudySpec *study_from_options(Arena *arena, const Options *options, const Catalogue *catalogue, const char *command,
                               Problems *problems);

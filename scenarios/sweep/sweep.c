@@ -249,11 +249,11 @@ static void check_not_fixed(const Sweep *sweep, Arena *arena, const Made *base, 
     }
 }
 
-// ---- What the store says about it.
+// ---- The sweep in the store.
 
 #define LARGEST_NAMED ((size_t)16 << 20) // as readers of these have it
 
-// What stands in the files that an option names: a config.json, "node.xml", "ib-ndr400:topology.conf".
+// Digest of the files that an option names: a config.json, "node.xml", "ib-ndr400:topology.conf".
 static uint64_t files_digest(Arena *arena, const char *text, uint64_t digest) {
     while (*text) {
         size_t length = strcspn(text, ":"), bytes = 0;
@@ -346,7 +346,7 @@ Sweep *sweep_create(Arena *arena, const SweepRequest *request, Problems *problem
     check_not_fixed(sweep, arena, &base, problems);
     if (problems_added(problems) > before) return NULL;
 
-    // The first point stands for all: what is wrong there is the user's mistake, not the point's.
+    // The first point represents all: its errors are the user's, not the point's.
     int first[MOST_VARIED] = {0};
     overrides(sweep, arena, first, &arguments, &sets);
     if (!make(arena, request, seed_of(sweep, first), &arguments, &sets, &base, problems, usage)) return NULL;

@@ -10,8 +10,8 @@ typedef struct TraceAnswer {
     int width;           // of the lines of letters; 0: none
 } TraceAnswer;
 
-// Table "operations": what the ranks' operations took, by name, longest first. Table "breakdown": what their GPUs had
-// resident.
+// Table "operations": time of the ranks' operations, by name, longest first. Table "breakdown": their GPUs' resident
+// kernels.
 void trace_answer(Answer *answer, Arena *arena, const SpanSet *set, const TraceAnswer *wanted);
 
 // Of a job that does not run: no rows, and why.

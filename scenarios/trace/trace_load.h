@@ -4,6 +4,6 @@
 #include "scenarios/trace/trace.h"
 #include "sim/data/answer.h"
 
-// Of a job. False after problems, and where it does not run: then *why_not says why.
+// Of a job. False after problems, and if it does not run: then *why_not is the reason.
 bool trace_load_answer(Answer *answer, Arena *arena, const TraceRequest *request, const char **why_not,
                        Problems *problems);

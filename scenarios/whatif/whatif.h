@@ -9,7 +9,7 @@
 typedef enum MoveKind {
     MOVE_RESOURCE, // of the machine: "network twice as fast"
     MOVE_SETTING,  // of the job, the cluster or its rules: "tp = 4"
-    MOVE_FAULT,    // something broken is mended: "no straggler"
+    MOVE_FAULT,    // a fault is repaired: "no straggler"
     MOVE_KIND_COUNT
 } MoveKind;
 extern const char *const move_kind_names[MOVE_KIND_COUNT];
@@ -101,12 +101,12 @@ const WhatIf *whatif_first(const WhatIfs *list, bool machines);
 // Further helpful changes: "Or --checkpoint async 98.4 %; … (each alone)". `then` formats the measure.
 typedef const char *WhatIfSays(Arena *arena, double then);
 void whatif_add_others(Answer *answer, Arena *arena, const WhatIfs *list, bool machines, WhatIfSays *then);
-// Of machines, in seconds of `whole`: "twice the NVLink saves 3 ms (5 %), …", so many at most; and which gain less than
-// matters.
-#define WHATIF_MATTERS 0.005 // of the whole: what gains less is said not to help
+// Of machines, in seconds of `whole`: "twice the NVLink saves 3 ms (5 %), …", at most `most`; and those whose gain is
+// below WHATIF_MATTERS.
+#define WHATIF_MATTERS 0.005 // of the whole: smaller gains are reported as no help
 const char *whatif_saves(Arena *arena, const WhatIfs *list, double whole, int most);
 const char *whatif_below(Arena *arena, const WhatIfs *list, double whole);
-// Which do not help, by verdict; those that are called NULL are left out.
+// Changes that do not help, by verdict; verdicts with a NULL text are left out.
 void whatif_add_useless(Answer *answer, Arena *arena, const WhatIfs *list, const char *const says[VERDICT_COUNT]);
 // The first columns of a table of what-ifs; displayed is the option, or the title.
 #define WHATIF_COLUMNS                                                                                                 \

@@ -21,7 +21,7 @@ typedef enum Choosing {
     OTHER_WAY // of a flag
 } Choosing;
 
-// What must hold of the job for a setting to say something: ways of a pipeline say nothing without stages.
+// Conditions of the job for a setting to have an effect: pipeline schedules need stages.
 enum {
     MANY_GPUS = 1 << 0,
     TRANSFORMER = 1 << 1,
@@ -139,7 +139,7 @@ static const SettingRow settings[] = {
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
-// What the job has now: as resolved, else as said or decided.
+// The job's present value: as resolved, else as given or by default.
 static double value_now(const JobNow *now, const SettingRow *row, const Field *field) {
     const Resolved *r = &now->step.lowered->resolved;
     const struct {
@@ -262,7 +262,7 @@ static void add_halved(Lister *lister, const SettingRow *row, const Field *field
         if (add_number(lister, row, field, value / 2)) lister->list.items[lister->list.count - 1].further = !is_first;
 }
 
-// As plan has it; who shards more in a pipeline already may shard otherwise.
+// As in plan; a job that already shards more in a pipeline may shard otherwise.
 static bool is_usual(const JobNow *now, const Field *field, double value, double then) {
     const Resolved *r = &now->step.lowered->resolved;
     if (strcmp(field->name, "zero") != 0 || !layout_zero_is_usual((int)value, r->pp, r->ep)) return true;
@@ -456,7 +456,7 @@ static void mend(Variant *variant, ClusterFault fault) {
     }
 }
 
-// Where degrees change replicas follow; the global batch stays, and so many micro-batches as it takes.
+// Replicas follow changed degrees; the global batch stays, with the number of micro-batches that it needs.
 static void keep_batch(Arena *arena, const JobNow *now, JobObject object, JobSaid *said) {
     const Field *accumulation = &job_objects[JOB_BATCH].fields[job_field_index(JOB_BATCH, "accumulation")];
     const Field *dp = &job_objects[JOB_PARALLEL].fields[job_field_index(JOB_PARALLEL, "dp")];
