@@ -168,7 +168,7 @@ static void refine(const System *system, const Colours *actors, const Colours *c
 }
 
 // Gives every item its own colour: no folding.
-static void tell_all_apart(Colours *colours) {
+static void separate_all(Colours *colours) {
     for (int k = 0; k < colours->count; k++) colours->colour[coloured(colours, k)] = k;
     colours->colour_count = colours->count;
 }
@@ -197,9 +197,9 @@ static void refine_until_stable(Arena *arena, const System *system, Colours *act
         number_colours(links);
         if (actors->colour_count + channels->colour_count + links->colour_count == before) return;
         if (++rounds % ROUNDS_PER_LOOK || watch_goes_on(0)) continue;
-        tell_all_apart(actors);
-        tell_all_apart(channels);
-        tell_all_apart(links);
+        separate_all(actors);
+        separate_all(channels);
+        separate_all(links);
         return;
     }
 }

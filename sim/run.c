@@ -38,7 +38,7 @@ static void keep_interval(Run *run, const StreamState *state, const Op *op, SimT
 }
 
 // Before time passes on the stream, up to `end`. A transfer began at `begun`.
-static void tell_span(Run *run, const StreamState *state, const Op *op, SimTime begun, SimTime end, bool first) {
+static void report_span(Run *run, const StreamState *state, const Op *op, SimTime begun, SimTime end, bool first) {
     if (!run->options->tell || end == state->clock) return;
     bool transfer = op->kind == OP_TRANSFER;
     RunSpan span = {.actor = state->actor,
@@ -149,7 +149,7 @@ static bool pass_alone(Run *run, StreamState *state, const Op *op) {
     fluid_count_bytes(run->fluid, channel, op->id, 1);
     if (run->chain) chain_work(run, state, op, end);
     run->meetings++;
-    tell_span(run, state, op, start, end, true);
+    report_span(run, state, op, start, end, true);
     pass_time(run, state, op, end);
     keep_interval(run, state, op, start, end);
     return true;
@@ -178,7 +178,7 @@ static bool do_op(Run *run, StreamState *state, const Op *op) {
     case OP_WORK: {
         SimTime start = state->clock, end = time_later(start, work_time(run, state, op));
         if (run->chain) chain_work(run, state, op, end);
-        tell_span(run, state, op, start, end, true);
+        report_span(run, state, op, start, end, true);
         pass_time(run, state, op, end);
         keep_interval(run, state, op, start, state->clock);
         return true;
@@ -197,7 +197,7 @@ static bool do_op(Run *run, StreamState *state, const Op *op) {
         if (op->kind == OP_TAKE) run->marks[state->actor][op->id] = -1;
         if (run->jitter && reached > state->many->waited_until) state->many->waited_until = reached;
         if (reached > state->clock) {
-            tell_span(run, state, op, state->clock, reached, true);
+            report_span(run, state, op, state->clock, reached, true);
             pass_time(run, state, op, reached);
             if (run->jitter) meet_since_mark(run, state);
         }
@@ -270,7 +270,7 @@ static void on_done(Run *run, int32_t channel, SimTime now) {
         StreamState *stream = &run->streams[state->members[i]];
         const Op *op = op_at(stream);
         SimTime end = stream->clock > now ? stream->clock : now; // a carried transfer may have ended before
-        tell_span(run, stream, op, state->start, end, i == 0);
+        report_span(run, stream, op, state->start, end, i == 0);
         keep_interval(run, stream, op, state->start, end);
         pass_time(run, stream, op, end);
         step_on(stream);

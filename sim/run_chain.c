@@ -163,7 +163,7 @@ static SimTime *spare_at_end(Arena *arena, const Run *run, const StreamState *la
     return spare;
 }
 
-static void tell_transfer(const Run *run, const Op *op, ChainPiece *piece) {
+static void describe_transfer(const Run *run, const Op *op, ChainPiece *piece) {
     piece->channel = run->system->actors[piece->actor].channels[op->slot];
     piece->plan = op->id;
     piece->slot = op->slot;
@@ -187,7 +187,7 @@ static ChainPiece piece_of(const Run *run, const Step *step, SimTime start) {
                         .plan = -1,
                         .start = start,
                         .end = step->end};
-    if (step->op->kind == OP_TRANSFER) tell_transfer(run, step->op, &piece);
+    if (step->op->kind == OP_TRANSFER) describe_transfer(run, step->op, &piece);
     return piece;
 }
 

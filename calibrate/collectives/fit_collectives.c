@@ -136,8 +136,8 @@ int machines_that_tell(const Measurements *logs, const double *weights, Constant
 
 // Constants measured on few machines have a tighter prior: a few machines need not represent others.
 static double spread_of(const Task *task, ConstantId id) {
-    double told = sqrt(fmax(machines_that_tell(task->logs, task->weights, id), 1) / MACHINES_ENOUGH);
-    return constant_rows[id].prior_spread * (constant_rows[id].scope == SCOPE_SHARED ? fmin(told, 1) : 1);
+    double evidence = sqrt(fmax(machines_that_tell(task->logs, task->weights, id), 1) / MACHINES_ENOUGH);
+    return constant_rows[id].prior_spread * (constant_rows[id].scope == SCOPE_SHARED ? fmin(evidence, 1) : 1);
 }
 
 // From the x given.

@@ -413,10 +413,10 @@ static void add_correlations(Answer *answer, const DeviceFit *fit) {
 // of LL's bandwidth must be like the one that it has.
 static void add_channel(Answer *answer, const DeviceFit *fit) {
     const BlockChannel *channel = &fit->constants.channel;
-    bool told = false;
+    bool is_identified = false;
     for (int p = 0; p < fit->count; p++)
-        told |= strcmp(fit->parameters[p].key, "reduce_rate_ll") == 0 && fit->parameters[p].identified;
-    if (!told) return;
+        is_identified |= strcmp(fit->parameters[p].key, "reduce_rate_ll") == 0 && fit->parameters[p].identified;
+    if (!is_identified) return;
     const ConstantRow *share = &constant_rows[LL_SHARE];
     answer_say(
         answer, NULL,

@@ -264,7 +264,7 @@ static void measure_by_length(Row *row) {
     set_measured(row, units / row->number[TOKENS_PER_S], "counted in the batch / tokens_per_s");
 }
 
-static void tell_length(Row *row) {
+static void add_length_rule(Row *row) {
     const SampleLengths *lengths = sample_lengths(row->text[MODEL]);
     if (!lengths || row->run->measured_step_s == 0) return;
     const Model *model = row->run->training.model;
@@ -306,7 +306,7 @@ static void read_measured(Row *row) {
         set_measured(row, hardware / (number[HARDWARE_TFLOPS] * 1e12 * gpus),
                      "FLOPs with recomputation / (hw_tflops_gpu x GPUs)");
     }
-    tell_length(row);
+    add_length_rule(row);
     leave_out_validation(row);
     if (row->run->measured_step_s == 0) row->run->unmeasured = "neither a step time nor a throughput is published";
 }

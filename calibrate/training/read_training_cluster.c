@@ -65,9 +65,9 @@ static GpuLinkKind usual_links(const Gpu *gpu) {
 }
 
 static GpuLinkKind links_of(Row *row) {
-    bool told = stated(row, INTRA_LINK) && !says(row, INTRA_LINK, "N/A") && !says(row, INTRA_LINK, "?");
-    GpuLinkKind kind = told ? links_stated(row) : usual_links(row->gpu);
-    if (!told && row->gpu_count > 1) assume(row, ASSUMED_GPU_LINKS);
+    bool is_stated = stated(row, INTRA_LINK) && !says(row, INTRA_LINK, "N/A") && !says(row, INTRA_LINK, "?");
+    GpuLinkKind kind = is_stated ? links_stated(row) : usual_links(row->gpu);
+    if (!is_stated && row->gpu_count > 1) assume(row, ASSUMED_GPU_LINKS);
     if (row->gpu->nvlink_bytes_per_second == 0) return GPU_LINK_NONE;
     if (kind == GPU_LINK_SWITCH && !is_sxm(row->gpu)) return GPU_LINK_BRIDGE; // cards are bridged
     if (kind == GPU_LINK_CUBE_MESH && row->gpus_per_node > 8) return GPU_LINK_SWITCH;

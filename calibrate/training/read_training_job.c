@@ -295,7 +295,7 @@ void read_model(Row *row) {
 // Ranks are 8 to 64: the adapters' cost hardly depends on them.
 #define USUAL_LORA_RANK 16
 
-static bool tells_version(const Row *row) {
+static bool has_version(const Row *row) {
     return strpbrk(row->text[SOFTWARE], "0123456789") || strpbrk(row->text[FRAMEWORK_NAME], "0123456789");
 }
 
@@ -304,7 +304,7 @@ static bool tells_version(const Row *row) {
 #define GPUS_OF_A_BUSY_HOST 4
 static void assume_host(Row *row, bool causal, bool mlperf) {
     if (causal || mlperf) return;
-    if (!tells_version(row)) assume(row, ASSUMED_VERSION);
+    if (!has_version(row)) assume(row, ASSUMED_VERSION);
     int used = row->gpu_count < row->gpus_per_node ? row->gpu_count : row->gpus_per_node;
     if (used < GPUS_OF_A_BUSY_HOST || says(row, NOTES, "synthetic")) return;
     bool images = takes_images(row->run->training.model) && !says(row, MODEL_TYPE, "tts");

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOLD_BY "training runs"
+#define TRAINING_SOURCE "training runs"
 #define EFFICIENCY "gemm_efficiency_"
 #define TRAINED "training_efficiency_"
 
-static bool is_told(const Fact *fact) { return fact->source && strstr(fact->source, TOLD_BY); }
+static bool is_from_training(const Fact *fact) { return fact->source && strstr(fact->source, TRAINING_SOURCE); }
 
 // The GPU's member of a fact; NULL: not one derived from training runs.
 static double *place_of(Gpu *gpu, const char *name) {
@@ -50,7 +50,7 @@ static void forget(const Catalogue *catalogue, Gpu *gpu, const Gpu *const *witho
     const Fact *facts = facts_of(gpu->facts, gpu->fact_count);
     for (int f = 0; f < gpu->fact_count; f++) {
         const char *name = facts[f].name;
-        double *place = is_told(&facts[f]) ? place_of(gpu, name) : NULL, mean = 0;
+        double *place = is_from_training(&facts[f]) ? place_of(gpu, name) : NULL, mean = 0;
         for (size_t i = 0; place && mean == 0 && i < sizeof furthest / sizeof *furthest; i++)
             mean = mean_of_others(catalogue, gpu, name, without, count, furthest[i]);
         if (mean > 0) *place = mean;

@@ -97,7 +97,7 @@ static double seconds_over(double bytes, double bytes_per_second) {
     return bytes > 0 && bytes_per_second > 0 ? bytes / bytes_per_second : 0;
 }
 
-static double beside_each_other(double a, double b, double c) {
+static double overlapped_seconds(double a, double b, double c) {
     double most = fmax(a, fmax(b, c));
     if (!(most > 0)) return 0;
     double sum = pow(a / most, SHARPNESS) + pow(b / most, SHARPNESS) + pow(c / most, SHARPNESS);
@@ -125,8 +125,8 @@ double exchange_seconds(const Gpu *gpu, const ExchangeShape *shape, const Exchan
     double network = hardware_constant(EXCHANGE_NIC_SHARE) * shape->nic_bytes_per_second;
     double peers = kernel->over_network ? log2(shape->nodes) : plan.peers;
     return kernel->start_seconds + kernel->peer_seconds * peers + kernel->fill * token +
-           beside_each_other(shape->tokens / plan.workers * token, seconds_over(plan.over_nvlink * bytes, nvlink),
-                             seconds_over(plan.over_network * bytes, network));
+           overlapped_seconds(shape->tokens / plan.workers * token, seconds_over(plan.over_nvlink * bytes, nvlink),
+                              seconds_over(plan.over_network * bytes, network));
 }
 
 const ExchangeKernel *exchange_kernel_of(const Gpu *gpu, const char *mode, const char *phase, bool over_network) {

@@ -245,7 +245,7 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
     };
     costs.ramp = gpu->gemm_ramp * 2 / operand_bytes(gemm->precision, false);
     double per_byte = gemm->loop_bytes > 0 ? looped_seconds_per_byte(gpu, gemm->loop_bytes) : 1 / bytes_attained(gpu);
-    double beside = bytes_in(gemm) * per_byte, after = written_bytes(gemm) * per_byte;
+    double reading = bytes_in(gemm) * per_byte, after = written_bytes(gemm) * per_byte;
     bool on_matrix_units = costs.units == &matrix_units;
     if (on_matrix_units) {
         costs.seconds_per_product *= far_cost(gpu, gemm) / (gemm->rate > 0 ? gemm->rate : 1);
@@ -254,15 +254,15 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
         costs.seconds_per_product *= long_cost(gpu, gemm) * lie_cost(gpu, gemm);
         add_loop(&costs, gpu, gemm->precision);
         costs.clock_gain = 1 / gpu->sustained;
-        beside += after, after = 0;
+        reading += after, after = 0;
     }
     double best = INFINITY;
     for (int i = 0; i < COUNT_OF(splits); i++) {
         if (splits[i] > 1 && (gemm->whole_k || costs.k < hardware_constant(SPLIT_K_LEAST))) break;
         if (splits[i] > 1 && !on_matrix_units && !splits_k(gpu, &costs, splits[i])) continue;
         double compute = compute_seconds(&costs, splits[i]), extra = split_seconds(gpu, gemm, splits[i]);
-        if (larger(compute, beside) + extra >= best) continue;
-        best = smaller(best, smooth_maximum(compute, beside, gpu->roofline_sharpness) + extra);
+        if (larger(compute, reading) + extra >= best) continue;
+        best = smaller(best, smooth_maximum(compute, reading, gpu->roofline_sharpness) + extra);
     }
     return on_matrix_units ? heated_seconds(gpu, gemm, best + after) : best + after;
 }

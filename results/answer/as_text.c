@@ -108,7 +108,7 @@ static const char *value_text(const Page *page, const AnswerNode *node) {
     return answer_value_text(page->arena, page->answer, node->value);
 }
 
-static const char *beside(const Page *page, const AnswerNode *node) {
+static const char *side_text(const Page *page, const AnswerNode *node) {
     return answer_beside(page->arena, page->answer, node);
 }
 
@@ -128,7 +128,7 @@ static Columns measure(const Page *page, const Shown *shown, int from, int to) {
         const AnswerNode *node = shown->items[i];
         columns.label = wider(columns.label, clean(page, node->title));
         if (node->kind != NODE_FACT) continue;
-        if (*beside(page, node) || answer_unit_is_number(node->value.unit))
+        if (*side_text(page, node) || answer_unit_is_number(node->value.unit))
             columns.value = wider(columns.value, clean(page, value_text(page, node)));
         columns.right = columns.right && answer_unit_is_number(node->value.unit);
     }
@@ -145,7 +145,7 @@ static void labelled_line(Page *page, const AnswerNode *node, const Columns *col
         folded(page, node->value.text, indent, indent);
         return;
     }
-    const char *value = clean(page, value_text(page, node)), *side = beside(page, node);
+    const char *value = clean(page, value_text(page, node)), *side = side_text(page, node);
     int spare = columns->value - text_width(value);
     if (columns->right) spaces(page, spare);
     if (!*side) {

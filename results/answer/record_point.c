@@ -100,20 +100,20 @@ static void add_rate(const RecordTelling *telling, const RecordPoint *point) {
     Answer *answer = telling->answer;
     double samples = if_ran(point, point->samples_per_s), tokens = if_ran(point, point->tokens_per_s),
            rate = point_rate(telling->record, point);
-    const char *beside =
+    const char *side =
         point->gpu_count > 1 ? arena_printf(arena, "%s per GPU", count_text(arena, rate / point->gpu_count)) : "";
     if (tokens > 0 && samples > 0)
-        beside = join(arena, beside,
-                      arena_printf(arena, "%s %s/s", count_text(arena, samples), samples_called(telling->record)));
+        side = join(arena, side,
+                    arena_printf(arena, "%s %s/s", count_text(arena, samples), samples_called(telling->record)));
     const char *text = arena_printf(arena, "%s %s", count_text(arena, rate), rate_unit(arena, telling->record));
     bool of_tokens = isfinite(rate) && rate == tokens;
     if (samples > 0)
         answer_fact(answer, "samples_per_s", isfinite(rate) && !of_tokens ? "Throughput" : NULL,
                     answer_shown(AS_NUMBER, samples, text));
-    if (samples > 0 && !of_tokens) answer_note(answer, "%s", beside);
+    if (samples > 0 && !of_tokens) answer_note(answer, "%s", side);
     if (!(tokens > 0)) return;
     answer_fact(answer, "tokens_per_s", of_tokens ? "Throughput" : NULL, answer_shown(AS_NUMBER, tokens, text));
-    if (of_tokens) answer_note(answer, "%s", beside);
+    if (of_tokens) answer_note(answer, "%s", side);
 }
 
 static const char *flops_text(Arena *arena, const RecordPoint *point) {
@@ -126,11 +126,11 @@ static void add_utilisation(const RecordTelling *telling, const RecordPoint *poi
     Arena *arena = telling->arena;
     Answer *answer = telling->answer;
     double mfu = if_ran(point, point->mfu), hfu = if_ran(point, point->hfu);
-    const char *beside = "of dense peak";
-    if (isfinite(hfu)) beside = join(arena, beside, arena_printf(arena, "HFU %s", text_percent(arena, hfu)));
-    if (point->counts_done) beside = join(arena, beside, "without what masks and Winograd's convolutions save");
+    const char *side = "of dense peak";
+    if (isfinite(hfu)) side = join(arena, side, arena_printf(arena, "HFU %s", text_percent(arena, hfu)));
+    if (point->counts_done) side = join(arena, side, "without what masks and Winograd's convolutions save");
     figure(answer, "mfu", "MFU", AS_SHARE, mfu);
-    if (isfinite(mfu)) answer_note(answer, "%s", join(arena, beside, flops_text(arena, point)));
+    if (isfinite(mfu)) answer_note(answer, "%s", join(arena, side, flops_text(arena, point)));
     number(answer, "hfu", AS_SHARE, hfu);
 }
 

@@ -27,18 +27,18 @@ DiffSide diff_side_named(const char *name) {
 
 void diff_close_side(Arena *arena, DiffSide *side) {
     double sum = 0;
-    uint32_t told = 0;
+    uint32_t known = 0;
     for (int i = 0; i < side->cause_count; i++) {
         sum += side->causes[i].seconds;
-        told |= side->causes[i].covers;
+        known |= side->causes[i].covers;
     }
     double rest = side->step_s - sum;
     if (side->cause_count > 0 && fabs(rest) <= 1e-9 * side->step_s) return;
-    uint32_t untold = ALL_CAUSES & ~told;
+    uint32_t unknown = ALL_CAUSES & ~known;
     DiffCause *causes = ARENA_ARRAY(arena, DiffCause, side->cause_count + 1);
     for (int i = 0; i < side->cause_count; i++) causes[i] = side->causes[i];
     causes[side->cause_count++] =
-        (DiffCause){"not_told_apart", untold ? "Not told apart" : "Of no cause that was told", rest, untold};
+        (DiffCause){"not_told_apart", unknown ? "Not told apart" : "Of no cause that was told", rest, unknown};
     side->causes = causes;
 }
 

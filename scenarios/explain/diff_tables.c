@@ -99,18 +99,18 @@ static const char *causes_in(Arena *arena, const DiffSide *side, uint32_t covers
     return list;
 }
 
-static bool tells_as_one(const DiffSide *side, uint32_t covers) {
+static bool has_as_one_part(const DiffSide *side, uint32_t covers) {
     for (int i = 0; i < side->cause_count; i++)
         if (side->causes[i].covers == covers) return true;
     return false;
 }
 
-static void note_not_told_apart(Arena *arena, const Diff *diff, Notes *notes) {
+static void note_merged_causes(Arena *arena, const Diff *diff, Notes *notes) {
     for (int i = 0; i < diff->time_count; i++) {
         const DiffPart *part = &diff->time[i];
         bool is_one_cause = (part->covers & (part->covers - 1)) == 0;
         if (is_one_cause || (part->a == 0 && part->b == 0)) continue;
-        bool a = tells_as_one(diff->a, part->covers), b = tells_as_one(diff->b, part->covers);
+        bool a = has_as_one_part(diff->a, part->covers), b = has_as_one_part(diff->b, part->covers);
         int count;
         const char *list = causes_in(arena, a ? diff->b : diff->a, part->covers, &count);
         if (a && b)
@@ -159,7 +159,7 @@ static Notes notes_of(Arena *arena, const Diff *diff) {
     note_published(arena, diff, &notes);
     const char *parts = diff->time_count > 1 ? largest_parts(arena, diff) : "";
     if (*parts) note(arena, &notes, arena_printf(arena, "Most of it: %s.", parts));
-    note_not_told_apart(arena, diff, &notes);
+    note_merged_causes(arena, diff, &notes);
     if (!same_currency(diff))
         note(arena, &notes,
              arena_printf(arena, "Money is not compared: A's is in %s, B's in %s.", diff->a->currency,

@@ -140,7 +140,7 @@ static void try_interval(Explained *all) {
 }
 
 // With the same costs as in goodput: a checkpoint of unspecified size takes a second for the copy.
-static CheckpointPlan beside_training(const GoodputAsked *asked, CheckpointMode mode) {
+static CheckpointPlan checkpoint_in_mode(const GoodputAsked *asked, CheckpointMode mode) {
     LifeNow life = life_now(asked);
     if (asked->held) return life_checkpoint(&life, mode);
     CheckpointPlan plan = goodput_assumed_checkpoint(mode);
@@ -155,7 +155,7 @@ static void try_modes(Explained *all) {
         LifeSpec spec = all->asked.spec;
         const char *name = checkpoint_mode_names[mode];
         const char *option = arena_printf(all->arena, "--checkpoint %s", name);
-        spec.checkpoint = beside_training(&all->asked, (CheckpointMode)mode);
+        spec.checkpoint = checkpoint_in_mode(&all->asked, (CheckpointMode)mode);
         try_setting(all, &spec, arena_printf(all->arena, "checkpoint-%s", name), life_mode_titles[mode], option);
         if (spec.checkpoint.every_s <= OFTEN_S) continue;
         spec.checkpoint.every_s = OFTEN_S;

@@ -178,10 +178,10 @@ static void add_now(Answer *answer, const GoodputFound *found) {
                parts_lost(found));
 }
 
-static int most_lost_by(const LifeStudy *now, const bool *told) {
+static int most_lost_by(const LifeStudy *now, const bool *listed) {
     int most = -1;
     for (int c = 0; c < LIFE_CAUSE_COUNT; c++)
-        if (!told[c] && now->stops_mean[c] > 0 && (most < 0 || now->lost_share[c] > now->lost_share[most])) most = c;
+        if (!listed[c] && now->stops_mean[c] > 0 && (most < 0 || now->lost_share[c] > now->lost_share[most])) most = c;
     return most;
 }
 
@@ -233,12 +233,12 @@ static void add_stops_table(Answer *answer, const GoodputFound *found) {
                                            {"share", NULL, AS_SHARE, 0},
                                            {"lost_share", "of the lost", AS_SHARE, 0}};
     const LifeStudy *now = found->now;
-    bool told[LIFE_CAUSE_COUNT] = {false};
+    bool listed[LIFE_CAUSE_COUNT] = {false};
     answer_table(answer, "stops",
                  "What stops the mean run, planned stops and slow nodes taken out too, and the time it takes with it: "
                  "unseen, waiting, restart, work done twice",
                  COLUMNS(columns));
-    for (int cause; (cause = most_lost_by(now, told)) >= 0; told[cause] = true) {
+    for (int cause; (cause = most_lost_by(now, listed)) >= 0; listed[cause] = true) {
         ANSWER_CELLS(
             answer, life_cause_name(cause), life_cause_title(cause), answer_of(AS_NUMBER, now->stops_mean[cause]),
             answer_of(AS_SECONDS, 3600 * hours(found, now->lost_share[cause])),

@@ -167,7 +167,7 @@ static void add_path(Answer *answer, Arena *arena, const StepChain *chain) {
 }
 
 // Time of traffic causes that is no transfer.
-static const char *beside_transfers(Arena *arena, const StepChain *chain, double transfers) {
+static const char *other_traffic_text(Arena *arena, const StepChain *chain, double transfers) {
     static const Cause traffic[] = {CAUSE_TP, CAUSE_PP, CAUSE_DP, CAUSE_EP, CAUSE_CP};
     SimTime time = 0;
     for (size_t i = 0; i < sizeof traffic / sizeof *traffic; i++) time += chain->by_cause[traffic[i]];
@@ -190,7 +190,7 @@ static void add_transfers(Answer *answer, Arena *arena, const StepChain *chain) 
     answer_say(answer, "Transfers",
                "%s of that path: %s latency, %s bytes at the links' full rate, %s because others share the links%s",
                text_time(arena, transfers), text_time(arena, seconds_of(latency)), text_time(arena, seconds_of(flow)),
-               text_time(arena, seconds_of(sharing)), beside_transfers(arena, chain, transfers));
+               text_time(arena, seconds_of(sharing)), other_traffic_text(arena, chain, transfers));
 }
 
 // Of one name all passes and causes together.

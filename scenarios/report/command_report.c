@@ -100,7 +100,7 @@ static const char *lead_of_waits(Arena *arena, const Figures *figures) {
                         wait_text(arena, cell_at(figures, most, figures->mean)->number));
 }
 
-static void tell_waits(Report *report, Arena *arena, const Figures *figures) {
+static void report_waits(Report *report, Arena *arena, const Figures *figures) {
     StackRow *rows = ARENA_ARRAY(arena, StackRow, figures->table->row_count);
     for (int i = 0; i < figures->table->row_count; i++) {
         NamedValue *part = ARENA_NEW(arena, NamedValue);
@@ -204,7 +204,7 @@ static void add_queue(Report *report, Arena *arena, const QueueAnswer *answer, D
     if (has_waits && figures.table->row_count > 1) {
         report_section(report, "Who waits how long");
         if (leads) report_text(report, lead_of_waits(arena, &figures));
-        tell_waits(report, arena, &figures);
+        report_waits(report, arena, &figures);
     }
     record_on_page(arena, report, &(RecordPage){.record = record, .today = today});
 }

@@ -23,7 +23,7 @@ typedef struct Message { // of a channel, in order
 typedef struct Messages {
     Message *items;
     int count, room;
-    int told; // so far
+    int reported; // so far
 } Messages;
 
 typedef struct Shooting {
@@ -139,8 +139,8 @@ static const char *carries(const Shooting *s, const Message *message) {
 
 static void add_message(Shooting *s, const RunSpan *span) {
     Messages *messages = &s->channels[span->channel];
-    if (span->first) messages->told++;
-    Message *message = &messages->items[messages->told - 1];
+    if (span->first) messages->reported++;
+    Message *message = &messages->items[messages->reported - 1];
     const Plan *plan = &s->system->channels[span->channel].plans[span->plan];
     bool sends = span->actor == message->from;
     const char *what = carries(s, message), *link = share_fullest_link(s->system->links, s->links, plan);

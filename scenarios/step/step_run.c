@@ -227,11 +227,11 @@ static FilmBar bar_of_pass(Arena *arena, const SpanSet *set, const Span *pass, i
 
 // Of each transfer's bars the first is the leading one.
 static void choose_leads(Arena *arena, Film *film, int64_t meetings) {
-    bool *told = ARENA_ARRAY(arena, bool, meetings + 1);
+    bool *seen = ARENA_ARRAY(arena, bool, meetings + 1);
     for (int i = 0; i < film->bars.count; i++) {
         FilmBar *bar = &film->bars.items[i];
-        bar->leads = bar->kind == FILM_TRANSFER && (!bar->meeting || !told[bar->meeting]);
-        told[bar->meeting] = true;
+        bar->leads = bar->kind == FILM_TRANSFER && (!bar->meeting || !seen[bar->meeting]);
+        seen[bar->meeting] = true;
     }
 }
 

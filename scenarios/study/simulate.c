@@ -263,7 +263,7 @@ RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const Traini
 // ---- Programs written by hand.
 
 // What moves while the main stream goes on.
-static bool is_beside(const Interval *interval, int ranks) {
+static bool is_side_transfer(const Interval *interval, int ranks) {
     return interval->actor < ranks && interval->stream != 0 && interval->kind == OP_TRANSFER &&
            interval->end > interval->start;
 }
@@ -277,7 +277,7 @@ static Timeline *program_timeline(Arena *arena, const System *system, const RunR
     int ranks = system->actor_count < 16 ? system->actor_count : 16, rows_each = 1;
     double busy = 0, end = step_seconds(result->end);
     for (int64_t i = 0; i < result->interval_count; i++)
-        if (is_beside(&result->intervals[i], ranks)) rows_each = 2;
+        if (is_side_transfer(&result->intervals[i], ranks)) rows_each = 2;
     const char **names = ARENA_ARRAY(arena, const char *, (size_t)rows_each *(size_t)ranks);
     for (int a = 0; a < ranks; a++) {
         names[rows_each * a] = arena_printf(arena, "rank %d", a);
@@ -286,9 +286,9 @@ static Timeline *program_timeline(Arena *arena, const System *system, const RunR
     for (int64_t i = 0; i < result->interval_count; i++) {
         const Interval *interval = &result->intervals[i];
         if (interval->actor >= ranks || interval->end <= interval->start) continue;
-        bool beside = is_beside(interval, ranks);
-        if (interval->stream != 0 && !beside) continue;
-        TimelineBar bar = {.row = rows_each * interval->actor + beside,
+        bool on_side = is_side_transfer(interval, ranks);
+        if (interval->stream != 0 && !on_side) continue;
+        TimelineBar bar = {.row = rows_each * interval->actor + on_side,
                            .start_s = step_seconds(interval->start),
                            .end_s = step_seconds(interval->end),
                            .cause = system->causes[interval->cause],

@@ -73,13 +73,13 @@ static void *take_of_shared(SharedRoom *room, size_t bytes) {
 // 2 MiB pages (where the system supports them) for memory that is reused: the first touch of a 4 KiB page costs more
 // than clearing it. madvise covers malloc's heap from the first block on, and again each time the heap has grown.
 static void prefer_large_pages(const Block *block) {
-    static uintptr_t first, told;
-    if (!first) first = told = (uintptr_t)block / PAGE_BYTES * PAGE_BYTES;
+    static uintptr_t first, advised;
+    if (!first) first = advised = (uintptr_t)block / PAGE_BYTES * PAGE_BYTES;
     uintptr_t end = (uintptr_t)sbrk(0);
     if (end > first + LARGE_PAGES_BYTES) end = first + LARGE_PAGES_BYTES;
-    if (end <= told) return;
-    madvise((void *)told, end - told, MADV_HUGEPAGE); // only a hint: failure is harmless
-    told = end;
+    if (end <= advised) return;
+    madvise((void *)advised, end - advised, MADV_HUGEPAGE); // only a hint: failure is harmless
+    advised = end;
 }
 
 static Block *new_block(Arena *arena, size_t room) {

@@ -33,8 +33,8 @@ static void too_large(const char *path, size_t limit_bytes, Problems *problems) 
 // One byte more than the size from fstat, so that a file of that size is read in one call.
 static size_t first_room(FILE *stream, size_t limit_bytes) {
     struct stat about;
-    size_t told = fstat(fileno(stream), &about) == 0 && about.st_size > 0 ? (size_t)about.st_size : 4095;
-    return (told < limit_bytes ? told : limit_bytes) + 1;
+    size_t known_size = fstat(fileno(stream), &about) == 0 && about.st_size > 0 ? (size_t)about.st_size : 4095;
+    return (known_size < limit_bytes ? known_size : limit_bytes) + 1;
 }
 
 static char *read_stream(Arena *arena, FILE *stream, const char *path, size_t limit_bytes, size_t *bytes,

@@ -295,17 +295,17 @@ static double now(void) {
 
 // Rank 0 puts NCCL's address into the file, whole or not at all; the others wait for it.
 static BenchStatus exchange_id(const Meeting *meeting, UniqueId *id, BenchFault *fault) {
-    char beside[1024];
+    char temporary[1024];
     if (meeting->rank == 0) {
         if (access(meeting->file, F_OK) == 0)
             return bench_fail(fault, __FILE__, __LINE__, "%s is there already, from an earlier run: remove it",
                               meeting->file);
         NCCL_TRY(fault, nccl.unique_id(id));
-        snprintf(beside, sizeof beside, "%s.new", meeting->file);
-        FILE *out = fopen(beside, "wb");
+        snprintf(temporary, sizeof temporary, "%s.new", meeting->file);
+        FILE *out = fopen(temporary, "wb");
         bool written = out && fwrite(id, sizeof *id, 1, out) == 1;
         if (out) written = fclose(out) == 0 && written;
-        if (!written || rename(beside, meeting->file) != 0)
+        if (!written || rename(temporary, meeting->file) != 0)
             return bench_fail(fault, __FILE__, __LINE__, "%s cannot be written", meeting->file);
         return BENCH_DONE;
     }

@@ -93,7 +93,7 @@ static void residuals(const double *x, void *data, double *out) {
 // the derivative of softened residuals, by which the Jacobian was multiplied.
 static double noise_of(Arena *arena, const Task *task, const double *x, double *softened) {
     Constants constants = trial_constants(task, x);
-    double *told = ARENA_ARRAY(arena, double, task->row_count + 1);
+    double *repeat_noises = ARENA_ARRAY(arena, double, task->row_count + 1);
     double slopes = 0, curvatures = 0, derivatives = 0;
     int rows = 0, count = 0;
     for (int i = 0; i < task->row_count; i++) {
@@ -104,9 +104,9 @@ static double noise_of(Arena *arena, const Task *task, const double *x, double *
         slopes += slope * slope;
         curvatures += pow(1 + square, -1.5);
         derivatives += fabs(soft) > 1e-9 ? slope / soft * (slope / soft) : 1;
-        if (task->rows[i].noise > 0) told[count++] = task->rows[i].noise;
+        if (task->rows[i].noise > 0) repeat_noises[count++] = task->rows[i].noise;
     }
-    double repeats = count > 0 ? quantile(arena, told, count, 0.5) : USUAL_NOISE;
+    double repeats = count > 0 ? quantile(arena, repeat_noises, count, 0.5) : USUAL_NOISE;
     double freedom = fmax(rows - task->count, 0), curvature = curvatures / rows;
     double squares = slopes / (curvature * curvature);
     *softened = derivatives / rows;
@@ -205,7 +205,7 @@ static void add_answer(const Task *asked, const Task *task, const Answer *answer
 }
 
 // Reports only parameters with measurements.
-static void tell_parameters(Arena *arena, const Whole *whole, DeviceFit *fit) {
+static void report_parameters(Arena *arena, const Whole *whole, DeviceFit *fit) {
     int places[MOST_DEVICE_PARAMETERS] = {0};
     for (int f = 0; f < whole->count; f++) {
         if (!whole->asked[f]) continue;
@@ -363,7 +363,7 @@ DeviceFit device_fit(Arena *arena, const Catalogue *catalogue, const Gpu *start,
             *free_place(&fit.constants, &task.frees[p]) = value_of(&task.frees[p], answer->x[p]);
         add_answer(&asked, &task, answer, whole);
     }
-    tell_parameters(arena, whole, &fit);
+    report_parameters(arena, whole, &fit);
     fit.noise = noise_of_all(&fit.constants, rows, count);
     if (brief) return fit;
     fit.errors = device_errors(arena, &fit.constants, rows, count, &fit.error_count);

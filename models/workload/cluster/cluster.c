@@ -85,7 +85,7 @@ static FabricShape shape_of_fabric(const ClusterSpec *spec) {
 }
 
 // Constants measured between nodes belong to the link, and follow those measured inside a node.
-static void tell_link(NodeShape *shape, const FabricLink *link) {
+static void set_link_factors(NodeShape *shape, const FabricLink *link) {
     const double in_order[] = {link->collectives.hop, link->collectives.rate, link->collectives.pair};
     memcpy(shape->collective_factors + NODE_FACTORS, in_order, sizeof in_order);
 }
@@ -123,7 +123,7 @@ static void add_group(Builder *builder, const ClusterSpec *spec, const NodeGroup
         int shape = here == type->gpu_count
                         ? full_shape
                         : add_shape(builder, shape_of_node(type, gpu, here, group->pcie_bytes_per_second));
-        if (spec->link) tell_link(&builder->shapes[shape], spec->link);
+        if (spec->link) set_link_factors(&builder->shapes[shape], spec->link);
         // A node that the catalogue gives no compute NIC still has one port when the user joins nodes by a fabric.
         if (spec->link && nics == 0 && !type->interior) builder->shapes[shape].nic_count = 1;
         if (spec->nics > 0 && !type->interior) builder->shapes[shape].nic_count = spec->nics;

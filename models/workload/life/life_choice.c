@@ -92,7 +92,7 @@ static LifeWay live(Arena *arena, const LifeWish *wish, LifeWay way, int runs) {
 
 // A candidate far more expensive than the best so far is simulated a few times only: goodput.count gives the number.
 // Its least checkpoint loss is known beforehand.
-static LifeWay live_beside(Arena *arena, const LifeWish *wish, LifeWay way, int runs, const LifeWay *best) {
+static LifeWay live_unless_dear(Arena *arena, const LifeWish *wish, LifeWay way, int runs, const LifeWay *best) {
     double rate = life_unplanned_rate(&wish->spec);
     double loss = rate > 0 ? checkpoint_least_loss(&way.checkpoint, 1 / rate) : 0;
     bool has_best = best && best->cost < INFINITY;
@@ -175,7 +175,7 @@ static int look(Search *search, Pick pick, int at) {
     for (int i = 0; i < search->count; i++)
         if (same_pick(&search->items[i].pick, &pick)) return i;
     const LifeWay *best = at >= 0 ? &search->items[at].way : NULL;
-    LifeWay way = live_beside(search->arena, search->wish, way_of(search, &pick), scouts(search->wish), best);
+    LifeWay way = live_unless_dear(search->arena, search->wish, way_of(search, &pick), scouts(search->wish), best);
     LIST_PUSH(search->arena, search, ((Tried){pick, way}));
     watch_goes_on(scouts(search->wish));
     return search->count - 1;
@@ -301,7 +301,8 @@ static LifeWay best_in_full(Search *search) {
         Tried tried = search->items[next];
         search->items[next] = search->items[n];
         search->items[n] = tried;
-        LifeWay way = live_beside(search->arena, wish, way_of(search, &tried.pick), wish->runs, n == 0 ? NULL : &best);
+        LifeWay way =
+            live_unless_dear(search->arena, wish, way_of(search, &tried.pick), wish->runs, n == 0 ? NULL : &best);
         if (n == 0 || better(wish, &way, &best)) best = way;
         watch_goes_on(wish->runs);
     }
@@ -325,7 +326,7 @@ static void add_other(Arena *arena, const LifeWish *wish, Others *others, const 
     double every_s = way.checkpoint.every_s;
     way.checkpoint = plan_of(arena, wish, way.storage, way.units);
     way.checkpoint.every_s = every_s;
-    LIST_PUSH(arena, others, ((LifeOther){what, live_beside(arena, wish, way, wish->runs, best)}));
+    LIST_PUSH(arena, others, ((LifeOther){what, live_unless_dear(arena, wish, way, wish->runs, best)}));
 }
 
 // The best way with one thing changed. Storage of other speed is saved to at the interval that suits it.

@@ -28,7 +28,7 @@ typedef struct Net {
 } Net;
 
 // A linear layer over other inputs than the image: `rows` of `in` channels.
-static void beside(ImageBuilder *builder, const char *name, int rows, int in, int out, bool bias) {
+static void linear_rows(ImageBuilder *builder, const char *name, int rows, int in, int out, bool bias) {
     Feature image = feature_now(builder);
     builder->regions = rows;
     look_back(builder, (Feature){in, 1});
@@ -42,7 +42,7 @@ static void residual_block(Net *net, int out) {
     int in = builder->channels;
     image_layer_norm(builder)->relu = true;
     image_conv_plain(builder, "conv1", out, 3, 1);
-    beside(builder, "time", 1, EMBEDDING, out, true);
+    linear_rows(builder, "time", 1, EMBEDDING, out, true);
     image_layer_norm(builder)->relu = true;
     image_conv_plain(builder, "conv2", out, 3, 1)->residual_add = true;
     if (in == out) return;
@@ -73,7 +73,7 @@ static void transformer(Net *net) {
     attend(net, channels, builder->size * builder->size);
     image_layer_norm(builder);
     plain_product(builder, "query", channels, channels);
-    beside(builder, "text_key", TEXT_TOKENS, text, 2 * channels, false);
+    linear_rows(builder, "text_key", TEXT_TOKENS, text, 2 * channels, false);
     attend(net, channels, TEXT_TOKENS);
     image_layer_norm(builder);
     NetLayer *gated = image_conv_plain(builder, "widen", 8 * channels, 1, 1);
@@ -120,8 +120,8 @@ void build_diffusion(ImageBuilder *builder, int variant, int classes) {
     Net net = {.builder = builder, .version = &versions[variant]};
     builder->size /= EIGHTH;
     builder->channels = LATENT_CHANNELS;
-    beside(builder, "time1", 1, FIRST, EMBEDDING, true);
-    beside(builder, "time2", 1, EMBEDDING, EMBEDDING, true);
+    linear_rows(builder, "time1", 1, FIRST, EMBEDDING, true);
+    linear_rows(builder, "time2", 1, EMBEDDING, EMBEDDING, true);
     image_conv_plain(builder, "conv", FIRST, 3, 1);
     net.skips[net.skip_count++] = FIRST;
     way_down(&net);

@@ -138,7 +138,7 @@ static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, 
                      const int32_t *class_of, const RunOptions *asked, const SimulationOptions *follows, int runs,
                      Outcome *outcome, Problems *problems) {
     Arena *scratch = arena_open();
-    RunOptions told = *asked, *options = &told;
+    RunOptions run_options = *asked, *options = &run_options;
     StepTrace *trace = follows ? follows->trace : NULL;
     StepTimeline *timeline = NULL;
     StepLoadMaker *load = NULL;
@@ -148,8 +148,8 @@ static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, 
     if (follows && follows->load && !trace && !timeline)
         load = step_load_begin(arena, cluster, system, class_of, options);
     if (step->lowered->training->as_packets) {
-        told.carrier = carrier_of(scratch, step->lowered->training, cluster, system, problems);
-        if (!told.carrier) {
+        run_options.carrier = carrier_of(scratch, step->lowered->training, cluster, system, problems);
+        if (!run_options.carrier) {
             arena_close(scratch);
             return false;
         }
@@ -162,7 +162,8 @@ static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, 
         return false;
     }
     *outcome = outcome_of(system, class_of, cluster->gpu_count, &result, step_rest_cause(step->lowered));
-    if (told.carrier && !step->packets) step->packets = packets_carried(arena, told.carrier, outcome->step_s);
+    if (run_options.carrier && !step->packets)
+        step->packets = packets_carried(arena, run_options.carrier, outcome->step_s);
     if (timeline) step->timeline = step_timeline_end(timeline, &result);
     if (load) step->load = step_load_end(load, &result, step_rest_cause(step->lowered));
     if (options->chain) step->chain = step_chain(arena, step->lowered, system, class_of, cluster->gpu_count, &result);

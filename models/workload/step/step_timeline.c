@@ -76,7 +76,7 @@ static bool goes_on(const StepTimeline *timeline, const OpenBar *open, const Run
     return span->label == 0 && (Cause)span->cause == open->cause && touches;
 }
 
-static void tell_main(StepTimeline *timeline, Stage *stage, const RunSpan *span) {
+static void add_main_span(StepTimeline *timeline, Stage *stage, const RunSpan *span) {
     stage->busy += span->end - span->begun;
     OpenBar *open = &stage->main;
     bool goes = goes_on(timeline, open, span);
@@ -98,7 +98,7 @@ static void close_transfers(StepTimeline *timeline, Stage *stage, OpenBar *open)
     open->is_open = false;
 }
 
-static void tell_transfer(StepTimeline *timeline, Stage *stage, const RunSpan *span) {
+static void add_transfer_span(StepTimeline *timeline, Stage *stage, const RunSpan *span) {
     OpenBar *open = &stage->transfers[span->stream * CAUSE_COUNT + span->cause];
     bool goes = open->is_open && span->label == open->label && (span->label > 0 || span->begun <= open->end);
     if (!goes) {
@@ -115,8 +115,8 @@ static void on_span(void *owner, const RunSpan *span) {
     int32_t p = timeline->stage_of[span->actor];
     if (p < 0 || span->kind == OP_WAIT) return;
     Stage *stage = &timeline->stages[p];
-    if (span->kind == OP_TRANSFER) tell_transfer(timeline, stage, span);
-    if (span->stream == 0) tell_main(timeline, stage, span);
+    if (span->kind == OP_TRANSFER) add_transfer_span(timeline, stage, span);
+    if (span->stream == 0) add_main_span(timeline, stage, span);
 }
 
 // ---- Before and after.
@@ -202,12 +202,12 @@ const Timeline *step_timeline_end(StepTimeline *timeline, const RunResult *resul
     }
     if (bars.count) qsort(bars.items, (size_t)bars.count, sizeof *bars.items, by_row_and_lane);
     double end = step_seconds(result->end);
-    Timeline *told = ARENA_NEW(arena, Timeline);
-    *told = (Timeline){.row_names = rows,
-                       .row_count = rows_each * pp,
-                       .bars = bars.items,
-                       .bar_count = bars.count,
-                       .idle_share = end > 0 ? 1 - busy / (end * pp) : 0,
-                       .has_transfer_rows = lanes > 0};
-    return told;
+    Timeline *result_timeline = ARENA_NEW(arena, Timeline);
+    *result_timeline = (Timeline){.row_names = rows,
+                                  .row_count = rows_each * pp,
+                                  .bars = bars.items,
+                                  .bar_count = bars.count,
+                                  .idle_share = end > 0 ? 1 - busy / (end * pp) : 0,
+                                  .has_transfer_rows = lanes > 0};
+    return result_timeline;
 }
