@@ -150,7 +150,7 @@ static int run_command(int argc, char **argv) {
     return 2;
 }
 
-// Of the commands whose words may stand in a file.
+// The commands whose words may come from a file.
 static const struct {
     const char *command;
     const OptionSpec *(*rows)(Arena *arena, int *count);

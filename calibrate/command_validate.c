@@ -1,4 +1,4 @@
-// lockstep validate: a table of kinds, each in a file of its own.
+// lockstep validate: the table of its kinds, each in a file of its own.
 #include "calibrate/command_validate.h"
 
 #include "results/answer/frame.h"
@@ -15,7 +15,7 @@ static const FrameCommand kinds[] = {
     {"convergence", "data needed to reach a target by batch, against the critical batch", validate_convergence},
 };
 
-// Progress is shown, and an interrupt leaves what was predicted until then.
+// Progress is shown, and an interrupt keeps the predictions so far.
 int command_validate(int argc, char **argv) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);

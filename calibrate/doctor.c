@@ -1,4 +1,4 @@
-// lockstep doctor: what is here, what is missing, and what for.
+// lockstep doctor: installed and missing programs and libraries, and their use.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
-// lockstep validate first-contact: a batch of measurements that nobody who wrote the program has seen, predicted once,
-// as a section of docs/first-contact.md that stays as it is whatever is learned from the batch afterwards.
+// lockstep validate first-contact: a batch of measurements unseen during development is predicted once, as a section
+// of docs/first-contact.md that is never changed afterwards, whatever is learned from the batch.
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ static void cut_at(char *text, const char *words) {
     if (found) *(found > text ? found - 1 : found) = '\0';
 }
 
-// As Markdown quotes it: between lines of more backticks than stand in it anywhere (CommonMark 0.31, 4.5).
+// As a Markdown code block: between lines of more backticks than it contains anywhere (CommonMark 0.31, 4.5).
 static void write_code(FILE *out, const char *text) {
     int most = 2;
     for (const char *at = text; *at;) {
@@ -86,7 +86,7 @@ static void write_code(FILE *out, const char *text) {
     free(fence);
 }
 
-// ---- The two kinds of measurements. argv is the command's own name, what comes first, then files.
+// ---- The two kinds of measurements. argv is the command's own name, leading words, then files.
 
 static char *predicted(Contact *contact, const Question *question, const char *kind, const char *pattern,
                        const char *clusters) {

@@ -1,6 +1,6 @@
-// lockstep validate convergence: data that MLPerf's benchmarks need to reach their target by global batch, against the
-// law of the critical batch. What is known of a critical batch before anything is measured comes from the other
-// benchmarks: of its own curve a prediction sees only the points that it is given.
+// lockstep validate convergence: the data that MLPerf's benchmarks need to reach their target by global batch,
+// against the law of the critical batch. The prior of a critical batch comes from the other benchmarks: of its own
+// curve a prediction sees only the points that it is given.
 #include <math.h>
 #include <string.h>
 
@@ -110,7 +110,7 @@ static void fit_all(Board *board) {
         board->items[i].own = critical_batch_fit(board->items[i].items, board->items[i].count, &nothing);
 }
 
-// Critical batches of the other benchmarks, in their smallest batches: these are where somebody found it worth while.
+// Critical batches of the other benchmarks, in units of their smallest batches, which someone found worthwhile.
 static CriticalBatchPrior prior_without(const Board *board, int left_out) {
     double *logs = ARENA_ARRAY(board->arena, double, board->count);
     int count = 0;

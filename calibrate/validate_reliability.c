@@ -1,5 +1,5 @@
-// lockstep validate reliability: published figures of how often jobs stop against lives simulated from failure rates,
-// each with the fleet that the rates were counted on: a rate cannot be scored on the figure it was taken from.
+// lockstep validate reliability: published rates of job interruptions against lives simulated from failure rates,
+// each with the fleet whose rates were counted: a rate cannot be scored on the figure it was taken from.
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-// Columns of points: a row each, in the order of files.
+// The table of point columns, in the order of files.
 #include "results/columns.h"
 
 #include <limits.h>

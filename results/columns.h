@@ -1,4 +1,4 @@
-// The numbers of a point that have a column of their own, in files and in the store of a sweep.
+// The numbers of a point that are columns, in files and in the store of a sweep.
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-// The line of progress. The time left is what the points of this run took, times those that are left.
+// The progress line. The estimated time left is the mean time of this run's points, times the points left.
 #include "results/progress.h"
 
 #include <stdio.h>

@@ -24,5 +24,5 @@ void progress_line(char *line, int room, int64_t total, int64_t before, int64_t 
 void progress_of_watch(const char *what, double share);
 void progress_watch_line(char *line, int room, int width, const char *what, double share, double elapsed_s);
 
-// "PATH is written", on a terminal: who asks for files by a folder does not know their names.
+// "PATH is written", on a terminal: for files whose names the user did not choose.
 void progress_written(const char *path);

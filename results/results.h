@@ -1,4 +1,4 @@
-// From a record to what people read: text tables, CSV, JSON, plots.
+// Output of a record: text tables, CSV, JSON, plots.
 #pragma once
 
 #include <stdbool.h>
@@ -40,7 +40,7 @@ void table_print(const Table *table, FILE *out, const Style *style);
 // kind: "scaling", "breakdown", "gantt", "memory", "pareto". format by the path's ending: .png or .svg.
 bool plot_chart(Arena *arena, const Record *record, const char *kind, struct Chart *chart, Problems *problems);
 bool plot_to_file(Arena *arena, const Record *record, const char *kind, const char *path, Problems *problems);
-// What shows most of a record for which no plot was asked by name; at most `room` kinds, how many there are.
+// The most informative kinds of plot for a record if none was requested; at most `room`; returns their number.
 int plot_kinds_for(const Record *record, const char **kinds, int room);
 extern const char *const plot_kinds[];
 extern const int plot_kind_count;

@@ -1,4 +1,4 @@
-// How output looks here: colour, width and alphabet of the place it goes to.
+// Style of the output: colour, width and character set of its destination.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

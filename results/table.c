@@ -1,5 +1,5 @@
-// A text table. Columns are as wide as their widest cell. Where the screen is too narrow, a last column of text is
-// folded; otherwise columns move to a second panel below, with the first columns repeated.
+// A text table. Columns are as wide as their widest cell. On a narrow screen a last column of text is wrapped;
+// otherwise columns move to a second panel below, with the first columns repeated.
 #include "results/results.h"
 #include "results/terminal.h"
 #include "sim/base/check.h"
@@ -86,7 +86,7 @@ static void print_plain(const Table *table, FILE *out, const Style *style) {
                     i + 1 < columns ? '\t' : '\n');
 }
 
-// ---- For people.
+// ---- The displayed table.
 
 // A copy whose titles and cells are safe to print, with the columns measured.
 static Table cleaned(const Table *table, bool unicode) {
@@ -167,7 +167,7 @@ static void print_line(const Table *table, FILE *out, const Panel *panel, int ro
     fputc('\n', out);
 }
 
-// What stands below the row, from *next on.
+// Prints the texts below the row, from *next on.
 static void print_below(const Table *table, FILE *out, const Style *style, int width, int row, int *next) {
     for (; *next < table->below.count && table->below.items[*next].row == row; ++*next) {
         const char *text = text_clean(table->arena, table->below.items[*next].text, style->unicode);

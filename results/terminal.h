@@ -10,11 +10,11 @@ void terminal_color(FILE *out, const Style *style, uint32_t color);             
 void terminal_colors(FILE *out, const Style *style, uint32_t color, uint32_t background); // of letters and behind them
 void terminal_bold(FILE *out, const Style *style);
 void terminal_reset(FILE *out, const Style *style);
-// The whole screen, for a while: taken, emptied to write anew from its corner, and given back as it was.
+// The alternate screen: entered, cleared for a new frame, and left.
 void terminal_take(FILE *out);
 void terminal_clear(FILE *out);
 void terminal_give_back(FILE *out);
 int terminal_width_of(const Style *style);
 
-// A bar of so many columns; in Unicode it ends in eighths.
+// A bar of `columns` columns; in Unicode it ends in eighths.
 void terminal_bar(FILE *out, const Style *style, double columns, uint32_t color);

@@ -1,6 +1,6 @@
-// Chrome's trace events as JSON: complete events ("X") that nest, names of processes and threads, arrows ("s", "f") and
+// Chrome's trace events as JSON: nested complete events ("X"), names of processes and threads, arrows ("s", "f") and
 // counters ("C"). Names are those of kinds, so that a viewer that colours by name colours by kind; the micro-batch is
-// an argument. ("Trace Event Format", Duca and Sinclair, 2016; what Perfetto's importer takes of it:
+// an argument. ("Trace Event Format", Duca and Sinclair, 2016; the subset that Perfetto imports:
 // perfetto/src/trace_processor/importers/json.)
 #include "results/trace_file.h"
 
@@ -83,13 +83,13 @@ static bool span_is_in(const Span *span, const TraceCut *cut) {
 static bool counter_is_in(const SpanCounter *counter, const TraceCut *cut) {
     return counter->process < 0 || !cut->without_curves;
 }
-// Where it goes on as before there is nothing to say.
+// Unchanged values are omitted.
 static bool point_is_in(const SpanCounter *counter, int i) {
     return i == 0 || i == counter->count - 1 || counter->values[i] != counter->values[i - 1];
 }
 
 static int64_t trace_ns(SimTime time) { return time / 1000; }
-// What the network's counters stand under, after all ranks.
+// The process id of the network's counters, after all ranks.
 static int64_t trace_network_pid(const SpanSet *set) {
     return set->process_count ? (int64_t)set->processes[set->process_count - 1].id + 2 : 1;
 }
@@ -135,7 +135,7 @@ typedef struct Chrome {
     const TraceCut *cut;
     const char **names, **categories; // quoted
     const char **thread_of;           // [track] "pid":1,"tid":2
-    const char **transfers;           // [transfer] its arguments, once it is asked for
+    const char **transfers;           // [transfer] its arguments, made on first use
     bool later;                       // not the first event
 } Chrome;
 

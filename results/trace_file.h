@@ -1,5 +1,5 @@
-// Spans as a file that timeline viewers open, Perfetto and Chrome: JSON of Chrome's trace events. Times in it are whole
-// nanoseconds; a file that would be larger than asked for has the operations of fewer micro-batches.
+// Spans as a file for the timeline viewers Perfetto and Chrome: JSON of Chrome's trace events. Times are whole
+// nanoseconds; a file above the size limit has the operations of fewer micro-batches.
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 
 // Whether a file of this name is a timeline: by its end, with ".gz" or without.
 bool trace_is_named(const char *path, bool *zipped);
-// As many spans as surely do not fill so many bytes twice over: what is worth recording for such a file.
+// Number of spans that certainly fill `bytes` twice: more are not worth recording for such a file.
 int64_t trace_span_room(double bytes);
 
 typedef struct TraceBytes {

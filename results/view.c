@@ -1,4 +1,4 @@
-// What in a record is worth showing.
+// Presentation of a record: labels, units, colours.
 #include "results/view.h"
 
 #include <ctype.h>
@@ -86,7 +86,7 @@ const char *rate_unit(Arena *arena, const Record *record) {
 
 // ---- More GPUs than pay.
 
-#define HARDLY 0.25 // of the speed-up that so many more GPUs could give
+#define HARDLY 0.25 // of the speed-up that the additional GPUs could give
 
 static const NamedValue *largest_traffic(const RecordPoint *point) {
     static const char *const traffic[] = {"tp", "pp", "dp", "ep", "cp"};
@@ -144,8 +144,8 @@ double sum_of_values(const NamedValue *values, int count) {
     return sum;
 }
 
-// ---- Looks. Work is blue and purple, what distribution costs is warm, waiting for the outside green. The hues hold
-// apart for the colour-blind (after Okabe and Ito, 2008); neighbours differ in lightness as well.
+// ---- Colours. Work is blue and purple, distribution overhead is warm, waiting for external causes green. The hues
+// are distinguishable for the colour-blind (after Okabe and Ito, 2008); neighbours differ in lightness as well.
 
 typedef struct NamedLook {
     const char *name;

@@ -1,5 +1,5 @@
-// What in a record is worth showing: which parameters vary, what a point is called, in what its speed is counted,
-// and which colour and short name a cause has.
+// Presentation of a record: which parameters vary, labels of points, the unit of throughput, and colour and short
+// name of each cause.
 #pragma once
 
 #include <stdbool.h>
@@ -17,10 +17,10 @@ const char *point_label_title(Arena *arena, const Record *record, const char *wi
 // Throughput in what the users of this model count: tokens where points have them, else samples by their name.
 double point_rate(const Record *record, const RecordPoint *point); // NAN when there is none
 const char *rate_unit(Arena *arena, const Record *record);         // "images/s"
-// Where more GPUs are slower than fewer, or hardly faster: a sentence that says so, with what the step is spent on.
-// NULL: they pay, or nobody knows.
+// A sentence for configurations where more GPUs are slower than fewer, or hardly faster, with the causes. NULL: more
+// GPUs help, or unknown.
 const char *more_gpus_say(Arena *arena, const Record *record, const RecordPoint *point);
-// Of the baseline on fewer GPUs: at which batch, and that it may not fit where the job itself may not.
+// About the baseline on fewer GPUs: its batch, and that it may not fit where the job itself may not.
 const char *baseline_batch_say(const RecordPoint *point);
 // "4 in 4 × rtx3060-workstation over eth-1g (1 Gb/s Ethernet)"; "" where nothing is known of them.
 const char *machine_text(Arena *arena, const RecordPoint *point);

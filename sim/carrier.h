@@ -1,5 +1,5 @@
-// Who carries the transfers of some channels in place of links that are shared: a network with a clock of its own,
-// which goes by windows. What is handed over at a time has no effect before the end of the window worked off last.
+// Interface for carrying the transfers of some channels by another network than shared links: one with its own clock,
+// which advances in windows. A transfer handed over has no effect before the end of the last finished window.
 #pragma once
 
 #include <stdbool.h>
@@ -18,7 +18,7 @@ typedef struct Carrier {
     // A transfer begins, in order of time: when its last member has come, of a piped channel when its sender has.
     void (*send)(void *owner, int32_t channel, int32_t plan, SimTime now);
     SimTime (*next)(void *owner); // when the next window begins in which anything happens; NEVER: there is none
-    // Works it off: what is there, that of one channel in the order in which it was sent. False: the watch stopped it.
+    // Simulates the window: all transfers handed over, per channel in sending order. False: the watch stopped it.
     bool (*advance)(void *owner, const CarriedEnd **ends, int *count);
     double events; // that it takes, about
 } Carrier;

@@ -1,4 +1,4 @@
-// Simulated time: the one conversion that does not fail.
+// Simulated time: conversion from seconds that saturates instead of failing.
 #include "sim/clock.h"
 
 #include "sim/base/check.h"

@@ -1,6 +1,6 @@
-// Simulated time: whole ticks. A training step counts picoseconds (106 days fit), a cluster's life nanoseconds
-// (292 years fit); the engine does not care which. What does not fit is SIM_TIME_NEVER and stays so: a time beyond the
-// clock is an outcome, and no sum of times wraps. Wherever times are added or made, it is done here.
+// Simulated time in integer ticks. A training step counts picoseconds (106 days fit), a cluster's life nanoseconds
+// (292 years fit); the engine does not depend on the unit. Overflow saturates at SIM_TIME_NEVER: a time beyond the
+// clock is a result, and no sum of times wraps. All additions of times are in this file.
 #pragma once
 
 #include <math.h>
@@ -36,7 +36,7 @@ static inline SimTime time_times(SimTime time, int64_t count) {
     return __builtin_mul_overflow(time, count, &product) ? SIM_TIME_NEVER : product;
 }
 
-// Of a number of ticks worked out as such: the nearest, by rounding up, by rounding down.
+// Conversions from a computed number of ticks: nearest, rounded up, rounded down.
 static inline SimTime ticks_nearest(double ticks) {
     if (!(ticks >= 0 && ticks < 9.2e18)) return ticks < 0 ? llround(ticks) : SIM_TIME_NEVER;
     SimTime whole = (SimTime)ticks;

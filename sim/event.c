@@ -13,7 +13,7 @@ typedef struct Entry {
     uint32_t place; // names the entry to the outside, see generation
 } Entry;
 
-// generation[place]: odd while an event stands in the place, even while it is free or its event was cancelled.
+// generation[place]: odd while an event occupies the place, even while it is free or its event was cancelled.
 struct EventQueue {
     Arena *arena;
     Entry *heap; // heap[0 … count-1], children of i at 4i+1 … 4i+4

@@ -25,8 +25,8 @@ bool event_cancel(EventQueue *queue, EventId id); // false when it has fired or 
 bool event_next(EventQueue *queue, Event *event); // takes out the earliest; false when empty
 SimTime event_now(const EventQueue *queue);       // time of the event last taken
 SimTime event_next_time(EventQueue *queue);       // of the earliest; SIM_TIME_NEVER when empty
-// Moves the clock to a time no later than the earliest event: what happened until then was worked out without events.
+// Moves the clock to a time no later than the earliest event: the time until then was computed without events.
 void event_advance(EventQueue *queue, SimTime time);
-// All that is pending comes so much later, and the clock goes on by as much.
+// Delays all pending events and advances the clock by the same amount.
 void event_shift(EventQueue *queue, SimTime by);
 int32_t event_pending(const EventQueue *queue);

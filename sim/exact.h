@@ -33,7 +33,7 @@ static inline int64_t level_from_rate(double bytes_per_second) {
 
 static inline double rate_from_level(int64_t level) { return (double)level / LEVEL_UNITS; }
 
-// The highest level at which `share` still fits into what is left of a link: rounded down, never too high.
+// The highest level at which `share` still fits into the remaining capacity of a link: rounded down, never too high.
 static inline int64_t level_that_fits(Load left, int64_t share) {
     if (left <= 0) return 0;
     double guess = ((double)(int64_t)(left >> 64) * 0x1p64 + (double)(uint64_t)left) / (double)share;

@@ -101,7 +101,7 @@ static SimTime ticks_of(double bytes, double rate) {
     return ticks < 0 ? 0 : ticks_up(ticks);
 }
 
-// A new rate: what is left is counted up to now and the end moves. An equal rate changes nothing, not even by rounding.
+// Sets a new rate: the bytes left are settled and the end moves. An equal rate changes nothing, no rounding.
 static void set_rate(Fluid *fluid, int32_t channel, SimTime now) {
     Activity *activity = &fluid->activities[channel];
     double rate = rate_from_level(fluid->levels[channel]) * activity->fairness;
@@ -211,7 +211,7 @@ bool fluid_finish(Fluid *fluid, int32_t channel, SimTime now) {
     return shared;
 }
 
-#define AHEAD 8 // what is asked of memory before it is wanted
+#define AHEAD 8 // distance of prefetching
 
 void fluid_share(Fluid *fluid, SimTime now) {
     const int32_t *changed;
@@ -266,8 +266,8 @@ const double *fluid_link_bytes(Fluid *fluid) {
     return fluid->link_bytes;
 }
 
-// ---- Links that can never hold anyone back, because all who cross them also cross a link that is never less full: the
-// cables in line behind a host's own, say. Fair sharing need not look at them.
+// ---- Links that never limit a rate, because all transfers that cross them also cross a link that is never less
+// utilised: cables in series behind a host's own link, for example. Fair sharing can ignore them.
 
 // A plan over more links is a whole collective; its links are not looked at.
 #define ROUTE_LENGTH 16
@@ -391,7 +391,7 @@ static void sink(Soonest *soonest, int32_t at, Entry entry) {
     put(soonest, at, entry);
 }
 
-// In its place, whose bound is told.
+// Puts the entry in its place in the heap, and updates its activity's bound.
 static void settle_in(Soonest *soonest, int32_t at, Entry entry, bool rises) {
     soonest->activities[entry.channel].bound = entry.bound;
     if (rises)

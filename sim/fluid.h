@@ -1,5 +1,5 @@
-// The incremental engine of fair sharing: transfers come and go, and only those that share links with what changed
-// are solved again, once per instant. It does the arithmetic of share_links.
+// The incremental engine of fair sharing: transfers start and end, and only those that share links with a change are
+// solved again, once per instant. Same arithmetic as share_links.
 #pragma once
 
 #include "sim/program.h"
@@ -26,14 +26,14 @@ SimTime fluid_time_alone(const Fluid *fluid, const Plan *plan);
 void fluid_count_bytes(Fluid *fluid, int32_t channel, int32_t plan, int64_t times);
 int64_t *fluid_carried(Fluid *fluid, int32_t channel); // [plan] so often
 
-// A transfer as it goes on from `now`: what is left of it at the time its rate last changed, counted from now, and when
-// it ends at this rate. False: none is under way.
+// A transfer's state at `now`: the bytes left when its rate last changed, relative to now, and its end at this rate.
+// False: none is under way.
 typedef struct FluidState {
     double bytes_left, rate;
     SimTime settled, end;
 } FluidState;
 bool fluid_state(const Fluid *fluid, int32_t channel, SimTime now, FluidState *state);
-// All that is under way is so much later.
+// Shifts all transfers under way by a time.
 void fluid_shift(Fluid *fluid, SimTime by);
 
 double fluid_rate(const Fluid *fluid, int32_t channel); // payload bytes per second; 0 when idle

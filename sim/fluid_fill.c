@@ -1,9 +1,9 @@
-// Weighted max-min kept true while transfers come and go. Exact to the unit of exact.h, whatever the order.
+// Weighted max-min maintained while transfers start and end. Exact to the unit of exact.h, in any order.
 //
-// Each link has a level: the most that its users get there. It is the fair split of what users limited elsewhere leave;
-// and a transfer's level is the least of its links'. These equations have one solution, the one that progressive
-// filling finds: so it is enough to mend the links at which they fail, and those that this disturbs, lowest level first
-// (as in the precedence of bottlenecks of Ros-Giralt et al., 2021). Most links never hear of a change.
+// Each link has a level: the highest rate of its users there, the fair split of the capacity that users limited
+// elsewhere leave; a transfer's level is the least of its links'. These equations have one solution, that of
+// progressive filling: so it suffices to repair the links at which they fail, and those that this disturbs, lowest
+// level first (as in the precedence of bottlenecks of Ros-Giralt et al., 2021). Most links are unaffected.
 //
 // Link X carries 10 B/s, link Y 4 B/s. Transfer a crosses X, transfer b crosses X and Y, all shares are 1:
 //     Y has one user: its level is 4. b takes 4 on X, too, which leaves 6 to a: X's level is 6.     a 6, b 4
@@ -21,7 +21,7 @@ typedef struct LinkState {
     int64_t watch;      // users that come to this level, or leave one above it, change more than the slack
     int64_t held_share; // of the users at the link's level
     int64_t share_sum;  // of all users
-    int64_t slop;       // so much too little or too much slack is let be; in units of 2^32 of a load; 0: none is
+    int64_t slop;       // tolerated error of slack, in units of 2^32 of a load; 0: none
     bool queued;
     bool reached;  // by the change under way
     bool doubtful; // a user's level came so near to the link's that rounding decides which holds
@@ -47,7 +47,7 @@ struct Filling {
     int32_t link_count;
     HeapEntry *heap; // links where the equations may fail, from a level on
     int32_t heap_count;
-    int32_t *fresh; // those of whom it is not known from which: a stack, seen first
+    int32_t *fresh; // users with an unknown limiting link: a stack, processed first
     int32_t fresh_count;
     Riser *risers;
     int64_t now; // the level up to which all is settled
@@ -129,8 +129,8 @@ static bool is_next(const Filling *f, int64_t level) {
     return (!f->fresh_count || level <= f->now) && (!f->heap_count || level <= f->heap[0].level);
 }
 
-// ---- Where the equations fail: a link is overloaded, or it holds users back that it has room for. Levels are rounded
-// down, and ties are for the link: so it may also hold users that are within a unit or so of what holds them elsewhere.
+// ---- Where the equations fail: a link is overloaded, or it limits users although it has capacity left. Levels are
+// rounded down, and ties are for the link: so it may also limit users within a unit or so of their limit elsewhere.
 static bool may_be_overloaded(const LinkState *link) {
     if (link->slop) return (int64_t)(link->slack >> 32) < -link->slop;
     return link->slack < 0 || link->doubtful || (link->level == LEVEL_MOST && link->slack < link->share_sum);
@@ -318,8 +318,8 @@ static void raise_users(Filling *f, int32_t id) {
     move_risers(f, id, split(f->risers, count, left, link->held_share), count);
 }
 
-// The level at which an overloaded link is full, for users who all want what they have; it is known to be `floor` or
-// more. LEVEL_MOST: it is not overloaded. Leaves those users as risers.
+// The level at which an overloaded link is full, if all its users take what they have elsewhere; at least `floor`.
+// LEVEL_MOST: it is not overloaded. Leaves those users as risers.
 static int64_t find_cut(Filling *f, int32_t id, int64_t floor, int32_t *count) {
     const LinkUsers *users = &f->users[id];
     Load left = f->links[id].slack;

@@ -1,5 +1,5 @@
-// What the parts of the fluid engine share: fluid.c keeps transfers, rates, who ends first, and which
-// links need no look; fluid_fill.c keeps the fair levels.
+// Shared by the files of the fluid engine: fluid.c keeps transfers, rates, the earliest end and the links that never
+// limit a rate; fluid_fill.c computes max-min fair rates.
 #pragma once
 
 #include "sim/exact.h"
@@ -18,7 +18,7 @@ typedef struct Route {
 typedef struct Routes {
     Route *items; // [channel]
     int32_t *links;
-    int32_t *positions; // where the use stands in the link's list of users
+    int32_t *positions; // index of the use in the link's list of users
     int64_t *shares;
 } Routes;
 
@@ -59,8 +59,8 @@ Soonest *soonest_create(Arena *arena, int32_t channels, Activity *activities);
 void soonest_add(Soonest *soonest, int32_t channel);
 void soonest_remove(Soonest *soonest, int32_t channel);
 void soonest_move(Soonest *soonest, int32_t channel); // after its end has
-void soonest_shift(Soonest *soonest, SimTime by);     // after all ends have come so much later
-// Who ends first, of several the one of the lowest number; -1: nobody is in it.
+void soonest_shift(Soonest *soonest, SimTime by);     // after all ends have been shifted
+// The channel that ends first, the lowest number of several; -1: none is active.
 int32_t soonest_first(Soonest *soonest);
 
 // [link] true: it is never the tightest link of a transfer's.

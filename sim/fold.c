@@ -102,7 +102,7 @@ static void leave_out_idle(Arena *arena, const System *system, Colours *links) {
     links->only = used;
 }
 
-// What a channel puts on a link, as its plans say; the hash is of plans and weights.
+// The load of a channel on a link; the hash is of plans and weights.
 typedef struct Touch {
     int32_t link;
     uint64_t hash;
@@ -150,7 +150,7 @@ static void refine(const System *system, const Colours *actors, const Colours *c
         uint64_t hash = mix(11, (uint64_t)actors->colour[a]), as_member = mix(14, (uint64_t)actors->colour[a]);
         for (int s = 0; s < program->slot_count; s++) {
             int32_t channel = system->actors[a].channels[s];
-            if (channel < 0) continue; // the first colours say so
+            if (channel < 0) continue; // decided by the first colours
             hash = mix(hash, (uint64_t)channels->colour[channel]);
             channel_hash[channel] += mix(as_member, (uint64_t)s);
         }
@@ -167,8 +167,8 @@ static void refine(const System *system, const Colours *actors, const Colours *c
     }
 }
 
-// Nobody stands for another.
-static void tell_all_apart(Colours *colours) {
+// Gives every item its own colour: no folding.
+static void separate_all(Colours *colours) {
     for (int k = 0; k < colours->count; k++) colours->colour[coloured(colours, k)] = k;
     colours->colour_count = colours->count;
 }
@@ -197,9 +197,9 @@ static void refine_until_stable(Arena *arena, const System *system, Colours *act
         number_colours(links);
         if (actors->colour_count + channels->colour_count + links->colour_count == before) return;
         if (++rounds % ROUNDS_PER_LOOK || watch_goes_on(0)) continue;
-        tell_all_apart(actors);
-        tell_all_apart(channels);
-        tell_all_apart(links);
+        separate_all(actors);
+        separate_all(channels);
+        separate_all(links);
         return;
     }
 }
@@ -256,7 +256,7 @@ static int merge_links(Arena *arena, Channel *channels, int channel_count, Link 
     return colours.colour_count;
 }
 
-// Weights of the quotient: what all channels of a class put on one link of a class, for each plan.
+// Weights of the quotient: the load of all channels of a class on one link of a class, for each plan.
 static void fold_channels(Arena *arena, const System *system, const FoldClasses *classes, Channel *folded) {
     int class_count = classes->channels.count;
     const int32_t *first_channel = classes->channels.first, *first_link = classes->links.first;
@@ -268,7 +268,7 @@ static void fold_channels(Arena *arena, const System *system, const FoldClasses 
         next[c] = head[classes->channels.of[c]];
         head[classes->channels.of[c]] = c;
     }
-    int32_t *place = ARENA_ARRAY(arena, int32_t, classes->links.count); // where a link class stands in the plan's list
+    int32_t *place = ARENA_ARRAY(arena, int32_t, classes->links.count); // index of a link class in the plan's list
     int32_t *seen = ARENA_ARRAY(arena, int32_t, classes->links.count);
     int32_t visit = 0;
     for (int k = 0; k < class_count; k++) {

@@ -1,6 +1,6 @@
 // Folding: actors that must do the same at the same time become one. Colours are refined over actors, channels and
-// links until they no longer split (an equitable partition); the quotient then takes exactly the times of the whole.
-// Whom the watch stops folds nothing: what follows is the whole system, and stops too.
+// links until they no longer split (an equitable partition); the quotient then has exactly the times of the whole. If
+// the watch stops it, the result is the whole system, unfolded, whose run stops too.
 #pragma once
 
 #include "sim/program.h"
@@ -12,8 +12,8 @@ typedef struct Folded {
 
 Folded fold_system(Arena *arena, const System *system);
 
-// The classes alone, for who makes a quotient of something that is like the system: items of a class are alike, and
-// classes are numbered by their first items. Links that no plan uses have none.
+// Only the classes, for callers that build a quotient of a similar system: items of a class are equal, and classes
+// are numbered by their first items. Links that no plan uses have none.
 typedef struct FoldClass {
     const int32_t *of;    // [item]
     const int32_t *first; // [class] an item of it

@@ -1,4 +1,4 @@
-// What a system takes at least, found without running it.
+// A lower bound on a system's time, found without running it.
 #pragma once
 
 #include "sim/program.h"

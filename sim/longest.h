@@ -1,4 +1,4 @@
-// Of a run that lasts longer than the clock can tell: that it does, and what of it takes longest.
+// Diagnosis of a run that exceeds the clock's range: the message, and the operations that take longest.
 #pragma once
 
 #include "sim/base/problem.h"

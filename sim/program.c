@@ -158,7 +158,7 @@ const Program *program_book_programs(const ProgramBook *book, int *count) {
     return book->programs.items;
 }
 
-// A word at a time: a program has many operations, and what hashes alike is compared anyway.
+// Hashes a word at a time: a program has many operations, and equal hashes are compared in full.
 static uint64_t mix(uint64_t hash, uint64_t word) {
     hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ hash >> 29;

@@ -1,6 +1,6 @@
-// What is simulated, said without a word of GPUs: actors run programs; a program is a few streams of operations, each
-// in order; operations are work of a known time, transfers that several actors join and that use links, and marks by
-// which one stream waits for another. A System ties them together. It is const once built.
+// The engine's input, independent of GPUs: actors run programs; a program is a few streams of operations, each in
+// order; operations are work of a known time, transfers that several actors join and that use links, and marks by
+// which one stream waits for another. A System combines them. It is const once built.
 #pragma once
 
 #include <stdbool.h>
@@ -51,11 +51,11 @@ typedef struct Program {
     int slot_count;
     const Routine *routines;
     int routine_count;
-    // So many operations of the main stream are left out, where what it and the other streams do repeats, and are to be
-    // run all the same (RunOptions.adds_left_out); 0: none. In a run all actors leave out as many periods.
+    // Number of operations of the main stream left out, where it and the other streams repeat, to be added in the run
+    // (RunOptions.adds_left_out); 0: none. In a run all actors leave out as many periods.
     int64_t left_out;
-    int64_t round, middle; // where some are: of the main stream the operations of a round, which repeats as a whole,
-                           // and the place of one in the middle of those rounds that are there
+    int64_t round, middle; // if some are: of the main stream the operations of a round, which repeats as a whole,
+                           // and the position of one in the middle of the remaining rounds
 } Program;
 
 typedef struct Label {
@@ -88,7 +88,7 @@ typedef struct Channel {
     double ranks; // of a sample (sample.h): how many of the whole meet here
     bool crosses; // of a sample: its members are of different copies
     // Of two members, where the transfers are carried as packets (carrier.h):
-    bool piped;   // messages follow each other: who sends goes on at once
+    bool piped;   // messages follow each other: the sender goes on at once
     int64_t lane; // messages from one actor to another of one lane share a connection
 } Channel;
 
@@ -97,7 +97,7 @@ typedef struct Actor {
     const int32_t *channels; // slot -> channel; program's slot_count of them
     double slowness;         // multiplies WORK times; 1 for most, 1.1 for a straggler
     double jitter; // sigma of the log of a random factor on each WORK (0 none), drawn per (seed, actor, operation)
-    double multiplicity; // how many ranks it stands for
+    double multiplicity; // number of ranks it represents
 } Actor;
 
 typedef struct Link {
@@ -118,8 +118,8 @@ typedef struct System {
     int cause_count;
     const Label *labels; // label 0 is unnamed
     int label_count;
-    int samples; // copies of what few actors do that stand for many (sample.h); 0: each stands for itself, or for as
-                 // many that do the same at the same time
+    int samples; // copies of sampled actors that represent many (sample.h); 0: each represents itself, or as
+                 // many as do the same at the same time
 } System;
 
 #define CAUSE_LIMIT 24
@@ -142,11 +142,11 @@ double system_op_count(const System *system);
 // an unfolded run share links to the same bit.
 double weight_round(double weight);
 
-// Counts, indices and times are in order; a sentence says what is not, NULL when all is well. For tests and for
+// Validates counts, indices and times; returns a sentence about the first error, NULL if valid. For tests and for
 // systems made from user programs.
 const char *system_check(Arena *arena, const System *system);
 
-// Programs that equal actors share: that is what folding goes by.
+// Merges equal programs, which folding requires.
 
 typedef struct ProgramBook ProgramBook;
 ProgramBook *program_book_create(Arena *arena);

@@ -1,5 +1,5 @@
-// Actors run ahead on their own clocks through work and marks, and stop where they must meet others. Only meetings
-// are events: a transfer's start of flow, its end, and the sharing of links at the end of an instant.
+// The engine: actors run ahead on their own clocks through work and marks, and stop where they must meet others. Only
+// meetings are events: a transfer's start of flow, its end, and the sharing of links at the end of an instant.
 #include "sim/run.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #define EVENTS_PER_LOOK 256 // at the watch
 #define MOST_INTERVALS 1e6  // of a timeline
 
-// The operation that a stream is at, and the label it goes by.
+// The current operation of a stream.
 static const Op *op_at(const StreamState *state) {
     const Op *op = &state->stream->ops[state->next];
     return op->kind == OP_ROUTINE ? &state->routines[op->id].ops[state->inner] : op;
@@ -38,7 +38,7 @@ static void keep_interval(Run *run, const StreamState *state, const Op *op, SimT
 }
 
 // Before time passes on the stream, up to `end`. A transfer began at `begun`.
-static void tell_span(Run *run, const StreamState *state, const Op *op, SimTime begun, SimTime end, bool first) {
+static void report_span(Run *run, const StreamState *state, const Op *op, SimTime begun, SimTime end, bool first) {
     if (!run->options->tell || end == state->clock) return;
     bool transfer = op->kind == OP_TRANSFER;
     RunSpan span = {.actor = state->actor,
@@ -72,7 +72,7 @@ static void make_ready(Run *run, StreamState *state) {
     run->ready[run->ready_count++] = (int32_t)(state - run->streams);
 }
 
-// Of a sample: all wait for the slowest of those that this actor stands for.
+// Of a sample: waits for the slowest of the ranks that this actor represents.
 static void wait_for_slowest(Run *run, StreamState *state, const Op *op, const MeetingOfMany *meeting) {
     double later = slowest_after(run, state, meeting);
     meet_slowest(run, state, meeting, later);
@@ -138,7 +138,7 @@ static void join(Run *run, StreamState *state, const Op *op) {
     if (channel_state->joined == run->system->channels[channel].member_count) begin_transfer(run, channel);
 }
 
-// True when it meets nobody on its way and is through already.
+// Passes a transfer at once if nothing contends for its links until its end; false: it must become an event.
 static bool pass_alone(Run *run, StreamState *state, const Op *op) {
     int32_t channel = run->system->actors[state->actor].channels[op->slot];
     const SimTime *alone = run->channels[channel].alone;
@@ -149,13 +149,13 @@ static bool pass_alone(Run *run, StreamState *state, const Op *op) {
     fluid_count_bytes(run->fluid, channel, op->id, 1);
     if (run->chain) chain_work(run, state, op, end);
     run->meetings++;
-    tell_span(run, state, op, start, end, true);
+    report_span(run, state, op, start, end, true);
     pass_time(run, state, op, end);
     keep_interval(run, state, op, start, end);
     return true;
 }
 
-// A transfer that might have passed alone waits once for the streams that can go on: where they stop says more.
+// A transfer that may be uncontended waits once for the other runnable streams, whose progress gives better bounds.
 static bool lets_others_go_first(Run *run, StreamState *state, const Op *op) {
     int32_t channel = run->system->actors[state->actor].channels[op->slot];
     bool may_pass = run->channels[channel].alone && run->system->channels[channel].member_count == 1;
@@ -178,7 +178,7 @@ static bool do_op(Run *run, StreamState *state, const Op *op) {
     case OP_WORK: {
         SimTime start = state->clock, end = time_later(start, work_time(run, state, op));
         if (run->chain) chain_work(run, state, op, end);
-        tell_span(run, state, op, start, end, true);
+        report_span(run, state, op, start, end, true);
         pass_time(run, state, op, end);
         keep_interval(run, state, op, start, state->clock);
         return true;
@@ -197,7 +197,7 @@ static bool do_op(Run *run, StreamState *state, const Op *op) {
         if (op->kind == OP_TAKE) run->marks[state->actor][op->id] = -1;
         if (run->jitter && reached > state->many->waited_until) state->many->waited_until = reached;
         if (reached > state->clock) {
-            tell_span(run, state, op, state->clock, reached, true);
+            report_span(run, state, op, state->clock, reached, true);
             pass_time(run, state, op, reached);
             if (run->jitter) meet_since_mark(run, state);
         }
@@ -242,8 +242,7 @@ static void advance_ready(Run *run) {
     while (run->ready_count) advance(run, &run->streams[run->ready[--run->ready_count]]);
 }
 
-// Tells the watch what was done since it last looked, the less often, the more streams there are to look at. False: the
-// run is to stop.
+// Reports progress to the watch, less often the more streams there are. False: the run is to stop.
 static bool goes_on(Run *run) {
     int32_t streams = run->first_stream[run->system->actor_count];
     int64_t done = 0;
@@ -270,8 +269,8 @@ static void on_done(Run *run, int32_t channel, SimTime now) {
     for (int32_t i = 0; i < count; i++) {
         StreamState *stream = &run->streams[state->members[i]];
         const Op *op = op_at(stream);
-        SimTime end = stream->clock > now ? stream->clock : now; // of what is carried: it may be there before
-        tell_span(run, stream, op, state->start, end, i == 0);
+        SimTime end = stream->clock > now ? stream->clock : now; // a carried transfer may have ended before
+        report_span(run, stream, op, state->start, end, i == 0);
         keep_interval(run, stream, op, state->start, end);
         pass_time(run, stream, op, end);
         step_on(stream);
@@ -408,7 +407,7 @@ static void lay_out_streams(Arena *arena, Run *run) {
     }
 }
 
-// A clock has come to its end, or a transfer under way has no end that a clock can tell.
+// A clock has reached its maximum, or a transfer under way has no representable end time.
 static bool is_beyond_clock(const Run *run) {
     if (run->result.end == SIM_TIME_NEVER) return true;
     for (int c = 0; c < run->system->channel_count; c++)
@@ -462,7 +461,7 @@ RunResult run_system(Arena *arena, const System *system, const RunOptions *optio
     bool short_cuts = !options->all_meet && !options->carrier;
     bool sums = short_cuts && !options->timeline && !options->chain && !options->tell;
     if (options->carrier) open_carried(arena, &run);
-    Arena *scratch = arena_open(); // what is known beforehand grows with the programs, and is of no use afterwards
+    Arena *scratch = arena_open(); // for data that grow with the programs and are only used during the run
     if (sums && !options->uncontended) open_groups(scratch, &run);
     if (options->uncontended)
         assume_alone(scratch, &run);

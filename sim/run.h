@@ -1,5 +1,5 @@
-// Running a System: actors run ahead on their own clocks until they must meet; transfers share links fairly in
-// simulated time. The result says when every stream ended and what the main streams spent their time on.
+// Runs a System: actors run ahead on their own clocks until they must meet; transfers share links fairly in simulated
+// time. The result has the end of every stream and the time of the main streams by cause.
 #pragma once
 
 #include "sim/carrier.h"
@@ -26,15 +26,15 @@ typedef struct ChainPiece {
     int32_t label;
     int32_t channel, plan; // of a transfer; else -1
     uint16_t slot;         // of a transfer
-    SimTime start, end;    // of a transfer: from its last member's coming on
-    SimTime latency, flow; // of a transfer: its plan's latency, and its bytes with all its links to itself; what is
-                           // left of its time others took who shared its links
+    SimTime start, end;    // of a transfer: from its last member's arrival on
+    SimTime latency, flow; // of a transfer: its plan's latency, and its bytes on uncontended links; the rest of
+                           // its time is contention
     SimTime slack;         // it may become shorter by this much, at least, before another path decides the end
-    bool jumps;            // it waited for another stream of another actor: the chain comes from there
+    bool jumps;            // it waited for another actor's stream, on which the chain continues
 } ChainPiece;
 
-// A stretch of time of one stream as it happened, told to who asked. Those of a main stream follow each other without a
-// gap, and by cause they sum to what RunResult.spent says of it.
+// A time span of one stream, reported to the caller's callback. Spans of a main stream are contiguous, and by cause
+// they sum to RunResult.spent.
 typedef struct RunSpan {
     int32_t actor;
     int16_t stream;
@@ -43,9 +43,9 @@ typedef struct RunSpan {
     int32_t label;
     int32_t channel, plan; // of a transfer; else -1
     uint16_t slot;         // of a transfer
-    bool first;            // of its members, as they are told: one says all that the transfer did
+    bool first;            // the first reported of its members: counts a transfer once
     int64_t meeting;       // of a transfer: the same number for all its members, from 1; else 0
-    SimTime start, begun;  // it came; the last member came, and latency and bytes began
+    SimTime start, begun;  // own arrival; arrival of the last member, at which latency and bytes begin
     SimTime end;
 } RunSpan;
 
@@ -53,11 +53,11 @@ typedef void TellSpan(void *owner, const RunSpan *span);
 
 typedef struct RunOptions {
     uint64_t seed;
-    TellSpan *tell;         // of every span, in the order of each stream; takes no short cuts. NULL: nobody asks
-    void *owner;            // of `tell`
+    TellSpan *tell;         // called for every span, in each stream's order; disables short cuts. NULL: none
+    void *owner;            // first argument of `tell`
     bool chain;             // keep the critical path: takes memory for every operation, and no short cuts
     bool timeline;          // keep an Interval per WORK and TRANSFER, the first million
-    bool uncontended;       // each transfer has its links to itself: quicker, and never later than with sharing
+    bool uncontended;       // each transfer has its links to itself: faster, and never later than with sharing
     double tolerance;       // of links' loads, as a share of their rates (fluid.h); 0: exact
     bool all_meet;          // no transfer passes without its events: slower, the same times. For tests
     bool adds_left_out;     // of programs: see RunResult.lacks_left_out
@@ -67,7 +67,7 @@ typedef struct RunOptions {
     bool one_by_one;        // operations of routines are done one by one: the same, events and all. For tests
 } RunOptions;
 
-// A stream that never ended, and what it waits in.
+// A stream that never ended, and the operation it waits in.
 typedef struct Deadlocked {
     int32_t actor;
     int16_t stream;
@@ -79,23 +79,23 @@ typedef struct RunResult {
     const SimTime *actor_end;     // per actor
     const SimTime *spent;         // [actor * cause_count + cause]: time of the main stream; sums to the actor's end
     const double *link_bytes;     // carried per link
-    const Deadlocked *deadlocked; // not empty: a deadlock; times are then of no use
+    const Deadlocked *deadlocked; // not empty: a deadlock; times are then invalid
     int deadlocked_count;
-    bool beyond_clock; // it lasts longer than the clock can tell; times are then of no use
+    bool beyond_clock; // exceeds the clock's range; times are then invalid
     const Interval *intervals;
     int64_t interval_count;
     const ChainPiece *chain; // from the start to the end
     int64_t chain_count;
     int64_t event_count, op_count; // how much was simulated
     int64_t added_count;           // of the events, those that were added as multiples of a period
-    bool lacks_left_out;           // what programs leave out was not added: nothing repeated in time; of no use
-    bool stopped;                  // by the watch: what there is so far is of no use
+    bool lacks_left_out;           // left-out operations were not added: nothing repeated in time; invalid
+    bool stopped;                  // by the watch: the results are invalid
     uint64_t digest;
 } RunResult;
 
 RunResult run_system(Arena *arena, const System *system, const RunOptions *options);
 
-// The memory that a run takes, about, beside the system itself.
+// Estimated memory of a run, without the system itself, bytes.
 double run_bytes(const System *system);
 
 // Who has not joined a channel that others wait in: members' actors, for the deadlock report. Returns the count.

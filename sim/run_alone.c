@@ -1,6 +1,6 @@
-// A transfer that one actor makes by itself needs no event when nothing else can flow on its links meanwhile. Streams
-// stop where they wait, and what lies between them and the operation that would set a rival going takes at least the
-// time of its work and of its transfers alone. A time before which no rival flows stays true, so it is kept.
+// A transfer by a single actor needs no event if nothing else can flow on its links meanwhile. Other streams are at
+// their waits, and the operations between them and a rival transfer take at least the time of their work and of their
+// uncontended transfers. A time before which no rival flows stays valid, so it is cached.
 //
 // At 10 ms a GPU's main stream wants to send for 5 ms on its link. Its other stream, which sends there too, is within
 // work until 12 ms, and has work of 8 ms to do before its next transfer: no rival flows before 20 ms. The transfer ends
@@ -181,14 +181,14 @@ static SimTime *least_times(Arena *arena, const Op *ops, int64_t count, double s
         const Op *op = &ops[i];
         SimTime time = 0;
         if (op->kind == OP_WORK) time = slowness == 1 ? op->time : ticks_down((double)op->time * slowness * (1 - 1e-9));
-        if (op->kind == OP_TRANSFER && transfers[op->slot]) time = transfers[op->slot][op->id]; // NULL: nobody runs it
+        if (op->kind == OP_TRANSFER && transfers[op->slot]) time = transfers[op->slot][op->id]; // NULL: unused
         if (op->kind == OP_ROUTINE) time = routines[op->id][program->routines[op->id].count];
         least[i + 1] = time_later(least[i], time);
     }
     return least;
 }
 
-// A mark that is not taken holds from its first record on. A stream that records several that are taken says nothing.
+// A mark without take counts from its first record on. A stream that records several taken marks gives no bound.
 // Returns the streams that record such marks.
 static uint64_t note_recorders(const Program *program, const MarkUse *marks, Outlook *outlook) {
     int32_t of_stream[STREAM_BITS] = {0};
@@ -258,7 +258,7 @@ static Outlook outlook_of(Arena *arena, const Run *run, int number, const SimTim
     return outlook;
 }
 
-// All who may use the channel are its members, and do alike.
+// Whether all users of the channel are its members, and run the same programs.
 static bool is_group(Arena *arena, Run *run, int32_t channel) {
     const Foresight *foresight = run->foresight;
     const Member *first = &foresight->members[foresight->first_member[channel]];
@@ -323,8 +323,8 @@ static SimTime until_record(const Outlook *outlook, int number, const StreamStat
     return until - before;
 }
 
-// The earliest that a stream can be through what it waits in, less the time of that operation; `own` when it cannot be
-// before the stream that asks has gone on.
+// Lower bound of the time at which a stream completes its wait, without the time of that operation; `own` if it
+// cannot before the asking stream has gone on.
 static SimTime goes_on(const Run *run, const StreamState *state, int chain, bool *own) {
     if (state->asks) *own = true;
     if (state->next >= state->stream->count) return SIM_TIME_NEVER;
@@ -412,7 +412,7 @@ static SimTime look_at_rivals(Run *run, int32_t channel, SimTime first, uint64_t
     return until;
 }
 
-// Within a turn only the asker goes on: what was seen in it is not looked at again.
+// Within a turn only the asking stream advances: a channel already examined in it is not examined again.
 static bool was_seen(const Run *run, const Certainty *known, int32_t asker) {
     return known->turn == run->turn && known->asker == asker;
 }

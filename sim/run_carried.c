@@ -1,5 +1,5 @@
-// Transfers that a network of its own carries (carrier.h). Where all members meet first they are as others, but for
-// where their time comes from. On a piped channel the sender posts and goes on, the receiver takes them in order.
+// Transfers carried by another network (carrier.h). If all members meet first they differ from others only in the
+// source of their time. On a piped channel the sender posts and goes on, the receiver takes them in order.
 #include "sim/base/check.h"
 #include "sim/base/list.h"
 #include "sim/run_internal.h"

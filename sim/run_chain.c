@@ -1,8 +1,8 @@
-// The critical path of a run. Every stretch of time that passes on a stream is a step that knows the step before it:
-// the one that decided when it could begin. For work that is the stream's own last step; after a wait, the last step of
-// who reached the mark, where that came later; for a transfer, the last step of the member that came last. Steps begin
-// where the one before ends, so going back from the last end gives a chain without gaps. (Critical path of event
-// graphs: Kelley and Walker, 1959; of message-passing programs: Yang and Miller, 1988.)
+// The critical path of a run. Every time span of a stream is a step with a predecessor: the step that decided its
+// start. For work that is the stream's own last step; after a wait, the last step of the stream that reached the
+// mark, if later; for a transfer, the last step of the member that came last. Steps begin where their predecessors
+// end, so going back from the last end gives a chain without gaps. (Critical path of event graphs: Kelley and Walker,
+// 1959; of message-passing programs: Yang and Miller, 1988.)
 #include "sim/base/check.h"
 #include "sim/run_internal.h"
 
@@ -86,8 +86,8 @@ void chain_wait(Run *run, StreamState *state, int32_t mark, SimTime reached) {
     }
 }
 
-// The member that came last; of those that came together the first in order of streams, so that it does not depend on
-// who was let go on first.
+// The member that came last; of simultaneous ones the first in order of streams, so that the result does not depend
+// on the order of processing.
 static int32_t last_member(const Run *run, const ChannelState *channel) {
     int32_t last = channel->members[0];
     for (int32_t i = 1; i < channel->joined; i++) {
@@ -145,8 +145,8 @@ static const StreamState *last_stream(const Run *run) {
     return last;
 }
 
-// What the other streams' ends leave to each piece: one that ends with a step of the chain holds back only what comes
-// after that step.
+// Slack of each piece relative to the other streams' ends: a stream whose last step is on the chain limits only the
+// pieces after that step.
 static SimTime *spare_at_end(Arena *arena, const Run *run, const StreamState *last, int64_t count) {
     SimTime *spare = ARENA_ARRAY(arena, SimTime, count + 1); // [piece]
     int32_t *after = ARENA_ARRAY(arena, int32_t, run->chain->count + 1);
@@ -163,7 +163,7 @@ static SimTime *spare_at_end(Arena *arena, const Run *run, const StreamState *la
     return spare;
 }
 
-static void tell_transfer(const Run *run, const Op *op, ChainPiece *piece) {
+static void describe_transfer(const Run *run, const Op *op, ChainPiece *piece) {
     piece->channel = run->system->actors[piece->actor].channels[op->slot];
     piece->plan = op->id;
     piece->slot = op->slot;
@@ -187,7 +187,7 @@ static ChainPiece piece_of(const Run *run, const Step *step, SimTime start) {
                         .plan = -1,
                         .start = start,
                         .end = step->end};
-    if (step->op->kind == OP_TRANSFER) tell_transfer(run, step->op, &piece);
+    if (step->op->kind == OP_TRANSFER) describe_transfer(run, step->op, &piece);
     return piece;
 }
 

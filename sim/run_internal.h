@@ -1,4 +1,4 @@
-// What the files of a run share: run.c lets actors run ahead and meet; run_alone.c says when a transfer meets nobody.
+// Shared by the files of a run: run.c runs actors ahead and joins them; run_alone.c proves transfers uncontended.
 #pragma once
 
 #include "sim/base/random.h"
@@ -6,8 +6,8 @@
 #include "sim/fluid.h"
 #include "sim/run.h"
 
-// ---- Of a sample (sample.h), whose actors stand for many ranks: what run_jitter.c keeps.
-// Works since those who do alike last waited for each other.
+// ---- Of a sample (sample.h), whose actors represent many ranks: state of run_jitter.c.
+// Works since equal ranks last waited for each other.
 typedef struct Works {
     double sum, squares; // of their times, ticks
 } Works;
@@ -17,10 +17,10 @@ static inline void add_work(Works *works, double time) {
     works->squares += time * time;
 }
 
-// Where ranks that do alike wait for the slowest of them.
+// A meeting at which equal ranks wait for the slowest of them.
 typedef struct MeetingOfMany {
     double ranks; // that meet; 0: none have yet
-    int level;    // of JITTER_LEVELS ways in which they meet; -1 none: each goes on alone
+    int level;    // index of the level (JITTER_LEVELS); -1 none: each goes on alone
 } MeetingOfMany;
 
 // How far apart ranks have come since they last met in a way.
@@ -39,7 +39,7 @@ typedef struct PassSpread {
 typedef struct Followed {
     Works works;
     Difference apart[JITTER_LEVELS + 1]; // as of a routine
-    MeetingOfMany recorded;              // of the last mark that others go on from: who meets
+    MeetingOfMany recorded;              // of the last mark with waiting streams: who meets
     Works recorded_works;                // until then
     double recorded_later;               // the slowest
     SimTime waited_until;                // the latest mark that it has waited for
@@ -56,14 +56,14 @@ typedef struct StreamState {
     SimTime spare;             // and by how much that came after all else that it waited for
     SimTime clock;
     int64_t goes_alone; // 1 + the routine that it does not pass with its group
-    bool asks;          // is on its way: what others do meanwhile is asked
+    bool asks;          // is asking for a bound: guards against recursion
     Followed *many;     // of a sample, else NULL
     const Stream *stream;
     const Routine *routines; // of its program
 } StreamState;
 
-// A routine that an actor may pass at once: what it takes with its transfers alone, and on which channels these are;
-// with the routine of another stream whose transfers it starts and waits for, or without.
+// A routine that an actor may pass at once: its time with uncontended transfers, and their channels; with or without
+// the routine of another stream whose transfers it starts and waits for.
 #define ROUTINE_CHANNELS 4
 typedef struct RoutinePass {
     bool known, possible;
@@ -72,8 +72,8 @@ typedef struct RoutinePass {
     int32_t channel_count, channels[ROUTINE_CHANNELS];
     SimTime time, overlapped_end;
     SimTime first_end;                 // of its first transfer
-    PassSpread spread;                 // of a sample: beside that
-    Works before, rest;                // works that it begins with, and that come after its last meeting
+    PassSpread spread;                 // of a sample: in addition
+    Works before, rest;                // works before its first and after its last meeting
     uint8_t waits_as;                  // the cause of that meeting
     SimTime *spent;                    // [cause]
     int64_t passed, overlapped_passed; // so often
@@ -83,10 +83,10 @@ typedef struct RoutinePass {
 typedef struct Certainty {
     int32_t stream;     // -1: none has looked
     uint64_t relies;    // streams of the same actor, a bit each
-    SimTime until;      // no rival's transfer flows before, while they are at rest
-    int64_t turn;       // in which somebody looked last
-    int32_t asker;      // who did
-    SimTime fails_from; // what it did not find, SIM_TIME_NEVER: it found what is kept
+    SimTime until;      // no rival's transfer flows before, if they are idle now
+    int64_t turn;       // of the last search
+    int32_t asker;      // the stream that searched
+    SimTime fails_from; // the time at which it failed; SIM_TIME_NEVER: it succeeded
 } Certainty;
 
 enum { GROUP_MOST = 64 }; // members that pass routines together
@@ -107,7 +107,7 @@ typedef struct ChannelState {
     int32_t group_count;
 } ChannelState;
 
-// Of a program: who does what with a mark, and which streams (a bit each) use a slot.
+// Uses of a program's marks, and the streams (a bit each) that use a slot.
 enum { STREAM_BITS = 64, NO_STREAM = -1, SEVERAL = -2 };
 typedef struct MarkUse {
     int64_t at;       // in its stream: where it is recorded first
@@ -135,10 +135,10 @@ typedef struct Run {
     const RunOptions *options;
     EventQueue *events;
     Fluid *fluid;
-    SimTime now;        // of the event at hand: nobody joins before
+    SimTime now;        // of the current event: no stream joins earlier
     int64_t turn;       // counts streams that were let run ahead
-    int64_t told;       // operations that the watch knows of
-    int32_t until_look; // events until it is told again
+    int64_t told;       // operations reported to the watch
+    int32_t until_look; // events until the next report
     bool share_due;
     RandomFamily work_jitter;
     LognormalTable *factors; // of the first actor with jitter; NULL: none has any
@@ -149,20 +149,20 @@ typedef struct Run {
     SimTime **marks;       // [actor][mark]: time it was reached, or -1
     ChannelState *channels;
     RoutinePass **passes;  // [actor][routine]; NULL: none may be passed at once
-    int32_t **group_slots; // [program][routine] where all its transfers are, -1 none; NULL: nobody passes together
-    ProgramUses *uses;     // [program] NULL: nobody has asked
+    int32_t **group_slots; // [program][routine] slot of all its transfers, -1 none; NULL: no groups
+    ProgramUses *uses;     // [program] NULL: not computed yet
     Foresight *foresight;
     Period *period;               // NULL: none is looked for
-    const StreamState *reference; // whose place tells when to look for one
-    int64_t boundary;             // the place
+    const StreamState *reference; // whose position decides when to look for one
+    int64_t boundary;             // that position
     int32_t *ready;               // streams that can go on: a stack
     int32_t ready_count;
     SimTime *spent;
-    SimTime hidden[CAUSE_LIMIT]; // what other streams than main ones spend, which nobody asks for
+    SimTime hidden[CAUSE_LIMIT]; // time of other streams than main ones, which is not reported
     Interval *intervals;
     int64_t interval_room;
     Chain *chain;     // NULL: none is kept
-    int64_t meetings; // transfers told of
+    int64_t meetings; // transfers reported
     RunResult result;
 } Run;
 
@@ -172,22 +172,22 @@ bool instant_is_over(Run *run);
 // ---- run_marks.c
 const ProgramUses *program_uses(Arena *arena, Run *run); // [program]
 // ---- run_alone.c
-// Which channels may pass alone, and what is known beforehand of when streams reach marks.
+// Finds channels that may pass uncontended, and lower bounds for the times of marks.
 void find_alone(Arena *arena, Run *run);
-// ---- run_routine.c: routines passed at once, where no timeline is asked for.
+// ---- run_routine.c: routines passed at once, if no timeline is kept.
 void open_passes(Arena *arena, Run *run);
 // Whether all of the routine that the stream is at has been passed.
 bool pass_routine(Run *run, StreamState *state);
-// Whether at least one more operation of the routine that the stream is in has been passed: all until the first that
-// may meet somebody.
+// Whether at least one more operation of the current routine has been passed: all until the first that may be
+// contended.
 bool pass_operations(Run *run, StreamState *state);
-// The bytes of transfers in routines that were.
+// Counts the bytes of transfers in passed routines.
 void count_passes(Run *run);
-// Where times are random, all who meet in a channel pass a routine together that has no other transfers.
+// With random times, all members of a channel pass a routine together that has no other transfers.
 void open_groups(Arena *arena, Run *run);
 // True: the stream stops, because its group has passed the routine or it waits for others to come to it.
 bool stops_for_group(Run *run, StreamState *state);
-// Nothing else can go on: those who wait for their group go on without. False: nobody does.
+// Called when no other stream can go on: streams that wait for their group go on alone. False: none waits.
 bool leave_groups(Run *run);
 
 // ---- run_jitter.c: times that are random.
@@ -198,7 +198,7 @@ static inline const LognormalTable *factors_of(Run *run, double sigma) {
     if (sigma != run->factors->sigma) lognormal_table_fill(run->factors, sigma);
     return run->factors;
 }
-// An operation of a stream, as what it draws is told apart by.
+// Identifies an operation of a stream for random draws.
 static inline uint64_t draw_item(int32_t stream, int64_t done) { return (uint64_t)stream << 32 | (uint64_t)done; }
 // Of a sample alone (run->jitter). Who waits for the slowest before a transfer, and before that to which another stream
 // goes on from a mark.
@@ -207,23 +207,23 @@ MeetingOfMany meeting_before(const Run *run, int actor, const Op *transfer);
 MeetingOfMany meeting_after_mark(const Run *run, int actor, int32_t mark);
 // How much later than the stream's clock the slowest comes, ticks, drawn; may be below 0.
 double slowest_after(const Run *run, const StreamState *state, const MeetingOfMany *meeting);
-// They have met: the clock has gone on by so much for it.
+// After a meeting: the clock has been advanced by `later`.
 void meet_slowest(Run *run, StreamState *state, const MeetingOfMany *meeting, double later);
-// The same of a routine: a meeting after those works; what all of them draw; and what stays of it.
+// The same for a routine: a meeting after those works; the draw for all of them; and the remaining differences.
 void pass_meeting(Run *run, PassSpread *pass, const Works *works, const MeetingOfMany *meeting);
 double draw_pass(const Run *run, const StreamState *state, const PassSpread *pass);
 void leave_pass(StreamState *state, const PassSpread *pass, double drawn);
-// When the last of all who meet comes: all members have.
+// Arrival of the last of all ranks that meet, once all members have arrived.
 SimTime slowest_to_come(Run *run, int32_t channel);
-// When the last of all ends, of those that are followed at these times.
+// The end of the last of all, given the ends of those that are simulated.
 SimTime slowest_end(const Run *run, const SimTime *ends, SimTime last);
 
-// ---- run_period.c: what repeats is not run through, where nothing but the end and sums are asked for.
+// ---- run_period.c: skips repeated periods, if only the end and sums are needed.
 void open_period(Arena *arena, Run *run);
-// The reference has come to the boundary: an event has been dealt with, and all that can go on has.
+// Called when the reference has reached the boundary, after an event and all that follows from it.
 void look_for_period(Run *run);
 
-// ---- run_carried.c: channels whose transfers go by a network of their own (carrier.h).
+// ---- run_carried.c: channels whose transfers another network carries (carrier.h).
 void open_carried(Arena *arena, Run *run);
 static inline bool is_carried(const Run *run, int32_t channel) {
     return run->options->carrier && run->options->carrier->sender[channel] >= 0;
@@ -232,13 +232,12 @@ static inline bool is_carried(const Run *run, int32_t channel) {
 // False: it waits for one.
 bool post_or_take(Run *run, StreamState *state, int32_t channel, int32_t plan);
 int32_t plan_to_hand_over(Run *run, int32_t channel); // of the transfer that begins
-// One is there. False: nobody waits for it yet.
+// A piped transfer has arrived; a waiting receiver takes it. False: no receiver waits yet.
 bool is_awaited(Run *run, int32_t channel, SimTime now);
 
-// ---- run_chain.c: the critical path. What happens to streams is told as it happens; nothing is where run->chain is
-// NULL.
+// ---- run_chain.c: the critical path. Called as streams advance; no call does anything while run->chain is NULL.
 void open_chain(Arena *arena, Run *run);
-// Time has passed on a stream, up to `end`, in work or in a transfer that nobody else came into.
+// A stream advances to `end`, by a work or an uncontended transfer.
 void chain_work(Run *run, StreamState *state, const Op *op, SimTime end);
 void chain_record(Run *run, const StreamState *state, int32_t mark);
 // The stream waited for a mark that was reached at that time; before its clock goes there.
@@ -258,8 +257,8 @@ void close_chain(Arena *arena, Run *run);
 
 // All of them have their links to themselves.
 void assume_alone(Arena *arena, Run *run);
-// Until when nothing else can flow on the channel's links, if the stream reaches that time so; -1: something may before
-// `first`. It may be later than is told, where it is not before `end`.
+// The time until which nothing else can flow on the channel's links, if the stream reaches that time; -1: something
+// may before `first`. Times of `end` or later are lower bounds.
 SimTime alone_until(Run *run, StreamState *state, int32_t channel, SimTime first, SimTime end);
 // Nothing else can before `end`, of streams of one place in one program, of as many actors.
 bool all_certainly_alone(Run *run, const int32_t *streams, int32_t count, int32_t channel, SimTime end);

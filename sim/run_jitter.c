@@ -1,12 +1,12 @@
-// Random times. Each work of an actor that stands for itself has a factor of its own.
+// Random times. Each work of an actor that stands for one GPU has its own factor.
 //
-// Of an actor that stands for many (System.samples) nobody follows each of them. What they wait for is the slowest of
-// those that meet: between two meetings the times of works are added up, their sum is taken as lognormal with the same
-// mean and variance (Fenton, 1960), and the slowest of k has the quantile u^(1/k) of it, u even in (0, 1). Ranks meet
-// in more than one way: those of a tensor group often, tensor groups of a context group once in a while. Each way is a
-// level, which knows how far apart its ranks have come since they last met in it, through what the other levels left.
-// Where copies meet, of R ranks a few are there, each with the time it came at: the slowest of the others is drawn as
-// if all of them were normal with the mean and sigma of those.
+// Of an actor that stands for many (System.samples) the many are not followed one by one. They wait for the slowest
+// of those that meet: between two meetings the times of works are added up, their sum is taken as lognormal with the
+// same mean and variance (Fenton, 1960), and the slowest of k has the quantile u^(1/k) of it, u uniform in (0, 1).
+// Ranks meet in more than one way: tensor groups often, those of a context group less often. Each way is a level,
+// which knows how far its ranks have drifted apart since they last met in it, through what the other levels left.
+// Where copies meet, a few of R ranks are run, each with its arrival time: the slowest of the others is drawn as if
+// all of them were normal with the mean and sigma of those.
 //
 // Example: of 64 replicas 8 are run. They come at 1.000 s on average with a sigma of 2 ms; of the other 56 the slowest
 // comes at its median, u = 0.5, at 1.000 + 0.002 * z(0.5^(1/56)) = 1.0045 s.
@@ -18,7 +18,7 @@
 
 enum { POINTS = 512, CROWDS = 16, POOLED = 8 };
 
-// The slowest of so many normal variables.
+// The slowest of a number of normal variables.
 typedef struct Slowest {
     double ranks, mean, variance;
 } Slowest;
@@ -54,7 +54,7 @@ static Slowest slowest_of(Jitter *jitter, double ranks) {
 
 const MeetingOfMany meeting_of_one = {.ranks = 1, .level = -1};
 
-// Ranks that each member stands for and that wait for each other there; 1: it waits for other copies, or alone.
+// Ranks represented by each member that wait for each other there; 1: it waits for other copies, or alone.
 static double ranks_on(const System *system, int32_t channel) {
     if (channel < 0 || system->channels[channel].crosses) return 1;
     return system->channels[channel].ranks / system->channels[channel].member_count;
@@ -117,7 +117,7 @@ SimTime stretched_time(Run *run, StreamState *state, const Op *op) {
     return ticks_nearest(time);
 }
 
-// ---- The slowest of those that an actor stands for.
+// ---- The slowest of the ranks that an actor represents.
 
 // What the ranks of a meeting differ in: their works since the last, and what came before in other meetings.
 static Difference difference_of(const Jitter *jitter, const Works *works, const Difference *apart, int level) {
@@ -137,7 +137,7 @@ static double mean_later(const Difference *all, const Slowest *slowest) {
     return all->sum * (sigma * slowest->mean + sigma * sigma / 2 * (square - 1));
 }
 
-// They have met: on this level all are at one time. On another they stay apart by what they did since they met in both.
+// After a meeting all are at one time on this level; on another they differ by works since both levels met.
 static void close_meeting(Jitter *jitter, Works *works, Difference *apart, const MeetingOfMany *meeting, double later) {
     Difference all = difference_of(jitter, works, apart, meeting->level);
     Slowest slowest = slowest_of(jitter, meeting->ranks);
@@ -159,7 +159,7 @@ double slowest_after(const Run *run, const StreamState *state, const MeetingOfMa
     double sigma = sigma_of(&all);
     double z = slowest_quantile(open_uniform(random_word_of(run->jitter->segments, item)), meeting->ranks);
     double later = all.sum * expm1(sigma * z - sigma * sigma / 2) - all.drawn;
-    // Where they met last and what they waited for, they were.
+    // Not before their last meeting, nor before the end of their last wait.
     return fmax(later, fmax(-state->many->works.sum, (double)(state->many->waited_until - state->clock)));
 }
 
@@ -189,7 +189,7 @@ double draw_pass(const Run *run, const StreamState *state, const PassSpread *pas
 
 void leave_pass(StreamState *state, const PassSpread *pass, double drawn) {
     for (int l = 0; l < JITTER_LEVELS; l++) {
-        if (pass->apart[l].sum == 0) continue; // nobody met in it, or all did at the end
+        if (pass->apart[l].sum == 0) continue; // no meeting of this level in it, or all synchronised at its end
         state->many->apart[l].sum += pass->apart[l].sum;
         state->many->apart[l].variance += pass->apart[l].variance;
         state->many->apart[l].drawn += drawn;
@@ -239,14 +239,14 @@ static double summarise_arrivals(ArrivalsList *list) {
     return variance;
 }
 
-// Of so many others, after the last that is there; 0: before it.
+// The slowest of `others` unsimulated ranks, after the last simulated one; 0: before it.
 static double slowest_other(const Run *run, const Arrivals *arrivals, double variance, double others, uint64_t item) {
     if (others < 1) return 0;
     double u = open_uniform(random_word_of(run->jitter->meetings, item));
     return fmax(0, arrivals->mean + sqrt(variance) * slowest_quantile(u, others));
 }
 
-// Samples are few: what is alike meets again and again, and its last variances are taken together.
+// Samples are few: equal meetings recur, and their last variances are averaged.
 static double pooled_variance(ChannelState *state, double variance) {
     double *known = &state->variance[state->plan];
     if (variance == 0) return 0;

@@ -1,5 +1,5 @@
-// What a program says of its marks and slots, found in one look at its operations: who records a mark and where, and
-// which streams use which slot.
+// Marks and slots of a program, found in one pass over its operations: who records a mark and where, and which
+// streams use which slot.
 #include "sim/run_internal.h"
 
 static inline void note_op(ProgramUses *uses, const Op *op, int32_t stream, int64_t at, bool in_routine) {

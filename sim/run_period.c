@@ -1,15 +1,15 @@
-// A run that does the same again and again is run until it does, and the rest is added as a multiple. Without random
-// draws all times are sums and maxima of times, and such systems come to repeat exactly (Baccelli, Cohen, Olsder and
-// Quadrat, 1992): the state at one instant is that of an earlier one, but for a shift in time and in the programs.
+// A periodic run is simulated until it repeats, and the rest is added as a multiple. Without random draws all times
+// are sums and maxima of times, and such systems become exactly periodic (Baccelli, Cohen, Olsder and Quadrat, 1992):
+// the state at one instant is that of an earlier one, shifted in time and in the programs.
 //
-// A stage does 192 micro-batches. At 7 s all streams stand where they stood at 6 s, a micro-batch further on; their
-// clocks, the transfers under way and what is left of them, and the marks that are still to be waited for are those of
-// then, 1 s later. The operations ahead are those that were ahead then, up to micro-batch 180. So 150 micro-batches on
-// all is as it is now, 150 s later: time, operations, marks and sums go there at once, and the run goes on.
+// A stage does 192 micro-batches. At 7 s all streams are where they were at 6 s, one micro-batch later; their
+// clocks, the transfers under way with their remaining bytes, and the pending marks are those of 6 s, 1 s later. The
+// operations ahead equal those ahead then, up to micro-batch 180. So 150 micro-batches later the state is the present
+// one, 150 s later: time, operations, marks and sums are advanced at once, and the run goes on.
 //
-// The instants that are compared are those at which the main stream of one actor has come a period of its program
-// further. A hash of the state finds which earlier instant might be like the present one; that distance is run once
-// more, from a copy of all that matters to a comparison with all of it.
+// The instants compared are those at which the main stream of one actor has advanced by a period of its program. A
+// hash of the state finds an earlier instant that may be equal; that distance is run once more, from a copy of the
+// relevant state to a full comparison with it.
 #include <string.h>
 
 #include "sim/base/digest.h"
@@ -20,7 +20,7 @@
 #define FEWEST_PERIODS 6 // of a program that are worth looking at
 #define MOST_ATTEMPTS 8  // that come to nothing, of a stretch
 
-typedef struct Stretch { // of the reference's program: what it does from the first to the end repeats
+typedef struct Stretch { // of the reference's program: operations that repeat
     int64_t first, end, period;
 } Stretch;
 
@@ -54,9 +54,9 @@ typedef struct LiveMark { // recorded before then, and yet to be waited for
     int32_t stream, mark, later_mark;
 } LiveMark;
 
-typedef struct Proof { // that a program does the same from where its streams stood then and stand now
-    int32_t actor;     // for whom it was made; -1 none
-    int64_t periods;   // that lie ahead
+typedef struct Proof { // that a program's operations at its streams' earlier and present positions are the same
+    int32_t actor;     // that it was made for; -1 none
+    int64_t periods;   // ahead
     struct {
         LiveMark *items;
         int count, room;
@@ -74,7 +74,7 @@ struct Period {
     int32_t *first_actor; // [program] that runs it
     uint64_t *hashes;     // [boundary of the stretch]; 0: none was taken
     bool adds_left_out;   // has not done so yet
-    int64_t expected;     // boundary at which what is kept should come again
+    int64_t expected;     // boundary at which the saved state should recur
     Then then;
     Proof *proofs; // [program]
 };
@@ -96,8 +96,8 @@ static uint64_t likeness(const Op *op) {
     return mix(what | (names_mark(op) ? 0 : (uint32_t)op->id), (uint64_t)op->time);
 }
 
-// The longest stretch around a place that repeats: of all prefixes of what follows the longest that has a border of at
-// least half of it (Knuth, Morris and Pratt, 1977), and what comes before as far as it fits.
+// The longest repeating stretch around a position: the longest prefix of the following operations with a border of at
+// least half its length (Knuth, Morris and Pratt, 1977), extended backwards as far as it fits.
 static Stretch stretch_around(Arena *arena, const Stream *stream, int64_t middle) {
     const Op *ops = &stream->ops[middle];
     int64_t count = stream->count - middle;
@@ -399,11 +399,11 @@ static void prove(Run *run, int actor) {
             if (!are_alike(&ops[at], &ops[at + apart])) break;
             if (names_mark(&ops[at]) && !marks_agree(run, proof, program, first, s, at, apart)) break;
         }
-        proof->periods = least(proof->periods, (at - from - 2) / apart); // it looks at what it stands at, and beyond
+        proof->periods = least(proof->periods, (at - from - 2) / apart); // up to the current operation and the next
     }
 }
 
-// The streams of both stood, and stand, at the same places.
+// Whether the streams of both were, and are, at the same positions.
 static bool same_places(const Run *run, int one, int other) {
     int32_t count = run->first_stream[one + 1] - run->first_stream[one];
     for (int32_t s = 0; s < count; s++) {
@@ -450,7 +450,7 @@ static int64_t periods_left_out(const Run *run) {
     return periods;
 }
 
-// How often the period can be added: 0 when not all is as it was then.
+// How often the period can be added: 0 if the state is not equal.
 static int64_t periods_ahead(Run *run, int64_t left_out) {
     const System *system = run->system;
     if (left_out < 0 || !same_state(run)) return 0;

@@ -1,5 +1,5 @@
-// A routine whose transfers all meet nobody is passed at once, together with the routine of the stream beside whose
-// transfers it starts and waits for: what they take is known beforehand.
+// A routine whose transfers are all uncontended is passed at once, together with the routine of the second stream
+// whose transfers it starts and waits for: the times of both are known beforehand.
 #include "sim/run_internal.h"
 
 // Random and stretched times are each operation's own, unless they are those of many.
@@ -55,7 +55,7 @@ static void wait_until(RoutinePass *pass, int cause, SimTime time) {
     pass->time = time;
 }
 
-// Of a sample: all wait for the slowest; works after those go on beside it.
+// Of a sample: all wait for the slowest; works after the meeting start from that time.
 static void meet(Run *run, RoutinePass *pass, const Works *works, const MeetingOfMany *meeting, uint8_t cause) {
     if (!run->jitter) return;
     pass_meeting(run, &pass->spread, works, meeting);
@@ -63,11 +63,11 @@ static void meet(Run *run, RoutinePass *pass, const Works *works, const MeetingO
     pass->waits_as = cause;
 }
 
-// Both routines in turns: a mark starts the transfer beside, whose end is waited for before the next of any kind.
+// Both routines: a mark starts the overlapped transfer; the next transfer of either starts after its end.
 static bool add_up(Run *run, int32_t number, const Routine *own, const Routine *overlapped, RoutinePass *pass) {
     const Actor *actor = &run->system->actors[number];
     int32_t at = 0, waits_for = -1, overlapped_count = overlapped ? overlapped->count : 0;
-    Works recorded = {0}; // of a sample: until the mark, and who meets from there on
+    Works recorded = {0}; // of a sample: works until the mark, and the meeting after it
     MeetingOfMany meeting = {0};
     for (int32_t i = 0; i < own->count; i++) {
         const Op *op = &own->ops[i];
@@ -173,7 +173,7 @@ static SimTime time_alone(const Run *run, const StreamState *state, const Op *tr
     return run->channels[run->system->actors[state->actor].channels[transfer->slot]].alone[transfer->id];
 }
 
-// The chain is told of each operation; clocks go on afterwards.
+// Reports each operation to the chain; the clocks are advanced afterwards.
 static void chain_pass(Run *run, StreamState *state, StreamState *overlapped) {
     const Routine *own = &state->routines[state->stream->ops[state->next].id];
     const Op *beside = overlapped ? state->routines[overlapped->stream->ops[overlapped->next].id].ops : NULL;
@@ -234,7 +234,7 @@ bool pass_routine(Run *run, StreamState *state) {
     return true;
 }
 
-// ---- Passing part of a routine: as many of its operations as certainly meet nobody, where not all of them do.
+// ---- Passing part of a routine: as many of its operations as are certainly uncontended, if not all are.
 
 typedef struct Passing { // of a routine, as far as it has come
     StreamState *state;
@@ -283,7 +283,7 @@ static inline void passes_until(Passing *passing, const Op *op, SimTime end) {
     passing->clock = end;
 }
 
-// From the mark that starts a transfer beside to where its end is waited for, with nothing but works between.
+// From the mark that starts an overlapped transfer to the wait for its end, with nothing but works between.
 static bool pass_beside(Run *run, Passing *passing) {
     const Op *mark = &passing->ops[passing->at], *end = passing->ops + passing->count, *take = mark + 1;
     StreamState *beside = stream_beside(run, passing->state, mark->id);
@@ -361,11 +361,11 @@ void count_passes(Run *run) {
     }
 }
 
-// ---- Passing together. Where times are random every rank has its own, but ranks of a tensor-parallel group meet each
-// other again and again and nobody else. Once all of them have come to a routine whose transfers are theirs alone, its
-// works are drawn and its meetings are maxima.
+// ---- Passing together. Where times are random every rank has its own, but ranks of a tensor-parallel group meet
+// each other again and again and no other ranks. Once all of them have reached a routine whose transfers are among
+// the group alone, its works are drawn and its meetings are maxima.
 
-// The stream beside has routines that begin with a mark of this one; all transfers of both are to be in one slot.
+// Slot of all transfers of both routines, the overlapped one of the second stream included; -1: more than one.
 static int32_t one_slot(const Routine *routine, int32_t slot) {
     for (int32_t i = 0; i < routine->count && slot != -1; i++) {
         if (routine->ops[i].kind != OP_TRANSFER) continue;
@@ -397,9 +397,9 @@ void open_groups(Arena *arena, Run *run) {
 }
 
 typedef struct GroupMember {
-    StreamState *state, *beside; // beside: NULL where nobody has one
+    StreamState *state, *beside; // beside: NULL without a second stream
     SimTime now, spent[CAUSE_LIMIT];
-    uint64_t item; // of the routine's first operation, as draws are told apart
+    uint64_t item; // of the routine's first operation: identifies its draws
     double slowness;
 } GroupMember;
 
@@ -444,11 +444,11 @@ static void group_waits(GroupPass *pass, int cause, SimTime until) {
     for (int32_t m = 0; m < pass->count; m++) {
         GroupMember *member = &pass->members[m];
         member_until(member, cause,
-                     until > member->now ? until : member->now); // who comes last is no branch's to guess
+                     until > member->now ? until : member->now); // branch-free: the order of arrival is unpredictable
     }
 }
 
-// By itself, so that what it needs is kept in registers: most of a run's time goes here.
+// Not inlined, so that its variables stay in registers: most of a run's time is spent here.
 static __attribute__((noinline)) void group_works(const Run *run, GroupPass *pass, const Op *op, int32_t number) {
     const LognormalTable *factors = pass->factors;
     RandomFamily family = run->work_jitter;

@@ -1,6 +1,5 @@
-// Many actors that do alike but for chance, told by a few of them: a folded system, copied so often as a sample needs.
-// Where its actors meet those of other copies, the run asks how late the slowest would be that was not sampled
-// (run_jitter.c).
+// Sampling: many actors that differ only by chance are simulated by a few, as copies of a folded system. Where its
+// actors meet those of other copies, the run asks for the delay of the slowest of those not simulated (run_jitter.c).
 #pragma once
 
 #include "sim/program.h"
@@ -8,7 +7,7 @@
 // Who meets in a channel of the folded system.
 typedef struct Crowd {
     double ranks; // actors of the whole
-    bool crosses; // they are of different copies; else each member stands for the same part of them
+    bool crosses; // of different copies; else each member represents an equal part of them
 } Crowd;
 
 // At most `most` copies, fewer where no crowd that crosses has as many ranks behind each member. Random times have

@@ -1,5 +1,5 @@
-// Weighted max-min by progressive filling, plainly: every round raises all rates until the next link or limit is
-// reached. This is the slow and obvious twin of the incremental engine in fluid.c, and does the same arithmetic.
+// Weighted max-min by plain progressive filling: every round raises all rates until the next link or limit is
+// reached. This is the slow reference of the incremental engine in fluid.c, with the same arithmetic.
 #include "sim/share.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-// A run told as spans: which stream of which rank did what, from when to when. Names are numbers of a table, so that
-// files can say each once. It knows no models: causes, names and counters are words with numbers.
+// A run as spans: what each stream of each rank did, with start and end. Names are indices into a table, so that
+// files contain each once. It has no notion of models: causes, names and counters are strings with numbers.
 #pragma once
 
 #include <stdbool.h>
@@ -34,7 +34,7 @@ typedef enum SpanClass { SPAN_OPERATION, SPAN_WAIT, SPAN_FORWARD, SPAN_BACKWARD,
 typedef struct Span {
     int32_t track;
     int32_t name;         // of names
-    int16_t category;     // of categories: what its time counts as
+    int16_t category;     // of categories, for sums of time
     int16_t chunk;        // the rank's part of the model, -1: none
     int32_t micro_batch;  // -1: none
     uint8_t flow;         // SpanFlow: from a sender, to a receiver
@@ -102,10 +102,10 @@ typedef struct SpanLane { // of a process' main stream, in bins of one width fro
 // communication, exposed memory and both kinds of idleness sum to the step.
 typedef struct SpanBreakdown {
     SimTime compute, communication;
-    SimTime overlap;               // of communication, with compute
-    SimTime exposed_communication; // without compute beside it
-    SimTime exposed_memory;        // copies without compute or communication beside them
-    SimTime idle_host, idle_other; // nothing is resident: the host is at work, or all wait
+    SimTime overlap;               // communication hidden by compute
+    SimTime exposed_communication; // not hidden by compute
+    SimTime exposed_memory;        // copies hidden by neither compute nor communication
+    SimTime idle_host, idle_other; // no kernel is running: the host is busy, or all wait
 } SpanBreakdown;
 
 typedef struct SpanSet {
@@ -140,5 +140,5 @@ typedef struct SpanSet {
     int32_t stride;                  // operations within passes are kept of every stride-th micro-batch; 1: of all
     int64_t left_out;                // spans that are not here
     SimTime end;
-    const char *beside_end; // said behind it; NULL, "": nothing
+    const char *beside_end; // displayed after the end; NULL, "": nothing
 } SpanSet;

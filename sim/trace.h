@@ -1,6 +1,5 @@
-// What the engine does, event by event, as lines of a file: for looking at a run that surprises. Off unless a command
-// opened it; what is simulated does not depend on it. The file is there once it is closed: a run that is refused leaves
-// an old one as it was.
+// Event trace of the engine as lines of a file, for debugging a run. Off unless a command opened it; results do not
+// depend on it. The file appears when it is closed: a refused run leaves an older file unchanged.
 #pragma once
 
 #include "sim/base/arena.h"

@@ -1,4 +1,4 @@
-// What a page has not: processes, other programs, databases, terminals. Where it is asked for, a sentence says so.
+// Stand-ins for what the web build lacks: processes, other programs, databases, terminals. Each reports an error.
 #include <emscripten/emscripten.h>
 #include <emscripten/html5.h>
 #include <errno.h>
@@ -53,7 +53,7 @@ const OptionSpec *sweep_option_rows(Arena *arena, int *count) {
     return ARENA_NEW(arena, OptionSpec);
 }
 
-// ---- Readers of what lies in files beside the scenario.
+// ---- Readers of files next to the scenario.
 
 Anchors *anchors_read(Arena *arena, const Catalogue *catalogue, const char *const *paths, int count,
                       Problems *problems) {

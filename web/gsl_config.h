@@ -1,4 +1,4 @@
-// What GSL's configure would find, for WebAssembly.
+// The output of GSL's configure for WebAssembly.
 #define HAVE_DECL_HYPOT 1
 #define HAVE_DECL_EXPM1 1
 #define HAVE_DECL_ACOSH 1

@@ -1,5 +1,5 @@
-// What validate collectives answers: scores by group, machine and log, the worst with the likely reason, what was
-// assumed.
+// The answer of validate collectives: scores by group, machine and log, the worst with their likely reason, and the
+// assumptions.
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-// From words in a row to a node type, a link and a cluster.
+// Builds a node type, a link and a cluster from a row's description.
 #include "calibrate/collectives/describe_cluster.h"
 
 #include <math.h>
@@ -145,8 +145,8 @@ static bool in_switch_reduction(const Description *description) {
            !strstr(text_of(description, "algo_env"), "NCCL_NVLS_ENABLE=0");
 }
 
-// What a row never says comes from the usual servers of the slot's generation: two sockets with memory and links as the
-// catalogue's nodes have them.
+// Defaults that no row states come from the usual servers of the slot's generation: two sockets with memory and links
+// as in the catalogue's nodes.
 static void describe_host(Description *description) {
     NodeType *node = description->node;
     int generation = (int)default_number(description, "pcie_gen", description->gpu->pcie_generation, "");
@@ -168,7 +168,7 @@ static void describe_host(Description *description) {
 static const struct {
     const char *word;
     LinkTransport transport;
-    const char *like; // the link of the catalogue, where its transport alone does not say it
+    const char *like; // the link of the catalogue, if the transport is not enough
 } transports[] = {{"infiniband", TRANSPORT_INFINIBAND, NULL},
                   {"roce", TRANSPORT_ROCE, NULL},
                   {"efa", TRANSPORT_EFA, NULL},

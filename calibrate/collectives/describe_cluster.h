@@ -1,5 +1,5 @@
-// The cluster behind a measured log, from the columns of clusters.csv: catalogue GPUs in a node and on a network of the
-// described kind. What a row leaves open gets a stated default, kept as an assumption.
+// The cluster of a measured log, from the columns of clusters.csv: catalogue GPUs in a node and on a network of the
+// described kind. Missing properties get a stated default, recorded as an assumption.
 #pragma once
 
 #include "calibrate/collectives/nccl_log.h"
@@ -7,8 +7,8 @@
 #include "sim/data/csv.h"
 
 typedef struct DescribedCluster {
-    const char *family; // "Hopper nvswitch, infiniband": what shares hardware of one kind
-    const char *op;     // as the row says
+    const char *family; // "Hopper nvswitch, infiniband": clusters with the same kind of hardware
+    const char *op;     // as in the row
     const Cluster *cluster;
     int *ranks, rank_count;
     const char *algorithm;    // that the environment asked for, in the network's words; NULL free
@@ -22,7 +22,7 @@ typedef struct DescribedCluster {
     int assumption_count;
 } DescribedCluster;
 
-// A table of one row: that row (none: -1; clusters may be NULL), and where it says nothing, what the log says.
+// A table of one row: that row (none: -1; clusters may be NULL), completed with the log's facts.
 const Csv *clusters_row_with(Arena *arena, const Csv *clusters, int row, const NcclLog *log);
 // NULL after problems (a column is missing, a cell unreadable, the parts do not fit).
 const DescribedCluster *describe_cluster(Arena *arena, const Catalogue *catalogue, const Csv *clusters, int row,

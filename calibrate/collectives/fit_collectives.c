@@ -1,4 +1,4 @@
-// Fitting constants of the network model to measured collectives.
+// Fits constants of the network model to measured collectives.
 #include <math.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@
 
 #define NOISE 0.15        // of a logarithm: protocol switches make curves step by as much
 #define SMALL_WEIGHT 0.7  // of sizes that latency decides, against the others
-#define MACHINES_ENOUGH 4 // to tell of machines never seen
-#define ROWS_OF_A_LOG 12  // taken of a log, evenly: neighbouring sizes err alike
+#define MACHINES_ENOUGH 4 // for conclusions about other machines
+#define ROWS_OF_A_LOG 12  // taken of a log, evenly: errors of neighbouring sizes are correlated
 
 #define FIRST_STEP 1e6 // of rates of long payloads, bytes
 #define LAST_STEP 4e9
@@ -53,9 +53,9 @@ static void predict_rows(const MeasuredCollective *measured, const NcclConstants
     }
 }
 
-// Most constants say nothing of most logs, and a search that moves one of those need not predict the log again. One
-// matters when any row takes another time with a third more or less of it, from its prior or from its shipped value. A
-// platform's may come to matter with a step.
+// Most constants have no effect on most logs, and a search that moves one of those need not predict the log again. A
+// constant matters if any row's time changes with a third more or less of it, from its prior or from its shipped
+// value. A platform's constant may come to matter during the search.
 void find_what_matters(Arena *arena, MeasuredCollective *measured, const bool *without) {
     NcclConstants starts[] = {nccl_constants_prior(), nccl_constants_shipped()};
     double usual[ROWS_OF_A_LOG], other[ROWS_OF_A_LOG];
@@ -134,10 +134,10 @@ int machines_that_tell(const Measurements *logs, const double *weights, Constant
     return machines;
 }
 
-// What few machines have told stays near its prior: they say more of themselves than of machines never seen.
+// Constants measured on few machines have a tighter prior: a few machines need not represent others.
 static double spread_of(const Task *task, ConstantId id) {
-    double told = sqrt(fmax(machines_that_tell(task->logs, task->weights, id), 1) / MACHINES_ENOUGH);
-    return constant_rows[id].prior_spread * (constant_rows[id].scope == SCOPE_SHARED ? fmin(told, 1) : 1);
+    double evidence = sqrt(fmax(machines_that_tell(task->logs, task->weights, id), 1) / MACHINES_ENOUGH);
+    return constant_rows[id].prior_spread * (constant_rows[id].scope == SCOPE_SHARED ? fmin(evidence, 1) : 1);
 }
 
 // From the x given.

@@ -1,5 +1,5 @@
-// Logs of one machine: each priced on a cluster of the catalogue's parts, so that what is fitted has a part to stand
-// with.
+// Fit to the logs of one machine: each is priced on a cluster of catalogue parts, so that every fitted factor belongs
+// to a part.
 #include "calibrate/collectives/fit_logs.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ typedef struct LogFit {
     Measurements logs;
     const Gpu *gpu;
     const FabricLink *link; // of those between nodes, or NULL
-    bool inside, between;   // whether a log says anything of either
+    bool inside, between;   // whether the logs cover either
 } LogFit;
 
 bool is_nccl_log(const char *path) {
@@ -155,7 +155,7 @@ static bool add_log(LogFit *fit, const char *path) {
 
 // ---- The fit.
 
-// What the logs say anything of: places in measured_factors.
+// The factors that the logs can determine: indices in measured_factors.
 static int chosen_factors(const LogFit *fit, int *places, ConstantId *ids) {
     int count = 0;
     for (int i = 0; i < MEASURED_FACTORS; i++) {

@@ -1,10 +1,10 @@
-// lockstep calibrate fit on logs of nccl-tests: what a machine's collectives take against the usual, as a profile.
+// lockstep calibrate fit on logs of nccl-tests: a machine's collective times relative to the default, as a profile.
 #pragma once
 
 #include "models/workload/cluster/cluster.h"
 #include "sim/data/question.h"
 
-// What the logs do not say of the machine, or NULL and 0.
+// Facts about the machine that the logs lack, or NULL and 0.
 typedef struct LogMachine {
     const char *node, *gpu, *fabric;
     int nodes;

@@ -1,4 +1,4 @@
-// A measured log beside the cluster it was measured on, ready to be predicted with any constants.
+// A measured log with the cluster it was measured on, for prediction with any constants.
 #pragma once
 
 #include "calibrate/collectives/describe_cluster.h"

@@ -1,5 +1,5 @@
-// Reading what a log says of its machine. Lines that say nothing are most; of those that contradict each other, as the
-// lines of several ranks may, the first counts.
+// Parser of a log's facts about its machine. Most lines have none; of contradicting lines, as those of several ranks
+// may be, the first counts.
 #include "calibrate/collectives/nccl_facts.h"
 
 #include <ctype.h>
@@ -62,7 +62,7 @@ static void read_libfabric(NcclFacts *facts, const char *line) {
     if (found && atoi(found) > 0 && atoi(found) <= 64) facts->nics = atoi(found);
 }
 
-// "Using network Socket": what is used in the end, whatever was found before.
+// "Using network Socket": the network chosen in the end, whatever was found before.
 static void read_network(NcclFacts *facts, const char *line) {
     static const char *const networks[][2] = {{"Socket", "tcp"},
                                               {"FasTrak", "gpudirect-tcpxo"},

@@ -1,4 +1,4 @@
-// What a log says of the machine it was made on: nccl-tests' list of ranks, and NCCL's own lines with NCCL_DEBUG=INFO.
+// Facts about the machine in a log: nccl-tests' list of ranks, and NCCL's own lines with NCCL_DEBUG=INFO.
 #pragma once
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@ typedef struct NcclFacts {
     NameCount hosts, processes;
     int ranks, nics;
     double nic_gigabits;
-    const char *gpu, *transport; // NULL: not said
+    const char *gpu, *transport; // NULL: unspecified
     const char *environment;     // "NCCL_ALGO=Ring NCCL_PROTO=Simple"
     bool direct_memory, bounced; // messages from GPU memory to a NIC and back, or not
     bool peer_to_peer, staged;   // within a node

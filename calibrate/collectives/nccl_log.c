@@ -1,5 +1,5 @@
-// Reading nccl-tests. Real logs hold much else (NCCL's own lines, the launcher's): a line is data when it begins with
-// a size, and what begins with '#' is header.
+// Parser of nccl-tests' output. Real logs also have lines of NCCL and of the launcher: a data line begins with a
+// size, a header line with '#'.
 #include "calibrate/collectives/nccl_log.h"
 
 #include <ctype.h>
@@ -40,7 +40,7 @@ static void plain_letters(const char *name, char *out, size_t room) {
 
 bool nccl_op_from_name(const char *name, CollectiveOp *op) {
     char given[48], known[48];
-    if (strchr(name, '(')) return false; // "incast(fork)": an operation of somebody's own
+    if (strchr(name, '(')) return false; // "incast(fork)": a custom operation
     plain_letters(name, given, sizeof given);
     for (int i = 0; i < OP_WORDS; i++) {
         plain_letters(op_words[i].name, known, sizeof known);
@@ -136,8 +136,8 @@ static bool read_columns(const Words *words, Columns *columns) {
     return true;
 }
 
-// Some rows lack cells: operations without reduction or root leave these blank, some logs have no half in place.
-// Returns whether a row of that many words can be read, and where its times stand.
+// Some rows lack cells: operations without reduction or root leave these blank, some logs have no in-place half.
+// Returns whether a row of that many words can be read, and the columns of its times.
 static bool place_times(const Columns *columns, int words, int *time, int *second) {
     int optional = (columns->redop >= 0) + (columns->root >= 0);
     for (int half = 0; half < 2; half++) {
@@ -256,7 +256,7 @@ static void read_row(Reader *reader, Where where, const Words *words) {
     add_row(reader, where, bytes, microseconds);
 }
 
-// The first to say it counts; a second operation with figures of its own belongs into a file of its own.
+// The first mention counts; a second operation with its own figures needs a file of its own.
 static void read_operation(Reader *reader, Where where, const char *name) {
     NcclLog *log = reader->log;
     CollectiveOp first, second;
@@ -331,7 +331,7 @@ static const char *after_one(const char *start) {
     return NULL;
 }
 
-// A line is taken without them where a header or a row stands behind.
+// The launcher's prefix is skipped if a header or a row follows.
 static const char *after_launcher(const char *line) {
     const char *rest = after_spaces(line);
     for (int i = 0; i < 5; i++) {

@@ -1,5 +1,5 @@
-// Measured collectives as nccl-tests prints them: its text, in which header words say which column is which, and its
-// JSON, and beside its rows what is said of the machine (nccl_facts.h).
+// Parser of nccl-tests' output: its text, in which header words identify the columns, and its JSON; and the facts
+// about the machine in either (nccl_facts.h).
 #pragma once
 
 #include <stdbool.h>
@@ -17,14 +17,14 @@ typedef struct NcclRow {
 
 typedef struct NcclLog {
     const char *path, *name; // the name is the file's, without folder and ending
-    const char *op;          // as the log says, "" when it does not
+    const char *op;          // as in the log, "" if missing
     NcclRow *rows;
     int row_count, zero_rows; // rows of size 0 are counted and left out
-    int gpus_per_process;     // nccl-tests' -g when the log tells; 0 unknown
+    int gpus_per_process;     // nccl-tests' -g if logged; 0 unknown
     int threads_per_process;  // nccl-tests' -t; 0 unknown
     int iterations;           // timed together; 0 unknown
     int nccl_version;         // as 22005; 0 unknown
-    const NcclFact *facts;    // that stand in for cells of clusters.csv
+    const NcclFact *facts;    // for missing cells of clusters.csv
     int fact_count;
 } NcclLog;
 

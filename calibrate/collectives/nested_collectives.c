@@ -1,4 +1,4 @@
-// The hardest question: each machine, then each type of GPU, predicted without anything that its logs told. One vote
+// Nested hold-out: each machine, then each type of GPU, is predicted without anything learned from its logs. One vote
 // per machine: the median over its logs.
 #include <math.h>
 #include <string.h>
@@ -104,7 +104,7 @@ void weigh_rules(Validation *validation) {
                 "nearer or takes further by a point; from 64 KiB, and below.");
 }
 
-// Left out with all that its logs told.
+// Leaves each out, with all constants and rules learned from its logs.
 void nested(Validation *validation) {
     collectives_open_machines(validation, "left_out", "left out");
     leave_out(validation, gpu_word, NULL, RULE_COUNT, true);

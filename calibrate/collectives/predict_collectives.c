@@ -1,4 +1,4 @@
-// Predicting logs with the shipped constants, with those of a fit to other logs of the same machine, or with shared
+// Predicts logs with the shipped constants, with those of a fit to other logs of the same machine, or with shared
 // ones fitted without a family.
 #include <fnmatch.h>
 #include <math.h>
@@ -12,7 +12,7 @@ void predict(MeasuredCollective *measured, const NcclConstants *constants) {
         measured->predicted[r] = collective_price_seconds(measured->price, measured->log->rows[r].bytes, constants);
 }
 
-// Within one node the network says nothing, and whatever network the machine has is as good.
+// Within one node the network has no effect, so any network matches.
 static bool of_one_setup(const MeasuredCollective *a, const MeasuredCollective *b) {
     return strcmp(a->setup, b->setup) == 0 &&
            (!*a->network_kind || !*b->network_kind || strcmp(a->network_kind, b->network_kind) == 0);
@@ -117,7 +117,7 @@ static double sum_of(const double *values, int count) {
 
 // ---- Rules.
 #define TOUCHED 0.02    // of a logarithm, at any size
-#define RULE_MACHINES 2 // that must have told of a rule
+#define RULE_MACHINES 2 // evidence for a rule, at least
 
 static bool is_touched(const MeasuredCollective *measured, const NcclConstants *without) {
     for (int r = 0; r < measured->log->row_count; r++) {
@@ -145,7 +145,7 @@ int find_touched(const Measurements *logs, RuleId rule, bool *touched) {
     return machines;
 }
 
-// What only logs have told of holds as long as two machines are left that it touches.
+// A rule learned from logs alone is kept if two of the machines it affects are left.
 static void forget_rules(const Measurements *logs, const double *weights, bool *const *touched,
                          NcclConstants *constants) {
     for (int rule = 0; rule < RULE_COUNT; rule++) {

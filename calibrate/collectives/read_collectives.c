@@ -1,4 +1,4 @@
-// Logs of nccl-tests beside the clusters that a table describes, ready to be predicted.
+// Reads logs of nccl-tests together with the clusters that a table describes.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ static const char *key_of(Arena *arena, const Csv *clusters, int row, const char
     return key;
 }
 
-// Named, or told from others by its parts, whatever its NCCL.
+// The machine's name, or a key of its hardware without the NCCL version.
 static const char *machine_of(Arena *arena, const Csv *described) {
     const char *name = cell_of(described, 0, "machine");
     if (*name) return name;
@@ -81,8 +81,8 @@ static DescribedCluster *assume_otherwise(Arena *arena, const DescribedCluster *
     return other;
 }
 
-// nccl-tests' README runs one node with -g GPUs, several with mpirun and a process per GPU: so it is taken where
-// neither log nor description says. Whoever measured several nodes of a machine measured one of them alike.
+// nccl-tests' README runs one node with -g GPUs, several with mpirun and a process per GPU: the default if neither
+// log nor description states it. Measurers of several nodes are assumed to have measured one node in the same way.
 static int launched_together(Arena *arena, const NcclLog *log, bool on_nodes_too, const DescribedCluster **cluster) {
     const DescribedCluster *described = *cluster;
     if (log->gpus_per_process) return log->gpus_per_process;
@@ -96,14 +96,14 @@ static int launched_together(Arena *arena, const NcclLog *log, bool on_nodes_too
     return on_nodes_too ? 1 : described->rank_count;
 }
 
-// Threads launch ahead of their GPUs, which hides what it costs unless only few launches were timed: nccl-tests times
-// 20 unless told otherwise.
+// Threads launch ahead of their GPUs, which hides the launch cost unless only few launches were timed: nccl-tests
+// times 20 by default.
 static int threads_that_show(const NcclLog *log, int ranks) {
     if (log->iterations == 0 || log->iterations >= 20) return 0;
     return log->threads_per_process < ranks ? log->threads_per_process : ranks;
 }
 
-// What the description leaves open the log may say.
+// The log may complete the description.
 static int version_of(Arena *arena, const NcclLog *log, const DescribedCluster **cluster) {
     if ((*cluster)->nccl_version || !log->nccl_version) return (*cluster)->nccl_version;
     *cluster = assume_otherwise(arena, *cluster, "nccl_version", NULL);
@@ -201,7 +201,7 @@ static void add_log(Validation *validation, const Options *options, const Cluste
     LIST_PUSH(arena, &validation->logs, measured);
 }
 
-// What a table of clusters describes, beside it.
+// Adds the logs of a table of clusters, from the table's folder.
 static void add_described(Validation *validation, const Options *options, const Clusters *clusters, const char *file) {
     const Csv *csv = clusters->csv;
     int column = csv_column(csv, "log", validation->problems);

@@ -1,4 +1,4 @@
-// Scores of logs: errors within one, medians over many, groups by a word, and why the worst are likely to be so.
+// Scores of logs: errors within one, medians over many, groups by a property, and likely reasons of the worst.
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-// Validating the network model in parts: logs read beside their clusters, fits, scores, and how they are shown.
+// Validation of the network model by parts: reading logs and clusters, fits, scores, and output.
 #pragma once
 
 #include "calibrate/collectives/measured_collective.h"
@@ -42,10 +42,10 @@ void fit_and_predict(Validation *validation, const char *what);
 void cross(Validation *validation, WordOf word_of, const char *what);
 // Marks the logs of machines that go otherwise without the rule, by the shipped constants; returns how many machines.
 int find_touched(const Measurements *logs, RuleId rule, bool *touched);
-// Likewise, only those groups that have a chosen log (NULL: all), and without that rule (RULE_COUNT: with all).
-// Forgetting goes without those too that only the logs left out have told of. Returns how many groups there are.
+// Likewise, only the groups with a chosen log (NULL: all), and without that rule (RULE_COUNT: with all).
+// With `forgetting`, rules learned only from the logs left out are off, too. Returns the number of groups.
 int leave_out(Validation *validation, WordOf word_of, const bool *chosen, RuleId without, bool forgetting);
-// The table of constants as one fit to all given logs has it, and predicts with it.
+// Fits the table of constants to all given logs, and predicts with it.
 void refit(Validation *validation);
 
 // ---- Scores (score_collectives.c).
@@ -63,7 +63,7 @@ typedef struct LogScore {
 typedef struct Summed {
     int logs;
     double median, p90_of_medians, median_of_p90s;
-    double inside; // share of their sizes within the 90 % range, each log counting alike
+    double inside; // share of their sizes within the 90 % range, with equal weight per log
 } Summed;
 
 typedef struct Board {

@@ -1,4 +1,4 @@
-// lockstep calibrate: a table of its own commands.
+// lockstep calibrate: the table of its subcommands.
 #include "calibrate/gpu/command_calibrate.h"
 
 #include "calibrate/gpu/bench/bench.h"

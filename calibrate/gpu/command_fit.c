@@ -1,4 +1,4 @@
-// lockstep calibrate fit: from measurements to the constants of the GPUs, as a table and as a profile.
+// lockstep calibrate fit: fits the constants of GPUs to measurements, and prints them as a table and as a profile.
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static const char about[] =
     "values are from all of "
     "them.";
 
-// A value with its sigma, as people read it; two cells of a table.
+// A value with its sigma, formatted; two cells of a table.
 static const char *estimate_text(Arena *arena, Estimate estimate, double scale, const char *unit) {
     return arena_printf(arena, "%.3g ± %.2g%s", estimate.value / scale, estimate.value * estimate.sigma / scale, unit);
 }
@@ -413,10 +413,10 @@ static void add_correlations(Answer *answer, const DeviceFit *fit) {
 // of LL's bandwidth must be like the one that it has.
 static void add_channel(Answer *answer, const DeviceFit *fit) {
     const BlockChannel *channel = &fit->constants.channel;
-    bool told = false;
+    bool is_identified = false;
     for (int p = 0; p < fit->count; p++)
-        told |= strcmp(fit->parameters[p].key, "reduce_rate_ll") == 0 && fit->parameters[p].identified;
-    if (!told) return;
+        is_identified |= strcmp(fit->parameters[p].key, "reduce_rate_ll") == 0 && fit->parameters[p].identified;
+    if (!is_identified) return;
     const ConstantRow *share = &constant_rows[LL_SHARE];
     answer_say(
         answer, NULL,
@@ -449,7 +449,7 @@ static void add_ranges(Answer *answer, Arena *arena, const MeasuredFile *file) {
     if (*unmeasured) answer_say(answer, NULL, "no GEMM of%s: the catalogue's efficiencies stand.", unmeasured);
 }
 
-// Beside the rate of a link stands the catalogue's: a link that is missing or of another kind shows there.
+// A link's rate is compared with the catalogue's: a missing or different link shows there.
 static void add_untaken(Answer *answer, const MeasuredFile *file) {
     static const AnswerColumn columns[] = {{"what", "measured, and taken by no constant", AS_TEXT, 0},
                                            {"cases", "cases", AS_WHOLE, 0},

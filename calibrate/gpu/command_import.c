@@ -1,4 +1,4 @@
-// lockstep calibrate import: a table of formats.
+// lockstep calibrate import: the table of formats.
 #include "calibrate/gpu/command_calibrate.h"
 #include "calibrate/gpu/import.h"
 #include "results/answer/frame.h"

@@ -1,5 +1,5 @@
-// lockstep calibrate recovery: measurements are made up from known constants with known noise and fitted, many times.
-// A 95 % interval that is worth its name holds the truth in 95 % of the trials.
+// lockstep calibrate recovery: measurements are generated from known constants with known noise and fitted, many
+// times. A valid 95 % interval contains the true value in 95 % of the trials.
 #include <math.h>
 
 #include "calibrate/gpu/bench/bench.h"

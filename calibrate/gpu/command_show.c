@@ -1,4 +1,4 @@
-// lockstep calibrate show: measured against predicted, as a table and as a plot through gnuplot.
+// lockstep calibrate show: measured and predicted times, as a table and as a plot through gnuplot.
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -155,7 +155,7 @@ static bool plot(Arena *arena, const Gpu *gpu, const MeasuredFile *file, const O
 
 // ---- The question.
 
-// No profile has constants of channels among virtual ranks: `calibrate fit` tells them.
+// Channels among virtual ranks are left out: profiles have no constants for them, `calibrate fit` reports them.
 static const MeasuredFile *without_channels(Arena *arena, const MeasuredFile *all) {
     MeasuredFile *file = ARENA_NEW(arena, MeasuredFile);
     *file = *all;

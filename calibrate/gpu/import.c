@@ -1,4 +1,4 @@
-// nccl-tests, iperf3, fio and GEMM tables: small files, read whole.
+// Importers of nccl-tests, iperf3, fio and GEMM tables: small files, read whole.
 #include "calibrate/gpu/import.h"
 
 #include <math.h>
@@ -115,7 +115,7 @@ static bool nccl_json(Import *import, const char *all, size_t bytes, const char 
     return import->rows > 0;
 }
 
-// What its list of ranks says.
+// Reads the machine from its list of ranks.
 static void take_machine(Import *import, const char *all, int *ranks) {
     NcclFacts facts = {.arena = import->arena};
     char *copy = arena_copy_text(import->arena, all);

@@ -1,4 +1,4 @@
-// Measurements of other programs as the JSON lines that lockstep-bench writes.
+// Import of other programs' measurements as JSON lines in lockstep-bench's format.
 #pragma once
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 typedef struct Import {
     Arena *arena;
     const char *path;
-    const char *gpu, *operation; // as the command line says, or NULL
+    const char *gpu, *operation; // from the command line, or NULL
     FILE *out;
     Problems *problems;
     int rows;
@@ -23,5 +23,5 @@ bool import_fio(Import *import);
 bool import_gemm_csv(Import *import);
 bool import_kineto(Import *import);
 
-// The first line of what is written.
+// Writes the first line of the output.
 void import_header(Import *import, const char *from);

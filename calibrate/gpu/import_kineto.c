@@ -1,8 +1,8 @@
-// Kineto traces (sim/data/kineto.h), which may be gigabytes: memory holds a row for each kind of kernel, and 24 bytes
-// for each matrix product whose shape was recorded (record_shapes=True).
+// Import of Kineto traces (sim/data/kineto.h), which may be gigabytes: memory holds a row for each kind of kernel,
+// and 24 bytes for each matrix product whose shape was recorded (record_shapes=True).
 //
-// A product is an operator of PyTorch and its kernels, which bear the same "External id". Operators may stand behind
-// their kernels, so the file is read twice: for the shapes, then for the times.
+// A product is an operator of PyTorch and its kernels, which have the same "External id". Operators may follow
+// their kernels in the file, so it is read twice: for the shapes, then for the times.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static void on_words(void *context, const char *key, int depth, const unsigned c
                   {"Process Group Ranks", said->ranks, sizeof said->ranks}};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (depth == 0 && strcmp(key, places[i].key) == 0) kineto_keep(places[i].place, places[i].room, text, length);
-    // of an operator's factors; the bias stands before them and is of their type
+    // of an operator's factors; the bias precedes them and has their type
     if (depth == 1 && !said->type[0] && strcmp(key, "Input type") == 0)
         kineto_keep(said->type, sizeof said->type, text, length);
 }

@@ -1,4 +1,4 @@
-// A Kineto trace as it is read: what the files that read one share.
+// State of a Kineto import, shared by the files that read a trace.
 #pragma once
 
 #include <stdint.h>
@@ -21,7 +21,7 @@ typedef struct KernelSums {
 #define MOST_INPUTS 3
 #define MOST_DIMS 3
 
-// What an event says besides its name.
+// The arguments of an event.
 typedef struct EventArguments {
     int64_t id;
     int input, dim_count[MOST_INPUTS]; // inputs so far
@@ -54,7 +54,7 @@ typedef struct Trace {
     KernelSums sums;
     bool for_shapes;
     char gpu[64];
-    const KinetoEvent *event; // that is at its end, and what it says besides
+    const KinetoEvent *event; // the event at its end, and its arguments
     EventArguments said;
     struct {
         Product *items;

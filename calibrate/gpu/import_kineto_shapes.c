@@ -1,5 +1,5 @@
-// Of a Kineto trace what tells of more than time: matrix products, whose shapes PyTorch writes beside the operator and
-// whose time beside its kernels, and collectives within a node.
+// Imports measurements other than times from a Kineto trace: matrix products, with shapes from PyTorch's operators
+// and times from their kernels, and collectives within a node.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static const char *type_here(const char *type) {
         {"c10::BFloat16", "bf16"}, {"c10::Half", "fp16"}, {"c10::Float8_e4m3fn", "fp8"}, {"c10::Float8_e5m2", "fp8"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(type, words[i][0]) == 0) return words[i][1];
-    return NULL; // 32 bits may be FP32 or TF32, which the operator does not say
+    return NULL; // 32 bits may be FP32 or TF32: the operator does not show it
 }
 
 static bool product_of(const Trace *trace, Product *product) {
@@ -84,7 +84,7 @@ void trace_add_to_product(Trace *trace) {
     if (*slot) trace->launched.items[*slot - 1].microseconds += (float)trace->event->duration_us;
 }
 
-// ---- Collectives, of ranks that follow each other: those of one node, as far as a trace says.
+// ---- Collectives of consecutive ranks: those of one node, as far as a trace shows.
 
 static bool follow_each_other(const char *ranks, int count) {
     char *end;

@@ -1,5 +1,5 @@
-// The kinds of tables, a row each: by which columns it is known, what a line of it is called, what the cost functions
-// say of it. Columns: calibrate/measurements/kernels/README.md.
+// The formats of kernel tables, a row each: identifying columns, the name of a line, the prediction by the cost
+// functions. Columns: calibrate/measurements/kernels/README.md.
 #include "calibrate/gpu/kernel_tables.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@
 
 #define COLUMNS_MOST 13
 
-// What a line is called, and what it is predicted to take where it is no kernel of a form.
+// The name of a line, and its predicted time if it is no kernel of a form.
 struct KernelTable {
     const char *columns[COLUMNS_MOST];
     const KernelForm *form; // NULL: the two functions below

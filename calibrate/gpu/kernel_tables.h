@@ -1,5 +1,5 @@
-// Tables of measured kernels, a kind for each kind of kernel, known by the words of their header; and what the cost
-// functions say of each row.
+// Tables of measured kernels, one format for each kind of kernel, recognised by the header; and the prediction of
+// each row.
 #pragma once
 
 #include "models/hardware/hardware.h"
@@ -7,7 +7,7 @@
 
 typedef struct KernelRow {
     const char *file, *gpu, *operation, *shape;
-    const char *campaign, *length; // whose rows have one vote together, and of what length; "": nobody tells
+    const char *campaign, *length; // rows of a campaign have one vote, by length; "": unknown
     const char *why_not;           // NULL when it is predicted
     int line;
     double measured_s, predicted_s;

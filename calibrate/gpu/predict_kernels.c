@@ -1,4 +1,4 @@
-// Launches and casts, as kernels replayed in a CUDA graph show them.
+// Times of launches and casts, as kernels replayed in a CUDA graph.
 #include "calibrate/gpu/predict_kernels.h"
 
 #include <math.h>

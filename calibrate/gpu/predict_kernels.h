@@ -1,11 +1,11 @@
-// What single kernels take that stand beside products: launches and casts. Kernels are replayed as a CUDA graph.
+// Predicted time of single kernels between products: launches and casts. Kernels are replayed as a CUDA graph.
 #pragma once
 
 #include "models/hardware/hardware.h"
 
 double launches_in_a_graph(const Gpu *gpu, int kernels);
-// What lays numbers out in fewer bits: a kernel, bytes read and written for each element, what starting a block for
-// each row takes, and kernels that find a scale of all first.
+// Quantisation: a kernel's bytes read and written for each element, the start of a block per row, and preceding
+// kernels that find a scale.
 typedef struct Cast {
     double bytes, row_seconds, first_seconds;
     double server_bytes; // as many more, where memory is faster than what finds a maximum

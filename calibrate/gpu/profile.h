@@ -1,5 +1,5 @@
-// A profile: a file of parts like the catalogue's own, in which the GPUs that were measured are changed where a fit
-// says so. catalogue_with_file reads it back.
+// A profile: a file of parts like the catalogue's own, with the measured GPUs and their fitted constants.
+// catalogue_with_file reads it.
 #pragma once
 
 #include "calibrate/gpu/fit/fit_device.h"

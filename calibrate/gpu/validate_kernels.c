@@ -1,4 +1,4 @@
-// lockstep validate kernels: measured kernels against the cost functions that every prediction is made of.
+// lockstep validate kernels: compares measured kernels with the cost functions that every prediction uses.
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static const char about[] =
 
 // ---- What was measured. Kernels of one GPU, operation and length are a group.
 
-// Of |predicted / measured - 1|, NAN where nobody tells; bias: median of the signed.
+// Of |predicted / measured - 1|, NAN where unknown; bias: median of the signed error.
 typedef struct Score {
     int votes; // campaigns, each scored by itself; the score is their mean
     double mean, median, p90, most, bias;
@@ -196,7 +196,7 @@ static void score_kernels(Board *board) {
     for (int g = 0; g < board->over_gpus.count; g++) score_group(board, &board->over_gpus.items[g]);
 }
 
-// A fit tells no more of a group than this.
+// Adds a fit's own hold-out scores of a group.
 static void add_held_out(Board *board, const char *gpu, const char *operation, int rows, double median, double p90,
                          double bias) {
     Group group = {.gpu = gpu, .operation = operation, .length = "", .rows = rows, .predicted = rows};

@@ -1,4 +1,4 @@
-// A row for each figure that an operator published and a trace lets us work out.
+// A row for each figure that an operator published and that can be computed from a trace.
 #include "calibrate/queue/replay_queue.h"
 
 #include <math.h>
@@ -123,7 +123,7 @@ static void replay_trace(QueueChecks *checks, const Replay *replay) {
     arena_close(arena);
 }
 
-// ---- Jobs drawn to what is known of them.
+// ---- Synthetic jobs matched to the published statistics.
 
 // The two powers of two around the mean: of all sizes that users ask for with this mean, those that differ least.
 static Sizes powers_around(double mean, int most) {
@@ -208,7 +208,7 @@ static void check_backlog(QueueChecks *checks, const VirtualCluster *vc) {
     add(checks, check);
 }
 
-#define LEAST_LOAD 0.4 // below it nothing is pending to speak of
+#define LEAST_LOAD 0.4 // below it hardly any job waits
 
 static void replay_earth(QueueChecks *checks) {
     static const char *const words[] = {"vc", "quota_gpus", "running_gpus", "pending_gpus", "running_jobs"};

@@ -1,4 +1,4 @@
-// Published shared clusters replayed: what operators measured beside what the simulator says.
+// Replays published shared clusters, and compares the operators' measurements with the simulation.
 #pragma once
 
 #include "models/workload/queue/queue_jobs.h"
@@ -8,7 +8,7 @@ typedef struct QueueCheck {
     double published, simulated;
     double low, high;    // 90 % of repetitions lie between; equal when nothing is drawn
     const char *assumed; // what the simulation had to assume
-    const char *why;     // where it does not hold, what is known of the reason; or NULL
+    const char *why;     // the known reason of a mismatch; or NULL
 } QueueCheck;
 
 typedef struct QueueChecks {

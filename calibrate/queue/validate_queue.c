@@ -1,4 +1,4 @@
-// lockstep validate queue: what operators of shared clusters published, beside their traces replayed.
+// lockstep validate queue: compares published figures of shared clusters with replays of their traces.
 #include <math.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static AnswerValue figure(Arena *arena, const QueueCheck *check, double value) {
                         arena_printf(arena, is_share ? "%.1f %%" : "%.4g", is_share ? 100 * value : value));
 }
 
-// What the rows have in common is said once for each trace.
+// Remarks common to a trace's rows, printed once.
 static void add_remarks(Answer *answer, const QueueChecks *checks) {
     for (int i = 0; i < checks->count; i++) {
         const QueueCheck *check = &checks->items[i];

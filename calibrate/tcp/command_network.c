@@ -1,4 +1,4 @@
-// lockstep calibrate network FILE.csv: collectives measured in a box against their simulation, as tables and a verdict.
+// lockstep calibrate network FILE.csv: compares collectives measured on emulated hosts with their simulation.
 #include <math.h>
 
 #include "calibrate/gpu/command_calibrate.h"
@@ -8,7 +8,7 @@
 
 #define LARGE_BYTES (1 << 20)
 #define MOST_HOSTS 64
-#define BUSY_SHARE 0.15 // of the cores: more of other work, and times say little of the network
+#define BUSY_SHARE 0.15 // of the cores: with more other work, times are not the network's
 
 // The aims: |predicted / measured - 1|.
 static const struct {

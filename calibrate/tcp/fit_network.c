@@ -115,7 +115,7 @@ static NetworkFit *read_rows(Arena *arena, const char *path, Problems *problems)
 
 // ---- Fitting.
 
-// Two hosts on one core take turns, so what they do over a cable without a rate lasts as long as its work.
+// Two hosts on one core take turns, so an operation over an unlimited cable takes the time of its CPU work.
 static bool shows_work(const NetworkRow *row) {
     return (row->op == BENCH_PING_PONG || row->op == BENCH_RING) && row->host_count == 2 && row->core_count == 1 &&
            row->cable < 0;

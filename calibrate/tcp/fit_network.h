@@ -1,5 +1,5 @@
-// Measured collectives of netbench in a box: reading them, fitting the costs of hosts and cables to what two hosts
-// alone do, and predicting everything by simulation.
+// Measured netbench collectives on emulated hosts: reading them, fitting the costs of hosts and cables to runs of two
+// hosts, and predicting all of them by simulation.
 #pragma once
 
 #include "calibrate/tcp/predict_network.h"

@@ -1,5 +1,5 @@
 // netbench: collectives between real processes over TCP, timed and checked. One process per host, each with its rank
-// and the same list of addresses; rank 0 prints. What a rank does is in schedule.c, how bytes move in wire.c.
+// and the same list of addresses; rank 0 prints. A rank's schedule is in schedule.c, the transport in wire.c.
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -90,7 +90,7 @@ static void fill(const Bench *bench, BenchOp op, const Buffers *buffers) {
     memcpy(buffers->data + buffers->bytes + mine * rank, buffers->data + start, (size_t)mine); // does not travel
 }
 
-// What should stand at an index of the result.
+// Checks the value at an index of the result.
 static bool is_right(const Bench *bench, BenchOp op, const Buffers *buffers, int64_t index, float found) {
     int n = bench->wire.rank_count;
     if (op == BENCH_ALL_TO_ALL) {
@@ -138,8 +138,8 @@ typedef struct Span {
     double start, end;
 } Span;
 
-// All begin together. Where all see one clock, at an instant that rank 0 names and all sleep until: what the agreement
-// cost the network and the CPUs is over by then.
+// Synchronised start. With a common clock, at an instant that rank 0 chooses and all sleep until: by then the
+// agreement's traffic and CPU load are over.
 static void begin_together(const Bench *bench, Wire *wire) {
     wire_barrier(wire);
     if (!option_flag(bench->options, "one-clock")) return;
@@ -351,7 +351,7 @@ static int run(Arena *arena, int argc, char **argv, Problems *problems) {
 
 int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN);
-    prctl(PR_SET_TIMERSLACK, 1); // wake when told to
+    prctl(PR_SET_TIMERSLACK, 1); // no timer slack: wake on time
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
     int code = run(arena, argc, argv, problems);

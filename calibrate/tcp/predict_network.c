@@ -12,7 +12,7 @@
 #define ACK_BYTES 66.0             // one for every second packet, the other way
 #define DRAINED_BYTES (64 << 10)   // as in wire.c: a longer send is over when all has left
 #define NANOSECONDS 1e9            // cores are links that carry nanoseconds
-#define WIDE_BYTES_PER_SECOND 1e13 // what is inside a host, and not to be the limit
+#define WIDE_BYTES_PER_SECOND 1e13 // inside a host, never the limit
 
 enum { SLOT_CPU, SLOT_WIRE };
 
@@ -30,7 +30,7 @@ typedef struct Messages {
     int count, room;
 } Messages;
 
-typedef struct Cut { // of what a host sends: a mark to be reached when so many bytes have left
+typedef struct Cut { // of a host's sending: a mark at a number of bytes
     double at;
     int mark;
 } Cut;
@@ -111,7 +111,7 @@ static Network *build_network(Arena *arena, const Cable *cable, int host_count) 
     return network;
 }
 
-// ---- Who sends what to whom.
+// ---- Senders and receivers.
 
 static Message *find_message(Box *box, int from, int to, int turn) {
     for (int i = 0; i < box->messages.count; i++) {

@@ -1,5 +1,5 @@
-// How long a collective of netbench takes on hosts in a box, by simulation: the same schedule as a rank program, routes
-// and links of models/network, time from sim/run. Nothing here is a closed form for an operation.
+// Predicted time of a netbench collective on emulated hosts, by simulation: the same schedule as a rank program,
+// routes and links of models/network, time from sim/run. No operation has a closed form here.
 #pragma once
 
 #include "calibrate/tcp/schedule.h"
@@ -10,7 +10,7 @@ typedef struct HostCost {
     double message_seconds, packet_seconds, byte_seconds; // of CPU
     double exchange_seconds; // a message of a host that sends one at the same time: less often it has to be woken
     double paced_seconds; // a packet more where a cable's timer lets them go one by one: timer, wake, acknowledgement
-    double wake_seconds;  // per message, when nobody's CPU is busy
+    double wake_seconds;  // per message, if the CPU is idle
     double timer_seconds; // more, when a bucket was empty and a timer wakes the queue
     double adding_bytes_per_second;
     int core_count;

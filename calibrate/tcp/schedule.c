@@ -53,7 +53,7 @@ static Step step_of(const FlowStep *flow, int64_t bytes, int pieces) {
     return step;
 }
 
-// Pieces are from * n + to: what goes to a rank lies at its place, what comes from one behind all that is sent.
+// Pieces are from * n + to: data for a rank are at its place, data from one after all data to send.
 static Step exchange_step(const FlowStep *flow, int64_t bytes, int n, int rank) {
     const int32_t mine[] = {rank}, theirs[] = {flow->to};
     Step step = {.to = flow->to, .from = flow->from, .send_at = piece_start(bytes, flow->to, n)};

@@ -1,5 +1,5 @@
-// What each rank of a collective sends, receives and adds, step by step. One list of steps drives both the real program
-// (netbench, over sockets) and the simulated one (predict_network.c), so that they run the very same algorithm.
+// Steps of each rank in a collective: sends, receives and additions. One list of steps drives both the real program
+// (netbench, over sockets) and the simulated one (predict_network.c), so that they run the same algorithm.
 #pragma once
 
 #include <stdbool.h>
@@ -22,7 +22,7 @@ bool bench_op_from_name(const char *name, BenchOp *op);
 // Bytes over each link per byte of the buffer when links are used best, as nccl-tests counts busbw.
 double bench_bus_factor(BenchOp op, int rank_count);
 
-// Sends and receives at once, then adds what came to what is there (or leaves it in its place); then the next step.
+// Sends and receives at once, then adds the received data to the present ones (or replaces them); then the next step.
 typedef struct Step {
     int to, from; // ranks, or -1
     int64_t send_at, send_bytes;

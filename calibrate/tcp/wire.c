@@ -125,8 +125,8 @@ void wire_close(Wire *wire) {
 
 typedef struct Side { // one direction of an exchange
     int peer;
-    const char *out; // what is sent
-    char *in;        // or where it lands
+    const char *out; // data to send
+    char *in;        // or receive buffer
     size_t left;
 } Side;
 
@@ -178,7 +178,7 @@ void wire_exchange(Wire *wire, int to, const void *out, size_t out_bytes, int fr
     if (from < 0 && out_bytes >= DRAINED_BYTES) drain(wire, to);
 }
 
-// In round k every rank tells the one 2^k above it and hears from the one 2^k below (dissemination).
+// In round k every rank signals the one 2^k above it and waits for the one 2^k below (dissemination barrier).
 void wire_barrier(Wire *wire) {
     int n = wire->rank_count;
     for (int distance = 1; distance < n; distance *= 2) {

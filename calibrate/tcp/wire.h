@@ -1,5 +1,5 @@
-// Ranks joined by one TCP connection per pair, and what they do with them: send and receive at once, meet, agree.
-// A connection that fails stops everything after it: `failed` says why, and later calls do nothing.
+// Ranks joined by one TCP connection per pair: send and receive at once, barrier, agreement. After a failed
+// connection later calls do nothing; `failed` gives the reason.
 #pragma once
 
 #include <stddef.h>

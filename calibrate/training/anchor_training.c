@@ -1,4 +1,4 @@
-// Which runs are anchors of which others.
+// Choice of measured runs as anchors of others.
 #include "calibrate/training/anchor_training.h"
 
 #include <math.h>
@@ -59,9 +59,8 @@ static bool of_one_kind(const PredictedRun *a, const PredictedRun *b) {
            first->model->hidden == second->model->hidden && first->model->image_size == second->model->image_size;
 }
 
-// A pilot is a run on the fewest GPUs; of several one with the fewest pipeline stages, then with the least tensor
-// parallelism; of those the one whose time is the median of what is predicted for them, so that it is nobody's
-// slowest machine.
+// A pilot is a run on the fewest GPUs; of several the one with the fewest pipeline stages, then with the least tensor
+// parallelism, then with the median predicted time, so that an exceptionally slow machine is not chosen.
 static int compare_scale(const PredictedRun *a, const PredictedRun *b) {
     const Layout *first = &a->run->training.layout, *second = &b->run->training.layout;
     int gpus = a->run->cluster->groups[0].gpus - b->run->cluster->groups[0].gpus;

@@ -1,5 +1,5 @@
-// To first order: a step's seconds by cause are known from the simulation, so a factor on a cause needs no other one.
-// What waits for others (pipeline bubbles) scales as all work does.
+// To first order: a step's seconds by cause are known from the simulation, so a factor on a cause needs no further
+// simulation. Waiting times (pipeline bubbles) scale as all work does.
 #include "calibrate/training/cross_training.h"
 
 #include <math.h>

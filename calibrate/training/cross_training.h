@@ -1,5 +1,5 @@
-// Leaving families out: factors on the times of a step by cause are fitted on all other families and applied to the one
-// left out. It says how far the constants that all share carry over to runs that none of them has seen.
+// Cross-validation by family: factors on the times of a step by cause are fitted on all other families and applied to
+// the one left out. It measures how far the shared constants generalise to unseen runs.
 #pragma once
 
 #include "calibrate/training/predict_training.h"

@@ -1,5 +1,5 @@
-// The table. What decides is who published the figures, not how fast they are: a computing centre's, a lab's or a
-// user's runs are ordinary, whatever library they call.
+// The table. The class depends on who published the figures, not on how fast they are: a computing centre's, a lab's
+// or a user's runs are ordinary, whatever library they use.
 #include "calibrate/training/family_classes.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// Who wrote and ran the code of a family of measured runs: software that its makers tuned, or ordinary code.
+// Class of a family of measured runs: software tuned by its makers, or ordinary code.
 #pragma once
 
 #include <stdbool.h>

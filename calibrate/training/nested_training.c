@@ -1,4 +1,4 @@
-// Constants that all share are not refitted by themselves: a factor on each cause of a step stands in for them.
+// Shared constants are not refitted themselves: a factor on each cause of a step replaces that.
 #include "calibrate/training/nested_training.h"
 
 #include <math.h>
@@ -52,7 +52,7 @@ static bool same_gpu(const PredictedRun *a, const PredictedRun *b) {
 }
 
 // Of rules that rows left out need and no other does.
-static SoftwareRules told_by(const Nested *n, const bool *left_out) {
+static SoftwareRules rules_only_in(const Nested *n, const bool *left_out) {
     SoftwareRules inside = 0, outside = 0;
     for (int i = 0; i < n->count; i++)
         if (!n->runs[i].skipped) *(left_out[i] ? &inside : &outside) |= n->runs[i].run->software->rules;
@@ -104,7 +104,7 @@ typedef struct Fold {
 static void *answer_fold(const void *context, Arena *arena, int64_t item) {
     const Nested *n = context;
     const bool *left_out = n->folds.items[item];
-    Withheld withheld = {.framework_name = n->withholds_names, .rules = told_by(n, left_out)};
+    Withheld withheld = {.framework_name = n->withholds_names, .rules = rules_only_in(n, left_out)};
     int gone_count = 0;
     const Gpu **gone = gpus_left_out(arena, n, left_out, &gone_count);
     const Catalogue *catalogue = gone_count ? catalogue_untrained(arena, n->catalogue, gone, gone_count) : n->catalogue;

@@ -1,5 +1,5 @@
-// The nested hold-out: what is left out is left out with everything that was learned from it alone. Rules of software
-// that only rows left out need are withheld, and factors by cause are fitted on the others.
+// The nested hold-out: rows are left out with everything learned from them alone. Software rules that only rows left
+// out need are withheld, and factors by cause are fitted on the others.
 #pragma once
 
 #include "calibrate/training/predict_training.h"
@@ -11,7 +11,7 @@ typedef enum NestedQuestion {
     NESTED_FRAMEWORK, // the name is withheld of all rows; the others' rules stay
     NESTED_SCALE,     // the largest number of GPUs of each family
     NESTED_YEAR,      // the newest year of software
-    NESTED_ORDINARY,  // all ordinary code (family_classes.h), judged by what tuned software tells
+    NESTED_ORDINARY,  // all ordinary code (family_classes.h), judged by tuned software
     NESTED_UNSAID,    // the same with the names of their frameworks withheld
     NESTED_TUNED,     // the reverse: all tuned code
     NESTED_THIRDS,    // a third of ordinary families, drawn, then the second and the last; drawn three times

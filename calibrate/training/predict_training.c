@@ -1,5 +1,5 @@
-// Open settings follow one rule, whatever was measured: the least recomputation whose memory fits, the fastest of a few
-// micro-batches, then the fastest number of virtual stages.
+// Unpublished settings follow one rule, whatever was measured: the least recomputation whose memory fits, the fastest
+// of a few micro-batches, then the fastest number of virtual stages.
 #include "calibrate/training/predict_training.h"
 
 #include <math.h>
@@ -138,7 +138,7 @@ static Memory memory_at_most(const Attempt *attempt, const MeasuredRun *run, con
     return memory_of_job(&largest, attempt->gpu_count, attempt->gpu, NULL);
 }
 
-// Where it is not said what was counted it may be tensors alone. A published run had room.
+// If the kind of memory is unspecified it may be tensors alone. A published run fitted.
 static void take_memory(PredictedRun *predicted, const Memory *memory) {
     double low = 0, high = 0, allocated = memory->peak - memory->outside;
     double device = predicted->run->sizes_vary ? reserved_bytes_varied(memory) : reserved_bytes(memory);

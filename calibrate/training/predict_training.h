@@ -1,4 +1,4 @@
-// A measured run predicted: the same simulation as `lockstep run`, with what the publication leaves open tried out.
+// Prediction of a measured run: the same simulation as `lockstep run`, with a search over unpublished settings.
 #pragma once
 
 #include "calibrate/training/read_training.h"
@@ -21,5 +21,5 @@ typedef struct PredictedRun {
 
 PredictedRun predict_run(Arena *arena, const Catalogue *catalogue, const MeasuredRun *run);
 
-// FLOPs per step of all GPUs, recomputation counted: what one utilisation number is multiplied with.
+// FLOPs per step of all GPUs, with recomputation: the factor of the utilisation predictor.
 double run_flops(const MeasuredRun *run, const TrainingSpec *training);

@@ -1,4 +1,4 @@
-// Quantiles are of votes: each family has one, split evenly over its rows.
+// Quantiles over votes: each family has one vote, split evenly over its rows.
 #include "calibrate/training/range_training.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #define Z_OF_90_PERCENT 1.645
 
 typedef struct Judged {
-    double error, low, high; // logs, over what is predicted
+    double error, low, high; // logs, relative to the prediction
     double vote;
     double slower; // sigma to the slow side without what untuned code loses
     bool own_code;
@@ -138,7 +138,7 @@ OwnCode own_code_fit(Arena *arena, const NestedAnswer *answer, int count, const 
     if (judging.count == 0) return own;
     double median = quantile_of_errors(&judging, 0.5);
     own.loss = fmax(1, step_constant(OWN_CODE_LOSS) * exp(median));
-    // Each row asks for a sigma that would just reach it: all but the tail have what they ask for.
+    // Each row requires a sigma that would just reach it; all but the tail get theirs.
     double shift = log(own.loss / step_constant(OWN_CODE_LOSS));
     Voted *votes = ARENA_ARRAY(arena, Voted, judging.count);
     for (int i = 0; i < judging.count; i++) {

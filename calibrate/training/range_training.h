@@ -1,5 +1,4 @@
-// Whether ranges hold for whoever asks: how much of what was measured lies inside them, how wide they are, and what
-// untuned code loses, learned anew.
+// Validation of the ranges: their coverage of measured runs, their width, and the losses of untuned code, refitted.
 #pragma once
 
 #include "calibrate/training/nested_training.h"
@@ -8,7 +7,7 @@
 typedef struct RangeScore {
     int rows, families;
     double bias;                                            // median of log(measured / predicted)
-    double inside, above;                                   // shares; what is not inside nor above lies below
+    double inside, above;                                   // shares; the rest is below
     double width;                                           // median of high / low
     double score;                                           // mean interval score of 90 % on the log of time
     double constant_inside, constant_width, constant_score; // of the one range that fits these very rows

@@ -145,7 +145,7 @@ static const MemoryWord memory_words[] = {
 static const Column memory_columns[] = {METRIC_KIND, NOTES, INFERRED};
 
 // PyTorch's max_memory_allocated: Detectron2 (utils/events.py), maskrcnn-benchmark (engine/trainer.py), mmcv since its
-// logger has it, LitGPT's scripts, the last line of train_gpt.py of those who race GPT-2. max_memory_reserved:
+// logger has it, LitGPT's scripts, the last line of train_gpt.py of GPT-2 speed runs. max_memory_reserved:
 // torchtitan (components/metrics.py), prime-rl (trainer/sft/train.py), Unsloth's notebooks.
 static const struct {
     Column column;
@@ -162,7 +162,7 @@ static MemoryCount memory_count_of(const Row *row) {
     for (size_t c = 0; c < sizeof memory_columns / sizeof *memory_columns; c++)
         for (size_t i = 0; i < sizeof memory_words / sizeof *memory_words; i++)
             if (says(row, memory_columns[c], memory_words[i].word)) return memory_words[i].counts;
-    bool before = says(row, SOFTWARE, "pytorch 0."); // which counted what was cached
+    bool before = says(row, SOFTWARE, "pytorch 0."); // which counted cached memory
     for (size_t i = 0; i < sizeof memory_programs / sizeof *memory_programs && !before; i++)
         if (says(row, memory_programs[i].column, memory_programs[i].known.word)) return memory_programs[i].known.counts;
     return MEMORY_NOT_SAID;
@@ -187,8 +187,8 @@ static void read_cells(Row *row) {
 
 // ---- What the simulator does not model yet.
 
-// Why one that might be known is not predicted; else, of kinds whose tables leave out how long a sample is, those alone
-// are read whose data set tells.
+// Models that are known but not predicted; and model kinds whose tables leave out the length of a sample, of which
+// only rows with a data set are read.
 typedef struct UnsaidKind {
     const char *type, *reason;
 } UnsaidKind;
@@ -240,8 +240,8 @@ static void set_measured(Row *row, double seconds, const char *rule) {
     row->run->rule = rule;
 }
 
-// Throughput in MLPerf's logs is of the whole cluster or of one GPU. A run that would not have met its data even once
-// by the time it was done tells which. Images of OpenImages' and COCO's training sets (MLPerf Training rules).
+// Throughput in MLPerf's logs is of the whole cluster or of one GPU: of the whole where one GPU's would give the run
+// less than one epoch. Images of OpenImages' and COCO's training sets (MLPerf Training rules).
 typedef struct Epoch {
     const char *model;
     double samples;
@@ -264,7 +264,7 @@ static void measure_by_length(Row *row) {
     set_measured(row, units / row->number[TOKENS_PER_S], "counted in the batch / tokens_per_s");
 }
 
-static void tell_length(Row *row) {
+static void add_length_rule(Row *row) {
     const SampleLengths *lengths = sample_lengths(row->text[MODEL]);
     if (!lengths || row->run->measured_step_s == 0) return;
     const Model *model = row->run->training.model;
@@ -306,7 +306,7 @@ static void read_measured(Row *row) {
         set_measured(row, hardware / (number[HARDWARE_TFLOPS] * 1e12 * gpus),
                      "FLOPs with recomputation / (hw_tflops_gpu x GPUs)");
     }
-    tell_length(row);
+    add_length_rule(row);
     leave_out_validation(row);
     if (row->run->measured_step_s == 0) row->run->unmeasured = "neither a step time nor a throughput is published";
 }

@@ -18,12 +18,12 @@ typedef struct MeasuredRun {
     const char *row_id, *family;
     const char *skipped;          // why there is no prediction, or NULL
     const char *unread;           // words of its configuration that change nothing here, or NULL
-    const char *rule;             // how the measured step follows from what was published
+    const char *rule;             // derivation of the measured step from the publication
     const char *unmeasured;       // why nothing can be compared though there is a prediction, or NULL
     double measured_step_s;       // 0: not published
     double measured_memory_bytes; // 0: not published
     MemoryCount memory_count;
-    const Model *largest_model; // at the size of the largest batch, whose peak is published; NULL: all are alike
+    const Model *largest_model; // at the size of the largest batch, whose peak is published; NULL: all equal
     double longest_seq_len;     // the same of texts; 0
     double pool_share;          // of the GPU's memory, taken for a pool when the framework starts; 0: as needed
     bool sizes_vary;            // from batch to batch, in PyTorch's allocator
@@ -36,7 +36,7 @@ typedef struct MeasuredRun {
     unsigned assumed;         // bit 1 << Assumed for each thing that the row leaves open
 } MeasuredRun;
 
-// What is not told to the reader, to see what it is worth.
+// Information withheld from the reader, to measure its worth.
 typedef struct Withheld {
     bool framework_name;
     SoftwareRules rules; // of software

@@ -65,9 +65,9 @@ static GpuLinkKind usual_links(const Gpu *gpu) {
 }
 
 static GpuLinkKind links_of(Row *row) {
-    bool told = stated(row, INTRA_LINK) && !says(row, INTRA_LINK, "N/A") && !says(row, INTRA_LINK, "?");
-    GpuLinkKind kind = told ? links_stated(row) : usual_links(row->gpu);
-    if (!told && row->gpu_count > 1) assume(row, ASSUMED_GPU_LINKS);
+    bool is_stated = stated(row, INTRA_LINK) && !says(row, INTRA_LINK, "N/A") && !says(row, INTRA_LINK, "?");
+    GpuLinkKind kind = is_stated ? links_stated(row) : usual_links(row->gpu);
+    if (!is_stated && row->gpu_count > 1) assume(row, ASSUMED_GPU_LINKS);
     if (row->gpu->nvlink_bytes_per_second == 0) return GPU_LINK_NONE;
     if (kind == GPU_LINK_SWITCH && !is_sxm(row->gpu)) return GPU_LINK_BRIDGE; // cards are bridged
     if (kind == GPU_LINK_CUBE_MESH && row->gpus_per_node > 8) return GPU_LINK_SWITCH;
@@ -87,8 +87,8 @@ static int gpus_per_switch(const Gpu *gpu, int slots) {
     return gpu->year < 2020 && slots > 4 ? slots / 2 : 0;
 }
 
-// A cube mesh has eight GPUs, however many of one node's are used. Several nodes of fewer are what the row says: half a
-// mesh, fewer that are all joined, or single GPUs.
+// A cube mesh has eight GPUs, however many of one node's are used. Several nodes of fewer are as in the row: half a
+// mesh, fewer that are fully connected, or single GPUs.
 #define CUBE_MESH_SLOTS 8
 static int slots_of(const Row *row, GpuLinkKind links) {
     bool several = row->gpu_count > row->gpus_per_node;

@@ -1,4 +1,4 @@
-// What the files that read measured training runs share: a row's cells, and the run as it is being filled.
+// Shared by the files that read measured training runs: a row's cells, and the run under construction.
 #pragma once
 
 #include <string.h>
@@ -90,11 +90,11 @@ typedef struct Row {
 static inline bool stated(const Row *row, Column column) { return row->text[column][0] != '\0'; }
 bool says(const Row *row, Column column, const char *word); // whatever the case
 static inline void assume(Row *row, Assumed what) { row->run->assumed |= 1u << what; }
-// The first reason stands.
+// The first reason is kept.
 void skip(Row *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *column_word(Column column);
 
-// Steps: each fills its part of the run or says why the row is skipped.
+// Steps: each fills its part of the run or gives the reason for skipping the row.
 void read_model(Row *row);
 void read_gpu(Row *row);
 void read_cluster(Row *row);
@@ -104,4 +104,4 @@ void read_recompute(Row *row);
 void note_unread_cells(Row *row); // unread_cells.c
 void read_layout(Row *row);
 void read_batch(Row *row);
-void make_job(Row *row); // of what the steps before it said
+void make_job(Row *row); // from the results of the steps before

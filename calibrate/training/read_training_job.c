@@ -34,7 +34,7 @@ static const char *library_name(const Row *row) {
     return name;
 }
 
-// What a table leaves out of what its models need, or a framework does that is not counted.
+// Missing inputs of models in a table, or uncounted work of a framework.
 typedef struct Unsaid {
     const char *model, *framework, *what;
 } Unsaid;
@@ -80,8 +80,8 @@ static Model *copy_of(Arena *arena, const Model *model) {
 }
 
 // Detectors take images of COCO with a short side of 800 pixels and a long one of up to 1,333, which a backbone's
-// strides pad to 1,344: usually they are 3:4. What groups a batch by shape pads one of the longest to 800 x 1344, what
-// does not has wide ones beside tall ones and pads all to 1344 x 1344. Sizes of the library's 3:4 with as many pixels.
+// strides pad to 1,344: usually they are 3:4. Batches grouped by shape are padded to at most 800 x 1344; others mix
+// wide and tall images and are padded to 1344 x 1344. As 3:4 sizes of the library with as many pixels.
 #define LARGEST_OF_GROUPED 898
 #define LARGEST_OF_MIXED 1164
 static const char *const grouping[] = {"detectron", "mmdet", "maskrcnn", "simpledet"};
@@ -162,9 +162,9 @@ static bool agrees(const Row *row, Column column, int published) {
     return !stated(row, column) || (int)row->number[column] == published;
 }
 
-// A decoder that the library knows, whose configuration tells what the columns do not: the width of heads, norms of
-// queries and keys, latents, shared experts, dense layers. A row of fewer layers is that model cut short. NULL: go by
-// the columns.
+// A decoder of the model library, whose configuration has what the columns lack: the width of heads, norms of queries
+// and keys, latents, shared experts, dense layers. A row of fewer layers is that model truncated. NULL: use the
+// columns.
 static const Model *known_decoder(Row *row) {
     const Model *published = find_model(row->arena, name_of_model(row), row->run->where, problems_create(row->arena));
     if (!published || !published->rms_norm || published->encoder_layers > 0 || published->written ||
@@ -192,7 +192,7 @@ static void add_experts(Row *row, Model *model) {
     if (model->experts.per_token == 0) skip(row, "%s is not published", column_word(EXPERTS_PER_TOKEN));
 }
 
-// "heads are 128 wide": no column has it. 0: not said.
+// "heads are 128 wide": no column has it. 0: unspecified.
 static int wide_heads(const Row *row) {
     static const char words[] = "heads are ";
     const char *said = strcasestr(row->text[NOTES], words), *wide = said ? strstr(said, " wide") : NULL;
@@ -250,7 +250,7 @@ static const Model *transformer_of(Row *row) {
     return model;
 }
 
-// An encoder and a decoder, which the columns cannot tell apart: one of the library's, with the row's depth and width.
+// An encoder-decoder, which the columns cannot describe: one of the library's, with the row's depth and width.
 static const Model *pair_of(Row *row) {
     const Model *model = find_model(row->arena, row->text[MODEL], row->run->where, problems_create(row->arena));
     if (!model || model->encoder_layers == 0) {
@@ -292,19 +292,19 @@ void read_model(Row *row) {
 
 // ---- Software.
 
-// Ranks are 8 to 64: what adapters cost hardly depends on them.
+// Ranks are 8 to 64: the adapters' cost hardly depends on them.
 #define USUAL_LORA_RANK 16
 
-static bool tells_version(const Row *row) {
+static bool has_version(const Row *row) {
     return strpbrk(row->text[SOFTWARE], "0123456789") || strpbrk(row->text[FRAMEWORK_NAME], "0123456789");
 }
 
 // Steps of images and short texts leave little time to prepare the next batch and to issue its kernels, and
-// publications say little of who does so. MLPerf's submissions are tuned and described; decoders' steps are long.
+// publications rarely describe the host. MLPerf's submissions are tuned and described; decoders' steps are long.
 #define GPUS_OF_A_BUSY_HOST 4
 static void assume_host(Row *row, bool causal, bool mlperf) {
     if (causal || mlperf) return;
-    if (!tells_version(row)) assume(row, ASSUMED_VERSION);
+    if (!has_version(row)) assume(row, ASSUMED_VERSION);
     int used = row->gpu_count < row->gpus_per_node ? row->gpu_count : row->gpus_per_node;
     if (used < GPUS_OF_A_BUSY_HOST || says(row, NOTES, "synthetic")) return;
     bool images = takes_images(row->run->training.model) && !says(row, MODEL_TYPE, "tts");
@@ -323,7 +323,7 @@ static bool loops(const Model *model) {
     return false;
 }
 
-// What the publication says of its software, for the table of stacks.
+// The publication's description of its software, for the table of stacks.
 static const char *software_text(const Row *row, bool causal) {
     bool mlperf = says(row, METRIC_KIND, "mlperf"); // whose decoders run NeMo on NVIDIA's GPUs
     bool examples = says(row, SOURCE, "DeepLearningExamples") && !causal;
@@ -360,7 +360,7 @@ static void say_software(Row *row, const char *text) {
     if (!software->word[0]) assume(row, ASSUMED_FRAMEWORK);
 }
 
-// What the row says of attention, whatever its software does.
+// The row's attention kind overrides the software's.
 static void say_attention(Row *row) {
     static const struct {
         const char *word;
@@ -404,7 +404,7 @@ static void say_servers(Row *row) {
     if (several) assume(row, ASSUMED_SERVERS);
 }
 
-// A note may tell the other layout beside the row's own.
+// The layout in the row's notes, if any, overrides the software's.
 static const char *layout_text(const Row *row, const char *text) {
     const char *noted = strcasestr(row->text[NOTES], "memory format ");
     return noted ? arena_printf(row->arena, "%.18s", noted) : text;
@@ -421,7 +421,7 @@ static void say_images(Row *row, const char *software_text) {
     say_number(row, JOB_DATA, "workers", HOST_CORES); // as many as the host has
 }
 
-// Where adapters are, if the row tells.
+// The adapters' place, if the row states it.
 static void say_adapters(Row *row) {
     bool everywhere = says(row, NOTES, "on all linear layers"), attention = says(row, NOTES, "on q, k, v and o");
     if (everywhere || attention) say_flag(row, JOB_TRAINING, "lora_everywhere", everywhere);
@@ -470,7 +470,7 @@ static void take_usual(Row *row) {
     assume(row, diffusion ? ASSUMED_PRECISION : ASSUMED_8_BITS);
 }
 
-// Mixed precision that is asked for and does not seem to happen: what ran is then not known.
+// Mixed precision that was requested but apparently not used: the real precision is unknown.
 static bool doubts_16_bits(const Row *row) {
     bool half = strcasestr(row->text[PRECISION], "16") != NULL;
     return half && says(row, MODEL, "waveglow") && says(row, FAMILY, "lambda");
@@ -487,12 +487,12 @@ static const char *precision_in(const Row *row, const char *text) {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcasestr(text, words[i])) return words[i];
     if (strcasestr(text, "nvfp4") || strcasestr(text, "mxfp4")) return "fp4";
-    // "fp32/tf32": what PyTorch picks on that GPU
+    // "fp32/tf32": PyTorch's choice on that GPU
     if (strcasestr(text, "tf32")) return row->gpu->peak_flops[TF32] > 0 ? "tf32" : "fp32";
     return strcasestr(text, "fp32") ? "fp32" : NULL;
 }
 
-// Words of publications: "CS" is current scaling, "MX" micro-scaling; what says no more is delayed.
+// Words of publications: "CS" is current scaling, "MX" micro-scaling; the default is delayed.
 static void say_fp8_recipe(Row *row, const char *text) {
     static const struct {
         const char *word, *recipe;
@@ -517,7 +517,7 @@ void read_precision(Row *row) {
     bool nf4 = strcasestr(text, "nf4") != NULL, gptq = strcasestr(text, "gptq") != NULL;
     if (nf4) say_flag(row, JOB_TRAINING, "nf4_weights", true);
     if (gptq) say_flag(row, JOB_TRAINING, "gptq_weights", true);
-    if (nf4 || gptq) say_flag(row, JOB_TRAINING, "half_weights", true); // what they are multiplied with
+    if (nf4 || gptq) say_flag(row, JOB_TRAINING, "half_weights", true); // the type of their products
     if (!text[0] && mlperf_usual(row))
         take_usual(row);
     else if (!text[0])
@@ -536,7 +536,7 @@ void read_precision(Row *row) {
     if (!row->run->skipped) check_units(row);
 }
 
-// What publications call what is recomputed. Of several words the first row that has one stands.
+// Publications' words for recomputation. Of several words the first row counts.
 typedef struct RecomputeWord {
     const char *word, *recompute;
     unsigned keeps;
@@ -645,8 +645,8 @@ static void say_sharding(Row *row, int data_ranks) {
         say_parallel(row, "shard", row->number[SHARD_GROUP]);
 }
 
-// Fused exchanges by name. Where it is not said: recipes with them do not split experts by tensor parallelism, and no
-// run can whose experts are spread over more ranks than data parallelism has.
+// Fused exchanges by name. Otherwise: recipes with them do not split experts by tensor parallelism, and no run can
+// whose experts are spread over more ranks than data parallelism has.
 static void say_experts(Row *row, int data_ranks) {
     bool fused = says(row, OVERLAP, "deepep") || says(row, OVERLAP, "hybridep");
     int tp = at_least_one(row->number[TP]), ep = at_least_one(row->number[EP]);
@@ -680,7 +680,7 @@ static void say_loss(Row *row) {
 }
 
 // Encoders have classes for tasks of GLUE and two numbers a position for SQuAD (Devlin et al., 2019, 4.1 and 4.2); of
-// decoders the row says so (ds3lab-megatron-8v100 and its like).
+// decoders the row states it (ds3lab-megatron-8v100 and similar ones).
 static void say_head(Row *row) {
     static const char *const tasks[] = {"classification head", "squad", "glue", "mnli", "sst-2"};
     static const Column told[] = {MODEL, NOTES, INFERRED};
@@ -725,7 +725,7 @@ static void say_optimizer(Row *row) {
 void read_layout(Row *row) {
     int tp = at_least_one(row->number[TP]), pp = at_least_one(row->number[PP]);
     bool interleaved = says(row, METRIC_KIND, "interleaved") || says(row, OVERLAP, "interleaved");
-    bool two_stages = interleaved && !(row->number[VP] > 1); // a rank, as PyTorch's schedules have unless told
+    bool two_stages = interleaved && !(row->number[VP] > 1); // per rank: the default of PyTorch's schedules
     int vpp = pp == 1 ? 1 : two_stages ? 2 : at_least_one(row->number[VP]);
     say_parallel(row, "tp", tp);
     say_parallel(row, "pp", pp);
@@ -751,7 +751,7 @@ typedef struct Batch {
     double micro, global;
 } Batch;
 
-// As logged; a configuration that says more is another machine's.
+// The log counts; a larger configuration is another machine's.
 static void trust_log(Row *row, Batch *batch, int dp) {
     double each = batch->global / dp;
     bool plain = at_least_one(row->number[TP]) == 1 && at_least_one(row->number[PP]) == 1;
@@ -770,7 +770,7 @@ void read_batch(Row *row) {
         batch.global = batch.micro * dp;
         batch.micro /= accumulation;
     }
-    bool one_micro_batch = pp == 1 || accumulation > 0; // a pipeline of one micro-batch is nobody's
+    bool one_micro_batch = pp == 1 || accumulation > 0; // a pipeline has more than one micro-batch
     if (batch.global == 0 && batch.micro > 0 && one_micro_batch)
         batch.global = batch.micro * dp * (accumulation > 0 ? accumulation : 1);
     if (batch.global == 0 && convolves(row->said.model)) {

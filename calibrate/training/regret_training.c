@@ -1,4 +1,4 @@
-// Rows are of one group when all that is not a layout agrees, as it was written.
+// Regret of chosen layouts. Rows form a group if all columns but the layout agree, as written.
 #include "calibrate/training/regret_training.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ static int layouts_of(const PredictedRun *runs, int count, int row, int *rows) {
     int found = 0;
     for (int i = 0; i < count; i++) {
         if (runs[i].skipped || !same_question(&runs[i], &runs[row])) continue;
-        if (i < row) return 0; // told already
+        if (i < row) return 0; // not the group's first row
         bool known = false;
         for (int k = 0; k < found && !known; k++) known = same_layout(&runs[i], &runs[rows[k]]);
         if (!known) rows[found++] = i;

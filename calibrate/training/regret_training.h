@@ -1,4 +1,4 @@
-// What a planner needs of predictions is the choice: among measured layouts of one model, batch, cluster and software,
+// A planner needs predictions for choices. Regret: among measured layouts of one model, batch, cluster and software,
 // how much longer the one predicted fastest takes than the one measured fastest.
 #pragma once
 

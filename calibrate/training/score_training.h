@@ -1,4 +1,4 @@
-// Scores of predicted runs by family, beside the simplest predictor there is: one utilisation number.
+// Scores of predicted runs by family, compared with the simplest predictor: one utilisation number.
 #pragma once
 
 #include "calibrate/training/predict_training.h"

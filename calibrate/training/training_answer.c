@@ -200,7 +200,7 @@ static void add_rows(Answer *answer, const TrainingBoard *board, const Scores *s
                what_ran(board->arena, &board->runs[worst]));
 }
 
-// ---- What was left out, and what was taken for granted.
+// ---- Skipped rows, and assumptions.
 
 typedef struct Reason {
     const char *text;
@@ -212,7 +212,7 @@ static int more_rows_first(const void *a, const void *b) {
     return x->rows != y->rows ? y->rows - x->rows : strcmp(x->text, y->text);
 }
 
-// Rows by what `text_of` says of them, most first; NULL: not counted.
+// Counts rows by `text_of`, most first; NULL: not counted.
 static int add_reasons(Answer *answer, const char *key, const char *heading, const TrainingBoard *board,
                        const char *(*text_of)(const PredictedRun *run)) {
     static const AnswerColumn columns[] = {{"rows", "rows", AS_WHOLE, 0}, {"reason", "reason", AS_TEXT, 0}};
@@ -342,7 +342,7 @@ static void add_by_family(Answer *answer, const Scores *seen, const NestedAnswer
 
 // ---- Ranges left out.
 
-// What a user may have said, and whose code it then was.
+// The software that a user may state, and the class of code.
 typedef enum Whose { ANYBODYS, TUNED, ORDINARY } Whose;
 typedef struct Judged {
     const char *name;

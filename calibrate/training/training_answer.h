@@ -1,4 +1,4 @@
-// What validate training answers, as a tree.
+// The answer of validate training, as a tree.
 #pragma once
 
 #include "calibrate/training/cross_training.h"
@@ -13,7 +13,7 @@ typedef struct TrainingBoard {
     const double *factors; // NULL: none
 } TrainingBoard;
 
-// The scoreboard by family, rows, what was left out and what was taken for granted.
+// The scoreboard by family, rows, skipped rows and assumptions.
 void training_answer(Answer *answer, const TrainingBoard *board);
 void training_answer_factors(Answer *answer, const CrossFit *cross);
 void training_answer_nested(Answer *answer, const TrainingBoard *board);

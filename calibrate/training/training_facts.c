@@ -1,4 +1,4 @@
-// What stands in for what a publication leaves open, with what it adds to the range.
+// Defaults for unpublished settings, with the uncertainty they add.
 #include "calibrate/training/training_facts.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
-// What publications leave unsaid, what stands in for it, and the uncertainty it adds.
+// Settings that publications leave out, their defaults, and the uncertainty these add.
 #pragma once
 
 #include "models/workload/job/software.h"
 
-// What a row may leave open. Each is named on the screen with what stands in for it, and widens the printed range.
+// Settings that a row may lack. Each is displayed with its default, and widens the printed range.
 typedef enum Assumed {
     ASSUMED_FRAMEWORK,
     ASSUMED_HEADS,
@@ -36,7 +36,7 @@ typedef enum Assumed {
 
 typedef struct AssumedFact {
     const char *name; // "micro-batch"
-    const char *text; // what stands in for it
+    const char *text; // its default
     double sigma;     // relative 1-sigma that it adds to a step
 } AssumedFact;
 
@@ -55,12 +55,12 @@ int usual_head_size(int hidden);
 typedef struct SampleLengths {
     const char *model;        // the name in a table contains it
     double least, mean, most; // of the data set; all equal where each sample is cut or padded to that
-    double counted;           // units of throughput in a mean sample; 0: samples are what is counted
+    double counted;           // units of throughput in a mean sample; 0: samples are counted
     const char *source;
 } SampleLengths;
 
 const SampleLengths *sample_lengths(const char *model); // NULL: not such a model
 
-// The longest of so many samples, which all of a batch are padded to: of lengths between least and most that are
-// distributed as a power with their mean, F(x) = ((x - least) / (most - least))^a.
+// The longest of `samples` samples, to which a batch is padded: of lengths between least and most with a power
+// distribution of their mean, F(x) = ((x - least) / (most - least))^a.
 double longest_of(const SampleLengths *lengths, double samples);

@@ -1,5 +1,5 @@
-// What a row says in its columns of configuration and nobody here reads: words beside those that are known, or known to
-// be what is taken anyway.
+// Words in a row's configuration columns that the reader does not understand: those neither known nor equal to a
+// default.
 #include "calibrate/training/read_training_internal.h"
 
 #define LONGEST_TOLD 4096
@@ -38,7 +38,7 @@ static const KnownWord known_words[] = {
     {COMPILED, "1"},
 };
 
-// A word that is part of a longer text is known with all that stands round it in brackets, and with a version.
+// A word within a longer text is known with brackets around it, and with a version.
 static bool has_word(const char *text, size_t length, const char *word, size_t word_length) {
     for (size_t at = 0; at + word_length <= length; at++)
         if (strncasecmp(text + at, word, word_length) == 0) return true;
@@ -75,7 +75,7 @@ static size_t piece_length(const char *text) {
 
 // "cpu_offload=1; strategy=full_shard": settings among the notes.
 static const char *const known_settings[] = {"cpu_offload=", "cpu_offload_optimizer=", "sharding=", "strategy=",
-                                             "seqsel="}; // what shards and what is measured has columns too
+                                             "seqsel="}; // sharding and the measured quantity have columns too
 
 static bool is_setting(const char *text, size_t length) {
     size_t name = strspn(text, "abcdefghijklmnopqrstuvwxyz_");

@@ -1,16 +1,16 @@
-// A number that training runs told says so in its source.
+// Hides the catalogue numbers that were derived from training runs, by their source text.
 #include "calibrate/training/untrained.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define TOLD_BY "training runs"
+#define TRAINING_SOURCE "training runs"
 #define EFFICIENCY "gemm_efficiency_"
 #define TRAINED "training_efficiency_"
 
-static bool is_told(const Fact *fact) { return fact->source && strstr(fact->source, TOLD_BY); }
+static bool is_from_training(const Fact *fact) { return fact->source && strstr(fact->source, TRAINING_SOURCE); }
 
-// Where the fact's number lies in the GPU; NULL: no training run tells of it.
+// The GPU's member of a fact; NULL: not one derived from training runs.
 static double *place_of(Gpu *gpu, const char *name) {
     Precision precision;
     if (strcmp(name, "training_clock") == 0) return &gpu->training_clock;
@@ -28,7 +28,7 @@ static bool is_one_of(const Gpu *gpu, const Gpu *const *gpus, int count) {
     return false;
 }
 
-// Of GPUs no further than so many generations, those that were measured or fitted; 0: there is none.
+// Mean over GPUs at most `furthest` generations away, of measured or fitted numbers; 0: none.
 static double mean_of_others(const Catalogue *catalogue, const Gpu *gpu, const char *name, const Gpu *const *without,
                              int count, int furthest) {
     double sum = 0;
@@ -50,7 +50,7 @@ static void forget(const Catalogue *catalogue, Gpu *gpu, const Gpu *const *witho
     const Fact *facts = facts_of(gpu->facts, gpu->fact_count);
     for (int f = 0; f < gpu->fact_count; f++) {
         const char *name = facts[f].name;
-        double *place = is_told(&facts[f]) ? place_of(gpu, name) : NULL, mean = 0;
+        double *place = is_from_training(&facts[f]) ? place_of(gpu, name) : NULL, mean = 0;
         for (size_t i = 0; place && mean == 0 && i < sizeof furthest / sizeof *furthest; i++)
             mean = mean_of_others(catalogue, gpu, name, without, count, furthest[i]);
         if (mean > 0) *place = mean;

@@ -173,7 +173,7 @@ static PathList asked_files(Arena *arena, const Options *options, Problems *prob
 
 static bool read_runs(Asking *asking, const Catalogue *catalogue, MeasuredRuns *runs) {
     PathList files = asked_files(asking->arena, asking->options, asking->problems);
-    bool readable = problem_count(asking->problems) == 0; // a bad cell costs its row only, and is told at the end
+    bool readable = problem_count(asking->problems) == 0; // a bad cell costs its row only, and is reported at the end
     for (int i = 0; i < files.count; i++)
         readable &= measured_runs_read(asking->arena, catalogue, files.items[i], runs, asking->problems);
     const char *family = option_text(asking->options, "family", NULL);

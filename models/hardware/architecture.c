@@ -1,4 +1,4 @@
-// The table of generations.
+// The table of GPU generations.
 #include "models/hardware/architecture.h"
 
 #include <string.h>

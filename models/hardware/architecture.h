@@ -1,4 +1,4 @@
-// Generations of GPUs, by the name that their makers give them.
+// Generations of GPUs, by their makers' names.
 #pragma once
 
 typedef enum Architecture {

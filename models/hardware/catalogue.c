@@ -1,4 +1,4 @@
-// The catalogue: JSON files of parts. Ours are part of the program; users may bring more in the same form.
+// The catalogue: JSON files of parts. The program has its own built in; users may add more in the same format.
 #include <string.h>
 
 #include "models/hardware/read_part.h"
@@ -55,7 +55,7 @@ static void read_file(Builder *builder, const Json *file) {
     static const char *const keys[] = {"format",  "format_version", "sources", "gpu_defaults", "gpus",       "nodes",
                                        "fabrics", "storages",       "faults",  "prices",       "currencies", "grids",
                                        "sites",   "kind",           "program", "command",      "parts"};
-    enum { PRINTED = 4, KEYS = sizeof keys / sizeof *keys }; // the last ones: of what `lockstep hw show --json` prints
+    enum { PRINTED = 4, KEYS = sizeof keys / sizeof *keys }; // the last ones: printed by `lockstep hw show --json`
     if (file->kind != JSON_OBJECT) {
         problem_add(builder->problems, file->where, "expected an object with parts: { \"gpus\": [ … ] }");
         return;

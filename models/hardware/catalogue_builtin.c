@@ -1,4 +1,4 @@
-// The catalogue that is part of the program: tables that write_catalogue.c made of its files.
+// The built-in catalogue: tables that write_catalogue.c generates from the JSON files.
 #include "models/hardware/parts.h"
 
 const Catalogue *catalogue_builtin(Arena *arena) {

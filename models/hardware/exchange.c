@@ -1,5 +1,5 @@
-// Exchanges of tokens among experts. The table's rows are what
-// `lockstep calibrate fit calibrate/measurements/kernels/exchange.csv` says.
+// Time of expert-parallel token exchanges. The table's rows are the output of
+// `lockstep calibrate fit calibrate/measurements/kernels/exchange.csv`.
 #include "models/hardware/exchange.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 #include "models/hardware/hardware_constants.h"
 #include "models/hardware/kernel.h"
 
-// What the parts of an exchange that run beside each other take is a sharp maximum: DeepEP over 4 nodes goes from its
-// SMs' rate to the network's within two steps of 4 SMs.
+// The concurrent parts of an exchange combine as a sharp maximum: DeepEP over 4 nodes goes from its SMs' rate to the
+// network's within two steps of 4 SMs.
 #define SHARPNESS 4.0
 #define DEFAULT_SMS 20 // deep_ep.Buffer.num_sms
 
@@ -37,7 +37,7 @@ const ExchangeKernel exchange_kernels[] = {
 // clang-format on
 const int exchange_kernel_count = (int)(sizeof exchange_kernels / sizeof *exchange_kernels);
 
-// ---- What each mode sends, and who works at it.
+// ---- Traffic of each mode, and its workers.
 
 typedef struct Plan {
     double workers, peers;
@@ -97,7 +97,7 @@ static double seconds_over(double bytes, double bytes_per_second) {
     return bytes > 0 && bytes_per_second > 0 ? bytes / bytes_per_second : 0;
 }
 
-static double beside_each_other(double a, double b, double c) {
+static double overlapped_seconds(double a, double b, double c) {
     double most = fmax(a, fmax(b, c));
     if (!(most > 0)) return 0;
     double sum = pow(a / most, SHARPNESS) + pow(b / most, SHARPNESS) + pow(c / most, SHARPNESS);
@@ -125,8 +125,8 @@ double exchange_seconds(const Gpu *gpu, const ExchangeShape *shape, const Exchan
     double network = hardware_constant(EXCHANGE_NIC_SHARE) * shape->nic_bytes_per_second;
     double peers = kernel->over_network ? log2(shape->nodes) : plan.peers;
     return kernel->start_seconds + kernel->peer_seconds * peers + kernel->fill * token +
-           beside_each_other(shape->tokens / plan.workers * token, seconds_over(plan.over_nvlink * bytes, nvlink),
-                             seconds_over(plan.over_network * bytes, network));
+           overlapped_seconds(shape->tokens / plan.workers * token, seconds_over(plan.over_nvlink * bytes, nvlink),
+                              seconds_over(plan.over_network * bytes, network));
 }
 
 const ExchangeKernel *exchange_kernel_of(const Gpu *gpu, const char *mode, const char *phase, bool over_network) {

@@ -1,4 +1,4 @@
-// What can fail, and how often a node does: rates of parts added up.
+// Failure kinds, and a node's failure rate as the sum of its parts' rates.
 #include "models/hardware/parts.h"
 
 const FaultComponentInfo fault_components[FAULT_COMPONENT_COUNT] = {

@@ -1,5 +1,5 @@
-// Flash attention by tiles. The table holds what kernels were timed alone to take; its rows are what
-// `lockstep calibrate fit calibrate/measurements/kernels/attention.csv` says.
+// Flash attention by tiles. The table holds constants fitted to kernels timed alone; its rows are the output of
+// `lockstep calibrate fit calibrate/measurements/kernels/attention.csv`.
 #include "models/hardware/flash.h"
 
 #include <math.h>

@@ -1,18 +1,18 @@
-// How long one kernel of flash attention takes, forward: tiles of queries, each of which passes over the keys that it
-// may see, shared out among the SMs.
+// Time of one flash attention kernel, forward: tiles of queries, each of which passes over its visible keys,
+// distributed over the SMs.
 #pragma once
 
 #include "models/hardware/hardware.h"
 
 typedef struct FlashShape {
     Precision precision;
-    double batch, length; // of so many sequences; each has as many keys as queries
+    double batch, length; // `batch` sequences, each with as many keys as queries
     double heads, kv_heads, key_dim, value_dim;
     bool causal;
     double window; // keys that a query sees at most; 0: all
 } FlashShape;
 
-// A library's kernel on a generation of GPUs, as it was timed.
+// A library's kernel on a generation of GPUs, with constants fitted to timings.
 typedef struct FlashKernel {
     const char *family, *dtype, *kernel; // columns of calibrate/measurements/kernels/attention.csv
     Architecture generation;
@@ -21,7 +21,7 @@ typedef struct FlashKernel {
     double wide_share;    // of that, of heads wider than 192
     double softmax;       // share of the exponentials' time that is not behind products
     double tile_clocks;   // of an SM, that a tile's start and end cost
-    double start_seconds; // of what is launched, other kernels of the same row among them
+    double start_seconds; // of the launch, including other kernels of the same row
     double passes;        // over keys and values in 16 bits, of the kernels that split, turn or store them
     double sharpness;     // of the maximum of the SMs' mean work and one tile's
 } FlashKernel;

@@ -1,5 +1,5 @@
-// Routed experts of one rank. The table's rows are what
-// `lockstep calibrate fit calibrate/measurements/kernels/experts.csv` says.
+// Routed experts of one rank. The table's rows are the output of
+// `lockstep calibrate fit calibrate/measurements/kernels/experts.csv`.
 #include "models/hardware/grouped.h"
 
 #include <math.h>
@@ -86,8 +86,8 @@ GroupedLoad grouped_load(const GroupedShape *shape) {
 
 // ---- What it takes.
 
-// Triton's kernels lay out a row for each choice of each token, and what is done between and after the products passes
-// over all of them, also those of experts that other ranks have (vLLM's fused_moe on A100, H100, H200 and L40S).
+// Triton's kernels lay out a row for each choice of each token, and the kernels between and after the products
+// process all of them, also those of experts on other ranks (vLLM's fused_moe on A100, H100, H200 and L40S).
 static bool passes_over_all(const GroupedKernel *kernel) { return strstr(kernel->kernel, "triton") != NULL; }
 
 // TensorRT-LLM's Triton kernels multiply them, too (RTX PRO 6000, one campaign).
@@ -95,8 +95,8 @@ static bool multiplies_all(const GroupedKernel *kernel) { return strcmp(kernel->
 
 static int64_t at_least_one(double size) { return size < 1 ? 1 : (int64_t)ceil(size); }
 
-// Tiles of one expert go through all of its weights before the next tokens do: what the L2 cannot hold of them is read
-// again (B200, 16 bits: 176 MB of weights run at half the rate of 88).
+// Tiles of one expert go through all of its weights before the next tokens do: weights beyond the L2's capacity are
+// read again (B200, 16 bits: 176 MB of weights run at half the rate of 88).
 static double product_seconds(const Gpu *gpu, const Gemm *gemm, const GroupedKernel *kernel) {
     double weights = operand_bytes(gemm->precision, false) * (double)gemm->n * (double)gemm->k;
     double missed = fmax(0, weights - gpu->l2_share * gpu->l2_bytes), times = (double)gemm->m / kernel->tile_rows;

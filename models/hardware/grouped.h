@@ -1,5 +1,5 @@
-// How long the routed experts of one rank take, forward: tokens are brought into the order of their experts, two
-// grouped products with an activation between, and the weighted sum back.
+// Forward time of the routed experts of one rank: tokens are sorted by expert, two grouped products with an
+// activation between, and the weighted sum back.
 #pragma once
 
 #include "models/hardware/hardware.h"
@@ -26,8 +26,8 @@ typedef struct GroupedKernel {
     double share;          // of the rate of a GEMM
     double memory_share;   // of the rate at which a GEMM reads
     double tile_rows;      // tokens of an expert for which its weights are read once more, as far as the L2 lacks them
-    double start_seconds;  // of what is launched
-    double passes;         // over what the products read and write, of the kernels around them
+    double start_seconds;  // of the launches
+    double passes;         // over the products' inputs and outputs, of the kernels around them
     double expert_seconds; // for each expert of the rank
     double token_seconds;  // for each token that enters the layer: the choice of its experts
 } GroupedKernel;

@@ -1,5 +1,5 @@
-// Hardware as the catalogue tells it: GPUs, nodes, links of a fabric, storage. Every number carries its unit, source
-// and kind; a number nobody knows is absent, never zero.
+// Hardware of the catalogue: GPUs, nodes, links of a fabric, storage. Every number carries its unit, source and kind;
+// an unknown number is absent, never zero.
 #pragma once
 
 #include <stdbool.h>
@@ -19,8 +19,8 @@ int precision_bytes(Precision precision);                         // of one elem
 // Microscaling Formats 1.0).
 double operand_bytes(Precision precision, bool micro_scaled);
 
-// How collectives inside a node compare with those of all machines that the network model was fitted to: factors, 1
-// usual (models/network/constants.h says of what).
+// Collective constants inside a node relative to the fit over all machines: factors, 1 by default (their meaning:
+// models/network/constants.h).
 typedef struct CollectiveFactors {
     double floor, hop, fill, rate;
 } CollectiveFactors;
@@ -57,7 +57,7 @@ typedef struct Gpu {
     int year;
     int sm_count;
     double boost_hz, tensor_hz;     // tensor_hz: the clock at which the tensor peak is quoted
-    double exponentials;            // of special function units, a clock and SM; 0: what all had before Blackwell Ultra
+    double exponentials;            // of special function units, per clock and SM; 0: as before Blackwell Ultra
     double memory_bytes;            // capacity
     double memory_bytes_per_second; // datasheet
     double l2_bytes;
@@ -71,17 +71,17 @@ typedef struct Gpu {
     double power_watts;  // TDP
     double idle_watts;
     double matrix_power, memory_power, communication_power; // draw while it does so, of the TDP (power.h); 0: usual
-    double cap_watts;        // a power limit that somebody set below the TDP (power.h); 0: none
-    int mig_slices_max;      // 0: no MIG
-    double launch_price_usd; // 0 unknown
-    // What calibration fits (see kernel.h); for a GPU nobody measured these come from its architecture.
+    double cap_watts;                                       // a power limit set below the TDP (power.h); 0: none
+    int mig_slices_max;                                     // 0: no MIG
+    double launch_price_usd;                                // 0 unknown
+    // Fitted by calibration (see kernel.h); for GPUs without measurements taken from their architecture.
     double gemm_efficiency[PRECISION_COUNT]; // e_c, of peak_flops
     double memory_efficiency;                // e_b, of memory_bytes_per_second, in streaming kernels
     double sustained;                        // share of the peak that the power cap leaves in long runs (1 uncapped);
                                              // gemm_seconds and roofline_seconds count it in
-    double training_efficiency[PRECISION_COUNT]; // of gemm_efficiency, what products of training reach at the same
+    double training_efficiency[PRECISION_COUNT]; // of gemm_efficiency, attained by products in training at the same
                                                  // clock: cold operands, other layouts, sums in 32 bits; 0 as 1
-    double training_clock;                       // of the rate of kernels timed alone, what minutes of training leave
+    double training_clock;                       // of the rate of kernels timed alone, left after minutes of training
     double launch_seconds;                       // kernel floor t0 in a stream
     double graph_launch_share;                   // of launch_seconds, for each kernel of a CUDA graph
     double roofline_sharpness;                   // q of the smooth maximum
@@ -100,7 +100,7 @@ typedef struct Gpu {
     double issue_seconds;          // the host takes for an empty kernel
     double copy_seconds;           // of a copy between host and GPU, however small
     double host_link_efficiency;   // of the raw rate of its PCIe slot, in pinned copies
-    double interference;           // share of collectives' time that they take from kernels beside them
+    double interference;           // share of a collective's time by which it delays concurrent kernels
     CollectiveFactors collectives;
     const Fact *facts;
     int fact_count;
@@ -111,7 +111,7 @@ typedef struct NodeType {
     const char *title; // "NVIDIA DGX A100 640GB"
     const char *const *aliases;
     int alias_count;
-    const char *provider;       // who rents it out, and nobody else: "aws"; NULL: anybody's machine
+    const char *provider;       // the only provider that rents it out: "aws"; NULL: for sale to all
     const char *const *fabrics; // that a provider puts it on, its usual one first; none: any
     int fabric_count;
     const char *const *gpu_names; // one name when all are equal, else gpu_count of them
@@ -124,7 +124,7 @@ typedef struct NodeType {
     bool in_switch_reduction; // NVLS
     bool peer_to_peer;        // GPUs may read each other over PCIe; false: copies stage in host memory
     int sockets;
-    int gpus_per_pcie_switch;       // 0: GPUs hang on the CPU directly
+    int gpus_per_pcie_switch;       // 0: GPUs are attached to the CPU directly
     int pcie_generation;            // of the host side; the slower of this and the GPU's counts
     double socket_bytes_per_second; // between two sockets, one direction
     double host_memory_bytes;
@@ -133,15 +133,15 @@ typedef struct NodeType {
     int nic_count;               // for compute traffic
     double nic_bytes_per_second; // of one NIC, one direction
     bool gpudirect_rdma;
-    bool nics_across_sockets;            // each GPU's NIC hangs on another socket than the GPU
+    bool nics_across_sockets;            // each GPU's NIC is attached to another socket than the GPU
     double storage_nic_bytes_per_second; // separate storage network; 0: shares the compute NICs
     double local_read_bytes_per_second;  // local disks, all together; 0 none
     double max_power_watts;
     double idle_power_watts;
-    int rack_units;   // 0: stands beside a rack, or not known
-    double price_usd; // to buy; 0 unknown. What renting one costs the offers of market.h say
+    int rack_units;   // 0: not mounted in a rack, or unknown
+    double price_usd; // to buy; 0 unknown. Rental prices are offers (market.h)
     const char *price_date, *price_basis;
-    const struct NodeInterior *interior; // of an imported node: how its parts hang together; else NULL
+    const struct NodeInterior *interior; // of an imported node: the connections of its parts; else NULL
     const Fact *facts;
     int fact_count;
 } NodeType;
@@ -155,7 +155,7 @@ typedef enum LinkTransport {
     TRANSPORT_TCPX // TCP into GPU memory
 } LinkTransport;
 
-// One port of a scale-out network with its protocol: what `fabric = "ib-ndr400"` names.
+// One port of a scale-out network with its protocol, as named by `fabric = "ib-ndr400"`.
 typedef struct FabricLink {
     const char *name; // "ib-ndr400", "eth-1g", "roce-400", "efa-100"
     const char *title;
@@ -166,9 +166,9 @@ typedef struct FabricLink {
     double efficiency;             // payload share of the line rate attainable
     double latency_seconds;        // one way between two NICs, software included, excluding switches
     double switch_latency_seconds; // each switch crossed
-    double switch_price_usd, nic_price_usd, cable_price_usd; // 0 unknown; a cable with what stands at its ends
+    double switch_price_usd, nic_price_usd, cable_price_usd; // 0 unknown; a cable with its transceivers
     const char *price_date;
-    double switch_power_watts, port_power_watts; // of a switch without optics; of what stands at each end of a cable
+    double switch_power_watts, port_power_watts; // of a switch without optics; of each cable end
     int switch_ports;
     // What NCCL's messages over it take against the usual of its kind, as measured; 0 as 1.
     struct {
@@ -189,8 +189,8 @@ typedef struct StorageType {
     double latency_seconds; // per open/request
     // Shared storage is bought in units, whose rates add up (storage_units.h). The rates above are of one.
     const char *unit;         // "scalable unit"; NULL: a server
-    int unit_gpus;            // that one unit is sized for; 0: nobody says, and a cluster has one
-    double unit_usd_per_hour; // to rent one; 0: nobody knows
+    int unit_gpus;            // that one unit is sized for; 0: unspecified, one unit per cluster
+    double unit_usd_per_hour; // to rent one; 0: unknown
     const Fact *facts;
     int fact_count;
 } StorageType;
@@ -229,11 +229,11 @@ typedef struct FaultRates {
     const char *const *aliases;
     int alias_count;
     double mtbf_seconds[FAULT_COMPONENT_COUNT];
-    double node_mtbf_seconds;     // of a node, all causes: scales the components, which then say the mix; 0 as they are
+    double node_mtbf_seconds;     // of a node, all causes: scales the components, then a mix; 0: as they are
     int gpus_per_node;            // of the fleet that was counted
     double shape;                 // Weibull; 1 exponential
     double fleet_spread;          // sd of the log of the rate between one fleet and another
-    double bad_share, bad_factor; // nodes that fail so many times as often as the others
+    double bad_share, bad_factor; // nodes that fail that many times as often as the others
     double crash_detection_seconds, hang_detection_seconds, silent_detection_seconds;
     double hang_share;           // of failures that stop the job without a message
     double restart_seconds;      // scheduling, processes, communicators; without reading the checkpoint
@@ -272,16 +272,16 @@ typedef struct Catalogue {
     int grid_count;
     const struct Site *sites;
     int site_count;
-    struct PartIndexes *indexes; // find them by what they are called
+    struct PartIndexes *indexes; // search indexes by name
 } Catalogue;
 
-// The catalogue that is built into the program. Our own files are sound (tests say so): a mistake there is a CHECK.
+// The built-in catalogue. Our own files are valid (tests check them): an error there is a CHECK.
 const Catalogue *catalogue_builtin(Arena *arena);
 // The built-in catalogue with the parts of a user's JSON file (same format) added or put in place of the built-in ones.
-// A part may say "like": "NAME" and change only what differs; a fitted profile is such a file. NULL after adding
+// A part may have "like": "NAME" and change only what differs; a fitted profile is such a file. NULL after adding
 // problems.
 const Catalogue *catalogue_with_file(Arena *arena, const Catalogue *base, const char *path, Problems *problems);
-// What --profile FILE means: the built-in catalogue, with that file's parts unless path is NULL.
+// The catalogue of --profile FILE: the built-in one, with that file's parts unless path is NULL.
 const Catalogue *catalogue_with_profile(Arena *arena, const char *path, Problems *problems);
 
 // By name or alias; case, '-', '_', spaces and a vendor's word in front ("NVIDIA", "Tesla") are ignored, and names win
@@ -295,7 +295,7 @@ const FaultRates *catalogue_faults(const Catalogue *catalogue, const char *name)
 const Gpu *find_gpu(Arena *arena, const Catalogue *catalogue, const char *name, Where where, Problems *problems);
 // Also a machine in words: "2x rtx-3060 + 1x rtx-4090".
 const NodeType *find_node(Arena *arena, const Catalogue *catalogue, const char *name, Where where, Problems *problems);
-// The first type of node with so many GPUs of that type, else the first with more; NULL: none.
+// The first node type with `count` GPUs of that type, else the first with more; NULL: none.
 const NodeType *node_with_gpus(const Catalogue *catalogue, const Gpu *gpu, int count);
 const FabricLink *find_link(Arena *arena, const Catalogue *catalogue, const char *name, Where where,
                             Problems *problems);
@@ -315,6 +315,6 @@ typedef struct GpuTypes { // each once
 } GpuTypes;
 
 const Gpu *node_gpu(const Catalogue *catalogue, const NodeType *node, int index); // index < node->gpu_count
-// A part's facts are read through these: those of the program's catalogue are laid out when somebody asks.
+// Access to a part's facts: those of the built-in catalogue are unpacked on first use.
 const Fact *facts_of(const Fact *facts, int fact_count);
 const Fact *fact_find(const Fact *facts, int fact_count, const char *name); // NULL when absent

@@ -1,6 +1,6 @@
 // The table. Products in FP32 on vector units: NeuSight's, of V100, P100, P4, T4, L4, H100 and both A100 PCIe
-// (calibrate/measurements/gemm.csv). They were fitted by hand: each sigma is a judgement
-// of how far the number may be moved before these products say so.
+// (calibrate/measurements/gemm.csv). They were fitted by hand: each sigma is a judgement of how far the number may be
+// moved before these products show it.
 #include "models/hardware/hardware_constants.h"
 
 #define NEUSIGHT "FP32 products of NeuSight's data set"

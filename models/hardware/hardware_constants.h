@@ -1,5 +1,5 @@
-// The fitted and assumed numbers of kernels, clocks and power that hold for GPUs of all types. What is of one type is
-// in the catalogue.
+// Fitted and assumed numbers of kernels, clocks and power that hold for GPUs of all types. Those of one type are in
+// the catalogue.
 #pragma once
 
 #include "sim/base/constant.h"

@@ -1,6 +1,6 @@
-// Kernel time: a GEMM is cut into tiles that run in waves over the SMs. Operands are read beside the arithmetic, the
-// output is written after it (matrix units) or beside that of other tiles (vector units, whose SMs hold several);
-// other kernels move bytes. What the constants of a GPU are, the catalogue says.
+// Kernel time: a GEMM is cut into tiles that run in waves over the SMs. Operands are read while the SMs compute; the
+// output is written after the arithmetic (matrix units) or during that of other tiles (vector units, whose SMs hold
+// several). Other kernels move bytes. The constants of a GPU come from the catalogue.
 #include "models/hardware/kernel.h"
 
 #include <math.h>
@@ -162,8 +162,8 @@ static const Units *units_of(const Gpu *gpu, const Gemm *gemm) {
     return gemm->batch > 1 ? habits_of(gpu)->batches : &vector_units;
 }
 
-// e_c is that of tiles of 128 x 128. An SM does so many products a clock that a loop's clocks weigh most where its tile
-// is small and its lanes are many.
+// e_c is that of tiles of 128 x 128. A loop's clocks weigh most where its tile is small and its SM does many products
+// per clock.
 static void add_loop(TileCosts *costs, const Gpu *gpu, Precision precision) {
     double largest = 128 * 128, rate = gpu->peak_flops[precision] / (2 * gpu->sm_count * gpu->tensor_hz);
     costs->loop_products = hardware_constant(LOOP_CLOCKS) * rate;
@@ -208,7 +208,7 @@ static bool splits_k(const Gpu *gpu, const TileCosts *costs, double split) {
     return habits_of(gpu)->splits_k || (tile_count < hardware_constant(SPLIT_SMS) * costs->sms && fmod(split, 3) != 0);
 }
 
-// A soft knee: what a cache keeps ends over a factor of two or so in size, not at once.
+// A soft knee: the effect of a cache ends over a factor of two or so in size, not at once.
 static double bytes_kept(const Gpu *gpu, double bytes) {
     double ratio = bytes / (gpu->l2_share * gpu->l2_bytes), square = ratio * ratio;
     return bytes / sqrt(sqrt(1 + square * square));
@@ -245,7 +245,7 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
     };
     costs.ramp = gpu->gemm_ramp * 2 / operand_bytes(gemm->precision, false);
     double per_byte = gemm->loop_bytes > 0 ? looped_seconds_per_byte(gpu, gemm->loop_bytes) : 1 / bytes_attained(gpu);
-    double beside = bytes_in(gemm) * per_byte, after = written_bytes(gemm) * per_byte;
+    double reading = bytes_in(gemm) * per_byte, after = written_bytes(gemm) * per_byte;
     bool on_matrix_units = costs.units == &matrix_units;
     if (on_matrix_units) {
         costs.seconds_per_product *= far_cost(gpu, gemm) / (gemm->rate > 0 ? gemm->rate : 1);
@@ -254,15 +254,15 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm) {
         costs.seconds_per_product *= long_cost(gpu, gemm) * lie_cost(gpu, gemm);
         add_loop(&costs, gpu, gemm->precision);
         costs.clock_gain = 1 / gpu->sustained;
-        beside += after, after = 0;
+        reading += after, after = 0;
     }
     double best = INFINITY;
     for (int i = 0; i < COUNT_OF(splits); i++) {
         if (splits[i] > 1 && (gemm->whole_k || costs.k < hardware_constant(SPLIT_K_LEAST))) break;
         if (splits[i] > 1 && !on_matrix_units && !splits_k(gpu, &costs, splits[i])) continue;
         double compute = compute_seconds(&costs, splits[i]), extra = split_seconds(gpu, gemm, splits[i]);
-        if (larger(compute, beside) + extra >= best) continue;
-        best = smaller(best, smooth_maximum(compute, beside, gpu->roofline_sharpness) + extra);
+        if (larger(compute, reading) + extra >= best) continue;
+        best = smaller(best, smooth_maximum(compute, reading, gpu->roofline_sharpness) + extra);
     }
     return on_matrix_units ? heated_seconds(gpu, gemm, best + after) : best + after;
 }

@@ -1,4 +1,4 @@
-// How long a GPU takes for a kernel: a GEMM by tiles and waves over a roofline, or so many bytes moved.
+// Time of a GPU kernel: a GEMM by tiles and waves over a roofline, or a kernel that moves bytes.
 #pragma once
 
 #include "models/hardware/hardware.h"
@@ -9,8 +9,8 @@ typedef struct Gemm {
     bool is_untransposed;   // the second operand is stored k x n; that of a linear layer, its weights, is n x k
     double loop_bytes; // that pass between two uses of the same operands, in a loop that measures; 0: they are cold
     int loads;         // elements that matrix units are fed at a time, where rows do not begin at 16 bytes; 0: they do
-    double rate;       // of their arithmetic, of what products of its precision reach; 0: all of it
-    double output_bytes; // of an element that is written; 0: as below
+    double rate;       // of the attained rate of its precision; 0: all of it
+    double output_bytes; // of a written element; 0: as below
     bool whole_k;        // its library does not split K
     double quiet;        // share of the usual switching that operands of few values spare (0: they are as random)
 } Gemm;
@@ -21,7 +21,7 @@ double gemm_flops(const Gemm *gemm);
 double gemm_bytes(const Gemm *gemm);
 
 // Seconds of one GEMM kernel without its launch floor (gpu->launch_seconds): smooth maximum of the compute time of
-// the best tile and split-K, and of reading the operands; then the output is written (on vector units: beside the
+// the best tile and split-K, and of reading the operands; then the output is written (on vector units: during the
 // arithmetic). Precisions without tensor cores run on vector units; a precision that the GPU lacks (BF16 on V100) is
 // refused earlier, here it is a CHECK.
 double gemm_seconds(const Gpu *gpu, const Gemm *gemm);
@@ -29,8 +29,8 @@ double gemm_seconds(const Gpu *gpu, const Gemm *gemm);
 double roofline_seconds(const Gpu *gpu, Precision precision, double flops, double bytes);
 // A kernel that only moves bytes: bytes / (memory_efficiency x bandwidth), L2 when the working set fits it.
 double memory_seconds(const Gpu *gpu, double bytes);
-// So many bytes by kernels one after the other, each of which moves `kernel_bytes`: what a kernel writes is in the L2
-// for the next as far as it fits.
+// Seconds for `bytes` moved by consecutive kernels, `kernel_bytes` each: a kernel's output is in the L2 for the next
+// one as far as it fits.
 double kernels_memory_seconds(const Gpu *gpu, double bytes, double kernel_bytes);
 double cold_memory_seconds(const Gpu *gpu, double bytes); // none of them in the L2
 double exponentials_per_second(const Gpu *gpu);           // of one SM at its whole clock
@@ -38,7 +38,7 @@ double exponentials_per_second(const Gpu *gpu);           // of one SM at its wh
 double gpu_peak(const Gpu *gpu, Precision precision);
 bool gpu_supports(const Gpu *gpu, Precision precision);
 bool gpu_is_of_servers(const Gpu *gpu); // its SMs are those of data centres' parts, not of graphics'
-// Half generations between the GPU and kernels timed on such parts: from the nearest is taken what was not timed on it.
+// Distance in half generations between the GPU and the GPUs that kernels were timed on: the nearest is used.
 int gpu_generations_from(const Gpu *gpu, Architecture generation, bool of_servers);
-// In a loop over so many bytes, of which the L2 still holds what fits.
+// In a loop over so many bytes, of which the L2 retains a part.
 double looped_seconds_per_byte(const Gpu *gpu, double loop_bytes);

@@ -1,4 +1,4 @@
-// Prices, currencies, grids and sites: what is worked out from a row, and what a row must say.
+// Prices, currencies, grids and sites: values derived from a row, and checks of a row.
 #include "models/hardware/market.h"
 
 #include <math.h>
@@ -63,7 +63,7 @@ double exchange_rate(const Catalogue *catalogue, const char *from, const char *t
     return from_units > 0 ? to_units / from_units : 0;
 }
 
-// ---- What a row must say.
+// ---- Required fields of a row.
 
 void date_finish(const char *date, PartKind kind, const char *name, Where where, Problems *problems) {
     Date read;

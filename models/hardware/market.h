@@ -1,5 +1,5 @@
-// What the catalogue knows of money and energy beside machines: prices for rent with their dates, currencies, grids,
-// and the places where owned machines stand. A number nobody knows is 0.
+// Prices and energy in the catalogue: dated rental offers, currencies, grids, and sites for owned machines. An
+// unknown number is 0.
 #pragma once
 
 #include "models/hardware/hardware.h"
@@ -10,24 +10,24 @@ typedef enum Terms {
     TERMS_RESERVED_3_YEARS,
     TERMS_SPOT,
     TERMS_MONTHLY,
-    TERMS_BLOCK, // so many days at a time, booked ahead
+    TERMS_BLOCK, // blocks of whole days, booked ahead
     TERMS_COUNT
 } Terms;
 extern const char *const terms_names[TERMS_COUNT];  // "on_demand", …: in files, options and scenarios
 extern const char *const terms_titles[TERMS_COUNT]; // "on demand", "reserved for 1 year", …
 
-// One line of a price list: so much for `gpus` GPUs, by the hour or by the month.
+// One line of a price list: the price of `gpus` GPUs, by the hour or by the month.
 typedef struct Offer {
     const char *name; // "aws-p5-on-demand"
     const char *title;
     const char *const *aliases;
     int alias_count;
-    const char *provider, *region; // region NULL: not said, or all
-    const char *const *nodes;      // types of node that it is the price of
+    const char *provider, *region; // region NULL: unspecified, or all
+    const char *const *nodes;      // types of node with this price
     int node_count;
     const char *gpu;  // of any machine with such GPUs, instead of nodes; or NULL
     bool is_own_book; // of the user's price book: goes before all others
-    bool is_survey;   // what somebody says of the market: nobody sells at it
+    bool is_survey;   // a market survey: not for sale at this price
     Terms terms;
     const char *currency, *date;
     int gpus;
@@ -62,7 +62,7 @@ typedef struct Grid {
     int fact_count;
 } Grid;
 
-// A place for machines of one's own, and what it charges or costs.
+// A site for owned machines, and its prices or costs.
 typedef struct Site {
     const char *name; // "colocation"
     const char *title;
@@ -81,7 +81,7 @@ typedef struct Site {
     int breaker_phases;        // 1 or 3
     int feeds;                 // of each rack: 2 where each half carries all
     double staff_usd_per_year; // of one person
-    double nodes_per_person;   // 0: nobody is paid for it
+    double nodes_per_person;   // 0: no paid staff
     double maintenance_share;  // of the machines' price, per year
     const Fact *facts;
     int fact_count;

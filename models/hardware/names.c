@@ -1,4 +1,4 @@
-// Names of precisions and parts, and finding a part by what people call it.
+// Names of precisions and parts, and the search for a part by its common names.
 #include <ctype.h>
 #include <limits.h>
 #include <math.h>
@@ -85,7 +85,7 @@ const Fact *fact_find(const Fact *facts, int fact_count, const char *name) {
 
 // ---- Parts.
 
-// Tools print "NVIDIA H100 80GB HBM3" and "Tesla T4": the words in front do not tell parts apart.
+// Tools print "NVIDIA H100 80GB HBM3" and "Tesla T4": vendor and brand do not distinguish parts.
 static size_t vendor_length(const char *name) {
     static const char *const words[] = {"nvidia", "amd", "tesla", "quadro", "geforce", "instinct"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -119,9 +119,9 @@ bool same_part_name(const char *a, const char *b) { return part_name_order(a, b)
 // ---- GPUs by chip, form and memory, in any order and spelling: "V100 32GB PCIe", "RTX3090 24G", "A100-SXM-40G".
 
 typedef struct GpuWords {
-    char chip[64]; // what is neither form nor memory, small letters without blanks
+    char chip[64]; // the rest without form and memory, lower case without blanks
     const char *form;
-    double gigabytes; // 0: not said
+    double gigabytes; // 0: unspecified
 } GpuWords;
 
 static bool is_blank(char letter) { return letter == ' ' || letter == '-' || letter == '_'; }
@@ -196,7 +196,7 @@ static bool has_such_name(const Gpu *gpu, const GpuWords *asked) {
 
 typedef struct Called {
     int place, version; // of the part that is called so
-    int before;         // the number of who was called so before, -1 nobody
+    int before;         // index of the previous part of that name, -1 none
     int last;           // the last place of all of these
 } Called;
 
@@ -281,8 +281,8 @@ static int place_by_alias(const PartIndex *index, const char *name) {
     return found;
 }
 
-// Only names that say a form or a memory beside the chip; where the form is not said modules come before cards. The
-// first of the catalogue's.
+// Only names with a form or a memory size after the chip; without a form modules come before cards. Returns the first
+// match in the catalogue.
 static int place_by_words(const PartIndex *index, const Gpu *gpus, const char *name) {
     GpuWords asked = gpu_words(name);
     int module = INT_MAX, card = INT_MAX;
@@ -297,7 +297,7 @@ static int place_by_words(const PartIndex *index, const Gpu *gpus, const char *n
     return module < INT_MAX ? module : card < INT_MAX ? card : -1;
 }
 
-// Names win over aliases, and what was added later over what was there.
+// Names take precedence over aliases, and later parts over earlier ones.
 int part_index_find(const PartIndex *index, const void *parts, const char *name) {
     int place = name_index_find(index->names, name);
     if (place < 0) place = place_by_alias(index, name);

@@ -1,5 +1,5 @@
-// A machine said in words: "2x rtx-3060 + 1x rtx-4090". Cards stand in a workstation's PCIe slots, modules on the board
-// that the catalogue has for them.
+// Nodes given as counts of GPUs: "2x rtx-3060 + 1x rtx-4090". Cards are in a workstation's PCIe slots, modules on
+// their board of the catalogue.
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -139,7 +139,7 @@ const NodeType *node_in_words(Arena *arena, const Catalogue *catalogue, const ch
         return NULL;
     }
     const NodeType *known = mixed ? NULL : node_with_gpus(catalogue, said.gpus[0], said.count);
-    // A machine that anybody may own; bridges between cards are not taken for granted.
+    // A node of the catalogue, if it is not one provider's; bridges between cards are not assumed.
     if (known && known->gpu_count == said.count && !known->provider && known->gpu_links != GPU_LINK_BRIDGE)
         return known;
     return is_module(said.gpus[0]) ? with_modules(arena, catalogue, &said, where, problems)

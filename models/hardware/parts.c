@@ -1,4 +1,4 @@
-// What the parts of the catalogue are made of: one row per field.
+// The tables of part fields: one row per field.
 #include "models/hardware/parts.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ static const char *const transport_names[] = {"infiniband", "roce", "efa", "slin
 // Rows, so that a table reads like a data sheet. S is the struct that a table describes.
 #define TEXT(key_, member_, required_) {.key = key_, .type = PART_FIELD_TEXT, .offset = offsetof(S, member_), .required = required_}
 #define BOOL(key_, member_) {.key = key_, .type = PART_FIELD_BOOL, .offset = offsetof(S, member_), .required = true}
-#define FLAG(key_, member_) {.key = key_, .type = PART_FIELD_BOOL, .offset = offsetof(S, member_)} // false where not told
+#define FLAG(key_, member_) {.key = key_, .type = PART_FIELD_BOOL, .offset = offsetof(S, member_)} // default false
 #define CHOICE(key_, member_, names_) \
     {.key = key_, .type = PART_FIELD_CHOICE, .offset = offsetof(S, member_), .required = true, .choices = names_, .choice_count = COUNT_OF(names_)}
 #define INT(key_, member_, required_, least_, most_) \
@@ -335,14 +335,14 @@ const void *part_at(PartKind kind, const void *parts, int index) {
 
 // ---- What spans several fields.
 
-// What was derived for a part that this one is like must be derived again; what was stated stays.
+// Values derived for the part named by "like" must be derived again; stated values stay.
 static bool gpu_states(const Gpu *gpu, const char *start, const char *end) {
     char key[64];
     snprintf(key, sizeof key, "%s%s", start, end);
     return fact_find(gpu->facts, gpu->fact_count, key) != NULL;
 }
 
-// What a part need not say, as "gpu_defaults" of the catalogue has it with its sources.
+// Optional values, from "gpu_defaults" of the catalogue with its sources.
 static void fill_usual(Gpu *gpu) {
     const struct {
         double *place, usual;

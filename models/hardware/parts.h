@@ -1,5 +1,5 @@
-// The kinds of parts as tables: what their fields are called in the catalogue's files, in which unit, within which
-// limits, and where they live in the structs of hardware.h. The loader and `lockstep hw` both read these tables.
+// The kinds of parts as tables: names of their fields in the catalogue's files, units, limits, and members in the
+// structs of hardware.h. The loader and `lockstep hw` both read these tables.
 #pragma once
 
 #include "models/hardware/market.h"
@@ -24,7 +24,7 @@ typedef struct PartField {
     bool required;
     QuantityKind quantity;      // INT: QUANTITY_COUNT
     const char *unit;           // of the value in SI, as Fact.unit
-    double least, most;         // in SI; what lies outside is a slip of the pen
+    double least, most;         // in SI; values outside are input errors
     const char *const *choices; // CHOICE
     int choice_count;
     size_t count_offset; // NAMES
@@ -61,7 +61,7 @@ const char *part_name(const void *part);
 const char *const *part_aliases(PartKind kind, const void *part, int *count);
 const Fact *part_facts(PartKind kind, const void *part, int *count);
 const void *part_at(PartKind kind, const void *parts, int index);
-// By name or alias, GPUs also by their chip, form and memory; NULL where nobody is called so.
+// By name or alias, GPUs also by their chip, form and memory; NULL: not found.
 const void *part_find(const Catalogue *catalogue, PartKind kind, const char *name);
 // Adds the hint "did you mean …?" from names and aliases, or where the list is.
 void hint_parts(Arena *arena, const Catalogue *catalogue, PartKind kind, const char *given, Problems *problems);
@@ -73,9 +73,9 @@ int part_name_order(const char *a, const char *b); // 0 for names that are the s
 typedef struct PartIndex PartIndex;
 typedef struct PartIndexes {
     Arena *arena;
-    const PartIndex *of[PART_KIND_COUNT]; // NULL: nobody has asked for a part of the kind
+    const PartIndex *of[PART_KIND_COUNT]; // NULL: not built yet
 } PartIndexes;
-PartIndexes *part_indexes_create(Arena *arena); // each is made when it is asked for
+PartIndexes *part_indexes_create(Arena *arena); // each is built on first use
 PartIndex *part_index_create(Arena *arena, PartKind kind);
 void part_index_note(PartIndex *index, const void *part, int place);
 PartIndex *part_index_of(Arena *arena, PartKind kind, const void *parts, int count);
@@ -94,7 +94,7 @@ typedef struct TabledFact {
 typedef struct FactTable {
     const TabledFact *tabled;
     const char *texts;
-    Fact *facts; // to which the parts point; those of a part are written when somebody asks for them
+    Fact *facts; // to which the parts point; a part's are unpacked on first use
 } FactTable;
 extern const Catalogue catalogue_tables;
 extern const FactTable catalogue_facts;
@@ -109,9 +109,8 @@ void faults_finish(const FaultRates *rates, Where where, Problems *problems);
 void offer_finish(Arena *arena, const Catalogue *catalogue, Offer *offer, Where where, Problems *problems);
 // "2026-04" or so; a NULL is no date.
 void date_finish(const char *date, PartKind kind, const char *name, Where where, Problems *problems);
-// "2x rtx-3060 + 1x rtx-4090": such words, and the machine that they mean: cards share a workstation, modules are on
-// the smallest board that is known for them. NULL after a problem: an unknown GPU, modules beside others, no such
-// board.
+// "2x rtx-3060 + 1x rtx-4090": nodes given as counts of GPUs. Cards share a workstation, modules are on the smallest
+// board known for them. NULL after a problem: an unknown GPU, modules mixed with others, no such board.
 bool node_is_in_words(const char *text);
 const NodeType *node_in_words(Arena *arena, const Catalogue *catalogue, const char *text, Where where,
                               Problems *problems);

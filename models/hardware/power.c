@@ -57,7 +57,7 @@ static double uncapped_watts(const Gpu *gpu, Activity activity) {
 
 double gpu_activity_watts(const Gpu *gpu, Activity activity) {
     double watts = uncapped_watts(gpu, activity);
-    // A capped GPU is throttled because of the cap: what it drew without it decides whether the cap binds.
+    // A capped GPU is throttled by its cap: its uncapped draw decides whether the cap binds.
     return gpu->cap_watts > 0 && watts > gpu->cap_watts ? gpu->cap_watts : watts;
 }
 

@@ -1,4 +1,4 @@
-// What a GPU and a node draw while they work, and what a power limit costs in speed.
+// Power draw of a GPU and a node under load, and the slowdown by a power limit.
 #pragma once
 
 #include "models/hardware/hardware.h"

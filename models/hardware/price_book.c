@@ -1,4 +1,4 @@
-// From rows of a CSV file to offers and rates.
+// Converts rows of a CSV file to offers and rates.
 #include "models/hardware/price_book.h"
 
 #include <string.h>

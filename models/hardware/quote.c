@@ -1,4 +1,4 @@
-// One offer of each provider, their median and spread; which networks a provider's machine goes on.
+// One offer per provider, their median and spread; and the networks of a provider's machines.
 #include "models/hardware/quote.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "sim/base/list.h"
 #include "sim/base/statistics.h"
 
-#define ENOUGH_PROVIDERS 3 // for a median that leaves out old prices, or providers that lack one of what is compared
+#define ENOUGH_PROVIDERS 3 // for a median without old prices, or without providers that lack a compared part
 
 typedef struct Offers {
     const Offer **items;
@@ -19,7 +19,7 @@ typedef struct Offers {
 
 // ---- Which offers are meant.
 
-// The providers among whom a price is asked for; NULL: all.
+// The set of providers that PriceWish.among allows; NULL: all.
 static const NameIndex *providers_of(Arena *arena, const PriceWish *wish) {
     NameIndex *among = wish->among ? name_index_create(arena, part_name_order) : NULL;
     for (int i = 0; i < wish->among_count; i++) name_index_add(among, wish->among[i], i);
@@ -76,8 +76,8 @@ static Offers own_book_first(Arena *arena, const Offers *all) {
     return list;
 }
 
-// The node's own offers, then those for its GPUs, then surveys; but what the user's book says of its GPUs goes before
-// what the catalogue says of the node.
+// The node's own offers, then those for its GPUs, then surveys; but the user's book for its GPUs takes precedence
+// over the catalogue's offers of the node.
 static Offers offers_meant(Arena *arena, const Catalogue *catalogue, const NodeType *node, const Gpu *gpu,
                            const PriceWish *wish, bool *is_own) {
     Offers own = offers_of_node(arena, catalogue, node, wish);
@@ -98,7 +98,7 @@ static Date day_of(const Offer *offer) {
 
 static bool is_newer(const Offer *a, const Offer *b) { return date_first_day(day_of(a)) > date_first_day(day_of(b)); }
 
-// A machine of the same size before others, then the newest; of two that are alike the first of the book.
+// A machine of the same size first, then the newest offer; of two equal ones the first of the book.
 static bool speaks_before(const Offer *a, const Offer *b, const NodeType *node) {
     bool a_fits = a->gpus == node->gpu_count, b_fits = b->gpus == node->gpu_count;
     return a_fits != b_fits ? a_fits : is_newer(a, b);
@@ -269,7 +269,7 @@ const NodeType *provider_node(const Catalogue *catalogue, const char *provider, 
     return found;
 }
 
-// By its name, whatever its speed is supposed to be; or a description of one's own.
+// By its name, whatever its rate; or a user-defined link with the same properties.
 static bool is_such_a_link(const FabricLink *link, const FabricLink *other) {
     if (strcmp(link->name, other->name) == 0) return true;
     double ratio = link->line_bytes_per_second / other->line_bytes_per_second;

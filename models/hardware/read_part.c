@@ -1,7 +1,7 @@
-// One part: strictly, each number with its kind and source, and every mistake with its place and a remedy.
-//   "memory_bandwidth": ["2039 GB/s", "datasheet", "S1"]   value, how it is known, where from; perhaps relative sigma
-//   "sms": 108                                             as the part's "from": [kind, source] says
-// A source may be keys of the file's "sources" joined by '+', or a text of its own.
+// Strict parser of one part: each number with its kind and source; every error with its position and a remedy.
+//   "memory_bandwidth": ["2039 GB/s", "datasheet", "S1"]   value, kind, source; optionally relative sigma
+//   "sms": 108                                             kind and source from the part's "from": [kind, source]
+// A source is keys of the file's "sources" joined by '+', or a text of its own.
 #include "models/hardware/read_part.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 
 #define LONGEST_EXPANDED ((size_t)4096)
 
-// One part while it is read: which it is, and where its numbers come from unless they say so themselves.
+// One part while it is read, and the default source of its numbers.
 typedef struct Reading {
     Builder *builder;
     PartKind kind;
@@ -31,7 +31,7 @@ static const char *source_of_key(const Builder *builder, const char *key) {
     return text && text->kind == JSON_TEXT ? text->text : NULL;
 }
 
-// How much text the keys of "S1+S3" stand for; 0 where one of them is none.
+// Length of the texts that the keys of "S1+S3" refer to; 0 if one of them is no key.
 static size_t expanded_bytes(const Builder *builder, const char *text) {
     size_t bytes = 0;
     for (const char *at = text;; at++) {
@@ -317,7 +317,7 @@ static void check_required(const Reading *reading, const Json *object, const Jso
     }
 }
 
-// A part like another starts as its copy; what the file says then replaces. Returns false when there is no such part.
+// A part with "like" starts as a copy; the file's fields then override it. Returns false if there is no such part.
 static bool start_like(Reading *reading, const Json *like) {
     Builder *builder = reading->builder;
     const PartTable *table = &part_tables[reading->kind];
@@ -336,7 +336,7 @@ static bool start_like(Reading *reading, const Json *like) {
     memcpy(reading->part, model, table->bytes);
     const Fact *facts = part_facts(reading->kind, model, &reading->fact_count);
     if (reading->fact_count) memcpy(reading->facts, facts, (size_t)reading->fact_count * sizeof(Fact));
-    // The same part again keeps what people call it; another is not called so.
+    // Replacing a part of the same name keeps its aliases; a new part has its own.
     if (!same_part_name(reading->name, part_name(model))) {
         *(const char *const **)(reading->part + table->aliases) = NULL;
         *(int *)(reading->part + table->alias_count) = 0;

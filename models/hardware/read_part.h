@@ -1,4 +1,4 @@
-// Reading one part of a JSON file into a catalogue that is being put together.
+// Reads one part of a JSON file into a catalogue under construction.
 #pragma once
 
 #include "models/hardware/parts.h"
@@ -14,6 +14,6 @@ typedef struct Builder {
     const Json *sources;  // of the file being read; may be NULL
 } Builder;
 
-Catalogue builder_catalogue(const Builder *builder); // as it stands now
-// `defaults` (or NULL) holds fields for what the part does not say itself.
+Catalogue builder_catalogue(const Builder *builder); // its present state
+// `defaults` (or NULL) holds fields that the part itself lacks.
 void read_part(Builder *builder, PartKind kind, const Json *object, const Json *defaults);

@@ -1,5 +1,5 @@
-// Clocks under a power limit go by each chip's leakage: the best products of the eight GPUs of one node lie 5 % apart
-// (stas00/ml-engineering, MAMF). The expected range of eight normal variables is 2.85 of their sigma.
+// Clocks under a power limit vary with each chip's leakage: the best products of the eight GPUs of one node lie 5 %
+// apart (stas00/ml-engineering, MAMF). The expected range of eight normal variables is 2.85 of their sigma.
 #include "models/hardware/slowest.h"
 
 #include "models/hardware/hardware_constants.h"

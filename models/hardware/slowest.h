@@ -1,5 +1,5 @@
-// What waits for the slowest: GPUs of one type differ in speed, and so do the hosts that feed them. A step that all of
-// them take together is as slow as the slowest.
+// Slowdown by the slowest part: GPUs of one type differ in speed, and so do the hosts that feed them. A synchronous
+// step is as slow as the slowest of them.
 #pragma once
 
 #include "models/hardware/hardware.h"
@@ -10,6 +10,6 @@ double slowest_share(int count);
 // That GPU; the same one for eight.
 const Gpu *slowest_gpu(Arena *arena, const Gpu *gpu, int count);
 
-// Where hosts feed images or short texts and issue their kernels at an uneven pace: the time of the slowest of so many
-// replicas over that of one alone.
+// Where hosts feed images or short texts and issue their kernels at an uneven pace: the time of the slowest of
+// several replicas over that of one alone.
 double slowest_pace(int replicas);

@@ -1,20 +1,20 @@
-// Storage that grows with the cluster: units of it side by side.
+// Shared storage that scales with the cluster, as a number of equal units.
 #pragma once
 
 #include "models/hardware/hardware.h"
 
-#define STORAGE_USUAL "superpod-storage" // where checkpoints go when nobody says
+#define STORAGE_USUAL "superpod-storage" // default storage for checkpoints
 #define STORAGE_MOST_UNITS 10000
 
-// Units that a cluster of so many GPUs has when nobody says: one for every unit_gpus of them, or a single one where the
+// Default number of units for a cluster of so many GPUs: one for every unit_gpus of them, or a single one where the
 // storage is not sized for a number of GPUs or lies in each node.
 int storage_usual_units(const StorageType *storage, int gpus);
-// Of so many units what a cluster pays for that did not ask for them: the share that its GPUs are of those they are
-// sized for.
+// Of `units` units the number billed to a cluster that did not ask for them: its GPUs' share of the GPUs they are sized
+// for.
 double storage_paid_units(const StorageType *storage, int units, int gpus);
-// So many units as one storage: clients are spread over them, so that rates add up and latency stays. units 0: as many
-// as usual for `gpus`. The storage itself where one unit is enough.
+// Several units as one storage: clients are spread over them, so that rates add up and latency stays. units 0: the
+// default for `gpus`. Returns the storage itself if one unit is enough.
 const StorageType *storage_of_units(Arena *arena, const StorageType *storage, int units, int gpus);
-// Whether it can have so many units; false after a problem: there are too many, or the storage lies in each node.
+// Whether it can have `units` units; false after a problem: too many, or the storage lies in each node.
 bool storage_takes_units(const StorageType *storage, int64_t units, Where where, Problems *problems);
 const char *storage_unit_name(const StorageType *storage); // "scalable unit", "server"

@@ -1,6 +1,6 @@
-// Writes the catalogue as C tables, when lockstep is built: its files need not be read at each start. A part is words
-// of a pointer's size, as the machine that this runs on has them, of which parts.h says which are pointers; what these
-// point to is written before it. Its facts are a table of their own (TabledFact).
+// Build tool that writes the catalogue as C tables, so that its files need not be parsed at each start. A part is a
+// sequence of pointer-sized words in this machine's layout; parts.h tells pointers from numbers, and the targets of
+// pointers are written before the part. Its facts are a separate table (TabledFact).
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

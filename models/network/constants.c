@@ -1,6 +1,6 @@
-// The constants' table. Priors are what is known without measured collectives: NCCL's own tuner, its protocols, data
-// sheets, or an order of magnitude with a wide spread. Values are one fit to the logs of calibrate/measurements/nccl
-// (lockstep validate collectives --refit prints it). Fixed rows are as their source says.
+// The constants' table. Priors are known without measured collectives: NCCL's own tuner, its protocols, data sheets,
+// or an order of magnitude with a wide spread. Values are one fit to the logs of calibrate/measurements/nccl
+// (lockstep validate collectives --refit prints it). Fixed rows follow their source.
 #include "models/network/constants.h"
 
 #include <math.h>

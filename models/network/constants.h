@@ -1,5 +1,5 @@
-// The constants of NCCL: one table (constants.c) with unit, value, uncertainty, and where each
-// comes from. Link capacities are attainable ones: what a link carries of payload with NCCL's Simple protocol.
+// The constants of NCCL: one table (constants.c) with unit, value, uncertainty and source. Link capacities are
+// attainable ones: a link's payload rate with NCCL's Simple protocol.
 #pragma once
 
 #include "models/network/network.h"
@@ -7,7 +7,7 @@
 // How two GPUs of a node reach each other.
 typedef enum Medium { MEDIUM_NVLINK, MEDIUM_PCIE, MEDIUM_HOST, MEDIUM_COUNT } Medium;
 
-// ---- NCCL. Names that stand for several in a row are followed by one per protocol, generation or transport.
+// ---- NCCL. Names that denote several constants in a row are followed by one per protocol, generation or transport.
 typedef enum ConstantId {
     FLOOR_TIME, // + generation
     FLOOR_TIME_LAST = FLOOR_TIME + 3,
@@ -109,13 +109,13 @@ typedef struct ConstantRow {
 
 extern const ConstantRow constant_rows[CONSTANT_COUNT];
 
-// The constants of a platform that measurements tell: what NodeShape.collective_factors multiplies. The first are told
-// inside one node, the others between nodes.
+// The constants of a platform that measurements determine: NodeShape.collective_factors multiplies them. The first
+// NODE_FACTORS are measured inside one node, the others between nodes.
 enum { NODE_FACTORS = 4, MEASURED_FACTORS = 7 };
 extern const ConstantId measured_factors[MEASURED_FACTORS];
 
-// What holds for some GPUs, networks or versions only. Each can be switched off, to learn what it is worth on machines
-// that were left out (lockstep validate collectives --rules).
+// Rules that apply to some GPUs, networks or versions only. Each can be switched off, to measure its effect on
+// machines that were left out (lockstep validate collectives --rules).
 typedef enum RuleId {
     RULE_STAGED_PHASES,
     RULE_FILL_BY_AGE,
@@ -144,7 +144,7 @@ typedef enum RuleId {
 
 typedef struct RuleRow {
     const char *name, *source;
-    bool learned; // from measured logs alone: no software's source says it
+    bool learned; // from measured logs alone, not from a software's source
 } RuleRow;
 
 extern const RuleRow rule_rows[RULE_COUNT];
@@ -168,6 +168,6 @@ typedef struct HostConstants {
 
 HostConstants host_constants(Backend backend); // of Gloo or MPI
 
-// How much longer a software step between nodes takes than on InfiniBand (1.75 us one way): the power is 3/4, by square
-// roots; what is left of a transport is its TRANSPORT_HOP.
+// How much longer a software step between nodes takes than on InfiniBand (1.75 us one way): the power is 3/4, by
+// square roots; the rest of a transport's factor is its TRANSPORT_HOP.
 double latency_factor(double network_seconds);

@@ -1,4 +1,4 @@
-// The network as a whole: nodes by their layouts, NICs with the fabric's rate, and the fabric by the row of its kind.
+// Builds the whole network: nodes by their layouts, NICs with the fabric's rate, and the fabric by its kind.
 #include <math.h>
 #include <string.h>
 
@@ -312,7 +312,7 @@ int network_node_of(const Network *network, int rank) {
 
 const Link *network_links(const Network *network, int *count) {
     *count = network->link_count;
-    Link *links = *network->links; // named once, when somebody asks for them
+    Link *links = *network->links; // named once, on first use
     if (links) return links;
     links = ARENA_ARRAY(network->arena, Link, network->link_count);
     for (int n = 0; n < network->node_count; n++) name_node_links(network, n, &links[network->nodes[n].first_link]);

@@ -1,5 +1,5 @@
-// Counting switches and cables. The simulation knows a leaf or a spine by its bandwidth; here each becomes as many
-// real switches as its ports need. Where all ports fit into one switch, one it is, whatever the fabric is called.
+// Counts switches and cables. The simulation knows a leaf or a spine by its bandwidth; here each becomes as many real
+// switches as its ports need. If all ports fit into one switch there is one, whatever the fabric's kind.
 #include "models/network/fabric_bill.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// What a fabric is built of: switches and cables, counted from the network that is simulated.
+// Bill of materials of a fabric: switches and cables, counted from the simulated network.
 #pragma once
 
 #include "models/network/network.h"

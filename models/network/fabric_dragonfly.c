@@ -35,7 +35,7 @@ static int pair_number(int a, int b, int things) {
 }
 
 // The switch of a group that has the j-th link to another. Groups are numbered around a ring, so that all groups are
-// alike; where there are more groups than switches, a switch has links to several that follow each other.
+// equivalent; if there are more groups than switches, a switch has links to several consecutive groups.
 static int gateway(const Dragonfly *dragonfly, int group, int other, int j) {
     int others = dragonfly->groups - 1, offset = (other - group - 1 + dragonfly->groups) % dragonfly->groups;
     if (others >= dragonfly->switches) return (int)((long)offset * dragonfly->switches / others);

@@ -1,4 +1,4 @@
-// A fabric that the user drew, or that a file shows: switches, cables, and the switch of each node or of each NIC.
+// A fabric drawn by the user or read from a file: switches, cables, and the switch of each node or of each NIC.
 // Routes have the least latency, then the fewest switches; at every switch traffic is spread evenly over all cables
 // that such routes take (ECMP).
 #include <math.h>
@@ -48,7 +48,7 @@ static void list_ways(Arena *arena, const FabricGraph *graph, Drawing *drawing) 
     drawing->first_way[graph->switch_count] = count;
 }
 
-// Dijkstra without a heap: graphs people draw are small. Cables cost the same both ways.
+// Dijkstra without a heap: drawn graphs are small. Cables cost the same both ways.
 static void find_costs(const Drawing *drawing, int to, int64_t *cost) {
     bool done[SWITCH_LIMIT] = {false};
     for (int s = 0; s < drawing->switches; s++) cost[s] = FAR;

@@ -1,5 +1,5 @@
-// The same patterns as loads.c, seen from the fabric: who sends how much to whom between nodes, each message laid over
-// the links that it crosses.
+// The fabric's part of the patterns in loads.c: traffic between nodes, each message laid over the links that it
+// crosses.
 #include "models/network/loads.h"
 
 #include "sim/base/list.h"
@@ -13,7 +13,7 @@ typedef struct Traffic {
     bool relayed; // NCCL's PXN: a message leaves by the receiver's rail
 } Traffic;
 
-// Fabric loads stand behind those of nodes, whose links are others.
+// Fabric loads come after those of nodes, whose links have other numbers.
 static void add_to_few(Loads *loads, int32_t link, double share) {
     for (int i = loads->count - 1; i >= 0; i--)
         if (loads->items[i].link == link) {
@@ -113,7 +113,7 @@ static void host_ring(Traffic *traffic, const Group *group, bool own_nics) {
     }
 }
 
-// ---- Everyone to everyone: what NICs on one switch send to those on another, all at once.
+// ---- All-to-all: traffic from NICs on one switch to those on another, at once.
 typedef struct Port {
     int leaf, domain;
     double bytes;
@@ -149,7 +149,7 @@ static PortList ports_of(Arena *arena, const Group *group) {
     return list;
 }
 
-// Nodes behind the same switch are alike, so they count as one, less what stays inside each.
+// Nodes on the same switch are equivalent, so they count as one, without the traffic inside each.
 static void exchange(Traffic *traffic, const Group *group, Arena *arena) {
     PortList ports = ports_of(arena, group);
     double each = 1.0 / group->rank_count;

@@ -1,5 +1,5 @@
-// Rings, two- and three-dimensional tori: a switch per node, routes dimension by dimension the shorter way round, and
-// where both ways are as long, half of the traffic each way.
+// Rings, two- and three-dimensional tori: a switch per node, dimension-ordered routes the shorter way round, and half
+// of the traffic each way if both are equally long.
 #include "models/network/fabrics.h"
 
 typedef struct Torus {
@@ -89,7 +89,7 @@ static int torus_switches(const Network *network, int from, int to) {
     return crossed;
 }
 
-// A cable's pair stands with the switch at its lower end.
+// The links of a cable belong to the switch at its lower end.
 static void walk(const Network *network, int leaf, int d, int steps, bool down, double share,
                  const Crossing *crossing) {
     const Torus *torus = torus_of(network);

@@ -219,7 +219,7 @@ const FabricRow tree_row = {.name = "fat tree",
                             .above = tree_above,
                             .is_even = tree_is_even};
 
-// ---- Rails without a spine (Wang et al., 2023): whoever wants another rail goes there inside its own node first.
+// ---- Rails without a spine (Wang et al., 2023): traffic to another rail first moves to that rail inside its node.
 static void rail_only_lay(Arena *arena, Network *network) {
     fabric_make_room(arena, network, network->rails, 1, 0);
     for (int rail = 0; rail < network->rails; rail++)

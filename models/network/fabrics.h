@@ -1,14 +1,14 @@
-// The table of fabrics: a kind is a row and the file with its functions. For files of this folder only.
+// The table of fabrics: a kind is a row and the file with its functions. Private to this folder.
 #pragma once
 
 #include "models/network/topology.h"
 
 typedef struct FabricRow {
-    const char *name;                                                        // as messages say it
-    void (*check)(const NetworkSpec *spec, Where where, Problems *problems); // NULL: nothing can be wrong
-    void (*lay)(Arena *arena, Network *network);               // says how many links there are, names them
-    int (*leaf)(const Network *network, int node, int nic);    // NULL: one switch
-    int (*switches)(const Network *network, int from, int to); // crossed, from == to included
+    const char *name;                                                        // in messages
+    void (*check)(const NetworkSpec *spec, Where where, Problems *problems); // NULL: always valid
+    void (*lay)(Arena *arena, Network *network);                             // sets the number of links, names them
+    int (*leaf)(const Network *network, int node, int nic);                  // NULL: one switch
+    int (*switches)(const Network *network, int from, int to);               // crossed, from == to included
     void (*cross)(const Network *network, int from, int to, double share, const Crossing *crossing); // NULL: no links
     double (*line_seconds)(const Network *network, int from, int to);          // NULL: no long lines
     void (*enter)(const Network *network, int leaf, const Crossing *crossing); // NULL: nothing above the leaves
@@ -26,12 +26,12 @@ void fabric_make_room(Arena *arena, Network *network, int switches, int planes, 
 void fabric_set_pair(Network *network, int pair, double bytes_per_second, const char *forth, const char *back,
                      const char *from, const char *to);
 void fabric_set_name(Network *network, int number, const char *name);
-// What a line of that rate carries of payload. It attains what NICs do, but over TCP what the wire allows: CPUs hold
-// the NICs of each host back, and hosts share the line.
+// Payload bandwidth of a shared line of that line rate: the share that NICs attain, but over TCP what the wire allows.
+// There the CPUs of each host hold its NICs back, and hosts share the line.
 double fabric_line_rate(const Network *network, double line_bytes_per_second);
-// What the lines above so many nodes carry, whose rates together are the NICs' over `oversubscription`.
+// Bandwidth of the lines above that many nodes, whose line rates add up to the NICs' over `oversubscription`.
 double fabric_rate_above(const Network *network, int nodes, double oversubscription);
-// What is left of parallel links when flows choose among them by hash (fabric_hash.c).
+// Effective share of parallel links when flows choose among them by hash (fabric_hash.c).
 double fabric_hash_share(double flows, double links);
 
 static inline void cross_link(const Crossing *crossing, const Network *network, int link, double share) {

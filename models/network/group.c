@@ -1,5 +1,5 @@
-// The ranks of a collective as the network sees them: blocks that need no NIC among themselves, and how good the
-// worst way between neighbours is.
+// The ranks of a collective as the network sees them: blocks that need no NIC internally, and the quality of the
+// worst connection between neighbours.
 #include "models/network/loads.h"
 
 #include "sim/base/check.h"

@@ -1,5 +1,5 @@
-// The inside of a node as somebody's machine shows it: what joins each pair of GPUs and NICs. Read from nvidia-smi
-// topo -m (read_matrix.c), from NCCL's topology XML or from hwloc's, which lstopo writes (read_topology_xml.c).
+// The inside of a node as read from a real machine: what joins each pair of GPUs and NICs. Sources: nvidia-smi topo
+// -m (read_matrix.c), NCCL's topology XML, or hwloc's, which lstopo writes (read_topology_xml.c).
 #pragma once
 
 #include <stdbool.h>
@@ -7,21 +7,21 @@
 #include "sim/base/arena.h"
 #include "sim/base/problem.h"
 
-// From near to far; a cell of the matrix is one of these, or CELL_NVLINK and as many links as it says.
+// From near to far; a cell of the matrix is one of these, or CELL_NVLINK plus the number of links.
 typedef enum Cell { CELL_UNKNOWN, CELL_SELF, CELL_PIX, CELL_PXB, CELL_PHB, CELL_NODE, CELL_SYS, CELL_NVLINK } Cell;
 #define INTERIOR_NVLINK_LIMIT 36
 
 typedef struct NodeInterior {
     int gpu_count, nic_count;
     const unsigned char *cells; // [part * parts + part], GPUs first; CELL_NVLINK + count for NVLinks
-    const int *numa;            // [gpu]; -1 when not said
+    const int *numa;            // [gpu]; -1 if unspecified
     const char *const *nic_names;
-    // What XML says besides; 0 when nobody did.
+    // From XML only; 0: unknown.
     double pcie_bytes_per_second, nic_bytes_per_second;
     int sm;                // 90 for sm_90
     const char *gpu_model; // "NVIDIA H100 80GB HBM3"
     bool nvswitch, no_gpudirect;
-    bool links_unsaid; // an XML without any NVLink: of GPUs that have none, or a vendor's, which tells of PCIe alone
+    bool links_unsaid; // an XML without any NVLink: GPUs that have none, or a vendor's file, which lists PCIe alone
 } NodeInterior;
 
 // NULL after problems, each with its line.

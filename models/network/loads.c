@@ -1,5 +1,5 @@
-// Patterns of communication laid over the links of nodes; fabric_loads.c leads them on over the fabric. Ranks come in
-// node order, so loads are summed up for one node at a time, and no pattern costs more than its ranks times a node's
+// Communication patterns laid over the links of nodes; fabric_loads.c continues them over the fabric. Ranks come in
+// node order, so loads are summed for one node at a time, and a pattern's cost is at most its ranks times a node's
 // GPUs.
 #include "models/network/loads.h"
 
@@ -164,7 +164,7 @@ Loads host_ring_loads(Arena *arena, const Group *group, bool on_host, bool all_n
     return loads;
 }
 
-// ---- Everyone to everyone.
+// ---- All-to-all.
 static void add_node_pairs(Window *window, const int *gpus, int count, double bytes) {
     int all = window->layout->shape->gpu_count;
     for (int i = 0; i < count; i++)

@@ -1,4 +1,4 @@
-// What a communication pattern puts on every link it touches. For files of this folder only.
+// The load of a communication pattern on every link it uses. Private to this folder.
 #pragma once
 
 #include "models/network/constants.h"
@@ -43,8 +43,8 @@ Group group_create(Arena *arena, const Network *network, const int *ranks, int r
 // The same of `repeats` parts, each `stride` ranks after the one before; only the first stays listed.
 void group_repeat(Group *group, int repeats, int stride);
 
-// How NCCL joins GPUs of one node without NVSwitch: with as many rings as fill all their NVLinks, with all pairs loaded
-// alike, with one cycle of NVLinks run both ways, or in order over whatever path there is.
+// How NCCL joins GPUs of one node without NVSwitch: with as many rings as fill all their NVLinks, with all pairs
+// loaded equally, with one cycle of NVLinks run both ways, or in order over whatever path there is.
 typedef enum RingForm { RING_ALL_LINKS, RING_EVEN, RING_CYCLE, RING_IN_ORDER } RingForm;
 
 typedef struct NodeRing {
@@ -72,7 +72,7 @@ double linked_rate(const Layout *layout, const int *gpus, int count,
 // all.
 double ring_share_inside(const Group *group, int ranks);
 // One byte around a ring through all ranks: within blocks, and from each block to the next over the NICs of all its
-// ranks alike (one ring per NIC, each leaving by another rank).
+// ranks equally (one ring per NIC, each leaving by another rank).
 Loads ring_loads(Arena *arena, const Group *group);
 // One byte around a ring of processes that work on host memory: `copies` bytes in memory for each within a node, one
 // NIC per node unless all_nics; and for GPU tensors half a turn's bytes from and to each GPU.

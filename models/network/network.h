@@ -1,5 +1,5 @@
-// The network between and inside nodes: vertices, directed links with capacity and latency, routes, and what a
-// collective of a back end costs on them. Knows links and ranks (one GPU is one rank); no catalogue, no workload.
+// The network between and inside nodes: vertices, directed links with capacity and latency, routes, and the cost of a
+// back end's collectives. It knows links and ranks (one GPU is one rank); no catalogue, no workload.
 #pragma once
 
 #include <stdbool.h>
@@ -37,11 +37,11 @@ typedef struct NodeShape {
     double host_memory_bytes_per_second;
     int nic_count; // 0: no scale-out network
     bool gpudirect_rdma;
-    bool nics_across_sockets; // each GPU's NIC hangs on another socket than the GPU
+    bool nics_across_sockets; // each GPU's NIC is attached to another socket than the GPU
     int architecture_year;    // of the GPU: 2017 Volta, 2020 Ampere, 2022 Hopper, 2024 Blackwell (chooses constants)
     bool superchip;           // GPU and CPU in one package (GH200, GB200)
     bool numa_per_switch;     // each PCIe switch is a NUMA node (DGX A100): prints SYS, else NODE
-    const struct NodeInterior *interior; // imported (interior.h): says how parts hang together; NULL: evenly
+    const struct NodeInterior *interior; // imported (interior.h): connections of the parts; NULL: even
     double collective_factors[7];        // on constants of NCCL, in the order of measured_factors; 0: 1
     bool deep_switches;                  // a PCIe switch is several bridges deep (DGX A100): prints PXB, else PIX
 } NodeShape;
@@ -65,12 +65,12 @@ typedef enum FabricKind {
     FABRIC_KIND_COUNT
 } FabricKind;
 
-// Switches by number, cables that carry as much each way, and which node hangs on which switch.
+// Switches by number, cables with equal capacity each way, and the switch of each node.
 typedef struct GraphCable {
     int from, to;
     double bytes_per_second; // line rate, one direction
     double latency_seconds;
-    double node_rates; // bytes_per_second 0: as much as the NICs of so many nodes
+    double node_rates; // bytes_per_second 0: the bandwidth of the NICs of that many nodes
 } GraphCable;
 
 typedef struct FabricGraph {
@@ -80,7 +80,7 @@ typedef struct FabricGraph {
     int cable_count;
     const int *switch_of_nic; // [node_count * nics] in the order of the cluster's nodes
     int node_count;           // that there is room for
-    int nics;                 // of a node whose switches are told apart; 1: all of it hang on one
+    int nics;                 // of a node with a switch for each NIC; 1: one switch for the node
 } FabricGraph;
 
 typedef struct FabricShape {
@@ -137,8 +137,8 @@ typedef struct LinkAbove {
     int32_t nic, above;
 } LinkAbove;
 const LinkAbove *network_links_above(Arena *arena, const Network *network, int *count); // none in other fabrics
-// Whether nodes and NVLink domains are all alike and whole, NICs equally fast, and links of the fabric carry all that
-// NICs bring where so many ranks of a domain send to other domains in one collective (collective_price_senders).
+// Whether nodes and NVLink domains are all equal and whole, NICs equally fast, and links of the fabric carry all the
+// NICs' traffic if that many ranks of a domain send to other domains in one collective (collective_price_senders).
 bool network_is_even(const Network *network, int senders);
 double network_node_seconds(const Network *network, int from, int to);           // of switches, from node to node
 int network_domain_nodes(const Network *network);                                // of the first node's domain
@@ -177,15 +177,15 @@ const char *collective_op_name(CollectiveOp op); // "all_reduce"
 bool collective_op_from_name(const char *name, CollectiveOp *op);
 const char *backend_name(Backend backend); // "nccl"
 bool backend_from_name(const char *name, Backend *backend);
-// Whether the real back end can do it for tensors in GPU memory (true) or CPU memory; *why says the reason and remedy.
+// Whether the real back end supports it for tensors in GPU memory (true) or CPU memory; else *why is a sentence.
 bool backend_supports(Backend backend, CollectiveOp op, bool on_gpu, bool cuda_aware_mpi, const char **why);
 
 // NCCL's; other back ends have none: PROTOCOL_COUNT, whose name is empty.
 typedef enum Protocol { PROTOCOL_LL, PROTOCOL_LL128, PROTOCOL_SIMPLE, PROTOCOL_COUNT } Protocol;
 extern const char *const protocol_names[PROTOCOL_COUNT + 1];
 
-// Tokens that a kernel brings to so many even choices among the ranks: what each takes of the kernel's workers, all of
-// them together, and each copy to another node or its own. Rows of so many bytes.
+// Tokens that a kernel brings to `choices` uniform choices among the ranks: seconds per token of all the kernel's
+// workers together, and per copy to another node or its own. Rows of row_bytes.
 typedef struct TokenExchange {
     double choices, row_bytes, token_seconds, copy_seconds;
 } TokenExchange;
@@ -208,13 +208,13 @@ typedef struct CollectiveRequest {
     int nccl_version;         // 22105 is 2.21.5; 0: one usual with the GPU's generation
     int threads_per_process;  // 0 or 1; N: one process has a thread for each GPU, and so few calls that launches show
     // 0 or 1; N: the ranks are the first of N parts that are alike, each `stride` ranks after the one before: whole
-    // NVLink domains, in a fabric whose links hold nobody back (network_is_even). Of collective_price_create and
+    // NVLink domains, in a fabric without contention (network_is_even). Of collective_price_create and
     // ring-like operations alone; loads are those of the first part.
     int repeats, stride;
     const double *pair_bytes; // ALL_TO_ALL: [from * rank_count + to] bytes to each, `bytes` their mean per rank, ranks
                               // rising; NULL: even
-    // ALL_TO_ALL: what is sent are tokens, of which one for several ranks of a node crosses the network once (DeepEP,
-    // HybridEP); NULL: each byte crosses for itself, as message by message it always does.
+    // ALL_TO_ALL: the payload is tokens, of which one copy for several ranks of a node crosses the network (DeepEP,
+    // HybridEP); NULL: each byte crosses separately, as message by message it always does.
     const struct TokenExchange *tokens;
     int ranks_per_gpu;                     // 0 or 1: each rank has its GPU; N: ranks of N processes take turns on one
     const struct WrittenSteps *steps;      // NULL; message by message: done so, whatever the algorithm

@@ -1,4 +1,4 @@
-// The table.
+// The table of network constants.
 #include "models/network/network_constants.h"
 
 #include "models/network/topology.h"

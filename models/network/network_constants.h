@@ -1,5 +1,5 @@
-// The fitted and assumed numbers of links, of back ends on host memory, and of how sure a collective's time is. NCCL's
-// are in constants.h.
+// Fitted and assumed numbers of links, of back ends on host memory, and of the uncertainty of a collective's time.
+// NCCL's are in constants.h.
 #pragma once
 
 #include "sim/base/constant.h"

@@ -1,4 +1,4 @@
-// Catalogue nodes spread their parts evenly; an imported node's parts hang together as its matrix says.
+// Placement of parts in a node: even for catalogue nodes; after the matrix for imported nodes.
 #include "models/network/placement.h"
 
 // Things spread over places in order: the first of 8 over 4 go 0 0 1 1 2 2 3 3, and 2 over 4 go 0 2.
@@ -11,7 +11,7 @@ static Placement even_placement(const NodeShape *shape) {
     for (int gpu = 0; gpu < gpus; gpu++)
         placement.gpus[gpu] = switches ? gpu / per_switch : on_socket(spread(gpu, gpus, shape->sockets));
     for (int i = 0; i < switches; i++) placement.switches[i] = on_socket(spread(i, switches, shape->sockets));
-    // NICs hang on the switches where there are some, else on the sockets.
+    // NICs are attached to the switches if there are any, else to the sockets.
     for (int nic = 0; nic < shape->nic_count; nic++)
         placement.nics[nic] = switches ? spread(nic, shape->nic_count, switches)
                                        : on_socket(spread(nic, shape->nic_count, shape->sockets));
@@ -55,7 +55,7 @@ static bool apart(const NodeInterior *interior, const Groups *groups, int a, int
     return false;
 }
 
-// GPUs of one NUMA node share a socket whatever the matrix says; so do parts of which nothing says that they do not.
+// GPUs of one NUMA node share a socket whatever the matrix; so do parts without evidence that they do not.
 static void join_sockets(Groups *groups, const NodeInterior *interior) {
     int parts = interior_parts(interior), gpus = interior->gpu_count;
     join_up_to(groups, interior, CELL_NODE);

@@ -1,4 +1,4 @@
-// Which PCIe switch or socket each GPU, NIC and switch of a node hangs on. For files of this folder only.
+// The PCIe switch or socket of each GPU, NIC and switch of a node. Private to this folder.
 #pragma once
 
 #include "models/network/topology.h"

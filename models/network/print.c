@@ -1,4 +1,4 @@
-// The network as people know it: nvidia-smi topo -m for a node, Graphviz for the whole.
+// Printing a network: nvidia-smi topo -m for a node, Graphviz for the whole.
 #include <math.h>
 
 #include "models/network/topology.h"
@@ -41,8 +41,8 @@ static int nvlinks_between(const Layout *layout, int a, int b) {
     return nvlinks_of_rate(shape, shape->nvlink_bytes_per_second / (shape->gpu_count - 1));
 }
 
-// Two parts by the switch or socket each hangs on. Cards on one socket's own lanes have a host bridge each in a
-// server (NODE) and one for all in a single-socket machine (PHB).
+// Connection of two parts by the switch or socket of each. Cards on one socket's own lanes have a host bridge each in
+// a server (NODE) and one for all in a single-socket machine (PHB).
 static const char *pcie_name(const Layout *layout, int parent_a, int parent_b) {
     const NodeShape *shape = layout->shape;
     bool on_switch = layout->parts[parent_a].kind == PART_PCIE_SWITCH;
@@ -52,7 +52,7 @@ static const char *pcie_name(const Layout *layout, int parent_a, int parent_b) {
     return shape->numa_per_switch ? "SYS" : "NODE";
 }
 
-// As the imported matrix says it; what it did not say follows from the rest.
+// From the imported matrix; unknown cells follow from the rest.
 static const char *drawn_name(const NodeInterior *interior, int a, int b) {
     static const char *const names[] = {
         [CELL_PIX] = "PIX", [CELL_PXB] = "PXB", [CELL_PHB] = "PHB", [CELL_NODE] = "NODE", [CELL_SYS] = "SYS"};

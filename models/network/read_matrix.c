@@ -1,6 +1,6 @@
-// nvidia-smi topo -m as people paste it: with or without affinity columns, legends before or after, colours (whole, or
-// what a web page leaves of them), old codes (SOC), NICs by number or by name, rows of NICs left out, a host's name
-// before each line. Other programs' matrices are refused by name.
+// Parser of nvidia-smi topo -m as copied from terminals and web pages: with or without affinity columns, legends
+// before or after, colours (whole, or the remains in a web page), old codes (SOC), NICs by number or by name, rows of
+// NICs left out, a host's name before each line. Other programs' matrices are refused by name.
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,7 +85,7 @@ static bool numbered(const char *word, const char *prefix) {
 static bool is_gpu(const char *word) { return numbered(word, "GPU"); }
 
 // ---- The line of names.
-// "CPU Affinity", "NUMA Affinity" and "GPU NUMA ID" come after the names; some say only "NUMA".
+// "CPU Affinity", "NUMA Affinity" and "GPU NUMA ID" come after the names; some versions have only "NUMA".
 static int affinity_start(const Line *line) {
     int i = 0;
     while (i < line->count && strcmp(line->words[i], "CPU") != 0 && strcmp(line->words[i], "NUMA") != 0 &&

@@ -1,5 +1,5 @@
-// NCCL's topology XML (NCCL_TOPO_FILE, NCCL_TOPO_DUMP_FILE): a tree of CPUs, PCI bridges, GPUs and NICs. How two parts
-// are joined follows from how far up the tree they meet. hwloc's XML (lstopo --of xml) is such a tree of more objects.
+// Parser of NCCL's topology XML (NCCL_TOPO_FILE, NCCL_TOPO_DUMP_FILE): a tree of CPUs, PCI bridges, GPUs and NICs.
+// The lowest common ancestor of two parts gives their connection. hwloc's XML (lstopo --of xml) is a similar tree.
 #include <expat.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +15,9 @@ typedef enum TagKind { TAG_OTHER, TAG_SYSTEM, TAG_CPU, TAG_PCI, TAG_GPU, TAG_NIC
 
 typedef struct Tag {
     TagKind kind;
-    int number; // tells elements apart
+    int number; // identifies the element
     int part;   // of a PCI device that is a GPU or NIC: its number among the parts; else -1
-    int numa;   // of hwloc: what a NUMANode within it says; -1: none does
+    int numa;   // of hwloc: os_index of a NUMANode in it; -1: none
 } Tag;
 
 typedef struct Device {
@@ -163,7 +163,7 @@ static TagKind kind_of(const char *name) {
 
 // ---- hwloc: <object type="…"> of everything, as topology-xml.c of hwloc 1.11 to 2 writes it.
 
-// hwloc writes memory before devices: a NUMANode is of what it stands in.
+// hwloc writes memory before devices: a NUMANode belongs to its parent object.
 static void take_numa(Reading *reading, const XML_Char **attributes, Tag *tag) {
     tag->numa = whole(reading, "object", attributes, "os_index", -1);
     if (reading->depth > 0) reading->tags[reading->depth - 1].numa = tag->numa;
@@ -189,7 +189,7 @@ static void take_pci_device(Reading *reading, const XML_Char **attributes, Tag *
     reading->numa = numa_around(reading);
     Device *device = add_device(reading, gpu, attribute(attributes, "pci_busid"));
     if (!device) return;
-    if (device->depth > 1) device->depth--; // the port that a device hangs on is its own
+    if (device->depth > 1) device->depth--; // the port of a device is its own
     tag->part = reading->device_count - 1;
     // GB/s of payload; a GPU that idles has a slower link than one at work.
     double rate = speed ? strtod(speed, NULL) * 1e9 : 0;
@@ -207,7 +207,7 @@ static void take_os_device(const Reading *reading, const XML_Char **attributes) 
     letters_make_harmless(device->name, "");
 }
 
-// GPUModel is what the driver calls it; PCIDevice, "GH100 [H100 SXM5 80GB]", what the list of PCI ids does.
+// GPUModel is the driver's name; PCIDevice, "GH100 [H100 SXM5 80GB]", the PCI id database's.
 static void take_info(const Reading *reading, const XML_Char **attributes) {
     const Device *device = device_around(reading);
     const char *name = attribute(attributes, "name"), *value = attribute(attributes, "value");
@@ -288,7 +288,7 @@ static void on_end(void *context, const XML_Char *name) {
 
 // ---- The matrix.
 // Under one bridge: PIX; under bridges that meet below the CPU: PXB; one CPU: NODE; else SYS. Dual-port NICs, whose
-// functions hang on one port, are PIX too.
+// functions share one port, are PIX too.
 static Cell meeting(const Device *a, const Device *b) {
     int common = 0;
     while (common < a->depth && common < b->depth && a->above[common] == b->above[common]) common++;

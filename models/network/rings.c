@@ -66,7 +66,7 @@ NodeRing node_ring(const Layout *layout, const int *gpus, int count) {
     return ring;
 }
 
-// ---- One by one: cycles that together use every NVLink alike, each run both ways.
+// ---- One by one: cycles that together use every NVLink equally, each run both ways.
 typedef struct Search {
     int count, cycles, looks;
     int left[MESH_GPUS_MOST][MESH_GPUS_MOST]; // NVLinks between two that no cycle has taken

@@ -1,4 +1,4 @@
-// Paths through a node, worked out once per shape, and routes between any two ranks put together from them.
+// Paths through a node, computed once per shape, and the routes between any two ranks built from them.
 #include "models/network/topology.h"
 
 #include "models/network/network_constants.h"
@@ -25,10 +25,10 @@ typedef struct Ways {
 typedef struct Paths {
     Arena *arena;
     const Layout *layout;
-    Ways *from[PART_LIMIT][2]; // [part][over NVLink]; NULL: nobody has asked
+    Ways *from[PART_LIMIT][2]; // [part][over NVLink]; NULL: not computed yet
 } Paths;
 
-// Breadth first, so paths have the least links; edges in order, so that equal paths are chosen alike everywhere.
+// Breadth-first search: paths have the fewest links. Edges are in order, so that equal paths are chosen consistently.
 static Ways *find_ways(const Paths *paths, int from, bool nvlink) {
     const Layout *layout = paths->layout;
     Ways *ways = ARENA_NEW(paths->arena, Ways);

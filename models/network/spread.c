@@ -1,5 +1,5 @@
-// How far a collective's time may be from what is predicted: the model's own error on machines that it was not fitted
-// on, and what nobody said about the machine. Standard deviations of logarithms, so they add up as squares.
+// Uncertainty of a collective's time: the model's error on machines that it was not fitted on, and properties of the
+// machine that are unspecified. Standard deviations of logarithms, which add as squares.
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "models/network/network_constants.h"
 
 typedef struct Unsaid {
-    const char *start;        // of what is assumed
+    const char *start;        // of the assumption's text
     NetworkConstantId spread; // of large collectives; that of small ones is the next constant
 } Unsaid;
 

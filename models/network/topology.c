@@ -1,5 +1,5 @@
 // The parts and links of one node shape: GPUs, NVLink in its four forms, PCIe switches, sockets, host memory, NICs.
-// Knows nothing of other nodes.
+// It knows nothing of other nodes.
 #include "models/network/topology.h"
 
 #include "models/network/network_constants.h"

@@ -1,5 +1,5 @@
-// Inside the network: the parts of a node as a small graph with the paths through it worked out once per node shape,
-// and the nodes, each a place in that graph plus the number of its first link. For files of this folder only.
+// Internals of the network: the parts of a node as a small graph with the paths through it computed once per node
+// shape, and the nodes, each a place in that graph plus the number of its first link. Private to this folder.
 #pragma once
 
 #include "models/network/interior.h"
@@ -13,7 +13,7 @@
 // Links in order from one part of a node to another, as numbers within the node.
 typedef struct Path {
     int16_t count;
-    int16_t links[PATH_LIMIT]; // host memory may stand there twice: written, then read
+    int16_t links[PATH_LIMIT]; // host memory may occur twice: written, then read
     bool nvlink;               // all of it is NVLink
     bool staged;               // stops over in host memory
     double seconds;            // latency of the hardware alone
@@ -63,7 +63,7 @@ typedef struct Layout {
     int edge_count;
     int first_pcie_switch, first_socket, first_memory, first_nic; // part numbers; GPUs come first
     int pcie_switch_count, socket_count;
-    int16_t *gpu_parent, *nic_parent; // the PCIe switch or socket each hangs on, as part numbers
+    int16_t *gpu_parent, *nic_parent; // the PCIe switch or socket of each, as part numbers
     int16_t *nvlink_out, *nvlink_in;  // [gpu] link to and from the NVSwitch; -1 without
     int16_t *nvlink_pair;             // [from * gpus + to] link of a pair; -1 when not linked
     int16_t *nic_out, *nic_in;        // [nic] links
@@ -96,7 +96,7 @@ struct Network {
     int rank_count;
     Arena *arena;
     Link *fabric_links; // [fabric_link_count]
-    Link **links;       // all of them, once somebody has asked; until then *links is NULL
+    Link **links;       // all of them, built on first use; until then *links is NULL
     double *nic_rates;  // [layout] of its NICs' own links
     double *link_speed; // NULL, or [node]: factor on those
     int link_count;
@@ -104,7 +104,7 @@ struct Network {
     int32_t first_fabric_link; // in pairs: one way and back
     int fabric_link_count;     //
     FabricEnds *fabric_ends;   // [fabric_link_count / 2]
-    int switch_count;          // switches that NICs hang on
+    int switch_count;          // switches with NICs
     const char **switch_names; // [switch_count * planes]
     int planes;                // equal networks side by side; each NIC is on all of them
     const void *laid;          // what the fabric's kind keeps for itself
@@ -131,7 +131,7 @@ static inline int gpu_of_rank(const Network *network, int rank) {
 }
 
 // ---- The fabric (fabric.c and the rows of fabrics.h).
-// The switch that a node's NIC hangs on; 0 in a single switch.
+// The switch of a node's NIC; 0 in a single switch.
 int fabric_leaf(const Network *network, int node, int nic);
 // One way between two of these: all switches crossed, and apart from them the lines (between sites, or drawn by a
 // user).
@@ -139,16 +139,16 @@ int fabric_switches(const Network *network, int from, int to);
 double fabric_switch_seconds(const Network *network, int from, int to);
 double fabric_line_seconds(const Network *network, int from, int to);
 
-// Who is told of each fabric link that traffic crosses, and of its share of the traffic.
+// Callback for each fabric link that traffic crosses, with its share of the traffic.
 typedef struct Crossing {
     void (*add)(void *context, int32_t link, double share);
     void *context;
-    bool spread; // over all ways that are equally good; else the first of them
+    bool spread; // over all equally good ways; else the first of them
 } Crossing;
 
-// The narrow function that collectives stand on: `share` of traffic from switch to switch, link by link.
+// The basic function of collectives: `share` of traffic from switch to switch, link by link.
 void fabric_cross(const Network *network, int from, int to, double share, const Crossing *crossing);
-// From beyond the fabric down to a switch, where there is something above.
+// From above the fabric down to a switch, if there is a tier above.
 void fabric_enter(const Network *network, int to, const Crossing *crossing);
 double fabric_enter_seconds(const Network *network, int to);
 

@@ -38,7 +38,7 @@ double transport_rate(Transport transport, double round_trip_seconds, int nics) 
     return isinf(each) ? 0 : each * row->connections * (nics > 0 ? nics : 1);
 }
 
-// The window doubles each round trip until it holds the message or is full; each of these sends what it holds.
+// The window doubles each round trip until it holds the message or is full; each round trip sends one window.
 double transport_start_seconds(Transport transport, double round_trip_seconds, double bytes, int nics) {
     const TransportRow *row = transport_row(transport);
     double window = row->first_window_bytes, left = bytes / ((nics > 0 ? nics : 1) * row->connections), seconds = 0;

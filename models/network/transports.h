@@ -1,4 +1,4 @@
-// What a transport does on its own, apart from the links below it. For files of this folder only.
+// Properties of a transport, independent of the links below it. Private to this folder.
 #pragma once
 
 #include "models/network/network.h"
@@ -19,7 +19,7 @@ typedef struct TransportRow {
 const TransportRow *transport_row(Transport transport);
 // Share of the line rate that is payload.
 double transport_payload_share(const TransportRow *row, double mtu);
-// What the connections of so many NICs carry at most over such a round trip; 0: no limit.
+// Rate limit of the connections of that many NICs over such a round trip; 0: no limit.
 double transport_rate(Transport transport, double round_trip_seconds, int nics);
-// What a message waits for its window to open, beyond one round trip's worth that is always there.
+// Time that a message waits for its window to open, beyond one round trip's worth that is always open.
 double transport_start_seconds(Transport transport, double round_trip_seconds, double bytes, int nics);

@@ -35,7 +35,7 @@ static struct {
     bool read;     // the command line
     bool kept;     // for --last
     bool withheld; // stopped before there was one: no file is made
-    bool written;  // to a file: the screen says nothing, or is not the answer's
+    bool written;  // to a file: nothing on the screen, or other text than the answer
     int argc;
     char **argv;
     AnswerForm form;
@@ -51,7 +51,7 @@ bool answer_is_quiet(void) { return answer.quiet; }
 bool answer_is_led(void) { return answer.read; }
 void answer_withhold(void) { answer.withheld = true; }
 
-// ---- What is asked for.
+// ---- The requested output.
 
 static bool given(const Options *options, const char *name) {
     return option_known(options, name) && option_given(options, name);
@@ -199,7 +199,7 @@ static const NextCommand *next_after(int argc, char **argv) {
     return NULL;
 }
 
-// On terminals, and where LOCKSTEP_NEXT=always asks for it; only of what --last can repeat.
+// On terminals, and with LOCKSTEP_NEXT=always; only for questions that --last can repeat.
 static const NextCommand *next_command(void) {
     const char *asked = getenv("LOCKSTEP_NEXT");
     bool wanted = asked ? strcmp(asked, "always") == 0 : isatty(STDOUT_FILENO);

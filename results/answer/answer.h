@@ -1,5 +1,5 @@
-// How an answer leaves the program, the same for every command: where it goes (-o, -q), its form and colour. A command
-// that has such an option itself does it itself. Standard output is led to the file.
+// Output of an answer, the same for every command: its destination (-o, -q), format and colour. A command with such
+// an option of its own handles it itself. Standard output is redirected to the file.
 #pragma once
 
 #include <stdbool.h>
@@ -13,11 +13,11 @@ typedef enum AnswerForm { ANSWER_SCREEN, ANSWER_PLAIN, ANSWER_CSV, ANSWER_JSON }
 // Before a command: argv[1] is its name. From here on its options are joined by those of all commands. Again before
 // another that is only asked for its help.
 void answer_begin(int argc, char **argv);
-// Once, after it: what it printed is where it belongs, whole or not at all. The exit status; 1 with a sentence where
-// the answer could not be written.
+// Called once, at the end: all output is in its place, whole or not at all. Returns the exit status; 1 with an error
+// message if the answer could not be written.
 int answer_end(int status);
 
-// What the screen says beneath an answer, of the file that was asked about; NULL: nothing.
+// Text below an answer on the screen, about the input file; NULL: none.
 void answer_tells(void (*print)(FILE *out));
 
 // All of those options, --last and --no-last among them.
@@ -27,7 +27,7 @@ const OptionSpec *answer_option_rows(Arena *arena, int *count);
 AnswerForm answer_form(void);
 bool answer_is_quiet(void);
 bool answer_names_next(void); // a line below it, of results/answer/next.c: it has none of its own
-bool answer_is_led(void);     // the command line was read without a mistake, and the way out was opened
+bool answer_is_led(void);     // the command line was valid, and the output was opened
 void answer_withhold(void);   // work was stopped before there was one
 
 // The line at the end of an answer on a terminal that names the next useful command, where that is the same for all
@@ -35,7 +35,7 @@ void answer_withhold(void);   // work was stopped before there was one
 // What is worth asking after a question: the first row of its command that fits.
 typedef struct NextCommand {
     const char *after;  // "goodput"
-    const char *unless; // nothing where the question says this already; NULL: always
+    const char *unless; // omitted if the question has this option; NULL: never
     const char *line;   // "lockstep goodput --last --checkpoint-every best"
     const char *why;
 } NextCommand;

@@ -1,4 +1,4 @@
-// The forms of an answer: each file as_*.c walks the tree of sim/data/answer.h once.
+// Output formats of an answer: each file as_*.c walks the tree of sim/data/answer.h once.
 #pragma once
 
 #include "results/answer/answer.h"
@@ -7,17 +7,17 @@
 #include "sim/data/answer.h"
 #include "sim/data/json.h"
 
-// For people: what is for all, or with `verbose` all that has a title. Sentences are folded to the style's width.
+// The terminal's text: the default detail, or with `verbose` every node with a title. Wrapped to the style's width.
 void answer_as_text(Arena *arena, FILE *out, const Answer *answer, const Style *style, bool verbose);
 void answer_as_json(FILE *out, const Answer *answer);
-// A row for each row of its main table, or one of all facts. Columns "memory_bytes.peak" are members of members; lists
-// of plain values are a cell with semicolons.
+// One row for each row of the answer's main table, or one row of all facts. Columns "memory_bytes.peak" are nested
+// members; lists of plain values are one cell, separated by semicolons.
 void answer_as_csv(Arena *arena, FILE *out, const Answer *answer);
-// A line "key<TAB>value" for every fact, then every table with tabs.
+// A line "key<TAB>value" for every fact, then every table, tab-separated.
 void answer_as_plain(Arena *arena, FILE *out, const Answer *answer);
-// Onto a page: all but what is for programs alone.
+// As an HTML page: all nodes except those for JSON and CSV only.
 void answer_as_page(Arena *arena, Report *report, const Answer *answer);
-// The same on a page that has another answer, under its last heading.
+// On a page that has another answer, under its last heading.
 void answer_on_page(Arena *arena, Report *report, const Answer *answer);
-// Any of those above; of a style that is plain the screen is text with tabs.
+// In any of these formats; in plain style the screen's is tab-separated text.
 void answer_give(Arena *arena, FILE *out, const Answer *answer, AnswerForm form, const Style *style, bool verbose);

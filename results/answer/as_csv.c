@@ -1,4 +1,4 @@
-// An answer for other programs as lines: CSV of its main table, or text with tabs of all that it has.
+// An answer as lines for other programs: CSV of its main table, or all of it as tab-separated text.
 #include <math.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static void add_cell(Arena *arena, Cells *cells, const char *column, const char 
     LIST_PUSH(arena, cells, ((struct Cell){column, text}));
 }
 
-// ---- Facts, with the keys of the sections that they stand in.
+// ---- Facts, with the keys of their sections.
 
 static void add_fact(Arena *arena, Cells *cells, const AnswerNode *node, const char *before) {
     const char *column = arena_printf(arena, "%s%s", before, node->key);
@@ -93,7 +93,7 @@ static void add_own_facts(Arena *arena, Cells *cells, const AnswerNode *section,
         if (node->kind == NODE_FACT && node->key) add_fact(arena, cells, node, before);
 }
 
-// A list's sections are rows. Where they hold a table, its rows are, and the section's own facts stand before each.
+// A list's sections are rows. If they contain a table, its rows are, each preceded by the section's own facts.
 static void add_list(Arena *arena, Rows *rows, const AnswerNode *list) {
     for (const AnswerNode *node = list->first; node; node = node->next) {
         if (node->kind != NODE_SECTION) continue;

@@ -1,10 +1,10 @@
-// An answer on a page: its first sentence leads, sections are headings, facts stand large, tables below.
+// An answer as an HTML page: its first sentence leads, sections are headings, facts are large, tables below.
 #include <math.h>
 
 #include "results/answer/as.h"
 #include "sim/base/list.h"
 
-#define MANY_ROWS 60 // of a table that stands open
+#define MANY_ROWS 60 // of an unfolded table
 
 static const char *value_text(Arena *arena, const Answer *answer, AnswerValue value) {
     return answer_value_text(arena, answer, value);
@@ -18,7 +18,7 @@ static const char *caption_of(const AnswerTable *table, const char *title) {
     return title;
 }
 
-// Columns in which nothing stands are left out.
+// Empty columns are left out.
 static void add_table(Arena *arena, Report *report, const Answer *answer, const AnswerNode *node) {
     const AnswerTable *from = answer_rows_for(arena, node->table, FOR_PAGES);
     int rows = answer_row_count(from);
@@ -71,7 +71,7 @@ static void add_node(Arena *arena, Report *report, const Answer *answer, const A
     }
 }
 
-// What is seen, headings too where something stands below them.
+// Displayed nodes, including headings with displayed nodes below.
 typedef struct Seen {
     const AnswerNode **items;
     int count, room;
@@ -93,7 +93,7 @@ static void collect(Arena *arena, Seen *seen, const AnswerNode *section) {
 
 static bool is_heading(const AnswerNode *node) { return node->kind == NODE_SECTION || node->kind == NODE_LIST; }
 
-// Under each heading facts stand together, before the rest.
+// Under each heading the facts come first, together.
 static void add_run(Arena *arena, Report *report, const Answer *answer, const Seen *seen, int from, int to) {
     for (int i = from; i < to; i++)
         if (seen->items[i]->kind == NODE_FACT) add_node(arena, report, answer, seen->items[i]);

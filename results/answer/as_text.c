@@ -1,4 +1,4 @@
-// An answer for people: sentences and facts behind their labels, folded to the width of the screen; tables; charts.
+// Terminal text of an answer: sentences and facts with labels, wrapped to the screen's width; tables; charts.
 #include <string.h>
 
 #include "results/answer/answer.h"
@@ -12,9 +12,9 @@
 #define USUAL_WIDTH 80
 #define LABEL_GAP 2
 #define NARROWEST_LABEL 8
-#define SIDE_GAP 3 // between a fact and what stands beside it
+#define SIDE_GAP 3 // between a fact and the text next to it
 
-// What is shown, in order: the tree without the nodes that nobody sees.
+// The displayed nodes in order.
 typedef struct Shown {
     const AnswerNode **items;
     int count, room;
@@ -29,12 +29,12 @@ typedef struct Page {
     const Style *style;
     int width;
     bool verbose;
-    bool begun, after_gap; // something was printed; an empty line, or nothing, stands above
+    bool begun, after_gap; // something was printed; the last line was empty, or there is none
 } Page;
 
 // ---- What is shown.
 
-// A section stands in the list where it has a heading and something below it.
+// A section is in the list if it has a heading and displayed nodes.
 static void collect(Arena *arena, Shown *shown, const AnswerNode *section, bool verbose) {
     for (const AnswerNode *node = section->first; node; node = node->next) {
         if (node->kind == NODE_SECTION || node->kind == NODE_LIST) {
@@ -108,7 +108,7 @@ static const char *value_text(const Page *page, const AnswerNode *node) {
     return answer_value_text(page->arena, page->answer, node->value);
 }
 
-static const char *beside(const Page *page, const AnswerNode *node) {
+static const char *side_text(const Page *page, const AnswerNode *node) {
     return answer_beside(page->arena, page->answer, node);
 }
 
@@ -128,7 +128,7 @@ static Columns measure(const Page *page, const Shown *shown, int from, int to) {
         const AnswerNode *node = shown->items[i];
         columns.label = wider(columns.label, clean(page, node->title));
         if (node->kind != NODE_FACT) continue;
-        if (*beside(page, node) || answer_unit_is_number(node->value.unit))
+        if (*side_text(page, node) || answer_unit_is_number(node->value.unit))
             columns.value = wider(columns.value, clean(page, value_text(page, node)));
         columns.right = columns.right && answer_unit_is_number(node->value.unit);
     }
@@ -145,7 +145,7 @@ static void labelled_line(Page *page, const AnswerNode *node, const Columns *col
         folded(page, node->value.text, indent, indent);
         return;
     }
-    const char *value = clean(page, value_text(page, node)), *side = beside(page, node);
+    const char *value = clean(page, value_text(page, node)), *side = side_text(page, node);
     int spare = columns->value - text_width(value);
     if (columns->right) spaces(page, spare);
     if (!*side) {
@@ -189,7 +189,7 @@ static int width_of(const AnswerTable *table, const int *widths, const bool *sho
     return width;
 }
 
-// What nobody misses where there is no room: the names, for a line below.
+// Drops the columns of highest `drop` rank until the table fits; returns their names, for a line below.
 static const char *drop_columns(const Page *page, const AnswerTable *table, const char *const *texts, bool *shown) {
     const char *names = "";
     int *widths = ARENA_ARRAY(page->arena, int, table->column_count);
@@ -208,7 +208,7 @@ static const char *drop_columns(const Page *page, const AnswerTable *table, cons
     return names;
 }
 
-// A column whose cells are all empty says nothing.
+// Whether a column has any non-empty cell.
 static bool is_filled(const AnswerTable *table, int column) {
     for (int r = 0; r < answer_row_count(table); r++) {
         const AnswerValue *value = &table->cells.items[r * table->column_count + column];
@@ -217,8 +217,8 @@ static bool is_filled(const AnswerTable *table, int column) {
     return false;
 }
 
-// So many of the first columns shown tell each row from the next and leave a third of the width: columns that stand
-// below for want of room repeat them.
+// Number of leading columns that identify each row and leave a third of the width: columns moved to a second panel
+// for lack of space repeat them.
 static int keys_of(const Page *page, const AnswerTable *table, const char *const *texts, const bool *shown) {
     int rows = shown_rows(table, page->verbose), columns = table->column_count, keys = 0, width = 0;
     bool alike = true;

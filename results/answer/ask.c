@@ -7,7 +7,7 @@
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 
-// Commands that answer in JSON and write nothing. Of those without rows (main.c) a question says words alone.
+// Commands that answer in JSON and write no files. For those without rows (main.c) a question has words only.
 static const char *const commands[] = {"run",     "plan",  "explain", "check",     "memory",  "collective",
                                        "goodput", "cost",  "power",   "queue",     "flops",   "params",
                                        "hw",      "model", "job",     "constants", "packets", "step"};
@@ -55,7 +55,7 @@ static bool are_plain(const Json *list) {
     return list->count > 0;
 }
 
-// As an option is called; NULL: the command has none of that name, which it says itself.
+// The option of that name; NULL: the command has none, and will report it.
 static const OptionSpec *row_called(const Asking *asking, const char *name) {
     const char *attached;
     return option_row_of(asking->rows, asking->row_count, arena_printf(asking->arena, "--%s", name), &attached);

@@ -1,4 +1,4 @@
-// lockstep schema: what --json answers, as JSON Schema (draft 2020-12).
+// lockstep schema: the JSON Schema (draft 2020-12) of --json answers.
 #include "results/answer/command_schema.h"
 
 #include <stdio.h>

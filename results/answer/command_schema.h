@@ -1,4 +1,4 @@
-// lockstep schema (scenarios and other programs read answers by it).
+// lockstep schema, by which scenarios and other programs read answers.
 #pragma once
 
 int command_schema(int argc, char **argv);

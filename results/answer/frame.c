@@ -102,7 +102,7 @@ static void give_all(const Asking *asking) {
 }
 
 typedef struct Showing {
-    ShowAnswer *show; // NULL: the form that was asked for
+    ShowAnswer *show; // NULL: the requested format
     void *context;
 } Showing;
 
@@ -137,8 +137,8 @@ static void parse(const Question *question, Asking *asking, Problems *problems) 
     asking->options = options_parse(arena, asking->rows, asking->row_count, asking->argc, asking->argv, problems);
 }
 
-// A script's own options are not known yet: mistakes are told when they are. Where there are none, what is told is of
-// the way out.
+// A script's options are parsed first without its own, which are not known yet: option errors are reported later. If
+// there are none, the problems are those of opening the output.
 void frame_read(const Question *question, Asking *asking) {
     if (question->names_script) {
         Problems *problems = problems_create(asking->arena);

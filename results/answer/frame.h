@@ -1,4 +1,4 @@
-// What all commands do alike, around the question that is theirs.
+// The common frame of all commands: options, limits, output and exit status.
 #pragma once
 
 #include "results/answer/answer.h"
@@ -9,12 +9,12 @@
 const OptionSpec *frame_rows(Arena *arena, const Question *question, int *count);
 // argv[0] is the command's name. The exit status.
 int frame_run(const Question *question, int argc, char **argv);
-// The options alone, for who has them asked by others; its arena, problems and command line are there.
+// Only parses the options, for callers that hand out the work; its arena, problems and command line are set.
 void frame_read(const Question *question, Asking *asking);
 AnswerForm frame_form(const Asking *asking);
-// Whether a form is asked for that has objects for programs: JSON, or plain text.
+// Whether the requested format has objects: JSON, or plain text.
 bool frame_wants_objects(const Asking *asking);
-// Plots that are asked for: below the answer, or in the folder of --plot-dir.
+// Options of plots: below the answer, or in the folder of --plot-dir.
 #define PLOT_FILE_OPTIONS                                                                                              \
     {"plot-dir", OPTION_TEXT, "DIR", .of = OF_FORM, .help = "plots as files in DIR instead of on the screen"}, {       \
         "plot-format", OPTION_CHOICE, .of = OF_FORM, .help = "of these files (default png)",                           \
@@ -25,7 +25,7 @@ extern const char *const frame_plot_formats[2];
 bool frame_plots(const Asking *asking);
 // A chart of one of its answers; as a file it is called STEM-NAME.png or .svg. False after a problem.
 bool frame_draw(const Asking *asking, Answer *answer, const char *stem, const char *name, const Chart *chart);
-// The same for who shows the answer in another way. `show`: false after a problem.
+// Runs a question for a caller with its own output. `show`: false after a problem.
 typedef bool ShowAnswer(void *context, const Asking *asking);
 int frame_show(const Question *question, int argc, char **argv, ShowAnswer *show, void *context);
 

@@ -23,7 +23,7 @@ static const char *const kept_commands[] = {"run",  "plan",  "sweep",   "memory"
                                             "cost", "power", "goodput", "queue"};
 enum { KEPT = sizeof kept_commands / sizeof *kept_commands };
 
-// Commands that ask what another would: of which, and whether its name stands before its words.
+// Commands that take the last question of other commands: of which, and whether its name precedes its words.
 static const struct {
     const char *command;
     const char *of[5];
@@ -59,7 +59,7 @@ static const Json *read_questions(Arena *arena) {
     const char *folder = last_folder(arena), *path = folder ? arena_printf(arena, "%s/last.json", folder) : NULL;
     struct stat about;
     if (!path || access(path, R_OK) != 0 || stat(path, &about) != 0) return NULL;
-    if (!S_ISREG(about.st_mode) || about.st_uid != geteuid()) return NULL; // somebody else's words
+    if (!S_ISREG(about.st_mode) || about.st_uid != geteuid()) return NULL; // owned by another user
     const Json *file = json_read_loose(arena, NULL, path, (Where){0}, problems_create(arena));
     const Json *format = file && file->kind == JSON_OBJECT ? json_get(file, "format") : NULL;
     const Json *version = format ? json_get(file, "format_version") : NULL;
@@ -106,7 +106,7 @@ static void write_question(JsonWriter *json, const LastQuestion *question) {
     json_end_object(json);
 }
 
-// The newest stands last.
+// The newest is last.
 static bool write_questions(Arena *arena, const LastQuestion *question) {
     Problems *unsaid = problems_create(arena);
     const char *folder = last_folder(arena);
@@ -199,7 +199,7 @@ static const LastQuestion *last_question(Arena *arena, const char *const *comman
     return NULL;
 }
 
-// A file of the folder that was asked in stays that file.
+// A file relative to the question's folder keeps its path.
 static const char *placed(Arena *arena, const LastQuestion *question, const char *word, bool elsewhere) {
     const char *path = arena_printf(arena, "%s/%s", question->folder, word);
     return elsewhere && word[0] != '-' && word[0] != '/' && word[0] && access(path, F_OK) == 0 ? path : word;

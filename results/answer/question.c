@@ -35,7 +35,7 @@ static const OptionSpec *rows_of(Arena *arena, const char *command, const char *
     return options_join(arena, own, own ? *count : 0, shared, shared_count, count);
 }
 
-// The words may be put to another command (explain asks what run was told): what must not be said there is known too.
+// The words may go to another command (explain takes those of run), so options reserved to the user of all are known.
 static void list_others(Taking *taking) {
     static const char *const askers[] = {"run", "plan", "sweep", "goodput", "queue", "collective", "explain", "trace"};
     for (size_t i = 0; i < sizeof askers / sizeof *askers; i++) {

@@ -1,14 +1,14 @@
-// Words that stand in a file become a question. An answer in JSON, and what --last keeps, hold a command line; who
-// wrote the file may be a stranger, so that of its words only those are taken that say what is simulated: options whose
-// row is of the question (sim/base/options.h), and what belongs to none (a scenario, its own options). What says where
-// an answer goes is left out, and what only who asks may say (walls, limits, folders to read, stores) is refused,
-// unless it is typed now. This is the one door for such words, whoever asks again.
+// Command lines read from files. A JSON answer and the --last file contain a command line; the file is untrusted, so
+// only words that define the simulation are taken: options whose row is of the question (sim/base/options.h), and
+// words without an option (a scenario, its own options). Output options are skipped, and options reserved to the user
+// (sandbox, limits, folders to read, stores) are refused, unless given on the present command line. All commands that
+// read such words do so through this file.
 #pragma once
 
 #include "sim/base/options.h"
 
-// The options of each command whose words may stand in a file, as it reads them; NULL: of no such command. `first`: the
-// first word behind the command ("queue" of explain), or NULL. main.c says it.
+// The option rows of each command whose words may come from a file; NULL: not such a command. `first`: the first word
+// after the command ("queue" of explain), or NULL. Set in main.c.
 typedef const OptionSpec *QuestionRows(Arena *arena, const char *command, const char *first, int *count);
 extern QuestionRows *question_rows;
 
@@ -18,8 +18,8 @@ typedef struct Words {
 } Words;
 
 typedef struct QuestionFile {
-    const char *path;    // the answer; NULL: what --last keeps
-    const char *command; // whose words stand there
+    const char *path;    // the answer; NULL: the --last file
+    const char *command; // the command of its words
     const char *const *words;
     int count;
     const char *const *typed; // options on the command line now take the place of those in the file
@@ -30,9 +30,9 @@ typedef struct QuestionFile {
 // option that is refused becomes a problem; they are none of the words.
 Words question_words(Arena *arena, const QuestionFile *file, Problems *problems);
 
-// From here on files are read only if they are regular and stand in the folder of that answer, in the current one,
-// below those, or below one that is named with --allow-read among the typed words; and files that the typed words name.
-// Problems: a folder of --allow-read that is none.
+// From here on files are read only if they are regular and in the folder of that answer, in the current one, below
+// those, or below one named with --allow-read in the typed words; and files that the typed words name. Adds a problem
+// for a folder of --allow-read that is none.
 void question_reads_near(Arena *arena, const QuestionFile *file, Problems *problems);
-// The typed words as the command reads them: without --allow-read where it has no such option.
+// The typed words for the command: without --allow-read if it has no such option.
 Words question_typed(Arena *arena, const QuestionFile *file);

@@ -11,7 +11,7 @@
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 #define FIRST_ROWS 6      // of a table, on the first screen
-#define FIRST_NOTES 2     // likewise, of sentences beside the answer
+#define FIRST_NOTES 2     // likewise, of sentences next to the answer
 #define FEW_ASSUMED 4     // named there
 #define MOST_TOLD 40      // of old prices
 #define WORTH_SAYING 0.05 // chance to run out of memory
@@ -24,7 +24,7 @@ static const char *on_gpus(Arena *arena, const RecordPoint *point) {
                                  : arena_printf(arena, " on %s GPUs", text_count(arena, point->gpu_count, true));
 }
 
-// "10.34 to 44.42 ms": a unit that both share is said once.
+// "10.34 to 44.42 ms": a common unit is printed once.
 static const char *time_range(Arena *arena, double low, double high) {
     const char *from = text_time(arena, low), *to = text_time(arena, high), *unit = strchr(from, ' ');
     bool shared = unit && strchr(to, ' ') && strcmp(unit, strchr(to, ' ')) == 0;
@@ -96,7 +96,7 @@ static AnswerUnit unit_of(RecordUnit unit) {
     return units[unit];
 }
 
-// Waits and lengths: three figures are enough, and from an hour on people count in hours and days.
+// Durations: three significant digits; hours and days from an hour on.
 static const char *span_text(Arena *arena, double seconds) {
     if (!isfinite(seconds)) return NULL;
     if (seconds != 0 && fabs(seconds) < 1) return text_time(arena, seconds);
@@ -124,8 +124,8 @@ static void record_table(Answer *answer, Arena *arena, const RecordTable *table)
         answer_cell(answer, value_of(arena, &table->columns[i % table->column_count], &table->cells[i]));
 }
 
-// The first screen has room for so many rows, and for a heading of each table after the first. What does not fit is for
-// -v, but for the first rows of a table where there is room for a few.
+// Rows of the default output, including a heading of each table after the first. The rest is for -v, except the first
+// rows of a table if a few fit.
 #define ROOM 10
 #define HEADING 3
 #define FEW_ROWS 5
@@ -145,7 +145,7 @@ void record_tables(Answer *answer, Arena *arena, const RecordTable *tables, int 
     answer_close(answer);
 }
 
-// ---- What was published beside it.
+// ---- Comparison with published figures.
 
 // "4,000 samples/s"
 static const char *record_figure(Arena *arena, double value, const char *unit) {

@@ -1,5 +1,5 @@
-// A record as an answer (sim/data/answer.h): of one configuration or of many, with tables of its own, what was
-// published beside it, and what it rests on.
+// A record as an answer (sim/data/answer.h): of one configuration or of many, with its own tables, published figures,
+// and assumptions.
 #pragma once
 
 #include "results/answer/answer.h"
@@ -16,10 +16,10 @@ typedef struct RecordTelling {
     double shortest_s; // step of any point; INFINITY: none is known
 } RecordTelling;
 
-// What it answers of `record`. Objects of all points are made where `objects` says so: JSON and plain text have them.
+// The answer for `record`. `objects`: with objects of all points, for JSON and plain text.
 void record_answer(Answer *answer, Arena *arena, const Record *record, Date today, bool objects);
 
-// Its parts: how it is told, in a sentence, what was found, what that rests on and was published beside it.
+// Its parts: the context, the leading sentence, the results, and the assumptions with published figures.
 RecordTelling record_telling(Arena *arena, Answer *answer, const Record *record, Date today);
 const char *record_lead(const RecordTelling *telling);
 void record_found(const RecordTelling *telling);
@@ -36,11 +36,11 @@ const char *record_largest(Arena *arena, const NamedValue *values, int count, in
 
 void record_write(FILE *out, const Record *record, AnswerForm form, const Style *style, bool verbose);
 
-// On a page (record_page.c): the answer, what explains it, charts, and what it rests on.
+// Contents of a page (record_page.c): the answer, its explanation, charts, and assumptions.
 typedef struct RecordPage {
     const Record *record;
     Date today;
-    const char *first, *first_value, *first_note; // a figure that stands before all others; NULL: none does
+    const char *first, *first_value, *first_note; // the first figure of the page; NULL: none
     const Answer *explained;                      // what to change first, and why; or NULL
 } RecordPage;
 void record_on_page(Arena *arena, Report *report, const RecordPage *page);

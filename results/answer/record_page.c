@@ -1,4 +1,4 @@
-// A record on a page: its answer, then pictures of it, what was published beside it and what it rests on.
+// A record as an HTML page: its answer, then charts, published figures and assumptions.
 #include <math.h>
 #include <string.h>
 
@@ -110,7 +110,7 @@ static void draw_all(const Drawing *drawing) {
     draw_memory_parts(drawing);
 }
 
-// Seconds as years, days, hours or minutes: as people say how seldom something fails, or how long it takes.
+// Seconds in the largest fitting unit (years, days, hours or minutes), for rates of failure and durations.
 static Assumption in_fitting_unit(Assumption assumption) {
     static const struct {
         double seconds;

@@ -1,5 +1,4 @@
-// One simulated configuration as an answer: what a step takes and what of the machine it uses, where time and memory
-// go, what it costs.
+// The answer for one simulated configuration: step time and utilisation, breakdown of time and memory, cost.
 #include <math.h>
 #include <string.h>
 
@@ -32,7 +31,7 @@ static void line(Answer *answer, const char *label, const char *text) {
     if (*text) answer_say(answer, label, "%s", text);
 }
 
-// ---- Names with numbers. A key stands once in an object: of names that repeat the first is kept.
+// ---- Named numbers. A key is unique in an object: of repeated names the first is kept.
 
 static bool is_repeated(const NamedValue *values, int index) {
     for (int i = 0; i < index; i++)
@@ -50,7 +49,7 @@ static void named_members(Answer *answer, const char *key, const NamedValue *val
 // What is neither work nor traffic has a row of its own, also where it is nothing.
 static bool is_idle(const NamedValue *value) { return strcmp(value->name, "idle") == 0; }
 
-// The same for people, with what each has of the whole.
+// The same as a displayed table, with each value's share of the whole.
 static void add_shares(const RecordTelling *telling, const char *heading, const char *what, AnswerUnit unit,
                        const NamedValue *values, int count, double whole) {
     AnswerColumn *columns = ARENA_ARRAY(telling->arena, AnswerColumn, 3);
@@ -101,20 +100,20 @@ static void add_rate(const RecordTelling *telling, const RecordPoint *point) {
     Answer *answer = telling->answer;
     double samples = if_ran(point, point->samples_per_s), tokens = if_ran(point, point->tokens_per_s),
            rate = point_rate(telling->record, point);
-    const char *beside =
+    const char *side =
         point->gpu_count > 1 ? arena_printf(arena, "%s per GPU", count_text(arena, rate / point->gpu_count)) : "";
     if (tokens > 0 && samples > 0)
-        beside = join(arena, beside,
-                      arena_printf(arena, "%s %s/s", count_text(arena, samples), samples_called(telling->record)));
+        side = join(arena, side,
+                    arena_printf(arena, "%s %s/s", count_text(arena, samples), samples_called(telling->record)));
     const char *text = arena_printf(arena, "%s %s", count_text(arena, rate), rate_unit(arena, telling->record));
     bool of_tokens = isfinite(rate) && rate == tokens;
     if (samples > 0)
         answer_fact(answer, "samples_per_s", isfinite(rate) && !of_tokens ? "Throughput" : NULL,
                     answer_shown(AS_NUMBER, samples, text));
-    if (samples > 0 && !of_tokens) answer_note(answer, "%s", beside);
+    if (samples > 0 && !of_tokens) answer_note(answer, "%s", side);
     if (!(tokens > 0)) return;
     answer_fact(answer, "tokens_per_s", of_tokens ? "Throughput" : NULL, answer_shown(AS_NUMBER, tokens, text));
-    if (of_tokens) answer_note(answer, "%s", beside);
+    if (of_tokens) answer_note(answer, "%s", side);
 }
 
 static const char *flops_text(Arena *arena, const RecordPoint *point) {
@@ -127,11 +126,11 @@ static void add_utilisation(const RecordTelling *telling, const RecordPoint *poi
     Arena *arena = telling->arena;
     Answer *answer = telling->answer;
     double mfu = if_ran(point, point->mfu), hfu = if_ran(point, point->hfu);
-    const char *beside = "of dense peak";
-    if (isfinite(hfu)) beside = join(arena, beside, arena_printf(arena, "HFU %s", text_percent(arena, hfu)));
-    if (point->counts_done) beside = join(arena, beside, "without what masks and Winograd's convolutions save");
+    const char *side = "of dense peak";
+    if (isfinite(hfu)) side = join(arena, side, arena_printf(arena, "HFU %s", text_percent(arena, hfu)));
+    if (point->counts_done) side = join(arena, side, "without what masks and Winograd's convolutions save");
     figure(answer, "mfu", "MFU", AS_SHARE, mfu);
-    if (isfinite(mfu)) answer_note(answer, "%s", join(arena, beside, flops_text(arena, point)));
+    if (isfinite(mfu)) answer_note(answer, "%s", join(arena, side, flops_text(arena, point)));
     number(answer, "hfu", AS_SHARE, hfu);
 }
 
@@ -433,7 +432,7 @@ static void add_packets(const RecordTelling *telling, const RecordPoint *point) 
     answer_close(telling->answer);
 }
 
-// ---- All of it, in the order in which people read.
+// ---- The whole answer, in display order.
 
 void record_point_members(const RecordTelling *telling, const RecordPoint *point) {
     Answer *answer = telling->answer;
@@ -460,7 +459,7 @@ void record_point_members(const RecordTelling *telling, const RecordPoint *point
     number(answer, "event_count", AS_COUNT, (double)point->event_count);
 }
 
-// Where the study keeps one: what each row does, bar by bar, for programs that draw it.
+// If the study has a timeline: each row's bars, for programs that draw them.
 static void add_timeline(const RecordTelling *telling, const RecordPoint *point) {
     static const AnswerColumn columns[] = {{"row", NULL, AS_TEXT, 0},
                                            {"start_s", NULL, AS_SECONDS, 0},
@@ -501,7 +500,7 @@ static void add_more_gpus(const RecordTelling *telling, const RecordPoint *point
     if (says) answer_caution(telling->answer, "%s", says);
 }
 
-// Pages have a figure of what their first sentence says.
+// Pages show the first sentence's value as a figure.
 static void add_step(const RecordTelling *telling, const RecordPoint *point) {
     Answer *answer = telling->answer;
     if (!point->ran) return;

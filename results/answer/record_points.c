@@ -1,4 +1,4 @@
-// Several simulated configurations as an answer: what varies and what it gives, a row each.
+// The answer for several simulated configurations: a row each, with the varied parameters and the results.
 #include <math.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ static void column(const RecordTelling *telling, Columns *columns, const char *k
 
 static const char *axis_title(const char *name) { return is_gpu_axis(name) ? "GPUs" : name; }
 
-// The columns that tell points apart; "point" where nothing does.
+// The columns of the varied parameters; "point" where nothing varies.
 static void key_columns(const RecordTelling *telling, Columns *columns) {
     for (int i = 0; i < telling->varied_count; i++)
         column(telling, columns, NULL, axis_title(telling->varied[i]),
@@ -60,8 +60,8 @@ static void key_cells(const RecordTelling *telling, int index) {
     if (telling->varied_count == 0) answer_cell(telling->answer, answer_of(AS_WHOLE, index + 1));
 }
 
-// ---- The table of all points, which is its CSV too: every number that has a column there, and between them what
-// people read in its place. A column whose cells are all unknown has no title.
+// ---- The table of all points, which is its CSV too: every number with a CSV column, and the displayed columns
+// between them. A column whose cells are all unknown has no title.
 
 typedef AnswerValue CellOf(const RecordTelling *telling, const RecordPoint *point);
 
@@ -127,14 +127,14 @@ static AnswerValue one_gpu_cell(const RecordTelling *telling, const RecordPoint 
     return share_cell(point, point->efficiency_vs_one_gpu);
 }
 
-// How people read a column of point_columns; NULL: as its number stands, where it is above 0.
+// The displayed form of a column of point_columns; NULL: the number itself, where it is above 0.
 typedef struct PeopleColumn {
     const char *key, *title; // title "": the unit of the throughput
     AnswerUnit unit;
     int drop;
     CellOf *cell;
-    const char *unless_varied; // it stands in a column of its own already
-    double above;              // shown where some point has more
+    const char *unless_varied; // hidden if this parameter varies, which has its own column
+    double above;              // shown if a point's number is above
 } PeopleColumn;
 
 static const PeopleColumn people_columns[] = {
@@ -241,7 +241,7 @@ static AnswerValue number_cell(const RecordTelling *telling, const RecordPoint *
     double number = point_number(point, index);
     AnswerValue value =
         people && people->cell ? people->cell(telling, point) : answer_of(people ? people->unit : AS_NUMBER, number);
-    value.number = number; // what people read may be known of fewer points
+    value.number = number; // the displayed value may be known of fewer points
     if (people && !value.text && !(number > 0)) value.text = TEXT_UNKNOWN;
     return value;
 }
@@ -265,8 +265,8 @@ static void all_cells(const RecordTelling *telling, const Layout *layout, const 
                  arena_printf(telling->arena, "%016llx", (unsigned long long)point->digest));
 }
 
-// The columns that tell points apart stand first for people, and again under their own names in CSV. Of one point it
-// is for CSV alone.
+// The varied parameters come first in the displayed table, and again under their own names in CSV. With one point the
+// table is for CSV alone.
 static void add_table(const RecordTelling *telling) {
     Layout layout = find_names(telling);
     Columns columns = {0};

@@ -1,5 +1,5 @@
-// A chart before it is drawn: what there is to show, in the units of its axes. It is bars in rows, lines and points
-// over two axes, or shares in a grid; letters, gnuplot and the drawings of a page know all of them.
+// A chart before it is drawn, in the units of its axes: bars in rows, lines and points over two axes, or shares in a
+// grid; text, gnuplot and the drawings of a page can draw all of them.
 #pragma once
 
 #include <stdint.h>
@@ -15,11 +15,11 @@ typedef struct ChartBar {
     // Of the row's height, from below. 0, 0: all of it. `full` is the height of a bar that is at that all its time (0:
     // 1); one that is lower is at it for a share of its time.
     double low, high, full;
-    bool is_part; // another bar at the same time says more
-    bool is_bin;  // one of many of the same width, that say what a stretch of time goes to
+    bool is_part; // a concurrent bar has more details
+    bool is_bin;  // one of many of equal width, a histogram of a time span's use
 } ChartBar;
 
-double bar_share(const ChartBar *bar); // of its time, that it is at what its colour says
+double bar_share(const ChartBar *bar); // share of its time with the colour's activity
 
 typedef struct ChartLegend {
     const char *name;
@@ -38,7 +38,7 @@ typedef struct BarChart {
     double x_min, x_max;
     double line; // a limit across all rows; NAN none
     const char *line_title;
-    bool is_two_sided;            // bars go to both sides of the line, to where their ends say
+    bool is_two_sided;            // bars extend to both sides of the line, up to their ends
     bool is_dense;                // rows touch, bars are many: a timeline, with
     const char *x_unit, *reading; // "s"; how to read it, in sentences
 } BarChart;
@@ -82,22 +82,22 @@ bool pareto_chart(Arena *arena, const Record *record, Chart *chart, Problems *pr
 
 // ---- From what others know. Titles are the caller's.
 
-// Rows of parts one after the other, all of which go up to `x_max`: what each week was spent on. Parts of one name have
-// one colour, by the first row that names it; `end` stands behind a row.
+// Rows of consecutive parts, all of which sum to `x_max`: the use of each week. Parts of one name have one colour, by
+// the first row with that name; `end` is printed after a row.
 typedef struct StackRow {
     const char *name, *end;
     const NamedValue *parts;
     int part_count;
 } StackRow;
 void stack_chart(Arena *arena, const StackRow *rows, int row_count, Chart *chart);
-// Bars to both sides of the answer as it stands, `base`.
+// Bars to both sides of the present answer, `base`.
 void swing_chart(Arena *arena, const SwingRow *rows, int row_count, double base, const char *base_title, Chart *chart);
 
-// Two things that one wants little of, such as days and money. `on_front`: no other is better in one and as good in the
+// Two quantities to minimise, such as days and money. `on_front`: no other point is better in one and as good in the
 // other.
 typedef struct ParetoPoint {
     double x, y;
-    double x_low, x_high, y_low, y_high; // nine times in ten between these; 0 or NAN: nobody knows
+    double x_low, x_high, y_low, y_high; // 5th and 95th percentiles; 0 or NAN: unknown
     const char *label;
     bool on_front, is_chosen;
 } ParetoPoint;

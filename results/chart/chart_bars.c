@@ -1,4 +1,4 @@
-// From a record to charts of bars in rows: breakdown of the step, memory, timeline.
+// Bar charts of a record: breakdown of the step, memory, timeline.
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
@@ -199,7 +199,7 @@ static Chart chart_of_wholes(Arena *arena, const Record *record, const WholeList
             add_stack(&builder, &wholes->items[i], style);
     }
     Chart chart = built(&builder);
-    if (is_single) chart.bars.legend_count = 0; // the rows say it
+    if (is_single) chart.bars.legend_count = 0; // the rows are labelled
     if (!is_single) chart.bars.y_title = point_label_title(arena, record, NULL);
     return chart;
 }
@@ -267,7 +267,7 @@ static const RecordPoint *point_with_timeline(const Record *record) {
     return NULL;
 }
 
-// "F3" is micro-batch 3, whose number is enough beside the colour.
+// "F3" is micro-batch 3: the number is enough, the colour shows the kind.
 static const char *bar_label(const char *name) {
     if (!name) return NULL;
     bool is_numbered = isalpha((unsigned char)name[0]) && name[1] && strspn(name + 1, "0123456789") == strlen(name + 1);

@@ -1,4 +1,4 @@
-// From a record to lines and points: throughput and efficiency over what varies, mostly GPUs, and money against time.
+// Line charts of a record: throughput and efficiency over a varied parameter, mostly GPUs, and cost against time.
 #include <math.h>
 #include <string.h>
 
@@ -51,7 +51,7 @@ static int choose_efficiency(const Record *record) {
     return EFFICIENCY_COUNT;
 }
 
-// ---- Scaling: a curve for each setting of what else varies, and its efficiency below.
+// ---- Scaling: a curve for each combination of the other parameters, and its efficiency below.
 
 typedef struct Series { // x, y, and y from the 5th to the 95th percentile of the step; by rising x
     double *columns[4];
@@ -270,7 +270,7 @@ void pareto_front(ParetoPoint *points, int count) {
     }
 }
 
-// Of the points that `is_of` picks; steps go by rising x.
+// Of the points that `is_of` selects; steps are sorted by x.
 typedef enum ParetoSeries { SERIES_CHOSEN, SERIES_FRONT, SERIES_OTHERS, SERIES_STEPS, SERIES_COUNT } ParetoSeries;
 
 static bool is_of(const ParetoPoint *point, ParetoSeries series) {

@@ -1,5 +1,5 @@
-// Charts with letters and blocks: bars in rows, a line of blocks for each curve, a row for each point, shades. With
-// colour a bar is a coloured stretch; without, it is filled with the first free letter of its name.
+// Charts as text: bars in rows, a line of blocks for each curve, a row for each point, shades. With colour a bar is
+// coloured; without, it is filled with the first unused letter of its name.
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -387,7 +387,7 @@ static void print_heat(Arena *arena, FILE *out, const HeatChart *chart, const St
             chart->columns[chart->column_count - 1], text_percent(arena, most_of(chart)));
 }
 
-// Of scaling, and of points with names, figures say more than blocks.
+// Scaling, and points with names, are printed as numbers instead of blocks.
 static void print_lines(Arena *arena, FILE *out, const RecordChart *chart, const Style *style) {
     bool has_labels = false;
     for (int i = 0; i < chart->curve_count; i++) has_labels = has_labels || chart->curves[i].labels;

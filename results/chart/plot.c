@@ -1,5 +1,5 @@
 // Plots through gnuplot. It reads a script and writes an image, both through unnamed files: no path and no user text
-// reaches a shell or a gnuplot command. The image is copied to its place once gnuplot has said that all went well.
+// reaches a shell or a gnuplot command. The image is copied to its place once gnuplot has succeeded.
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,7 +25,7 @@ static void reread(FILE *stream) {
     rewind(stream);
 }
 
-// gnuplot repeats the command before it says what is wrong: its last line is the reason.
+// gnuplot repeats the command before its error message: the last line is the reason.
 static void add_gnuplot_problem(Arena *arena, FILE *complaints, Problems *problems) {
     char line[1024];
     const char *reason = "it gave no reason";
@@ -148,9 +148,9 @@ static bool save_image(Arena *arena, FILE *image, Format format, const char *pat
     return true;
 }
 
-// A file in memory, for which no folder must be writable: what a scenario's wall leaves. It can never be a program.
+// A file in memory, which needs no writable folder: a scenario's sandbox permits it. It can never be executed.
 static FILE *open_memory(void) {
-    const unsigned no_program = 8; // MFD_NOEXEC_SEAL, which older kernels and headers do not know
+    const unsigned no_program = 8; // MFD_NOEXEC_SEAL, unknown to older kernels and headers
     int file = memfd_create("plot", MFD_CLOEXEC | no_program);
     if (file < 0) file = memfd_create("plot", MFD_CLOEXEC);
     return file < 0 ? NULL : fdopen(file, "w+b");

@@ -1,5 +1,5 @@
-// Charts as gnuplot commands. Data are numbers in data blocks; text is single-quoted, where gnuplot runs and
-// substitutes nothing, and "noenhanced" keeps '_' and '^' as they are.
+// Charts as gnuplot commands. Data are numbers in data blocks; text is single-quoted, where gnuplot evaluates
+// nothing, and "noenhanced" keeps '_' and '^' as they are.
 #include <math.h>
 #include <string.h>
 
@@ -119,7 +119,7 @@ static double axis_end(const BarChart *chart, const Canvas *canvas, Field field)
     return end;
 }
 
-// Where rows are lower than letters, only every so many carry text.
+// If rows are lower than letters, only every N-th has text.
 static int row_step(const BarChart *chart, const Canvas *canvas) {
     return 1 + (int)(chart->row_count * 16.0 / (canvas->height - PIXELS_ABOVE - PIXELS_BELOW));
 }
@@ -244,7 +244,7 @@ static Span span_of(const RecordChart *chart, bool of_y) {
     return isfinite(span.least) ? span : (Span){1, 1};
 }
 
-// Logarithmic axes have room for what is 0 at the least of the others.
+// On logarithmic axes zeros are drawn at the least of the other values.
 static void write_line_data(FILE *script, const RecordChart *chart, const char *block) {
     double least = span_of(chart, false).least;
     for (int i = 0; i < chart->curve_count; i++) {

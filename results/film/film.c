@@ -1,4 +1,4 @@
-// Frames of a run, and what each shows.
+// Frames of a run, and the content of each.
 #include "results/film/film.h"
 
 #include <math.h>
@@ -227,7 +227,7 @@ static const char *row_list(Arena *arena, const Film *film, const int *rows, int
     return count > 3 ? arena_printf(arena, "%s and %d more", list, count - 3) : list;
 }
 
-// ", 24.3 GB/s (was 12.1)"; "" of what does not flow.
+// ", 24.3 GB/s (was 12.1)"; "" without flow.
 static const char *rate_of(Arena *arena, const Film *film, const FilmBar *bar, const double *rates,
                            const double *before) {
     const FilmBar *lead = bar;
@@ -240,10 +240,10 @@ static const char *rate_of(Arena *arena, const Film *film, const FilmBar *bar, c
     return arena_printf(arena, "%s (was %s)", now, text_figures(arena, was / 1e9, 3));
 }
 
-// Of bars that are on at the same time at most so many are told.
-#define TOLD_MOST 3
+// Number of concurrent bars described in a frame.
+#define DESCRIBED_MOST 3
 
-// What a main stream waits for: what ends on its row when that is over.
+// The bar that ends a main stream's wait: of its row, with the wait's end.
 static const FilmBar *waited_for(const Film *film, const FilmFrame *at, const FilmBar *wait) {
     for (int i = at->first; wait && i < at->end; i++) {
         const FilmBar *bar = &film->bars.items[i];
@@ -252,7 +252,7 @@ static const FilmBar *waited_for(const Film *film, const FilmFrame *at, const Fi
     return NULL;
 }
 
-static void tell_waiting(Arena *arena, const Film *film, const FilmBar *bar, uint64_t lacks, FilmState *state) {
+static void describe_waiting(Arena *arena, const Film *film, const FilmBar *bar, uint64_t lacks, FilmState *state) {
     int *rows = ARENA_ARRAY(arena, int, FILM_ROWS_MOST);
     for (int r = 0; r < film->row_count; r++)
         if (lacks >> r & 1) rows[state->waits_count++] = r;
@@ -261,8 +261,8 @@ static void tell_waiting(Arena *arena, const Film *film, const FilmBar *bar, uin
                                *bar->name ? bar->name : bar->says);
 }
 
-static void tell_row(Arena *arena, const Film *film, int row, const FilmFrame *at, const double *rates,
-                     const double *before, FilmState *state) {
+static void describe_row(Arena *arena, const Film *film, int row, const FilmFrame *at, const double *rates,
+                         const double *before, FilmState *state) {
     const FilmBar *waiting = NULL, *stands = NULL;
     uint64_t lacks = 0;
     int told = 0;
@@ -275,7 +275,7 @@ static void tell_row(Arena *arena, const Film *film, int row, const FilmFrame *a
             state->is_critical = state->is_critical || bar->is_critical;
             if (bar->is_side) continue;
             state->bar = bar;
-            if (told++ < TOLD_MOST)
+            if (told++ < DESCRIBED_MOST)
                 state->does = arena_printf(arena, "%s%s%s%s", state->does, *state->does ? "; " : "", bar->says,
                                            rate_of(arena, film, bar, rates, before));
         } else if (bar->kind == FILM_TRANSFER) {
@@ -286,15 +286,15 @@ static void tell_row(Arena *arena, const Film *film, int row, const FilmFrame *a
             stands = bar;
         }
     }
-    if (told > TOLD_MOST) state->does = arena_printf(arena, "%s; and %d more", state->does, told - TOLD_MOST);
+    if (told > DESCRIBED_MOST) state->does = arena_printf(arena, "%s; and %d more", state->does, told - DESCRIBED_MOST);
     if (told) return;
     const FilmBar *other = waited_for(film, at, stands);
     if (other && is_under_way(other, at->time))
         state->does = arena_printf(arena, "waits: %s%s", other->says, rate_of(arena, film, other, rates, before));
     else if (other && missing(film, other, at->time))
-        tell_waiting(arena, film, other, missing(film, other, at->time), state);
+        describe_waiting(arena, film, other, missing(film, other, at->time), state);
     else if (waiting)
-        tell_waiting(arena, film, waiting, lacks, state);
+        describe_waiting(arena, film, waiting, lacks, state);
     else
         state->does = film->row_end[row] > at->time ? "waits" : "done";
 }
@@ -313,7 +313,7 @@ const FilmState *film_states(Arena *arena, const Film *film, int frame) {
         holds[arrival->row * film->chunk_count + arrival->chunk] = arrival->parts;
     }
     for (int row = 0; row < film->row_count; row++) {
-        tell_row(arena, film, row, &film->frames[frame], rates, before, &states[row]);
+        describe_row(arena, film, row, &film->frames[frame], rates, before, &states[row]);
         states[row].holds = holds + (ptrdiff_t)row * film->chunk_count;
     }
     arena_close(scratch);
@@ -329,7 +329,7 @@ static const char *said(Arena *arena, const Film *film, const FilmBar *bar, bool
     return brief || !bar->link ? bar->event : arena_printf(arena, "%s over %s", bar->event, bar->link);
 }
 
-// Of the bars that tell of themselves and begin, or end, at the frame.
+// Lists the bars that begin, or end, at the frame; of a transfer only its leading bar.
 static const char *happens(Arena *arena, const Film *film, int frame, bool begins, int most) {
     bool brief = most == 1;
     SimTime now = film->frames[frame].time;

@@ -1,6 +1,6 @@
-// A run event by event: rows (ranks, stages) and what each did and when, from which follow the frames: the instants at
-// which something begins or ends. It is made once; a frame is looked up by its number, so going back costs what going
-// on does. It knows no models: bars come with their words (scenarios/step/ makes them of runs).
+// A run event by event: rows (ranks, stages) with bars of activity, and the frames derived from them: the instants at
+// which a bar begins or ends. Built once; a frame is looked up by its number, so stepping back is as fast as forward.
+// It has no notion of models: bars come with their texts (scenarios/step/ makes them of runs).
 #pragma once
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 #include "sim/clock.h"
 #include "sim/run.h"
 
-#define FILM_COMPLETE 0x2b7a4f // the colour of what is as it is to be
+#define FILM_COMPLETE 0x2b7a4f // the colour of a complete chunk
 #define FILM_ROWS_MOST 64      // a row's part in a chunk is a bit
 
 typedef enum FilmKind { FILM_WORK, FILM_TRANSFER, FILM_WAIT } FilmKind; // FILM_WAIT: for another stream of its row
@@ -19,17 +19,17 @@ typedef struct FilmBar {
     int32_t row;
     int32_t track; // the stream: one does one thing at a time
     FilmKind kind;
-    bool is_side;         // beside what the row's main stream does
-    bool leads;           // of the bars of its meeting the one by which the transfer is told
+    bool is_side;         // concurrent with the row's main stream
+    bool leads;           // the bar that represents the transfer, of all bars of its meeting
     bool is_critical;     // on the path that decided the end
     uint32_t color;       // 0xRRGGBB
     const char *name;     // short: "F3"; "" none
-    const char *says;     // of its row: "forward of micro-batch 3", "sends chunk 2 to 1"
-    const char *event;    // by itself: "chunk 2, 0 to 1"; NULL: the row, and what it says
-    const char *link;     // that the transfer fills most; NULL
-    const Plan *plan;     // of a transfer whose rate is told; NULL
-    SimTime start;        // it came
-    SimTime begun, flows; // of a transfer: all had come; and its latency had passed
+    const char *says;     // in its row: "forward of micro-batch 3", "sends chunk 2 to 1"
+    const char *event;    // alone: "chunk 2, 0 to 1"; NULL: the row and `says`
+    const char *link;     // the transfer's most utilised link; NULL
+    const Plan *plan;     // of a transfer whose rate is displayed; NULL
+    SimTime start;        // arrival
+    SimTime begun, flows; // of a transfer: last arrival; end of its latency
     SimTime end;          // SIM_TIME_NEVER: none
     int64_t meeting;      // the same for all ends of one transfer, from 1; else 0
     int32_t next;         // film_finish: of the same meeting, round to itself
@@ -37,7 +37,7 @@ typedef struct FilmBar {
     int absent_count;
 } FilmBar;
 
-// A chunk comes to a row, and then it holds the parts of so many.
+// Arrival of a chunk at a row, and the parts it then contains.
 typedef struct FilmArrival {
     SimTime time;
     int32_t row, chunk;
@@ -57,7 +57,7 @@ typedef struct FilmFrame {
 typedef struct Film {
     Arena *arena;
     const char *title;
-    const char *beside_end; // said behind its time; NULL, "": nothing
+    const char *beside_end; // printed after its time; NULL, "": nothing
     const char *const *rows;
     int row_count;
     struct {
@@ -66,7 +66,7 @@ typedef struct Film {
     } bars;
     const Link *links; // for rates
     int link_count;
-    // Of a collective: what is moved, in chunks; 0: none.
+    // Of a collective: the data moved, in chunks; 0: none.
     int chunk_count;
     const uint64_t *held;     // [row * chunk_count + chunk] parts at first
     const uint64_t *promised; // and at the end; 0: whatever
@@ -100,8 +100,8 @@ typedef struct FilmState {
 
 const FilmState *film_states(Arena *arena, const Film *film, int frame);
 const double *film_rates(Arena *arena, const Film *film, int frame); // [bar] of those that lead: bytes per second, or 0
-// What begins, what ends, who waits for whom, as text; "" nothing. `most`: so many by name, then how many more; of one
-// as short as can be.
+// Activities that begin or end, and who waits for whom, as text; "" nothing. `most`: the number listed by name, then
+// how many more; 1: as short as possible.
 const char *film_began(Arena *arena, const Film *film, int frame, int most);
 const char *film_ended(Arena *arena, const Film *film, int frame, int most);
 const char *film_waits(Arena *arena, const Film *film, const FilmState *states, int most);
@@ -109,13 +109,13 @@ const char *film_circle(Arena *arena, const Film *film,
                         int frame); // "rank 0 → rank 1 → rank 0", each waits for the next; or NULL
 int film_part_count(uint64_t parts);
 
-// One frame, so many columns wide and lines high.
+// Draws one frame, `width` columns wide and `height` lines high.
 void film_draw(Arena *arena, FILE *out, const Film *film, int frame, const Style *style, int width, int height);
-// By keys, until one ends it.
+// Interactive, until a key ends it.
 bool film_can_play(void);
 void film_play(const Film *film, int frame);
 // Which frame a key leads to; `typed`: digits so far. -1: the end.
 int film_key(const Film *film, int frame, int key, int *typed);
 
-// A drawing that moves by itself, for slides: no script, and still for who wants no motion. False after a problem.
+// A self-playing SVG for slides: no script, and still with reduced motion preferred. False after a problem.
 bool film_svg(Arena *arena, FILE *out, const Film *film, Problems *problems);

@@ -1,5 +1,5 @@
-// A film as a drawing that plays by itself: CSS animations of one length, again and again; no script. Who wants no
-// motion sees how it ends.
+// A film as a self-playing SVG: looping CSS animations of one length; no script. With reduced motion preferred, the
+// final state is shown.
 #include <math.h>
 #include <stdlib.h>
 
@@ -204,7 +204,7 @@ bool film_svg(Arena *arena, FILE *out, const Film *film, Problems *problems) {
     d.cell = film->chunk_count ? fmin(2 * d.row_height, (WIDTH - LEFT - RIGHT) / film->chunk_count) : 0;
     d.height = TOP + 20 + film->row_count * d.row_height + FOOT;
     d.seconds = fmin(30, fmax(8, 0.5 * film->frame_count));
-    TextStream body = text_stream_open(); // the style says what the body needs
+    TextStream body = text_stream_open(); // the style depends on the body
     d.out = body.stream;
     write_text(&d, 24, 36, " class=\"t\"", film->title);
     write_text(&d, 24, 58, " class=\"q\"",

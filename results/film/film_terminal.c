@@ -1,4 +1,4 @@
-// A frame on a terminal, and the keys by which one walks through them.
+// A frame on a terminal, and the keys for navigation.
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -19,7 +19,7 @@
 #define PROGRESS 24
 #define NARROWEST 20 // columns; a terminal that is narrower folds the lines
 
-// ---- Text in so many columns.
+// ---- Text of a given width.
 
 static void put(Arena *arena, FILE *out, const Style *style, const char *text, int width, bool pads) {
     const char *clean = text_clean(arena, text, style->unicode);
@@ -43,10 +43,9 @@ static int name_width(const Film *film) {
     return width < WIDEST_NAME ? width : WIDEST_NAME;
 }
 
-// ---- Bars: each with its name, then '=' or, on the critical path, '#'; what is yet to come is empty.
+// ---- Bars: each with its name, then '=' or, on the critical path, '#'; the future is empty.
 
-// The stretch of time that lanes show: all of it, or where bars would be too narrow to be told apart, what is around
-// now.
+// The time range of the lanes: all of it, or if bars would be too narrow to read, a range around the present.
 typedef struct Window {
     SimTime from, to, now;
 } Window;
@@ -107,7 +106,7 @@ static void draw_lane(FILE *out, const Film *film, int row, bool side, const Win
     terminal_reset(out, style);
 }
 
-// ---- Chunks: how many parts a row has of each; where there are more than columns, of the poorest of so many.
+// ---- Chunks: number of parts of each in a row; with more chunks than columns, the least of each group.
 
 static int chunks_per_cell(const Film *film) { return (film->chunk_count + CELLS_MOST - 1) / CELLS_MOST; }
 
@@ -338,7 +337,7 @@ static void show(const Film *film, int frame) {
     arena_close(arena);
 }
 
-// The terminal is left as it was, whatever ends the walk.
+// The terminal is restored, whatever ends the function.
 void film_play(const Film *film, int frame) {
     static const int ends[] = {SIGTERM, SIGHUP, SIGINT};
     struct sigaction before[3], action = {.sa_handler = on_signal};

@@ -1,4 +1,4 @@
-// A report while it is filled in.
+// A report under construction.
 #include "results/page/report.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
-// A report before it is written: sections of sentences, facts, charts and tables. Who answers something fills it in;
-// report_write makes one HTML file of it that needs nothing else: no network, and no script to be read.
+// A report before it is written: sections of sentences, facts, charts and tables, filled in by a command.
+// report_write makes one self-contained HTML file of it: no network, and readable without scripts.
 #pragma once
 
 #include "results/chart/chart.h"
 
-// A table as people read it; a number's cell keeps its exact value for "copy CSV".
+// A table as displayed; a number's cell keeps its exact value for "copy CSV".
 typedef struct ReportColumn {
     const char *title; // with its unit: "step time (s)"
     bool is_number;    // aligned to the right
@@ -25,7 +25,7 @@ typedef struct ReportTable {
         ReportCell *items; // row by row
         int count, room;
     } cells;
-    int marked; // a row that stands out, or -1
+    int marked; // a highlighted row, or -1
 } ReportTable;
 
 ReportTable *report_table_create(Arena *arena, const char *caption);
@@ -39,14 +39,14 @@ typedef struct Report Report;
 // `command` is the line that makes this page again; `date` the day of writing, or NULL for none.
 Report *report_create(Arena *arena, const char *title, const char *command, const char *date);
 void report_lead(Report *report, const char *text);       // the answer in a sentence or two, under the title
-void report_section(Report *report, const char *heading); // what follows stands in it
+void report_section(Report *report, const char *heading); // begins a section
 void report_text(Report *report, const char *text);       // a paragraph
-void report_caution(Report *report, const char *text);    // what to beware of
+void report_caution(Report *report, const char *text);    // a warning
 void report_code(Report *report, const char *text);       // a command line
-void report_fact(Report *report, const char *label, const char *value, const char *range); // range: "", or beside it
-void report_add_table(Report *report, const ReportTable *table, bool is_open); // not open: behind "the numbers"
+void report_fact(Report *report, const char *label, const char *value, const char *range); // range: "", or shown too
+void report_add_table(Report *report, const ReportTable *table, bool is_open);             // not open: folded
 
-// `says` is what one sees in it, for those who cannot. The numbers stand behind it as a table.
+// `says` is the chart's alternative text. The numbers follow as a table.
 void report_chart(Report *report, const Chart *chart, const char *says);
 
 void report_write(FILE *out, const Report *report); // the same bytes for the same report

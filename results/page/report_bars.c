@@ -1,4 +1,4 @@
-// Bars in rows: breakdowns, memory, pipelines; and how far assumptions move an answer.
+// Drawings of bars in rows: breakdowns, memory, pipelines; and sensitivity of an answer to its assumptions.
 #include <math.h>
 
 #include "results/page/report_page.h"
@@ -18,7 +18,7 @@ static double widest(Arena *arena, const char *const *texts, int count) {
     return width;
 }
 
-// On narrow paper names stand above their bars, on wide paper beside them.
+// In narrow drawings names are above their bars, in wide ones to the left.
 static Rows rows_of(const Paper *paper, const char *const *names, const char *const *ends, int count, bool is_dense,
                     bool has_line) {
     Rows rows = {.top = has_line ? 24 : 6, .bar = is_dense ? 22 : 16};
@@ -66,7 +66,7 @@ static const char *bar_title(Arena *arena, const BarChart *chart, const ChartBar
 }
 
 #define LEAST_HIGH 0.75 // a bar of little is still seen
-// Bars of a timeline that are wide enough stand apart by a gap behind each; page.js knows both.
+// Bars of a timeline that are wide enough have a gap after each; page.js has the same numbers.
 #define WITH_GAP 3.0
 #define BAR_GAP 0.8
 
@@ -94,7 +94,7 @@ static void draw_bar(const Paper *paper, const Rows *rows, const Frame *frame, c
     fputs("</text>", paper->out);
 }
 
-// Those of one colour in one row are one shape: so many bars as elements of their own would be most of the page.
+// Bars of one colour in one row are one shape: as separate elements they would be most of the page.
 static void draw_bins(const Paper *paper, const Rows *rows, const Frame *frame, const BarChart *chart, int row,
                       int legend, int color) {
     bool any = false;
@@ -132,7 +132,7 @@ static int *colors_of(const Paper *paper, const BarChart *chart) {
     return colors;
 }
 
-// Across all rows; on narrow paper names stand between the bars, and it crosses the bars alone.
+// Across all rows; in narrow drawings names are between the bars, and the line crosses the bars alone.
 static void draw_limit(const Paper *paper, const Frame *frame, const Rows *rows, int row_count, double value,
                        const char *title) {
     double x = frame_x(frame, value), room = paper_text_width(title);
@@ -173,9 +173,9 @@ void draw_bars(Paper *paper, const BarChart *chart, const char *label) {
     paper_close(paper);
 }
 
-// ---- Timelines of many bars: a page stays small enough to be sent. The beginning and the end of the step, where it
-// differs most, keep their bars; between them each row is cut into stretches of one length, and the heights of its
-// colours say what a stretch goes to. Sums are those of all bars.
+// ---- Timelines of many bars: pages must stay small enough to send. The beginning and the end of the step, which
+// differ most, keep their bars; between them each row is divided into equal time spans, with the heights of its
+// colours as shares of each. Sums are those of all bars.
 
 #define MOST_BARS 8000       // that are drawn one by one
 #define MOST_AT_ENDS 4000    // of a longer timeline
@@ -230,7 +230,7 @@ static void count_in_bins(Thinning *thinning, const ChartBar *bar) {
     if (to <= from) return;
     int place = bar->row * thinning->chart->legend_count + bar->legend;
     thinning->full[place] = bar->high > bar->low && bar->full > 0 ? bar->full : 1;
-    // The foot of the lane, whatever other bars stand in it below this one.
+    // The bottom of the lane, whatever other bars it has below this one.
     thinning->floor[place] = floor(bar->low / thinning->full[place] + 1e-6) * thinning->full[place];
     for (int bin = (int)((from - first) / width); bin < thinning->bins && first + bin * width < to; bin++) {
         double overlap = fmin(to, first + (bin + 1) * width) - fmax(from, first + bin * width);
@@ -238,7 +238,7 @@ static void count_in_bins(Thinning *thinning, const ChartBar *bar) {
     }
 }
 
-// Colours of one lane stand on each other; transfers that overlap each other fill their lane, and no more.
+// Colours of one lane are stacked; concurrent transfers fill their lane, and no more.
 static void stack_bin(Thinning *thinning, int row, int bin) {
     int legends = thinning->chart->legend_count;
     double start = thinning->edge + bin * thinning->width;
@@ -272,7 +272,7 @@ static const char *what_is_thinned(const Thinning *thinning) {
                         chart->x_unit, text_figures(arena, thinning->width, 3), chart->x_unit);
 }
 
-#define LEAST_IN_BIN 4 // of what a row does most often: fewer, and stretches differ by where they are cut
+#define LEAST_IN_BIN 4 // of a row's most frequent activity: with fewer, spans differ by where they are cut
 
 static int bins_of_row(const Thinning *thinning) {
     const BarChart *chart = thinning->chart;
@@ -314,7 +314,7 @@ const BarChart *thinned_bars(Arena *arena, const BarChart *chart, const char **w
     return thin;
 }
 
-// ---- The table behind: of parts, each; of a timeline, what each row does by cause.
+// ---- The table of a chart: of parts, each; of a timeline, the activity of each row by cause.
 
 static const ReportTable *table_of_timeline(Arena *arena, const BarChart *chart) {
     ReportTable *table = report_table_create(arena, chart->title);
@@ -336,7 +336,7 @@ static const ReportTable *table_of_timeline(Arena *arena, const BarChart *chart)
     return table;
 }
 
-// A row for each row, its ends beside it.
+// The bars' ends as a table, one row each.
 static const ReportTable *table_of_ends(Arena *arena, const BarChart *chart) {
     ReportTable *table = report_table_create(arena, chart->title);
     report_column(arena, table, "assumption", false);

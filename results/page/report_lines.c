@@ -1,4 +1,4 @@
-// Lines and points over two axes: with ranges, guides, limits and a panel below, labels where there is room for them.
+// Drawings of lines and points over two axes: with ranges, guides, limits and a panel below, labels where they fit.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static void fit_axis(double *from, double *to, bool *is_log) {
     *from = *is_log ? least / 1.2 : least < FROM_ZERO * *to ? 0 : fmax(0, least - fmax(0.35 * span, 0.05 * least));
 }
 
-// Logarithmic axes know what is above 0 alone.
+// Logarithmic axes need values above 0.
 static void widen_by(Frame *frame, const RecordCurve *curve, int at) {
     if (frame->log_x && !(curve->x[at] > 0)) return;
     frame->x_from = fmin(frame->x_from, curve->x[at]);
@@ -134,7 +134,7 @@ static void draw_point_ticks(const Paper *paper, const Frame *frame, const Recor
     paper_text(paper, frame->left + frame->width, bottom + 40, ANCHOR_END, "axis", chart->x_title);
 }
 
-// ---- Labels stand where nothing else does: not on each other, not on lines, not on points.
+// ---- Placement of labels: not over other labels, lines or points.
 
 typedef struct Box {
     double left, top, right, bottom;
@@ -231,7 +231,7 @@ static int by_x(const void *a, const void *b) {
 
 #define KEY_ROW 19.0
 
-// Names of what stands behind letters, under the axis.
+// The names for the letters, under the axis.
 static double draw_key(const Paper *paper, const Frame *frame, const char *const *letters, const NamedPoint *points,
                        int count) {
     int columns = paper->narrow ? 1 : 2;
@@ -246,8 +246,8 @@ static double draw_key(const Paper *paper, const Frame *frame, const char *const
     return rows * KEY_ROW + 8;
 }
 
-// The names of the plans that one would choose among beside their points; where there is no room for all of them,
-// letters, and the names in a key below. Returns the height of the key.
+// Labels the plans' points with their names, or where these do not fit with letters and a key below. Returns the
+// height of the key.
 static double draw_point_labels(const Paper *paper, const Frame *frame, const RecordChart *chart, Boxes *taken) {
     int count = 0, before = taken->count, room = 1;
     for (int i = 0; i < chart->curve_count; i++) room += chart->curves[i].count;
@@ -290,7 +290,7 @@ static void draw_limits(const Paper *paper, const Frame *frame, const RecordChar
     }
 }
 
-// Above its line where the axis' title leaves room, else beside it.
+// Above its line if the axis' title leaves space, else next to it.
 static void draw_x_limit_title(const Paper *paper, const Frame *frame, const RecordChart *chart, Boxes *taken) {
     if (!(chart->x_limit > 0)) return;
     double x = frame_x(frame, chart->x_limit), half = paper_text_width(chart->x_limit_title) / 2;
@@ -390,7 +390,7 @@ static void draw_steps(const Paper *paper, const Frame *frame, const RecordCurve
     close_path(paper);
 }
 
-// Thin bars from the 5 % to the 95 % of what is expected.
+// Thin bars from the 5th to the 95th percentile.
 static void draw_ranges(const Paper *paper, const Frame *frame, const RecordCurve *curve, int at, int color, int series,
                         Boxes *taken) {
     double x = x_on(frame, curve->x[at]), y = y_on(frame, curve->y[at]);

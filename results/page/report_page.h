@@ -1,4 +1,4 @@
-// Inside of reports: their blocks, and the paper that charts are drawn on.
+// Internals of reports: their blocks, and the drawing area of charts.
 #pragma once
 
 #include "results/page/report.h"
@@ -15,7 +15,7 @@ typedef enum BlockKind {
 
 typedef struct Block {
     BlockKind kind;
-    const char *text;          // heading, sentence, label of a fact; what a chart says
+    const char *text;          // heading, sentence, label of a fact; alternative text of a chart
     const char *value, *range; // of a fact
     const ReportTable *table;  // of a table or behind a chart
     bool is_open;              // of a table
@@ -31,7 +31,7 @@ struct Report {
     } blocks;
 };
 
-// ---- Colours. A chart's colour is a class of the page's style, which says it for light and for dark.
+// ---- Colours. A chart's colour is a class of the page's style, with light and dark values.
 typedef struct Palette {
     Arena *arena;
     struct {
@@ -86,7 +86,7 @@ void frame_draw_y(const Paper *paper, const Frame *frame, const char *title); //
 void frame_draw_x(const Paper *paper, const Frame *frame, const char *title); // ticks and figures below
 double nice_step(double span, int most);                                      // 1, 2 or 5 times a power of ten
 
-// At most so many bars as a page can hold: every second, third, … row, and what of the chart that leaves out, or "".
+// Limits bars to what a page can hold: every second, third, … row, and a text about the rows left out, or "".
 const BarChart *thinned_bars(Arena *arena, const BarChart *chart, const char **what_is_left_out);
 void draw_bars(Paper *paper, const BarChart *chart, const char *label);
 void draw_lines(Paper *paper, const RecordChart *chart, const char *label);

@@ -1,4 +1,4 @@
-// SVG of our own: text, lines, bars, axes. Colours are classes; CSS gives them their light and dark values.
+// SVG primitives: text, lines, bars, axes. Colours are classes; CSS defines their light and dark values.
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 #define LIGHT_PAPER 0xffffffu
 #define DARK_PAPER 0x171b21u
-#define GRAPHICS_CONTRAST 3.0 // WCAG 2.1, 1.4.11: of what must be seen
+#define GRAPHICS_CONTRAST 3.0 // WCAG 2.1, 1.4.11: of graphical objects
 
 // Of a channel of sRGB (IEC 61966-2-1).
 static double linear_light(uint32_t channel) {

@@ -1,5 +1,5 @@
-// A report as one HTML file. Nothing in it comes from elsewhere, and the policy at its head forbids the browser to ask
-// for anything, or to run what is not ours: style and script are named by their hashes.
+// Writes a report as one HTML file. It loads nothing, and its content security policy forbids all requests and all
+// code except its own style and script, which are identified by their hashes.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +15,11 @@
 EMBED(report_css, "results/page/page.css");
 EMBED(report_js, "results/page/page.js");
 
-#define OPEN_ROWS 40 // tables that are longer stand behind a line to open them
+#define OPEN_ROWS 40 // longer tables are folded
 
 #define PRINTED_ROWS 12 // of closed tables
-#define SHORT_ROWS 12   // that stand on one page
-#define MANY_COLUMNS 3  // from so many on a table may be wider than a phone
+#define SHORT_ROWS 12   // that fit on one page
+#define MANY_COLUMNS 3  // from this number on a table may be wider than a phone
 // Seen on narrow screens; the script shows it where a table is wider than its box, and nowhere else.
 #define SCROLL_HINT "<p class=\"more\">The table goes on to the right: scroll it sideways.</p>\n"
 
@@ -74,7 +74,7 @@ static void write_table(Page *page, const ReportTable *table) {
     fputs("</tbody></table></div>\n", page->out);
 }
 
-// On paper short tables are open, and of long ones it is said that they are in the file.
+// In print short tables are open; for long ones a note refers to the file.
 static const char *is_long(const ReportTable *table) {
     return report_row_count(table) > PRINTED_ROWS ? " class=\"long\"" : "";
 }
@@ -169,7 +169,7 @@ static void write_element(const Page *page, const char *before, const char *text
     fputs(after, page->out);
 }
 
-#define LONG_VALUE 18 // letters: more stand in a tile twice as wide
+#define LONG_VALUE 18 // letters: longer values get a tile of twice the width
 
 static void write_fact(const Page *page, const Block *block) {
     fputs(strlen(block->value) > LONG_VALUE ? "<div class=\"long\">" : "<div>", page->out);

@@ -1,5 +1,5 @@
 // The store: a SQLite file with a rollback journal. (Write-ahead logs do not work on the network file systems of
-// clusters.) Tables have no row numbers: they lie in the order of their keys, whatever came first.
+// clusters.) Tables are WITHOUT ROWID: rows are in the order of their keys, not of insertion.
 #include "results/store/store.h"
 
 #include <errno.h>
@@ -174,11 +174,11 @@ static Lock try_lock(Store *store, const char *path) {
     return is_named && held.st_ino == named.st_ino ? LOCK_HELD : LOCK_REMOVED;
 }
 
-// A file beside the store is locked; the system gives it up with the process, however that ends.
+// Locks a separate file; the system releases the lock when the process ends, however it ends.
 static bool lock_for_writing(Store *store) {
     const char *path = arena_printf(store->arena, "%s-lock", store->path);
     Lock lock = LOCK_REMOVED;
-    while (lock == LOCK_REMOVED) { // by the one before, in between
+    while (lock == LOCK_REMOVED) { // a lock file removed by its previous owner meanwhile
         store->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
         if (store->lock < 0) return refuse_lock(store, path);
         lock = try_lock(store, path);
@@ -187,7 +187,7 @@ static bool lock_for_writing(Store *store) {
         store->lock = -1;
     }
     if (lock == LOCK_HELD && ftruncate(store->lock, 0) == 0)
-        dprintf(store->lock, "%ld\n", (long)getpid()); // for who asks
+        dprintf(store->lock, "%ld\n", (long)getpid()); // for a blocked writer's message
     return lock == LOCK_HELD;
 }
 
@@ -208,7 +208,7 @@ static bool connect_base(Store *store, int flags) {
         sqlite3_open_v2(store->path, &store->base, flags, NULL) == SQLITE_OK || store_fail(store, "cannot be opened");
     if (!ok && access(store->path, F_OK) != 0) store->refusal = STORE_NOT_SOUND; // there is none to read
     ok = ok && sqlite3_busy_handler(store->base, wait_for_others, store) == SQLITE_OK;
-    // What a file says of its own tables is not trusted to run anything.
+    // The file's own schema is not trusted to run anything.
     ok = ok && sqlite3_db_config(store->base, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL) == SQLITE_OK;
     ok = ok && sqlite3_db_config(store->base, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL) == SQLITE_OK;
     return ok && store_execute(store, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL", "cannot be opened");
@@ -228,8 +228,8 @@ static bool get_ready(Store *store) {
     return store->put != NULL;
 }
 
-// SQLite gives a transaction up by itself where the disk fails it (sqlite.org/lang_transaction.html): what came then
-// would be stored outside it, and the seal without its rows.
+// SQLite rolls a transaction back by itself if the disk fails (sqlite.org/lang_transaction.html): later rows would be
+// stored outside it, and the seal without its rows.
 static bool gave_up(const Store *store) { return sqlite3_get_autocommit(store->base) != 0; }
 
 bool store_begin(Store *store) {
@@ -337,7 +337,7 @@ bool store_put(Store *store, const StoreRow *row) {
 
 bool store_commit(Store *store) {
     if (!store->open_transaction) return true;
-    if (gave_up(store)) return false; // which was said
+    if (gave_up(store)) return false; // already reported
     double started = now_s();
     bool done = store_write_seal(store) && store_execute(store, "COMMIT", "cannot be written") &&
                 (store->spool.file < 0 || spool_empty(&store->spool) || fail_spool(store));
@@ -399,7 +399,7 @@ int store_exit_code(const StoreCounts *counts) {
     return counts->ok == 0 && counts->impossible > 0 ? 3 : 0;
 }
 
-// NULL only for what is null.
+// NULL only for SQL NULL.
 const char *store_text_at(Arena *arena, sqlite3_stmt *statement, int column) {
     if (sqlite3_column_type(statement, column) == SQLITE_NULL) return NULL;
     const char *text = (const char *)sqlite3_column_text(statement, column);

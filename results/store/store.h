@@ -1,7 +1,7 @@
-// The store of a sweep: one SQLite file that holds every point once, and is whole at any moment. The one door to
-// SQLite.
+// The store of a sweep: one SQLite file that holds every point once, and is consistent at any moment. SQLite is used
+// in this folder only.
 //
-// Points have no order of their own in it, so that the same points give the same dump however they came in.
+// Points have no order of insertion, so that the same points give the same dump in whatever order they were stored.
 #pragma once
 
 #include <stdbool.h>
@@ -54,11 +54,11 @@ typedef enum StoreRefusal {
 } StoreRefusal;
 
 // NULL after a problem, with the kind of it in *refusal. Every row is checked against its checksum, and all together
-// against the store's seal: a file that was changed behind our back is not taken for what was stored. Only one process
+// against the store's seal: a file changed by other programs is refused. Only one process
 // at a time may write.
 Store *store_open(Arena *arena, const char *path, StoreMode mode, Problems *problems, StoreRefusal *refusal);
-extern int store_patience_ms; // how long a file that others lock is waited for
-// Rows not committed are not lost: who opens the store next to write finds them beside it.
+extern int store_patience_ms; // how long to wait for a file locked by others
+// Uncommitted rows are not lost: they are in a file next to the store, which the next writer reads.
 void store_close(Store *store);
 
 // What follows gives false after a problem: the disk is full, the file is no longer there.
@@ -71,9 +71,9 @@ bool store_forget_failed(Store *store, const char *study);
 double store_seconds(const Store *store); // spent in here so far
 
 typedef enum StoredAs { STORED_NOT, STORED_OK, STORED_IMPOSSIBLE, STORED_FAILED, STORED_UNREADABLE } StoredAs;
-StoredAs store_has(Store *store, const char *key); // unreadable: a problem says why
+StoredAs store_has(Store *store, const char *key); // unreadable: after a problem
 
-// What points come to, and the exit code for it, of a sweep and of showing its store alike:
+// Counts of points by result, and the exit code, for a sweep and for showing its store:
 //   0  every point has an answer, and some point ran (or there is none)
 //   1  some point failed: its process ended without an answer
 //   3  every point has an answer, and none ran: nothing is possible

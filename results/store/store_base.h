@@ -1,4 +1,4 @@
-// What the parts of the store share: SQLite's handle and how it is asked. For results/store*.c only.
+// Shared by the parts of the store: SQLite's handle and query helpers. For results/store*.c only.
 #pragma once
 
 #include <sqlite3.h>
@@ -8,7 +8,7 @@
 #define STORE_APPLICATION_ID 0x4c4b5350 // "LKSP"
 #define STORE_FORMAT 2
 
-// Over all studies and points: what one more or one less would change. The order of rows does not matter to it.
+// Over all studies and points: one row more or less changes it. The order of rows does not.
 typedef struct Seal {
     int64_t studies, points;
     uint64_t checksums; // those of all rows, as exclusive or
@@ -26,13 +26,13 @@ struct Store {
     double last_commit_s, commit_ended_s, spent_s;
     double waiting_since_s; // for others' locks
     bool said_waiting;
-    Seal seal; // as it is with what is not yet committed
+    Seal seal; // including uncommitted rows
     StoreRefusal refusal;
 };
 
 extern const char *const store_text_columns[ROW_TEXTS];
 
-// A problem with what SQLite says; false.
+// Adds a problem with SQLite's message; returns false.
 bool store_fail(Store *store, const char *doing);
 bool store_execute(Store *store, const char *sql, const char *doing);
 sqlite3_stmt *store_prepare(Store *store, const char *sql); // NULL after a problem

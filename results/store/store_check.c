@@ -1,6 +1,6 @@
-// Is the file what we wrote? Its tables are compared with the text that made them, its pages are SQLite's to check, and
-// its rows are ours: each has a checksum, and the seal counts them all. A checksum finds chance, not malice: whoever
-// may write the file may also compute it.
+// Integrity check of the store. Its tables are compared with their schema, SQLite checks its pages, and each row has
+// a checksum of ours; the seal counts all rows. Checksums detect accidents, not attacks: a process that may write the
+// file can also compute them.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -103,7 +103,7 @@ static uint64_t digest_text(uint64_t digest, const char *text) {
     return text ? digest_bytes(digest, text, strlen(text) + 1) : digest;
 }
 
-// One way to write what is unknown, and one zero: the column keeps no other.
+// One representation of unknown values and one zero, as in the column.
 static uint64_t digest_number(uint64_t digest, double number) {
     uint64_t bits = 0;
     number += 0.0;
@@ -168,7 +168,7 @@ typedef enum Pass {
 } Pass;
 
 typedef struct Found {
-    Seal seal; // of what is sound
+    Seal seal; // of valid rows
     int64_t unsound_points, unsound_studies;
     const char *which;
     char last_study[LONGEST_KEY], last_key[LONGEST_KEY];
@@ -278,7 +278,7 @@ static bool refuse_damaged(Store *store, const Found *found) {
                    "take a copy that is whole, or move it away and give the sweep's command again: it simulates anew");
 }
 
-// At one moment of the file, whoever writes meanwhile.
+// Checks one snapshot of the file, whatever is written meanwhile.
 bool store_check(Store *store) {
     if (!store_execute(store, "BEGIN", "cannot be read")) return false;
     Found found = {.which = ""};

@@ -1,4 +1,4 @@
-// One store from several.
+// Merges several stores into one.
 #include "results/store/store_base.h"
 #include "results/store/store_row.h"
 
@@ -29,7 +29,7 @@ static void report_conflicts(Store *store, const char *from, const char *differ)
 
 static bool take_points(Store *store, const char *from, StoreMerge *merge) {
     Arena *arena = store->arena;
-    // A process that was ended says less than one that came to a result.
+    // A failed process is overridden by one with a result.
     const char *differ = arena_printf(arena, "ours.status <> 'failed' AND theirs.status <> 'failed' AND %s IS NOT %s",
                                       row_values(arena, "ours"), row_values(arena, "theirs"));
     int64_t conflicts = store_pragma(store, arena_printf(arena, "SELECT count(*) FROM " BOTH "%s", differ));

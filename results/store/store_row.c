@@ -49,7 +49,7 @@ StoreRow store_row(Arena *arena, const RecordPoint *point, const char *const *ke
     return row;
 }
 
-// ---- Bytes: the seed, the numbers, then each text with its end, behind a byte that says whether there is one.
+// ---- Bytes: the seed, the numbers, then each text with its terminator, after a byte that is 0 if there is none.
 
 char *store_row_pack(Arena *arena, const StoreRow *row, size_t *bytes) {
     *bytes = sizeof row->seed + sizeof row->numbers;
@@ -82,7 +82,7 @@ bool store_row_unpack(Arena *arena, const char *packed, size_t bytes, StoreRow *
     return at == end;
 }
 
-// ---- Soundness: what must hold before a row is a point's, whoever wrote it.
+// ---- Validity: what a row must satisfy before it is read as a point.
 
 static bool is_object(Arena *arena, const char *text) {
     const Json *json = json_read_text(arena, "", text, strlen(text), problems_create(arena));

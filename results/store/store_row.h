@@ -1,9 +1,9 @@
-// What the store needs of its rows beside results/store/store.h.
+// Rows of the store: declarations private to the store, in addition to results/store/store.h.
 #pragma once
 
 #include "results/store/store.h"
 
-bool store_row_is_sound(Arena *arena, const StoreRow *row); // its texts are there and read as what they are
+bool store_row_is_sound(Arena *arena, const StoreRow *row); // its texts exist and parse
 RecordPoint store_row_point(Arena *arena, const StoreRow *row, Problems *problems);
 
 // Beside the store, rows that are not yet committed: written at once, so that a killed process loses none, and cheaply,
@@ -15,9 +15,9 @@ typedef struct Spool {
 } Spool;
 
 bool spool_exists(Arena *arena, const char *store);
-bool spool_open(Arena *arena, const char *store, Spool *spool); // false: errno says why
+bool spool_open(Arena *arena, const char *store, Spool *spool); // false: errno has the reason
 bool spool_add(Spool *spool, const StoreRow *row);
-// The rows that a process before left; what was half written, or broken by a loss of power, is left out. A problem when
+// The rows left by an earlier process, without those half written, or corrupted by a loss of power. Adds a problem if
 // the file cannot be read.
 const StoreRow *spool_rows(Arena *arena, const Spool *spool, int *count, Problems *problems);
 bool spool_empty(Spool *spool);  // after a commit

@@ -1,5 +1,5 @@
-// What explains a difference best is what fits the measured time and memory with the least that was not expected: a
-// cause that takes longer than its constants say, or a setting that is another than was said.
+// The best explanation of a difference fits the measured time and memory with the least unexpected change: a cause
+// that takes longer than its constants, or a setting other than stated.
 #include "scenarios/check/check.h"
 
 #include <math.h>
@@ -12,9 +12,9 @@
 #include "scenarios/study/study_point.h"
 #include "sim/base/list.h"
 
-#define UNSAID 1.0 // sigmas for a setting that nobody said, and for one that was: both judged, nothing measured
+#define UNSAID 1.0 // sigmas for an unspecified setting, and a stated one: both judged, not measured
 #define STATED 2.5
-#define NOTHING 1.645 // sigmas from run to run: nine runs in ten differ by less
+#define NOTHING 1.645 // sigmas from run to run: 90 % of runs differ by less
 
 static const struct {
     const char *name, *value, *what;
@@ -101,7 +101,7 @@ static bool is_varied(const Checking *checking, const char *name) {
     return false;
 }
 
-// A setting in place of what was said, where the job can have it and it makes a difference.
+// Tries another value of a setting, if the job can have it and it makes a difference.
 static void try_setting(Checking *checking, int s) {
     static const int first[MOST_VARIED];
     Arena *arena = checking->arena;
@@ -178,7 +178,7 @@ static double said_of_job(const Resolved *job, int gpus, const TrainingSpec *tra
     return NAN;
 }
 
-// The log has the last word on what was run.
+// Settings in the log override the study's.
 static void compare_settings(Arena *arena, const StudySpec *study, const TrainerLog *log, Check *check) {
     static const int first[MOST_VARIED];
     Problems *aside = problems_create(arena);

@@ -1,24 +1,24 @@
-// Measured steps beside what is simulated of the same job: within its range or not, what explains the difference best,
-// and what the run lost.
+// Comparison of measured steps with the simulation of the same job: within its range or not, the best explanation of
+// the difference, and the run's losses.
 #pragma once
 
 #include "scenarios/study/measured.h"
 
 typedef struct CheckExplanation {
     const char *what;    // "attention without FlashAttention"
-    double step_s;       // that it would take; of a cause that is scaled, what was measured
-    double memory_bytes; // as the log counts; NAN: unknown
-    double misfit;       // how far it is from what was measured and from what was said, in sigmas; less is better
+    double step_s;       // its step time; of a scaled cause, the measured one
+    double memory_bytes; // as counted by the log; NAN: unknown
+    double misfit;       // distance from the measured and the stated values, in sigmas; less is better
     double times;        // as long as simulated, of a cause; NAN: it is a setting
 } CheckExplanation;
 
 typedef struct Check { // of one measured run
     const MeasuredStep *measured;
     RecordPoint point;                      // as simulated
-    double measured_memory;                 // NAN: not said
-    double memory, memory_low, memory_high; // as that counts
+    double measured_memory;                 // NAN: unspecified
+    double memory, memory_low, memory_high; // in the same unit
     bool step_within, memory_within;
-    const char *const *cautions; // where the log says another job than was asked of
+    const char *const *cautions; // differences between the log's job and the study's
     int caution_count;
     const CheckExplanation *explanations; // best first; none where runs differ by as much
     int explanation_count;

@@ -1,4 +1,4 @@
-// lockstep check: what was measured beside what is simulated of the same job.
+// lockstep check: compares measurements with the simulation of the same job.
 #include <math.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static const OptionSpec *rows(Arena *arena, int *count) {
     return options_with_study(arena, own_options, OWN_OPTIONS, count);
 }
 
-// ---- What is asked.
+// ---- Options.
 
 static const StudySpec *study_of_script(Asking *asking, const Catalogue *catalogue) {
     StepQuestion asked = step_question_of(asking, "check");

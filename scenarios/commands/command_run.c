@@ -1,4 +1,4 @@
-// lockstep run FILE.lua: load a scenario, simulate what it returns, and answer with the records of that.
+// lockstep run FILE.lua: loads a scenario, simulates its studies and programs, and answers with their records.
 #include "scenarios/commands/command_run.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@
 #include "sim/trace.h"
 
 #define MOST_OWN_PLOTS 4 // drawn for --plot alone
-// Programs of so many ranks and operations keep a timeline unasked.
+// Programs up to this size keep a timeline by default.
 #define TIMELINE_RANKS 64
 #define TIMELINE_OPERATIONS 100000
 
@@ -111,7 +111,7 @@ typedef struct Run { // one `lockstep run`
         int count, room;
     } packets;
     bool all_hold;
-    bool for_page; // with a timeline, and the list price where no price is said
+    bool for_page; // with a timeline, and the list price if none is given
 } Run;
 
 // ---- Simulating.
@@ -237,7 +237,7 @@ static const char *plot_stem(const Run *run, const Record *record, int number) {
 
 typedef struct Drawing {
     Run *run;
-    Answer *answer; // of the record: where its charts stand without --plot-dir
+    Answer *answer; // the record's, for charts without --plot-dir
     const Record *record;
     int number;
     bool sound;
@@ -256,7 +256,7 @@ static void draw_kind(Drawing *drawing, const char *kind) {
         drawing->sound = false;
 }
 
-// What was asked for by name, or by the script, or what shows most.
+// Draws the plots requested by option, else by the script, else the most informative.
 static void draw_record(Drawing *drawing, const KindList *wanted) {
     const Record *record = drawing->record;
     const char *own[MOST_OWN_PLOTS];
@@ -340,7 +340,7 @@ static bool raise_wall(Arena *arena, const Options *options, Problems *problems)
     wall_allow_texts(arena, &rules, options, "allow-read");
     wall_allow_settings(arena, &rules, options, "set");
     if (!option_help(options)) {
-        if (option_known(options, "output")) // who asks run in its own name need not have it
+        if (option_known(options, "output")) // commands that call run may lack this option
             wall_allow_output(arena, &rules, WALL_REPLACE, option_text(options, "output", "-"));
         wall_allow_output(arena, &rules, WALL_REPLACE, option_text(options, "trace-events", "-"));
         if (option_given(options, "plot-dir"))
@@ -368,7 +368,7 @@ static void check_usage(const Asking *asking) {
     }
 }
 
-// The first that is said varies slowest.
+// The first given varies slowest.
 static bool read_varied(Run *run, StudySpec *study) {
     int count, before = problems_added(run->problems);
     const char *const *said = option_texts(run->options, "vary", &count);
@@ -416,7 +416,7 @@ static int print_api(Asking *asking) {
     return EXIT_DONE;
 }
 
-// NULL: *status says why, with problems.
+// NULL: *status has the status, with problems.
 static const Scenario *read_scenario(Run *run, const Catalogue **catalogue, int *status) {
     Asking *asking = run->asking;
     const char *events = option_text(run->options, "trace-events", NULL);

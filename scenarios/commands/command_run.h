@@ -9,21 +9,20 @@ int command_run(int argc, char **argv);
 char **run_words(Arena *arena, int argc, char **argv); // "--plot" without a value is read as "--plot="
 
 extern const Question run_question;
-// The same for a page: with timelines, and what the price book lists for machines of which nobody said a price
-// (study_with_list_price).
+// The same for a page: with timelines, and list prices for machines without a stated price (study_with_list_price).
 extern const Question run_page_question;
 
 typedef struct RunPackets { // of sim.packets
     const PacketsStudy *study;
     PacketsOutcome result;
-    int before; // so many records
+    int before; // number of records before it
 } RunPackets;
 
-typedef struct RunAnswer { // what was found (Asking)
+typedef struct RunAnswer { // result (Asking)
     const Record *const *records;
     const StudySpec *const *studies; // what each record is of; NULL: of something else
     int record_count;
     const RunPackets *packets;
     int packets_count;
-    const char *date; // as --date says; NULL: not said
+    const char *date; // of --date; NULL: not given
 } RunAnswer;

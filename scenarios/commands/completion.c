@@ -1,4 +1,4 @@
-// Completion: scripts for three shells, which ask back for every word.
+// Shell completion: scripts for three shells, which call this program for every word.
 #include "scenarios/commands/completion.h"
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ static const struct {
 };
 #define SHELL_COUNT ((int)(sizeof shells / sizeof *shells))
 
-// What stands after a command before its options.
+// Words after a command, before its options.
 static const struct {
     const char *command;
     const char *words[8];

@@ -1,4 +1,4 @@
-// lockstep completion: what a shell offers at TAB. The program itself says so, from the same tables that read the line.
+// lockstep completion: a shell's completions at TAB, from the same tables that parse the command line.
 #pragma once
 
 typedef struct CommandNames {
@@ -7,6 +7,6 @@ typedef struct CommandNames {
     int (*run)(int argc, char **argv); // as if it had been typed: argv[1] is a command
 } CommandNames;
 
-// argv[1]: bash, zsh or fish prints what that shell reads at its start; words, followed by a line's words after
-// "lockstep" (the last may be unfinished or ""), prints what may stand in the last one's place, a line each.
+// argv[1]: bash, zsh or fish prints that shell's start-up script; words, followed by a line's words after "lockstep"
+// (the last may be unfinished or ""), prints the completions of the last one, one per line.
 int completion_command(int argc, char **argv, const CommandNames *commands);

@@ -65,7 +65,7 @@ typedef struct Command {
 
 // ---- Sides.
 
-// The file of a side: with one script it is both. NULL: said in options.
+// The file of a side: with one script it is both. NULL: given by options.
 static const char *file_of(const Command *command, int side) {
     if (option_given(command->options, side ? "b" : "a")) return NULL;
     int count = option_positional_count(command->options), at = side;
@@ -92,7 +92,7 @@ static const StudySpec *study_of_text(Command *command, const char *text) {
     return study_from_options(command->arena, options, command->catalogue, "options", command->problems);
 }
 
-// A study is simulated as it stands, what it varies left alone.
+// Simulates a study without its variations.
 static bool side_of_study(Command *command, const StudySpec *study, const char *name, DiffSide *side) {
     if (!study) return false;
     StudySpec *plain = ARENA_NEW(command->arena, StudySpec);
@@ -102,7 +102,7 @@ static bool side_of_study(Command *command, const StudySpec *study, const char *
     return diff_side_of_study(command->arena, plain, name, side, command->problems);
 }
 
-// A job of a script as it stands, or a rank program.
+// A script's job without its variations, or a rank program.
 static bool side_of_script(Command *command, const char *path, int side, DiffSide *into) {
     const Options *options = command->options;
     char word[] = "diff", *words[] = {word, NULL};

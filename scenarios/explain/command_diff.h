@@ -1,4 +1,4 @@
-// lockstep diff: two answers beside each other.
+// lockstep diff: compares two answers.
 #pragma once
 
 int command_diff(int argc, char **argv);

@@ -1,4 +1,4 @@
-// Parts of a difference. Causes that one side does not tell apart are one part of both.
+// Parts of a difference. Causes that one side does not separate are one part of both sides.
 #include "scenarios/explain/diff.h"
 
 #include <math.h>
@@ -27,18 +27,18 @@ DiffSide diff_side_named(const char *name) {
 
 void diff_close_side(Arena *arena, DiffSide *side) {
     double sum = 0;
-    uint32_t told = 0;
+    uint32_t known = 0;
     for (int i = 0; i < side->cause_count; i++) {
         sum += side->causes[i].seconds;
-        told |= side->causes[i].covers;
+        known |= side->causes[i].covers;
     }
     double rest = side->step_s - sum;
     if (side->cause_count > 0 && fabs(rest) <= 1e-9 * side->step_s) return;
-    uint32_t untold = ALL_CAUSES & ~told;
+    uint32_t unknown = ALL_CAUSES & ~known;
     DiffCause *causes = ARENA_ARRAY(arena, DiffCause, side->cause_count + 1);
     for (int i = 0; i < side->cause_count; i++) causes[i] = side->causes[i];
     causes[side->cause_count++] =
-        (DiffCause){"not_told_apart", untold ? "Not told apart" : "Of no cause that was told", rest, untold};
+        (DiffCause){"not_told_apart", unknown ? "Not told apart" : "Of no cause that was told", rest, unknown};
     side->causes = causes;
 }
 
@@ -82,7 +82,7 @@ bool diff_check_side(DiffSide *side, Where where, Problems *problems) {
 
 // ---- Parts of the time.
 
-// Causes that stand in one stretch on either side come together: the group of each, a bit for each cause.
+// Joins causes that are one part on either side: the group of each, a bit for each cause.
 static void group_causes(const DiffSide *side, uint32_t groups[CAUSE_COUNT]) {
     for (int i = 0; i < side->cause_count; i++) {
         uint32_t together = 0, covers = side->causes[i].covers;
@@ -149,8 +149,8 @@ static double value_named(const NamedValue *list, int count, const char *name) {
     return NAN;
 }
 
-// A side that says nothing of a part that the other has: 0, for parts of it sum to its whole. A side that has no parts
-// cannot be compared by them.
+// A part missing on one side counts as 0 there, since parts sum to the whole. A side without parts cannot be compared
+// by parts.
 static PartList memory_parts(Arena *arena, const DiffSide *a, const DiffSide *b) {
     PartList list = {0};
     if (a->memory_count == 0 || b->memory_count == 0) return list;

@@ -1,5 +1,5 @@
-// Two answers set beside each other: where the time, the memory, the money and the energy differ, part by part so that
-// the parts sum to the whole; and which changed setting made how much of it.
+// Difference of two answers: where time, memory, money and energy differ, in parts that sum to the whole; and the
+// share of each changed setting.
 #pragma once
 
 #include "scenarios/study/study.h"
@@ -10,7 +10,7 @@ typedef struct DiffText {
     const char *name, *text;
 } DiffText;
 
-// A stretch of a step. What a measurement does not tell apart is one stretch of several causes.
+// A part of a step. Causes that a measurement does not separate are one part.
 typedef struct DiffCause {
     const char *name, *title;
     double seconds;
@@ -28,12 +28,12 @@ typedef struct DiffSide {
     int cause_count;
     NamedValue *memory;
     int memory_count;
-    DiffText *settings; // what the answer says it was asked
+    DiffText *settings; // of the answer's question
     int setting_count;
     bool is_answer;               // written by this program: settings that it lacks were not there
     const char *version;          // of the program that simulated it, or NULL
     const char *command;          // that asked for it, or NULL
-    double published_step_s;      // what somebody measured of this very job, by the scenario
+    double published_step_s;      // measured step time of this job, from the scenario
     const char *published_source; // or NULL
 } DiffSide;
 
@@ -46,7 +46,7 @@ bool diff_side_of_point(Arena *arena, const RecordPoint *point, const char *name
 // What `run --json` or `plan -o FILE.json` wrote. row: which of its points or plans, counted from 1; 0: its only point,
 // the plan that was chosen.
 bool diff_side_of_json(Arena *arena, const char *path, int row, DiffSide *side, Problems *problems);
-// A row of CSV: its number from 1, or what its first column says. The columns that `run --csv` writes, or those of
+// A row of CSV: by number from 1, or by its first column. Columns as of `run --csv`, or of
 // published training runs (calibrate/measurements/training/README.md); a step time is enough.
 bool diff_side_of_csv(Arena *arena, const char *path, const char *row, DiffSide *side, Problems *problems);
 // A point of a sweep's store, counted from 1 as `sweep --show` lists them; 0: its only point.
@@ -54,16 +54,16 @@ bool diff_side_of_store(Arena *arena, const char *path, int row, DiffSide *side,
 // A step of a Kineto trace (torch.profiler), mean over those it marks.
 bool diff_side_of_trace(Arena *arena, const char *path, DiffSide *side, Problems *problems);
 
-// Of a step whose known stretches do not fill it, the rest is one stretch of the causes that nobody told.
+// Adds the rest of a step that its known parts do not fill, as one part of all unspecified causes.
 void diff_close_side(Arena *arena, DiffSide *side);
-// Of what a file says: false after a problem where a figure is so large or a step so short that its difference from, or
-// its ratio to, another is no number. Samples that are none become unknown.
+// Checks a file's numbers: false after a problem if a figure is so large or a step so short that its difference from,
+// or its ratio to, another is not finite. Invalid samples become unknown.
 bool diff_check_side(DiffSide *side, Where where, Problems *problems);
-DiffSide diff_side_named(const char *name); // nothing is known of it
+DiffSide diff_side_named(const char *name); // unknown in all parts
 
 typedef struct DiffPart {
     const char *name, *title;
-    double a, b;     // 0: that side says nothing of it
+    double a, b;     // 0: missing on that side
     uint32_t covers; // as DiffCause
 } DiffPart;
 
@@ -103,7 +103,7 @@ DiffRates diff_rates(double step_a, double per_step_a, double step_b, double per
 // ---- diff_settings.c
 #define DIFF_GROUPS_MOST 64
 #define DIFF_ALL_ORDERS_MOST 8 // settings: 2^8 steps are simulated
-// What two studies that can be simulated say otherwise, each with what it makes of the difference of their steps.
+// Differing settings of two simulated studies, each with its share of the difference of their steps.
 void attribute_settings(Arena *arena, Diff *diff, Problems *problems);
 
 // ---- diff_tables.c

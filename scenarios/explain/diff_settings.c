@@ -1,7 +1,7 @@
-// Which changed setting made how much. With few of them every set of changes is simulated, and a setting's part is the
-// mean of what it adds over all orders of changing (Shapley, 1953), so no order is preferred and parts sum to the
-// whole. Where some sets cannot run, over those orders that avoid them: a setting that adds v(S + i) - v(S) counts once
-// for each order that comes through S to S + i.
+// Attribution of a difference to changed settings. With few of them every set of changes is simulated, and a
+// setting's part is its mean effect over all orders of changing (Shapley, 1953), so no order is preferred and parts
+// sum to the whole. If some sets cannot run, the mean is over the orders that avoid them: a setting's v(S + i) - v(S)
+// counts once for each order that passes through S to S + i.
 #include <math.h>
 #include <string.h>
 
@@ -346,7 +346,7 @@ static DiffOrder one_by_one(const StudySpec *a, const StudySpec *b, const GroupL
     return DIFF_LISTED_ORDER;
 }
 
-#define LEAST_REST 1e-9 // of a step: sums of so many parts are as good
+#define LEAST_REST 1e-9 // of a step: accuracy of sums of parts
 
 // What is not among the groups (anchors, a wish such as `unfolded`) is a part of its own, so that parts sum to the
 // whole.

@@ -1,5 +1,4 @@
-// Where the sides of a difference come from: a study simulated, answers in JSON, rows of CSV, points of a sweep's
-// store.
+// Sources of the two sides of a difference: a simulated study, JSON answers, rows of CSV, points of a sweep's store.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +34,7 @@ static void set_settings(DiffSide *side, const TextList *list) {
 
 // ---- A point of a record.
 
-// The columns of a point that somebody chose.
+// The columns of a point that are choices of its layout.
 static const char *const layout_columns[] = {"gpus", "nodes", "tp",   "pp",          "vpp",         "dp",
                                              "cp",   "ep",    "zero", "micro_batch", "global_batch"};
 enum { LAYOUT_COLUMNS = sizeof layout_columns / sizeof *layout_columns };
@@ -50,7 +49,7 @@ static void list_layout(Arena *arena, const RecordPoint *point, TextList *list) 
 static void take_point(Arena *arena, const RecordPoint *point, DiffSide *side) {
     side->step_s = point->step_p50_s;
     side->samples = point->global_batch;
-    side->memory_bytes = point->memory_count > 0 ? point->memory_peak_bytes : NAN; // programs say nothing of it
+    side->memory_bytes = point->memory_count > 0 ? point->memory_peak_bytes : NAN; // unknown for programs
     side->cost_per_step = finite_or_nan(point->cost_per_step);
     side->power_watts = finite_or_nan(point->power_watts);
     side->joules_per_step = side->power_watts * side->step_s;
@@ -93,7 +92,7 @@ bool diff_side_of_point(Arena *arena, const RecordPoint *point, const char *name
     return point->ran;
 }
 
-// What its record would say it assumed.
+// Adds the assumptions that its record would list.
 static void take_assumptions(Arena *arena, const StudySpec *study, DiffSide *side) {
     int count;
     const Assumption *assumptions = study_assumptions(arena, study, &count);
@@ -209,7 +208,7 @@ static void list_settings(Arena *arena, const Json *object, TextList *list) {
     }
 }
 
-// What an answer says it assumed are settings of it too.
+// An answer's assumptions are settings of it too.
 static void list_assumptions(Arena *arena, const Json *assumptions, TextList *list) {
     for (int i = 0; assumptions && assumptions->kind == JSON_LIST && i < assumptions->count; i++) {
         const Json *value = inner(&assumptions->items[i], "value");
@@ -227,7 +226,7 @@ static void list_member(Arena *arena, const Json *object, const char *key, TextL
 // The answers to one question each: of the scripts' studies, of a study's points, of a plan's alternatives.
 typedef struct JsonPoints {
     const Json **items;
-    const Json **roots; // the answer that each stands in
+    const Json **roots; // the answer that contains each
     int count, room;
     int root_room;
 } JsonPoints;
@@ -272,7 +271,7 @@ static const Json *choose_point(Arena *arena, const Json *root, const char *path
     return points.items[at];
 }
 
-// Of the run: by its steps, where the answer does not say what a step costs.
+// Cost of the run: per step by its number of steps, if the answer has no cost per step.
 static void take_money(const Json *point, DiffSide *side) {
     const Json *cost = inner(point, "cost");
     double steps = number_of(point, "steps"), power = number_of(point, "power_watts");
@@ -375,7 +374,7 @@ static double cell_number(const CsvRow *row, const char *column) {
     return NAN;
 }
 
-// The first of two columns that says something.
+// The first of two columns that has a number.
 static double either_number(const CsvRow *row, const char *ours, const char *published) {
     double number = cell_number(row, ours);
     return isnan(number) ? cell_number(row, published) : number;
@@ -455,7 +454,7 @@ static void take_cells(Arena *arena, const CsvRow *row, DiffSide *side) {
     set_settings(side, &settings);
 }
 
-// Its number, or what its first column says. -1 after a problem.
+// By number, or by the first column. -1 after a problem.
 static int find_row(const Csv *csv, const char *path, const char *text, Problems *problems) {
     char *end;
     long number = strtol(text, &end, 10);

@@ -1,4 +1,4 @@
-// A difference as sentences and tables.
+// Sentences and tables of a difference.
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static const char *signed_time(Arena *arena, double seconds) {
 static double size_of(const DiffPart *part) { return fabs(part->b - part->a); }
 
 #define WORTH_TELLING 1e-3 // of the largest part
-#define LEAST_SHARE 1e-9   // of the step: below it stand the ticks that a mean over ranks is rounded by
+#define LEAST_SHARE 1e-9   // of the step: below are ticks of rounded means over ranks
 
 static const char *largest_parts(Arena *arena, const Diff *diff) {
     const char *list = "";
@@ -99,18 +99,18 @@ static const char *causes_in(Arena *arena, const DiffSide *side, uint32_t covers
     return list;
 }
 
-static bool tells_as_one(const DiffSide *side, uint32_t covers) {
+static bool has_as_one_part(const DiffSide *side, uint32_t covers) {
     for (int i = 0; i < side->cause_count; i++)
         if (side->causes[i].covers == covers) return true;
     return false;
 }
 
-static void note_not_told_apart(Arena *arena, const Diff *diff, Notes *notes) {
+static void note_merged_causes(Arena *arena, const Diff *diff, Notes *notes) {
     for (int i = 0; i < diff->time_count; i++) {
         const DiffPart *part = &diff->time[i];
         bool is_one_cause = (part->covers & (part->covers - 1)) == 0;
         if (is_one_cause || (part->a == 0 && part->b == 0)) continue;
-        bool a = tells_as_one(diff->a, part->covers), b = tells_as_one(diff->b, part->covers);
+        bool a = has_as_one_part(diff->a, part->covers), b = has_as_one_part(diff->b, part->covers);
         int count;
         const char *list = causes_in(arena, a ? diff->b : diff->a, part->covers, &count);
         if (a && b)
@@ -159,7 +159,7 @@ static Notes notes_of(Arena *arena, const Diff *diff) {
     note_published(arena, diff, &notes);
     const char *parts = diff->time_count > 1 ? largest_parts(arena, diff) : "";
     if (*parts) note(arena, &notes, arena_printf(arena, "Most of it: %s.", parts));
-    note_not_told_apart(arena, diff, &notes);
+    note_merged_causes(arena, diff, &notes);
     if (!same_currency(diff))
         note(arena, &notes,
              arena_printf(arena, "Money is not compared: A's is in %s, B's in %s.", diff->a->currency,
@@ -223,8 +223,8 @@ static void money_row(Arena *arena, MoneyTable *table, const char *what, double 
         number_cell(arena, &table->cells, table->columns[c].name[0] == 'm' ? money : joules / 1000);
 }
 
-// Each part's seconds at the mean of both rates, then what the rates make: the columns sum to the difference. Only what
-// both sides tell has a column.
+// Each part's seconds at the mean of both rates, then the effect of the rates: the columns sum to the difference. A
+// column needs figures of both sides.
 static MoneyTable money_table(Arena *arena, const Diff *diff) {
     const DiffSide *a = diff->a, *b = diff->b;
     DiffRates money = diff_rates(a->step_s, a->cost_per_step, b->step_s, b->cost_per_step),

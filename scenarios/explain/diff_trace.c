@@ -1,9 +1,9 @@
-// A step of a Kineto trace (sim/data/kineto.h), or of an export of Nsight Systems (nsys.h), which may be gigabytes:
-// memory holds three numbers for each kernel.
+// Reads a step of a Kineto trace (sim/data/kineto.h), or of an export of Nsight Systems (nsys.h), which may be
+// gigabytes: memory holds three numbers for each kernel.
 //
-// Every instant of a marked step is counted once, for what the GPU does then: computing before copying before
-// communicating, so that communication is what nothing hides. What no kernel fills is a stretch of its own. Kernels do
-// not tell whether they compute something again, nor for which parallelism they communicate.
+// Every instant of a marked step is counted once, by the GPU's activity: computing before copying before
+// communicating, so that communication is the exposed part. Time without kernels is a part of its own. Kernels do not
+// show whether they recompute, nor for which parallelism they communicate.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,7 +103,7 @@ static int by_time(const void *a, const void *b) {
     return x->change - y->change;
 }
 
-// Seconds of the marked steps by what is done; the last for nothing.
+// Seconds of the marked steps by activity; the last for none.
 static void sweep_over(TraceRead *trace, double seconds[DOING_KINDS + 1]) {
     int running[DOING_KINDS] = {0};
     double last = trace->begin;

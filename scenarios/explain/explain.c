@@ -50,7 +50,7 @@ static const StudySpec *study_with_book(Arena *arena, const StudySpec *study, co
     return with;
 }
 
-// A study of a script may leave the job to each point's machine; what stands in it is the job on this one.
+// A script's study may derive the job for each point's machine; the spec has the job on this one.
 const StudySpec *study_unvaried(Arena *arena, const StudySpec *study) {
     StudySpec *plain = ARENA_NEW(arena, StudySpec);
     *plain = *study;
@@ -72,8 +72,8 @@ static const char *varied_of(Arena *arena, const StudySpec *study) {
     return list;
 }
 
-// Of what another precision or other software takes the anchors say nothing, but two steps of one job are compared:
-// both err alike.
+// Anchors do not apply to another precision or other software, but two steps of one job are compared, whose errors
+// are equal.
 static void let_others_err_alike(Arena *arena, JobNow *now) {
     if (!now->study->training.anchors || !now->step.ran) return;
     StudySpec *study = ARENA_NEW(arena, StudySpec);

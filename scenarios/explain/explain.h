@@ -1,5 +1,5 @@
-// Why a step takes what it takes, and what would help: the critical path of its simulation, and the same job simulated
-// again with one thing changed, for every resource of the machine and every switch of the job.
+// Explanation of a step's time: the critical path of its simulation, and the same job simulated again with one thing
+// changed, for every resource of the machine and every switch of the job.
 #pragma once
 
 #include "models/workload/step/step_chain.h"
@@ -28,12 +28,12 @@ typedef struct Explanation {
     const StepOperator *operators; // the critical path within passes, by operator; most first
     int operator_count;
     const char *varied;   // by the study, and left alone: "gpus and fabric"; NULL: nothing
-    double goodput, days; // with failures and checkpoints counted in; NAN where the job says nothing of them
+    double goodput, days; // with failures and checkpoints; NAN if the job has none
     WhatIfs life;         // the job's weeks with one thing of them changed, under the same failures
 } Explanation;
 
 typedef struct ExplainRequest {
-    const StudySpec *study; // what it varies is left alone
+    const StudySpec *study; // its variations are ignored
     bool only_why;          // no changes are tried
     int64_t pairs;          // of changes, simulated together at most
 } ExplainRequest;
@@ -59,16 +59,16 @@ RecordPoint simulate_program_once(Arena *arena, const ProgramSpec *program, cons
 // The number-th study or program of a script, from 1; NULL: there are fewer.
 const ScenarioItem *scenario_item(const Scenario *scenario, int64_t number);
 
-// explain_together_words.c: the best pair beside the best single change, where it adds something, and its third.
+// explain_together_words.c: the best pair compared with the best single change, if it adds something, and its third.
 void explain_add_together(Answer *answer, Arena *arena, const JobNow *now);
 void explain_add_together_table(Answer *answer, const JobNow *now);
 
-// ---- explain_life.c: where the cluster says how it fails, or the job how it is saved.
+// ---- explain_life.c: if the cluster has failure rates, or the job checkpoints.
 void list_life(Arena *arena, Explanation *explanation);
 
 // ---- explain_roofline.c
 void list_roofline(Arena *arena, Explanation *explanation);
-// "convolution", "matrix product", …; "other" of what is no operator of a block.
+// "convolution", "matrix product", …; "other" for time outside a block's operators.
 const char *explain_operator_kind(const Explanation *explanation, const char *name);
 
 // ---- explain_charts.c: the same operators under the roofs of their GPU, and how busy each kind of link is on each
@@ -77,6 +77,6 @@ const Chart *explain_roofline_chart(Arena *arena, const Explanation *explanation
 void explain_roofline_bars(Arena *arena, const Explanation *explanation, Chart *chart); // for a terminal
 const Chart *explain_links_chart(Arena *arena, const Explanation *explanation);
 
-// ---- explain_step.c: what is answered of it. In a report another answer has said what the step takes.
+// ---- explain_step.c: the answer. In a report another answer has the step time.
 typedef enum ExplainDetail { EXPLAIN_IN_REPORT, EXPLAIN_FOR_PEOPLE, EXPLAIN_WITH_CHAIN } ExplainDetail;
 void explain_step_answer(Answer *answer, Arena *arena, const Explanation *explanation, ExplainDetail detail);

@@ -1,4 +1,4 @@
-// An explanation as charts: the roofline of a step's operators, and how busy each kind of link is, node by node.
+// Charts of an explanation: the roofline of a step's operators, and utilisation of each kind of link by node.
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 
-// ---- The roofline: what the memory feeds, up to what the GPU computes (Williams, Waterman and Patterson, 2009).
+// ---- The roofline: memory bandwidth, up to the GPU's peak rate (Williams, Waterman and Patterson, 2009).
 
 #define ROOF_POINTS 3
 #define ROOM_ABOVE 1.8  // the roof
@@ -111,7 +111,7 @@ void explain_roofline_bars(Arena *arena, const Explanation *now, Chart *chart) {
     chart->bars.x_max = 100;
 }
 
-// ---- Links. "node24.gpu0.nvlink.out" is of node 24, and of the kind "gpu nvlink out"; what is of no node is left out.
+// ---- Links. "node24.gpu0.nvlink.out" is of node 24, and of the kind "gpu nvlink out"; others are left out.
 
 #define MOST_COLUMNS 64
 

@@ -1,5 +1,5 @@
-// What decides the time of one collective at one size: its latency or a link, at which sizes that changes, what other
-// algorithms and protocols would take, and the same collective on machines of which one resource is twice as quick.
+// Explanation of one collective's time at one size: its latency or a link, the sizes at which that changes, the times
+// of other algorithms and protocols, and the same collective on machines of which one resource is twice as fast.
 #include "scenarios/explain/command_explain.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ static const char about[] =
     "  lockstep explain collective all_reduce --node dgx-h100 --nodes 4 --fabric ib-ndr --sizes 64M\n\n"
     "Exit codes: 0 done, 1 failed, 2 usage, 4 bad input or beyond a limit, 130 interrupted.";
 
-// Of the network, NICs and links by themselves, and with what is inside nodes; the rest is in resources[].
+// Parts of the network: NICs and links separately, and with links inside nodes; the rest is in resources[].
 static const Resource halves[] = {
     {"nic", "NICs alone", false, {{PART_NODE, "nic_bandwidth"}}},
     {"fabric", "links of the fabric alone", false, {{PART_FABRIC, "line_rate"}}},
@@ -346,7 +346,7 @@ static void add_time_table(Answer *answer, const Explained *all) {
     }
 }
 
-// For people ways are called by what they are, machines by what they save.
+// Displayed columns: alternatives by their names, machines by their savings. JSON has all columns.
 static const AnswerColumn way_columns[] = {
     {"name", NULL, AS_TEXT, 0},         {"title", "asked for", AS_TEXT, 0},      {"seconds", "takes", AS_SECONDS, 0},
     {"gain_s", "saves", AS_SECONDS, 0}, {"gain_share", "of it", AS_SHARE, 2},    {"latency_s", NULL, AS_SECONDS, 0},

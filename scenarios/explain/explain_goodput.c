@@ -1,5 +1,5 @@
-// Why 90 % and not 95: a long job simulated many times over, and again under the same failures with one thing changed.
-// What is told of that: explain_goodput_answer.c.
+// Explanation of goodput: a long job simulated many times, and again under the same failures with one thing changed.
+// Output: explain_goodput_answer.c.
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ typedef struct Explained {
 
 // ---- The same runs again.
 
-// Run by run under the same failures: what one had of luck the other has too.
+// Paired comparison, run by run under the same failures, which removes common chance.
 static Gain paired(const double *with, const double *without, int runs) {
     double sum = 0, squares = 0;
     Arena *scratch = arena_open();
@@ -48,8 +48,7 @@ static Gain paired(const double *with, const double *without, int runs) {
     return (Gain){mean, runs > 1 ? 1.645 * sqrt(squares / (runs - 1) / runs) : NAN, summary.p5, summary.p95, NAN};
 }
 
-// Of each run, in hours of all GPUs: what is trained of a calendar, less what is paid for. Work to do is the same
-// whatever it takes.
+// Of each run, in GPU-hours: trained time of a calendar, less paid time. A fixed amount of work cancels.
 static const double *gpu_hours_of(const Explained *all, const LifeStudy *study, int spares) {
     const LifeSpec *spec = &all->asked.spec;
     double *hours = ARENA_ARRAY(all->arena, double, study->runs);
@@ -68,7 +67,7 @@ static Gain hours_given_back(const Explained *all, const Gain *gain, const LifeS
     return (Gain){scale * hours.mean, scale * hours.half, scale * hours.low, scale * hours.high, NAN};
 }
 
-// Nodes that stand by for nothing are set free, and more of them may be paid for longer than they train.
+// Idle spare nodes are released, and additional ones may cost more than they save.
 static Verdict verdict_on(const Move *move, const Gain *gain, const LifeThen *then, int spares_now) {
     const Gain *gpu_hours = &then->gpu_hours;
     if (then->spares < spares_now && gain->mean < GOODPUT_MATTERS && !(gpu_hours->mean <= gpu_hours->half))
@@ -100,7 +99,7 @@ static void try_life(Explained *all, const LifeSpec *spec, const Move *move) {
                         .life = then}));
 }
 
-// An interval that was found stays what it was, unless the option says another: looked for again it would differ.
+// A computed interval is kept, unless the option sets another: recomputed it would differ by chance.
 static void try_setting(Explained *all, const LifeSpec *spec, const char *name, const char *title, const char *option) {
     const GoodputAsked *asked = &all->asked;
     bool keeps = asked->interval_found && spec->checkpoint.every_s == asked->spec.checkpoint.every_s;
@@ -140,8 +139,8 @@ static void try_interval(Explained *all) {
     try_setting(all, &spec, "checkpoint-every", title, "--checkpoint-every best");
 }
 
-// As goodput prices them: of a checkpoint whose size nobody said, a second for the copy.
-static CheckpointPlan beside_training(const GoodputAsked *asked, CheckpointMode mode) {
+// With the same costs as in goodput: a checkpoint of unspecified size takes a second for the copy.
+static CheckpointPlan checkpoint_in_mode(const GoodputAsked *asked, CheckpointMode mode) {
     LifeNow life = life_now(asked);
     if (asked->held) return life_checkpoint(&life, mode);
     CheckpointPlan plan = goodput_assumed_checkpoint(mode);
@@ -151,12 +150,12 @@ static CheckpointPlan beside_training(const GoodputAsked *asked, CheckpointMode 
 }
 
 static void try_modes(Explained *all) {
-    if (option_given(all->options, "checkpoint-stall")) return; // it is of the mode that was asked for
+    if (option_given(all->options, "checkpoint-stall")) return; // it belongs to the requested mode
     for (int mode = (int)all->asked.spec.checkpoint.mode + 1; mode < CHECKPOINT_MODE_COUNT; mode++) {
         LifeSpec spec = all->asked.spec;
         const char *name = checkpoint_mode_names[mode];
         const char *option = arena_printf(all->arena, "--checkpoint %s", name);
-        spec.checkpoint = beside_training(&all->asked, (CheckpointMode)mode);
+        spec.checkpoint = checkpoint_in_mode(&all->asked, (CheckpointMode)mode);
         try_setting(all, &spec, arena_printf(all->arena, "checkpoint-%s", name), life_mode_titles[mode], option);
         if (spec.checkpoint.every_s <= OFTEN_S) continue;
         spec.checkpoint.every_s = OFTEN_S;
@@ -194,7 +193,7 @@ static void try_changes(Explained *all) {
     whatif_rank(&all->trials);
 }
 
-// ---- What a GPU-hour costs: as the user says, or the median that providers ask on demand.
+// ---- Price of a GPU-hour: the user's, or the median of providers on demand.
 
 // "2025-11 to 2026-09"; "2026" where that is part of it.
 static const char *dates_of(Arena *arena, const Quote *quote) {

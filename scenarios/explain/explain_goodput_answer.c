@@ -1,5 +1,5 @@
-// What explain goodput answers: what to change first and what that gives, what else would help, what would not, and
-// which hours are lost. Hours are those of the mean run.
+// The answer of explain goodput: the best change and its gain, other changes that would help or would not, and the
+// lost hours. Hours are those of the mean run.
 #include <math.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static const char *hours_text(const GoodputFound *found, double share) {
 
 // ---- Figures of a change.
 
-// As many decimals as its range has to say.
+// With as many decimals as its range allows.
 static const char *points(Arena *arena, double gain, double half) {
     return arena_printf(arena, "%.*f", half < 0.001 || fabs(gain) < 0.001 ? 2 : 1, 100 * gain);
 }
@@ -178,10 +178,10 @@ static void add_now(Answer *answer, const GoodputFound *found) {
                parts_lost(found));
 }
 
-static int most_lost_by(const LifeStudy *now, const bool *told) {
+static int most_lost_by(const LifeStudy *now, const bool *listed) {
     int most = -1;
     for (int c = 0; c < LIFE_CAUSE_COUNT; c++)
-        if (!told[c] && now->stops_mean[c] > 0 && (most < 0 || now->lost_share[c] > now->lost_share[most])) most = c;
+        if (!listed[c] && now->stops_mean[c] > 0 && (most < 0 || now->lost_share[c] > now->lost_share[most])) most = c;
     return most;
 }
 
@@ -233,12 +233,12 @@ static void add_stops_table(Answer *answer, const GoodputFound *found) {
                                            {"share", NULL, AS_SHARE, 0},
                                            {"lost_share", "of the lost", AS_SHARE, 0}};
     const LifeStudy *now = found->now;
-    bool told[LIFE_CAUSE_COUNT] = {false};
+    bool listed[LIFE_CAUSE_COUNT] = {false};
     answer_table(answer, "stops",
                  "What stops the mean run, planned stops and slow nodes taken out too, and the time it takes with it: "
                  "unseen, waiting, restart, work done twice",
                  COLUMNS(columns));
-    for (int cause; (cause = most_lost_by(now, told)) >= 0; told[cause] = true) {
+    for (int cause; (cause = most_lost_by(now, listed)) >= 0; listed[cause] = true) {
         ANSWER_CELLS(
             answer, life_cause_name(cause), life_cause_title(cause), answer_of(AS_NUMBER, now->stops_mean[cause]),
             answer_of(AS_SECONDS, 3600 * hours(found, now->lost_share[cause])),
@@ -301,7 +301,7 @@ static void add_shares(Answer *answer, const GoodputFound *found) {
     if (count == 0) return;
     Chart *chart = ARENA_NEW(arena, Chart);
     stack_chart(arena, rows, count, chart);
-    chart->bars.legend_count = 0; // the rows say it
+    chart->bars.legend_count = 0; // the rows are labelled
     chart->bars.title = "Time that is not training, of the hours of all runs";
     chart->bars.x_title = "% of all time";
     answer_chart(answer, "lost", chart);

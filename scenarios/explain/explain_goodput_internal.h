@@ -1,21 +1,21 @@
-// What explain_goodput.c finds out and explain_goodput_answer.c tells.
+// Results of explain_goodput.c that explain_goodput_answer.c prints.
 #pragma once
 
 #include "scenarios/explain/command_explain.h"
 #include "scenarios/questions/goodput.h"
 #include "scenarios/whatif/whatif_life.h"
 
-#define GOODPUT_MATTERS 0.0005 // of all time: what gives back less is said not to help
+#define GOODPUT_MATTERS 0.0005 // of all time: smaller gains are reported as no help
 
 typedef struct GoodputFound {
     Arena *arena;
     const GoodputAsked *asked;
     const LifeStudy *now;
     WhatIfs trials;
-    double price;             // of a GPU for an hour, in USD; NAN: nobody says
-    double least, most;       // that providers ask; as the price where one was said
-    const char *paid;         // "$5.22 a GPU-hour"; NULL: nobody says
-    const char *price_source; // or NULL: as the user said
+    double price;             // of a GPU for an hour, in USD; NAN: unknown
+    double least, most;       // of providers' prices; the price where stated
+    const char *paid;         // "$5.22 a GPU-hour"; NULL: unknown
+    const char *price_source; // or NULL: stated by the user
 } GoodputFound;
 
 void goodput_explained(Answer *answer, const GoodputFound *found);

@@ -1,5 +1,4 @@
-// Why the job's weeks are not all training: the same step lived again, under the same failures, with one thing of its
-// life changed.
+// Explanation of a job's lost time over weeks: the same step under the same failures, with one condition changed.
 #include <math.h>
 
 #include "models/hardware/storage_units.h"
@@ -45,7 +44,7 @@ static RecordPoint lived(Arena *arena, const Explanation *now, const LifeNow *li
     return point;
 }
 
-// An interval that nobody said follows what is changed.
+// A default checkpoint interval is recomputed for the change.
 static void try_life(Arena *arena, Explanation *now, const LifeNow *as_is, const LifeMove *move) {
     const CheckpointSpec *said = now->job.study->training.checkpoint;
     Arena *scratch = arena_open();

@@ -1,5 +1,5 @@
-// A rank program explained: its critical path by the lines that users wrote, and what a quicker network or machine
-// would give. Its script is read again for each resource, on a catalogue in which that is quicker.
+// Explanation of a rank program: its critical path by the script's lines, and the gain of a faster network or
+// machine. Its script is run again for each resource, on a catalogue in which that resource is faster.
 #include <math.h>
 
 #include "scenarios/explain/explain.h"
@@ -52,7 +52,7 @@ const ScenarioItem *scenario_item(const Scenario *scenario, int64_t number) {
     return NULL;
 }
 
-// Seconds of the step on a machine where a resource is so many times quicker; NAN: it does not run there.
+// Seconds of the step on a machine with one resource faster by a factor; NAN: it does not run there.
 static double step_on(const Explanation *now, const ProgramSource *source, const Resource *resource, double factor) {
     Arena *scratch = arena_open();
     Problems *problems = problems_create(scratch);

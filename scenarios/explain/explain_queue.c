@@ -1,6 +1,6 @@
-// Why jobs of a shared cluster wait: each instant of each job's wait has one cause, so that causes sum to the wait; and
-// the same jobs under the same failures again, with one thing of the cluster or of its rules changed. What is told of
-// that: explain_queue_answer.c.
+// Explanation of waits in a shared cluster: each instant of each job's wait has one cause, so that causes sum to the
+// wait; and the same jobs under the same failures again, with one property of the cluster or of its rules changed.
+// Output: explain_queue_answer.c.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,7 +262,7 @@ static void try_changes(QueueFound *all) {
 
 // ---- The command.
 
-// Forms of the answer are those that all commands share; what asks for several answers, or for a size, is refused.
+// Output options common to all commands are dropped; options for several answers, or for sizing, are refused.
 static const char *const left_out[] = {"mixes", "outcomes", "plot", "plot-dir", "plot-format", "processes"};
 static const char *const refused[] = {"find-gpus", "wait-mean", "wait-p50", "wait-p90", "wait-p95",
                                       "wait-p99",  "chance",    "within",   "most-gpus"};

@@ -1,5 +1,5 @@
-// What explain queue answers: which rule to change first and what the mean wait then becomes, how it is now and why,
-// what else would help, what would not.
+// The answer of explain queue: the best change of a rule and the mean wait with it, the present wait and its causes,
+// other changes that would help or would not.
 #include <math.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ static const char *becomes_text(const QueueFound *all, const WhatIf *trial) {
                         wait_text(all->arena, trial->then));
 }
 
-// How sure it is, and what becomes of those who wait longest.
+// Certainty of the gain, and the effect on the longest waits.
 static void add_gain(Answer *answer, const QueueFound *all, const WhatIf *first) {
     Arena *arena = all->arena;
     const char *now = wait_text(arena, all->now.p95_s);
@@ -94,7 +94,7 @@ static void add_where(Answer *answer, const QueueFound *all) {
     }
 }
 
-// What gains more than what is advised, at the cost of those who wait longest or of what is not simulated.
+// Changes with a larger gain than the advised one, at the cost of the longest waits or of effects not simulated.
 static void add_not_advised(Answer *answer, const QueueFound *all) {
     Arena *arena = all->arena;
     const WhatIf *first = whatif_first(&all->trials, false);

@@ -1,4 +1,4 @@
-// What explain_queue.c finds out and explain_queue_answer.c tells.
+// Results of explain_queue.c that explain_queue_answer.c prints.
 #pragma once
 
 #include "scenarios/explain/command_explain.h"

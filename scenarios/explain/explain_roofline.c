@@ -1,6 +1,6 @@
-// The roofline of a step's operators (Williams, Waterman and Patterson, 2009): what each does for every byte it moves,
-// and how near the GPU's rates the kernel models see it. Forward of one micro-batch on one GPU, each operator as a
-// kernel by itself; what software adds between them is in the step, not here.
+// The roofline of a step's operators (Williams, Waterman and Patterson, 2009): arithmetic intensity of each, and its
+// distance from the GPU's rates by the kernel models. Forward of one micro-batch on one GPU, each operator as a
+// kernel by itself; software overheads between them are in the step, not here.
 #include <math.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static double kernel_seconds(const Gpu *gpu, Precision precision, const Operator
     return gemm_seconds(gpu, &gemm);
 }
 
-// Operators of one name and size in layers that are alike are one row.
+// Operators of the same name and size in equal layers are one row.
 static void add_row(Arena *arena, RooflineList *list, const RooflineRow *row) {
     for (int i = 0; i < list->count; i++) {
         RooflineRow *known = &list->items[i];
@@ -91,7 +91,7 @@ void list_roofline(Arena *arena, Explanation *now) {
 
 // ---- Kinds of operators, in words.
 
-// What people call a kind of operator.
+// The common name of a kind of operator.
 static const char *kind_title(const char *kind) {
     static const char *const titles[][2] = {{"gemm", "matrix product"},
                                             {"norm", "normalization"},

@@ -1,6 +1,5 @@
-// What explain answers of a step: what it takes, what to change first and what that gives, what else would help and
-// what would not, and why it takes what it takes. What people need first is for all; all that was found stands in the
-// tables.
+// The answer of explain for a step: its time, the best change and its gain, other changes that would help or would
+// not, and the causes. The default text has the main results; the tables have all of them.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +11,10 @@
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 
-#define NOTHING 1e-3 // of the step: what changes less is for -v
+#define NOTHING 1e-3 // of the step: smaller changes are for -v
 #define FEW 3
 #define CHANGES_SHOWN 4
-#define SURE_ENOUGH 0.999 // no chance is said to be more
+#define SURE_ENOUGH 0.999 // highest probability displayed
 #define NAMES_SHOWN 12
 #define RANKS_SHOWN 16
 #define LINKS_SHOWN 8
@@ -115,7 +114,7 @@ static void add_next(Answer *answer, Arena *arena, const Explanation *now) {
                step_reason(arena, &now->job, next));
 }
 
-// What gains more, but is another job: said, not advised.
+// Changes with a larger gain that alter the job: reported, not advised.
 static void add_other(Answer *answer, Arena *arena, const Explanation *now) {
     for (int i = 0; i < now->job.tried.ran; i++) {
         const WhatIf *change = &now->job.tried.items[i];
@@ -167,8 +166,8 @@ static void add_path(Answer *answer, Arena *arena, const StepChain *chain) {
     answer_say(answer, "Why", "of the critical path %s", list);
 }
 
-// Of causes that are traffic, what is no transfer.
-static const char *beside_transfers(Arena *arena, const StepChain *chain, double transfers) {
+// Time of traffic causes that is no transfer.
+static const char *other_traffic_text(Arena *arena, const StepChain *chain, double transfers) {
     static const Cause traffic[] = {CAUSE_TP, CAUSE_PP, CAUSE_DP, CAUSE_EP, CAUSE_CP};
     SimTime time = 0;
     for (size_t i = 0; i < sizeof traffic / sizeof *traffic; i++) time += chain->by_cause[traffic[i]];
@@ -191,7 +190,7 @@ static void add_transfers(Answer *answer, Arena *arena, const StepChain *chain) 
     answer_say(answer, "Transfers",
                "%s of that path: %s latency, %s bytes at the links' full rate, %s because others share the links%s",
                text_time(arena, transfers), text_time(arena, seconds_of(latency)), text_time(arena, seconds_of(flow)),
-               text_time(arena, seconds_of(sharing)), beside_transfers(arena, chain, transfers));
+               text_time(arena, seconds_of(sharing)), other_traffic_text(arena, chain, transfers));
 }
 
 // Of one name all passes and causes together.
@@ -253,7 +252,7 @@ static void add_life(Answer *answer, Arena *arena, const Explanation *now) {
                isfinite(now->days) ? arena_printf(arena, ", %s in all", text_days(arena, now->days)) : "", list);
 }
 
-// At the price that was said, or the list price.
+// At the stated price, or the list price.
 static void add_price(Answer *answer, Arena *arena, const Explanation *now) {
     const RecordPoint *point = &now->job.point;
     const StudySpec *study = now->job.study;
@@ -290,7 +289,7 @@ static bool is_shown(const Explanation *now, const WhatIf *change) {
     return change->move->kind != MOVE_RESOURCE && change->gain.mean >= WHATIF_MATTERS * now->job.point.step_p50_s;
 }
 
-// On the first screen: one less where three changes lead, or a note below says what is not the same training.
+// By default: one less if three changes lead, or if a note about changed training follows.
 static int changes_shown(const Explanation *now) {
     const Combination *some = step_leading(&now->job);
     int shown = 0, most = CHANGES_SHOWN - (some && some->count > 2);
@@ -404,7 +403,7 @@ static void add_refused(Answer *answer, const Explanation *now) {
                         "tried.");
 }
 
-// ---- The path as tables: parts of a transfer beside it.
+// ---- Tables of the critical path, with the parts of transfers.
 
 static void add_causes(Answer *answer, const StepChain *chain) {
     static const AnswerColumn columns[] = {
@@ -527,7 +526,7 @@ static Kind *kind_called(Kind *kinds, int *count, const char *name) {
     return &kinds[(*count)++];
 }
 
-// For people: hundreds of operators as their kinds.
+// Displayed instead of hundreds of operators: their kinds.
 static void add_kinds(Answer *answer, const Explanation *now) {
     static const AnswerColumn columns[] = {{NULL, "kind of operator", AS_TEXT, 0},
                                            {NULL, "forward", AS_SECONDS, 0},
@@ -560,7 +559,7 @@ static int by_seconds(const void *a, const void *b) {
     return (one->row > other->row) - (one->row < other->row);
 }
 
-// Of many operators people see those that take most.
+// Of many operators those that take most are displayed.
 static bool *most_time(Arena *arena, const Explanation *now) {
     int count = now->roofline_count;
     bool *shown = ARENA_ARRAY(arena, bool, count + 1);

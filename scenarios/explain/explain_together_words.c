@@ -1,4 +1,4 @@
-// What changes give together, in a sentence and as a table.
+// Combined changes: a sentence and a table of their joint gain.
 #include <math.h>
 #include <string.h>
 

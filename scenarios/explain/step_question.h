@@ -1,5 +1,5 @@
-// A question about one step, of a script's job or rank program or of a job said in options: what explain, check and
-// trace ask alike.
+// The question about one step, of a script's job or rank program or of a job from options, common to explain, check
+// and trace.
 #pragma once
 
 #include "scenarios/lua/scenario.h"
@@ -24,6 +24,6 @@ char **step_question_words(Arena *arena, int argc, char **argv);
 // What is missing, or is for scripts alone.
 void step_question_check(const char *verb, bool is_script, const Options *options, Problems *usage);
 bool step_question_raises_wall(const StepQuestion *question);
-// What a script returns under the number that was asked for, and how it was asked. NULL after problems of either kind.
+// The script's item of the requested number, and its request. NULL after problems of either kind.
 const ScenarioItem *step_question_item(const StepQuestion *question, const Catalogue *catalogue,
                                        const ScenarioRequest **request, Problems *usage);

@@ -1,4 +1,4 @@
-// lockstep export: a job as scripts that run.
+// lockstep export: a job as launch scripts of other software.
 #include <math.h>
 
 #include "results/answer/frame.h"
@@ -13,7 +13,7 @@ static const char *lost_text(Arena *arena, const ExportWords *lost) {
     return text;
 }
 
-static void tell(Arena *arena, Answer *answer, const char *folder, const ExportFiles *files, bool brief) {
+static void report_files(Arena *arena, Answer *answer, const char *folder, const ExportFiles *files, bool brief) {
     static const AnswerColumn columns[] = {{"path", NULL, AS_TEXT, 0},
                                            {NULL, "file", AS_TEXT, 0},
                                            {"software", "for", AS_TEXT, 0},
@@ -58,7 +58,7 @@ int export_asked(Asking *asking, const StudySpec *study, const Options *said, bo
     if (!export_job(asking->arena, study, said, option_text(asking->options, "export", ""), &files, asking->problems))
         return watch_status(EXIT_BAD_INPUT);
     if (!export_write(asking->arena, folder, &files, asking->problems)) return EXIT_FAILED;
-    tell(asking->arena, asking->answer, folder, &files, brief);
+    report_files(asking->arena, asking->answer, folder, &files, brief);
     return EXIT_DONE;
 }
 

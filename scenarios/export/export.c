@@ -1,4 +1,4 @@
-// What of a job is said in which software's words, and the files that say it.
+// Export of a job to other software's formats, and the files of it.
 #include "scenarios/export/export.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 enum { MOST_KINDS = 16 };
 
-// ---- What a job says.
+// ---- The job's settings.
 
 static void say(Export *e, const char *key, const char *value) {
     if (value) LIST_PUSH(e->arena, &e->words, ((ExportWord){key, value}));
@@ -127,7 +127,7 @@ const char *export_word(const Export *e, const char *key) {
 
 // ---- The job in a software.
 
-// The study with the software of the target in place of what was said.
+// The study with the target's software instead of its own.
 static StudySpec in_software(Arena *arena, const StudySpec *study, const ExportTarget *target) {
     StudySpec other = *study;
     const char **text = ARENA_NEW(arena, const char *);
@@ -141,13 +141,13 @@ static StudySpec in_software(Arena *arena, const StudySpec *study, const ExportT
     return other;
 }
 
-// Megatron-LM and NeMo are told a shape in numbers.
+// Megatron-LM and NeMo take a model's shape in numbers.
 static void hint_of_others(const Export *e, Problems *problems) {
     problem_hint(problems, "another software can: --export %s",
                  strcmp(e->target->name, "megatron") == 0 ? "nemo" : "megatron");
 }
 
-// As goodput has it: with failures as usual where nobody says how often machines fail.
+// As in goodput: with default failure rates where none are given.
 static double checkpoint_every(Arena *arena, const StudySpec *study, const StudyPlace *place) {
     static const FaultsSpec usual;
     ClusterSpec spec = *place->cluster->spec;
@@ -206,7 +206,7 @@ bool export_is_usual(const ExportWord *word) {
     return strcmp(word->value, "none") == 0 || (strcmp(word->value, "1") == 0 && name_is_among(degrees, 5, word->key));
 }
 
-// Words that the machines say, or that follow from others.
+// Words implied by the machines, or by other words.
 static bool is_of_course(const ExportWord *word) {
     static const char *const others[] = {"nodes",         "per_node", "grad-accumulation",   "fp8",
                                          "max_positions", "samples",  "overlap-grad-reduce", "overlap-param-gather",
@@ -330,7 +330,7 @@ static const ExportTarget *target_of(const StudySpec *study) {
     return &export_targets[0];
 }
 
-// The user's own launch file, with what the options say in place of what it says.
+// The user's own launch file, with the options' changes.
 static bool change_own_file(Arena *arena, const Options *said, ExportFiles *files, Problems *problems) {
     static const char *const others[] = {"software", "unread-options", "tokens", "samples", "epochs"};
     const char *path = import_subject_file();

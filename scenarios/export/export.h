@@ -1,5 +1,5 @@
-// A job as a script that runs: the rows by which launch files are read (scenarios/import/software.h), taken the other
-// way. What goes out is read in again before it is given, so that nothing of it is lost unsaid.
+// A job as a launch script: the rows by which launch files are read (scenarios/import/software.h), in reverse. The
+// output is read in again before it is written, so that every loss is reported.
 #pragma once
 
 #include "scenarios/study/study.h"
@@ -22,7 +22,7 @@ typedef struct ExportFile {
     const char *software;    // "Megatron-LM core 0.20"
     const char *stack;       // as --software has it
     RecordPoint point;       // the job in that software
-    ExportWords lost;        // what it cannot say
+    ExportWords lost;        // not expressible in it
 } ExportFile;
 
 typedef struct ExportFiles {
@@ -30,11 +30,11 @@ typedef struct ExportFiles {
     int count, room;
 } ExportFiles;
 
-// `kinds`: "sbatch,megatron"; or "change": the launch file that the command line named, where `said`, the job's
-// options, differ from it. False after problems.
+// `kinds`: "sbatch,megatron"; or "change": the launch file that the command line named, with the differing job
+// options in `said`. False after problems.
 bool export_job(Arena *arena, const StudySpec *study, const Options *said, const char *kinds, ExportFiles *files,
                 Problems *problems);
-// Into a folder, which is made; never over a file that is there.
+// Writes into a folder, which is created; never overwrites a file.
 bool export_write(Arena *arena, const char *folder, const ExportFiles *files, Problems *problems);
 
 #define EXPORT_OPTIONS                                                                                                 \

@@ -1,4 +1,4 @@
-// What the files of this folder share.
+// Shared by the files of this folder.
 #pragma once
 
 #include "models/workload/job/layout.h"
@@ -12,11 +12,11 @@ typedef struct Export {
     bool own_model;      // one of the user's own, that no software knows by its name
     Resolved resolved;
     int gpus, nodes, per_node;
-    const char *node, *gpu, *fabric; // fabric NULL: nobody said one
+    const char *node, *gpu, *fabric; // fabric NULL: unspecified
     RecordPoint point;
     double checkpoint_s;
-    ExportWords words;   // what is to come in again
-    ExportWords counted; // the same as the software counts it
+    ExportWords words;   // must be read back unchanged
+    ExportWords counted; // the same in the software's units
 } Export;
 
 // Overrides are arguments of the form name=value.
@@ -54,7 +54,7 @@ extern const int export_target_count;
 extern const ExportLauncher export_launchers[];
 extern const int export_launcher_count;
 
-bool export_is_usual(const ExportWord *word);              // it says what holds anyway
+bool export_is_usual(const ExportWord *word);              // equals the software's default
 const char *export_word(const Export *e, const char *key); // or NULL
 bool export_asks_for_model(const Export *e);               // its script takes a folder with config.json
 void export_count(Export *e, const char *key, const char *value);

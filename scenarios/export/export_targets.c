@@ -1,5 +1,5 @@
-// The software that a job is written for, how each counts, and the scripts that start it. Versions: what the rows of
-// scenarios/import/software.c were read in.
+// The target software of exports, its units, and its start scripts. Versions: those of the rows in
+// scenarios/import/software.c.
 #include <math.h>
 #include <string.h>
 
@@ -48,8 +48,8 @@ static void count_accelerate(Export *e) {
     if (e->training->offload_optimizer != OFFLOAD_GPU) export_count(e, "offload_both", "host");
 }
 
-// Megatron-Bridge has one word for a precision with its scaling; its recipe has degrees and a length of its own, so
-// that ours are said also where they are 1.
+// Megatron-Bridge has one word for a precision with its scaling; its recipe has its own degrees and sequence length,
+// so these are written even if they are 1.
 static void count_bridge(Export *e) {
     static const char *const words[][2] = {{"delayed", "bf16_with_fp8_delayed_scaling_mixed"},
                                            {"tensorwise", "bf16_with_fp8_current_scaling_mixed"},
@@ -358,10 +358,10 @@ static const char *header(const Export *e) {
 }
 
 typedef struct Rendezvous {
-    const char *torchrun, *accelerate, *before; // before: what starts it on each node
+    const char *torchrun, *accelerate, *before; // before: commands before it on each node
 } Rendezvous;
 
-// What stands between the head and the end of every script.
+// The part of every script between its head and its end.
 static const char *body(const Export *e, const Rendezvous *meet) {
     Arena *arena = e->arena;
     const ExportTarget *target = e->target;

@@ -1,4 +1,4 @@
-// Short forms for rows of fields, and the rows that have a file of their own. For the files of fields only.
+// Short forms for rows of fields, and rows that have a file of their own. Private to the files of fields.
 #pragma once
 
 #include "models/workload/job/field_rows.h"
@@ -9,7 +9,7 @@
 #define FLOP_AMOUNT .kind = FIELD_QUANTITY, .quantity = QUANTITY_FLOPS, .least = ABOVE_ZERO, .most = 1e24
 #define BOUND(quantity_) .kind = FIELD_BOUND, .quantity = (quantity_)
 
-// The rows of an object that stand in another file than the table of objects end with LAST_FIELD.
+// Rows of an object in another file than the table of objects end with LAST_FIELD.
 #define LAST_FIELD                                                                                                     \
     { .name = NULL }
 #define ENDED(rows) rows, 0

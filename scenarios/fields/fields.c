@@ -358,7 +358,7 @@ static const ObjectType own_types[OBJECT_COUNT] = {
     PACKETS_OBJECTS,
 };
 
-// ---- All of them: these, those of a training job, and the two made of what can be varied.
+// ---- All objects: these, those of a training job, and the two of variable parameters.
 
 static ObjectType types[OBJECT_COUNT];
 static Field vary_fields[FIELDS_MOST], published_or_varied[FIELDS_MOST];

@@ -1,5 +1,5 @@
-// Every field that a user may write in a scenario, once: what it is called, what it may be, what it is when left out.
-// Checking, --set, help and the editor's file of types all read this table. It knows nothing of Lua.
+// Every field of scenarios, once: its name, its type and range, its default. Checking, --set, help and the editor's
+// type file all read this table. It does not depend on Lua.
 #pragma once
 
 #include <stdio.h>
@@ -63,8 +63,8 @@ typedef enum ObjectId {
 
 typedef struct ObjectType {
     const char *name; // in --set paths and messages: "training.batch"
-    const char *call; // "sim.training": how it is made; NULL for a table inside another
-    const char *word; // what stands before its table in a script: "training", "batch"
+    const char *call; // "sim.training": its constructor; NULL for a table inside another
+    const char *word; // the word before its table in a script: "training", "batch"
     const char *help;
     const Field *fields;
     int field_count;
@@ -84,7 +84,7 @@ const Field *field_find(ObjectId object, const char *name); // NULL when there i
 int field_index(ObjectId object, const char *name);         // a name that is no field is our mistake
 int field_names(ObjectId object, const char *names[FIELDS_MOST]);
 
-// Every path that --set takes, one a line with what it may be, its value when left out and its help.
+// Prints every path of --set, one per line, with its type and range, default and help.
 void fields_print_settable(FILE *out);
 // lockstep.d.lua: the whole API with types for editors (LuaCATS annotations).
 void fields_print_api(FILE *out);

@@ -1,4 +1,4 @@
-// What is expected of a job: job:expect { … }.
+// The fields of expectations of a job: job:expect { … }.
 #include "scenarios/fields/field_rows.h"
 
 const Field expect_fields[] = {

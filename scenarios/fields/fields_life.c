@@ -1,4 +1,4 @@
-// The fields of what fails and how it is saved.
+// The fields of failures and checkpoints.
 #include "scenarios/fields/field_rows.h"
 
 #define LONG_SPAN .kind = FIELD_QUANTITY, .quantity = QUANTITY_TIME, .least = 1, .most = 1e11

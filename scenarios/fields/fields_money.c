@@ -1,4 +1,4 @@
-// The fields of what a cluster costs: rented, or owned.
+// The fields of a cluster's cost: rented, or owned.
 #include "models/hardware/market.h"
 #include "scenarios/fields/field_rows.h"
 

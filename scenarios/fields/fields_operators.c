@@ -1,4 +1,4 @@
-// The fields of a model that is written as operators.
+// The fields of a user-defined model of operators.
 #include "models/workload/model/written.h"
 #include "scenarios/fields/field_rows.h"
 

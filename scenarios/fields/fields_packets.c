@@ -1,4 +1,4 @@
-// The fields of a pattern of flows, sent as packets: of sim.packets, and of lockstep packets as options.
+// The fields of a pattern of packet flows, of sim.packets and of the options of lockstep packets.
 #include "scenarios/fields/field_rows.h"
 #include "sim/packet/packet.h"
 

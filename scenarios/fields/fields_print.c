@@ -1,4 +1,4 @@
-// The fields as people read them: in messages, in help, and as types for editors.
+// Printing of fields: in messages, in help, and as type annotations for editors.
 #include <string.h>
 
 #include "models/network/network.h"

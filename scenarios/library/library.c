@@ -1,4 +1,4 @@
-// liblockstep: a question is put to a process of its own, in files without a name.
+// liblockstep: a question is answered by a child process, which communicates through unnamed files.
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -50,7 +50,7 @@ static Ending run_program(int question, int answer, int mistakes) {
     posix_spawn_file_actions_destroy(&actions);
     int status = 0;
     while (!ending.why && waitpid(process, &status, 0) < 0)
-        if (errno != EINTR) return (Ending){.status = FAILED}; // somebody else has waited for it
+        if (errno != EINTR) return (Ending){.status = FAILED}; // already waited for elsewhere
     if (ending.why) return ending;
     ending.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     ending.status = WIFEXITED(status) ? WEXITSTATUS(status) : FAILED;

@@ -1,5 +1,5 @@
-// sim.blocks { on = cluster, run = job }: what every block of the job's model does on one GPU, as the built-in
-// strategies see it, for rank programs that put the same pieces together by hand.
+// sim.blocks { on = cluster, run = job }: the operations of every block of the job's model on one GPU, as in the
+// built-in strategies, for rank programs that combine them by hand.
 #include <lauxlib.h>
 #include <math.h>
 
@@ -19,8 +19,8 @@ static void set_integer(lua_State *L, const char *key, int value) {
     lua_setfield(L, -2, key);
 }
 
-// One operation: { seconds = … }, or { collective = …, group = …, bytes = … }, with overlapped = true when it runs
-// beside what follows up to { join = true }.
+// One operation: { seconds = … }, or { collective = …, group = …, bytes = … }, with overlapped = true if it runs
+// concurrently with the operations up to { join = true }.
 static void push_item(lua_State *L, const CostItem *item) {
     lua_createtable(L, 0, 4);
     lua_pushstring(L, cause_names[item->cause]);

@@ -78,7 +78,7 @@ static int make_fabric(lua_State *L, ObjectId id, FabricKind kind, bool rail_opt
     return 1;
 }
 
-// Every number that was written goes by its name; the kind says which of them it takes.
+// Every given number is passed by its name; the fabric's kind decides which are valid.
 static const FabricShape *fabric_layout(Script *script, const Object *object) {
     FabricMaker *maker =
         fabric_maker(script->arena, (FabricWord)object_value(object, "kind")->choice, object->where, script->problems);
@@ -119,7 +119,7 @@ static int sim_single_switch(lua_State *L) { return make_fabric(L, OBJECT_SINGLE
 static int sim_fat_tree(lua_State *L) { return make_fabric(L, OBJECT_FAT_TREE, FABRIC_FAT_TREE, false); }
 static int sim_rail_fat_tree(lua_State *L) { return make_fabric(L, OBJECT_RAIL_FAT_TREE, FABRIC_FAT_TREE, true); }
 
-// ---- sim.node: a file beside the scenario.
+// ---- sim.node: a file in the scenario's folder.
 static int sim_node(lua_State *L) {
     Script *script = script_of(L);
     Object object = read_call(L, 1, OBJECT_NODE);

@@ -6,7 +6,7 @@
 #include "scenarios/lua/lua_script.h"
 #include "sim/base/embed.h"
 
-#define SEED 1 // of what simulations draw; a student's numbers are drawn in course.lua
+#define SEED 1 // of simulations' draws; a student's numbers are drawn in course.lua
 
 EMBED(course_main_, "scenarios/lessons/course/course.lua");
 EMBED(course_page_training, "docs/training-accuracy.md");
@@ -51,7 +51,7 @@ struct Course {
     ScenarioRequest request;
 };
 
-// ---- What course.lua has beside scenarios' own library.
+// ---- Functions of course.lua in addition to the scenario library.
 
 // (text, name): the text as a function.
 static int host_compile(lua_State *L) {
@@ -61,7 +61,7 @@ static int host_compile(lua_State *L) {
     return 1;
 }
 
-// (function): what it gives; or nil and why not, in a sentence: a mistake in there is part of the answer.
+// (function): its result; or nil and the reason, as a sentence: errors in it are part of the answer.
 static int host_attempt(lua_State *L) {
     Script *script = script_of(L);
     Problems *told = script->problems, *raised = problems_create(script->arena);

@@ -1,5 +1,5 @@
-// The course: problems that are Lua files of the program's own (scenarios/lessons/course/, docs/course.md), run by the
-// one sandbox. Who asks calls a function of course.lua there by name and takes what it gives.
+// The course: problems are Lua files of the program (scenarios/lessons/course/, docs/course.md), run in the sandbox.
+// Callers call a function of course.lua by name and get its result.
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-// A Lua state with limits. Three guards, each for what the one before cannot see: the allocator (memory), the count
-// hook (endless loops, also inside pcall and coroutines), and the CPU timer (C functions that no hook interrupts).
+// A Lua state with limits. Three guards, each for cases that the previous one misses: the allocator (memory), the
+// count hook (endless loops, also in pcall and coroutines), and the CPU timer (C functions without hooks).
 #include "scenarios/lua/lua_host.h"
 
 #include <lauxlib.h>
@@ -23,7 +23,7 @@
 #define NO_WEAK_TABLES "scenarios have no weak tables: what they hold depends on the collector"
 #define MOST_SUGGESTIONS 50
 #define FIRST_COLLECTION ((size_t)4 << 20)
-#define OWN_WORK_BYTES ((size_t)16 << 20) // of a call, on top of what the script makes the program hold
+#define OWN_WORK_BYTES ((size_t)16 << 20) // of a call, in addition to memory the script makes the program hold
 
 static const LuaLimits usual_limits = {(size_t)256 << 20, 1000000000, 60};
 

@@ -1,5 +1,5 @@
-// The Lua that scenarios are written in: a state of its own that counts memory, steps and seconds, knows no files and
-// no clock, and turns every failure into a problem with file and line. It knows nothing of clusters.
+// The Lua interpreter of scenarios: an isolated state with limits on memory, steps and seconds, without files or a
+// clock, in which every failure becomes a problem with file and line. It does not depend on clusters.
 #pragma once
 
 #include <lua.h>
@@ -14,13 +14,13 @@
 #define STEPS_PER_HOOK 1000
 
 typedef struct LuaLimits { // 0: the default
-    size_t memory_bytes;   // of Lua's own memory, and again of what a script makes the program hold: 256 MiB
+    size_t memory_bytes;   // of Lua's own memory, and again of the program's for the script: 256 MiB
     int64_t steps;         // virtual machine instructions, counted by the thousand: 1e9
     double cpu_seconds;    // 60; then the process ends with exit status 4 (see lua_host_call)
 } LuaLimits;
 
 typedef struct LuaSource { // a text that was loaded, kept to find the lines of fields
-    const char *name;      // as messages say it
+    const char *name;      // for messages
     const char *text;
     struct LuaSource *next;
 } LuaSource;
@@ -33,9 +33,9 @@ typedef struct LuaHost {
     const char *file; // the script
     uint64_t seed;
     RandomStream random;            // of math.random
-    bool used_seed;                 // something was drawn or simulated: another seed may say another study
-    size_t memory_used, collect_at; // bytes; garbage is looked for beyond the second
-    bool refused;                   // the last that was asked for did not fit: the collector runs, and asks once more
+    bool used_seed;                 // something was drawn or simulated: another seed may give another study
+    size_t memory_used, collect_at; // bytes; garbage is collected beyond the second
+    bool refused;                   // the last allocation did not fit: Lua collects, and retries
     bool scraped;                   // that has happened since the last look at the metatables
     bool starved;                   // and it did not fit even then
     size_t arena_before;            // bytes the arena had when the host was opened
@@ -86,11 +86,11 @@ void lua_library_protect(lua_State *L, const char *called, bool strict);
 int lua_sorted_pairs(lua_State *L);
 int lua_sorted_next(lua_State *L);
 int lua_stable_sort(lua_State *L);
-// require: modules beside the script, and those set as fields of the registry's table of built-in ones.
+// require: modules in the script's folder, and built-in ones, which are fields of the registry's table.
 int lua_require(lua_State *L);
 #define LUA_BUILTIN_MODULES "lockstep.modules"
 
-// The nearest of the names, as nearest_name; NULL for a script that has asked for too many: they are for people.
+// The nearest of the names, as nearest_name, for error messages; NULL once a script has asked too often.
 const char *lua_host_nearest(lua_State *L, const char *given, const char *const *names, int name_count);
 // setmetatable: no finalizers and no weak tables, whose contents would depend on when the collector runs.
 int lua_set_metatable(lua_State *L);

@@ -1,5 +1,5 @@
-// What of Lua's own library a scenario may use: an allow-list, read-only, without the few functions that could reach
-// outside (files, binary chunks, finalizers) or answer differently from run to run (addresses, random seeds).
+// The permitted part of Lua's standard library: a read-only allow-list without functions that access the outside
+// (files, binary chunks, finalizers) or differ from run to run (addresses, random seeds).
 #include <lauxlib.h>
 #include <lualib.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static const char *known_hint(lua_State *L, const char **names, int count) {
     return lua_tostring(L, -1);
 }
 
-static int on_missing_field(lua_State *L) { // upvalues: what the table is called, the table
+static int on_missing_field(lua_State *L) { // upvalues: the table's name, the table
     const char *called = lua_tostring(L, lua_upvalueindex(1));
     if (lua_type(L, 2) != LUA_TSTRING)
         return lua_host_fail(L, NULL, "%s is indexed with a %s", called, luaL_typename(L, 2));
@@ -375,7 +375,7 @@ void lua_library_open(lua_State *L) {
     add_base(L, builtins);
     add_libraries(L, builtins);
 
-    lua_createtable(L, 0, 8); // the script's own variables; what it lacks is looked up among the built-in names
+    lua_createtable(L, 0, 8); // the script's own variables, with the built-in names as fallback
     int globals = lua_gettop(L);
     lua_createtable(L, 0, 3);
     lua_pushvalue(L, builtins);

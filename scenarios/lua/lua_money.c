@@ -1,4 +1,4 @@
-// sim.cluster's price, own, grid, pue and power_cap; sim.cost, which says what they come to.
+// sim.cluster's price, own, grid, pue and power_cap; and sim.cost, which computes the resulting bill.
 #include <math.h>
 #include <string.h>
 
@@ -70,7 +70,7 @@ static bool read_price(const Script *script, ClusterSpec *spec, const Object *pr
 
 static const char *const bill_names[] = {"discount", "support", "tax", "without"};
 
-// What price and own both may say is said once.
+// Refuses a setting that is given in both price and own.
 static bool bill_is_said_once(const Script *script, const Object *price, const Object *own) {
     bool once = true;
     for (size_t i = 2; i < sizeof bill_names / sizeof *bill_names && price && own; i++) {
@@ -83,7 +83,7 @@ static bool bill_is_said_once(const Script *script, const Object *price, const O
     return once;
 }
 
-// Whether the object says any of them, from the first on that it may.
+// Whether the object has any of them, from the index `first` on.
 static bool says_bill(const Object *object, size_t first) {
     for (size_t i = first; i < sizeof bill_names / sizeof *bill_names && object; i++)
         if (object_has(object, bill_names[i])) return true;

@@ -1,5 +1,5 @@
-// sim.options: a scenario declares flags of its own; lockstep run reads them from the command line and lists them in
-// --help. The default tells the type.
+// sim.options: a scenario declares its own flags; lockstep run reads them from the command line and lists them in
+// --help. The default's type is the flag's type.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,7 @@ const OptionSpec *script_options(const Script *script, const OptionSpec *rows, i
     return options_join(script->arena, request->own, request->own_count, rows, row_count, count);
 }
 
-// ---- What the command line says.
+// ---- Parsing of the command line.
 
 static bool number_for(Script *script, const Declared *option, const char *text, double *number) {
     const char *why;
@@ -137,7 +137,7 @@ static void push_option(lua_State *L, const Declared *option, const Options *giv
         push_fallback(L, fallback);
 }
 
-// ---- What the script says.
+// ---- Declaration by the script.
 
 static bool check_declared(Script *script, const Declared *option, Where where) {
     Problems *problems = script->problems;

@@ -1,5 +1,5 @@
-// Loops over tables in an order that is always the same: numbers, then texts, then false and true. Keys that are
-// tables or functions have no such order and are refused. The sort is stable, whatever the comparison says.
+// Deterministic iteration over tables: numbers, then texts, then false and true. Keys that are tables or functions
+// have no such order and are refused. The sort is stable, whatever the comparison returns.
 #include <lauxlib.h>
 #include <stdlib.h>
 #include <string.h>

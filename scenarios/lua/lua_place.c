@@ -1,4 +1,4 @@
-// A small reader of Lua's words: enough to step over texts, comments and nested tables.
+// A small lexer of Lua: enough to skip texts, comments and nested tables.
 #include "scenarios/lua/lua_place.h"
 
 #include <ctype.h>
@@ -79,7 +79,7 @@ static bool is_word(const Token *token, const char *word) {
     return token->length == strlen(word) && strncmp(token->start, word, token->length) == 0;
 }
 
-// How much deeper things nest after this word. Blocks count too: a function may stand in a table.
+// Change of nesting depth by this word. Blocks count too: a table may contain a function.
 static int depth_change(const Token *token) {
     static const char *const openers[] = {"{", "(", "[", "function", "if", "do", "repeat"};
     static const char *const closers[] = {"}", ")", "]", "end", "until"};

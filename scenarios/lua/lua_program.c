@@ -1,4 +1,4 @@
-// sim.program: calls the script's function once for every rank and keeps what each does. Also sim.group.
+// sim.program: calls the script's function once for every rank and records its operations. Also sim.group.
 #include <stdlib.h>
 #include <string.h>
 
@@ -257,7 +257,7 @@ static bool read_chakra_rank(Script *script, ChakraReader *reader, const char *p
     return data && chakra_read_rank(reader, shown, data, bytes, rank);
 }
 
-// A file of each rank, named as the one that is said.
+// Reads a file per rank, named after the given one.
 static void read_chakra(Script *script, ProgramSpec *program, const Object *object, const char *path, Where where) {
     const char *groups = object_text(object, "communicators");
     Where of_groups = object_value(object, "communicators")->where;

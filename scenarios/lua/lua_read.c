@@ -1,4 +1,4 @@
-// Walks a table field by field. Problems say what was found, what is wanted, and an example that is right.
+// Reads a table field by field. Error messages give the value found, the expected type, and a correct example.
 #include "scenarios/lua/lua_read.h"
 
 #include <lauxlib.h>

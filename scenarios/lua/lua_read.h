@@ -1,5 +1,5 @@
-// From a Lua table to checked values, by the table of fields. Everything wrong with a table is reported at once, each
-// at its own line; what --set says takes the place of what the script says.
+// Conversion of Lua tables to checked values, by the table of fields. All errors of a table are reported at once,
+// each at its own line; --set overrides the script's values.
 #pragma once
 
 #include <lua.h>
@@ -9,8 +9,8 @@
 #include "scenarios/lua/lua_host.h"
 #include "scenarios/lua/lua_place.h"
 
-// What the functions of sim hand to a script: a userdata of this shape. value NULL: making it failed, which has been
-// reported; whoever uses it keeps silent.
+// Return values of sim's functions: a userdata of this shape. value NULL: its creation failed and was reported; its
+// users report nothing more.
 typedef struct Handle {
     HandleKind kind;
     const void *value;
@@ -50,10 +50,10 @@ typedef struct Reader {
     bool brief;
 } Reader;
 
-// Reads the table at the index (absent counts as empty). Problems are added; object->sound says whether there were any.
-// `values` is room for FIELDS_MOST, or NULL to take it from the arena. `word` stands before the table in the source.
+// Reads the table at the index (absent counts as empty). Problems are added; object->sound: there were none. `values`
+// has FIELDS_MOST elements, or is NULL: allocated in the arena. `word` precedes the table in the source.
 void read_object(Reader *reader, int index, ObjectId id, const char *word, Where call, Value *values, Object *object);
-// The same for a table that stands at a known place, as the value of a key the user chose.
+// The same for a table at a known place, as the value of a key chosen by the user.
 void read_object_at(Reader *reader, int index, ObjectId id, Place place, Where call, Object *object);
 
 const Value *object_value(const Object *object, const char *field);

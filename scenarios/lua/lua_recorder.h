@@ -24,7 +24,7 @@ typedef struct PairList { // of an uneven all_to_all
 typedef struct EventMark { // r:record(name), of the rank being recorded
     const char *name;
     int mark;
-    uint8_t cause; // what waiting for it counts as: what the stream did before
+    uint8_t cause; // of waiting for it: the stream's last cause
 } EventMark;
 
 typedef struct Recorder {

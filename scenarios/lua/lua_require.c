@@ -1,4 +1,4 @@
-// require: the built-in modules, and files beside the script. No name leads out of the script's folder.
+// require: the built-in modules, and files in the script's folder. No name leads out of that folder.
 #include <lauxlib.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ static void read_module(lua_State *L, const char *name) {
 int lua_require(lua_State *L) {
     size_t length;
     const char *name = luaL_checklstring(L, 1, &length);
-    if (strlen(name) < length) name = ""; // what stands behind a NUL would be lost
+    if (strlen(name) < length) name = ""; // text after a NUL would be lost
     lua_settop(L, 1);
     lua_getfield(L, LUA_REGISTRYINDEX, LUA_BUILTIN_MODULES);
     if (lua_getfield(L, -1, name) != LUA_TNIL) return 1;

@@ -1,4 +1,4 @@
-// What the parts of the Lua layer share while a script runs: the module "lockstep" as scripts see it.
+// Shared state of the Lua layer while a script runs: the module "lockstep".
 #pragma once
 
 #include <lauxlib.h>
@@ -66,8 +66,8 @@ extern const luaL_Reg cluster_functions[], money_functions[], model_functions[],
 // The command's own options and some of the script's, as one table.
 const OptionSpec *script_options(const Script *script, const OptionSpec *rows, int row_count, int *count);
 int job_expect(lua_State *L);
-void stop_when_only_help_is_wanted(lua_State *L); // before what takes long
-void push_study(lua_State *L, const char *word);  // of the table at index 1, which stands behind `word` in the source
-bool push_packets(lua_State *L, const struct PacketsStudy *study); // what comes of it; false after a problem
-int rank_index(lua_State *L);                                      // r.id, r:compute, …: what a rank or stream has
+void stop_when_only_help_is_wanted(lua_State *L); // before long computations
+void push_study(lua_State *L, const char *word);  // of the table at index 1, after `word` in the source
+bool push_packets(lua_State *L, const struct PacketsStudy *study); // its result; false after a problem
+int rank_index(lua_State *L);                                      // r.id, r:compute, …: members of a rank or stream
 void module_open(lua_State *L);                                    // registers "lockstep" for require

@@ -1,4 +1,4 @@
-// require "lockstep": the table of functions that scripts call, and the handles that these give back.
+// require "lockstep": the table of functions for scripts, and the handles that these return.
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-// sim.simulate, sim.fit and sim.report: scripts that ask, compare and answer for themselves.
+// sim.simulate, sim.fit and sim.report: for scripts that run, compare and report simulations themselves.
 #include <math.h>
 #include <string.h>
 
@@ -327,7 +327,7 @@ static int sim_fit(lua_State *L) {
     return 1;
 }
 
-// ---- sim.report: published beside simulated, in the script's own words.
+// ---- sim.report: published and simulated figures, with the script's own text.
 
 static Record *report_of(lua_State *L, const Object *object) {
     Script *script = script_of(L);

@@ -31,24 +31,25 @@ static bool wrong(StepReader *reader, const char *text, const char *hint) {
     return false;
 }
 
-// ---- One message, on top of the stack.
-static bool known_keys(lua_State *L, StepReader *reader, const char *peer) {
+// The table on top of the stack, a message or a step, has these two fields and no others.
+static bool known_keys(lua_State *L, StepReader *reader, const char *table, const char *one, const char *other) {
     for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
         const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "a number";
-        if (strcmp(key, peer) == 0 || strcmp(key, "bytes") == 0) continue;
-        wrong(reader, arena_printf(reader->arena, "a message has %s and bytes, not \"%.40s\"", peer, key),
-              "for example: send = { to = 1, bytes = 1024 }");
+        if (strcmp(key, one) == 0 || strcmp(key, other) == 0) continue;
+        wrong(reader, arena_printf(reader->arena, "%s has %s and %s, not \"%.40s\"", table, one, other, key),
+              "for example: { send = { to = 1, bytes = 1024 } }");
         lua_pop(L, 2);
         return false;
     }
     return true;
 }
 
+// ---- One message, on top of the stack.
 static bool read_message(lua_State *L, StepReader *reader, const char *peer, StepMessage *message) {
     int is_whole = 0;
     if (!lua_istable(L, -1))
         return wrong(reader, "a message is a table", "for example: send = { to = 1, bytes = 1024 }");
-    if (!known_keys(L, reader, peer)) return false;
+    if (!known_keys(L, reader, "a message", peer, "bytes")) return false;
     lua_getfield(L, -1, peer);
     lua_Integer other = lua_tointegerx(L, -1, &is_whole);
     lua_pop(L, 1);
@@ -100,7 +101,8 @@ static bool read_steps(lua_State *L, StepReader *reader) {
         Messages sends = {0}, receives = {0};
         reader->step = (int)i + 1;
         lua_rawgeti(L, -1, (lua_Integer)i + 1);
-        bool good = lua_istable(L, -1) ? read_messages(L, reader, "send", "to", &sends) &&
+        bool good = lua_istable(L, -1) ? known_keys(L, reader, "a step", "send", "recv") &&
+                                             read_messages(L, reader, "send", "to", &sends) &&
                                              read_messages(L, reader, "recv", "from", &receives)
                                        : wrong(reader, "a step is a table", "{ send = …, recv = … }");
         lua_pop(L, 1);
@@ -142,7 +144,7 @@ static int read_body(lua_State *L) {
     return 0;
 }
 
-// Its text is read already; what is left to read are modules beside it.
+// The script itself has been read; modules in its folder still have to be.
 static bool raise_wall(Arena *arena, const char *file, WallMode mode, Problems *problems) {
     WallRules rules = {0};
     wall_allow_script(arena, &rules, file);

@@ -10,6 +10,6 @@ typedef struct StepReader StepReader;
 
 // Raises the wall round the file. NULL after problems.
 StepReader *lua_steps_open(Arena *arena, const char *file, WallMode wall, Problems *problems);
-// What it says for so many ranks and bytes. NULL after problems.
+// Calls the function for so many ranks and bytes. NULL after problems.
 const WrittenSteps *lua_steps_read(StepReader *reader, Arena *into, int ranks, int ranks_per_node, double bytes);
 void lua_steps_close(StepReader *reader);

@@ -1,4 +1,4 @@
-// sim.study: what is varied, what is published, and what to draw.
+// sim.study: variations, published figures, and plots.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,7 +123,7 @@ static bool set_published(Script *script, StudySpec *study, const Value *publish
 
 // ---- The study.
 
-// What is said of recomputation means something for one of the values.
+// Settings of recomputation need at least one value that uses them.
 static bool check_varied_recompute(Script *script, const StudySpec *study, const Variation *variation) {
     bool selective = false, some = false, operations = false;
     for (int i = 0; i < variation->count; i++) {

@@ -20,7 +20,7 @@ static int model_get(lua_State *L) {
     return push_model(L, find_model(script->arena, lua_tostring(L, 1), where, script->problems), where);
 }
 
-// A config.json beside the scenario.
+// A config.json in the scenario's folder.
 static int model_hf(lua_State *L) {
     const Script *script = script_of(L);
     Where where = lua_host_where(L, 1);
@@ -195,7 +195,7 @@ static int sim_training(lua_State *L) {
         job->expect = ARENA_NEW(script->arena, ExpectationList);
         job->said = (JobSaid){.where = object.where, .model = handle_value(&object, "model")};
         say_table(&job->said, &object);
-        job_make(script->arena, &job->said, (GpuTypes){NULL, 0}, script->problems); // what is wrong on any GPU
+        job_make(script->arena, &job->said, (GpuTypes){NULL, 0}, script->problems); // errors independent of the GPU
     }
     handle_push(L, HANDLE_TRAINING, job, object.where);
     return 1;

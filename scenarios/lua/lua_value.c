@@ -1,4 +1,4 @@
-// Numbers with ranges and units, names from lists and from the catalogue, and what sim's functions gave.
+// Reads numbers with ranges and units, names from lists and from the catalogue, and return values of sim's functions.
 #include "scenarios/lua/lua_value.h"
 
 #include <lauxlib.h>
@@ -9,7 +9,7 @@
 #include "models/workload/cluster/fabric_kinds.h"
 #include "scenarios/lua/lua_script.h"
 
-// A job's objects have one name at every door.
+// A job's objects have the same name in scripts and options.
 const char *object_called(ObjectId id) {
     if (id < OBJECT_CLUSTER) return object_type(id)->name;
     return object_type(id)->call ? object_type(id)->call : object_type(id)->name;

@@ -1,4 +1,4 @@
-// One value against one field: what lua_read.c asks for each. Knows kinds and ranges, no tables.
+// Checks one value against one field, for lua_read.c. Knows kinds and ranges, no tables.
 #pragma once
 
 #include "scenarios/lua/lua_read.h"

@@ -37,7 +37,7 @@ static const char *paths_of_field(Arena *arena, const PathList *paths, const cha
 static void check_path(Script *script, const PathList *paths, Setting *setting) {
     for (int i = 0; i < paths->count; i++)
         if (strcmp(paths->items[i], setting->path) == 0) return;
-    setting->used = true; // nothing more is said of it
+    setting->used = true; // reported once
     problem_add(script->problems, (Where){setting->written, 0}, "nothing is called %.60s", setting->path);
     const char *near = paths_of_field(script->arena, paths, setting->path);
     if (!near) near = nearest_name(setting->path, paths->items, paths->count);

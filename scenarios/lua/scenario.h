@@ -1,5 +1,5 @@
-// A scenario: a Lua script that says what to simulate. Loading it runs the script and gives studies and programs, all
-// checked; nothing of Lua is left then.
+// A scenario: a Lua script that defines simulations. Loading it runs the script and returns checked studies and
+// programs, which no longer depend on Lua.
 #pragma once
 
 #include "scenarios/lua/lua_host.h"
@@ -11,7 +11,7 @@ typedef struct ScenarioRequest {
     const char *file;
     const char *const *sets; // "path=value", from --set
     int set_count;
-    int argc; // the whole command line: what sim.options declares is looked for in it
+    int argc; // the whole command line, for options declared by sim.options
     char **argv;
     const OptionSpec *own; // options that are the command's, not the script's
     int own_count;

@@ -1,6 +1,6 @@
-// lockstep-mpi: `lockstep sweep` and `lockstep plan` over the ranks of an MPI job. Rank 0 reads the command line, owns
-// the answer and hands out points, or clusters to plan for, one by one; every other rank does them in a process of its
-// own, so that one can fail without the job.
+// lockstep-mpi: `lockstep sweep` and `lockstep plan` over the ranks of an MPI job. Rank 0 reads the command line,
+// owns the answer and hands out points, or clusters to plan for, one by one; every other rank runs each in a child
+// process, so that one can fail without the job.
 #include <errno.h>
 #include <mpi.h>
 #include <signal.h>
@@ -113,7 +113,7 @@ static PlanResult plan_over_ranks(void *context, Arena *arena, const PlanParts *
     return plan_search_parts(arena, parts, &hands, problems);
 }
 
-// Every worker says goodbye; answers that nobody waits for any more come before that.
+// Every worker confirms the stop; answers no longer needed arrive before that and are dropped.
 static void dismiss(const Ranks *ranks) {
     Arena *scratch = arena_open();
     for (int r = 1; r <= ranks->count; r++) MPI_Send(NULL, 0, MPI_BYTE, r, TAG_STOP, MPI_COMM_WORLD);
@@ -152,7 +152,7 @@ static void say(int tag, const char *bytes, size_t size) {
     MPI_Send(bytes, (int)size, MPI_BYTE, 0, tag, MPI_COMM_WORLD);
 }
 
-// Answers one errand; false when told to stop on the way.
+// Answers one errand; false if asked to stop meanwhile.
 static bool do_errand(WorkerPool *pool, const Errand *errand) {
     Arena *scratch = arena_open();
     PoolAnswer answer;
@@ -186,7 +186,7 @@ static Errands read_line(Arena *arena, bool plans, int argc, char **argv) {
     return sweep ? (Errands){sweep_work, sweep, sweep->stored.id} : (Errands){0};
 }
 
-// What is wrong with the command line or the scenario, and what is asked for in words, rank 0 says.
+// Errors of the command line or the scenario, and help, are printed by rank 0 only.
 static Errands read_quietly(Arena *arena, bool plans, int argc, char **argv) {
     int kept[2] = {dup(STDOUT_FILENO), dup(STDERR_FILENO)};
     FILE *nowhere = fopen("/dev/null", "w");

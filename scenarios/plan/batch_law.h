@@ -1,4 +1,4 @@
-// How many optimizer steps a global batch needs for the same result, and what learning rate goes with it.
+// The number of optimizer steps for the same result as a function of the global batch, and the learning rate.
 #pragma once
 
 #include "sim/base/arena.h"
@@ -8,7 +8,7 @@ typedef struct BatchPoint {
     double batch, steps;
 } BatchPoint;
 
-// S = S_min (1 + B_crit / B) (McCandlish et al. 2018, equation 5.1), or a curve that somebody measured. Batches are in
+// S = S_min (1 + B_crit / B) (McCandlish et al. 2018, equation 5.1), or a measured curve. Batches are in
 // samples.
 typedef struct BatchLaw {
     double critical_batch, least_steps; // 0: no law
@@ -18,9 +18,9 @@ typedef struct BatchLaw {
 } BatchLaw;
 
 bool batch_law_given(const BatchLaw *law);
-// Steps to the same result; NAN outside a curve: nobody knows.
+// Steps to the same result; NAN (unknown) outside a curve.
 double batch_law_steps(const BatchLaw *law, double batch);
-// The law of a run that took so many samples at its batch.
+// The law of a run that took `samples` samples at its batch.
 BatchLaw batch_law_from_run(double critical_batch, double batch, double samples);
 // Columns batch and steps of a CSV file.
 BatchLaw batch_law_read(Arena *arena, const char *path, Problems *problems);

@@ -1,4 +1,4 @@
-// All clusters of a plan, in one process or in many.
+// Searches all clusters of a plan, in one process or in many.
 #include "scenarios/plan/plan.h"
 
 #include <math.h>
@@ -16,8 +16,8 @@
 #include "sim/system/watch.h"
 #include "sim/system/worker_pool.h"
 
-#define LEAST_FIT 0.05 // what is less likely to fit is not worth naming: no command would run it
-#define SLICES 8       // of the candidates of one row, when every one of them is simulated by many hands
+#define LEAST_FIT 0.05 // layouts less likely to fit are not listed: no command would run them
+#define SLICES 8       // of the candidates of one row, if all are simulated by many workers
 #define WAIT_MS 1000
 #define TRIES 3 // at a part whose worker ended
 
@@ -145,8 +145,8 @@ static void search_all(const PlanParts *parts, const Hands *hands, PlanFound *fo
 
 // ---- Rows.
 
-// The fabric number l that a node is tried with: its own, or one of the list. One node uses none, and stands in the
-// plan once; false: there is no such fabric.
+// The fabric number l tried with a node: its own, or one of the list. A single node uses none, and is in the plan
+// once; false: there is no such fabric.
 static bool fabric_of_row(const PlanRequest *request, int n, int gpus, int l, const PlanFabric **fabric) {
     const PlanFabric *own = request->node_fabric ? request->node_fabric[n] : NULL;
     *fabric = own ? own : l < request->fabric_count ? &request->fabrics[l] : NULL;
@@ -292,8 +292,8 @@ PlanParts plan_parts(Arena *arena, const PlanRequest *request, bool many_hands) 
     return parts;
 }
 
-// As rented in each of the ways that are looked at: one simulation, priced and lived through for each. Only the ways in
-// which it can be had, or the first, which says why not.
+// The cluster rented in each way: one simulation, priced and evaluated for each. Only the ways in which it is
+// offered, or the first, with the reason.
 static int finish_rents(Arena *arena, const PlanRequest *request, const PlanFound *found, const PlanRow *row,
                         PlanRow *into) {
     RecordPoint step = {.ran = false};
@@ -321,7 +321,7 @@ static double least_rent(const PlanRow *rows, int count) {
     return least;
 }
 
-// One cluster and layout in all ways in which it can be had, bought before rented; or one row that says why not.
+// One cluster and layout in all available ways, bought before rented; or one row with the reason for none.
 static int finish_in_ways(Arena *arena, const PlanRequest *request, const PlanFound *found, const PlanRow *row,
                           PlanRow *into) {
     bool rents = !request->own || request->own_or_rent;

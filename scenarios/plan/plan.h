@@ -1,4 +1,4 @@
-// Planning: which layout is best on each cluster that comes into question, and which cluster is then best.
+// Planning: the best layout on each candidate cluster, and the best of these clusters.
 #pragma once
 
 #include "models/hardware/quote.h"
@@ -14,18 +14,18 @@ extern const char *const plan_objective_names[PLAN_OBJECTIVE_COUNT];
 // What joins nodes: a link, and a shape that --fabric lays of it or reads from a file.
 typedef struct PlanFabric {
     const FabricLink *link;
-    const FabricShape *shape; // NULL: as --oversubscription says
-    const char *name;         // as --fabric takes it
+    const FabricShape *shape; // NULL: by --oversubscription
+    const char *name;         // as in --fabric
 } PlanFabric;
 
 bool plan_same_fabric(const PlanFabric *a, const PlanFabric *b); // two NULLs are the same
 
 typedef struct PlanRequest {
     const Catalogue *catalogue;
-    TrainingSpec training; // layout fields and micro_batch above 0, and what is fixed below: the user's word
-    bool splits_backward;  // schedules that do are looked at too
+    TrainingSpec training; // layout fields and micro_batch above 0, and those fixed below: stated by the user
+    bool splits_backward;  // includes schedules that do
     bool offloads;         // and the optimizer's state in host memory
-    bool seq_given;        // the length of a sequence was said
+    bool seq_given;        // the length of a sequence was given
     bool recompute_fixed, zero_fixed, schedule_fixed;
     LayoutSaid said;
     const NodeType *const *nodes; // every combination of these four is a plan
@@ -33,35 +33,35 @@ typedef struct PlanRequest {
     const TrainingSpec *node_training; // [node_count]: the job as each type of node runs it, or NULL: as training
     const PlanFabric *fabrics;         // none: a cluster of one node, or of one NVLink domain
     int fabric_count;
-    const PlanFabric *const *node_fabric; // [node_count]: the only one that a node goes with, or NULL; may be NULL
-    const bool *fabric_assumed;           // [node_count]: its link is node_usual_link, nobody said any; may be NULL
+    const PlanFabric *const *node_fabric; // [node_count]: the only one for a node, or NULL; may be NULL
+    const bool *fabric_assumed;           // [node_count]: node_usual_link, since none was given; may be NULL
     const int *gpus;
     int gpus_count;
     const double *oversubscriptions; // of leaf switches, capacity down over up, each at least 1; none: 1
     int oversubscription_count;
     const double *batches; // global batches in samples; each at least 1
     int batch_count;
-    double accumulation; // said in place of a global batch, on accumulated_on replicas; 0: it was not
+    double accumulation; // given in place of a global batch, on accumulated_on replicas; 0: not given
     int accumulated_on;
-    bool batch_assumed, gpus_assumed;    // by plan_usual_batch, plan_usual_gpus, not said by the user
-    BatchLaw law;                        // how many steps a batch needs; without one the run's samples are fixed
+    bool batch_assumed, gpus_assumed;    // by plan_usual_batch, plan_usual_gpus, not given
+    BatchLaw law;                        // number of steps by batch; without one the run's samples are fixed
     double price_per_gpu_hour;           // below 0: the catalogue's
-    const struct RentSpec *rent;         // whose price and at which terms (cluster_money.h), or NULL: what comes first
-    const struct RentSpec *const *rents; // ways to rent that are looked at beside each other, `rent` the first
+    const struct RentSpec *rent;         // provider and terms (cluster_money.h), or NULL: the first offer
+    const struct RentSpec *const *rents; // ways to rent that are compared, `rent` the first
     int rent_count;                      // 0 or 1: `rent` only
-    const struct BillSpec *bill;         // discount, support, tax, what is left out; or NULL
+    const struct BillSpec *bill;         // discount, support, tax, excluded rows; or NULL
     const char *currency;
-    double spot_mtbf_s;        // until a provider takes a spot node back; 0: as the offers say (plan_pay.h)
+    double spot_mtbf_s;        // until a provider takes a spot node back; 0: by the offers (plan_pay.h)
     const struct OwnSpec *own; // bought instead of rented (money.h), or NULL
-    bool own_or_rent;          // with own: every cluster stands in the plan both ways, where it can be had
+    bool own_or_rent;          // with own: every cluster is in the plan both ways, if available
     const struct Grid *grid;   // that the electricity is from, or NULL: the world's average
     double deadline_s, budget; // 0: none
-    double start_s;            // from today until the machines are there
-    double start_spread_s;     // nine times in ten no more than so much later; 0: never
-    double confidence;         // that date and budget are kept, wished of the plan chosen; 0: as expected is enough
+    double start_s;            // from today until delivery
+    double start_spread_s;     // 90 % of deliveries are at most this late; 0: never late
+    double confidence;         // wanted probability of date and budget; 0: in the mean
     double miss_cost;          // of missing date or budget; 0: as plan_learn.h has it
     double fit;                // chance that a layout fits in memory, at least; 0: PLAN_FIT
-    const char *deadline_day;  // where it was said as a day: so, counted from deadline_from
+    const char *deadline_day;  // if given as a day: its text, counted from deadline_from
     Date deadline_from;
     PlanObjective objective;
     const struct FaultsSpec *faults; // or NULL: nothing fails
@@ -80,9 +80,9 @@ typedef struct PlanRange90 {
 } PlanRange90;
 
 typedef struct PlanChance {
-    bool known;                      // from draws; else nothing was drawn
-    double by_date, in_budget, both; // 1 where none was asked for; a budget is kept by what nobody knows the price of
-    PlanRange90 days, cost;          // days from today: until the machines are there counted in
+    bool known;                      // from draws; else unknown
+    double by_date, in_budget, both; // 1 where none was asked for; an unknown price keeps any budget
+    PlanRange90 days, cost;          // days from today, including the time until delivery
 } PlanChance;
 
 // One cluster with one global batch, and the best layout on it.
@@ -92,17 +92,17 @@ typedef struct PlanRow {
     int gpus;
     double oversubscription;
     TrainingSpec training; // with the layout chosen; samples are those of the whole run
-    RecordPoint point;     // point.ran false: nothing fits; why_not says why
+    RecordPoint point;     // point.ran false: nothing fits, with the reason in why_not
     bool owned;
     int way;                        // of the request's rents; 0 where it has one only
     double term_days;               // rent is paid for whole ones, used or not; 0: by the hour (plan_pay.h)
     double unused_cost;             // part of the cost: of the term's days that the run does not take
-    bool no_spares;                 // unsaid how many stand by, and it is better without (plan.c)
-    double spares_cost;             // part of the cost: of nodes that stand by (plan_pay.h)
-    double storage_cost;            // part of the cost: of what checkpoints are written to (plan_pay.h)
-    double rent_per_gpu_hour;       // owned: of the same cluster rented, where the plan has both; 0: nobody knows
-    double price_sigma;             // of the log of its price: between providers, and until one is asked
-    double price_least, price_most; // over the price: the cheapest and the dearest that is known; 0: no bound
+    bool no_spares;                 // spares are not given, and the plan is better without (plan.c)
+    double spares_cost;             // part of the cost: of spare nodes (plan_pay.h)
+    double storage_cost;            // part of the cost: of checkpoint storage (plan_pay.h)
+    double rent_per_gpu_hour;       // owned: of the same cluster rented, where the plan has both; 0: unknown
+    double price_sigma;             // of the log of its price: between providers, until one is chosen
+    double price_least, price_most; // relative to the price: the lowest and the highest known; 0: no bound
     int number;                     // of its cluster and batch: names the random streams that no other has
     PlanChance chance;
     bool late, over_budget; // as expected
@@ -131,8 +131,8 @@ typedef struct PlanResult {
 // bound is below the best found. The answer does not depend on `jobs`.
 PlanResult plan_search(Arena *arena, const PlanRequest *request, Problems *problems);
 
-// The same in parts, for programs that bring their own hands (worker_pool.h). All who work on one search read the same
-// request; `id` is the same for those that did, with the same engine.
+// The same in parts, for programs with their own workers (worker_pool.h). All workers of one search read the same
+// request; `id` is equal for equal requests and engines.
 #define PLAN_ID_ROOM 24
 typedef struct PlanParts {
     const PlanRequest *request;
@@ -145,15 +145,15 @@ PlanParts plan_parts(Arena *arena, const PlanRequest *request, bool many_hands);
 char *plan_work(void *parts, Arena *arena, int64_t item, size_t *bytes); // a PoolWork
 PlanResult plan_search_parts(Arena *arena, const PlanParts *parts, const Hands *hands, Problems *problems);
 
-// ---- What a plan takes where the user says nothing (plan_options.c).
+// ---- Defaults of a plan (plan_options.c).
 typedef struct PlanRange {
     double least, most;
 } PlanRange;
 
 double plan_usual_batch(const Model *model, double seq_len);           // of a transformer, in samples
 PlanRange plan_usual_gpus(const PlanRequest *request, double samples); // of a run by its deadline, which is above 0
-// What a GPU-hour of a rented node costs: its own price, or like with like what the providers ask that have the GPUs of
-// all nodes that nobody rents by their name. Of no offer where the user states it, or nobody sells.
+// Price of a GPU-hour of a rented node: its own, or the price of providers that have the GPUs of all nodes without an
+// offer, so that these are comparable. Without an offer if the user states the price, or there is none.
 Quote plan_quote(Arena *arena, const PlanRequest *request, const NodeType *node);
 
 // ---- One row (plan_search.c).
@@ -166,12 +166,12 @@ typedef struct PlanFound {
     int slices; // of the row's candidates that were searched to the end
 } PlanFound;
 
-// The cluster of a row as a plan has it: where no shape is said full bisection, rails where the fabric is InfiniBand.
+// The cluster of a row: by default full bisection, rails where the fabric is InfiniBand.
 // `gpu` replaces the node's, or NULL.
 ClusterSpec plan_cluster_spec(Arena *arena, const PlanRequest *request, const PlanRow *row, const Gpu *gpu);
 const Cluster *plan_cluster(Arena *arena, const PlanRequest *request, const PlanRow *row, const Gpu *gpu,
                             Problems *problems);
-// The request as this row has it: the job of its node, one oversubscription; bought or rented.
+// The request for this row: the job of its node, one oversubscription; bought or rented.
 PlanRequest plan_for_row(const PlanRequest *request, const PlanRow *row);
 // Candidates number slice, slice + slices, … of one row's.
 PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int slice, int slices);
@@ -180,8 +180,8 @@ RecordPoint plan_step_as_packets(Arena *arena, const PlanRequest *request, const
 void plan_simulate_row(Arena *arena, const PlanRequest *request, const Cluster *cluster, PlanRow *row);
 void plan_live_row(Arena *arena, const PlanRequest *request, const Cluster *cluster, PlanRow *row);
 RecordPoint plan_undisturbed(const PlanRow *row); // the run before anything failed or was saved, to be lived again
-// The row's run lived again where machines fail so many times as often (plan_what_if.c), as with --node-mtbf divided by
-// that. The request counts failures.
+// Simulates the row's run again with failures scaled by a factor (plan_what_if.c), as with --node-mtbf divided by it.
+// The request counts failures.
 void plan_live_failing(Arena *arena, const PlanRequest *request, double factor, PlanRow *row);
 
 // ---- Ranking (plan_rank.c).

@@ -1,5 +1,5 @@
-// What `lockstep plan` answers: which cluster and layout, how sure it is, why it takes what it takes, the one thing to
-// change and the one to measure, what is assumed; then all that was found.
+// The answer of `lockstep plan`: which cluster and layout, how certain, the causes of its time, the one thing to
+// change and the one to measure, the assumptions; then all results.
 #include "scenarios/plan/plan_answer.h"
 
 #include <math.h>
@@ -89,7 +89,7 @@ static void add_lead(Answer *answer, const PlanStudy *plan) {
                plan_length_text(plan->arena, chance->days.p5), plan_length_text(plan->arena, chance->days.p95), cost);
 }
 
-// ---- Why, what to change, what to measure.
+// ---- Causes, changes, measurements.
 
 static void add_why(Answer *answer, const PlanStudy *plan, const PlanRow *row) {
     const RecordPoint *point = &row->point;
@@ -179,7 +179,7 @@ static void add_change(Answer *answer, const PlanStudy *plan, const PlanRow *row
     answer_close(answer);
 }
 
-// ---- What is assumed: what decides in a line, all of it with -v.
+// ---- Assumptions: the decisive ones in a line, all of them with -v.
 
 static bool link_is_assumed(const PlanRequest *request, const PlanRow *row) {
     for (int n = 0; n < request->node_count && row->fabric && request->fabric_assumed; n++)
@@ -254,7 +254,7 @@ static void add_offers(Answer *answer, const PlanStudy *plan) {
     }
 }
 
-// Where published laws say that the batch is beyond what pays, and the user has no law of his own.
+// If published laws show that the batch is beyond the efficient range, and the user has given no law.
 static void add_critical_batch(Answer *answer, const PlanStudy *plan, const PlanRow *row) {
     Arena *arena = plan->arena;
     const TrainingSpec *training = &plan->request->training;
@@ -317,7 +317,7 @@ static void add_doubts(Answer *answer, const PlanStudy *plan, const PlanRow *row
                        plan->result->searched, plan->result->cluster_count);
 }
 
-// ---- What was asked and searched.
+// ---- The request and the search.
 
 static const char *title_of(const PlanStudy *plan) {
     const TrainingSpec *training = &plan->request->training;
@@ -401,7 +401,7 @@ static void say_asked(Answer *answer, const PlanStudy *plan) {
     say_search(answer, plan);
 }
 
-// ---- Of the plan in front: what its figures mean, what it is paid with, where its time and memory go.
+// ---- The best plan: meaning of its figures, payment, breakdown of time and memory.
 
 static const char *layout_text(Arena *arena, const PlanRow *row) {
     const RecordPoint *point = &row->point;
@@ -462,7 +462,7 @@ static void bill_line(Bill *bill, const char *what, double amount) {
                plan_money_value(bill->plan, amount / bill->hours), answer_of(AS_SHARE, amount / bill->total));
 }
 
-// Of the nodes that work, as the record's prices have them; beside them what a plan pays on top.
+// The bill's lines of the working nodes, from the record's prices, and a plan's additional costs.
 static void bill_lines(Bill *bill, const PlanRow *row) {
     const RecordPoint *point = &bill->plan->chosen->points[0];
     for (int i = 0; i < point->cost_line_count; i++) {

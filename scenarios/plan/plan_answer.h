@@ -1,4 +1,4 @@
-// How a plan is asked for on the command line, and what it answers.
+// The command-line options of a plan, and its answer.
 #pragma once
 
 #include "results/results.h"
@@ -11,11 +11,11 @@ extern const OptionSpec plan_options[];
 extern const int plan_option_count;
 const OptionSpec *plan_rows(Arena *arena, int *count); // these, of a price, and of a job
 // Options must hold plan_rows.
-// The deadline: a time, or a day to whose end there is so much time from --date (today, when that is not said).
+// The deadline: a duration, or a day, whose end is counted from --date (default: today).
 void plan_read_deadline(const Options *options, PlanRequest *request, Problems *problems);
 void plan_read_request(Arena *arena, const Options *options, PlanRequest *request, Problems *problems);
 
-typedef struct PlanStudy { // all that was asked and found
+typedef struct PlanStudy { // request and results
     Arena *arena;
     const PlanRequest *request;
     const PlanResult *result;
@@ -24,14 +24,14 @@ typedef struct PlanStudy { // all that was asked and found
     WhatIfs reaches, shifts;
     PlanSettings settings;
     const Record *chosen; // the plan chosen, else the nearest miss, with its assumptions; NULL: nothing ran
-    RecordPoint packets;  // the same as packets, where that is asked for
+    RecordPoint packets;  // the same as packets, if requested
     const char *profile;  // file of measured constants, or NULL
     Date today;
     OptionWords words; // of the command line, without the command
     bool all_rows;
 } PlanStudy;
 
-// "run", "--model", …: what gives this row's step again (plan_line.c).
+// "run", "--model", …: the words that repeat this row's step (plan_line.c).
 const char *const *plan_run_words(const PlanStudy *plan, const PlanRow *row, int *count);
 
 // ---- What is advised in the end (plan_recommend.c).
@@ -46,9 +46,9 @@ bool plan_recommend(const PlanStudy *plan, Recommendation *recommendation);
 
 void plan_answer(Answer *answer, const PlanStudy *plan);
 // Its parts, in plan_answer_rows.c and plan_answer_else.c.
-void plan_answer_table(Answer *answer, const PlanStudy *plan);   // every plan, for people
-void plan_answer_list(Answer *answer, const PlanStudy *plan);    // likewise, for other programs
-void plan_answer_more(Answer *answer, const PlanStudy *plan);    // what else there is to say of each
+void plan_answer_table(Answer *answer, const PlanStudy *plan);   // every plan, as a displayed table
+void plan_answer_list(Answer *answer, const PlanStudy *plan);    // likewise, for JSON
+void plan_answer_more(Answer *answer, const PlanStudy *plan);    // further results of each
 void plan_answer_chosen(Answer *answer, const PlanStudy *plan);  // the one in front, figure by figure
-void plan_answer_unknown(Answer *answer, const PlanStudy *plan); // what is not known, and what knowing it is worth
-void plan_answer_else(Answer *answer, const PlanStudy *plan);    // what would be enough, what else may be set or be
+void plan_answer_unknown(Answer *answer, const PlanStudy *plan); // unknowns, and the value of knowing them
+void plan_answer_else(Answer *answer, const PlanStudy *plan);    // sufficient limits, other settings or conditions

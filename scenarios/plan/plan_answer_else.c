@@ -1,5 +1,5 @@
-// What is not known of a plan and what knowing it would be worth; what would be enough; what else may be set; and what
-// would be chosen if one thing were otherwise.
+// Further results of a plan: unknowns and the value of knowing them, the least date or budget that would be enough,
+// other settings, and the choice if one condition were different.
 #include <math.h>
 #include <string.h>
 
@@ -7,11 +7,11 @@
 #include "scenarios/plan/plan_words.h"
 #include "sim/base/statistics.h"
 
-#define MATTERS 0.01 // of the variance, or of the width of what is not known
+#define MATTERS 0.01 // of the variance, or of the width of the uncertainty
 
 static AnswerValue index_value(int index) { return answer_of(AS_WHOLE, index >= 0 ? index : NAN); }
 
-// ---- How far one thing moves the cost or, where nobody knows a price, the length: bars about the plan's own.
+// ---- Effect of one unknown on the cost or, without a price, the duration: bars about the plan's own.
 
 typedef struct Swings {
     const PlanStudy *plan;
@@ -51,7 +51,7 @@ static void add_swing_chart(Answer *answer, const Swings *swings, const char *na
 
 // ---- What is not known.
 
-// A price is drawn between the least and the most that is asked, and either may be drawn once in twenty times or more.
+// A price is drawn between the lowest and the highest offer; each bound may have 5 % of the draws or more.
 static const char *price_ends_text(Arena *arena, const PlanSpread *spread) {
     const double at_5 = spread->price * normal_quantile(0.05), at_95 = spread->price * normal_quantile(0.95);
     bool least = spread->price_least > at_5, most = spread->price_most < at_95;
@@ -99,7 +99,7 @@ static void add_unknowns_chart(Answer *answer, const PlanStudy *plan) {
                             plan_is_priced(swings.row) ? price_ends_text(plan->arena, &spread) : ""));
 }
 
-// "" where both ends are nothing beside the middle.
+// "" where both ends equal the middle, to rounding.
 static const char *swing_text(const PlanStudy *plan, double low, double high, double middle, bool is_money) {
     Arena *arena = plan->arena;
     if (!(fmax(fabs(low - middle), fabs(high - middle)) >= 1e-6 * fabs(middle))) return "";
@@ -160,7 +160,7 @@ static const char *narrowed(const PlanStudy *plan, double today, double then, bo
     return is_money ? plan_money(plan, less) : plan_about(plan->arena, less);
 }
 
-// What the columns mean, and what is not listed.
+// Explains the columns, and unlisted rows.
 static const char *worth_text(const PlanStudy *plan, int others) {
     const PlanUnknowns *unknowns = &plan->unknowns;
     Arena *arena = plan->arena;

@@ -1,5 +1,5 @@
-// The plans of an answer: each cluster with the best layout on it, for people as tables and cost against time, for
-// other programs figure by figure; the one in front with what its figures mean.
+// The plans of an answer: each cluster with its best layout, displayed as tables and a chart of cost against time, in
+// JSON figure by figure; and the details of the best plan.
 #include <math.h>
 #include <string.h>
 
@@ -217,7 +217,7 @@ void plan_answer_chosen(Answer *answer, const PlanStudy *plan) {
     if (plan->chosen) add_row(answer, plan, &plan->result->rows[0]);
 }
 
-// ---- For people: degrees that no plan uses have no column.
+// ---- Displayed tables: degrees that no plan uses have no column.
 
 static const struct Degree {
     const char *title;
@@ -266,7 +266,7 @@ static void column(Arena *arena, Columns *columns, const char *title, AnswerUnit
     LIST_PUSH(arena, columns, ((AnswerColumn){NULL, title, unit, drop}));
 }
 
-// A column that tells rows apart is never left out.
+// A column in which rows differ is never left out.
 static int drop_unless(bool tells, int drop) { return tells ? 0 : drop; }
 
 static void cluster_differences(const PlanResult *result, bool *nodes, bool *fabrics) {

@@ -45,7 +45,7 @@ static double work_seconds(const BoundPipeline *p, int stage) {
 // ---- Gradients and sharded weights.
 
 typedef struct Exchange {
-    int shard;          // ranks that share one copy of what ZeRO shards
+    int shard;          // ranks that share one copy of ZeRO-sharded state
     double scattered;   // seconds to reduce all gradients of the stage
     double last_bucket; // of it the bucket that is ready when backward is through
     double gathered;    // to gather all weights once
@@ -79,8 +79,8 @@ static double gather_seconds(const BoundPipeline *p, int stage, int shard, doubl
 
 static double block_of(const double *sums, int block) { return sums[block + 1] - sums[block]; }
 
-// Whole blocks gather in a bucket until it is full, from the last block of each chunk to its first; what is left at
-// the chunk's end leaves then.
+// Whole blocks are added to a bucket until it is full, from the last block of each chunk to its first; the rest is
+// sent at the chunk's end.
 static void add_buckets(const BoundPipeline *p, int stage, Exchange *exchange) {
     for (int chunk = stage + (p->vpp - 1) * p->pp; chunk >= stage; chunk -= p->pp) {
         double bucket = 0, experts = 0, sent = 0;
@@ -125,7 +125,7 @@ static Exchange exchange_of(const BoundPipeline *p, int stage) {
     return exchange;
 }
 
-// The last backwards of a stage, beside which its gradients can travel.
+// The last backwards of a stage, which can overlap its gradients' transfers.
 static double last_backward_seconds(const BoundPipeline *p, int stage) {
     if (p->vpp == 1) return stage_sum(p, p->sums->backward, stage) + (stage > 0 ? pass_seconds(p, stage - 1) : 0);
     double longest = 0; // of a chunk, forward and backward
@@ -192,7 +192,7 @@ static double busy_seconds(const BoundPipeline *p, int cause) {
     return p->micro_batches * p->sums->busy[cause][p->training->model->block_count] / p->pp;
 }
 
-// Whatever the order, and whatever runs beside what, the stages together do all the computing.
+// Whatever the order and the overlap, the stages together do all the computing.
 static double shared_seconds(const BoundPipeline *p) {
     double busy = 0;
     for (int c = 0; c < CAUSE_COUNT; c++) busy += busy_seconds(p, c);
@@ -209,7 +209,7 @@ static Cause cause_of_rest(const BoundPipeline *p) {
 }
 
 static void split_by_cause(const BoundPipeline *p, PlanBound *bound) {
-    double loss = step_loss(p->training); // of code that nobody tuned: the least of all causes
+    double loss = step_loss(p->training); // of untuned code: the least of all causes
     bound->step_s *= loss;
     for (int c = 0; c < CAUSE_COUNT; c++) bound->busy_s += bound->spent[c] = busy_seconds(p, c) * ROUNDING * loss;
     if (bound->step_s < bound->busy_s) bound->step_s = bound->busy_s;

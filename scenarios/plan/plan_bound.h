@@ -1,6 +1,6 @@
-// A bound on a layout's step in closed form, from the functions that simulation takes its costs from: never above what
-// simulation finds. Compute and the traffic that it waits for, with the network to itself; filling and draining the
-// pipeline; what gradients and sharded weights cannot hide behind. Contention, skew and interference are left out.
+// A lower bound on a layout's step time in closed form, from the same cost functions as the simulation: compute and
+// blocking traffic on an uncontended network; filling and draining of the pipeline; exposed traffic of gradients and
+// sharded weights. Contention, skew and interference are left out.
 #pragma once
 
 #include "models/workload/cluster/cluster.h"
@@ -9,12 +9,12 @@
 
 typedef struct PlanBound {
     double step_s;             // infinite: the model has too few layers for the chunks
-    double busy_s;             // of it a GPU computes, mean over ranks: what simulation finds, but for rounding
-    double spent[CAUSE_COUNT]; // the same by cause, and the rest of step_s as what draws least
+    double busy_s;             // computing part, mean over ranks: the simulation's, up to rounding
+    double spent[CAUSE_COUNT]; // the same by cause, and the rest of step_s as the cause of least power
 } PlanBound;
 
-// What blocks cost and collectives take is worked out once and remembered.
+// Cache of blocks' costs and collectives' times.
 typedef struct PlanCosts PlanCosts;
 PlanCosts *plan_costs_create(Arena *arena, const Cluster *cluster, const Model *model);
-// The layout is whole: tp, pp, vpp, dp, micro_batch and global_batch are above 0.
+// The layout is resolved: tp, pp, vpp, dp, micro_batch and global_batch are above 0.
 PlanBound plan_bound(PlanCosts *costs, const TrainingSpec *training);

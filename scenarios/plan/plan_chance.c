@@ -47,7 +47,7 @@ static double variance_of_causes(const RecordPoint *point, bool traffic) {
 
 static double square(double x) { return x * x; }
 
-// As step_sigma has it. What one's own measurements took away (anchors) is taken from every part alike.
+// As in step_sigma. The reduction by the user's measurements (anchors) is distributed equally over all parts.
 static void split_step(const TrainingSpec *training, const RecordPoint *point, PlanSpread *spread) {
     double *step = spread->step;
     double both_ends = Z95 * (step_constant(SLOWER_SPREAD) + step_constant(FASTER_SPREAD));
@@ -70,7 +70,7 @@ static double fleet_spread(const PlanRequest *request) {
     return rates ? rates->fleet_spread : 0;
 }
 
-// Lives move for two reasons: their fleet's rate, which the law has as a factor of what is lost, and chance.
+// Lives vary for two reasons: their fleet's rate, a factor of the lost time, and chance.
 static void split_life(const RecordPoint *point, PlanSpread *spread) {
     double work = point->days_undisturbed;
     if (!(work > 0)) return;

@@ -1,5 +1,5 @@
-// How likely a plan keeps its date and its budget. What is not known is a few factors, each a normal variable; some are
-// shared by several plans, so that plans are right and wrong together. Draws are the same for all plans (common random
+// Probability that a plan keeps its date and its budget. The unknowns are a few factors, each a normal variable; some
+// are shared by several plans, which makes their errors correlated. Draws are the same for all plans (common random
 // numbers) and each factor's are spread evenly over its distribution (Latin hypercube: McKay, Beckman and Conover,
 // 1979). No draw simulates anything: to first order in the factors
 //
@@ -14,7 +14,7 @@
 #include "scenarios/plan/plan.h"
 
 typedef enum PlanFactor {
-    FACTOR_UNSAID,   // software that nobody said: shared by all plans
+    FACTOR_UNSAID,   // unspecified software: shared by all plans
     FACTOR_SOFTWARE, // what the software takes beyond its kernels: by all
     FACTOR_KERNELS,  // by plans on the same GPU
     FACTOR_TRAFFIC,  // by plans on the same fabric, or in the same node
@@ -36,9 +36,9 @@ typedef struct PlanSpread {
     double fleet;                // of the log of that rate
     double luck;                 // of the time beyond, over training's
     double price;                // of the log
-    double price_least, price_most; // its bounds: nobody is known to ask less or more
+    double price_least, price_most; // its bounds: the lowest and highest known offer
     double term_days;               // rent is paid for whole ones (plan_pay.h); 0: by the hour
-    double start_s, late_s;         // the machines are there; mean of what they are late by (exponential)
+    double start_s, late_s;         // delivery; its mean delay (exponential)
 } PlanSpread;
 
 PlanSpread plan_spread_of(const PlanRequest *request, const PlanRow *row);
@@ -52,11 +52,11 @@ PlanOutcome plan_outcome(const PlanSpread *spread, const RecordPoint *point, con
 // With these the outcome is the plan's own days and cost.
 void plan_factors_as_planned(const PlanSpread *spread, double factors[FACTOR_COUNT]);
 
-// All rows' draws, for chances and for what is worth knowing (plan_learn.h).
+// All rows' draws, for probabilities and values of information (plan_learn.h).
 typedef struct PlanDraws PlanDraws;
 PlanDraws *plan_draws_create(Arena *arena, const PlanRequest *request, int count);
 int plan_draws_count(const PlanDraws *draws);
-// Of a row; those that several rows share are worked out once, and live as long as the draws.
+// Draws of a row; those shared by several rows are computed once, and live as long as the draws.
 const double *plan_draws_of(Arena *arena, PlanDraws *draws, const PlanRow *row, PlanFactor factor);
 const PlanOutcome *plan_outcomes_of(Arena *arena, PlanDraws *draws, const PlanRow *row);
 
@@ -64,7 +64,7 @@ const PlanOutcome *plan_outcomes_of(Arena *arena, PlanDraws *draws, const PlanRo
 // row->chance of every row that ran, then plan_judge. Equal for any order of the rows.
 void plan_find_chances(const PlanRequest *request, PlanRow *rows, int row_count);
 PlanChance plan_chance_drawn(const PlanRequest *request, PlanDraws *draws, const PlanRow *row); // of one that lasts
-// What a chance of PLAN_DRAWS draws may be off by, as 1 sigma; and whether they can tell it from what was asked for.
+// Standard error of a probability from PLAN_DRAWS draws; and whether it differs significantly from the one asked for.
 double plan_chance_error(double share);
 bool plan_draws_can_tell(double share, double asked);
 bool plan_keeps_date(const PlanRequest *request, const PlanOutcome *outcome);

@@ -1,4 +1,4 @@
-// The machines of a plan's row: what is built of what the user asked for.
+// Builds the cluster of a plan's row from the request.
 #include "models/workload/cluster/cluster_money.h"
 #include "models/workload/life/life.h"
 #include "scenarios/plan/plan.h"
@@ -27,8 +27,8 @@ static FaultsSpec *without_spares(Arena *arena, const FaultsSpec *faults) {
     return copy;
 }
 
-// What is on spot is taken back, whether or not failures are counted; without them nothing else stops it, and nothing
-// stands by.
+// Spot machines are taken back, whether or not failures are counted; without failures there are no other
+// interruptions, and no spares.
 static const FaultsSpec *faults_of(Arena *arena, const PlanRequest *request, const PlanRow *row) {
     double spot_mtbf_s = plan_spot(arena, request, row->node).mtbf_s;
     const FaultsSpec *said = request->faults;

@@ -138,8 +138,8 @@ double plan_alone_seconds(PlanCosts *costs, Backend backend, CollectiveOp op, Ra
     return known >= 0 ? known : keep(costs, &key, price(costs, &key));
 }
 
-// Where a group begins within a node decides what it crosses; nodes are alike, and the first is behind the first
-// switch. So the first groups hold one of the quickest.
+// A group's position within a node decides which links it crosses; nodes are equal, and the first is on the first
+// switch. So the first groups include one of the fastest.
 double plan_quickest_seconds(PlanCosts *costs, Backend backend, CollectiveOp op, RankRow ranks, double bytes) {
     if (ranks.count < 2 || bytes <= 0) return 0;
     PriceKey key = {backend, op, ranks, bytes, true};
@@ -164,7 +164,7 @@ static RankRow group_of(const TrainingSpec *training, Cause cause) {
     return (RankRow){0, layout->tp, 1};
 }
 
-// The main stream waits for each collective; beside one that runs beside it it computes until it must wait.
+// The main stream waits for each collective; if overlapped, it computes until it must wait.
 static double main_seconds(PlanCosts *costs, const TrainingSpec *training, const CostList *list,
                            double busy[CAUSE_COUNT]) {
     double now = 0, overlapped_end = 0;

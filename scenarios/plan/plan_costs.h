@@ -1,5 +1,4 @@
-// Inside the bound: costs of blocks and times of collectives on one cluster, each worked out once. Files of the bound
-// only.
+// Private to the bound: costs of blocks and times of collectives on one cluster, each computed once.
 #pragma once
 
 #include "models/workload/cost/cost.h"

@@ -13,7 +13,7 @@
 #define TRIFLE 1e-3   // of the loss expected: a measurement that saves less changes no choice worth the name
 #define SEED 2
 #define BINS 32
-#define RIVALS_MOST 16 // that a choice is made between: what is expected to cost least
+#define RIVALS_MOST 16 // candidates of a choice: those of least expected cost
 
 // ---- The penalty of a miss.
 
@@ -47,7 +47,7 @@ static double mean_of(const double *values, int count) {
     return sum / count;
 }
 
-// Of the plan that is expected to lose least: what one chooses who knows no more than today.
+// Losses of the plan with the least expected loss: the choice without further knowledge.
 static const double *least_plan(const PlanLosses *losses) {
     const double *best = losses->values;
     for (int p = 1; p < losses->plan_count; p++) {
@@ -106,7 +106,7 @@ static int best_of_half(const PlanLosses *losses, const Ordered *bin, int count,
     return best;
 }
 
-// Of what is saved in each world its mean; 0 unless it stands out from the noise of so many worlds by two sigma.
+// Mean saving over the worlds; 0 unless it exceeds its standard error by two sigma.
 static double beyond_noise(const double *saved, int count, double now) {
     double mean = mean_of(saved, count), squares = 0;
     for (int i = 0; i < count; i++) squares += (saved[i] - mean) * (saved[i] - mean);
@@ -194,8 +194,7 @@ static bool is_rival(const PlanRow *row) {
     return row->point.ran && row->chance.known && !isnan(row->point.cost_per_run);
 }
 
-// Unless the user says what a miss is worth: as if the run were paid for once more, and at least what the confidence
-// implies.
+// Default cost of a miss: the run's cost once more, and at least the amount implied by the confidence.
 static double miss_cost_of(Arena *arena, const PlanRequest *request, const PlanResult *result) {
     if (!(request->deadline_s > 0) && !(request->budget > 0)) return 0;
     if (request->miss_cost > 0) return request->miss_cost;
@@ -270,7 +269,7 @@ static const double *signal_of(const Rivals *rivals, const Signal *signal) {
 
 static double width_of(Arena *arena, const PlanOutcome *outcomes, const Ordered *bin, int count, bool of_cost) {
     double *values = ARENA_ARRAY(arena, double, count);
-    if (of_cost && isnan(outcomes[0].cost)) return NAN; // nobody knows a price
+    if (of_cost && isnan(outcomes[0].cost)) return NAN; // unknown price
     for (int i = 0; i < count; i++) {
         const PlanOutcome *outcome = &outcomes[bin ? bin[i].world : i];
         values[i] = of_cost ? outcome->cost : outcome->days;
@@ -291,7 +290,7 @@ static double width_within_bins(const Rivals *rivals, const Ordered *order, bool
     return sum / worlds;
 }
 
-// Of date and budget being kept by whom each half of a bin chooses, in the other.
+// Share of worlds with date and budget kept by the plan that each half of a bin chooses for the other half.
 static double both_within_bins(const Rivals *rivals, const Ordered *order) {
     int worlds = plan_draws_count(rivals->draws);
     double sum = 0;
@@ -345,7 +344,7 @@ static double trial_price(const PlanRow *row) {
     return row->point.cost_per_hour * nodes / row->point.node_count * TRIAL_HOURS;
 }
 
-// Steps of one's own on few machines: what the software and the GPU's kernels take. Another layout differs from it.
+// The user's own steps on few machines: they measure the software and the GPU's kernels. Another layout differs.
 static void add_trials(Arena *arena, Rivals *rivals, PlanUnknowns *unknowns) {
     for (int r = 0; r < rivals->count; r++) {
         const PlanRow *row = &rivals->result->rows[rivals->rows[r]];

@@ -1,12 +1,11 @@
-// What is not known of a plan, by what it costs, and what it would be worth to know it before choosing.
+// The unknowns of a plan by their effect on the cost, and the value of measuring them before choosing.
 //
-// The worth is the expected value of partial perfect information (Raiffa and Schlaifer, 1961): of what a plan is
-// expected to cost, a missed date or budget counted in, the least now less the mean of the least once the measurement
-// is known. A miss is worth what the user says; else the cost of the run once more, and at least what the wished
-// confidence implies: the least amount at which whoever minds nothing but money would choose a plan that keeps date and
-// budget so surely. Means given a measurement
-// come from draws in bins of it; one half of a bin's draws chooses and the other half is charged, so that noise does
-// not pass for knowledge.
+// The value is the expected value of partial perfect information (Raiffa and Schlaifer, 1961): the least expected
+// cost of a plan, a missed date or budget included, minus the mean of the least once the measurement is known. A miss
+// costs the amount that the user gives; else the cost of the run once more, and at least the amount implied by the
+// wanted confidence: the least at which a minimiser of cost alone would choose a plan that keeps date and budget so
+// surely. Means given a measurement come from draws in bins of it; one half of a bin's draws chooses and the other
+// half is charged, so that noise is not counted as knowledge.
 #pragma once
 
 #include "scenarios/plan/plan_chance.h"
@@ -24,15 +23,15 @@ typedef struct PlanMeasurement {
     double price;           // in the plan's currency; NAN: unknown
     double worth;           // expected saving of choosing after it; 0 where it changes no choice, or saves a trifle
     double both;            // chance of keeping date and budget when choosing after it, mean
-    double cost_width, days_width; // of the plan in front, p95 - p5, mean of what is left
+    double cost_width, days_width; // of the best plan, p95 - p5, mean of the remaining width
 } PlanMeasurement;
 
 #define PLAN_MEASUREMENTS_MOST 32
 typedef struct PlanUnknowns {
     int row;                        // of the result, that they are about
-    PlanSwing swings[FACTOR_COUNT]; // widest first: by cost, by days where nobody knows a price
+    PlanSwing swings[FACTOR_COUNT]; // widest first: by cost, by days without a price
     int swing_count;
-    PlanMeasurement *measurements; // what is worth most first
+    PlanMeasurement *measurements; // most valuable first
     int measurement_count;
     double miss_cost;              // that misses are counted at; 0: none
     double all;                    // worth of knowing everything beforehand: no measurement can be worth more

@@ -1,5 +1,5 @@
-// The command line of lockstep run that simulates the job of a plan's row: what of the question is the job's, and the
-// cluster and layout that the plan chose.
+// The command line of lockstep run that simulates the job of a plan's row: the job's words of the question, and the
+// chosen cluster and layout.
 #include <math.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static void say_cluster(Arena *arena, OptionWords *line, const PlanRow *row) {
     if (row->oversubscription > 1) say(arena, line, "oversubscription", text_exact(arena, row->oversubscription));
 }
 
-// At the price that the plan counts with, a median as an amount: a run without a word of it has none.
+// The plan's price, a median as an amount: run has no default price.
 static void say_price(Arena *arena, OptionWords *line, const PlanRequest *request, const PlanRow *row) {
     Quote quote = plan_quote_of_way(arena, request, row->node, row->way);
     const RentSpec *rent = request->rent_count > 1 ? request->rents[row->way] : request->rent;

@@ -1,4 +1,4 @@
-// What a plan is asked for, in options.
+// Command-line options of a plan.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -213,7 +213,7 @@ static void read_own_fabrics(Arena *arena, PlanRequest *request, Problems *probl
     request->fabric_assumed = assumed;
 }
 
-// Machines that nobody rents by name are compared over the providers that have the GPUs of all of them.
+// Machines without an offer of their own are compared over the providers that have the GPUs of all of them.
 static const RentSpec *compared_alike(Arena *arena, const PlanRequest *request, const RentSpec *said) {
     RentSpec *rent = ARENA_NEW(arena, RentSpec);
     *rent = *said;
@@ -251,7 +251,7 @@ static double samples_asked(const TrainingSpec *training) {
     return training->samples * (training->epochs > 0 ? training->epochs : 1);
 }
 
-// As many as the date asks for, when the user does not say how many to look at.
+// The number that the date requires, if the user gives none.
 static Counts gpus_by_date(Arena *arena, PlanRequest *request, Problems *problems) {
     Counts list = {0};
     double samples = samples_asked(&request->training);
@@ -274,7 +274,7 @@ static void read_gpus(Arena *arena, const Options *options, PlanRequest *request
     request->gpus_count = list.count;
 }
 
-// ---- The job. What the user did not say is searched: 0 in the request.
+// ---- The job. Settings not given are searched: 0 in the request.
 
 static bool says(const JobSaid *said, const char *field) { return job_says(said, JOB_PARALLEL, field); }
 
@@ -322,13 +322,13 @@ static const JobSaid *read_job(Arena *arena, const Options *options, PlanRequest
     return said;
 }
 
-// What is left open suits the GPUs of each type of node, as where it stands alone.
+// Open settings are chosen for the GPUs of each type of node separately.
 static void read_node_jobs(Arena *arena, const JobSaid *said, PlanRequest *request) {
     if (!said || request->node_count < 2) return;
     TrainingSpec *jobs = ARENA_ARRAY(arena, TrainingSpec, request->node_count);
     for (int i = 0; i < request->node_count; i++) {
         const Gpu *gpu = node_gpu(request->catalogue, request->nodes[i], 0);
-        jobs[i] = job_make(arena, said, (GpuTypes){&gpu, 1}, problems_create(arena)); // said of the first node
+        jobs[i] = job_make(arena, said, (GpuTypes){&gpu, 1}, problems_create(arena)); // reported for the first node
         jobs[i].layout = request->training.layout;
         jobs[i].grad_accumulation = request->training.grad_accumulation;
         jobs[i].checkpoint = request->training.checkpoint;
@@ -415,7 +415,7 @@ static Variation names_of_fabrics(Arena *arena, const PlanRequest *request) {
     return (Variation){"fabric", command_line, names, numbers, request->fabric_count};
 }
 
-// The job as a study of its own, for runs of it: what the plan looks at is varied there.
+// The job as a study of its own, for measured runs: the plan's variables are its variations.
 static StudySpec study_of_plan(Arena *arena, const PlanRequest *request, const JobSaid *said) {
     ClusterSpec *cluster = ARENA_NEW(arena, ClusterSpec);
     Variation *vary = ARENA_ARRAY(arena, Variation, 2);
@@ -435,7 +435,7 @@ static StudySpec study_of_plan(Arena *arena, const PlanRequest *request, const J
                        .seed = 1};
 }
 
-// A plan chooses layout and batch, so a run that was measured has to say its own.
+// A plan chooses layout and batch, so a measured run has to state its own.
 static void read_anchors(Arena *arena, const Options *options, const JobSaid *said, PlanRequest *request,
                          Problems *problems) {
     if (!said || !study_has_anchors(options)) return;
@@ -597,7 +597,7 @@ static void read_start(const Options *options, PlanRequest *request, Problems *p
     const char *text = option_text(options, "start", NULL), *plan_day = option_text(options, "date", NULL);
     request->start_spread_s = option_quantity(options, "start-spread", 0);
     Date start, today;
-    if (!text || (plan_day && !date_parse(plan_day, &today))) return; // the command says that it is no day
+    if (!text || (plan_day && !date_parse(plan_day, &today))) return; // the invalid day is reported elsewhere
     if (!plan_day) today = date_or_today(NULL, problems);
     if (!date_parse(text, &start)) {
         problem_add(problems, command_line, "--start %s is no day", text);
@@ -633,7 +633,7 @@ static void read_oversubscriptions(Arena *arena, const Options *options, PlanReq
     request->oversubscription_count = list.count;
 }
 
-// A day counts from the one that the plan is made on, which the answer says.
+// A day counts from the plan's date, which the answer states.
 void plan_read_deadline(const Options *options, PlanRequest *request, Problems *problems) {
     const char *text = option_text(options, "by", NULL);
     char why[QUANTITY_WHY];
@@ -679,7 +679,7 @@ void plan_read_request(Arena *arena, const Options *options, PlanRequest *reques
     request->jobs = pieces_jobs_wanted(options, "jobs", problems);
 }
 
-// ---- What a plan takes where the user says nothing: the global batch, the numbers of GPUs, and whose price.
+// ---- Defaults of a plan: the global batch, the numbers of GPUs, and the source of prices.
 
 // ---- The batch: tokens by size of model, the powers of two next to those of GPT-3's family (Brown et al. 2020,
 // arXiv:2005.14165, table 2.1: 0.5 M up to 760 M parameters, 1 M up to 2.7 B, 2 M up to 13 B, 3.2 M of 175 B).
@@ -723,7 +723,7 @@ PlanRange plan_usual_gpus(const PlanRequest *request, double samples) {
     return range;
 }
 
-// ---- The price: of a node that nobody offers by its name, what its GPUs cost elsewhere.
+// ---- The price: of a node without an offer, the price of its GPUs elsewhere.
 
 Quote plan_quote(Arena *arena, const PlanRequest *request, const NodeType *node) {
     if (request->price_per_gpu_hour >= 0) return (Quote){0};

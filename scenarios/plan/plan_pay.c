@@ -152,7 +152,7 @@ static bool counts_checkpoints(const PlanRequest *request, const PlanRow *row) {
     return row->point.ran && row->point.goodput > 0 && (request->faults || row->training.checkpoint);
 }
 
-// Nobody rents storage for 256 GPUs beside 32 of them unasked.
+// A default storage is billed by the GPUs' share of its size: 32 GPUs do not pay for storage of 256.
 static double billed_units(const Cluster *cluster, const TrainingSpec *training, const JobStorage *storage) {
     const CheckpointSpec *said = training->checkpoint;
     bool is_asked = said && (said->storage || said->storage_units > 0);

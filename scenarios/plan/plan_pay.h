@@ -1,7 +1,7 @@
-// How the machines of a plan are paid for: at which provider and on which terms, and what of a term is not used.
+// How the machines of a plan are paid for: provider, terms, and the unused part of a term.
 //
 // A reservation is paid for whole terms, whether or not a job runs: a run of D days on terms of T days costs that of
-// T ceil(D / T). What runs on spot is paid by the hour; what the provider takes back counts where failures do.
+// T ceil(D / T). Spot machines are paid by the hour; those that the provider takes back count as failures.
 #pragma once
 
 #include "models/workload/life/life.h"
@@ -9,17 +9,16 @@
 
 double plan_billed_days(double days, double term_days); // term_days 0: as many as they are
 int plan_ways(const PlanRequest *request);              // to rent machines that are looked at, at least 1
-// Whether a node can be had in one of them. What one provider rents out costs what that provider asks, not what others
-// do on terms that it does not have; and a price that the user states is the same in all ways, of which the first
-// stands.
+// Whether a node is offered in this way. A provider's own node costs what that provider asks, not others' prices on
+// terms that it does not have; and a user's price is the same in all ways, so only the first is kept.
 bool plan_sells(Arena *arena, const PlanRequest *request, const NodeType *node, int way);
 
-// How often what is rented on spot is taken back.
+// Rate at which spot machines are taken back.
 typedef struct PlanSpot {
     double mtbf_s; // mean time until one node is; 0: it is not on spot
     const char *says;
 } PlanSpot;
-// As the request has it (plan_for_row): its own word, or that of the offers it is priced by, or where none of them says
+// From the request (plan_for_row): its own value, or that of the offers it is priced by, or, if none of them has one,
 // that of the other spot offers in the price book.
 PlanSpot plan_spot(Arena *arena, const PlanRequest *request, const NodeType *node);
 
@@ -27,31 +26,31 @@ PlanSpot plan_spot(Arena *arena, const PlanRequest *request, const NodeType *nod
 Quote plan_quote_of_way(Arena *arena, const PlanRequest *request, const NodeType *node, int way);
 // What that is the median of, as a sentence; NULL: a price of the node's own, or stated, or none.
 const char *plan_median_text(Arena *arena, const PlanRequest *request, const NodeType *node, int way);
-// The ways to rent a node of the plan that nobody offers: "spot; reserved for 1 year". NULL: none.
+// The ways to rent for which a node of the plan has no offer: "spot; reserved for 1 year". NULL: none.
 const char *plan_unsold_text(Arena *arena, const PlanRequest *request, const PlanResult *result, const NodeType *node);
 
 // Sets the row's term as the cluster's prices have it, and adds to its cost what of it is paid and not used.
 void plan_pay_terms(const Cluster *cluster, PlanRow *row);
-// Nodes that stand by where failures are counted, as the user said or as is usual; they are paid like those that work.
+// Spare nodes when failures are counted, as given or by default; they are paid like working nodes.
 int plan_spares(const FaultsSpec *faults, int nodes);
 void plan_pay_spares(const Cluster *cluster, PlanRow *row); // adds them to the cost; row->spares_cost is that
 // "crusoe, spot", "owned": where a plan has more than one way; else "".
 const char *plan_paid_text(Arena *arena, const PlanRequest *request, const PlanRow *row);
 bool plan_is_stated(const PlanRequest *request, const NodeType *node);        // its price, by the user
 const char *plan_way_text(Arena *arena, const PlanRequest *request, int way); // "crusoe, spot"
-Terms plan_terms_of(const PlanRequest *request, const PlanRow *row);          // of what is rented at the book's price
-// For other programs. NULL: no provider was asked for; bought, or at a price that the user states.
+Terms plan_terms_of(const PlanRequest *request, const PlanRow *row);          // of rentals at the book's price
+// For JSON. NULL: no provider was requested; bought, or at a price stated by the user.
 const char *plan_provider_of(const PlanRequest *request, const PlanRow *row);
 const char *plan_terms_name(const PlanRequest *request, const PlanRow *row);
 
-// What a plan's checkpoints are written to: so many units of storage, rented for as long as the run takes, and whether
-// that is fast enough.
+// Storage of a plan's checkpoints: a number of units, rented for as long as the run takes, and whether that is fast
+// enough.
 
 typedef struct PlanStorage {
     const StorageType *unit; // NULL: checkpoints are not counted
     int units;
     double billed;     // of these: all that the user asks for, else the share of the GPUs that they are sized for
-    double per_hour;   // 0: nobody says what it costs, or somebody else pays
+    double per_hour;   // 0: unknown, or paid elsewhere
     const char *lacks; // a sentence: it is too slow for the cluster; or NULL
 } PlanStorage;
 

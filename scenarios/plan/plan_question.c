@@ -1,4 +1,4 @@
-// lockstep plan: how many GPUs, which node and network, which layout, what cost, by when.
+// lockstep plan: number of GPUs, node and network, layout, cost and date.
 #include "scenarios/plan/plan_question.h"
 
 #include "models/workload/cluster/rent_options.h"
@@ -18,7 +18,7 @@ static const char about[] =
     "                --gpus 512,1024,2048 --by 30d --budget 2M --price 2.49\n\n"
     "What the options below fix is not searched. Exit codes: 3 no plan keeps date and budget, 130 interrupted.";
 
-// What the user left open and the plan filled in stands before what the study assumes.
+// Puts the plan's defaults before the study's assumptions.
 static const Record *with_assumed(Arena *arena, const PlanRequest *request, const PlanRow *row, const Record *record) {
     if (!record) return NULL;
     Record *more = ARENA_NEW(arena, Record);
@@ -47,7 +47,7 @@ static const Record *with_assumed(Arena *arena, const PlanRequest *request, cons
     return more;
 }
 
-// The plan in front once more as a study: it lists what the answer stands on.
+// The best plan once more as a study, for its list of assumptions.
 static const Record *record_of_first(Arena *arena, const PlanRequest *request, const PlanResult *result) {
     if (result->row_count == 0 || !result->rows[0].point.ran) return NULL;
     const PlanRow *row = &result->rows[0];
@@ -63,7 +63,7 @@ static const Record *record_of_first(Arena *arena, const PlanRequest *request, c
     return with_assumed(arena, request, row, study_run(arena, &study, problems));
 }
 
-// What is not known of the answer, what else could be done, and what would change it.
+// Computes the unknowns of the answer, alternatives, and conditions that would change it.
 static void ask_further(PlanStudy *plan) {
     Arena *arena = plan->arena;
     plan->ranges = plan_ranges(arena, plan->request, plan->result);
@@ -111,7 +111,7 @@ static int status_of(Asking *asking, const PlanResult *result) {
     return watch_status(EXIT_BAD_INPUT);
 }
 
-// The chosen plan as scripts that run: what its line of `run` says. False after problems.
+// Exports the chosen plan as scripts, from its `run` command line. False after problems.
 static bool export(Asking *asking, const PlanStudy *plan) {
     static const OptionSpec beside[] = {
         ANCHOR_OPTIONS,

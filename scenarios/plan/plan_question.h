@@ -1,4 +1,4 @@
-// lockstep plan: how many GPUs, which node and network, which layout, what cost, by when.
+// lockstep plan: number of GPUs, node and network, layout, cost and date.
 #pragma once
 
 #include "scenarios/plan/plan.h"
@@ -10,5 +10,5 @@ int command_plan(int argc, char **argv); // argv[0] is "plan"; the answer is the
 // For programs that bring their own hands.
 typedef PlanResult PlanRunner(void *context, Arena *arena, const PlanParts *parts, Problems *problems);
 int command_plan_with(int argc, char **argv, PlanRunner *runner, void *context);
-// The parts of a command line's search, for those who help. NULL where it cannot be read.
+// The parts of a command line's search, for worker processes. NULL if it is invalid.
 PlanParts *plan_of_command_line(Arena *arena, int argc, char **argv);

@@ -1,4 +1,4 @@
-// Which plan is best: judging against date and budget, order, the front of cost, time and energy, its knee.
+// Ranking of plans: date and budget, order, the Pareto front of cost, time and energy, its knee.
 #include <math.h>
 
 #include "scenarios/plan/plan.h"
@@ -76,7 +76,7 @@ static double measure(const RecordPoint *point, int which) {
                    : which == DAYS   ? point->days
                    : which == ENERGY ? point->energy_kwh
                                      : point->carbon_kg;
-    return isnan(value) ? 0 : value; // nobody knows it of any plan, or this one is not looked at
+    return isnan(value) ? 0 : value; // unknown of all plans; else the plan is left out
 }
 
 static bool dominates(const RecordPoint *a, const RecordPoint *b) {

@@ -1,12 +1,12 @@
-// What a plan's answer ends with: which cluster, how surely, what it hangs on most, and what to measure before.
+// The recommendation of a plan: the cluster, its certainty, the decisive assumption, what to measure first.
 #include <math.h>
 
 #include "scenarios/plan/plan_words.h"
 
 #define WORTH_MEASURING 0.01 // of the range of days, that a measurement should narrow it by
 
-// The plan chosen, run in the best way of those that were tried: nothing that the answer shows is better. Where no plan
-// is sure enough as it was planned, the nearest miss is one if that way makes it so.
+// The chosen plan, run in the best of the tried ways: the answer shows none better. If no plan is certain enough as
+// planned, the nearest miss is chosen if such a way makes it so.
 PlanAdvice plan_advice(const PlanStudy *plan) {
     const PlanResult *result = plan->result;
     const PlanSettings *settings = &plan->settings;

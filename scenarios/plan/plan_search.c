@@ -1,4 +1,4 @@
-// One cluster, one global batch: the best layout. Memory first, then the bound, then the event simulation.
+// Search for the best layout of one cluster and global batch: memory, then the bound, then the simulation.
 #include <math.h>
 #include <stdlib.h>
 
@@ -29,7 +29,7 @@ static double objective_of_step(const PlanRequest *request, const Cluster *clust
     return joules(cluster, step->spent, step->step_p50_s);
 }
 
-// ---- Candidates: what fits, and its bound.
+// ---- Candidates: layouts that fit, and their bounds.
 
 double plan_fit_asked(const PlanRequest *request) { return request->fit > 0 ? request->fit : PLAN_FIT; }
 
@@ -49,7 +49,7 @@ static int by_bound(const void *a, const void *b) {
     return x->number - y->number;
 }
 
-// Candidates that differ by recomputation only stand one after the other, least first.
+// Candidates that differ by recomputation only are consecutive, least first.
 void plan_judge_candidates(const PlanRequest *request, const Cluster *cluster, double batch, PlanSpace *space,
                            PlanCount *count) {
     Arena *arena = arena_open();
@@ -108,7 +108,7 @@ PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int sl
     PlanFound found = {.ran = false};
     Arena *arena = arena_open();
     PlanRequest paid = plan_for_row(request, row);
-    if (request->rent_count > 1) paid.rent = NULL; // the layout is the same, whoever sells the machines
+    if (request->rent_count > 1) paid.rent = NULL; // the layout does not depend on the provider
     const Cluster *cluster = plan_cluster(arena, &paid, row, NULL, problems_create(arena));
     if (cluster && gpu_supports(cluster->gpu_of[0], row->training.precision)) {
         double batch = row->training.global_batch;

@@ -120,7 +120,7 @@ static void add_recomputations(Enumeration *e, PlanCandidate candidate) {
     }
 }
 
-// With the optimizer's state where the job says, and in host memory.
+// With the optimizer's state at the job's place, and in host memory.
 static void add_places(Enumeration *e, PlanCandidate candidate) {
     candidate.optimizer = e->request->training.offload_optimizer;
     add_recomputations(e, candidate);
@@ -130,7 +130,7 @@ static void add_places(Enumeration *e, PlanCandidate candidate) {
     add_recomputations(e, candidate);
 }
 
-// Beside 1F1B, those that compute gradients of weights later and can order so many micro-batches.
+// In addition to 1F1B, schedules with later weight gradients that can order that many micro-batches.
 static void add_split_schedules(Enumeration *e, PlanCandidate candidate, double micro_batches) {
     if (!e->request->splits_backward || e->request->schedule_fixed || candidate.layout.pp == 1) return;
     Problems *unsaid = problems_create(e->arena);

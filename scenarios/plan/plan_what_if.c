@@ -1,5 +1,5 @@
-// What if of a plan: what else may be set of it; the plans ranked again where wish or world are others, or one thing is
-// at an end of its range; and which date, budget or price would be enough.
+// What-ifs of a plan: other settings; the plans ranked again for other requests or conditions, or with one unknown at
+// an end of its range; and which date, budget or price would be enough.
 #include "scenarios/plan/plan_what_if.h"
 
 #include <math.h>
@@ -88,8 +88,8 @@ static const char *planned_text(const Settings *settings, const Setting *planned
                         mode_words[planned->checkpoint.mode]);
 }
 
-// Better: cheaper, or quicker where nobody knows a price or the plan does not ask for the least cost; and date and
-// budget kept no less surely than is wished.
+// Better: cheaper, or faster where the price is unknown or the plan does not ask for the least cost; with date and
+// budget kept as surely as wanted.
 static bool is_better(const PlanRequest *request, const WhatIf *a, const WhatIf *b) {
     bool a_sure = a->plan->both >= request->confidence, b_sure = b->plan->both >= request->confidence;
     if (a_sure != b_sure) return a_sure;
@@ -230,15 +230,15 @@ static bool concerns(const PlanRequest *request, const PlanResult *result, const
     return request->faults != NULL;
 }
 
-// Under a shift a row is as it was or, where failures are others, lived again: failing[row]. Prices are all alike.
+// A shifted row is the same or, with other failures, simulated again: failing[row]. Prices are scaled equally.
 static PlanRow shift_row(const PlanRow *row, const PlanRow *failing, const Shift *shift) {
     PlanRow shifted = shift->failures != 1 ? *failing : *row;
     shifted.point.cost_per_run *= shift->price;
     return shifted;
 }
 
-// Worlds in which the shifted date and budget are kept, of all: a date or a budget moves no world, and a price all
-// alike.
+// Share of worlds in which the shifted date and budget are kept: a date or a budget changes no world, and a price all
+// equally.
 static double share_kept(const PlanRequest *asked, const Shift *shift, const PlanOutcome *outcomes, int count) {
     int kept = 0;
     for (int i = 0; i < count; i++) {
@@ -374,7 +374,7 @@ static void simulate_changed(Arena *arena, const PlanRequest *request, const Cha
     const Cluster *cluster = plan_cluster(arena, &asked, row, gpu, problems_create(arena));
     row->fabric = fabric;
     if (cluster) plan_simulate_row(arena, &asked, cluster, row);
-    row->chance.known = false; // what is known now is what is expected
+    row->chance.known = false; // now only the expected values are known
     plan_judge(request, row);
 }
 
@@ -391,7 +391,7 @@ static double range_of(const PlanRequest *request, Thing thing) {
     if (thing == THING_FABRIC) return exp(Z90 * FABRIC_SIGMA);
     if (thing == THING_KERNELS) return exp(Z90 * KERNEL_SIGMA);
     double spread = request->faults->node_mtbf_s > 0 ? 0 : rates_of(request)->fleet_spread;
-    return spread > 0 ? exp(Z90 * spread) : 2; // one's own fleet: as if its count were of few failures
+    return spread > 0 ? exp(Z90 * spread) : 2; // the user's own fleet: as if counted from few failures
 }
 
 static const char *words_of(Arena *arena, const Change *change) {
@@ -459,7 +459,7 @@ PlanRanges plan_ranges(Arena *arena, const PlanRequest *request, const PlanResul
 
 // ---- What would be enough.
 
-#define ROUNDING 1e-9 // what is on a digit already stays there
+#define ROUNDING 1e-9 // numbers at a digit already stay there
 
 const Move plan_reach_moves[REACH_KIND_COUNT] = {{.kind = MOVE_SETTING, .name = "budget"},
                                                  {.kind = MOVE_SETTING, .name = "date"},
@@ -568,7 +568,7 @@ static bool at_price(Arena *arena, const PlanRequest *request, const PlanRow *ro
     return isfinite(priced->point.cost_per_run);
 }
 
-// What the run costs is so much whatever the GPUs cost, storage above all, and so much for each unit of their price.
+// The run's cost is a fixed amount, mainly storage, plus an amount per unit of the GPUs' price.
 typedef struct PriceLine {
     double fixed, per_unit;
     PlanRow row; // at a price of 1
@@ -582,7 +582,7 @@ static bool price_line(Arena *arena, const PlanRequest *request, const PlanRow *
     return line->per_unit > 0;
 }
 
-// What the run costs in each world where the date is kept, over what it is planned to cost. How many those are.
+// The run's cost in each world where the date is kept, over its planned cost. Returns their number.
 static int cost_factors(const PlanRequest *request, PlanDraws *draws, Arena *arena, const PlanRow *row,
                         double *factors) {
     const PlanOutcome *outcomes = plan_outcomes_of(arena, draws, row);

@@ -1,5 +1,5 @@
-// What if of a plan. Of each WhatIf `then` is the days of the run and `cost` what it costs, nodes that stand by and
-// storage counted in.
+// What-ifs of a plan. In each WhatIf `then` is the days of the run and `cost` its cost, including spare nodes and
+// storage.
 #pragma once
 
 #include "scenarios/plan/plan_chance.h"
@@ -12,13 +12,12 @@ typedef struct PlanThen {
     const char *parts;    // of the best of each setting together: which those are; else NULL
 } PlanThen;
 
-// What else may be set of the plan in front where machines fail: nodes that stand by, how checkpoints are written, to
-// what and how often. The first is as planned, each other is lived through with the rest as planned; then all that
-// helped at once, which is the last.
+// Other settings of the best plan with failures: spare nodes, checkpoint mode, storage and interval. The first is as
+// planned, each other is simulated with the rest as planned; the last has all helpful ones at once.
 typedef struct PlanSettings {
     WhatIfs list;
     int best;  // index of the cheapest that keeps date and budget no less surely than wished, or -1
-    int first; // likewise, of single settings: what to change first; 0: as planned is better, -1: none
+    int first; // likewise, of single settings: the first to change; 0: as planned is better, -1: none
 } PlanSettings;
 
 // Empty where nothing fails or the plan has no length.
@@ -35,14 +34,14 @@ typedef struct PlanRanges {
 } PlanRanges;
 PlanRanges plan_ranges(Arena *arena, const PlanRequest *request, const PlanResult *result);
 
-// What date, budget or price would be reached: the least budget, the earliest date and the highest price of a GPU-hour
-// with which a plan keeps date and budget as surely as is wished, each alone and all else as asked. Quantiles of the
-// worlds that the plans' own chances are of (plan_chance.h), rounded to three digits to the safe side; with --budget,
-// --by or --price so said, a plan of the same clusters answers with the same chance.
+// Sufficient limits: the least budget, the earliest date and the highest price of a GPU-hour with which a plan keeps
+// date and budget as surely as wanted, each alone and all else as asked. Quantiles over the worlds of the plans' own
+// probabilities (plan_chance.h), rounded to three digits to the safe side; with --budget, --by or --price at this
+// value, a plan of the same clusters has the same probability.
 typedef enum PlanReachKind {
     REACH_BUDGET,
     REACH_DATE,
-    REACH_PRICE, // of the plan in front, agreed beforehand: it is not drawn any more
+    REACH_PRICE, // of the best plan, agreed beforehand: it is not drawn
     REACH_KIND_COUNT
 } PlanReachKind;
 extern const Move plan_reach_moves[REACH_KIND_COUNT]; // their names as in JSON

@@ -146,7 +146,7 @@ const char *plan_spares_text(const PlanStudy *plan, const PlanRow *row) {
 #define WORTH_A_WORD 0.0005 // of days or cost, that a change moves
 
 bool plan_moves_little(double days, double cost, const WhatIf *then) {
-    bool costs = fabs(then->cost / cost - 1) >= WHATIF_MATTERS; // false of what nobody knows a price of
+    bool costs = fabs(then->cost / cost - 1) >= WHATIF_MATTERS; // false if the cost is unknown
     return !costs && fabs(then->then / days - 1) < WHATIF_MATTERS;
 }
 

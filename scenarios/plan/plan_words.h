@@ -1,4 +1,4 @@
-// Numbers, shares, money and machines of a plan as words.
+// Formatting of a plan's numbers, shares, money and machines.
 #pragma once
 
 #include "scenarios/plan/plan_answer.h"
@@ -12,9 +12,9 @@ const char *plan_number(Arena *arena, double value);                      // thr
 const char *plan_length_text(Arena *arena, double days);                  // "40.7 days", "3.86 hours"
 const char *plan_about(Arena *arena, double value);                       // two digits, and never 1e+03
 const char *plan_percent(Arena *arena, double share);                     // "83 %", "> 99 %", "< 1 %"
-// Beside what was asked for (0: nothing): "79.7 ± 0.4 %", 1 sigma, where the draws cannot tell the two apart.
+// Next to the share asked for (0: none): "79.7 ± 0.4 %", 1 sigma, if the draws cannot distinguish the two.
 const char *plan_percent_beside(Arena *arena, double share, double asked);
-AnswerValue plan_chance_value(const PlanStudy *plan, double share);                     // beside the confidence asked
+AnswerValue plan_chance_value(const PlanStudy *plan, double share);                     // compared with the wish
 const char *plan_verdict(Arena *arena, const PlanRequest *request, const PlanRow *row); // "misses 30 days", or ""
 
 // Lengths of runs in one unit in the whole answer: days, or hours where the plan in front takes less than one.
@@ -26,10 +26,10 @@ PlanUnit plan_unit(const PlanStudy *plan);
 AnswerValue plan_days_value(const PlanStudy *plan, double days); // days, shown in that unit without its name
 
 bool plan_has_wishes(const PlanRequest *request);         // a date or a budget
-const char *plan_wishes_name(const PlanRequest *request); // "date and budget", of those that are asked for
+const char *plan_wishes_name(const PlanRequest *request); // "date and budget", those requested
 bool plan_is_priced(const PlanRow *row);
 
-// How a row is paid. NULL: nothing is to be said.
+// How a row is paid. NULL: nothing to add.
 const char *plan_payment_text(const PlanStudy *plan, const PlanRow *row); // a term paid for whole, nodes taken back
 const char *plan_spares_text(const PlanStudy *plan, const PlanRow *row);  // NULL: none are paid
 const char *plan_storage_text(const PlanStudy *plan, const PlanRow *row);

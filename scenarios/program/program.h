@@ -1,4 +1,4 @@
-// A rank program: what every rank does, written by hand in Lua and recorded operation by operation. From it a System.
+// A rank program: the operations of every rank, written in Lua and recorded, and the System made from them.
 #pragma once
 
 #include "models/network/messages/flows.h"
@@ -28,7 +28,7 @@ typedef struct RecordedOp {
     int32_t peer;  // SEND, RECV: the other rank; COLLECTIVE: root; MARK, WAIT: mark number
     int32_t order; // of the call among all of its rank, whatever the stream
     int64_t tag;
-    double bytes;          // 0 for a RECV that takes what comes
+    double bytes;          // 0 for a RECV of any size
     SimTime time;          // WORK
     const char *algorithm; // COLLECTIVE: asked for, or NULL
     const double *pairs;   // all_to_all: [from * ranks + to] bytes, ranks rising, each list once; NULL: even
@@ -95,12 +95,12 @@ const System *program_system(Arena *arena, const ProgramSpec *program, Problems 
 // "flow"). All ranks must make the same calls. NULL after problems.
 const ProgramSpec *program_by_messages(Arena *arena, const ProgramSpec *program, Problems *problems);
 
-// For one run of program_system's System, neither folded nor with merged links, where the program is as_packets, what
-// carries them. NULL after problems.
+// For one run of program_system's System, neither folded nor with merged links, if the program is as_packets: its
+// carrier. NULL after problems.
 const Carrier *program_carrier(Arena *arena, const ProgramSpec *program, const System *system, Problems *problems);
 
-// A deadlock found by running program_system's System as it is (RunResult.deadlocked): who waits, in which call at
-// which line, for whom, and what those do instead. `where` serves calls without a line.
+// Reports a deadlock of program_system's System (RunResult.deadlocked): who waits, in which call at which line, for
+// whom, and the present calls of those. `where` is for calls without a line.
 void report_deadlock(Arena *arena, const System *system, const RunResult *result, Where where, Problems *problems);
 
 // "rank 3", "ranks 0 to 7", "ranks 1, 3 and 5", for messages. Ranks in rising order.

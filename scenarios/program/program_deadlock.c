@@ -1,5 +1,5 @@
-// A deadlock as sentences: for each call in which ranks wait for good, who waits, and what those they wait for do
-// instead.
+// Messages about a deadlock: for each call that never completes, the waiting ranks, and the present calls of the
+// ranks they wait for.
 #include "scenarios/program/program.h"
 #include "sim/base/list.h"
 

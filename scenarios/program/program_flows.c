@@ -1,5 +1,5 @@
-// Every collective of a rank program as the messages it is made of: where the call stood, its stream waits for streams
-// of the collective's own, on which the rank sends and receives.
+// Expands every collective of a rank program into messages: the calling stream waits for streams of the collective's
+// own, on which the rank sends and receives.
 #include <stdint.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "sim/system/watch.h"
 
 #define TAGS_OF_A_CALL 65536
-#define SAMPLE 8 // ranks tell what all of them will do
+#define SAMPLE 8 // ranks whose operations represent all
 
 typedef struct Known { // a collective that has been planned
     RecordedOp op;
@@ -119,7 +119,7 @@ static int own_stream(Expander *e, RecordedRank *rank, const char *parent, int n
     return rank->count - 1;
 }
 
-// Ranks do about the same: so much, when all of them have been written down.
+// Extrapolates the operations written so far to all ranks, which are similar.
 static bool is_allowed(Expander *e, int ranks_done) {
     int ranks = e->program->cluster->gpu_count;
     double ops = ranks_done < SAMPLE && ranks_done < ranks ? e->op_count : e->op_count * ranks / ranks_done;
@@ -184,7 +184,7 @@ static bool expand_rank(Expander *e, int number, RecordedRank *rank) {
 const ProgramSpec *program_by_messages(Arena *arena, const ProgramSpec *program, Problems *problems) {
     Expander e = {.arena = arena, .program = program, .problems = problems};
     int ranks = program->cluster->gpu_count;
-    if (!match_program(arena, program, problems)) return NULL; // what does not meet is told by its calls
+    if (!match_program(arena, program, problems)) return NULL; // mismatched collectives are reported by call
     ProgramSpec *expanded = ARENA_NEW(arena, ProgramSpec);
     *expanded = *program;
     expanded->ranks = ARENA_ARRAY(arena, RecordedRank, ranks);

@@ -7,7 +7,7 @@ typedef struct Streams {
     Arena *arena, *scratch;
     int *first, *edge_of;         // edges by `after`: edge_of[first[op]] to edge_of[first[op + 1]]
     int *order, *stream, *before; // [op] in an order that obeys all edges; its stream; the one before it there or -1
-    int *end_mark, *start_mark;   // [op] 1 + the number of the mark; 0: nobody waits there
+    int *end_mark, *start_mark;   // [op] 1 + the number of the mark; 0: none
     int *tail, *group_of;         // [stream] its last operation; 1 + the group whose collectives it has, or 0
     int stream_count, mark_count;
 } Streams;
@@ -63,7 +63,7 @@ static bool choose_streams(Streams *s) {
     return true;
 }
 
-// Whoever waits for an operation that does not stand right before it waits for a mark.
+// An operation that waits for another than the one just before it waits for a mark.
 static void place_marks(Streams *s) {
     for (int e = 0; e < s->graph->edges.count; e++) {
         const GraphEdge *edge = &s->graph->edges.items[e];

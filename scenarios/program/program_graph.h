@@ -1,7 +1,7 @@
-// What a rank does where a file says for each operation which others come before it: a graph, from which streams are
-// made. An operation stands behind one that it waits for, on the stream of that one where it can, else on a stream of
-// its own; what nothing orders runs side by side. Collectives of one group have a stream to themselves, on all ranks
-// the same: edges put them in the order in which they meet.
+// A rank's operations as a dependency graph from a file, converted to streams. An operation follows one of its
+// dependencies on that one's stream if possible, else it is on a stream of its own; unordered operations are
+// concurrent. Collectives of one group have their own stream, with the same order on all ranks: edges enforce the
+// order in which they meet.
 #pragma once
 
 #include "scenarios/program/program.h"

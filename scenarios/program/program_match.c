@@ -1,4 +1,4 @@
-// Matching by sorting: all calls that can meet are brought side by side, then paired off in the order they were made.
+// Matching by sorting: calls that can match are sorted next to each other, then paired in the order they were made.
 #include "scenarios/program/program_match.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #define PROBLEMS_OF_A_KIND 5
 #define LINKS_MOST (NETWORK_ROUTE_LIMIT + 2)
 
-// One call: where it is, and what decides whom it meets.
+// One call: its position, and its matching key.
 typedef struct Entry {
     int32_t rank, stream, index, order;
     int32_t a, b; // SEND, RECV: from, to; COLLECTIVE: group, number of the stream's name

@@ -1,4 +1,4 @@
-// Who meets whom in a rank program: sends with receives, and the calls of a collective by all ranks of a group.
+// Matching in a rank program: sends with receives, and the calls of a collective by all ranks of a group.
 #pragma once
 
 #include "scenarios/program/program.h"

@@ -1,5 +1,5 @@
-// From what each rank recorded to a System: operations point at channels, ranks that do the same share a program, and
-// the steps follow one another.
+// Converts the recorded ranks to a System: operations refer to channels, equal ranks share a program, and steps are
+// repeated.
 #include "scenarios/program/program.h"
 
 #include <string.h>
@@ -88,7 +88,7 @@ static Program program_of_rank(Builder *b, int rank, SlotList *slots) {
                      .slot_count = slots->count};
 }
 
-// ---- Programs, each once: this is what folding goes by.
+// ---- Programs, each once, as folding requires.
 
 static uint64_t program_hash(const Program *program) {
     uint64_t hash = digest_u64(DIGEST_START, (uint64_t)program->slot_count);

@@ -1,6 +1,6 @@
-// What takes time in a trace: a computation as long as the trace says, or where it says operations and bytes, as the
-// cluster's GPU takes for them; a collective or message as long as the simulation of it. Collectives of one
-// communicator run one after the other, in the order of the file, as on NCCL's stream.
+// Durations of a trace: a computation has the trace's time or, given operations and bytes, the time on the cluster's
+// GPU; a collective or message has its simulated time. Collectives of one communicator run one after the other, in
+// the order of the file, as on NCCL's stream.
 #include "scenarios/program/read_chakra.h"
 
 #include <ctype.h>
@@ -27,7 +27,7 @@ typedef struct TraceNode {
     const char *name, *group; // group: pg_name; NULL: all ranks
     uint64_t kind;
     double duration_us;
-    // Attributes; NAN: not said.
+    // Attributes; NAN: missing.
     double operations, tensor_bytes, comm_type, comm_bytes, source, destination, tag;
     int first_dependency, dependency_count; // in the reader's list
 } TraceNode;
@@ -221,7 +221,7 @@ static bool take_node(ChakraReader *r, WireField message) {
     return true;
 }
 
-// Messages one behind the other, each behind its length: what the trace is, then its nodes.
+// Length-prefixed messages: the trace's metadata, then its nodes.
 static bool take_messages(ChakraReader *r, const char *data, size_t bytes) {
     Wire wire = wire_of(data, bytes);
     WireField message;
@@ -302,7 +302,7 @@ static bool find_group(ChakraReader *r, const TraceNode *node, RecordedOp *op) {
                   r->rank);
 }
 
-// comm_size is what a rank puts in; an all-gather and a gather are counted by what comes out.
+// comm_size is a rank's input; an all-gather and a gather are counted by their output.
 static bool take_collective(ChakraReader *r, const TraceNode *node, RecordedOp *op) {
     static const CollectiveOp ops[] = {COLLECTIVE_ALL_REDUCE, COLLECTIVE_REDUCE,         COLLECTIVE_ALL_GATHER,
                                        COLLECTIVE_GATHER,     COLLECTIVE_SCATTER,        COLLECTIVE_BROADCAST,

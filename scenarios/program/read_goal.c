@@ -1,6 +1,6 @@
-// GOAL, the language of LogGOPSim (Hoefler, Schneider and Lumsdaine, 2010; spcl/LogGOPSim, txt2bin): for each rank its
-// sends, receives and calculations, and which of them come before which. Its words cpu and nic are read and of no
-// effect: what nothing orders runs side by side, and transfers share the links of the cluster.
+// Reader of GOAL, the language of LogGOPSim (Hoefler, Schneider and Lumsdaine, 2010; spcl/LogGOPSim, txt2bin): each
+// rank's sends, receives and calculations, and their dependencies. The attributes cpu and nic are read but have no
+// effect: unordered operations are concurrent, and transfers share the links of the cluster.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ typedef struct GoalReading {
     Problems *problems;
     ProgramSpec *program;
     const char *path;
-    int line, ranks_said, rank, op_count; // rank -1: between ranks; ranks_said 0: not said yet
+    int line, ranks_said, rank, op_count; // rank -1: between ranks; ranks_said 0: not yet known
     int next_rank;
     OpGraph graph;
     NameIndex *names; // of the rank's labels
@@ -43,7 +43,7 @@ static bool refuse(GoalReading *r, const char *hint, const char *format, ...) {
     return false;
 }
 
-// A whole number with what may stand behind it ("b" of bytes).
+// An integer with an optional unit ("b" of bytes).
 static bool whole(const char *word, const char *unit, double most, double *value) {
     char *end;
     if (!word || !isdigit((unsigned char)*word)) return false;
@@ -191,7 +191,7 @@ static bool take_statement(GoalReading *r, char **words, int count) {
     return refuse(r, known, "\"%.40s\" is not understood %s", words[0], within ? "within a rank" : "between ranks");
 }
 
-// ---- Lines. Comments stand where a statement could begin.
+// ---- Lines. Comments are allowed where a statement could begin.
 static void take_line(GoalReading *r, char *line) {
     char *words[WORDS_MOST], *rest = NULL;
     int count = 0;

@@ -1,5 +1,5 @@
-// Layers in a line each, as ASTRA-sim 1 (chakra's text_converter.py) and SimAI (aliyun/SimAI, Workload.cc) take them:
-// what a pass forward, the gradients of inputs and those of weights compute and exchange. All ranks do the same.
+// Reader of layer files, one line each, of ASTRA-sim 1 (chakra's text_converter.py) and SimAI (aliyun/SimAI,
+// Workload.cc): times and exchanges of forward, input gradients and weight gradients. All ranks do the same.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,13 +32,13 @@ typedef struct Layer {
     Pass forward, inputs, weights; // inputs, weights: of their gradients
     SimTime update;
     int label;
-    bool checkpoint, again; // again: what is forward from the checkpoint before it comes once more before its gradients
+    bool checkpoint, again; // again: forward from the last checkpoint is repeated before its gradients
 } Layer;
 
-// What a first line's word means. beside: the gradients of inputs are exchanged while those of weights are computed.
+// A parallelism of the first line. beside: input gradients are exchanged during the weight gradients' computation.
 typedef struct Policy {
     const char *name;
-    bool tensor, data, beside, whole; // whole: SimAI counts an all-gather by what comes out
+    bool tensor, data, beside, whole; // whole: SimAI counts an all-gather by its output
 } Policy;
 
 static const Policy policies[] = {
@@ -58,7 +58,7 @@ typedef struct LayerReading {
     ProgramSpec *program;
     Where where;
     const Policy *policy;
-    double tensor, experts, stages, world; // 0: not said
+    double tensor, experts, stages, world; // 0: unspecified
     int *checkpoints, checkpoint_count, *again, again_count, layers_said;
     struct {
         Layer *items;
@@ -159,7 +159,7 @@ static bool take_policy(LayerReading *r, char *line) {
     return true;
 }
 
-// ---- Who exchanges with whom: tensor ranks are neighbours, stages the furthest apart.
+// ---- Communication groups: tensor ranks are neighbours, stages the furthest apart.
 typedef struct Members {
     int base, stride, count;
 } Members;

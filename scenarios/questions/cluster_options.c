@@ -1,4 +1,4 @@
-// From options to a cluster with its price or its costs.
+// Builds a cluster with its price or its costs from options.
 #include "scenarios/questions/cluster_options.h"
 
 #include <math.h>

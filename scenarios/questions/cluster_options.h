@@ -1,4 +1,4 @@
-// A cluster and what is paid for it, said in options: what `lockstep cost` and `lockstep power` share.
+// A cluster and its price from options, shared by `lockstep cost` and `lockstep power`.
 #pragma once
 
 #include "models/workload/money/money.h"

@@ -1,4 +1,4 @@
-// lockstep collective: nccl-tests' table for a cluster of the catalogue, and what decides each row.
+// lockstep collective: nccl-tests' table for a cluster of the catalogue, and the limit of each row.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

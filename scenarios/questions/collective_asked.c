@@ -1,4 +1,4 @@
-// What is asked of a collective, and the machine that it runs on.
+// Parses the options of a collective, and builds its machine.
 #include "scenarios/questions/collective_asked.h"
 
 #include <ctype.h>
@@ -64,7 +64,7 @@ const OptionSpec collective_rows[] = {
 };
 const int collective_row_count = COUNT_OF(collective_rows);
 
-// ---- What is asked.
+// ---- Options.
 // nccl-tests' own spelling: K, M and G are binary, and so are k, m and g.
 static bool read_size(const char *text, double *bytes) {
     char *end;
@@ -90,7 +90,7 @@ static double read_bound(const Options *options, const char *name, double fallba
     return fallback;
 }
 
-// "8:8G:2"; what is left out of it stays at one size, or times 2.
+// "8:8G:2"; missing parts default to one size, or times 2.
 static bool read_list(CollectiveAsked *asked, const char *sizes) {
     char *copy = arena_copy_text(asked->arena, sizes), *rest;
     const char *first = strtok_r(copy, ":", &rest), *last = strtok_r(NULL, ":", &rest),
@@ -187,7 +187,7 @@ void collective_ask(CollectiveAsked *asked, const Options *options) {
             problem_add(problems, (Where){0},
                         "--steps is an algorithm message by message; leave --algo and --fidelity fluid out");
     }
-    bool open = option_known(options, "fidelity") && !option_given(options, "fidelity"); // then the algorithm says it
+    bool open = option_known(options, "fidelity") && !option_given(options, "fidelity"); // then the algorithm decides
     if (algorithm >= COLLECTIVE_FLUID_ALGORITHMS && open) asked->by_messages = true;
     if (algorithm >= COLLECTIVE_FLUID_ALGORITHMS && !asked->by_messages) {
         problem_add(problems, (Where){0}, "--algo %s is simulated message by message only", request->algorithm);
@@ -236,7 +236,7 @@ const FlowPlan *collective_messages(Arena *arena, const CollectiveAsked *asked, 
     return NULL;
 }
 
-// The machine as it would be: a resource of all its parts quicker, or no tiers of switches.
+// The modified machine: a resource of all its parts faster, or no tiers of switches.
 static const Catalogue *change_machine(const CollectiveAsked *asked, const Catalogue *base, NodeGroup *group,
                                        ClusterSpec *spec) {
     if (asked->flat) spec->layout = NULL;
@@ -288,16 +288,16 @@ void collective_build(CollectiveAsked *asked, const Options *options) {
                                       (WallMode)option_choice(options, "wall", WALL_AUTO), problems);
 }
 
-// ---- What decides it, and whether it is what was asked for.
+// ---- The limit of a collective, and whether it is as requested.
 const char *collective_limit(const CollectiveAsked *asked, const CollectivePlan *plan) {
     int links;
     const Link *all = network_links(asked->cluster->network, &links);
     return plan->limiting_link < 0 ? "latency" : all[plan->limiting_link].name;
 }
 
-// What was asked for by name and is not there would be another's time under its name.
+// Otherwise another algorithm's time would be shown under the requested name.
 bool collective_is_as_asked(const CollectiveRequest *request, const CollectivePlan *plan) {
-    if (!plan->algorithm) return false; // nothing came of it
+    if (!plan->algorithm) return false; // no result
     bool other = request->algorithm && strcmp(request->algorithm, plan->algorithm) != 0;
     return !other && !(request->protocol && plan->protocol != *request->protocol);
 }

@@ -1,4 +1,4 @@
-// What is asked of a collective by options, on which machine: for the table, and for whoever explains a row of it.
+// The options of a collective and its machine: for the command's table, and for `explain collective`.
 #pragma once
 
 #include "models/hardware/quicker.h"
@@ -21,31 +21,31 @@ typedef struct CollectiveAsked {
     CollectiveRequest request;
     Protocol protocol; // that it asks for
     double first, last, factor;
-    const char *assumed[2]; // what was not said about the machine
+    const char *assumed[2]; // unspecified properties of the machine
     int assumed_count;
-    double uneven;       // all_to_all: what rank 0 gets against the others
+    double uneven;       // all_to_all: bytes to rank 0 relative to the others
     const double *pairs; // all_to_all: [from][to], or NULL
     bool by_messages;
-    CollectiveFidelity fidelity; // as options say it; by_messages: as it is simulated, where they leave it open
-    StepReader *steps;           // of the user's own, or NULL
+    CollectiveFidelity fidelity; // of the options; by_messages: the simulated one, if they leave it open
+    StepReader *steps;           // user-written, or NULL
     Problems *problems;
-    const Resource *resource; // of the machine, so many times quicker; NULL: as it is
+    const Resource *resource; // of the machine, faster by `quicker`; NULL: unchanged
     double quicker;
-    bool flat; // the fabric is one switch that holds nobody back, in place of its tiers
+    bool flat; // the fabric is one non-blocking switch, without tiers
 } CollectiveAsked;
 
 // Everything but the machine; then the machine: problems are added to those of `asked`. Sizes are in bytes. Options
 // that the rows above lack (--begin, --end, --factor, --fidelity, --steps) are read where the command has them.
 void collective_ask(CollectiveAsked *asked, const Options *options);
 void collective_build(CollectiveAsked *asked, const Options *options);
-// ALL_TO_ALL of uneven bytes: what each sends to each; NULL: even.
+// ALL_TO_ALL of uneven bytes between each pair; NULL: even.
 const double *collective_pairs(const CollectiveAsked *asked, double bytes);
-// A problem (NULL: none is told) and NULL where it cannot be done message by message.
+// NULL after a problem (problems NULL: no message) if it cannot be simulated message by message.
 const FlowPlan *collective_messages(Arena *arena, const CollectiveAsked *asked, const CollectiveRequest *request,
                                     Problems *problems);
 const char *collective_limit(const CollectiveAsked *asked, const CollectivePlan *plan); // a link, or "latency"
-// Whether it is the algorithm and protocol that were asked for by name. What was asked for and is not there would be
-// another's time under its name: the second adds a problem then.
+// Whether the plan has the algorithm and protocol asked for by name; the second function adds a problem if it has
+// not, lest another's time be shown under that name.
 bool collective_is_as_asked(const CollectiveRequest *request, const CollectivePlan *plan);
 void collective_refuse_another(const CollectiveAsked *asked, const CollectivePlan *plan);
 

@@ -1,4 +1,4 @@
-// A collective packet by packet, as lockstep collective --fidelity packet or all asks for it, and what it tells.
+// Packet simulation of a collective for `lockstep collective --fidelity packet` or `all`, and its output.
 #pragma once
 
 #include "scenarios/packets/packets_collective.h"

@@ -1,4 +1,4 @@
-// lockstep constants: the numbers that the models rest on beside the catalogue, and what each of them rests on.
+// lockstep constants: the constants of the models outside the catalogue, with their sources.
 #include "scenarios/questions/constants.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static Constant network_row(int index) { return network_constants[index]; }
 static Constant cost_row(int index) { return cost_constants[index]; }
 static Constant step_row(int index) { return step_constants[index]; }
 
-// Of NCCL, in the units of its table; what no log has moved is as it was assumed.
+// Of NCCL, in the units of its table; constants that no log has moved are assumed.
 static Constant collectives_row(int index) {
     const ConstantRow *row = &constant_rows[index];
     bool is_fitted = row->scope == SCOPE_SHARED && (row->value != row->prior || row->uncertainty != row->prior_spread);

@@ -1,4 +1,4 @@
-// All tables of constants that the program has.
+// The list of all tables of constants.
 #pragma once
 
 #include "sim/base/constant.h"

@@ -1,4 +1,4 @@
-// lockstep cost: what a cluster costs to rent or to own, and from when on owning is cheaper.
+// lockstep cost: the cost of a cluster, rented or owned, and the break-even of owning.
 #include "scenarios/questions/cost.h"
 
 #include <math.h>
@@ -64,7 +64,7 @@ static bool is_wanted(const CostFound *found, const Offer *offer) {
     return rent->terms < 0 || offer->terms == (Terms)rent->terms;
 }
 
-// Of two that are alike the first of the book.
+// Of equal prices the first of the book.
 static int by_hour(const void *a, const void *b) {
     const Rival *x = a, *y = b;
     if (x->per_hour != y->per_hour) return x->per_hour < y->per_hour ? -1 : 1;

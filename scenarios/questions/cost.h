@@ -1,11 +1,11 @@
-// lockstep cost: what is known of a cluster's price when its answer is made.
+// lockstep cost: the price data from which its answer is made.
 #pragma once
 
 #include "models/workload/money/money.h"
 #include "sim/base/date.h"
 #include "sim/data/answer.h"
 
-// A line of the price book for the same GPUs, beside what the cluster costs.
+// An offer of the price book for the same GPUs, compared with the cluster's cost.
 typedef struct Rival {
     const Offer *offer;
     double per_hour;                               // of as many GPUs, in the cluster's currency
@@ -19,10 +19,10 @@ typedef struct CostFound {
     ClusterBill bill;
     ClusterPower power;
     OwnCost own;      // where bill.owned
-    double run_hours; // 0: no run was asked for
+    double run_hours; // 0: no run was requested
     const Rival *rivals;
     int rival_count;
-    bool all_offers; // the list of them is what was asked for
+    bool all_offers; // the list of offers was requested
     Date today;
 } CostFound;
 

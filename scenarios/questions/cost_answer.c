@@ -1,4 +1,4 @@
-// What `lockstep cost` answers.
+// The answer of `lockstep cost`.
 #include <math.h>
 
 #include "models/hardware/parts.h"
@@ -224,7 +224,7 @@ static void add_owning(Answer *answer, const CostFound *found, const Rival *riva
         answer_shown(AS_NUMBER, rival->payback_months, paid_back(found, rival->payback_months)));
 }
 
-// Matrix work in BF16 (FP16 where it has none) that kernels reach, in PFLOP/s of one GPU; NAN: nobody says.
+// Attainable matrix rate in BF16 (FP16 without BF16), in PFLOP/s of one GPU; NAN: unknown.
 static double effective_petaflops(const CostFound *found) {
     const Gpu *gpu = node_gpu(found->cluster->money->catalogue, found->cluster->node_of[0], 0);
     Precision precision = gpu->peak_flops[BF16] > 0 ? BF16 : FP16;

@@ -1,4 +1,4 @@
-// The difference between two designs' costs, attributed to what differs.
+// The cost difference of two designs, attributed to their differing properties.
 #include "scenarios/questions/cost_compare.h"
 
 #include <math.h>
@@ -43,7 +43,7 @@ static void factors_of(const Design *design, double factors[FACTOR_COUNT]) {
     factors[FACTOR_PRICE] = sum_of(&design->prices);
 }
 
-// The Shapley weight of a set of so many of the other three: |S|! (3 - |S|)! / 4!.
+// The Shapley weight of a set S of the other three: |S|! (3 - |S|)! / 4!.
 static double weight_of(int others) {
     static const double weights[] = {6.0 / 24, 2.0 / 24, 2.0 / 24, 6.0 / 24};
     return weights[others];
@@ -206,7 +206,7 @@ static void add_lead(Arena *arena, Answer *answer, const Comparison *comparison)
                    text_money(arena, a, currency), 100 * (b / a - 1));
 }
 
-// `words`: of each design as the user says it.
+// `words`: of each design, as the user wrote them.
 static void add_comparison(Arena *arena, Answer *answer, const Comparison *comparison, const char *const words[2]) {
     answer_rename(answer, "cost-comparison");
     answer_currency(answer, arena_copy_text(arena, comparison->a.currency));
@@ -247,7 +247,7 @@ static const NodeType *node_of(Arena *arena, const Catalogue *catalogue, const c
     return node;
 }
 
-// Like with like: where no design says a price, the median over the providers that have the GPUs of both.
+// Comparable prices: if no design has a price, the median over the providers that have the GPUs of both.
 static const char *price_of_both(Arena *arena, const char *a, const char *b) {
     const Catalogue *catalogue = catalogue_builtin(arena);
     const NodeType *nodes[] = {node_of(arena, catalogue, a), node_of(arena, catalogue, b)};

@@ -1,4 +1,4 @@
-// Two designs side by side in money: what a run of each costs, and every difference as a row.
+// Cost comparison of two designs: the cost of a run on each, and every difference as a row.
 #pragma once
 
 #include "sim/data/question.h"
@@ -22,10 +22,10 @@ typedef struct Design {
     char currency[16];
     double samples;     // of the whole run
     double longer;      // time with failures and checkpoints over time without
-    DesignRows seconds; // of all GPUs together for one sample, by what they do
+    DesignRows seconds; // of all GPUs together for one sample, by cause
     DesignRows prices;  // of a GPU-hour, by the rows of the bill
-    double rest;        // minimum billing, whole steps of it, what is paid once
-    double cost;        // of the run, as `run` says it
+    double rest;        // minimum billing, whole billing steps, one-time charges
+    double cost;        // of the run, from `run`
     double days, gpus;
     DesignRows settings; // layout and size
 } Design;
@@ -33,7 +33,7 @@ typedef struct Design {
 typedef struct CompareRow {
     const char *group; // "GPU-seconds a sample", or NULL
     const char *name, *title, *unit;
-    double a, b, cost; // what each has; what the change from a to b costs
+    double a, b, cost; // values of both; cost of the change from a to b
 } CompareRow;
 
 typedef struct Comparison {
@@ -48,8 +48,8 @@ typedef struct Comparison {
 // without remainder.
 Comparison designs_compare(Arena *arena, const Design *a, const Design *b);
 
-// What `lockstep run` says of a design: options of its, or "FILE.lua" with some. False after problems, or with a status
-// that is not 0 where the run said itself what is wrong.
+// Result of `lockstep run` for a design: options, or "FILE.lua" with some. False after problems, or with a status
+// other than 0 if the run has reported the error itself.
 bool design_simulate(Arena *arena, const char *words, Design *design, int *status, Problems *problems);
 
 extern const OptionSpec compare_options[];

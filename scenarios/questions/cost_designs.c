@@ -1,5 +1,5 @@
-// What one design's run costs, asked of `lockstep run` in a process of its own: a script's wall holds for that alone,
-// and two designs are simulated at the same time where there are two cores.
+// Cost of one design's run, from `lockstep run` in a child process: a script's sandbox holds for that process alone,
+// and two designs are simulated concurrently on two cores.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static double sum_of(const DesignRows *rows) {
     return sum;
 }
 
-// Parts of a step are means over GPUs; what they miss of it, if anything, is said too.
+// Parts of a step are means over GPUs; a difference from the step is reported, too.
 static void add_seconds(Design *design, const RecordPoint *point) {
     double per_sample = point->gpu_count / point->global_batch;
     for (int i = 0; i < point->exposed_count; i++)
@@ -81,38 +81,38 @@ static void set_design(Design *design, const RecordPoint *point) {
 
 // ---- The run.
 
-typedef struct Told {
+typedef struct DesignResult {
     Design design;
     char why_not[512], hint[256]; // "" where there is a design
-} Told;
+} DesignResult;
 
 typedef struct Asked {
-    Told *told;
+    DesignResult *result;
 } Asked;
 
-static void refuse(Told *told, const char *why_not, const char *hint) {
-    snprintf(told->why_not, sizeof told->why_not, "%s", why_not);
-    snprintf(told->hint, sizeof told->hint, "%s", hint);
+static void refuse(DesignResult *result, const char *why_not, const char *hint) {
+    snprintf(result->why_not, sizeof result->why_not, "%s", why_not);
+    snprintf(result->hint, sizeof result->hint, "%s", hint);
 }
 
 static bool take_point(void *context, const Asking *asking) {
     const RunAnswer *answer = asking->found;
-    Told *told = ((Asked *)context)->told;
+    DesignResult *result = ((Asked *)context)->result;
     int points = 0;
     const RecordPoint *point = NULL;
     for (int i = 0; i < answer->record_count; i++)
         for (int k = 0; k < answer->records[i]->point_count; k++, points++) point = &answer->records[i]->points[k];
     if (points != 1)
-        refuse(told, arena_printf(asking->arena, "it has %d configurations, and one is compared", points),
+        refuse(result, arena_printf(asking->arena, "it has %d configurations, and one is compared", points),
                "name one of them: leave out what it varies");
     else if (!point->ran)
-        refuse(told, arena_printf(asking->arena, "it does not run: %s", point->why_not), "lockstep memory says more");
+        refuse(result, arena_printf(asking->arena, "it does not run: %s", point->why_not), "lockstep memory says more");
     else if (!isfinite(point->days) || point->days <= 0)
-        refuse(told, "it does not say how long its run is", "add --tokens 1T, or samples and epochs");
+        refuse(result, "it does not say how long its run is", "add --tokens 1T, or samples and epochs");
     else if (!isfinite(point->cost_per_run))
-        refuse(told, "nobody says what its machines cost", "add --price 2.49, --provider NAME or --terms on_demand");
+        refuse(result, "nobody says what its machines cost", "add --price 2.49, --provider NAME or --terms on_demand");
     else
-        set_design(&told->design, point);
+        set_design(&result->design, point);
     return true;
 }
 
@@ -136,20 +136,20 @@ static Words words_of(Arena *arena, const char *text) {
 }
 
 static int run_in_child(const Words *words, FILE *into) {
-    Told *told = calloc(1, sizeof *told);
-    if (!told) return EXIT_FAILED;
-    Asked asked = {told};
+    DesignResult *result = calloc(1, sizeof *result);
+    if (!result) return EXIT_FAILED;
+    Asked asked = {result};
     int status = frame_show(&run_question, words->count, words->items, take_point, &asked);
-    bool answered = status == EXIT_DONE || status == EXIT_NO; // no: it does not run, which is told
-    bool written = !answered || fwrite(told, sizeof *told, 1, into) == 1;
-    free(told);
+    bool answered = status == EXIT_DONE || status == EXIT_NO; // EXIT_NO: it does not run, which is an answer
+    bool written = !answered || fwrite(result, sizeof *result, 1, into) == 1;
+    free(result);
     return fflush(into) == 0 && written ? status : EXIT_FAILED;
 }
 
 bool design_simulate(Arena *arena, const char *words, Design *design, int *status, Problems *problems) {
     Words list = words_of(arena, words);
     FILE *answer = tmpfile();
-    Told *told = ARENA_NEW(arena, Told);
+    DesignResult *result = ARENA_NEW(arena, DesignResult);
     *status = EXIT_FAILED;
     if (!answer) {
         problem_add(problems, (Where){0}, "no temporary file can be opened");
@@ -162,18 +162,18 @@ bool design_simulate(Arena *arena, const char *words, Design *design, int *statu
     bool sound = child > 0 && waitpid(child, &ended, 0) == child && WIFEXITED(ended);
     *status = sound ? WEXITSTATUS(ended) : EXIT_FAILED;
     rewind(answer);
-    bool told_all = (*status == EXIT_DONE || *status == EXIT_NO) && fread(told, sizeof *told, 1, answer) == 1;
+    bool is_complete = (*status == EXIT_DONE || *status == EXIT_NO) && fread(result, sizeof *result, 1, answer) == 1;
     fclose(answer);
-    if (!told_all) {
+    if (!is_complete) {
         problem_add(problems, (Where){0}, "the design \"%s\" was not simulated", words);
         problem_hint(problems, "try it alone: lockstep run %s", words);
         if (*status == EXIT_DONE || *status == EXIT_NO) *status = EXIT_FAILED;
         return false;
     }
-    *design = told->design;
-    if (!told->why_not[0]) return true;
+    *design = result->design;
+    if (!result->why_not[0]) return true;
     *status = EXIT_BAD_INPUT;
-    problem_add(problems, (Where){0}, "the design \"%s\" cannot be compared: %s", words, told->why_not);
-    problem_hint(problems, "%s", told->hint);
+    problem_add(problems, (Where){0}, "the design \"%s\" cannot be compared: %s", words, result->why_not);
+    problem_hint(problems, "%s", result->hint);
     return false;
 }

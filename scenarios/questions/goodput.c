@@ -1,4 +1,4 @@
-// lockstep goodput: how much of a long job's time is training, and what takes the rest.
+// lockstep goodput: the share of a long job's time that is training, and the causes of the rest.
 #include "scenarios/questions/goodput.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ static const Where command_line = {NULL, 0};
 #define SPAN(name_, help_)                                                                                             \
     { name_, OPTION_QUANTITY, "TIME", .of = OF_QUESTION, .help = help_, .quantity = QUANTITY_TIME, .usual = "12h" }
 // clang-format off
-#define FEWEST_LIVES 20 // that say something, where an interrupt leaves no more
+#define FEWEST_LIVES 20 // needed for an answer after an interrupt
 
 const OptionSpec goodput_rows[] = {
     {"gpus", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "GPUs of the job"},

@@ -1,4 +1,4 @@
-// What `lockstep goodput` was asked, and how its answer is shown.
+// The request of `lockstep goodput`, and its output.
 #pragma once
 
 #include "models/hardware/quote.h"
@@ -26,27 +26,27 @@ typedef struct GoodputAsked {
     const Gpu *gpu;
     double bytes; // of a checkpoint; 0: its times were assumed or given
     bool own_mtbf, spares_given, interval_found, price_given;
-    bool weighs_money;       // set by who asks: --price counts without --best
-    double by_s, confidence; // wall time by which the work is to be done; 0: no date
+    bool weighs_money;       // set by the caller: --price counts without --best
+    double by_s, confidence; // deadline of the work in wall time; 0: none
     double best_s;           // simulated; 0 not asked for
 } GoodputAsked;
 
-// What the rows above say, and what follows from it. Problems where it makes no sense.
+// Parses the rows above, with derived values. Adds problems for invalid combinations.
 void goodput_ask(GoodputAsked *asked, const Options *options, Problems *problems);
-// Of a checkpoint that nothing is known of: 30 s to storage, 1 s for a copy in memory.
+// Defaults of a checkpoint: 30 s to storage, 1 s for a copy in memory.
 CheckpointPlan goodput_assumed_checkpoint(CheckpointMode mode);
-// Why no life of it would keep anything (life_goes_nowhere), at the shortest interval where the best is to be found.
+// Why no life would make progress (life_goes_nowhere), at the shortest interval if the best is to be found.
 const char *goodput_nowhere(const GoodputAsked *asked);
 // What its GPUs cost on demand, in USD for a GPU and hour: the median over the providers where none is its own.
 Quote goodput_quote(const GoodputAsked *asked, const Catalogue *catalogue);
-// Finds the interval where the best was asked for.
+// Finds the best interval, if requested.
 void goodput_find_interval(GoodputAsked *asked);
 
 int command_goodput(int argc, char **argv); // argv[0] is "goodput"
 
-// What is said of the lives that were simulated; of a job that gets nowhere, which nobody has simulated, why.
+// The answer from the simulated lives; of a job that makes no progress, which is not simulated, the reason.
 void goodput_answer(Answer *answer, const GoodputAsked *asked, const LifeStudy *study);
-// Parts of it: failure rates as a table, what to beware of, what a checkpoint is.
+// Parts of it: failure rates as a table, warnings, checkpoint costs.
 void goodput_rates(Answer *answer, const FaultRates *rates);
 void goodput_doubts(Answer *answer, const GoodputAsked *asked, const LifeStudy *study);
 void goodput_date(Answer *answer, const GoodputAsked *asked, const LifeStudy *study);
@@ -57,5 +57,5 @@ void goodput_answer_nothing(Answer *answer, const GoodputAsked *asked, const cha
 
 // --plot adds it to the answer, --plot-dir writes it. False after a problem.
 bool goodput_draw(const Asking *asking, const GoodputAsked *asked, const LifeStudy *study);
-// A row for each stretch: what it was spent on, in hours or days, its goodput and its unplanned stops behind it.
+// A row for each time span: its uses, in hours or days, followed by its goodput and its unplanned stops.
 void calendar_chart(Arena *arena, const LifeCalendar *calendar, Chart *chart);

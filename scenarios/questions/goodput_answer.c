@@ -1,4 +1,4 @@
-// What `lockstep goodput` answers.
+// The answer of `lockstep goodput`.
 #include <math.h>
 
 #include "scenarios/questions/goodput.h"
@@ -126,7 +126,7 @@ void goodput_checkpoint_fact(Answer *answer, const GoodputAsked *asked) {
                 asked->model ? "; " : "", storage_text(asked), span(asked, beside.write_s));
 }
 
-// ---- What comes of it.
+// ---- Results.
 
 // "restart 3.1 %, lost and trained again 2.9 %", the largest first.
 static const char *losses(const GoodputAsked *asked, const LifeStudy *study) {

@@ -8,7 +8,7 @@
 
 static const Where command_line = {NULL, 0};
 
-// ---- What is asked.
+// ---- Options.
 
 Quote goodput_quote(const GoodputAsked *asked, const Catalogue *catalogue) {
     const RentSpec on_demand = {.terms = -1, .market = true};
@@ -64,7 +64,7 @@ LifeWish goodput_best_wish(const GoodputAsked *asked, const Catalogue *catalogue
     return wish;
 }
 
-// ---- What is said of it.
+// ---- The answer.
 
 static const char *span(const GoodputAsked *asked, double seconds) {
     return quantity_format(seconds, QUANTITY_TIME, arena_alloc(asked->arena, 64), 64);
@@ -111,7 +111,7 @@ static void add_head(Answer *answer, const GoodputAsked *asked, const Catalogue 
     answer_close(answer);
 }
 
-// ---- Ways, for people a table of all of them, for programs each where it belongs.
+// ---- Candidates: one displayed table; in JSON each in its object.
 
 static void add_way(Answer *answer, const GoodputAsked *asked, const LifeWay *way) {
     bool has_work = asked->spec.work_s > 0;

@@ -1,11 +1,11 @@
-// lockstep goodput --best: spares, checkpoint interval and storage chosen together, and how the answer is shown.
+// lockstep goodput --best: joint choice of spares, checkpoint interval and storage, and its output.
 #pragma once
 
 #include "models/workload/life/life_choice.h"
 #include "scenarios/questions/goodput.h"
 #include "sim/base/options.h"
 
-#define BEST_WAY_RUNS 300 // lives of each way in the answer at most, when --runs says nothing
+#define BEST_WAY_RUNS 300 // lives of each way in the answer at most, by default
 
 // What is to be chosen among, at which prices. What options do not fix is open. Problems where a price is missing.
 LifeWish goodput_best_wish(const GoodputAsked *asked, const Catalogue *catalogue, const Options *options,

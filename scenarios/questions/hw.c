@@ -31,13 +31,13 @@ typedef struct Hw {
     Problems *problems;
     Answer *answer;
     const Catalogue *catalogue;
-    bool for_programs; // the form is not for people, who see lists alone
+    bool for_programs; // JSON, CSV or plain text; the terminal shows lists alone
 } Hw;
 
 static AnswerValue words(const char *text) { return answer_of_text(text); }
 static AnswerValue some(AnswerUnit unit, double value) { return answer_shown(unit, value, value > 0 ? NULL : "-"); }
 
-// ---- One line per part, with the few numbers by which people choose.
+// ---- One line per part, with the main numbers for choosing.
 
 static void fill_gpu(const Hw *hw, const void *part) {
     const Gpu *gpu = part;
@@ -167,7 +167,7 @@ static const char *join(const Hw *hw, const char *const *texts, int count) {
     return joined;
 }
 
-// Fields without a source of their own: what the part is, rather than how much.
+// Fields without a source of their own: descriptive ones, not quantities.
 static const char *plain_text(const Hw *hw, const PartField *field, const char *part) {
     const char *place = part + field->offset;
     switch (field->type) {
@@ -373,7 +373,7 @@ static void add_parts(const Hw *hw, const char *kind_of_answer, AnswerDetail det
 
 // ---- show, list, check
 
-// Everything that goes by the name: a GPU and the cloud instance named after it may both.
+// Everything of that name: a GPU and the cloud instance named after it may share it.
 typedef struct Found {
     const void *parts[PART_KIND_COUNT];
     int count;
@@ -478,7 +478,7 @@ static int check(const Hw *hw, const char *path) {
     return EXIT_DONE;
 }
 
-// ---- fields: what a file of parts may say of each kind.
+// ---- fields: the fields of each kind in a file of parts.
 
 static const char *field_values(const Hw *hw, const PartField *field) {
     char least[40], most[40];

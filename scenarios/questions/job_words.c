@@ -1,4 +1,4 @@
-// lockstep job: what may be said of a training job, from the tables that read it.
+// lockstep job: lists the fields of a training job, from their tables.
 #include <math.h>
 #include <string.h>
 
@@ -75,7 +75,7 @@ static int answer_strategies(Asking *asking) {
     return EXIT_DONE;
 }
 
-// ---- Software: what one stack decides.
+// ---- Software: properties of one stack.
 
 static bool same_member(const Field *field, const TrainingSpec *a, const TrainingSpec *b) {
     static const size_t sizes[] = {[STORED_BY_HAND] = 0,
@@ -103,7 +103,7 @@ static const char *member_text(Arena *arena, const Field *field, const TrainingS
     return arena_printf(arena, "%.6g", field->stored == STORED_INT ? whole : number);
 }
 
-// What the stack changes of the job that nothing is said of, for transformers.
+// Settings of the default job that the stack changes, for transformers.
 static void add_decisions(const Asking *asking, const Software *software) {
     Arena *arena = asking->arena;
     const Model *model = find_model(arena, "gpt3-175b", (Where){0}, problems_create(arena));

@@ -1,5 +1,5 @@
-// lockstep lesson: the course. What a problem says and when it is solved stands in scenarios/lessons/course; this reads
-// command lines and files, and tells.
+// lockstep lesson: the course. Problems and their solutions are checked in scenarios/lessons/course; this file reads
+// command lines and files, and prints.
 #include "scenarios/questions/lesson.h"
 
 #include <math.h>
@@ -48,12 +48,12 @@ typedef struct Lesson {
     Problems *problems;
     Course *course;
     const char *file;       // that the student named, or will have
-    const char *write;      // what is to be written there, or NULL
+    const char *write;      // the text to be written there, or NULL
     const char *code;       // a line for the student's code, or NULL
     const char *student;    // whose code is graded
-    bool altered;           // the line that is graded is not as the program wrote it
+    bool altered;           // the line that is graded was edited
     int graded, right;      // lines so far
-    bool refused, is_wrong; // a problem was told; the answer is no
+    bool refused, is_wrong; // a problem was reported; the answer is no
 } Lesson;
 
 // ---- What a call gave, as an answer.
@@ -284,7 +284,7 @@ static void take_sheet(CourseTable *table, void *context) {
     answer_close(lesson->answer);
 }
 
-// ---- A code: a line of what was solved, and a tag that shows slips of the pen. It proves nothing of who solved it.
+// ---- A code: a line of solved problems, and a tag that detects typing errors. It does not prove the author.
 
 static const char *tag_of(Arena *arena, const char *student, const char *line) {
     static const char salt[] = "lockstep course 1";

@@ -1,4 +1,4 @@
-// lockstep lesson: the course in a terminal, and its sheets on pages.
+// lockstep lesson: the course in a terminal, and its sheets as pages.
 #pragma once
 
 #include "sim/data/question.h"
@@ -11,5 +11,5 @@ typedef struct LessonWord {
 extern const LessonWord lesson_words[]; // by name
 extern const int lesson_word_count;
 
-// Whether a text says the word, or its plural, as a word of its own. Small letters stand for large ones too.
+// Whether a text contains the term, or its plural, as a separate word, ignoring case.
 bool lesson_says(const char *text, const char *term);

@@ -1,4 +1,4 @@
-// The course's glossary: each word of the field that a problem says, in a plain sentence.
+// The course's glossary: each technical term of a problem, in a plain sentence.
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>

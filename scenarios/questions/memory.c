@@ -1,4 +1,4 @@
-// lockstep memory: what a job needs of each GPU, and what to change when it does not fit.
+// lockstep memory: a job's memory on each GPU, and remedies if it does not fit.
 #include "models/workload/cost/memory_time.h"
 #include "models/workload/job/job_options.h"
 #include "models/workload/job/recompute.h"
@@ -207,7 +207,7 @@ static bool comes_and_goes(const MemoryCurve *curve, int class) {
 
 static AnswerValue or_none(double bytes) { return answer_shown(AS_BYTES, bytes, bytes > 0 ? NULL : "-"); }
 
-// Each pass at its highest point; what is there all the time stands above the table.
+// Each pass at its peak; constant memory is above the table.
 static void add_over_time(const Telling *tell) {
     enum { AT = 1, CLASSES, TOTAL = CLASSES + MEMORY_CLASS_COUNT, COLUMNS };
     const MemoryCurve *curve = &tell->job->curve;

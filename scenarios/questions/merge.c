@@ -1,4 +1,4 @@
-// lockstep merge OUT.db IN.db…: one store from those of a sweep's shards.
+// lockstep merge OUT.db IN.db…: merges the stores of a sweep's shards.
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static bool merge_all(Store *store, const Options *asked, StoreMerge *merge) {
 
 // Into a file of another name, which takes its place when all is in: OUT is never half merged.
 static int ask(Asking *asking) {
-    static const char *const beside[] = {"", "-journal", "-spool", "-lock"};
+    static const char *const endings[] = {"", "-journal", "-spool", "-lock"};
     if (option_positional_count(asking->options) < 2) {
         problem_add(asking->problems, (Where){0}, "which stores?");
         problem_hint(asking->problems, "lockstep merge OUT.db IN.db…");
@@ -44,8 +44,8 @@ static int ask(Asking *asking) {
     unlink(temporary);
     Store *store = store_open(asking->arena, temporary, STORE_WRITE, asking->problems, &refusal);
     if (!store) return EXIT_FAILED;
-    for (int b = 0; b < (int)(sizeof beside / sizeof *beside); b++)
-        temporary_add(arena_printf(asking->arena, "%s%s", temporary, beside[b]));
+    for (int b = 0; b < (int)(sizeof endings / sizeof *endings); b++)
+        temporary_add(arena_printf(asking->arena, "%s%s", temporary, endings[b]));
     bool kept = access(path, F_OK) != 0 || store_merge(store, path, &old);
     bool merged = kept && merge_all(store, asking->options, &merge);
     if (!merged) refusal = kept ? merge.refusal : old.refusal;
@@ -55,8 +55,8 @@ static int ask(Asking *asking) {
         merged = false;
     }
     if (!merged) unlink(temporary);
-    for (int b = 0; b < (int)(sizeof beside / sizeof *beside); b++)
-        temporary_drop(arena_printf(asking->arena, "%s%s", temporary, beside[b]));
+    for (int b = 0; b < (int)(sizeof endings / sizeof *endings); b++)
+        temporary_drop(arena_printf(asking->arena, "%s%s", temporary, endings[b]));
     if (!merged) return refusal == STORE_NOT_SOUND ? EXIT_BAD_INPUT : EXIT_FAILED;
     add_answer(asking->answer, path, &old, &merge);
     return EXIT_DONE;

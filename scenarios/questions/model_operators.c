@@ -1,4 +1,4 @@
-// lockstep model show NAME --operators: what each layer runs in forward, on one sample and one GPU.
+// lockstep model show NAME --operators: each layer's forward operators, on one sample and one GPU.
 #include "models/workload/model/model_internal.h"
 #include "scenarios/questions/models.h"
 
@@ -43,9 +43,9 @@ static void fill_row(const Asking *asking, const Operator *one) {
                or_none(AS_MANY, parameters_of(one)), or_none(AS_BYTES, kept_bytes(one)));
 }
 
-// ---- Blocks, those that are alike once.
+// ---- Blocks, equal ones once.
 
-static int count_alike(const Model *model, int block) { // 0: told before
+static int count_alike(const Model *model, int block) { // 0: listed before
     int count = 1;
     for (int other = 1; other < model->block_count; other++) {
         if (other == block || !layers_alike(model, block, other)) continue;

@@ -1,4 +1,4 @@
-// lockstep model, params, flops: what models there are, what they hold, what they multiply.
+// lockstep model, params, flops: the model library, parameters, FLOPs.
 #include <math.h>
 #include <string.h>
 
@@ -103,7 +103,7 @@ static void add_layers(Answer *answer, const Model *model) { // dense ones, and 
     }
 }
 
-// Of the parts that have names, for people.
+// Displayed parameters by part, for models whose parts have names.
 static void add_parts(const Asking *asking, const Model *model) {
     Answer *answer = asking->answer;
     const ExpertShape *experts = &model->experts;

@@ -1,8 +1,8 @@
-// What `lockstep model` shows of one.
+// Output of one model by `lockstep model`.
 #pragma once
 
 #include "models/workload/model/model.h"
 #include "sim/data/question.h"
 
-// What each block runs in forward of one sample of so many tokens (model_operators.c).
+// Each block's forward operators for one sample of seq_len tokens (model_operators.c).
 void add_operators(const Asking *asking, const Model *model, double seq_len);

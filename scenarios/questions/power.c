@@ -1,5 +1,5 @@
-// lockstep power: what a cluster draws by what its GPUs do, the racks and breakers it needs, its energy and carbon, and
-// what a power limit would change.
+// lockstep power: a cluster's power by its GPUs' activity, its racks and breakers, its energy and carbon, and the
+// effect of a power limit.
 #include <math.h>
 
 #include "results/answer/frame.h"
@@ -8,7 +8,7 @@
 #include "sim/base/text.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
-#define USUAL_LIMIT 0.7 // of the TDP: what is told of where no limit is asked for
+#define USUAL_LIMIT 0.7 // of the TDP: reported if no limit is given
 
 static const OptionSpec own_options[] = {
     {"facility", OPTION_QUANTITY, "POWER", .of = OF_QUESTION,
@@ -28,13 +28,13 @@ typedef struct PowerFound {
     ActivityMix mix;
     ClusterPower power;
     ClusterBill bill;
-    double facility_watts; // 0: not said
+    double facility_watts; // 0: unspecified
     int nodes_that_fit;
 } PowerFound;
 
 static const char *watts(const PowerFound *found, double power) { return text_power(found->arena, power); }
 
-// The GPU without the limit: what the limit is compared with.
+// The GPU without the limit, for comparison.
 static const Gpu *uncapped_gpu(const PowerFound *found) {
     return node_gpu(found->cluster->money->catalogue, found->cluster->node_of[0], 0);
 }

@@ -1,4 +1,4 @@
-// lockstep topo: a node of the catalogue, or nodes joined by a fabric, as nvidia-smi prints them, as DOT or JSON.
+// lockstep topo: a catalogue node, or nodes on a fabric, in nvidia-smi's format, as DOT or JSON.
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/cluster/fabric_kinds.h"
 #include "models/workload/cluster/imported_node.h"

@@ -1,4 +1,4 @@
-// lockstep queue: jobs on a shared cluster; how long they wait under which policy, and how many GPUs they need.
+// lockstep queue: jobs on a shared cluster; their waits under each policy, and the number of GPUs needed.
 #include "scenarios/queue/command_queue.h"
 
 #include <stdio.h>

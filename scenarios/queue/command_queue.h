@@ -7,7 +7,7 @@ int command_queue(int argc, char **argv); // argv[0] is "queue"
 
 extern const Question queue_question;
 
-typedef struct QueueAnswer { // what was found (Asking)
-    const QueueStudy *study; // as it was simulated: drawn jobs lengthened
+typedef struct QueueAnswer { // result (Asking)
+    const QueueStudy *study; // as simulated: drawn jobs lengthened
     const Record *record;
 } QueueAnswer;

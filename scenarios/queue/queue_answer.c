@@ -1,4 +1,4 @@
-// Policies side by side: runs by policy and seed, averaged; longer ones until the answer is as good as was asked.
+// Comparison of policies: runs by policy and seed, averaged; repeated with more jobs until the wanted precision.
 #include "scenarios/queue/queue_answer.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "sim/system/watch.h"
 
 const QueueJobs *queue_study_jobs(Arena *arena, const QueueStudy *study, int seed) {
-    bool again = study->trace && study->find && seed > 0; // the trace itself, and what it might have been
+    bool again = study->trace && study->find && seed > 0; // the trace itself, and resampled versions
     if (again)
         return queue_prepare(arena, study, queue_bootstrap(arena, study->trace->jobs, study->seed + (uint64_t)seed));
     if (study->trace) return queue_prepare(arena, study, study->trace->jobs);
@@ -173,8 +173,8 @@ static Round make_round(Arena *arena, const QueueStudy *study) {
 
 // ---- How good it is.
 
-// Waits are known as well as was asked when the interval is within that part of them, or of a hundredth of the mean job
-// where they are shorter than that.
+// Waits are precise enough if the interval is within the wanted share of them, or of a hundredth of the mean job if
+// they are shorter.
 #define SHORT_WAIT 0.01
 
 double queue_figure(const PolicyAnswer *answer, QueueFigure figure) {
@@ -226,7 +226,7 @@ static WarmUp longest_warm_up(const QueueStudy *study, const PolicyAnswer *answe
 #define LONGEST_LENGTHENED 400000 // jobs of one run
 #define USUAL_WARM_UP 0.1
 
-// What comes is what is worked off, once as many jobs end as begin.
+// In a steady state the work offered equals the work done.
 bool queue_still_filling(const QueueStudy *study, const PolicyAnswer *answers) {
     bool drawn = !study->trace && !study->list, could = false;
     for (int p = 0; p < study->policy_count && drawn; p++) {

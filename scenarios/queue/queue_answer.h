@@ -1,4 +1,4 @@
-// Policies side by side on the same jobs, with intervals; lengthened until they are as narrow as was asked.
+// Comparison of policies on the same jobs, with intervals; lengthened until the wanted precision.
 #pragma once
 
 #include "scenarios/queue/queue_record.h"
@@ -11,6 +11,5 @@ const QueueJobs *queue_prepare(Arena *arena, const QueueStudy *study,
                                const QueueJobs *jobs); // elastic, sliced, grouped
 int queue_study_job_count(const QueueStudy *study);
 
-// NULL: stopped by the watch before the first policy was finished. *simulated: the study as it was answered,
-// lengthened.
+// NULL: stopped by the watch before the first policy was finished. *simulated: the study as simulated, lengthened.
 const Record *queue_answers(Arena *arena, const QueueStudy *study, const QueueStudy **simulated);

@@ -1,5 +1,5 @@
-// What to doubt of policies side by side: a run that is too short, a cluster that is too small, differences that chance
-// explains.
+// Warnings about a comparison of policies: a run that is too short, a cluster that is too small, differences that are
+// not significant.
 #include <math.h>
 
 #include "scenarios/queue/queue_answer.h"
@@ -66,7 +66,7 @@ static const char *beginning(Arena *arena, const QueueStudy *study, const Policy
     int jobs = queue_study_job_count(study), counted = (int)(study->spec.warm_up * jobs), cut = 0;
     for (int p = 0; p < study->policy_count; p++)
         if (answers[p].warm_up.cut > cut) cut = answers[p].warm_up.cut;
-    if (jobs < QUEUE_BATCHES * QUEUE_LEAST_BATCH) return NULL; // nothing can be said of so few
+    if (jobs < QUEUE_BATCHES * QUEUE_LEAST_BATCH) return NULL; // too few for statistics
     const char *names = names_of(arena, study, answers, unsettled);
     if (names)
         return arena_printf(arena,
@@ -117,7 +117,7 @@ static const char *imprecise(Arena *arena, const QueueStudy *study, const Policy
                         study->lengthens ? "; --within P allows longer runs" : "");
 }
 
-static bool nobody_waits(const QueueStudy *study, const PolicyAnswer *answers) {
+static bool no_job_waits(const QueueStudy *study, const PolicyAnswer *answers) {
     for (int p = 0; p < study->policy_count; p++)
         if (answers[p].waited_share > 0) return false;
     return true;
@@ -126,12 +126,12 @@ static bool nobody_waits(const QueueStudy *study, const PolicyAnswer *answers) {
 void queue_doubts(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers, AddNote *add, void *notes) {
     const char *over = overload(arena, study, &answers[0]);
     const char *filling = over ? NULL : still_filling(arena, study, answers);
-    const char *told[] = {over, filling, over || filling ? NULL : beginning(arena, study, answers),
-                          over || filling ? NULL : behind(arena, study, answers),
-                          over || filling ? NULL : imprecise(arena, study, answers)};
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
-        if (told[i]) add(arena, notes, told[i]);
-    if (nobody_waits(study, answers)) add(arena, notes, "no job waits: this run cannot tell one policy from another");
+    const char *doubts[] = {over, filling, over || filling ? NULL : beginning(arena, study, answers),
+                            over || filling ? NULL : behind(arena, study, answers),
+                            over || filling ? NULL : imprecise(arena, study, answers)};
+    for (size_t i = 0; i < sizeof doubts / sizeof *doubts; i++)
+        if (doubts[i]) add(arena, notes, doubts[i]);
+    if (no_job_waits(study, answers)) add(arena, notes, "no job waits: this run cannot tell one policy from another");
 }
 
 // ---- Policies by pairs.

@@ -1,4 +1,4 @@
-// Flags of `lockstep queue`.
+// Options of `lockstep queue`.
 #include "scenarios/queue/queue_options.h"
 
 #include <math.h>
@@ -223,7 +223,7 @@ static void read_faults(Arena *arena, QueueStudy *study, const Machines *machine
     study->spec.restart_s = option_within(options, "restart", restart_s, 0, 1e7, problems);
 }
 
-// A transformer whose state does not fit on one GPU shards it (ZeRO 3), unless the user says how it is laid out.
+// A transformer whose state does not fit on one GPU is sharded (ZeRO 3), unless the user gives a layout.
 static void read_model(Arena *arena, QueueStudy *study, const Machines *machines, const Options *options,
                        Problems *problems) {
     if (!option_given(options, "model") || !machines->node) return;

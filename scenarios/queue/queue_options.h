@@ -1,4 +1,4 @@
-// What `lockstep queue` may be told, and the study that it makes.
+// Options of `lockstep queue`, and the study made from them.
 #pragma once
 
 #include "scenarios/queue/queue_study.h"

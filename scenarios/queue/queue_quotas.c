@@ -1,4 +1,4 @@
-// Quotas of groups as users write them, and what is done to jobs before they run: groups, elastic jobs, MIG slices.
+// Quotas of groups from user input, and preparation of jobs before they run: groups, elastic jobs, MIG slices.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

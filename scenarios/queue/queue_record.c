@@ -90,7 +90,7 @@ static void set_charts(Arena *arena, Record *record, const QueueStudy *study, co
     record->chart_count = count;
 }
 
-// ---- Tables. A row says where a column's number lies.
+// ---- Tables. A row has the offset of a column's number.
 
 typedef struct Figure {
     const char *name, *title;
@@ -134,7 +134,7 @@ static double figure_at(const PolicyAnswer *answer, const Figure *figure) {
     return *(const double *)(const void *)((const char *)answer + figure->offset);
 }
 
-// Columns that say nothing here are not on screen: intervals of one seed, stops where nothing stops.
+// Columns without information are not displayed: intervals of one seed, stops without failures.
 static const char *title_of(const QueueStudy *study, const PolicyAnswer *answers, const Figure *figure) {
     if (figure->offset == OF(wait_mean_half_s) && answers[0].sample_count < 2) return NULL;
     if (figure->offset == OF(mean_slowdown) && study->spec.network) return "spread";
@@ -160,7 +160,7 @@ static RecordTable policy_table(Arena *arena, const QueueStudy *study, const Pol
     return (RecordTable){"policies", "", column, columns, cells, study->policy_count, NULL};
 }
 
-// For people: a column a class.
+// Displayed table: one column per size class.
 static RecordTable size_table(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers) {
     static const char *const names[QUEUE_CLASS_COUNT] = {"gpus_part", "gpus_1",          "gpus_below_node",
                                                          "gpus_node", "gpus_to_8_nodes", "gpus_above_8_nodes"};
@@ -223,7 +223,7 @@ static RecordTable class_table(Arena *arena, const QueueStudy *study, const Poli
     return (RecordTable){"classes", NULL, columns, count, cells, rows, NULL};
 }
 
-// What a trace says of its own waits, beside those of each policy: a row a class of sizes.
+// A trace's own waits, compared with those of each policy: one row per size class.
 static void measured_waits(Arena *arena, const QueueStudy *study, int least, int most, bool parts, int *count,
                            Summary *waits) {
     const QueueJobs *jobs = study->trace->jobs;
@@ -479,7 +479,7 @@ static double chance_of(const QueueSizing *sizing, int nodes) {
     return NAN;
 }
 
-// As few as meet the goal with the chance that was asked for; where the runs are too few to tell, in the mean.
+// The fewest that meet the goal with the wanted probability; if the runs are too few for that, in the mean.
 static int answer_of(const QueueSizing *sizing) {
     return sizing->likely_nodes > 0 ? sizing->likely_nodes : sizing->nodes;
 }
@@ -537,7 +537,7 @@ static RecordTable tries_table(Arena *arena, const QueueStudy *study, const Queu
     return (RecordTable){"sizes", "Sizes that were simulated", columns, count, cells, rows, NULL};
 }
 
-// What to buy, how surely it does what was asked, what that stands on least, and what to measure first.
+// The purchase, its certainty, the weakest assumption, and the measurement to make first.
 static const Recommendation *recommend(Arena *arena, const QueueStudy *study, const QueueSizing *sizes) {
     Recommendation *recommendation = ARENA_NEW(arena, Recommendation);
     int best = -1;

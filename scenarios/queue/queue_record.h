@@ -1,4 +1,4 @@
-// The answer about a shared cluster before it is a record.
+// Results about a shared cluster, before they become a record.
 #pragma once
 
 #include "scenarios/queue/queue_study.h"
@@ -36,11 +36,11 @@ typedef struct PolicyAnswer { // means over seeds
 } PolicyAnswer;
 
 void add_curves(Arena *arena, PolicyAnswer *answer, const QueueSpec *spec, const QueueJobs *jobs, const QueueRun *run);
-// `stopped`: a note on what was left out, or NULL.
+// `stopped`: a note about omissions, or NULL.
 const Record *policies_record(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers, const char *stopped);
 const Record *sizing_record(Arena *arena, const QueueStudy *study, const QueueSizing *sizes);
 
-// ---- How good it is (queue_answer.c): half of an interval over what was asked of it; above 1 is too much.
+// ---- Precision (queue_answer.c): half of an interval over the wanted half; above 1 is too wide.
 double queue_figure(const PolicyAnswer *answer, QueueFigure figure);
 double queue_worst_excess(const QueueStudy *study, const PolicyAnswer *answers, int *policy, QueueFigure *figure);
 

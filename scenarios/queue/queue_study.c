@@ -1,4 +1,4 @@
-// From a question about a shared cluster to its answer.
+// Runs a study of a shared cluster and makes its answer.
 #include "scenarios/queue/queue_study.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "sim/system/pieces.h"
 #include "sim/system/watch.h"
 
-// ---- What was asked.
+// ---- Options.
 
 bool queue_add_policy(QueueStudy *study, const char *name, Where where, Problems *problems) {
     for (int i = 0; i < queue_policy_count; i++) {
@@ -141,8 +141,8 @@ static void *size_of(const void *context, Arena *arena, int64_t policy) {
     return watch_stopped() ? NULL : sizing;
 }
 
-// The first seed stands for all. When the number of nodes is asked for, the most that may be tried are looked at for
-// memory, and few events for failures are expected of them.
+// The first seed represents all. For sizing, memory is checked for the largest number of nodes to try, which is
+// expected to have few failure events.
 static bool is_allowed(const QueueStudy *study, Problems *problems) {
     Arena *arena = arena_open();
     int jobs = queue_study_job_count(study);

@@ -1,5 +1,4 @@
-// lockstep report: what run, plan, goodput, queue or lesson answers, as one HTML file that opens anywhere and needs
-// nothing else.
+// lockstep report: the answer of run, plan, goodput, queue or lesson as one self-contained HTML file.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,7 +19,7 @@
 #include "sim/system/file.h"
 #include "sim/system/wall.h"
 
-// ---- A run: its answer, then why it takes what it takes and what would help, each change simulated again.
+// ---- A run: its answer, then the explanation of its time and helpful changes, each simulated.
 
 static const Explanation *explanation_of(Arena *arena, const StudySpec *study, const Record *record) {
     if (!study || study->vary_count > 0 || record->point_count != 1) return NULL;
@@ -48,7 +47,7 @@ static void add_run(Report *report, Arena *arena, const StudySpec *study, const 
     record_on_page(arena, report, &page);
 }
 
-// ---- A shared cluster: who waits how long under which policy, and how well it is used over time.
+// ---- A shared cluster: waits under each policy, and utilisation over time.
 
 #define DAY_S 86400.0
 
@@ -101,7 +100,7 @@ static const char *lead_of_waits(Arena *arena, const Figures *figures) {
                         wait_text(arena, cell_at(figures, most, figures->mean)->number));
 }
 
-static void tell_waits(Report *report, Arena *arena, const Figures *figures) {
+static void report_waits(Report *report, Arena *arena, const Figures *figures) {
     StackRow *rows = ARENA_ARRAY(arena, StackRow, figures->table->row_count);
     for (int i = 0; i < figures->table->row_count; i++) {
         NamedValue *part = ARENA_NEW(arena, NamedValue);
@@ -111,7 +110,7 @@ static void tell_waits(Report *report, Arena *arena, const Figures *figures) {
     }
     Chart *chart = ARENA_NEW(arena, Chart);
     stack_chart(arena, rows, figures->table->row_count, chart);
-    if (chart->bars.bar_count == 0) return; // nobody waits
+    if (chart->bars.bar_count == 0) return; // no job waits
     chart->bars.legend_count = 0;
     chart->bars.title = "Mean wait by policy";
     chart->bars.x_title = "hours";
@@ -132,7 +131,7 @@ static bool is_of_one_size(const QueueStudy *study) {
     return !study->find;
 }
 
-// A queue that grows costs more than its jobs: of a very long answer fewer jobs are explained, and the page says so.
+// A growing queue costs more to simulate than its jobs: a very long study is explained with fewer jobs, with a note.
 #define EXPLAINED_JOBS 200000        // of all draws
 #define EXPLAINED_JOBS_WAITING 50000 // where most of them wait
 
@@ -151,7 +150,7 @@ static const QueueStudy *short_enough(Arena *arena, const QueueStudy *study, boo
     return shorter->demand.jobs > 0 ? shorter : study;
 }
 
-// Without it the page has the answer alone: nobody waits, several sizes, or beyond the watch's limits.
+// False, with the answer alone on the page: no job waits, several sizes, or beyond the watch's limits.
 static bool add_queue_advice(Report *report, Arena *arena, const QueueStudy *study, const Figures *figures) {
     if (!is_of_one_size(study)) return false;
     int policy = policy_to_explain(study);
@@ -172,7 +171,7 @@ static bool add_queue_advice(Report *report, Arena *arena, const QueueStudy *stu
     return true;
 }
 
-// How many GPUs, how surely, and what that stands on.
+// Number of GPUs, certainty, and assumptions.
 static bool add_size(Report *report, Arena *arena, const QueueAnswer *answer) {
     const Record *record = answer->record;
     const Recommendation *advice = record->recommendation;
@@ -205,7 +204,7 @@ static void add_queue(Report *report, Arena *arena, const QueueAnswer *answer, D
     if (has_waits && figures.table->row_count > 1) {
         report_section(report, "Who waits how long");
         if (leads) report_text(report, lead_of_waits(arena, &figures));
-        tell_waits(report, arena, &figures);
+        report_waits(report, arena, &figures);
     }
     record_on_page(arena, report, &(RecordPage){.record = record, .today = today});
 }
@@ -315,7 +314,7 @@ static const char *value_of(const char *name, char **words, int left, int *taken
     return *taken == 1 ? words[0] + length + 1 : *taken == 2 ? words[1] : NULL;
 }
 
-// Where the page goes, and its date; what the command that is asked does not know is taken away.
+// Reads the page's path and date; removes options that the reported command does not have.
 static int read_words(int argc, char **argv, bool takes_date, Writing *writing, char **rest) {
     int count = 0;
     for (int i = 0, taken; i < argc; i++) {
@@ -378,7 +377,7 @@ typedef struct Reported {
     const char *command;
     int (*ask)(int argc, char **argv, void *writing);
     bool has_date;    // --date is an option of its own, which it is to see
-    bool is_of_a_day; // dates and old prices are counted from it: today, where none is said
+    bool is_of_a_day; // dates and old prices are counted from it: default today
 } Reported;
 
 static const Reported reported[] = {
@@ -435,7 +434,7 @@ static int report(Arena *arena, int argc, char **argv) {
     return what->ask(count, words, &writing);
 }
 
-// Of `lockstep report plan.json -o page.html`: what the file answers, asked again. False after a problem.
+// For `lockstep report plan.json -o page.html`: repeats the file's question. False after a problem.
 static bool words_of_answer(Arena *arena, int *argc, char ***argv, Problems *problems) {
     const Json *answer;
     const Typed typed = {(const char *const *)(*argv + 2), *argc - 2};

@@ -1,4 +1,4 @@
-// lockstep step: a run event by event, forward and back.
+// lockstep step: steps through a run event by event, forward and back.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +110,7 @@ static AnswerValue time_or_never(SimTime time) {
     return answer_of(AS_NUMBER, time == SIM_TIME_NEVER ? NAN : step_seconds(time));
 }
 
-// For people: what ends, what begins, and who waits, as much as a line has room for.
+// One line for the terminal: activities that end or begin, or who waits.
 static const char *happens(Arena *arena, const Film *film, int frame, const FilmState *states) {
     const char *ended = film_ended(arena, film, frame, 1), *began = film_began(arena, film, frame, 1);
     const char *waits = film_waits(arena, film, states, 1), *circle = film_circle(arena, film, frame), *all = "";
@@ -148,7 +148,7 @@ static const char *row_numbers(Arena *arena, const FilmState *state) {
     return list;
 }
 
-// What a row holds is said again where it has changed.
+// A row's chunks are printed again if they have changed.
 static bool holds_others(const Film *film, const FilmState *before, const FilmState *now) {
     return film->chunk_count &&
            (!before || memcmp(before->holds, now->holds, (size_t)film->chunk_count * sizeof *now->holds) != 0);

@@ -1,4 +1,4 @@
-// A collective chunk by chunk: every message with what it carries, and what every rank holds when it has come.
+// A collective chunk by chunk: every message with its content, and the data of every rank after its arrival.
 #include <stdlib.h>
 
 #include "scenarios/step/step_film.h"
@@ -23,7 +23,7 @@ typedef struct Message { // of a channel, in order
 typedef struct Messages {
     Message *items;
     int count, room;
-    int told; // so far
+    int reported; // so far
 } Messages;
 
 typedef struct Shooting {
@@ -92,7 +92,7 @@ static uint64_t promised(const Shooting *s, int rank, int piece) {
     return piece == (rank + n - 1) % n ? UINT64_C(1) << piece : 0;
 }
 
-// Of everyone with everyone a row shows what is for it, a column for each sender; -1: not shown.
+// Of an all-to-all a row shows the chunks for it, a column for each sender; -1: not shown.
 static int column_of(const Shooting *s, int rank, int piece) {
     if (s->op != COLLECTIVE_ALL_TO_ALL) return piece;
     return piece % s->ranks == rank ? piece / s->ranks : -1;
@@ -121,7 +121,7 @@ static void list_messages(Shooting *s, const MessageBook *book, int channel) {
     }
 }
 
-// "chunk 3", "chunks 4 to 7"; "" of what is for the one that gets it, from the one that sends it.
+// "chunk 3", "chunks 4 to 7"; "" for the pair's own chunk.
 static const char *carries(const Shooting *s, const Message *message) {
     const int32_t *pieces = message->send->send;
     int count = message->send->send_count;
@@ -135,12 +135,12 @@ static const char *carries(const Shooting *s, const Message *message) {
                : arena_printf(s->arena, "%d chunks", count);
 }
 
-// ---- The run, told.
+// ---- Bars from the run's spans.
 
 static void add_message(Shooting *s, const RunSpan *span) {
     Messages *messages = &s->channels[span->channel];
-    if (span->first) messages->told++;
-    Message *message = &messages->items[messages->told - 1];
+    if (span->first) messages->reported++;
+    Message *message = &messages->items[messages->reported - 1];
     const Plan *plan = &s->system->channels[span->channel].plans[span->plan];
     bool sends = span->actor == message->from;
     const char *what = carries(s, message), *link = share_fullest_link(s->system->links, s->links, plan);
@@ -191,11 +191,11 @@ static void on_span(void *owner, const RunSpan *span) {
     LIST_PUSH(s->arena, &s->film->bars, bar);
 }
 
-// ---- Who holds what: messages leave with what is there, and come.
+// ---- Chunks of each rank: messages carry the parts present at their start, and deliver them.
 
 typedef struct Event {
     SimTime time;
-    bool leaves; // behind what comes at the same time
+    bool leaves; // after arrivals of the same time
     int number;
     Message *message;
 } Event;

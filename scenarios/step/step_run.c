@@ -1,4 +1,4 @@
-// A rank program or the step of a job as a film.
+// Makes a film of a rank program or of a job's step.
 #include "models/workload/cost/cost.h"
 #include "results/view.h"
 #include "scenarios/step/step_film.h"
@@ -58,7 +58,7 @@ static void on_span(void *owner, const RunSpan *span) {
     if (span->end > s->film->end) s->film->end = span->end;
 }
 
-// Those that wait in calls that nobody ends.
+// Adds the deadlocked streams, as bars without an end.
 static void add_deadlocked(Shooting *s, const RunResult *result) {
     for (int i = 0; i < result->deadlocked_count; i++) {
         const Deadlocked *waiter = &result->deadlocked[i];
@@ -87,7 +87,7 @@ static void add_deadlocked(Shooting *s, const RunResult *result) {
     }
 }
 
-// With whom: the other of two, or how many others.
+// Names partners: the other of two, or the number of others.
 static void name_partners(Shooting *s) {
     Film *film = s->film;
     int *counts = ARENA_ARRAY(s->arena, int, s->meetings + 1), *sums = ARENA_ARRAY(s->arena, int, s->meetings + 1);
@@ -225,13 +225,13 @@ static FilmBar bar_of_pass(Arena *arena, const SpanSet *set, const Span *pass, i
     return bar;
 }
 
-// The first that is met of each transfer tells of it.
+// Of each transfer's bars the first is the leading one.
 static void choose_leads(Arena *arena, Film *film, int64_t meetings) {
-    bool *told = ARENA_ARRAY(arena, bool, meetings + 1);
+    bool *seen = ARENA_ARRAY(arena, bool, meetings + 1);
     for (int i = 0; i < film->bars.count; i++) {
         FilmBar *bar = &film->bars.items[i];
-        bar->leads = bar->kind == FILM_TRANSFER && (!bar->meeting || !told[bar->meeting]);
-        told[bar->meeting] = true;
+        bar->leads = bar->kind == FILM_TRANSFER && (!bar->meeting || !seen[bar->meeting]);
+        seen[bar->meeting] = true;
     }
 }
 
@@ -264,7 +264,7 @@ const Film *film_of_spans(Arena *arena, const SpanSet *set, Problems *problems) 
             i++;
             continue;
         }
-        pass++; // what is within it says more than is walked through
+        pass++; // its nested spans are too detailed
         while (i < set->span_count && set->spans[i].track == next->track && set->spans[i].start < next->end) i++;
     }
     choose_leads(arena, film, meetings);

@@ -1,4 +1,4 @@
-// Lives of a job whose step is known. The range of days joins what chance does with what is not known of the step.
+// Simulated lives of a job with a known step. The range of days combines chance with the uncertainty of the step.
 #include "scenarios/study/job_life.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "sim/system/watch.h"
 
 #define LIVES 200
-#define WITHOUT_LENGTH_S (30 * 86400.0) // of calendar, for a job that does not say how long it is
+#define WITHOUT_LENGTH_S (30 * 86400.0) // of calendar, for a job of unspecified length
 #define Z95 1.6448536269514722          // of the normal distribution
 
 JobStorage job_storage(const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training) {
@@ -47,7 +47,7 @@ double job_usual_interval(const LifeSpec *spec) {
     return rate > 0 && stall > 0 ? fmax(1, daly_interval(stall, 1 / rate)) : 1800;
 }
 
-// Without a word of the user: synchronous, as often as Daly says.
+// Defaults: synchronous, at Daly's interval.
 static void set_checkpoint(Arena *arena, LifeSpec *spec, const Catalogue *catalogue, const Cluster *cluster,
                            const TrainingSpec *training) {
     const CheckpointSpec *said = training->checkpoint;
@@ -92,7 +92,7 @@ static void does_not_run(RecordPoint *point, const char *why, bool beyond_limits
     point->why_not = why;
 }
 
-// False: the point has not run, and says why.
+// False: the point has not run, with the reason.
 static bool live(Arena *arena, const LifeSpec *spec, uint64_t seed, Where where, LifeStudy *study, RecordPoint *point,
                  Problems *problems) {
     const char *nowhere = life_goes_nowhere(arena, spec, LIVES);

@@ -1,4 +1,4 @@
-// What was measured, and the job it is of.
+// Measured values, and the job they belong to.
 #include "scenarios/study/measured.h"
 
 #include <math.h>
@@ -72,7 +72,7 @@ MeasuredStep measured_of_words(Arena *arena, const char *words, Problems *proble
 
 static const struct {
     const char *name;
-    double unit; // in seconds; 0: cells say it
+    double unit; // in seconds; 0: in the cells
 } time_columns[] = {{"step_time", 0}, {"step_time_s", 1}, {"iter_time_s", 1}, {"step_time_ms", 1e-3}};
 enum { TIME_COLUMNS = sizeof time_columns / sizeof *time_columns };
 
@@ -155,7 +155,7 @@ static void ask_what_is_open(const Measuring *reading, const StudySpec *study, c
             ask(reading, step, study->vary[v].name, ", and this varies it");
 }
 
-// What is varied and was not said has one value.
+// Variations that are not given must have one value.
 bool measured_place(Arena *arena, const StudySpec *of, MeasuredStep *step, const char *const *asked, StudySpec *study,
                     StudyPlace *place, Problems *problems) {
     static const int first[MOST_VARIED];

@@ -1,4 +1,4 @@
-// Measured steps of a study's own job, and what differs from it: "16,tp=8=9.1s", rows of a file, a trainer's log.
+// Measured steps of a study's job with some settings changed: "16,tp=8=9.1s", rows of a file, a trainer's log.
 #pragma once
 
 #include "scenarios/study/study_point.h"
@@ -10,7 +10,7 @@ typedef struct MeasuredStep {
         Variation *items;
         int count, room;
     } settings;            // one value each
-    double seconds;        // of a log: 0 until the job says how much a step is
+    double seconds;        // of a log: 0 until the job gives the size of a step
     const TrainerLog *log; // or NULL
 } MeasuredStep;
 
@@ -22,10 +22,10 @@ typedef struct MeasuredSteps {
 MeasuredStep measured_of_words(Arena *arena, const char *words, Problems *problems);
 // A trainer's log, or rows that name no model. False: the rows describe whole jobs.
 bool measured_read_file(Arena *arena, const char *path, MeasuredSteps *steps, Problems *problems);
-// The job with those settings, and where it runs; what it varies has to be said unless it has but one value, and so
-// have the names in `asked` (NULL-ended, or NULL). False after problems.
+// The job with those settings, and its cluster; variations must be given unless they have one value, and so must the
+// names in `asked` (NULL-ended, or NULL). False after problems.
 bool measured_place(Arena *arena, const StudySpec *of, MeasuredStep *step, const char *const *asked, StudySpec *study,
                     StudyPlace *place, Problems *problems);
-// Now that it is known how much a step is: of a log its seconds.
+// Computes a log's seconds, once the size of a step is known.
 void measured_settle(MeasuredStep *step, const TrainingSpec *training, double global_batch, double micro_batches,
                      int gpus);

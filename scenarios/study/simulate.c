@@ -1,4 +1,4 @@
-// One point of a study: simulate a step and say what came out, in time, memory, money and energy.
+// One point of a study: simulates a step and records its time, memory, money and energy.
 #include <math.h>
 #include <time.h>
 
@@ -241,7 +241,7 @@ RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const Traini
     double busy = 0;
     for (int c = CAUSE_GEMM; c <= CAUSE_OPTIMIZER; c++) busy += step.spent[c];
     point.ran = true;
-    point.why_not = NULL; // fuller than the GPU, but told to run
+    point.why_not = NULL; // exceeds the GPU's memory, but assume_fits
     point.step_p5_s = step.step_p5_s;
     point.step_p50_s = step.step_p50_s;
     point.step_p95_s = step.step_p95_s;
@@ -265,7 +265,7 @@ RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const Traini
 // ---- Programs written by hand.
 
 // What moves while the main stream goes on.
-static bool is_beside(const Interval *interval, int ranks) {
+static bool is_side_transfer(const Interval *interval, int ranks) {
     return interval->actor < ranks && interval->stream != 0 && interval->kind == OP_TRANSFER &&
            interval->end > interval->start;
 }
@@ -279,7 +279,7 @@ static Timeline *program_timeline(Arena *arena, const System *system, const RunR
     int ranks = system->actor_count < 16 ? system->actor_count : 16, rows_each = 1;
     double busy = 0, end = step_seconds(result->end);
     for (int64_t i = 0; i < result->interval_count; i++)
-        if (is_beside(&result->intervals[i], ranks)) rows_each = 2;
+        if (is_side_transfer(&result->intervals[i], ranks)) rows_each = 2;
     const char **names = ARENA_ARRAY(arena, const char *, (size_t)rows_each *(size_t)ranks);
     for (int a = 0; a < ranks; a++) {
         names[rows_each * a] = arena_printf(arena, "rank %d", a);
@@ -288,9 +288,9 @@ static Timeline *program_timeline(Arena *arena, const System *system, const RunR
     for (int64_t i = 0; i < result->interval_count; i++) {
         const Interval *interval = &result->intervals[i];
         if (interval->actor >= ranks || interval->end <= interval->start) continue;
-        bool beside = is_beside(interval, ranks);
-        if (interval->stream != 0 && !beside) continue;
-        TimelineBar bar = {.row = rows_each * interval->actor + beside,
+        bool on_side = is_side_transfer(interval, ranks);
+        if (interval->stream != 0 && !on_side) continue;
+        TimelineBar bar = {.row = rows_each * interval->actor + on_side,
                            .start_s = step_seconds(interval->start),
                            .end_s = step_seconds(interval->end),
                            .cause = system->causes[interval->cause],
@@ -373,7 +373,7 @@ RecordPoint simulate_program(Arena *arena, const ProgramSpec *program, const Sys
     point.step_p95_s = point.step_p50_s * exp(1.645 * 0.1);
     point.exposed = named(arena, names, titles, spent, system->cause_count + 1);
     point.exposed_count = system->cause_count + 1;
-    ClusterBill bill = cluster_bill(arena, cluster, &activity_idle); // what its ranks do, nobody says
+    ClusterBill bill = cluster_bill(arena, cluster, &activity_idle); // of unknown activity
     set_cost(&point, &bill);
     if (study->want_timeline) point.timeline = program_timeline(arena, system, &result);
     if (options.carrier) point.packets = packets_carried(arena, options.carrier, step_seconds(result.end));

@@ -1,4 +1,4 @@
-// A study: the product of what is varied, each point simulated, the points set beside one GPU and published figures.
+// A study: simulates the product of its variations, and compares each point with one GPU and published figures.
 #include "scenarios/study/study.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ typedef struct Study {
     Problems *problems;
 } Study;
 
-// ---- Assumptions: what decided the answer and where it comes from.
+// ---- Assumptions: the values that decided the answer, and their sources.
 
 typedef struct AssumptionList {
     Assumption *items;
@@ -50,7 +50,7 @@ static void assume_fact(Study *study, AssumptionList *list, const char *part, co
     LIST_PUSH(study->arena, list, assumption);
 }
 
-// Not assumed: it was said.
+// A stated value, not assumed.
 static void state_text(Study *study, AssumptionList *list, const char *name, const char *text, const char *source) {
     assume_text(study, list, name, text, source);
     list->items[list->count - 1].kind = "stated";
@@ -60,7 +60,7 @@ static void assume_number(Study *study, AssumptionList *list, const char *name, 
     assume_text(study, list, name, arena_printf(study->arena, "%.4g", value), "the scenario, stated or by default");
 }
 
-// Prices stand with the cost they make; here is what else decides it.
+// Prices are listed with their costs; these are the other decisive values.
 static void assume_money(Study *study, AssumptionList *list, const ClusterSpec *cluster) {
     const Grid *grid = cluster->grid;
     if (study->spec->price_assumed)
@@ -356,7 +356,7 @@ const Record *study_run(Arena *arena, const StudySpec *spec, Problems *problems)
             values[v] = rest % spec->vary[v].count;
             rest /= spec->vary[v].count;
         }
-        // A point of many that is not possible is a row that says why; a lone one is the user's mistake.
+        // An impossible point of many is a row with the reason; a single one is the user's error.
         Problems *own = point_count > 1 ? problems_create(arena) : problems;
         points[i] = study_point(arena, spec, values, &baseline, own);
         digest = digest_u64(digest, points[i].digest);

@@ -1,4 +1,4 @@
-// A study: one cluster, one job, and what is varied over them; simulating it gives a record.
+// A study: one cluster, one job, and their variations; simulating it gives a record.
 #pragma once
 
 #include "models/workload/cluster/cluster.h"
@@ -16,7 +16,7 @@ typedef struct Expectation { // job:expect { memory = "< 76 GiB", mfu = "> 0.35"
     double bound;
 } Expectation;
 
-typedef struct PublishedFigure { // a figure to print beside the simulated one
+typedef struct PublishedFigure { // printed next to the simulated one
     Where where;
     const char *name, *unit, *source;
     double value;
@@ -38,14 +38,14 @@ typedef struct StudySpec {
     int vary_count;
     int seeds; // repetitions with other random draws (only where there is jitter); 0: 1
     uint64_t seed;
-    bool fabric_assumed; // nobody said one: nodes that need one are joined by node_usual_link
-    bool rails_by_link;  // nobody said a shape: rails where the link is InfiniBand
+    bool fabric_assumed; // none was given: nodes that need one are joined by node_usual_link
+    bool rails_by_link;  // no shape was given: rails where the link is InfiniBand
     bool unfolded;       // simulate every rank
     bool assume_fits;    // points whose memory estimate exceeds the GPU's too
     bool want_timeline;
     StepBook *book; // of steps on a cluster that many are simulated on; or NULL
     double noise;   // relative 1-sigma of a step from calibration uncertainty and run-to-run noise; 0: computed
-    const char *price_assumed, *price_source; // of a GPU-hour, where nobody said one (study_with_list_price); or NULL
+    const char *price_assumed, *price_source; // of a GPU-hour, if none was given (study_with_list_price); or NULL
     const char *const *plots;
     int plot_count;
     const char *const *keep; // numbers that a sweep stores; none named: all
@@ -58,13 +58,13 @@ typedef struct StudySpec {
     int published_count;
 } StudySpec;
 
-// NULL after problems. Everything in the record lives in the arena; it says which expectations do not hold.
+// NULL after problems. Everything in the record lives in the arena; it lists failed expectations.
 const Record *study_run(Arena *arena, const StudySpec *study, Problems *problems);
 const char *study_title(Arena *arena, const StudySpec *study);
-// The same study where nobody said a price: what the price book lists for such GPUs on demand, or that it lists
-// nothing, either as an assumption. The study itself where a price is known, or where its machines are owned.
+// The study with a default price if none was given: the price book's for such GPUs on demand, or the note that it
+// lists none, either as an assumption. The study itself if it has a price, or its machines are owned.
 const StudySpec *study_with_list_price(Arena *arena, const StudySpec *study);
-// What decides its answer besides its layout, as its record says.
+// The decisive values besides its layout, as in its record.
 const Assumption *study_assumptions(Arena *arena, const StudySpec *study, int *count);
 
 // A number of a point by the name that expectations and published figures use ("step_time", "total_time", "mfu", …) in

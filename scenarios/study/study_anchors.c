@@ -40,7 +40,7 @@ static void say_degree(const char *name, int degree) {
     if (degree > 1) fprintf(stderr, "%s %d, ", name, degree);
 }
 
-// What stays as the job has it is not in the words: so all that decides is said.
+// The words have only changed settings: this prints all decisive ones.
 static void say_what_it_is(const MeasuredStep *step, const Resolved *r, int gpus, double simulated_s) {
     char simulated[32], measured[32];
     if (step->where.line > 0) fprintf(stderr, "note: %s:%d: ", step->where.file, step->where.line);
@@ -73,7 +73,7 @@ static void simulate_measured(Reading *reading, MeasuredStep *step) {
 
 // ---- Told.
 
-// Of anchors alike, the first.
+// Of similar anchors, the first.
 static bool is_first_of_its_like(const Anchors *anchors, int i) {
     for (int j = 0; j < i; j++)
         if (anchor_speaks_of(&anchors->items[j], &anchors->items[i])) return false;
@@ -112,7 +112,7 @@ static void read_words(Reading *reading, const Options *options) {
     }
 }
 
-// Files whose rows say their model describe whole jobs; rows of others, and logs, are of the study's.
+// Files whose rows name a model describe whole jobs; rows of others, and logs, are of the study's job.
 static const Anchors *read_files(Reading *reading, const Options *options, const Catalogue *catalogue) {
     int count = 0, whole = 0, before = problems_added(reading->problems);
     const char *const *paths = option_texts(options, "anchor", &count);

@@ -1,6 +1,5 @@
-// Measured steps of one's own that correct what a study simulates: rows of `--anchor FILE.csv`, which describe a job
-// each, and runs of the very job that is asked of, `--measured 8=0.412s`, of which only the settings that differ are
-// said.
+// The user's measured steps that correct a study's simulation: rows of `--anchor FILE.csv`, which describe a job
+// each, and runs of the study's own job, `--measured 8=0.412s`, with only the differing settings given.
 #pragma once
 
 #include "models/workload/step/anchor.h"
@@ -26,13 +25,13 @@ extern AnchorsReader *anchors_reader;
     }
 
 bool study_has_anchors(const Options *options);
-// NULL without such options, and after problems. `study` is the one job that runs of `--measured` and of files without
-// a model are of: what it varies has to be said there unless it has but one value, and so have the settings in `asked`
-// (names of what can be varied, NULL-ended; or NULL). study NULL: there is none, and such runs are refused with the
-// words `why_none`. Says on stderr what the runs speak of.
+// NULL without such options, and after problems. `study` is the one job of runs of `--measured` and of files without
+// a model: its variations must be given there unless they have one value, and so must the settings in `asked` (names
+// of variable parameters, NULL-ended; or NULL). study NULL: such runs are refused with the words `why_none`. Prints
+// on stderr which steps the runs correct.
 const Anchors *study_anchors(Arena *arena, const Options *options, const Catalogue *catalogue, const StudySpec *study,
                              const char *const *asked, const char *why_none, Problems *problems);
-// On stderr, once all is simulated: anchors that were like no step.
+// Prints on stderr, after all simulations, anchors without a related step.
 void anchors_tell_unheard(const Anchors *anchors);
 // The same before: steps of a job on these GPUs will be asked for.
 void anchors_will_hear(const Anchors *anchors, const Gpu *gpu, const TrainingSpec *training);

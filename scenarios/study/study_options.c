@@ -1,4 +1,4 @@
-// A study said in options instead of a script.
+// A study from options instead of a script.
 #include "scenarios/study/study_options.h"
 
 #include <math.h>
@@ -73,7 +73,7 @@ static const ClusterSpec *cluster_from_options(Arena *arena, const Options *opti
                                   "for example --node dgx-h100; lockstep hw list node shows all", problems))
         return NULL;
     if (!sizes && !option_require(options, "how many GPUs?", "gpus", "for example --gpus 64", problems)) return NULL;
-    double most = 1; // of the sizes that vary: what is assumed of the network is said of that
+    double most = 1; // of varied sizes, for the assumption about the network
     for (int i = 0; sizes && i < sizes->count; i++) most = fmax(most, fmin(sizes->numbers[i], 1e9));
     int64_t gpus = sizes ? llrint(most) : option_count(options, "gpus", 0);
     const char *name = option_text(options, "node", nodes ? nodes->texts[0] : "");

@@ -1,4 +1,4 @@
-// A study said in options instead of a script: --model, --node, --gpus and the rest of a cluster and a job.
+// A study from options instead of a script: --model, --node, --gpus and the rest of a cluster and a job.
 #pragma once
 
 #include "models/workload/cluster/rent_options.h"
@@ -16,9 +16,9 @@
 const OptionSpec *study_option_rows(Arena *arena, int *count);
 // A command's own rows, and those of a study that it has not.
 const OptionSpec *options_with_study(Arena *arena, const OptionSpec *own, int own_count, int *count);
-// Whether a command line is of a script: what stands without an option names one, and the job is not said in options,
-// or it ends in .lua. (A value behind an option that nobody knows is no script.)
+// Whether a command line has a script: a positional argument names one, and the job is not given in options, or it
+// ends in .lua. (The value of an unknown option is no script.)
 bool options_name_a_script(const Options *options);
-// `command` stands for the scenario's name: "lockstep sweep". NULL after problems.
+// `command` is used as the scenario's name: "lockstep sweep". NULL after problems.
 StudySpec *study_from_options(Arena *arena, const Options *options, const Catalogue *catalogue, const char *command,
                               Problems *problems);

@@ -1,4 +1,4 @@
-// One point of a study: the varied values put in place, the job simulated, and its speed set against one GPU's.
+// One point of a study: sets the varied values, simulates the job, and compares its speed with one GPU's.
 #include "scenarios/study/study_point.h"
 
 #include <math.h>
@@ -94,7 +94,7 @@ static bool set_storage(Study *study, PointSpec *point, const Variation *vary, i
     return point->cluster.storage != NULL;
 }
 
-// What varies the job is said in place of what the job says.
+// A variation of the job overrides the job's value.
 static bool set_job(Study *study, PointSpec *point, const Variation *vary, int value) {
     FieldReader reader = {.arena = study->arena, .problems = study->problems, .catalogue = study->spec->catalogue};
     JobObject object;
@@ -152,8 +152,8 @@ static const Cluster *build_cluster(Study *study, const PointSpec *point, Proble
     return cluster_create(study->arena, study->spec->catalogue, spec, problems);
 }
 
-// Throughput of one GPU of the cluster's first node with the batch of one replica: what scaling is measured against.
-// 0 when the job does not fit on one.
+// Throughput of one GPU of the cluster's first node with the batch of one replica: the baseline of scaling. 0 if the
+// job does not fit on one.
 static double one_gpu_samples_per_s(Study *study, const PointSpec *point, double replica_batch) {
     PointSpec alone = *point;
     NodeGroup group = point->groups[0];
@@ -201,8 +201,8 @@ static void set_efficiency(Study *study, RecordPoint *result, const PointSpec *p
 
 // ---- Fewer GPUs.
 
-// The same job with each replica's batch on so many GPUs: as many replicas as they hold. 0: it does not run
-// there, or surely fits here and not there.
+// The same job with each replica's batch on `gpus` GPUs, with as many replicas as these hold. 0: it does not run
+// there, or certainly fits here and not there.
 static double samples_per_s_on(Study *study, const PointSpec *point, const RecordPoint *result, int gpus) {
     PointSpec fewer = *point;
     NodeGroup group = point->groups[0];
@@ -254,7 +254,7 @@ static void record_parameters(Study *study, RecordPoint *result, const int *valu
     result->parameter_count = spec->vary_count;
 }
 
-// Where a fabric was left to the nodes, GPUs or nodes that vary are joined as if they had been said.
+// If the fabric is the nodes' default, varied GPUs or nodes are joined as if they had been given.
 static void join_nodes(const StudySpec *spec, PointSpec *point) {
     ClusterSpec *cluster = &point->cluster;
     bool varied = false;
@@ -321,7 +321,7 @@ RecordPoint study_point(Arena *arena, const StudySpec *spec, const int *values, 
     return result;
 }
 
-// ---- What can be said before any point is simulated.
+// ---- Checks before any point is simulated.
 
 static void check_values(const StudySpec *spec, const Variation *vary, Problems *problems) {
     Arena *scratch = arena_open();

@@ -1,4 +1,4 @@
-// One point of a study, simulated by itself: what study_run does in turn and a sweep does in many processes.
+// Simulation of one point of a study, called by study_run in turn and by a sweep in many processes.
 #pragma once
 
 #include "scenarios/study/study.h"

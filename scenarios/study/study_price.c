@@ -1,4 +1,4 @@
-// What machines cost of which nobody said a price: the list price of the price book, said as an assumption.
+// Default price of machines without a stated one: the price book's list price, recorded as an assumption.
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ static bool has_price(Arena *arena, const StudySpec *study, const NodeGroup *gro
     return quote->count > 0;
 }
 
-// Of every group; the first group's quote is what is told.
+// True if every group has a price; returns the first group's quote.
 static bool all_have_prices(Arena *arena, const StudySpec *study, const RentSpec *rent, Quote *first) {
     for (int g = 0; g < study->cluster->group_count; g++) {
         Quote quote;

@@ -1,4 +1,4 @@
-// Lines are told apart by a few words each, so that what stands around them (dates, ranks, colours) may be anything.
+// Lines are recognised by a few words each, whatever surrounds these (dates, ranks, colours).
 #include "scenarios/study/trainer_log.h"
 
 #include <ctype.h>
@@ -13,15 +13,15 @@
 enum { LARGEST_LOG = 64 << 20, LONGEST_LINE = 4096, MOST_LINES = 1000000, MOST_BARS = 64, FEW = 3 };
 #define WARM 1.1   // times what later lines take: the run still warms up
 #define STALL 1.5  // times the median; both judged
-#define LEAST 1e-9 // no time, rate or size that a log says in its unit lies beyond
+#define LEAST 1e-9 // bounds of times, rates and sizes in a log's units
 #define MOST 1e9
 
-// ---- Which words say what.
+// ---- Words of each software.
 
 typedef struct TimeWords {
     const char *software, *words, *beside; // beside: also in the line; or NULL
     LogUnit unit;
-    double factor; // of its number, in seconds; below 0: the number is a rate of so many
+    double factor; // of its number, in seconds; below 0: the number is a rate in that unit
     bool whole_run;
 } TimeWords;
 
@@ -145,7 +145,7 @@ static void add_setting(LogReading *reading, const char *name, const char *value
     LIST_PUSH(reading->arena, &reading->log->settings, ((LogSetting){name, value}));
 }
 
-// "  micro_batch_size ................................ 4", between two lines that say where they begin and end.
+// " micro_batch_size ................................ 4", between two marker lines.
 static void read_argument(LogReading *reading, const char *line) {
     if (strstr(line, "-- end of arguments --"))
         reading->in_arguments = false;

@@ -1,5 +1,5 @@
-// The log of a training run: what its lines say a step took, after those that warmed up, and what it held in memory.
-// Which software wrote it is known by its words (a row each, trainer_log.c).
+// Parser of training logs: step times after the warm-up, and memory. The software is recognised by its words (a row
+// each, trainer_log.c).
 #pragma once
 
 #include "sim/base/arena.h"
@@ -8,8 +8,8 @@
 typedef enum LogUnit { PER_STEP, PER_MICRO_BATCH, PER_SAMPLE, PER_TOKEN_OF_A_GPU } LogUnit;
 typedef enum LogMemory { LOG_MEMORY_NONE, LOG_MEMORY_ALLOCATED, LOG_MEMORY_RESERVED } LogMemory;
 
-typedef struct LogSetting {   // of the job, as the log's own list of arguments says it
-    const char *name, *value; // as studies vary it: "tp"
+typedef struct LogSetting {   // of the job, from the log's own list of arguments
+    const char *name, *value; // as in variations: "tp"
 } LogSetting;
 
 typedef struct TrainerLog {
@@ -19,11 +19,11 @@ typedef struct TrainerLog {
     double fast, slow;   // nine lines in ten lie between
     int lines, left_out; // with a time, and the first of them, which warmed up
     int stalls;          // of those that count, more than 1.5 times the median
-    double warm_share;   // of all its time: how much longer those left out took than as many others
-    double stall_share;  // of all its time: what stalls took more than the median
+    double warm_share;   // of all its time: excess of the warm-up steps over as many others
+    double stall_share;  // of all its time: excess of stalls over the median
     bool whole_run;      // the one number is a mean of the whole run, its start with it
-    double tflops;       // of a GPU by its own count, the median; 0: not said
-    double memory_bytes; // the most; 0: not said
+    double tflops;       // of a GPU by its own count, the median; 0: unspecified
+    double memory_bytes; // the maximum; 0: unspecified
     LogMemory memory_is;
     struct {
         LogSetting *items;
@@ -31,7 +31,7 @@ typedef struct TrainerLog {
     } settings;
 } TrainerLog;
 
-// NULL: no line says how long a step took; or after a problem.
+// NULL: no line has a step time; or after a problem.
 const TrainerLog *trainer_log_read(Arena *arena, const char *path, Problems *problems);
 const TrainerLog *trainer_log_of_text(Arena *arena, const char *path, const char *text, size_t bytes);
 const char *trainer_log_words(Arena *arena); // of which software, for hints

@@ -1,4 +1,4 @@
-// lockstep sweep: read what is asked, open the store, let workers simulate what it lacks, say how it went.
+// lockstep sweep: parses the options, opens the store, has workers simulate missing points, and reports the result.
 #include "scenarios/sweep/command_sweep.h"
 
 #include <limits.h>
@@ -61,7 +61,7 @@ static const char about[] =
     "Exit codes: 0 done, 1 failed (also: a point's process ended), 2 usage, 3 no point is possible, 4 bad input,\n"
     "75 stopped and resumable, 130 interrupted. --show ends as the sweep did whose points it shows.";
 
-// ---- What is asked.
+// ---- Options.
 
 static void check_usage(const Asking *asking) {
     const Options *options = asking->options;
@@ -83,7 +83,7 @@ static void check_usage(const Asking *asking) {
     }
 }
 
-// What points are simulated from. Jobs that options say need no wall: they run no script.
+// The files that points are simulated from. Jobs from options need no sandbox: they run no script.
 static WallRules read_rules(const Asking *asking) {
     WallRules rules = {0};
     Arena *arena = asking->arena;
@@ -263,7 +263,7 @@ static int ask(Asking *asking) {
     asking->silent = option_flag(asking->options, "quiet"); // -o is the store's
     check_usage(asking);
     if (problem_count(asking->problems)) return EXIT_USAGE;
-    // Other hands than ours may need what it keeps away: MPI's sockets.
+    // Other workers may need what the sandbox denies: MPI's sockets.
     if (hire->runner == run_here && !raise_wall(asking)) return EXIT_FAILED;
     Sweep *sweep = read_sweep(asking, &status);
     if (!sweep) return status;

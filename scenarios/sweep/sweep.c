@@ -1,4 +1,4 @@
-// Points of a sweep: what each parameter means, the key of a point, and its simulation.
+// Points of a sweep: the meaning of each parameter, the key of a point, and its simulation.
 #include "scenarios/sweep/sweep.h"
 
 #include <math.h>
@@ -204,7 +204,7 @@ static bool is_among(const Variation *variations, int count, const char *name) {
     return false;
 }
 
-// First what the script varies and nobody varies otherwise, then --vary in its order, then the list.
+// The script's own variations that are not overridden come first, then --vary in its order, then the list.
 static void collect(Sweep *sweep, Arena *arena, const Made *base, const Variation *varied, int varied_count,
                     const Variation *columns, int column_count, Problems *problems) {
     ParameterList list = {0};
@@ -249,11 +249,11 @@ static void check_not_fixed(const Sweep *sweep, Arena *arena, const Made *base, 
     }
 }
 
-// ---- What the store says about it.
+// ---- The sweep in the store.
 
 #define LARGEST_NAMED ((size_t)16 << 20) // as readers of these have it
 
-// What stands in the files that an option names: a config.json, "node.xml", "ib-ndr400:topology.conf".
+// Digest of the files that an option names: a config.json, "node.xml", "ib-ndr400:topology.conf".
 static uint64_t files_digest(Arena *arena, const char *text, uint64_t digest) {
     while (*text) {
         size_t length = strcspn(text, ":"), bytes = 0;
@@ -346,7 +346,7 @@ Sweep *sweep_create(Arena *arena, const SweepRequest *request, Problems *problem
     check_not_fixed(sweep, arena, &base, problems);
     if (problems_added(problems) > before) return NULL;
 
-    // The first point stands for all: what is wrong there is the user's mistake, not the point's.
+    // The first point represents all: its errors are the user's, not the point's.
     int first[MOST_VARIED] = {0};
     overrides(sweep, arena, first, &arguments, &sets);
     if (!make(arena, request, seed_of(sweep, first), &arguments, &sets, &base, problems, usage)) return NULL;

@@ -1,5 +1,5 @@
-// A sweep: the points of a study as numbered, independent pieces, each known by a key. The study is a script's, or said
-// in options.
+// A sweep: the points of a study as numbered, independent pieces, each with a key. The study is a script's, or from
+// options.
 #pragma once
 
 #include "results/store/store.h"
@@ -23,7 +23,7 @@ typedef struct SweepParameter {
 
 typedef struct SweepRequest {
     const Catalogue *catalogue;
-    ScenarioRequest scenario; // file NULL: the study is said in options
+    ScenarioRequest scenario; // file NULL: the study is from options
     const OptionSpec *specs;  // of the whole command line
     int spec_count;
     const char *const *varied; // "gpus=8:64:8", from --vary
@@ -40,7 +40,7 @@ typedef struct Sweep {
     const ProgramSpec *program;
     SweepParameter *parameters; // the slowest first
     int parameter_count;
-    int by_name[MOST_VARIED]; // the order of keys: that of --vary says nothing
+    int by_name[MOST_VARIED]; // the order of keys: independent of --vary's
     bool is_remade;           // some parameter makes the study anew at each point
     int axis_size[MOST_VARIED];
     int axis_count;

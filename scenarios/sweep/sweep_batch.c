@@ -1,5 +1,5 @@
-// Shards count from 1 in what users write, from 0 inside. A job that runs out of its time ends with 75 and is queued
-// again; its store knows how far it came.
+// Shards count from 1 in user input, from 0 internally. A job that runs out of its time exits with 75 and is
+// requeued; its store has the finished points.
 #include "scenarios/sweep/sweep_batch.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// A sweep cut into shards for a Slurm array.
+// A sweep split into shards for a Slurm array.
 #pragma once
 
 #include "sim/base/problem.h"
@@ -7,5 +7,5 @@
 bool shard_read(const char *text, int *shard, int *count, Problems *problems);
 // The store of a shard: "sweep.3-of-64.db" for "sweep.db".
 const char *shard_path(Arena *arena, const char *store, int shard, int count);
-// A batch file that runs this command line as an array of so many jobs, and what to do afterwards.
+// A batch file that runs this command line as an array of so many jobs, and the command to run afterwards.
 const char *batch_text(Arena *arena, int argc, char **argv, const char *store, int jobs_of_array);

@@ -1,4 +1,4 @@
-// The loop of a sweep. Signals stop it between two answers; what has come in is stored then.
+// The loop of a sweep. Signals stop it between two answers; answers received so far are stored then.
 #include "scenarios/sweep/sweep_run.h"
 
 #include <signal.h>
@@ -30,7 +30,7 @@ static double now_s(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-// Before the script's first line in this process. Where it cannot stand, whoever gave out the points has said so.
+// Before the script's first line in this process. If it is not supported, the parent process has reported it.
 static void raise_wall_once(const Sweep *sweep, Arena *arena) {
     static bool is_raised;
     WallMode mode = sweep->request->wall_mode == WALL_AUTO ? WALL_SILENT : sweep->request->wall_mode;
@@ -124,7 +124,7 @@ static bool run_loop(Loop *loop) {
         Arena *scratch = arena_open();
         PoolAnswer answer;
         if (loop->hands->wait(loop->hands->who, scratch, WAIT_MS, &answer)) {
-            if (!stop_signal) give_out(loop); // whoever answered works on while this is stored
+            if (!stop_signal) give_out(loop); // the worker continues while its answer is stored
             ok = take(loop, scratch, &answer);
         }
         ok = ok && store_commit_when_due(loop->store);

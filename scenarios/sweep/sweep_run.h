@@ -1,4 +1,4 @@
-// Running a sweep: what the store lacks is given out, and what comes back is stored.
+// Running a sweep: hands out the points that the store lacks, and stores the answers.
 #pragma once
 
 #include "results/progress.h"
@@ -18,5 +18,5 @@ typedef struct SweepRun {
     double seconds;
 } SweepRun;
 
-// False after a problem: with the store, or nobody is left to do the work.
+// False after a problem: with the store, or with no worker left.
 bool sweep_run(Sweep *sweep, Store *store, const Hands *hands, SweepRun *run, Problems *problems);

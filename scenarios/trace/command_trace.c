@@ -18,8 +18,8 @@
 #include "sim/system/wall.h"
 #include "sim/system/watch.h"
 
-#define USUAL_WIDTH 80  // of a screen that says none
-#define USUAL_MOST 20e6 // bytes: what viewers open at once
+#define USUAL_WIDTH 80  // of a screen of unknown width
+#define USUAL_MOST 20e6 // bytes: the size that viewers open quickly
 
 // clang-format off
 static const OptionSpec own_options[] = {
@@ -185,7 +185,7 @@ static bool write_tables(const Tracing *tracing, const Style *style) {
     return file_commit(&file, tracing->problems);
 }
 
-// The file is the timeline, and then the screen has the tables that are asked for; or it is the answer itself.
+// The file is the timeline, with the requested tables on the screen; or it is the answer itself.
 static bool fill(Tracing *tracing, const SpanSet *set) {
     const Options *options = tracing->options;
     Style style = style_for(stdout, NULL, false);

@@ -134,7 +134,7 @@ static const SpanSet *trace_program(Arena *arena, const TraceRequest *request, P
         problem_beyond_clock(problems, program->where, "this program", &folded.system);
         return NULL;
     }
-    if (result.deadlocked_count) { // run says in which calls
+    if (result.deadlocked_count) { // run reports the calls
         problem_add(problems, program->where, "its ranks wait for each other without end: there is no step to trace");
         problem_hint(problems, "lockstep run says who waits for whom");
         return NULL;

@@ -1,4 +1,4 @@
-// A step of a job or of a rank program as spans of some of its ranks.
+// Span traces of a job's step or a rank program, for some of its ranks.
 #pragma once
 
 #include "models/workload/step/simulate.h"
@@ -7,7 +7,7 @@
 #include "sim/spans.h"
 
 typedef struct TraceRequest {
-    const StudySpec *study;     // what it varies is left alone; or
+    const StudySpec *study;     // its variations are ignored; or
     const ProgramSpec *program; // a rank program, with
     uint64_t seed;              // its draws, and
     bool unfolded;              // every rank simulated
@@ -15,13 +15,13 @@ typedef struct TraceRequest {
     int64_t span_room;          // spans that are kept at most
     bool lanes, breakdown;      // are recorded
     bool chain;                 // of a job: spans of the critical path are marked
-    bool links;                 // with curve_ranks: and what links carry
-    int curve_ranks;            // of the first so many ranks what these tell over time
+    bool links;                 // with curve_ranks: and the links' traffic
+    int curve_ranks;            // ranks with curves of these over time
 } TraceRequest;
 
-// A job's step as its study says it, followed as the options say: spans or its load. False after problems, and where
-// the job does not run: then *why_not says why.
+// Simulates a job's step with the options' callbacks: spans or its load. False after problems, and if the job does
+// not run: then *why_not is the reason.
 bool trace_simulate(Arena *arena, const Cluster *cluster, const StudySpec *study, SimulationOptions options,
                     SimulatedStep *step, const char **why_not, Problems *problems);
-// A step that ran. NULL after problems, and where the job does not run: then *why_not says why.
+// A step that ran. NULL after problems, and if the job does not run: then *why_not is the reason.
 const SpanSet *trace_step(Arena *arena, const TraceRequest *request, const char **why_not, Problems *problems);

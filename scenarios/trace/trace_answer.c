@@ -1,4 +1,4 @@
-// The answer of a trace: tables of what was recorded.
+// The answer of a trace: tables of the recorded spans.
 #include "scenarios/trace/trace_answer.h"
 
 #include <math.h>
@@ -55,9 +55,9 @@ static void add_operations(Answer *answer, Arena *arena, const SpanSet *set) {
     answer_first_rows(answer, FIRST_ROWS);
 }
 
-// ---- What is resident, in the terms of Holistic Trace Analysis (facebookresearch/HolisticTraceAnalysis,
-// hta/analyzers/breakdown_analysis.py and communication_analysis.py): communication beside computation is computation,
-// what is exposed of it is "non compute", the rest idle.
+// ---- GPU activity as defined by Holistic Trace Analysis (facebookresearch/HolisticTraceAnalysis,
+// hta/analyzers/breakdown_analysis.py and communication_analysis.py): communication overlapped by computation is
+// computation, exposed communication is "non compute", the rest idle.
 
 static void add_breakdown(Answer *answer, Arena *arena, const SpanSet *set) {
     static const AnswerColumn columns[] = {
@@ -89,7 +89,7 @@ static void add_breakdown(Answer *answer, Arena *arena, const SpanSet *set) {
 // ---- The step as lines of letters, one for each rank: a column is a stretch of time, its letter what most of it went
 // to.
 
-// Of the columns' stretch of time; bins at its ends count as far as they lie in it. -1: no time is told of.
+// Main activity in a column's time span; partial bins count by their overlap with it. -1: nothing recorded.
 static int kind_in(const SpanSet *set, const SpanLane *lane, SimTime start, SimTime end) {
     int best = -1;
     double most = 0;

@@ -1,17 +1,17 @@
-// What is said of a trace, as a tree.
+// The answer of a trace as a tree.
 #pragma once
 
 #include "sim/data/answer.h"
 #include "sim/spans.h"
 
 typedef struct TraceAnswer {
-    bool top, breakdown; // which tables people see; the first of them is the CSV
-    bool all;            // programs see both
+    bool top, breakdown; // displayed tables; the first of them is the CSV
+    bool all;            // JSON and plain text have both
     int width;           // of the lines of letters; 0: none
 } TraceAnswer;
 
-// Table "operations": what the ranks' operations took, by name, longest first. Table "breakdown": what their GPUs had
-// resident.
+// Table "operations": time of the ranks' operations, by name, longest first. Table "breakdown": their GPUs' resident
+// kernels.
 void trace_answer(Answer *answer, Arena *arena, const SpanSet *set, const TraceAnswer *wanted);
 
 // Of a job that does not run: no rows, and why.

@@ -1,5 +1,5 @@
-// The GPUs' draw follows their kernels at once; hosts, switches, fans and cooling follow slowly and are taken at their
-// mean. What batteries in power supplies and their capacitors hold up is not seen from outside.
+// The GPUs' draw follows their kernels at once; hosts, switches, fans and cooling follow slowly and are taken at
+// their mean. Smoothing by batteries and capacitors of power supplies is not modelled.
 #include "scenarios/trace/trace_load.h"
 
 #include <math.h>

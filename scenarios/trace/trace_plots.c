@@ -20,7 +20,7 @@
 static const struct {
     const char *name, *title;
     SpanQuantity quantity;
-    const char *axis, *column; // what the axis says, and how names of columns end
+    const char *axis, *column; // label of the axis, and suffix of column names
     double unit;               // of the axis
     double most;               // on it; NAN: as far as curves go
     const char *why_none;
@@ -113,7 +113,7 @@ static int bin_at(const SpanSet *set, SimTime at, int bins) {
 
 static double bin_start(const SpanSet *set, int bin, int bins) { return (double)set->end * bin / bins; } // ticks
 
-// Mean over each bin: what it sums to over the step stays the same.
+// Mean over each bin: the sum over the step is preserved.
 static void sample_means(const SpanSet *set, const SpanCounter *curve, int bins, double *values) {
     for (int i = 0; i < curve->count; i++) {
         double start = (double)curve->times[i], end = (double)until(set, curve, i);

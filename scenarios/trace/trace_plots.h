@@ -1,4 +1,4 @@
-// A step as curves over its time: what ranks' GPUs do, carry, hold and draw.
+// Plots of a step over time: activity, traffic, memory and power of ranks' GPUs.
 #pragma once
 
 #include "results/results.h"
@@ -18,7 +18,7 @@ bool trace_plots_named(Arena *arena, const char *text, bool wanted[TRACE_PLOTS],
 // time.
 const RecordTable *trace_plot_table(Arena *arena, const SpanSet *set, TracePlot plot, int bins);
 
-// Charts of the answer where `folder` is NULL, else as DIR/trace-links-nics-rank0.svg and so on, and the numbers of all
-// ranks as DIR/trace-links.csv. False after a problem; warns on stderr of what there is nothing to draw of.
+// Charts of the answer where `folder` is NULL, else as DIR/trace-links-nics-rank0.svg and so on, and the numbers of
+// all ranks as DIR/trace-links.csv. False after a problem; warns on stderr about empty plots.
 bool trace_plots_draw(Arena *arena, const SpanSet *set, const bool wanted[TRACE_PLOTS], const char *folder,
                       const char *format, const Style *style, Answer *answer, Problems *problems);

@@ -58,24 +58,24 @@ const WhatIf *whatif_first(const WhatIfs *list, bool machines) {
 void whatif_add_others(Answer *answer, Arena *arena, const WhatIfs *list, bool machines, WhatIfSays *then) {
     const WhatIf *first = whatif_first(list, false);
     const char *text = "";
-    for (int i = 0, told = 0; i < list->count && told < FEW; i++) {
+    for (int i = 0, listed = 0; i < list->count && listed < FEW; i++) {
         const WhatIf *whatif = &list->items[i];
         if (is_machine(whatif) != machines || whatif == first || whatif->verdict != VERDICT_HELPS) continue;
         text = arena_printf(arena, "%s%s%s %s", text, *text ? "; " : "",
                             whatif->move->option ? whatif->move->option : whatif->title, then(arena, whatif->then));
-        told++;
+        listed++;
     }
     if (*text) answer_say(answer, machines ? "Machines" : "Or", "%s (each alone)", text);
 }
 
 const char *whatif_saves(Arena *arena, const WhatIfs *list, double whole, int most) {
     const char *text = "";
-    for (int i = 0, told = 0; i < list->ran && told < most; i++) {
+    for (int i = 0, listed = 0; i < list->ran && listed < most; i++) {
         const WhatIf *whatif = &list->items[i];
         if (!is_machine(whatif) || whatif->gain.mean < WHATIF_MATTERS * whole) continue;
         text = arena_printf(arena, "%s%s%s saves %s (%s)", text, *text ? ", " : "", whatif->title,
                             text_time(arena, whatif->gain.mean), text_percent(arena, whatif->gain.mean / whole));
-        told++;
+        listed++;
     }
     return text;
 }

@@ -1,5 +1,5 @@
-// What if: a move is one thing changed, all else as it was; what comes of it is simulated, weighed against what there
-// is now, judged, ranked and said. Of steps, lives, queues, collectives and plans alike.
+// What-if analysis: a move changes one thing; the result is simulated, compared with the present, judged, ranked and
+// printed. Common to steps, lives, queues, collectives and plans.
 #pragma once
 
 #include "models/hardware/quicker.h"
@@ -9,7 +9,7 @@
 typedef enum MoveKind {
     MOVE_RESOURCE, // of the machine: "network twice as fast"
     MOVE_SETTING,  // of the job, the cluster or its rules: "tp = 4"
-    MOVE_FAULT,    // something broken is mended: "no straggler"
+    MOVE_FAULT,    // a fault is repaired: "no straggler"
     MOVE_KIND_COUNT
 } MoveKind;
 extern const char *const move_kind_names[MOVE_KIND_COUNT];
@@ -21,15 +21,15 @@ typedef struct Move {
     const char *name;   // "network", "tp", "straggler"
     const char *value;  // "x 2", "4", "none", "--spares 4"
     const char *title;  // "network (NICs and fabric) twice as fast", "tp = 4"
-    const char *note;   // NULL: the same training; else what else it changes: "numbers are rounded otherwise"
-    const char *reason; // why it may help; NULL: nobody says
-    const char *option; // what one types to have it, besides what was asked; NULL: none says it
-    const char *given;  // helps only where that is so, unsimulated: "jobs can run on half their GPUs"; or NULL
+    const char *note;   // NULL: the same training; else a side effect: "numbers are rounded otherwise"
+    const char *reason; // why it may help; NULL: unspecified
+    const char *option; // the option that makes the change; NULL: there is none
+    const char *given;  // an unsimulated condition: "jobs can run on half their GPUs"; or NULL
     const char *but;    // why it is not advised, whatever it gains; or NULL
     // Of a job (whatif_moves.c).
-    const char *needs;  // says something only beside a move of this field: "pp"; NULL: alone too
+    const char *needs;  // effective only together with a move of this field: "pp"; NULL: alone too
     JobObject object;   // a field of the job that takes another value
-    const Field *field; // NULL: it is the cluster that is mended, or made smaller
+    const Field *field; // NULL: a repaired, or a smaller cluster
     Value set;
     ClusterFault fault;
     const Resource *resource;
@@ -45,11 +45,11 @@ typedef struct MoveList {
     int count, room;
 } MoveList;
 
-// By how much the measure is better than now; below 0: worse.
+// Improvement of the measure over the present; below 0: worse.
 typedef struct Gain {
-    double mean, half; // half of the 90 % interval of that mean; NAN: nobody knows
-    double low, high;  // nine times in ten, of one step or one run
-    double chance;     // that it is above 0; NAN: nobody knows
+    double mean, half; // half of the 90 % interval of that mean; NAN: unknown
+    double low, high;  // 5th and 95th percentiles, of one step or one run
+    double chance;     // that it is above 0; NAN: unknown
 } Gain;
 
 typedef enum Verdict {
@@ -75,8 +75,8 @@ typedef struct WhatIf {
     double then;         // the measure with it: seconds of a step, goodput, a mean wait
     Gain gain;
     Verdict verdict;
-    double cost; // NAN: nobody knows a price
-    union {      // what else is known of it
+    double cost; // NAN: unknown price
+    union {      // further results
         struct StepThen *step;
         const struct LifeThen *life;
         const struct Waited *wait;
@@ -98,17 +98,17 @@ const WhatIf *whatif_first(const WhatIfs *list, bool machines);
 
 // ---- In words.
 
-// What helps beside the first, a few: "Or  --checkpoint async 98.4 %; … (each alone)". `then` says the measure.
+// Further helpful changes: "Or --checkpoint async 98.4 %; … (each alone)". `then` formats the measure.
 typedef const char *WhatIfSays(Arena *arena, double then);
 void whatif_add_others(Answer *answer, Arena *arena, const WhatIfs *list, bool machines, WhatIfSays *then);
-// Of machines, in seconds of `whole`: "twice the NVLink saves 3 ms (5 %), …", so many at most; and which gain less than
-// matters.
-#define WHATIF_MATTERS 0.005 // of the whole: what gains less is said not to help
+// Of machines, in seconds of `whole`: "twice the NVLink saves 3 ms (5 %), …", at most `most`; and those whose gain is
+// below WHATIF_MATTERS.
+#define WHATIF_MATTERS 0.005 // of the whole: smaller gains are reported as no help
 const char *whatif_saves(Arena *arena, const WhatIfs *list, double whole, int most);
 const char *whatif_below(Arena *arena, const WhatIfs *list, double whole);
-// Which do not help, by verdict; those that are called NULL are left out.
+// Changes that do not help, by verdict; verdicts with a NULL text are left out.
 void whatif_add_useless(Answer *answer, Arena *arena, const WhatIfs *list, const char *const says[VERDICT_COUNT]);
-// What a table of them begins with; people are shown what one types, or the title.
+// The first columns of a table of what-ifs; displayed is the option, or the title.
 #define WHATIF_COLUMNS                                                                                                 \
     {"name", NULL, AS_TEXT, 0}, {"title", NULL, AS_TEXT, 0}, {"change", "change", AS_TEXT, 0},                         \
         {"option", NULL, AS_TEXT, 0}, {                                                                                \

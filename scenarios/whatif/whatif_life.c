@@ -41,7 +41,7 @@ static bool fewer_taken_back(LifeNow *life) {
     return life->spec.spot_rate > 0;
 }
 
-// Of a checkpoint whose size nobody said, half of the times that were assumed or given.
+// Of a checkpoint of unspecified size, halves the times that were assumed or given.
 static bool quicker_storage(LifeNow *life) {
     CheckpointPlan *plan = &life->spec.checkpoint;
     if (!life->held) {

@@ -1,4 +1,4 @@
-// What may be changed of a job's weeks: how its machines fail and are mended, what its checkpoints go to.
+// Changeable conditions of a long job: how its machines fail and are repaired, and its checkpoints' storage.
 #pragma once
 
 #include "models/workload/life/life.h"
@@ -6,7 +6,7 @@
 
 typedef struct LifeNow {
     LifeSpec spec;
-    const StorageType *held; // what checkpoints are written to, all units together; NULL: nobody said their size
+    const StorageType *held; // of checkpoints, all units together; NULL: unspecified size
     double bytes;            // of one
     const NodeType *node;
     const Gpu *gpu;

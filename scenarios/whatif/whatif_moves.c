@@ -1,4 +1,4 @@
-// What may be turned of a job, and mended of its cluster: moves, each from what the job has now.
+// The moves of a job's settings and its cluster's resources, each from the present value.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@ typedef enum Choosing {
     OTHER_WAY // of a flag
 } Choosing;
 
-// What must hold of the job for a setting to say something: ways of a pipeline say nothing without stages.
+// Conditions of the job for a setting to have an effect: pipeline schedules need stages.
 enum {
     MANY_GPUS = 1 << 0,
     TRANSFORMER = 1 << 1,
@@ -69,10 +69,10 @@ typedef struct SettingRow {
     const char *field;
     Choosing choosing;
     unsigned when;
-    const char *needs;       // where that does not hold, it becomes a choice beside a move of this field
+    const char *needs;       // if `when` does not hold: a choice only together with a move of this field
     const char *only;        // this one name alone
     const char *note;        // NULL: the same training
-    const char *more, *less; // why it may help when the number grows, or the flag is set; when not; NULL: nobody says
+    const char *more, *less; // why it may help when the number grows, or the flag is set; when not; NULL: unspecified
 } SettingRow;
 
 #define EITHER_WAY(text) .more = (text), .less = (text)
@@ -139,7 +139,7 @@ static const SettingRow settings[] = {
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
-// What the job has now: as resolved, else as said or decided.
+// The job's present value: as resolved, else as given or by default.
 static double value_now(const JobNow *now, const SettingRow *row, const Field *field) {
     const Resolved *r = &now->step.lowered->resolved;
     const struct {
@@ -193,7 +193,7 @@ typedef struct Lister {
 
 static bool applies(const Lister *lister, const SettingRow *row) { return (row->when & ~lister->holds) == 0; }
 
-// Only beside a move of another field, and that one is a choice.
+// Whether the setting is a choice only together with a move of another field, which is one.
 static bool is_for_two(const Lister *lister, const SettingRow *row) {
     for (int i = 0; i < SETTINGS && row->needs && !applies(lister, row); i++)
         if (settings[i].object == JOB_PARALLEL && strcmp(settings[i].field, row->needs) == 0)
@@ -262,7 +262,7 @@ static void add_halved(Lister *lister, const SettingRow *row, const Field *field
         if (add_number(lister, row, field, value / 2)) lister->list.items[lister->list.count - 1].further = !is_first;
 }
 
-// As plan has it; who shards more in a pipeline already may shard otherwise.
+// As in plan; a job that already shards more in a pipeline may shard otherwise.
 static bool is_usual(const JobNow *now, const Field *field, double value, double then) {
     const Resolved *r = &now->step.lowered->resolved;
     if (strcmp(field->name, "zero") != 0 || !layout_zero_is_usual((int)value, r->pp, r->ep)) return true;
@@ -456,7 +456,7 @@ static void mend(Variant *variant, ClusterFault fault) {
     }
 }
 
-// Where degrees change replicas follow; the global batch stays, and so many micro-batches as it takes.
+// Replicas follow changed degrees; the global batch stays, with the number of micro-batches that it needs.
 static void keep_batch(Arena *arena, const JobNow *now, JobObject object, JobSaid *said) {
     const Field *accumulation = &job_objects[JOB_BATCH].fields[job_field_index(JOB_BATCH, "accumulation")];
     const Field *dp = &job_objects[JOB_PARALLEL].fields[job_field_index(JOB_PARALLEL, "dp")];

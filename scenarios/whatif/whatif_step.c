@@ -1,5 +1,5 @@
-// What could be changed of a step: each move is the whole study simulated again with one thing put in its place; and
-// which of them to make first.
+// What-ifs of a step: each move is the whole study simulated again with one thing changed; and the move to make
+// first.
 #include <math.h>
 #include <string.h>
 
@@ -107,11 +107,11 @@ void weigh_step(Arena *arena, const JobNow *now, const RecordPoint *point, WhatI
     spent_of(&now->point, 1, before);
     double gain = now->point.step_p50_s - whatif->then;
     double sigma = gain_sigma(now, before, now->point.anchored, step, gain, whatif->then);
-    double most = now->point.step_p50_s - point->step_p5_s * factor; // what is left takes time, too
+    double most = now->point.step_p50_s - point->step_p5_s * factor; // the remaining step takes time, too
     whatif->gain = (Gain){gain, NAN, gain - 1.645 * sigma, fmin(gain + 1.645 * sigma, most), NAN};
 }
 
-// What the variant's simulation leaves is dropped, but for what is kept of it.
+// Frees the variant's simulation, except for the kept results.
 static WhatIf try_variant(Arena *arena, const JobNow *now, const Variant *variant, const Move *move) {
     WhatIf whatif = {.move = move, .title = move->title};
     Arena *scratch = arena_open();
@@ -176,7 +176,7 @@ static void try_alone(Arena *arena, JobNow *now) {
 
 bool fits_surely(double chance_to_run_out) { return chance_to_run_out <= 1 - MEMORY_FITS + 1e-12; }
 
-#define EASES 0.02 // of the chance to run out of memory: what helps at all
+#define EASES 0.02 // of the probability to run out of memory: the least that helps
 
 // It is the user's to change and leaves the result as it is.
 bool step_is_free(const Move *move) { return move->kind != MOVE_RESOURCE && !move->note; }
@@ -234,7 +234,7 @@ void whatif_try_step(Arena *arena, JobNow *now, int64_t pairs) {
     choose_advice(now);
     now->together = try_together_with(arena, now, pairs);
     bool nothing_fits = !now->together.count && !(now->fitting && fits_surely(now->fitting->step->chance_to_run_out));
-    if (now->must_fit && !now->lacks && nothing_fits) { // then what makes it quicker and no less sure
+    if (now->must_fit && !now->lacks && nothing_fits) { // then faster changes that are no less certain
         now->must_fit = false;
         choose_advice(now);
         now->together = try_together_with(arena, now, pairs);

@@ -1,5 +1,4 @@
-// A training step as it is, and all that was tried of it: its settings, its machine, what is broken; one by one and
-// several together.
+// A training step and all what-ifs of it: its settings, its machine, its faults; alone and combined.
 #pragma once
 
 #include "models/workload/step/simulate.h"
@@ -12,7 +11,7 @@ typedef struct StepThen { // for the global batch that the job has now
     double spent[CAUSE_COUNT]; // seconds, mean over ranks
     double anchored;           // see RecordPoint
     uint64_t digest;
-    // Of a resource: what it gains a tenth quicker, and without any end to its rate; NAN: not asked.
+    // Of a resource: its gain when a tenth faster, and with an infinite rate; NAN: not computed.
     double tenth_s, limit_s;
 } StepThen;
 
@@ -20,7 +19,7 @@ typedef struct StepThen { // for the global batch that the job has now
 
 // Several moves at once, simulated as one.
 typedef struct Combination {
-    const Move *parts[TOGETHER_MOST]; // of a pair that which saves more alone stands first; then the third
+    const Move *parts[TOGETHER_MOST]; // of a pair the part that saves more alone is first; then the third
     int count;
     double adds_s[TOGETHER_MOST]; // the first alone, then what each adds to those before; NAN: it does not run alone
     WhatIf whole;
@@ -37,8 +36,8 @@ typedef struct JobNow {
     RecordPoint point;  // as it is
     SimulatedStep step; // the same, with its chain
     const char *lacks;  // memory: "needs 177.8 GiB of 79.6 GiB", and all else is as if it were there; NULL: it is
-    bool must_fit;      // it is not sure to fit, and something that was tried is: nothing else is advised
-    MoveList moves;     // all that could be turned or mended, also what says nothing alone
+    bool must_fit;      // it is not certain to fit, and a tried change is: no other is advised
+    MoveList moves;     // all possible changes, also those without effect alone
     WhatIfs tried;
     // By gain, most first: those that fit and whose last part adds something. At most one of three.
     CombinationList together;
@@ -48,14 +47,14 @@ typedef struct JobNow {
     double better_chance;       // that their order holds
 } JobNow;
 
-// All that could be changed of a job that ran, tried alone and in so many pairs at most; and what to change first.
+// Tries all possible changes of a job that ran, alone and in at most `pairs` pairs; and finds the first to make.
 void whatif_try_step(Arena *arena, JobNow *now, int64_t pairs);
 bool step_is_free(const Move *move); // the user's to make, and the same training
-// As sure to fit as a plan asks for (MEMORY_FITS).
+// As certain to fit as a plan requires (MEMORY_FITS).
 bool fits_surely(double chance_to_run_out);
 // The same; of a job that is less sure itself, no less so than that.
 bool fits_no_worse(const JobNow *now, const WhatIf *whatif);
-// One resource so many times quicker: the point that comes of it. For tests too.
+// The point with one resource faster by a factor. For tests too.
 RecordPoint simulate_quicker(Arena *arena, const StudySpec *study, const Resource *resource, double factor,
                              Problems *problems);
 
@@ -68,29 +67,29 @@ typedef struct Variant {
 } Variant;
 
 Variant variant_of(const JobNow *now);
-// Of a variant that cannot be, why_not says the reason.
+// Of an impossible variant, why_not is the reason.
 RecordPoint simulate_variant(Arena *arena, const StudySpec *study, const Variant *variant, Problems *problems);
-// What came of a point, for the global batch of now.
+// Weighs a point's results, for the present global batch.
 void weigh_step(Arena *arena, const JobNow *now, const RecordPoint *point, WhatIf *whatif);
 
 // ---- Moves of a job (whatif_moves.c): settings in the order of the table, then fewer GPUs, then faults.
 MoveList list_moves(Arena *arena, const JobNow *now);
-// Where degrees change replicas follow; the global batch stays, and so many micro-batches as it takes.
+// Replicas follow changed degrees; the global batch stays, with the number of micro-batches that it needs.
 void make_move(Arena *arena, const JobNow *now, const Move *move, Variant *variant);
 
-// ---- Together (whatif_together.c): the pairs of moves that promise most by what each does alone, so many at most, and
-// a third on top of the best pair, or of a quicker one that lacks the room.
+// ---- Together (whatif_together.c): the most promising pairs of moves by their effects alone, at most so many, and a
+// third on top of the best pair, or of a faster one that lacks memory.
 #define WHATIF_PAIRS 80
-int64_t together_affordable(int64_t most, int64_t events); // pairs, of steps with so many events
+int64_t together_affordable(int64_t most, int64_t events); // pairs, of steps with that many events
 CombinationList try_together_with(Arena *arena, const JobNow *now, int64_t most);
 // Changes that make a job fit together, where none alone does or at less cost. NULL: there are none.
 const Combination *fitting_together(const JobNow *now);
-// Not two values of one field, nor one that says nothing without a third.
+// Not two values of one field, nor one without effect unless with a third.
 bool moves_go_together(const Move *one, const Move *other);
 // All of them made, in their order.
 RecordPoint simulate_moves(Arena *arena, const JobNow *now, const Move *const *moves, int count, Problems *problems);
 
-// ---- In words (whatif_step_words.c): what to change first, what the step becomes, and why.
+// ---- Texts (whatif_step_words.c): the first change, the new step time, and the reason.
 typedef struct Lead {
     const char *label, *value, *note; // "Change first", "vpp = 2", "a step takes 54.46 s instead of 55.84 s: …"
 } Lead;
@@ -101,7 +100,7 @@ const Combination *step_leading(const JobNow *now);
 // Others that save nearly as much, and are surer to fit; NULL: there are none. And what saves most alone.
 const char *step_surer(Arena *arena, const JobNow *now, const Combination *some);
 const char *step_best_alone(Arena *arena, const JobNow *now);
-// " Why: …." of a change that ran, by what it takes away; or "".
+// " Why: …." of a change that ran, by the time it removes; or "".
 const char *step_reason(Arena *arena, const JobNow *now, const WhatIf *whatif);
 // "14.61 s instead of 15.08 s: 3.1 % less (90 % range …), 287,080 tokens/s instead of 278,102, $1.05 less per …"
 const char *step_becomes(Arena *arena, const JobNow *now, const WhatIf *whatif);

@@ -1,6 +1,5 @@
-// What to change first, in a sentence and as a tile: what the step becomes, with its range, in throughput and money,
-// and what the change takes away. The reason is what such a setting does; the figures are what its simulation spends
-// less.
+// The best change of a step, as a sentence and as a tile: the new step time with its range, throughput and money, and
+// side effects. The reason is the setting's known effect; the figures are the savings in its simulation.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "scenarios/whatif/whatif_step.h"
 #include "sim/base/text.h"
 
-#define SEEN 0.002 // of the step: what falls by less is not worth a clause
+#define SEEN 0.002 // of the step: smaller reductions are not mentioned
 
 // ---- Why a change helps.
 
@@ -39,8 +38,8 @@ static const char *reasons_together(Arena *arena, const Combination *some) {
     return text;
 }
 
-// " Why: …; time in recomputation falls from 11.19 s to 0 s"; where more is saved than that, what falls with it.
-// Where it is long, what it does is enough.
+// " Why: …; time in recomputation falls from 11.19 s to 0 s"; if more is saved, the next cause. If it is long, the
+// first only.
 static const char *why_of(Arena *arena, const JobNow *now, const WhatIf *change, const char *what, bool is_long) {
     const char *text = "";
     int most = most_fallen(now, change, -1), next = most_fallen(now, change, most);
@@ -103,7 +102,7 @@ static const char *share_range(Arena *arena, const JobNow *now, const WhatIf *ch
                         text_percent(arena, change->gain.mean < 0 ? -one : other));
 }
 
-#define RISK_SEEN 0.01 // of the chance to run out: more than that is said where it fits all the same
+#define RISK_SEEN 0.01 // of the probability to run out: mentioned above this, even if it fits
 
 const char *step_risk(Arena *arena, const JobNow *now, const WhatIf *change) {
     double chance = change->step->chance_to_run_out, today = now->point.chance_to_run_out;

@@ -1,10 +1,10 @@
-// Changes that help together: pairs of moves simulated as one, those first that promise most, and a third on top.
+// Combined changes: pairs of moves simulated as one, the most promising first, and a third on top.
 //
-// What a pair gives is not what its parts give: one makes room in memory that the other takes, or both save the same
-// seconds. To try all pairs would be hundreds of simulations. A pair promises the product of what its parts leave of
-// the step, and needs the product of what they leave of memory; a part that does not fit alone is simulated as if it
-// did, so that this is known of it too. The pairs that promise most are simulated, up to a number that the size of a
-// simulation decides.
+// A pair's gain is not the sum of its parts' gains: one may free memory that the other takes, or both save the same
+// seconds. Trying all pairs would take hundreds of simulations. A pair's estimate is the product of its parts'
+// remaining shares of the step, and its memory the product of their remaining shares of memory; a part that does not
+// fit alone is simulated as if it did, to know these shares. The pairs with the best estimates are simulated, up to a
+// number that depends on the size of a simulation.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +13,14 @@
 #include "sim/base/list.h"
 #include "sim/system/watch.h"
 
-#define ROOM 2.0         // of the GPU's memory: pairs that need more by the product, which sees too much, are not tried
-#define NEARLY 1.05      // of the step: what leaves more of it alone is no third
+#define ROOM 2.0         // of the GPU's memory: pairs above it by the product, an overestimate, are not tried
+#define NEARLY 1.05      // of the step: parts that leave more of it alone are no third
 #define MOST_EVENTS 40e6 // of all pairs together: those of large systems are fewer
 
 typedef struct Part {
     const Move *move;
-    const WhatIf *alone; // NULL: says nothing alone
-    double left, memory; // of the step and of memory, as shares of now; 1 where nobody knows
+    const WhatIf *alone; // NULL: no effect alone
+    double left, memory; // of the step and of memory, as shares of now; 1 where unknown
 } Part;
 
 typedef struct PartList {
@@ -174,8 +174,8 @@ static double bar_of(const Search *search, double gain_before) {
     return isnan(gain_before) ? 0 : fmax(gain_before, 0);
 }
 
-// False: it does not fit, its last adds nothing, or the same run has been found. `before`: what its parts but the last
-// save as far as they may be advised; NAN: they may not.
+// False: it does not fit, its last part adds nothing, or the same run has been found. `before`: the saving of its
+// parts without the last, as far as advisable; NAN: not advisable.
 static bool try_together(Search *search, Combination *one, double before) {
     simulate_together(search, one);
     return one->whole.ran && one->whole.gain.mean > bar_of(search, before) && fits_no_worse(search->now, &one->whole) &&
@@ -192,12 +192,12 @@ static double gain_alone(const Search *search, const Part *part) {
     return may_be ? part->alone->gain.mean : NAN;
 }
 
-// Whether or not it may be advised. NAN: nobody knows.
+// Gain of a part alone, whether or not it is advisable. NAN: unknown.
 static double saved_alone(const Part *part) { return part->alone && part->alone->ran ? part->alone->gain.mean : NAN; }
 
 static double larger(double a, double b) { return isnan(a) || b > a ? b : a; }
 
-// That which saves more alone stands first.
+// The part that saves more alone is first.
 static void try_pair(Search *search, const Pair *which) {
     const Part *one = &search->parts.items[which->one], *other = &search->parts.items[which->other];
     double first = gain_alone(search, one), second = gain_alone(search, other);
@@ -224,8 +224,8 @@ static int best_of(const Search *search) {
     return best;
 }
 
-// On a pair each part in turn that costs little alone or has not run, and where the pair lacks room each that makes
-// room. `before`: what its parts save without a third, as far as they may be advised.
+// Adds to a pair each part that costs little alone or has not run, and if the pair lacks memory each that frees some.
+// `before`: the saving without a third, as far as advisable.
 static void try_third(Search *search, const Combination *pair, double before, Combination *best) {
     bool is_sure = fits_no_worse(search->now, &pair->whole);
     for (int i = 0; i < search->parts.count && !watch_is_over(); i++) {
@@ -240,7 +240,7 @@ static void try_third(Search *search, const Combination *pair, double before, Co
     }
 }
 
-// On the best pair, and on one that is quicker still and lacks room: the best of three is kept.
+// On the best pair, and on a faster one that lacks memory: the best of three is kept.
 static void try_thirds(Search *search) {
     int at = best_of(search);
     Combination best = {.whole.gain.mean = -INFINITY}, *tempting = &search->tempting;

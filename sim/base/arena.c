@@ -1,4 +1,4 @@
-// Blocks of memory, each twice the last, handed out from the front. A large piece gets a block of its own.
+// Arena allocator: a chain of blocks, each twice the size of the last; a large allocation gets a block of its own.
 #include "sim/base/arena.h"
 
 #include <stdatomic.h>
@@ -70,16 +70,16 @@ static void *take_of_shared(SharedRoom *room, size_t bytes) {
     return (char *)room->memory + at;
 }
 
-// Pages of 2 MiB, where the system has some, for what is used again and again: to touch one of 4 KiB first costs more
-// than to clear it. The system is told so of malloc's memory from the first block on, and again when it has grown.
+// 2 MiB pages (where the system supports them) for memory that is reused: the first touch of a 4 KiB page costs more
+// than clearing it. madvise covers malloc's heap from the first block on, and again each time the heap has grown.
 static void prefer_large_pages(const Block *block) {
-    static uintptr_t first, told;
-    if (!first) first = told = (uintptr_t)block / PAGE_BYTES * PAGE_BYTES;
+    static uintptr_t first, advised;
+    if (!first) first = advised = (uintptr_t)block / PAGE_BYTES * PAGE_BYTES;
     uintptr_t end = (uintptr_t)sbrk(0);
     if (end > first + LARGE_PAGES_BYTES) end = first + LARGE_PAGES_BYTES;
-    if (end <= told) return;
-    madvise((void *)told, end - told, MADV_HUGEPAGE); // advice: where it is not taken all is well
-    told = end;
+    if (end <= advised) return;
+    madvise((void *)advised, end - advised, MADV_HUGEPAGE); // only a hint: failure is harmless
+    advised = end;
 }
 
 static Block *new_block(Arena *arena, size_t room) {
@@ -90,8 +90,8 @@ static Block *new_block(Arena *arena, size_t room) {
     return block;
 }
 
-// Arenas come and go by the hundred in a search or study: memory given back is soon asked for again, so it stays with
-// the process instead of being returned to the system and faulted in anew. It grows by what fills some large pages.
+// A search or study opens and closes hundreds of arenas: freed memory is soon reused, so it stays in the process
+// instead of being returned to the system and faulted in again. It grows by the size of a few large pages.
 static void keep_memory(void) {
     static bool done;
     if (done) return;
@@ -166,7 +166,7 @@ static void *take(Arena *arena, size_t bytes) {
     return piece;
 }
 
-// Just before it is written: what is left of a block is never touched.
+// Zeroed just before use: the unused rest of a block is never touched.
 void *arena_alloc(Arena *arena, size_t bytes) { return memset(take(arena, bytes), 0, bytes); }
 
 void *arena_room(Arena *arena, size_t count, size_t item_bytes) {
@@ -211,7 +211,7 @@ SharedRoom *arena_shared_room(Arena *arena, size_t bytes) {
     size_t all = sizeof(Block) + sizeof(SharedRoom) + bytes;
     Block *block = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (block == MAP_FAILED) return NULL;
-    *block = (Block){.mapped = all}; // without room: nobody takes a piece of it in passing
+    *block = (Block){.mapped = all}; // `room` stays 0: arena_alloc never takes memory from this block
     put_behind_newest(arena, block);
     SharedRoom *room = (SharedRoom *)block->memory;
     room->bytes = bytes;

@@ -1,4 +1,4 @@
-// CHECK: our own mistakes stop the program, in every build. The user's mistakes go to problem.h.
+// CHECK: assertions of program errors, active in every build. Users' errors go to problem.h.
 #pragma once
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-// A number inside the models that somebody fitted or assumed, with what it rests on. Each room of the models keeps its
-// own in one table (*_constants.c), read by index; `lockstep constants` shows them all. What is true by definition or
-// stands in a protocol's source is no such number and stays beside the code that uses it.
+// A fitted or assumed number of the models, with its source. Each folder of the models keeps its numbers in one table
+// (*_constants.c), read by index; `lockstep constants` lists them all. Numbers that are definitions or come from a
+// protocol's source are not listed; they stay next to the code that uses them.
 #pragma once
 
 typedef enum ConstantKind {
@@ -15,6 +15,6 @@ typedef struct Constant {
     double value;
     double sigma; // relative, of one standard deviation: of the fit, else judgement
     ConstantKind kind;
-    const char *source; // what it was fitted to or read off; why it is assumed so
-    const char *basis;  // how much that is: machines, rows
+    const char *source; // the data it was fitted to or read from; or why it is assumed
+    const char *basis;  // amount of that data: machines, rows
 } Constant;

@@ -1,4 +1,4 @@
-// Calendar days as people write them: "2026", "2026-04", "2026-04-17". A year or month alone is the whole of it.
+// Calendar dates: "2026", "2026-04", "2026-04-17". A year or month alone means the whole year or month.
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 #include "sim/base/quantity.h"
 
 typedef struct Date {
-    int year, month, day; // month and day 0: not said
+    int year, month, day; // month and day 0: unspecified
 } Date;
 
 // False when the text is no day, month or year from 1900 to 2199.
@@ -22,6 +22,6 @@ int64_t date_last_day(Date date);
 bool deadline_parse(const char *text, Date today, double *seconds, char why[QUANTITY_WHY]);
 // Whether some day that `date` may mean lies more than a year before `today`.
 bool date_is_a_year_before(Date date, Date today);
-// What --date says; NULL: today by the clock of this machine, in UTC. For what stands on the screen beside a result;
-// where the result counts from it, the answer says so. A problem when it is no day.
+// The date of --date; NULL: today by this machine's clock, in UTC. Meant for dates that are only displayed; an answer
+// whose results depend on the date states it. Adds a problem for an invalid date.
 Date date_or_today(const char *text, Problems *problems);

@@ -1,5 +1,5 @@
-// Files that people edit, within the program's read-only data: bytes, and a zero behind them. Paths are as make sees
-// them, from the root. A file is embedded in one place; its text may be read anywhere.
+// Files of the repository embedded in the program's read-only data, each with a terminating zero byte. Paths are
+// relative to the repository's root. Each file is embedded in one source file; its text may be read anywhere.
 #pragma once
 
 #ifdef __wasm__ // where data has a section of its own, and a size

@@ -1,5 +1,5 @@
-// UTF-8 letter by letter (RFC 3629), and which letters a terminal obeys (ECMA-48; Unicode's bidirectional controls) or
-// does not show (Unicode's Default_Ignorable_Code_Point, but for the variation selectors of letters and signs).
+// UTF-8 decoding (RFC 3629), and characters that control a terminal (ECMA-48; Unicode's bidirectional controls) or
+// are invisible (Unicode's Default_Ignorable_Code_Point, except the variation selectors of letters and signs).
 #include "sim/base/letters.h"
 
 #include <string.h>

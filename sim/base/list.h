@@ -1,4 +1,4 @@
-// Growing arrays for building time. LIST_PUSH doubles the room in an arena; the old room stays with the arena.
+// Growing arrays. LIST_PUSH doubles the capacity in an arena; the old array stays in the arena.
 #pragma once
 
 #include <string.h>

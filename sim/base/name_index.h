@@ -1,11 +1,11 @@
-// Which number a name has, among any number of names, in a time that grows with the logarithm of their number whatever
-// they are: names come from files of others, who could choose such as meet in one place of a hash table.
+// Index from names to numbers, in logarithmic time whatever the names: they come from untrusted files, which could
+// choose names that collide in a hash table.
 #pragma once
 
 #include "sim/base/arena.h"
 
 typedef struct NameIndex NameIndex;
-// Below, at or above 0, as strcmp; names of which it says 0 are one.
+// Below, at or above 0, as strcmp; names that compare as 0 are equal.
 typedef int NameOrder(const char *a, const char *b);
 
 NameIndex *name_index_create(Arena *arena, NameOrder *order);  // strcmp, for letter by letter

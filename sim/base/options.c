@@ -1,4 +1,4 @@
-// Options are few, so rows are found by walking the table.
+// Commands have few options, so rows are found by linear search.
 #include "sim/base/options.h"
 
 #include <string.h>
@@ -401,7 +401,7 @@ int option_choice(const Options *options, const char *name, int fallback) {
 
 void option_words_add(Arena *arena, OptionWords *line, const char *word) { LIST_PUSH(arena, line, word); }
 
-// A value stands with its option, or behind it.
+// Number of words of an option: its value is part of the same word, or the next one.
 static int words_of_option(const OptionWords *words, int at, const OptionSpec *row) {
     bool glued = strchr(words->items[at], '=') != NULL, is_last = at + 1 == words->count;
     if (glued || is_last || (row && !option_takes_value(row))) return 1;

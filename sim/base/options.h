@@ -1,5 +1,5 @@
-// Command-line options from one table: reading them, their --help, and errors that say what was meant.
-// Names are whole words with two dashes ("--name value" or "--name=value"); a row may have a longer alias and a letter.
+// Command-line options from one table: parsing, --help, and error messages that suggest the nearest option. Names are
+// whole words with two dashes ("--name value" or "--name=value"); a row may add a longer alias and a letter.
 #pragma once
 
 #include <stdbool.h>
@@ -21,13 +21,13 @@ typedef enum OptionKind {
     OPTION_CHOICE    // one of the row's names
 } OptionKind;
 
-// What an option is part of. A question that stands in a file (an answer in JSON, the last one) is asked again by its
-// words, and may come from a stranger: results/answer/question.h.
+// Category of an option. A question from a file (a JSON answer, the last question) is run again from its words, which
+// are untrusted: results/answer/question.h.
 typedef enum OptionOf {
-    OF_WHO_ASKS, // who types the command line alone: walls, limits, folders that may be read. From a file it is refused
-    OF_QUESTION, // what is simulated, and what of it is shown
-    OF_FORM,     // where the answer goes and in which form: what a file says of it is left out
-    OF_RUN       // part of the question; its value is words of lockstep run, which are looked at as such
+    OF_WHO_ASKS, // only on the typed command line: sandbox, limits, readable folders; refused from a file
+    OF_QUESTION, // what is simulated, and which parts of it are shown
+    OF_FORM,     // destination and format of the answer; skipped if from a file
+    OF_RUN       // part of the question; its value is words of lockstep run, which are checked as such
 } OptionOf;
 
 // A row: {"micro-batch", OPTION_COUNT, "N", .help = "samples per forward", .alias = "micro-batch-size"}
@@ -44,7 +44,7 @@ typedef struct OptionSpec {
     const char *usual;          // QUANTITY: such a value in the unit that is usual here ("30d"), or NULL
     bool in_1024;               // COUNT, a length: "4k" is 4 x 1,024
     bool is_limit;              // COUNT and QUANTITY: 0, which would allow nothing, is refused
-    const char *const *choices; // index = value of a CHOICE; of a TEXT what it may be, for shells
+    const char *const *choices; // index = value of a CHOICE; of a TEXT the completions of shells
     int choice_count;
 } OptionSpec;
 
@@ -55,14 +55,14 @@ typedef struct Options Options;
 Options *options_parse(Arena *arena, const OptionSpec *specs, int spec_count, int argc, char **argv,
                        Problems *problems);
 
-// Rows that every command has beside its own, unless it has a row of that name itself (results/answer/answer.h; main.c
-// says them). `read` is told of every command line that was read; it may add problems. NULL, 0, NULL: none.
+// Options of every command in addition to its own, unless it has one of that name (results/answer/answer.h; set in
+// main.c). `read` runs after each parsed command line; it may add problems. NULL, 0, NULL: none.
 typedef void OptionsRead(Options *options, Problems *problems);
 void options_share(const OptionSpec *rows, int count, OptionsRead *read);
 bool option_known(const Options *options, const char *name);  // a row has that name
 bool option_shared(const Options *options, const char *name); // and it is not the command's own
 
-bool option_help(const Options *options); // --help was asked for: print it and exit 0
+bool option_help(const Options *options); // --help was given: print it and exit 0
 bool option_given(const Options *options, const char *name);
 // The value, or the fallback when the option was not given (or not readable). A name that has no row of that kind is
 // our mistake.
@@ -72,7 +72,7 @@ const char *const *option_texts(const Options *options, const char *name, int *c
 int64_t option_count(const Options *options, const char *name, int64_t fallback);
 uint64_t option_seed(const Options *options, const char *name, uint64_t fallback);
 double option_quantity(const Options *options, const char *name, double fallback);
-// The same when it is given and not from `least` to `most`: a problem that says both in the row's unit.
+// The same if given and within `least` and `most`; otherwise a problem with both limits in the row's unit.
 double option_within(const Options *options, const char *name, double fallback, double least, double most,
                      Problems *problems);
 int option_count_within(const Options *options, const char *name, int fallback, int least, int most,
@@ -108,25 +108,25 @@ const char *option_positional(const Options *options, int index);
 void options_refuse_positional(const Options *options, int allowed, Problems *problems);
 
 // A problem of usage unless the option is given: "how many GPUs? --gpus is missing". `question` may be NULL; `hint`
-// says what to write. False then.
+// contains the remedy. Returns false then.
 bool option_require(const Options *options, const char *question, const char *name, const char *hint,
                     Problems *problems);
-// A problem of usage when two are given that say the same or exclude each other; `hint`: which one to keep.
+// A usage problem if both of two equivalent or exclusive options are given; `hint`: which one to keep.
 void options_refuse_both(const Options *options, const char *first, const char *second, const char *hint,
                          Problems *problems);
 
-// Two tables in a row: what a command adds to the options that many commands share.
+// Concatenates two tables: a command's own options and those that many commands share.
 bool name_is_among(const char *const *names, int count, const char *name);
-// Rows less those that are named.
+// The rows without those named.
 OptionSpec *options_without(Arena *arena, const OptionSpec *rows, int row_count, const char *const *names, int count,
                             int *left);
 const OptionSpec *options_join(Arena *arena, const OptionSpec *first, int first_count, const OptionSpec *second,
                                int second_count, int *count);
 
-// "usage: …", what the command does, then one line per row.
+// Prints "usage: …", the command's description, then one line per row.
 void options_print_help(const OptionSpec *specs, int spec_count, const char *usage, const char *about, FILE *out);
 
-// From here on help prints what a shell may offer at TAB, a line each, of what begins with `start`: the values of this
-// option (of a choice, without its dashes), or with NULL the names of all. NULL, NULL: help is help again.
+// From here on help prints completions of `start` for a shell, one per line: the values of this option (of a choice,
+// without its dashes), or with NULL the names of all options. NULL, NULL: normal help again.
 void options_offer(const char *option, const char *start);
 bool options_offering(void);

@@ -1,4 +1,4 @@
-// Problems are kept in the order found, each once, and printed together.
+// Problems are kept in the order found, without duplicates, and printed together.
 #include "sim/base/problem.h"
 
 #include <ctype.h>
@@ -176,7 +176,7 @@ const char *nearest_name(const char *given, const char *const *names, int name_c
     for (int i = 0; i < name_count; i++) {
         int offered_length = fold_name(names[i], offered);
         if (offered_length < 0) continue;
-        if (abs(offered_length - wanted_length) >= nearest_distance) continue; // so many edits at least
+        if (abs(offered_length - wanted_length) >= nearest_distance) continue; // a lower bound of the distance
         int distance = edit_distance(wanted, wanted_length, offered, offered_length);
         bool shares_a_letter = distance < wanted_length && distance < offered_length;
         if (shares_a_letter && distance < nearest_distance) {

@@ -1,4 +1,4 @@
-// Problems: the user's mistakes as sentences with a place and a remedy, collected so that all are shown at once.
+// Problems: user errors as sentences with a position and a remedy, collected so that all are shown at once.
 #pragma once
 
 #include <stdbool.h>
@@ -6,7 +6,7 @@
 
 #include "sim/base/arena.h"
 
-// Where something was said. file NULL: on the command line or in code. line 0: the whole file.
+// Position of an input. file NULL: on the command line or in code. line 0: the whole file.
 typedef struct Where {
     const char *file;
     int line;
@@ -31,16 +31,16 @@ bool problem_takes_hints(const Problems *problems);
 // Hints "did you mean "X"?" when one of the names is near the given one, else "known: A, B, C".
 void problem_hint_names(Problems *problems, const char *given, const char *const *names, int name_count);
 
-// True: `text`, or NULL, is of one line and holds no control character. Else a problem, in which `what` ("a cell") says
-// what is shown where such letters would be the form's, or the terminal's.
+// True if `text` (or NULL) is one line without control characters. Else adds a problem, in which `what` ("a cell")
+// names the text: such characters could break the output format or control a terminal.
 bool problem_unless_one_line(Problems *problems, Where where, const char *what, const char *text);
 
 // The newest problem is no mistake of the user's: exit status 1, not 4.
 void problem_is_fault(Problems *problems);
 bool problems_have_fault(const Problems *problems);
 
-// The newest problem is of the command line itself: an option is missing, cannot be read, is said twice or against
-// another. Then the exit status is 2; what it names or describes and cannot be is 4, at every command.
+// Marks the newest problem as a usage error of the command line itself: an option is missing, unreadable, repeated or
+// contradictory. The exit status is then 2; for invalid input or requests it is 4, in every command.
 void problem_is_usage(Problems *problems);
 // `status`, or 2 in place of 4 where a problem is of the command line itself.
 int problems_status(const Problems *problems, int status);
@@ -52,5 +52,5 @@ const Problem *problem_at(const Problems *problems, int index);
 void problems_print(const Problems *problems, FILE *out);
 
 // The nearest of the names by Damerau-Levenshtein distance, ignoring case, '-', '_' and spaces;
-// NULL when none is near enough to be what was meant.
+// NULL when none is near enough.
 const char *nearest_name(const char *given, const char *const *names, int name_count);

@@ -1,4 +1,4 @@
-// Quantities with units, both ways. A unit is a row of `units`, a printed unit a row of `printed`.
+// Parsing and printing of quantities with units. A unit is a row of `units`, a printed unit a row of `printed`.
 #include "sim/base/quantity.h"
 
 #include <float.h>
@@ -58,7 +58,7 @@ typedef struct Unit {
     const char *name; // after the prefix
     int prefixes;
     double factor;       // to the SI unit
-    const char *refused; // why this is no unit here, though people write it
+    const char *refused; // why this common spelling is rejected here
 } Unit;
 
 #define WHICH_GIGA "the unit is missing: write \"80 GB\" (powers of 1000) or \"80 GiB\" (powers of 1024)"
@@ -206,7 +206,7 @@ static double unit_factor(const char *text, size_t length, QuantityKind kind, co
     return 0;
 }
 
-// "70.6B" is 70.6 * 1e9, which rounding may leave a hair beside the whole number that was meant.
+// "70.6B" is 70.6 * 1e9; rounding may miss the intended integer by a few ulps.
 static const char *settle_count(double *value) {
     double whole = round(*value);
     if (fabs(*value - whole) > 4 * DBL_EPSILON * whole) return not_whole;
@@ -344,7 +344,7 @@ typedef struct Printed {
     const char *name;
 } Printed;
 
-// Within a kind from small to large; the first row also takes what is smaller.
+// Within a kind from small to large; the first row also takes smaller values.
 static const Printed printed[] = {
     {QUANTITY_NUMBER, 0, 1, ""},
 
@@ -425,7 +425,7 @@ static const Printed *fitting_unit(double size, QuantityKind kind) {
     return best;
 }
 
-// "1e+09" as people write it: "1e9".
+// Drops "+" and leading zeros of the exponent: "1e+09" becomes "1e9".
 static void tidy_exponent(char *number) {
     char *from = strchr(number, 'e'), *to = from;
     if (!from) return;

@@ -1,4 +1,4 @@
-// Quantities with units, both ways: "400 Gb/s", "80 GiB", "25 us", "2T", "0.35".
+// Parsing and printing of quantities with units: "400 Gb/s", "80 GiB", "25 us", "2T", "0.35".
 // Bits are written b or bit, bytes B; k M G T P E are powers of 1000, Ki Mi Gi Ti Pi powers of 1024.
 #pragma once
 
@@ -22,16 +22,16 @@ typedef enum QuantityKind {
 } QuantityKind;
 
 // Reads a whole text as a quantity of that kind into SI units (see above). On failure returns false and *why
-// points to a static sentence that says what was expected, with an example (never NULL then).
-// Refuses NaN, infinity, overflow, unknown units, trailing text, and the ambiguous: "GB" where bits per second are
-// asked for ("25 GB" is no bandwidth), "400G" as a bandwidth (bits or bytes?).
+// points to a static sentence with the expected format and an example (never NULL then).
+// Refuses NaN, infinity, overflow, unknown units, trailing text, and ambiguous units: "GB" for a bandwidth ("25 GB"),
+// "400G" as a bandwidth (bits or bytes?).
 // Signs: negative numbers parse for QUANTITY_NUMBER only.
 bool quantity_parse(const char *text, QuantityKind kind, double *value, const char **why);
 
-// Whether a plain number has two likely readings there ("30" as a time: days or seconds? "25" as an amount of data: MiB
-// or bytes?): then `out` is a sentence with both. 0 has one, and so has what stands under a name that says its unit
-// ("seconds", "sample_bytes"). `usual`: such a value in the unit that is usual there ("30 d"), the first reading; NULL:
-// what is usual of the kind.
+// Whether a plain number has two likely readings ("30" as a time: days or seconds? "25" as an amount of data: MiB or
+// bytes?): then `out` is a sentence with both. 0 is not ambiguous, nor is a number whose name has its unit
+// ("seconds", "sample_bytes"). `usual`: an example in the usual unit of this value ("30 d"), the first reading; NULL:
+// the usual unit of the kind.
 bool quantity_unit_missing(const char *name, const char *text, QuantityKind kind, const char *usual, char *out,
                            size_t out_bytes);
 

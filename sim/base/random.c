@@ -1,5 +1,5 @@
 // Named random streams: xoshiro256** (Blackman and Vigna, 2018) seeded through SplitMix64 (Steele et al., 2014),
-// shown to GSL as a generator of its own kind. GSL's generators keep only 32 bits of a seed.
+// wrapped as a GSL generator type. GSL's own generators keep only 32 bits of a seed.
 #include "sim/base/random.h"
 
 #include <gsl/gsl_cdf.h>

@@ -1,5 +1,5 @@
-// Random streams with names. A stream is told apart by (seed, purpose, item), so a new use of randomness never
-// shifts another. 64 bits of state per draw, as a GSL generator type, so every gsl_ran_* function works on it.
+// Named random streams. A stream is identified by (seed, purpose, item), so a new use of randomness never shifts
+// another. 64 bits of state per draw, as a GSL generator type, so every gsl_ran_* function works on it.
 #pragma once
 
 #include <stdint.h>
@@ -18,7 +18,7 @@ static inline uint64_t random_mixed(uint64_t x) {
 }
 
 RandomStream random_stream(uint64_t seed, const char *purpose, uint64_t item);
-// The same, for who makes very many of one purpose.
+// The same, for very many streams of one purpose.
 typedef struct RandomFamily {
     uint64_t place;
 } RandomFamily;
@@ -34,8 +34,8 @@ double random_uniform(RandomStream *stream);                 // [0, 1), 53 bits
 uint64_t random_below(RandomStream *stream, uint64_t bound); // even over [0, bound); bound > 0
 double random_normal(RandomStream *stream);                  // mean 0, sigma 1 (GSL ziggurat)
 double random_lognormal(RandomStream *stream, double zeta, double sigma);
-// Quantiles of a lognormal factor of mean 1, for who draws very many: from a word to the quantile whose probability its
-// upper bits are. Between two of them the distribution is taken as even; beyond the outermost it is worked out.
+// Quantiles of a lognormal factor of mean 1, for very many draws: the upper bits of a random word select a cell.
+// Within a cell the distribution is taken as uniform; beyond the outermost quantiles it is computed exactly.
 #define LOGNORMAL_CELLS 4096
 typedef struct LognormalTable {
     double sigma;

@@ -1,4 +1,4 @@
-// Above 2^53 not every whole number is a double.
+// Integers above 2^53 are not all representable as doubles.
 #include "sim/base/seed.h"
 
 #include "sim/base/quantity.h"

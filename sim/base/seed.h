@@ -1,4 +1,4 @@
-// Seeds of random draws: whole numbers of 64 bits, read and written alike at every door, never through a double.
+// Seeds of random draws: 64-bit integers, parsed and printed the same way everywhere, never through a double.
 #pragma once
 
 #include <stdbool.h>

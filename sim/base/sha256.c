@@ -1,4 +1,4 @@
-// SHA-256 as FIPS 180-4 states it, plainly: pages are small.
+// SHA-256 as in FIPS 180-4, without optimisation: pages are small.
 #include "sim/base/sha256.h"
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4), for pages that say which scripts and styles of theirs may run.
+// SHA-256 (FIPS 180-4), for the content security policies of pages.
 #pragma once
 
 #include <stddef.h>

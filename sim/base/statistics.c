@@ -1,4 +1,4 @@
-// Statistics of small samples. Every argument is checked here, so that GSL never has to complain.
+// Statistics of small samples. Every argument is checked here, so that GSL never reports an error.
 #include "sim/base/statistics.h"
 
 #include <gsl/gsl_blas.h>

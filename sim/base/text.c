@@ -1,4 +1,4 @@
-// How names and figures are written for people.
+// Formatting of names and numbers for display.
 #include "sim/base/text.h"
 
 #include <ctype.h>
@@ -98,7 +98,7 @@ int text_line(const char *text, int width, const char **next) {
 
 // ---- Figures.
 
-// The last unit that the size reaches after rounding to four figures; the first row takes what is smaller.
+// The last unit that the size reaches after rounding to four figures; the first row takes smaller sizes.
 static TextUnit fitting_unit(const TextUnit *units, int count, double size) {
     int best = 0;
     for (int i = 1; i < count; i++)

@@ -1,4 +1,4 @@
-// How names and figures are written for people, the same in tables, charts and the terminal. What is unknown is a dash.
+// Formatting of names and numbers for display, the same in tables, charts and the terminal; unknown: a dash.
 #pragma once
 
 #include <stdbool.h>
@@ -39,5 +39,5 @@ const char *text_energy(Arena *arena, double kwh);                         // "4
 const char *text_mass(Arena *arena, double kilograms);                     // "3.2 t"
 const char *text_power(Arena *arena, double watts);                        // "6.5 kW"
 const char *text_figures(Arena *arena, double value,
-                         int figures);              // so many significant figures, never an exponent below 1e15
+                         int figures);              // significant figures, never an exponent below 1e15
 const char *text_exact(Arena *arena, double value); // shortest that reads back equal; "" for NaN and infinity

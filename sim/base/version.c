@@ -1,4 +1,4 @@
-// The version. The build gives the checksum of what decides results: sim, models, scenarios.
+// The version. The build passes the checksum of the sources that decide results: sim, models, scenarios.
 #include "sim/base/version.h"
 
 #ifndef LOCKSTEP_VERSION

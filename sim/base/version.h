@@ -1,4 +1,4 @@
-// What this program is called by: its version, and the engine that its results come from.
+// The program's version, and the checksum of the engine that its results come from.
 #pragma once
 
 const char *program_version(void); // "0.1.0"

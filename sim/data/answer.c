@@ -252,7 +252,7 @@ void answer_digest(Answer *answer, uint64_t digest) {
     answer_close(answer);
 }
 
-// ---- For those who give it a form.
+// ---- For the output formats.
 
 const AnswerNode *answer_root(const Answer *answer) { return &answer->root; }
 const char *answer_format_name(const Answer *answer) { return answer->format; }
@@ -314,7 +314,7 @@ const char *answer_value_text(Arena *arena, const Answer *answer, AnswerValue va
     return text_figures(arena, number, 3);
 }
 
-// "80.1 to 92.3 %": a unit that both share is said once.
+// "80.1 to 92.3 %": a common unit is printed once.
 const char *answer_range_text(Arena *arena, const Answer *answer, AnswerUnit unit, double low, double high) {
     const char *from = answer_value_text(arena, answer, answer_of(unit, low));
     const char *to = answer_value_text(arena, answer, answer_of(unit, high));

@@ -1,9 +1,9 @@
-// What a command answers: a tree of few kinds of node. Screen, plain text, CSV, JSON and page are made of it
-// (results/as_*.c); who answers prints nothing. A figure gets its key, title and unit where it is computed, once.
+// The answer of a command: a tree of few kinds of node. Terminal, plain text, CSV, JSON and page are rendered from it
+// (results/as_*.c); commands print nothing. A number gets its key, title and unit where it is computed, once.
 //
-// A node with a key stands in JSON, CSV and plain text; one with a title (a sentence, a table with a heading or titled
-// columns) is shown to people, as far as its detail goes. Texts are kept as they are given: they live as long as the
-// answer's arena. Nodes stand in the order in which they are added, in the section that was opened last.
+// A node with a key appears in JSON, CSV and plain text; one with a title (a sentence, a table with a heading or
+// titled columns) is displayed, if its level of detail is on. Texts are not copied: they must live as long as the
+// answer's arena. Nodes keep the order in which they are added, in the section that was opened last.
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 #include "sim/base/statistics.h"
 #include "sim/data/recommendation.h"
 
-// How a value is written for people. JSON and CSV have the number itself, in the unit said here.
+// How a value is formatted for display. JSON and CSV have the number itself, in the unit given here.
 typedef enum AnswerUnit {
     AS_NOTHING, // an empty cell: no member in JSON
     AS_TEXT,    // a name or a sentence; NULL: unknown, null in JSON
@@ -41,18 +41,18 @@ typedef enum AnswerUnit {
 typedef struct AnswerValue {
     AnswerUnit unit;
     double number;    // NAN: unknown
-    const char *text; // of AS_TEXT; of the others what people read in place of the number, or NULL
+    const char *text; // of AS_TEXT; of other units the text displayed in place of the number, or NULL
 } AnswerValue;
 
 AnswerValue answer_of(AnswerUnit unit, double number);
 AnswerValue answer_of_text(const char *text);
-AnswerValue answer_shown(AnswerUnit unit, double number, const char *text); // people read the text
+AnswerValue answer_shown(AnswerUnit unit, double number, const char *text); // displayed as `text`
 AnswerValue answer_of_whole(double count);
 AnswerValue answer_of_number(double number);
 AnswerValue answer_of_percent(double share); // a share as a number of percent
 AnswerValue answer_of_nothing(void);         // an empty cell
 
-// For whom a node is: the first screen, -v, pages, or programs alone.
+// Where a node is shown: by default, with -v, on pages, or in JSON and CSV only.
 typedef enum AnswerDetail { FOR_ALL, FOR_VERBOSE, FOR_PAGES, FOR_PROGRAMS } AnswerDetail;
 
 typedef struct Answer Answer;
@@ -60,25 +60,25 @@ struct Chart; // results/chart/chart.h
 
 Answer *answer_create(Arena *arena, const char *kind); // kind: of the envelope, "goodput"
 void answer_rename(Answer *answer, const char *kind);
-void answer_title(Answer *answer, const char *title);   // of what: heads a page, "title" in JSON
+void answer_title(Answer *answer, const char *title);   // heads a page, "title" in JSON
 void answer_format(Answer *answer, const char *format); // of a file that the program reads too: "lockstep-hardware"
-void answer_currency(Answer *answer, const char *code); // of AS_MONEY; USD when it is not said
+void answer_currency(Answer *answer, const char *code); // of AS_MONEY; default USD
 void answer_one_row(Answer *answer);                    // CSV is one row of all facts, not the first table
 
-// ---- Parts. A section is an object in JSON; without a key its members stand in the object around it.
+// ---- Parts. A section is an object in JSON; without a key its members are in the surrounding object.
 
 void answer_open(Answer *answer, const char *key, const char *heading);
 void answer_open_on_pages(Answer *answer, const char *heading, AnswerDetail inside); // heading on pages alone, no key
 void answer_open_list(Answer *answer, const char *key, const char *heading);         // its sections have no keys
 void answer_close(Answer *answer);
 bool answer_is_closed(const Answer *answer);             // all that was opened
-void answer_detail(Answer *answer, AnswerDetail detail); // of what follows in this section
+void answer_detail(Answer *answer, AnswerDetail detail); // of later nodes in this section
 
 // ---- Facts.
 
 void answer_fact(Answer *answer, const char *key, const char *title, AnswerValue value);
 void answer_note(Answer *answer, const char *format, ...)
-    __attribute__((format(printf, 2, 3))); // beside the last fact, below the last table, for people
+    __attribute__((format(printf, 2, 3))); // next to the last fact, below the last table; display only
 
 void answer_text(Answer *answer, const char *key, const char *title, const char *text);
 void answer_bool(Answer *answer, const char *key, const char *title, bool value);
@@ -93,11 +93,11 @@ void answer_range(Answer *answer, const char *key, const char *title, AnswerUnit
 
 // ---- Tables: a list of objects in JSON. A key "goodput.mean" is a member of a member there.
 
-#define BELOW_ROW (-1) // in place of drop: the text stands on lines of its own below the row
+#define BELOW_ROW (-1) // in place of drop: the text is on lines of its own below the row
 typedef struct AnswerColumn {
-    const char *key;   // NULL: for people only
-    const char *title; // NULL: for programs only
-    AnswerUnit unit;   // chooses the side on which it stands; cells bring their own
+    const char *key;   // NULL: display only
+    const char *title; // NULL: JSON and CSV only
+    AnswerUnit unit;   // also sets the alignment; cells have their own unit
     int drop;          // where a screen is too narrow: columns of the highest go first; 0 never
 } AnswerColumn;
 
@@ -106,10 +106,10 @@ void answer_table(Answer *answer, const char *key, const char *heading, const An
 void answer_cell(Answer *answer, AnswerValue value);                    // of the last table, row by row
 void answer_cells(Answer *answer, const AnswerValue *cells, int count); // several of a row
 void answer_row(Answer *answer, const AnswerValue *cells, int count);   // as many as it has columns
-// The cells of a row: texts, numbers in the units of their columns, and values that say their own.
+// The cells of a row: texts, numbers in the units of their columns, and values with their own unit.
 #define ANSWER_ROW(answer, ...) answer_row(answer, CELLS_OF(__VA_ARGS__))
 #define ANSWER_CELLS(answer, ...) answer_cells(answer, CELLS_OF(__VA_ARGS__))
-#ifdef __cppcheck__ // which ends at so many words
+#ifdef __cppcheck__ // which fails at so many arguments
 #define CELLS_OF(...) NULL, 0
 #else
 #define CELLS_OF(...) (const AnswerValue[]){CELLS(__VA_ARGS__)}, CELL_COUNT(__VA_ARGS__)
@@ -143,23 +143,23 @@ AnswerValue answer_in_column(double number);
 void answer_row_detail(Answer *answer, AnswerDetail detail); // of the row that has been filled last
 void answer_main_called(Answer *answer, const char *key);    // CSV is of that table or list
 void answer_main_last(Answer *answer);                       // CSV is of the last table, with a key or without
-void answer_mark(Answer *answer);                            // the row that has been filled last stands out
-void answer_first_rows(Answer *answer, int count); // so many of the last table on the first screen; -v has all
+void answer_mark(Answer *answer);                            // highlights the row filled last
+void answer_first_rows(Answer *answer, int count);           // limits the last table's rows by default; -v shows all
 
 // ---- Words.
 
 void answer_say(Answer *answer, const char *label, const char *format, ...)
     __attribute__((format(printf, 3, 4)));               // behind a label, or with NULL a sentence by itself
-void answer_verbatim(Answer *answer, const char *lines); // in a form that people know: never folded; with their ends
+void answer_verbatim(Answer *answer, const char *lines); // preformatted text with line ends, never wrapped
 void answer_caution(Answer *answer, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void answer_next(Answer *answer, const char *command, const char *what_for); // a line that can be typed as it stands
+void answer_next(Answer *answer, const char *command, const char *what_for); // a line that can be typed verbatim
 void answer_recommend(Answer *answer, const Recommendation *recommendation);
 void answer_chart(Answer *answer, const char *name, const struct Chart *chart);
-void answer_says(Answer *answer, const char *text); // what one sees in the last chart, for those who cannot
+void answer_says(Answer *answer, const char *text); // alternative text of the last chart
 void answer_seed(Answer *answer, uint64_t seed);    // above 2^53 its digits, for readers that keep numbers in doubles
 void answer_digest(Answer *answer, uint64_t digest);
 
-// ---- For those who give the tree a form.
+// ---- For the output formats.
 
 typedef enum AnswerNodeKind {
     NODE_SECTION,
@@ -194,7 +194,7 @@ typedef struct AnswerTable {
 typedef struct AnswerNode AnswerNode;
 struct AnswerNode {
     AnswerNodeKind kind;
-    AnswerDetail detail, inside; // inside: of what is added to a section
+    AnswerDetail detail, inside; // inside: of nodes added to a section
     const char *key, *title;     // title: also a heading, the label of a sentence
     AnswerValue value;           // of a fact; the words of a sentence, caution, next
     AnswerRange range;
@@ -213,10 +213,10 @@ const AnswerNode *answer_main(const Answer *answer); // the table that is its CS
 int answer_row_count(const AnswerTable *table);
 // The table with those of its rows that are for them: FOR_VERBOSE has those for all, too.
 const AnswerTable *answer_rows_for(Arena *arena, const AnswerTable *table, AnswerDetail most);
-// As people read it; "–" where nothing is known.
+// The displayed text of a value; "–" where it is unknown.
 const char *answer_value_text(Arena *arena, const Answer *answer, AnswerValue value);
 const char *answer_range_text(Arena *arena, const Answer *answer, AnswerUnit unit, double low, double high);
-bool answer_unit_is_number(AnswerUnit unit); // stands on the right
-// Beside a fact: its range and its note; "".
+bool answer_unit_is_number(AnswerUnit unit); // aligned to the right
+// The range and note displayed next to a fact; "" where it has none.
 const char *answer_beside(Arena *arena, const Answer *answer, const AnswerNode *fact);
-bool answer_has_words(const AnswerNode *node); // there is something for people in it; false for sections
+bool answer_has_words(const AnswerNode *node); // the node has something to display; false for sections

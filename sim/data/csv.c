@@ -1,4 +1,4 @@
-// CSV in one pass: cells are cut out of a copy of the text.
+// CSV in one pass: cells are slices of a copy of the text.
 #include "sim/data/csv.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ typedef struct Scan {
     bool row_ended;    // by the last cell
 } Scan;
 
-// A quoted cell is unquoted where it stands: it only gets shorter. NULL when its last quote is missing.
+// Unquotes a quoted cell in place. NULL if its last quote is missing.
 static char *scan_quoted(Scan *scan) {
     char *start = ++scan->at, *end = start;
     for (; *scan->at; scan->at++) {

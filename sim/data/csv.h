@@ -1,5 +1,5 @@
-// CSV (RFC 4180), read and written. Columns are found by their header word, never by position. Where the header has
-// bars and no comma, bars part cells.
+// CSV (RFC 4180), reading and writing. Columns are found by their header, never by position. If the header has bars
+// and no comma, bars separate cells.
 #pragma once
 
 #include <stdbool.h>
@@ -19,8 +19,7 @@ typedef struct Csv {
 } Csv;
 
 // NULL after adding problems. A row with more or fewer cells than the header is a problem, and so is a control
-// character in a cell; a tab and a line break within quotes are read as spaces, so that what is shown of a file is of
-// one line.
+// character in a cell; a tab and a line break within quotes are read as spaces, so that displayed cells are one line.
 const Csv *csv_read_file(Arena *arena, const char *path, Problems *problems);
 // Of a path that a scenario names, at `where`; gate NULL: as above.
 const Csv *csv_read_gated(Arena *arena, const ReadGate *gate, const char *path, Where where, Problems *problems);

@@ -1,6 +1,6 @@
-// What every JSON answer begins with, so that whoever reads one knows what it is, from which program and which command
-// line: {"format": "lockstep-answer", "format_version": 2, "kind": "memory", "program": {…}, "command": […], …}.
-// "partial": true follows where a signal ended the work and the answer is of what was done until then.
+// The first members of every JSON answer, which identify its kind, the program and the command line: {"format":
+// "lockstep-answer", "format_version": 2, "kind": "memory", "program": {…}, "command": […], …}. "partial": true
+// follows if a signal ended the work and the answer covers what was done until then.
 // `lockstep schema` prints the JSON Schema of each kind.
 #pragma once
 
@@ -9,10 +9,10 @@
 #define ANSWER_FORMAT "lockstep-answer"
 enum { ANSWER_FORMAT_VERSION = 2 };
 
-// The command line of the process, argv[0] the program. Kept as long as the process lives; main.c says it.
+// Sets the process's command line, argv[0] the program; called by main.c. Not copied.
 void envelope_command_line(int argc, char **argv);
 
-// What every answer says beside, of the file that was asked about; NULL: nothing.
+// Further members of every answer, about the input file; NULL: none.
 void envelope_tells(void (*write)(JsonWriter *json));
 
 // The first members of an object that has just begun. `kind` NULL: the command's own name.

@@ -1,4 +1,4 @@
-// The door to zlib for reading; results/trace_file.c writes.
+// Reading of gzip files; the only user of zlib's inflate. results/trace_file.c writes gzip.
 #include "sim/data/gunzip.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// A file as it is or, where it begins as gzip's do (RFC 1952), what is packed in it: read as a stream, of any size.
+// Streaming reader of files of any size, plain or, if they begin with gzip's magic number (RFC 1952), decompressed.
 #pragma once
 
 #include <stdbool.h>
@@ -14,8 +14,8 @@
 
 typedef struct Gunzip Gunzip;
 
-Gunzip *gunzip_open(FILE *file); // from where the file stands; it stays the caller's
-// So many bytes at most; 0: there are no more, or what is packed is broken or beyond the limits.
+Gunzip *gunzip_open(FILE *file); // from the file's position; the caller keeps the file
+// Reads at most `bytes`; 0: end of data, or the compressed data are corrupt or beyond the limits.
 size_t gunzip_read(Gunzip *gunzip, void *room, size_t bytes);
 // After the last bytes: false after a problem at `path`, where it was broken or beyond the limits.
 bool gunzip_is_whole(const Gunzip *gunzip, const char *path, Problems *problems);

@@ -29,7 +29,7 @@ static bool add(Walk *walk, size_t *length, const char *text, size_t bytes) {
 
 static bool expand(Walk *walk, size_t length, const char *at, const char *end);
 
-// "3", "0-15": each number with what stands behind the bracket.
+// "3", "0-15": each number followed by the text after the bracket.
 static bool expand_range(Walk *walk, size_t length, const char *range, const char *range_end, const char *rest,
                          const char *end) {
     char *behind = NULL;

@@ -6,5 +6,5 @@
 // Called with each name in turn; false: enough. The name is gone afterwards.
 typedef bool HostVisit(void *context, const char *name);
 
-// False: the list cannot be read, and *why says so, or `visit` had enough, and *why is NULL.
+// False: the list is invalid, with the reason in *why, or `visit` stopped the walk, with *why NULL.
 bool hostlist_walk(const char *list, HostVisit *visit, void *context, const char **why);

@@ -412,7 +412,7 @@ static void break_line(JsonWriter *writer) {
     if (writer->indent) fprintf(writer->out, "\n%*s", writer->depth * writer->indent, "");
 }
 
-// What stands between the last thing written and the next key or element.
+// Separator between the last thing written and the next key or element.
 static void separate(JsonWriter *writer) {
     if (writer->depth == 0) return;
     if (!writer->first[writer->depth]) putc(',', writer->out);

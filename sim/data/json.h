@@ -1,5 +1,5 @@
-// The one door to JSON: strict reading with places in the file (cJSON does the parsing; this adds what it lacks:
-// line numbers, no duplicate keys, no trailing text, no "01", no infinities, depth limit), and a streaming writer.
+// JSON: strict parsing with line numbers (cJSON parses; this adds what cJSON lacks: positions, no duplicate keys, no
+// trailing text, no "01", no infinities, a depth limit), and a streaming writer. cJSON is used nowhere else.
 #pragma once
 
 #include <stdbool.h>
@@ -24,19 +24,19 @@ struct Json {
     const Json *const *by_key; // an object's members in the order of their keys
 };
 
-// Reads a file, or a text under a name for messages. NULL after adding problems. What stands in a file's texts may be
-// shown, so they are of one line: control characters in them are problems.
+// Reads a file, or a text under a name for messages. NULL after adding problems. Texts may be displayed, so they must
+// be one line: control characters in them are problems.
 const Json *json_read_file(Arena *arena, const char *path, Problems *problems);
 // Of a path that a scenario names, at `where`; gate NULL: as above.
 const Json *json_read_gated(Arena *arena, const ReadGate *gate, const char *path, Where where, Problems *problems);
-// The same of a file in which other programs keep texts of theirs, with line breaks: what is taken out of it is held to
-// json_texts_are_names by itself. So is json_read_text.
+// The same for files in which other programs store texts with line breaks: texts that are used must be checked with
+// json_texts_are_names. So for json_read_text.
 const Json *json_read_loose(Arena *arena, const ReadGate *gate, const char *path, Where where, Problems *problems);
 bool json_texts_are_names(const Json *json, Problems *problems); // and keys, in all that it holds
 const Json *json_read_text(Arena *arena, const char *name, const char *text, size_t bytes, Problems *problems);
 
 const Json *json_get(const Json *object, const char *key); // NULL when absent; case matters
-// Typed access with a problem (place, key, what was expected) when absent or of the wrong kind.
+// Typed access with a problem (position, key, expected type) if absent or of the wrong kind.
 double json_number(const Json *object, const char *key, Problems *problems);
 const char *json_text(const Json *object, const char *key, Problems *problems); // "" after a problem
 // A problem with did-you-mean for each member whose key is not among the names.
@@ -62,7 +62,7 @@ void json_write_number(JsonWriter *writer,
                        double number); // shortest text that reads back equal; NaN and infinity write null
 void json_write_integer(JsonWriter *writer, int64_t number);
 void json_write_bool(JsonWriter *writer, bool value);
-void json_write_tree(JsonWriter *writer, const Json *value); // as it was read
+void json_write_tree(JsonWriter *writer, const Json *value); // a value read before
 
 // A key with its value.
 static inline void json_text_member(JsonWriter *writer, const char *key, const char *text) {

@@ -1,5 +1,5 @@
-// The one door to yajl. What stands across two pieces is read again from its beginning: so while nothing is met pieces
-// double, and a long text costs twice its length.
+// Streaming JSON parser on yajl. A token cut by the end of a piece is parsed again from its start: pieces double in
+// size while no token completes, and a long text costs twice its length.
 #include "sim/data/json_stream.h"
 
 #include <yajl/yajl_parse.h>

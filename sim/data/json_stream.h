@@ -1,4 +1,4 @@
-// JSON of any length, read as it comes and kept by nobody: for files of gigabytes. What is small is read by json.h.
+// Streaming JSON parser for files of gigabytes: events only, no tree is kept. Small files are parsed by json.h.
 #pragma once
 
 #include <stdbool.h>

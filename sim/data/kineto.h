@@ -1,5 +1,5 @@
-// A trace of torch.profiler (Kineto's Chrome JSON, plain or gzip), event by event: it may be gigabytes, and is kept by
-// nobody. Events are the objects of the list "traceEvents" of the root; what else is in the file is passed over.
+// Streaming reader of torch.profiler traces (Kineto's Chrome JSON, plain or gzip), one event at a time: files may be
+// gigabytes. Events are the objects of the root's list "traceEvents"; other members are skipped.
 #pragma once
 
 #include <stdbool.h>
@@ -10,25 +10,25 @@
 #define KINETO_NAME 256
 
 typedef struct KinetoEvent {
-    char name[KINETO_NAME], category[32]; // cut where they are longer
-    double start_us, duration_us;         // NAN, and -1: not said
+    char name[KINETO_NAME], category[32]; // truncated if longer
+    double start_us, duration_us;         // NAN, and -1: missing
 } KinetoEvent;
 
-// What is done with them; NULL: nothing. `key` is an argument's name, depth in how many lists its value stands (0: in
-// none). Texts do not end in 0.
+// Callbacks; NULL: ignored. `key` is an argument's name, `depth` the number of lists around its value (0: none).
+// Texts are not terminated by 0.
 typedef struct KinetoReader {
     void (*begin_event)(void *context);
     void (*argument_number)(void *context, const char *key, int depth, double value);
     void (*argument_text)(void *context, const char *key, int depth, const unsigned char *text, size_t length);
-    void (*argument_list_end)(void *context, const char *key, int depth); // a list in so many others
+    void (*argument_list_end)(void *context, const char *key, int depth); // a list nested at that depth
     void (*end_event)(void *context, const KinetoEvent *event);
     void (*device_name)(void *context, const unsigned char *text, size_t length); // of "deviceProperties"
 } KinetoReader;
 
-// From where the file stands to its end. False after a problem at `path`: it is no whole JSON document.
+// Reads from the file's position to its end. False after a problem at `path`: not a whole JSON document.
 bool kineto_read(FILE *file, const char *path, const KinetoReader *reader, void *context, Problems *problems);
 
-// By what stands near its beginning, and in no answer of ours.
+// Recognises a trace by its beginning, which no answer of this program has.
 bool kineto_is_trace(const char *path);
 
 // On the GPU: kernels, copies, memory that is set.

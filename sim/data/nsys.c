@@ -1,6 +1,6 @@
-// Tables as of schema 3 (nsys 2021 to 2024): what an export lacks is left out, since tables and columns are only there
-// where something was recorded. The file may be a stranger's: it is opened as one that nobody changes, its schema may
-// call no function with an effect, and only plain tables are read, in one pass each.
+// Tables of schema 3 (nsys 2021 to 2024). Exports have tables and columns only for data that was recorded; missing
+// ones are skipped. The file is untrusted: it is opened immutable, its schema may call no function with side effects,
+// and only plain tables are read, in one pass each.
 #include "sim/data/nsys.h"
 
 #include <ctype.h>
@@ -21,7 +21,7 @@ typedef struct Export {
     const KinetoReader *reader;
     void *context;
     Problems *problems;
-    int64_t device, process; // whose kernels count; process -1: not said
+    int64_t device, process; // whose kernels count; process -1: unspecified
 } Export;
 
 bool nsys_marks_step(const char *name) {
@@ -43,7 +43,7 @@ bool nsys_marks_step(const char *name) {
 
 // ---- Opening.
 
-// A URI in which only letters and digits stand for themselves.
+// Percent-encodes all but letters and digits.
 static bool uri_of(const char *path, char *uri, size_t room) {
     size_t at = (size_t)snprintf(uri, room, "file:");
     for (; *path; path++) {
@@ -118,7 +118,7 @@ bool nsys_is_export(const char *path) {
 
 // ---- Rows.
 
-static void tell(const Export *export, const char *category, const char *name, int64_t start, int64_t end) {
+static void emit_event(const Export *export, const char *category, const char *name, int64_t start, int64_t end) {
     const KinetoReader *reader = export->reader;
     KinetoEvent event = {.start_us = (double)start / 1e3, .duration_us = ((double)end - (double)start) / 1e3};
     snprintf(event.category, sizeof event.category, "%s", category);
@@ -134,9 +134,9 @@ static bool fail(const Export *export) {
     return false;
 }
 
-// Rows of start, end and, of the third column, what the name is made of. `apart`: what begins before another has ended
-// is within that one, and passed over.
-static bool tell_rows(const Export *export, const char *sql, const char *category, const char *(*name)(sqlite3_stmt *),
+// Reports rows of start, end and, from the third column, the name. `apart`: a row that begins before the previous one
+// has ended is nested in that one, and skipped.
+static bool emit_rows(const Export *export, const char *sql, const char *category, const char *(*name)(sqlite3_stmt *),
                       bool apart) {
     sqlite3_stmt *statement = prepare(export, sql);
     int status = SQLITE_ERROR;
@@ -149,7 +149,7 @@ static bool tell_rows(const Export *export, const char *sql, const char *categor
         bool timed =
             sqlite3_column_type(statement, 0) == SQLITE_INTEGER && sqlite3_column_type(statement, 1) == SQLITE_INTEGER;
         if (!timed || (apart && start < over)) continue;
-        tell(export, category, name(statement), start, end);
+        emit_event(export, category, name(statement), start, end);
         over = end;
     }
     bool done = status == SQLITE_DONE || fail(export);
@@ -193,7 +193,7 @@ static void choose_gpu(Export *export) {
     sqlite3_finalize(statement);
 }
 
-static void tell_gpu(const Export *export) {
+static void emit_gpu(const Export *export) {
     const char *sql = "SELECT name FROM TARGET_INFO_GPU LIMIT 1";
     bool there = export->reader->device_name && has_table(export->base, "TARGET_INFO_GPU") &&
                  has_column(export->base, "TARGET_INFO_GPU", "name");
@@ -205,8 +205,8 @@ static void tell_gpu(const Export *export) {
     sqlite3_finalize(statement);
 }
 
-// Names lie in StringIds, whose id is its row: a look-up, whatever the file says of indices.
-static bool tell_kernels(const Export *export) {
+// Names are rows of StringIds by id: a primary-key look-up, whatever indices the file has.
+static bool emit_kernels(const Export *export) {
     const char *table = "CUPTI_ACTIVITY_KIND_KERNEL";
     bool by_process = export->process != -1 && has_column(export->base, table, "globalPid");
     bool named = has_column(export->base, table, "demangledName");
@@ -216,10 +216,10 @@ static bool tell_kernels(const Export *export) {
              "SELECT k.start, k.\"end\", s.value FROM CUPTI_ACTIVITY_KIND_KERNEL k LEFT JOIN StringIds s ON s.rowid = "
              "k.%s WHERE k.deviceId = ?1 AND (?2 = -1 OR %s)",
              named ? "demangledName" : "shortName", by_process ? "k.globalPid = ?2" : "1");
-    return tell_rows(export, sql, "kernel", text_name, false);
+    return emit_rows(export, sql, "kernel", text_name, false);
 }
 
-// By default CUDA graphs are recorded as wholes: what their kernels do is not in the file.
+// By default CUDA graphs are recorded as a whole: the file has no kernels of them.
 static bool refuse_graphs(const Export *export) {
     const char *table = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
     sqlite3_stmt *statement = has_table(export->base, table)
@@ -233,17 +233,17 @@ static bool refuse_graphs(const Export *export) {
     return true;
 }
 
-static bool tell_copies(const Export *export) {
+static bool emit_copies(const Export *export) {
     return (!has_table(export->base, "CUPTI_ACTIVITY_KIND_MEMCPY") ||
-            tell_rows(export, "SELECT start, \"end\", copyKind FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE deviceId = ?1",
+            emit_rows(export, "SELECT start, \"end\", copyKind FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE deviceId = ?1",
                       "gpu_memcpy", copy_name, false)) &&
            (!has_table(export->base, "CUPTI_ACTIVITY_KIND_MEMSET") ||
-            tell_rows(export, "SELECT start, \"end\", 0 FROM CUPTI_ACTIVITY_KIND_MEMSET WHERE deviceId = ?1",
+            emit_rows(export, "SELECT start, \"end\", 0 FROM CUPTI_ACTIVITY_KIND_MEMSET WHERE deviceId = ?1",
                       "gpu_memset", set_name, false));
 }
 
 // Ranges that are pushed and popped (59), or begun and ended (60); marks have no end.
-static bool tell_steps(const Export *export) {
+static bool emit_steps(const Export *export) {
     const char *table = "NVTX_EVENTS";
     if (!has_table(export->base, table)) return true;
     bool ids = has_column(export->base, table, "textId"), threads = has_column(export->base, table, "globalTid");
@@ -253,7 +253,7 @@ static bool tell_steps(const Export *export) {
              "(?2 = -1 OR %s) ORDER BY 1, 2 DESC",
              ids ? "LEFT JOIN StringIds s ON s.rowid = e.textId" : "", ids ? "coalesce(e.text, s.value)" : "e.text",
              threads ? "e.globalTid / 16777216 = ?2 / 16777216" : "1");
-    return tell_rows(export, sql, "user_annotation", step_name, true);
+    return emit_rows(export, sql, "user_annotation", step_name, true);
 }
 
 bool nsys_read(const char *path, const KinetoReader *reader, void *context, Problems *problems) {
@@ -274,8 +274,8 @@ bool nsys_read(const char *path, const KinetoReader *reader, void *context, Prob
         return false;
     }
     if (has_table(export.base, "CUPTI_ACTIVITY_KIND_KERNEL")) choose_gpu(&export);
-    tell_gpu(&export);
-    bool read = !refuse_graphs(&export) && tell_steps(&export) && tell_kernels(&export) && tell_copies(&export);
+    emit_gpu(&export);
+    bool read = !refuse_graphs(&export) && emit_steps(&export) && emit_kernels(&export) && emit_copies(&export);
     sqlite3_close(export.base);
     return read;
 }

@@ -1,6 +1,6 @@
-// What Nsight Systems exports as SQLite (nsys export --type sqlite), told in the events of a Kineto trace: kernels,
-// copies, and ranges that mark a step. Of an export of several GPUs the first one counts, with the ranges of the
-// process that used it.
+// Reader of SQLite exports of Nsight Systems (nsys export --type sqlite), as events of a Kineto trace: kernels,
+// copies, and ranges that mark a step. An export of several GPUs is read for its first GPU, with the ranges of the
+// process that used that GPU.
 #pragma once
 
 #include "sim/data/kineto.h"

@@ -1,5 +1,5 @@
-// A question that the program answers: a row of its table of commands. The frame (results/answer/frame.c) reads its
-// options, watches the work, gives the answer a form and ends.
+// A command of the program: a row of its command table. The frame (results/answer/frame.c) parses the options, sets
+// up progress and limits, renders the answer and returns the exit status.
 #pragma once
 
 #include "sim/base/options.h"
@@ -25,12 +25,12 @@ typedef struct Asking {
         Answer **items;
         int count, room;
     } more;         // answers after the first: a list in JSON
-    bool part;      // the answer is of what was done until work was stopped, and is given all the same
+    bool part;      // the work was stopped; the answer covers what was done until then
     bool silent;    // nothing is shown
     bool is_script; // its own options are known when it is read, and these are those that are not its own:
     const OptionSpec *rows;
     int row_count;
-    const void *found; // what the answer is made of, for those who show it in another way; or NULL
+    const void *found; // the result that the answer is made of, for other forms of output; or NULL
 } Asking;
 
 Answer *asking_another(Asking *asking); // one more answer
@@ -38,15 +38,15 @@ Answer *asking_another(Asking *asking); // one more answer
 typedef struct Question {
     const char *name, *help;
     const char *usage, *about;
-    const OptionSpec *own; // its own options, of a script those beside which it may have any of its own
+    const OptionSpec *own; // its own options; a script's options come in addition
     int own_count;
     const OptionSpec *(*rows)(Arena *arena, int *count);      // its own and others; NULL: its own alone
-    const OptionSpec *(*help_rows)(Arena *arena, int *count); // NULL: help tells of all rows
+    const OptionSpec *(*help_rows)(Arena *arena, int *count); // rows that --help lists; NULL: all
     bool (*names_script)(const Options *options);             // whether a script is named; NULL: none is taken
     int (*more_help)(Asking *asking);                         // more than options; NULL: no more
-    const char *processes; // the option that says how many work at it; NULL: one does
-    int positional;        // so many arguments at most
-    void *context;         // for those who ask it in another way than usual
+    const char *processes; // the option for the number of worker processes; NULL: one
+    int positional;        // positional arguments, at most
+    void *context;         // for callers with their own output
     // EXIT_DONE or EXIT_NO with an answer; else the status, with problems.
     int (*ask)(Asking *asking);
 } Question;

@@ -1,4 +1,4 @@
-// The record: what happened in a scenario, as values that tables, files and plots are made from. It knows no models:
+// The record of a run: results as values, from which tables, files and plots are made. It has no notion of models:
 // causes, memory classes and parameters are names with numbers.
 #pragma once
 
@@ -11,7 +11,7 @@
 typedef struct NamedValue {
     const char *name;  // JSON key: "gemm", "weights"
     const char *title; // on screen: "Matrix multiplication"
-    double value;      // seconds, bytes, … as the list says
+    double value;      // seconds, bytes, … depending on the list
 } NamedValue;
 
 typedef struct RecordParameter { // what the study varied, or a fixed setting worth a column
@@ -26,7 +26,7 @@ typedef struct Assumption {
     double value;                            // NAN when it is no number
 } Assumption;
 
-// A price that an answer stands on. Prices move: those of long ago are pointed out.
+// A price used by an answer. Old prices are pointed out.
 typedef struct DatedPrice {
     const char *name, *title;
     const char *date;   // "2026-04"
@@ -34,7 +34,7 @@ typedef struct DatedPrice {
     const char *kind;   // measured, fitted, datasheet, assumed
 } DatedPrice;
 
-// A published figure beside the simulated one.
+// A published figure and its simulated counterpart.
 typedef struct Published {
     const char *name; // "step time", "total time"
     const char *unit; // "s"
@@ -50,8 +50,8 @@ typedef struct TimelineBar {
     const char *name;  // "F3"
     double share;      // of its time that it is really at that; 0: all of it
     double below;      // share of its time that is another bar's, drawn below it
-    bool is_part;      // that other bar: there is more to say of what stands over it
-    int lane, lanes;   // the row is divided from top to bottom: one of so many; 0, 0: it has all of it
+    bool is_part;      // that other bar: the bar above it has more details
+    int lane, lanes;   // the row is divided vertically: index and count; 0, 0: the whole row
 } TimelineBar;
 
 typedef struct Timeline {
@@ -59,8 +59,8 @@ typedef struct Timeline {
     int row_count;
     const TimelineBar *bars;
     int bar_count;
-    double idle_share;      // of the time of those who compute: the bubble
-    bool has_transfer_rows; // under each row of passes one of what it transfers
+    double idle_share;      // idle share of computing streams: the bubble
+    bool has_transfer_rows; // with a row of transfers under each row of passes
 } Timeline;
 
 // What went as packets between nodes while a step or a collective ran.
@@ -91,8 +91,8 @@ typedef struct RecordPoint {
     double efficiency_vs_one_gpu;       // throughput / (gpus x throughput of one GPU); NAN unknown
     double anchored;                    // factor that measured steps put on this one; 1 without
     double efficiency_sigma; // of its log: of traffic alone, for what one GPU shares with it cancels; 0 of one GPU
-    // The same job on the smallest number of GPUs that holds it, each replica with the same batch: what more GPUs are
-    // measured against. 0: unknown, or it needs all of them.
+    // The same job on the smallest number of GPUs that holds it, each replica with the same batch: the baseline of
+    // more GPUs. 0: unknown, or it needs all of them.
     int baseline_gpus;
     double baseline_samples_per_s;
     double efficiency_vs_ideal; // time of pure compute / step time
@@ -114,14 +114,14 @@ typedef struct RecordPoint {
     int cost_line_count;
     const DatedPrice *prices;
     int price_count;
-    // Of an owned cluster beside the rent that its user named; NAN without. Utilisation and months may be infinite.
+    // Of an owned cluster compared with the rent its user gave; NAN without. Utilisation, months may be infinite.
     double rent_per_hour, break_even_utilisation, payback_months;
     double capital;           // of an owned cluster: what buying it takes; 0 of a rented one
     double days;              // of the whole run; NAN when no length was given
     double days_p5, days_p95; // with failures and checkpoints counted in; else NAN
     double goodput;           // share of the time that is training; NAN when nothing fails
-    // With failures and checkpoints counted in: the run without them, how far chance and the fleet's rates alone move
-    // its days (1 sigma), and how much of all its time it stands still for checkpoints. Else 0.
+    // With failures and checkpoints: the run without them, the effect of chance and the fleet's rates alone on its
+    // days (1 sigma), and the share of all its time in checkpoints. Else 0.
     double days_undisturbed, days_of_chance, checkpoint_share;
     double steps;                   // of the whole run; NAN
     double energy_kwh, power_watts; // of the run (or NAN); average at the wall
@@ -161,13 +161,13 @@ typedef struct RecordTable {
     int column_count;
     const RecordCell *cells; // row by row
     int row_count;
-    const char *note; // for people, beneath it: what its columns say; or NULL
+    const char *note; // displayed below the table: what its columns mean; or NULL
 } RecordTable;
 
 // Lines and points over two axes.
 typedef enum CurveStyle {
     CURVE_LINE,
-    CURVE_POINTS,      // which stand by themselves
+    CURVE_POINTS,      // without a line
     CURVE_LINE_POINTS, // a line through its points
     CURVE_GUIDE,       // a broken line, to hold others against
     CURVE_STEPS        // as wide as y holds
@@ -178,11 +178,11 @@ typedef struct RecordCurve {
     const double *x, *y;
     int count;
     CurveStyle style;
-    bool is_faint, is_marked;     // smaller, and without labels; what stands out
+    bool is_faint, is_marked;     // smaller, and without labels; highlighted
     const char *const *labels;    // of each point, or NULL
-    const double *x_low, *x_high; // nine times in ten between these, or NULL; 0 or NAN: nobody knows
+    const double *x_low, *x_high; // 5th and 95th percentiles, or NULL; 0 or NAN: unknown
     const double *y_low, *y_high;
-    uint32_t color; // 0: by its place
+    uint32_t color; // 0: chosen by index
 } RecordCurve;
 
 typedef struct RecordChart {
@@ -212,9 +212,9 @@ typedef struct Record {
     int assumption_count;
     const Published *published;
     int published_count;
-    const char *const *notes; // sentences for beside the answer
+    const char *const *notes; // sentences displayed next to the answer
     int note_count;
-    bool expects;             // the scenario says what must hold; then
+    bool expects;             // the scenario states expectations; then
     const char *const *unmet; // what does not, a sentence each
     int unmet_count;
     const Recommendation *recommendation; // the answer's last words; NULL: it gives none

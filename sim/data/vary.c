@@ -102,8 +102,8 @@ static bool read_whole_range(Arena *arena, const char *text, bool geometric, boo
     }
 }
 
-// "lo:hi:step", "lo:hi:xfactor"; with `geometric` the last is a factor anyway. *too_many: so many values that they are
-// not listed.
+// "lo:hi:step", "lo:hi:xfactor"; with `geometric` the last is always a factor. *too_many: the number of values, if
+// too many to list.
 static bool read_range(Arena *arena, const char *text, bool geometric, Values *values, double *too_many) {
     double low, high, step;
     if (!read_number(&text, &low) || !read_number(&text, &high)) return false;
@@ -179,7 +179,7 @@ static void keep_rows(Arena *arena, Variation *column, const bool *repeated) {
     column->count = kept.texts.count;
 }
 
-// Of rows that say the same the first stays.
+// Of equal rows only the first is kept.
 static void drop_repeats(Arena *arena, Variation *columns, int count) {
     int rows = columns[0].count, dropped = 0;
     Row *sorted = ARENA_ARRAY(arena, Row, rows);

@@ -1,5 +1,5 @@
-// Protocol buffers as they lie in a file (protobuf.dev/programming-guides/encoding): fields one behind the other, each
-// a number of its own and a value. Nothing is copied; what is cut short or of an unknown kind breaks the reading.
+// Parser of the protocol buffers wire format (protobuf.dev/programming-guides/encoding): a sequence of fields, each a
+// number and a value. Nothing is copied; truncated fields or unknown wire types fail.
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-// YAML as a tree: events of libyaml, with a stack of what is open. An alias is the tree of its anchor, not a copy, so
-// that aliases of aliases cost nothing here; who walks the tree counts (said.c).
+// YAML as a tree: events of libyaml, with a stack of open nodes. An alias is a pointer to its anchor's tree, not a
+// copy, so that aliases of aliases cost nothing here; code that walks the tree limits its size (said.c).
 #include "sim/data/yaml.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ typedef struct Open { // a list or an object that has begun
 typedef struct Anchor {
     const char *name;
     Json node;
-    bool whole; // it has ended: what stands within itself has no end
+    bool whole; // it has ended: a node inside itself never does
 } Anchor;
 
 typedef struct YamlReader {
@@ -48,7 +48,7 @@ static bool is_one_of(const char *text, const char *const *words, int count) {
     return false;
 }
 
-// What is not known of a text is a letter that YAML forbids: while it is read it is one of those that nobody uses.
+// NOT_KNOWN is forbidden in YAML: while parsed it is replaced by this private-use character.
 #define PRIVATE "\xee\x80\x81" // U+E001
 
 // In place: each `sign` a NOT_KNOWN.
@@ -127,7 +127,7 @@ static bool fail(YamlReader *r, Where where, const char *what, const char *hint)
     return false;
 }
 
-// A node that is whole goes to what is open, as a key, as a value, or as an element.
+// A complete node is added to the open one, as a key, as a value, or as an element.
 static bool put(YamlReader *r, Json node) {
     if (r->depth == 0) {
         LIST_PUSH(r->arena, &r->documents, node);

@@ -40,7 +40,7 @@ static void fill_standard_streams(void) {
 #define USUAL_STACK ((rlim_t)8 << 20)
 #define LEAST_STACK ((rlim_t)1 << 20) // the deepest scripts and files that are not refused take half of it
 
-// A stack grows up to the limit of the moment: who sets a small one ends by a signal, without a word.
+// The stack grows up to the soft limit: with a small one the process would die of a signal, without a message.
 static void make_room_on_stack(void) {
     struct rlimit stack;
     if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= USUAL_STACK) return;
@@ -59,7 +59,7 @@ void program_begin(void) {
     make_room_on_stack();
     letters_out_begin();
     signal(SIGXFSZ, SIG_IGN);
-    signal(SIGCHLD, SIG_DFL); // where it is ignored, nobody learns how a child ended
+    signal(SIGCHLD, SIG_DFL); // if it is ignored, a child's exit status is lost
     for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++) {
         struct sigaction before, action = {.sa_handler = on_ending_signal, .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
         if (sigaction(ending_signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
@@ -78,7 +78,7 @@ int program_end(int status) {
         signal(SIGPIPE, SIG_DFL);
         raise(SIGPIPE);
     }
-    // Who has failed has said why: most likely just this.
+    // A failed command has reported its error, most likely this one.
     if (!written && status != FAILED) problems_print(problems, stderr);
     arena_close(arena);
     return written || (status != 0 && status != 3) ? status : FAILED;

@@ -1,5 +1,4 @@
-// How a program of ours begins and ends. What it prints is printed or it fails, and what it leaves half done is
-// removed.
+// Start and end of main: signals, a check that all output was written, and removal of unfinished files.
 #pragma once
 
 // First thing in main. A standard stream that is closed becomes one that refuses, so that no file of ours takes its
@@ -7,6 +6,6 @@
 // large is an error instead of a signal; signals that end the program remove temporaries.
 void program_begin(void);
 
-// Last thing in main: the exit status. 1 with a sentence where standard output was refused and nobody has failed yet.
-// A reader that has gone (`| head`) ends the program as SIGPIPE does: quietly.
+// Called last in main; returns the exit status: 1 with an error message if standard output could not be written and
+// no error was reported yet. A closed reader (`| head`) ends the program quietly, as SIGPIPE does.
 int program_end(int status);

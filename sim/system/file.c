@@ -1,4 +1,4 @@
-// Files that are written whole or not at all, and read with a limit.
+// Files that are written atomically, and read with a size limit.
 #include "sim/system/file.h"
 
 #include <errno.h>
@@ -30,11 +30,11 @@ static void too_large(const char *path, size_t limit_bytes, Problems *problems) 
     problem_add(problems, (Where){path, 0}, "is larger than %s, the most that is read", limit);
 }
 
-// One byte more than the file says it has, so that a file which tells the truth is read in one go.
+// One byte more than the size from fstat, so that a file of that size is read in one call.
 static size_t first_room(FILE *stream, size_t limit_bytes) {
     struct stat about;
-    size_t told = fstat(fileno(stream), &about) == 0 && about.st_size > 0 ? (size_t)about.st_size : 4095;
-    return (told < limit_bytes ? told : limit_bytes) + 1;
+    size_t known_size = fstat(fileno(stream), &about) == 0 && about.st_size > 0 ? (size_t)about.st_size : 4095;
+    return (known_size < limit_bytes ? known_size : limit_bytes) + 1;
 }
 
 static char *read_stream(Arena *arena, FILE *stream, const char *path, size_t limit_bytes, size_t *bytes,
@@ -159,7 +159,7 @@ FILE *file_peek(const char *path) {
     FILE *stream = file_open_stream(path, problems_create(arena));
     struct stat found;
     if (stream && (fstat(fileno(stream), &found) != 0 || !S_ISREG(found.st_mode))) {
-        fclose(stream); // what is read of a pipe is gone
+        fclose(stream); // data read from a pipe would be lost
         stream = NULL;
     }
     arena_close(arena);
@@ -175,7 +175,7 @@ char *file_read(Arena *arena, const char *path, size_t limit_bytes, size_t *byte
 
 static void cannot_write(const char *path, Problems *problems) {
     int why = errno;
-    if (strcmp(path, "-") == 0 && why == EPIPE) return; // whoever read has gone: not worth a word (sim/system/ending.c)
+    if (strcmp(path, "-") == 0 && why == EPIPE) return; // the reader is gone: no message (sim/system/ending.c)
     if (strcmp(path, "-") == 0)
         problem_add(problems, (Where){NULL, 0}, "standard output cannot be written: %s", strerror(why));
     else
@@ -184,7 +184,7 @@ static void cannot_write(const char *path, Problems *problems) {
     if (why == ENOSPC) problem_hint(problems, "the disk is full; free some room or write elsewhere");
 }
 
-// A name in the same folder that nobody has; two writers of one path do not meet.
+// Creates a file of an unused name in the same folder; two writers of one path never share it.
 static int create_temporary(Arena *arena, OutputFile *file) {
     for (int attempt = 0; attempt < 100; attempt++) {
         file->temporary = arena_printf(arena, "%s.%ld-%d.tmp", file->path, (long)getpid(), attempt);
@@ -325,7 +325,7 @@ bool file_ends_in(const char *path, const char *ending) {
 #define MOST_TEMPORARIES 16
 
 static struct {
-    volatile pid_t owner; // 0: nobody
+    volatile pid_t owner; // 0: unused
     char path[PATH_MAX];
 } table[MOST_TEMPORARIES];
 

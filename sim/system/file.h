@@ -1,4 +1,4 @@
-// Files that are written whole or not at all, and read with a limit.
+// Files that are written atomically, and read with a size limit.
 #pragma once
 
 #include <stdbool.h>
@@ -11,14 +11,14 @@
 // of a process substitution), be that a pipe. Anything else may never begin or never end and is refused: a pipe with a
 // name, a device, a folder. -1 after a problem. What a scenario names goes through sim/system/gate.h.
 int file_open(const char *path, Problems *problems);
-// For who opens it himself: true, or false after a problem, of what is there and is no regular file.
+// For callers that open the file themselves: false after a problem if the path exists and is no regular file.
 bool file_is_regular_or_none(const char *path, Problems *problems);
 FILE *file_open_stream(const char *path, Problems *problems); // NULL after a problem
 FILE *
-file_peek(const char *path); // NULL and nothing said: for a first look at a file that is read in full later; no pipe
+file_peek(const char *path); // NULL without a message: for a first look at a file that is read in full later; no pipe
 
-// From here on file_open goes through a gate, but for paths that stand in these words of the command line: what is
-// asked was found in a file. NULL: no longer.
+// From here on file_open goes through a gate, except for paths in these words of the command line, because the
+// question comes from a file. NULL: no longer.
 typedef struct ReadGate ReadGate;
 void file_read_through(const ReadGate *gate, const char *const *typed, int typed_count);
 bool file_may_read(const char *path); // a folder or a file: whether that gate holds it; true where there is none
@@ -43,7 +43,7 @@ typedef struct OutputFile {
 bool file_create(Arena *arena, const char *path, OutputFile *file,
                  Problems *problems); // of text: sim/system/letters_out.h
 bool file_create_bytes(Arena *arena, const char *path, OutputFile *file,
-                       Problems *problems); // pictures, what is zipped
+                       Problems *problems); // binary files
 bool file_commit(OutputFile *file, Problems *problems);
 void file_abandon(OutputFile *file);
 
@@ -59,12 +59,12 @@ typedef struct TextStream {
 TextStream text_stream_open(void);
 char *text_stream_close(Arena *arena, TextStream *text);
 
-// Files that are to be gone when the program ends before they have become what they should be. They are removed however
-// it ends: by exit, by a signal that can be caught; kill -9 and a loss of power leave them.
+// Files to be removed if the program ends before they are complete: on exit, and on a signal that can be caught; kill
+// -9 and a loss of power leave them.
 
-// Opens a file that is not there yet, as open does with O_CREAT and O_EXCL, and remembers it. -1: errno says why.
+// Creates a new file, as open does with O_CREAT and O_EXCL, and registers it. -1: errno has the reason.
 int temporary_open(const char *path, int flags);
-void temporary_add(const char *path);  // one that somebody else opens, or that may never come to be
-void temporary_drop(const char *path); // it has another name now, or is removed
-// Those of this process; not those of the one that it was forked from. Safe in a signal handler.
+void temporary_add(const char *path);  // opened elsewhere, or perhaps never created
+void temporary_drop(const char *path); // renamed, or removed
+// Removes those of this process; not those of its parent. Safe in a signal handler.
 void temporaries_remove(void);

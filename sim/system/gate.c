@@ -1,6 +1,6 @@
-// A path is walked name by name, and no name is looked at that lies outside: not even whether it exists can be told
-// from the answer. Then the file is opened along the way that was found, following no link: who changes a name
-// meanwhile gets a refusal.
+// A path is resolved component by component, and no component outside the permitted folders is looked at: answers do
+// not reveal whether it exists. The file is then opened along the resolved path without following links: a path
+// changed meanwhile is refused.
 #include "sim/system/gate.h"
 
 #include <errno.h>
@@ -58,7 +58,7 @@ static const char *absolute(Arena *arena, const char *path) {
     return getcwd(here, sizeof here) ? arena_printf(arena, "%s/%.*s", here, (int)length, path) : path;
 }
 
-// A script from a pipe or a descriptor stands in no folder: /dev/stdin is not to open up /dev.
+// A script from a pipe or a descriptor has no folder: /dev/stdin must not open up /dev.
 static const char *folder_of(Arena *arena, const char *scenario) {
     struct stat about;
     const char *slash = strrchr(scenario, '/');
@@ -119,7 +119,7 @@ const char *gate_project(Arena *arena, const char *script) {
     const char *folder = folder_of(arena, script);
     if (!folder || !*folder || stat(folder, &about) != 0) return NULL;
     for (char *at = arena_copy_text(arena, folder); *at; *strrchr(at, '/') = '\0') {
-        // A `.git` that somebody else has put above, in /tmp say, opens nothing up.
+        // A `.git` above that another user owns, for example in /tmp, opens nothing up.
         bool is_own = is_of(at, about.st_uid, false);
         if (is_own && is_of(arena_printf(arena, "%s/.git", at), about.st_uid, true)) return at;
     }
@@ -230,11 +230,11 @@ static bool find_way(Walk *walk, const char *path) {
 
 static const char *root_of(const ReadGate *gate, const char *path) {
     int i = 0;
-    while (!begins_with(path, gate->roots[i].real)) i++; // any that is above: which names are open was asked before
+    while (!begins_with(path, gate->roots[i].real)) i++; // any root above it: permission was checked before
     return gate->roots[i].real;
 }
 
-// From the root down, name by name; -1: errno says why.
+// Opens a path from the root down, name by name; -1: errno has the reason.
 static int open_along(const ReadGate *gate, const char *path) {
     const char *root = root_of(gate, path), *left = path + strlen(root);
     int folder = open(*root ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -11,30 +11,30 @@
 
 #define LONGEST_LETTER 4
 
-typedef struct Door {
+typedef struct Filter {
     FILE *stream;
     int descriptor;
-    bool as_is;                              // what is written now
-    unsigned char begun[LONGEST_LETTER + 1]; // of a letter whose other bytes are still to come
+    bool as_is;                              // output is written unfiltered
+    unsigned char begun[LONGEST_LETTER + 1]; // bytes of an incomplete character
     int begun_count;
     size_t count;
     char shown[8192];
-    struct Door *next;
-} Door;
+    struct Filter *next;
+} Filter;
 
-static Door *doors;
+static Filter *filters;
 
-static Door *door_of(const FILE *stream) {
-    for (Door *door = doors; door; door = door->next)
-        if (door->stream == stream) return door;
+static Filter *filter_of(const FILE *stream) {
+    for (Filter *filter = filters; filter; filter = filter->next)
+        if (filter->stream == stream) return filter;
     return NULL;
 }
 
 // ---- Writing: true, or errno.
 
-static bool write_all(const Door *door, const char *bytes, size_t count) {
+static bool write_all(const Filter *filter, const char *bytes, size_t count) {
     while (count > 0) {
-        ssize_t written = write(door->descriptor, bytes, count);
+        ssize_t written = write(filter->descriptor, bytes, count);
         if (written < 0 && errno != EINTR) return false;
         if (written < 0) continue;
         bytes += written;
@@ -43,16 +43,16 @@ static bool write_all(const Door *door, const char *bytes, size_t count) {
     return true;
 }
 
-static bool hand_over(Door *door) {
-    size_t count = door->count;
-    door->count = 0;
-    return write_all(door, door->shown, count);
+static bool hand_over(Filter *filter) {
+    size_t count = filter->count;
+    filter->count = 0;
+    return write_all(filter, filter->shown, count);
 }
 
-static bool show(Door *door, const void *bytes, size_t count) {
-    if (door->count + count > sizeof door->shown && !hand_over(door)) return false;
-    memcpy(door->shown + door->count, bytes, count);
-    door->count += count;
+static bool show(Filter *filter, const void *bytes, size_t count) {
+    if (filter->count + count > sizeof filter->shown && !hand_over(filter)) return false;
+    memcpy(filter->shown + filter->count, bytes, count);
+    filter->count += count;
     return true;
 }
 
@@ -71,71 +71,71 @@ static int bytes_of_letter(unsigned char first) {
     return first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
 }
 
-static bool end_letter(Door *door) {
-    const unsigned char *next = door->begun;
-    int count = door->begun_count;
+static bool end_letter(Filter *filter) {
+    const unsigned char *next = filter->begun;
+    int count = filter->begun_count;
     if (count == 0) return true;
-    door->begun[count] = '\0';
-    door->begun_count = 0;
-    bool harmless = !letter_commands_terminal(letter_next(&next)) && next == door->begun + count;
-    return harmless ? show(door, door->begun, (size_t)count) : show(door, "?", 1);
+    filter->begun[count] = '\0';
+    filter->begun_count = 0;
+    bool harmless = !letter_commands_terminal(letter_next(&next)) && next == filter->begun + count;
+    return harmless ? show(filter, filter->begun, (size_t)count) : show(filter, "?", 1);
 }
 
-static bool pass_byte(Door *door, unsigned char byte) {
-    bool goes_on = (byte & 0xc0) == 0x80 && door->begun_count > 0;
-    if (!goes_on && !end_letter(door)) return false;
-    door->begun[door->begun_count++] = byte;
-    return door->begun_count < bytes_of_letter(door->begun[0]) || end_letter(door);
+static bool pass_byte(Filter *filter, unsigned char byte) {
+    bool goes_on = (byte & 0xc0) == 0x80 && filter->begun_count > 0;
+    if (!goes_on && !end_letter(filter)) return false;
+    filter->begun[filter->begun_count++] = byte;
+    return filter->begun_count < bytes_of_letter(filter->begun[0]) || end_letter(filter);
 }
 
-static bool pass(Door *door, const char *bytes, size_t count) {
+static bool pass(Filter *filter, const char *bytes, size_t count) {
     for (size_t at = 0; at < count;) {
         size_t plain = plain_bytes(bytes + at, count - at);
-        if (plain > sizeof door->shown) plain = sizeof door->shown;
-        if (plain > 0 && !(end_letter(door) && show(door, bytes + at, plain))) return false;
+        if (plain > sizeof filter->shown) plain = sizeof filter->shown;
+        if (plain > 0 && !(end_letter(filter) && show(filter, bytes + at, plain))) return false;
         at += plain;
-        if (at < count && !is_plain(bytes[at]) && !pass_byte(door, (unsigned char)bytes[at++])) return false;
+        if (at < count && !is_plain(bytes[at]) && !pass_byte(filter, (unsigned char)bytes[at++])) return false;
     }
-    return hand_over(door);
+    return hand_over(filter);
 }
 
 // ---- The streams.
 
 static ssize_t on_write(void *cookie, const char *bytes, size_t count) {
-    Door *door = cookie;
-    bool all_plain = door->as_is || plain_bytes(bytes, count) == count;
-    bool whole =
-        all_plain ? end_letter(door) && hand_over(door) && write_all(door, bytes, count) : pass(door, bytes, count);
+    Filter *filter = cookie;
+    bool all_plain = filter->as_is || plain_bytes(bytes, count) == count;
+    bool whole = all_plain ? end_letter(filter) && hand_over(filter) && write_all(filter, bytes, count)
+                           : pass(filter, bytes, count);
     return whole ? (ssize_t)count : 0;
 }
 
 static int on_close(void *cookie) {
-    Door *door = cookie, **link = &doors;
-    bool whole = end_letter(door) && hand_over(door);
+    Filter *filter = cookie, **link = &filters;
+    bool whole = end_letter(filter) && hand_over(filter);
     int why = errno;
-    bool closed = close(door->descriptor) == 0;
-    while (*link != door) link = &(*link)->next;
-    *link = door->next;
-    free(door);
+    bool closed = close(filter->descriptor) == 0;
+    while (*link != filter) link = &(*link)->next;
+    *link = filter->next;
+    free(filter);
     if (!whole) errno = why;
     return whole && closed ? 0 : -1;
 }
 
 FILE *letters_out_open(int descriptor) {
-    Door *door = memory_or_end(sizeof *door);
-    *door = (Door){.descriptor = descriptor};
-    door->stream = fopencookie(door, "w", (cookie_io_functions_t){.write = on_write, .close = on_close});
-    if (!door->stream) {
-        free(door);
+    Filter *filter = memory_or_end(sizeof *filter);
+    *filter = (Filter){.descriptor = descriptor};
+    filter->stream = fopencookie(filter, "w", (cookie_io_functions_t){.write = on_write, .close = on_close});
+    if (!filter->stream) {
+        free(filter);
         return NULL;
     }
-    door->next = doors;
-    doors = door;
-    return door->stream;
+    filter->next = filters;
+    filters = filter;
+    return filter->stream;
 }
 
 static FILE *standard(FILE *usual, int descriptor, int buffering) {
-    FILE *stream = door_of(usual) ? NULL : letters_out_open(descriptor);
+    FILE *stream = filter_of(usual) ? NULL : letters_out_open(descriptor);
     if (!stream) return usual;
     fflush(usual);
     setvbuf(stream, NULL, buffering, BUFSIZ);
@@ -148,15 +148,15 @@ void letters_out_begin(void) {
 }
 
 void letters_out_as_is(FILE *stream, const char *text) {
-    Door *door = door_of(stream);
-    if (door) fflush(stream); // what stands before it is not meant
-    if (door) door->as_is = true;
+    Filter *filter = filter_of(stream);
+    if (filter) fflush(stream); // earlier output is still filtered
+    if (filter) filter->as_is = true;
     fputs(text, stream);
-    if (door) fflush(stream);
-    if (door) door->as_is = false;
+    if (filter) fflush(stream);
+    if (filter) filter->as_is = false;
 }
 
 int letters_out_descriptor(FILE *stream) {
-    const Door *door = door_of(stream);
-    return door ? door->descriptor : fileno(stream);
+    const Filter *filter = filter_of(stream);
+    return filter ? filter->descriptor : fileno(stream);
 }

@@ -1,8 +1,8 @@
-// The one door for text out of the program: standard output, standard error, and text files. What passes is valid UTF-8
-// without a letter that commands a terminal, whoever printed it: each such letter is shown as '?'. Line breaks and tabs
-// pass, for they are the form of what is printed; which of them may stand within a name is for the writer who knows the
-// form (text_clean, csv_text, json_write_text, html_text), and readers of data refuse them (json_read_file,
-// csv_read_file). It stands at the streams and not at the commands, so that it holds for the next command, too.
+// All text output of the program: standard output, standard error, and text files. The output is valid UTF-8 without
+// terminal control characters, whatever its source: each such character is shown as '?'. Line breaks and tabs pass,
+// since they are part of the format; which of them a name may contain is up to the writer of each format (text_clean,
+// csv_text, json_write_text, html_text), and readers of data refuse them (json_read_file, csv_read_file). The filter
+// is on the streams, not in the commands, so that new commands have it too.
 #pragma once
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// Running another program (gnuplot) that may hang, die or never have been there.
+// Runs another program (gnuplot) that may hang, crash or be missing.
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@ typedef enum OtherEnd {
     OTHER_ENDED_BADLY, // with an exit status or by a signal
     OTHER_STUCK,       // it did nothing for so long that it was ended, and its children with it
     OTHER_MISSING,
-    OTHER_NOT_STARTED // errno says why
+    OTHER_NOT_STARTED // errno has the reason
 } OtherEnd;
 
 // Looks for arguments[0] in PATH, without a shell; the three descriptors become its standard streams, and waits for it.

@@ -1,4 +1,4 @@
-// Workers put their answers into memory that they share with this process, and tell where.
+// Workers put their answers into memory shared with this process, and send the position.
 #include "sim/system/pieces.h"
 
 #include <string.h>
@@ -36,10 +36,10 @@ typedef struct Shared {
     Arena *own; // of a worker, in that room
 } Shared;
 
-typedef struct Told {
+typedef struct PieceReport {
     void *answer;
     double done, cpu_seconds; // of the piece
-} Told;
+} PieceReport;
 
 static char *work_in_worker(void *context, Arena *scratch, int64_t item, size_t *bytes) {
     Shared *shared = context;
@@ -48,28 +48,28 @@ static char *work_in_worker(void *context, Arena *scratch, int64_t item, size_t 
         shared->own = arena_open_shared(shared->room);
         pieces_close();
     }
-    Told *told = ARENA_NEW(scratch, Told);
+    PieceReport *report = ARENA_NEW(scratch, PieceReport);
     WatchPiece piece = {0};
     double before = watch_cpu_seconds();
     watch_begin(&piece, pieces->what, pieces->expected, pieces->expected > 0 ? WATCH_EVENT : WATCH_NO_LIMIT);
-    told->answer = pieces->work(pieces->context, shared->own, item);
-    told->done = pieces->expected > 0 ? piece.done : 1;
+    report->answer = pieces->work(pieces->context, shared->own, item);
+    report->done = pieces->expected > 0 ? piece.done : 1;
     watch_end(&piece);
-    told->cpu_seconds = watch_cpu_seconds() - before;
-    *bytes = sizeof *told;
-    return (char *)told;
+    report->cpu_seconds = watch_cpu_seconds() - before;
+    *bytes = sizeof *report;
+    return (char *)report;
 }
 
 // ---- Here.
 
 static void take_in(void **answers, bool *done, const PoolAnswer *answer) {
-    Told told;
+    PieceReport report;
     if (!answer->bytes) return;
-    memcpy(&told, answer->bytes, sizeof told);
-    answers[answer->item] = told.answer;
+    memcpy(&report, answer->bytes, sizeof report);
+    answers[answer->item] = report.answer;
     done[answer->item] = true;
-    watch_spent_elsewhere(told.cpu_seconds);
-    watch_goes_on(told.done);
+    watch_spent_elsewhere(report.cpu_seconds);
+    watch_goes_on(report.done);
 }
 
 static void do_with_pool(WorkerPool *pool, int64_t count, void **answers, bool *done) {
@@ -105,7 +105,7 @@ void **pieces_do(Arena *arena, const Pieces *pieces) {
     watch_begin(&piece, pieces->what, by_events ? pieces->expected : (double)pieces->count,
                 by_events ? WATCH_EVENT : WATCH_NO_LIMIT);
     do_together(arena, pieces, answers, done);
-    for (int64_t i = 0; i < pieces->count && watch_goes_on(0); i++) { // alone, or what they lost
+    for (int64_t i = 0; i < pieces->count && watch_goes_on(0); i++) { // alone, or those that workers lost
         if (done[i]) continue;
         answers[i] = pieces->work(pieces->context, arena, i);
         if (!by_events) watch_goes_on(1);

@@ -1,4 +1,4 @@
-// Work in numbered pieces, done by one process or several. What comes back does not depend on how many.
+// Work in numbered pieces, run by one process or several. The results do not depend on the number of processes.
 #pragma once
 
 #include <stdint.h>
@@ -21,7 +21,7 @@ typedef struct Pieces {
 // The answers, by piece; NULL where the work was stopped. A piece whose worker dies is done here.
 void **pieces_do(Arena *arena, const Pieces *pieces);
 
-// ---- How many processes a command may use. A process that says nothing works alone, and so does each of the others.
+// ---- Number of processes of a command. A process without this setting works alone, and so does each worker.
 #define PIECES_OPTION_CALLED(word)                                                                                     \
     {                                                                                                                  \
         .name = (word), .kind = OPTION_COUNT, .of = OF_FORM, .metavar = "N",                                           \

@@ -11,7 +11,7 @@
 #include "sim/base/list.h"
 #include "sim/system/file.h"
 
-// Of the program, without "/lockstep"; NULL where the system does not say.
+// The program's folder, without "/lockstep"; NULL if unknown.
 static const char *program_folder(Arena *arena) {
     char path[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path);

@@ -1,4 +1,4 @@
-// Measurements that come with the program: in the folder of its sources, or where `make install` put them.
+// Paths of measurements and programs installed with this one: in its source folder, or where `make install` put them.
 #pragma once
 
 #include "sim/base/arena.h"
@@ -6,12 +6,12 @@
 
 #define SHIPPED_MEASUREMENTS "calibrate/measurements"
 
-// Where a file of calibrate/measurements is: there, beside the program's own folder (build/), or in the installed
-// share/lockstep/measurements. The given path where it is nowhere, so that reading it says so.
+// Path of a file of calibrate/measurements: as given, next to the program's own folder (build/), or in the installed
+// share/lockstep/measurements. If there is none, the given path, so that reading it reports the error.
 const char *shipped_file(Arena *arena, const char *path);
 
-// A program: of PATH, or one that comes with this one, beside it or below it (as built), else of PATH. NULL: it is not
-// here.
+// Path of a program: program_in_path searches PATH; shipped_program first this program's folder and its subfolder (as
+// built), then PATH. NULL: not found.
 const char *program_in_path(Arena *arena, const char *name);
 const char *shipped_program(Arena *arena, const char *name);
 

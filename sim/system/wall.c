@@ -1,4 +1,4 @@
-// What a command may touch, and when the wall is raised. How the system does it: wall_linux.c.
+// What files and programs a command may use, and when the sandbox is enabled. System calls: wall_linux.c.
 #include "sim/system/wall.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static void allow_named(Arena *arena, WallRules *rules, const char *path) {
     if (file_may_read(path)) wall_allow(arena, rules, WALL_READ, path);
 }
 
-// Words between quotes, commas, colons and equals signs: what is no file has no rule.
+// Words between quotes, commas, colons and equals signs; those that are no files add no rule.
 void wall_allow_setting(Arena *arena, WallRules *rules, const char *setting) {
     static const char between[] = "=:,\"' {}";
     while (*setting) {
@@ -115,7 +115,7 @@ static void allow_one_program(Arena *arena, WallRules *rules, const char *path) 
         allow_folders(arena, rules, arena_printf(arena, "%s/lib:%s/lib64:%s/share", prefix, prefix, prefix));
 }
 
-// All of them, since whoever starts one takes the first that starts.
+// Allows all of that name in PATH: exec takes the first that can be started.
 void wall_allow_program(Arena *arena, WallRules *rules, const char *name) {
     const char *list = getenv("PATH");
     while (list && *list) {

@@ -1,6 +1,6 @@
-// The second wall round a scenario: the system itself (Landlock and seccomp on Linux) keeps the process from files,
-// programs and machines that its command line does not name, should a scenario ever get out of its Lua sandbox.
-// Once raised it stands until the process ends, and round every process that it starts.
+// The second sandbox of a scenario: the operating system (Landlock and seccomp on Linux) denies the process all
+// files, programs and machines that its command line does not name, should a scenario escape the Lua sandbox. Once
+// enabled it holds until the process ends, also for every child process.
 #pragma once
 
 #include <stdbool.h>
@@ -37,33 +37,32 @@ typedef struct WallRules { // {0}: nothing may be read, written or started
     int count, room;
 } WallRules;
 
-// Paths that do not exist are left out: whoever opens them says so.
+// Paths that do not exist are skipped: opening them later reports the error.
 void wall_allow(Arena *arena, WallRules *rules, WallRight right, const char *path);
 // The files that a setting of the user's names: "cluster.fabric=ib-ndr400:mine.json", "gpus=8,16": none.
 void wall_allow_setting(Arena *arena, WallRules *rules, const char *setting);
-// The script and the modules beside it.
+// The script and the modules in its folder.
 void wall_allow_script(Arena *arena, WallRules *rules, const char *file);
 // A file that is written, as sim/system/file.h does it, or as a database ("-": none).
 void wall_allow_output(Arena *arena, WallRules *rules, WallRight right, const char *file);
-// As options say it, each of which may be given again: files and folders to read; settings (--set, --vary), which may
-// name files.
+// From options that may be repeated: files and folders to read; settings (--set, --vary), which may name files.
 void wall_allow_texts(Arena *arena, WallRules *rules, const Options *options, const char *name);
 void wall_allow_settings(Arena *arena, WallRules *rules, const Options *options, const char *name);
-// The same in every wall that will be raised, whoever raises it: files that main.c writes when a command is done. Few;
-// `file` stays where it is.
+// An output file that every later sandbox allows, for files that main.c writes when a command is done. Few; the
+// string `file` is not copied.
 void wall_keep_output(WallRight right, const char *file);
 void wall_keep_nothing(void); // another command is to run in this process
 // Programs of this name in the folders of PATH, and what drawing programs read: libraries, fonts.
 void wall_allow_program(Arena *arena, WallRules *rules, const char *name);
 
-// Walls are raised in processes that say so at their beginning; elsewhere (in tests of commands) wall_raise does
-// nothing, since there would be no way back.
+// Walls are raised only in processes that call this first; elsewhere (in tests of commands) wall_raise does nothing,
+// since it cannot be undone.
 void wall_permit(void);
 
-// False after a problem: the mode is WALL_ON and the system has no such wall. With WALL_AUTO a warning says what is
-// missing.
+// False after a problem: the mode is WALL_ON and the system does not support it. With WALL_AUTO a warning reports
+// what is missing.
 bool wall_raise(Arena *arena, const WallRules *rules, WallMode mode, Problems *problems);
-WallMode wall_mode_said(const Options *options); // --wall; without it as the machine can, silently with --quiet
+WallMode wall_mode_said(const Options *options); // --wall; default: as the machine supports it, silently with --quiet
 
 // ---- The system's side: wall_linux.c.
 

@@ -1,5 +1,5 @@
-// The wall on Linux. Landlock: of all files only those of the rules, and no other process gets a signal. seccomp: no
-// sockets, no other process's memory, no other way round files. Where there is neither, both say what is missing.
+// The sandbox on Linux. Landlock: only the files of the rules, and no signals to other processes. seccomp: no
+// sockets, no access to other processes' memory, no other ways to files. Where either is missing, the answer says so.
 #include "sim/system/wall.h"
 
 #ifdef __linux__
@@ -58,7 +58,7 @@ static uint64_t known_rights(long version) {
 }
 
 typedef struct Ruleset {
-    uint64_t files;   // rights that must be given from now on; what no rule gives is refused
+    uint64_t files;   // handled rights: refused unless a rule grants them
     uint64_t network; // TCP: bind 1, connect 2 (version 4)
     uint64_t scoped;  // abstract sockets 1, signals 2 to processes outside (version 6)
 } Ruleset;
@@ -84,10 +84,10 @@ static uint64_t rights_of(WallRight right) {
     return FS_WRITE_FILE;
 }
 
-// Not because of what the path is: the process or the machine has no more to give, or the disk fails.
+// The failure is not due to the path: the process or the machine is out of resources, or the disk fails.
 static bool is_short_of_something(int why) { return why == EMFILE || why == ENFILE || why == ENOMEM || why == EIO; }
 
-// What cannot be opened has no rule, nor what is in no file system (a pipe as /dev/stdin): that needs none.
+// Paths that cannot be opened get no rule, nor those in no file system (a pipe as /dev/stdin), which need none.
 static bool allow_path(int ruleset, const char *path, uint64_t rights) {
     int place = open(path, O_PATH | O_CLOEXEC);
     struct stat about;
@@ -175,10 +175,10 @@ const char *wall_guard_files(Arena *arena, const WallRules *rules) {
     return done ? NULL : arena_printf(arena, "Landlock refuses: %s", strerror(why));
 }
 
-// ---- seccomp: what Landlock does not see. A list of what is refused, since gnuplot and its libraries stand behind the
-// same wall, and the C library's own calls change from version to version; files, which matter most, are refused unless
-// allowed. The filter is put together here, and not by libseccomp, which crashes where it gets no memory. Numbers are
-// of calls that Debian 12's headers do not know by name yet, the same on every machine.
+// ---- seccomp: for what Landlock does not cover. A deny-list, since gnuplot and its libraries run in the same
+// sandbox, and the C library's own calls change from version to version; files, the most important, are on Landlock's
+// allow-list. The filter is assembled here, not by libseccomp, which crashes when out of memory. Numbers are of calls
+// that Debian 12's headers do not name yet, the same on every machine.
 
 #if defined(__x86_64__)
 #define OWN_CALLS AUDIT_ARCH_X86_64
@@ -192,7 +192,7 @@ const char *wall_guard_files(Arena *arena, const WallRules *rules) {
 
 // clang-format off
 static const int refused[] = {
-    // Other machines and other programs' doors. socketpair, whose ends nobody else sees, is below.
+    // Network and IPC of other machines and processes. socketpair, private to this process, is below.
     SYS_socket, SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4, SYS_shmget, SYS_shmat, SYS_shmctl,
     SYS_msgget, SYS_msgsnd, SYS_msgrcv, SYS_msgctl, SYS_semget, SYS_semop, SYS_semctl, SYS_semtimedop, SYS_mq_open,
     SYS_mq_unlink,
@@ -200,11 +200,11 @@ static const int refused[] = {
     SYS_process_vm_readv, SYS_process_vm_writev, SYS_process_madvise, SYS_kcmp, SYS_pidfd_open, SYS_pidfd_getfd,
     SYS_pidfd_send_signal, SYS_move_pages, SYS_migrate_pages, SYS_setpriority, SYS_sched_setscheduler,
     SYS_sched_setparam, SYS_sched_setattr, SYS_sched_setaffinity, SYS_ioprio_set, SYS_process_mrelease,
-    // What a file says of itself, which Landlock leaves alone.
+    // File metadata, which Landlock does not restrict.
     SYS_fchmodat, 452 /* fchmodat2 */, SYS_fchown, SYS_fchownat, SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr,
     SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr, 463 /* setxattrat */, 466 /* removexattrat */,
     469 /* file_setattr */, SYS_utimensat, SYS_truncate,
-    // Files by ways that no path leads.
+    // File access without paths.
     SYS_name_to_handle_at, SYS_open_by_handle_at, SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register,
     SYS_fanotify_init, SYS_fanotify_mark, SYS_inotify_init1, SYS_quotactl, SYS_quotactl_fd,
     // Another root, other namespaces, other rights.

@@ -1,4 +1,4 @@
-// One watch for the process: what it counts is the work of this process, and so is what signals end.
+// The process has one watch: it counts this process's work, and signals end that work.
 #include "sim/system/watch.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ static struct {
     bool open, quiet;
     WatchLimits limits;
     WatchPiece *piece;           // the innermost
-    WatchStop stopped, wound_up; // wound_up: what it was before that
+    WatchStop stopped, wound_up; // wound_up: the state before watch_wind_up
     const char *stopped_what;
     WatchUnit stopped_unit;
     double stopped_share;
@@ -48,7 +48,7 @@ static struct {
 
 static volatile sig_atomic_t signal_came;
 
-// ---- Signals: caught while there is a piece, unless they are ignored. A second one does what it did before.
+// ---- Signals: caught while there is a piece, unless they are ignored. A second one has its previous effect.
 
 static void on_signal(int number) {
     signal_came = number;
@@ -183,7 +183,7 @@ static void show(double share) {
     if (watch_screen && !watch.quiet) watch_screen(outermost()->what, share);
 }
 
-// What was stopped for its events is over, unless it belongs to what is about to begin.
+// A stop by the limit of events is over, unless it belongs to the piece about to begin.
 static void forget_events(void) {
     if (watch.stopped == WATCH_EVENTS && !(watch.piece && watch.piece->unit != WATCH_NO_LIMIT))
         watch.stopped = WATCH_GOES_ON;

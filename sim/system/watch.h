@@ -1,10 +1,10 @@
-// How much the simulations of a process may do, how far they are, and who stops them. A command opens the watch; every
-// long loop says now and then what it has done and asks whether to go on. Without a watch all go on. What is simulated
-// does not depend on it, and it knows no terminals.
+// Limits, progress and cancellation of a process's simulations. A command opens the watch; every long loop reports
+// its progress now and then and asks whether to go on. Without a watch all go on. Results do not depend on the watch,
+// and it does no terminal output.
 //
-// A piece is work that can be counted beforehand: the points of a study, the events of a job's life. Pieces lie within
-// pieces. The limit is on what one piece counts, so that the same input stops at the same event on every machine:
-// usually what a usual core does in a minute. Seconds of the processor and signals end all pieces.
+// A piece is work that can be counted beforehand: the points of a study, the events of a job's life. Pieces may be
+// nested. The limit is on the count of one piece, so that the same input stops at the same event on every machine:
+// about a minute's work of a typical core. CPU time and signals end all pieces.
 #pragma once
 
 #include "sim/base/arena.h"
@@ -18,7 +18,7 @@ typedef enum WatchUnit { WATCH_NO_LIMIT, WATCH_EVENT, WATCH_OPERATION, WATCH_UNI
 
 typedef struct WatchLimits { // 0: none
     double events;           // of one piece, or operations
-    double piece_seconds;    // of one piece, as estimated on a usual core: where `events` says nothing
+    double piece_seconds;    // of one piece, estimated on a typical core, if `events` is 0
     double memory_bytes;     // of one piece, as estimated before it begins
     double cpu_seconds;      // of the process, from its start
 } WatchLimits;
@@ -53,13 +53,13 @@ void watch_end(WatchPiece *piece);
 // Why the newest piece ended early. What was stopped for its events is over with it: the next point may begin.
 WatchStop watch_stopped(void);
 bool watch_is_over(void); // by seconds or a signal: nothing more is to begin
-// Adds a problem that says what stopped, how far it had come and what to do. False: nothing was stopped.
+// Adds a problem with what was stopped, its progress and the remedy. False: nothing was stopped.
 bool watch_tells(Where where, Problems *problems);
-// The same where what was done before a signal is an answer by itself, and is printed. True only then.
+// The same if the work done before a signal is an answer by itself, and is printed. True only then.
 bool watch_tells_part(Where where, Problems *problems);
 int watch_status(int status); // the exit code: 130 after a signal
-// After a stop: what was found so far is worked out and shown, without further limits. Another signal ends that too;
-// watch_status goes on to tell of the first.
+// After a stop: results found so far are completed and shown, without further limits. Another signal ends that too;
+// watch_status still reports the first.
 void watch_wind_up(void);
 
 // Before a piece begins. False after a problem, when it would be too much; `remedy` is what else could be asked.
@@ -90,15 +90,15 @@ bool watch_allows_operations(double operations, double memory_bytes, const char 
 // `seconds`: of processor time; 0: no limit.
 void watch_open_from(const Options *options, double seconds);
 
-// ---- Before the first piece begins files are read, and nobody asks: a clock ends the process with a sentence and exit
-// code 4 when --time-limit is over, having written nothing. From the first piece on its pieces ask. Signals end the
-// process then as they always do.
+// ---- Files are read before the first piece begins, when no loop asks: a timer ends the process with an error
+// message and exit code 4 after --time-limit, with nothing written. From the first piece on loops ask. Signals end
+// the process as usual until then.
 void watch_permit_clock(void);                  // main.c: this process is one command
 void watch_start_clock(const Options *options); // where the command has --time-limit, and the process may be ended
 void watch_reads(const char *path);             // for the sentence
 
-// How much memory a simulation may take before the program says so and ends, rather than the machine ending it.
+// Memory limit of a simulation, at which the program ends with a message before the machine ends it.
 
-// So much more of all arenas, from now on, or the program ends with 4, as beyond any limit that was asked for; 0: three
-// quarters of the machine's memory, or it ends with 1. Gives back the limit before.
+// Allows that many more bytes in all arenas, from now on; beyond, the program ends with 4, as at any limit set by the
+// user; 0: three quarters of the machine's memory, beyond which it ends with 1. Returns the previous limit.
 ArenaLimit simulation_memory_limit(size_t bytes);

@@ -1,4 +1,4 @@
-// Workers are forked, each at one end of a socket: a number goes in, a length and so many bytes come back.
+// Workers are forked processes with a socket each: an item number goes in, a length and the answer's bytes come back.
 #include "sim/system/worker_pool.h"
 
 #include <errno.h>
@@ -83,7 +83,7 @@ static _Noreturn void be_worker(const WorkerPool *pool, int socket, int said, pi
 
 // ---- In the parent.
 
-// False: errno says why, and the worker is gone.
+// False: errno has the reason, and the worker does not exist.
 static bool start(WorkerPool *pool, Worker *worker) {
     int ends[2] = {-1, -1};
     pid_t parent = getpid();
@@ -163,7 +163,7 @@ void worker_pool_give(WorkerPool *pool, int64_t item) {
     CHECK(worker < behind);
     worker->busy = true;
     worker->item = item;
-    // One that died meanwhile, or that cannot be told, is met in worker_pool_wait.
+    // A worker that died meanwhile, or cannot be reached, is handled in worker_pool_wait.
     if (!send_all(worker->socket, &item, sizeof item)) kill(worker->process, SIGKILL);
 }
 

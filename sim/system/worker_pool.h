@@ -1,4 +1,4 @@
-// A worker pool: processes that do numbered pieces of work and answer with bytes. One that dies costs its piece, not
+// A worker pool: processes that run numbered pieces of work and answer with bytes. If one dies its piece fails, not
 // the rest.
 #pragma once
 
@@ -16,8 +16,8 @@ typedef struct PoolAnswer {
     int64_t item;
     char *bytes; // of the arena given to worker_pool_wait; NULL: the worker ended
     size_t size;
-    const char *reason; // why it ended: "signal 11 (Segmentation fault)", with what it said last
-    bool killed;        // by SIGKILL: not the work's doing, most likely
+    const char *reason; // why it ended: "signal 11 (Segmentation fault)", with its last message
+    bool killed;        // by SIGKILL: most likely not the work's fault
 } PoolAnswer;
 
 typedef struct WorkerPool WorkerPool;
@@ -27,7 +27,7 @@ typedef struct WorkerPool WorkerPool;
 WorkerPool *worker_pool_open(int size, PoolWork *work, void *context, Problems *problems);
 void worker_pool_close(WorkerPool *pool); // ends workers, whatever they do
 
-bool worker_pool_has_idle(const WorkerPool *pool); // neither idle nor busy ones: nobody is left
+bool worker_pool_has_idle(const WorkerPool *pool); // false, with none busy: no worker is left
 int worker_pool_busy(const WorkerPool *pool);
 void worker_pool_give(WorkerPool *pool, int64_t item); // to an idle worker
 // The next answer; false when none came in this time, or a signal did.

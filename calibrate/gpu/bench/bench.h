@@ -1,5 +1,5 @@
-// The measuring program lockstep-bench: what it measures, how it times, and the small door behind which the GPU stands
-// (calibrate/gpu/bench/cuda_layer.cu) or, in tests, a fake. Plain C with nothing but the C library, so that it builds
+// The benchmark program lockstep-bench: its cases, its timing, and the interface to the GPU
+// (calibrate/gpu/bench/cuda_layer.cu) or, in tests, to a fake. Plain C with only the C library, so that it builds
 // wherever a CUDA toolkit is.
 #pragma once
 
@@ -31,7 +31,7 @@ typedef enum BenchClock {
     BENCH_WALL    // on the host, until everything is done
 } BenchClock;
 
-// One thing to measure. Numbers that say nothing about it are 0, words are "".
+// One case to measure. Numbers that do not apply are 0, words are "".
 typedef struct BenchCase {
     BenchSection section;
     const char *operation; // "gemm", "copy", "all_reduce"
@@ -65,10 +65,10 @@ typedef struct BenchMachine {
     int64_t memory_bytes, l2_bytes;
     int max_sm_mhz, max_memory_mhz;
     double power_limit_watts;
-    int pcie_generation, pcie_lanes; // that GPU and slot agree on at most; 0: not told
+    int pcie_generation, pcie_lanes; // the maximum that GPU and slot support; 0: unknown
 } BenchMachine;
 
-// What the device's own sensors say. 0: not told.
+// Readings of the device's sensors. 0: not available.
 typedef struct BenchSensors {
     double sm_mhz, memory_mhz, watts, celsius;
     uint64_t throttle; // bits as NVML gives them
@@ -78,7 +78,7 @@ typedef struct BenchCheck {
     double error, tolerance; // relative, as the root of the sum of squares; or a count of wrong elements against 0
 } BenchCheck;
 
-// The device. Every function gets `device`; those that can fail say why in the fault.
+// The device. Every function gets `device`; those that can fail give the reason in the fault.
 typedef struct BenchLayer {
     BenchStatus (*open)(void *device, BenchMachine *machine, BenchFault *fault);
     void (*close)(void *device);
@@ -155,7 +155,7 @@ void bench_print_plan(const BenchSettings *settings, const BenchPlan *plan, FILE
 // "gemm bf16 4096 x 4096 x 4096"
 void bench_case_name(const BenchCase *of, char *name, size_t name_bytes);
 
-// ---- Running: each section in a process of its own, so that a crash, a lost context or a hang costs one case.
+// ---- Running: each section in its own process, so that a crash, a lost context or a hang costs one case.
 typedef struct BenchTally {
     int measured, skipped, failed;
 } BenchTally;
@@ -173,8 +173,8 @@ void bench_write_end(FILE *out, const BenchTally *tally, double seconds);
 
 // ---- The command line, shared by lockstep-bench (with a layer) and `lockstep calibrate run` (without).
 int bench_command(const BenchLayer *layer, void *device, int argc, char **argv);
-// Becomes lockstep-bench with these arguments: the one beside this program, in cuda/ beside it, or on the PATH. Comes
-// back, with an exit code and after saying why, only when there is none to become.
+// Replaces this process by lockstep-bench with these arguments: the one in this program's folder, in its cuda/, or on
+// the PATH. Returns an exit code only if none was found, with an error message.
 int bench_elsewhere(char **argv);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-// The command line of the measuring program. Without a layer it plans, and leaves measuring to lockstep-bench.
+// The benchmark's command line. Without a GPU layer it prints the plan; lockstep-bench measures.
 #include "calibrate/gpu/bench/bench.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-// lockstep itself holds no CUDA: what measures is lockstep-bench, a program of its own, which takes this one's place.
-// Both link this file, and the other nothing of sim.
+// Finds and executes lockstep-bench, a separate program, since lockstep itself contains no CUDA. Both link this file,
+// which depends on nothing of sim.
 #include "calibrate/gpu/bench/bench.h"
 
 #include <errno.h>
@@ -10,9 +10,9 @@
 #define BENCH "lockstep-bench"
 #define EXIT_WORLD 1
 
-static const char *const places[] = {BENCH, "cuda/" BENCH}; // beside this program: as installed, and as built
+static const char *const places[] = {BENCH, "cuda/" BENCH}; // relative to this program: as installed, as built
 
-// The folder of the program that runs, with its last slash; empty when it cannot be told.
+// The folder of the running program, with its last slash; empty if unknown.
 static void own_folder(char *folder, size_t bytes) {
     ssize_t length = readlink("/proc/self/exe", folder, bytes - 1);
     folder[length > 0 ? length : 0] = '\0';

@@ -1,4 +1,4 @@
-// The measurements as JSON lines.
+// Writes the measurements as JSON lines.
 #include "calibrate/gpu/bench/bench.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ static void number(FILE *out, const char *key, double value) {
     fprintf(out, ", \"%s\": %s", key, shortest);
 }
 
-static void told(FILE *out, const char *key, double value) {
+static void write_known(FILE *out, const char *key, double value) {
     if (value != 0) number(out, key, value);
 }
 
@@ -52,11 +52,11 @@ void bench_write_header(FILE *out, const BenchMachine *machine, const BenchSetti
     number(out, "multiprocessors", machine->multiprocessors);
     number(out, "memory_bytes", (double)machine->memory_bytes);
     number(out, "l2_bytes", (double)machine->l2_bytes);
-    told(out, "max_sm_mhz", machine->max_sm_mhz);
-    told(out, "max_memory_mhz", machine->max_memory_mhz);
-    told(out, "power_limit_watts", machine->power_limit_watts);
-    told(out, "pcie_generation", machine->pcie_generation);
-    told(out, "pcie_lanes", machine->pcie_lanes);
+    write_known(out, "max_sm_mhz", machine->max_sm_mhz);
+    write_known(out, "max_memory_mhz", machine->max_memory_mhz);
+    write_known(out, "power_limit_watts", machine->power_limit_watts);
+    write_known(out, "pcie_generation", machine->pcie_generation);
+    write_known(out, "pcie_lanes", machine->pcie_lanes);
     text(out, "driver", machine->driver);
     text(out, "runtime", machine->runtime);
     text(out, "versions", machine->versions);
@@ -82,11 +82,11 @@ static void write_times(FILE *out, const BenchCase *of, const BenchResult *resul
     if (of->moved_bytes > 0) number(out, "gbs", of->moved_bytes / time->median / 1e9);
     number(out, "error", result->check.error);
     number(out, "tolerance", result->check.tolerance);
-    told(out, "sm_mhz", result->sensors.sm_mhz);
-    told(out, "memory_mhz", result->sensors.memory_mhz);
-    told(out, "watts", result->sensors.watts);
-    told(out, "celsius", result->sensors.celsius);
-    told(out, "throttle", (double)result->sensors.throttle);
+    write_known(out, "sm_mhz", result->sensors.sm_mhz);
+    write_known(out, "memory_mhz", result->sensors.memory_mhz);
+    write_known(out, "watts", result->sensors.watts);
+    write_known(out, "celsius", result->sensors.celsius);
+    write_known(out, "throttle", (double)result->sensors.throttle);
 }
 
 void bench_write_case(FILE *out, const BenchCase *of, const BenchResult *result) {
@@ -97,19 +97,19 @@ void bench_write_case(FILE *out, const BenchCase *of, const BenchResult *result)
     text(out, "operation", of->operation);
     if (of->type[0]) text(out, "type", of->type);
     if (of->variant[0]) text(out, "variant", of->variant);
-    told(out, "batch", (double)of->batch);
-    told(out, "m", (double)of->m);
-    told(out, "n", (double)of->n);
-    told(out, "k", (double)of->k);
-    told(out, "bytes", (double)of->bytes);
-    told(out, "ranks", of->ranks);
-    told(out, "blocks", of->blocks);
+    write_known(out, "batch", (double)of->batch);
+    write_known(out, "m", (double)of->m);
+    write_known(out, "n", (double)of->n);
+    write_known(out, "k", (double)of->k);
+    write_known(out, "bytes", (double)of->bytes);
+    write_known(out, "ranks", of->ranks);
+    write_known(out, "blocks", of->blocks);
     if (of->from != of->to) {
         number(out, "from", of->from);
         number(out, "to", of->to);
     }
-    told(out, "flops", of->flops);
-    told(out, "moved_bytes", of->moved_bytes);
+    write_known(out, "flops", of->flops);
+    write_known(out, "moved_bytes", of->moved_bytes);
     text(out, "clock", clocks[of->clock]);
     text(out, "status", statuses[result->status]);
     if (result->status == BENCH_DONE)

@@ -1,4 +1,4 @@
-// Timing one case: right first, then warm, then repeats until the time is spent.
+// Timing of one case: correctness check, warm-up, then repeats until the time is spent.
 #include "calibrate/gpu/bench/bench.h"
 
 #include <math.h>
@@ -154,7 +154,7 @@ static BenchStatus repeat(const Loop *loop, const BenchRules *rules, int iterati
         }
         samples->seconds[samples->count++] = seconds / iterations;
         now = loop->layer->host_seconds(loop->device);
-        // A case so slow that not even the fewest samples fit ends with what it has, but never with less than three.
+        // A case so slow that not even the fewest samples fit ends early, but never with less than three.
         if (samples->count >= 3 && now - begin > 2 * rules->seconds) break;
     }
     return BENCH_DONE;

@@ -1,5 +1,5 @@
-// What is measured: a table of sections, and for each the designed set of cases. The most telling cases of a section
-// come first, so that a budget that runs out costs the least.
+// The benchmark plan: a table of sections, and the designed set of cases of each. The most informative cases of a
+// section come first, so that an exhausted budget costs the least.
 #include "calibrate/gpu/bench/bench.h"
 
 #include <math.h>
@@ -252,7 +252,7 @@ static void plan_attention(Planner *planner) {
 static const char *const collectives[] = {"all_reduce", "all_gather", "reduce_scatter", "alltoall",
                                           "broadcast",  "reduce",     "sendrecv"};
 
-// Where a piece may be sent from where it will lie. Of the others than all_reduce a few sizes tell whether it matters.
+// Cases with in-place buffers too. For operations other than all_reduce a few sizes show whether it matters.
 static bool has_in_place(const Planner *planner, int operation, int64_t bytes) {
     const char *name = collectives[operation];
     if (planner->quick || strcmp(name, "alltoall") == 0 || strcmp(name, "sendrecv") == 0) return false;
@@ -309,7 +309,7 @@ static void plan_virtual(Planner *planner) {
                 bool is_ll = strstr(kinds[i].variant, "ll") != NULL;
                 if (is_ll && sizes[s] > 16 * MIB) continue; // LL is for small messages
                 if ((double)sizes[s] * 2 * ranks > 0.25 * (double)planner->machine->memory_bytes) continue;
-                // One channel tells of a channel; the whole GPU tells of the memory behind all of them.
+                // One channel measures a channel; the whole GPU measures the memory behind all of them.
                 add_virtual(planner, kinds[i].operation, kinds[i].variant, ranks, 1, sizes[s]);
                 int whole = multiprocessors / ranks < 16 ? multiprocessors / ranks : 16;
                 if (sizes[s] >= 1 * MIB && whole > 1)
@@ -317,7 +317,7 @@ static void plan_virtual(Planner *planner) {
             }
 }
 
-// ---- Interference: a GEMM alone, and beside something else.
+// ---- Interference: a GEMM alone, and concurrent with other work.
 
 static void plan_interference(Planner *planner) {
     static const char *const variants[] = {"alone", "beside a copy", "beside h2d", "beside a virtual ring of 4 blocks",
@@ -347,7 +347,7 @@ static void plan_interference(Planner *planner) {
 static void plan_sustained(Planner *planner) {
     static const char *const variants[] = {"in short runs", "after a soak"};
     double size = 8192;
-    if (planner->quick) return; // a few seconds say nothing of minutes
+    if (planner->quick) return; // a few seconds do not show throttling over minutes
     for (int i = 0; i < 2; i++)
         add(planner, (BenchCase){.operation = "gemm_and_copy",
                                  .type = planner->machine->capability >= 80 ? "bf16" : "fp16",

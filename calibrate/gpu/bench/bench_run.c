@@ -1,6 +1,6 @@
-// Running the plan. A section runs in a process of its own that sends its lines through a pipe: "#N" before case N,
-// then the row. So a crash, a lost CUDA context or a kernel that never ends costs the case it happened in: the process
-// is ended and another goes on after that case.
+// Runs the plan. A section runs in its own process, which sends its lines through a pipe: "#N" before case N, then
+// the row. So a crash, a lost CUDA context or a hanging kernel costs only the case it happened in: the process is
+// ended and another continues after that case.
 #include "calibrate/gpu/bench/bench.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static void fail_case(FILE *out, const BenchCase *of, const char *why) {
     bench_write_case(out, of, &result);
 }
 
-// The repeats of a case get their share of what is left, so that one slow case does not take it all.
+// The repeats of a case get a share of the remaining time, so that one slow case does not use it all.
 static BenchRules rules_for(const BenchRules *rules, const BenchCase *of, double left, int cases_left) {
     BenchRules own = *rules;
     own.seconds = fmin(rules->seconds, 2 * left / cases_left);
@@ -68,7 +68,7 @@ static int run_cases(const BenchLayer *layer, void *device, const BenchSettings 
             skip_case(out, of, result.fault.text);
         } else if (left <= 0) {
             skip_case(out, of, "the section's time was spent");
-        } else if (left < of->soak_seconds) { // half a soak would say that nothing throttles
+        } else if (left < of->soak_seconds) { // half a soak would show no throttling
             skip_case(out, of, "the section's time is too short for its soak");
         } else {
             BenchResult own;
@@ -95,8 +95,8 @@ typedef struct Run {
     bool on_terminal;
     double begin, end; // of everything: whatever happens, nothing is waited for beyond the end
     BenchTally tally;
-    int at;      // the case that its process said it had begun, -1 before the first
-    int written; // rows of the plan that are out, which is the next to come
+    int at;      // the last case begun by its process, -1 before the first
+    int written; // rows of the plan written, the index of the next
 } Run;
 
 static volatile sig_atomic_t interrupted;
@@ -209,8 +209,8 @@ static void reap(pid_t child, int *status) {
     kill(child, SIGKILL);
 }
 
-// Runs cases [first, end) in a process; afterwards run->written says which rows are out. Whether the case after them is
-// to blame for its end: not where the one before has lost the device.
+// Runs cases [first, end) in a process; afterwards run->written is the number of rows written. Returns whether the
+// next case is to blame for the process's end: not if the previous one lost the device.
 static bool run_in_process(Run *run, int first, int end, double seconds, char *why, size_t why_bytes) {
     int ends[2], status = 0;
     run->at = -1;
@@ -273,7 +273,7 @@ BenchTally bench_run(const BenchLayer *layer, void *device, const BenchSettings 
     sigaction(SIGTERM, &stop, &on_term);
     for (int s = 0; s < BENCH_SECTION_COUNT; s++) {
         if (plan->first[s] == plan->first[s + 1]) continue;
-        // What earlier sections left over goes to nobody; what they overran is taken from the later ones.
+        // Unused time of earlier sections is not redistributed; overruns reduce the later ones.
         double left = settings->budget_seconds - (now() - run.begin);
         double budget = fmin(bench_section_budget(settings, plan, (BenchSection)s), left);
         run_section(&run, (BenchSection)s, fmax(budget, 0));

@@ -1,4 +1,4 @@
-// Matrix products through cuBLASLt, with the kernel that its own heuristic picks first: what frameworks run.
+// Matrix products through cuBLASLt, with the kernel that its own heuristic ranks first, as frameworks do.
 #include "calibrate/gpu/bench/cuda_layer.h"
 
 #include <stdlib.h>

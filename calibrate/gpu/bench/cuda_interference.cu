@@ -1,5 +1,5 @@
-// A GEMM while something else runs: what a copy or a collective takes from it. The background is as long as the
-// foreground or longer, and is under way before the clock starts.
+// Slowdown of a GEMM by a concurrent copy or collective. The background work is as long as the foreground or longer,
+// and starts before the clock.
 #include "calibrate/gpu/bench/cuda_layer.h"
 
 #include <math.h>

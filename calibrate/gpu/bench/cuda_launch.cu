@@ -1,4 +1,4 @@
-// What it costs to launch, and how fast bytes cross between host and GPUs.
+// Launch cost, and bandwidth between host and GPUs.
 #include "calibrate/gpu/bench/cuda_layer.h"
 
 #include <cooperative_groups.h>
@@ -182,7 +182,7 @@ static BenchStatus prepare_ways(Device *device, const BenchCase *of, BenchFault 
 static BenchStatus enable_peer(int from, int to, BenchFault *fault) {
     int can = 0;
     CUDA_TRY(fault, cudaDeviceCanAccessPeer(&can, from, to));
-    if (!can) return BENCH_DONE; // the copy then goes through the host, which is what it costs there
+    if (!can) return BENCH_DONE; // the copy then goes through the host, at that cost
     CUDA_TRY(fault, cudaSetDevice(from));
     cudaError_t error = cudaDeviceEnablePeerAccess(to, 0);
     if (error == cudaErrorPeerAccessAlreadyEnabled) {

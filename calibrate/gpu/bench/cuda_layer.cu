@@ -1,4 +1,4 @@
-// lockstep-bench: the GPU behind the door of calibrate/gpu/bench/bench.h.
+// lockstep-bench: the CUDA implementation of the GPU interface in calibrate/gpu/bench/bench.h.
 #include "calibrate/gpu/bench/cuda_layer.h"
 
 #include <cuda_bf16.h>

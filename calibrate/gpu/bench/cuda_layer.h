@@ -1,5 +1,5 @@
-// Inside lockstep-bench: what the parts of the CUDA layer share. A family measures one kind of case; the layer around
-// it (cuda_layer.cu) keeps the clock, the buffers and the sensors.
+// Shared by the parts of lockstep-bench's CUDA layer. A family measures one kind of case; the layer around it
+// (cuda_layer.cu) keeps the clock, the buffers and the sensors.
 #pragma once
 
 #include <cublasLt.h>
@@ -70,28 +70,28 @@ BenchStatus device_allocate(Device *device, size_t bytes, void **pointer, BenchF
 // So many of them in one piece, since an allocation takes the host longer than most kernels run.
 BenchStatus device_allocate_sets(Device *device, size_t bytes, int sets, void **pointers, BenchFault *fault);
 BenchStatus device_allocate_pinned(Device *device, size_t bytes, void **pointer, BenchFault *fault);
-// The device waits for as long as the host may take to hand over `count` iterations, so that what is timed after it is
+// Delays the device for as long as the host may take to launch `count` iterations, so that the timing after it is of
 // the device alone.
 BenchStatus device_head_start(Device *device, int count, BenchFault *fault);
-// How many sets of so many bytes it takes for none of them to be left in the L2 when its turn comes again.
+// Number of buffer sets of `bytes` each after which none is left in the L2 when reused.
 int device_sets_for(const Device *device, double bytes);
 
 // ---- Types as the cases spell them.
 typedef enum ElementType { FLOAT32, BFLOAT16, FLOAT16, FLOAT8, INT8_T, INT32_T } ElementType;
 int element_bytes(ElementType type);
 
-// ---- Random data that host and device make alike: element i of a seed, even in [-1, 1) and rounded to the type;
-// whole numbers from -16 to 15 for INT8.
+// ---- Random data, equal on host and device: element i of a seed, uniform in [-1, 1) and rounded to the type;
+// integers from -16 to 15 for INT8.
 __host__ __device__ inline float random_element(unsigned seed, unsigned long long i) {
     unsigned long long x = (i + 1) * 0x9E3779B97F4A7C15ull + (unsigned long long)seed * 0xD1B54A32D192ED03ull;
     x ^= x >> 30, x *= 0xBF58476D1CE4E5B9ull, x ^= x >> 27, x *= 0x94D049BB133111EBull, x ^= x >> 31;
     return (float)(x >> 40) * (1.0f / 8388608.0f) - 1.0f;
 }
 #define GRID_THREADS 256
-unsigned grid_over(size_t count); // blocks of so many threads for a loop over `count`, in strides of the whole grid
+unsigned grid_over(size_t count); // blocks of GRID_THREADS for a loop over `count`, in grid strides
 BenchStatus device_fill(Device *device, void *pointer, ElementType type, size_t count, unsigned seed,
                         BenchFault *fault);
-// Results that nobody wrote must not look right because an earlier case left them there: NaN, or a large odd number.
+// Poisons an output buffer, lest results of an earlier case pass the check: with NaN, or a large odd number.
 BenchStatus device_spoil(Device *device, void *pointer, size_t bytes, BenchFault *fault);
 double host_element(ElementType type, unsigned seed, unsigned long long i); // what device_fill wrote there
 // `count` elements from `first` on, as numbers on the host.

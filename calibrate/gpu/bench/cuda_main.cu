@@ -1,4 +1,4 @@
-// lockstep-bench itself: the command line over the GPU, or one of many processes that meet through a file.
+// Main program of lockstep-bench: one process over all GPUs, or one of many processes that rendezvous through a file.
 #include "calibrate/gpu/bench/cuda_layer.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-// NCCL's collectives: over all GPUs of the machine from one process, or over many processes with a GPU each that meet
-// through a file. NCCL is loaded when the program runs, so a build needs neither its headers nor its library.
+// NCCL's collectives: over all GPUs of the machine from one process, or over many processes with a GPU each that
+// rendezvous through a file. NCCL is loaded at run time, so a build needs neither its headers nor its library.
 #include "calibrate/gpu/bench/cuda_layer.h"
 
 #include <dlfcn.h>
@@ -270,8 +270,8 @@ static void nccl_finish(Device *device) {
 
 const Family nccl_family = {nccl_prepare, NULL, nccl_launch, nccl_check, nccl_finish};
 
-// ---- Many processes. All of them go through the same cases with the same counts, so that nobody waits for a
-// collective that another does not call; counts follow from the size alone.
+// ---- Many processes. All of them run the same cases with the same counts, so that none waits for a collective that
+// another does not call; counts follow from the size alone.
 
 #define MEET_SECONDS 120.0
 #define MEET_BUDGET_SECONDS 600 // for everything; then each rank ends, whatever NCCL does
@@ -295,17 +295,17 @@ static double now(void) {
 
 // Rank 0 puts NCCL's address into the file, whole or not at all; the others wait for it.
 static BenchStatus exchange_id(const Meeting *meeting, UniqueId *id, BenchFault *fault) {
-    char beside[1024];
+    char temporary[1024];
     if (meeting->rank == 0) {
         if (access(meeting->file, F_OK) == 0)
             return bench_fail(fault, __FILE__, __LINE__, "%s is there already, from an earlier run: remove it",
                               meeting->file);
         NCCL_TRY(fault, nccl.unique_id(id));
-        snprintf(beside, sizeof beside, "%s.new", meeting->file);
-        FILE *out = fopen(beside, "wb");
+        snprintf(temporary, sizeof temporary, "%s.new", meeting->file);
+        FILE *out = fopen(temporary, "wb");
         bool written = out && fwrite(id, sizeof *id, 1, out) == 1;
         if (out) written = fclose(out) == 0 && written;
-        if (!written || rename(beside, meeting->file) != 0)
+        if (!written || rename(temporary, meeting->file) != 0)
             return bench_fail(fault, __FILE__, __LINE__, "%s cannot be written", meeting->file);
         return BENCH_DONE;
     }
@@ -364,7 +364,7 @@ static BenchStatus measure_meeting(const Meeting *meeting, const BenchCase *of, 
     TRY(repeat_meeting(meeting, of, 3, &samples[0], fault));
     for (int i = 0; i < MEET_SAMPLES; i++) TRY(repeat_meeting(meeting, of, result->iterations, &samples[i], fault));
     result->time = bench_spread(samples, MEET_SAMPLES);
-    // A wrong result is told only now: a rank that stopped on its own would leave the others waiting.
+    // A wrong result is reported only here: a rank that stopped earlier would leave the others waiting.
     if (!(result->check.error <= result->check.tolerance))
         return bench_fail(fault, __FILE__, __LINE__, "wrong result: error %.3g", result->check.error);
     return BENCH_DONE;

@@ -1,5 +1,5 @@
-// Clocks, power and temperature through NVML, which comes with the driver and is loaded when the program runs, so that
-// a build needs no NVML. Without it the sensors say nothing.
+// Clocks, power and temperature through NVML, which comes with the driver and is loaded at run time, so that a build
+// needs no NVML. Without it the sensors return 0.
 #include "calibrate/gpu/bench/cuda_layer.h"
 
 #include <dlfcn.h>
@@ -70,7 +70,7 @@ void nvml_open(const char *bus_id, BenchMachine *machine) {
     if (nvml.limit && nvml.limit(nvml.device, &number) == 0) machine->power_limit_watts = 1e-3 * number;
 }
 
-// Since Ampere the plain call tells the mean over a second, which is longer than most cases run. 0: not told.
+// Since Ampere the plain call returns the mean over a second, longer than most cases run. 0: not available.
 static double watts_at_once(void) {
     NvmlField field = {POWER_INSTANT, 0, 0, 0, 0, 0, {0}};
     if (!nvml.fields || nvml.fields(nvml.device, 1, &field) != 0 || field.status != 0) return 0;

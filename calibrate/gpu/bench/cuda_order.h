@@ -1,5 +1,5 @@
-// What blocks on different SMs say to each other through memory, below what CUDA C++ has words for: a fence, counters,
-// and lines of LL that carry their own flags. (The emulated GPU of the tests has a file of this name in place of it.)
+// Memory ordering between blocks on different SMs that CUDA C++ cannot express: a fence, counters, and LL lines with
+// their own flags. (The tests' emulated GPU replaces this file by one of the same name.)
 #pragma once
 
 // As NCCL does it: __threadfence() would also put all loads and stores of the GPU in one order, which takes longer.

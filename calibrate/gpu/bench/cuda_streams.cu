@@ -1,4 +1,4 @@
-// Streams through L2 and memory, and the kernels of training that move bytes: element-wise, rows, the optimizer.
+// Streams through L2 and memory, and the memory-bound kernels of training: element-wise, row-wise, the optimizer.
 #include "calibrate/gpu/bench/cuda_layer.h"
 
 #include <cuda_bf16.h>
@@ -62,7 +62,7 @@ __device__ float block_maximum(float value) {
     return most;
 }
 
-// Each block leaves the sum of the sizes of what it read: sizes, so that what is left out shows in the sum.
+// Each block writes the sum of the absolute values it read, so that omissions show in the sum.
 __global__ void read_stream(const float4 *a, float *sums, size_t count) {
     float sum = 0;
     FOR_EACH(i, count) {
@@ -96,7 +96,7 @@ static bool is_operation(const BenchCase *of, const char *name) { return strcmp(
 static BenchStatus stream_prepare(Device *device, const BenchCase *of, int *sets, BenchFault *fault) {
     size_t bytes = (size_t)of->bytes;
     memset(&stream, 0, sizeof stream);
-    *sets = 1; // that small arrays stay in the L2 is what is measured
+    *sets = 1; // small arrays shall stay in the L2
     stream.floats = bytes / sizeof(float);
     stream.grid = grid_for(device, is_operation(of, "strided") ? stream.floats : stream.floats / 4);
     TRY(device_allocate(device, bytes, (void **)&stream.a, fault));

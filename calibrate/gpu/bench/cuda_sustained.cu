@@ -1,5 +1,5 @@
-// A GEMM and a copy in turn, which load matrix units and memory as a training step does: the layer times them as it
-// times all else, and again after seconds of it, when clocks are what power and heat let them be.
+// A GEMM and a copy in turn, which load matrix units and memory as a training step does: timed by the layer like
+// other cases, and again after seconds of this load, at the clocks that power and heat then allow.
 #include "calibrate/gpu/bench/cuda_layer.h"
 
 #include <string.h>

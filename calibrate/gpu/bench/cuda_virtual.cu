@@ -1,17 +1,17 @@
 // Collectives among virtual ranks on one GPU: each rank is a few thread blocks, each block on an SM of its own, and
 // ranks pass data only through slots in device memory, with the two protocols of NCCL. Simple: a slot is filled, a
-// fence, then a counter that the receiver waits for. LL: every 8 bytes carry their own flag, so data tell themselves
-// that they have come. This gives the bandwidth of a channel, the rate of reduction and the latency of a step; it says
-// nothing of links between GPUs.
+// fence, then a counter that the receiver waits for. LL: every 8 bytes carry their own flag, which signals their
+// arrival. This gives the bandwidth of a channel, the rate of reduction and the latency of a step; it does not
+// measure links between GPUs.
 //
-// Memory order. A sender's block writes a slot, meets at a barrier, and one thread of it makes a fence of the GPU and
-// raises the counter; a receiver's thread sees the counter, makes a fence, and its block meets at a barrier before it
-// reads. The slot goes back the same way. LL needs neither for data: an aligned store of 8 bytes is seen whole, and the
-// flag in it is the number of the slot's filling, which a slot that is used every fourth time sees again after 2^32
-// fillings. Ranks wait only for blocks that are there: the launch is cooperative, so all of them are, and a slot waits
-// only for an earlier step of its receiver, so that no circle closes.
+// Memory order. A sender's block writes a slot, meets at a barrier, and one thread of it executes a GPU-wide fence
+// and raises the counter; a receiver's thread sees the counter, executes a fence, and its block meets at a barrier
+// before it reads. The slot is returned the same way. LL needs neither for data: an aligned 8-byte store is atomic,
+// and its flag is the number of the slot's use, which with every fourth use of a slot repeats after 2^32. Ranks wait
+// only for resident blocks, since the launch is cooperative, and a slot waits only for an earlier step of its
+// receiver, so that no cyclic wait exists.
 //
-// Every wait ends: after SPIN_CYCLES a rank gives up, says so in a word that all others look at, and the kernel ends.
+// Every wait ends: after SPIN_CYCLES a rank gives up and sets a word that all others poll, and the kernel ends.
 #include "calibrate/gpu/bench/cuda_layer.h"
 #include "calibrate/gpu/bench/cuda_order.h"
 
@@ -75,7 +75,7 @@ __device__ bool wait_for(const Collective *of, const volatile unsigned long long
     long long begin = clock64();
     for (int tries = 0; *counter < target; tries++)
         if (gives_up(of, tries, begin)) return false;
-    fence(); // what was written before the counter is now to be seen
+    fence(); // makes writes before the counter visible
     return true;
 }
 
@@ -90,7 +90,7 @@ __device__ float2 ll_wait(const Collective *of, const float *line, unsigned flag
     return make_float2(read.a, read.b);
 }
 
-// ---- A step: the sum of what came from `from` and of `in` goes to `out` and on to `to`. Any of them may be missing.
+// ---- A step: the sum of the data from `from` and of `in` goes to `out` and on to `to`. Any of them may be missing.
 
 __device__ float *slot_of(const End *end) { return end->slots + end->done % DEPTH * (SLOT_BYTES / sizeof(float)); }
 
@@ -183,7 +183,7 @@ __device__ size_t slot_floats(const Collective *of) { return SLOT_BYTES / sizeof
 __device__ size_t least(size_t a, size_t b) { return a < b ? a : b; }
 __device__ size_t rounded_up(size_t a, size_t to) { return (a + to - 1) / to * to; }
 
-// What of a part of `whole` floats belongs to piece `which` of so many: [first, first + count).
+// The part of `whole` floats in piece `which` of `pieces`: [first, first + count).
 __device__ size_t piece_of(size_t whole, int pieces, int which, size_t *first) {
     size_t each = rounded_up((whole + pieces - 1) / pieces, 4);
     *first = least(each * which, whole);

@@ -1,7 +1,7 @@
-// What to measure next. The variance of the logarithm of a prediction is g C g, with g its derivatives by the constants
-// and C their covariance; measuring case j takes (g C g_j)^2 / (noise^2 + g_j C g_j) from it. Of the cases of the
-// measuring program's full plan the one is chosen that takes most from the sum over all of them, then, with that one
-// counted as measured, the next.
+// Choice of the next measurements. The variance of the logarithm of a prediction is g C g, with g its derivatives by
+// the constants and C their covariance; measuring case j reduces it by (g C g_j)^2 / (noise^2 + g_j C g_j). Of the
+// cases of the benchmark's full plan the one with the largest reduction summed over all of them is chosen, then, with
+// that one counted as measured, the next.
 #include <math.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static void differentiate(const Constants *constants, const Belief *belief, Cand
     }
 }
 
-// The plan as the program would have it for a GPU of this kind; collectives over links need others beside it.
+// The benchmark's plan for one GPU of this kind; collectives over links would need several.
 static Candidates candidates_of(Arena *arena, const Catalogue *catalogue, const Constants *constants) {
     const Gpu *gpu = &constants->gpu;
     BenchSettings settings = {.budget_seconds = 540};

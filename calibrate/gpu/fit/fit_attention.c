@@ -1,4 +1,4 @@
-// Kernels of flash attention: seven constants for a kernel and generation.
+// Fit of flash attention kernels: seven constants for a kernel and generation.
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-// One GPU's fit. Parameters live on the whole line (shares as logits, times as logarithms). Residuals are logarithms of
-// predicted over measured with a robust loss. Parameters that the data say too little of keep the catalogue's value.
+// Fit of one GPU's constants. Parameters are unconstrained (shares as logits, times as logarithms); residuals are
+// logarithms of predicted over measured, with a robust loss. Unidentified parameters keep the catalogue's value.
 #include "calibrate/gpu/fit/fit_device.h"
 
 #include <math.h>
@@ -19,12 +19,12 @@
 #define QUANTILE_95 1.959964
 #define OUTLIER_SIGMAS 4
 #define OUTLIER_LEAST 0.15
-#define USUAL_NOISE 0.03   // of a measurement that says nothing of its own
-#define NOISE_FREEDOM 10.0 // measurements that the noise of repeats counts as, beside the residuals
+#define USUAL_NOISE 0.03   // of a measurement without its own
+#define NOISE_FREEDOM 10.0 // measurements that the noise of repeats counts as, in addition to the residuals
 
 // The fit of one group.
 typedef struct Task {
-    Constants start; // what is not free is as it stands here
+    Constants start; // values of the fixed parameters
     FitGroup group;
     const Measured *rows;
     const bool *taken; // NULL: all
@@ -34,7 +34,7 @@ typedef struct Task {
     int count;
 } Task;
 
-// The answer to a task: what is free in the end, where it stands, and how sure.
+// The result of a task: the parameters identified in the end, their values and uncertainty.
 typedef struct Answer {
     double x[MOST_DEVICE_PARAMETERS], sigma[MOST_DEVICE_PARAMETERS];
     double covariance[MOST_DEVICE_PARAMETERS * MOST_DEVICE_PARAMETERS];
@@ -88,12 +88,12 @@ static void residuals(const double *x, void *data, double *out) {
         if (is_taken(task, i)) *out++ = soften_residual(log_error(&constants, &task->rows[i]), HUBER);
 }
 
-// Of a robust fit (Huber, 1981): the spread that counts is that of the loss's slope over its mean curvature. A few
-// residuals say little of it, so how far the repeats of the measurements strayed counts with them. *softened: mean
-// square of the derivative of softened residuals, by which the Jacobian was multiplied.
+// Of a robust fit (Huber, 1981): the relevant spread is that of the loss's slope over its mean curvature. A few
+// residuals determine it badly, so the noise of the measurements' repeats counts with them. *softened: mean square of
+// the derivative of softened residuals, by which the Jacobian was multiplied.
 static double noise_of(Arena *arena, const Task *task, const double *x, double *softened) {
     Constants constants = trial_constants(task, x);
-    double *told = ARENA_ARRAY(arena, double, task->row_count + 1);
+    double *repeat_noises = ARENA_ARRAY(arena, double, task->row_count + 1);
     double slopes = 0, curvatures = 0, derivatives = 0;
     int rows = 0, count = 0;
     for (int i = 0; i < task->row_count; i++) {
@@ -104,9 +104,9 @@ static double noise_of(Arena *arena, const Task *task, const double *x, double *
         slopes += slope * slope;
         curvatures += pow(1 + square, -1.5);
         derivatives += fabs(soft) > 1e-9 ? slope / soft * (slope / soft) : 1;
-        if (task->rows[i].noise > 0) told[count++] = task->rows[i].noise;
+        if (task->rows[i].noise > 0) repeat_noises[count++] = task->rows[i].noise;
     }
-    double repeats = count > 0 ? quantile(arena, told, count, 0.5) : USUAL_NOISE;
+    double repeats = count > 0 ? quantile(arena, repeat_noises, count, 0.5) : USUAL_NOISE;
     double freedom = fmax(rows - task->count, 0), curvature = curvatures / rows;
     double squares = slopes / (curvature * curvature);
     *softened = derivatives / rows;
@@ -125,7 +125,7 @@ static double solve(Arena *arena, Task *task, Answer *answer) {
                             .most_iterations = 60,
                             .covariance = answer->covariance};
     double found = least_squares_solve(arena, &problem, answer->x, answer->sigma);
-    // The door scales by the residuals alone.
+    // least_squares_solve scales sigma by the residuals alone.
     double softened, noise = noise_of(arena, task, answer->x, &softened);
     int freedom = problem.residual_count - count;
     double scaled = found * sqrt((double)problem.residual_count / (freedom > 0 ? freedom : 1));
@@ -135,8 +135,8 @@ static double solve(Arena *arena, Task *task, Answer *answer) {
     return noise;
 }
 
-// Parameters that the data do not tell go back to where they stood, one at a time and the vaguest first, since each
-// that goes makes the others clearer. Returns the noise.
+// Unidentified parameters are reset to their start, one at a time, the least certain first, since each reset makes
+// the others more certain. Returns the noise.
 static double solve_identified(Arena *arena, Task *task, Answer *answer) {
     for (;;) {
         int vaguest = 0;
@@ -153,7 +153,7 @@ static double solve_identified(Arena *arena, Task *task, Answer *answer) {
     }
 }
 
-// ---- What is told of the parameters.
+// ---- Results per parameter.
 
 static DeviceParameter parameter_of(Arena *arena, const Free *free, double kept) {
     return (DeviceParameter){.key = free_key(arena, free),
@@ -204,8 +204,8 @@ static void add_answer(const Task *asked, const Task *task, const Answer *answer
     }
 }
 
-// Only what was asked: a constant that nothing measured is not worth a line.
-static void tell_parameters(Arena *arena, const Whole *whole, DeviceFit *fit) {
+// Reports only parameters with measurements.
+static void report_parameters(Arena *arena, const Whole *whole, DeviceFit *fit) {
     int places[MOST_DEVICE_PARAMETERS] = {0};
     for (int f = 0; f < whole->count; f++) {
         if (!whole->asked[f]) continue;
@@ -286,7 +286,7 @@ static void hold_out(Arena *arena, const Constants *start, const Measured *rows,
     for (int g = 0; g < GROUP_COUNT; g++) {
         Task task = task_create(start, (FitGroup)g, rows, count, taken);
         if (task.count == 0 || taken_count(&task) < 2 * task.count) {
-            for (int i = 0; i < count; i++) taken[i] |= group_of_kind(rows[i].kind) == (FitGroup)g; // nothing to tell
+            for (int i = 0; i < count; i++) taken[i] |= group_of_kind(rows[i].kind) == (FitGroup)g; // too few data
             continue;
         }
         solve_identified(arena, &task, answer);
@@ -325,7 +325,7 @@ static void find_outliers(Arena *arena, const Measured *rows, int count, DeviceF
 
 // ---- The fit.
 
-// What no measurement tells strays as far as the catalogue says, or as what is just not identified.
+// Parameters without measurements get the catalogue's uncertainty, or the threshold of identification.
 static void doubt_the_rest(const Constants *constants, Whole *whole) {
     for (int f = 0; f < whole->count; f++) {
         const Free *free = &whole->frees[f];
@@ -363,7 +363,7 @@ DeviceFit device_fit(Arena *arena, const Catalogue *catalogue, const Gpu *start,
             *free_place(&fit.constants, &task.frees[p]) = value_of(&task.frees[p], answer->x[p]);
         add_answer(&asked, &task, answer, whole);
     }
-    tell_parameters(arena, whole, &fit);
+    report_parameters(arena, whole, &fit);
     fit.noise = noise_of_all(&fit.constants, rows, count);
     if (brief) return fit;
     fit.errors = device_errors(arena, &fit.constants, rows, count, &fit.error_count);

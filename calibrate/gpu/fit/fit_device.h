@@ -1,4 +1,4 @@
-// Fitting the constants of one GPU to its own measurements, on the cost functions that the simulator uses.
+// Fit of one GPU's constants to its own measurements, with the simulator's cost functions.
 #pragma once
 
 #include "calibrate/gpu/fit/measured.h"
@@ -8,13 +8,13 @@
 
 typedef struct DeviceParameter {
     const char *key;         // of the catalogue: "gemm_efficiency_bf16", "launch_time"
-    const char *unit;        // in which it is told: "us"
+    const char *unit;        // of the output: "us"
     double scale;            // of the unit
     Precision precision;     // of an efficiency
     double value, low, high; // low and high: the 95 % interval
     double sigma;            // relative
     bool identified;         // by the measurements; otherwise the catalogue's value was kept
-    bool in_catalogue;       // a constant that the simulator takes; else told only
+    bool in_catalogue;       // a constant that the simulator uses; else output only
 } DeviceParameter;
 
 typedef struct OperationError {
@@ -29,7 +29,7 @@ typedef struct Outlier {
     double error; // predicted / measured - 1
 } Outlier;
 
-// What to measure next, the best first; each counts on those before it having been measured.
+// Advised measurements, the best first; each assumes that those before it have been made.
 typedef struct Advice {
     Measured what;
     double stray; // of predictions afterwards; 0: no advice
@@ -49,8 +49,8 @@ typedef struct DeviceFit {
     Advice advice[ADVICES];
 } DeviceFit;
 
-// With a seed, halves are drawn and errors held out are told; `brief` leaves out all but the parameters. The catalogue
-// (or NULL) tells what could be measured next.
+// With a seed, hold-out errors on random halves are computed; `brief` leaves out all but the parameters. The
+// catalogue (or NULL) is used to advise the next measurements.
 DeviceFit device_fit(Arena *arena, const Catalogue *catalogue, const Gpu *start, const Measured *rows, int count,
                      uint64_t seed, bool brief);
 

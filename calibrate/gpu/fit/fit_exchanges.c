@@ -1,4 +1,4 @@
-// Exchanges of tokens among experts: eight constants for a mode, phase and generation.
+// Fit of token exchanges among experts: eight constants for a mode, phase and generation.
 #include <math.h>
 #include <string.h>
 
@@ -9,8 +9,8 @@
 
 #define LARGEST_SHAPE 1e12
 
-// Priors are of the order of what DeepEP's code and README lead one to expect: 15 us of launches and handshakes, 0.3 us
-// a peer, a handful of tokens in flight, 0.3 us and 50 ns of latency a token and copy, 50 GB/s that one SM writes, 0.7
+// Priors follow from DeepEP's code and README, to an order of magnitude: 15 us of launches and handshakes, 0.3 us a
+// peer, a handful of tokens in flight, 0.3 us and 50 ns of latency a token and copy, 50 GB/s that one SM writes, 0.7
 // of NVLink.
 enum { START, PEER, FILL, TOKEN, TOKEN_BYTE, COPY, COPY_BYTE, NVLINK, CONSTANTS };
 static const double prior_mean[CONSTANTS] = {-11.1, -15, 1.6, -15, -25.3, -16.8, -24.6, -0.36};
@@ -23,7 +23,7 @@ static const char *const shape_columns[] = {"nodes",   "ranks", "tokens_per_rank
                                             "experts", "topk",  "payload",         "sms"};
 
 // Eight bits come with a 32-bit scale for each 128 of them, four with an 8-bit one for each 16. Of TensorRT-LLM's
-// rows `payload` is the layer's type, in which tokens come back only where the phase says so.
+// rows `payload` is the layer's type, in which tokens return only if the phase states it.
 static double element_bytes(const char *phase, const char *payload) {
     if (strcmp(phase, "prepare") == 0) return 0;
     if (strcmp(phase, "combine") == 0 || strcmp(payload, "bf16") == 0) return 2;

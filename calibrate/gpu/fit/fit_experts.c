@@ -1,4 +1,4 @@
-// Kernels of routed experts: seven constants for a kernel and generation.
+// Fit of grouped expert kernels: seven constants for a kernel and generation.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #define PRIOR_RESIDUAL 0.05 // a prior one sigma off weighs as much as one point that is 5 % off
 #define MOST_ITERATIONS 60
 
-// Parameters live on the whole line; these are where they stand without data, and how far they may go.
+// Parameters are unconstrained; these are their values without data, and their spread.
 typedef struct Prior {
     double mean, sigma;
 } Prior;
@@ -79,7 +79,7 @@ typedef struct Asked {
     int count;         // 0: not yet asked
 } Asked;
 
-// Some groups, some of their points, and what is fitted: the shared constants too, or only the groups' own.
+// Some groups, some of their points, and the parameters fitted: with the shared constants, or only the groups' own.
 typedef struct Task {
     const GemmGroup *const *groups;
     int group_count;
@@ -104,7 +104,7 @@ static double shared_value(const Task *task, const double *x, int which) {
     return task->fits_shared ? x[which] : task->shared[which];
 }
 
-// What a parameter vector says of a group's GPU and of how it was measured.
+// A group's GPU and its batch's launch time for a parameter vector.
 typedef struct Trial {
     Gpu gpu;
     double batch_launch_seconds;
@@ -117,7 +117,7 @@ static Trial trial_of(const Task *task, const double *x, int group) {
     gpu.gemm_ramp = exp(shared_value(task, x, RAMP));
     gpu.wave_weight = share_of(shared_value(task, x, WAVE));
     gpu.roofline_sharpness = 1 + exp(shared_value(task, x, SHARPNESS));
-    gpu.gemm_heating = 0; // an efficiency of short and long ones alike, with what the table's loops left of the clock
+    gpu.gemm_heating = 0; // one efficiency for short and long products, at the clock that the table's loops leave
     gpu.gemm_feed_bytes = GEMM_FIT_FEED_BYTES;
     gpu.split_k_seconds = GEMM_FIT_SPLIT_SECONDS;
     gpu.gemm_efficiency[task->groups[group]->precision] = share_of(own[COMPUTE]);
@@ -223,8 +223,8 @@ static void start_at_priors(const Task *task, double *x) {
 }
 
 // Standard error of each parameter: the larger of the covariance's and that of leaving out blocks of weight shapes
-// (delete-a-group jackknife), since errors of neighbouring shapes are alike and the covariance takes them as
-// independent.
+// (delete-a-group jackknife), since errors of neighbouring shapes are correlated and the covariance assumes
+// independence.
 static void jackknife(Arena *arena, Task *task, const double *x, double *sigma) {
     int parameters = parameter_count(task);
     double *trial = ARENA_ARRAY(arena, double, parameters), *squares = ARENA_ARRAY(arena, double, parameters);

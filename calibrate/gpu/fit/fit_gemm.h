@@ -1,4 +1,4 @@
-// Fitting the constants of a GPU's GEMM time (models/hardware/kernel.h) to measured GEMMs.
+// Fit of a GPU's GEMM constants (models/hardware/kernel.h) to measured GEMMs.
 #pragma once
 
 #include "models/hardware/kernel.h"
@@ -9,7 +9,7 @@ typedef struct GemmPoint {
     double seconds;
 } GemmPoint;
 
-// A row of the table. `gpu` is NULL, with the reason in `why_not`, where nothing can be said of it.
+// A row of the table. `gpu` is NULL, with the reason in `why_not`, if it cannot be predicted.
 typedef struct GemmRow {
     const char *gpu_name, *why_not;
     const Gpu *gpu;
@@ -37,7 +37,7 @@ typedef struct GemmData {
     const char *unknown_names;                    // "MI325X, MI355X"
 } GemmData;
 
-// From CSV columns gpu, dtype, op, batch, M, N, K, latency_ms: rows as they stand, or in groups large enough for a fit.
+// From CSV columns gpu, dtype, op, batch, M, N, K, latency_ms: all rows, or groups large enough for a fit.
 // NULL after adding problems.
 const GemmRows *gemm_rows_read(Arena *arena, const Catalogue *catalogue, const char *path, Problems *problems);
 const GemmData *gemm_data_read(Arena *arena, const Catalogue *catalogue, const char *path, Problems *problems);
@@ -52,7 +52,7 @@ typedef struct GroupFit {
     Precision precision;
     int count;
     Estimate compute_efficiency, memory_efficiency, launch_seconds;
-    // Zero where they are no constants of these units, or no shape tells them.
+    // Zero where they do not apply to these units, or no shape determines them.
     Estimate long_rate, untransposed_gain, odd_rate;
     // |predicted / measured - 1|, each half of the shapes predicted from the other; bias: median of the signed
     double median_error, p90_error, bias;
@@ -67,7 +67,7 @@ typedef struct GemmFit {
 // Errors come from fits to halves of the shapes, values from all; the halves are drawn from streams named by the seed.
 GemmFit gemm_fit(Arena *arena, const GemmData *data, uint64_t seed);
 
-// What it supposes of every GPU, since no single table tells it.
+// Assumed for every GPU, since no single table determines them.
 #define GEMM_FIT_FEED_BYTES 64
 #define GEMM_FIT_SPLIT_SECONDS 1e-6
 

@@ -1,5 +1,5 @@
-// The fit of many types of GPU: least squares on the log of time, a prior for what all have, deviations from it for
-// generations and from these for types.
+// The joint fit of many types of GPU: least squares on the log of time, a prior for the common constants, deviations
+// from it for generations and from these for types.
 #include "calibrate/gpu/fit/fit_generations.h"
 
 #include <math.h>
@@ -18,9 +18,8 @@
 #define FAR 1.0            // so far a search that starts anywhere still has a slope
 #define PRIOR_RESIDUAL 0.1 // a prior one sigma off weighs as much as four points that are 5 % off
 #define MOST_ITERATIONS 40
-#define LEAST_PRODUCT                                                                                                  \
-    0.5                 // of a measured time; where the cast is more of it, the difference tells little of the product
-#define USUAL_ROWS 40.0 // each campaign weighs as much as so many rows, however many it has
+#define LEAST_PRODUCT 0.5 // of a measured time; where the cast takes more of it, the difference is too uncertain
+#define USUAL_ROWS 40.0   // each campaign has the weight of this many rows
 #define OUR_GEMMS SHIPPED_MEASUREMENTS "/gemm.csv"
 
 enum { FEED, SPLIT, QUIET, SCALING, SHARED = SCALING + 2 }; // SCALING: of 8 bits, of 4
@@ -201,7 +200,7 @@ static void read_our_own(Arena *arena, const Catalogue *catalogue, GenerationFit
     }
 }
 
-// ---- The search. x: what all share, kin constants' means and each kin's, efficiencies' means and each type's.
+// ---- The search. x: shared constants, means of kin constants and each kin's, means of efficiencies and each type's.
 
 typedef enum { SEES_ALL, SEES_HALF, SEES_ALL_BUT_ONE_TYPE } Sees;
 
@@ -212,8 +211,8 @@ typedef struct Task {
     const Gpu *without;
     double huber;
     int residual_count;
-    double *last, *kept; // of the campaigns: what they were last asked for, and said
-    int *at;             // where a campaign's residuals stand
+    double *last, *kept; // of the campaigns: last parameters, and their residuals
+    int *at;             // index of a campaign's residuals
 } Task;
 
 static int first_mean(void) { return SHARED; }
@@ -243,7 +242,7 @@ static bool sees(const Task *task, const Campaign *campaign, const GemmPoint *po
     return task->sees == SEES_ALL || half_of(&point->gemm) != task->half;
 }
 
-// What a parameter vector says of a campaign's GPU.
+// A campaign's part of a parameter vector.
 enum { OF_CAMPAIGN = KIN_CONSTANTS + 1 + SHARED };
 
 static void constants_of(const GenerationFit *fit, const double *x, const Campaign *campaign, double *out) {

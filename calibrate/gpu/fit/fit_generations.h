@@ -1,7 +1,7 @@
-// Fitting the GEMM constants of many types of GPU together, from tables of kernels replayed as CUDA graphs (columns
-// gpu, dtype, framework, weights, m, n, k, latency_us, cast_us) and from our own GEMMs: what holds for all, what each
-// generation has, and what is of one type. Types and generations are drawn towards what they share, so that one nobody
-// measured has a prediction and one that few rows tell of stays near it.
+// Joint fit of the GEMM constants of many types of GPU, to tables of kernels replayed as CUDA graphs (columns gpu,
+// dtype, framework, weights, m, n, k, latency_us, cast_us) and to our own GEMMs: common values, deviations by
+// generation, deviations by type. Types and generations are shrunk towards the common values, so that one without
+// measurements has a prediction and one with few rows stays near it.
 #pragma once
 
 #include "calibrate/gpu/fit/fit_gemm.h"

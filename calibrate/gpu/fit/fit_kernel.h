@@ -1,6 +1,6 @@
-// Kernels of attention, of routed experts and of exchanges of tokens, each as a library has it on a generation of GPUs:
-// how a line of a table of them is read, what it is predicted to take, and how its few constants are fitted to lines of
-// it: least squares on the log of time, with priors, and errors on halves that the fit has not seen.
+// Fit of attention, grouped-expert and token-exchange kernels, each of a library on a generation of GPUs: reading of
+// a table's line, its predicted time, and the fit of a kernel's few constants to lines: least squares on the log of
+// time, with priors, and hold-out errors on halves.
 #pragma once
 
 #include "calibrate/gpu/fit/kernel_line.h"
@@ -12,21 +12,21 @@ typedef struct KernelPoint {
     double seconds;
 } KernelPoint;
 
-// What of a kernel its form must tell; kernels are rows of models/hardware/{flash,grouped,exchange}.h.
+// What a kind of kernel provides to the fit; kernels are rows of models/hardware/{flash,grouped,exchange}.h.
 typedef struct KernelForm {
     const char *const *columns; // by which a table is known
     int column_count;
-    const char *const *shape_columns; // that say what a line ran, for people
+    const char *const *shape_columns; // that identify a line's case in output
     int shape_column_count;
     int fewest_lines;                       // of a kernel, for a fit
     int constants;                          // of which the first has its error printed
     const double *prior_mean, *prior_sigma; // of their logs
     size_t kernel_bytes;
-    // NULL, or why the line cannot be predicted; the point's shape, and of the kernel, which is empty, what names it.
+    // NULL, or why the line cannot be predicted; fills the point's shape, and the kernel's identifying members.
     const char *(*read)(const KernelLine *line, KernelPoint *point, void *kernel);
-    bool (*is_named)(const void *kernel, const void *other);  // as the other is
+    bool (*is_named)(const void *kernel, const void *other);  // same kernel
     const void *(*known)(const Gpu *gpu, const void *kernel); // the program's own row of it; NULL: there is none
-    uint64_t (*digest)(const void *shape);                    // by which shapes fall into halves
+    uint64_t (*digest)(const void *shape);                    // divides shapes into halves
     void (*take)(void *kernel, const double *logs);
     double (*seconds)(const KernelPoint *point, const void *kernel);
 } KernelForm;

@@ -1,4 +1,4 @@
-// The table of what measurements can tell.
+// The table of parameters that measurements can determine.
 #include "calibrate/gpu/fit/fit_parameters.h"
 
 #include <math.h>
@@ -78,7 +78,7 @@ double line_of(const Free *free, double value) {
     return log(free->row->curve == CURVE_ABOVE_ONE ? fmax(value - 1, 1e-2) : fmax(value, 1e-9));
 }
 
-// A GEMM tells of the efficiency of its own type alone, a ring of LL nothing of Simple.
+// A GEMM informs only the efficiency of its own type, a ring of LL nothing of Simple.
 bool free_informed(const Free *free, const Measured *row) {
     const ParameterRow *of = free->row;
     if (row->watched || (row->kind != of->kind && row->kind != of->also)) return false;
@@ -99,7 +99,7 @@ const char *free_key(Arena *arena, const Free *free) {
     return arena_printf(arena, "%s_%s", free->row->key, precision_name(free->precision));
 }
 
-// Its matrix units draw what the limit lets them, whatever their constant says (models/hardware/power.c).
+// Its matrix units draw the power limit, whatever their constant (models/hardware/power.c).
 static bool is_throttled(const Gpu *gpu) { return gpu->training_clock < 1 || gpu->sustained < 1; }
 
 int list_frees(const Gpu *gpu, Free *frees) {

@@ -1,5 +1,5 @@
-// What the measurements of one GPU can tell: a table of constants, which measurements inform each, and how each stands
-// on the whole line, where fits search. For the files of the fit only.
+// The parameters that measurements of one GPU can determine: a table of constants, the measurements that inform each,
+// and its mapping to the unconstrained line that fits search. Private to the fit.
 #pragma once
 
 #include "calibrate/gpu/fit/fit_device.h"

@@ -1,4 +1,4 @@
-// Halves and blocks of measured GEMMs, drawn from streams that the seed names.
+// Random halves and blocks of measured GEMMs, from named streams of the seed.
 #include "calibrate/gpu/fit/fit_split.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// Which GEMMs a fit sees: halves of the shapes, each predicted from the other, and blocks for the jackknife.
+// Splits of GEMMs for a fit: halves of the shapes, each predicted from the other, and blocks for the jackknife.
 #pragma once
 
 #include "calibrate/gpu/fit/fit_gemm.h"
@@ -10,7 +10,7 @@ typedef struct Split {
     int **half, **block;
 } Split;
 
-// Halves are stratified: a group's shapes stand in order of batched or not and of FLOP, and of each two neighbours a
-// coin sends one to either side; on GPUs with the same shapes they fall alike. Points of one weight matrix err
-// together, so they share a block.
+// Halves are stratified: a group's shapes are sorted by batched or not and by FLOP, and of each two neighbours a coin
+// sends one to either side; GPUs with the same shapes have the same split. Errors of points of one weight matrix are
+// correlated, so they share a block.
 Split split_points(Arena *arena, const GemmGroup *const *groups, int group_count, uint64_t seed);

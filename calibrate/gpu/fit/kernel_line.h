@@ -1,4 +1,4 @@
-// A line of a table of kernels, read by the names of columns, which its header was found to have.
+// A line of a table of kernels, read by the column names of its header.
 #pragma once
 
 #include "models/hardware/hardware.h"

@@ -1,4 +1,4 @@
-// Reading measurements: a line at a time, each a JSON object of its own, then what each of them measures.
+// Reads measurements: one JSON object per line, then what each of them measures.
 #include "calibrate/gpu/fit/measured.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 #define MOST_SIZE 1e15   // of any number of a case: beyond it is nonsense
 #define POWER_CAPPED 0x4 // NVML's reason for a lower clock
 
-// A row of the file as it stands there.
+// A row of the file.
 typedef struct Row {
     BenchCase of;
     double seconds, noise, watts, mhz, throttle;
@@ -44,7 +44,7 @@ static double number_or(const Json *object, const char *key, double fallback) {
     return value && value->kind == JSON_NUMBER ? value->number : fallback;
 }
 
-// Whole, not negative, and of a size that could be meant; else 0, which says nothing.
+// A positive integer of plausible size; else 0, for unspecified.
 static int64_t size_of(const Json *object, const char *key) {
     double value = number_or(object, key, 0);
     return value >= 1 && value <= MOST_SIZE ? (int64_t)value : 0;
@@ -90,7 +90,7 @@ static bool take_launch(Arena *arena, const BenchCase *of, Measured *row) {
     return true;
 }
 
-// Rings and trees of one block for each rank tell of a channel; more of them tell of the memory behind all.
+// Rings and trees of one block for each rank measure a channel; with more blocks they measure the memory behind all.
 static bool take_channel(Arena *arena, const BenchCase *of, Measured *row) {
     static const char *const words[] = {[CHANNEL_RING] = "ring", [CHANNEL_TREE] = "tree", [CHANNEL_PAIRS] = "pairs"};
     row->bytes = (double)of->bytes, row->ranks = of->ranks;
@@ -276,7 +276,7 @@ static bool is_supported(const MeasuredFile *file, const Measured *row, Problems
     return false;
 }
 
-// The same GEMM with nothing beside it or before it, which stands earlier in the file.
+// Key of the same GEMM without concurrent or preceding work, which is earlier in the file.
 static const char *gemm_key(Arena *arena, const BenchCase *of) {
     return arena_printf(arena, "%d %lld %lld %lld %s", (int)of->section, (long long)of->m, (long long)of->n,
                         (long long)of->k, of->type);

@@ -1,5 +1,5 @@
-// Measurements as fits and plots take them: what lockstep-bench or an import wrote, JSON lines of one GPU; and what
-// the simulator's own cost functions say of each.
+// Measurements for fits and plots: JSON lines of one GPU, written by lockstep-bench or an import; and the simulator's
+// own prediction of each.
 #pragma once
 
 #include "calibrate/gpu/bench/bench.h"
@@ -15,7 +15,7 @@ typedef enum MeasuredKind {
     MEASURED_ATTENTION,  // scores, softmax and values as three kernels: batch heads of m queries, n keys, width k
     MEASURED_ISSUE,      // what the host takes to hand over a kernel
     MEASURED_COPY,       // between pinned host memory and GPU
-    MEASURED_BESIDE,     // a GEMM beside a collective
+    MEASURED_BESIDE,     // a GEMM concurrent with a collective
     MEASURED_SUSTAINED,  // a GEMM and a copy in turn, after a soak of them
     MEASURED_POWER,      // watts (in place of seconds) during large GEMMs, or streams through the memory
     MEASURED_COLLECTIVE, // NCCL among the GPUs of a node
@@ -27,16 +27,16 @@ typedef enum ChannelAlgorithm { CHANNEL_START, CHANNEL_RING, CHANNEL_TREE, CHANN
 
 typedef struct Measured {
     MeasuredKind kind;
-    const char *operation; // "gemm bf16", "copy fp32": residuals are told by it
+    const char *operation; // "gemm bf16", "copy fp32": residuals are grouped by it
     Gemm gemm;
     double bytes;
     double seconds;
     int line;
     bool cold;            // the data were not in the L2
-    bool watched;         // predicted and told, not fitted
-    double noise;         // relative, as repeats of the measurement stray
+    bool watched;         // predicted and reported, not fitted
+    double noise;         // relative, from repeats of the measurement
     double raw_rate;      // COPY: of the slot, bytes per second
-    double alone_seconds; // BESIDE: with nothing beside it; SUSTAINED: without a soak
+    double alone_seconds; // BESIDE: without concurrent work; SUSTAINED: without a soak
     ChannelAlgorithm algorithm;
     bool is_ll;
     int ranks;
@@ -54,7 +54,7 @@ typedef struct BlockChannel {
 } BlockChannel;
 BlockChannel block_channel_usual(void); // where a search begins
 
-// All that measurements can tell.
+// All constants that measurements can determine.
 typedef struct Constants {
     Gpu gpu;
     BlockChannel channel;
@@ -66,15 +66,15 @@ typedef struct MeasuredFile {
     Measured *rows;
     int count;
     int failed, skipped; // cases that the measuring program could not measure
-    int other;           // measured, but no cost function here says anything of it
-    UntakenList untaken; // and what that is
+    int other;           // measured, but no cost function here predicts it
+    UntakenList untaken; // the kinds of these
     bool is_import;
     double pcie_rate;              // raw, of the slot; 0: as the GPU's generation
-    double large_mhz, max_mhz;     // SM clock in large GEMMs (median) and at most; 0 not told
+    double large_mhz, max_mhz;     // SM clock in large GEMMs (median) and its maximum; 0 unknown
     int large_count, capped_count; // of them, and how many of these the power cap slowed down
 } MeasuredFile;
 
-// Whether a file's first character says that it holds JSON lines (a CSV begins with a letter).
+// Whether a file contains JSON lines, by its first character (a CSV begins with a letter).
 bool measured_is_json(const char *path);
 // gpu_name names the GPU where the file's own name is not in the catalogue; NULL takes the file's. NULL after problems.
 const MeasuredFile *measured_read(Arena *arena, const Catalogue *catalogue, const char *path, const char *gpu_name,
@@ -83,17 +83,17 @@ const MeasuredFile *measured_read(Arena *arena, const Catalogue *catalogue, cons
 const MeasuredFile *measured_read_text(Arena *arena, const Catalogue *catalogue, const char *path, char *text,
                                        const char *gpu_name, Problems *problems);
 
-// What a case of the measuring program's plan would be as a measurement; false where no cost function says anything.
+// Converts a case of the benchmark's plan to a measurement; false if no cost function applies.
 bool measured_from_case(Arena *arena, const Catalogue *catalogue, const Gpu *gpu, const BenchCase *of, Measured *row);
-// NCCL's price among the GPUs of a node with this GPU, or of a rack whose nodes share NVLink; NULL when the catalogue
-// has none with so many.
+// NCCL's price among the GPUs of a node with this GPU, or of a rack whose nodes share NVLink; NULL if the catalogue
+// has none with that many.
 const CollectivePrice *measured_price(Arena *arena, const Catalogue *catalogue, const Gpu *gpu, const char *operation,
                                       int ranks, int gpus_per_process);
-// What tells of power: GEMMs that their arithmetic limits, streams far larger than the L2, both long enough.
+// Measurements that determine power: GEMMs limited by arithmetic, streams far larger than the L2, both long enough.
 bool measured_is_large(const Gpu *gpu, const Measured *row);
 Measured measured_power(const Measured *of, double watts);
 
-// Gives the measurements that are told by another one what the simulator says of that.
+// Sets the reference time of relative measurements to the simulator's prediction.
 void measured_suppose_alone(const Gpu *gpu, Measured *row);
 
 // Seconds (watts), by the simulator's own cost functions.

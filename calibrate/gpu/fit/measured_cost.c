@@ -1,4 +1,4 @@
-// What the simulator's cost functions say of a measurement.
+// Prediction of a measurement by the simulator's cost functions.
 #include <math.h>
 
 #include "calibrate/gpu/fit/measured.h"

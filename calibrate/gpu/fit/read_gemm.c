@@ -1,11 +1,11 @@
-// Measured GEMMs from a CSV file into groups of one GPU and precision.
+// Reads measured GEMMs of a CSV file into groups of one GPU and precision.
 #include <string.h>
 
 #include "calibrate/gpu/fit/fit_gemm.h"
 #include "sim/base/list.h"
 #include "sim/data/csv.h"
 
-#define LONGEST_TOLD 4096 // of names that nobody knows
+#define LONGEST_TOLD 4096 // of unknown names
 #define FEWEST_POINTS 8
 
 static const char best_shape[] = "the best of a search is no sample of shapes";
@@ -31,15 +31,15 @@ static Columns find_columns(const Csv *csv, Problems *problems) {
                      .latency = csv_column(csv, "latency_ms", problems)};
 }
 
-// NeuSight's tables call the depth N and the width of the output K, in linear layers and batches alike: kernels that
-// cut their depth in slices (sgemm_..._sliced1x4) run where N is long and never where K is, tiles are filled as K fills
-// them, and only so do the times of one kernel lie on one line. Every other source has them as BLAS does.
+// NeuSight's tables call the depth N and the output's width K, in linear layers and batches: kernels that split their
+// depth (sgemm_..._sliced1x4) occur where N is long and never where K is, tile quantisation follows K, and only so do
+// the times of one kernel lie on one line. Every other source follows BLAS.
 bool gemm_row_has_depth_as_n(const Csv *csv, int row) {
     int source = csv_find(csv, "source");
     return source >= 0 && strncmp(csv_cell(csv, row, source), "NeuSight", strlen("NeuSight")) == 0;
 }
 
-// "fp32_simt" says that tensor cores were off, which is what FP32 means here.
+// "fp32_simt" is FP32 without tensor cores, which is FP32 here.
 static bool read_precision(const Csv *csv, int row, int column, Precision *precision, Problems *problems) {
     const char *text = csv_cell(csv, row, column);
     if (strcmp(text, "fp32_simt") == 0) text = "fp32";

@@ -1,5 +1,5 @@
-// Made-up measurements: the shapes of the measuring program's own plan, times from the cost functions with
-// constants drawn around the catalogue's, and noise on their logarithms.
+// Synthetic measurements: the shapes of the benchmark's own plan, times from the cost functions with constants drawn
+// around the catalogue's, and noise on their logarithms.
 #include "calibrate/gpu/fit/recovery.h"
 
 #include <math.h>

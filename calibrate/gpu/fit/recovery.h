@@ -1,4 +1,4 @@
-// Whether the fit of one GPU gives back constants that are known, inside the intervals that it states.
+// Recovery test of one GPU's fit: are known constants found within the stated intervals?
 #pragma once
 
 #include "calibrate/gpu/fit/fit_device.h"

@@ -1,4 +1,4 @@
-// Measurements that no constant takes, sorted by what a step does instead.
+// Measurements without a constant, sorted by the model that a step uses instead.
 #include "calibrate/gpu/fit/untaken.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// What was measured and no constant takes: how much of it, its best figures, and why nothing takes it.
+// Measurements that no constant of the simulator uses: their number, best figures, and the reason.
 #pragma once
 
 #include "calibrate/gpu/bench/bench.h"

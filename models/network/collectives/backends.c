@@ -1,4 +1,4 @@
-// What NCCL, Gloo and MPI can and cannot do, as PyTorch's table of back ends has it.
+// Capabilities of NCCL, Gloo and MPI, after PyTorch's table of back ends.
 #include <string.h>
 
 #include "models/network/network.h"

@@ -1,4 +1,4 @@
-// The ways a back end could run a collective, each with its latency and what it moves. For files of this folder only.
+// Candidate ways to run a collective on a back end, each with its latency and traffic. Private to this folder.
 #pragma once
 
 #include "models/network/loads.h"
@@ -11,9 +11,9 @@ typedef struct Candidate {
     int channels;
     double latency;                     // seconds
     double hidden;                      // seconds of steps that pass while bytes move: the root of both squares counts
-    double believed;                    // seconds that the choice goes by; 0: those it takes
+    double believed;                    // seconds by which the candidate is chosen; 0: its own time
     double inside, between;             // bytes on the wire per byte of payload, for a load of 1
-    double believed_between;            // what the choice takes `between` for; 0: what it is
+    double believed_between;            // value of `between` for the choice; 0: the same
     double posting;                     // seconds that proxies post messages, which likewise hide
     double launch;                      // seconds of launching that hide behind the rest; the longer of both counts
     double inside_limit, between_limit; // bytes per second of the pattern that software moves at most; 0 no limit

@@ -1,4 +1,4 @@
-// From a request to a plan: lay the pattern over the links, price the back end's candidates, keep the fastest.
+// Plans a collective: lays its pattern over the links, prices the back end's candidates, keeps the fastest.
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -142,7 +142,7 @@ static const Candidate *choose(const Group *group, const Loads *loads, const Col
     return best;
 }
 
-#define MOST_FLOWS 1e7 // on any link: many links are so much narrower than others only where somebody made them so
+#define MOST_FLOWS 1e7 // on any link: links are only so much narrower than others if a user made them so
 
 // Shares of a link are even per flow, and a plan that is spread over many NICs has a flow on each: it counts as many as
 // make its share of its narrowest link that of one flow. Coarsely rounded, so that sums with weights stay exact.
@@ -290,7 +290,7 @@ static uint64_t mix_number(uint64_t hash, double number) {
     return mix_word(hash, word);
 }
 
-// All that candidates and their prices go by.
+// Hash of everything that candidates and their prices depend on.
 uint64_t collective_price_likeness(const CollectivePrice *price) {
     const Group *group = &price->group;
     const Network *network = group->network;

@@ -1,4 +1,4 @@
-// Long lines between switches (between sites, or drawn by a user): what they add to each way of running a collective.
+// Latency of long lines between switches (between sites, or drawn by a user) for each candidate of a collective.
 #include <math.h>
 
 #include "models/network/collectives/candidates.h"

@@ -1,5 +1,5 @@
-// NCCL: latency and bytes of each algorithm and protocol. The tuner only chooses; taking the fastest by these very
-// times does as well (tried on 182 logs).
+// NCCL: latency and bytes of each algorithm and protocol. NCCL's tuner only chooses; choosing the fastest by these
+// times is as accurate (tested on 182 logs).
 #include <math.h>
 #include <string.h>
 
@@ -136,7 +136,7 @@ static Candidate ring_candidate(const Group *group, CollectiveOp op, Protocol pr
 }
 
 // Bytes each node sends up and down the double binary tree: every node is a leaf in one tree and inner in the other,
-// so with 2 nodes S, with more 2S. All get the load of the busiest, so that all stay alike.
+// so with 2 nodes S, with more 2S. All nodes get the load of the busiest, which keeps them equal.
 static double tree_network_bytes(int blocks) { return blocks < 2 ? 0 : fmin(2, blocks / 2.0); }
 
 // A chunk of every channel climbs and descends all levels before the last byte is done, at the pace of the slowest.
@@ -146,8 +146,8 @@ static double tree_fill_seconds(const Group *group, int channels, int levels, do
     return nccl_constant(group, TREE_FILL) * levels * chunk * channels / rate;
 }
 
-// At two nodes a tree sends half of a ring, which NCCL knows only where its search finds the tree more bandwidth within
-// the node than on the NICs: with NVSwitch, one NIC, or since Hopper. Elsewhere it takes rings for what is large.
+// At two nodes a tree sends half of a ring, which NCCL counts only if its search finds the tree more bandwidth within
+// the node than on the NICs: with NVSwitch, one NIC, or since Hopper. Otherwise large sizes take rings.
 static bool tree_is_underrated(const Group *group) {
     const Layout *layout = layout_of(group->network, node_of_rank(group->network, group->ranks[0]));
     return nccl_rule(group, RULE_TREE_UNDERRATED) && group->block_count == 2 && group->most > 1 && group->nics > 1 &&
@@ -174,8 +174,8 @@ static Candidate tree_candidate(const Group *group, Protocol protocol, double by
 
 static int switch_generation(const Group *group) { return group->year < 2024 ? 0 : 1; }
 
-// The pipeline is full when every GPU of the domain that reduces (32 at most) has a chunk in each channel; of eight
-// GPUs that is what the constants say.
+// The pipeline is full when every GPU of the domain that reduces (32 at most) has a chunk in each channel; the
+// constants are for eight GPUs.
 static double nvls_approach_seconds(const Group *group, double bytes) {
     double heads = fmin(group->least, NVLS_HEADS_MOST) / 8;
     return nccl_constant(group, PLATFORM_FILL) * heads * nccl_constant(group, NVLS_SLOW_TIME) * bytes /
@@ -235,7 +235,7 @@ static Candidate collnet_candidate(const Group *group, double bytes) {
                         2 * nccl_hop_between(group, PROTOCOL_SIMPLE, channels, bytes / channels) +
                         tree_fill_seconds(group, channels, chain + 2, bytes);
     candidate.between = 1;
-    candidate.between_limit *= nccl_tree_network_share(group); // as it was: nobody has two below
+    candidate.between_limit *= nccl_tree_network_share(group); // restores the limit: no node has two children
     candidate.believed_between = 0;
     return candidate;
 }

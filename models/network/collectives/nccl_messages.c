@@ -1,5 +1,5 @@
-// NCCL's sends and receives: grouped ones as a whole, and one message at a time for collectives that are simulated as
-// the messages they are made of (message.h).
+// NCCL's sends and receives: grouped ones as a whole, and single messages of collectives simulated message by message
+// (message.h).
 #include <math.h>
 
 #include "models/network/collectives/nccl_steps.h"
@@ -32,7 +32,7 @@ static double pair_channel_rate(const Group *group) {
            nccl_constant(group, PAIR_CHANNEL_RATE + nccl_generation(group));
 }
 
-// A message of up to 16 KiB goes by LL, a longer one by Simple (enqueue.cc).
+// A message of up to 16 KiB uses LL, a longer one Simple (enqueue.cc).
 static double pair_hop_seconds(const Group *group, double message) {
     if (!in_parts(group) || !nccl_rule(group, RULE_PAIR_PROTOCOL)) return 0;
     int channels = pair_channels(group, message);
@@ -73,7 +73,7 @@ Candidate nccl_direct_candidate(const Group *group, CollectiveOp op, bool shift,
     if (far) candidate.between_limit = fmin(candidate.between_limit, nccl_constant(group, FAR_RATE) / between);
     if (channels_are_shared(group)) {
         candidate.channels = pair_channels(group, message);
-        // All channels are busy with so many messages at a time, of which one is a rank's own to itself.
+        // Channels are busy with that many concurrent messages, one of which is a rank's own to itself.
         double messages = exchange ? fmin(n, (double)PAIR_CHANNELS / candidate.channels) : pair ? 1 : n;
         candidate.inside_limit = candidate.channels * pair_channel_rate(group) * messages;
     }

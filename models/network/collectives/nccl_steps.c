@@ -1,5 +1,5 @@
-// What one step of NCCL costs: which protocol it may take, how many channels, how long a hop is, and what software
-// moves at most where that is less than the links.
+// Cost of one NCCL step: permitted protocols, number of channels, hop latency, and the software's maximum rate if
+// below the links'.
 #include "models/network/collectives/nccl_steps.h"
 
 #include <math.h>
@@ -207,7 +207,7 @@ double nccl_socket_rate(const Group *group) {
            (group->nics > 1 && nccl_rule(group, RULE_SOCKETS_BY_ROOT) ? sqrt(group->nics) : 1);
 }
 
-// Platforms since 2022 have patched drivers for desktop cards, and switches that pass what comes at full rate.
+// Platforms since 2022 have patched drivers for desktop cards, and switches that forward at full rate.
 double nccl_peer_share(const Group *group) {
     return nccl_constant(group, PCIE_PEER_SHARE + (nccl_rule(group, RULE_PEER_BY_AGE) ? nccl_age(group) : 0));
 }

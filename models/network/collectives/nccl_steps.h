@@ -1,5 +1,4 @@
-// Parts of NCCL's times that its algorithms (nccl.c) and its messages (nccl_messages.c) have in common. For files of
-// this folder only.
+// Parts of NCCL's times shared by its algorithms (nccl.c) and its messages (nccl_messages.c). Private to this folder.
 #pragma once
 
 #include "models/network/collectives/candidates.h"
@@ -24,7 +23,7 @@ double nccl_hop_inside(const Group *group, Protocol protocol, int channels);
 bool nccl_hops_hide(const Group *group); // within a node, behind the bytes of the same steps
 // `message` is what one channel sends at a time, of payload.
 double nccl_hop_between(const Group *group, Protocol protocol, int channels, double message);
-// What a ring's proxies are busy with beside all else; `message` as above.
+// Proxy time of a ring that nothing else hides; `message` as above.
 double nccl_posting_seconds(const Group *group, Protocol protocol, int steps, double message);
 double nccl_network_factor(const Group *group);
 double nccl_fill_seconds(const Group *group, Protocol protocol, double bytes);

@@ -1,6 +1,6 @@
-// Algorithms of collectives, each as what every rank sends and receives, piece by piece. It knows places in a group and
-// which of them sit together; no links, no times. One list of steps drives the simulated collective (flows.c), the
-// real one over sockets (calibrate/tcp/netbench.c), and the check that everyone ends with what was promised.
+// Algorithms of collectives, as lists of sends and receives of every rank, piece by piece. They know positions in a
+// group and which of them share a node; no links, no times. One list of steps drives the simulated collective
+// (flows.c), the real one over sockets (calibrate/tcp/netbench.c), and the check of every rank's final data.
 #pragma once
 
 #include "models/network/network.h"
@@ -10,8 +10,8 @@ typedef struct FlowStep {
     int to, from; // places in the group, or -1
     int tag;      // the i-th send of a tag meets the i-th receive of that tag from this one to that
     int way;      // which of its own NICs the sender takes, where it has several
-    bool add;     // to what is there already; else in its place
-    int times;    // of an outline: it stands for so many, whose pieces alone differ; else 1
+    bool add;     // added to the data there; else replaces it
+    int times;    // of an outline: number of steps it represents, which differ in their pieces only; else 1
     int send_count, receive_count;
     const int32_t *send, *receive; // pieces
 } FlowStep;
@@ -21,8 +21,8 @@ typedef struct Lane { // steps in order; lanes do not wait for each other
     int count, room;
 } Lane;
 
-// Whom a schedule is made for. Pieces are numbered alike on all ranks: parts of the array where it is reduced or
-// broadcast; whose part it is for all_gather, gather and scatter; from * rank_count + to for all_to_all.
+// The rank that a schedule is made for. Pieces are numbered equally on all ranks: parts of the array if it is reduced
+// or broadcast; the owner's rank for all_gather, gather and scatter; from * rank_count + to for all_to_all.
 typedef struct Party {
     Arena *arena;
     CollectiveOp op;
@@ -32,9 +32,9 @@ typedef struct Party {
     const int32_t *numbers; // [pieces] 0, 1, 2, …: lists of pieces that follow each other point into it
     int order_count;        // rings that are laid otherwise than in order of number, in one block; 0: none
     const int8_t *orders;   // [ring * rank_count + position] places
-    int ways;               // NICs of each rank's own, where all have so many
+    int ways;               // NICs of each rank's own, if equal for all
     int chunks;             // that a pipelined array is cut into, per ring or tree
-    bool outline;           // of steps that go on alike the first will do
+    bool outline;           // of repeated equal steps only the first is needed
     struct {
         Lane *items;
         int count, room;
@@ -46,7 +46,7 @@ typedef struct Algorithm {
     CollectiveOp op;
     bool piped;   // several messages of a lane may be under way; else each waits for the one before
     bool at_once; // all messages, each on a lane of its own
-    bool alike;   // places with the same outline, but for whom they meet, do the same with pieces of other numbers
+    bool alike;   // places with equal outlines, up to their partners, do the same with pieces of other numbers
     int (*pieces)(const Party *party);
     void (*build)(Party *party); // adds lanes
 } Algorithm;

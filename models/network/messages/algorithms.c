@@ -1,4 +1,4 @@
-// The table of algorithms, and what their files share.
+// The table of algorithms, and functions shared by their files.
 #include "models/network/messages/algorithm.h"
 
 #include <string.h>

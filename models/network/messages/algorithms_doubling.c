@@ -56,7 +56,7 @@ void build_halving_doubling(Party *party) {
     give_back(party, lane, power, power);
 }
 
-// ---- Bruck: what a rank has goes to the rank so many places below, which then has twice as much (Bruck et al., 1997).
+// ---- Bruck: a rank sends its data to the rank `far` places below, which then has twice as much (1997).
 static const int32_t *wrapped(Party *party, int first, int count) {
     int32_t *pieces = ARENA_ARRAY(party->arena, int32_t, count);
     for (int i = 0; i < count; i++) pieces[i] = (first + i) % party->rank_count;
@@ -75,7 +75,7 @@ void build_bruck_gather(Party *party) {
     }
 }
 
-// Each round tells the rank so many places above: after log2(n) rounds all have heard of all (Hensgen et al., 1988).
+// Each round signals the rank `far` places above: after log2(n) rounds all have heard of all (Hensgen et al., 1988).
 void build_dissemination(Party *party) {
     int n = party->rank_count;
     Lane *lane = new_lane(party);

@@ -1,4 +1,4 @@
-// Everyone to everyone, and everyone to or from one.
+// Direct exchanges: all-to-all, and all to or from one rank.
 #include "models/network/messages/algorithm.h"
 
 #include "sim/base/list.h"
@@ -35,7 +35,7 @@ static const int32_t *leaping(Party *party, int at, int leap, int *count) {
         int32_t *items;
         int count, room;
     } pieces = {0};
-    for (int k = leap; k < n; k++) { // of those that began k - (what is still to go) places below
+    for (int k = leap; k < n; k++) { // from those that started k - (remaining distance) places below
         if (!(k & leap)) continue;
         int from = (at - (k & (leap - 1)) + n) % n;
         LIST_PUSH(party->arena, &pieces, from * n + (from + k) % n);
@@ -80,7 +80,7 @@ void build_linear_rooted(Party *party) {
     }
 }
 
-// Places count from the root. Below a rank hang as many as its lowest set bit says.
+// Places count from the root. The subtree below a rank has as many ranks as its lowest set bit.
 static int below(int place, int bit, int count) { return place + bit < count ? bit : count - place; }
 
 void build_binomial_rooted(Party *party) {

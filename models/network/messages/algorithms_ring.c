@@ -30,7 +30,7 @@ static int position_of(const Party *party, int ring, int rank) {
     return position;
 }
 
-// A rank's rings in the order of its place within them, so that ranks that do alike are seen to do alike.
+// A rank's rings in the order of its position within them, so that equivalent ranks have equal programs.
 static const int *rings_in_turn(Party *party) {
     int rings = ring_count(party);
     int *order = ARENA_ARRAY(party->arena, int, rings), *at = ARENA_ARRAY(party->arena, int, rings);

@@ -26,7 +26,7 @@ static int mirrored(int block, int count) { // the second tree: shifted by one, 
 
 static int unmirrored(int block, int count) { return count % 2 ? (block + count - 1) % count : count - 1 - block; }
 
-// In tree 1 the blocks stand at other places than in tree 0.
+// In tree 1 the blocks are at other places than in tree 0.
 static int parent_block(int tree, int block, int count) {
     int place = tree ? mirrored(block, count) : block, parent = tree_parent(place, count);
     return parent < 0 ? -1 : tree ? unmirrored(parent, count) : parent;
@@ -100,7 +100,7 @@ void build_tree(Party *party) {
         for (int tree = 0; tree < 2; tree++) add_tree(party, tree, head);
 }
 
-// ---- Binomial, counted from the root: a rank hangs below the one that lacks its lowest set bit.
+// ---- Binomial, counted from the root: a rank's parent is the one without its lowest set bit.
 static int rank_from_root(const Party *party, int place) { return (place + party->root) % party->rank_count; }
 
 static void binomial_reduce(Party *party, Lane *lane, int place) {

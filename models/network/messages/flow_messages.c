@@ -1,4 +1,4 @@
-// Which channel a message takes: one for all messages of one collective and tag from one place to another.
+// Assigns messages to channels: one for all messages of one collective and tag from one rank to another.
 #include <string.h>
 
 #include "models/network/messages/flow_plan.h"

@@ -1,17 +1,17 @@
-// A collective's messages packet by packet ("packet" beside flows.h's "flow"): what leaves a node goes as packets
-// through NICs, cables and switches of the fabric (packet_carrier.h), what stays in it over its links by fair shares as
-// at flow fidelity.
+// A collective simulated packet by packet (fidelity "packet"; flows.h is "flow"): traffic between nodes goes as
+// packets through NICs, cables and switches of the fabric (packet_carrier.h), traffic inside a node over its links by
+// fair shares as at flow fidelity.
 //
-// Who waits for whom is as at flow fidelity (flow_script.c): a message begins when both ends have come to it, or, in a
-// piped algorithm, when its sender has; then it is one more on its connection, behind those before it, and the rest of
-// its latency passes behind its last packet.
+// Dependencies are those of flow fidelity (flow_script.c): a message begins when both ends have come to it, or, in a
+// piped algorithm, when its sender has; then it is queued on its connection behind earlier messages, and the rest of
+// its latency passes after its last packet.
 #pragma once
 
 #include "models/network/messages/packet_carrier.h"
 
 // Laid and not yet run. Transport, switches and seed of the network are set in between.
 typedef struct FlowPackets FlowPackets;
-// NULL when it has no packets: `why` says so, and `remedy` what to do; NULL and no `why`: the watch stopped it.
+// NULL if it has no packets: `why` and `remedy` give reason and remedy; without `why` the watch stopped it.
 FlowPackets *flow_packets(Arena *arena, const FlowPlan *plan, const PacketSizes *sizes, const char **why,
                           const char **remedy);
 PacketNetwork *flow_packets_network(FlowPackets *packets);

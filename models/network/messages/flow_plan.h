@@ -1,11 +1,11 @@
-// What a FlowPlan is. For files of this folder only.
+// The members of FlowPlan. Private to this folder.
 #pragma once
 
 #include "models/network/messages/flows.h"
 #include "models/network/messages/message.h"
 #include "models/network/messages/steps.h"
 
-// Steps of NCCL's buffers: so many messages of one connection are under way at most.
+// Steps of NCCL's buffers: the most messages of one connection under way.
 #define FLOW_WINDOW 8
 
 struct FlowPlan {
@@ -15,10 +15,10 @@ struct FlowPlan {
     const Algorithm *algorithm;
     MessageStyle style;
     Protocol protocol;
-    Party party; // of nobody yet
+    Party party; // without a rank yet
     int piece_count, window;
     bool apart;         // latencies pass on streams of their own, not in the transfers
-    double piece_bytes; // when they are all alike
+    double piece_bytes; // if they are all equal
     double start_seconds;
     const PacketSizes *packets; // of messages that leave a node; NULL: at flow fidelity
 };
@@ -27,7 +27,7 @@ struct FlowPlan {
 const char *flow_busiest(const Link *links, const double *busy, int count, double least);
 // Of a message between two places, with nothing else under way.
 SimTime flow_latency(const FlowPlan *plan, LinkBook *book, int from, int to, int way);
-// As packets, what they take of that latency at rest, and what passes before the first of them; else 0.
+// The part of that latency that packets simulate at rest, and the rest before the first of them; else 0.
 SimTime flow_on_the_wire(const FlowPlan *plan, int from, int to, int way);
-// The script of a place where the request has steps.
+// The script of a place, if the request has user-written steps.
 FlowScript flow_script_of_steps(Arena *arena, const FlowPlan *plan, int place);

@@ -1,8 +1,8 @@
-// From the steps of a place to streams of operations. A lane has streams that send and streams that receive, each in
+// Converts a rank's steps to streams of operations. A lane has streams that send and streams that receive, each in
 // order. In a piped algorithm each neighbour has its own, and the next message follows on the wire while the last is
-// still under way: its latency passes on streams of its own at the receiver, as many as messages may be under way.
-// Elsewhere a message takes its latency and its bytes before the next one begins. Messages that are handed over all at
-// once (NCCL's grouped sends and receives) each wait for those before to be handed over.
+// still under way: its latency passes on separate streams at the receiver, as many as messages may be under way.
+// Otherwise a message takes its latency and its bytes before the next one begins. Messages posted at once (NCCL's
+// grouped sends and receives) each wait for the posting of those before.
 #include "models/network/messages/flow_plan.h"
 #include "sim/base/check.h"
 #include "sim/base/list.h"
@@ -126,8 +126,8 @@ static void pass_latency(Writer *w, int stream, FlowOp latency) {
     record(w, stream);
 }
 
-// Of messages that are handed over one after the other the first that leaves its node is so much earlier as packets
-// take, and with it those behind.
+// Of messages posted one after the other the first that leaves its node starts earlier by the packets' own latency,
+// and so do those after it.
 static SimTime packets_take(Writer *w, int from, int to, int way) {
     SimTime time = w->handed ? 0 : flow_on_the_wire(w->plan, from, to, way);
     if (hands_over(w->plan) && time > 0) w->handed = true;

@@ -1,5 +1,5 @@
-// The script of a place in an algorithm that the user wrote: a stream for each message that a step sends or receives
-// beside others. The next step waits for all of them.
+// The script of a rank in an algorithm that the user wrote: concurrent messages of a step have a stream each. The
+// next step waits for all of them.
 #include "models/network/messages/flow_plan.h"
 #include "sim/base/list.h"
 

@@ -1,10 +1,10 @@
-// The scripts of all places as one System: a channel for all messages of one tag from one place to another, and
-// programs that equal places share. Where an algorithm says of which places it asks the same (Algorithm.alike), one
-// script is written for all whose outlines agree.
+// The scripts of all ranks as one System: a channel for all messages of one tag from one rank to another, and shared
+// programs of equal ranks. If an algorithm declares which ranks are alike (Algorithm.alike), one script is written
+// for all whose outlines agree.
 //
-// Ring on 128 nodes of 8 GPUs: 8 lanes of 2,046 steps. GPU 9's outline is 8 pairs of messages, "so many to GPU 10 under
-// tag 1, so many from GPU 8", numbered by the channel and plan that they take, with their latencies. GPU 25's has the
-// same numbers; so its program is GPU 9's, on its own 16 channels, and none of its 114,000 operations is looked at.
+// Ring on 128 nodes of 8 GPUs: 8 lanes of 2,046 steps. GPU 9's outline is 8 pairs of messages, "so many to GPU 10
+// under tag 1, so many from GPU 8", numbered by their channel and plan, with their latencies. GPU 25's has the same
+// numbers; so its program is GPU 9's, on its own 16 channels, and none of its 114,000 operations is generated.
 #include <string.h>
 
 #include "models/network/messages/flow_plan.h"
@@ -13,7 +13,7 @@
 #include "sim/program.h"
 #include "sim/system/watch.h"
 
-#define OPS_PER_SIGHT 20 // a message of an outline takes as long as so many operations of a script
+#define OPS_PER_SIGHT 20 // cost of a message of an outline, in operations of a script
 
 typedef struct Sight { // a message in a place's outline
     int lane, step, pieces, times;
@@ -153,7 +153,7 @@ static Actor actor_by_script(Builder *b, Arena *scratch, int place) {
     return actor_of(program_book_keep(b->programs, &program), slots);
 }
 
-// ---- Places that do alike.
+// ---- Equal places.
 static bool goes_by_outline(const FlowPlan *plan) {
     return plan->algorithm->alike && !plan->request.pair_bytes && !plan->request.steps;
 }
@@ -250,7 +250,7 @@ static bool make_actor(Builder *b, int place, Actor *made) {
 
 #define LIKENESSES 2             // usual: even nodes and odd ones
 #define BYTES_PER_WRITTEN 100    // operation of a script, its copy in a program, and what a run knows of it
-#define BYTES_PER_CONNECTION 450 // of two places: its channel, its plans and what they use
+#define BYTES_PER_CONNECTION 450 // between two places: its channel, its plans and their link uses
 
 // Places other than the root do about the same.
 static void add_place(const FlowPlan *plan, int place, double places, FlowEstimate *estimate) {

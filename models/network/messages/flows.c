@@ -1,4 +1,4 @@
-// How a request is run as messages: algorithm, protocol, pieces, and the run of the system that flow_system.c builds.
+// Runs a request as messages: algorithm, protocol, pieces, and the run of the system that flow_system.c builds.
 #include "models/network/messages/flow_plan.h"
 #include "models/network/messages/packet_fabric.h"
 
@@ -11,8 +11,8 @@
 #define CHUNK_BYTES 524288.0 // a step of Simple
 #define CHUNKS_LEAST 8       // NCCL cuts small arrays finer
 #define RANKS_MOST 65536
-#define EXCHANGE_RANKS_MOST 1024 // who all meet each other
-#define CHUNKS_MOST 256          // more would not show
+#define EXCHANGE_RANKS_MOST 1024 // for all-to-all exchanges
+#define CHUNKS_MOST 256          // more have no visible effect
 #define TOLERANT_MESSAGES 4096   // fewer are shared exactly all the same
 
 // ---- What can be asked for.
@@ -62,7 +62,7 @@ static bool supported(Arena *arena, const CollectiveRequest *request, const char
     return true;
 }
 
-// ---- Protocol: what whole collectives would take.
+// ---- Protocol: by the time of whole collectives.
 static CollectivePlan fluid_plan(Arena *arena, const Network *network, const CollectiveRequest *request) {
     CollectiveRequest ring = *request;
     if (algorithm_find(request->op, request->algorithm) && request->backend == BACKEND_NCCL) ring.algorithm = "ring";

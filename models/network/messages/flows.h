@@ -1,12 +1,12 @@
-// A collective as the messages it is made of ("flow" beside collectives.c's "fluid"): every piece of every step is a
-// transfer with its own route, and waits for what it needs and no more. So skew, pipelining and collisions are real.
+// A collective message by message (fidelity "flow"; collectives.c is "fluid"): every piece of a step is a transfer
+// with its own route that waits only for its dependencies. So skew, pipelining and collisions are simulated.
 #pragma once
 
 #include "models/network/messages/algorithm.h"
 #include "sim/run.h"
 
-// How a request is run: by which algorithm, at what cost per message. NULL when it has no flows: `why` says so, and
-// `remedy` what to do.
+// How a request is run: its algorithm, and the cost per message. NULL if it cannot be simulated as messages: `why` is
+// the reason, `remedy` the remedy.
 typedef struct FlowPlan FlowPlan;
 const FlowPlan *flow_plan(Arena *arena, const Network *network, const CollectiveRequest *request, const char **why,
                           const char **remedy);
@@ -14,7 +14,7 @@ const FlowPlan *flow_plan(Arena *arena, const Network *network, const Collective
 // The same with what leaves a node as packets (packet_carrier.h): of latencies that pass as work that which packets
 // take themselves is taken off.
 typedef struct PacketSizes {
-    int payload, header, control; // bytes: of a full packet, beside it, of an acknowledgement
+    int payload, header, control; // bytes: full packet's payload, its header, an acknowledgement
 } PacketSizes;
 static inline double packet_stretch(const PacketSizes *sizes) { // on the wire, with acknowledgements, a byte of payload
     return (double)(sizes->payload + sizes->header + sizes->control) / sizes->payload;
@@ -48,7 +48,7 @@ int flow_place(const FlowPlan *plan, int rank); // -1: not in the group
 int flow_rank(const FlowPlan *plan, int place);
 // What a place sends and receives, piece by piece, in lanes; of written steps none.
 Party flow_party(Arena *arena, const FlowPlan *plan, int place);
-int flow_pieces(const FlowPlan *plan, double *bytes); // how many there are, and of so many bytes when all are alike
+int flow_pieces(const FlowPlan *plan, double *bytes); // their number, and their size if all are equal
 const char *flow_algorithm(const FlowPlan *plan);
 
 // Links, and behind them those of software, numbered as messages first use them.
@@ -57,7 +57,7 @@ LinkBook *link_book_create(Arena *arena, const Network *network, const Link *lin
 const Link *link_book_links(const LinkBook *book, int *count);
 // What passes after the last byte of a message has left, where the transfer itself has none of it (else 0).
 SimTime flow_latency_behind(const FlowPlan *plan, LinkBook *book, int from, int to, int way);
-// Messages follow each other on the wire: who sends one goes on at once where packets carry it.
+// Whether messages follow each other on the wire: with packets the sender of one goes on at once.
 bool flow_is_piped(const FlowPlan *plan);
 // Of a channel: messages of one tag share a connection, those of different collectives do not.
 static inline int64_t message_lane(int64_t collective, int64_t tag) { return collective << 24 | tag; }
@@ -66,12 +66,12 @@ Plan flow_message(Arena *arena, const FlowPlan *plan, LinkBook *book, int from, 
 Plan flow_lone_message(Arena *arena, const Network *network, LinkBook *book, Backend backend, int from_rank,
                        int to_rank, double bytes);
 
-// Channels of messages, numbered as they are first asked for; `collective` tells apart those whose places and tags are
-// alike. `places`: about how many there are.
+// Channels of messages, numbered by first use; `collective` distinguishes those with equal places and tags. `places`:
+// estimate of their number.
 typedef struct MessageBook MessageBook;
 MessageBook *message_book_create(Arena *arena, LinkBook *links, int places);
 int32_t message_channel(MessageBook *book, int collective, int from, int to, int tag);
-// The number of the plan by which a SEND or RECEIVE uses its channel, so many times.
+// The number of the plan with which a SEND or RECEIVE uses its channel, `times` times.
 int32_t message_plan_number(MessageBook *book, const FlowPlan *flow, int32_t channel, const FlowOp *op, int times);
 const Plan *message_book_plan(const MessageBook *book, int32_t channel, int32_t plan);
 const Channel *message_book_channels(const MessageBook *book, int *count); // when all is sent that is received
@@ -90,11 +90,11 @@ typedef struct FlowSystem {
     bool stopped; // by the watch: there is no system
 } FlowSystem;
 FlowSystem flow_system(Arena *arena, const FlowPlan *plan);
-// The same from the scripts of all places, though they do alike: as packets they do not.
+// The same from the scripts of all places, also of equal ones: as packets they differ.
 FlowSystem flow_system_of_each(Arena *arena, const FlowPlan *plan);
-// Ranks that do the same at the same time become one.
+// Merges ranks that do the same at the same time.
 void flow_fold(Arena *arena, FlowSystem *flows);
-// About what it takes to make it.
+// Estimated cost of building it.
 typedef struct FlowEstimate {
     double ops, bytes; // operations that are written; memory
 } FlowEstimate;

@@ -1,4 +1,4 @@
-// One message: its way over the links of both nodes and the fabric, spread as the fabric spreads it.
+// Route of one message over the links of both nodes and the fabric, spread as the fabric spreads traffic.
 #include "models/network/messages/message.h"
 
 #include <math.h>

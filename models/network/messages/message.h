@@ -1,5 +1,5 @@
-// What one message of a collective costs: the links it crosses, its latency, and the limits of the software that moves
-// it. From the same constants as whole collectives (constants.h). For files of this folder only.
+// Cost of one message of a collective: links, latency, and the limits of the software, from the same constants as
+// whole collectives (constants.h). Private to this folder.
 #pragma once
 
 #include "models/network/loads.h"
@@ -12,13 +12,13 @@ typedef struct MessageStyle {
     Backend backend;
     Protocol protocol;
     int channels;
-    int lengthening_channels; // of these, as nccl_lengthening_channels says
+    int lengthening_channels; // of these, by nccl_lengthening_channels
     double message_bytes;     // that a channel sends at a time; all of a direct one
-    double phases;            // of a ring's steps, as nccl_staged_phases says; 0: 1
+    double phases;            // of a ring's steps, by nccl_staged_phases; 0: 1
     bool tree;                // between nodes
     bool ring;                // whose ranks all send at once
     bool direct;              // NCCL's grouped sends and receives
-    bool exchange;            // of everyone with everyone
+    bool exchange;            // all-to-all
 } MessageStyle;
 
 // Bytes per second of one rank's sends, and of its sends and receives together, in a block and beyond it; and of all
@@ -61,5 +61,5 @@ Plan message_plan(Arena *arena, LinkBook *book, const Group *group, const Messag
 bool message_is_remote(const Group *group, const MessageStyle *style, int from_rank, int to_rank);
 NicPair message_nics(const Group *group, const MessageStyle *style, int from_rank, int to_rank, int way);
 
-// What everyone sends to everyone, [from * rank_count + to] bytes, per byte of `bytes`.
+// Loads of an uneven all-to-all, [from * rank_count + to] bytes, per byte of `bytes`.
 Loads uneven_loads(Arena *arena, const Group *group, const double *pair_bytes, double bytes);

@@ -1,4 +1,4 @@
-// A fabric as hosts (NICs), switches and cables of the packet engine. For files of this folder only.
+// A fabric as hosts (NICs), switches and cables of the packet engine. Private to this folder.
 #pragma once
 
 #include "models/network/topology.h"

@@ -1,15 +1,15 @@
-// How transports and switches are where nothing is said: windows of a bandwidth-delay product, marks by rate, pauses
-// with headroom left, trimmed queues; and which transport a fabric is used to.
+// Defaults of transports and switches: windows of a bandwidth-delay product, ECN thresholds by rate, pauses with
+// headroom left, trimmed queues; and the usual transport of a fabric.
 #pragma once
 
 #include "sim/base/problem.h"
 #include "sim/packet/packet.h"
 
-// What they go by.
+// What the defaults depend on.
 typedef struct PacketFacts {
     double bytes_per_second; // on the wire, of the fastest host
     double latency_seconds;  // of the longest cable
-    double bare_seconds;     // round trip of a packet that finds nobody
+    double bare_seconds;     // round trip of a packet in an idle network
     int ports;               // of a switch, at most
     double packets, hops;    // about, that a run takes; with those of acknowledgements
     bool lossless, tcp;      // by credits, InfiniBand and Slingshot; sockets
@@ -18,7 +18,7 @@ typedef struct PacketFacts {
     bool warm;               // windows have grown before
 } PacketFacts;
 
-// What is asked for; below 0: as it is usual.
+// The user's settings; below 0: default.
 typedef struct PacketAsked {
     int transport, routing;
     bool at_inputs;
@@ -28,11 +28,11 @@ typedef struct PacketAsked {
 } PacketAsked;
 extern const PacketAsked packets_unasked;
 
-// First sizes of packets, routing, buffer, seed and the transport; once the facts are known, transport and routing of a
-// fabric where none are asked for; then the rest.
+// First sizes of packets, routing, buffer, seed and the transport; once the facts are known, the fabric's default
+// transport and routing; then the rest.
 void packet_rules_begin(const PacketAsked *asked, PacketNetwork *network);
 void packet_rules_usual(PacketAsked *asked, const PacketFacts *facts);
 void packet_rules_end(const PacketAsked *asked, const PacketFacts *facts, PacketNetwork *network);
-// False after a problem: `what`, for example "the packets of the collective", would be too much.
+// False after a problem: `what`, for example "the packets of the collective", would be too large.
 bool packet_rules_allow(const PacketFacts *facts, const PacketNetwork *network, const char *what, const char *remedy,
                         Where where, Problems *problems);

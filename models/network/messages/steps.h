@@ -1,6 +1,6 @@
-// An algorithm that the user writes: for every rank a list of steps, each the messages it sends and receives at once.
-// A rank's next step begins when all messages of the one before are through. It says how many bytes go where, not what
-// is in them.
+// An algorithm written by the user: for every rank a list of steps, each with concurrent sends and receives. A rank's
+// next step begins when all messages of the previous one are complete. It specifies how many bytes go where, not
+// their content.
 #pragma once
 
 #include "sim/base/arena.h"

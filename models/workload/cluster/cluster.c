@@ -1,4 +1,4 @@
-// From catalogue parts to a network with ranks, storage and prices.
+// Builds a cluster from catalogue parts: a network with ranks, storage and prices.
 #include "models/workload/cluster/cluster.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ double pcie_bytes_per_second(int generation, int lanes) {
     return per_lane[generation] * (lanes > 0 ? lanes : 16);
 }
 
-// Collectives' constants go by generation, not by product.
+// Collectives' constants depend on the generation, not on the product.
 static int generation_year(const Gpu *gpu) {
     int year = architecture_year(gpu->generation);
     return year ? year : gpu->year;
@@ -55,7 +55,7 @@ static NodeShape shape_of_node(const NodeType *type, const Gpu *gpu, int gpus, d
     shape.nic_count = type->nic_count;
     shape.interior = type->interior;
     if (type->interior) {
-        shape.pair_bytes_per_second = link; // of one link: the interior says how many
+        shape.pair_bytes_per_second = link; // of one link: the interior has their number
         if (pcie <= 0 && type->interior->pcie_bytes_per_second > 0)
             shape.pcie_bytes_per_second = type->interior->pcie_bytes_per_second;
     }
@@ -84,8 +84,8 @@ static FabricShape shape_of_fabric(const ClusterSpec *spec) {
     return shape;
 }
 
-// What was measured between nodes is the link's, and stands behind what was measured inside one.
-static void tell_link(NodeShape *shape, const FabricLink *link) {
+// Constants measured between nodes belong to the link, and follow those measured inside a node.
+static void set_link_factors(NodeShape *shape, const FabricLink *link) {
     const double in_order[] = {link->collectives.hop, link->collectives.rate, link->collectives.pair};
     memcpy(shape->collective_factors + NODE_FACTORS, in_order, sizeof in_order);
 }
@@ -123,7 +123,7 @@ static void add_group(Builder *builder, const ClusterSpec *spec, const NodeGroup
         int shape = here == type->gpu_count
                         ? full_shape
                         : add_shape(builder, shape_of_node(type, gpu, here, group->pcie_bytes_per_second));
-        if (spec->link) tell_link(&builder->shapes[shape], spec->link);
+        if (spec->link) set_link_factors(&builder->shapes[shape], spec->link);
         // A node that the catalogue gives no compute NIC still has one port when the user joins nodes by a fabric.
         if (spec->link && nics == 0 && !type->interior) builder->shapes[shape].nic_count = 1;
         if (spec->nics > 0 && !type->interior) builder->shapes[shape].nic_count = spec->nics;
@@ -165,7 +165,7 @@ static const double *link_speed_of(Arena *arena, const ClusterSpec *spec, int no
     return factors;
 }
 
-// A provider's machines stand in the provider's halls.
+// A provider's machines have the provider's networks.
 static void check_fabrics(Arena *arena, const Catalogue *catalogue, const ClusterSpec *spec, Problems *problems) {
     for (int g = 0; g < spec->group_count && spec->link; g++) {
         const NodeType *type = spec->groups[g].type;
@@ -264,7 +264,7 @@ const char *cluster_nodes_text(Arena *arena, const ClusterSpec *spec) {
     const char *text = "";
     for (int g = 0; g < spec->group_count; g++) {
         const NodeType *type = spec->groups[g].type;
-        int nodes = 0, before = 0; // groups of one type are told where the first of them stands
+        int nodes = 0, before = 0; // groups of one type are listed at the first of them
         for (int k = 0; k < spec->group_count; k++) {
             if (spec->groups[k].type != type) continue;
             nodes += nodes_of_group(&spec->groups[k]);

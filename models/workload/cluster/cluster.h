@@ -22,16 +22,16 @@ typedef struct ClusterSpec {
     int nodes_per_leaf;      // 0: 32
     double oversubscription; // 1 none
     bool rail_optimised;
-    const FabricShape *layout;        // instead of the four above, less what the link says; or NULL
+    const FabricShape *layout;        // instead of the four above, with the link's defaults; or NULL
     const StorageType *storage;       // shared storage, or NULL
     int storage_units;                // of it; 0: as many as the cluster needs (storage_units.h)
-    double price_per_gpu_hour;        // -1: what the price book says of the nodes
+    double price_per_gpu_hour;        // -1: the nodes' price in the price book
     const char *currency;             // of the answer and of stated prices; NULL: the price book's
     const struct RentSpec *rent;      // which line of the price book (cluster_money.h); or NULL: on demand, the newest
-    const struct BillSpec *bill;      // discount, support, tax, what is left out (cluster_money.h); or NULL
+    const struct BillSpec *bill;      // discount, support, tax, excluded rows (cluster_money.h); or NULL
     const struct OwnSpec *own;        // bought instead of rented (cluster_money.h); or NULL
     const struct Grid *grid;          // that its electricity is from, or NULL: the world's average
-    const struct Site *site;          // where rented machines stand: racks, breakers; NULL: colocation
+    const struct Site *site;          // of rented machines: racks, breakers; NULL: colocation
     double power_cap_watts;           // limit of every GPU; 0: none
     double power_usage_effectiveness; // 0: the site's, for rented machines 1.3
     const struct FaultsSpec *faults;  // or NULL: nothing fails

@@ -1,4 +1,4 @@
-// The prices that a cluster stands on: from the price book, the catalogue and what the user says.
+// Prices of a cluster: from the price book, the catalogue and the user's options.
 #include "models/workload/cluster/cluster_money.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ Quote rent_quote(Arena *arena, const Catalogue *catalogue, const NodeType *node,
         wish.among_count = node->provider ? 0 : rent->among_count;
     }
     Quote quote = quote_find(arena, catalogue, node, gpu, &wish, currency);
-    // What others ask for such GPUs holds for a node only when somebody wants that.
+    // Other providers' offers of such GPUs are used only on request.
     return quote.is_own || asks(rent) ? quote : (Quote){.currency = quote.currency};
 }
 
@@ -83,7 +83,7 @@ static void refuse_book(const RentSpec *rent, const NodeGroup *group, const Gpu 
     problem_hint(problems, "take a price for such GPUs (lockstep hw list price), or state one: gpu_hour = 2.49");
 }
 
-// Free, or not known: nobody says, so neither do we.
+// Refuses storage and egress without a price: an offer that lists none may be free or unknown.
 static void check_services(const RentSpec *rent, const Offer *offer, Problems *problems) {
     bool storage = rent->storage_bytes > 0 && !(offer && offer->storage_per_gb_month > 0);
     bool egress = rent->egress_bytes > 0 && !(offer && offer->egress_per_gigabyte > 0);
@@ -107,7 +107,7 @@ static bool is_all_stated(const ClusterSpec *spec) {
     return true;
 }
 
-// A machine of one provider is nobody else's, and what a provider rents out is on that provider's network.
+// A provider's own machine type cannot be rented elsewhere, and a rented machine has its provider's network.
 static void check_provider(Arena *arena, const Cluster *cluster, const ClusterMoney *money, const NodeGroup *group,
                            Problems *problems) {
     const RentSpec *rent = cluster->spec->rent;
@@ -220,7 +220,7 @@ static void need(Problems *problems, const OwnSpec *own, const char *what, const
     problem_hint(problems, "state it: %s = …, in the currency of the cluster (0: you have it already)", field);
 }
 
-// A node comes with NICs, but a faster fabric needs faster ones; and who says what a NIC costs buys some.
+// A node comes with NICs, but a faster fabric needs faster ones; and a stated NIC price implies a purchase.
 static int nics_that_lack(const Cluster *cluster, const OwnSpec *own, const NodeType *type) {
     const FabricLink *link = cluster->spec->link;
     if (!link || cluster->node_count < 2) return 0;

@@ -1,5 +1,5 @@
-// What a cluster is rented or bought for: what the user says of it, and the prices found for it when it is made.
-// models/workload/money/money.h says what that comes to.
+// How a cluster is paid for, rented or bought: the user's settings, and the prices found when the cluster is made.
+// models/workload/money/money.h computes the bill.
 #pragma once
 
 #include "models/hardware/quote.h"
@@ -7,9 +7,9 @@
 
 struct Cluster;
 
-// ---- What the user says.
+// ---- The user's settings.
 
-// What the user says of one type of node, whatever the catalogue says: the rent of a GPU-hour, or the price of a node.
+// The user's price of one node type, which overrides the catalogue: rent of a GPU-hour, or price of a node.
 typedef struct NodePrice {
     const NodeType *node;
     double amount;
@@ -17,19 +17,19 @@ typedef struct NodePrice {
 
 typedef struct RentSpec {
     Where where;
-    const Offer *offer;            // this line of the price book; NULL: what the rest comes to (quote.h)
+    const Offer *offer;            // this line of the price book; NULL: found by the other fields (quote.h)
     const char *provider, *region; // or NULL: any
     int terms;                     // one of Terms; -1: on demand
-    bool market;                   // a node that nobody rents by its name costs the median of those with its GPUs
+    bool market;                   // a node without an offer costs the median of nodes with its GPUs
     const char *const *among;      // of these providers only (quote_common_providers); NULL: all
     int among_count;
-    const NodePrice *prices; // these go before all
+    const NodePrice *prices; // override all others
     int price_count;
     double storage_bytes; // kept at the provider all the time
     double egress_bytes;  // carried out once in a run
 } RentSpec;
 
-// Amounts in the cluster's currency; NAN: what catalogue and site say.
+// Amounts in the cluster's currency; NAN: the catalogue's and the site's.
 typedef struct OwnSpec {
     Where where;
     const Site *site;
@@ -47,17 +47,17 @@ typedef struct OwnSpec {
 #define OWN_INTEREST 0.08
 #define OWN_UTILISATION 0.8
 OwnSpec own_spec_usual(const Site *site);
-double own_node_price(const OwnSpec *own, const NodeType *type); // as stated; NAN: what the catalogue says
+double own_node_price(const OwnSpec *own, const NodeType *type); // as stated; NAN: the catalogue's
 // Machines sell for 25 to 35 % of their price after 36 months: 0.3 to the power of years / 3.
 double resale_share(double years);
 
-// What is added to a price and taken off it, and what is no part of it. Shares of 1.
+// Surcharges and discounts on a price, and excluded rows. Shares of 1.
 typedef struct BillSpec {
     Where where;
     double discount;     // off the machines' rent
     double support;      // of rent, storage and discount together
     double tax;          // of everything
-    const char *without; // rows that somebody else pays for: "staff,energy"; or NULL
+    const char *without; // rows paid for elsewhere: "staff,energy"; or NULL
 } BillSpec;
 
 typedef struct BillRow {
@@ -75,12 +75,12 @@ typedef struct ClusterMoney {
     const Catalogue *catalogue;
     const Quote *quotes;                          // [group] of the price book, each perhaps of no offer; NULL: stated
     const Offer *const *offers;                   // [group] the one offer that a quote is of; NULL: none, or several
-    double rent_per_hour;                         // of the whole cluster in `currency`; 0: nobody knows
+    double rent_per_hour;                         // of the whole cluster in `currency`; 0: unknown
     double rent_least, rent_most, rent_log_sigma; // the same at the cheapest provider and the dearest; sd of its log
     const char *currency;
     const OwnSpec *own; // every NAN filled in; or NULL
-    FabricBill fabric;  // of what is owned
-    double nics_to_buy; // that do not come with the nodes
+    FabricBill fabric;  // of owned machines
+    double nics_to_buy; // not included with the nodes
     double node_price;  // of all nodes
     const Grid *grid;
     const Site *site;
@@ -89,7 +89,7 @@ typedef struct ClusterMoney {
 // NULL after problems: a price book without that line, machines for sale nowhere.
 const ClusterMoney *cluster_money_create(Arena *arena, const Catalogue *catalogue, const struct Cluster *cluster,
                                          Problems *problems);
-// What the price book says of a GPU-hour of this node, as `rent` (or NULL: its own price on demand) has it. Of no offer
-// where there is none, without a problem. `currency` as quote_find has it.
+// The price book's quote of a GPU-hour of this node for `rent` (NULL: its own on-demand price). Without an offer if
+// there is none, without a problem. `currency` as in quote_find.
 Quote rent_quote(Arena *arena, const Catalogue *catalogue, const NodeType *node, const Gpu *gpu, const RentSpec *rent,
                  const char *currency);

@@ -1,4 +1,4 @@
-// Fabrics as files of real clusters show them. A kind of file is a row (fabric_file.c) and the file that reads it.
+// Fabrics from files of real clusters. A format is a row (fabric_file.c) and the file that reads it.
 #pragma once
 
 #include "models/workload/cluster/fabric_kinds.h"
@@ -8,12 +8,12 @@
 bool is_fabric_file(const char *word);
 
 typedef struct FabricFile {
-    const char *path;                              // as messages say it
-    char *text;                                    // changed by who reads it
-    double oversubscription, pod_oversubscription; // what the user says of a tree whose file does not; 0: nothing
+    const char *path;                              // for messages
+    char *text;                                    // modified by the parser
+    double oversubscription, pod_oversubscription; // the user's, of a tree whose file has none; 0: none
 } FabricFile;
 
-// What a file showed. `rate_word`: the links of its NICs, as the catalogue calls them ("ib-ndr400"); NULL: not said.
+// The content of a file. `rate_word`: the links of its NICs by their catalogue name ("ib-ndr400"); NULL: unspecified.
 typedef struct FabricShown {
     const FabricShape *shape;
     const char *rate_word;

@@ -1,4 +1,4 @@
-// The table of fabrics' names and fields, and the making of a FabricShape from what a user says.
+// The table of fabric kinds and their fields, and the conversion of user values to a FabricShape.
 #include "models/workload/cluster/fabric_kinds.h"
 
 #include <math.h>
@@ -70,7 +70,7 @@ struct FabricMaker {
         int count, room;
     } nodes;
     int64_t node_total;
-    int nics; // of each node; 0: nothing is said yet
+    int nics; // of each node; 0: not set yet
 };
 
 FabricMaker *fabric_maker(Arena *arena, FabricWord word, Where where, Problems *problems) {

@@ -1,4 +1,4 @@
-// Fabrics as users say them: kinds by name, each with the fields it takes, from a text, a JSON file or a Lua table.
+// Fabrics as user input: kinds by name, each with its fields, from a text, a JSON file or a Lua table.
 #pragma once
 
 #include "models/hardware/hardware.h"
@@ -22,7 +22,7 @@ typedef enum FabricWord {
 } FabricWord;
 extern const char *const fabric_words[FABRIC_WORD_COUNT]; // "single_switch", "leaf_spine", …
 
-// A number that a fabric takes. Everything that can say one (Lua, --fabric, JSON) goes by these rows.
+// A number of a fabric. All inputs (Lua, --fabric, JSON) use these rows.
 typedef struct FabricField {
     const char *name;
     QuantityKind quantity;
@@ -41,12 +41,12 @@ void fabric_set(FabricMaker *maker, const char *field, double value, Where where
 void fabric_set_dims(FabricMaker *maker, const int *dims, int count, Where where);
 void fabric_add_cable(FabricMaker *maker, const char *from, const char *to, double bytes_per_second, double seconds,
                       Where where);
-// As fast as the NICs of so many nodes are together.
+// With the bandwidth of the NICs of `nodes` nodes.
 void fabric_add_node_cable(FabricMaker *maker, const char *from, const char *to, double nodes, Where where);
 void fabric_add_nodes(FabricMaker *maker, const char *switch_name, int count, Where where);
-// A node whose NICs hang on switches of their own: as many NICs at each.
+// A node whose NICs are on separate switches: an equal number at each.
 void fabric_add_node_of_nics(FabricMaker *maker, const char *const *switches, int nics, Where where);
-void fabric_set_places(FabricMaker *maker, int nodes); // more than these there are not
+void fabric_set_places(FabricMaker *maker, int nodes); // the largest number of nodes
 const FabricShape *fabric_finish(FabricMaker *maker);  // NULL after problems
 
 // "ib-ndr400", "ib-hdr200:dragonfly:groups=8:switches_per_group=4:nodes_per_switch=2", "eth-10g:lab.json",

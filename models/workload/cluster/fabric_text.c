@@ -1,4 +1,4 @@
-// Fabrics on the command line and in JSON files.
+// Parsing of fabrics on the command line and in JSON files.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,8 +168,8 @@ static const FabricShape *shape_from_json(Arena *arena, const ReadGate *gate, co
     return maker ? fabric_finish(maker) : NULL;
 }
 
-// ---- Files that show a real cluster: "LINK:FILE", "FILE" where it says how fast its links are, and behind either of
-// them ":oversubscription=2" where it does not say how its switches are joined.
+// ---- Files of real clusters: "LINK:FILE", "FILE" if it has the links' rate, and either followed by
+// ":oversubscription=2" if it has no cables between switches.
 
 #define LARGEST_FILE ((size_t)16 << 20)
 

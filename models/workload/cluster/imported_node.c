@@ -1,4 +1,4 @@
-// From a matrix or XML to a NodeType.
+// Converts a topology matrix or XML to a NodeType.
 #include "models/workload/cluster/imported_node.h"
 
 #include <math.h>
@@ -135,7 +135,7 @@ const NodeType *node_from_interior(Arena *arena, const Catalogue *catalogue, con
     node->nic_count = interior->nic_count;
     if (interior->nic_bytes_per_second > 0) node->nic_bytes_per_second = interior->nic_bytes_per_second;
     if (interior->no_gpudirect) node->gpudirect_rdma = false;
-    node->price_usd = 0; // somebody else's machine
+    node->price_usd = 0; // unknown price
     return node;
 }
 

@@ -1,6 +1,6 @@
-// What ibnetdiscover prints of an InfiniBand fabric (rdma-core, infiniband-diags): each switch and each adapter with
-// its ports and what hangs on them. Nodes are the hosts whose adapters have names ("node7 mlx5_0"); cables between the
-// same two switches are one of their summed rate.
+// Reader of ibnetdiscover's output (rdma-core, infiniband-diags): each switch and each adapter of an InfiniBand
+// fabric with its ports and their peers. Nodes are the hosts whose adapters have names ("node7 mlx5_0"); cables
+// between the same two switches are one of their summed rate.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ bool is_ibnetdiscover(const char *text) {
 
 // ---- Words.
 
-// What stands between the next two quotes; *at moves behind them. NULL: there are none.
+// The text between the next two quotes; *at moves behind them. NULL: there are none.
 static const char *quoted(Reading *r, const char **at) {
     const char *open = strchr(*at, '"'), *close = open ? strchr(open + 1, '"') : NULL;
     if (!close) return NULL;
@@ -79,7 +79,7 @@ static int box_of(Reading *r, const char *id) {
     return r->boxes.count - 1;
 }
 
-// "4xNDR": lanes of so many Gb/s (4x of each: 10, 20, 40, 40, 56, 100, 200, 400, 800).
+// "4xNDR": the number of lanes and their rate (4x of each: 10, 20, 40, 40, 56, 100, 200, 400, 800 Gb/s).
 static double rate_of(const char *speed) {
     static const struct {
         const char *name;
@@ -94,7 +94,7 @@ static double rate_of(const char *speed) {
     return 0;
 }
 
-// The last word of a line that is a speed; with -f others stand behind it.
+// The last word of a line that is a speed; with -f other words follow it.
 static const char *speed_of(Reading *r, const char *line) {
     const char *found = NULL;
     for (const char *at = line; *at; at += strcspn(at, " \t\r")) {
@@ -107,7 +107,7 @@ static const char *speed_of(Reading *r, const char *line) {
     return found;
 }
 
-// A box is named where it stands and where it hangs on others; a switch's name is not its alone.
+// A device is named at its own entry and at those of its peers; a switch's name is not unique.
 static void name_box(Reading *r, int number, const char *id, const char *name) {
     Box *box = &r->boxes.items[number];
     if (!name || !*name || strcmp(box->name, id) != 0) return;
@@ -125,7 +125,7 @@ static void take_block(Reading *r, const char *line) {
     name_box(r, r->box, id, quoted(r, &at));
 }
 
-// [33] "S-0002c903"[1] # "spine1" lid 6 4xNDR. Each cable stands in the file twice, once for each of its ends.
+// [33] "S-0002c903"[1] # "spine1" lid 6 4xNDR. Each cable occurs twice in the file, once for each end.
 static void take_port(Reading *r, const char *line) {
     char *end;
     long port = strtol(line + 1, &end, 10), other_port = 0;

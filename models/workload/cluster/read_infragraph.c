@@ -1,6 +1,6 @@
-// InfraGraph, the description of clusters that goes with Chakra: devices made of components, instances of devices, and
-// edges between components of instances. Read is the network: hosts are instances whose device has an xpu somewhere
-// within, everything else is a switch. What lies within a host is the node type's.
+// Reader of InfraGraph, Chakra's description of clusters: devices made of components, instances of devices, and edges
+// between components of instances. Only the network is read: instances whose device contains an xpu are hosts, all
+// others switches. The inside of a host is the node type's.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

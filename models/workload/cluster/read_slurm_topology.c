@@ -1,5 +1,5 @@
-// Slurm's topology.conf (its man page): switches with the nodes or the switches beneath them, or blocks of nodes. It
-// says who hangs together and nothing of rates: those are the link's, and the oversubscription is the user's word.
+// Reader of Slurm's topology.conf (its man page): switches with their nodes or lower switches, or blocks of nodes. It
+// has no rates: these are the link's, and the oversubscription is the user's option.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,7 +175,7 @@ static void take_lines(Reading *r, char *text) {
     }
 }
 
-// ---- Who is above whom.
+// ---- The tree of switches.
 static bool take_child(void *context, const char *name) {
     Reading *r = context;
     int child = name_index_find(r->unit_names, name);
@@ -204,7 +204,7 @@ static void find_children(Reading *r) {
     }
 }
 
-// From the leaves up, each switch once all beneath it are counted: whoever is never counted is above itself.
+// From the leaves up, each switch once all beneath it are counted: one that is never counted is part of a cycle.
 static void count_nodes(Reading *r) {
     int count = 0, *ready = ARENA_ARRAY(r->scratch, int, r->units.count);
     int *first = ARENA_ARRAY(r->scratch, int, r->units.count + 1),

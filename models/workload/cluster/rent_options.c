@@ -1,4 +1,4 @@
-// The options of a price, and what they may not say together.
+// The price options, and which of them conflict.
 #include "models/workload/cluster/rent_options.h"
 
 #include <math.h>
@@ -46,7 +46,7 @@ typedef struct NodePrices {
     int count, room;
 } NodePrices;
 
-// What a price is of, and what it may be.
+// The unit of a price, and its range.
 typedef struct PriceKind {
     const char *option, *of; // "--price", "a GPU-hour"
     double least, most;      // with `least`, unless it is 0: above 0
@@ -263,7 +263,7 @@ void rent_from_options(Arena *arena, const Catalogue *catalogue, const Options *
     read_rent(arena, catalogue, options, option_text(options, "provider", NULL), terms, spec, problems);
 }
 
-// ---- Several providers and terms beside each other.
+// ---- Several providers and terms compared.
 
 const OptionSpec *rent_options_with_lists(Arena *arena, int *count) {
     OptionSpec *rows = ARENA_ARRAY(arena, OptionSpec, rent_option_count);

@@ -1,4 +1,4 @@
-// What rented machines cost, said in options: the same at every command that prices a cluster.
+// Rental price options, common to all commands that price a cluster.
 #pragma once
 
 #include "models/workload/cluster/cluster.h"
@@ -21,10 +21,10 @@ extern const int rent_option_count;
 // `rent`.
 void prices_from_text(Arena *arena, const Catalogue *catalogue, const char *text, Where where, double *gpu_hour,
                       RentSpec *rent, Problems *problems);
-// Option "node-price" of machines that are bought, in the same words; node_price is NAN where none is said for all.
+// Option "node-price" of owned machines, in the same format; node_price is NAN without a price for all nodes.
 void node_prices_from_options(Arena *arena, const Catalogue *catalogue, const Options *options, OwnSpec *own,
                               Problems *problems);
-// The same where another field says what holds for all nodes: NODE=AMOUNT,… only. False after problems.
+// The same if another field has the price of all nodes: NODE=AMOUNT,… only. False after problems.
 bool rents_of_nodes(Arena *arena, const Catalogue *catalogue, const char *text, Where where, RentSpec *rent,
                     Problems *problems);
 bool prices_of_own_nodes(Arena *arena, const Catalogue *catalogue, const char *text, Where where, OwnSpec *own,
@@ -41,5 +41,5 @@ const RentSpec *const *rents_from_options(Arena *arena, const Catalogue *catalog
 // A problem for each price in `rent` that is of none of these nodes.
 void own_concerns(const OwnSpec *own, const NodeType *const *nodes, int node_count, Problems *problems);
 void rent_concerns(const RentSpec *rent, const NodeType *const *nodes, int node_count, Problems *problems);
-// Whether anything of it was said.
+// Whether any price option was given.
 bool rent_is_said(const Options *options);

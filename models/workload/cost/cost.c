@@ -1,4 +1,4 @@
-// What a block costs: its kernels on one GPU, added up by cause, with the collectives where they fall.
+// Cost of a block: its kernels on one GPU, added up by cause, with its collectives in order.
 #include "models/workload/cost/cost.h"
 
 #include "models/workload/cost/cost_constants.h"
@@ -8,8 +8,8 @@
 #include "models/workload/model/model_internal.h"
 #include "sim/base/check.h"
 
-// Optimizer steps move these bytes per parameter: reading and writing what they keep in fp32, the gradient, its norm
-// and unscaling. Mixed precision adds the 16-bit copy of weight and gradient.
+// Bytes moved by the optimizer step per parameter: reading and writing fp32 state, the gradient, its norm and
+// unscaling. Mixed precision adds the 16-bit copy of weight and gradient.
 #define ADAM_BYTES 40.0
 #define ADAM_BYTES_EACH_OPERATION 96.0 // PyTorch's default: each operation through all of its tensors
 #define ADAM_8BIT_SAVES 12.0           // two moments read and written in a byte, not in four
@@ -263,8 +263,8 @@ static bool since_transformer_engine(const Gpu *gpu) { return gpu->year >= 2022;
 // hook before and one after each, in either direction.
 #define MODULES_OF_A_LAYER 13
 
-// An adapter adds three, and of them two that FSDP shards each by itself, for what is trained and what is frozen cannot
-// be in one unit (PEFT's fsdp_auto_wrap_policy).
+// An adapter adds three modules, two of which FSDP shards separately, since trained and frozen weights cannot be in
+// one unit (PEFT's fsdp_auto_wrap_policy).
 #define MODULES_OF_AN_ADAPTER 3
 #define UNITS_OF_AN_ADAPTER 2
 
@@ -327,7 +327,7 @@ static double kernel_floor(const Work *work) {
     return work->gpu->launch_seconds * (in_graphs ? work->gpu->graph_launch_share : 1);
 }
 
-// Of issuing kernels and of what a layer takes beside; a graph of them is replayed without the CPU.
+// CPU time of issuing kernels and of a layer's other host work; CUDA graphs are replayed without the CPU.
 static double cpu_seconds(const Work *work, double host_seconds, double kernels, double collectives) {
     if (work->training->cuda_graphs) return 0;
     double issuing = kernels * issue_seconds(work->training, work->gpu);
@@ -335,8 +335,8 @@ static double cpu_seconds(const Work *work, double host_seconds, double kernels,
     return issuing + host_slowness(work->gpu) * (host_seconds + collectives * work->traits->collective_seconds);
 }
 
-// The CPU issues kernels ahead of the GPU: whichever is slower over all that a block did until then sets the time. The
-// end of a stretch is no later for a quicker GPU or a quicker CPU, so that no collective begins later for either.
+// The CPU issues kernels ahead of the GPU: the slower of the two over all of a block's work so far sets the time. The
+// end of a stretch is no later with a faster GPU or CPU, so that no collective begins later with either.
 typedef struct Progress {
     double gpu, cpu; // seconds that each alone would have taken
     double passed;
@@ -344,8 +344,8 @@ typedef struct Progress {
 
 #define LEAST_SECONDS 1e-12 // a tick of the simulation
 
-// Seconds until the stretch ends since the one before did, as the host's work beside issuing is spread over the pass's
-// kernels.
+// Seconds from the end of the previous stretch to the end of this one; the host's time without issuing is spread over
+// the pass's kernels.
 static double progress_by(Progress *progress, const Work *work, const Pass *pass, double all_kernels,
                           const Stretch *stretch) {
     double q = cost_constant(ISSUE_SHARPNESS), before = progress->passed;
@@ -523,7 +523,7 @@ double host_seconds_per_step(const TrainingSpec *training, const Gpu *gpu) {
     return training->cpu_seconds_per_step + seconds_between_steps(training, gpu);
 }
 
-// Weights and their gradients are in 32 bits; what is in 16 comes and goes within forward and backward.
+// Weights and their gradients are in 32 bits; 16-bit copies exist within forward and backward only.
 static bool autocasts(const TrainingSpec *training) {
     return !training->half_weights && !shards_weights(&training->layout) &&
            framework_traits(training->framework)->wire_bytes >= 4;
@@ -534,8 +534,8 @@ bool steps_by_operation(const TrainingSpec *training) {
     return adam && training->framework == FRAMEWORK_EAGER && !training->fused_optimizer;
 }
 
-// An optimizer of Adam's kind in Python of one's own: some twenty operators for each tensor, one after the other, each
-// of which reads two of the size and writes one. With FSDP2 and tensor parallelism PyTorch's tensors are sharded.
+// An Adam-like optimizer in custom Python: some twenty operators for each tensor, one after the other, each of which
+// reads two tensors and writes one. With FSDP2 and tensor parallelism PyTorch's tensors are sharded.
 #define OWN_OPERATORS 20
 #define OWN_OPERATOR_BYTES 10.0
 
@@ -576,8 +576,7 @@ double optimizer_seconds(const TrainingSpec *training, double parameters, const 
     return memory_seconds(gpu, bytes * parameters) + kernels * issue;
 }
 
-// Two narrow matrices beside the query, key and value product and the output product of each layer, or beside every
-// product.
+// LoRA: two narrow matrices at the query-key-value product and the output product of each layer, or at every product.
 double trained_share(const TrainingSpec *training) {
     const Model *model = training->model;
     if (training->lora_rank == 0 || !names_parts(model)) return 1;

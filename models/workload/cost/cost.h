@@ -1,4 +1,4 @@
-// What one block of a model costs on one GPU for one micro-batch: a short list of kernels grouped by cause, with the
+// Cost of one block of a model on one GPU for one micro-batch: a short list of kernels grouped by cause, with the
 // tensor-parallel collectives between them; its parameters; the activations it keeps for backward.
 #pragma once
 
@@ -26,15 +26,15 @@ typedef enum Cause {
 } Cause;
 extern const char *const cause_names[CAUSE_COUNT];  // "gemm", "attention", "memory-bound", … as JSON keys spell them
 extern const char *const cause_titles[CAUSE_COUNT]; // "Matrix multiplication", … for tables and plots
-Activity activity_of_cause(Cause cause);            // what it is to a GPU's draw
+Activity activity_of_cause(Cause cause);            // for a GPU's power draw
 
 typedef struct CostItem {
     Cause cause;
     double seconds;          // of work; 0 for a collective
-    CollectiveOp collective; // meaningful when bytes > 0: the stream waits for it, unless it runs beside
+    CollectiveOp collective; // if bytes > 0: the stream waits for it, unless overlapped
     double bytes;
-    bool overlapped; // it runs beside what follows, until
-    bool join;       // the stream waits for it
+    bool overlapped; // with the items that follow, until
+    bool join;       // an item at which the stream waits for it
 } CostItem;
 
 #define COST_ITEMS 160
@@ -51,18 +51,17 @@ typedef struct BlockCost {
     double activation_bytes;                  // kept per micro-batch in flight until backward
     double late_bytes;    // of them and of gradients: kept until those of the weights, when they come later
     double working_bytes; // needed only while this block runs (largest transient)
-    double output_bytes;  // passed on to the next block: what a pipeline stage sends
+    double output_bytes;  // passed on to the next block: sent by a pipeline stage
     int kernels_forward, kernels_backward;
 } BlockCost;
 
 // micro_batch in samples on one replica. The GPU must support the precision (checked earlier).
 BlockCost block_cost(const Model *model, int block, const TrainingSpec *training, double micro_batch, const Gpu *gpu);
 
-// What of a block's time each operator takes (cost_shares.c), parts that sum to what block_cost has by cause: forward
-// and backward, where the schedule splits it that of weights apart; what is computed again under CAUSE_RECOMPUTE. Norms
-// have with them what software does around them: residuals, dropout, biases of their half of a layer. Some parts are no
-// operator's: casts of weights, adapters, the launches of a layer's kernels, which software's counts have by half
-// layers.
+// Attribution of a block's time to operators (cost_shares.c), in parts that sum to block_cost by cause: forward and
+// backward, weight gradients separate if the schedule splits them; recomputation under CAUSE_RECOMPUTE. Norms include
+// the software's passes around them: residuals, dropout, biases of their half of a layer. Some parts belong to no
+// operator: casts of weights, adapters, the launches of a layer's kernels, which are counted by half layers.
 enum { WAY_FORWARD, WAY_BACKWARD, WAY_WEIGHTS, PASS_WAYS };
 typedef struct OperatorTime {
     const char *name; // as Operator.name
@@ -82,12 +81,12 @@ double fp8_recipe_rate(const Gpu *gpu, Fp8Recipe recipe);
 double block_matmul_flops(const Model *model, int block, const TrainingSpec *training, double micro_batch);
 bool same_block(const TrainingSpec *training, int a, int b); // they surely cost the same
 
-// One optimizer step over so many parameters on this GPU (memory-bound), seconds; kernels launched are counted in.
+// One optimizer step over `parameters` parameters on this GPU (memory-bound), seconds; kernel launches included.
 double optimizer_seconds(const TrainingSpec *training, double parameters, const Gpu *gpu);
-double host_seconds_per_step(const TrainingSpec *training, const Gpu *gpu); // that nothing hides
+double host_seconds_per_step(const TrainingSpec *training, const Gpu *gpu); // exposed
 double optimizer_state_bytes(const TrainingSpec *training); // per parameter, a 32-bit copy of the weight counted in
 bool sends_slices(const TrainingSpec *training);            // stages pass on a tp-th of activations, gathered there
-int blocks_ahead(const TrainingSpec *training);             // whose weights are gathered beside those at work
+int blocks_ahead(const TrainingSpec *training);             // whose weights are prefetched
 double trained_share(const TrainingSpec *training);         // of the parameters: 1, or what LoRA's adapters add
 double gradient_bytes(const TrainingSpec *training);        // per parameter on the wire, frozen ones counted in
 // Of a sample's tokens those that each sees, which are its own sample's where several are packed: a causal one half of
@@ -100,8 +99,8 @@ bool block_in_4_bits(const TrainingSpec *training, int block);         // its we
 double stored_weight_bytes(const TrainingSpec *training, int block);   // weight_bytes, or of NF4 with its scales
 double gathered_weight_bytes(const TrainingSpec *training, int block); // as ZeRO 3 passes them between GPUs
 
-// Of the tokens routed to experts, mean over the layers that have them: what the rank with most gets, and what no
-// expert's capacity drops.
+// Of the tokens routed to experts, mean over the layers with experts: the share of the most loaded rank, and the
+// share not dropped by capacity limits.
 typedef struct RoutedShares {
     double fullest, kept;
 } RoutedShares;
@@ -136,7 +135,7 @@ double reserved_bytes_varied(const Memory *memory); // where batches are of many
 // The chance that the peak is beyond what the GPU has, and where it lies nine times in ten, from how far measured peaks
 // lay from such estimates.
 double chance_to_run_out(const Memory *memory);
-#define MEMORY_FITS 0.95            // chance to fit that is enough to recommend a job, unless the user says another
+#define MEMORY_FITS 0.95            // chance to fit that is enough to recommend a job, by default
 bool may_fit(const Memory *memory); // that chance is below 95 %
 // Nine times in ten it lies within; weights, gradients and the optimizer's state are counted, and no peak is below
 // them.
@@ -145,8 +144,8 @@ void peak_range(const Memory *memory, double *low, double *high);
 // Stage `stage` of pp (0 based) holds the blocks first … last; in_flight micro-batches are kept at once.
 Memory memory_estimate(const Model *model, const TrainingSpec *training, int first_block, int last_block,
                        double micro_batch, double in_flight, int dp, const Gpu *gpu);
-// What the fullest rank of a whole job needs: batch sizes worked out, every pipeline stage looked at. The layout must
-// divide the GPUs, and the model must have a layer for each chunk (checked earlier). *stage (or NULL): which one it is.
+// Memory of the most loaded rank of a whole job, over all pipeline stages. The layout must divide the GPUs and the
+// model have a layer for each chunk (checked earlier). *stage (or NULL): that rank's stage.
 Memory memory_of_job(const TrainingSpec *training, int gpus, const Gpu *gpu, int *stage);
 // The smallest change to the job that makes it fit on this GPU, as a sentence ("recompute = \"selective\" (61 GiB)"),
 // tried in this order: smaller micro-batch, recompute, zero 1, more tp, more pp, one alone, then one after the other;

@@ -1,20 +1,20 @@
-// The attention core: from queries, keys and values to the weighted values, plain or by flash kernels, shared out by
-// rings or by heads.
+// Cost of the attention core: from queries, keys and values to the weighted values, plain or by flash kernels, split
+// by rings or by heads.
 #include <math.h>
 
 #include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/model/model_internal.h"
 
-// Flash attention against a GEMM of the same FLOPs, by generation and by the GPU's. Sequences must be long for that:
-// starting and finishing a tile of queries, and what the mask of causal attention leaves of the tiles on the diagonal,
-// cost as much as so many keys more: one tile before Blackwell, four on it, where products end sooner. Backward: 2.5
+// Flash attention relative to a GEMM of the same FLOPs, by generation and by the GPU's own. This holds for long
+// sequences: starting and finishing a tile of queries, and the masked part of diagonal tiles in causal attention,
+// cost as much as additional keys: one tile before Blackwell, four on it, where products end sooner. Backward: 2.5
 // times the FLOPs at a lower rate.
 typedef struct FlashShares {
     CostConstantId before_hopper, hopper, blackwell;
     bool pads_heads; // to 64 or 128
     bool costs_more_keys;
-    double exponentials; // of the scores, what is not behind products, since Hopper, whose products end sooner
+    double exponentials; // of the scores, the part not hidden by products, since Hopper
 } FlashShares;
 static const FlashShares flash_shares[ATTENTION_COUNT] = {
     [ATTENTION_FLASH] = {FLASH_BEFORE_HOPPER, FLASH_ON_HOPPER, FLASH_ON_BLACKWELL, false, true, 0},
@@ -40,7 +40,7 @@ static double more_keys(const Work *work) {
     return cost_constant(work->gpu->generation == BLACKWELL ? FLASH_KEYS_ON_BLACKWELL : FLASH_KEYS);
 }
 
-// In 32 bits: PyTorch's memory-efficient kernels, on vector units; in 64 no quicker than products of 64 bits.
+// In 32 bits: PyTorch's memory-efficient kernels, on vector units; in 64 no faster than 64-bit products.
 static void efficient_kernel(const Work *work, Pass *pass, double flops, double bytes, int direction) {
     if (direction == BACKWARD) {
         flops *= FLASH_BACKWARD_FLOPS;

@@ -1,4 +1,4 @@
-// The table.
+// The table of cost constants.
 #include "models/workload/cost/cost_constants.h"
 
 #define IMAGES "470 published steps of image networks, twelve families"

@@ -1,5 +1,5 @@
-// The fitted and assumed numbers of what a block costs: how software runs kernels, attention, convolutions, memory that
-// frameworks hold. What was counted from what kernels read and write stands beside the code that uses it.
+// Fitted and assumed numbers of a block's cost: how software runs kernels, attention, convolutions, memory that
+// frameworks hold. Numbers counted from a kernel's reads and writes are next to the code that uses them.
 #pragma once
 
 #include "sim/base/constant.h"

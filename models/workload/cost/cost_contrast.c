@@ -1,5 +1,5 @@
-// Contrast (CLIP): a GPU's images against the texts of all and the other way round; what was gathered from the others
-// gets its gradient back.
+// Cost of the contrastive loss (CLIP): a GPU's images against the texts of all GPUs and the reverse; gathered
+// embeddings return their gradients.
 #include "models/workload/cost/cost_layers.h"
 
 #define LOSS_FORWARD 6.0 // passes over the similarities in 32 bits: scale, maximum, exponentials, sum

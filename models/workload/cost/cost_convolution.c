@@ -1,4 +1,4 @@
-// Convolutions as implicit GEMMs, and those of channels apart.
+// Cost of convolutions: as implicit GEMMs, and depthwise ones.
 #include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/cost_layers.h"
 #include "models/workload/model/model_internal.h"
@@ -6,10 +6,10 @@
 #define CHANNEL_PAD 64.0        // channels are padded to the smallest tile: of matrix units and cuDNN 5
 #define CHANNEL_PAD_VECTOR 32.0 // of vector units since
 #define WINOGRAD_GAIN 2.25      // 3x3 with stride 1 on vector units: 36 products become 16
-// Channels last, PyTorch of 2022 with cuDNN 8.3: no matrix-unit kernel has more channels in a group, and what it falls
-// back to reaches little of the vector units.
+// Channels last, PyTorch of 2022 with cuDNN 8.3: no matrix-unit kernel supports more channels in a group, and the
+// fallback reaches little of the vector units' rate.
 #define WIDE_GROUP 32
-#define SLOTS_PER_CLOCK 128.0 // a multiprocessor issues to so many lanes
+#define SLOTS_PER_CLOCK 128.0 // lanes that a multiprocessor issues to
 #define TILE 128.0
 #define SPLIT_K_LIMIT 8
 #define SPLIT_K_LEAST 256.0 // elements of K left to each part
@@ -32,11 +32,11 @@ static double wave_loss(const Gpu *gpu, double groups, double m, double n, doubl
     return least;
 }
 
-// Where what a type's products reach says little of its convolutions: their share of the peak itself, by architecture
-// and bytes of an element. H100 and H200 agree, and B200 and GB200; Kepler and Pascal ran cuDNN 5 and 6, whose ramp is
-// long and whose algorithms spare products.
+// Convolutions whose rate does not follow from the type's products: their share of the peak itself, by architecture
+// and bytes of an element. H100 and H200 agree, and B200 and GB200; Kepler and Pascal ran cuDNN 5 and 6, whose ramp
+// is long and whose algorithms save products.
 typedef struct ConvRate {
-    int element_bytes; // 0: their products say enough
+    int element_bytes; // 0: follows from the products
     CostConstantId of_peak;
 } ConvRate;
 static const ConvRate conv_rates[ARCHITECTURE_COUNT] = {[KEPLER] = {4, CONV_PEAK_KEPLER},

@@ -1,5 +1,5 @@
-// Layers of elements, and what follows the others: norms, activations, sums, pools and copies, by the passes that they
-// make over a layer's output.
+// Cost of element-wise layers, alone or after others: norms, activations, sums, pools and copies, by their passes
+// over a layer's output.
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@
 // cuDNN's batch norm reads its input twice, ReLU and sums are kernels of their own unless they are fused to it.
 typedef struct ImageTraits {
     bool channels_last; // as convolutions on matrix units want it; else they change the layout there and back
-    double traffic;     // bytes moved, as a multiple of what the passes say
+    double traffic;     // bytes moved, as a multiple of the passes' bytes
     double batch_norm[2], fixed_norm[2], relu[2], residual_add[2];
     int kernels[2];                         // of a convolution with its batch norm and ReLU
     int layout_kernels[2], cast_kernels[2]; // more with channels first on matrix units, and under autocast
@@ -55,8 +55,8 @@ bool channels_last(const Work *work) {
 
 bool before_volta(const Gpu *gpu) { return gpu->year < 2017; }
 
-// A multiprocessor can ask only so much of memory in a clock by the strided loads of these kernels. Before Volta the
-// catalogue's efficiencies, judged from the same steps with cuDNN's later passes, are short.
+// The strided loads of these kernels limit a multiprocessor's memory requests per clock. Before Volta the catalogue's
+// efficiencies, fitted to the same steps with later cuDNN's passes, are too low.
 double image_kernel_seconds(const Gpu *gpu, double memory_seconds, double bytes) {
     if (before_volta(gpu)) return memory_seconds / cost_constant(MEMORY_SHARE_CUDNN_5);
     double asked = cost_constant(BYTES_PER_CLOCK_AND_SM) * gpu->sm_count * gpu->tensor_hz;
@@ -108,7 +108,7 @@ static void image_kernels(Pass *pass, double kernels) {
     pass_now(pass)->seconds[CAUSE_LAUNCH] += kernels * cost_constant(DRAIN_SECONDS);
 }
 
-// Norms, activations, sums and copies of what a layer gives.
+// Norms, activations, sums and copies of a layer's output.
 static double element_passes(const Work *work, const NetLayer *layer, int direction) {
     const ImageTraits *traits = image_traits_of(work);
     bool forward = direction == FORWARD;

@@ -1,4 +1,4 @@
-// The two ends of a transformer: its embedding, and the loss of its logits.
+// Cost of a transformer's embedding, and of its logits and loss.
 #include "models/workload/cost/cost_internal.h"
 
 void embedding_cost(const Work *work, Pass *forward, Pass *backward) {
@@ -26,7 +26,7 @@ void embedding_cost(const Work *work, Pass *forward, Pass *backward) {
 
 static const double fused_logit_bytes[] = {8, 10}, loss_kernels[] = {12, 16}; // kernels: of the head
 // A compiler reads logits of 16 bits for their maximum and for their sum, and once more for their gradients, which it
-// writes in 16 bits: what is in 32 bits stays in registers (TorchInductor's code for cross_entropy).
+// writes in 16 bits: 32-bit values stay in registers (TorchInductor's code for cross_entropy).
 static const double compiled_logit_bytes[] = {4, 4};
 
 static const double *logit_bytes_of(const Work *work) {

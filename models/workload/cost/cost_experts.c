@@ -1,7 +1,7 @@
-// Mixture-of-experts layers in place of an MLP: router, tokens sorted and exchanged with the ranks that hold their
-// experts, grouped products, and the way back (Lepikhin et al. 2021; Megatron-Core's dispatcher). Each layer waits for
-// the rank whose experts got the most tokens, so every rank is given that one's time: what the mean rank has to do, and
-// of the rest that it waits (CAUSE_EP).
+// Cost of mixture-of-experts layers: router, tokens sorted and exchanged with the ranks that hold their experts,
+// grouped products, and the way back (Lepikhin et al. 2021; Megatron-Core's dispatcher). Each layer waits for the
+// rank whose experts got the most tokens, so every rank gets that rank's time: the mean rank's work as work, and the
+// rest as waiting (CAUSE_EP).
 #include <string.h>
 
 #include "models/workload/cost/cost_constants.h"
@@ -108,7 +108,7 @@ typedef struct Dispatch {
     double copies; // of a token that travel, as a share of its experts: one per rank with fused dispatch
 } Dispatch;
 
-// A token's k experts are on so many different ranks, of even choices.
+// Mean number of distinct ranks of a token's k experts, for uniform choices.
 static double ranks_of_token(double ep, double k) { return ep * (1 - pow(1 - 1 / ep, k)); }
 
 static Dispatch dispatch_of(const Work *work) {

@@ -1,4 +1,4 @@
-// What the files that cost a block share: how a framework runs kernels, and a pass as it is being added up.
+// Shared by the files that compute a block's cost: how a framework runs kernels, and a pass while it is added up.
 #pragma once
 
 #include "models/hardware/kernel.h"
@@ -7,9 +7,9 @@
 
 // How kernels are run. A pass reads or writes a whole tensor once; "forward, backward".
 typedef struct FrameworkTraits {
-    double traffic;            // bytes moved by element-wise kernels, as a multiple of what the passes say
+    double traffic;            // bytes moved by element-wise kernels, as a multiple of the passes' bytes
     double issue_seconds;      // CPU time to issue one kernel
-    double layer_seconds[2];   // CPU time of a transformer layer's modules beside issuing their kernels
+    double layer_seconds[2];   // CPU time of a transformer layer's modules without issuing their kernels
     double collective_seconds; // CPU time to issue one collective
     double step_seconds;       // CPU time between steps
     bool in_graphs;            // its kernels are launched as CUDA graphs
@@ -29,10 +29,10 @@ typedef struct FrameworkTraits {
     double gradient_bytes;       // of one gradient of mixed precision in memory
     bool wide_scores;            // autocast's softmax is in 32 bits, and what lies about it
     double wide_bytes; // of an element of the FFN's and the scores' passes in mixed precision; 0: as products have them
-    bool keeps_casts;  // 8-bit inputs of products are kept for backward (Transformer Engine), not what they were cast
-                       // from
+    bool keeps_casts;  // 8-bit inputs of products are kept for backward (Transformer Engine), instead of their
+                       // sources
     bool plain_cublas; // its products go to cuBLAS as PyTorch calls it, not through Transformer Engine
-    bool keeps_gates;  // SiLU of the gate is a tensor of its own, kept for the product with what it gates
+    bool keeps_gates;  // SiLU of the gate is a separate tensor, kept for the product that it gates
     bool drops_gradients; // a step's gradients are made in its backward and dropped after it (zero_grad in PyTorch 2)
     double adam_bytes;    // moved by the optimizer per parameter when it is made of elementary operators; 0: fused
 } FrameworkTraits;
@@ -56,21 +56,21 @@ typedef struct Stretch {
     CollectiveOp collective;
     double bytes;
     CollectiveOp overlapped;
-    double overlapped_bytes; // what runs beside this stretch; 0 none
-    Cause overlapped_cause;  // CP: keys and values around the ring; TP: beside products
+    double overlapped_bytes; // of the collective that overlaps this stretch; 0 none
+    Cause overlapped_cause;  // CP: keys and values around the ring; TP: during products
 } Stretch;
 
 typedef struct Ledger Ledger; // of operators (cost_shares.c)
 
 #define PASS_STRETCHES 64
 typedef struct Pass {
-    Ledger *ledger; // NULL: nobody asks
+    Ledger *ledger; // NULL: shares are not recorded
     Stretch stretches[PASS_STRETCHES];
     int count;
-    double host_seconds; // of the CPU beside issuing kernels
+    double host_seconds; // of the CPU, without issuing kernels
 } Pass;
 
-// One block on one GPU: what all its kernels have in common.
+// One block on one GPU: the common properties of its kernels.
 typedef struct Work {
     const Model *model;
     const TrainingSpec *training;
@@ -92,12 +92,12 @@ typedef struct Work {
 } Work;
 
 Work work_of(const Model *model, const TrainingSpec *training, double micro_batch, const Gpu *gpu);
-// Routing may differ from layer to layer: what follows is of this one.
+// Sets the block, since routing may differ from layer to layer.
 void work_on_block(Work *work, int block);
 RoutedShares expert_load(const TrainingSpec *training, int block, double ep);
-// How much of the fullest rank's tokens the mean rank gets; 1: all alike.
+// Tokens of the mean rank as a share of the most loaded rank's; 1: balanced.
 double even_share(const Work *work);
-// Of experts' operators what the mean rank does counts for what it is, the rest of the time as waiting for the fullest.
+// Costs an expert operator: the mean rank's time by cause, the rest of the time as waiting for the most loaded rank.
 typedef void OperatorCost(const Work *work, Pass *pass, const Operator *one, int direction);
 void cost_of_fullest(const Work *work, Pass *pass, const Operator *one, int direction, OperatorCost *cost);
 
@@ -110,7 +110,7 @@ typedef struct BlockView {
 const Work *block_view(BlockView *view, int block, const Work *work);
 
 typedef struct GpuParameters {
-    double held, spread; // after tensor parallelism; of those, what expert parallelism spreads, counted apart
+    double held, spread; // after tensor parallelism; the part spread by expert parallelism, counted apart
 } GpuParameters;
 
 // One block as one GPU sees it: its own clock, its operators, its parameters.
@@ -126,7 +126,7 @@ void block_walk(BlockWalk *walk, const Model *model, int block, const TrainingSp
                 const Gpu *gpu);
 bool steps_by_operation(const TrainingSpec *training); // Adam or Adafactor, in eager software that does not fuse it
 void cost_of_block(const Work *work, int block, Pass *forward, Pass *backward);
-// How much of its kernels' own seconds a stretch takes, and what it takes beside them.
+// A stretch's time as a share of its kernels' own seconds, and its launch time in addition.
 typedef struct StretchTime {
     double share, launch;
 } StretchTime;
@@ -184,7 +184,7 @@ void product_input_backward(const Work *work, Pass *pass, const Operator *one);
 void product_weight_backward(const Work *work, Pass *pass, const Operator *one);
 // The weights' casts, and gradients added to those of earlier micro-batches.
 void weight_passes(const Work *work, Pass *pass, int direction);
-void adapter_cost(const Work *work, Pass *pass, const Operator *one, int direction); // LoRA's, beside a product
+void adapter_cost(const Work *work, Pass *pass, const Operator *one, int direction); // LoRA's, of a product
 void half_kernels(const Work *work, Pass *pass, int direction);                      // of half a layer
 void leave_region(const Work *work, Pass *pass);                                     // a tensor-parallel one
 void gather_slices(const Work *work, Pass *pass, double bytes); // nothing without sequence parallelism
@@ -192,7 +192,7 @@ double product_input_bytes(const Work *work); // of an element that goes into a 
 
 void embedding_cost(const Work *work, Pass *forward, Pass *backward); // (cost_embedding_head.c)
 void loss_cost(const Work *work, Pass *pass, const Operator *loss, int direction);
-// Flash attention of so many FLOPs and bytes, counted forward (cost_attention.c).
+// Flash attention with `flops` and `bytes` counted forward (cost_attention.c).
 void flash_kernel(const Work *work, Pass *pass, double flops, double bytes, double head_dim, int direction);
 #define FLASH_KERNELS_SAVED 6 // softmax, mask, dropout and two batched products become one
 void attention_cost(const Work *work, Pass *pass, const Operator *core, int direction);
@@ -205,7 +205,7 @@ void route_cost(const Work *work, Pass *pass, const Operator *router, int direct
 void choose_experts(const Work *work, Pass *pass, double tokens, int direction);
 void exchange_cost(const Work *work, Pass *pass, const Operator *one, int direction);
 void expert_activation(const Work *work, Pass *pass, const Operator *one, int direction);
-// Tokens, with repeats, that the experts of the fullest rank take in: what every layer waits for.
+// Tokens, with repeats, of the most loaded rank's experts, for which every layer waits.
 double routed_tokens(const Work *work);
 
 double contrast_pairs(const Work *work); // samples that each one is held against (cost_contrast.c)

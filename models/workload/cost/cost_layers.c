@@ -1,4 +1,4 @@
-// What a block of a network costs, layer by layer: each by the kind of its operator.
+// Cost of an image network's block, layer by layer, by the kind of its operator.
 #include "models/workload/cost/cost_layers.h"
 
 #include "sim/base/check.h"

@@ -1,4 +1,4 @@
-// What a layer of a network costs, by the kind of its operator, and what the files of those kinds share.
+// Cost of a layer by the kind of its operator, shared by the files of those kinds.
 #pragma once
 
 #include "models/workload/cost/cost_internal.h"
@@ -18,6 +18,6 @@ bool on_tensor_cores(const Work *work); // its products: not in FP32 and FP64
 double image_kernel_seconds(const Gpu *gpu, double memory_seconds, double bytes);
 bool before_volta(const Gpu *gpu);
 
-// Nobody asks for the gradient of what comes into a network.
+// The gradient of a network's input is not needed.
 static inline bool is_first_layer(const Work *work, const NetLayer *layer) { return layer == work->model->net_layers; }
 static inline int direction_count(const NetLayer *layer) { return layer->learning == LEARNS_NEVER ? 1 : 2; }

@@ -1,4 +1,4 @@
-// Causes of time and classes of memory, as tables and files spell them.
+// Names of causes of time and classes of memory, in tables and files.
 #include "models/workload/cost/cost.h"
 
 const char *const cause_names[CAUSE_COUNT] = {

@@ -1,6 +1,5 @@
-// What an operator of a transformer costs, by its kind, and a run of them: forward in their order, backward in reverse,
-// with what passes between the GPUs that share a layer (Shoeybi et al. 2019; sequence parallelism: Korthikanti et al.
-// 2022).
+// Cost of a transformer's operators, by kind, and of a run of them: forward in order, backward in reverse, with the
+// traffic between the GPUs that share a layer (Shoeybi et al. 2019; sequence parallelism: Korthikanti et al. 2022).
 #include <math.h>
 
 #include "models/workload/cost/cost_constants.h"
@@ -37,9 +36,9 @@ static void add_casts(const Work *work, Pass *pass, const Operator *one, double 
     pass_now(pass)->seconds[CAUSE_MEMORY] += memory_seconds(work->gpu, bytes * one->batch);
 }
 
-// NF4: scales first, then weights, two kernels, forward and backward. GPTQ: shifted, cast, masked, less their zero,
-// times their scale, each a pass of PyTorch's over the weights and three kernels over the zeros before; autograd keeps
-// what they give for backward (auto_gptq/nn_modules/qlinear/qlinear_cuda_old.py).
+// NF4: scales first, then weights, two kernels, forward and backward. GPTQ: shift, cast, mask, subtract zero,
+// multiply by scale, each a pass of PyTorch's over the weights, and three kernels over the zeros before; autograd
+// keeps the results for backward (auto_gptq/nn_modules/qlinear/qlinear_cuda_old.py).
 #define NF4_KERNELS 2
 #define GPTQ_KERNELS 8
 
@@ -52,8 +51,8 @@ static void dequantise_weights(const Work *work, Pass *pass, const Operator *one
     pass_kernels(pass, gptq ? GPTQ_KERNELS : NF4_KERNELS);
 }
 
-// Both sides of a weight are lengths of rows that lie in memory. Megatron pads its vocabulary, and compilers what they
-// multiply.
+// Both dimensions of a weight are row lengths in memory. Megatron pads its vocabulary, and compilers pad their
+// operands.
 #define WHOLE_ROW_BYTES 16
 static int loads_of(const Work *work, const Operator *one) {
     Framework framework = work->training->framework;
@@ -144,8 +143,8 @@ void half_kernels(const Work *work, Pass *pass, int direction) {
     pass_kernels(pass, layer_kernels(work, direction) / 2 - (later ? 2 : 0));
 }
 
-// Norms, residuals and dropout: half of the layer's with attention, half with the MLP. The norm of a head has kernels
-// of its own; those of queries, keys and latents, which keep nothing, are counted with the half that they stand in.
+// Norms, residuals and dropout: half of the layer's with attention, half with the MLP. The norm of a head has its own
+// kernels; those of queries, keys and latents, which keep nothing, are counted with their half.
 void norm_cost(const Work *work, Pass *pass, const Operator *one, int direction) {
     pass_by(pass, one->name);
     double bytes = casts_operators(work) ? work->traits->hidden_bytes : work->element_bytes;
@@ -184,13 +183,13 @@ void operator_cost(const Work *work, Pass *pass, const Operator *one, int direct
         half_kernels(work, pass, direction);
 }
 
-// ---- Tensor-parallel regions. The all-reduce is split in two where activations are kept in slices. Where user buffers
-// pass it in pieces, a product works on the pieces that are there; what is summed has its last piece to pass when the
+// ---- Tensor-parallel regions. The all-reduce is split in two if activations are kept in slices. User buffers send
+// it in pieces: a product works on the arrived pieces, and the last piece of its sum is sent after it.
 // product is done.
 
 double hidden_tensor_bytes(const Work *work) { return work->tokens * work->model->hidden * work->element_bytes; }
 
-// Transformer Engine casts slices before it gathers them: what products want in 8 bits passes in 8 bits.
+// Transformer Engine casts slices before it gathers them: 8-bit inputs of products are sent in 8 bits.
 static double gathered_bytes(const Work *work) {
     return hidden_tensor_bytes(work) * product_input_bytes(work) / work->element_bytes;
 }
@@ -244,9 +243,9 @@ static void enter_backward_waiting(const Work *work, Pass *pass, const Operator 
             pass_collective(work, pass, summing(work), group[i].m * group[i].k * work->element_bytes);
 }
 
-// Slices of the input are gathered again beside the input's gradient, which is summed beside the weights' (Korthikanti
-// et al. 2022, section 4.2.2). Without gradients of weights the input is needed no more; where those come later,
-// nothing is left to run beside.
+// Slices of the input are gathered again during the product of the input's gradient, which is summed during the
+// product of the weights' gradient (Korthikanti et al. 2022, section 4.2.2). Without gradients of weights the input
+// is no longer needed; where those come later, no product is left to overlap.
 static void enter_backward(const Work *work, Pass *pass, const Operator *group, int count) {
     bool gathers = work->sequence_parallel && work->training->lora_rank == 0;
     for (int i = count - 1; i >= 0; i--) adapter_cost(work, pass, &group[i], BACKWARD);

@@ -1,5 +1,5 @@
-// Attention between the places of an image: queries, keys and values of a window meet only one another; `keys` are met
-// by all places.
+// Cost of attention between the positions of an image: queries, keys and values of a window attend to each other
+// only; `keys` are attended to by all positions.
 #include "models/workload/cost/cost_layers.h"
 #include "models/workload/model/model_internal.h"
 

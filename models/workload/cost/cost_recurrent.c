@@ -1,6 +1,6 @@
-// A recurrent layer (LSTM) as cuDNN runs it: what comes in is multiplied for all steps at once; then each step
-// multiplies what the step before gave, and a kernel of gates follows. Backward the same in reverse, and the gradients
-// of weights are products over all steps again. Loops of one's own are kernel by kernel.
+// Cost of a recurrent layer (LSTM) as cuDNN runs it: inputs are multiplied for all steps at once; then each step
+// multiplies the previous step's output, followed by a gate kernel. Backward the same in reverse, and weight
+// gradients are products over all steps again. Custom loops run kernel by kernel.
 #include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/cost_layers.h"
 
@@ -11,7 +11,7 @@
 #define STEP_BACKWARD 14.0
 #define STEP_KERNELS 2
 
-// The same product so many times, one after the other.
+// The same product `times` times, one after the other.
 static void sequential_gemms(const Work *work, Pass *pass, double times, double m, double n, double k) {
     Pass one = {.count = 0};
     pass_gemm(work, &one, CAUSE_GEMM, work->precision, 1, m, n, k);

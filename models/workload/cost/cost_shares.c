@@ -1,6 +1,6 @@
-// Which operator each second of a block belongs to: the walk that costs the block says whose what follows is, and what
-// was added to a pass since the last such word is the one's before. So the parts sum to the pass whatever operators
-// add.
+// Attribution of a block's seconds to operators: the walk that costs the block names the operator of the costs that
+// follow, and everything added to a pass since the previous name belongs to the previous operator. So the parts sum
+// to the pass.
 #include <string.h>
 
 #include "models/workload/cost/cost_internal.h"
@@ -69,8 +69,8 @@ static OperatorTime *time_of(Arena *arena, OperatorTimes *times, const char *nam
     return &times->items[times->count - 1];
 }
 
-// As pass_finish has it: of a stretch each kernel waits an equal part, or each second is shortened alike. Where it has
-// no kernel (a collective that the host issues), what it ended with waits.
+// As in pass_finish: launch time is divided equally over a stretch's kernels, or all its seconds are shortened
+// equally. Of a stretch without kernels (a collective that the host issues), the last entry waits.
 static double launch_of(const Pass *pass, const StretchTime *took, const Entry *entry, bool is_last) {
     double kernels = pass->stretches[entry->stretch].kernels;
     return kernels > 0 ? took->launch * entry->kernels / kernels : is_last ? took->launch : 0;
@@ -111,7 +111,7 @@ void block_operator_times(Arena *arena, int block, const TrainingSpec *training,
         for (int k = 0; k < walk->operators.count; k++) {
             const char *name = walk->operators.items[k].name;
             if (!name || strcmp(name, times->items[i].name) != 0) continue;
-            times->items[i].blocks++; // one name may stand for several in a block: that is one layer
+            times->items[i].blocks++; // repeats of a name in a block are one layer
             break;
         }
 }

@@ -1,10 +1,10 @@
-// Transformer blocks: a layer's operators (operators_transformer.c) forward and backward, with what backward computes
-// again (Korthikanti et al. 2022).
+// Cost of transformer blocks: a layer's operators (operators_transformer.c) forward and backward, with recomputation
+// (Korthikanti et al. 2022).
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/job/recompute.h"
 #include "models/workload/model/model_internal.h"
 
-// Where in its block's list a layer stands: its first norm, the norm of its MLP or experts, and behind it all.
+// Indices of a layer in its block's list: its first norm, the norm of its MLP or experts, and its end.
 typedef struct Layer {
     int first, mlp, end;
 } Layer;
@@ -114,7 +114,7 @@ static void layer_backward(const Work *work, Pass *pass, const Layer *layer) {
     operators_backward(work, pass, layer->first, done);
 }
 
-// Where it stops early, the last product is not done, nor the experts' sum; what the product's adapter keeps is.
+// Early stop leaves out the last product and the experts' sum, but not the product's adapter input.
 static void whole_again(const Work *work, Pass *pass, const Layer *layer) {
     bool stops = work->training->recompute_stops_early;
     int end = layer->end - stops;
@@ -149,8 +149,8 @@ static void operations_again(const Work *work, Pass *pass, const Layer *layer) {
     for (int half = 0; half < 2; half++) half_kernels(work, pass, FORWARD);
 }
 
-// All but what is kept, each by itself. The MLP's output is the next layer's input, which is kept anyway; experts are
-// computed again with their exchanges, up to their sum.
+// All except kept outputs, operator by operator. The MLP's output is the next layer's input, which is kept anyway;
+// experts are recomputed with their exchanges, up to their sum.
 static void unkept_again(const Work *work, Pass *pass, const Layer *layer) {
     const TrainingSpec *training = work->training;
     int core = find_half(work, layer->first, OPERATOR_ATTENTION, HALF_KERNELS_FORWARD);
@@ -225,7 +225,7 @@ void transformer_cost(const Work *work, int block, Pass *forward, Pass *backward
         weighted_layer_cost(work, forward, backward);
 }
 
-// Layers are alike, those with experts too unless their routing is drawn.
+// Layers are equal, those with experts too unless their routing is random.
 bool same_block(const TrainingSpec *training, int a, int b) {
     bool drawn = training->routing.kind == ROUTING_DIRICHLET && has_experts(training->model, b);
     return layers_alike(training->model, a, b) && !drawn;

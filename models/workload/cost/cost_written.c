@@ -1,4 +1,4 @@
-// What a block costs that a user wrote of operators: each as the same kernel of a transformer layer, in order; backward
+// Cost of a block that a user wrote of operators: each as the same kernel of a transformer layer, in order; backward
 // in reverse.
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/model/written.h"
@@ -8,7 +8,7 @@
 static const double lookup_passes[] = {5, 4}, lookup_kernels[] = {6, 8};
 #define TABLE_GRADIENT_BYTES 10
 
-// An operator as it was written, and what of it this GPU runs.
+// A user-defined operator, and this GPU's part of it.
 typedef struct Step {
     const WrittenOperator *written;
     const Operator *one;
@@ -28,7 +28,7 @@ static void gemm_forward(const Work *work, Pass *pass, const Step *step) {
     if (step->written->split == SPLIT_ROWS) sum_over_gpus(work, pass, step->written->n);
 }
 
-// The input's gradient is summed over the GPUs beside the weights' (Korthikanti et al. 2022, section 4.2.2).
+// The input's gradient is all-reduced during the weight product (Korthikanti et al. 2022, section 4.2.2).
 static void gemm_backward(const Work *work, Pass *pass, const Step *step) {
     double summed = step->written->enters ? work->tokens * step->written->k * work->element_bytes : 0;
     bool overlapped = summed > 0 && work->tp > 1 && !work->weight_pass && !work->training->tp_waits;
@@ -46,7 +46,7 @@ static void add_gemm(const Work *work, Pass *pass, const Step *step, int directi
     (direction == FORWARD ? gemm_forward : gemm_backward)(work, pass, step);
 }
 
-// ---- What stands between products.
+// ---- Operators between products.
 
 static void add_attention(const Work *work, Pass *pass, const Step *step, int direction) {
     attention_cost(work, pass, step->one, direction);
@@ -132,7 +132,7 @@ static void run(const Work *work, const WrittenBlock *here, Pass *forward, Pass 
     for (int i = here->count; i-- > 0;) add_step(work, backward, &here->operators[i], &items[i], BACKWARD);
 }
 
-// The CPU goes through the modules of what has attention as through those of a layer; weights of layers are cast.
+// The CPU time of a block with attention is that of a layer's modules; weights of layers are cast.
 void written_cost(const Work *work, int block, Pass *forward, Pass *backward) {
     const WrittenBlock *here = written_block(work->model, block);
     bool end = here->operators[0].kind == WRITTEN_LOOKUP || here->operators[here->count - 1].kind == WRITTEN_LOSS;

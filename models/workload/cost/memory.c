@@ -1,5 +1,5 @@
-// What a rank keeps in GPU memory: parameters and what trains them, activations (memory_activations.c), buffers, and
-// what the runtime holds back.
+// GPU memory of a rank: parameters with gradients and optimizer state, activations (memory_activations.c), buffers,
+// and the runtime's own memory.
 
 #include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/cost_internal.h"
@@ -19,8 +19,8 @@
 #define MASTER_BYTES 4.0              // fp32 copy of a 16-bit weight
 #define ADAM_STATE_BYTES 8.0          // two fp32 moments
 #define ADAM_8BIT_STATE_BYTES (2 * (1 + 4.0 / 256))
-// DeepSpeed's BF16_Optimizer beside what that of fp16 holds: gradients of 32 bits that micro-batches are added to, and
-// what 16-bit ones are flattened into.
+// DeepSpeed's BF16_Optimizer, in addition to that of fp16: 32-bit gradients in which micro-batches are accumulated,
+// and the buffer in which 16-bit ones are flattened.
 #define BF16_OPTIMIZER_BYTES 6.0
 #define SGD_STATE_BYTES 4.0 // fp32 momentum
 
@@ -57,8 +57,8 @@ static bool freezes_in_32_bits(const TrainingSpec *training) {
     return training->lora_rank > 0 && casts && framework_traits(training->framework)->drops_gradients;
 }
 
-// As precise as the weights that they move, but for moments of 8 bits, 256 of which share a scale of 32
-// (bitsandbytes); of Adafactor's sums nothing to speak of.
+// As precise as the weights that they update, except 8-bit moments, 256 of which share a scale of 32 bits
+// (bitsandbytes); Adafactor's sums are negligible.
 static double state_bytes(const TrainingSpec *training) {
     double element = precision_bytes(training->precision);
     double wide = element > 4 ? element : !training->mixed_precision && element < 4 ? 2 : 4;
@@ -76,7 +76,7 @@ static ParameterBytes parameter_bytes(const TrainingSpec *training) {
     if (freezes_in_32_bits(training))
         return (ParameterBytes){4, framework_traits(training->framework)->gradient_bytes, state};
     if (element >= 4) return (ParameterBytes){element, element, state};
-    // What adapters train beside a model cast to 16 bits has no other copy, unless ZeRO makes one.
+    // Trained adapters of a model cast to 16 bits have no fp32 copy, unless ZeRO makes one.
     bool alone = training->lora_rank > 0 && training->half_weights && !shards_optimizer(&training->layout);
     if (alone) return (ParameterBytes){2, 2, state / 2};
     if (!training->mixed_precision) return (ParameterBytes){weight_bytes(training), 2, state}; // all in 16 or less
@@ -98,7 +98,7 @@ double list_step_bytes(const TrainingSpec *training, const Memory *memory) {
     return memory->bytes[MEMORY_OPTIMIZER] * state_bytes(training) / 2 / parameter_bytes(training).optimizer;
 }
 
-// Ranks that share one copy of what ZeRO shards.
+// Number of ranks that share one copy of ZeRO-sharded state.
 static double shard_size(const Layout *layout, int dp) {
     double all = (double)dp * (layout->cp > 1 ? layout->cp : 1);
     return layout->shard > 0 && layout->shard < all ? layout->shard : all;
@@ -116,8 +116,8 @@ static double sharded_experts(double bytes, const Layout *layout, int stage, int
 }
 
 // Sharded weights are gathered for the block that computes and those ahead, at most all there are; a block's gradients
-// are whole until reduced. Both lie in buffers of their own beside the rank's shards, as FSDP has them (PyTorch,
-// _flat_param.py: the padded unsharded parameter beside _local_shard; _runtime_utils.py: new_sharded_grad beside the
+// are whole until reduced. Both lie in separate buffers next to the rank's shards, as in FSDP (PyTorch,
+// _flat_param.py: the padded unsharded parameter and _local_shard; _runtime_utils.py: new_sharded_grad and the
 // unsharded gradient). So where a few blocks are most of the model, ZeRO 2 may hold up to a shard of a block's
 // gradients more than ZeRO 1, and ZeRO 3 a shard of the gathered weights more than ZeRO 2.
 typedef struct LargestBlock {
@@ -128,7 +128,7 @@ typedef struct LargestBlock {
 static double gathered_bytes(const TrainingSpec *training, const LargestBlock *largest, int dp) {
     const Layout *layout = &training->layout;
     bool fetched = training->offload_parameters != OFFLOAD_GPU;
-    if (stays_gathered(layout)) return 0; // counted with what is there all the time
+    if (stays_gathered(layout)) return 0; // counted as permanent
     if (!fetched && (!shards_gradients(layout) || shard_size(layout, dp) == 1)) return 0;
     double ahead = (1 + blocks_ahead(training)) * largest->weights;
     if (training->module_hooks) ahead += DEEPSPEED_LIVE_PARAMETERS * weight_bytes(training);
@@ -220,7 +220,7 @@ Memory memory_of_blocks(const TrainingSpec *training, int first_block, int last_
         if (block_in_4_bits(training, block)) saved_of_experts += (weight_bytes(training) - stored) * spread;
         bool end = block == 0 || block == model->block_count - 1;
         bool away = training->offload_activations != OFFLOAD_GPU && !end;
-        if (training->lora_embeddings && end) saved -= weight_bytes(training) * held; // the original, beside its copy
+        if (training->lora_embeddings && end) saved -= weight_bytes(training) * held; // in addition to its copy
         activations += away ? 0 : newest->activations;
         if (away) memory.host += newest->activations;
         memory.late += newest->late;

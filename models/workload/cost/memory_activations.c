@@ -1,5 +1,5 @@
-// Activations that a block keeps until backward needs them, with those of gradients of weights that come later, and
-// what it needs only while it runs (Korthikanti et al. 2022, equations 1 to 6).
+// Activations that a block keeps until backward needs them, including those for weight gradients computed later, and
+// its working memory (Korthikanti et al. 2022, equations 1 to 6).
 #include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/job/recompute.h"
@@ -28,8 +28,8 @@ static bool keeps_scores(const Work *work) {
     return work->training->attention == ATTENTION_PLAIN && kept;
 }
 
-// Transformer Engine keeps what went into a product as it cast it (te/pytorch/module/linear.py); what norms, attention
-// and the MLP's activation need for their own backward stays in 16 bits.
+// Transformer Engine keeps inputs of products as cast (te/pytorch/module/linear.py); tensors that norms, attention
+// and the MLP's activation need for their own backward stay in 16 bits.
 static bool keeps_casts(const Work *work) {
     return work->traits->keeps_casts && precision_bytes(work->precision) < work->element_bytes;
 }
@@ -51,7 +51,7 @@ static bool keeps_gates(const Work *work) {
     return work->traits->keeps_gates && !software_does(work->training->software, FUSES_GATES);
 }
 
-// As wide as the FFN: what the activation reads, what it gives, and what it multiplies it with.
+// Tensors as wide as the FFN: the activation's input, its output, and the factor of its product.
 static double mlp_tensors(const Work *work) {
     if (!work->model->gated_mlp) return 2;
     return keeps_gates(work) ? 4 : 3;
@@ -64,8 +64,8 @@ static double image_copies(const Work *work) {
 }
 
 // Kernels that sort inside the exchange weight a token before its experts' second product (Megatron-Core 0.12,
-// DeepSeek-V3), so what comes out of it is not needed again. What norms give is cast for each product that reads it
-// where the stream is wider than products want it.
+// DeepSeek-V3), so the output of that product is not needed again. Outputs of norms are cast for each product that
+// reads them if the stream is wider than the products' type.
 typedef struct KeptBytes {
     double of[KEPT_AS_COUNT]; // per element
 } KeptBytes;
@@ -87,8 +87,8 @@ static double root_bytes(const Work *work) {
     return work->training->lora_rank > 0 ? 4 - fmin(4, stream_bytes(work)) : 4;
 }
 
-// Of GPT-2's GELU: tanh, what is added to it, half of the input; under autocast the input in 32 bits, too, the last
-// in 16.
+// Of GPT-2's GELU: tanh, the sum with it, half of the input; under autocast the input in 32 bits, too, the last in
+// 16.
 static double composed_bytes(const Work *work) {
     if (!composes_gelu(work)) return 0;
     return casts_operators(work) ? 12 : 3 * work->element_bytes;
@@ -234,8 +234,8 @@ static double written_kept_bytes(const Work *work, int block, const OperatorList
     return kept_bytes(work, operators, PART_OTHER, false);
 }
 
-// ---- What gradients of weights need, where they are computed later than those of inputs: what went into each product
-// and the gradient of what came out. For GPT 32 s b h (Qi et al. 2023, table 1).
+// ---- Memory for weight gradients that are computed later than input gradients: each product's input and the
+// gradient of its output. For GPT 32 s b h (Qi et al. 2023, table 1).
 
 // Products of one input count it once: the one that keeps what a norm gave, else each its own.
 static double late_input(const Work *work, const Operator *one) {
@@ -274,7 +274,7 @@ static double net_late_bytes(const Work *work, int block, const OperatorList *op
 
 // ---- What a block needs only while it runs.
 
-// Logits as their product gives them and a copy in 32 bits, beside the logarithms that are kept.
+// Logits as the product's output and a copy in 32 bits, in addition to the log-probabilities that are kept.
 double forward_bytes(const TrainingSpec *training, int block, double micro_batch) {
     const Model *model = training->model;
     bool head = model->vocab > 0 && block == model->block_count - 1;
@@ -285,7 +285,7 @@ double forward_bytes(const TrainingSpec *training, int block, double micro_batch
     return logits * (4 + (work.element_bytes < 4 ? work.element_bytes : 0));
 }
 
-// Of parts from `first` on, what backward makes again.
+// Of parts from `first` on, the bytes that backward recomputes.
 static double rebuilt_bytes(const Work *work, const OperatorList *operators, LayerPart first) {
     return kept_bytes(work, operators, first, true) - kept_bytes(work, operators, first, false);
 }
@@ -304,9 +304,8 @@ static const Operator *first_of(const OperatorList *operators, OperatorKind kind
     return &operators->items[at];
 }
 
-// Beside the logits' logarithms their gradient; where each operator is a kernel that does not work in place, the
-// gradient of the logarithms too.
-// Of tokens that are taken in parts, only one part's are there, and the gradient of what went into the head.
+// Besides the logits' log-probabilities their gradient; if operators do not work in place, the gradient of the
+// log-probabilities too. Of tokens processed in chunks, only one chunk's, and the gradient of the head's input.
 static double head_working_bytes(const Work *work, const OperatorList *operators) {
     double copies = work->traits->copies_logits && !work->training->fused_loss ? 2 : 1;
     double logits = first_of(operators, OPERATOR_LOSS)->written, each = logit_bytes(work),
@@ -321,9 +320,9 @@ static double layer_score_bytes(const Work *work, const OperatorList *operators)
     return score_bytes(work) * first_of(operators, OPERATOR_ATTENTION)->kept[1].elements;
 }
 
-// FSDP hangs a hook on the inputs of layers whose weights are frozen (register_multi_grad_hook in
-// _runtime_utils.py, _register_post_backward_reshard_only_hook) and drops it when all of backward is done. Of a
-// checkpoint with re-entry that input is a leaf: the hook holds it with its gradient.
+// FSDP hooks the inputs of layers whose weights are frozen (register_multi_grad_hook in _runtime_utils.py,
+// _register_post_backward_reshard_only_hook) until all of backward is done. With re-entrant checkpointing that input
+// is a leaf: the hook holds it with its gradient.
 static bool holds_inputs(const TrainingSpec *training) {
     return software_does(training->software, HOLDS_INPUTS) && shards_weights(&training->layout) &&
            training->lora_rank > 0 && training->recompute == RECOMPUTE_FULL;
@@ -342,7 +341,7 @@ static double transformer_working_bytes(const Work *work, int block, const Opera
         gradients += 4 * e * work->tokens * work->cp * key_width_per_gpu(model, work->tp);
     if (work->in_4_bits) gradients += 2.0 * model->hidden * model->ffn / work->tp; // a product's weights in 16 bits
     gradients = fmax(gradients, scores);
-    if (work->training->recompute == RECOMPUTE_FULL) // what comes into the layer was kept for that, and is not copied
+    if (work->training->recompute == RECOMPUTE_FULL) // the layer's input is kept anyway, and not copied
         gradients += layer_kept_bytes(work, block, operators) - stream_input_bytes(work) + scores;
     if (holds_inputs(work->training)) gradients += (model->layers - 2) * stream_input_bytes(work);
     if (names_kept_outputs(work->training))
@@ -350,7 +349,7 @@ static double transformer_working_bytes(const Work *work, int block, const Opera
     return gradients + (again(work, MODULE_CORE_ATTN) ? scores : 0);
 }
 
-// What comes into a layer and goes out of it, and the gradient of what goes out.
+// A layer's input and output, and the gradient of the output.
 static double net_working_bytes(const Work *work, int block, const OperatorList *operators) {
     (void)block;
     double largest = 0;

@@ -1,10 +1,10 @@
-// What the files that work out a job's memory share.
+// Shared by the files that compute a job's memory.
 #pragma once
 
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/job/schedule.h"
 
-// What one block needs on one GPU; blocks that are alike need the same.
+// Memory of one block on one GPU; equal blocks have the same.
 typedef struct BlockMemory {
     int block; // 0: none, or the embedding, which is like no other
     GpuParameters parameters;
@@ -26,8 +26,8 @@ typedef struct Stages { // of a job
 
 bool optimizer_is_sharded(const TrainingSpec *training, int dp); // ranks hold a part of its state each
 
-// What the optimizer's step needs beside the state that `memory` has: roots of all second moments at once, where it
-// goes through lists of tensors (PyTorch, torch/optim/adam.py: _multi_tensor_adam).
+// Memory of the optimizer's step in addition to `memory`: roots of all second moments at once, where it works on
+// lists of tensors (PyTorch, torch/optim/adam.py: _multi_tensor_adam).
 double list_step_bytes(const TrainingSpec *training, const Memory *memory);
 
 Stages stages_of(Arena *arena, const TrainingSpec *training, int gpus, const Gpu *gpu);

@@ -1,4 +1,4 @@
-// The memory of a whole job: blocks on stages, micro-batches in flight, and what to change when it does not fit.
+// Memory of a whole job: blocks on stages, micro-batches in flight, and remedies if it does not fit.
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/cost/memory_internal.h"
 #include "models/workload/job/recompute.h"

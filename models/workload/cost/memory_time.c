@@ -1,6 +1,6 @@
-// Activations come block by block in forward and go block by block in backward, what backward needs for itself comes on
-// top; parameters and what trains them are there all the time. Where gradients are dropped after each step they come in
-// backward as activations go, and autocast's 16-bit copies of weights come and go with their blocks.
+// Activations are added block by block in forward and freed block by block in backward, with backward's working
+// memory on top; parameters, gradients and optimizer state are constant. If gradients are freed after each step they
+// are added in backward as activations are freed, and autocast's 16-bit weight copies live with their blocks.
 #include "models/workload/cost/memory_time.h"
 
 #include <math.h>

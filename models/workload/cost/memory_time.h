@@ -1,4 +1,4 @@
-// The memory of a rank pass by pass, and the moment when most is in use.
+// Memory of a rank over the passes of a step, and its peak.
 #pragma once
 
 #include "models/workload/cost/cost.h"
@@ -17,8 +17,7 @@ typedef struct MemoryCurve {
     int count, peak; // the moment when most is in use, the first of equals
 } MemoryCurve;
 
-// Of the given stage. Beyond so many micro-batches that the order repeats itself the rest is left out: *left_out (or
-// NULL) of them.
+// Of the given stage. Micro-batches after which the order repeats are left out: *left_out (or NULL) of them.
 MemoryCurve memory_over_time(Arena *arena, const TrainingSpec *training, int gpus, const Gpu *gpu, int stage,
                              int *left_out);
 

@@ -1,4 +1,4 @@
-// Activations of a block that a user wrote of operators.
+// Activation memory of a block that a user wrote of operators.
 #include <math.h>
 
 #include "models/workload/cost/cost_internal.h"
@@ -9,7 +9,7 @@ double written_output_bytes(const Work *work, int block, const OperatorList *ope
     return last->kind == OPERATOR_LOSS ? 0 : last->written * work->element_bytes;
 }
 
-// Of a loss the logits' gradient beside their logarithms, and where no kernel works in place the gradient of those too.
+// Of a loss: gradients of the logits and, without an in-place kernel, of their log-probabilities.
 static double gradient_tensors(const Work *work, const Operator *one) {
     double e = work->element_bytes, whole = one->kind == OPERATOR_ATTENTION ? one->kept[1].elements : 0;
     if (one->kind == OPERATOR_GEMM) return e * one->batch * one->m * (one->k + one->n);
@@ -19,7 +19,7 @@ static double gradient_tensors(const Work *work, const Operator *one) {
     return e * (one->read + one->written) + (scores ? whole * (2 * e + 1) : 0);
 }
 
-// What comes out of the block and its gradient, beside gradients of what its widest operator reads and gives.
+// The block's output and its gradient, and the gradients of the inputs and outputs of its widest operator.
 double written_working_bytes(const Work *work, int block, const OperatorList *operators) {
     double widest = 0;
     for (int i = 0; i < operators->count; i++) widest = fmax(widest, gradient_tensors(work, &operators->items[i]));

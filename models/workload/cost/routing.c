@@ -1,4 +1,4 @@
-// Which expert gets how many of a layer's tokens, and which rank therefore holds up all others.
+// Routing of tokens to experts: each expert's share of a layer's tokens, and the most loaded rank.
 #include <math.h>
 
 #include "models/workload/cost/cost_internal.h"
@@ -8,8 +8,7 @@ static void zipf_shares(const TrainingSpec *training, int count, double *shares)
     for (int e = 0; e < count; e++) shares[e] = pow(e + 1, -training->expert_skew);
 }
 
-// Gamma draws over their sum are a draw from Dirichlet's distribution. A share that is too small to tell from none is
-// none.
+// A Dirichlet draw as gamma draws over their sum. Shares that underflow are 0.
 static void dirichlet_shares(const Routing *routing, int block, int count, double *shares) {
     RandomStream stream = random_stream(routing->seed, "routing", (uint64_t)block);
     for (int e = 0; e < count; e++) shares[e] = random_gamma(&stream, routing->concentration, 1);
@@ -21,8 +20,8 @@ static void to_shares(int count, double *shares) {
     for (int e = 0; e < count; e++) shares[e] = sum > 0 ? shares[e] / sum : 1.0 / count;
 }
 
-// Shares by Zipf's law are dealt out to ranks in order of popularity, as cards are; others lie as the experts are
-// numbered, so many to a rank.
+// Shares by Zipf's law are dealt to ranks in order of popularity, like cards; others by expert number, in blocks of
+// equal size.
 static int rank_of(const Routing *routing, int expert, int count, int ranks) {
     return routing->kind == ROUTING_ZIPF ? expert % ranks : expert / (count / ranks);
 }

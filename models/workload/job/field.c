@@ -1,4 +1,4 @@
-// Numbers with ranges and units, names from lists and from the catalogue: one value against one field.
+// Checks one value against one field: numbers with ranges and units, names from lists and from the catalogue.
 #include "models/workload/job/field.h"
 
 #include <math.h>

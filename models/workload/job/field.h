@@ -1,5 +1,5 @@
-// A field that a user may say, and a value said of one: what is common to scripts, options and rows of measurements.
-// Ranges, units, names and messages are the same at every door.
+// A field of a job and its value, common to scripts, options and rows of measurements: ranges, units, names and
+// messages are the same for all three.
 #pragma once
 
 #include <float.h>
@@ -29,7 +29,7 @@ typedef enum FieldKind {
 
 typedef enum FieldPart { FIELD_GPU, FIELD_NODE, FIELD_LINK, FIELD_STORAGE, FIELD_PART_COUNT } FieldPart;
 
-// What the functions of sim give back. Names as messages say them are in handle_kind_names.
+// Kinds of sim's return values. Their names in messages are in handle_kind_names.
 typedef enum HandleKind {
     HANDLE_PART,
     HANDLE_FABRIC,
@@ -68,13 +68,13 @@ typedef struct Field {
     bool in_1024;         // QUANTITY, a length: "4k" is 4 x 1,024 of them
     bool list;            // a list of such values; one alone is taken as a list of one
     bool named;           // VALUE: may be given by name as well
-    bool required;        // where its object is said at all
+    bool required;        // if its object is given at all
     const char *fallback; // a Lua literal: its value when left out; or NULL
     const char *example;  // a Lua literal that is right
     const char *help;
     // Of a training job:
-    const char *flag, *alias; // the option that says it, without dashes, and Megatron's or PyTorch's name; or NULL
-    const char *varied;       // what studies and sweeps vary it by, or NULL
+    const char *flag, *alias; // its option, without dashes, and Megatron's or PyTorch's name; or NULL
+    const char *varied;       // the name by which studies and sweeps vary it, or NULL
     Stored stored;
     size_t at; // in TrainingSpec
 } Field;
@@ -115,7 +115,7 @@ bool field_list_from_text(const FieldReader *reader, const Field *field, const c
 bool field_from_number(const FieldReader *reader, const Field *field, const char *called, double number, Where where,
                        Value *value);
 bool field_from_seed(const FieldReader *reader, uint64_t seed, Value *value);
-// A TEXT of so many bytes, which may hold a zero.
+// A TEXT of `length` bytes, which may contain a zero.
 bool field_from_bytes(const FieldReader *reader, const Field *field, const char *called, const char *text,
                       size_t length, Where where, Value *value);
 // NULL, or why the text cannot be a name: control characters, zero bytes, no UTF-8, too long.
@@ -123,5 +123,5 @@ const char *field_text_problem(const char *text, size_t length);
 void field_from_fallback(const FieldReader *reader, const Field *field, Value *value);
 // "gpus of sim.cluster must be a whole count from 1, not FOUND", with an example as hint.
 void field_refuse(const FieldReader *reader, const Field *field, const char *called, Where where, const char *found);
-// "a whole count from 1 to 512", "one of "nccl", "gloo"": what one value may be.
+// Describes the valid values of a field: "a whole count from 1 to 512", "one of "nccl", "gloo"".
 void field_describe(const Field *field, char *out, size_t out_bytes);

@@ -1,4 +1,4 @@
-// Short forms for rows of fields. For the files of fields only.
+// Short forms for rows of fields. Private to the files of fields.
 #pragma once
 
 #include "models/workload/job/field.h"

@@ -1,4 +1,4 @@
-// Three layers, each over the one before: how people run such a model, what the software does, what was said.
+// Resolves a job in three layers, each overriding the one before: defaults, the software's rules, the user's values.
 #include "models/workload/job/job.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@
 #define MIB 1048576.0
 #define FLASH_SINCE 2020 // the first GPUs that FlashAttention's published kernels run on
 
-// ---- What was said.
+// ---- The user's values.
 
 const Value *job_value(const JobSaid *said, JobObject object, const char *field) {
     const Value *values = said->values[object];
@@ -114,7 +114,7 @@ TrainingSpec job_usual(const Model *model, GpuTypes gpus) {
     };
 }
 
-// ---- Values that lie as they were said.
+// ---- Fields that are copied without change.
 
 static int whole_number(const Field *field, const Value *value) {
     if (field->kind == FIELD_CHOICE) return value->choice;
@@ -321,8 +321,8 @@ static void settle_software(const Maker *m, const Software *software) {
     if (!says(m, JOB_TRAINING, "lora_everywhere") && spec->lora_rank == 0) spec->lora_everywhere = false;
 }
 
-// Logits at every position belong to the model: masked ones are a share of them, and who classifies has none, nor a
-// table of words for them.
+// Logits at every position belong to the model: masked ones are a share of them; a classifier has none, nor a table
+// of words for them.
 static void set_head(const Maker *m) {
     const Model *model = m->spec->model;
     bool words = counts_tokens(model) && !model->patch, classifies = m->spec->classifies && words;
@@ -349,7 +349,7 @@ static void check_packs(const Maker *m) {
     problem_hint(m->problems, "seq_len is of the whole pack, pack_length of a sample in it");
 }
 
-// Two lengths of one run, or passes over samples that nobody counted, would leave one of them without effect.
+// Refuses two lengths of one run, or epochs without a number of samples: one of them would have no effect.
 static void check_length_said(const Maker *m) {
     const Value *tokens = value_of(m, JOB_TRAINING, "tokens"), *samples = value_of(m, JOB_TRAINING, "samples");
     const Value *epochs = value_of(m, JOB_TRAINING, "epochs");

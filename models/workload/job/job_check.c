@@ -1,11 +1,11 @@
-// What cannot go together in a training job, at whichever door it came in.
+// Conflicts between the fields of a training job, whatever their source.
 #include "models/workload/job/job.h"
 #include "models/workload/job/recompute.h"
 #include "models/workload/job/schedule.h"
 
 #define MOST_JITTER_BY_CLASS 0.5
 
-// What is frozen can be stored in fewer bits; what is trained cannot.
+// Frozen weights can be stored in fewer bits; trained ones cannot.
 static void check_adapters(const TrainingSpec *training, Problems *problems) {
     bool in_4_bits = training->nf4_weights || training->gptq_weights;
     bool said = training->lora_everywhere || training->lora_embeddings;
@@ -91,7 +91,7 @@ static void check_loss_chunks(const TrainingSpec *training, Problems *problems) 
     problem_hint(problems, "leave loss_chunks out");
 }
 
-// With what is sharded, summed or accumulated the update must wait.
+// With sharded, reduced or accumulated gradients the update must wait.
 static void check_optimizer_in_backward(const TrainingSpec *training, Problems *problems) {
     if (!training->optimizer_in_backward) return;
     const char *why = training->grad_accumulation > 1              ? "gradients are accumulated"

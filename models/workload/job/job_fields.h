@@ -1,7 +1,6 @@
-// Every field of a training job, once: its name in scripts, the option that says it, what it may be, what it is when
-// left out, where it lies in TrainingSpec. Scripts, options, --vary, --help, the editor's types and rows of
-// measurements all read these tables. A plain field is one row of them, one member of TrainingSpec, its physics and its
-// test.
+// Every field of a training job, once: its name in scripts, its option, its range or choices, its default, its member
+// in TrainingSpec. Scripts, options, --vary, --help, the editor's types and rows of measurements all read these
+// tables. A plain field is one row of them, one member of TrainingSpec, its physics and its test.
 #pragma once
 
 #include "models/workload/job/field.h"

@@ -1,4 +1,4 @@
-// Options of a training job, from the table of its fields. Long spellings of Megatron-LM's are aliases.
+// Command-line options of a training job, from the table of its fields. Megatron-LM's long names are aliases.
 #include "models/workload/job/job_options.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static const OptionSpec model_options[] = {
 
 static const OptionSpec profile_option = PROFILE_OPTION;
 
-// Options that say one value of a field.
+// Options that set a fixed value of a field.
 typedef struct ShortForm {
     const char *flag, *field, *value, *help;
 } ShortForm;
@@ -52,7 +52,7 @@ static const char *metavar_of(Arena *arena, const Field *field) {
     return field->list ? arena_printf(arena, "%s,…", all) : all;
 }
 
-// What is so unless it is said otherwise is switched off: --overlap-grad-reduce=false.
+// A flag that is on by default is switched off: --overlap-grad-reduce=false.
 OptionSpec field_option(Arena *arena, const Field *field) {
     OptionSpec row = {.name = field->flag, .alias = field->alias, .of = OF_QUESTION, .help = field->help};
     row.kind = field->kind == FIELD_FLAG ? OPTION_SWITCH : OPTION_TEXT;
@@ -174,7 +174,7 @@ bool field_from_option(const FieldReader *reader, const Options *options, const 
     return true;
 }
 
-// What is wrong stays as it was said: whoever asks sees that something was.
+// An invalid value leaves the field as it was; the problem has been reported.
 static void say_text(OptionReader *r, JobObject object, const Field *field, const char *text, const char *written) {
     Value value;
     if (value_from_text(&r->field, field, job_objects[object].name, text, written, &value))

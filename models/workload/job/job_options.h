@@ -1,4 +1,4 @@
-// A training job said in options. The rows are made from the table of fields: an option is a field's `flag`.
+// A training job from command-line options. The rows are made from the table of fields: a field's `flag`.
 #pragma once
 
 #include "models/workload/job/job.h"
@@ -24,6 +24,6 @@ bool names_a_config(const char *name); // a path that ends in .json
 // NULL after problems (also when --model is missing).
 const Model *model_from_options(Arena *arena, const Options *options, Problems *problems);
 
-// What the options say of a job. Options must hold the rows of options_with_job.
+// The job's values from the options, which must contain the rows of options_with_job.
 JobSaid job_from_options(Arena *arena, const Options *options, const Catalogue *catalogue, const Model *model,
                          Problems *problems);

@@ -1,4 +1,4 @@
-// Working out a layout: which ranks form which groups, how many micro-batches, which blocks on which stage.
+// Resolves a layout: which ranks form which groups, how many micro-batches, which blocks on which stage.
 #include <math.h>
 
 #include "models/hardware/kernel.h"
@@ -28,7 +28,7 @@ static bool resolve_groups(Arena *arena, const TrainingSpec *training, int gpus,
         return false;
     }
     if (r->strategy == STRATEGY_LAYERS && training->layout.pp <= 0) r->pp = r->dp > 0 ? gpus / r->dp : gpus;
-    if (r->pp < 1) r->pp = 1;                                 // more replicas than GPUs: said below
+    if (r->pp < 1) r->pp = 1;                                 // more replicas than GPUs: reported below
     long long per_replica = (long long)r->tp * r->cp * r->pp; // up to 10^15
     if (r->strategy == STRATEGY_DATA_PARALLEL && per_replica > 1) {
         problem_add(problems, training->where, "DataParallel knows no tensor or pipeline parallelism");
@@ -303,7 +303,7 @@ static bool resolve_schedule(const TrainingSpec *training, Resolved *r, Problems
     return pipeline_possible(&r->pipeline, &training->layout, training->where, problems);
 }
 
-// What is written of operators is split as they say.
+// A user-defined model is split by its operators.
 static bool resolve_operators(const TrainingSpec *training, const Resolved *r, Problems *problems) {
     const WrittenOperator *undivided = written_undivided(training->model, r->tp);
     if (undivided) {

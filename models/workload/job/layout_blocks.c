@@ -1,4 +1,4 @@
-// Which blocks lie on which stage, and the batches that follow from what is said.
+// Assignment of blocks to stages, and derived batch sizes.
 #include "models/workload/job/layout.h"
 #include "sim/base/check.h"
 
@@ -21,7 +21,7 @@ bool blocks_to_stages(const Model *model, int chunks, int *first, Where where, P
     }
     first[0] = 0;
     layers += layers_of_heads(model, chunks);
-    for (int chunk = 1; chunk <= chunks; chunk++) { // earlier chunks take what is left over: the last has the head
+    for (int chunk = 1; chunk <= chunks; chunk++) { // earlier chunks take the remainder: the last has the head
         int before = chunk * (layers / chunks) + (chunk < layers % chunks ? chunk : layers % chunks);
         first[chunk] = before_layers + before;
     }

@@ -1,4 +1,4 @@
-// Names as flags, Lua and JSON spell them; the index is the enum value.
+// Names of enum values in flags, Lua and JSON; the index is the enum value.
 #include "models/workload/job/training.h"
 #include "sim/base/check.h"
 

@@ -1,4 +1,4 @@
-// What backward computes again: which parts of a layer, and which layers.
+// Activation recomputation: which parts of a layer, and which layers.
 #include "models/workload/job/recompute.h"
 
 #include <string.h>

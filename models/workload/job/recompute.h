@@ -1,13 +1,13 @@
-// What backward computes again: which parts of a layer, and which layers.
+// Activation recomputation: which parts of a layer, and which layers.
 #pragma once
 
 #include "models/workload/job/training.h"
 #include "sim/base/arena.h"
 #include "sim/base/problem.h"
 
-// Parts of a layer by Megatron-Core's names (--recompute-modules): the attention core; both norms; what unfolds latent
-// attention's queries, keys and values; the dense feed-forward part; all of the experts with router and exchanges; only
-// the activation between their products; the shared experts.
+// Parts of a layer by Megatron-Core's names (--recompute-modules): the attention core; both norms; the up-projections
+// of latent attention's queries, keys and values; the dense feed-forward part; all of the experts with router and
+// exchanges; only the activation between their products; the shared experts.
 typedef enum RecomputeModule {
     MODULE_CORE_ATTN,
     MODULE_LAYERNORM,
@@ -43,7 +43,7 @@ bool keeps_output(const TrainingSpec *training, KeptOutput output);
 // attention core.
 bool recomputes(const TrainingSpec *training, RecomputeModule module);
 
-// Whether layers of a chunk differ in what is recomputed, and whether this one, from 0, is among those that are.
+// Whether some layers of a chunk are not recomputed, and whether this one, from 0, is recomputed.
 bool recomputes_some_layers(const TrainingSpec *training);
 bool recomputes_layer(const TrainingSpec *training, int layer);
 

@@ -1,5 +1,5 @@
-// The table of schedules. Each writes the order of passes of one stage; orders of GPipe to interleaved 1F1B after
-// Narayanan et al. 2021, zero bubble after Qi et al. 2023 and 2024, DualPipe after DeepSeek-V3 (2024) and its code.
+// The table of pipeline schedules: each writes a stage's order of passes; GPipe to interleaved 1F1B after Narayanan
+// et al. 2021, zero bubble after Qi et al. 2023 and 2024, DualPipe after DeepSeek-V3 (2024) and its code.
 #include "models/workload/job/schedule.h"
 
 #include "sim/base/check.h"
@@ -10,17 +10,17 @@ typedef struct Writer {
     int stage;
     PassList passes;
     int forwards[2], backwards[2], weights[2]; // micro-batches passed so far, by part
-    const double *kept, *late; // [part] of those whose peak alone is asked for, or NULL: see pipeline_peak
+    const double *kept, *late;                 // [part] for the peak only, or NULL: see pipeline_peak
     double now, peak;
 } Writer;
 
 typedef struct ScheduleRow {
-    int parts;            // chunks on a GPU; 0: as many as the job says
+    int parts;            // chunks on a GPU; 0: as in the job
     bool twice;           // every chunk is held by two GPUs
     bool turns;           // V: the second half of the chunks lies on the stages in opposite order
     bool splits;          // some backwards compute gradients of weights later
     int fewest_per_stage; // micro-batches for each stage
-    int fullest_after;    // so many micro-batches a stage keeps as much as it ever will; 0: after all of them
+    int fullest_after;    // micro-batches until a stage's memory peaks; 0: after all of them
     void (*write)(Writer *writer);
     int (*ahead)(const Pipeline *pipeline, int stage); // forwards before backwards take turns with them; NULL: not so
 } ScheduleRow;
@@ -338,7 +338,7 @@ static void write_dualpipe(Writer *writer) {
         next(writer, PASS_FORWARD, far);
     }
     for (int i = 0; i < writer->pipeline->micro_batches / 2 - pp + depth + 1; i++) {
-        if (i == 0 && middle) { // not beside each other: the neighbour waits for the forward
+        if (i == 0 && middle) { // not overlapped: the neighbour waits for the forward
             next(writer, PASS_FORWARD, near);
             next(writer, PASS_BACKWARD, far);
         } else {

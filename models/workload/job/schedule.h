@@ -1,5 +1,5 @@
-// Pipeline schedules: which GPU holds which chunk of the model, and in what order it passes micro-batches through its
-// chunks. It knows no costs: times and bytes follow from the order.
+// Pipeline schedules: which GPU holds which chunk of the model, and its order of passes of micro-batches through its
+// chunks. No costs: times and bytes follow from the order.
 #pragma once
 
 #include "models/workload/job/training.h"
@@ -8,8 +8,8 @@
 typedef enum PassKind {
     PASS_FORWARD,
     PASS_BACKWARD,        // gradients of inputs and of weights
-    PASS_BACKWARD_INPUT,  // of inputs: what the stage before waits for
-    PASS_BACKWARD_WEIGHT, // of weights: nobody waits for it
+    PASS_BACKWARD_INPUT,  // of inputs: the previous stage waits for it
+    PASS_BACKWARD_WEIGHT, // of weights: no pass depends on it
     PASS_KINDS
 } PassKind;
 
@@ -32,14 +32,14 @@ typedef struct Pipeline {
     int micro_batches; // of a replica
     int parts;         // chunks that a GPU holds
     int chunks;        // of the model: parts x pp, or pp where each is held twice
-    int left_out;      // micro-batches beside those, in the middle, where orders repeat (pipeline_shortened); 0 usual
+    int left_out;      // further micro-batches in the middle, where orders repeat (pipeline_shortened); 0 usual
 } Pipeline;
 
-// What the job says, with what follows from it: one stage has no schedule, more than one chunk per stage is
-// interleaved, and a schedule that fixes the chunks per stage has its own number.
+// The job's schedule with derived values: one stage has no schedule, more than one chunk per stage is interleaved,
+// and a schedule that fixes the chunks per stage has its own number.
 Pipeline pipeline_of(Schedule schedule, int pp, int vpp, int micro_batches);
-// Problems, with remedies, when the schedule cannot order so many micro-batches on so many stages, or does not go with
-// the vpp and zero that the layout says; then false.
+// Adds problems, with remedies, if the schedule cannot order that many micro-batches on that many stages, or is
+// incompatible with the layout's vpp and zero; then false.
 bool pipeline_possible(const Pipeline *pipeline, const Layout *layout, Where where, Problems *problems);
 
 // The chunk that is part `part` of a stage's GPUs, and the stage that the part's output goes to (-1: it is the last;

@@ -1,6 +1,6 @@
-// The rules: what is known of each library, by version and date, never per model or per measured row. Three were
-// settled by looking at a family's residuals, not by reading its source: DeepSpeed's 24 bytes per parameter,
-// FlashAttention-2 in NeMo before 24.04, and recomputation that stops early in Composer.
+// The rules: properties of each library by version and date, never per model or per measured row. Three were chosen
+// by a family's residuals, not by reading its source: DeepSpeed's 24 bytes per parameter, FlashAttention-2 in NeMo
+// before 24.04, and recomputation that stops early in Composer.
 #include "models/workload/job/software.h"
 
 #include <ctype.h>
@@ -10,8 +10,8 @@
 
 #include "sim/base/check.h"
 
-#define KEPT (-1)          // what the rules before say stays
-#define EVERYTHING (~0ull) // a library of its own: nothing of the rules before stays
+#define KEPT (-1)          // keeps the value of earlier rules
+#define EVERYTHING (~0ull) // a library of its own: replaces all earlier rules
 #define LONGEST_WORD 64
 #define HOROVOD_CYCLE 5e-3  // HOROVOD_CYCLE_TIME's default until 2020
 #define LOSS_CHUNKS 8       // torchtune's
@@ -126,7 +126,7 @@ _Static_assert(RULES <= SOFTWARE_RULES_MOST, "a bit for each rule");
 #define SPLITS_ALL (SPLITS_PRODUCTS | SPLITS_LAYERS | SPLITS_STAGES | SPLITS_SEQUENCES | SPLITS_EXPERTS)
 #define HUGGING_FACE "hf |hugging|transformers|accelerate|peft|axolotl|llama factory|qlora"
 
-// The first that fits, from the documentation of each of 2025. What stands in none can have any layout.
+// The first match, from each software's documentation of 2025. Software not listed can have any layout.
 // clang-format off
 static const SoftwareReach reaches[] = {
     {"megatron-deepspeed", 0, 0, 0, SPLITS_PRODUCTS | SPLITS_LAYERS | SPLITS_EXPERTS, ANY_ZERO,
@@ -157,8 +157,8 @@ static const SoftwareReach reaches[] = {
 static const char *const properties[] = {"", "compiled|torch.compile", "qlora", "mlperf",
                                          "readme of deeplearningexamples"};
 
-// Software that is a whole training program, or a benchmark of its makers: the loop is theirs and was tuned. Around a
-// library (PyTorch, Hugging Face, DeepSpeed, TensorFlow, JAX) the loop is whose it is, and "own" says one's own.
+// Software that is a whole training program, or its makers' benchmark: they wrote and tuned the loop. Around a
+// library (PyTorch, Hugging Face, DeepSpeed, TensorFlow, JAX) the loop is custom, and "own" states that.
 #define TUNED_CODE                                                                                                     \
     "megatron|nemo|maxtext|pax|t5x|composer|llm.c|internevo|torchtitan|torchtune|yafsdp|libai|oneflow gpt|"            \
     "flash attn training|timm benchmark|tf cnn benchmarks|deeplearningexamples|mlperf|train steps"
@@ -204,7 +204,7 @@ static bool is_beginning(const char *word) {
     return false;
 }
 
-// Whether the word stands in the text by itself or before a version ("nemo24.07"), not as a part of another ("nemoo").
+// Whether the word occurs by itself or before a version ("nemo24.07"), not within another ("nemoo").
 static bool stands_in(const char *text, const char *word) {
     for (const char *at = text; *at; at++) {
         int length = begins(at, word);
@@ -253,7 +253,7 @@ static double month_after(const char *at, char mark) {
 
 // PyTorch 1.0 is of the end of 2018, 2.0 of March 2023, with 3.4 and 3.6 minor versions a year since.
 static double torch_year(const char *text) {
-    const char *end = text; // of what may be the version of the name met last
+    const char *end = text; // of a possible version of the last name
     for (const char *at = text; *at; at++) {
         if (begins(at, "torch")) end = at + TORCH_VERSION_WITHIN;
         if (begins(at, "nccl")) end = at;
@@ -373,7 +373,7 @@ const Software *find_software(Arena *arena, const SoftwareQuery *query, Where wh
         for (const char *word = rules[i].word; word && *word; word = next_word(word)) {
             if (is_property(&rules[i]) && found(query->text, word)) return known;
             CHECK(count < (int)(sizeof names / sizeof *names));
-            if (rules[i].also || rules[i].until > 0) continue; // says nothing alone, or nothing of today
+            if (rules[i].also || rules[i].until > 0) continue; // no effect alone, or not today
             names[count++] = alone(arena, word);
         }
     const char *near = nearest_name(query->text, names, count);

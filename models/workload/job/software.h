@@ -1,6 +1,6 @@
-// Software stacks: how a framework of a version or date runs a job. A user says one in words (software = "nemo 24.07");
-// what the job says itself goes first. Rules are found by words, so that free text of publications finds them too: each
-// that fits changes a few properties of what those before it said, from libraries to their versions.
+// Software stacks: how a framework of a version or date runs a job. The user names one (software = "nemo 24.07"); the
+// job's own fields override it. Rules match words, so that they apply to free text of publications too: each matching
+// rule changes a few properties set by earlier ones, from libraries to their versions.
 #pragma once
 
 #include "models/workload/job/training.h"
@@ -10,18 +10,18 @@ typedef enum SoftwareTrait {
     OVERLAPS_GRADIENTS = 1 << 0,
     REDUCES_IN_FP32 = 1 << 1,
     CASTS_MODEL = 1 << 2,     // eager software whose model is cast to 16 bits, without autocast
-    SLICES_SEQUENCE = 1 << 3, // with tensor parallelism, when the job does not say
+    SLICES_SEQUENCE = 1 << 3, // with tensor parallelism, by default
     OVERLAPS_PARAMETERS = 1 << 4,
     OVERLAPS_TENSOR = 1 << 5,
     SCATTERS_STAGES = 1 << 6,
-    SHARDS_OPTIMIZER = 1 << 7, // ZeRO 1 when the job does not say
+    SHARDS_OPTIMIZER = 1 << 7, // ZeRO 1 by default
     ADAPTS_EVERYWHERE = 1 << 8,
     FUSES_DISPATCH = 1 << 9,
     USES_CUDA_GRAPHS = 1 << 10,
     FUSES_LOSS = 1 << 11,
     WAITS_FOR_TENSOR = 1 << 12, // for all tensor-parallel traffic, in backward too
     STOPS_RECOMPUTING = 1 << 13,
-    KEEPS_ACTIVATIONS = 1 << 14, // published recipes of this software do not recompute unless they say so
+    KEEPS_ACTIVATIONS = 1 << 14, // published recipes of this software do not recompute unless stated
     INTERLEAVES = 1 << 15,       // has the interleaved schedule: the number of virtual stages matters
     COMPOSES_MODULES = 1 << 16,  // norms and GPT-2's GELU are made of elementary operators
     WHOLE_HEAD = 1 << 17,        // an encoder's logits at every position, not at masked ones only
@@ -40,12 +40,12 @@ typedef enum SoftwareTrait {
     LOOPS_EXPERTS = 1 << 30,     // in Python, one after the other
     HOLDS_INPUTS = 1ll << 31,    // FSDP keeps frozen layers' inputs, and gradients of these, until backward ends
     ADDS_IN_32_BITS = 1ll << 32, // gradients of bf16 to others of 32 bits, which both stay
-    FUSES_GATES = 1ll << 33,     // SwiGLU is one kernel: what the gate's activation gives is not kept
+    FUSES_GATES = 1ll << 33,     // SwiGLU is one kernel: the gate's activation is not kept
 } SoftwareTrait;
 
 typedef uint64_t SoftwareRules; // bit i: rule i
 
-// How software can spread a job: what a plan may offer of it. A job that says more is simulated all the same.
+// How software can split a job: what a plan may offer of it. A job that asks for more is simulated anyway.
 typedef enum SoftwareSplit {
     SPLITS_PRODUCTS = 1 << 0, // tensor parallel
     SPLITS_LAYERS = 1 << 1,   // a pipeline
@@ -78,10 +78,10 @@ typedef struct Software {
     double year;                       // of the software
 } Software;
 
-// What decides, beside words, what is usual.
+// What the defaults depend on besides the text.
 typedef struct SoftwareQuery {
     const char *text;
-    int gpu_year;           // the date of software is seldom told; that of the GPU stands for it
+    int gpu_year;           // default year of the software, whose date is seldom known
     const Model *model;     // NULL: a decoder
     bool splits_layers;     // by tensor or pipeline
     bool name_withheld;     // of the text only its date is known
@@ -99,16 +99,16 @@ typedef struct SoftwareRule {
     const char *because;
 } SoftwareRule;
 
-#define SOFTWARE_GPU_YEAR 2022 // of GPUs that are not told
+#define SOFTWARE_GPU_YEAR 2022 // year of unknown GPUs
 #define SOFTWARE_RULES_MOST 64
 
-// Where no word is known: what is usual for the date, the model and its layout.
+// Without a known word: the defaults for the date, the model and its layout.
 const Software *software_of(Arena *arena, const SoftwareQuery *query);
-// What a user says he runs: of today, where the text tells no date. NULL after a problem when no word of it is known.
+// The software that a user names: of today, if the text has no date. NULL after a problem if no word of it is known.
 const Software *find_software(Arena *arena, const SoftwareQuery *query, Where where, Problems *problems);
 const SoftwareRule *software_rule(int index); // NULL: no more
 int software_rule_count(void);
-// The year that a text tells by a date (2024-03), a container (24.07) or a version of PyTorch; 0: none.
+// The year given by a date (2024-03), a container (24.07) or a version of PyTorch in the text; 0: none.
 double software_year(const char *text);
 
 static inline bool software_does(const Software *software, SoftwareTrait trait) {
@@ -122,5 +122,5 @@ static inline bool software_has_zero(const Software *software, int zero) {
     return !software || !software->reach || (software->reach->zero >> zero & 1) != 0;
 }
 
-// What the stack decides, over the usual; what depends on the job's own words is settled by job_make.
+// Applies the stack's properties over the defaults; those that depend on the job's own fields are set by job_make.
 void software_apply(const Software *software, TrainingSpec *training);

@@ -1,6 +1,6 @@
-// The words: Lightning's registry of strategies (ddp_sharded until its 1.8, which was FairScale's), FairScale's
-// classes, PyTorch's wrappers, accelerate's DistributedType and TensorFlow's tf.distribute. Plain "deepspeed" is stage
-// 2, as Lightning has it.
+// The names: Lightning's registry of strategies (ddp_sharded until its 1.8, which was FairScale's), FairScale's
+// classes, PyTorch's wrappers, accelerate's DistributedType and TensorFlow's tf.distribute. Plain "deepspeed" is
+// stage 2, as in Lightning.
 #include "models/workload/job/strategy_words.h"
 
 const StrategyWord foreign_strategies[FOREIGN_STRATEGIES] = {

@@ -1,5 +1,4 @@
-// Strategies in the words of those who use them: each means one of lockstep's own with a stage of ZeRO and what lies
-// outside the GPU.
+// Names of strategies in other software: each maps to one of lockstep's strategies with a ZeRO stage and offloading.
 #pragma once
 
 #include "models/workload/job/training.h"

@@ -1,4 +1,4 @@
-// A training job as the user says it, and the facts of software that decide its speed.
+// A training job's fields, and the properties of software that decide its speed.
 #pragma once
 
 #include "models/hardware/hardware.h"
@@ -63,16 +63,16 @@ typedef enum Framework {
 } Framework;
 // How images lie in memory. Matrix units want channels last; "usual" is what the framework's convolutions are given.
 typedef enum ImageLayout { IMAGE_LAYOUT_USUAL, IMAGE_LAYOUT_NCHW, IMAGE_LAYOUT_NHWC, IMAGE_LAYOUT_COUNT } ImageLayout;
-// How ranks that share a sequence get each other's keys and values: round a ring beside attention (Liu et al. 2023),
-// all before attention (Llama 3), or heads instead of tokens, exchanged before and after (DeepSpeed-Ulysses).
+// How ranks that share a sequence exchange keys and values: round a ring during attention (Liu et al. 2023), all
+// before attention (Llama 3), or heads instead of tokens, exchanged before and after (DeepSpeed-Ulysses).
 typedef enum ContextExchange { CONTEXT_RING, CONTEXT_ALL_GATHER, CONTEXT_ULYSSES, CONTEXT_COUNT } ContextExchange;
 // What 8-bit numbers share a scale: a tensor, whose largest is that of earlier steps or looked for at once, a row, a
 // block of 128 or of 32.
 typedef enum Fp8Recipe { FP8_DELAYED, FP8_TENSORWISE, FP8_ROWWISE, FP8_BLOCKWISE, FP8_MX, FP8_RECIPE_COUNT } Fp8Recipe;
 // Where the optimizer's state, or weights that are not at work, lie.
 typedef enum OffloadPlace { OFFLOAD_GPU, OFFLOAD_HOST, OFFLOAD_NVME, OFFLOAD_COUNT } OffloadPlace;
-// ADAM_8BIT: both moments in 8 bits (Dettmers et al. 2022); ADAFACTOR: no first moment, of the second sums of rows and
-// columns (Shazeer and Stern 2018); OWN: of Adam's kind, in Python of one's own, tensor by tensor.
+// ADAM_8BIT: both moments in 8 bits (Dettmers et al. 2022); ADAFACTOR: no first moment, row and column sums of the
+// second (Shazeer and Stern 2018); OWN: Adam-like, in custom Python, tensor by tensor.
 typedef enum Optimizer {
     OPTIMIZER_SGD,
     OPTIMIZER_ADAM,
@@ -131,7 +131,7 @@ static inline bool stays_gathered(const Layout *layout) { return shards_gradient
 // Shares of the tokens by expert.
 typedef enum RoutingKind { ROUTING_ZIPF, ROUTING_DIRICHLET, ROUTING_HISTOGRAM } RoutingKind;
 typedef struct Routing {
-    RoutingKind kind;     // ZIPF: as expert_skew says
+    RoutingKind kind;     // ZIPF: by expert_skew
     double concentration; // DIRICHLET: of the draws, one for each layer
     uint64_t seed;        // of them
     const double *tokens; // HISTOGRAM: by expert
@@ -148,8 +148,8 @@ typedef struct TrainingSpec {
     Schedule schedule;
     double seq_len;           // transformer: tokens per sample
     double global_batch;      // samples per optimizer step; 0: micro_batch x dp x grad_accumulation
-    double micro_batch;       // samples per forward on one replica; 0: worked out from the global batch
-    double grad_accumulation; // 0: worked out
+    double micro_batch;       // samples per forward on one replica; 0: derived from the global batch
+    double grad_accumulation; // 0: derived
     double samples;           // in all, or 0 (for run length: days, cost)
     double tokens;            // in all, or 0
     double epochs;            // times `samples`; 0: 1
@@ -159,7 +159,7 @@ typedef struct TrainingSpec {
     bool half_weights;        // the model itself is in 16 bits: no casts of weights, 16-bit norms and gradients
     int lora_rank; // low-rank adapters of attention's products are trained, all else is frozen (Hu et al. 2021); 0: all
     bool lora_embeddings;        // embedding and head are trained too, as copies (PEFT's modules_to_save)
-    bool lora_everywhere;        // adapters beside every product, each by itself (PEFT's "all-linear")
+    bool lora_everywhere;        // adapters at every product, each by itself (PEFT's "all-linear")
     bool zero_quantized_weights; // ZeRO 3 gathers them in 8 bits (qwZ of ZeRO++; Wang et al. 2023)
     bool nf4_weights;  // frozen weights of layers lie in 4 bits, dequantised for each product (QLoRA, Dettmers et al.
                        // 2023)
@@ -167,11 +167,11 @@ typedef struct TrainingSpec {
     Recompute recompute;
     unsigned recompute_modules; // bits by RecomputeModule; 0: the attention core alone
     unsigned recompute_keeps;   // bits by KeptOutput, of RECOMPUTE_OPERATIONS; 0: as torchtitan does
-    int recompute_layers;       // of each pipeline chunk its first; 0: all
-    int recompute_every;        // of each pipeline chunk every so-manieth; 0: all
+    int recompute_layers;       // the first N of each pipeline chunk; 0: all
+    int recompute_every;        // every N-th of each pipeline chunk; 0: all
     Attention attention;
-    bool software_assumed;           // nobody said it, nor the framework
-    int unread_options;              // of its launch file: they would matter and are not understood
+    bool software_assumed;           // neither it nor the framework was given
+    int unread_options;              // of its launch file: relevant, but not supported
     bool own_code;                   // no software whose makers tuned the whole step is stated
     const struct Software *software; // the stack that was named (software.h), or NULL
     Framework framework;
@@ -187,14 +187,14 @@ typedef struct TrainingSpec {
     double bucket_bytes;         // DDP buckets; 25 MiB as PyTorch does
     double reduce_cycle_seconds; // how often a background thread looks for gradients to reduce (Horovod); 0: at once
     bool overlap_grad_reduce;
-    bool overlap_param_gather; // ZeRO 1: weights are gathered while the next forward runs
-    bool tp_overlap;           // tensor-parallel traffic passes in pieces beside its products (user buffers)
-    bool tp_waits;             // and backward waits for all of it: Megatron before 2022, frameworks like it
-    bool scatter_gather;       // to the next stage each tensor-parallel rank sends its slice of what all of them hold
-    bool fused_loss;           // softmax and cross entropy in few kernels that keep logits in 16 bits
-    bool gathers_logits;       // every tensor-parallel rank has the whole vocabulary's logits for the loss
-    double pack_length;        // tokens of samples packed into one, mean square over mean; 0: one sample
-    int loss_chunks; // logits and loss are made for so many parts of the tokens, one after the other; 0: at once
+    bool overlap_param_gather;  // ZeRO 1: weights are gathered while the next forward runs
+    bool tp_overlap;            // tensor-parallel traffic overlaps its products in pieces (user buffers)
+    bool tp_waits;              // and backward waits for all of it: Megatron before 2022, frameworks like it
+    bool scatter_gather;        // to the next stage each tensor-parallel rank sends its slice of the common tensor
+    bool fused_loss;            // softmax and cross entropy in few kernels that keep logits in 16 bits
+    bool gathers_logits;        // every tensor-parallel rank has the whole vocabulary's logits for the loss
+    double pack_length;         // tokens of samples packed into one, mean square over mean; 0: one sample
+    int loss_chunks;            // logits and loss are computed in so many chunks of the tokens, in turn; 0: at once
     bool optimizer_in_backward; // a weight is updated, and its gradient dropped, as soon as that is there
     OffloadPlace offload_optimizer, offload_parameters;
     OffloadPlace offload_activations; // layers' inputs, all that full recomputation keeps: their copies hide behind it
@@ -202,7 +202,7 @@ typedef struct TrainingSpec {
     int prefetch;                     // blocks whose weights are gathered ahead; 0: 1 as FSDP does, -1: none
     double horovod_cycle_seconds, horovod_fusion_bytes; // of strategy HOROVOD; 0: its defaults
     bool by_messages;           // fidelity = "flow" or "packet": collectives are all their messages
-    bool as_packets;            // fidelity = "packet": what leaves a node travels as packets
+    bool as_packets;            // fidelity = "packet": traffic between nodes is packets
     double packet_loss;         // share of those packets that each cable loses
     int transport;              // of those packets: a PacketTransportId and 1; 0: as the fabric is used to
     bool fp32_grad_reduce;      // gradients travel as fp32 whatever the precision
@@ -225,7 +225,7 @@ typedef struct TrainingSpec {
     double loader_workers;                   // processes per GPU
     double samples_per_second_per_worker;    // decode and augment on one core; 0: not limited
     const struct CheckpointSpec *checkpoint; // or NULL: none are counted
-    const struct Anchors *anchors;           // measured steps of one's own that correct this one, or NULL
+    const struct Anchors *anchors;           // the user's measured steps that correct this one, or NULL
     double jitter;                           // sigma of log of each kernel's time
     JitterBy jitter_by;
     double straggler; // one rank this much slower (1.2); 0 or 1 none

@@ -1,4 +1,4 @@
-// Bytes over bandwidths, and three formulas.
+// Checkpoint times from bytes and bandwidths, and three formulas.
 #include "models/workload/life/checkpoint.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ double checkpoint_bytes(const Model *model, bool adam, bool mixed_precision) {
 
 static double least(double a, double b) { return a < b ? a : b; }
 
-// Of all nodes together; INFINITY where nobody knows of any.
+// Of all nodes together; INFINITY if unknown.
 static double links_rate(int nodes, const NodeType *node) {
     double link = node->storage_nic_bytes_per_second;
     if (link <= 0) link = node->nic_count * node->nic_bytes_per_second;

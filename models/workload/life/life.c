@@ -1,4 +1,4 @@
-// A life, event by event. The job is always in one phase; whatever ends a phase early settles what it was worth.
+// Event simulation of one life. The job is always in one phase; an event that ends it early counts its time.
 #include "models/workload/life/life.h"
 
 #include <math.h>
@@ -135,7 +135,7 @@ static void begin_checkpoint(Life *life) {
 
 // ---- Undisturbed stretches.
 
-// How many times the job will train and save alike before anything else happens or the work comes near its end.
+// How many times the job will repeat training and saving before any other event or the end of its work.
 static SimTime count_alike(Life *life, SimTime every, SimTime stall) {
     SimTime next = event_next_time(life->queue);
     if (life->horizon < next) next = life->horizon;

@@ -1,7 +1,7 @@
-// The life of a training job on machines that fail: training, checkpoints, failures, repair, restarts, as events over
-// days. Time is whole nanoseconds, and every one of them is spent on something: the causes sum to the whole.
-// Failures arrive by the calendar from streams of their own, whatever the job does, so that two ways of running it
-// can be compared under the same failures.
+// Simulation of a long training job on machines that fail: training, checkpoints, failures, repair, restarts, as
+// events over days. Time is whole nanoseconds, and each is assigned to one cause: the causes sum to the whole.
+// Failures arrive by the calendar from their own random streams, independent of the job, so that two ways of running
+// it are compared under the same failures.
 #pragma once
 
 #include "models/hardware/hardware.h"
@@ -9,12 +9,12 @@
 #include "sim/base/statistics.h"
 #include "sim/clock.h"
 
-// What the job's time goes to. Training is net of what was lost later.
+// Uses of the job's time. Training is net of work lost later.
 typedef enum LifeTime {
     LIFE_TRAINING,
-    LIFE_CHECKPOINT, // training stands still for it
+    LIFE_CHECKPOINT, // training is stopped for it
     LIFE_REWORK,     // trained, then lost with the machine
-    LIFE_DETECTION,  // stopped and nobody knows
+    LIFE_DETECTION,  // stopped, not detected yet
     LIFE_WAITING,    // too few nodes
     LIFE_RESTART,    // processes, communicators, reading the checkpoint
     LIFE_SLOW,       // what a slow node takes from all the others
@@ -47,7 +47,7 @@ typedef struct LifeFault {
 
 typedef struct LifeSpec {
     int nodes, spares;
-    int nodes_per_replica, least_replicas; // elastic: runs on with so many replicas; 0: needs all nodes
+    int nodes_per_replica, least_replicas; // elastic: runs on with that many replicas; 0: needs all nodes
     LifeFault faults[FAULT_COMPONENT_COUNT];
     double shape, age_s; // Weibull hazard of nodes of this age when the job starts, minimal repair; shape 1: no age
     double fleet_spread;
@@ -64,8 +64,8 @@ typedef struct LifeSpec {
     int spot_batch;                                  // nodes taken together; 0: 1
     CheckpointPlan checkpoint;
     double horizon_s; // the calendar ends here …
-    double work_s;    // … or when so much undisturbed training is done; the other is 0
-    double patience;  // the job is given up after so many times its work; 0: LIFE_GIVES_UP
+    double work_s;    // … or when that much undisturbed training is done; the other is 0
+    double patience;  // the job is given up after this many times its work; 0: LIFE_GIVES_UP
 } LifeSpec;
 
 // What goodput and plan take for machines on spot: AWS gives two minutes' notice; that another is there after half an
@@ -75,7 +75,7 @@ typedef struct LifeSpec {
 
 #define FAULTS_USUAL "llama3-h100" // the catalogue's rates unless the user names others
 
-// What a user says of failures; 0: as the rates have it.
+// The user's settings of failures; 0: the rates' values.
 typedef struct FaultsSpec {
     const FaultRates *rates; // NULL: FAULTS_USUAL
     double node_mtbf_s, repair_s, restart_s;
@@ -95,12 +95,12 @@ typedef struct LifeRun {
 } LifeRun;
 
 #define LIFE_GIVES_UP 50                    // times the work
-double life_patience(const LifeSpec *spec); // times the work; LIFE_GIVES_UP when the spec says nothing
+double life_patience(const LifeSpec *spec); // times the work; default LIFE_GIVES_UP
 
 LifeRun life_run(const LifeSpec *spec, uint64_t seed);
 
-// One life in equal stretches, as a calendar shows it: what each was spent on. What is trained and then lost is found
-// where it was trained. All stretches together are the life's `spent`, to the tick.
+// One life in equal time spans, as a calendar: the use of each. Lost training is counted in the span where it was
+// done. All spans together are the life's `spent`, to the tick.
 typedef struct LifeStretch {
     SimTime spent[LIFE_TIME_COUNT];
     int stops; // unplanned, that began in it
@@ -116,10 +116,10 @@ typedef struct LifeCalendar {
 
 #define LIFE_MOST_STRETCHES 60
 
-// ---- Before it is lived (life_estimate.c).
-double life_events(const LifeSpec *spec); // about so many in one life
-// A sentence when so many lives would be long, and it is certain beforehand that none of them keeps anything of what
-// it trains; NULL: they are to be lived.
+// ---- Estimates before the simulation (life_estimate.c).
+double life_events(const LifeSpec *spec); // estimated number in one life
+// A sentence if so many lives would take long to simulate and certainly none of them makes any progress; NULL: to be
+// simulated.
 const char *life_goes_nowhere(Arena *arena, const LifeSpec *spec, int runs);
 
 // Many lives. Shares are of the wall time of each run.
@@ -142,16 +142,16 @@ LifeStudy life_study(Arena *arena, const LifeSpec *spec, int runs, uint64_t seed
 LifeCalendar life_calendar(Arena *arena, const LifeSpec *spec, const LifeStudy *study, uint64_t seed);
 
 // The interval with the least time lost, by simulation: the same failures for every interval, and a smooth curve
-// through what they cost. The spec's own interval is not looked at. At most life_length: then one checkpoint at the end
-// is best, and none before.
+// through their costs, whatever the spec's own interval. At most life_length: then one checkpoint at the end is best,
+// and none before.
 double life_best_interval(const LifeSpec *spec, int runs, uint64_t seed);
 
 double life_length(const LifeSpec *spec); // seconds of work, or of calendar
 
 double life_unplanned_rate(const LifeSpec *spec); // per second, of the whole job
 
-// What a fleet's rates mean for a job on so many nodes of this type. Spares, checkpoints, spot, elasticity and length
-// are left to the caller.
+// A LifeSpec from a fleet's rates for a job on so many nodes of this type. Spares, checkpoints, spot, elasticity and
+// length are left to the caller.
 LifeSpec life_spec(Arena *arena, const FaultRates *rates, const NodeType *node, int nodes);
 // The user's own mean time between failures of a node, all causes: the mix stays, and no fleet differs from it.
 void life_set_node_mtbf(LifeSpec *spec, double node_mtbf_s);

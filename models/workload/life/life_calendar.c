@@ -1,5 +1,5 @@
-// One life as a calendar: what each stretch of it was spent on. What a failure takes with it is the newest training,
-// so that it is found from there backwards; the parts of all stretches sum to those of the life, to the tick.
+// One life as a calendar: the use of each time span. A failure loses the most recent training, so lost time is found
+// backwards from it; the parts of all spans sum to those of the life, to the tick.
 #include <math.h>
 
 #include "models/workload/life/life_internal.h"
@@ -8,7 +8,7 @@
 
 #define HOUR_S 3600.0
 
-// The last stretch holds what is beyond it: nothing is, but for rounding.
+// The last span includes times beyond it, which occur by rounding only.
 static int stretch_at(const LifeCalendar *calendar, SimTime time) {
     SimTime at = time / calendar->width;
     return at < calendar->count ? (int)at : calendar->count - 1;

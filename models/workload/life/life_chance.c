@@ -1,4 +1,4 @@
-// What chance decides in a life: when things fail, which nodes are bad, how far the rates are from those published.
+// Random draws of a life: times of failures, bad nodes, deviation of the rates from the published ones.
 #include <math.h>
 
 #include "models/workload/life/life_internal.h"

@@ -1,4 +1,4 @@
-// A descent in three directions. Ways are compared under the same failures, so that few lives tell them apart.
+// Coordinate descent over spares, storage and interval; common failures make few lives per candidate enough.
 #include "models/workload/life/life_choice.h"
 
 #include <math.h>
@@ -18,8 +18,8 @@ enum {
     PROBES = 4, // lives after which a way that is far too dear is left
 };
 
-#define SCOUT_EVENTS 1e6 // of all lives of a way that is only looked at
-#define FULL_EVENTS 4e6  // of one that is lived in full, when nobody says how often
+#define SCOUT_EVENTS 1e6 // of all lives of a candidate in the search
+#define FULL_EVENTS 4e6  // of one simulated in full, by default
 #define MISS_COST 2.0
 #define FAR_TOO_DEAR 1.3 // times the cost of the best so far
 
@@ -95,9 +95,9 @@ static LifeWay live(Arena *arena, const LifeWish *wish, LifeWay way, int runs) {
     return way;
 }
 
-// A way that is far too dear beside the best so far is lived a few times only: goodput.count says how often. The share
-// that goes to checkpoints at best is known beforehand.
-static LifeWay live_beside(Arena *arena, const LifeWish *wish, LifeWay way, int runs, const LifeWay *best) {
+// A candidate far more expensive than the best so far is simulated a few times only: goodput.count gives the number.
+// Its least checkpoint loss is known beforehand.
+static LifeWay live_unless_dear(Arena *arena, const LifeWish *wish, LifeWay way, int runs, const LifeWay *best) {
     double rate = life_unplanned_rate(&wish->spec);
     double loss = rate > 0 ? checkpoint_least_loss(&way.checkpoint, 1 / rate) : 0;
     bool has_best = best && best->cost < INFINITY;
@@ -122,8 +122,8 @@ static bool keeps(const LifeWish *wish, const LifeWay *way) {
     return isnan(way->by_chance) || way->by_chance >= wish->confidence;
 }
 
-// Of a way that misses the date: a point of chance that lacks counts like MISS_COST points of cost. The chance alone
-// would buy much storage for what few lives say of it.
+// Of a candidate that misses the date: a point of missing probability counts like MISS_COST points of cost.
+// Minimising the probability alone would buy much storage on the evidence of few lives.
 static double cost_with_miss(const LifeWish *wish, const LifeWay *way) {
     double lacks = wish->confidence - way->by_chance;
     return way->cost * (1 + (lacks > 0 ? MISS_COST * lacks : 0));
@@ -175,12 +175,12 @@ static int lives_of(const LifeWish *wish, int most) {
 
 static int scouts(const LifeWish *wish) { return lives_of(wish, wish->by_s > 0 ? SCOUTS_BY : SCOUTS); }
 
-// Index of the way in `items`; beside the one at `at`, or none at -1.
+// Index of the candidate in `items`; a new one is simulated, compared with the one at `at` (-1: none).
 static int look(Search *search, Pick pick, int at) {
     for (int i = 0; i < search->count; i++)
         if (same_pick(&search->items[i].pick, &pick)) return i;
     const LifeWay *best = at >= 0 ? &search->items[at].way : NULL;
-    LifeWay way = live_beside(search->arena, search->wish, way_of(search, &pick), scouts(search->wish), best);
+    LifeWay way = live_unless_dear(search->arena, search->wish, way_of(search, &pick), scouts(search->wish), best);
     LIST_PUSH(search->arena, search, ((Tried){pick, way}));
     watch_goes_on(scouts(search->wish));
     return search->count - 1;
@@ -295,7 +295,7 @@ static void descend(Search *search) {
     }
 }
 
-// The best few of what was only looked at, lived in full.
+// The best few candidates of the search, simulated in full.
 static LifeWay best_in_full(Search *search) {
     const LifeWish *wish = search->wish;
     LifeWay best = {0};
@@ -306,7 +306,8 @@ static LifeWay best_in_full(Search *search) {
         Tried tried = search->items[next];
         search->items[next] = search->items[n];
         search->items[n] = tried;
-        LifeWay way = live_beside(search->arena, wish, way_of(search, &tried.pick), wish->runs, n == 0 ? NULL : &best);
+        LifeWay way =
+            live_unless_dear(search->arena, wish, way_of(search, &tried.pick), wish->runs, n == 0 ? NULL : &best);
         if (n == 0 || better(wish, &way, &best)) best = way;
         watch_goes_on(wish->runs);
     }
@@ -330,7 +331,7 @@ static void add_other(Arena *arena, const LifeWish *wish, Others *others, const 
     double every_s = way.checkpoint.every_s;
     way.checkpoint = plan_of(arena, wish, way.storage, way.units);
     way.checkpoint.every_s = every_s;
-    LIST_PUSH(arena, others, ((LifeOther){what, live_beside(arena, wish, way, wish->runs, best)}));
+    LIST_PUSH(arena, others, ((LifeOther){what, live_unless_dear(arena, wish, way, wish->runs, best)}));
 }
 
 // The best way with one thing changed. Storage of other speed is saved to at the interval that suits it.
@@ -363,7 +364,7 @@ static Others one_thing_changed(Arena *arena, const LifeWish *wish, const LifeWa
     return others;
 }
 
-// What few lives could not tell apart: moves to a way lived in full that is better, until none of the changes is.
+// Corrects errors of few lives: moves to a better candidate simulated in full, until no change is better.
 static Others climb(Arena *arena, const LifeWish *wish, LifeWay *best) {
     for (int round = 1;; round++) {
         Others others = one_thing_changed(arena, wish, best);
@@ -385,7 +386,7 @@ void life_scale_failures(LifeSpec *spec, double factor) {
 LifeChoice life_choose(Arena *arena, const LifeWish *wish) {
     CHECK(wish->storage_count > 0 && wish->node_price > 0 && wish->runs > 0 && wish->bytes > 0);
     LifeChoice choice = {0};
-    WatchPiece piece; // ways looked at, and those lived in full: about so many lives
+    WatchPiece piece; // candidates in the search, and those simulated in full: estimated lives
     watch_begin(&piece, "the ways to run the job", 2 * (80.0 * scouts(wish) + 10.0 * wish->runs), WATCH_NO_LIMIT);
     choice.best = best_way(arena, wish, &choice.tried);
     Others others = climb(arena, wish, &choice.best);

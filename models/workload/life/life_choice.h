@@ -1,15 +1,14 @@
-// Spares, checkpoint interval and storage of a long job chosen together, by what the work costs in the end and by when
-// it is done: spares are rented and storage too, and both bring the end nearer.
+// Joint choice of spares, checkpoint interval and storage of a long job, by total cost and end date: spares and
+// storage are rented, and both bring the end nearer.
 #pragma once
 
 #include "models/workload/life/life.h"
 
-// Times the work after which a job is given up: it counts as that long. What is not known of repair has a long tail,
-// and nobody waits for years.
+// A job is given up after so many times its work's duration, and counts as that long: repair times have a long tail.
 #define LIFE_CHOICE_PATIENCE 4.0
 
 typedef struct LifeWish {
-    LifeSpec spec; // what fails, and how long; what of spares and checkpoint is left open is not looked at
+    LifeSpec spec; // failures and the length; spares and checkpoint are chosen
     CheckpointMode mode;
     double storage_every_s; // CHECKPOINT_MEMORY
     double bytes;           // of a checkpoint
@@ -23,8 +22,8 @@ typedef struct LifeWish {
     double every_s;    // 0: chosen
     // What it costs and by when.
     double node_price;    // of a node for an hour, used or spare; above 0
-    double storage_price; // of a unit for an hour, by what the catalogue says in USD: so many units of currency for one
-    double by_s;          // the work is to be done in so much wall time; 0: no date
+    double storage_price; // of a unit for an hour, in currency per USD of the catalogue's price
+    double by_s;          // the work's deadline in wall time; 0: none
     double confidence;    // chance to keep the date that is enough
     int runs;             // lives for each way in the answer
     uint64_t seed;
@@ -45,7 +44,7 @@ typedef struct LifeWay {
 // A way that differs from the best in one thing.
 typedef struct LifeOther {
     const char *what; // "no spares", "half the interval"
-    LifeWay way;      // goodput.count says how often it was lived: one that is far too dear a few times only
+    LifeWay way;      // goodput.count is its number of lives: few for a far too expensive one
 } LifeOther;
 
 typedef struct LifeChoice {
@@ -66,8 +65,8 @@ LifeChoice life_choose(Arena *arena, const LifeWish *wish);
 // The same job lived in one given way: spares, units of a storage, and training between checkpoints.
 LifeWay life_way(Arena *arena, const LifeWish *wish, int spares, const StorageType *storage, int units, double every_s);
 
-// Lives of each way that tell enough, at most so many: fewer where each is long.
+// Number of lives per candidate for the wanted accuracy, at most `most`: fewer where each is long.
 int life_choice_runs(const LifeWish *wish, int most);
 
-// All that fails by itself, so many times as often; planned work and what a provider takes back stay.
+// Scales all failures by a factor, but neither planned work nor machines taken back by a provider.
 void life_scale_failures(LifeSpec *spec, double factor);

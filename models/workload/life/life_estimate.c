@@ -1,5 +1,5 @@
-// What a life would take to live through, before it is lived: its events counted from rates, and jobs that fail so
-// often that nothing they do is ever kept.
+// Estimated cost of simulating a life: its number of events from the rates, and detection of jobs that fail so often
+// that they make no progress.
 #include <math.h>
 
 #include "models/workload/life/life.h"
@@ -8,7 +8,7 @@
 
 // ---- Events.
 
-// Failures of one component over a calendar of so many seconds (Crow, 1974, where they grow with age).
+// Expected failures of one component over `seconds` of calendar time (Crow, 1974, where they grow with age).
 static double faults_in(const LifeSpec *spec, double node_rate, double seconds) {
     double k = spec->shape;
     if (k == 1 || !(node_rate > 0)) return spec->nodes * node_rate * seconds;
@@ -30,7 +30,7 @@ static double calendar(const LifeSpec *spec, double rate) {
     return wall < most ? wall : most; // also where it is not a number
 }
 
-// A failure is an event, and so are its detection, the restart, and what comes back from repair.
+// Events of a failure: itself, its detection, the restart, and the return from repair.
 double life_events(const LifeSpec *spec) {
     double rate = life_unplanned_rate(spec), seconds = calendar(spec, rate), events = 0, faults = 0, repaired = 0;
     for (int i = 0; i < FAULT_COMPONENT_COUNT; i++) {
@@ -54,8 +54,8 @@ double life_events(const LifeSpec *spec) {
 // ---- Jobs that get nowhere.
 
 #define CERTAIN 1e-6      // expected exceptions, over all lives
-#define WORTH_KNOWING 5e7 // events, some seconds: shorter lives are lived, and say where their time goes
-#define NOTHING 1e-3      // of the calendar or the work: what the first stretch may have kept
+#define WORTH_KNOWING 5e7 // events, some seconds: shorter lives are simulated, and show where their time goes
+#define NOTHING 1e-3      // of the calendar or the work: progress possible in the first span
 
 // Failures per second that stop the job even when its fleet is far better than most and only good nodes are left.
 static double least_rate(const LifeSpec *spec) {

@@ -1,4 +1,4 @@
-// One life while it is lived.
+// The state of one simulated life.
 #pragma once
 
 #include "models/workload/life/life.h"
@@ -67,7 +67,7 @@ typedef struct Life {
     SimTime horizon;
     Saved storage, memory;
     SimTime last_storage;  // when the last copy to storage began
-    SimTime clean;         // state before a corruption that nobody has seen; -1 none
+    SimTime clean;         // state before an undetected corruption; -1 none
     bool read_from_memory; // the restart does
     bool planned_due, swap_due, grow_due;
     bool one_by_one; // every checkpoint an event
@@ -105,7 +105,7 @@ void calendar_train(LifeCalendar *calendar, SimTime from, SimTime to, LifeParts 
 void calendar_lose(LifeCalendar *calendar, SimTime time, SimTime lost); // … and that the newest training is lost
 void calendar_stop(LifeCalendar *calendar, SimTime time);
 
-// The same life with every checkpoint an event, for tests: stretches alike are not passed at once.
+// The same life with every checkpoint an event, for tests: equal cycles are not skipped at once.
 LifeRun life_run_one_by_one(const LifeSpec *spec, uint64_t seed);
 
 SimTime life_ticks(double seconds);
@@ -115,7 +115,7 @@ void life_schedule_arrivals(Life *life, int which);  // the next of that kind
 void life_schedule_bad(Life *life, int node);
 int life_bad_component(Life *life); // of a failure of a bad node
 
-// Machines. A node that leaves is mended after `wait` and comes back as a spare.
+// Machines. A node that leaves is repaired after `wait` and returns as a spare.
 void life_place_nodes(Life *life);
 int life_random_node(Life *life); // that a random slot holds, or -1
 void life_remove_node(Life *life, int node, SimTime wait);

@@ -1,4 +1,4 @@
-// The machines of a life: which node sits in which slot of the job, which wait as spares, which are being mended.
+// The machines of a life: nodes in the job's slots, spares, and nodes under repair.
 #include "models/workload/life/life_internal.h"
 #include "sim/base/check.h"
 

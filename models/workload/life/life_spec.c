@@ -1,4 +1,4 @@
-// From a fleet's published rates to the life of a job on these nodes.
+// Derives a job's LifeSpec on given nodes from a fleet's published rates.
 #include "models/workload/life/life.h"
 
 static double sigma_of(const FaultRates *rates, const char *name) {

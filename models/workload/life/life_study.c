@@ -1,4 +1,4 @@
-// Many lives, and the checkpoint interval that costs least.
+// Many simulated lives, and the checkpoint interval of least cost.
 #include <math.h>
 
 #include "models/workload/life/life.h"
@@ -26,8 +26,8 @@ double life_unplanned_rate(const LifeSpec *spec) {
 
 // ---- Lives in parts, which several processes may live.
 
-#define PART_EVENTS 1e5  // some ten milliseconds: so much is lost at an interrupt
-#define SMALL_EVENTS 1e6 // sooner done than given out
+#define PART_EVENTS 1e5  // some ten milliseconds: the work lost at an interrupt
+#define SMALL_EVENTS 1e6 // faster than distributing it
 #define MOST_PARTS 100000
 
 typedef struct Lives {

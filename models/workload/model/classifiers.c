@@ -1,4 +1,4 @@
-// Networks that classify images.
+// Image classifiers.
 #include <math.h>
 #include <string.h>
 
@@ -62,7 +62,7 @@ void build_convnet(ImageBuilder *builder, int variant, int classes) {
     image_linear(builder, "fc3", CONNECTED_WIDTH, classes);
 }
 
-// ---- Residual networks. ResNets (He et al. 2015) in the v1.5 form that everybody measures: the stride sits in the 3x3
+// ---- Residual networks. ResNets (He et al. 2015) in the commonly measured v1.5 form, with the stride in the 3x3
 // convolution; wide ones, with groups (ResNeXt, Xie et al. 2016), with squeeze and excitation (SE, Hu et al. 2017),
 // with a deep stem and pooled shortcuts (D, He et al. 2018). RegNets (Radosavovic et al. 2020) have the same blocks.
 
@@ -156,7 +156,7 @@ void build_resnet(ImageBuilder *builder, int variant, int classes) {
     image_classifier(builder, classes);
 }
 
-// ---- RegNet: no bottleneck; Y has squeeze and excitation to a quarter of what comes in.
+// ---- RegNet: no bottleneck; Y has squeeze and excitation to a quarter of the input channels.
 
 typedef struct RegNet {
     int widths[STAGES], blocks[STAGES], group_width;
@@ -211,8 +211,8 @@ const Model *model_resnet(Arena *arena, int depth, int image_size, int classes, 
     return image_model(arena, index, image_size, classes);
 }
 
-// ---- DenseNet (Huang et al. 2016): earlier outputs are kept beside later ones, and each layer norms all that came
-// before.
+// ---- DenseNet (Huang et al. 2016): earlier outputs are concatenated with later ones, and each layer normalises all
+// earlier outputs.
 
 #define BLOCKS 4
 
@@ -440,8 +440,8 @@ void build_swin(ImageBuilder *builder, int variant, int classes) {
     image_classifier(builder, classes);
 }
 
-// ---- Swin v2 (Liu et al. 2022): windows of 8 by 8, attention by angles, norms behind what they were before, and in
-// place of the table of positions a small network from offsets to each head's biases.
+// ---- Swin v2 (Liu et al. 2022): windows of 8 by 8, cosine attention, norms after the sublayers, and in place of the
+// table of positions a small network from offsets to each head's biases.
 
 #define WINDOW_2 8
 #define POSITION_WIDTH 512

@@ -1,7 +1,7 @@
-// Networks that find objects: SSD (Liu et al. 2015) on a ResNet or VGG-16, RetinaNet (Lin et al. 2017), and the family
-// of Faster and Mask R-CNN (Ren et al. 2015, He et al. 2017) on a ResNet with a feature pyramid (Lin et al. 2016), its
-// fourth stage (C4) or its dilated fifth (DC5), as torchvision and Detectron2 have them. What is done box by box on one
-// image (matching, suppression, sampling) is counted as launches.
+// Object detectors: SSD (Liu et al. 2015) on a ResNet or VGG-16, RetinaNet (Lin et al. 2017), and the family of
+// Faster and Mask R-CNN (Ren et al. 2015, He et al. 2017) on a ResNet with a feature pyramid (Lin et al. 2016), its
+// fourth stage (C4) or its dilated fifth (DC5), as in torchvision and Detectron2. Per-box work on one image
+// (matching, suppression, sampling) is counted as launches.
 #include "models/workload/model/image_layers.h"
 
 // Rows of the table of residual networks (classifiers.c).
@@ -49,7 +49,7 @@ static void add_extra(ImageBuilder *builder, const Extra *extra, bool batch_norm
     extra_layer(layer, batch_norm);
 }
 
-// Kernels over the outputs of all boxes: what the loss is made of.
+// Loss kernels over the outputs of all boxes.
 static void box_loss(ImageBuilder *builder, int classes, double boxes) {
     Feature before = feature_now(builder);
     look_back(builder, (Feature){classes, 1});
@@ -94,7 +94,7 @@ void build_ssd(ImageBuilder *builder, int variant, int classes) {
 static const int vgg_convolutions[VGG_BLOCKS] = {2, 2, 3, 3, 3}, vgg_channels[VGG_BLOCKS] = {64, 128, 256, 512, 512};
 
 typedef struct VggSsd {
-    int levels, last_kernel; // of what shrinks last, one place on each side added where it is 4
+    int levels, last_kernel; // of the last downsampling layer, padded by one on each side where it is 4
     Extra extras[VGG_MOST_LEVELS - 2];
     int boxes[VGG_MOST_LEVELS];
 } VggSsd;
@@ -161,7 +161,7 @@ static int add_backbone(ImageBuilder *builder, int resnet, Feature *stages) {
     return add_stages(builder, resnet, 4, false, false, stages);
 }
 
-// Stages `first` to the last get the pyramid's width, from the top down each with what stands above it.
+// Stages `first` to the last are projected to the pyramid's width and added, top-down.
 static void add_pyramid(ImageBuilder *builder, const Feature *stages, int first, int count, Feature *levels) {
     image_next_block(builder);
     for (int i = count - 1; i >= first; i--) {
@@ -186,13 +186,13 @@ static NetLayer *head_conv(ImageBuilder *builder, const char *name, int channels
 #define RETINA_LEVELS 5
 #define RETINA_BOXES 9
 #define HEAD_DEPTH 4
-#define MATCHING_KERNELS 60 // of each image: overlaps with the true boxes, the best of them, what they ask for
+#define MATCHING_KERNELS 60 // of each image: overlaps with the true boxes, the best of them, regression targets
 
 static const int retina_backbones[] = {RESNET_50,         RESNEXT_50,  RESNET_101,
                                        RESNEXT_101_32X4D, RESNEXT_101, RESNEXT_101_64X4D};
 
-// Of the focal loss made of operators (fvcore and torchvision, sigmoid_focal_loss): probabilities, targets, what is
-// left of both to one, and of what was right, its power, the entropy, the weights and their product with all that.
+// Of the focal loss made of operators (fvcore and torchvision, sigmoid_focal_loss): probabilities, targets, their
+// complements, the true class's probability, its power, the entropy, the weights and the product of these.
 #define FOCAL_TENSORS 9
 
 static void retina_head(ImageBuilder *builder, Feature level, int channels, bool shared) {
@@ -438,7 +438,7 @@ void build_rcnn(ImageBuilder *builder, int variant, int classes) {
     for (int times = 0; times < (net->heads & HEAD_CASCADE ? CASCADE : 1) && net->heads & HEAD_BOXES; times++)
         (net->neck == NECK_C4 ? add_boxes_by_stage : add_boxes)(builder, net, channels, classes);
     if (net->heads & HEAD_MASKS && net->neck == NECK_C4) {
-        builder->regions = MASK_REGIONS; // of what the last stage has made of them
+        builder->regions = MASK_REGIONS; // pooled from the last stage's output
         mask_outputs(builder, classes);
     } else if (net->heads & HEAD_MASKS) {
         add_masks(builder, net, channels, classes);

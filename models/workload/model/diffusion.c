@@ -1,9 +1,9 @@
-// Images from noise, and images beside words.
+// Diffusion models, and models of images with text.
 #include "models/workload/model/image_layers.h"
 
-// ---- Stable Diffusion's U-Net (Rombach et al. 2022): residual blocks told of the time step, and transformers that
-// look at the image itself and at a text of 77 tokens. It works on latents of an eighth of the image's side. The text's
-// encoder and the autoencoder are kept as they are and do not count.
+// ---- Stable Diffusion's U-Net (Rombach et al. 2022): residual blocks with the time step's embedding, and
+// transformers with self-attention and cross-attention to a text of 77 tokens. It works on latents of an eighth of
+// the image's side. The text encoder and the autoencoder are frozen and not counted.
 
 #define LATENT_CHANNELS 4
 #define EIGHTH 8
@@ -24,11 +24,11 @@ static const int widths[LEVELS] = {1, 2, 4, 4};
 typedef struct Net {
     ImageBuilder *builder;
     const Version *version;
-    int skips[MOST_SKIPS], skip_count; // channels of what is copied across
+    int skips[MOST_SKIPS], skip_count; // channels of the skip connections
 } Net;
 
-// A linear layer over something else than the image: `rows` of so many channels.
-static void beside(ImageBuilder *builder, const char *name, int rows, int in, int out, bool bias) {
+// A linear layer over other inputs than the image: `rows` of `in` channels.
+static void linear_rows(ImageBuilder *builder, const char *name, int rows, int in, int out, bool bias) {
     Feature image = feature_now(builder);
     builder->regions = rows;
     look_back(builder, (Feature){in, 1});
@@ -42,7 +42,7 @@ static void residual_block(Net *net, int out) {
     int in = builder->channels;
     image_layer_norm(builder)->relu = true;
     image_conv_plain(builder, "conv1", out, 3, 1);
-    beside(builder, "time", 1, EMBEDDING, out, true);
+    linear_rows(builder, "time", 1, EMBEDDING, out, true);
     image_layer_norm(builder)->relu = true;
     image_conv_plain(builder, "conv2", out, 3, 1)->residual_add = true;
     if (in == out) return;
@@ -73,7 +73,7 @@ static void transformer(Net *net) {
     attend(net, channels, builder->size * builder->size);
     image_layer_norm(builder);
     plain_product(builder, "query", channels, channels);
-    beside(builder, "text_key", TEXT_TOKENS, text, 2 * channels, false);
+    linear_rows(builder, "text_key", TEXT_TOKENS, text, 2 * channels, false);
     attend(net, channels, TEXT_TOKENS);
     image_layer_norm(builder);
     NetLayer *gated = image_conv_plain(builder, "widen", 8 * channels, 1, 1);
@@ -120,8 +120,8 @@ void build_diffusion(ImageBuilder *builder, int variant, int classes) {
     Net net = {.builder = builder, .version = &versions[variant]};
     builder->size /= EIGHTH;
     builder->channels = LATENT_CHANNELS;
-    beside(builder, "time1", 1, FIRST, EMBEDDING, true);
-    beside(builder, "time2", 1, EMBEDDING, EMBEDDING, true);
+    linear_rows(builder, "time1", 1, FIRST, EMBEDDING, true);
+    linear_rows(builder, "time2", 1, EMBEDDING, EMBEDDING, true);
     image_conv_plain(builder, "conv", FIRST, 3, 1);
     net.skips[net.skip_count++] = FIRST;
     way_down(&net);

@@ -1,5 +1,5 @@
-// One row per model_type: how its keys are spelt and what its class fills in where they are absent
-// (huggingface/transformers, src/transformers/models/*/configuration_*.py).
+// One row per model_type: the names of its keys and its class's defaults (huggingface/transformers,
+// src/transformers/models/*/configuration_*.py).
 #include "models/workload/model/hf_config.h"
 
 #include <math.h>
@@ -144,7 +144,7 @@ static const HfType *type_of(const Reader *reader, const char *as) {
 
 static LatentShape latent_of(const Reader *reader) {
     const Json *query_rank = json_get(reader->json, "q_lora_rank");
-    bool none = query_rank && query_rank->kind == JSON_NULL; // null says: queries without a latent
+    bool none = query_rank && query_rank->kind == JSON_NULL; // null: queries without a latent
     return (LatentShape){
         .query_rank = none ? 0 : whole(reader, "q_lora_rank", 1536, 1),
         .key_rank = whole(reader, "kv_lora_rank", 512, 1),

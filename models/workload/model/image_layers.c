@@ -1,4 +1,4 @@
-// A list of layers as it grows.
+// A list of layers under construction.
 #include "models/workload/model/image_layers.h"
 
 #include "models/workload/model/model_internal.h"
@@ -155,7 +155,7 @@ void image_classifier(ImageBuilder *builder, int classes) {
 
 static int dimensions(const NetLayer *layer) { return layer->dimensions ? layer->dimensions : 2; }
 
-// A product, not pow: it is asked for often.
+// A product instead of pow, for speed.
 static double along(double size, int dimensions) {
     double product = size;
     for (int i = 1; i < dimensions; i++) product *= size;

@@ -1,4 +1,4 @@
-// How image networks are put together: a list of layers that grows, and the shape of what has come out so far.
+// Construction of image networks: a growing list of layers, and the shape of its current output.
 #pragma once
 
 #include "models/workload/model/model.h"
@@ -10,7 +10,7 @@ typedef struct ImageBuilder {
         int count, room;
     } layers;
     int channels, size; // of the newest output
-    int dimensions;     // of what comes next (NetLayer); 0: 2
+    int dimensions;     // of later layers (NetLayer); 0: 2
     double regions;     // 0: 1
     Learning learning;
     bool fixed_norms; // in place of batch norms
@@ -31,22 +31,21 @@ static inline void look_back(ImageBuilder *builder, Feature feature) {
     builder->size = feature.size;
 }
 
-// What comes in is the newest output, or what was looked back at. Pointers hold
-// until the next layer is added.
-// "Same" padding, batch norm and an activation, as most networks have them.
+// The input is the newest output, or the one set by look_back. Pointers hold until the next layer is added.
+// "Same" padding, batch norm and an activation, as in most networks.
 NetLayer *image_conv(ImageBuilder *builder, const char *name, int out_channels, int kernel, int stride);
 // Without padding.
 NetLayer *image_conv_valid(ImageBuilder *builder, const char *name, int out_channels, int kernel, int stride);
-// Channels apart: one filter each.
+// Depthwise: one filter per channel.
 NetLayer *image_conv_depthwise(ImageBuilder *builder, const char *name, int kernel, int stride);
 // With a bias and nothing else.
 NetLayer *image_conv_plain(ImageBuilder *builder, const char *name, int out_channels, int kernel, int stride);
-// Backwards, with a bias: the image grows so many times.
+// Transposed, with a bias: the image grows by this factor.
 NetLayer *image_conv_up(ImageBuilder *builder, const char *name, int out_channels, int kernel, int times);
 // A layer without weights for products: a norm, a copy, a pooling by `kernel` (0: none).
 NetLayer *image_elements(ImageBuilder *builder, const char *name, int pool_kernel, int stride);
 NetLayer *image_linear(ImageBuilder *builder, const char *name, int in, int out);
-// So many passes over it, forward and backward, by so many kernels; and dropout.
+// Element-wise passes over the output, forward and backward, with their numbers of kernels; and dropout.
 NetLayer *image_passes(ImageBuilder *builder, const char *name, int channels, double forward, double backward,
                        int forward_kernels, int backward_kernels);
 void image_dropout(ImageBuilder *builder);
@@ -56,13 +55,13 @@ NetLayer *image_lookup(ImageBuilder *builder, const char *name, int entries, int
 NetLayer *image_product(ImageBuilder *builder, const char *name, int in, int out, bool bias);
 // The logits of a vocabulary at every place, and their loss.
 void image_logits(ImageBuilder *builder, int in, int entries);
-// Step by step along time (LSTM), so many wide.
+// Recurrent along time (LSTM), of that width.
 NetLayer *image_recurrent(ImageBuilder *builder, const char *name, int hidden);
-// Between the places of what came last, of which the newest channels are the values.
+// Attention between the positions of the last output, of which the newest channels are the values.
 void image_attention(ImageBuilder *builder, PlaceAttention attention);
-// Of each sample with all samples.
+// Contrastive: each sample against all samples.
 void image_contrast(ImageBuilder *builder, const char *name);
-// A norm by itself, of each sample over its channels or places.
+// A separate norm, of each sample over its channels or positions.
 NetLayer *image_layer_norm(ImageBuilder *builder);
 // What follows works on all that branches have put side by side.
 void image_concatenated(ImageBuilder *builder, int channels);

@@ -1,4 +1,4 @@
-// The library's image networks by name, with the size of images that each is usually trained on.
+// The library's image networks by name, with their usual training image size.
 #include <string.h>
 
 #include "models/workload/model/image_layers.h"
@@ -222,7 +222,7 @@ static const Unusual unusual[] = {
     {"gnmt-v2", SUBWORDS, 1},
 };
 
-// Of Detectron2: COCO's 80 things and the background, people alone, LVIS.
+// Class counts of Detectron2's models: COCO's 80 and the background, persons only, LVIS.
 #define THINGS 81
 #define PEOPLE 2
 #define LVIS_THINGS 1231

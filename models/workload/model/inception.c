@@ -1,5 +1,5 @@
 // Inception-v3 (Szegedy et al. 2015) without its auxiliary head, Inception-v4 (2016), and Xception (Chollet 2016):
-// branches side by side, and convolutions of one row or one column.
+// parallel branches, and convolutions of one row or one column.
 #include "models/workload/model/image_layers.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))

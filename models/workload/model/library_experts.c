@@ -1,4 +1,4 @@
-// The library's mixtures of experts, from their published configurations.
+// The library's mixture-of-experts models, from their published configurations.
 #include "models/workload/model/model_internal.h"
 
 typedef struct ExpertRow {

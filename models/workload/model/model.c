@@ -1,4 +1,4 @@
-// The library of models by name, and the counts that hold for every kind.
+// The library of models by name, and counts common to all kinds of model.
 #include "models/workload/model/model.h"
 
 #include <ctype.h>
@@ -227,7 +227,7 @@ double model_parameters(const Model *model) {
     return parameters;
 }
 
-// Heads that predict further tokens are left out, as published counts of what is active do.
+// Heads that predict further tokens are left out, as in published active counts.
 double model_active_parameters(const Model *model) {
     double all = model_parameters(model), share = 0;
     if (model->experts.count == 0) return all;

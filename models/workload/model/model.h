@@ -1,4 +1,4 @@
-// Models from first principles: what a network is made of, how many parameters and FLOPs it has.
+// Models from first principles: layers, parameters and FLOPs.
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@ typedef enum ModelKind { MODEL_TRANSFORMER, MODEL_CNN, MODEL_MLP, MODEL_OPERATOR
 typedef enum LayerKind {
     LAYER_CONVOLUTION,
     LAYER_LINEAR,    // in_channels x out_channels, the same at every place
-    LAYER_ELEMENTS,  // no product: a pooling, a norm, an activation or a copy of what comes in
+    LAYER_ELEMENTS,  // no product: a pooling, a norm, an activation or a copy of the input
     LAYER_ATTENTION, // between places; the layer before gives queries, keys and values
     LAYER_RECURRENT, // LSTM: steps along time, each of which needs the one before
     LAYER_CONTRAST,  // two embeddings of each sample, held against those of all samples on all GPUs
@@ -36,7 +36,7 @@ typedef struct ConvShape {
 typedef struct PlaceAttention {
     int heads;
     int window; // places along the side of a square within which they meet
-    int keys;   // or of all places on so many keys; 0: within windows
+    int keys;   // or of all positions to this number of keys; 0: within windows
 } PlaceAttention;
 
 // One layer of a network of images, volumes, sounds or sentences with what follows it. Sizes are of one sample.
@@ -47,7 +47,7 @@ typedef struct NetLayer {
     int in_channels, out_channels;
     int in_size, out_size; // along each dimension: height = width
     int dimensions;        // 1: sounds; 3: volumes; 0: 2, images
-    double regions;        // so many of these squares per image (boxes; a wide image); 0: 1
+    double regions;        // number of these squares per image (boxes; a wide image); 0: 1
     bool sequential;       // its places along time one after the other, by kernels that the host issues for each
     bool shared;           // its weights are an earlier layer's
     Learning learning;
@@ -63,7 +63,7 @@ typedef struct NetLayer {
     int squeeze;                         // channels are weighted by a network of this width (SE); 0 none
     bool fixed_norm;                     // a norm of fixed statistics: a scale and a shift for each channel
     bool instance_norm;                  // the layer norm is of each channel: autocast leaves it in 16 bits
-    bool smooth;                         // its activation keeps what goes in; of a ReLU what comes out is enough
+    bool smooth;                         // its activation keeps its input; of a ReLU the output is enough
     bool norm_keeps;                     // what went into that, as for a norm whose scale learns
     double tensors;                      // of 32 bits, each as large as its output, that its passes keep
     double passes[2];                    // over its output, beyond all the above; forward, backward
@@ -104,16 +104,16 @@ typedef struct Model {
     LatentShape latent;
     int extra_heads;   // layers that predict tokens further on, each with an own layer (MTP; DeepSeek-V3, 2024)
     double head_share; // share of positions that get logits: 1, or an encoder's masked 20 of 128
-    // Encoder and decoder (T5): so many of the layers read the source, the others write the target and look at what the
-    // encoder made of the source; target tokens for each token of the source. 0: one stack of layers.
+    // Encoder and decoder (T5): that many of the layers read the source, the others write the target and attend to
+    // the encoder's output; target tokens for each token of the source. 0: one stack of layers.
     int encoder_layers;
     double target_share;
-    // Images cut into patches of so many pixels a side are the tokens (ViT); 0: words are. The vocabulary is the
-    // classes, which only one token of each image is asked for.
+    // Image patches with sides of this many pixels are the tokens (ViT); 0: tokens are words. The vocabulary is the
+    // classes, with logits for only one token of each image.
     int patch;
     // CNN, and ViT
     int image_size, classes;
-    int dimensions;             // of what the network works on; 0: 2
+    int dimensions;             // of the input; 0: 2
     bool of_words;              // its size is the subwords of a sentence, not samples of sound
     const NetLayer *net_layers; // and of MLPs
     int net_layer_count;
@@ -154,14 +154,14 @@ const Model *model_lstm(Arena *arena, const char *name, LstmShape shape);
 // images.
 const Model *model_resized(Arena *arena, const Model *model, int image_size, int classes);
 
-// Tokens of a sequence when nobody says: what it was trained at where that is known and shorter than its longest; and
-// how that is known (model.c).
+// Default tokens of a sequence: what the model was trained at, where that is known and shorter than its longest; and
+// the source of the number (model.c).
 int usual_tokens(const Model *model, const char **source);
 
 // What its kind decides (model_kinds.c).
 const char *model_kind_name(const Model *model); // "transformer", …
 const char *sample_name(const Model *model);     // of many: "sequences", "images", "samples"
-bool counts_tokens(const Model *model);          // samples are sequences of tokens, as long as the job says
+bool counts_tokens(const Model *model);          // samples are sequences of tokens, of the job's length
 bool convolves(const Model *model);              // made of layers for images, volumes or sounds
 bool takes_images(const Model *model);           // or sounds or volumes
 bool splits_products(const Model *model);        // among tensor-parallel GPUs
@@ -172,7 +172,7 @@ int first_layer(const Model *model);
 int layers_to_spread(const Model *model);
 bool ends_stand_alone(const Model *model); // an end of a pipeline may do without layers
 const char *block_name(Arena *arena, const Model *model, int block);
-// Of what one sample comes as, and of what the model answers; element: bytes of an activation.
+// Bytes of one sample's input, and of the model's output; element: bytes of an activation.
 double sample_bytes(const Model *model, double seq_len);
 double answer_bytes(const Model *model, double seq_len, double element);
 

@@ -1,4 +1,4 @@
-// What the files of one model family share with model.c, which asks the right one.
+// Functions of the model families that model.c dispatches to.
 #pragma once
 
 #include "models/workload/model/model.h"
@@ -43,7 +43,7 @@ double layer_parameters(const NetLayer *layer); // with its norm
 double layer_macs(const NetLayer *layer);       // multiply-adds of one image
 double kernel_taps(const NetLayer *layer);      // places of its kernel
 double taps_forward(const NetLayer *layer);     // products that each output has of each channel
-double taps_backward(const NetLayer *layer);    // the same of what comes in, for its gradient
+double taps_backward(const NetLayer *layer);    // the same of the input, for its gradient
 double places_in(const NetLayer *layer);        // pixels of one image
 double places_out(const NetLayer *layer);
 double attention_keys(const NetLayer *layer); // that each place meets

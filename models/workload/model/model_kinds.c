@@ -1,5 +1,5 @@
-// What the rest of the program asks of a model, whatever kind it is: a row for each kind. No other file asks for the
-// kind, but those that make operators and price them.
+// Kind-dependent properties of models, a row for each kind. No other file depends on the kind, except those that
+// build and price operators.
 #include "models/workload/model/model.h"
 #include "models/workload/model/model_internal.h"
 #include "models/workload/model/written.h"

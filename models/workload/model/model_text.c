@@ -1,4 +1,4 @@
-// A transformer spelt out where a name would stand: "transformer:layers=48,hidden=6656,heads=52,ffn=17920".
+// A transformer given as text in place of a name: "transformer:layers=48,hidden=6656,heads=52,ffn=17920".
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -173,7 +173,7 @@ static Operator linear(const NetLayer *layer, double samples) {
     };
 }
 
-// Alone they are done in place, but for pools, copies, and what is done step by step.
+// Separate ones work in place, except pools, copies, and sequential ones.
 static Operator elements(const NetLayer *layer, double samples) {
     bool kept = layer->pool_kernel || layer->copied || layer->sequential;
     return (Operator){
@@ -229,7 +229,7 @@ static LayerOperator *const operator_of[LAYER_KIND_COUNT] = {
 };
 // clang-format on
 
-// What is read and written is what comes in and goes out where the row says no more.
+// By default an operator reads the layer's input and writes its output.
 Operator layer_operator(const NetLayer *layer, double samples) {
     CHECK(operator_of[layer->kind] != NULL);
     Operator one = operator_of[layer->kind](layer, samples);

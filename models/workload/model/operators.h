@@ -1,6 +1,6 @@
-// A layer told once: the operators that it runs in forward, in their order, each with what it multiplies, moves, holds
-// and keeps for backward. Parameters, FLOPs and activations are sums over such lists; a transformer's seconds are walks
-// over them.
+// A layer as a list: the operators of its forward pass in order, each with its products, bytes moved, parameters, and
+// activations kept for backward. Parameters, FLOPs and activations are sums over such lists; a transformer's seconds
+// are walks over them.
 #pragma once
 
 #include "models/workload/model/model.h"
@@ -25,20 +25,20 @@ typedef struct LayerWeights {
     double split, routed, whole;
 } LayerWeights;
 
-// What is kept for backward; software says how many bytes an element of it has.
+// Tensors kept for backward; the bytes of an element depend on software.
 typedef enum KeptAs {
     KEPT_NOT,
     KEPT_ELEMENTS,   // as activations are
-    KEPT_INPUT,      // went into a product: in 8 bits where the product casts it
-    KEPT_NORMED,     // the same, from a norm, and
-    KEPT_MORE_CASTS, // again for each further product that reads it, where each casts for itself
-    KEPT_CAST,       // cast for a product beside what is kept for others
+    KEPT_INPUT,      // of a product: in 8 bits where the product casts it
+    KEPT_NORMED,     // KEPT_INPUT, from a norm
+    KEPT_MORE_CASTS, // KEPT_NORMED, again for each further product that reads it, where each casts for itself
+    KEPT_CAST,       // cast for a product, in addition to what is kept for others
     KEPT_STREAM,     // the hidden states between layers
-    KEPT_ROOT,       // beside it, where operators make an RMS norm: of 32 bits, and what is over the root
-    KEPT_HEAD_ROOT,  // the same of a head's queries and keys, of which nothing else is kept
+    KEPT_ROOT,       // of an RMS norm made of operators: in 32 bits, and the quotient, besides the input
+    KEPT_HEAD_ROOT,  // the same of a head's queries and keys, without the input
     KEPT_MASK,       // of dropout
     KEPT_SCORES,     // softmax, its dropped-out copy and the mask, where attention is not flash
-    KEPT_COMPOSED,   // of an activation that operators make, beside what goes into it
+    KEPT_COMPOSED,   // of an activation made of operators, in addition to its input
     KEPT_GATE,       // of SwiGLU, where software keeps its activation apart
     KEPT_SORTED,     // tokens in the order of their experts, where that is not part of the exchange
     KEPT_LOGARITHMS, // of 32 bits
@@ -69,26 +69,26 @@ typedef enum LayerPart {
 typedef enum Region {
     REGION_NONE,
     REGION_ENTERS,         // a product that tensor parallelism splits by columns; consecutive ones share their input
-    REGION_ENTERS_WAITING, // the same, with nothing that runs beside the exchange
-    REGION_ENTERS_SOURCE,  // the same, of what a decoder reads of the source
+    REGION_ENTERS_WAITING, // the same, without overlap of the exchange
+    REGION_ENTERS_SOURCE,  // the same, of a decoder's input from the source
     REGION_LEAVES,         // a product that is split by rows, or the sum after such products
     REGION_ROUTES,         // the choice of experts
     REGION_DISPATCHES,     // tokens go to the ranks of their experts,
     REGION_COMBINES        // and back
 } Region;
 
-// Software's passes over hidden states and its kernels are counted for half a layer, attention or MLP, at a time: one
-// operator of the half stands for them.
+// Software's passes over hidden states and its kernels are counted for half a layer, attention or MLP, at a time, on
+// one operator of the half.
 typedef enum HalfLayer { HALF_PASSES = 1, HALF_KERNELS_FORWARD = 2, HALF_KERNELS_BACKWARD = 4 } HalfLayer;
 
 typedef struct Operator {
     const char *name; // as Megatron-Core, torchvision and profiles call it
     OperatorKind kind;
-    double times;          // so many of it, alike, one after the other; 0: 1
-    double batch, m, n, k; // a product: so many of m x k by k x n at once; attention: m queries, n keys; else 0
+    double times;          // number of equal consecutive ones; 0: 1
+    double batch, m, n, k; // a product: `batch` of m x k by k x n at once; attention: m queries, n keys; else 0
     double flops;          // of matrix products, forward
     double read, written;  // elements of tensors, weights counted in
-    double fed;            // of what it reads, the elements that come from the layer before (networks of NetLayers)
+    double fed;            // of `read`, the elements from the previous layer (networks of NetLayers)
     LayerWeights weights;  // of the model, not of one GPU
     // Of transformers:
     LayerPart part;
@@ -96,7 +96,7 @@ typedef struct Operator {
     Region region;
     unsigned half;   // of a layer: bits of HalfLayer
     bool in_16_bits; // where other products are in 8
-    int adapters[2]; // LoRA's beside this product: where attention alone has them, where every product has its own
+    int adapters[2]; // LoRA's of this product: where attention alone has them, where every product has its own
 } Operator;
 
 #define OPERATORS_ROOM 512
@@ -122,7 +122,7 @@ Portion portion_of_sample(const Model *model, int block, double seq_len);
 // (layers of each kind: a row there).
 void block_operators(const Model *model, int block, const Portion *portion, OperatorList *operators);
 
-// A product's FLOPs, reads and writes follow from its shape where they are not said.
+// A product's FLOPs, reads and writes follow from its shape by default.
 static inline void add_operator(OperatorList *operators, Operator added) {
     CHECK(operators->count < OPERATORS_ROOM);
     Operator *one = &operators->items[operators->count++];
@@ -139,5 +139,5 @@ double all_weights(const OperatorList *operators);
 
 // The kinds of layers that networks of images, sounds and sentences are made of: a row for each.
 
-// What a layer does before anything follows it, on so many samples.
+// The operator of a layer by itself, on `samples` samples.
 Operator layer_operator(const NetLayer *layer, double samples);

@@ -1,10 +1,10 @@
-// Networks of sound: speech recognised and spoken.
+// Speech recognition and synthesis networks.
 #include "models/workload/model/image_layers.h"
 
-// ---- Recognition of speech by convolutions along time: Jasper 10x5 (Li et al. 2019) and QuartzNet 15x5 (Kriman et al.
-// 2019), from columns of a spectrogram every 10 ms to letters. Element-wise work is counted as NVIDIA's
-// DeepLearningExamples run it: what lies behind a recording's end is filled with zeros before each convolution, and
-// dropout follows each activation.
+// ---- Recognition of speech by convolutions along time: Jasper 10x5 (Li et al. 2019) and QuartzNet 15x5 (Kriman et
+// al. 2019), from columns of a spectrogram every 10 ms to letters. Element-wise work is counted as NVIDIA's
+// DeepLearningExamples run it: padding after a recording's end is zeroed before each convolution, and dropout follows
+// each activation.
 
 #define SPEECH_HOP 160      // samples of sound, at 16 kHz, from one column to the next
 #define ALIGNED 16          // columns are padded to a multiple
@@ -74,8 +74,8 @@ static NetLayer *conv_layer(ImageBuilder *builder, const SpeechShape *shape, int
     return layer;
 }
 
-// Each shortcut is a convolution of one column with a norm, added to the block's own result; what several blocks look
-// at gets its gradient as a sum.
+// Each shortcut is a convolution of one column with a norm, added to the block's own output; an output read by
+// several blocks gets the sum of their gradients.
 static void shortcuts(ImageBuilder *builder, const int *from, int count, int channels) {
     for (int i = 0; i < count; i++) {
         builder->channels = from[i];
@@ -111,16 +111,16 @@ void build_speech(ImageBuilder *builder, int variant, int classes) {
     image_conv_plain(builder, "letters", classes, 1, 1);
 }
 
-// ---- WaveGlow (Prenger et al. 2018): sound from a mel spectrogram by twelve steps, in each of which half of the
-// channels tell how the other half is scaled and shifted. It learns from segments of recordings. Element-wise work is
-// counted as NVIDIA's DeepLearningExamples run it: sums and gates are kernels, and autograd fills up what was sliced.
+// ---- WaveGlow (Prenger et al. 2018): sound from a mel spectrogram by twelve steps; in each, half of the channels
+// determine the scale and shift of the other half. Trained on segments of recordings. Element-wise work is counted as
+// NVIDIA's DeepLearningExamples run it: sums and gates are kernels, and autograd pads sliced gradients.
 
 #define MELS 80
 #define UP_KERNEL 1024
-#define HOP 256 // samples, at 22,050 Hz, that a column of the spectrogram stands for; of Tacotron 2, too
-#define GROUP 8 // samples that lie side by side as channels
+#define HOP 256 // samples, at 22,050 Hz, of a column of the spectrogram; of Tacotron 2, too
+#define GROUP 8 // consecutive samples that become channels
 #define FLOWS 12
-#define EARLY 4 // after so many steps two channels are done
+#define EARLY 4 // steps after which two channels are output
 #define LAYERS 8
 #define HALVES_PUT_BACK 14.0 // passes of half the channels: two halves filled up with zeros, then added
 #define HALVES_KERNELS 5
@@ -223,8 +223,8 @@ static void loop_product(ImageBuilder *builder, const char *name, int in, int ou
     in_turn(image_product(builder, name, in, out, bias), regions);
 }
 
-// Two products, a kernel of gates, dropout; what went in was laid side by side, and gradients of what is used in three
-// places are added up.
+// Two products, a kernel of gates, dropout; inputs are concatenated, and gradients of a tensor used three times are
+// summed.
 static void cell(ImageBuilder *builder, int in) {
     loop_elements(builder, "side by side", in, 0, 2, 2, 1, 2);
     loop_product(builder, "input", in, 4 * CELL, 0, true);

@@ -1,4 +1,4 @@
-// Transformers: the published shapes, what each block holds, and how much it multiplies.
+// Transformers: the published shapes, and parameters and FLOPs of each block.
 #include <string.h>
 
 #include "models/workload/model/model_internal.h"
@@ -335,7 +335,7 @@ static void check_experts(const TransformerShape *shape, Where where, Problems *
     }
 }
 
-// What is not said of latent attention is as in DeepSeek-V3 (DeepSeek-AI 2024, section 4.2).
+// Defaults of latent attention are DeepSeek-V3's (DeepSeek-AI 2024, section 4.2).
 static LatentShape usual_latent(LatentShape latent) {
     if (latent.key_rank == 0) return latent;
     if (latent.plain_dim == 0) latent.plain_dim = 128;

@@ -1,10 +1,10 @@
-// LSTMs that read words.
+// Translation models of LSTMs.
 #include "models/workload/model/image_layers.h"
 #include "models/workload/model/model_internal.h"
 
-// ---- Translation by recurrent layers: GNMT v2 (Wu et al. 2016, as NVIDIA's DeepLearningExamples have it). The
-// decoder's first layer asks for attention and the others get its answer with their input, so all of it is done for all
-// words at once. Its size is the words (subwords) of a padded sentence; source and target are padded alike.
+// ---- Translation by recurrent layers: GNMT v2 (Wu et al. 2016, as in NVIDIA's DeepLearningExamples). The decoder's
+// first layer queries the attention and the others get its output with their input, so all of it is done for all
+// words at once. Its size is the words (subwords) of a padded sentence; source and target are padded equally.
 
 #define HIDDEN 1024
 #define ENCODER_LAYERS 4
@@ -38,7 +38,7 @@ static void attention(ImageBuilder *builder) {
     image_product(builder, "keys", HIDDEN, HIDDEN, false);
     image_passes(builder, "scores", words * HIDDEN, SCORE_FORWARD, SCORE_BACKWARD, 8, 12)->table = 2 * HIDDEN + 1;
     image_passes(builder, "softmax", words, 6, 6, 4, 3);
-    image_passes(builder, "context", HIDDEN, 3, 6, 1, 3); // products too small to count but for what they move
+    image_passes(builder, "context", HIDDEN, 3, 6, 1, 3); // products so small that only their bytes count
 }
 
 void build_gnmt(ImageBuilder *builder, int variant, int classes) {

@@ -1,4 +1,4 @@
-// Networks that give a class to every pixel.
+// Segmentation networks.
 #include "models/workload/model/image_layers.h"
 
 // ---- Networks that give a class to every pixel: U-Net (Ronneberger et al. 2015), a small one for factory images, and
@@ -9,8 +9,8 @@ static void each_pixel(ImageBuilder *builder, int classes) {
     image_conv_plain(builder, "classes", classes, 1, 1);
 }
 
-// ---- U-Net: convolutions without padding; the image shrinks by four pixels at each level and its own edge is cut off
-// what is copied across.
+// ---- U-Net: convolutions without padding; the image shrinks by four pixels at each level and copies across are
+// cropped to its size.
 
 #define LEVELS 5
 
@@ -44,7 +44,7 @@ void build_unet(ImageBuilder *builder, int variant, int classes) {
 }
 
 // ---- For factory images (NVIDIA's DeepLearningExamples): with padding, a level in and out, three between and the
-// bottom; what goes up keeps its channels. The wide one has the 36,950,273 parameters that its source counts, the small
+// bottom; upsampling keeps the channels. The wide one has the 36,950,273 parameters counted by its source, the small
 // one (TinyUNet) is the same with other channels.
 
 #define MIDDLE_LEVELS 3

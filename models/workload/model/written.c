@@ -1,5 +1,5 @@
-// A model that its user writes: what is wrong with it, and its blocks as lists of operators. That an operator reads
-// what the one before gives is not checked: queries, keys and values, gates and sums read what stands further back.
+// A user-defined model: validation, and its blocks as lists of operators. Whether an operator's input matches the
+// previous output is not checked: queries, keys and values, gates and sums read earlier outputs.
 #include "models/workload/model/written.h"
 
 #include "models/workload/model/model_internal.h"
@@ -73,7 +73,7 @@ static void check_sizes(const WrittenOperator *one, Problems *problems) {
     }
 }
 
-// ---- In what order they may stand.
+// ---- Valid orders of operators.
 
 typedef struct Scan { // of a block
     const WrittenModel *written;

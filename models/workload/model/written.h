@@ -1,4 +1,4 @@
-// A model that its user writes as blocks of operators, each with its sizes per token (or per sample).
+// A user-defined model: blocks of operators, each with its sizes per token (or per sample).
 #pragma once
 
 #include "models/workload/model/operators.h"
@@ -6,18 +6,18 @@
 typedef enum WrittenKind {
     WRITTEN_GEMM,
     WRITTEN_ATTENTION,
-    WRITTEN_NORM, // with the sum and the dropout that stand beside it in a layer
+    WRITTEN_NORM, // with the sum and the dropout next to it in a layer
     WRITTEN_ELEMENTWISE,
     WRITTEN_LOOKUP,
     WRITTEN_DISPATCH, // tokens to the ranks of their experts, and
-    WRITTEN_COMBINE,  // back: what stands between works on routed tokens, with weights for each expert
+    WRITTEN_COMBINE,  // back: operators between these work on routed tokens, with weights for each expert
     WRITTEN_LOSS,
     WRITTEN_KIND_COUNT
 } WrittenKind;
 extern const char *const written_kind_names[WRITTEN_KIND_COUNT];
 
-// How tensor parallelism splits a product's weights: columns give each GPU a part of what comes out, and all operators
-// that follow work on such parts, until rows are summed over the GPUs.
+// Tensor-parallel split of a product's weights: by columns each GPU has a part of the output, and all later operators
+// work on such parts, until rows are summed over the GPUs.
 typedef enum TensorSplit { SPLIT_NOT, SPLIT_COLUMNS, SPLIT_ROWS, TENSOR_SPLIT_COUNT } TensorSplit;
 extern const char *const tensor_split_names[TENSOR_SPLIT_COUNT];
 
@@ -35,14 +35,14 @@ typedef struct WrittenOperator { // sizes that its kind has; others are 0
     // Worked out by model_written:
     bool routed;  // between dispatch and combine
     bool in_part; // works on a GPU's part of the width
-    bool enters;  // is the first to read what is whole and give a part
-    KeptAs input; // of a product: what stands before it may keep that already
+    bool enters;  // is the first to read whole input and give a part
+    KeptAs input; // of a product: the operator before it may keep that already
 } WrittenOperator;
 
 typedef struct WrittenBlock {
     Where where;
     const char *name;
-    int times; // so many of it, one after the other
+    int times; // number of consecutive repeats
     WrittenOperator *operators;
     int count;
 } WrittenBlock;

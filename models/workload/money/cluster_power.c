@@ -1,4 +1,4 @@
-// Power of a cluster: GPUs by what they do, hosts, switches and optics; racks and breakers for the most of it.
+// Power of a cluster: GPUs by activity, hosts, switches and optics; racks and breakers for the peak.
 #include <math.h>
 
 #include "models/workload/money/money.h"

@@ -1,4 +1,4 @@
-// From the prices of a cluster to what an hour of it costs.
+// Computes the hourly cost of a cluster from its prices.
 #include "models/workload/money/money.h"
 
 #include <math.h>
@@ -62,7 +62,7 @@ static void add_currency(Arena *arena, PriceList *list, const ClusterMoney *mone
     }
 }
 
-// Of one offer: its least time, its steps, what else it charges.
+// Bill of one offer: its minimum time, its billing steps, its other charges.
 static void bill_offer(Arena *arena, const ClusterMoney *money, const ClusterSpec *spec, const RentSpec *rent,
                        const Offer *offer, ClusterBill *bill, LineList *lines) {
     double rate = exchange_rate(money->catalogue, offer->currency, money->currency);

@@ -1,4 +1,4 @@
-// What a cluster costs, draws and emits: rented after the price book, or bought and kept. One call answers:
+// Cost, power and emissions of a cluster: rented by the price book, or owned. One call answers:
 //
 //     ActivityMix mix = activity_of_step(spent);                    what its GPUs do in a step
 //     ClusterBill bill = cluster_bill(arena, cluster, &mix);        per hour, with the parts it is made of
@@ -36,7 +36,7 @@ double peak_power_at_wall(const ClusterPower *power);
 typedef struct CapitalLine {
     const char *name, *title; // "nodes"
     double count, unit_price, amount;
-    double years, residual_share; // over which it is written off, and what is then left
+    double years, residual_share; // of depreciation, and the residual value
     bool is_machine;              // needs maintenance
 } CapitalLine;
 
@@ -62,13 +62,13 @@ double annuity(double amount, double residual_share, double interest, double yea
 // Months until what renting would have cost has paid for the capital; INFINITY: never.
 double payback_months(double capital, double saved_per_month, double interest);
 double own_payback_months(const OwnCost *cost, double rent_per_hour); // as much used either way
-// Utilisation from which owning is cheaper than renting at so much an hour; INFINITY: at none, even above 1.
+// Utilisation from which owning is cheaper than renting at that hourly rent; INFINITY: at none, even above 1.
 double break_even_utilisation(const OwnCost *cost, double rent_per_hour);
 
 // ---- The bill.
 
 typedef struct ClusterBill {
-    bool known; // else nobody says what this costs, and all amounts are NAN
+    bool known; // false: the price is unknown, and all amounts are NAN
     bool owned;
     const char *currency; // never NULL
     double per_hour;      // of an hour in which a job runs, for the whole cluster
@@ -85,13 +85,13 @@ typedef struct ClusterBill {
     double interruptions_per_hour;                                // spot: of one machine
     double wall_watts, peak_wall_watts;
     double carbon_kg_per_hour;
-    const DatedPrice *prices; // that it stands on
+    const DatedPrice *prices; // used for it
     int price_count;
 } ClusterBill;
 
-// What an hour of so many units of storage costs beside the cluster, in its currency, with support and tax. 0: nobody
-// says what a unit costs, somebody else pays for it (--without storage), or it is bought with the cluster. NAN: the
-// currency has no rate.
+// Cost per hour of `units` units of storage in addition to the cluster, in its currency, with support and tax. 0: the
+// price of a unit is unknown, it is paid elsewhere (--without storage), or bought with the cluster. NAN: the currency
+// has no rate.
 double storage_bill_per_hour(const Cluster *cluster, const StorageType *unit, double units);
 
 ClusterBill cluster_bill(Arena *arena, const Cluster *cluster, const ActivityMix *mix);

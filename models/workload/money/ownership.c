@@ -1,4 +1,4 @@
-// Owning a cluster: what is bought, what that costs a year, and from when on it is cheaper than renting.
+// Owning a cluster: purchase price, yearly cost, and the break-even with renting.
 #include <math.h>
 
 #include "models/workload/money/money.h"

@@ -1,4 +1,4 @@
-// A shared cluster from its first arrival to its last job's end: events, and the accounts between them.
+// Event simulation of a shared cluster, from its first arrival to its last job's end, with accounting between events.
 #include "models/workload/queue/queue.h"
 
 #include "models/workload/queue/queue_internal.h"

@@ -1,13 +1,13 @@
-// A shared cluster: jobs arrive, wait, run on all their GPUs at once, are preempted or hit by failures, and leave.
-// Time is whole nanoseconds. The same jobs can be run under several policies, placements and sizes of cluster: what is
-// drawn does not depend on what the cluster does.
+// Simulation of a shared cluster: jobs arrive, wait, run on all their GPUs at once, are preempted or hit by failures,
+// and leave. Time is whole nanoseconds. The same jobs can be run under several policies, placements and sizes of
+// cluster: random draws do not depend on the cluster.
 #pragma once
 
 #include "models/workload/life/life.h"
 #include "models/workload/queue/queue_network.h"
 #include "sim/clock.h"
 
-// Jobs are at most 31 years long, and a run at most 146 years: what would come later comes then.
+// Jobs are at most 31 years long, and a run at most 146 years: later times are clamped.
 #define QUEUE_LONGEST_S 1e9
 #define QUEUE_LATEST (SIM_TIME_NEVER / 2)
 
@@ -21,7 +21,7 @@ static inline SimTime queue_ticks(double seconds) {
 typedef struct QueueJob {
     SimTime arrival;
     SimTime work;     // on its GPUs placed side by side, undisturbed
-    SimTime estimate; // of `work`, by its user: what the scheduler goes by
+    SimTime estimate; // of `work`, by its user: used by the scheduler
     int32_t gpus, user;
     int32_t priority;     // larger goes first
     int32_t row;          // in the list or trace it comes from
@@ -51,14 +51,14 @@ typedef struct QueueJobs { // by rising arrival, the first at 0 or later
 typedef enum QueueOrder {
     QUEUE_BY_ARRIVAL,
     QUEUE_BY_ESTIMATE, // shortest first
-    QUEUE_BY_USAGE,    // users by what they used lately, least first; the jobs of one user by arrival
+    QUEUE_BY_USAGE,    // users by recent usage, least first; the jobs of one user by arrival
     QUEUE_BY_PRIORITY, // then by arrival
     QUEUE_BY_FACTORS   // QueueWeights
 } QueueOrder;
 
 enum {
-    QUEUE_NOBODY_PASSES = -1, // as `reservations`: the first that does not fit holds up all behind it
-    QUEUE_ALL_RESERVE = -2    // as many as QueueSpec.depth says
+    QUEUE_NOBODY_PASSES = -1, // as `reservations`: the first that does not fit blocks all behind it
+    QUEUE_ALL_RESERVE = -2    // as many as QueueSpec.depth
 };
 
 // Slurm's multifactor priority (slurm.schedmd.com/priority_multifactor.html): the sum of weights times factors between
@@ -74,7 +74,7 @@ extern const QueueWeights queue_usual_weights;
 typedef struct QueuePolicy {
     const char *name, *help;
     QueueOrder order;
-    int reservations; // jobs that wait and have a start reserved that those who pass them must not delay
+    int reservations; // waiting jobs with a reserved start that jobs passing them must not delay
     bool preempts;    // the first in the queue may stop jobs of lower priority
 } QueuePolicy;
 
@@ -88,7 +88,7 @@ typedef enum QueuePlacement {
     QUEUE_PACK_LEAVES, // whole nodes on as few leaf switches as possible; less than a node on the fullest that has room
     QUEUE_PACK_NODES,  // the same without looking at leaf switches
     QUEUE_SPREAD,      // whole nodes over as many leaf switches as possible; less than a node on the emptiest
-    QUEUE_SCATTER,     // any free GPUs: nothing is ever stranded, and everybody's traffic crosses the network
+    QUEUE_SCATTER,     // any free GPUs: no GPU is ever stranded, and all traffic crosses the network
     QUEUE_PLACEMENT_COUNT
 } QueuePlacement;
 extern const char *const queue_placement_names[QUEUE_PLACEMENT_COUNT], *const queue_placement_help[];
@@ -103,7 +103,7 @@ typedef struct QueueSpec {
     double scaling;                          // speed on n of N GPUs is (n / N)^scaling; 0: QUEUE_USUAL_SCALING
     int depth;                               // reservations of policies that ask for all; 0: QUEUE_USUAL_DEPTH
     double half_life_s;                      // of usage; 0: a week
-    double checkpoint_every_s, checkpoint_s; // of work; what one costs. 0: none, and a failure loses all
+    double checkpoint_every_s, checkpoint_s; // of work; cost of one. 0: none, and a failure loses all
     double restart_s;                        // before a stopped job works again
     const LifeSpec *faults;                  // rates of one node, detection, repair; NULL: nothing fails
     QueueNetwork *network;                   // NULL: a job is as fast wherever it runs
@@ -126,12 +126,12 @@ typedef struct QueueOutcome {
     bool given_up;      // stopped so often that it would never end
 } QueueOutcome;
 
-// Why a job waits for its first start, as it stands after each look at the queue; the first that holds.
+// Why a job waits for its first start, as of each scheduling pass; the first that holds.
 typedef enum QueueWaitCause {
     QUEUE_WAIT_QUOTA,     // its group holds as much as it may
-    QUEUE_WAIT_LINE,      // it would fit now, and the policy lets nobody pass those before it
-    QUEUE_WAIT_RESERVED,  // it would fit now, and would delay a start that is reserved to another
-    QUEUE_WAIT_SCATTERED, // enough GPUs are free, not where its placement wants them
+    QUEUE_WAIT_LINE,      // it would fit now, but the policy lets no job pass those before it
+    QUEUE_WAIT_RESERVED,  // it would fit now, but would delay another job's reserved start
+    QUEUE_WAIT_SCATTERED, // enough GPUs are free, but not where its placement wants them
     QUEUE_WAIT_REPAIR,    // with those in repair there would be enough
     QUEUE_WAIT_FULL,      // fewer are free than it asks for
     QUEUE_WAIT_SAVING,    // those that make room for it save their state

@@ -1,5 +1,5 @@
-// Jobs drawn by chance. Each property has a stream of its own, so that another rate of arrival or another error of
-// estimates leaves all else as it was.
+// Randomly drawn jobs. Each property has its own random stream, so that another rate of arrival or another error of
+// estimates leaves all else unchanged.
 #include <math.h>
 #include <stdlib.h>
 

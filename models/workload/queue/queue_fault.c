@@ -1,6 +1,6 @@
-// Nodes of a shared cluster fail as those of one job do (life.h): good nodes by one process, bad ones by another on
-// top. The jobs on a node stop, which is seen after a while; then they wait again with what their last checkpoint
-// holds.
+// Node failures in a shared cluster, as in life.h: good nodes by one process, bad ones by an additional one. The jobs
+// on a failed node stop, which is detected after a delay; then they wait again with the progress of their last
+// checkpoint.
 #include "models/workload/queue/queue_internal.h"
 
 static void schedule_fault(Queue *queue, bool is_bad) {
@@ -59,7 +59,7 @@ static void take_down(Queue *queue, int node, SimTime back) {
     queue->back[node] = back;
     queue->down_nodes[queue->down_count++] = node;
     update_node(queue, node);
-    queue->unordered = true; // what was reserved may not be there
+    queue->unordered = true; // reserved GPUs may be gone
     event_schedule(queue->events, back, QUEUE_REPAIRED, node);
     schedule_pass(queue);
 }

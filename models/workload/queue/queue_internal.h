@@ -1,4 +1,4 @@
-// A shared cluster while it runs: free GPUs by node, who runs where, who waits.
+// State of a running shared cluster: free GPUs by node, running jobs, waiting jobs.
 #pragma once
 
 #include "models/workload/life/life_internal.h"
@@ -24,9 +24,9 @@ typedef struct RoomShape {
 // Free GPUs of every node at one time, with what makes questions about them cheap.
 typedef struct Room {
     const RoomShape *shape;
-    unsigned char *block; // all that follows, so that a copy is one copy
-    uint64_t *sets;       // [free * words]: nodes with exactly so many free
-    int32_t *at_least;    // [free]: how many nodes have so many or more
+    unsigned char *block; // all of the following, so that a copy is one memcpy
+    uint64_t *sets;       // [free * words]: nodes with exactly that many free
+    int32_t *at_least;    // [free]: number of nodes with that many or more
     int32_t *whole;       // [leaf]: nodes of which nothing is taken
     int32_t *free_gpus;   // one number
     uint8_t *free;        // [node]
@@ -35,7 +35,7 @@ typedef struct Room {
 RoomShape room_shape(const QueueSpec *spec);
 Room *room_create(Arena *arena, const RoomShape *shape); // nothing is free
 void room_copy(Room *to, const Room *from);
-size_t free_bytes(int nodes); // of a list of what is free of each node
+size_t free_bytes(int nodes); // of a list of free GPUs per node
 void free_least(uint8_t *restrict to, const uint8_t *restrict other, int nodes);
 void room_limit(Room *to, const Room *from, const uint8_t *least); // no more of each node than that
 void room_set(Room *room, int node, int free);
@@ -46,19 +46,19 @@ static inline bool room_fits(const Room *room, QueuePlacement placement, int gpu
     int per_node = room->shape->gpus_per_node, whole = gpus / per_node, rest = gpus % per_node;
     return room->at_least[per_node] >= whole && (rest == 0 || room->at_least[rest] > whole);
 }
-// Where a job that fits goes; returns how many pieces. The room is as it was afterwards.
+// Places a job that fits; returns the number of pieces. Leaves the room unchanged.
 int room_place(Room *room, QueuePlacement placement, int gpus, Piece *pieces);
 int most_pieces(const RoomShape *shape, QueuePlacement placement, int gpus);
 
 // ---- The run.
 
-typedef enum JobState { JOB_TO_COME, JOB_WAITS, JOB_RUNS, JOB_STOPPED, JOB_DONE } JobState; // STOPPED: nobody knows yet
+typedef enum JobState { JOB_TO_COME, JOB_WAITS, JOB_RUNS, JOB_STOPPED, JOB_DONE } JobState; // STOPPED: undetected
 
 typedef struct Active { // a job from its arrival on
     JobState state;
     Piece *pieces;
     int32_t piece_count, piece_room;
-    SimTime done, saved;     // of its work; what the last checkpoint holds
+    SimTime done, saved;     // of its work; progress in the last checkpoint
     SimTime overhead;        // to pass before it works
     SimTime since, started;  // `since`: when done and overhead were right
     SimTime expected_end;    // by its estimate
@@ -71,9 +71,9 @@ typedef struct Active { // a job from its arrival on
     EventId end;
 } Active;
 
-// One of several jobs on a GPU holds it, in the eyes of reservations: the one that is expected to end last.
+// For reservations, one of a shared GPU's jobs holds it: the one that is expected to end last.
 typedef struct SharedGpu {
-    int32_t node, used, used_memory, holder; // parts of QUEUE_WHOLE_SHARE; holder -1: nobody
+    int32_t node, used, used_memory, holder; // parts of QUEUE_WHOLE_SHARE; holder -1: none
     int32_t *members, member_count, member_room;
 } SharedGpu;
 
@@ -102,8 +102,8 @@ typedef struct Change { // a reservation starts (-1) or ends (1)
 
 #define FIRST_FITS 32 // by the highest bit of a job's GPUs
 
-// The first time at which a job with so many GPUs fitted when one was last reserved a start, and what was free then but
-// for reservations. Reservations since then have only taken more.
+// The first time at which a job with that many GPUs fitted at the last reservation for one, and what was free then
+// but for reservations. Reservations since then have only taken more.
 typedef struct FirstFit {
     int gpus, next_running;
     int64_t since; // Reservations.upheavals then
@@ -119,13 +119,13 @@ typedef struct Reservations {
     int count, most;
     Room **least; // [count + 1]
     int least_known;
-    bool disturbed;   // somebody has started since: worked out anew they may name other nodes
-    int32_t *to_make; // jobs that have a reservation to come: made when somebody could pass them
+    bool disturbed;   // a job has started since: recomputed reservations may name other nodes
+    int32_t *to_make; // jobs with reservations to be made once a job could pass them
     int to_make_count;
     Room *scratch, *window;
     uint8_t *window_free;
     FirstFit first_fits[FIRST_FITS];
-    int64_t upheavals; // somebody has started, or all reservations were forgotten
+    int64_t upheavals; // counts starts, and times all reservations were dropped
 } Reservations;
 
 typedef enum QueueEvent {
@@ -157,7 +157,7 @@ typedef struct Queue {
     int32_t *group_order;
     Reservations reservations;
     Piece *pieces; // scratch
-    // What makes the next pass short: nothing has been freed, and new jobs only stand at the end.
+    // For a short next pass: nothing has been freed, and new jobs are only at the end.
     bool pass_scheduled, freed, unordered, exhausted, first_waits;
     int seen; // jobs of group 0 that the last pass has looked at and left
     int32_t *requeued;
@@ -226,7 +226,7 @@ void shared_leave(Queue *queue, int job);
 
 // ---- Reservations (queue_reservation.c). `until`: when a job that starts now would end.
 void reservations_forget(Queue *queue);
-bool reservations_hold(const Queue *queue); // worked out anew they would be the same
+bool reservations_hold(const Queue *queue); // recomputed they would be the same
 void reserve_start(Queue *queue, int job);
 Room *room_until(Queue *queue, int gpus, SimTime until);
 void reservations_take(Queue *queue, const Piece *pieces, int count, SimTime until);
@@ -236,10 +236,10 @@ SimTime run_length(const Queue *queue, int job);                    // from a st
 void start_job(Queue *queue, int job, Room *where, SimTime saving); // where: it fits there
 void start_on_shared(Queue *queue, int job, int at, SimTime until);
 void settle_job(Queue *queue, int job);
-void stop_job(Queue *queue, int job, SimTime kept); // gives its GPUs back, is to wait again with so much done
+void stop_job(Queue *queue, int job, SimTime kept); // frees its GPUs; it waits again with that progress
 void finish_job(Queue *queue, int job);
-void hold_job(Queue *queue, int job, SimTime until); // it works no more and keeps its GPUs until then
-void update_node(Queue *queue, int node);            // what is free of it, after a change
+void hold_job(Queue *queue, int job, SimTime until); // it stops and keeps its GPUs until then
+void update_node(Queue *queue, int node);            // its free GPUs, after a change
 void share_uplinks(Queue *queue);                    // speeds of all jobs that cross leaf switches, once per instant
 
 // ---- The queue (queue_pass.c).

@@ -1,4 +1,4 @@
-// One job of a shared cluster: it starts on its GPUs, works at a speed that depends on where they are, stops, goes on.
+// One job of a shared cluster: starts on its GPUs, runs at a speed that depends on its placement, stops, resumes.
 #include <math.h>
 #include <string.h>
 

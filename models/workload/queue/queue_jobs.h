@@ -1,4 +1,4 @@
-// Where the jobs of a shared cluster come from: drawn from published mixes or one's own, or read from a trace.
+// Sources of a shared cluster's jobs: drawn from published mixes or the user's own, or read from a trace.
 #pragma once
 
 #include "models/workload/queue/queue.h"
@@ -54,7 +54,7 @@ typedef struct QueueMix {
     int most_gpus;
     const SizeShare *sizes; // instead of the three above it, ending in a row of 0; or NULL
     Durations durations;    // median_s and sigma follow from the published median and mean where they are 0
-    const char *assumed;    // what nobody published, in words
+    const char *assumed;    // unpublished assumptions, as a sentence
 } QueueMix;
 
 extern const QueueMix queue_mixes[];

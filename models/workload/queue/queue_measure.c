@@ -1,7 +1,7 @@
-// What came of a run: waiting and slowdown by size of job, fairness between users.
+// Statistics of a run: waiting and slowdown by size of job, fairness between users.
 #include "models/workload/queue/queue.h"
 
-#define SHORT_WORK_S 10 // below it the slowdown of a job says nothing (Feitelson and Rudolph, 1998)
+#define SHORT_WORK_S 10 // below it the slowdown of a job is meaningless (Feitelson and Rudolph, 1998)
 
 static double seconds(SimTime time) { return seconds_from_ticks(time, TICKS_PER_SECOND_LIFE); }
 

@@ -1,4 +1,4 @@
-// Mixes of jobs that operators of GPU clusters published, and mixes of one's own.
+// Job mixes published by operators of GPU clusters, and user-defined mixes.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

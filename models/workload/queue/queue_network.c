@@ -1,4 +1,4 @@
-// Steps of a training job on a few nodes under a few leaf switches, simulated once each and kept.
+// Simulated steps of a training job on a few nodes under a few leaf switches, cached by placement.
 #include "models/workload/queue/queue_network.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ typedef struct Simulated { // by placement and oversubscription of its leaves
 
 typedef struct Demand {
     Spread spread;
-    double uplink; // share of what the NICs of one leaf's nodes carry
+    double uplink; // share of the NIC bandwidth of one leaf's nodes
 } Demand;
 
 struct QueueNetwork {
@@ -211,7 +211,7 @@ double queue_network_demand(QueueNetwork *network, Spread spread) {
     return fresh.uplink;
 }
 
-// ---- What there is to tell.
+// ---- Results.
 
 int queue_network_simulated(const QueueNetwork *network) { return network->steps.count; }
 

@@ -1,5 +1,5 @@
-// What it costs a job to be spread: the step of a training job, simulated on the nodes and leaf switches it was given,
-// with the part of the uplinks that its neighbours leave, over its step on nodes side by side. Each placement is
+// Slowdown of a job by its placement: the step of a training job, simulated on the nodes and leaf switches it was
+// given, with the part of the uplinks that its neighbours leave, over its step on adjacent nodes. Each placement is
 // simulated once.
 #pragma once
 
@@ -13,15 +13,15 @@ typedef struct Spread {
     int gpus, nodes, leaves;
 } Spread;
 
-// The cluster's node type, link and fabric tree; its size does not matter. `training` on any number of GPUs, its
-// replicas filling them. The arena is for what is simulated from now on.
+// The cluster's node type, link and fabric tree; its size does not matter. `training` on any number of GPUs, which
+// its replicas fill. The arena is for all later simulations.
 QueueNetwork *queue_network_create(Arena *arena, const Catalogue *catalogue, const ClusterSpec *cluster,
                                    const TrainingSpec *training);
 
-// Traffic that the job sends up from each of its leaf switches while nobody disturbs it, mean over its step, in units
-// of what all NICs of one node carry. 0 when it stays on one leaf.
+// Traffic that the undisturbed job sends up from each of its leaf switches, mean over its step, as a multiple of the
+// NIC bandwidth of one node. 0 when it stays on one leaf.
 double queue_network_demand(QueueNetwork *network, Spread spread);
-// Step time over that of the same GPUs side by side when it has so much of a leaf's uplinks, in the same unit.
+// Step time over that of the same GPUs on adjacent nodes, with so much of a leaf's uplinks, in the same unit.
 double queue_network_slowdown(QueueNetwork *network, Spread spread, double uplink);
 // Uplinks of one leaf switch in the same unit.
 double queue_network_uplink(const QueueNetwork *network);

@@ -1,6 +1,6 @@
-// A look at all jobs that wait, in the policy's order: who starts now, who has a start reserved, who must wait. There
-// is one after everything that happened at an instant. Where nothing was freed and new jobs only stand at the end, only
-// they are looked at.
+// The scheduling pass over all waiting jobs, in the policy's order: which start now, which have a start reserved,
+// which wait. One pass follows all events of an instant. If nothing was freed and new jobs are only at the end, it
+// covers the new jobs only.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +70,7 @@ void update_usage(Queue *queue) {
     queue->usage_time = event_now(queue->events);
 }
 
-// Groups with somebody waiting, by usage. There are few users, and the order changes little from pass to pass.
+// Groups with waiting jobs, by usage. There are few users, and the order changes little from pass to pass.
 static int order_groups(Queue *queue) {
     int count = 0;
     for (int i = 0; i < queue->group_count; i++) {
@@ -119,8 +119,8 @@ static void order_by_factors(Queue *queue) {
     }
 }
 
-// ---- Quotas. Who is beyond one is held back and has no start reserved; where nobody passes, nor do those of his
-// group.
+// ---- Quotas. A job beyond its group's quota is held back without a reservation; without backfill the later jobs of
+// its group are, too.
 
 static bool within_quota(Queue *queue, int job) {
     const QueueJob *asked = job_of(queue, job);
@@ -173,7 +173,7 @@ static bool preempt_for(Queue *queue, int job) {
     room_copy(room, queue->room);
     while (needed < count && !room_fits(room, placement, wants->gpus)) add_job(queue, room, victims[needed++].job, 1);
     bool fits = room_fits(room, placement, wants->gpus);
-    for (int i = 0; fits && i < needed; i++) { // who is not needed after all runs on
+    for (int i = 0; fits && i < needed; i++) { // victims no longer needed keep running
         add_job(queue, room, victims[i].job, -1);
         if (room_fits(room, placement, wants->gpus)) continue;
         add_job(queue, room, victims[i].job, 1);
@@ -207,7 +207,7 @@ static bool starts_in_room(Queue *queue, int job) {
     return room != NULL;
 }
 
-// Of what it asks for a half, a quarter, … as long as it is no less than it can run on.
+// Tries half, a quarter, … of the requested GPUs down to the job's least number.
 static bool starts_on_fewer(Queue *queue, int job) {
     int asked = gpus_of(queue, job), least = job_of(queue, job)->least_gpus;
     for (int gpus = asked / 2; least > 0 && gpus >= least; gpus /= 2) {
@@ -234,7 +234,7 @@ static Verdict consider(Queue *queue, int job, bool is_first) {
     return WAITS;
 }
 
-// Those that start leave the list. False when nobody after the last one looked at can start.
+// Removes started jobs from the list. False when no later job can start.
 static bool pass_over(Queue *queue, Group *group, int from, bool *is_first) {
     int kept = from, at = from;
     bool goes_on = true;

@@ -1,6 +1,6 @@
-// Starts that are reserved to jobs that wait. A reservation names the time and the GPUs, by the estimates of those that
-// run; whoever passes may take only what is left at every reserved start before it ends. One reservation is EASY
-// backfill (Lifka, 1995), one for every job that waits is conservative backfill (Mu'alem and Feitelson, 2001).
+// Reserved starts of waiting jobs. A reservation is a time and GPUs, by the estimates of running jobs; a job that
+// passes others may take only what is left at every reserved start before its end. One reservation is EASY backfill
+// (Lifka, 1995), one for every waiting job is conservative backfill (Mu'alem and Feitelson, 2001).
 #include <string.h>
 
 #include "models/workload/queue/queue_internal.h"
@@ -191,7 +191,7 @@ static Walk walk_from(Queue *queue, int gpus) {
     return walk;
 }
 
-// Nodes that are down come back at times of their own, which nobody remembers.
+// Keeps the walk's state for the next job, unless nodes are down: their return is not part of the walk.
 static void remember_first_fit(const Walk *walk, int gpus) {
     Queue *queue = walk->queue;
     FirstFit *known = first_fit_of(&queue->reservations, gpus);

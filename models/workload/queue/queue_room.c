@@ -1,5 +1,5 @@
-// Free GPUs of a cluster by node, and where a job goes among them. Sets of nodes by how much is free make the fullest
-// node with room, and whole nodes, a matter of a few words.
+// Free GPUs of a cluster by node, and placement of jobs. Bit sets of nodes by free GPUs find the fullest node with
+// enough space, or whole nodes, in a few words.
 #include <string.h>
 
 #include "models/workload/queue/queue_internal.h"
@@ -71,7 +71,7 @@ void free_least(uint8_t *restrict to, const uint8_t *restrict other, int nodes) 
 void room_limit(Room *to, const Room *from, const uint8_t *least) {
     int nodes = from->shape->nodes;
     room_copy(to, from);
-    for (int i = 0; i < nodes; i += 8) { // most nodes are alike
+    for (int i = 0; i < nodes; i += 8) { // most nodes are equal
         if (memcmp(&to->free[i], &least[i], 8) == 0) continue;
         for (int k = i; k < nodes && k < i + 8; k++)
             if (least[k] < to->free[k]) room_set(to, k, least[k]);
@@ -80,7 +80,7 @@ void room_limit(Room *to, const Room *from, const uint8_t *least) {
 
 // ---- Placing.
 
-static int first_in(const Room *room, int free, int from) { // the first node with exactly so many free; -1 none
+static int first_in(const Room *room, int free, int from) { // the first node with exactly that many free; -1 none
     const uint64_t *set = set_of(room, free);
     for (int word = from / 64; word < room->shape->words; word++) {
         uint64_t bits = set[word];

@@ -1,6 +1,6 @@
-// GPUs that several jobs share: by parts that a user names (time slices, MPS) or by MIG slices. A shared GPU is taken
-// of its node when its first job comes and given back when its last one leaves; a job goes to the fullest one with
-// room.
+// GPUs shared by several jobs: by user-defined parts (time slices, MPS) or by MIG slices. A shared GPU is taken from
+// its node when its first job starts and returned when its last one leaves; a job goes to the fullest one with enough
+// space.
 #include "models/workload/queue/queue_internal.h"
 #include "sim/base/list.h"
 
@@ -91,7 +91,7 @@ void shared_join(Queue *queue, int job, int at, SimTime until) {
     queue->active[job].piece_count = 0;
     queue->active[job].shared = at + 1;
     add_member(queue, gpu, job);
-    queue->reservations.upheavals++; // who runs has another number in the order of ends
+    queue->reservations.upheavals++; // running jobs change their order of ends
     if (until > queue->active[gpu->holder].expected_end) set_holder(queue, gpu, job);
 }
 

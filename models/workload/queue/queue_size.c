@@ -1,5 +1,5 @@
-// Bisection over the number of nodes. All sizes see the same jobs (common random numbers), so that a difference between
-// two sizes is one of size alone. Waiting falls with size but for small kinks of backfill, which bisection steps over.
+// Bisection over the number of nodes. All sizes see the same jobs (common random numbers), so that differences are
+// due to size alone. Waiting falls with size except for small kinks of backfill, which bisection steps over.
 #include "models/workload/queue/queue_size.h"
 
 #include <stdlib.h>

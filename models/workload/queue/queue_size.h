@@ -1,4 +1,4 @@
-// How many nodes a queue needs: the least number at which jobs wait no longer than the user wants.
+// Number of nodes that a queue needs: the least at which jobs wait no longer than wanted.
 #pragma once
 
 #include "models/workload/queue/queue_jobs.h"

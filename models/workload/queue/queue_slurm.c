@@ -1,4 +1,4 @@
-// Slurm's words for resources and times.
+// Parsing of Slurm's resources and times.
 #include "models/workload/queue/queue_slurm.h"
 
 #include <ctype.h>
@@ -30,7 +30,7 @@ bool slurm_gpus(const char *tres, double *gpus) {
         }
         at += length + (at[length] == ',');
     }
-    // Of MIG devices the sum over types is less than their number, and says more.
+    // Of MIG devices the sum over types is less than their number, and more precise.
     *gpus = typed > 0 && typed < all ? typed : all > 0 ? all : typed;
     return true;
 }

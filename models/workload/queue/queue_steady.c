@@ -1,4 +1,4 @@
-// How long is long enough: the beginning of a run by MSER-5, intervals by repetition or batch means, differences by
+// Steady-state statistics: end of the warm-up by MSER-5, intervals by repetition or batch means, differences by
 // common random numbers.
 #include "models/workload/queue/queue_steady.h"
 
@@ -20,7 +20,7 @@ WarmUp queue_warm_up(const double *series, int count) {
     int batches = count / MSER_BATCH, best = 0;
     double sum = 0, squares = 0, least = INFINITY;
     if (batches < MSER_LEAST) return (WarmUp){0, false};
-    for (int cut = batches - 1; cut >= 0; cut--) { // the variance of what is left over how much it is
+    for (int cut = batches - 1; cut >= 0; cut--) { // MSER: the variance of the rest over its length
         double value = batch_mean(series, cut), left = batches - cut;
         sum += value;
         squares += value * value;
@@ -112,7 +112,7 @@ double student_90(int degrees) {
     return degrees <= rows ? table[degrees - 1] : 1.645 + 1.6 / degrees;
 }
 
-#define MOST_ALIKE 0.9 // batches that are more alike than this leave next to nothing known
+#define MOST_ALIKE 0.9 // batches with a higher correlation contain next to no information
 
 static QueueInterval interval_of(const QueueSample *a, const QueueSample *b, int count, QueueFigure figure,
                                  bool in_a_row) {

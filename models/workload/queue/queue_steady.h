@@ -1,5 +1,5 @@
-// Whether a run of a shared cluster is long enough: where its beginning ends, how well its figures are known, and
-// whether two policies differ.
+// Whether a run of a shared cluster is long enough: end of its warm-up, precision of its figures, and significance of
+// differences between policies.
 #pragma once
 
 #include "models/workload/queue/queue.h"
@@ -36,7 +36,7 @@ typedef struct QueueSample { // of one run, or of one batch of its jobs
 QueueSample queue_sample(const QueueRun *run, const QueueMeasures *measures);
 
 #define QUEUE_BATCHES 20
-#define QUEUE_LEAST_BATCH 10 // jobs; smaller ones say nothing
+#define QUEUE_LEAST_BATCH 10 // jobs; smaller ones are meaningless
 // The jobs that count in QUEUE_BATCHES parts of equal number, by arrival (Law and Kelton's batch means); 0 when there
 // are too few. The run must have kept its history.
 int queue_batches(const QueueSpec *spec, const QueueJobs *jobs, const QueueRun *run,
@@ -46,10 +46,10 @@ typedef struct QueueInterval {
     double mean, half; // of 90 %; NAN with fewer than two samples
 } QueueInterval;
 
-// Student's interval. Samples that follow each other are alike by their first autocorrelation r, where that is above 0:
-// the variance of their mean is (1 + r) / (1 - r) times that of independent ones.
+// Student's interval. Consecutive samples are correlated by their first autocorrelation r, if above 0: the variance
+// of their mean is (1 + r) / (1 - r) times that of independent ones.
 QueueInterval queue_interval(const QueueSample *samples, int count, QueueFigure figure, bool in_a_row);
-// Of a - b, sample by sample: both have met the same jobs (common random numbers).
+// Of a - b, sample by sample: both had the same jobs (common random numbers).
 QueueInterval queue_difference(const QueueSample *a, const QueueSample *b, int count, QueueFigure figure,
                                bool in_a_row);
 

@@ -1,4 +1,4 @@
-// Traces of jobs as CSV. Columns are found by name; each may have the name that one of the published traces gives it.
+// Reader of job traces in CSV. Columns are found by name; aliases are the names in published traces.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,7 +151,7 @@ bool trace_time(const char *text, double *seconds) {
     return time_zone(&at, seconds) && *at == '\0';
 }
 
-// ---- Cells. Empty ones, "None" and the like say that there is nothing to say.
+// ---- Cells. Empty ones, "None" and the like are missing values.
 
 static const char *cell_of(const Reading *reading, int row, TraceColumn column) {
     return reading->columns[column] < 0 ? "" : csv_cell(reading->csv, row, reading->columns[column]);
@@ -195,7 +195,7 @@ static bool bad_cell(const Reading *reading, int row, TraceColumn column, const 
     return false;
 }
 
-// Whole GPUs, or a part of one. What a job was given says more than what it asked for, where it was given anything.
+// Whole GPUs, or a part of one. The allocation of a job takes precedence over its request.
 static bool read_gpus(const Reading *reading, int row, double *gpus) {
     TraceColumn column = COLUMN_GPUS;
     if (reading->columns[COLUMN_GPUS] >= 0) {

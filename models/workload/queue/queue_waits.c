@@ -1,4 +1,4 @@
-// Why jobs wait: between two looks at the queue each that waits for its first start has one cause.
+// Causes of waits: between two scheduling passes each job that waits for its first start has one cause.
 #include "models/workload/queue/queue_internal.h"
 
 const char *const queue_wait_cause_names[QUEUE_WAIT_CAUSE_COUNT] = {"quota",     "line", "reserved", "scattered",
@@ -66,9 +66,9 @@ void waits_judge(Queue *queue) {
 void waits_finish(Queue *queue) {
     queue->result.waits = queue->waits;
     for (int job = 0; queue->waits && job < queue->jobs->count; job++) {
-        SimTime *waits = waits_of(queue, job), told = 0;
+        SimTime *waits = waits_of(queue, job), attributed = 0;
         if (queue->outcomes[job].start < 0) continue;
-        for (int c = 0; c < QUEUE_WAIT_CAUSE_COUNT; c++) told += waits[c];
-        waits[QUEUE_WAIT_SAVING] += queue->outcomes[job].start - job_of(queue, job)->arrival - told;
+        for (int c = 0; c < QUEUE_WAIT_CAUSE_COUNT; c++) attributed += waits[c];
+        waits[QUEUE_WAIT_SAVING] += queue->outcomes[job].start - job_of(queue, job)->arrival - attributed;
     }
 }

@@ -1,8 +1,8 @@
-// The logs of measured over simulated steps are taken as normal variables: each is a sum of corrections of physical
-// constants, weighed with the share of the step that they act on, of what is peculiar to a layout, and of what differs
-// from run to run. The anchors' correction of another step is its expectation given theirs (Rasmussen and Williams,
-// Gaussian Processes for Machine Learning, 2006, eq. 2.25). How wide the corrections are is the constants' word until
-// the anchors contradict it: then they are as wide as the anchors' errors say (the scale that makes those most likely).
+// The logs of measured over simulated steps are normal variables: each is a sum of corrections of physical constants,
+// weighted by the share of the step that they act on, of a layout's own effect, and of run-to-run noise. The anchors'
+// correction of another step is its conditional expectation (Rasmussen and Williams, Gaussian Processes for Machine
+// Learning, 2006, eq. 2.25). The corrections have the constants' uncertainty unless the anchors contradict it: then
+// it is scaled to the anchors' errors (maximum likelihood).
 #include "models/workload/step/anchor.h"
 
 #include <math.h>
@@ -59,7 +59,7 @@ static bool same_layout(const Anchor *a, const Anchor *b) {
            first->recompute == second->recompute;
 }
 
-// What the layout does not say, an optimizer or a strategy, shows in what is simulated.
+// Differences outside the layout, as an optimizer or a strategy, show in the simulated time.
 static bool same_step(const Anchor *a, const Anchor *b) {
     return same_layout(a, b) && fabs(log(a->step_s / b->step_s)) < ALIKE;
 }
@@ -98,8 +98,8 @@ static void invert(double *matrix, int n) {
 
 static double log_error(const Anchor *anchor) { return log(anchor->measured_s / anchor->step_s); }
 
-// What the anchors' errors share: the constants' part, as wide as the anchors say, and among runs of one layout what is
-// peculiar to it.
+// The common part of the anchors' errors: the constants' part, scaled by the anchors, and among runs of one layout
+// its own effect.
 static void weigh(Anchors *anchors, const double *peculiar) {
     int n = anchors->count;
     for (int i = 0; i < n; i++)
@@ -117,7 +117,7 @@ static void weigh(Anchors *anchors, const double *peculiar) {
     }
 }
 
-// Of errors that the constants expect, the mean of their squares over what is expected is 1.
+// The scale at which the mean of squared errors over their expectation is 1.
 static void let_surprise(Anchors *anchors) {
     int n = anchors->count;
     double *surprise = anchors->surprise;
@@ -157,7 +157,7 @@ void anchors_solve(Arena *arena, Anchors *anchors) {
     let_surprise(anchors);
     for (int round = 0; round < REWEIGHTINGS && n > 0; round++) {
         weigh(anchors, peculiar);
-        for (int i = 0; i < n; i++) { // what is left to be peculiar is its variance times the weight
+        for (int i = 0; i < n; i++) { // the remaining own effect is its variance times the weight
             double left = square(anchors->weights[i] * peculiar[i]) / usual;
             peculiar[i] = usual * fmax(1, (freedom + left) / (freedom + 1));
         }

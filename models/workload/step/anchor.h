@@ -1,6 +1,6 @@
-// Measured steps of one's own as anchors: a Bayesian update of what the constants of a simulation may be off by. A
-// measured step says how much slower its kernels, traffic and waiting are together; how much of that another step
-// shares follows from the seconds that both spend on the same causes and from what they have in common.
+// Measured steps of the user as anchors: a Bayesian update of the errors of a simulation's constants. A measured step
+// gives the joint slowdown of its kernels, traffic and waiting; how much of it applies to another step follows from
+// the seconds that both spend on the same causes and from their common properties.
 #pragma once
 
 #include "models/workload/cost/cost.h"
@@ -18,20 +18,20 @@ typedef struct Anchor {
 typedef struct Anchors {
     const Anchor *items;
     int count;
-    double otherwise; // factor on steps that none speaks of; 0: none
-    // Once anchors_solve is through:
-    double *surprise; // [count] how many times their variance is beyond the constants', among those alike; 1 at least
-    double *peculiar; // [count] variance of what is peculiar to each
+    double otherwise; // factor on steps without a related anchor; 0: none
+    // After anchors_solve:
+    double *surprise; // [count] factor of their variance over the constants', among similar ones; at least 1
+    double *peculiar; // [count] variance of each one's own effect
     double *weights;  // of each anchor's log error
     double *inverse;  // [count x count] of the covariance of their errors
-    bool *heard;      // [count] whether a step that it speaks of was corrected
+    bool *heard;      // [count] whether a related step was corrected
 } Anchors;
 
 // What they share is a matrix, which is inverted: more than 500 are a problem.
 bool anchors_may_be(int count, Where where, Problems *problems);
 
-// Weighs the anchors against each other. A lone one is believed however far it is from what is simulated: constants
-// that allow less are then wrong by more than they say. Of several, one that the others contradict counts less.
+// Weighs the anchors against each other. A single one is trusted however far it is from the simulation: then the
+// constants' uncertainty is too small. Of several, one that the others contradict counts less.
 void anchors_solve(Arena *arena, Anchors *anchors);
 
 typedef struct AnchorCorrection {
@@ -41,7 +41,7 @@ typedef struct AnchorCorrection {
     bool measured;        // the very step was measured: no more than runs differ from each other stays open
 } AnchorCorrection;
 
-// For a step (its measured_s is not looked at). Anchors on another GPU, precision or kind of software say nothing.
+// For a step (its measured_s is not used). Anchors on another GPU, precision or kind of software have no effect.
 AnchorCorrection anchors_correct(const Anchors *anchors, const Anchor *step);
 bool anchor_speaks_of(const Anchor *anchor, const Anchor *step);
 // sigma (relative) of a corrected step.

@@ -1,5 +1,5 @@
-// From a job and a cluster to a System: one actor per GPU, programs shared by those that do the same, channels with a
-// plan for every collective their members will call.
+// Lowers a job on a cluster to a System: one actor per GPU, shared programs, channels with a plan for every
+// collective their members will call.
 #include "models/workload/step/lower.h"
 
 #include <math.h>
@@ -98,8 +98,8 @@ static double alone_seconds(const Lowering *l, CollectiveOp op, const int *ranks
     return plan_alone(l, op, ranks, count, bytes, NULL).alone_seconds;
 }
 
-// Of large buckets, whose messages overlap: the slope, in what the back end takes for the largest. Of one size it may
-// take what is sooner done with more time for each further byte.
+// Of large buckets, whose messages overlap: the slope of the candidate chosen for the largest size. At one size
+// another may be chosen that ends sooner with more time for each further byte.
 static double slope_seconds(const Lowering *l, CollectiveOp op, const int *ranks, int count) {
     CollectivePlan endless = plan_alone(l, op, ranks, count, ENDLESS_BYTES, NULL);
     return plan_alone(l, op, ranks, count, 2 * PROBE_BYTES, &endless).alone_seconds -
@@ -195,8 +195,8 @@ void keep_group(Lowering *l, const ShapeList *shapes, const int *ranks, int rank
     LIST_PUSH(l->arena, &l->groups, ((ChannelGroup){kept, rank_count, repeats, shapes}));
 }
 
-// Of tokens that a fused dispatcher sends to their experts in 16 bits, as DeepEP does; the mean of there and back.
-// Heads of a sequence are exchanged byte by byte, and where both are, nobody can tell whose exchange it is.
+// For a fused dispatcher that sends tokens to their experts in 16 bits, as DeepEP does; the mean of there and back.
+// Not with all-to-alls of heads (Ulysses): these go byte by byte, and requests of the two are not distinguishable.
 const TokenExchange *tokens_sent(Arena *arena, const Lowering *l, CollectiveOp op) {
     const TrainingSpec *training = l->training;
     bool by_heads = l->r.cp > 1 && training->layout.context == CONTEXT_ULYSSES;
@@ -401,7 +401,7 @@ static void set_buckets(TrainingSpec *training) {
         training->overlap_grad_reduce = false;
 }
 
-// What each chunk passes on, bytes. The last blocks of most chunks are alike.
+// Bytes that each chunk passes on. The last blocks of most chunks are equal.
 static double *bytes_between_chunks(Arena *arena, const Lowering *l) {
     double *bytes = ARENA_ARRAY(arena, double, l->r.pipeline.chunks);
     for (int c = 0; c < l->r.pipeline.chunks && l->r.pp > 1; c++) {
@@ -422,7 +422,7 @@ static const Resolved *resolved_for_programs(const Lowering *l) {
     return shorter;
 }
 
-// The layout worked out, links, and programs with the shapes of what they send. False after problems.
+// The resolved layout, links, and programs with the shapes of their messages. False after problems.
 bool start_lowering(Lowering *l, Problems *problems) {
     const Cluster *cluster = l->cluster;
     const TrainingSpec *training = l->training;
@@ -432,7 +432,7 @@ bool start_lowering(Lowering *l, Problems *problems) {
     GpuTypes gpus = cluster_gpus_in_turn(arena, cluster);
     if (!job_possible(arena, training, cluster->gpu_count, gpus, &l->r, problems) || !check_backend(l, problems))
         return false;
-    TrainingSpec *resolved_training = ARENA_NEW(arena, TrainingSpec); // with the layout as worked out
+    TrainingSpec *resolved_training = ARENA_NEW(arena, TrainingSpec); // with the resolved layout
     *resolved_training = *training;
     resolved_training->layout.tp = l->r.tp;
     resolved_training->layout.cp = l->r.cp;

@@ -10,8 +10,8 @@
 typedef struct Lowered {
     const System *system; // actor = rank
     Resolved resolved;
-    const TrainingSpec *training; // with the layout and batch as worked out
-    double traffic_seconds;       // that a rank's data-parallel traffic takes per byte, when alone
+    const TrainingSpec *training; // with the resolved layout and batch
+    double traffic_seconds;       // seconds per byte of a rank's uncontended data-parallel traffic
     int first_forward_label, first_backward_label, label_per_kind; // label ids: forward k, backward k
     Memory memory;                                                 // of the fullest rank
     int fullest_stage;
@@ -33,5 +33,5 @@ const Lowered *lower_folded(Arena *arena, const Cluster *cluster, const Training
 const Lowered *lower_shortened(Arena *arena, const Cluster *cluster, const TrainingSpec *training, StepBook *book,
                                Folded *folded, bool *is_shorter, Problems *problems);
 
-// What a rank waits for once its own work is done, until the slowest is: what joins the ranks. NULL: of no job.
+// The cause of a rank's final wait for the slowest: the group that joins the ranks. NULL: of no job.
 Cause step_rest_cause(const Lowered *lowered);

@@ -1,15 +1,14 @@
-// Where every part of a stage is like every other, one part tells what all of them do, and nothing has to be made of
-// the others: a cluster of a million GPUs is lowered as fast as one of a thousand.
+// Lowering from one part of each stage, where all parts of a stage are alike: a cluster of a million GPUs is lowered
+// as fast as one of a thousand.
 //
 // GPT-3 with tensor parallelism 8 and 16 stages on 999,936 GPUs, nodes of 8 in a tree of rails: a stage has 62,496
-// ranks on 7,812 nodes. Whoever moves all ranks of all stages on by 8, the last of a stage to its start, moves nodes to
-// nodes, tensor groups to tensor groups, and each data group, which goes through all nodes of a stage, to itself. So
-// ranks that are 8 apart do the same at the same time. Of each stage the first 8 ranks are looked at, 128 in all; a
-// data group is priced by its one rank among them and by how often that repeats.
+// ranks on 7,812 nodes. Shifting all ranks of all stages by 8, the last of a stage to its start, maps nodes to nodes,
+// tensor groups to tensor groups, and each data group, which spans all nodes of a stage, to itself. So ranks that are
+// 8 apart do the same at the same time. Of each stage the first 8 ranks are lowered, 128 in all; a data group is
+// priced by its one rank among them and by its number of repeats.
 //
-// What would tell parts apart: nodes that are not alike or not whole, links of the fabric that could hold somebody
-// back, and neighbours that have more switches between them in one part than in another. Then there is no such part,
-// and all ranks are looked at.
+// Parts differ if nodes are not alike or not whole, if links of the fabric could be contended, or if neighbours have
+// more switches between them in one part than in another. Then all ranks are lowered.
 #include "models/workload/step/lower_internal.h"
 
 static int64_t common_multiple(int64_t a, int64_t b) {
@@ -22,7 +21,7 @@ static int64_t common_multiple(int64_t a, int64_t b) {
     return a / x * b;
 }
 
-// Blocks of so many ranks are whole in every part, unless there is one that is all of a stage.
+// Extends a part to whole blocks of that size, unless one block is a whole stage.
 static int64_t with_blocks(int64_t part, int block, int stage_ranks) {
     if (block == stage_ranks || part > stage_ranks) return part;
     return common_multiple(part, block);

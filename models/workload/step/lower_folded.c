@@ -1,6 +1,6 @@
-// A step folded before it is priced: first a draft, in which channels say what they are instead of what they take, is
-// folded; then what is left is priced. Which ranks do the same depends on the layout and the operations that its groups
-// do, not on their sizes, so a search that tries many sizes finds out once per layout.
+// Folding of a step before it is priced: a draft, in which channels have symbolic costs, is folded first; then only
+// the remaining actors are priced. Which ranks do the same depends on the layout and the operations of its groups,
+// not on their sizes, so a search over sizes folds once per layout.
 #include <string.h>
 
 #include "models/workload/job/job.h"
@@ -8,16 +8,16 @@
 #include "sim/exact.h"
 #include "sim/sample.h"
 
-// Replicas that are simulated of those that differ by chance: so many, and more of those that few actors make.
+// Simulated replicas of those that differ by chance: at least so many, and more if they have few actors.
 enum { FEWEST_REPLICAS = 8, SAMPLED_ACTORS = 128 };
 
-// A load of so much, in whatever link.
+// A load of one size, on any link.
 typedef struct LoadKind {
     double inside, between;
 } LoadKind;
 
-// Links of the fabric that never hold anyone back: all that crosses them crosses, at least as heavily, one of the NICs
-// beneath, which together bring no more than they carry. Ranks differ by such links and yet take the same time.
+// Fabric links that are never contended: all their traffic also crosses, with at least the same load, one of the NICs
+// below, which together bring no more than the link carries. Ranks that differ by such links take the same time.
 typedef struct Ample {
     const int32_t *above; // links above NICs, those of one NIC after the other
     int32_t *first;       // [link + 1] where a NIC's begin
@@ -33,7 +33,7 @@ typedef struct Draft {
         int count, room;
     } kinds;
     Ample *ample; // NULL: all links of the fabric are, as long as it is even
-    bool uneven;  // some of them may hold somebody back
+    bool uneven;  // some of them may be contended
     struct {
         struct DraftPlan {
             Plan *plan;
@@ -43,7 +43,7 @@ typedef struct Draft {
     } plans; // of all channels
 } Draft;
 
-// What all channels of a class together put on the links of a class: of loads of a kind, so many.
+// Load of all channels of a class on the links of a class: number of loads of each kind.
 typedef struct ClassLoad {
     int use; // the link's place among those of the channel
     LoadKind kind;
@@ -224,7 +224,7 @@ static int32_t link_in_cluster(const Lowering *l, int32_t link) {
     return (node / nodes * stage_nodes + node % nodes) * links + link % links;
 }
 
-// A plan that folds as all plans of a family do: what makes them differ stands where their numbers do.
+// A draft plan, which folds like all plans of a family: their distinguishing properties are stored as its numbers.
 static void draft_plan(Lowering *l, Plan *plan, int place, int family, const ChannelGroup *group) {
     Arena *scratch = arena_open();
     CollectivePrice *price = price_of(scratch, l, family, group);
@@ -269,7 +269,7 @@ int draft_channel(Lowering *l, const ShapeList *shapes, const int *ranks, int ra
     return l->channels.count - 1;
 }
 
-// ---- From the draft's classes to what is kept.
+// ---- Converts the draft's classes to the cached layout.
 
 typedef struct Gathering { // of a class of channels
     const System *system;
@@ -370,7 +370,7 @@ static FoldClass kept_class(Arena *arena, const FoldClass *found, int items) {
     return (FoldClass){of, first, found->count};
 }
 
-// Of the part's nodes: how fast they are. Names are for those that stand for a class.
+// Rates of the part's links. Only representatives of a class have names.
 static const Link *links_of_part(Arena *arena, const Lowering *l, int *count) {
     const Network *network = l->cluster->network;
     *count = l->r.pp * nodes_of(l, l->part->ranks) * network_node_links(network);
@@ -490,7 +490,7 @@ static Folded sampled_system(const Lowering *l, const System *system, const Know
     return (Folded){sampled, of};
 }
 
-// Sizes that happen to be equal may make more ranks alike than the layout does: what is left is folded again.
+// Sizes that happen to be equal may make more ranks equal than the layout does: the result is folded again.
 static Folded priced_system(Lowering *l, const KnownLayout *known) {
     System *system = start_system(l);
     Channel *channels = priced_channels(l, known);

@@ -1,4 +1,4 @@
-// What of a job leaves the GPUs for their hosts: samples read from storage and copied, what is offloaded to host memory
+// Traffic of a job between GPUs and their hosts: samples read from storage and copied, and offloading to host memory
 // and disks. Channels of one member each.
 #include <math.h>
 #include <string.h>
@@ -123,7 +123,7 @@ void make_links(Lowering *l) {
     }
 }
 
-// Room for what is offloaded. Every node is looked at as if its ranks were of the fullest stage.
+// Checks host memory and disks for offloading. Every node is treated as if its ranks were of the fullest stage.
 void check_hosts(const Lowering *l, const Memory *memory, Problems *problems) {
     for (int n = 0; n < l->cluster->node_count; n++) {
         const NodeType *node = l->cluster->node_of[n];

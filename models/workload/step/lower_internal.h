@@ -1,4 +1,4 @@
-// What the files that lower a job share.
+// Shared by the files that lower a job.
 #pragma once
 
 #include "models/workload/step/lower.h"
@@ -55,7 +55,7 @@ typedef struct Lowering {
     int32_t *disk_links;         // [node] that data is read from, -1 none
     int32_t *scratch_links;      // [node] that is offloaded to, -1 none
     const StorageType *storage;  // what the data comes from, or NULL
-    struct Draft *draft;         // NULL; channels say what they are instead of what they take: see lower_folded.c
+    struct Draft *draft;         // NULL; channels have symbolic instead of real costs: see lower_folded.c
 } Lowering;
 
 // ---- lower.c, in the order of lowering.

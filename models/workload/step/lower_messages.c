@@ -1,7 +1,7 @@
-// A lowered step with every collective as the messages it is made of (fidelity "flow"): where a rank joined a
-// collective, its stream now waits for streams of the collective's own, on which the rank sends and receives. What
-// passes between two pipeline stages is one message already. As packets, a collective that stays in an NVLink domain
-// meets no queue: it stays one transfer, which takes alone what its messages take.
+// A lowered step with every collective as messages (fidelity "flow"): the stream of a rank that joined a collective
+// now waits for the collective's own streams, on which the rank sends and receives. Transfers between two pipeline
+// stages are single messages already. At fidelity "packet", a collective within an NVLink domain has no queues: it
+// stays one transfer, with the uncontended time of its messages.
 #include <math.h>
 
 #include "models/network/messages/flows.h"

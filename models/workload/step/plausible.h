@@ -1,5 +1,5 @@
-// The last look at a simulated step before anybody gets it as an answer: nothing beats the arithmetic units, the wires
-// or the memory that it runs on. What does is a fault of this program, or of the parts it was given.
+// Final sanity check of a simulated step: it exceeds no rate of the arithmetic units, links or memory that it runs
+// on. A violation is a fault of this program, or of the parts it was given.
 #pragma once
 
 #include "models/workload/cluster/cluster.h"
@@ -13,18 +13,18 @@ typedef struct StepClaim {
     double flops, peak_flops;          // done in a step at least, and per second by all GPUs at most
     double wire_seconds;               // that the busiest link takes for its bytes
     const char *wire;                  // its name
-    double weight_bytes, memory_bytes; // that the fullest GPU holds of weights at least, and is said to hold in all
+    double weight_bytes, memory_bytes; // of the fullest GPU: least bytes of weights, and the claimed total
 } StepClaim;
 
-// A sentence that says what is violated, with both numbers; NULL when nothing is.
+// A sentence about the violation, with both numbers; NULL without one.
 const char *above_physics(Arena *arena, const StepClaim *claim);
 
-// Of a step's arithmetic what is surely done: causal attention does half of what is counted, Winograd's convolutions
-// on vector units 1 / 2.25 (also in TF32, where cuDNN may take those), and the first of linear layers needs no
-// gradients of its input. On these GPUs: of a number that peak_flops_of says of the step's precision.
+// Lower bound of a step's arithmetic: causal attention does half of the counted FLOPs, Winograd's convolutions on
+// vector units 1 / 2.25 (also in TF32, where cuDNN may use them), and the first of linear layers needs no gradients
+// of its input. For the unit whose peak peak_flops_of returns.
 double least_flops_per_sample(const TrainingSpec *training, const Cluster *cluster);
 double peak_flops_of(const Cluster *cluster, Precision precision);
-// Bytes of weights on the fullest of the GPUs at least.
+// Least bytes of weights on the fullest of the GPUs.
 double least_weight_bytes(const Lowered *lowered, const Cluster *cluster);
 
 // Adds the sentence as a fault (problem.h). False when the claim is above physics.

@@ -1,5 +1,5 @@
-// How data-parallel ranks sum gradients: which collectives a bucket of them is, and when it is full. What a stage's
-// program does and what a bound on its time counts.
+// Gradient reduction of data-parallel ranks: the collectives of a bucket, and when it is full. Used by a stage's
+// program and by the bound on its time.
 #pragma once
 
 #include <math.h>
@@ -7,8 +7,8 @@
 #include "models/workload/job/training.h"
 
 typedef struct DataRanks {
-    int reduce;  // that hold the same
-    int shard;   // of which so many share one copy of what ZeRO shards; 1 without it
+    int reduce;  // that hold the same weights
+    int shard;   // that share one copy of ZeRO-sharded state; 1 without it
     int experts; // that hold the same experts
 } DataRanks;
 
@@ -21,11 +21,11 @@ typedef struct Reduction {
 } Reduction;
 #define REDUCTIONS_MOST 3
 
-// Sum over all data ranks of the gradients of so many parameters, one after the other; what ZeRO shards stays with its
-// owner. Hybrid sharding: scattered within each shard group, then summed over the groups. Returns how many.
+// Collectives that sum the gradients of `parameters` over all data ranks, in order; ZeRO-sharded ones stay with their
+// owner. Hybrid sharding: scattered within each shard group, then summed over the groups. Returns their number.
 int reductions_of(const TrainingSpec *training, DataRanks ranks, double parameters, double experts,
                   Reduction reductions[REDUCTIONS_MOST]);
-// A bucket with the gradients of so many parameters leaves.
+// Whether a bucket with the gradients of that many parameters is sent.
 bool bucket_is_full(const TrainingSpec *training, double parameters, double experts);
 
 // On the wire, whole parameters and whole bytes.

@@ -1,4 +1,4 @@
-// Lower a job, fold it, run it, add up what its ranks spent their time on.
+// Simulates a step: lowers a job, folds it, runs it, sums the times of its ranks by cause.
 #include "models/workload/step/simulate.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ typedef struct Outcome {
     bool lacks_left_out;       // see RunResult
     uint64_t digest;           // over ranks, so that folded and unfolded runs agree
     int64_t events;
-    double wire_seconds; // that the busiest link takes for what it carries
+    double wire_seconds; // of the busiest link's traffic
     const char *wire;
 } Outcome;
 
@@ -138,7 +138,7 @@ static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, 
                      const int32_t *class_of, const RunOptions *asked, const SimulationOptions *follows, int runs,
                      Outcome *outcome, Problems *problems) {
     Arena *scratch = arena_open();
-    RunOptions told = *asked, *options = &told;
+    RunOptions run_options = *asked, *options = &run_options;
     StepTrace *trace = follows ? follows->trace : NULL;
     StepTimeline *timeline = NULL;
     StepLoadMaker *load = NULL;
@@ -148,8 +148,8 @@ static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, 
     if (follows && follows->load && !trace && !timeline)
         load = step_load_begin(arena, cluster, system, class_of, options);
     if (step->lowered->training->as_packets) {
-        told.carrier = carrier_of(scratch, step->lowered->training, cluster, system, problems);
-        if (!told.carrier) {
+        run_options.carrier = carrier_of(scratch, step->lowered->training, cluster, system, problems);
+        if (!run_options.carrier) {
             arena_close(scratch);
             return false;
         }
@@ -162,7 +162,8 @@ static bool run_once(Arena *arena, SimulatedStep *step, const Cluster *cluster, 
         return false;
     }
     *outcome = outcome_of(system, class_of, cluster->gpu_count, &result, step_rest_cause(step->lowered));
-    if (told.carrier && !step->packets) step->packets = packets_carried(arena, told.carrier, outcome->step_s);
+    if (run_options.carrier && !step->packets)
+        step->packets = packets_carried(arena, run_options.carrier, outcome->step_s);
     if (timeline) step->timeline = step_timeline_end(timeline, &result);
     if (load) step->load = step_load_end(load, &result, step_rest_cause(step->lowered));
     if (options->chain) step->chain = step_chain(arena, step->lowered, system, class_of, cluster->gpu_count, &result);
@@ -185,7 +186,7 @@ Anchor step_as_anchor(Arena *arena, const SimulatedStep *step, const Cluster *cl
     return anchor;
 }
 
-// What anchors say of a step: the factor on it, which all its causes get, and a smaller sigma.
+// Applies the anchors' correction to a step: a factor on all its causes, and a smaller sigma.
 static double anchor_step(Arena *arena, SimulatedStep *step, const Cluster *cluster, const TrainingSpec *training,
                           double seconds) {
     Anchor simulated = step_as_anchor(arena, step, cluster, training, seconds);
@@ -196,7 +197,7 @@ static double anchor_step(Arena *arena, SimulatedStep *step, const Cluster *clus
     return correction.factor;
 }
 
-// What the code loses beside the simulated step, by what the step is spent on.
+// Adds the losses of untuned code to the simulated step, by cause; returns the new mean.
 static double lose_step(SimulatedStep *step, const TrainingSpec *training, double *seconds, int runs, double mean) {
     double before = 0, after = 0;
     for (int c = 0; c < CAUSE_COUNT; c++) {

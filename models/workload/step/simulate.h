@@ -1,4 +1,4 @@
-// One step of a training job, simulated: lowered, folded, run; what it took, by cause, and how far to trust it.
+// One simulated step of a training job: its time, by cause, and its uncertainty.
 #pragma once
 
 #include "models/workload/step/anchor.h"
@@ -17,15 +17,15 @@ typedef struct SimulationOptions {
     bool chain;              // the same
     struct StepTrace *trace; // records the first run (step_trace.h); NULL: nothing does
     double give_up_s;        // not run when it surely takes longer than this (0: always run); without draws and anchors
-    bool assume_fits;        // even when the memory estimate says that the job does not fit
+    bool assume_fits;        // run even if the memory estimate exceeds the GPU's
     bool all_micro_batches;  // programs have all of them, also where they repeat: slower, the same. For tests
     double step_sigma;       // relative 1-sigma of a step where the user knows it; 0: by cause
 } SimulationOptions;
 
 typedef struct SimulatedStep {
-    bool ran;     // false: the layout is impossible (problems say why), memory does not fit, it would take too long
-    bool refused; // what came out is no answer, longer than the clock or above physics; problems say so
-    bool beyond_limits; // of the watch: problems say which
+    bool ran;           // false: the layout is impossible (see problems), memory does not fit, it would take too long
+    bool refused;       // invalid result, longer than the clock or above physics; see problems
+    bool beyond_limits; // of the watch; see problems
     const Lowered *lowered;
     double step_p5_s, step_p50_s, step_p95_s; // what to expect, from draws and from uncertainty
     double sigma;                             // relative, of the model
@@ -46,7 +46,7 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
 // A step that took `seconds` in simulation, as an anchor whose measured_s is not known yet.
 Anchor step_as_anchor(Arena *arena, const SimulatedStep *step, const Cluster *cluster, const TrainingSpec *training,
                       double seconds);
-bool step_fits(const SimulatedStep *step); // or may, as far as the memory estimate can tell
+bool step_fits(const SimulatedStep *step); // as far as the memory estimate goes
 
 // Relative uncertainty (1 sigma) of a step that spends its seconds so.
 double step_sigma(const TrainingSpec *training, const double *spent, double seconds);

@@ -1,5 +1,5 @@
-// The program of one pipeline stage: what its blocks cost, the passes of the schedule (stage_pipeline.c), the end of
-// the step, and the next batch that loads meanwhile.
+// The program of one pipeline stage: the cost of its blocks, the passes of the schedule (stage_pipeline.c), the end
+// of the step, and the loading of the next batch.
 #include "models/workload/job/recompute.h"
 #include "models/workload/step/stage_internal.h"
 
@@ -63,7 +63,7 @@ int new_mark(Builder *builder) { return builder->mark_count++; }
 
 // ---- What one micro-batch costs in a chunk.
 
-// Tensor-parallel kernels take SMs and memory bandwidth from the products beside them.
+// Tensor-parallel kernels take SMs and memory bandwidth from concurrent products.
 static void add_interference(Builder *builder, OpList *list, const CostItem *overlapped) {
     SimTime work = 0;
     for (int i = list->count - 2; i >= 0 && list->items[i].label != OVERLAPPED; i--)
@@ -142,8 +142,8 @@ static void append(Builder *builder, OpList *list, const OpList *more) {
     }
 }
 
-// `last` is the block costed last, of this chunk or the one before, and the layer of its chunk that it is; those of
-// deep interleaving have a block or two, and most are alike.
+// `last` is the block costed last, of this chunk or the one before, and its layer of its chunk; chunks of deep
+// interleaving have a block or two, and most are equal.
 typedef struct CostedBlock {
     int block, layer; // block below 0: none yet
 } CostedBlock;
@@ -261,7 +261,7 @@ static Program finished_program(Builder *builder) {
                      .middle = builder->middle_at};
 }
 
-// All ranks fuse the same gradients, so it goes by the slowest's time.
+// All ranks fuse the same gradients, so the slowest rank's time decides.
 static const Builder *slower_builder(Arena *arena, const StageRequest *request) {
     if (!request->slower || !(request->training->reduce_cycle_seconds > 0)) return NULL;
     StageRequest *slower = ARENA_NEW(arena, StageRequest);

@@ -1,4 +1,4 @@
-// Inside lowering: the program of one pipeline stage on one type of GPU, and what it expects of its channels.
+// Private to lowering: the program of one pipeline stage on one type of GPU, and the channels it requires.
 #pragma once
 
 #include "models/workload/step/lower.h"
@@ -8,8 +8,8 @@
 enum {
     SLOT_TP,
     SLOT_CP,
-    SLOT_SHARD,     // ranks that share one copy of what ZeRO shards
-    SLOT_DP,        // ranks that hold the same
+    SLOT_SHARD,     // ranks that share one copy of ZeRO-sharded state
+    SLOT_DP,        // ranks that hold the same weights
     SLOT_EP,        // ranks over which experts are spread
     SLOT_EXPERT_DP, // ranks that hold the same experts
     SLOT_REPLICAS,  // data ranks of a stage, for what their models exchange between kernels
@@ -45,7 +45,7 @@ typedef struct ShapeList {
 // The number of this shape in the list, added when new.
 int shape_number(Arena *arena, ShapeList *list, CollectiveOp op, double bytes);
 
-// Shapes by slot. TP, DP and EMBEDDING differ by stage; what passes between stages differs by sender.
+// Shapes by slot. TP, DP and EMBEDDING differ by stage; transfers between stages differ by sender.
 typedef struct StageShapes {
     ShapeList slot[SLOT_COUNT];
 } StageShapes;

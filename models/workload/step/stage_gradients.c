@@ -134,8 +134,8 @@ static void gather_experts(Builder *builder, double experts, double each) {
     put_collective(builder, SLOT_EXPERT_DP, COLLECTIVE_ALL_GATHER, ceil(experts) * each);
 }
 
-// Weights of at most `prefetch` blocks are there beside those at work (limit_all_gathers): a gather waits until the
-// block that makes room is through. Returns the mark of its end; without parameters there is nothing to wait for.
+// Weights of at most `prefetch` blocks are held besides those in use (limit_all_gathers): a gather waits until the
+// block that frees its memory is done. Returns the mark of its end; -1 without parameters.
 static int gather_block(Builder *builder, int block, int after_mark) {
     double parameters = builder->blocks[block].parameters, experts = builder->blocks[block].experts;
     if (parameters <= 0) return -1;

@@ -1,4 +1,4 @@
-// What the files that write a stage's program share: the program as it grows.
+// Shared by the files that write a stage's program: the program under construction.
 #pragma once
 
 #include "models/workload/step/stage.h"
@@ -41,13 +41,13 @@ typedef struct StageBlock {
 #define OVERLAPPED (-1)
 #define JOIN_OVERLAPPED (-1)
 
-// A list as a routine, and what runs beside it as another (-1: nothing does).
+// A list as a routine, and its overlapped transfers as another (-1: none).
 typedef struct StageRoutine {
     const Op *list;
     int own, overlapped;
 } StageRoutine;
 
-// Where the operations of a pass stand that others like it repeat, by stream.
+// Positions of a pass's operations that equal passes repeat, by stream.
 typedef struct PassWritten {
     bool is;
     int micro_batch;
@@ -87,7 +87,7 @@ typedef struct Builder {
 } Builder;
 
 void put(Builder *builder, int stream, Op op);
-// A list of a block or chunk on the main stream, with what runs beside it on its own.
+// Appends a block's or chunk's list to the main stream, its overlapped transfers to their own stream.
 void put_labelled(Builder *builder, const OpList *list, int32_t label);
 // The same, operation by operation.
 void put_each(Builder *builder, const OpList *list, int32_t label);
@@ -111,10 +111,10 @@ const OpList *block_ops(const Builder *builder, int block, PassKind kind);
 void run_schedule(Builder *builder);
 int pipeline_marks(const Pipeline *pipeline); // that run_schedule uses: the first ones
 
-// ---- stage_gradients.c: what data-parallel ranks exchange.
+// ---- stage_gradients.c: traffic of data-parallel ranks.
 bool reduces_gradients(const Builder *builder);
 bool gathers_weights(const Builder *builder); // block by block as they are needed: ZeRO 3, and 2 in forward
-bool gathers_ahead(const Builder *builder);   // all of them beside the first forward
+bool gathers_ahead(const Builder *builder);   // all of them during the first forward
 // The forward of a chunk, its weights gathered one block ahead.
 void gathered_forward(Builder *builder, int v, int32_t label);
 // Its backward: weights gathered again (ZeRO 3), each block's gradients reduced while the next computes.
@@ -125,10 +125,10 @@ void last_backward(Builder *builder, int v, PassKind kind, int32_t label);
 void finish_gradients(Builder *builder);
 void gather_weights_after_optimizer(Builder *builder);
 
-// ---- stage_offload.c: what lies in host memory or on disks.
+// ---- stage_offload.c: state in host memory or on disks.
 bool offloads_optimizer(const Builder *builder);
 bool offloads_weights(const Builder *builder);
-// Gradients of which a rank has its share after mark `reduced`.
+// Offloads gradients of which a rank has its share after mark `reduced`.
 void offload_gradients(Builder *builder, double parameters, double experts, int reduced);
 // A rank's share of a block's weights is on the GPU at the mark that this gives; `after_mark` itself when they lie
 // there.

@@ -1,13 +1,13 @@
-// What ZeRO-Offload and ZeRO-Infinity keep in host memory or on the node's disks (Ren et al. 2021, Rajbhandari et al.
-// 2021): gradients go there as they are reduced, the CPU updates the weights piece by piece and sends them back, and
-// weights that lie there are fetched before their block needs them. Each way is a stream of its own.
+// Offloading by ZeRO-Offload and ZeRO-Infinity to host memory or the node's disks (Ren et al. 2021, Rajbhandari et
+// al. 2021): gradients go there as they are reduced, the CPU updates the weights piece by piece and sends them back,
+// and offloaded weights are fetched before their block needs them. Each direction is a stream of its own.
 #include <math.h>
 
 #include "models/workload/step/stage_internal.h"
 #include "models/workload/step/step_constants.h"
 #include "sim/base/check.h"
 
-// Reading, updating and writing overlap in so many pieces.
+// pieces in which reading, updating and writing overlap
 #define PIECES 8
 
 bool offloads_optimizer(const Builder *builder) { return builder->request->training->offload_optimizer != OFFLOAD_GPU; }
@@ -25,7 +25,7 @@ static int put_mark(Builder *builder, int stream) {
     return mark;
 }
 
-// A rank's share of what its group reduces.
+// A rank's share of its group's reduced gradients.
 static double share_of(const Builder *builder, double parameters, double experts) {
     const Resolved *r = builder->request->resolved;
     double held = parameters / r->shard + experts / (r->shard > 1 ? r->expert_ranks : 1);

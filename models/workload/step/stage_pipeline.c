@@ -4,7 +4,7 @@
 
 #include "models/workload/step/stage_internal.h"
 
-// Marks of a pass, beside each other in memory: when its input is there, when it is done, when its output is gone.
+// Marks of a pass, adjacent in memory: input arrived, pass done, output sent.
 enum { MARK_IN, MARK_DONE, MARK_SENT, PASS_MARKS };
 
 int pipeline_marks(const Pipeline *pipeline) { return 2 * pipeline->parts * pipeline->micro_batches * PASS_MARKS; }
@@ -22,10 +22,10 @@ static int32_t label_of(const Builder *builder, const PipelinePass *pass) {
     return 1 + kind * builder->request->label_per_kind + pass_number(pipeline_of_stage(builder), pass);
 }
 
-// ---- Operations of a pass on the main stream, with what runs beside them.
+// ---- Operations of a pass on the main stream, with its overlapped transfers.
 
-#define PASS_EXTRA 5  // operations that usually stand around a pass
-#define PASS_BESIDE 2 // and on a stream beside
+#define PASS_EXTRA 5  // operations added around a pass
+#define PASS_BESIDE 2 // and on the overlapped stream
 
 // Room for this many more, so that pushing them is a plain copy.
 static void make_room(Builder *builder, OpList *list, int more) {
@@ -60,7 +60,7 @@ static Play play_of(const OpList *list, int32_t label) {
 
 static bool is_played(const Play *play) { return play->at == play->list->count && play->exchange_done < 0; }
 
-// Where passes run beside each other all exchanges are on one stream, as they are on one communicator.
+// Where passes overlap all exchanges are on one stream, as they are on one communicator.
 static bool exchanges_apart(const Builder *builder) {
     return pipeline_of_stage(builder)->schedule == SCHEDULE_DUALPIPE && builder->request->training->layout.ep > 1;
 }
@@ -99,7 +99,7 @@ void put_each(Builder *builder, const OpList *list, int32_t label) {
     while (!is_played(&play)) play_on(builder, &play);
 }
 
-// Each transfer beside it is waited for before the next begins: two marks do for all of them.
+// Each overlapped transfer is waited for before the next begins, so two marks serve all of them.
 static bool is_routine(const Builder *builder, const OpList *list) {
     bool overlapped = false;
     if (exchanges_apart_in(builder, list)) return false;
@@ -112,7 +112,7 @@ static bool is_routine(const Builder *builder, const OpList *list) {
     return list->count > 1 && !overlapped;
 }
 
-// The list's own operations, and those of the stream beside it.
+// Splits a list into its own operations and those of the overlapped stream.
 static StageRoutine split_list(Builder *builder, const OpList *list) {
     StageRoutine routine = {.list = list->items, .overlapped = -1};
     OpList own = {0}, overlapped = {0};
@@ -142,7 +142,7 @@ static StageRoutine split_list(Builder *builder, const OpList *list) {
     return routine;
 }
 
-// NULL when it is none. Blocks that are alike have the same list.
+// NULL if the list is no routine. Equal blocks have the same list.
 static const StageRoutine *routine_of(Builder *builder, const OpList *list) {
     for (int i = builder->lists.count - 1; i >= 0; i--)
         if (builder->lists.items[i].list == list->items) return &builder->lists.items[i];
@@ -201,7 +201,7 @@ static int other_stage(const Builder *builder, const PipelinePass *pass, bool ou
     return other == stage ? -1 : other;
 }
 
-// Activations, and gradients, are as large as the output of the chunk that stands before in the model.
+// Activations, and gradients, are as large as the output of the preceding chunk in the model.
 static int pass_shape(Builder *builder, const PipelinePass *pass, bool output, int sender) {
     int chunk = chunk_of(builder, pass->part);
     if ((pass->kind == PASS_FORWARD) != output) chunk--;

@@ -64,7 +64,7 @@ static StepPiece piece_of(const Lowered *lowered, const System *system, const in
                        .end = from->end,
                        .slack = from->slack,
                        .jumps = from->jumps};
-    // Work that counts as traffic: what collectives take from kernels beside them.
+    // Work that counts as traffic: the slowdown of kernels concurrent with collectives.
     if (from->channel < 0 && from->cause >= CAUSE_TP && from->cause <= CAUSE_DP)
         piece.what = "kernels beside traffic, slowed";
     if (from->channel < 0) return piece;

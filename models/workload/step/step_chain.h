@@ -1,5 +1,5 @@
-// Why a step takes what it takes: the critical path of its simulation in the words of a job, what every rank spent its
-// time on, and which links carried most. A folded run has one actor for many ranks: a piece names the first of them.
+// The critical path of a step's simulation in terms of the job, the time of every rank by cause, and the links with
+// the most traffic. A folded run has one actor for many ranks: a piece names the first of them.
 #pragma once
 
 #include "models/workload/step/lower.h"
@@ -11,8 +11,8 @@ typedef struct StepPiece {
     const char *stream; // "compute", "gradients"
     const char *pass;   // "F3": forward of micro-batch 3; "" outside passes; of a program the label that users gave
     bool is_pass;
-    const char *what;               // of a transfer: whom it joins, "tensor-parallel ranks"; else ""
-    const char *link;               // of a transfer: the one that it fills most; else ""
+    const char *what;               // of a transfer: its group, "tensor-parallel ranks"; else ""
+    const char *link;               // of a transfer: its most utilised link; else ""
     double bytes;                   // of a transfer's payload
     SimTime start, end;             // picoseconds; each begins where the one before ends
     SimTime latency, flow, sharing; // of a transfer: sum to its time

@@ -1,4 +1,4 @@
-// The table.
+// The table of step constants.
 #include "models/workload/step/step_constants.h"
 
 // clang-format off

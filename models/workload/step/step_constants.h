@@ -1,4 +1,4 @@
-// The fitted and assumed numbers of a training step: what hosts do in it, and how sure the answer is.
+// Fitted and assumed numbers of a training step: host times, and uncertainty of the answer.
 #pragma once
 
 #include "models/workload/cost/cost.h"

@@ -18,7 +18,7 @@ typedef struct LoadActor {
     double ranks;
     const Gpu *gpu;
     Activity activity;
-    SimTime until; // told so far
+    SimTime until; // end of the last span counted
 } LoadActor;
 
 struct StepLoadMaker {

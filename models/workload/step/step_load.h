@@ -1,5 +1,5 @@
-// What all GPUs of a cluster draw over a step, as an electric load: every GPU by what its main stream does, the sum a
-// function of time that holds between moments, and repeats step after step.
+// Electric load of all GPUs of a cluster over a step: each GPU by its main stream's activity, the sum as a step
+// function of time, repeated step after step.
 #pragma once
 
 #include "models/workload/cluster/cluster.h"
@@ -20,10 +20,10 @@ typedef struct StepLoad {
 
 typedef struct StepLoadMaker StepLoadMaker;
 
-// Before a run: sets the options' `tell`. `class_of` NULL where actors are ranks.
+// Before a run: sets the options' callback `tell`. `class_of` NULL where actors are ranks.
 StepLoadMaker *step_load_begin(Arena *arena, const Cluster *cluster, const System *system, const int32_t *class_of,
                                RunOptions *options);
-// `rest`: what a rank waits for at the end, until the last is done.
+// `rest`: the cause of a rank's final wait for the slowest.
 const StepLoad *step_load_end(StepLoadMaker *maker, const RunResult *result, Cause rest);
 
 // A step that takes longer by a factor, all of it.
@@ -34,10 +34,10 @@ typedef struct LoadSwing {
     double ramp;              // watts a second: the most by which such means differ that lie `apart`
 } LoadSwing;
 
-// `window` and `apart` in seconds, above 0: what power supplies hold up, and over what a ramp is counted. Exact.
+// `window` and `apart`, seconds above 0: smoothing time of power supplies, and time span of a ramp. Exact.
 LoadSwing load_swing(const StepLoad *load, int level, double window, double apart);
 
-// Means over so many equal parts of the step.
+// Means over `parts` equal parts of the step.
 void load_means(const StepLoad *load, int level, int parts, double *watts);
 
 // The amplitude in watts of the part of the load that goes up and down `times` times in a step, from its means.

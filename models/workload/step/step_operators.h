@@ -1,5 +1,5 @@
-// The critical path by operator: what its pieces within passes are made of. A piece of compute runs on until the GPU
-// waits for somebody, so one may hold many operators; they have of it what the walk that priced it gave each of them.
+// The critical path by operator. A piece of compute lasts until the GPU waits, so it may contain many operators;
+// their shares are those of the walk that priced the piece.
 #pragma once
 
 #include "models/workload/step/step_chain.h"

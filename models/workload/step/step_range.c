@@ -1,4 +1,4 @@
-// The constants say what they rest on.
+// Sources of the constants: step_constants.c.
 #include "models/workload/step/step_range.h"
 
 #include <math.h>

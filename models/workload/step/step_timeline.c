@@ -4,7 +4,7 @@
 
 #include "sim/base/list.h"
 
-// ---- A bar under way: spans of one stream that are told as one.
+// ---- An open bar: spans of one stream that are shown as one.
 
 typedef struct OpenBar {
     int32_t label;
@@ -17,13 +17,13 @@ typedef struct OpenBar {
 typedef struct Stage {
     int32_t actor;
     SimTime busy;       // of the main stream
-    OpenBar main;       // what it computes
+    OpenBar main;       // of its computation
     OpenBar *transfers; // [stream x cause]
     int transfer_count;
     struct {
         TimelineBar *items;
         int count, room;
-    } bars; // their rows: 0 what it computes, 1 its transfers
+    } bars; // their rows: 0 computation, 1 transfers
 } Stage;
 
 struct StepTimeline {
@@ -65,8 +65,8 @@ static void close_main(StepTimeline *timeline, Stage *stage) {
     open->is_open = false;
 }
 
-// A pass is many kernels and what they wait for in transfers between them; and kernels that are slowed beside a
-// collective (work that counts as the collective's) are still the pass.
+// A pass is many kernels and the transfers they wait for; kernels slowed by a collective (work that counts as the
+// collective's) still belong to the pass.
 static bool goes_on(const StepTimeline *timeline, const OpenBar *open, const RunSpan *span) {
     if (!open->is_open) return false;
     bool touches = span->start <= open->end;
@@ -76,7 +76,7 @@ static bool goes_on(const StepTimeline *timeline, const OpenBar *open, const Run
     return span->label == 0 && (Cause)span->cause == open->cause && touches;
 }
 
-static void tell_main(StepTimeline *timeline, Stage *stage, const RunSpan *span) {
+static void add_main_span(StepTimeline *timeline, Stage *stage, const RunSpan *span) {
     stage->busy += span->end - span->begun;
     OpenBar *open = &stage->main;
     bool goes = goes_on(timeline, open, span);
@@ -89,8 +89,8 @@ static void tell_main(StepTimeline *timeline, Stage *stage, const RunSpan *span)
     if (span->cause == CAUSE_RECOMPUTE && open->label > 0) open->recomputed += span->end - span->begun;
 }
 
-// ---- Its transfers: those of one stream for one purpose within one pass are one bar, that says which share of its
-// time they take.
+// ---- Transfers of a stage: those of one stream and purpose within one pass are one bar, with the share of its time
+// that they take.
 
 static void close_transfers(StepTimeline *timeline, Stage *stage, OpenBar *open) {
     if (open->is_open && open->end > open->start)
@@ -98,7 +98,7 @@ static void close_transfers(StepTimeline *timeline, Stage *stage, OpenBar *open)
     open->is_open = false;
 }
 
-static void tell_transfer(StepTimeline *timeline, Stage *stage, const RunSpan *span) {
+static void add_transfer_span(StepTimeline *timeline, Stage *stage, const RunSpan *span) {
     OpenBar *open = &stage->transfers[span->stream * CAUSE_COUNT + span->cause];
     bool goes = open->is_open && span->label == open->label && (span->label > 0 || span->begun <= open->end);
     if (!goes) {
@@ -115,8 +115,8 @@ static void on_span(void *owner, const RunSpan *span) {
     int32_t p = timeline->stage_of[span->actor];
     if (p < 0 || span->kind == OP_WAIT) return;
     Stage *stage = &timeline->stages[p];
-    if (span->kind == OP_TRANSFER) tell_transfer(timeline, stage, span);
-    if (span->stream == 0) tell_main(timeline, stage, span);
+    if (span->kind == OP_TRANSFER) add_transfer_span(timeline, stage, span);
+    if (span->stream == 0) add_main_span(timeline, stage, span);
 }
 
 // ---- Before and after.
@@ -202,12 +202,12 @@ const Timeline *step_timeline_end(StepTimeline *timeline, const RunResult *resul
     }
     if (bars.count) qsort(bars.items, (size_t)bars.count, sizeof *bars.items, by_row_and_lane);
     double end = step_seconds(result->end);
-    Timeline *told = ARENA_NEW(arena, Timeline);
-    *told = (Timeline){.row_names = rows,
-                       .row_count = rows_each * pp,
-                       .bars = bars.items,
-                       .bar_count = bars.count,
-                       .idle_share = end > 0 ? 1 - busy / (end * pp) : 0,
-                       .has_transfer_rows = lanes > 0};
-    return told;
+    Timeline *result_timeline = ARENA_NEW(arena, Timeline);
+    *result_timeline = (Timeline){.row_names = rows,
+                                  .row_count = rows_each * pp,
+                                  .bars = bars.items,
+                                  .bar_count = bars.count,
+                                  .idle_share = end > 0 ? 1 - busy / (end * pp) : 0,
+                                  .has_transfer_rows = lanes > 0};
+    return result_timeline;
 }

@@ -49,7 +49,7 @@ enum {
     NAMES_OF_PASSES = NAMES_OF_SLOWED + CAUSE_COUNT,
     NAMES_OF_LABELS = NAMES_OF_PASSES + TOLD_PASSES
 };
-#define MOST_LABELS 1000 // of users' programs; what has a later one goes by its cause
+#define MOST_LABELS 1000 // of users' programs; later ones are named by their cause
 
 static void list_names(StepTrace *trace) {
     const System *system = trace->system;
@@ -71,7 +71,7 @@ static void list_names(StepTrace *trace) {
     trace->names = names;
 }
 
-// Collectives of messages have channels of their own, whose slots say nothing.
+// Collectives as messages have channels of their own, whose slots have no names.
 static bool knows_slot(const StepTrace *trace, const RunSpan *span) {
     return trace->lowered && !trace->lowered->training->by_messages && span->slot < SLOT_COUNT;
 }
@@ -80,7 +80,7 @@ static int32_t name_of(const StepTrace *trace, const RunSpan *span) {
     if (span->kind == OP_WAIT) return NAMES_OF_WAITS + span->cause;
     if (span->label > 0 && span->label < trace->label_names && *trace->names[NAMES_OF_LABELS + span->label])
         return NAMES_OF_LABELS + span->label;
-    bool slowed = span->cause >= CAUSE_TP && span->cause <= CAUSE_DP; // what collectives take from kernels beside them
+    bool slowed = span->cause >= CAUSE_TP && span->cause <= CAUSE_DP; // kernels slowed by a collective
     if (span->kind == OP_WORK) return (slowed ? NAMES_OF_SLOWED : NAMES_OF_WORK) + span->cause;
     return knows_slot(trace, span) ? NAMES_OF_SLOTS + span->slot : NAMES_OF_MESSAGES + span->cause;
 }
@@ -285,7 +285,7 @@ static void list_transfers(StepTrace *trace) {
     int32_t *first = ARENA_ARRAY(trace->arena, int32_t, system->channel_count + 1);
     for (int c = 0; c < system->channel_count; c++) first[c + 1] = first[c] + system->channels[c].plan_count;
     SpanTransfer *transfers = ARENA_ARRAY(trace->arena, SpanTransfer, first[system->channel_count]);
-    for (int i = 0; i < trace->rank_count; i++) { // of those who are looked at
+    for (int i = 0; i < trace->rank_count; i++) { // of the traced ranks
         const Actor *actor = &system->actors[trace->ranks[i].actor];
         for (int s = 0; s < system->programs[actor->program].slot_count; s++) {
             int32_t c = actor->channels[s];

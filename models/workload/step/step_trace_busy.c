@@ -1,4 +1,4 @@
-// What ranks are at while a step goes on: main streams as lines of letters, GPUs as what is resident on them.
+// Activity of ranks over a step: main streams as lines of letters, GPUs as the kernels resident on them.
 #include <stdlib.h>
 
 #include "models/workload/step/step_trace_internal.h"
@@ -54,7 +54,7 @@ static LaneKind kind_of_kernels(int pass) {
 }
 
 static LaneKind lane_kind(const RunSpan *span, int pass) {
-    bool works = span->kind == OP_WORK; // of communication: kernels slowed beside it
+    bool works = span->kind == OP_WORK; // of communication: kernels slowed by it
     switch ((Cause)span->cause) {
     case CAUSE_GEMM:
     case CAUSE_ATTENTION:
@@ -153,9 +153,9 @@ static Resident resident_of(const RunSpan *span) {
     return span->kind == OP_TRANSFER ? RESIDENT_COMMUNICATION : RESIDENT_COMPUTE;
 }
 
-// Kernels of collectives hold the GPU from when they come, also while they wait for other ranks. Streams between stages
-// stand ready for what comes; frameworks issue a receive when the rank needs it, so that its kernel is there while the
-// main stream waits and while bytes flow.
+// Kernels of collectives occupy the GPU from their launch, also while they wait for other ranks. Streams between
+// stages wait for input permanently; frameworks issue a receive when the rank needs it, so its kernel is resident
+// while the main stream waits and while bytes flow.
 static void add_stretch(StepTrace *trace, Residence *residence, const RunSpan *span) {
     Stretch stretch = {span->start, span->end, resident_of(span)};
     bool between_stages = span->cause == CAUSE_PP;

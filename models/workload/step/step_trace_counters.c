@@ -1,4 +1,4 @@
-// What a trace shows as curves: bytes on links, watts of GPUs, memory by class, the loader's queue.
+// Counter curves of a trace: bytes on links, watts of GPUs, memory by class, the loader's queue.
 #include <stdlib.h>
 
 #include "models/hardware/power.h"
@@ -84,7 +84,7 @@ SimTime transfer_flows_from(const Plan *plan, const RunSpan *transfer) {
     return flow > transfer->end ? transfer->end : flow;
 }
 
-// Its bytes at their mean rate; what links give from one moment to the next is the engine's.
+// Bytes of a transfer at their mean rate; momentary rates are internal to the engine.
 void count_traffic(StepTrace *trace, const RunSpan *transfer) {
     const Plan *plan = &trace->system->channels[transfer->channel].plans[transfer->plan];
     SimTime flow = transfer_flows_from(plan, transfer);
@@ -146,8 +146,8 @@ static void add_traffic(StepTrace *trace, const RunResult *result, CounterList *
     }
 }
 
-// Which moment of the curve stands for the number-th pass of so many. A curve that leaves out micro-batches in the
-// middle, where the order repeats itself, stands there still.
+// The moment of the curve for a given pass. A curve that leaves out micro-batches in the middle, where the order
+// repeats, is constant there.
 static const MemoryMoment *moment_of(const MemoryCurve *curve, int64_t number, int64_t passes) {
     int64_t moments = curve->count - 1; // the last is the optimizer's
     if (number < moments / 2) return &curve->items[number];

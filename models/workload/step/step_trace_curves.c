@@ -1,6 +1,5 @@
-// Curves of single ranks for plots: what their GPUs have resident in each slice of the step, and what the links of each
-// GPU and the NICs of its node carry. The system that runs may stand for more ranks than it has; links are those of the
-// whole system.
+// Curves of single ranks for plots: resident kernels in each slice of the step, and traffic on the links of each GPU
+// and the NICs of its node. The simulated system may be folded; links are those of the whole system.
 #include "models/workload/step/step_trace_internal.h"
 
 // ---- What links carry.
@@ -58,7 +57,7 @@ static int32_t *sides_of_links(Arena *arena, const StepTrace *trace, LinkSides *
     return first;
 }
 
-// Every transfer of the system that runs, with what those of the whole system that it stands for put on each side.
+// Every transfer of the simulated system, with the load on each side of the whole system's transfers it represents.
 void open_sides(StepTrace *trace) {
     const System *whole = trace->whole;
     if (trace->request.curve_ranks == 0 || !trace->request.links || !trace->request.side_of || !whole) return;

@@ -1,4 +1,4 @@
-// What the files that record a step share.
+// Shared by the files that record a step.
 #pragma once
 
 #include "models/workload/step/step_trace.h"
@@ -27,7 +27,7 @@ typedef struct TracedRank {
     Span pass; // under way, where there is a label
     int32_t pass_label;
     const SimTime *spent;  // [cause] once it has run
-    Bins *joules;          // drawn by its GPU; NULL: not told
+    Bins *joules;          // drawn by its GPU; NULL: not recorded
     Lane *lane;            // NULL: not asked for
     Residence *residence;  // [stream], NULL: not asked for
     SpanBreakdown *slices; // [USAGE_SLICES] of the step; NULL: not asked for

@@ -1,6 +1,6 @@
-// The queue of a rank's loader over a step, as the engine has it: while this step's samples are used, the next step's
+// The queue of a rank's data loader over a step, as simulated: while this step's samples are used, the next step's
 // are read from storage and decoded on the host (stage.c, load_next_batch), one step ahead and no further. The step
-// ends when they are there.
+// ends when they are ready.
 #include <math.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ void count_loader(StepTrace *trace, int process, const RunSpan *span) {
 
 // ---- Curves.
 
-// Bytes at their mean rate, images at one core's: what is done at a moment of what takes so long.
+// Bytes at their mean rate, images at one core's: the share done at a moment.
 static double share_done(const LoaderTime *time, SimTime at) {
     if (!time->is_known || at >= time->end) return 1;
     return at <= time->start ? 0 : (double)(at - time->start) / (double)(time->end - time->start);
