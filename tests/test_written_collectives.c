@@ -133,6 +133,8 @@ TEST(an_algorithm_in_lua_is_simulated_and_its_mistakes_are_said_with_rank_and_st
                  "rank 0, step 2: a message has from and bytes, not \"byte\"");
     expect_wrong("return function(r, n) return { { send = { to = (r + 1) % n, bytes = -1 } } } end", STEPS,
                  "rank 0, step 1: bytes is not a number");
+    expect_wrong("return function(r, n) return { { sned = { to = (r + 1) % n, bytes = 1 } } } end", STEPS,
+                 "rank 0, step 1: a step has send and recv, not \"sned\"");
     expect_wrong("return function(r, n) return r == 5 and {} or 7 end", STEPS,
                  "rank 0, step 1: the function gives no list");
     expect_wrong("return function(r, n, b) return { { send = { to = (r + 1) % n, bytes = b } } } end", STEPS,
