@@ -187,6 +187,108 @@ TEST(a_goal_that_is_reached_by_changing_the_question_does_not_count) {
     arena_close(arena);
 }
 
+TEST(a_change_that_does_not_fit_or_is_no_choice_solves_nothing_and_says_so) {
+    static const struct {
+        const char *problem, *old, *new, *said;
+    } cases[] = {
+        {"2.4", "pcie-8gpu-a100", "dgx-h100", "\"dgx-h100\" is no node here"},
+        {"2.7", "\"none\"", "\"even\"", "\"even\" is no receives_first here"},
+        {"3.2", "accumulation = 1", "accumulation = 100000", "from 1 to 64"},
+        {"4.2", "1f1b", "zb-v", "\"zb-v\" is no schedule here"},
+        {"4.2", "batches = 8", "batches = 33", "30.2 %. At most 30.0 % are asked for"},
+        {"4.3", "pieces = 1", "pieces = 3", "3 is no pieces here"},
+        {"5.1", "micro = 1", "micro = 16", "memory runs out with a chance of 46 %"},
+        {"5.5", "lora_rank = 0", "lora_rank = 16", "memory runs out with a chance of 86 %"},
+        {"8.2", "recompute = \"full\"", "recompute = \"none\"", "memory runs out with a chance of 90 %"},
+        {"8.2", "recompute = \"full\"", "recompute = \"selective\"", "memory runs out with a chance of 47 %"},
+    };
+    Arena *arena = arena_open();
+    Course *course = course_open(arena, test_catalogue(), problems_create(arena));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *text = ask(course, "start", cases[i].problem, "1").text;
+        const char *guess = strstr(text, "one of done") ? "guess = \"done\"" : "guess = 20";
+        text = with(arena, with(arena, text, "guess = nil", guess), cases[i].old, cases[i].new);
+        Told told = ask(course, "check", text, NULL);
+        EXPECT(!told.right && !told.code);
+        EXPECT_CONTAINS(told.problem ? told.problem : told.why ? told.why : "", cases[i].said);
+    }
+    course_close(course);
+    arena_close(arena);
+}
+
+TEST(every_machine_of_eight_a100_may_be_chosen_where_one_is_asked_for) {
+    static char said[1 << 12];
+    static const char each[] =
+        "$LOCKSTEP hw list node | grep ' 8 x A100' | while read name rest; do echo; grep -q "
+        "\"\\\"$name\\\"\" scenarios/lessons/course/nvlink_or_pcie.lua || echo $name; done | sort -u";
+    EXPECT_INT(test_shell(each, said, sizeof said), 0);
+    EXPECT_TEXT(said, "\n");
+}
+
+TEST(what_does_not_run_is_told_of_the_students_own_file_with_what_may_be_meant) {
+    Arena *arena = arena_open();
+    Course *course = course_open(arena, test_catalogue(), problems_create(arena));
+    const char *text = with(arena, ask(course, "start", "2.1", "1").text, "guess = nil", "guess = 40");
+    text = with(arena, text, "ib-edr100", "ib-hdr20");
+    static const char told[] = ": no fabric is called \"ib-hdr20\"; did you mean \"ib-hdr200\"?";
+    EXPECT_CONTAINS(ask(course, "check", text, "try.lua").why, arena_printf(arena, "try.lua:22%s", told));
+    course_close(course);
+    course = course_open(arena, test_catalogue(), problems_create(arena));
+    text = with(arena, text, "local set = {", "-- a note\n-- and another\nlocal set = {");
+    EXPECT_CONTAINS(ask(course, "check", text, "own.lua").why, arena_printf(arena, "own.lua:24%s", told));
+    course_close(course);
+    arena_close(arena);
+}
+
+TEST(a_guess_may_be_said_in_other_units_and_what_cannot_be_meant_is_asked_again) {
+    static const struct {
+        const char *problem, *guess, *stands, *said; // what stands in the file then, or why it does not
+    } cases[] = {
+        {"2.1", "48", "guess = 48,", NULL},
+        {"2.1", "0.048 s", "guess = 48.0,", NULL},
+        {"2.1", "-3 ms", NULL, "below 0"},
+        {"2.1", "1e9", NULL, "off by a factor of a thousand or more: is it in ms?"},
+        {"2.1", "48 GiB", NULL, "a number, in ms"},
+        {"2.1", "4,8", NULL, "a number, in ms"},
+        {"2.4", "14x", "guess = 14,", NULL},
+        {"2.4", "14.3\303\227", "guess = 14.3,", NULL},
+        {"2.4", "14 times", "guess = 14,", NULL},
+        {"1.1", "164 %", NULL, "100 % at most"},
+        {"2.7", "Deadlock", "guess = \"deadlock\",", NULL},
+        {"3.4", "22 GB", "guess = 20.489", NULL},
+    };
+    Arena *arena = arena_open();
+    Course *course = course_open(arena, test_catalogue(), problems_create(arena));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Told told = ask(course, "guess", ask(course, "start", cases[i].problem, "1").text, cases[i].guess);
+        EXPECT((told.text != NULL) == (cases[i].stands != NULL));
+        EXPECT_CONTAINS(told.text ? told.text : "", cases[i].stands ? cases[i].stands : "");
+        EXPECT_CONTAINS(told.problem ? told.problem : "", cases[i].said ? cases[i].said : "");
+    }
+    course_close(course);
+    arena_close(arena);
+}
+
+TEST(a_code_is_its_students_whatever_its_file_is_called) {
+    static char said[1 << 12];
+    static const char write[] =
+        "DIR=$(mktemp -d); $LOCKSTEP lesson start 2.1 --in $DIR >$DIR/told; "
+        "sed 's/guess = nil/guess = 48/; s/ib-edr100/ib-hdr200/' $DIR/ring_factor.lua >$DIR/solved.lua; "
+        "$LOCKSTEP lesson check $DIR/solved.lua --code $DIR/ana.code >$DIR/told; "
+        "cp $DIR/ana.code \"$DIR/Ana Smith_1234_ana.code\"; "
+        "sed 's/by=\"ana\"/by=\"bob\"/' $DIR/ana.code >$DIR/bob.code; "
+        "sed 's/ by=\"ana\"//' $DIR/ana.code >$DIR/before.code; "
+        "for file in 'Ana Smith_1234_ana.code' bob.code before.code ring_factor.lua; do "
+        "$LOCKSTEP lesson grade \"$DIR/$file\" 2>&1; done; rm -r $DIR";
+    EXPECT_INT(test_shell(write, said, sizeof said), 0);
+    EXPECT_CONTAINS(said, "ana      2.1");
+    EXPECT_CONTAINS(said, "1 of 1 lines are solved");
+    EXPECT_CONTAINS(said, "bob      2.1");
+    EXPECT_CONTAINS(said, "this line is not as it was written\n");
+    EXPECT_CONTAINS(said, "not as it was written, or its file was renamed");
+    EXPECT_CONTAINS(said, "ring_factor.lua: error: this is no code file");
+}
+
 TEST(students_have_numbers_of_their_own_and_the_same_each_time) {
     Arena *arena = arena_open();
     Course *course = course_open(arena, test_catalogue(), problems_create(arena));

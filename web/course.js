@@ -146,7 +146,7 @@ async function writeCode() {
         if (!done) return;
         lines += done.wrote || "";
     }
-    $("code-state").textContent = lines ? "Hand in " + file + ": it bears your name, and goes with it." : "Nothing is solved yet.";
+    $("code-state").textContent = lines ? "Hand in " + file + ": each of its lines bears your name." : "Nothing is solved yet.";
     $("code-text").value = lines;
     $("code-save").download = file;
     $("code-save").href = URL.createObjectURL(new Blob([lines], {type: "text/plain"}));

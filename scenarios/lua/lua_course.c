@@ -73,8 +73,8 @@ static int host_attempt(lua_State *L) {
     const char *why = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "it cannot be simulated";
     if (problem_count(raised) > 0) {
         const Problem *first = problem_at(raised, 0);
-        why = arena_printf(script->arena, "%s:%d: %s", first->where.file ? first->where.file : "scenario",
-                           first->where.line, first->text);
+        why = arena_printf(script->arena, "%s:%d: %s%s%s", first->where.file ? first->where.file : "scenario",
+                           first->where.line, first->text, first->hint ? "; " : "", first->hint ? first->hint : "");
     }
     lua_pushnil(L);
     lua_pushstring(L, why);

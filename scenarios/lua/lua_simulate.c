@@ -31,7 +31,7 @@ static void push_point(lua_State *L, const RecordPoint *point) {
     static const char *const metrics[] = {
         "samples_per_s", "tokens_per_s", "efficiency", "mfu",    "hfu",    "memory", "cost_per_hour", "cost_per_month",
         "cost_per_run",  "days",         "total_time", "energy", "carbon", "power",  "goodput"};
-    lua_createtable(L, 0, 22);
+    lua_createtable(L, 0, 23);
     lua_pushboolean(L, point->ran);
     lua_setfield(L, -2, "ran");
     if (point->why_not) {
@@ -44,6 +44,7 @@ static void push_point(lua_State *L, const RecordPoint *point) {
     set_number(L, "step_time", point->step_p50_s);
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
         set_number(L, metrics[i], study_metric(point, metrics[i]));
+    set_number(L, "chance_to_run_out", point->chance_to_run_out);
     set_values(L, "exposed", point->exposed, point->exposed_count);
     lua_createtable(L, 0, point->exposed_count);
     for (int i = 0; i < point->exposed_count; i++) {

@@ -52,6 +52,7 @@ typedef struct Lesson {
     const char *code;       // a line for the student's code, or NULL
     const char *student;    // whose code is graded
     bool altered;           // the line that is graded was edited
+    const char *note;       // explains it then
     int graded, right;      // lines so far
     bool refused, is_wrong; // a problem was reported; the answer is no
 } Lesson;
@@ -284,7 +285,10 @@ static void take_sheet(CourseTable *table, void *context) {
     answer_close(lesson->answer);
 }
 
-// ---- A code: a line of solved problems, and a tag that detects typing errors. It does not prove the author.
+// ---- A code: a line of solved problems and who solved them, and a tag that detects typing errors. It does not prove
+// the author.
+
+#define BY " by=\""
 
 static const char *tag_of(Arena *arena, const char *student, const char *line) {
     static const char salt[] = "lockstep course 1";
@@ -299,7 +303,10 @@ static const char *tag_of(Arena *arena, const char *student, const char *line) {
 // "out/ana.code" is Ana's.
 static const char *student_of(Arena *arena, const char *path) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
-    return arena_printf(arena, "%.*s", dot ? (int)(dot - name) : (int)strlen(name), name);
+    char *student = arena_printf(arena, "%.*s", dot ? (int)(dot - name) : (int)strlen(name), name);
+    for (char *at = student; *at; at++)
+        if (*at == '"' || (unsigned char)*at < ' ') *at = '_';
+    return student;
 }
 
 static bool write_text(Lesson *lesson, const char *path, const char *text) {
@@ -314,7 +321,7 @@ static void take_grade(CourseTable *table, void *context) {
     bool right = course_truth(table, "right") && !lesson->altered;
     lesson->graded++;
     lesson->right += right;
-    const char *note = lesson->altered ? "this line is not as it was written" : course_text(table, "note");
+    const char *note = lesson->altered ? lesson->note : course_text(table, "note");
     ANSWER_ROW(
         lesson->answer, lesson->student, course_text(table, "id"), course_text(table, "title"),
         answer_of(AS_WHOLE, course_number(table, "seed")), answer_shown(AS_BOOL, right, right ? "yes" : "no"),
@@ -328,13 +335,30 @@ static bool call(Lesson *lesson, const char *function, const char *first, const 
     return course_call(lesson->course, &asked) && !lesson->refused;
 }
 
-static void grade_line(Lesson *lesson, char *line) {
-    char *space = strrchr(line, ' ');
-    lesson->altered =
-        !space || strcmp(space + 1, tag_of(lesson->arena, lesson->student,
-                                           arena_printf(lesson->arena, "%.*s", (int)(space - line), line))) != 0;
-    if (space) *space = '\0';
+// A line without a name is of a program that had it in the file's name alone.
+static void grade_line(Lesson *lesson, const char *file, char *line) {
+    char *tag = strrchr(line, ' '), *by = NULL;
+    if (tag) *tag++ = '\0';
+    for (char *at = line; (at = strstr(at, BY)); at++) by = at;
+    char *end = by ? strchr(by + strlen(BY), '"') : NULL;
+    lesson->student = file;
+    if (end) {
+        *by = *end = '\0';
+        lesson->student = by + strlen(BY);
+    }
+    lesson->altered = !tag || strcmp(tag, tag_of(lesson->arena, lesson->student, line)) != 0;
+    lesson->note =
+        end ? "this line is not as it was written" : "this line is not as it was written, or its file was renamed";
     call(lesson, "grade", line, NULL, NULL, take_grade);
+}
+
+// Whether any line of it is one of a code.
+static bool is_code(const char *text) {
+    for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+        size_t digits = strspn(line, "0123456789.");
+        if (digits > 0 && strncmp(line + digits, " seed=", strlen(" seed=")) == 0) return true;
+    }
+    return false;
 }
 
 // ---- Questions.
@@ -395,7 +419,8 @@ static bool raise_wall(const Lesson *lesson, const char *output) {
 static bool ask_guess(Lesson *lesson, const char *const *arguments, int count) {
     (void)count;
     const char *text = read_given(lesson, arguments[0]);
-    return text && raise_wall(lesson, arguments[0]) && call(lesson, "guess", text, arguments[1], NULL, take_guess) &&
+    return text && raise_wall(lesson, arguments[0]) &&
+           call(lesson, "guess", text, arguments[1], arguments[0], take_guess) &&
            write_text(lesson, arguments[0], lesson->write);
 }
 
@@ -409,11 +434,12 @@ static bool ask_check(Lesson *lesson, const char *const *arguments, int count) {
         before = read_given(lesson, code);
         lesson->file = arguments[0];
     }
-    if (!text || !before || !raise_wall(lesson, code) || !call(lesson, "check", text, NULL, NULL, take_check))
+    if (!text || !before || !raise_wall(lesson, code) || !call(lesson, "check", text, arguments[0], NULL, take_check))
         return false;
     if (!code || !lesson->code) return true;
-    const char *line = arena_printf(lesson->arena, "%s %s\n", lesson->code,
-                                    tag_of(lesson->arena, student_of(lesson->arena, code), lesson->code));
+    const char *student = student_of(lesson->arena, code);
+    const char *line = arena_printf(lesson->arena, "%s" BY "%s\" %s\n", lesson->code, student,
+                                    tag_of(lesson->arena, student, lesson->code));
     answer_say(lesson->answer, "Code", "a line in %s", code);
     return strstr(before, line) || write_text(lesson, code, arena_printf(lesson->arena, "%s%s", before, line));
 }
@@ -427,6 +453,14 @@ static bool ask_hint(Lesson *lesson, const char *const *arguments, int count) {
     return false;
 }
 
+static const char *read_code(Lesson *lesson, const char *path) {
+    const char *text = read_given(lesson, path);
+    if (!text || is_code(text)) return text;
+    problem_add(lesson->problems, (Where){path, 0}, "this is no code file: no line of it is one of a code");
+    problem_hint(lesson->problems, "lockstep lesson check FILE --code ana.code writes it");
+    return NULL;
+}
+
 static bool ask_grade(Lesson *lesson, const char *const *arguments, int count) {
     static const AnswerColumn columns[] = {
         {"student", "student", AS_TEXT, 0}, {"id", "no.", AS_TEXT, 0},          {"title", "problem", AS_TEXT, 3},
@@ -435,14 +469,14 @@ static bool ask_grade(Lesson *lesson, const char *const *arguments, int count) {
     };
     const char *texts[ARGUMENTS_MOST] = {0};
     for (int i = 0; i < count; i++)
-        if (!(texts[i] = read_given(lesson, arguments[i]))) return false;
+        if (!(texts[i] = read_code(lesson, arguments[i]))) return false;
     if (!raise_wall(lesson, NULL)) return false;
     answer_table(lesson->answer, "lines", NULL, columns, COUNT_OF(columns));
     for (int i = 0; i < count; i++) {
-        lesson->student = student_of(lesson->arena, arguments[i]);
+        const char *student = student_of(lesson->arena, arguments[i]);
         char *rest = arena_copy_text(lesson->arena, texts[i]), *state = NULL;
         for (char *line = strtok_r(rest, "\r\n", &state); line; line = strtok_r(NULL, "\r\n", &state))
-            grade_line(lesson, line);
+            grade_line(lesson, student, line);
     }
     lesson->is_wrong = lesson->right < lesson->graded;
     answer_detail(lesson->answer, FOR_PROGRAMS);

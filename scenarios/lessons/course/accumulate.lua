@@ -7,7 +7,7 @@ return {
   task = "Train at least four times as many tokens a second over the same cable.",
   numbers = { fabric = { "eth-10g", "eth-25g" }, micro = { 3, 4 } },
   settings = {
-    { "accumulation", 1, "micro-batches whose gradients are added up before they are exchanged" },
+    { "accumulation", 1, "micro-batches whose gradients are added up before they are exchanged", 1, 64 },
     { "fabric", nil, "network between the machines" },
     { "micro", nil, "sequences of a micro-batch" },
     { "gpus", 16, "GPUs" },
@@ -19,7 +19,7 @@ return sim.study {
   on = sim.cluster { node = "dgx-a100", gpus = set.gpus, fabric = set.fabric, nics = 1 },
   run = sim.training { model = "gpt2-355m", seq_len = 1024, batch = { micro = set.micro, accumulation = set.accumulation } },
 }]],
-  guess = { unit = "%", within = 0.15, answer = function(old) return 100 * say.share(old, "dp") end },
+  guess = { unit = "%", most = 100, within = 0.15, answer = function(old) return 100 * say.share(old, "dp") end },
   goal = function(new, old) return say.more(new, old, 4, "tokens_per_s") end,
   hints = {
     "The exchange takes the same time for one micro-batch as for the sum of ten.",

@@ -21,8 +21,8 @@ return sim.study {
 }]],
   guess = { unit = "GiB", within = 0.15, answer = function(old) return old.memory_by_class.optimizer / 2 ^ 30 end },
   goal = function(new, old, set, usual)
-    if new.memory > 35 * 2 ^ 30 then return ("It takes %s."):format(say.bytes(new.memory)) end
-    return say.quicker(new, old, 1.01)
+    local fits = say.smaller(new, 35 * 2 ^ 30)
+    return fits ~= true and fits or say.quicker(new, old, 1.01)
   end,
   hints = {
     "Three numbers of four bytes for each parameter.",

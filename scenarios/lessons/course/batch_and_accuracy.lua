@@ -22,7 +22,7 @@ return sim.study {
 }]],
   guess = { unit = "billion", within = 0.1, answer = function(old) return old.tokens_per_s * old.days * 86400 / 1e9 end },
   goal = function(new, old)
-    return new.days <= 0.7 * old.days or ("It takes %s; it took %s."):format(say.time(new.days * 86400), say.time(old.days * 86400))
+    return say.most(("It took %s, and takes"):format(say.time(old.days * 86400)), say.time, new.days * 86400, 0.7 * old.days * 86400)
   end,
   hints = {
     "Two things change with the batch: tokens a second, and tokens that are needed.",
@@ -36,6 +36,7 @@ return sim.study {
   formula = "time = D (1 + B / Bc) / rate(B). Limits: Bc grows as the loss falls, and differs by task (lockstep plan --critical-batch).",
   measured = { "critical-batch", "gpt3", "MLPerf's runs of GPT-3 to a target loss, by batch" },
   solution = { batch = 256 },
+  right = { { guess = function(old, n) return 10 * (1 + 1024 * 2048 / (n.critical * 1e6)) end }, { change = { batch = 320 } } },
   wrong = {
     { guess = 10, why = "That is for the smallest batches." },
     { guess = function(old, n) return 10 * 1024 * 2048 / (n.critical * 1e6) end, why = "One plus that: the first 10 billion are needed anyway." },

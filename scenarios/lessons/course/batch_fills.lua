@@ -7,7 +7,7 @@ return {
   task = "Train at least 2.5 times as many tokens a second. Only the batch may change.",
   numbers = { gpu = { "A100", "H100" }, tokens = { 512, 768, 1024 } },
   settings = {
-    { "micro", 1, "sequences at a time" },
+    { "micro", 1, "sequences at a time", 1, 4096 },
     { "gpu", nil, "the GPU" },
     { "tokens", nil, "tokens of a sequence" },
   },

@@ -19,7 +19,7 @@ return sim.study {
   run = sim.training { model = "gpt3-175b", seq_len = 2048, batch = { global = 2048, micro = set.micro }, zero = 1, precision = "bf16",
     parallel = { tp = set.tp, pp = set.pp, sequence_parallel = false }, framework = "megatron", attention = "plain", recompute = "full" },
 }]],
-  guess = { unit = "%", within = 0.2, answer = function(old) return 100 * old.mfu end },
+  guess = { unit = "%", most = 100, within = 0.2, answer = function(old) return 100 * old.mfu end },
   goal = function(new, old, set)
     if set.tp * set.pp ~= 48 then return "tp x pp must stay 48, so that there are 8 replicas." end
     return say.quicker(new, old, 0.98)
@@ -37,6 +37,7 @@ return sim.study {
   formula = "bubble (p - 1) / (m + p - 1), m = batch / (replicas x micro). Limits: memory; tp within a machine.",
   measured = { "training-accuracy", "bigscience-bloom-a100", "BigScience's own trials of layouts" },
   solution = { tp = 4, pp = 12 },
+  right = { { change = { tp = 8, pp = 6 } } },
   wrong = {
     { guess = 80, why = "Every layer is computed twice: three quarters would be the end even at the peak." },
     { guess = 15, why = "That is what bad layouts give. This one is not so bad." },

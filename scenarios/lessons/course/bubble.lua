@@ -7,7 +7,7 @@ return {
   task = "Bring it to at most 30 % without another schedule.",
   numbers = { stages = { 8 }, batches = { 6, 7, 8, 9, 10 } },
   settings = {
-    { "batches", nil, "micro-batches of a step" },
+    { "batches", nil, "micro-batches of a step", 1, 256 },
     { "schedule", "1f1b", "order of micro-batches: gpipe, 1f1b", of = { "gpipe", "1f1b" } },
     { "stages", nil, "stages, a GPU each" },
   },
@@ -19,9 +19,9 @@ return sim.study {
   run = sim.training { model = "gpt3-6.7b", seq_len = 2048, parallel = { pp = set.stages }, schedule = set.schedule,
                        batch = { micro = 1, accumulation = set.batches } },
 }]],
-  guess = { unit = "%", within = 0.2, answer = function(old) return 100 * say.share(old, "pp") end },
+  guess = { unit = "%", most = 100, within = 0.2, answer = function(old) return 100 * say.share(old, "pp") end },
   goal = function(new)
-    return say.share(new, "pp") <= 0.3 or ("They wait for %s of a step."):format(say.percent(say.share(new, "pp")))
+    return say.most("Of a step they wait for", say.percent, say.share(new, "pp"), 0.3)
   end,
   hints = {
     "Draw it: stages as rows, time to the right, a box for each micro-batch. Count empty boxes.",
@@ -36,6 +36,7 @@ return sim.study {
   formula = "bubble = (p - 1) / (m + p - 1). Limits: even stages and no time for messages; m is bounded by the global batch.",
   measured = { "training-accuracy", "megatron-sc21-weak", "pipelined runs of Megatron" },
   solution = { batches = 64 },
+  right = { { change = { batches = 36 } } },
   wrong = {
     { guess = function(old, n) return 100 / n.stages end, why = "One part in p is a single stage's share. All but one wait at the start, and at the end." },
     { guess = 5, why = "That takes some 140 micro-batches." },

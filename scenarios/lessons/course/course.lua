@@ -11,40 +11,59 @@ local tracks = {
   "Memory", "The cluster", "Weeks and money", "Reading a published run",
 }
 local RULE = ("-"):rep(100)
+local UNSURE = 1 / 3                               -- chance to run out of memory, above which nothing is solved
 
 -- ---- Words for figures, for problems to speak in.
 
 local say = {}
 
-local function scaled(value, units)
-  for _, unit in ipairs(units) do
-    if math.abs(value) >= unit[1] then return ("%.3g %s"):format(value / unit[1], unit[2]) end
+local function scaled(value, units, digits)
+  local unit = units[#units]
+  for i = #units, 1, -1 do
+    if math.abs(value) >= units[i][1] then unit = units[i] end
   end
-  local last = units[#units]
-  return ("%.3g %s"):format(value / last[1], last[2])
+  return ("%%.%dg %%s"):format(digits or 3):format(value / unit[1], unit[2])
 end
 
-function say.time(seconds)
-  return scaled(seconds, { { 3600, "h" }, { 60, "min" }, { 1, "s" }, { 1e-3, "ms" }, { 1e-6, "us" } })
+function say.time(seconds, digits)
+  return scaled(seconds, { { 3600, "h" }, { 60, "min" }, { 1, "s" }, { 1e-3, "ms" }, { 1e-6, "us" } }, digits)
 end
-function say.days(days) return ("%.3g days"):format(days) end
-function say.percent(share) return ("%.0f %%"):format(share * 100) end
+function say.days(days, digits) return ("%%.%dg days"):format(digits or 3):format(days) end
+function say.percent(share, digits) return ("%%.%df %%%%"):format((digits or 3) - 3):format(share * 100) end
 function say.times(factor) return (factor < 10 and "%.2g times" or "%.0f times"):format(factor) end
-function say.bytes(bytes) return scaled(bytes, { { 2 ^ 40, "TiB" }, { 2 ^ 30, "GiB" }, { 2 ^ 20, "MiB" }, { 2 ^ 10, "KiB" } }) end
+function say.bytes(bytes, digits)
+  return scaled(bytes, { { 2 ^ 40, "TiB" }, { 2 ^ 30, "GiB" }, { 2 ^ 20, "MiB" }, { 2 ^ 10, "KiB" } }, digits)
+end
 function say.whole(number) return (("%.0f"):format(number):reverse():gsub("%d%d%d", "%0,"):reverse():gsub("^,", "")) end
-function say.number(number) return ("%.3g"):format(number) end
-function say.money(amount) return scaled(amount, { { 1e9, "billion USD" }, { 1e6, "million USD" }, { 1e3, "thousand USD" }, { 1, "USD" } }) end
+function say.number(number, digits) return ("%%.%dg"):format(digits or 3):format(number) end
+function say.money(amount, digits)
+  return scaled(amount, { { 1e9, "billion USD" }, { 1e6, "million USD" }, { 1e3, "thousand USD" }, { 1, "USD" } }, digits)
+end
 
--- Whether it takes at most this share of the time that it took; a sentence where not.
+-- A figure and the one that was asked for, with as many digits as tell them apart.
+local function apart(how, value, asked)
+  for digits = 3, 8 do
+    if how(value, digits) ~= how(asked, digits) then return how(value, digits), how(asked, digits) end
+  end
+  return how(value), how(asked)
+end
+
+-- Whether a figure is at most, or at least, what is asked for; a sentence where not.
+function say.most(what, how, value, asked)
+  return value <= asked or (what .. " %s. At most %s are asked for."):format(apart(how, value, asked))
+end
+function say.least(what, how, value, asked)
+  return value >= asked or (what .. " %s. At least %s are asked for."):format(apart(how, value, asked))
+end
+-- Whether it takes at most this share of the time that it took.
 function say.quicker(new, old, share)
-  return new.step_time <= share * old.step_time or ("A step takes %s; it took %s. At most %s are asked for."):format(
-    say.time(new.step_time), say.time(old.step_time), say.time(share * old.step_time))
+  return say.most(("A step took %s, and takes"):format(say.time(old.step_time)), say.time, new.step_time, share * old.step_time)
 end
 -- Whether so many times as much is done in a second.
 function say.more(new, old, factor, what)
-  return new[what] >= factor * old[what] or ("It does %s times as much in a second as before; %s are asked for."):format(
-    say.number(new[what] / old[what]), say.number(factor))
+  return say.least("How many times as much it does in a second as before:", say.number, new[what] / old[what], factor)
 end
+function say.smaller(new, bytes) return say.most("It takes a memory of", say.bytes, new.memory, bytes) end
 function say.share(answer, ...)                    -- of a step that these causes take
   local sum = 0
   for _, cause in ipairs { ... } do sum = sum + (answer.exposed[cause] or 0) end
@@ -119,8 +138,8 @@ end
 local function text_of(p, field) return p.said[field] and fill(p.said[field], p.numbers) end
 
 -- What a problem says as a text, or as a function of what the engine answered.
-local function words(p, what, new, old)
-  if type(what) == "function" then what = what(new, old, p.numbers) end
+local function words(p, what, new, old, set)
+  if type(what) == "function" then what = what(new, old, p.numbers, set) end
   return what and fill(what, p.numbers)
 end
 
@@ -162,7 +181,7 @@ local function what_of(setting)
   return most and ("%s, %d to %d"):format(what, least, most) or what
 end
 
--- What a setting that is a text may be, where a problem does not say it itself: those that teach, from slow to quick.
+-- What a setting may be, where a problem does not say it itself: those that teach, from slow to quick.
 local texts = {
   recompute = { "none", "selective", "full" },
   fabric = { "eth-1g", "eth-10g", "eth-25g", "eth-100g", "roce-100", "roce-400", "ib-edr100", "ib-hdr100", "ib-hdr200", "ib-ndr400", "ib-xdr800" },
@@ -170,7 +189,7 @@ local texts = {
   storage = { "nfs-1gbe", "nfs-2.5gbe", "nfs-10gbe", "nfs-100gbe", "hdd", "local-sata-ssd", "local-nvme", "local-nvme-raid" },
 }
 local function may_be(p, setting)                   -- nil: any of its kind
-  return type(p.usual[setting[1]]) == "string" and (setting.of or texts[setting[1]]) or nil
+  return setting.of or type(p.usual[setting[1]]) == "string" and texts[setting[1]] or nil
 end
 
 local function file_of(p, set, guess)
@@ -194,6 +213,16 @@ end
 
 -- ---- Asking the engine.
 
+local opened                                       -- the student's file: its name, and the line where its table ends
+
+-- What is asked, with its lines where the student's file has them.
+local function program_of(p, set)
+  local text = file_of(p, set)
+  local first, last = text:find("local set = {\n.-\n}\n")
+  local table_text, above = text:sub(first, last):gsub("%-%-[^\n]*", ""), select(2, text:sub(1, last):gsub("\n", ""))
+  return ("\n"):rep((opened and opened.line or above) - 1) .. table_text:gsub("\n", " ") .. "\n" .. text:sub(last + 1)
+end
+
 local answers = {}
 local function run(p, set)
   local key = p.id .. "/" .. p.seed
@@ -203,7 +232,7 @@ local function run(p, set)
   end
   if answers[key] then return answers[key] end
   local answer, why = host.attempt(function()
-    local made = host.compile(file_of(p, set), p.name .. ".lua")()
+    local made = host.compile(program_of(p, set), opened and opened.name or p.name .. ".lua")()
     if type(made) ~= "table" then return sim.simulate(made) end
     local list = {}
     for i, item in ipairs(made) do list[i] = sim.simulate(item) end
@@ -235,8 +264,8 @@ local function truth_of(p)
   return p.said.guess.answer(old, p.numbers, function(changes) return run(p, with(p, changes)) end), old
 end
 
-local function wrong_value(p, wrong, old)
-  local value = wrong.guess
+local function guess_of(p, named, old)
+  local value = named.guess
   if type(value) == "function" then value = value(old, p.numbers) end
   return value
 end
@@ -246,7 +275,7 @@ local function judge_guess(p, guess)
   local right, why = close(p, guess, truth)
   if not right then
     for _, wrong in ipairs(p.said.wrong or {}) do
-      local value = wrong.guess and wrong_value(p, wrong, old)
+      local value = wrong.guess and guess_of(p, wrong, old)
       if value ~= nil and (value == guess or (type(value) == "number" and math.abs(guess - value) <= 0.1 * math.abs(value))) then
         why = words(p, wrong.why, old, old)
         break
@@ -261,18 +290,38 @@ local function shown(p, value)
   return guess.choices and tostring(value) or (math.abs(value) >= 1000 and "%.0f %s" or "%.3g %s"):format(value, guess.unit)
 end
 
--- "12", "12 ms"; a choice as it is written. nil, why it is none.
+local units = {                                    -- that may be said in place of a problem's own, in one of its kind
+  us = { "time", 1e-6 }, ms = { "time", 1e-3 }, s = { "time", 1 }, min = { "time", 60 }, h = { "time", 3600 },
+  day = { "time", 86400 }, days = { "time", 86400 },
+  MB = { "bytes", 1e6 }, GB = { "bytes", 1e9 }, TB = { "bytes", 1e12 },
+  MiB = { "bytes", 2 ^ 20 }, GiB = { "bytes", 2 ^ 30 }, TiB = { "bytes", 2 ^ 40 },
+  times = { "times", 1 }, x = { "times", 1 }, ["×"] = { "times", 1 }, ["%"] = { "share", 1 }, percent = { "share", 1 },
+}
+
+-- "12", "12 ms", "0.012 s", "14x"; a choice, in capitals or not. nil, why it is none.
 local function read_guess(p, text)
   local guess = p.said.guess
   if guess.choices then
-    for _, choice in ipairs(guess.choices) do if choice == text then return choice end end
+    for _, choice in ipairs(guess.choices) do if choice == text:match("^%s*(.-)%s*$"):lower() then return choice end end
     return nil, ("the guess is one of %s"):format(table.concat(guess.choices, ", "))
   end
-  local number, unit = text:match("^%s*([%d.eE+-]+)%s*(.-)%s*$")
-  if not tonumber(number) or (unit ~= "" and unit ~= guess.unit) then
-    return nil, ("the guess is a number, in %s"):format(guess.unit)
-  end
-  return tonumber(number)
+  local number, unit = text:match("^%s*([+-]?[%d.]+[eE]?[+-]?%d*)%s*(.-)%s*$")
+  number = tonumber(number)
+  local said, own = units[unit], units[guess.unit]
+  if number and (unit == "" or unit == guess.unit) then return number end
+  if number and said and own and said[1] == own[1] then return said[2] == own[2] and number or number * said[2] / own[2] end
+  return nil, ("the guess is a number, in %s"):format(guess.unit)
+end
+
+-- What cannot be meant, before it is put down: more than all, or a thousand times off. nil where it can be.
+local function slip_of(p, guess)
+  local said = p.said.guess
+  if said.choices or guess == 0 then return nil end
+  if guess < 0 then return "the guess is below 0" end
+  if said.most and guess > said.most then return ("the guess is %d %s at most"):format(said.most, said.unit) end
+  local factor = guess / truth_of(p)
+  if factor < 999 and factor > 1 / 999 then return nil end
+  return ("%s is off by a factor of a thousand or more: is it in %s?"):format(shown(p, guess), said.unit)
 end
 
 -- ---- Changes.
@@ -287,6 +336,18 @@ local function changes_of(p, set)
   local changes = {}
   for name, value in pairs(set) do if value ~= p.usual[name] then changes[name] = value end end
   return changes
+end
+
+-- Why a value is none of those that a setting may be, and which these are; nil where it may. Parts by name are the
+-- catalogue's to know.
+local function no_choice(p, name, value)
+  for _, setting in ipairs(p.said.settings) do
+    local list = setting.of or name == "recompute" and texts.recompute
+    if setting[1] == name and list and p.free[name] then
+      for _, one in ipairs(list) do if one == value then return nil end end
+      return ("%s is no %s here"):format(literal(value), name), "one of " .. table.concat(list, ", ")
+    end
+  end
 end
 
 -- Whether a change solves the problem, and why not.
@@ -308,13 +369,15 @@ local function judge_change(p, set)
   local verdict
   if new.ran == false then
     verdict = "It does not run: " .. tostring(new.why_not)
+  elseif (new.chance_to_run_out or 0) > UNSURE and not p.said.may_not_fit then
+    verdict = ("It does not surely fit: with %s memory runs out with a chance of %s."):format(say.bytes(new.memory), say.percent(new.chance_to_run_out))
   else
     verdict = p.said.goal(new, old, set, p.usual)
   end
   if verdict == true then return true, nil, new, old end
   for _, wrong in ipairs(p.said.wrong or {}) do
     if wrong.change and same(changes_of(p, with(p, wrong.change)), changes) then
-      return false, words(p, wrong.why, new, old) .. (new.ran == false and " (" .. tostring(new.why_not) .. ")" or ""), new, old
+      return false, words(p, wrong.why, new, old, set) .. (new.ran == false and " (" .. tostring(new.why_not) .. ")" or ""), new, old
     end
   end
   return false, verdict and fill(verdict, p.numbers) or "Not yet.", new, old
@@ -333,13 +396,13 @@ end
 
 local function mistake(line, text, hint) return { problem = text, line = line, hint = hint } end
 
-local function read_file(text)
+local function read_file(text, file)
   text = text:gsub("\r\n", "\n")
   local id, seed = text:match("^%-%- Problem ([%d.]+) of lockstep's course, numbers of seed (%d+)")
   local row = id and math.tointeger(tonumber(seed)) and find(id)
   if not row then return nil, mistake(1, "this is no file of the course", "lockstep lesson start 2.1 writes one; its first line says which problem it is") end
   local p, set, guess = problem(row, math.tointeger(tonumber(seed))), {}, nil
-  local number, inside, done, seen, rest = 0, false, false, {}, {}
+  local number, inside, done, ended, seen, rest = 0, false, false, nil, {}, {}
   for line in (text .. "\n"):gmatch("(.-)\n") do
     number = number + 1
     if done then
@@ -347,7 +410,7 @@ local function read_file(text)
     elseif not inside then
       inside = line:match("^local set = {%s*$") ~= nil
     elseif line:match("^}%s*$") then
-      done = true
+      done, ended = true, number
     else
       local code = line:gsub("%-%-.*$", "")
       local name, value = code:match("^%s*([%a_][%w_]*)%s*=%s*(.-)%s*,?%s*$")
@@ -361,7 +424,9 @@ local function read_file(text)
         if name ~= "guess" and type(read) ~= type(p.usual[name]) then
           return nil, mistake(number, ("%s is a %s here"):format(name, type(p.usual[name])), ("it was %s"):format(literal(p.usual[name])))
         end
-        seen[name] = true
+        local why, choices = no_choice(p, name, read)
+        if why then return nil, mistake(number, why, choices) end
+        seen[name] = number
         if name == "guess" then guess = read else set[name] = read end
       elseif code:match("%S") then
         return nil, mistake(number, "this line cannot be read", "a line says NAME = VALUE, and nothing else")
@@ -372,7 +437,7 @@ local function read_file(text)
   while rest[#rest] == "" do rest[#rest] = nil end
   local whole = file_of(p, {})
   local below = whole:sub(whole:find("\n}\n", 1, true) + 3)
-  local at, first = 0, number - #rest
+  local at = 0
   for line in below:gmatch("(.-)\n") do
     at = at + 1
     if not rest[at] or rest[at]:gsub("%s+$", "") ~= line:gsub("%s+$", "") then
@@ -382,9 +447,11 @@ local function read_file(text)
   end
   if #rest > at then return nil, mistake(nil, "there are lines below the scenario that were not there", "only the table may change") end
   for name, value in pairs(p.usual) do if set[name] == nil then set[name] = value end end
+  opened = { name = file, line = ended }
   if guess ~= nil then
     local read, why = read_guess(p, tostring(guess))
-    if read == nil then return nil, mistake(nil, why, "lockstep lesson guess FILE VALUE puts it down") end
+    why = why or slip_of(p, read)
+    if why then return nil, mistake(seen.guess, why, "lockstep lesson guess FILE VALUE puts it down") end
     guess = read
   end
   return { problem = p, set = set, guess = guess, text = text }
@@ -489,7 +556,7 @@ local function asked(p, answers_too)
     local _, _, new, old = judge_change(p, with(p, p.said.solution))
     told.answer = shown(p, (truth_of(p)))
     told.solution = code_line(p, with(p, p.said.solution), 0):match("guess=0 (.*)$")
-    told.notice = words(p, p.said.notice, new, old)
+    told.notice = words(p, p.said.notice, new, old, with(p, p.said.solution))
     told.formula = text_of(p, "formula")
     told.measured = measured_of(p)
   end
@@ -517,15 +584,16 @@ function course.hint(word, number, seed)
   return { id = p.id, title = text_of(p, "title"), number = number, kind = kinds[number], hint = fill(p.said.hints[number], p.numbers) }
 end
 
-function course.guess(text, value)
-  local read, wrong = read_file(text)
+function course.guess(text, value, file)
+  local read, wrong = read_file(text, file)
   if not read then return wrong end
   local p = read.problem
   if read.guess ~= nil and read.guess ~= read_guess(p, value) then
     return { problem = ("a guess stands in the file already: %s"):format(literal(read.guess)), hint = "lockstep lesson check FILE goes on" }
   end
   local guess, why = read_guess(p, value)
-  if guess == nil then return { problem = why, hint = text_of(p, "ask") } end
+  why = why or slip_of(p, guess)
+  if why then return { problem = why, hint = text_of(p, "ask") } end
   local right, truth, explained = judge_guess(p, guess)
   return { id = p.id, title = text_of(p, "title"), name = p.name, right = right, guess = shown(p, guess), truth = shown(p, truth),
            why = explained or (not right and fill(p.said.hints[1], p.numbers)) or nil, task = text_of(p, "task"),
@@ -574,8 +642,8 @@ local function figures(new, old)
   return list
 end
 
-function course.check(text)
-  local read, wrong = read_file(text)
+function course.check(text, file)
+  local read, wrong = read_file(text, file)
   if not read then return wrong end
   local p = read.problem
   if read.guess == nil then
@@ -586,7 +654,7 @@ function course.check(text)
   local told = { id = p.id, name = p.name, title = text_of(p, "title"), right = right, why = why, guess = shown(p, read.guess),
                  truth = shown(p, truth), guess_right = guess_right, guess_why = right and guess_why or nil, figures = figures(new, old) }
   if right then
-    told.notice = words(p, p.said.notice, new, old)
+    told.notice = words(p, p.said.notice, new, old, read.set)
     told.formula = text_of(p, "formula")
     told.measured = measured_of(p)
     told.code = code_line(p, read.set, read.guess)
@@ -609,6 +677,8 @@ function course.grade(line)
     if type(value) ~= type(p.usual[name]) then
       return { id = id, title = text_of(p, "title"), seed = p.seed, right = false, note = ("it has no setting %s like this"):format(name) }
     end
+    local why = no_choice(p, name, value)
+    if why then return { id = id, title = text_of(p, "title"), seed = p.seed, right = false, note = why } end
   end
   local guess = read_guess(p, guess_text)
   if guess == nil then return { id = id, title = text_of(p, "title"), seed = p.seed, right = false, note = "its guess cannot be read" } end
@@ -643,12 +713,20 @@ local function prove(p)
   end
   for name in pairs(p.free) do offered { [name] = p.usual[name] } end
   offered(p.said.solution)
+  for i, also in ipairs(p.said.right or {}) do
+    if also.guess then claim(close(p, guess_of(p, also, old), truth), "right guess %s is wrong: it is %s", tostring(guess_of(p, also, old)), tostring(truth)) end
+    if also.change then
+      local solved, why_not = judge_change(p, with(p, also.change))
+      offered(also.change)
+      claim(solved, "right change %d is refused: %s", i, tostring(why_not))
+    end
+  end
   local guesses, changes = 0, 0
   for i, wrong in ipairs(p.said.wrong) do
     claim(words(p, wrong.why, new, old), "wrong %d has no reason", i)
     if wrong.guess ~= nil then
       guesses = guesses + 1
-      local value = wrong_value(p, wrong, old)
+      local value = guess_of(p, wrong, old)
       claim(value ~= nil and not close(p, value, truth), "wrong guess %s is right: it is %s", tostring(value), tostring(truth))
     end
     if wrong.change then
@@ -659,7 +737,7 @@ local function prove(p)
     end
   end
   claim(guesses > 0 and changes > 0, "it names %d wrong guesses and %d wrong changes", guesses, changes)
-  local notice = words(p, p.said.notice, new, old) or ""
+  local notice = words(p, p.said.notice, new, old, with(p, p.said.solution)) or ""
   claim(#notice > 40, "there is nothing to notice")
   claim(not notice:find("%d%d%d%d%d"), "a figure to notice has its thousands together: %s", notice)
   claim(p.said.formula and p.said.measured, "formula or measurement is missing")
@@ -673,6 +751,15 @@ local function prove(p)
   end
   claim(course.check(file_of(p, {}, truth)).right == false, "unchanged it is right")
   claim(course.check(file_of(p, {}, nil)).problem, "without a guess it is checked")
+  for _, setting in ipairs(p.said.settings) do
+    if p.free[setting[1]] and (setting.of or setting[1] == "recompute") then
+      local other = type(p.usual[setting[1]]) == "string" and "other" or -7
+      claim(course.check(file_of(p, { [setting[1]] = other }, truth)).problem, "%s may be %s", setting[1], other)
+    end
+  end
+  if type(truth) == "number" then
+    for _, slip in ipairs { -truth, 1e9 * truth } do claim(course.check(file_of(p, {}, slip)).problem, "%s is taken for a guess", slip) end
+  end
   return wrongs
 end
 

@@ -19,7 +19,7 @@ return sim.study {
   run = sim.training { model = "gpt2-124m", seq_len = 1024, framework = set.framework, cuda_graphs = set.cuda_graphs,
                        batch = { micro = set.micro } },
 }]],
-  guess = { unit = "%", within = 0.3, answer = function(old) return 100 * say.share(old, "memory-bound") end },
+  guess = { unit = "%", most = 100, within = 0.3, answer = function(old) return 100 * say.share(old, "memory-bound") end },
   goal = function(new, old) return say.quicker(new, old, 0.8) end,
   hints = {
     "They compute next to nothing. What takes their time?",

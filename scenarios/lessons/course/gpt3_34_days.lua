@@ -23,7 +23,7 @@ return sim.study {
 }]],
   guess = { unit = "days", within = 0.15, answer = function(old) return old.days end },
   goal = function(new, old)
-    return new.days <= 0.8 * old.days or ("It takes %s; it took %s."):format(say.days(new.days), say.days(old.days))
+    return say.most(("It took %s, and takes"):format(say.days(old.days)), say.days, new.days, 0.8 * old.days)
   end,
   hints = {
     "FLOP over FLOP/s, and then: what share of the peak is attained?",

@@ -18,11 +18,10 @@ return sim.program {
                                              fabric = set.fabric, nics = 1 },
   rank = function(r) r:all_reduce { bytes = set.kib * 1024 } end,
 }]],
-  guess = { unit = "%", within = 0.5, give = 2, answer = function(old, n) return n.kib * 1024 / old.step_time / 25e9 * 100 end },
+  guess = { unit = "%", most = 100, within = 0.5, give = 2, answer = function(old, n) return n.kib * 1024 / old.step_time / 25e9 * 100 end },
   goal = function(new, old, set)
     if set.kib > 64 * 1024 then return "That is more than 64 MiB." end
-    local share = set.kib * 1024 / new.step_time / 25e9
-    return share >= 0.6 or ("It attains %s of the cable's rate."):format(say.percent(share))
+    return say.least("Of the cable's rate it attains", say.percent, set.kib * 1024 / new.step_time / 25e9, 0.6)
   end,
   hints = {
     "The time has a part that does not depend on the size: starting, telling the other, a switch. What if it is longer than the bytes?",

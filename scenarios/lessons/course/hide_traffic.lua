@@ -1,11 +1,11 @@
 local say = ...
 return {
   title = "Traffic behind compute",
-  question = "Backward takes 60 ms and leaves $mb MB of gradients, which $gpus GPUs over 100 Gb/s must add up. Today they wait "
-    .. "until backward is through, and then reduce all at once. Gradients of the last layers are ready long before the first's.",
+  question = "Backward takes 60 ms and leaves $mb MB of gradients, which $gpus GPUs must add up, eight in a machine with one card of "
+    .. "100 Gb/s. Today they wait until backward is through, and then reduce all at once. Gradients of the last layers are ready long before the first's.",
   ask = "How many milliseconds does the all-reduce alone take?",
   task = "Cut the gradients into buckets, each reduced as soon as it is ready, until at most 40 % of that time is still waited for.",
-  numbers = { mb = { 500, 550, 600, 650, 700 }, gpus = { 16 } },
+  numbers = { mb = { 300, 330, 360, 400, 430 }, gpus = { 16 } },
   settings = {
     { "buckets", 1, "pieces that the gradients are reduced in", 1, 64 },
     { "gpus", nil, "GPUs, eight in a machine" },
@@ -16,7 +16,7 @@ return {
 local sim = require "lockstep"
 local gradients, backward = $mb * 1e6, 0.060
 return sim.program {
-  title = "Buckets", on = sim.cluster { node = "dgx-a100", gpus = set.gpus, fabric = set.fabric, nics = 2 },
+  title = "Buckets", on = sim.cluster { node = "dgx-a100", gpus = set.gpus, fabric = set.fabric, nics = 1 },
   rank = function(r)
     local comm = r:stream "comm"
     for b = 1, set.buckets do
@@ -32,10 +32,10 @@ return sim.program {
   guess = { unit = "ms", within = 0.35, answer = function(old) return (old.step_time - 0.060) * 1e3 end },
   goal = function(new, old)
     local before, now = old.step_time - 0.060, new.step_time - 0.060
-    return now <= 0.4 * before or ("Of %s of all-reduce %s are still waited for."):format(say.time(before), say.time(now))
+    return say.most(("Of %s of all-reduce are still waited for"):format(say.time(before)), say.time, now, 0.4 * before)
   end,
   hints = {
-    "What travels while something computes costs no time. What part of the gradients cannot travel while backward computes?",
+    "The guess: machines add up inside, then all bytes go out over a machine's cable once, and as many come in. And what travels while something computes costs no time. What part of the gradients cannot travel while backward computes?",
     "Only the last bucket must wait for the end of backward. The more buckets, the less is left; but each pays a latency.",
     "buckets = 8 will do.",
   },
@@ -43,12 +43,13 @@ return sim.program {
     return ("The step took %s, and takes %s: the same bytes over the same cable, hidden. PyTorch's buckets are 25 MiB, for this reason."):format(
       say.time(old.step_time), say.time(new.step_time))
   end,
-  formula = "exposed = max(last bucket, all traffic - (b - 1) / b x backward). Limits: traffic takes no time from compute here; on a GPU it takes some of its cores and memory.",
+  formula = "all traffic = 2 (m - 1) / m x bytes / rate of a machine's card, with m machines; exposed = max(last bucket, all traffic - (b - 1) / b x backward). Limits: traffic takes no time from compute here; on a GPU it takes some of its cores and memory.",
   measured = { "training-accuracy", "dlperf-v1", "data-parallel training, much of it over one 100 Gb/s card a machine" },
   solution = { buckets = 8 },
+  right = { { guess = function(old, n) return n.mb / 12.5 end }, { change = { buckets = 4 } } },
   wrong = {
     { guess = 60, why = "That is backward." },
-    { guess = function(old, n) return n.mb / 12.5 end, why = "That is every byte once over one cable. A ring sends them nearly twice, here over two cards." },
+    { guess = function(old, n) return 2 * 15 / 16 * n.mb / 12.5 end, why = "A ring of sixteen machines would send every byte nearly twice. These are two: NVLink carries the rest, and each byte crosses the cable once." },
     { change = { buckets = 2 }, why = "Half of the gradients still wait for the end." },
   },
 }

@@ -7,7 +7,7 @@ return {
   task = "Bring the step to at most 0.85 of its time; micro-batches stay.",
   numbers = { batches = { 8, 16 }, tokens = { 1024, 2048 } },
   settings = {
-    { "pieces", 1, "of the model on each GPU: 1, 2 or 4" },
+    { "pieces", 1, "of the model on each GPU: 1, 2 or 4", of = { 1, 2, 4 } },
     { "recompute", "none", "none, selective, full" },
     { "batches", nil, "micro-batches of a step" },
     { "tokens", nil, "tokens of a sequence" },
@@ -21,7 +21,7 @@ return sim.study {
                        parallel = { pp = 8, vpp = set.pieces > 1 and set.pieces or nil }, recompute = set.recompute,
                        batch = { micro = 1, accumulation = set.batches } },
 }]],
-  guess = { unit = "%", within = 0.3, answer = function(old, n, run) return 100 * say.share(run { pieces = 4 }, "pp") end },
+  guess = { unit = "%", most = 100, within = 0.3, answer = function(old, n, run) return 100 * say.share(run { pieces = 4 }, "pp") end },
   goal = function(new, old) return say.quicker(new, old, 0.85) end,
   hints = {
     "The pipeline fills as soon as the first piece has reached the last GPU. How long does a piece take?",
@@ -35,6 +35,7 @@ return sim.study {
   formula = "bubble = (p - 1) / v of m + (p - 1) / v. Limits: v times the messages; layers must divide by p x v; micro-batches by p.",
   measured = { "training-accuracy", "megatron-sc21-weak", "pipelines of Megatron, interleaved for large models" },
   solution = { pieces = 4 },
+  right = { { change = { pieces = 4, recompute = "selective" } } },
   wrong = {
     { guess = function(old) return 100 * say.share(old, "pp") end, why = "That is with one piece." },
     { guess = 2, why = "A quarter of the empty boxes are left, and uneven stages." },

@@ -7,8 +7,8 @@ return {
   task = "Bring memory to at most 0.85, without a longer step.",
   numbers = { micro = { 1, 2, 3 } },
   settings = {
-    { "loss_chunks", 1, "pieces in which head and loss are computed" },
-    { "zero", 3, "2 or 3" },
+    { "loss_chunks", 1, "pieces in which head and loss are computed", 1, 64 },
+    { "zero", 3, "2 or 3", of = { 2, 3 } },
     { "micro", nil, "sequences on each GPU" },
   },
   change = { "loss_chunks", "zero" },
@@ -21,8 +21,8 @@ return sim.study {
 }]],
   guess = { unit = "GiB", within = 0.35, answer = function(old, n, run) return (old.memory - run { loss_chunks = 8 }.memory) / 2 ^ 30 end },
   goal = function(new, old)
-    if new.memory > 0.85 * old.memory then return ("It takes %s, after %s."):format(say.bytes(new.memory), say.bytes(old.memory)) end
-    return say.quicker(new, old, 1.02)
+    local fits = say.smaller(new, 0.85 * old.memory)
+    return fits ~= true and fits or say.quicker(new, old, 1.02)
   end,
   hints = {
     "Tokens x vocabulary x bytes. Which bytes, and how many copies?",

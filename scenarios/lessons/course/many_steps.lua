@@ -31,16 +31,23 @@ return sim.program {
   goal = function(new, old) return say.quicker(new, old, 1 / 3) end,
   hints = {
     "A message takes a latency, whatever its size, and then its bytes. Which of the two is more here?",
-    "Steps that double the distance each time reach n machines in log2(n) of them; a ring needs n - 1.",
-    "algorithm = \"recursive_doubling\": every machine swaps all bytes with a partner, log2($gpus) times. \"halving_doubling\" and \"tree\" do it too.",
+    "Steps that double the distance each time reach n machines in log2(n) of them; a ring needs n - 1. Some ways go there and back.",
+    "algorithm = \"recursive_doubling\": every machine swaps all bytes with a partner, log2($gpus) times. \"halving_doubling\" and \"tree\" solve it too, in twice as many steps.",
   },
-  notice = function(new, old, n)
-    return ("%d steps took %s. In log2(%d) = %d steps it takes %s, though more bytes are sent. Libraries choose between the two by size."):format(
-      2 * (n.gpus - 1), say.time(old.step_time), n.gpus, math.log(n.gpus, 2) // 1, say.time(new.step_time))
+  notice = function(new, old, n, set)
+    local doublings = math.log(n.gpus, 2) // 1
+    local how = ({
+      recursive_doubling = ("log2(%d) = %d steps of all bytes each, so that more are sent"):format(n.gpus, doublings),
+      halving_doubling = ("2 log2(%d) = %d steps, with no more bytes than the ring sends"):format(n.gpus, 2 * doublings),
+      tree = ("2 log2(%d) = %d steps, up two trees of half the bytes each and down again"):format(n.gpus, 2 * doublings),
+    })[set.algorithm]
+    return ("%d steps took %s. Now it is %s: %s. Libraries choose among them by size."):format(
+      2 * (n.gpus - 1), say.time(old.step_time), how, say.time(new.step_time))
   end,
   formula = "ring: 2 (n - 1) latency + 2 (n - 1) / n bytes / bandwidth; recursive doubling: log2(n) (latency + bytes / bandwidth). Limits: n a power of two, one message at a time on each cable.",
   measured = { "collectives-accuracy", "DGX A100 pod", "all-reduces from 8 B on, measured with nccl-tests" },
   solution = { algorithm = "recursive_doubling" },
+  right = { { change = { algorithm = "tree" } }, { change = { algorithm = "halving_doubling" } } },
   wrong = {
     { guess = "rate", why = "With a cable of twice the rate it takes nearly as long: the bytes are a small part of each step." },
     { change = { fabric = "ib-ndr400" }, why = "The cable is twice as quick, and the answer hardly moves: each of the steps waits for a latency." },

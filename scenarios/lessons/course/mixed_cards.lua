@@ -21,7 +21,7 @@ return sim.study {
   on = sim.cluster { nodes = nodes, fabric = set.fabric },
   run = sim.training { model = "gpt2-1.5b", seq_len = 1024, zero = 1, batch = { micro = set.micro } },
 }]],
-  guess = { unit = "%", within = 0.35, answer = function(old) return 100 * say.share(old, "dp") end },
+  guess = { unit = "%", most = 100, within = 0.35, answer = function(old) return 100 * say.share(old, "dp") end },
   goal = function(new, old) return say.more(new, old, 1.02, "tokens_per_s") end,
   hints = {
     "When is the H100 through with its batch, and when the A100?",
@@ -38,6 +38,7 @@ return sim.study {
   wrong = {
     { guess = 4, why = "That is for cards that are alike." },
     { guess = 60, why = "Half of the GPUs, the quick ones, wait; the slow ones do not." },
+    { change = { a100s = 0, h100s = 0 }, why = "Then no GPU takes part." },
     { change = { h100s = 0 }, why = "These were the slow ones." },
     { change = { fabric = "ib-ndr400" }, why = "They wait for a card, not for the network." },
   },

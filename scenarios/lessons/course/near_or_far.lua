@@ -38,6 +38,7 @@ return sim.program {
   formula = "bytes over a link = sum over pairs that it joins. Limits: something must be far; make it what talks least.",
   measured = { "collectives-accuracy", "CoreWeave HGX A100", "collectives over trees of switches, measured with nccl-tests" },
   solution = { group = "near" },
+  right = { { guess = 3 / 4 * 4 / (7 / 8) } },
   wrong = {
     { guess = 1, why = "The number of bytes is the same, the links are not." },
     { guess = 8, why = "Near groups pass the network too: seven of eight partners are in other machines." },

@@ -7,7 +7,10 @@ return {
   task = "Choose a machine of eight A100 on which it takes at most a fifth.",
   numbers = { mib = { 256, 384, 512, 768, 1024 } },
   settings = {
-    { "node", "pcie-8gpu-a100", "type of machine (lockstep hw list node)" },
+    { "node", "pcie-8gpu-a100", "type of machine of eight A100 (lockstep hw list node)",
+      of = { "pcie-8gpu-a100", "lambda-scalar-a100", "dgx-a100", "dgx-a100-80gb", "dgx-a100-40gb", "lambda-hyperplane-a100", "lambda-8x-a100-80gb",
+             "aws-p4d.24xlarge", "aws-p4de.24xlarge", "azure-nd96asr-v4", "azure-nd96amsr-a100-v4", "gcp-a2-highgpu-8g", "gcp-a2-ultragpu-8g",
+             "oci-bm.gpu4.8", "oci-bm.gpu.a100-v2.8", "crusoe-a100-ib.8x" } },
     { "mib", nil, "MiB on each GPU" },
   },
   change = { "node" },
@@ -30,12 +33,13 @@ return sim.program {
   },
   notice = function(new, old, n)
     local bytes = 2 * 7 / 8 * n.mib * 2 ^ 20
-    return ("%s on PCIe, %s on NVLink: a GPU sends %.3g GB/s there, and %.3g GB/s here. What is printed on a slot is shared, and is not all attained."):format(
+    return ("%s on PCIe, %s on NVLink: a GPU sends %.3g GB/s over the one, and %.3g over the other. What is printed on a slot is shared, and is not all attained."):format(
       say.time(old.step_time), say.time(new.step_time), bytes / old.step_time / 1e9, bytes / new.step_time / 1e9)
   end,
   formula = "time = 2 (n - 1) / n x bytes / bandwidth of the narrowest road that a ring passes. Limits: large messages; a switch that adds up by itself (NVLink SHARP) sends half.",
   measured = { "collectives-accuracy", "SmartIO A100 PCIe", "all-reduces of A100 on PCIe, measured with nccl-tests" },
   solution = { node = "dgx-a100" },
+  right = { { change = { node = "aws-p4d.24xlarge" } } },
   wrong = {
     { guess = 2, why = "That is one PCIe generation. NVLink is another road altogether." },
     { guess = 100, why = "No: 300 GB/s against some 25 GB/s at best." },

@@ -8,7 +8,7 @@ return {
   numbers = { micro = { 1, 2 }, tokens = { 1536, 1792, 2048 } },
   settings = {
     { "optimizer_on", "gpu", "gpu or host: where the state lies and is updated", of = { "gpu", "host" } },
-    { "accumulation", 1, "micro-batches of a step" },
+    { "accumulation", 1, "micro-batches of a step", 1, 256 },
     { "micro", nil, "sequences of a micro-batch" },
     { "tokens", nil, "tokens of a sequence" },
   },
@@ -22,12 +22,11 @@ return sim.study {
                        batch = { micro = set.micro, accumulation = set.accumulation } },
 }]],
   guess = {
-    unit = "%", within = 0.25,
+    unit = "%", most = 100, within = 0.25,
     answer = function(old, n, run) return 100 * say.share(run { optimizer_on = "host" }, "optimizer", "copy") end,
   },
   goal = function(new)
-    local share = say.share(new, "optimizer", "copy")
-    return share <= 0.25 or ("Update and copies take %s of a step."):format(say.percent(share))
+    return say.most("Of a step update and copies take", say.percent, say.share(new, "optimizer", "copy"), 0.25)
   end,
   hints = {
     "6.7 billion parameters, some 30 bytes read and written for each: how long does a processor with 200 GB/s take?",

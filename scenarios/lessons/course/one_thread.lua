@@ -23,7 +23,10 @@ return sim.study {
     unit = "times", within = 0.3,
     answer = function(old, n, run) return old.samples_per_s / run { gpus = 1, strategy = "ddp" }.samples_per_s end,
   },
-  goal = function(new, old) return say.more(new, old, 2, "samples_per_s") end,
+  goal = function(new, old, set, usual)
+    if set.node ~= usual.node then return "These are other GPUs: the same eight are asked for." end
+    return say.more(new, old, 2, "samples_per_s")
+  end,
   hints = {
     "What does the one process do while eight GPUs wait for it?",
     "One interpreter starts the kernels of eight GPUs one after the other. With a process for each GPU they start at the same time, and only gradients travel.",

@@ -24,8 +24,8 @@ return sim.study {
     answer = function(old, n, run) return 100 * (run { limit = "400 W" }.step_time / old.step_time - 1) end,
   },
   goal = function(new, old)
-    if new.days > 1.25 * old.days then return ("It takes %s times as long."):format(say.number(new.days / old.days)) end
-    return new.energy <= 0.9 * old.energy or ("It takes %s of the energy."):format(say.percent(new.energy / old.energy))
+    local soon = say.most("How many times as long it takes:", say.number, new.days / old.days, 1.25)
+    return soon ~= true and soon or say.most("Of the energy it takes", say.percent, new.energy / old.energy, 0.9)
   end,
   hints = {
     "Power goes about with the third power of the clock, above what the card draws when idle.",

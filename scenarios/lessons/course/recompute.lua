@@ -20,8 +20,8 @@ return sim.study {
 }]],
   guess = { unit = "%", within = 0.3, answer = function(old, n, run) return 100 * (run { recompute = "full" }.step_time / old.step_time - 1) end },
   goal = function(new, old)
-    if new.memory > 60 * 2 ^ 30 then return ("It takes %s."):format(say.bytes(new.memory)) end
-    return say.quicker(new, old, 1.4)
+    local fits = say.smaller(new, 60 * 2 ^ 30)
+    return fits ~= true and fits or say.quicker(new, old, 1.4)
   end,
   hints = {
     "Backward does twice the work of forward. What is one more forward?",

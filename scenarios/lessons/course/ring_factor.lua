@@ -35,6 +35,10 @@ return sim.program {
   formula = "time = 2 (n - 1) / n x bytes / bandwidth + 2 (n - 1) x latency. Limits: one cable a machine, no other traffic; for small messages the second term is all of it.",
   measured = { "collectives-accuracy", "DGX A100 pod", "all-reduces over InfiniBand, measured with nccl-tests" },
   solution = { fabric = "ib-hdr200" },
+  right = {
+    { guess = function(old, n) return 2 * (n.gpus - 1) / n.gpus * n.mib * 1.048576 / 12.5 end },
+    { change = { fabric = "ib-ndr400" } },
+  },
   wrong = {
     { guess = function(old, n) return n.mib * 1.048576 / 12.5 end, why = "That is the bytes once over a cable. A ring sends them nearly twice: once to add up, once to hand the sums round." },
     { guess = function(old, n) return n.gpus * n.mib * 1.048576 / 12.5 end, why = "That is all bytes through one cable. In a ring all cables work at the same time." },

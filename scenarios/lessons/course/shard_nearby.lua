@@ -7,8 +7,8 @@ return {
   task = "Bring the step to at most half, with at most 12 GiB on a GPU.",
   numbers = { fabric = { "eth-10g", "eth-25g" }, micro = { 1, 2 } },
   settings = {
-    { "shard", 16, "GPUs that share one copy of the state: 16 or 8" },
-    { "zero", 3, "1, 2 or 3" },
+    { "shard", 16, "GPUs that share one copy of the state: 16, 8, 4 or 2", of = { 16, 8, 4, 2 } },
+    { "zero", 3, "1, 2 or 3", of = { 1, 2, 3 } },
     { "micro", nil, "sequences on each GPU" },
     { "fabric", nil, "network between the machines" },
   },
@@ -21,17 +21,17 @@ return sim.study {
 }]],
   guess = { unit = "times", within = 0.2, answer = function(old, n, run) return old.step_time / run { zero = 1 }.step_time end },
   goal = function(new, old)
-    if new.memory > 12 * 2 ^ 30 then return ("It takes %s of memory."):format(say.bytes(new.memory)) end
-    return say.quicker(new, old, 0.5)
+    local fits = say.smaller(new, 12 * 2 ^ 30)
+    return fits ~= true and fits or say.quicker(new, old, 0.5)
   end,
   hints = {
     "What crosses the thin cable, and how often?",
     "If each machine keeps a whole copy, spread over its eight GPUs, weights are gathered over NVLink, and only gradients, already scattered, cross the cable.",
     "shard = 8, which PyTorch calls HYBRID_SHARD.",
   },
-  notice = function(new, old)
-    return ("%s, now %s; memory %s, now %s: twice the state on each GPU, for weights that no longer cross."):format(
-      say.time(old.step_time), say.time(new.step_time), say.bytes(old.memory), say.bytes(new.memory))
+  notice = function(new, old, n, set)
+    return ("%s, now %s; memory %s, now %s: %d times the shard on each GPU, for weights that no longer cross."):format(
+      say.time(old.step_time), say.time(new.step_time), say.bytes(old.memory), say.bytes(new.memory), 16 // set.shard)
   end,
   formula = "over the cable: ZeRO 3 three times the weights' bytes, ZeRO 1 and DDP twice; sharded within machines, each GPU adds up its eighth of the gradients with the other machine, once all of them together. Limits: a machine must hold a whole copy.",
   measured = { "training-accuracy", "mosaicml-llm-foundry", "fully sharded training of MPT on 8 to 512 GPUs" },

@@ -20,7 +20,7 @@ return sim.study {
                        straggler = set.machines == 8 and set.slow > 1 and set.slow or nil, batch = { micro = 1, accumulation = 4 } },
 }]],
   guess = {
-    unit = "%", within = 0.25,
+    unit = "%", most = 100, within = 0.25,
     answer = function(old, n, run) return 100 * (1 - old.tokens_per_s / run { slow = 1 }.tokens_per_s) end,
   },
   goal = function(new, old) return say.more(new, old, 1.1, "tokens_per_s") end,

@@ -1,7 +1,7 @@
 local say = ...
 return {
   title = "Saved too slowly",
-  question = "Llama 2 70B for weeks on 2,048 H100 and a small storage ($storage): a checkpoint of 70 billion weights and their optimizer is about a terabyte, and training stands still while it "
+  question = "Llama 2 70B for weeks on 2,048 H100 and a small storage ($storage, 5 GB/s): a checkpoint of 70 billion weights and their optimizer is about a terabyte, and training stands still while it "
     .. "is written, every $minutes minutes.",
   ask = "What percentage of the time is training (goodput)?",
   task = "Bring goodput to at least 93 %, on the same storage.",
@@ -21,8 +21,8 @@ return sim.study {
                        parallel = { tp = 4, pp = 4, vpp = 10, sequence_parallel = true },
                        checkpoint = { every = set.every, mode = set.mode } },
 }]],
-  guess = { unit = "%", within = 0.1, answer = function(old) return 100 * old.goodput end },
-  goal = function(new) return new.goodput >= 0.93 or ("Goodput is %s."):format(say.percent(new.goodput)) end,
+  guess = { unit = "%", most = 100, within = 0.1, answer = function(old) return 100 * old.goodput end },
+  goal = function(new) return say.least("Goodput is", say.percent, new.goodput, 0.93) end,
   hints = {
     "How long does a terabyte take? What part of every interval is that?",
     "A copy into host memory takes seconds. From there it can be written while training goes on, as long as one is through before the next.",
@@ -35,6 +35,7 @@ return sim.study {
   formula = "loss of sync = w / T; of async = copy / T. Limits: host memory for the copy; w < T.",
   measured = { "goodput", "effective training time of these 54 days", "Llama 3's fleet, whose failures were counted" },
   solution = { mode = "async" },
+  right = { { guess = function(old, n) return 100 * n.minutes / (n.minutes + 980 / 5 / 60) end } },
   wrong = {
     { guess = 99, why = "Each checkpoint stops 2,048 GPUs for as long as it is written." },
     { guess = 50, why = "So slow it is not." },

@@ -19,8 +19,8 @@ return sim.study {
   run = sim.training { model = "llama-2-70b", seq_len = 4096, tokens = "5T", batch = { micro = 1, global = 2048 }, zero = 1,
                        parallel = { tp = 4, pp = 4, vpp = 10, sequence_parallel = true }, checkpoint = { every = set.every } },
 }]],
-  guess = { unit = "%", within = 0.06, answer = function(old) return 100 * old.goodput end },
-  goal = function(new) return new.goodput >= 0.92 or ("Goodput is %s."):format(say.percent(new.goodput)) end,
+  guess = { unit = "%", most = 100, within = 0.06, answer = function(old) return 100 * old.goodput end },
+  goal = function(new) return say.least("Goodput is", say.percent, new.goodput, 0.92) end,
   hints = {
     "How many machines are in repair at any time, on average?",
     "256 x 24 h / $mtbf h. As many spares as that are used up half of the time; chance asks for some more.",

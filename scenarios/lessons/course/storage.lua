@@ -7,7 +7,7 @@ return {
   numbers = { kb = { 90, 100, 110, 125, 140 } },
   settings = {
     { "storage", "nfs-1gbe", "where the images lie (lockstep hw list storage)" },
-    { "workers", 16, "loader processes of each GPU" },
+    { "workers", 16, "loader processes of each GPU", 1, 64 },
     { "kb", nil, "kB of an image" },
   },
   change = { "storage", "workers" },
@@ -25,9 +25,9 @@ return sim.study {
     "1 Gb/s is 125 MB/s, a little less arrives. All GPUs share it.",
     "storage = \"local-nvme\": copy the images into each machine first. A server on 10 Gb/s is eight times quicker at most.",
   },
-  notice = function(new, old, n)
-    return ("%s images a second are %.0f MB/s: the cable. From the drive: %s."):format(
-      say.whole(old.samples_per_s), old.samples_per_s * n.kb * 1e3 / 1e6, say.whole(new.samples_per_s))
+  notice = function(new, old, n, set)
+    return ("%s images a second are %.0f MB/s: the cable. From %s: %s."):format(
+      say.whole(old.samples_per_s), old.samples_per_s * n.kb * 1e3 / 1e6, set.storage, say.whole(new.samples_per_s))
   end,
   formula = "rate <= storage's bytes a second / bytes of a sample. Limits: memory caches what was read before; small files cost round trips too.",
   measured = { "training-accuracy", "tf-benchmarks-2017", "image networks with real and with synthetic images" },

@@ -21,7 +21,7 @@ return sim.study {
   run = sim.training { model = sim.model.resnet { depth = 152, image_size = 64, classes = 10 }, batch = { micro = set.batch },
     precision = "tf32", framework = "eager", optimizer = "sgd", cpu_per_step = "48 ms" },
 }]],
-  guess = { unit = "%", within = 0.12, answer = function(old) return 100 * say.share(old, "dp") end },
+  guess = { unit = "%", most = 100, within = 0.12, answer = function(old) return 100 * say.share(old, "dp") end },
   goal = function(new, old) return say.more(new, old, 4, "samples_per_s") end,
   hints = {
     "ResNet-152 has 58 million weights. How many bytes of gradients are that, and how long does 1 Gb/s take for them?",

@@ -23,8 +23,8 @@ return sim.study {
     answer = function(old, n, run) return old.cost_per_run / run { gpus = 64 }.cost_per_run end,
   },
   goal = function(new, old)
-    if new.days > old.days then return ("It takes %s; it took %s."):format(say.time(new.days * 86400), say.time(old.days * 86400)) end
-    return new.cost_per_run <= old.cost_per_run / 8 or ("It costs %s; it cost %s."):format(say.money(new.cost_per_run), say.money(old.cost_per_run))
+    local soon = say.most("It takes", say.time, new.days * 86400, old.days * 86400)
+    return soon ~= true and soon or say.most(("It cost %s, and costs"):format(say.money(old.cost_per_run)), say.money, new.cost_per_run, old.cost_per_run / 8)
   end,
   hints = {
     "What of a step becomes shorter with more GPUs, and what does not?",
@@ -38,6 +38,7 @@ return sim.study {
   formula = "step = C / n + E; cost = n x step. Limits: overlap hides E behind C / n while that is longer.",
   measured = { "training-accuracy", "mxnet-p2-256gpu", "image networks on 1 to 256 GPUs over Ethernet" },
   solution = { gpus = 64 },
+  right = { { guess = 8 }, { change = { gpus = 32 } } },
   wrong = {
     { guess = 1, why = "If eight times the GPUs were eight times as quick." },
     { guess = 2, why = "Look at what one GPU still computes: one sequence." },

@@ -4,7 +4,7 @@ return {
   question = "$gpus GPUs stand in a ring, and each hands $mib MiB to the one on its right. Each first sends, then receives. A send "
     .. "is through when the other side receives.",
   ask = "What happens: \"done\", or \"deadlock\"?",
-  task = "Change who receives first so that all come through.",
+  task = "Change who receives first so that all come through in two rounds, not one after the other.",
   numbers = { gpus = { 4, 6, 8 }, mib = { 16, 64 } },
   settings = {
     { "receives_first", "none", "none, all, odd (those of odd number), last (the last one alone)", of = { "none", "all", "odd", "last" } },
