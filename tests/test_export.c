@@ -7,6 +7,7 @@
 #include "scenarios/study/study_options.h"
 #include "scenarios/study/study_point.h"
 #include "sim/base/random.h"
+#include "sim/system/file.h"
 #include "tests/test.h"
 
 static const StudySpec *study_of(Arena *arena, const OptionWords *words, Problems *problems) {
@@ -37,17 +38,33 @@ static uint64_t digest_of(Arena *arena, const StudySpec *study, Problems *proble
     return point.ran ? point.digest : 0;
 }
 
+// The job that a text says, with these options in place of what it says; NULL after problems.
+static const StudySpec *study_again(Arena *arena, const char *name, const char *text, const char *options,
+                                    Problems *problems) {
+    OptionWords words = words_of_text(arena, options);
+    ImportAsked asked = {0};
+    for (int i = 0; i + 1 < words.count; i++) {
+        if (strcmp(words.items[i], "--node") == 0) asked.node = words.items[i + 1];
+        if (strcmp(words.items[i], "--gpus") == 0) asked.gpus = words.items[i + 1];
+    }
+    const Import *import = import_text(arena, name, text, strlen(text), &asked, problems);
+    for (int i = 0; import && i < import->words.count; i++) {
+        const char *option = import->words.items[i].option;
+        bool typed = false;
+        for (int w = 1; w < words.count; w++) {
+            size_t letters = strcspn(words.items[w], "=");
+            typed = typed || (strncmp(words.items[w], "--", 2) == 0 && strlen(option) == letters - 2 &&
+                              strncmp(words.items[w] + 2, option, letters - 2) == 0);
+        }
+        if (!typed)
+            option_words_add(arena, &words, arena_printf(arena, "--%s=%s", option, import->words.items[i].value));
+    }
+    return import ? study_of(arena, &words, problems) : NULL;
+}
+
 // The digest of the job that the file says.
 static uint64_t digest_again(Arena *arena, const ExportFile *file, Problems *problems) {
-    const ImportAsked nothing = {0};
-    const Import *import = import_text(arena, file->name, file->text, strlen(file->text), &nothing, problems);
-    OptionWords words = {0};
-    if (!import) return 0;
-    option_words_add(arena, &words, "run");
-    for (int i = 0; i < import->words.count; i++)
-        option_words_add(arena, &words,
-                         arena_printf(arena, "--%s=%s", import->words.items[i].option, import->words.items[i].value));
-    const StudySpec *study = study_of(arena, &words, problems);
+    const StudySpec *study = study_again(arena, file->name, file->text, "", problems);
     return study ? digest_of(arena, study, problems) : 0;
 }
 
@@ -209,6 +226,129 @@ TEST(a_model_of_ones_own_goes_out_as_its_shape_or_as_a_folder) {
     EXPECT_CONTAINS(out, "starts the models that it lists");
     EXPECT_CONTAINS(out, "--export megatron\n");
     test_shell(arena_printf(arena, "rm -r %s", folder), out, sizeof out);
+    arena_close(arena);
+}
+
+// ---- What is lost is told.
+
+#define STAGED "--model llama-3-8b --node dgx-h100 --gpus 16 --fabric ib-ndr400 --global-batch 64 --micro-batch 1 "
+
+static bool is_said_in(const char *options, const char *flag) {
+    char option[80];
+    snprintf(option, sizeof option, "--%s ", flag);
+    return strstr(options, option) != NULL;
+}
+
+static bool tells(const ExportFile *file, const char *key) {
+    for (int i = 0; i < file->lost.count; i++)
+        if (strcmp(file->lost.items[i].key, key) == 0) return true;
+    return false;
+}
+
+// Every setting of a job, by its example, in all software: what is read in again is the same job, or the setting is
+// named.
+LONG_TEST(8, no_setting_is_lost_on_the_way_out_unsaid) {
+    static const char *const bases[][2] = {{"megatron", STAGED "--zero 1 --tp 2 --pp 4"},
+                                           {"nemo", STAGED "--zero 1 --tp 2 --pp 4"},
+                                           {"bridge", STAGED "--zero 1 --tp 2 --pp 4"},
+                                           {"torchtitan", STAGED "--zero 0 --tp 2 --pp 4"},
+                                           {"accelerate", STAGED "--zero 3"}};
+    int tried = 0, lost = 0, exported = 0;
+    for (size_t b = 0; b < sizeof bases / sizeof *bases; b++)
+        for (int o = 0; o < JOB_OBJECT_COUNT; o++)
+            for (int f = 0; f < job_objects[o].field_count; f++) {
+                const Field *field = &job_objects[o].fields[f];
+                const char *flag = field->flag, *example = field->example;
+                if (!flag || !example || strcmp(flag, "software") == 0 || strcmp(flag, "fidelity") == 0 ||
+                    is_said_in(bases[b][1], flag))
+                    continue;
+                Arena *arena = arena_open();
+                Problems *problems = problems_create(arena);
+                char *plain = arena_copy_text(arena, example), *to = plain;
+                for (const char *at = example; *at; at++)
+                    if (!strchr("\"{} ", *at)) *to++ = *at;
+                *to = '\0';
+                OptionWords words = words_of_text(arena, arena_printf(arena, "%s --%s=%s", bases[b][1], flag, plain));
+                const StudySpec *study = study_of(arena, &words, problems);
+                ExportFiles files = {0};
+                tried++;
+                if (study && export_job(arena, study, NULL, bases[b][0], &files, problems)) {
+                    exported++;
+                    bool same = digest_again(arena, &files.items[0], problems) == files.items[0].point.digest;
+                    bool world = o == JOB_ROUTING || o == JOB_DATA || o == JOB_CHECKPOINT ||
+                                 strcmp(flag, "jitter") == 0 || strcmp(flag, "straggler") == 0 ||
+                                 strcmp(flag, "expert-skew") == 0;
+                    lost += files.items[0].lost.count > 0;
+                    const ExportFile *file = &files.items[0];
+                    bool told = b == 0 ? tells(file, flag) : file->lost.count > 0; // in others more is lost
+                    if (!same && !world && !(told && file->again.digest != file->point.digest))
+                        test_fail(__FILE__, __LINE__, "--%s=%s as %s: another job comes in, and it is not said", flag,
+                                  plain, bases[b][0]);
+                    if (same && file->again.ran)
+                        test_fail(__FILE__, __LINE__, "--%s=%s as %s: another job is said to come in", flag, plain,
+                                  bases[b][0]);
+                }
+                arena_close(arena);
+            }
+    EXPECT(tried > 200 && exported > 100 && lost > 20);
+}
+
+TEST(a_schedule_that_software_has_not_is_told_with_the_step_that_comes_instead) {
+    static const char *const schedules[] = {"dualpipe", "zb-v", "zb-h1"};
+    char out[1 << 14];
+    Arena *arena = arena_open();
+    for (int i = 0; i < 3; i++) {
+        Problems *problems = problems_create(arena);
+        const char *job = arena_printf(arena, "%s --zero 1 --tp 2 --pp 4 --schedule ", STAGED);
+        OptionWords words = words_of_text(arena, arena_printf(arena, "%s%s", job, schedules[i])),
+                    usual = words_of_text(arena, arena_printf(arena, "%s1f1b --software megatron-lm", job));
+        ExportFiles files = {0};
+        EXPECT(export_job(arena, study_of(arena, &words, problems), NULL, "megatron", &files, problems));
+        EXPECT(tells(&files.items[0], "schedule"));
+        EXPECT_INT(files.items[0].lost.count, 1);
+        uint64_t instead = digest_of(arena, study_of(arena, &usual, problems), problems);
+        EXPECT(instead && files.items[0].again.digest == instead);
+    }
+    EXPECT_INT(test_shell("folder=$(mktemp -d) && $LOCKSTEP export " STAGED
+                          "--tp 2 --pp 4 --schedule dualpipe --export megatron --into $folder; rm -r $folder",
+                          out, sizeof out),
+               0);
+    EXPECT_CONTAINS(out, "! megatron.sh does not say schedule=dualpipe: set it by hand; as it stands a\n  step takes");
+    arena_close(arena);
+}
+
+TEST(a_restart_of_what_is_written_goes_on_where_the_last_checkpoint_was) {
+    static const char *const pairs[][2] = {{"megatron", "--save checkpoints\n    --load checkpoints\n"},
+                                           {"bridge", "checkpoint.load=checkpoints\n"},
+                                           {"nemo", "resume_if_exists: true\n"}};
+    Arena *arena = arena_open();
+    for (int i = 0; i < 3; i++) {
+        Problems *problems = problems_create(arena);
+        OptionWords words = words_of_text(arena, STAGED "--tp 2");
+        ExportFiles files = {0};
+        EXPECT(export_job(arena, study_of(arena, &words, problems), NULL, pairs[i][0], &files, problems));
+        EXPECT_CONTAINS(files.items[0].text, pairs[i][1]);
+    }
+    arena_close(arena);
+}
+
+// 12 GPUs on nodes of 8 are 8 and 4: no launcher starts as many ranks on each, though 2 x 6 are 12.
+TEST(gpus_that_do_not_fill_their_nodes_are_refused_as_such) {
+    static const char *const gpus[][2] = {{"60", "60 GPUs do not fill nodes of 8: the last would have 4"},
+                                          {"12", "12 GPUs do not fill nodes of 8: the last would have 4"}};
+    Arena *arena = arena_open();
+    for (int i = 0; i < 2; i++) {
+        Problems *problems = problems_create(arena);
+        OptionWords words = words_of_text(
+            arena, arena_printf(arena, "--model llama-2-7b --node dgx-h100 --gpus %s --global-batch 60", gpus[i][0]));
+        ExportFiles files = {0};
+        EXPECT(!export_job(arena, study_of(arena, &words, problems), NULL, "megatron", &files, problems));
+        EXPECT_CONTAINS(problem_at(problems, 0)->text, gpus[i][1]);
+    }
+    Problems *problems = problems_create(arena);
+    OptionWords words = words_of_text(arena, "--model gpt2-1.5b --node dgx-h100 --gpus 4 --global-batch 64");
+    ExportFiles files = {0};
+    EXPECT(export_job(arena, study_of(arena, &words, problems), NULL, "megatron", &files, problems));
     arena_close(arena);
 }
 

@@ -23,6 +23,7 @@ typedef struct ExportFile {
     const char *stack;       // as --software has it
     RecordPoint point;       // the job in that software
     ExportWords lost;        // what it cannot say
+    RecordPoint again;       // the job that it says, where that is another; else ran is false
 } ExportFile;
 
 typedef struct ExportFiles {
