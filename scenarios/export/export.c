@@ -441,6 +441,9 @@ static const ExportTarget *target_of(const StudySpec *study) {
 // The user's own launch file, with what the options say in place of what it says.
 static bool change_own_file(Arena *arena, const Options *said, ExportFiles *files, Problems *problems) {
     static const char *const others[] = {"software", "unread-options", "tokens", "samples", "epochs"};
+    // What a plan's words leave out where it is as usual, whatever the file says.
+    static const ImportWord unsaid[] = {{"tp", "1"}, {"pp", "1"}, {"vpp", "1"},
+                                        {"cp", "1"}, {"ep", "1"}, {"recompute", "none"}};
     const char *path = import_subject_file();
     struct {
         ImportWord *items;
@@ -459,6 +462,10 @@ static bool change_own_file(Arena *arena, const Options *said, ExportFiles *file
             const char *value = option_written(arena, said, flag);
             if (value) LIST_PUSH(arena, &wanted, ((ImportWord){flag, strcmp(value, "yes") == 0 ? "true" : value}));
         }
+    const char *gpus = option_written(arena, said, "gpus");
+    if (gpus) LIST_PUSH(arena, &wanted, ((ImportWord){"gpus", gpus}));
+    for (size_t i = 0; i < sizeof unsaid / sizeof *unsaid; i++)
+        if (!option_given(said, unsaid[i].option)) LIST_PUSH(arena, &wanted, unsaid[i]);
     const char *text = import_change(arena, wanted.items, wanted.count, problems), *slash = strrchr(path, '/');
     if (!text) return false;
     ExportFile file = {.name = slash ? slash + 1 : path, .text = text, .software = "your own file, changed"};
